@@ -1,0 +1,50 @@
+//! Reno and NewReno congestion avoidance (RFC 5681 section 3.1): one segment more per RTT, half the
+//! flight at a loss. Whether a second loss in the same window is a new one is for the recovery
+//! algorithm of the transport to say (RFC 6582), so both names share this policy.
+
+use crate::event::{Ack, Loss};
+use crate::knob::{Knob, KnobValue, Knobs};
+use crate::linear::LinearGrowth;
+use crate::policy::{Avoidance, Observer, Step};
+use crate::view::{View, Window};
+
+/// Additive increase, multiplicative decrease by one half.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewReno {
+    linear: LinearGrowth,
+}
+
+impl Observer for NewReno {}
+
+impl Avoidance for NewReno {
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        additive_increase(&mut self.linear, ack, view)
+    }
+
+    fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        let again = loss.again && loss.kind == crate::event::LossKind::Timeout;
+        // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
+        let half = if again { view.window.ssthresh } else { loss.flight / 2 };
+        Window { cwnd: half, ssthresh: half }
+    }
+}
+
+impl Knobs for NewReno {
+    const KNOBS: &'static [Knob] = &[];
+
+    fn set(&mut self, _name: &str, _value: KnobValue) -> bool {
+        false
+    }
+}
+
+/// One segment per RTT; below ssthresh, where a recovery may leave cwnd, one per ACK (RFC 5681
+/// section 3.1: slow start is for cwnd below ssthresh).
+#[inline]
+pub(crate) fn additive_increase(linear: &mut LinearGrowth, ack: &Ack, view: &View) -> Step {
+    let window = view.window;
+    if window.cwnd < window.ssthresh {
+        return window.grow(ack.acked.min(view.mss));
+    }
+    window.grow(linear.per_ack(view))
+}

@@ -1,0 +1,81 @@
+//! Knobs: the named parameters of a policy, described as data so that the command line, scenario
+//! files and `list` all read the same table.
+
+use crate::units::{Bytes, Span};
+
+/// One parameter of a policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Knob {
+    /// Name as users write it.
+    pub name: &'static str,
+    /// What it accepts.
+    pub kind: KnobKind,
+    /// What it is when not set, in words or as a value.
+    pub default: &'static str,
+    /// What it does, with its source.
+    pub doc: &'static str,
+}
+
+/// What a knob accepts.
+#[derive(Clone, Copy, Debug)]
+pub enum KnobKind {
+    /// A whole number in this range, both ends included.
+    Count(u64, u64),
+    /// A window: packets, bytes, or none for no limit.
+    Window,
+    /// A length of time in this range, both ends included.
+    Time(Span, Span),
+    /// A decimal number in this range, in millionths, both ends included.
+    Ratio(u64, u64),
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// A value for a knob, already within its kind's range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnobValue {
+    /// For [`KnobKind::Count`].
+    Count(u64),
+    /// For [`KnobKind::Window`].
+    Window(Amount),
+    /// For [`KnobKind::Time`].
+    Time(Span),
+    /// For [`KnobKind::Ratio`], in millionths.
+    Ratio(u64),
+    /// For [`KnobKind::Word`]: the word itself, from the knob's own list.
+    Word(&'static str),
+}
+
+/// A window as users state it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Whole segments.
+    Segments(u64),
+    /// Bytes.
+    Bytes(u64),
+    /// No limit.
+    Unlimited,
+}
+
+/// A policy whose parameters can be set by name.
+pub trait Knobs {
+    /// All of its knobs. A knob named `preset`, if any, comes first and is set first.
+    const KNOBS: &'static [Knob];
+
+    /// Sets one; false if the policy has no knob of that name and kind.
+    fn set(&mut self, name: &str, value: KnobValue) -> bool;
+}
+
+impl Amount {
+    /// In bytes, for segments of `mss`.
+    pub fn bytes(self, mss: Bytes) -> Bytes {
+        match self {
+            Self::Segments(count) => mss * count,
+            Self::Bytes(bytes) => Bytes(bytes),
+            Self::Unlimited => Bytes::MAX,
+        }
+    }
+}
+
+/// One, in the millionths of [`KnobKind::Ratio`].
+pub const RATIO_ONE: u64 = 1_000_000;

@@ -1,0 +1,27 @@
+//! Linear growth: one segment per window of ACKs (RFC 5681 section 3.1, equation 3).
+
+use crate::units::{Bytes, mul_div};
+use crate::view::View;
+
+/// Hands out `mss * mss / cwnd` bytes per ACK and carries the remainder of the division, so that
+/// growth does not stop at windows where the quotient rounds to zero.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinearGrowth {
+    remainder: u64,
+}
+
+impl LinearGrowth {
+    /// The increase for one ACK, in bytes.
+    pub fn per_ack(&mut self, view: &View) -> Bytes {
+        self.per_ack_at(view, view.window.cwnd)
+    }
+
+    /// The same with a window frozen earlier, as Vegas does once per RTT.
+    pub fn per_ack_at(&mut self, view: &View, cwnd: Bytes) -> Bytes {
+        let cwnd = cwnd.0.max(1);
+        let square = mul_div(view.mss.0, view.mss.0, 1).saturating_add(self.remainder);
+        let increase = square / cwnd;
+        self.remainder = square - increase * cwnd;
+        Bytes(increase)
+    }
+}

@@ -1,0 +1,142 @@
+//! The contract: estimators observe, policies decide, only the sender writes.
+//!
+//! A policy owns the estimators it uses. Both policies of a sender see every event in every phase,
+//! so an estimator is warm when its policy takes over.
+
+use crate::event::{Ack, Loss, Sent};
+use crate::units::{Bytes, Rate};
+use crate::view::{View, Window};
+
+/// Watches the connection in every phase. Estimators and policies share this shape.
+pub trait Observer {
+    /// New data left.
+    fn on_sent(&mut self, _sent: &Sent, _view: &View) {}
+
+    /// An ACK arrived; `view` already counts it. Called before any decision on it.
+    fn on_ack(&mut self, _ack: &Ack, _view: &View) {}
+
+    /// The window was cut, or the connection timed out; `view` still has the window before the cut.
+    fn on_loss(&mut self, _loss: &Loss, _view: &View) {}
+
+    /// Reports internal quantities by name, in base units, for traces and reports.
+    fn gauges(&self, _report: &mut dyn FnMut(&'static str, u64)) {}
+}
+
+/// Why start-up begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// The connection is new.
+    Connect,
+    /// The retransmission timer fired.
+    Timeout,
+    /// The avoidance policy asked for it ([`Avoidance::wants_reprobe`]).
+    Reprobe,
+}
+
+/// Why start-up ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// cwnd reached ssthresh.
+    Threshold,
+    /// The policy saw a queue build or the path fill, before any loss.
+    Heuristic,
+    /// Duplicate ACKs or SACK reported a loss.
+    Loss,
+    /// The retransmission timer fired.
+    Timeout,
+    /// A congestion-experienced mark.
+    Mark,
+}
+
+/// What a policy decides on one ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Step {
+    /// The window from now on.
+    pub window: Window,
+    /// The rate to pace at from now on; `None` sends as the window allows.
+    pub pace: Option<Rate>,
+    /// Start-up ends here. Avoidance policies leave it `None`.
+    pub exit: Option<Exit>,
+}
+
+/// Decides the window until the path is believed full.
+pub trait Startup: Observer {
+    /// First window of a connection. `default` is the endpoint's own.
+    fn initial_window(&self, default: Bytes, _mss: Bytes) -> Bytes {
+        default
+    }
+
+    /// First ssthresh of a connection. `default` is the endpoint's own.
+    fn initial_ssthresh(&self, default: Bytes, _mss: Bytes) -> Bytes {
+        default
+    }
+
+    /// The window after a timeout: one segment (RFC 5681 section 3.1, loss window).
+    fn restart_window(&self, mss: Bytes) -> Bytes {
+        mss
+    }
+
+    /// Start-up begins, or begins again.
+    fn enter(&mut self, _why: Entry, _view: &View) {}
+
+    /// Decides on an ACK for new data outside recovery. Only [`Step::exit`] ends start-up; if the
+    /// window is unchanged then, the avoidance policy decides on the same ACK.
+    fn step(&mut self, ack: &Ack, view: &View) -> Step;
+}
+
+/// Decides the window after start-up, and what a loss costs in either phase.
+pub trait Avoidance: Observer {
+    /// Avoidance begins, or begins again.
+    fn enter(&mut self, _view: &View) {}
+
+    /// Decides on an ACK for new data outside recovery.
+    fn step(&mut self, ack: &Ack, view: &View) -> Step;
+
+    /// The window a loss leaves. For [`crate::event::LossKind::Timeout`] the sender takes only
+    /// ssthresh from it and restarts at one segment (RFC 5681 section 3.1).
+    fn cut(&mut self, loss: &Loss, view: &View) -> Window;
+
+    /// Asks for start-up again; checked after every [`Avoidance::step`].
+    fn wants_reprobe(&self) -> bool {
+        false
+    }
+}
+
+impl Window {
+    /// Keeps the window.
+    pub fn hold(self) -> Step {
+        Step { window: self, pace: None, exit: None }
+    }
+
+    /// Opens cwnd by `bytes`.
+    pub fn grow(self, bytes: Bytes) -> Step {
+        Self { cwnd: self.cwnd + bytes, ..self }.hold()
+    }
+}
+
+impl Step {
+    /// Sets ssthresh.
+    pub fn threshold(mut self, ssthresh: Bytes) -> Self {
+        self.window.ssthresh = ssthresh;
+        self
+    }
+
+    /// Paces at `rate`.
+    pub fn paced(mut self, rate: Rate) -> Self {
+        self.pace = Some(rate);
+        self
+    }
+
+    /// Ends start-up.
+    pub fn exit(mut self, why: Exit) -> Self {
+        self.exit = Some(why);
+        self
+    }
+
+    /// Ends start-up once cwnd has reached ssthresh: the classic rule, said by the policy, because
+    /// Astart stays in start-up above its threshold.
+    pub fn until_threshold(self) -> Self {
+        if self.window.cwnd >= self.window.ssthresh { self.exit(Exit::Threshold) } else { self }
+    }
+}

@@ -1,0 +1,304 @@
+//! The mechanism, written once: phases, floor and cap of the window, one cut per recovery,
+//! the limit on growth of a sender that does not use its window, undo, and who decides when.
+
+use crate::event::{Ack, Loss, LossKind, Sent};
+use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
+use crate::units::{Bytes, Instant, Rate};
+use crate::view::{Phase, Rtt, View, Window};
+
+/// What an endpoint fixes for its sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Largest payload of one segment; at least one byte.
+    pub mss: Bytes,
+    /// First window where the start-up policy has none of its own.
+    pub initial_window: Bytes,
+    /// First ssthresh where the start-up policy has none of its own.
+    pub initial_ssthresh: Bytes,
+    /// Largest window, for example what the receiver can ever advertise.
+    pub max_cwnd: Bytes,
+    /// Limit growth to twice the largest flight since the last cut in start-up, and to one segment
+    /// more than it in avoidance (draft-ietf-ccwg-ratelimited-increase). Off, only an ACK marked
+    /// application-limited stops growth, as in ns-2.
+    pub limit_growth_to_flight: bool,
+}
+
+/// How the first start-up of a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartupExit {
+    /// When.
+    pub at: Instant,
+    /// Why.
+    pub why: Exit,
+    /// The window just before, in bytes.
+    pub cwnd: Bytes,
+    /// Payload in flight then.
+    pub in_flight: Bytes,
+}
+
+/// A congestion controller: a start-up policy, an avoidance policy, and the rules both obey.
+#[derive(Clone, Debug)]
+pub struct Sender<S, A> {
+    view: View,
+    config: Config,
+    startup: S,
+    avoidance: A,
+    pace: Option<Rate>,
+    round_end: Bytes,
+    max_flight: Bytes,
+    first_exit: Option<StartupExit>,
+    before_cut: Option<(Window, Phase, A)>,
+}
+
+impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
+    /// A sender for a new connection.
+    pub fn new(mut startup: S, avoidance: A, mut config: Config) -> Self {
+        config.mss = config.mss.max(Bytes(1));
+        config.max_cwnd = config.max_cwnd.max(config.mss);
+        let mss = config.mss;
+        let cwnd = startup.initial_window(config.initial_window, mss);
+        let view = View {
+            now: Instant(0),
+            window: Window {
+                cwnd: cwnd.clamp(mss, config.max_cwnd),
+                ssthresh: startup.initial_ssthresh(config.initial_ssthresh, mss),
+            },
+            mss,
+            rtt: Rtt::UNKNOWN,
+            in_flight: Bytes(0),
+            acked: Bytes(0),
+            sent: Bytes(0),
+            delivered: Bytes(0),
+            phase: Phase::Startup,
+            recovering: false,
+            round: 0,
+            round_start: false,
+        };
+        startup.enter(Entry::Connect, &view);
+        let max_flight = view.window.cwnd;
+        Self {
+            view,
+            config,
+            startup,
+            avoidance,
+            pace: None,
+            round_end: Bytes(0),
+            max_flight,
+            first_exit: None,
+            before_cut: None,
+        }
+    }
+
+    /// The handshake finished: an RTT sample before any data.
+    pub fn on_handshake(&mut self, now: Instant, rtt: crate::units::Span) {
+        self.view.now = now;
+        self.view.rtt.observe(rtt);
+    }
+
+    /// New data left.
+    #[inline]
+    pub fn on_sent(&mut self, sent: &Sent) {
+        self.view.now = sent.now;
+        self.view.in_flight = sent.in_flight;
+        self.view.sent += sent.bytes;
+        self.startup.on_sent(sent, &self.view);
+        self.avoidance.on_sent(sent, &self.view);
+    }
+
+    /// An ACK arrived.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack) {
+        self.observe(ack);
+        self.startup.on_ack(ack, &self.view);
+        self.avoidance.on_ack(ack, &self.view);
+        if ack.marked > Bytes(0) && !self.view.recovering {
+            self.on_mark(ack);
+            return;
+        }
+        if ack.acked == Bytes(0) || self.view.recovering {
+            return;
+        }
+        let before = self.view.window;
+        if self.view.phase == Phase::Startup {
+            let step = self.startup.step(ack, &self.view);
+            self.apply(step, ack);
+            let Some(why) = step.exit else { return };
+            self.leave_startup(why, before.cwnd.max(self.view.window.cwnd));
+            if step.window.cwnd != before.cwnd {
+                return;
+            }
+        }
+        let step = self.avoidance.step(ack, &self.view);
+        self.apply(step, ack);
+        if self.avoidance.wants_reprobe() {
+            self.enter_startup(Entry::Reprobe);
+        }
+    }
+
+    /// Data was found lost. Returns whether the window was cut: within one recovery it is cut once.
+    pub fn on_loss(&mut self, loss: &Loss) -> bool {
+        let timeout = loss.kind == LossKind::Timeout;
+        if self.view.recovering && !timeout {
+            return false;
+        }
+        self.view.now = loss.now;
+        self.startup.on_loss(loss, &self.view);
+        self.avoidance.on_loss(loss, &self.view);
+        let before = self.view.window;
+        let saved = (before, self.view.phase, self.avoidance.clone());
+        let cut = self.avoidance.cut(loss, &self.view);
+        let mss = self.view.mss;
+        self.view.window = Window {
+            cwnd: if timeout { self.startup.restart_window(mss) } else { cut.cwnd },
+            ssthresh: cut.ssthresh.whole_segments(mss).max(mss * MIN_SSTHRESH_SEGMENTS),
+        };
+        self.bound_cwnd();
+        self.before_cut = Some(saved);
+        self.max_flight = Bytes(0);
+        self.pace = None;
+        if self.view.phase == Phase::Startup {
+            let why = match loss.kind {
+                LossKind::Recovery => Exit::Loss,
+                LossKind::Timeout => Exit::Timeout,
+                LossKind::Mark => Exit::Mark,
+            };
+            self.leave_startup(why, before.cwnd);
+        }
+        self.view.recovering = loss.kind == LossKind::Recovery;
+        if timeout {
+            self.round_end = self.view.acked;
+            self.enter_startup(Entry::Timeout);
+        }
+        true
+    }
+
+    /// Recovery is over. `cwnd` is the window it leaves, where the recovery algorithm has a say in
+    /// it (RFC 6582 section 3.2, full and partial acknowledgements).
+    pub fn on_recovered(&mut self, cwnd: Option<Bytes>) {
+        self.view.recovering = false;
+        if let Some(cwnd) = cwnd {
+            self.view.window.cwnd = cwnd;
+            self.bound_cwnd();
+        }
+    }
+
+    /// The last cut answered a loss that never was: the window before it returns.
+    pub fn on_spurious_loss(&mut self) {
+        let Some((window, phase, avoidance)) = self.before_cut.take() else { return };
+        self.view.window.cwnd = self.view.window.cwnd.max(window.cwnd);
+        self.view.window.ssthresh = window.ssthresh;
+        self.view.phase = phase;
+        self.view.recovering = false;
+        self.avoidance = avoidance;
+        self.bound_cwnd();
+    }
+
+    /// The largest segment payload changed.
+    pub fn set_mss(&mut self, mss: Bytes) {
+        self.config.mss = mss.max(Bytes(1));
+        self.config.max_cwnd = self.config.max_cwnd.max(self.config.mss);
+        self.view.mss = self.config.mss;
+        self.bound_cwnd();
+    }
+
+    /// What the policies see.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Congestion window.
+    pub fn cwnd(&self) -> Bytes {
+        self.view.window.cwnd
+    }
+
+    /// Slow-start threshold; [`Bytes::MAX`] while unset.
+    pub fn ssthresh(&self) -> Bytes {
+        self.view.window.ssthresh
+    }
+
+    /// The rate to pace at; `None` sends as the window allows.
+    pub fn pace(&self) -> Option<Rate> {
+        self.pace
+    }
+
+    /// How the first start-up ended, once it has.
+    pub fn first_exit(&self) -> Option<StartupExit> {
+        self.first_exit
+    }
+
+    /// Reports the internal quantities of both policies.
+    pub fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        self.startup.gauges(report);
+        self.avoidance.gauges(report);
+    }
+
+    fn observe(&mut self, ack: &Ack) {
+        let view = &mut self.view;
+        view.now = ack.now;
+        view.in_flight = ack.in_flight;
+        view.sent = ack.sent;
+        view.acked += ack.acked;
+        view.delivered += ack.credited;
+        if let Some(sample) = ack.rtt {
+            view.rtt.observe(sample);
+        }
+        view.round_start = ack.acked > Bytes(0) && view.acked >= self.round_end;
+        if view.round_start {
+            view.round += 1;
+            self.round_end = view.sent;
+        }
+        self.max_flight = self.max_flight.max(ack.in_flight + ack.credited.max(ack.acked));
+    }
+
+    fn on_mark(&mut self, ack: &Ack) {
+        if self.view.acked < self.round_end && self.max_flight == Bytes(0) {
+            return;
+        }
+        let flight = ack.in_flight + ack.credited;
+        let kind = LossKind::Mark;
+        self.on_loss(&Loss { now: ack.now, kind, lost: Bytes(0), flight, again: false });
+    }
+
+    fn apply(&mut self, step: Step, ack: &Ack) {
+        let old = self.view.window.cwnd;
+        self.pace = step.pace;
+        self.view.window = step.window;
+        if step.window.cwnd > old {
+            self.view.window.cwnd = step.window.cwnd.min(self.growth_limit(ack)).max(old);
+        }
+        self.bound_cwnd();
+    }
+
+    fn growth_limit(&self, ack: &Ack) -> Bytes {
+        if ack.app_limited {
+            return Bytes(0);
+        }
+        if !self.config.limit_growth_to_flight {
+            return Bytes::MAX;
+        }
+        match self.view.phase {
+            Phase::Startup => self.max_flight * 2,
+            Phase::Avoidance => self.max_flight + self.view.mss,
+        }
+    }
+
+    fn bound_cwnd(&mut self) {
+        let cwnd = &mut self.view.window.cwnd;
+        *cwnd = (*cwnd).clamp(self.config.mss, self.config.max_cwnd);
+    }
+
+    fn enter_startup(&mut self, why: Entry) {
+        self.view.phase = Phase::Startup;
+        self.startup.enter(why, &self.view);
+    }
+
+    fn leave_startup(&mut self, why: Exit, cwnd: Bytes) {
+        self.view.phase = Phase::Avoidance;
+        let (at, in_flight) = (self.view.now, self.view.in_flight);
+        self.first_exit.get_or_insert(StartupExit { at, why, cwnd, in_flight });
+        self.avoidance.enter(&self.view);
+    }
+}
+
+/// No loss leaves an ssthresh below two segments (RFC 5681 section 3.1, equation 4).
+const MIN_SSTHRESH_SEGMENTS: u64 = 2;

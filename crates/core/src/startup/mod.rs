@@ -1,0 +1,5 @@
+//! Start-up policies, one file each.
+
+mod slow_start;
+
+pub use slow_start::SlowStart;

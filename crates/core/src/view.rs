@@ -1,0 +1,89 @@
+//! What every policy and estimator may read. Only the sender writes it.
+
+use crate::units::{Bytes, Instant, Span};
+
+/// The two numbers congestion control is about. Policies read it and return a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: Bytes,
+    /// Slow-start threshold; [`Bytes::MAX`] until something sets it.
+    pub ssthresh: Bytes,
+}
+
+/// Round-trip times of the connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Rtt {
+    /// The newest sample; zero before the first.
+    pub latest: Span,
+    /// Smoothed as in RFC 6298 section 2 (gain 1/8), without a timer's granularity.
+    pub smoothed: Span,
+    /// Mean deviation as in RFC 6298 section 2 (gain 1/4).
+    pub variation: Span,
+    /// The smallest sample; [`Span::MAX`] before the first.
+    pub min: Span,
+    /// The first sample, of the handshake or of the first segment; zero before it.
+    pub first: Span,
+}
+
+/// Which of the two policies decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The start-up policy.
+    Startup,
+    /// The avoidance policy.
+    Avoidance,
+}
+
+/// Everything a policy or an estimator may read.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// Time of the event being processed.
+    pub now: Instant,
+    /// Window as it stands.
+    pub window: Window,
+    /// Largest payload of one segment.
+    pub mss: Bytes,
+    /// Round-trip times.
+    pub rtt: Rtt,
+    /// Payload in flight.
+    pub in_flight: Bytes,
+    /// Payload acknowledged cumulatively since the connection began (SND.UNA as an offset).
+    pub acked: Bytes,
+    /// Payload sent since the connection began (SND.NXT as an offset).
+    pub sent: Bytes,
+    /// Payload delivered since the connection began, by [`crate::event::Ack::credited`].
+    pub delivered: Bytes,
+    /// Which policy decides.
+    pub phase: Phase,
+    /// Lost data is being repaired: the window does not grow.
+    pub recovering: bool,
+    /// Round trips begun; a round ends when the last data sent before it began is acknowledged.
+    pub round: u64,
+    /// The ACK being processed is the first of its round.
+    pub round_start: bool,
+}
+
+impl Rtt {
+    pub(crate) const UNKNOWN: Self = Self {
+        latest: Span(0),
+        smoothed: Span(0),
+        variation: Span(0),
+        min: Span::MAX,
+        first: Span(0),
+    };
+
+    pub(crate) fn observe(&mut self, sample: Span) {
+        self.latest = sample;
+        self.min = self.min.min(sample);
+        if self.first == Span(0) {
+            self.first = sample;
+            self.smoothed = sample;
+            self.variation = sample / 2;
+            return;
+        }
+        let error = Span(self.smoothed.0.abs_diff(sample.0));
+        self.variation = self.variation - self.variation / 4 + error / 4;
+        self.smoothed = self.smoothed - self.smoothed / 8 + sample / 8;
+    }
+}
