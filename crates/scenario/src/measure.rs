@@ -1,0 +1,43 @@
+//! Small measures over several values.
+
+/// Jain's fairness index `(sum x)^2 / (n * sum x^2)`, from 1/n (one takes all) to 1 (equal shares).
+///
+/// No values, or only zeros, count as equal: 1. Values must be finite and not negative.
+pub fn jain_index(values: &[f64]) -> f64 {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    if squares == 0.0 {
+        return 1.0;
+    }
+    (sum * sum / (values.len() as f64 * squares)).min(1.0)
+}
+
+/// `part / whole`, or 0 when `whole` is 0: a measure is never NaN.
+pub fn ratio(part: f64, whole: f64) -> f64 {
+    if whole == 0.0 { 0.0 } else { part / whole }
+}
+
+/// Bits per second of `bytes` moved in `ns` nanoseconds; 0 in no time.
+pub fn throughput_bps(bytes: u64, ns: u64) -> f64 {
+    ratio(bytes as f64 * 8.0 * 1e9, ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_shares_have_index_one_and_one_taker_one_over_n() {
+        assert_eq!(jain_index(&[3.0, 3.0, 3.0]), 1.0);
+        assert_eq!(jain_index(&[5.0, 0.0, 0.0, 0.0]), 0.25);
+        assert_eq!(jain_index(&[1.0, 3.0]), 0.8);
+    }
+
+    #[test]
+    fn no_measure_is_ever_nan() {
+        assert_eq!(jain_index(&[]), 1.0);
+        assert_eq!(jain_index(&[0.0, 0.0]), 1.0);
+        assert_eq!(throughput_bps(1000, 0), 0.0);
+        assert_eq!(throughput_bps(1000, 1_000_000_000), 8000.0);
+    }
+}

@@ -1,0 +1,42 @@
+//! The nearest known name to a misspelt one, for every "did you mean" of the program.
+
+use strsim::damerau_levenshtein;
+
+/// The candidate closest to `found`, or `None` when nothing is close enough to be a slip.
+///
+/// Case does not count; a third of the longer name, and never fewer than one letter, may differ.
+/// Among equals the first candidate wins.
+pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Longer than any name here: no slip of the pen, and the distance costs length squared.
+    if found.len() > LONGEST_NAME {
+        return None;
+    }
+    let found = found.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (damerau_levenshtein(&found, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, name)| *distance <= (name.len().max(found.len()) / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Names and keys of this project are far shorter.
+const LONGEST_NAME: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_one_letter_finds_its_name() {
+        assert_eq!(nearest("astrat", ["newreno", "astart"]), Some("astart"));
+        assert_eq!(nearest("Buffr", ["rate", "buffer"]), Some("buffer"));
+    }
+
+    #[test]
+    fn a_foreign_word_finds_nothing() {
+        assert_eq!(nearest("zebra", ["newreno", "astart"]), None);
+        assert_eq!(nearest("", ["astart"]), None);
+        assert_eq!(nearest(&"a".repeat(1000), ["astart"]), None);
+    }
+}

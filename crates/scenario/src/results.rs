@@ -1,0 +1,247 @@
+//! What a run yields: one schema for every transport, printed as JSON.
+//!
+//! Keys are printed in the order of the fields. Numbers are finite: a NaN or an infinity is an
+//! error when printed, never a `null` that a reader would take for "not measured".
+
+use serde::{Deserialize, Serialize};
+
+/// The name of the schema, first key of every document.
+pub const SCHEMA: &str = "firstflight/results@1";
+
+/// Everything measured for one scenario, one entry per run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of the program that measured.
+    pub version: String,
+    /// The resolved scenario in base units (bit/s, ns, bytes, packets).
+    pub scenario: serde_json::Value,
+    /// In the order of the controls.
+    pub runs: Vec<RunResult>,
+}
+
+impl Results {
+    /// Results of `scenario`, measured by `version` of the program.
+    pub fn new(version: &str, scenario: serde_json::Value, runs: Vec<RunResult>) -> Self {
+        Self { schema: SCHEMA.to_owned(), version: version.to_owned(), scenario, runs }
+    }
+
+    /// The document as indented JSON with a final newline.
+    ///
+    /// # Errors
+    /// A number that is not finite; the message names it.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        let mut text = serde_json::to_string_pretty(self)?;
+        text.push('\n');
+        Ok(text)
+    }
+}
+
+/// One control on one transport with one seed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// In full: `astart+westwood`; several, joined by `, `, when the flows differ.
+    pub control: String,
+    /// As the user named it: `astart`.
+    pub alias: String,
+    /// The set of knobs: `figures`, `paper`.
+    pub preset: String,
+    /// `sim`, `quic` or `linux`.
+    pub transport: String,
+    /// The endpoint's constants: `rfc`, `ns2` or `linux`.
+    pub profile: String,
+    /// Seed of every random stream of the run.
+    pub seed: u64,
+    /// Measured period, seconds.
+    #[serde(serialize_with = "finite")]
+    pub duration_s: f64,
+    /// In the order of the scenario.
+    pub flows: Vec<FlowResult>,
+    /// The first bottleneck.
+    pub bottleneck: Bottleneck,
+    /// Sum over the flows, bit/s.
+    #[serde(serialize_with = "finite")]
+    pub total_throughput_bps: f64,
+    /// [`jain_index`](crate::measure::jain_index) of the flows' throughputs.
+    #[serde(serialize_with = "finite")]
+    pub jain_index: f64,
+    /// What the run cost the machine.
+    pub cost: Cost,
+    /// Anything the reader must know, such as an unpaced control.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// One flow of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowResult {
+    /// From 0, in the order of the scenario.
+    pub id: u64,
+    /// In full: `astart+westwood`.
+    pub control: String,
+    /// When the flow started, seconds of the run.
+    #[serde(serialize_with = "finite")]
+    pub start_s: f64,
+    /// Payload newly delivered in order to the receiver, times 8, over the measured period.
+    #[serde(serialize_with = "finite")]
+    pub throughput_bps: f64,
+    /// `throughput_bps` over the bottleneck rate.
+    #[serde(serialize_with = "finite")]
+    pub utilization: f64,
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+    /// Packets delivered in order.
+    pub delivered_packets: u64,
+    /// Data packets sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Data packets sent again.
+    pub retransmitted_packets: u64,
+    /// Fast retransmits (entries into recovery).
+    pub fast_retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// From start to the last byte's delivery; `None` for a flow without an end or not done.
+    #[serde(serialize_with = "finite_or_none")]
+    pub completion_time_s: Option<f64>,
+    /// Largest cwnd.
+    pub peak_cwnd_packets: u64,
+    /// cwnd at the end.
+    pub final_cwnd_packets: u64,
+    /// How start-up went.
+    pub startup: Startup,
+}
+
+/// The start-up phase of one flow; `None` is "did not happen" or "could not be measured".
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Startup {
+    /// When start-up was left for the first time, seconds after the flow's start.
+    #[serde(serialize_with = "finite_or_none")]
+    pub exit_time_s: Option<f64>,
+    /// Why, in a word: `loss`, `timeout`, `ssthresh`, or a policy's own.
+    pub exit_reason: Option<String>,
+    /// cwnd at the exit, before any cut.
+    pub exit_cwnd_packets: Option<u64>,
+    /// The same over the path's BDP.
+    #[serde(serialize_with = "finite_or_none")]
+    pub exit_window_over_bdp: Option<f64>,
+    /// Packets in flight over cwnd at the exit.
+    #[serde(serialize_with = "finite_or_none")]
+    pub inflight_over_window_at_exit: Option<f64>,
+    /// Bottleneck drops in the round of the exit.
+    pub drops_in_exit_round: Option<u64>,
+    /// Window reductions in the ten RTTs after the exit.
+    pub reductions_next_10_rtt: Option<u64>,
+    /// When cwnd first reached these shares of the BDP, seconds after the flow's start.
+    pub time_to_bdp_s: TimeToBdp,
+}
+
+/// Seconds until cwnd first reached a share of the BDP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TimeToBdp {
+    /// 60 %.
+    #[serde(rename = "0.6", serialize_with = "finite_or_none")]
+    pub at_60: Option<f64>,
+    /// 80 %.
+    #[serde(rename = "0.8", serialize_with = "finite_or_none")]
+    pub at_80: Option<f64>,
+    /// 90 %.
+    #[serde(rename = "0.9", serialize_with = "finite_or_none")]
+    pub at_90: Option<f64>,
+}
+
+/// The bottleneck over the measured period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bottleneck {
+    /// Packets dropped for want of room.
+    pub drops: u64,
+    /// Share of the time the link was sending, 0 to 1.
+    #[serde(serialize_with = "finite")]
+    pub utilization: f64,
+    /// Most packets waiting.
+    pub peak_queue_packets: u64,
+    /// Time average of packets waiting.
+    #[serde(serialize_with = "finite")]
+    pub mean_queue_packets: f64,
+}
+
+/// What a run cost the machine; the only part that differs between equal runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Wall-clock seconds.
+    #[serde(serialize_with = "finite")]
+    pub wall_s: f64,
+    /// Events handled.
+    pub events: u64,
+    /// Delivered data packets per wall-clock second.
+    #[serde(serialize_with = "finite")]
+    pub delivered_packets_per_s: f64,
+}
+
+/// Serialises a number and refuses NaN and infinities, which JSON cannot say.
+pub(crate) fn finite<S: serde::Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+    if value.is_finite() {
+        return to.serialize_f64(*value);
+    }
+    Err(serde::ser::Error::custom(format_args!("a result is {value}, which is not a number")))
+}
+
+fn finite_or_none<S: serde::Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => finite(value, to),
+        None => to.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results() -> Results {
+        let flow = FlowResult {
+            control: "astart+westwood".to_owned(),
+            throughput_bps: 3.75e7,
+            startup: Startup { exit_reason: Some("loss".to_owned()), ..Startup::default() },
+            ..FlowResult::default()
+        };
+        let run = RunResult { flows: vec![flow], seed: 1, jain_index: 1.0, ..Default::default() };
+        Results::new("0.1.0", serde_json::json!({"rate_bps": 40_000_000}), vec![run])
+    }
+
+    /// The keys of the contract in their order; a reader may rely on both.
+    #[test]
+    fn keys_come_in_the_order_of_the_contract() {
+        let json = results().to_json().unwrap();
+        let contract = "schema version scenario runs control alias preset transport profile seed \
+            duration_s flows id control start_s throughput_bps utilization delivered_bytes \
+            delivered_packets sent_packets retransmitted_packets fast_retransmits timeouts \
+            completion_time_s peak_cwnd_packets final_cwnd_packets startup exit_time_s \
+            exit_reason exit_cwnd_packets exit_window_over_bdp inflight_over_window_at_exit \
+            drops_in_exit_round reductions_next_10_rtt time_to_bdp_s 0.6 0.8 0.9 bottleneck drops \
+            utilization peak_queue_packets mean_queue_packets total_throughput_bps jain_index \
+            cost wall_s events delivered_packets_per_s";
+        let keys: Vec<&str> = json
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix('"')?.split_once("\":").map(|(k, _)| k))
+            .filter(|key| *key != "rate_bps")
+            .collect();
+        assert_eq!(keys, contract.split_whitespace().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn results_read_back_as_they_were_written() {
+        let results = results();
+        let back: Results = serde_json::from_str(&results.to_json().unwrap()).unwrap();
+        assert_eq!(back, results);
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_refused() {
+        let mut results = results();
+        results.runs[0].jain_index = f64::NAN;
+        assert!(results.to_json().unwrap_err().to_string().contains("NaN"));
+        results.runs[0].jain_index = 1.0;
+        results.runs[0].flows[0].completion_time_s = Some(f64::INFINITY);
+        assert!(results.to_json().is_err());
+    }
+}
