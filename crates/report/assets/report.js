@@ -1,0 +1,271 @@
+// Draws the figures of a report and filters its tables. Needs only what the page carries.
+"use strict";
+(() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const DASHES = ["solid", "dot", "dashdot"];
+  const COLORS = 7;
+
+  // --- plotly.js, unpacked once and only when the first figure is needed
+
+  let library;
+  const plotly = () => (library ??= unpack());
+
+  async function unpack() {
+    const text = atob(document.getElementById("plotly").textContent.trim());
+    const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+    const gunzip = new DecompressionStream("gzip");
+    const source = await new Response(new Blob([bytes]).stream().pipeThrough(gunzip)).text();
+    const script = document.createElement("script");
+    script.textContent = source;
+    document.head.append(script);
+    return window.Plotly;
+  }
+
+  // --- figures
+
+  const pictures = new Map(); // plot element -> the figure's data
+  const css = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
+  const color = (slot) => css(slot === null ? "--neutral" : `--c${slot % COLORS}`);
+  // Plotly reads its labels as a kind of HTML.
+  const plain = (text) =>
+    text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const nth = (name, index) => (index === 0 ? name : name + (index + 1));
+
+  const dash = (curve) =>
+    curve.style === "reference" ? "dash" : DASHES[Math.floor(curve.slot / COLORS) % 3];
+
+  function trace(curve, panel, index) {
+    const lines = curve.style !== "points";
+    return {
+      x: curve.x,
+      y: curve.y,
+      xaxis: "x",
+      yaxis: nth("y", index),
+      name: plain(curve.name),
+      mode: [lines && "lines", curve.marks && "markers"].filter(Boolean).join("+"),
+      line: {
+        color: color(curve.slot),
+        width: curve.style === "reference" ? 1.3 : 1.8,
+        shape: curve.style === "steps" ? "hv" : "linear",
+        dash: dash(curve),
+      },
+      marker: {
+        color: color(curve.slot),
+        size: lines ? 6 : 5,
+        symbol: curve.style === "reference" ? "circle-open" : "circle",
+      },
+      hovertemplate: `%{y:.6~g} ${plain(panel.unit)}`,
+    };
+  }
+
+  const traces = (picture) =>
+    picture.panels.flatMap((panel, index) =>
+      panel.series.map((curve) => trace(curve, panel, index)),
+    );
+
+  function layout(picture) {
+    const count = picture.panels.length;
+    const gap = count > 1 ? 0.05 : 0;
+    const height = (1 - gap * (count - 1)) / count;
+    const axis = (scaled) => ({
+      title: { text: plain(scaled.label), standoff: 8 },
+      type: scaled.log ? "log" : "linear",
+      gridcolor: css("--grid"),
+      linecolor: css("--axis"),
+      zeroline: false,
+      showline: true,
+      ticks: "outside",
+      tickcolor: css("--axis"),
+      automargin: true,
+    });
+    const result = {
+      autosize: true,
+      margin: { l: 64, r: 16, t: 8, b: 48 },
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: css("--font"), size: 12.5, color: css("--ink") },
+      showlegend: false,
+      dragmode: "zoom",
+      hovermode: "x unified",
+      hoversubplots: "axis",
+      hoverlabel: { bgcolor: css("--card"), bordercolor: css("--axis") },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--axis"), activecolor: css("--ink") },
+      xaxis: { ...axis(picture.x), anchor: nth("y", count - 1), hoverformat: ".6~g" },
+    };
+    picture.panels.forEach((panel, index) => {
+      const top = 1 - index * (height + gap);
+      result[nth("yaxis", index)] = {
+        ...axis(panel.y),
+        domain: [Math.max(0, top - height), top],
+        rangemode: "tozero",
+      };
+    });
+    return result;
+  }
+
+  const config = {
+    responsive: true,
+    displaylogo: false,
+    doubleClick: "reset",
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+    toImageButtonOptions: { format: "png", scale: 3 },
+  };
+
+  async function draw(plot) {
+    const Plotly = await plotly();
+    const picture = JSON.parse(plot.parentElement.querySelector("script").textContent);
+    pictures.set(plot, picture);
+    await Plotly.newPlot(plot, traces(picture), layout(picture), config);
+    legend(plot, picture);
+    plot.addEventListener("keydown", (event) => steer(Plotly, plot, event));
+    plot.dataset.drawn = "yes";
+  }
+
+  function legend(plot, picture) {
+    const curves = picture.panels.flatMap((panel) => panel.series);
+    const box = plot.parentElement.querySelector(".legend");
+    const entries = picture.legend.map((name) => {
+      const curve = curves.find((one) => one.name === name);
+      const entry = document.createElement("button");
+      entry.type = "button";
+      entry.textContent = name;
+      entry.setAttribute("aria-pressed", "true");
+      entry.title = "click: show or hide; double-click: only this one";
+      entry.className = curve.style;
+      entry.style.setProperty(
+        "--swatch",
+        `var(${curve.slot === null ? "--neutral" : `--c${curve.slot % COLORS}`})`,
+      );
+      return entry;
+    });
+    const pressed = (entry) => entry.getAttribute("aria-pressed") === "true";
+    const apply = () => {
+      const shown = new Set(entries.filter(pressed).map((entry) => entry.textContent));
+      window.Plotly.restyle(plot, { visible: curves.map((curve) => shown.has(curve.name)) });
+    };
+    for (const entry of entries) {
+      entry.addEventListener("click", () => {
+        entry.setAttribute("aria-pressed", String(!pressed(entry)));
+        apply();
+      });
+      entry.addEventListener("dblclick", () => {
+        const alone = entries.every((other) => other === entry || !pressed(other));
+        entries.forEach((other) =>
+          other.setAttribute("aria-pressed", String(alone || other === entry)),
+        );
+        apply();
+      });
+    }
+    box.replaceChildren(...entries);
+  }
+
+  // Moves by a fifth of what is seen; zooms by a factor of 1.5 around the middle.
+  function steer(Plotly, plot, event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const [from, to] = plot._fullLayout.xaxis.range;
+    const width = to - from;
+    const moves = {
+      ArrowLeft: [from - width / 5, to - width / 5],
+      ArrowRight: [from + width / 5, to + width / 5],
+      "+": [from + width / 6, to - width / 6],
+      "-": [from - width / 4, to + width / 4],
+    };
+    const key = event.key === "=" ? "+" : event.key;
+    if (moves[key]) Plotly.relayout(plot, { "xaxis.range": moves[key] });
+    else if (key === "0") Plotly.relayout(plot, resetAxes(plot));
+    else return;
+    event.preventDefault();
+  }
+
+  const resetAxes = (plot) =>
+    Object.fromEntries(
+      Object.keys(plot._fullLayout)
+        .filter((key) => /^[xy]axis\d*$/.test(key))
+        .map((key) => [`${key}.autorange`, true]),
+    );
+
+  function redraw() {
+    for (const [plot, picture] of pictures) {
+      window.Plotly.react(plot, traces(picture), layout(picture), config);
+    }
+  }
+
+  function watchFigures() {
+    const plots = all(".plot");
+    if (plots.length === 0) return;
+    if (!window.DecompressionStream) {
+      document.getElementById("too-old").hidden = false;
+      return;
+    }
+    const seen = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries.filter((one) => one.isIntersecting)) {
+          seen.unobserve(entry.target);
+          draw(entry.target);
+        }
+      },
+      { rootMargin: "300px" },
+    );
+    plots.forEach((plot) => seen.observe(plot));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    // Printed pages have all figures; browsers wait for this only if plotly.js is unpacked.
+    window.addEventListener("beforeprint", () => plots.filter((p) => !p.dataset.drawn).map(draw));
+  }
+
+  // --- tables
+
+  function watchTable(table) {
+    const rows = all("tbody tr", table);
+    const buttons = all(".filters button", table);
+    const search = table.querySelector("input[type=search]");
+    const shown = table.querySelector(".shown");
+    const texts = rows.map((row) => row.textContent.toLowerCase());
+    const verdicts = rows.map((row) => row.querySelector("[data-verdict]")?.dataset.verdict ?? "");
+    let verdict = "";
+
+    const apply = () => {
+      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let count = 0;
+      rows.forEach((row, index) => {
+        const fits = verdict === "" || verdicts[index] === verdict;
+        row.hidden = !(fits && words.every((word) => texts[index].includes(word)));
+        count += row.hidden ? 0 : 1;
+      });
+      shown.textContent = `${count} of ${rows.length} rows`;
+    };
+    const show = (wanted) => {
+      verdict = wanted;
+      for (const button of buttons) {
+        button.setAttribute("aria-pressed", String(button.dataset.verdict === wanted));
+      }
+      apply();
+    };
+    buttons.forEach((button) =>
+      button.addEventListener("click", () => show(button.dataset.verdict)),
+    );
+    search.addEventListener("input", apply);
+    apply();
+    return { table, show, judged: buttons.length > 0 };
+  }
+
+  function watchTables() {
+    const tables = all(".table").filter((table) => table.querySelector(".controls"));
+    const judged = tables.map(watchTable).filter((one) => one.judged);
+    for (const chip of all("[data-show]")) {
+      chip.addEventListener("click", () => {
+        judged.forEach((one) => one.show(chip.dataset.show));
+        const holds = (one) => one.table.querySelector("tbody tr:not([hidden])");
+        judged.find(holds)?.table.scrollIntoView();
+      });
+    }
+    document.addEventListener("keydown", (event) => {
+      const search = document.querySelector("input[type=search]");
+      if (event.key !== "/" || event.target.matches("input") || !search) return;
+      event.preventDefault();
+      search.focus();
+    });
+  }
+
+  watchFigures();
+  watchTables();
+})();

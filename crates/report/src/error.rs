@@ -1,0 +1,50 @@
+//! What can go wrong when a report is made.
+
+use std::{io, path::PathBuf};
+
+/// Why a report could not be made or written. The message names the path or id at fault.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A file or directory could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file or directory that was to be written.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// An id cannot be a file name and an anchor.
+    #[error("id {id:?} of a {what} cannot name a file: use letters, digits, '-', '_' and '.'")]
+    BadId {
+        /// What bears the id: figure, table or section.
+        what: &'static str,
+        /// The id as found.
+        id: String,
+    },
+    /// Two things on one page bear the same id.
+    #[error("two things on the page have the id {id:?}: ids must differ")]
+    DuplicateId {
+        /// The id as found.
+        id: String,
+    },
+    /// The number of cells of a row is not the number of columns.
+    #[error("table {id:?}, row {row}: {found} cells for {expected} columns")]
+    RaggedTable {
+        /// The table's id.
+        id: String,
+        /// The row, counted from 1.
+        row: usize,
+        /// Cells in that row.
+        found: usize,
+        /// Columns of the table.
+        expected: usize,
+    },
+    /// A picture or text could not be rendered.
+    #[error("cannot render {id:?}: {reason}")]
+    Render {
+        /// The id of the figure, table or page.
+        id: String,
+        /// What the renderer said.
+        reason: String,
+    },
+}

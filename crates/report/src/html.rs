@@ -1,0 +1,191 @@
+//! A page as one HTML file that needs nothing else: no network, no server, no other file.
+//!
+//! The page forbids itself the network (its content security policy allows inline content only),
+//! carries plotly.js compressed, and draws a figure when it scrolls into view.
+
+use askama::Template;
+use serde::Serialize;
+
+use crate::{
+    Align, Block, Cell, Figure, Page, ReportError, Scale, Series, Style, Table, Verdict,
+    palette::{Slots, legend},
+    thin::{SCREEN_POINTS, thin},
+};
+
+const STYLE: &str = include_str!("../assets/report.css");
+const PROGRAM: &str = include_str!("../assets/report.js");
+/// plotly.js (MIT licence), compressed and in base64 by the build script.
+const PLOTLY: &str = include_str!(concat!(env!("OUT_DIR"), "/plotly.js.gz.b64"));
+
+/// The file's text. Its links to `figures/<id>.svg` and `data/<id>.csv` lead to what
+/// [`crate::write_dir`] puts beside it; everything else is inside.
+///
+/// # Errors
+/// What [`Page::check`] finds, or [`ReportError::Render`].
+pub fn render(page: &Page) -> Result<String, ReportError> {
+    page.check()?;
+    let summary = Verdict::ALL.map(|verdict| (verdict, page.count(verdict)));
+    let template = PageTemplate {
+        page,
+        judged: summary.iter().any(|(_, count)| *count > 0),
+        summary,
+        style: STYLE,
+        program: PROGRAM,
+        plotly: PLOTLY,
+    };
+    template.render().map_err(|error| failed(&page.title, &error))
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct PageTemplate<'a> {
+    page: &'a Page,
+    summary: [(Verdict, usize); 3],
+    judged: bool,
+    style: &'a str,
+    program: &'a str,
+    plotly: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "figure.html")]
+struct FigureTemplate<'a> {
+    figure: &'a Figure,
+    /// Pixels, so that the page does not jump when the figure is drawn.
+    height: usize,
+    data: String,
+    drawn: usize,
+    points: usize,
+}
+
+#[derive(Template)]
+#[template(path = "table.html")]
+struct TableTemplate<'a> {
+    table: &'a Table,
+    counts: Vec<(Verdict, usize)>,
+    searchable: bool,
+}
+
+/// The template of a figure calls this; askama passes on what it returns.
+fn figure(figure: &Figure) -> askama::Result<String> {
+    let picture = Picture::of(figure);
+    let series = || picture.panels.iter().flat_map(|panel| &panel.series);
+    let points = figure.panels.iter().flat_map(|panel| &panel.series).map(|s| s.points.len());
+    FigureTemplate {
+        figure,
+        height: if figure.panels.len() < 2 { 400 } else { 90 + 190 * figure.panels.len() },
+        data: script_safe(&serde_json::to_string(&picture).map_err(askama::Error::custom)?),
+        drawn: series().map(|series| series.x.len()).sum(),
+        points: points.sum(),
+    }
+    .render()
+}
+
+/// As [`figure`], for a table.
+fn table(table: &Table) -> askama::Result<String> {
+    let count = |verdict| table.verdicts().filter(|found| *found == verdict).count();
+    let counts = Verdict::ALL.map(|verdict| (verdict, count(verdict)));
+    TableTemplate {
+        table,
+        counts: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
+        searchable: table.rows.len() > 12,
+    }
+    .render()
+}
+
+/// What the page's program needs to draw a figure; the names are those in `report.js`.
+#[derive(Serialize)]
+struct Picture<'a> {
+    x: Scaled,
+    panels: Vec<Drawing<'a>>,
+    legend: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Scaled {
+    label: String,
+    log: bool,
+}
+
+#[derive(Serialize)]
+struct Drawing<'a> {
+    y: Scaled,
+    unit: &'a str,
+    series: Vec<Curve<'a>>,
+}
+
+#[derive(Serialize)]
+struct Curve<'a> {
+    name: &'a str,
+    style: &'static str,
+    slot: Option<usize>,
+    marks: bool,
+    x: Vec<Short>,
+    y: Vec<Short>,
+}
+
+impl<'a> Picture<'a> {
+    fn of(figure: &'a Figure) -> Self {
+        let slots = Slots::of(figure);
+        let scaled =
+            |axis: &crate::Axis| Scaled { label: axis.label(), log: axis.scale == Scale::Log };
+        let panels = figure.panels.iter().map(|panel| Drawing {
+            y: scaled(&panel.y),
+            unit: &panel.y.unit,
+            series: panel.series.iter().map(|series| Curve::of(series, &slots)).collect(),
+        });
+        Self {
+            x: scaled(&figure.x),
+            panels: panels.collect(),
+            legend: legend(figure).iter().map(|series| series.name.as_str()).collect(),
+        }
+    }
+}
+
+impl<'a> Curve<'a> {
+    fn of(series: &'a Series, slots: &Slots<'_>) -> Self {
+        let (x, y) = thin(&series.points, SCREEN_POINTS).into_iter().unzip();
+        Self {
+            name: &series.name,
+            style: match series.style {
+                Style::Line => "line",
+                Style::Steps => "steps",
+                Style::Points => "points",
+                Style::Reference => "reference",
+            },
+            slot: slots.slot(series),
+            marks: series.has_markers(),
+            x: short(x),
+            y: short(y),
+        }
+    }
+}
+
+/// A number as short in JSON as seven significant digits allow; `null` if not finite.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Short {
+    Whole(i64),
+    Real(f64),
+}
+
+fn short(values: Vec<f64>) -> Vec<Short> {
+    let one = |value: f64| {
+        let rounded: f64 = format!("{value:.6e}").parse().unwrap_or(value);
+        #[expect(clippy::cast_possible_truncation, reason = "whole and small, so exact")]
+        if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
+            return Short::Whole(rounded as i64);
+        }
+        Short::Real(rounded)
+    };
+    values.into_iter().map(one).collect()
+}
+
+/// JSON that cannot end the `<script>` element it stands in.
+fn script_safe(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+fn failed(id: &str, error: &dyn std::error::Error) -> ReportError {
+    ReportError::Render { id: id.to_owned(), reason: error.to_string() }
+}

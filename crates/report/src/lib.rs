@@ -1,0 +1,34 @@
+//! Turns generic data into pictures and pages: one offline HTML file, SVG, CSV and terminal text.
+//!
+//! The crate knows series, axes, tables and verdicts, and nothing of what they measure.
+//!
+//! ```
+//! use firstflight_report::{Axis, Figure, Page, Panel, Section, Series, html};
+//!
+//! let figure = Figure::new("cwnd", "Window over time", Axis::new("time", "s"))
+//!     .panel(Panel::new(Axis::new("cwnd", "packets")).with(Series::line(
+//!         "astart",
+//!         vec![(0.0, 1.0), (0.1, 2.0), (0.2, 4.0)],
+//!     )));
+//! let page = Page::new("A run").section(Section::new("run", "One run").figure(figure));
+//! let text = html::render(&page)?;
+//! assert!(text.starts_with("<!doctype html>"));
+//! # Ok::<(), firstflight_report::ReportError>(())
+//! ```
+
+pub mod csv;
+pub mod html;
+
+mod error;
+mod figure;
+mod page;
+mod palette;
+mod table;
+mod thin;
+mod write;
+
+pub use error::ReportError;
+pub use figure::{Axis, Figure, Panel, Scale, Series, Style};
+pub use page::{Block, Page, Section};
+pub use table::{Align, Cell, Column, Table, Verdict};
+pub use write::{write_dir, write_file};

@@ -1,0 +1,203 @@
+//! Tables of text, numbers and verdicts.
+
+use std::fmt;
+
+/// A table with a fixed list of columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// File name and anchor: letters, digits, `-`, `_` and `.`; unique on a page.
+    pub id: String,
+    /// One line above the table.
+    pub title: String,
+    /// The columns, from left to right.
+    pub columns: Vec<Column>,
+    /// The rows, from top to bottom, each with one cell per column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// What the column holds.
+    pub name: String,
+    /// The unit of its numbers; empty for none.
+    pub unit: String,
+    /// To which side its cells lean.
+    pub align: Align,
+}
+
+/// To which side the cells of a column lean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Align {
+    /// Text.
+    #[default]
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// One cell of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Text; empty text leaves the cell blank.
+    Text(String),
+    /// A number in the column's unit.
+    Number {
+        /// The value, written in full to CSV.
+        value: f64,
+        /// Digits after the point where people read it.
+        decimals: u8,
+    },
+    /// The outcome of a check.
+    Verdict(Verdict),
+    /// A link to a figure of the same page.
+    Figure {
+        /// The figure's id.
+        id: String,
+        /// The text of the link.
+        label: String,
+    },
+}
+
+/// The outcome of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// The expectation holds.
+    Pass,
+    /// The expectation does not hold.
+    Fail,
+    /// The claim was expected to be wrong, and the check shows that it is.
+    RefutedConfirmed,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(
+        id: impl Into<String>,
+        title: impl Into<String>,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            title: title.into(),
+            columns: columns.into_iter().collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row below those already there; it must have one cell per column.
+    pub fn push(&mut self, row: impl IntoIterator<Item = Cell>) {
+        self.rows.push(row.into_iter().collect());
+    }
+
+    /// The verdicts of all cells, row by row.
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict> + '_ {
+        self.rows.iter().flatten().filter_map(|cell| match cell {
+            Cell::Verdict(verdict) => Some(*verdict),
+            _ => None,
+        })
+    }
+}
+
+impl Column {
+    /// A column of text.
+    pub fn text(name: impl Into<String>) -> Self {
+        Self { name: name.into(), unit: String::new(), align: Align::Left }
+    }
+
+    /// A column of numbers; an empty unit means pure numbers.
+    pub fn number(name: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self { name: name.into(), unit: unit.into(), align: Align::Right }
+    }
+
+    /// The text at the head of the column, for example `rate (Mbps)`.
+    pub fn label(&self) -> String {
+        if self.unit.is_empty() {
+            return self.name.clone();
+        }
+        format!("{} ({})", self.name, self.unit)
+    }
+}
+
+impl Cell {
+    /// A number shown with the given digits after the point.
+    pub fn number(value: f64, decimals: u8) -> Self {
+        Self::Number { value, decimals }
+    }
+
+    /// A link to the figure with that id.
+    pub fn figure(id: impl Into<String>, label: impl Into<String>) -> Self {
+        Self::Figure { id: id.into(), label: label.into() }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Verdict> for Cell {
+    fn from(verdict: Verdict) -> Self {
+        Self::Verdict(verdict)
+    }
+}
+
+/// What people read in the cell.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number { value, .. } if !value.is_finite() => f.write_str("-"),
+            Self::Number { value, decimals } => write!(f, "{value:.*}", usize::from(*decimals)),
+            Self::Verdict(verdict) => verdict.fmt(f),
+            Self::Figure { label, .. } => f.write_str(label),
+        }
+    }
+}
+
+impl Verdict {
+    /// Every verdict, in the order of summaries.
+    pub const ALL: [Self; 3] = [Self::Pass, Self::Fail, Self::RefutedConfirmed];
+
+    /// The word used in results: `pass`, `fail` or `refuted-confirmed`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::RefutedConfirmed => "refuted-confirmed",
+        }
+    }
+
+    /// A sign that tells verdicts apart without colour.
+    pub fn sign(self) -> char {
+        match self {
+            Self::Pass => '✓',
+            Self::Fail => '✗',
+            Self::RefutedConfirmed => '≠',
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_show_the_asked_digits_and_gaps_a_dash() {
+        assert_eq!(Cell::number(38.049, 2).to_string(), "38.05");
+        assert_eq!(Cell::number(f64::NAN, 2).to_string(), "-");
+    }
+}
