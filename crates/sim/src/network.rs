@@ -1,0 +1,99 @@
+//! What is simulated, in base units: links, flows over them, constant-rate cross traffic.
+
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::units::{Instant, Span};
+
+use crate::profile::Endpoint;
+
+/// A whole experiment.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// The links; a flow's path names them by index.
+    pub links: Vec<LinkSpec>,
+    /// TCP flows, at most 65,535.
+    pub flows: Vec<FlowSpec>,
+    /// Constant-rate sources.
+    pub udp: Vec<UdpSpec>,
+    /// How long to simulate; at most 19 hours.
+    pub duration: Span,
+    /// The one random seed; every element draws from a stream of its own.
+    pub seed: u64,
+    /// Keep time series with this spacing.
+    pub sample_every: Option<Span>,
+}
+
+/// A link of the network.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Rate, in bits per second.
+    pub rate_bps: u64,
+    /// One-way propagation delay.
+    pub delay: Span,
+    /// Drop-tail buffer.
+    pub buffer: Buffer,
+    /// The packet in service takes a place in the buffer.
+    pub in_service_counts: bool,
+    /// Random loss after the queue, in parts per billion.
+    pub loss_ppb: u64,
+    /// Packets to lose, counted from 1 in order of arrival among those that fit the buffer.
+    pub drop_nth: Vec<u64>,
+}
+
+/// A drop-tail buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// This many packets.
+    Packets(u64),
+    /// This many bytes.
+    Bytes(u64),
+    /// No limit.
+    Unlimited,
+}
+
+/// One TCP flow.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// Start-up policy with its knobs.
+    pub startup: AnyStartup,
+    /// Avoidance policy with its knobs.
+    pub avoidance: AnyAvoidance,
+    /// The endpoint's constants.
+    pub endpoint: Endpoint,
+    /// Indices of the links that data crosses, in order; at least one.
+    pub path: Vec<usize>,
+    /// Rate of the sender's and the receiver's access links, in bits per second.
+    pub access_rate_bps: u64,
+    /// One-way delay of each access link.
+    pub access_delay: Span,
+    /// Propagation of the way back between the access links. ACKs are not queued.
+    pub return_delay: Span,
+    /// Rate at which ACKs are serialised once on the way back, in bits per second.
+    pub return_rate_bps: u64,
+    /// Payload of a full packet, in bytes.
+    pub payload_bytes: u64,
+    /// Header bytes a packet takes on a link on top of its payload.
+    pub header_bytes: u64,
+    /// When the flow starts.
+    pub start: Instant,
+    /// When its source falls silent.
+    pub stop: Option<Instant>,
+    /// How many packets it has to send; greedy without.
+    pub packets: Option<u32>,
+    /// BDP of its path, in bytes, for the times at which the window reached parts of it.
+    pub bdp_bytes: u64,
+}
+
+/// A constant-rate source.
+#[derive(Clone, Debug)]
+pub struct UdpSpec {
+    /// Indices of the links it crosses, in order.
+    pub path: Vec<usize>,
+    /// Rate, in bits per second.
+    pub rate_bps: u64,
+    /// Packet size on the link, in bytes.
+    pub packet_bytes: u64,
+    /// First packet.
+    pub start: Instant,
+    /// No packet from then on.
+    pub stop: Option<Instant>,
+}

@@ -1,0 +1,84 @@
+//! What a run yields, in base units.
+
+use firstflight_core::sender::StartupExit;
+use firstflight_core::units::{Bytes, Instant, Span};
+
+use crate::link::Totals;
+use crate::tcp::Counts;
+
+/// Everything a run yields.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// One per flow of the network, in its order.
+    pub flows: Vec<FlowOutcome>,
+    /// One per link of the network, in its order.
+    pub links: Vec<LinkOutcome>,
+    /// Events processed.
+    pub events: u64,
+}
+
+/// What became of a flow.
+#[derive(Clone, Debug)]
+pub struct FlowOutcome {
+    /// Packets delivered in order to the receiver within the run.
+    pub delivered_packets: u64,
+    /// Their payload.
+    pub delivered_bytes: Bytes,
+    /// What the sender counted.
+    pub counts: Counts,
+    /// Packets lost at links.
+    pub drops: u64,
+    /// When the last packet of a sized flow was delivered.
+    pub finished_at: Option<Instant>,
+    /// Largest cwnd.
+    pub peak_cwnd: Bytes,
+    /// cwnd at the end.
+    pub final_cwnd: Bytes,
+    /// How the first start-up went.
+    pub startup: StartupOutcome,
+    /// Samples over time, if asked for.
+    pub series: Vec<FlowSample>,
+    /// Names of the values in [`FlowSample::gauges`].
+    pub gauge_names: Vec<&'static str>,
+}
+
+/// How the first start-up of a flow went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StartupOutcome {
+    /// How it ended, if it did.
+    pub exit: Option<StartupExit>,
+    /// Packets lost at links within one smoothed RTT before and after the end.
+    pub drops_in_exit_round: u64,
+    /// Cuts of the window in the ten smoothed RTTs after the end, the one that ended it excepted.
+    pub reductions_next_10_rtt: u64,
+    /// When the flight first reached 60, 80 and 90 % of the BDP.
+    pub time_to_bdp: [Option<Instant>; 3],
+}
+
+/// What became of a link.
+#[derive(Clone, Debug)]
+pub struct LinkOutcome {
+    /// Its counters.
+    pub totals: Totals,
+    /// Largest number of packets held in each sampling interval that saw an arrival.
+    pub series: Vec<(Instant, u64)>,
+}
+
+/// One sample of a flow.
+#[derive(Clone, Debug)]
+pub struct FlowSample {
+    /// When.
+    pub at: Instant,
+    /// Congestion window.
+    pub cwnd: Bytes,
+    /// Slow-start threshold; [`Bytes::MAX`] while unset.
+    pub ssthresh: Bytes,
+    /// Payload in flight.
+    pub in_flight: Bytes,
+    /// Smoothed RTT.
+    pub srtt: Span,
+    /// Packets acknowledged so far.
+    pub acked_packets: u64,
+    /// The policies' own quantities.
+    pub gauges: Vec<u64>,
+}

@@ -1,0 +1,215 @@
+//! The receiving endpoint: cumulative ACKs, reassembly, delayed ACKs.
+//!
+//! A receiver sees the packets of one flow in order of time and answers nobody else, so the engine
+//! may hand it a packet as soon as its arrival time is known, ahead of the simulation's clock. Times
+//! passed in never go backwards.
+
+use firstflight_core::units::{Instant, Span};
+
+/// An ACK as it leaves the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AckOut {
+    /// When it leaves.
+    pub(crate) at: Instant,
+    /// The next packet expected: all below it has arrived.
+    pub(crate) next: u32,
+    /// The packet that caused it.
+    pub(crate) cause: u32,
+}
+
+/// One flow's receiver.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    next: u32,
+    /// Bit `seq % capacity` is set for packets beyond `next` that have arrived.
+    early: Vec<u64>,
+    early_count: u32,
+    every: u32,
+    hold: Span,
+    unacked: u32,
+    last_cause: u32,
+    deadline: Option<Instant>,
+    /// The first packet that carries no payload to count: the SYN, if there is one.
+    first_data: u32,
+    end_of_run: Instant,
+    delivered: u32,
+    finish: Option<(u32, Option<Instant>)>,
+}
+
+impl Receiver {
+    /// A receiver that answers every `every` packets or after `hold`. With `syn`, packet 0 is the
+    /// SYN. `packets` is how many data packets make the flow complete.
+    pub(crate) fn new(
+        every: u32,
+        hold: Span,
+        syn: bool,
+        packets: Option<u32>,
+        end_of_run: Instant,
+    ) -> Self {
+        let first_data = u32::from(syn);
+        Self {
+            next: 0,
+            early: Vec::new(),
+            early_count: 0,
+            every: every.max(1),
+            hold,
+            unacked: 0,
+            last_cause: 0,
+            deadline: None,
+            first_data,
+            end_of_run,
+            delivered: 0,
+            finish: packets.map(|packets| (first_data + packets, None)),
+        }
+    }
+
+    /// Data packets delivered in order before the end of the run.
+    pub(crate) fn delivered(&self) -> u32 {
+        self.delivered
+    }
+
+    /// When the last packet of a sized flow arrived in order, if within the run.
+    pub(crate) fn finished_at(&self) -> Option<Instant> {
+        self.finish.and_then(|(_, at)| at).filter(|at| *at <= self.end_of_run)
+    }
+
+    /// When the ACK that is held back must go, if one is.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// The delayed-ACK timer fires, if it is still due at `now`.
+    pub(crate) fn on_timer(&mut self, now: Instant) -> Option<AckOut> {
+        let due = self.deadline.filter(|due| *due <= now)?;
+        Some(self.answer(due))
+    }
+
+    /// Packet `seq` arrives at `at`. Returns the ACK that the delayed-ACK timer had sent before it,
+    /// and the ACK it causes.
+    #[inline]
+    pub(crate) fn receive(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
+        let overdue = if self.deadline.is_some() { self.on_timer(at) } else { None };
+        self.last_cause = seq;
+        let in_order = seq == self.next;
+        let had_gap = self.early_count > 0;
+        if in_order {
+            self.advance(at);
+        } else if seq > self.next {
+            self.keep_early(seq);
+        }
+        // RFC 5681 section 4.2: at once for what is out of order or fills a gap; and for a SYN.
+        if !in_order || had_gap || self.every == 1 || seq < self.first_data {
+            return (overdue, Some(self.answer(at)));
+        }
+        self.unacked += 1;
+        if self.unacked >= self.every {
+            return (overdue, Some(self.answer(at)));
+        }
+        self.deadline.get_or_insert(at + self.hold);
+        (overdue, None)
+    }
+
+    fn answer(&mut self, at: Instant) -> AckOut {
+        self.unacked = 0;
+        self.deadline = None;
+        AckOut { at, next: self.next, cause: self.last_cause }
+    }
+
+    #[inline]
+    fn advance(&mut self, at: Instant) {
+        let before = self.next;
+        self.next += 1;
+        while self.early_count > 0 && self.take_early(self.next) {
+            self.next += 1;
+        }
+        if at <= self.end_of_run {
+            self.delivered = self.next - self.first_data.min(self.next);
+        }
+        if let Some((end, when @ None)) = &mut self.finish
+            && before < *end
+            && self.next >= *end
+        {
+            *when = Some(at);
+        }
+    }
+
+    fn keep_early(&mut self, seq: u32) {
+        let ahead = (seq - self.next) as usize;
+        if ahead >= self.early.len() * 64 {
+            self.grow(ahead);
+        }
+        let (word, bit) = self.slot(seq);
+        if self.early[word] & bit == 0 {
+            self.early[word] |= bit;
+            self.early_count += 1;
+        }
+    }
+
+    fn take_early(&mut self, seq: u32) -> bool {
+        let (word, bit) = self.slot(seq);
+        let present = self.early[word] & bit != 0;
+        if present {
+            self.early[word] &= !bit;
+            self.early_count -= 1;
+        }
+        present
+    }
+
+    fn slot(&self, seq: u32) -> (usize, u64) {
+        let index = seq as usize & (self.early.len() * 64 - 1);
+        (index / 64, 1 << (index % 64))
+    }
+
+    fn grow(&mut self, ahead: usize) {
+        let words = ((ahead + 1).div_ceil(64) * 2).next_power_of_two();
+        let old = std::mem::replace(&mut self.early, vec![0; words]);
+        let window = (old.len() * 64) as u32;
+        for seq in self.next..self.next + window {
+            let index = seq as usize & (old.len() * 64 - 1);
+            if old[index / 64] & 1 << (index % 64) != 0 {
+                let (word, bit) = self.slot(seq);
+                self.early[word] |= bit;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receiver(every: u32) -> Receiver {
+        Receiver::new(every, Span::from_millis(100), false, Some(1000), Instant(u64::MAX))
+    }
+
+    #[test]
+    fn a_filled_gap_acknowledges_everything_behind_it() {
+        let mut receiver = receiver(1);
+        let seen: Vec<u32> = [0, 2, 3, 200, 1, 4]
+            .iter()
+            .map(|seq| receiver.receive(*seq, Instant(u64::from(*seq))).1.unwrap().next)
+            .collect();
+        assert_eq!(seen, [1, 1, 1, 1, 4, 5]);
+        assert_eq!(receiver.early_count, 1);
+    }
+
+    #[test]
+    fn a_held_ack_leaves_by_its_timer_before_a_late_packet() {
+        let mut receiver = receiver(2);
+        assert_eq!(receiver.receive(0, Instant(0)), (None, None));
+        let late = Instant(200_000_000);
+        let (overdue, own) = receiver.receive(1, late);
+        assert_eq!(overdue.unwrap().at, Instant(100_000_000));
+        assert_eq!(overdue.unwrap().next, 1);
+        assert_eq!(own, None);
+        let (_, own) = receiver.receive(2, late);
+        assert_eq!(own.unwrap().next, 3);
+    }
+
+    #[test]
+    fn out_of_order_packets_are_acknowledged_at_once() {
+        let mut receiver = receiver(2);
+        assert!(receiver.receive(1, Instant(0)).1.is_some());
+        assert_eq!(receiver.receive(0, Instant(1)).1.unwrap().next, 2);
+    }
+}

@@ -1,0 +1,165 @@
+//! The way of one flow through the network: access link, shared links, access link, receiver, back.
+
+use std::collections::HashMap;
+
+use firstflight_core::units::{Instant, Span};
+
+use crate::link::serialisation;
+use crate::network::{FlowSpec, Network};
+use crate::queue::{LaneId, Queue};
+use crate::receiver::Receiver;
+
+/// One flow's route while the simulation runs.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) hops: Vec<Hop>,
+    pub(crate) receiver: Receiver,
+    pub(crate) ack_lane: LaneId,
+    access: Access,
+    egress: Access,
+    /// From the receiver sending an ACK to the sender having it.
+    return_delay: Span,
+    packet_bytes: u64,
+    syn_bytes: Option<u64>,
+}
+
+/// A shared link on a route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop {
+    pub(crate) link: usize,
+    /// Where this flow's arrivals at the link wait.
+    pub(crate) lane: LaneId,
+    /// Nothing else feeds the link: its arrivals may be computed ahead of time.
+    pub(crate) exclusive: bool,
+}
+
+/// An access link: a rate and a delay, and a buffer that never fills.
+#[derive(Debug)]
+struct Access {
+    full_packet: Span,
+    syn: Span,
+    delay: Span,
+    free_at: Instant,
+}
+
+impl Access {
+    fn new(spec: &FlowSpec) -> Self {
+        let packet = spec.payload_bytes + spec.header_bytes;
+        Self {
+            full_packet: serialisation(packet, spec.access_rate_bps),
+            syn: serialisation(spec.endpoint.ack_bytes, spec.access_rate_bps),
+            delay: spec.access_delay,
+            free_at: Instant(0),
+        }
+    }
+
+    #[inline]
+    fn pass(&mut self, at: Instant, is_syn: bool) -> Instant {
+        let start = self.free_at.max(at);
+        self.free_at = start + if is_syn { self.syn } else { self.full_packet };
+        self.free_at + self.delay
+    }
+}
+
+impl Route {
+    /// A packet leaves the sender at `now`: when it reaches the first shared link.
+    #[inline]
+    pub(crate) fn enter(&mut self, now: Instant, seq: u32) -> Instant {
+        self.access.pass(now, self.is_syn(seq))
+    }
+
+    /// A packet leaves the last shared link at `at`: when it reaches the receiver.
+    #[inline]
+    pub(crate) fn leave(&mut self, at: Instant, seq: u32) -> Instant {
+        let is_syn = self.is_syn(seq);
+        self.egress.pass(at, is_syn)
+    }
+
+    /// An ACK leaves the receiver at `at`: when it reaches the sender.
+    #[inline]
+    pub(crate) fn back(&self, at: Instant) -> Instant {
+        at + self.return_delay
+    }
+
+    /// Size of packet `seq` on a link, in bytes.
+    #[inline]
+    pub(crate) fn bytes(&self, seq: u32) -> u64 {
+        match self.syn_bytes {
+            Some(bytes) if seq == 0 => bytes,
+            _ => self.packet_bytes,
+        }
+    }
+
+    fn is_syn(&self, seq: u32) -> bool {
+        seq == 0 && self.syn_bytes.is_some()
+    }
+}
+
+/// Lays out all routes and the lanes their events wait in. Flows whose events come out of the same
+/// element after the same delay share a lane, because those are in order already.
+pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
+    let mut lanes: HashMap<LaneKey, usize> = HashMap::new();
+    let mut feeders = vec![0_u32; network.links.len()];
+    for path in network.flows.iter().map(|f| &f.path).chain(network.udp.iter().map(|u| &u.path)) {
+        for link in path {
+            feeders[*link] += 1;
+        }
+    }
+    let end_of_run = Instant(0) + network.duration;
+    let mut lane = |key: LaneKey| {
+        let fresh = lanes.len();
+        Queue::lane(*lanes.entry(key).or_insert(fresh))
+    };
+    let routes = network
+        .flows
+        .iter()
+        .map(|spec| {
+            let endpoint = &spec.endpoint;
+            let (access, egress) = (Access::new(spec), Access::new(spec));
+            let return_delay = return_delay(spec);
+            let mut hops = Vec::with_capacity(spec.path.len());
+            let mut source = LaneKey::Access(access.full_packet, access.delay);
+            for link in &spec.path {
+                let exclusive = feeders[*link] == 1;
+                hops.push(Hop { link: *link, lane: lane(source), exclusive });
+                source = LaneKey::Link(*link);
+            }
+            let last = spec.path.last().copied().unwrap_or_default();
+            let ack_lane = lane(LaneKey::Return(last, egress.delay + return_delay));
+            Route {
+                hops,
+                receiver: Receiver::new(
+                    endpoint.delayed_ack,
+                    endpoint.delayed_ack_timeout,
+                    endpoint.syn,
+                    spec.packets,
+                    end_of_run,
+                ),
+                ack_lane,
+                access,
+                egress,
+                return_delay,
+                packet_bytes: spec.payload_bytes + spec.header_bytes,
+                syn_bytes: endpoint.syn.then_some(endpoint.ack_bytes),
+            }
+        })
+        .collect();
+    let queue = Queue::new(lanes.len());
+    (routes, queue)
+}
+
+/// Two access links, the propagation between them, and the serialisation of an ACK on each link.
+fn return_delay(spec: &FlowSpec) -> Span {
+    let bytes = spec.endpoint.ack_bytes;
+    let access = serialisation(bytes, spec.access_rate_bps);
+    let shared = serialisation(bytes, spec.return_rate_bps);
+    spec.return_delay + spec.access_delay * 2 + access * 2 + shared
+}
+
+/// What makes events come out in order: the same element, the same delay after it.
+#[derive(PartialEq, Eq, Hash)]
+enum LaneKey {
+    Access(Span, Span),
+    Link(usize),
+    Return(usize, Span),
+}

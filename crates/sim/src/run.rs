@@ -1,0 +1,385 @@
+//! Runs a network: takes events in order of time and lets the elements act.
+//!
+//! What nobody else can disturb is computed ahead instead of waiting for an event of its own: a link
+//! that one flow alone feeds, the receiver's access link, the receiver. So a flow alone on its
+//! bottleneck costs one event per packet, its ACK. [`Pace::EveryHop`] turns that off; results are the
+//! same, which a test holds.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::SeedableRng;
+
+use crate::link::{Fate, Link};
+use crate::network::{Network, UdpSpec};
+use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
+use crate::queue::{Event, Kind, Queue};
+use crate::receiver::AckOut;
+use crate::route::{Route, lay_out};
+use crate::tcp::{Tcp, Wire};
+use crate::watch::Watch;
+
+/// Whether elements nobody else can disturb act ahead of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// They do: the fast way.
+    Ahead,
+    /// Every packet waits for an event at every shared link.
+    EveryHop,
+}
+
+/// The run was told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupted;
+
+/// Runs `network` to its end.
+pub fn run(network: &Network) -> Outcome {
+    match run_until(network, Pace::Ahead, &AtomicBool::new(false)) {
+        Ok(outcome) => outcome,
+        Err(Interrupted) => unreachable!("nobody else holds the flag"),
+    }
+}
+
+/// Runs `network` to its end, or until `stop` becomes true.
+///
+/// # Errors
+/// [`Interrupted`] if `stop` became true first.
+pub fn run_until(network: &Network, pace: Pace, stop: &AtomicBool) -> Result<Outcome, Interrupted> {
+    let mut engine = Engine::new(network, pace);
+    engine.run(stop)?;
+    Ok(engine.outcome())
+}
+
+struct Engine<'a> {
+    network: &'a Network,
+    flows: Vec<Flow>,
+    fabric: Fabric,
+    udp: Vec<UdpSource<'a>>,
+    end: Instant,
+    events: u64,
+}
+
+/// A flow's two ends and what lies between.
+struct Flow {
+    tcp: Tcp,
+    path: FlowPath,
+    /// When the pending timer event fires; `u64::MAX` if none is pending.
+    timer_at: u64,
+}
+
+struct FlowPath {
+    id: u16,
+    route: Route,
+    watch: Watch,
+}
+
+/// What flows share.
+struct Fabric {
+    links: Vec<Link>,
+    queue: Queue,
+    queues_over_time: Vec<Vec<(Instant, u64)>>,
+    sample_every: Option<Span>,
+    ahead: bool,
+}
+
+struct UdpSource<'a> {
+    spec: &'a UdpSpec,
+    carry: u64,
+}
+
+impl<'a> Engine<'a> {
+    fn new(network: &'a Network, pace: Pace) -> Self {
+        let (routes, queue) = lay_out(network);
+        let flow = |(id, (spec, route)): (usize, (_, Route))| Flow {
+            tcp: Tcp::new(spec),
+            path: FlowPath {
+                id: id as u16,
+                route,
+                watch: Watch::new(spec.bdp_bytes, network.sample_every),
+            },
+            timer_at: u64::MAX,
+        };
+        let mut fabric = Fabric {
+            links: (0_u64..)
+                .zip(&network.links)
+                .map(|(stream, spec)| Link::new(spec, stream_of(network.seed, stream)))
+                .collect(),
+            queue,
+            queues_over_time: vec![Vec::new(); network.links.len()],
+            sample_every: network.sample_every,
+            ahead: pace == Pace::Ahead,
+        };
+        for (id, spec) in network.flows.iter().enumerate() {
+            fabric.queue.push_stray(timer(spec.start, id, Timer::Start));
+            if let Some(stop) = spec.stop {
+                fabric.queue.push_stray(timer(stop, id, Timer::Stop));
+            }
+        }
+        for (id, spec) in network.udp.iter().enumerate() {
+            fabric.queue.push_stray(Event::new(spec.start, Kind::Udp, id as u16, 0));
+        }
+        Self {
+            network,
+            flows: network.flows.iter().zip(routes).enumerate().map(flow).collect(),
+            fabric,
+            udp: network.udp.iter().map(|spec| UdpSource { spec, carry: 0 }).collect(),
+            end: Instant(0) + network.duration,
+            events: 0,
+        }
+    }
+
+    fn run(&mut self, stop: &AtomicBool) -> Result<(), Interrupted> {
+        while let Some(event) = self.fabric.queue.pop() {
+            if event.at() > self.end {
+                break;
+            }
+            self.events += 1;
+            if self.events % EVENTS_BETWEEN_LOOKS == 0 && stop.load(Ordering::Relaxed) {
+                return Err(Interrupted);
+            }
+            self.handle(event);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) {
+        let now = event.at();
+        if event.kind() == Kind::Udp {
+            self.on_udp(event, now);
+            return;
+        }
+        let flow = &mut self.flows[event.flow() as usize];
+        let fabric = &mut self.fabric;
+        match event.kind() {
+            Kind::Arrive => {
+                let (seq, hop) = unpack(event.payload);
+                flow.path.arrive(fabric, hop as usize, seq, now);
+            }
+            Kind::Ack => {
+                let (next, cause) = unpack(event.payload);
+                let mut wire = FlowWire { now, path: &mut flow.path, fabric };
+                flow.tcp.on_ack(now, next, cause, &mut wire);
+                flow.settle(now, fabric);
+            }
+            _ => flow.on_timer(event, now, fabric),
+        }
+    }
+
+    fn on_udp(&mut self, event: Event, now: Instant) {
+        let source = &mut self.udp[event.flow() as usize];
+        let spec = source.spec;
+        let hop = event.payload as usize;
+        if hop == 0 {
+            if spec.stop.is_some_and(|stop| now >= stop) {
+                return;
+            }
+            let gap = source.gap();
+            self.fabric.queue.push_stray(Event::new(now + gap, Kind::Udp, event.flow(), 0));
+        }
+        let fate = self.fabric.arrive(spec.path[hop], now, spec.packet_bytes);
+        let Fate::Delivered(at, _) = fate else { return };
+        if hop + 1 < spec.path.len() {
+            let next = Event::new(at, Kind::Udp, event.flow(), hop as u64 + 1);
+            self.fabric.queue.push_stray(next);
+        }
+    }
+
+    fn outcome(self) -> Outcome {
+        let mss = |id: usize| self.network.flows[id].payload_bytes;
+        let flows = self.flows.into_iter().enumerate().map(|(id, flow)| flow.outcome(mss(id)));
+        let links = self.fabric.links.into_iter().zip(self.fabric.queues_over_time);
+        Outcome {
+            flows: flows.collect(),
+            links: links.map(|(l, series)| LinkOutcome { totals: l.totals, series }).collect(),
+            events: self.events,
+        }
+    }
+}
+
+impl Flow {
+    fn on_timer(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
+        let mut wire = FlowWire { now, path: &mut self.path, fabric };
+        match event.payload {
+            payload if payload == Timer::Start as u64 => self.tcp.start(now, &mut wire),
+            payload if payload == Timer::Stop as u64 => self.tcp.stop(),
+            payload if payload == Timer::DelayedAck as u64 => {
+                if let Some(ack) = wire.path.route.receiver.on_timer(now) {
+                    wire.path.send_ack(wire.fabric, ack);
+                }
+                return;
+            }
+            _ => {
+                if event.at().0 != self.timer_at {
+                    return;
+                }
+                self.timer_at = u64::MAX;
+                self.tcp.on_timer(now, &mut wire);
+            }
+        }
+        self.settle(now, fabric);
+    }
+
+    /// After every event of the sender: looks at it, and sees that a timer event is pending no later
+    /// than its deadline. Most deadlines only move away, so most of the time one is.
+    #[inline]
+    fn settle(&mut self, now: Instant, fabric: &mut Fabric) {
+        self.path.watch.look(now, &self.tcp);
+        let Some(deadline) = self.tcp.deadline() else { return };
+        let at = deadline.max(now);
+        if at.0 < self.timer_at {
+            self.timer_at = at.0;
+            fabric.queue.push_stray(timer(at, self.path.id as usize, Timer::Retransmit));
+        }
+    }
+
+    fn outcome(mut self, payload_bytes: u64) -> FlowOutcome {
+        self.path.watch.finish(&self.tcp);
+        let watch = self.path.watch;
+        let receiver = &self.path.route.receiver;
+        let delivered_packets = u64::from(receiver.delivered());
+        FlowOutcome {
+            delivered_packets,
+            delivered_bytes: firstflight_core::units::Bytes(delivered_packets * payload_bytes),
+            counts: self.tcp.counts(),
+            drops: watch.drops,
+            finished_at: receiver.finished_at(),
+            peak_cwnd: watch.peak_cwnd,
+            final_cwnd: self.tcp.core().cwnd(),
+            startup: watch.startup,
+            series: watch.series,
+            gauge_names: watch.gauge_names,
+        }
+    }
+}
+
+impl FlowPath {
+    /// Packet `seq` reaches the shared link of `hop` at `at`, which is now or, where nobody can
+    /// interfere, later.
+    #[inline]
+    fn arrive(&mut self, fabric: &mut Fabric, mut hop: usize, seq: u32, mut at: Instant) {
+        loop {
+            let link = self.route.hops[hop].link;
+            let Fate::Delivered(far_end, _) = fabric.arrive(link, at, self.route.bytes(seq)) else {
+                self.watch.on_drop(at);
+                return;
+            };
+            hop += 1;
+            at = far_end;
+            if hop == self.route.hops.len() {
+                return self.deliver(fabric, seq, at);
+            }
+            if !self.may_go_on(fabric, hop, seq, at) {
+                return;
+            }
+        }
+    }
+
+    /// Whether the arrival at a link can be handled at once; otherwise it becomes an event.
+    #[inline]
+    fn may_go_on(&self, fabric: &mut Fabric, hop: usize, seq: u32, at: Instant) -> bool {
+        let target = self.route.hops[hop];
+        let event = Event::new(at, Kind::Arrive, self.id, pack(seq, hop as u32));
+        if fabric.ahead && (target.exclusive || fabric.queue.would_be_next(event)) {
+            return true;
+        }
+        fabric.queue.push(target.lane, event);
+        false
+    }
+
+    #[inline]
+    fn deliver(&mut self, fabric: &mut Fabric, seq: u32, at: Instant) {
+        let at = self.route.leave(at, seq);
+        let held_before = self.route.receiver.deadline();
+        let (overdue, own) = self.route.receiver.receive(seq, at);
+        for ack in [overdue, own].into_iter().flatten() {
+            self.send_ack(fabric, ack);
+        }
+        let held = self.route.receiver.deadline();
+        if held != held_before
+            && let Some(due) = held
+        {
+            fabric.queue.push_stray(timer(due, self.id as usize, Timer::DelayedAck));
+        }
+    }
+
+    #[inline]
+    fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
+        let at = self.route.back(ack.at);
+        let event = Event::new(at, Kind::Ack, self.id, pack(ack.next, ack.cause));
+        fabric.queue.push(self.route.ack_lane, event);
+    }
+}
+
+impl Fabric {
+    #[inline]
+    fn arrive(&mut self, link: usize, at: Instant, bytes: u64) -> Fate {
+        let fate = self.links[link].arrive(at, bytes);
+        if let (Some(every), Fate::Delivered(_, held)) = (self.sample_every, &fate) {
+            let series = &mut self.queues_over_time[link];
+            let bucket = Instant(at.0 - at.0 % every.0.max(1));
+            match series.last_mut() {
+                Some((last, most)) if *last == bucket => *most = (*most).max(*held),
+                _ => series.push((bucket, *held)),
+            }
+        }
+        fate
+    }
+}
+
+/// A flow's sender sees its path as a wire.
+struct FlowWire<'a> {
+    now: Instant,
+    path: &'a mut FlowPath,
+    fabric: &'a mut Fabric,
+}
+
+impl Wire for FlowWire<'_> {
+    #[inline]
+    fn transmit(&mut self, seq: u32) {
+        let at = self.path.route.enter(self.now, seq);
+        if self.path.may_go_on(self.fabric, 0, seq, at) {
+            self.path.arrive(self.fabric, 0, seq, at);
+        }
+    }
+}
+
+impl UdpSource<'_> {
+    /// Time to the next packet, keeping the remainder.
+    fn gap(&mut self) -> Span {
+        let rate = self.spec.rate_bps.max(1);
+        let total = self.spec.packet_bytes * 8 * NANOS_PER_SECOND + self.carry;
+        self.carry = total % rate;
+        Span((total / rate).max(1))
+    }
+}
+
+/// What a timer event is for.
+#[derive(Clone, Copy, Debug)]
+enum Timer {
+    Retransmit = 0,
+    Start = 1,
+    Stop = 2,
+    DelayedAck = 3,
+}
+
+fn timer(at: Instant, flow: usize, what: Timer) -> Event {
+    Event::new(at, Kind::Timer, flow as u16, what as u64)
+}
+
+fn pack(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn unpack(payload: u64) -> (u32, u32) {
+    ((payload >> 32) as u32, payload as u32)
+}
+
+/// A random stream of its own for every element, so that adding one disturbs no other.
+fn stream_of(seed: u64, element: u64) -> Pcg64Mcg {
+    Pcg64Mcg::from_seed((u128::from(seed) << 64 | u128::from(element)).to_le_bytes())
+}
+
+/// How often a run looks whether it should stop: a few milliseconds.
+const EVENTS_BETWEEN_LOOKS: u64 = 1 << 18;

@@ -1,0 +1,167 @@
+//! Fast retransmit and fast recovery: Reno (RFC 5681 section 3.2) and NewReno (RFC 6582).
+//!
+//! The window during recovery is the core's window after the cut, less what partial ACKs deflate it
+//! by, plus one packet for every duplicate ACK.
+
+use firstflight_core::event::LossKind;
+use firstflight_core::policy::{Avoidance, Startup};
+use firstflight_core::sender::Sender;
+use firstflight_core::units::{Bytes, Instant};
+
+use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
+use crate::profile::FullAck;
+
+#[derive(Debug)]
+pub(super) struct FastRecovery {
+    /// Stay until everything sent before the loss is acknowledged.
+    partial_acks: bool,
+    active: bool,
+    first_partial_seen: bool,
+    /// The window, in bytes, before inflation.
+    cwnd: u64,
+    /// Packets by which duplicate ACKs inflate it.
+    inflation: u32,
+}
+
+impl FastRecovery {
+    pub(super) fn new(partial_acks: bool) -> Self {
+        Self { partial_acks, active: false, first_partial_seen: false, cwnd: 0, inflation: 0 }
+    }
+
+    #[inline]
+    pub(super) fn window(&self, cwnd: u64, mss: u64) -> u64 {
+        if self.active { self.cwnd + u64::from(self.inflation) * mss } else { cwnd }
+    }
+
+    /// A timeout ends recovery.
+    pub(super) fn abort<S, A>(&mut self, core: &mut Sender<S, A>)
+    where
+        S: Startup,
+        A: Avoidance + Clone,
+    {
+        if self.active {
+            self.active = false;
+            core.on_recovered(Some(Bytes(self.cwnd)));
+        }
+    }
+
+    /// A partial ACK for `packets`: takes them out of the window and lets one more leave
+    /// (RFC 6582 section 3.2 step 3).
+    fn deflate(&mut self, packets: u32, mss: u64) {
+        if self.inflation > packets {
+            self.inflation -= packets - 1;
+        } else {
+            let excess = u64::from(packets - self.inflation) * mss;
+            self.cwnd = self.cwnd.saturating_sub(excess).max(mss);
+            self.inflation = 1;
+        }
+    }
+}
+
+impl Tcp {
+    #[inline]
+    pub(super) fn fast_recovery_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+        let Repair::FastRecovery(recovery) = &self.repair else { return };
+        let (active, partial_acks) = (recovery.active, recovery.partial_acks);
+        if next > self.una {
+            if active && partial_acks && next < self.recover {
+                self.partial_ack(now, next, wire);
+            } else {
+                if active {
+                    self.leave_recovery(next);
+                }
+                self.new_ack(now, next);
+            }
+        } else if next == self.una && self.una < self.max {
+            self.fast_recovery_duplicate(now, active, wire);
+        }
+        let rules = &self.endpoint.rules;
+        if self.dupacks == 0 {
+            self.send_window(now, 0, wire);
+        } else if self.dupacks >= DUP_THRESHOLD && !rules.flywheel {
+            let burst = if partial_acks { rules.recovery_burst } else { 0 };
+            self.send_window(now, burst, wire);
+        }
+    }
+
+    fn fast_recovery_duplicate(&mut self, now: Instant, active: bool, wire: &mut impl Wire) {
+        self.dupacks += 1;
+        self.duplicate_ack(now);
+        let rules = self.endpoint.rules;
+        if self.dupacks == DUP_THRESHOLD {
+            if !rules.one_per_window || self.recover == 0 || self.una > self.recover {
+                self.enter_recovery(now, wire);
+            }
+        } else if self.dupacks > DUP_THRESHOLD && active {
+            self.inflate();
+            if rules.flywheel && self.dupacks % 2 == 1 && self.nxt < self.limit {
+                self.transmit_next(now, wire);
+            }
+        } else if self.dupacks < DUP_THRESHOLD && rules.limited_transmit {
+            self.limited_transmit(now, wire);
+        }
+    }
+
+    fn enter_recovery(&mut self, now: Instant, wire: &mut impl Wire) {
+        self.recover = self.max;
+        self.counts.fast_retransmits += 1;
+        self.declare_loss(now, LossKind::Recovery, false);
+        let cwnd = self.core.cwnd().0;
+        if let Repair::FastRecovery(recovery) = &mut self.repair {
+            recovery.active = true;
+            recovery.first_partial_seen = false;
+            recovery.cwnd = cwnd;
+            recovery.inflation = DUP_THRESHOLD;
+        }
+        self.rto.restart(now);
+        self.rto.forget_timed();
+        self.transmit(self.una, now, wire);
+    }
+
+    fn inflate(&mut self) {
+        if let Repair::FastRecovery(recovery) = &mut self.repair {
+            recovery.inflation += 1;
+        }
+    }
+
+    /// RFC 3042: the first two duplicate ACKs each let one new packet leave.
+    pub(super) fn limited_transmit(&mut self, now: Instant, wire: &mut impl Wire) {
+        let after = u64::from(self.nxt - self.una) + 1;
+        let window = self.core.cwnd().0 + u64::from(self.dupacks) * self.mss;
+        if self.nxt < self.limit
+            && after * self.mss <= window
+            && after <= u64::from(self.endpoint.receiver_window)
+        {
+            self.transmit_next(now, wire);
+        }
+    }
+
+    fn partial_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+        let newly = next - self.una;
+        let Repair::FastRecovery(recovery) = &mut self.repair else { return };
+        let restart = !self.endpoint.rules.impatient || !recovery.first_partial_seen;
+        recovery.first_partial_seen = true;
+        recovery.deflate(newly, self.mss);
+        self.una = next;
+        self.nxt = self.nxt.max(next);
+        if restart {
+            self.rto.restart(now);
+        }
+        self.rto.on_partially_acked(next);
+        let credited = self.credit(newly);
+        self.tell_core(now, newly, credited, None);
+        self.transmit(next, now, wire);
+    }
+
+    fn leave_recovery(&mut self, next: u32) {
+        let outstanding = self.bytes(self.max - next);
+        let Repair::FastRecovery(recovery) = &mut self.repair else { return };
+        recovery.active = false;
+        let (mss, ssthresh) = (Bytes(self.mss), self.core.ssthresh());
+        let cwnd = match self.endpoint.rules.full_ack {
+            FullAck::Keep => Bytes(recovery.cwnd),
+            FullAck::Flight => ssthresh.min(outstanding.max(mss) + mss),
+        };
+        self.core.on_recovered(Some(cwnd));
+    }
+}

@@ -1,0 +1,79 @@
+//! What the sender remembers of every packet in flight: when it last left, and its marks.
+
+use firstflight_core::units::Instant;
+
+/// A ring of one word per packet: 46 bits of time and three marks.
+#[derive(Debug)]
+pub(crate) struct SendLog {
+    words: Vec<u64>,
+    mask: usize,
+}
+
+/// A packet's marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark(u64);
+
+impl Mark {
+    /// Left more than once.
+    pub(crate) const RESENT: Self = Self(1);
+    /// Selectively acknowledged.
+    pub(crate) const SACKED: Self = Self(2);
+    /// Found lost and not yet sent again.
+    pub(crate) const LOST: Self = Self(4);
+    /// Left more than twice.
+    pub(crate) const RESENT_TWICE: Self = Self(8);
+}
+
+impl SendLog {
+    pub(crate) fn new() -> Self {
+        Self { words: vec![0; FIRST_CAPACITY], mask: FIRST_CAPACITY - 1 }
+    }
+
+    /// Packet `seq` leaves for the first time; `una` is the oldest that must be remembered.
+    #[inline]
+    pub(crate) fn sent(&mut self, seq: u32, una: u32, now: Instant) {
+        if (seq - una) as usize > self.mask {
+            self.grow(una, seq);
+        }
+        self.words[seq as usize & self.mask] = now.0 << MARK_BITS;
+    }
+
+    /// Packet `seq` leaves again.
+    pub(crate) fn resent(&mut self, seq: u32, now: Instant) {
+        let word = self.words[seq as usize & self.mask];
+        let twice = (word & Mark::RESENT.0) * Mark::RESENT_TWICE.0;
+        let kept = word & (Mark::SACKED.0 | Mark::RESENT_TWICE.0);
+        self.words[seq as usize & self.mask] = now.0 << MARK_BITS | kept | twice | Mark::RESENT.0;
+    }
+
+    #[inline]
+    pub(crate) fn sent_at(&self, seq: u32) -> Instant {
+        Instant(self.words[seq as usize & self.mask] >> MARK_BITS)
+    }
+
+    #[inline]
+    pub(crate) fn has(&self, seq: u32, mark: Mark) -> bool {
+        self.words[seq as usize & self.mask] & mark.0 != 0
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, seq: u32, mark: Mark) {
+        self.words[seq as usize & self.mask] |= mark.0;
+    }
+
+    pub(crate) fn clear(&mut self, seq: u32, mark: Mark) {
+        self.words[seq as usize & self.mask] &= !mark.0;
+    }
+
+    fn grow(&mut self, una: u32, seq: u32) {
+        let capacity = ((seq - una) as usize + 1).next_power_of_two() * 2;
+        let mut words = vec![0; capacity];
+        for old in una..seq {
+            words[old as usize & (capacity - 1)] = self.words[old as usize & self.mask];
+        }
+        (self.words, self.mask) = (words, capacity - 1);
+    }
+}
+
+const MARK_BITS: u32 = 4;
+const FIRST_CAPACITY: usize = 64;

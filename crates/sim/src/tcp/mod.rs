@@ -1,0 +1,403 @@
+//! The sending endpoint: sequence numbers in packets, the window, the retransmission timer.
+//!
+//! Mechanism only: how large the window is, the core's [`Sender`] decides. How lost packets are found
+//! and repaired stands in one file per kind of recovery.
+
+mod fast_recovery;
+mod log;
+mod ns2_sack;
+mod ns2_vegas;
+mod sack;
+
+use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::sender::{Config, Sender};
+use firstflight_core::units::{Bytes, Instant, Span};
+
+use crate::network::FlowSpec;
+use crate::profile::{Endpoint, Halve, Recovery};
+use crate::rto::Rto;
+use fast_recovery::FastRecovery;
+use log::{Mark, SendLog};
+use ns2_sack::Ns2Sack;
+use ns2_vegas::Ns2Vegas;
+use sack::Sack;
+
+/// Takes packets away from a sender.
+pub(crate) trait Wire {
+    /// Packet `seq` leaves now.
+    fn transmit(&mut self, seq: u32);
+}
+
+/// What a sender counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Data packets sent, retransmissions included.
+    pub sent: u64,
+    /// Data packets sent again.
+    pub retransmitted: u64,
+    /// Recoveries begun without a timeout.
+    pub fast_retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times the window was cut.
+    pub cuts: u64,
+}
+
+/// One flow's sender.
+#[derive(Debug)]
+pub(crate) struct Tcp {
+    core: Sender<AnyStartup, AnyAvoidance>,
+    repair: Repair,
+    /// First packet not acknowledged.
+    una: u32,
+    /// Next packet to send.
+    nxt: u32,
+    /// One past the highest packet sent.
+    max: u32,
+    /// One past the last packet there is to send.
+    limit: u32,
+    /// First packet that carries data: 1 after a SYN.
+    first_data: u32,
+    dupacks: u32,
+    /// Packets that duplicate ACKs reported and no cumulative ACK has covered yet.
+    credited_ahead: u32,
+    /// One past the highest packet sent when the last recovery or timeout began; 0 before any.
+    recover: u32,
+    mss: u64,
+    endpoint: Endpoint,
+    rto: Rto,
+    log: SendLog,
+    counts: Counts,
+    /// With pacing: when the next packet may leave.
+    next_departure: Instant,
+}
+
+/// The state of loss repair.
+#[derive(Debug)]
+enum Repair {
+    FastRecovery(FastRecovery),
+    Sack(Sack),
+    Ns2Sack(Ns2Sack),
+    Ns2Vegas(Ns2Vegas),
+}
+
+impl Tcp {
+    pub(crate) fn new(spec: &FlowSpec) -> Self {
+        let endpoint = spec.endpoint.clone();
+        let mss = spec.payload_bytes;
+        let late = endpoint.rules.late_initial_window;
+        let config = Config {
+            mss: Bytes(mss),
+            initial_window: if late { Bytes(mss) } else { endpoint.initial_window },
+            initial_ssthresh: endpoint.initial_ssthresh,
+            max_cwnd: Bytes(mss * u64::from(endpoint.receiver_window)),
+            limit_growth_to_flight: endpoint.limit_growth_to_flight,
+        };
+        let first_data = u32::from(endpoint.syn);
+        Self {
+            core: Sender::new(spec.startup.clone(), spec.avoidance.clone(), config),
+            repair: match endpoint.recovery {
+                Recovery::Reno => Repair::FastRecovery(FastRecovery::new(false)),
+                Recovery::NewReno => Repair::FastRecovery(FastRecovery::new(true)),
+                Recovery::Sack => Repair::Sack(Sack::default()),
+                Recovery::Ns2Sack => Repair::Ns2Sack(Ns2Sack::default()),
+                Recovery::Ns2Vegas => Repair::Ns2Vegas(Ns2Vegas::default()),
+            },
+            una: 0,
+            nxt: 0,
+            max: 0,
+            limit: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(first_data)),
+            first_data,
+            dupacks: 0,
+            credited_ahead: 0,
+            recover: 0,
+            mss,
+            rto: Rto::new(endpoint.rto),
+            endpoint,
+            log: SendLog::new(),
+            counts: Counts::default(),
+            next_departure: Instant(0),
+        }
+    }
+
+    /// Opens the connection.
+    pub(crate) fn start(&mut self, now: Instant, wire: &mut impl Wire) {
+        if self.first_data > 0 {
+            self.transmit_next(now, wire);
+        } else {
+            self.send_window(now, 0, wire);
+        }
+    }
+
+    /// The source falls silent: what has been sent is still repaired.
+    pub(crate) fn stop(&mut self) {
+        self.limit = self.limit.min(self.max.max(self.first_data));
+    }
+
+    /// An ACK arrives: all below `next` has been received, and `cause` is the packet that caused it.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
+        if self.una < self.first_data {
+            self.on_handshake(now, next, wire);
+            return;
+        }
+        match self.repair {
+            Repair::FastRecovery(_) => self.fast_recovery_ack(now, next, wire),
+            Repair::Sack(_) => self.sack_ack(now, next, cause, wire),
+            Repair::Ns2Sack(_) => self.ns2_sack_ack(now, next, cause, wire),
+            Repair::Ns2Vegas(_) => self.ns2_vegas_ack(now, next, wire),
+        }
+    }
+
+    /// The retransmission timer fires, if it is still due. Also resumes a paced sender.
+    pub(crate) fn on_timer(&mut self, now: Instant, wire: &mut impl Wire) {
+        if self.rto.deadline().is_some_and(|deadline| deadline <= now) {
+            self.on_timeout(now, wire);
+        } else if self.core.pace().is_some() && self.next_departure <= now {
+            self.resume(now, wire);
+        }
+    }
+
+    /// When [`Tcp::on_timer`] must be called next.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let rto = self.rto.deadline();
+        if self.core.pace().is_none() || !self.has_room() {
+            return rto;
+        }
+        Some(rto.map_or(self.next_departure, |rto| rto.min(self.next_departure)))
+    }
+
+    /// The congestion controller.
+    pub(crate) fn core(&self) -> &Sender<AnyStartup, AnyAvoidance> {
+        &self.core
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Packets in flight.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u32 {
+        match &self.repair {
+            Repair::Sack(sack) => sack.pipe(self.una, self.max),
+            _ => self.nxt - self.una,
+        }
+    }
+
+    fn on_handshake(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+        if next <= self.una {
+            return;
+        }
+        let sample = now.since(self.log.sent_at(0));
+        if !self.log.has(0, Mark::RESENT) {
+            self.core.on_handshake(now, sample);
+        }
+        (self.una, self.nxt) = (next, self.nxt.max(next));
+        self.rto.on_acked(next, now, Some(sample));
+        self.rto.cancel();
+        self.send_window(now, 0, wire);
+    }
+
+    /// Data up to `next` is newly acknowledged: timer, RTT, window.
+    #[inline]
+    fn new_ack(&mut self, now: Instant, next: u32) {
+        let newly = next - self.una;
+        let sample = self.rtt_sample(now, next);
+        self.dupacks = 0;
+        self.una = next;
+        self.nxt = self.nxt.max(next);
+        self.rto.on_acked(next, now, sample);
+        self.rearm(now);
+        let credited = self.credit(newly);
+        self.tell_core(now, newly, credited, sample);
+    }
+
+    #[inline]
+    fn tell_core(&mut self, now: Instant, newly: u32, credited: u32, sample: Option<Span>) {
+        let ack = Ack {
+            now,
+            acked: self.bytes(newly),
+            credited: self.bytes(credited),
+            rtt: sample,
+            in_flight: self.bytes(self.in_flight()),
+            sent: self.bytes(self.nxt - self.first_data),
+            sample: None,
+            marked: Bytes(0),
+            app_limited: false,
+        };
+        self.core.on_ack(&ack);
+    }
+
+    /// The RTT of the newest packet that an ACK for all below `next` covers (Karn).
+    #[inline]
+    fn rtt_sample(&self, now: Instant, next: u32) -> Option<Span> {
+        let newest = next - 1;
+        (!self.log.has(newest, Mark::RESENT)).then(|| now.since(self.log.sent_at(newest)))
+    }
+
+    /// Packets a cumulative ACK for `newly` tells of beyond those duplicates told of: algorithm of
+    /// the Westwood ACK credit, where a filled hole counts itself only.
+    #[inline]
+    fn credit(&mut self, newly: u32) -> u32 {
+        if self.credited_ahead == 0 || newly == 1 {
+            return newly;
+        }
+        let known = self.credited_ahead.min(newly - 1);
+        self.credited_ahead = if known + 1 == newly { self.credited_ahead - known } else { 0 };
+        newly - known
+    }
+
+    /// A duplicate ACK: one packet has left the network.
+    fn duplicate_ack(&mut self, now: Instant) {
+        self.credited_ahead += 1;
+        self.tell_core(now, 0, 1, None);
+    }
+
+    /// Restarts the timer while anything is outstanding (RFC 6298 sections 5.2, 5.3).
+    #[inline]
+    fn rearm(&mut self, now: Instant) {
+        if self.nxt > self.una || self.una < self.max {
+            self.rto.restart(now);
+        } else {
+            self.rto.cancel();
+        }
+    }
+
+    /// The window to send in, with what recovery adds to it.
+    #[inline]
+    fn window(&self) -> u64 {
+        match &self.repair {
+            Repair::FastRecovery(recovery) => recovery.window(self.core.cwnd().0, self.mss),
+            Repair::Ns2Vegas(vegas) => vegas.window(self.core.cwnd().0),
+            _ => self.core.cwnd().0,
+        }
+    }
+
+    #[inline]
+    fn has_room(&self) -> bool {
+        let outstanding = u64::from(self.nxt - self.una);
+        self.nxt < self.limit
+            && (outstanding + 1) * self.mss <= self.window()
+            && outstanding < u64::from(self.endpoint.receiver_window)
+    }
+
+    /// Sends what the window allows, at most `burst` packets unless that is 0.
+    #[inline]
+    fn send_window(&mut self, now: Instant, burst: u32, wire: &mut impl Wire) {
+        let mut sent = 0;
+        while self.has_room() && self.may_depart(now) {
+            self.transmit_next(now, wire);
+            sent += 1;
+            if sent == burst {
+                return;
+            }
+        }
+    }
+
+    fn resume(&mut self, now: Instant, wire: &mut impl Wire) {
+        match self.repair {
+            Repair::Sack(_) => self.sack_send(now, wire),
+            Repair::Ns2Sack(_) => self.ns2_sack_send(now, wire),
+            _ => self.send_window(now, 0, wire),
+        }
+    }
+
+    /// Pacing: a packet may leave when the one before has had its time at the pacing rate.
+    #[inline]
+    fn may_depart(&mut self, now: Instant) -> bool {
+        let Some(rate) = self.core.pace() else { return true };
+        if self.next_departure > now {
+            return false;
+        }
+        let gap = Span::from_secs(1).scaled(self.mss, rate.0);
+        self.next_departure = self.next_departure.max(now) + gap;
+        true
+    }
+
+    #[inline]
+    fn transmit_next(&mut self, now: Instant, wire: &mut impl Wire) {
+        let seq = self.nxt;
+        self.nxt += 1;
+        self.transmit(seq, now, wire);
+    }
+
+    #[inline]
+    fn transmit(&mut self, seq: u32, now: Instant, wire: &mut impl Wire) {
+        let idle = self.una == self.max;
+        let data = u64::from(seq >= self.first_data);
+        self.counts.sent += data;
+        if seq < self.max {
+            self.counts.retransmitted += data;
+            self.log.resent(seq, now);
+        } else {
+            self.max = seq + 1;
+            self.log.sent(seq, self.una, now);
+            self.rto.on_sent(seq, now);
+            if data > 0 {
+                let (bytes, in_flight) = (Bytes(self.mss), self.bytes(self.nxt - self.una));
+                self.core.on_sent(&Sent { now, bytes, in_flight });
+            }
+        }
+        if idle || self.rto.deadline().is_none() {
+            self.rto.restart(now);
+        }
+        wire.transmit(seq);
+    }
+
+    fn on_timeout(&mut self, now: Instant, wire: &mut impl Wire) {
+        if self.una == self.max {
+            self.rto.cancel();
+            return;
+        }
+        let again = self.log.has(self.una, Mark::RESENT) && !self.endpoint.rto.ticks;
+        self.counts.timeouts += u64::from(self.una >= self.first_data);
+        match &mut self.repair {
+            Repair::FastRecovery(recovery) => recovery.abort(&mut self.core),
+            Repair::Sack(sack) => sack.abort(&mut self.core, &mut self.log, self.una, self.max),
+            Repair::Ns2Sack(sack) => {
+                sack.abort(&mut self.core, &mut self.log, self.una, self.max);
+            }
+            Repair::Ns2Vegas(vegas) => vegas.abort(now, &mut self.core),
+        }
+        self.dupacks = 0;
+        self.credited_ahead = 0;
+        self.recover = self.max;
+        self.declare_loss(now, LossKind::Timeout, again);
+        self.rto.back_off();
+        self.rto.restart(now);
+        self.rto.forget_timed();
+        if !matches!(self.repair, Repair::Sack(_)) {
+            self.nxt = self.una;
+        }
+        if self.una < self.first_data {
+            self.core.on_recovered(Some(Bytes(self.mss)));
+            self.transmit_next(now, wire);
+            return;
+        }
+        self.resume(now, wire);
+    }
+
+    fn declare_loss(&mut self, now: Instant, kind: LossKind, again: bool) {
+        let outstanding = self.bytes(self.max - self.una);
+        let flight = match self.endpoint.rules.halve {
+            Halve::Flight => outstanding,
+            Halve::Window => self.core.cwnd(),
+        };
+        let lost = Bytes(self.mss);
+        self.counts.cuts += u64::from(self.core.on_loss(&Loss { now, kind, lost, flight, again }));
+    }
+
+    #[inline]
+    fn bytes(&self, packets: u32) -> Bytes {
+        Bytes(u64::from(packets) * self.mss)
+    }
+}
+
+/// The duplicate ACKs that mean a loss (RFC 5681 section 3.2).
+const DUP_THRESHOLD: u32 = 3;
+
+/// More packets than any run can send.
+const GREEDY: u32 = u32::MAX / 2;

@@ -1,0 +1,167 @@
+//! SACK recovery as ns-2.35's Sack1 agent does it, for comparison with the papers' own simulator.
+//!
+//! The pipe is a plain counter: set to what is outstanding less three when recovery begins, less one
+//! for every ACK, less another for a partial one, plus one for every packet sent. A hole may be
+//! repaired as soon as anything above it has been selectively acknowledged. A timeout forgets all
+//! that was selectively acknowledged.
+
+use firstflight_core::event::LossKind;
+use firstflight_core::policy::{Avoidance, Startup};
+use firstflight_core::sender::Sender;
+use firstflight_core::units::Instant;
+
+use super::log::{Mark, SendLog};
+use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
+
+#[derive(Debug, Default)]
+pub(super) struct Ns2Sack {
+    active: bool,
+    timed_out: bool,
+    pipe: i64,
+    /// Holes below have been repaired.
+    repaired: u32,
+    /// One past the highest packet selectively acknowledged.
+    highest: u32,
+}
+
+impl Ns2Sack {
+    pub(super) fn abort<S, A>(
+        &mut self,
+        core: &mut Sender<S, A>,
+        log: &mut SendLog,
+        una: u32,
+        max: u32,
+    ) where
+        S: Startup,
+        A: Avoidance + Clone,
+    {
+        if std::mem::take(&mut self.active) {
+            core.on_recovered(None);
+        }
+        self.timed_out = true;
+        self.forget(una, max, log);
+    }
+
+    fn forget(&mut self, una: u32, max: u32, log: &mut SendLog) {
+        for seq in una..self.highest.min(max) {
+            log.clear(seq, Mark::SACKED);
+        }
+        (self.repaired, self.highest) = (0, 0);
+    }
+
+    fn note(&mut self, seq: u32, log: &mut SendLog) {
+        log.set(seq, Mark::SACKED);
+        self.highest = self.highest.max(seq + 1);
+    }
+
+    fn next_hole(&self, una: u32, log: &SendLog) -> Option<u32> {
+        (self.repaired.max(una)..self.highest).find(|seq| !log.has(*seq, Mark::SACKED))
+    }
+}
+
+impl Tcp {
+    #[inline]
+    pub(super) fn ns2_sack_ack(
+        &mut self,
+        now: Instant,
+        next: u32,
+        cause: u32,
+        wire: &mut impl Wire,
+    ) {
+        let news = cause > next && cause < self.max && !self.log.has(cause, Mark::SACKED);
+        let Repair::Ns2Sack(sack) = &mut self.repair else { return };
+        if sack.active {
+            self.ns2_sack_recovery_ack(now, next, news.then_some(cause));
+            self.ns2_sack_send(now, wire);
+            return;
+        }
+        if next > self.una {
+            sack.timed_out = false;
+            if sack.highest > 0 {
+                sack.forget(self.una, self.max, &mut self.log);
+            }
+            self.new_ack(now, next);
+        } else if next == self.una && !sack.timed_out && news {
+            sack.note(cause, &mut self.log);
+            self.dupacks += 1;
+            self.duplicate_ack(now);
+            if self.dupacks == DUP_THRESHOLD {
+                if self.recover == 0 || self.una > self.recover {
+                    self.ns2_sack_enter(now, wire);
+                }
+            } else if self.dupacks < DUP_THRESHOLD && self.endpoint.rules.limited_transmit {
+                self.limited_transmit(now, wire);
+            }
+        }
+        if self.dupacks == 0 {
+            self.send_window(now, 0, wire);
+        }
+    }
+
+    fn ns2_sack_recovery_ack(&mut self, now: Instant, next: u32, news: Option<u32>) {
+        let Repair::Ns2Sack(sack) = &mut self.repair else { return };
+        sack.pipe -= 1;
+        if next >= self.recover {
+            sack.active = false;
+            sack.timed_out = false;
+            sack.forget(self.una, self.max, &mut self.log);
+            self.recover = 0;
+            self.new_ack(now, next);
+            self.core.on_recovered(None);
+            return;
+        }
+        if let Some(seq) = news {
+            sack.note(seq, &mut self.log);
+        }
+        if next > self.una {
+            sack.pipe -= 1;
+            let newly = next - self.una;
+            self.una = next;
+            self.nxt = self.nxt.max(next);
+            self.rto.reset_backoff();
+            self.rto.restart(now);
+            let credited = self.credit(newly);
+            self.tell_core(now, newly, credited, None);
+        } else if news.is_some() {
+            self.dupacks += 1;
+            self.duplicate_ack(now);
+        }
+    }
+
+    fn ns2_sack_enter(&mut self, now: Instant, wire: &mut impl Wire) {
+        let outstanding = i64::from(self.max - self.una);
+        let Repair::Ns2Sack(sack) = &mut self.repair else { return };
+        sack.active = true;
+        sack.pipe = outstanding - i64::from(DUP_THRESHOLD);
+        sack.repaired = self.una + 1;
+        self.recover = self.max;
+        self.counts.fast_retransmits += 1;
+        self.declare_loss(now, LossKind::Recovery, false);
+        self.rto.restart(now);
+        self.rto.forget_timed();
+        self.transmit(self.una, now, wire);
+    }
+
+    pub(super) fn ns2_sack_send(&mut self, now: Instant, wire: &mut impl Wire) {
+        loop {
+            let Repair::Ns2Sack(sack) = &mut self.repair else { return };
+            if !sack.active {
+                return self.send_window(now, 0, wire);
+            }
+            if (sack.pipe + 1) * self.mss as i64 > self.core.cwnd().0 as i64 {
+                return;
+            }
+            let outstanding = self.nxt - self.una;
+            if let Some(hole) = sack.next_hole(self.una, &self.log) {
+                sack.repaired = hole + 1;
+                sack.pipe += 1;
+                self.transmit(hole, now, wire);
+            } else if self.nxt < self.limit && outstanding < self.endpoint.receiver_window {
+                sack.pipe += 1;
+                self.transmit_next(now, wire);
+            } else {
+                return;
+            }
+        }
+    }
+}

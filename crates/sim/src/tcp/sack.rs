@@ -1,0 +1,211 @@
+//! SACK recovery with a pipe estimate (RFC 6675).
+//!
+//! A packet is lost once three packets above it have been selectively acknowledged. Every packet is
+//! visited a bounded number of times: the edge of loss and the edge of repair only move up. A
+//! retransmission that is lost again waits for the timer, as in the RFC.
+
+use firstflight_core::event::LossKind;
+use firstflight_core::policy::{Avoidance, Startup};
+use firstflight_core::sender::Sender;
+use firstflight_core::units::Instant;
+
+use super::log::{Mark, SendLog};
+use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
+
+#[derive(Debug, Default)]
+pub(super) struct Sack {
+    active: bool,
+    /// Packets above the cumulative ACK that have been selectively acknowledged.
+    sacked: u32,
+    /// Packets found lost and not yet sent again.
+    lost: u32,
+    /// The three highest packets selectively acknowledged, plus one each, highest first.
+    highest: [u32; 3],
+    /// Packets below have been judged.
+    judged: u32,
+    /// Packets below have been sent again if they were lost.
+    repaired: u32,
+}
+
+impl Sack {
+    /// Packets in the network (RFC 6675 section 4, SetPipe).
+    #[inline]
+    pub(super) fn pipe(&self, una: u32, max: u32) -> u32 {
+        (max - una) - self.sacked - self.lost
+    }
+
+    /// After a timeout everything not selectively acknowledged is lost (RFC 6675 section 5.1).
+    pub(super) fn abort<S, A>(
+        &mut self,
+        core: &mut Sender<S, A>,
+        log: &mut SendLog,
+        una: u32,
+        max: u32,
+    ) where
+        S: Startup,
+        A: Avoidance + Clone,
+    {
+        if std::mem::take(&mut self.active) {
+            core.on_recovered(None);
+        }
+        self.lost = 0;
+        for seq in una..max {
+            if !log.has(seq, Mark::SACKED) {
+                log.set(seq, Mark::LOST);
+                self.lost += 1;
+            }
+        }
+        (self.judged, self.repaired) = (max, una);
+    }
+
+    fn note_sacked(&mut self, seq: u32, log: &mut SendLog) {
+        log.set(seq, Mark::SACKED);
+        self.sacked += 1;
+        if log.has(seq, Mark::LOST) {
+            log.clear(seq, Mark::LOST);
+            self.lost -= 1;
+        }
+        let mut past = seq + 1;
+        for place in &mut self.highest {
+            if past > *place {
+                std::mem::swap(place, &mut past);
+            }
+        }
+    }
+
+    /// Packets below the third highest selectively acknowledged one are lost.
+    fn judge(&mut self, una: u32, log: &mut SendLog) {
+        let edge = self.highest[2].saturating_sub(1);
+        for seq in self.judged.max(una)..edge {
+            if !log.has(seq, Mark::SACKED) {
+                log.set(seq, Mark::LOST);
+                self.lost += 1;
+            }
+        }
+        self.judged = self.judged.max(edge);
+    }
+
+    fn advance(&mut self, una: u32, next: u32, log: &SendLog) -> u32 {
+        let before = self.sacked;
+        for seq in una..next {
+            if log.has(seq, Mark::SACKED) {
+                self.sacked -= 1;
+            } else if log.has(seq, Mark::LOST) {
+                self.lost -= 1;
+            }
+        }
+        before - self.sacked
+    }
+}
+
+impl Tcp {
+    #[inline]
+    pub(super) fn sack_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
+        let Repair::Sack(sack) = &mut self.repair else { return };
+        let newly_sacked = cause > next && cause < self.max && !self.log.has(cause, Mark::SACKED);
+        if newly_sacked {
+            sack.note_sacked(cause, &mut self.log);
+        }
+        if next > self.una {
+            let quiet = sack.sacked == 0 && sack.lost == 0;
+            let known = if quiet { 0 } else { sack.advance(self.una, next, &self.log) };
+            self.sack_advance(now, next, known);
+        } else if newly_sacked {
+            self.dupacks += 1;
+            self.tell_core(now, 0, 1, None);
+        }
+        let Repair::Sack(sack) = &mut self.repair else { return };
+        if sack.sacked > 0 {
+            sack.judge(self.una, &mut self.log);
+        }
+        self.sack_decide(now, wire);
+        self.sack_send(now, wire);
+    }
+
+    #[inline]
+    fn sack_advance(&mut self, now: Instant, next: u32, known: u32) {
+        let newly = next - self.una;
+        let sample = self.rtt_sample(now, next);
+        let Repair::Sack(sack) = &mut self.repair else { return };
+        let done = sack.active && next >= self.recover;
+        if done {
+            sack.active = false;
+        }
+        self.dupacks = 0;
+        self.una = next;
+        self.nxt = self.nxt.max(next);
+        self.rto.on_acked(next, now, sample);
+        self.rearm(now);
+        if done {
+            self.core.on_recovered(None);
+        }
+        self.tell_core(now, newly, newly - known, sample);
+    }
+
+    /// Enters recovery when the first packet outstanding is lost (RFC 6675 section 5), unless a
+    /// timeout is already repairing the same window.
+    #[inline]
+    fn sack_decide(&mut self, now: Instant, wire: &mut impl Wire) {
+        let Repair::Sack(sack) = &mut self.repair else { return };
+        if sack.active || sack.sacked == 0 || self.una < self.recover {
+            return;
+        }
+        let lost = self.log.has(self.una, Mark::LOST);
+        if !lost && self.dupacks < DUP_THRESHOLD {
+            return;
+        }
+        if !lost {
+            self.log.set(self.una, Mark::LOST);
+            sack.lost += 1;
+        }
+        sack.active = true;
+        sack.repaired = self.una;
+        self.recover = self.max;
+        self.counts.fast_retransmits += 1;
+        self.declare_loss(now, LossKind::Recovery, false);
+        self.rto.restart(now);
+        self.rto.forget_timed();
+        self.sack_resend(now, wire);
+    }
+
+    /// Sends while the pipe is below the window: lost packets first, then new ones
+    /// (RFC 6675 section 4, NextSeg rules 1 and 2).
+    pub(super) fn sack_send(&mut self, now: Instant, wire: &mut impl Wire) {
+        loop {
+            let Repair::Sack(sack) = &self.repair else { return };
+            let pipe = u64::from(sack.pipe(self.una, self.max));
+            if (pipe + 1) * self.mss > self.core.cwnd().0 {
+                return;
+            }
+            let repairing = sack.lost > 0;
+            let outstanding = self.max - self.una;
+            let fresh = self.nxt < self.limit && outstanding < self.endpoint.receiver_window;
+            if !(repairing || fresh) || !self.may_depart(now) {
+                return;
+            }
+            if !(repairing && self.sack_resend(now, wire)) {
+                if !fresh {
+                    return;
+                }
+                self.transmit_next(now, wire);
+            }
+        }
+    }
+
+    /// Sends the first lost packet again.
+    fn sack_resend(&mut self, now: Instant, wire: &mut impl Wire) -> bool {
+        let Repair::Sack(sack) = &mut self.repair else { return false };
+        let mut seq = sack.repaired.max(self.una);
+        while seq < self.max && !self.log.has(seq, Mark::LOST) {
+            seq += 1;
+        }
+        sack.repaired = seq;
+        if seq == self.max {
+            return false;
+        }
+        sack.lost -= 1;
+        sack.repaired = seq + 1;
+        self.transmit(seq, now, wire);
+        true
+    }
+}

@@ -1,0 +1,162 @@
+//! Watches a flow while it runs: how its start-up goes, and samples over time.
+
+use firstflight_core::sender::StartupExit;
+use firstflight_core::units::{Bytes, Instant, Span};
+
+use crate::outcome::{FlowSample, StartupOutcome};
+use crate::tcp::Tcp;
+
+/// What is kept of one flow for its outcome.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    pub(crate) drops: u64,
+    pub(crate) peak_cwnd: Bytes,
+    pub(crate) startup: StartupOutcome,
+    pub(crate) series: Vec<FlowSample>,
+    pub(crate) gauge_names: Vec<&'static str>,
+    sample_every: Option<Span>,
+    /// Nothing but the peak needs looking at before then, unless the flight reaches `next_mark`.
+    next_look: Instant,
+    next_mark: Bytes,
+    bdp: Bytes,
+    marks_reached: usize,
+    next_sample: Instant,
+    exit: ExitWatch,
+    /// Times of losses, kept until the round of the exit is judged.
+    drop_times: Vec<Instant>,
+}
+
+/// Where the watch over the first start-up stands.
+#[derive(Clone, Copy, Debug)]
+enum ExitWatch {
+    Running,
+    /// Exit seen: one smoothed RTT, and the cuts counted then.
+    Ended {
+        exit: StartupExit,
+        rtt: Span,
+        cuts: u64,
+    },
+    Judged,
+}
+
+impl Watch {
+    pub(crate) fn new(bdp_bytes: u64, sample_every: Option<Span>) -> Self {
+        let bdp = Bytes(bdp_bytes);
+        Self {
+            drops: 0,
+            peak_cwnd: Bytes(0),
+            startup: StartupOutcome::default(),
+            series: Vec::new(),
+            gauge_names: Vec::new(),
+            sample_every,
+            next_look: Instant(0),
+            next_mark: bdp.scaled(BDP_PERCENT[0], 100),
+            bdp,
+            marks_reached: 0,
+            next_sample: Instant(0),
+            exit: ExitWatch::Running,
+            drop_times: Vec::new(),
+        }
+    }
+
+    /// A packet of the flow was lost at a link.
+    pub(crate) fn on_drop(&mut self, at: Instant) {
+        self.drops += 1;
+        if !matches!(self.exit, ExitWatch::Judged) && self.drop_times.len() < MAX_DROP_TIMES {
+            self.drop_times.push(at);
+        }
+    }
+
+    /// The flow has handled an event.
+    #[inline]
+    pub(crate) fn look(&mut self, now: Instant, tcp: &Tcp) {
+        let view = tcp.core().view();
+        self.peak_cwnd = self.peak_cwnd.max(view.window.cwnd);
+        if view.in_flight >= self.next_mark {
+            self.reach_marks(now, view.in_flight);
+        }
+        if now >= self.next_look {
+            self.look_closely(now, tcp);
+        }
+    }
+
+    /// The run is over: judges what is still open.
+    pub(crate) fn finish(&mut self, tcp: &Tcp) {
+        self.follow_exit(Instant(u64::MAX), tcp);
+        self.follow_exit(Instant(u64::MAX), tcp);
+    }
+
+    fn reach_marks(&mut self, now: Instant, in_flight: Bytes) {
+        while self.marks_reached < BDP_PERCENT.len() && in_flight >= self.next_mark {
+            self.startup.time_to_bdp[self.marks_reached] = Some(now);
+            self.marks_reached += 1;
+            self.next_mark = BDP_PERCENT
+                .get(self.marks_reached)
+                .map_or(Bytes::MAX, |percent| self.bdp.scaled(*percent, 100));
+        }
+    }
+
+    fn look_closely(&mut self, now: Instant, tcp: &Tcp) {
+        self.follow_exit(now, tcp);
+        self.next_look = match self.exit {
+            ExitWatch::Running => now,
+            ExitWatch::Ended { exit, rtt, .. } => exit.at + rtt * 10,
+            ExitWatch::Judged => Instant(u64::MAX),
+        };
+        let Some(every) = self.sample_every else { return };
+        if now >= self.next_sample {
+            self.sample(now, tcp);
+            self.next_sample = Instant(now.0 - now.0 % every.0.max(1)) + every;
+        }
+        self.next_look = self.next_look.min(self.next_sample);
+    }
+
+    fn follow_exit(&mut self, now: Instant, tcp: &Tcp) {
+        match self.exit {
+            ExitWatch::Running => {
+                let Some(exit) = tcp.core().first_exit() else { return };
+                let rtt = tcp.core().view().rtt.smoothed;
+                self.startup.exit = Some(exit);
+                self.exit = ExitWatch::Ended { exit, rtt, cuts: tcp.counts().cuts };
+            }
+            ExitWatch::Ended { exit, rtt, cuts } if now >= exit.at + rtt * 10 => {
+                let from = exit.at.0.saturating_sub(rtt.0);
+                let to = (exit.at + rtt).0;
+                let near = self.drop_times.iter().filter(|t| (from..=to).contains(&t.0));
+                self.startup.drops_in_exit_round = near.count() as u64;
+                self.startup.reductions_next_10_rtt = tcp.counts().cuts - cuts;
+                self.drop_times = Vec::new();
+                self.exit = ExitWatch::Judged;
+            }
+            _ => {}
+        }
+    }
+
+    fn sample(&mut self, now: Instant, tcp: &Tcp) {
+        let view = tcp.core().view();
+        let mut gauges = Vec::with_capacity(self.gauge_names.len());
+        let first = self.series.is_empty();
+        let names = &mut self.gauge_names;
+        tcp.core().gauges(&mut |name, value| {
+            gauges.push(value);
+            if first {
+                names.push(name);
+            }
+        });
+        self.series.push(FlowSample {
+            at: now,
+            cwnd: view.window.cwnd,
+            ssthresh: view.window.ssthresh,
+            in_flight: view.in_flight,
+            srtt: view.rtt.smoothed,
+            acked_packets: view.acked.0 / view.mss.0,
+            gauges,
+        });
+    }
+}
+
+/// Parts of the BDP whose reaching is timed, in per cent.
+const BDP_PERCENT: [u64; 3] = [60, 80, 90];
+
+/// Losses remembered for the exit round; a start-up that loses more is counted up to here.
+const MAX_DROP_TIMES: usize = 65_536;
