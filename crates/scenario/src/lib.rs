@@ -6,16 +6,32 @@
 //! or flag, the key, what was found and what is accepted.
 
 pub mod control;
+pub mod document;
+pub mod error;
+pub mod expect;
+pub mod flags;
 pub mod measure;
 pub mod nearest;
+pub mod profile;
 pub mod quantity;
+mod read;
 pub mod reproduction;
+mod resolve;
+pub mod resolved;
 pub mod results;
+pub mod scenario;
 pub mod series;
 
 pub use control::{ControlError, ControlSpec, Part};
+pub use document::Document;
+pub use error::{Place, ScenarioError};
+pub use expect::{Expect, Unmet};
+pub use flags::{Flag, PathFlags};
 pub use nearest::nearest;
+pub use profile::{Profile, Recovery};
 pub use quantity::{Buffer, Fraction, QuantityError, Rate, Size, Threshold, Time, Window};
 pub use reproduction::{Class, Reproduction, Row, Value, Verdict};
+pub use resolved::{Plan, Resolved, ResolvedBuffer, Setting};
 pub use results::{Bottleneck, Cost, FlowResult, Results, RunResult, Startup, TimeToBdp};
+pub use scenario::Scenario;
 pub use series::Series;

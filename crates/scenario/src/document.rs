@@ -1,0 +1,277 @@
+//! A scenario as written: a tree of keys and values that knows where each one stands.
+//!
+//! Files and flags become the same tree, so both are read by the same code and their errors name
+//! the line or the flag. [`Document::set`] replaces single values, for sweeps over a scenario.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use crate::error::{Place, ScenarioError};
+use crate::flags::PathFlags;
+
+/// A scenario as written, before its values are understood.
+#[derive(Clone, Debug)]
+pub struct Document {
+    file: String,
+    root: Node,
+}
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) place: Place,
+    pub(crate) raw: Raw,
+}
+
+/// The kinds of values of TOML that scenarios use; the rest is kept as text for messages.
+#[derive(Clone, Debug)]
+pub(crate) enum Raw {
+    Text(String),
+    Integer(i64),
+    Flag(bool),
+    Other(String),
+    List(Vec<Node>),
+    Table(BTreeMap<String, Node>),
+}
+
+impl Document {
+    /// An empty document; `file` names it in messages.
+    pub fn new(file: &str) -> Self {
+        let place = Place::Key { file: file.to_owned(), line: None, key: String::new() };
+        Self { file: file.to_owned(), root: Node { place, raw: Raw::Table(BTreeMap::new()) } }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file that is missing, a directory, empty, too large, not UTF-8 or not TOML.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        let text = read_text(path)
+            .map_err(|problem| ScenarioError::Unreadable { file: file.clone(), problem })?;
+        Self::parse(&text, &file)
+    }
+
+    /// Reads TOML text; `file` names it in messages.
+    ///
+    /// # Errors
+    /// Text that is empty or not TOML, with the line.
+    pub fn parse(text: &str, file: &str) -> Result<Self, ScenarioError> {
+        let table = DeTable::parse(text).map_err(|error| ScenarioError::Syntax {
+            file: file.to_owned(),
+            line: line_of(text, error.span().map_or(0, |span| span.start)),
+            problem: error.message().to_owned(),
+        })?;
+        if table.get_ref().is_empty() {
+            let problem = "the file is empty".to_owned();
+            return Err(ScenarioError::Unreadable { file: file.to_owned(), problem });
+        }
+        let mut document = Self::new(file);
+        document.root.raw = Tree { text, file }.table(table.get_ref(), "");
+        Ok(document)
+    }
+
+    /// The tree of the flags that were given.
+    ///
+    /// # Errors
+    /// As [`Document::apply`]; values are understood later, by [`Document::scenario`].
+    pub fn from_flags(flags: &PathFlags) -> Result<Self, ScenarioError> {
+        let mut document = Self::new("command line");
+        document.apply(flags)?;
+        Ok(document)
+    }
+
+    /// Replaces what the given flags name, for `run SCENARIO --seed 3`.
+    ///
+    /// # Errors
+    /// A flag whose place in the document is taken by something else.
+    pub fn apply(&mut self, flags: &PathFlags) -> Result<(), ScenarioError> {
+        for (flag, text) in flags.given() {
+            self.put(flag.key, text, Place::Flag(flag.name))?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the value at a dotted key, such as `path.rtt` or `flow[0].count`.
+    ///
+    /// `text` is read as a whole number, `true`, `false`, or else as text.
+    ///
+    /// # Errors
+    /// A key that leads through something that is no table, or past the end of a list.
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), ScenarioError> {
+        let place = Place::Key { file: self.file.clone(), line: None, key: key.to_owned() };
+        self.put(key, text, place)
+    }
+
+    /// Replaces the controls, one run each.
+    ///
+    /// # Errors
+    /// As [`Document::set`].
+    pub fn set_controls(&mut self, controls: &[String]) -> Result<(), ScenarioError> {
+        let place = Place::Flag("control");
+        let node = |text: &String| Node { place: place.clone(), raw: Raw::Text(text.clone()) };
+        let list = Raw::List(controls.iter().map(node).collect());
+        *self.slot("controls", &place)? = Node { place: place.clone(), raw: list };
+        Ok(())
+    }
+
+    /// The file's name as used in messages.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    pub(crate) fn root(&self) -> &Node {
+        &self.root
+    }
+
+    fn put(&mut self, key: &str, text: &str, place: Place) -> Result<(), ScenarioError> {
+        let raw = match (text.parse(), text.parse()) {
+            (Ok(number), _) => Raw::Integer(number),
+            (_, Ok(flag)) => Raw::Flag(flag),
+            _ => Raw::Text(text.to_owned()),
+        };
+        let node = Node { place: place.clone(), raw };
+        *self.slot(key, &place)? = node;
+        Ok(())
+    }
+
+    /// The node at a dotted key, made if it is not there.
+    fn slot(&mut self, key: &str, place: &Place) -> Result<&mut Node, ScenarioError> {
+        let blocked = || ScenarioError::Value {
+            place: place.clone(),
+            found: None,
+            problem: format!("there is no place for `{key}` in {}", self.file),
+        };
+        let mut node = &mut self.root;
+        for step in key.split('.') {
+            let (name, index) = match step.strip_suffix(']').and_then(|s| s.split_once('[')) {
+                Some((name, index)) => (name, Some(index.parse().map_err(|_| blocked())?)),
+                None => (step, None),
+            };
+            let empty = |raw| Node { place: place.clone(), raw };
+            let Raw::Table(entries) = &mut node.raw else { return Err(blocked()) };
+            let fresh = if index.is_some() { Raw::List(Vec::new()) } else { table() };
+            node = entries.entry(name.to_owned()).or_insert_with(|| empty(fresh));
+            let Some(index) = index else { continue };
+            let Raw::List(items) = &mut node.raw else { return Err(blocked()) };
+            if index == items.len() {
+                items.push(empty(table()));
+            }
+            node = items.get_mut::<usize>(index).ok_or_else(blocked)?;
+        }
+        Ok(node)
+    }
+}
+
+impl Node {
+    /// The value as written, for messages.
+    pub(crate) fn shown(&self) -> String {
+        match &self.raw {
+            Raw::Text(text) => format!("\"{}\"", text.escape_debug()),
+            Raw::Integer(n) => n.to_string(),
+            Raw::Flag(flag) => flag.to_string(),
+            Raw::Other(text) => text.clone(),
+            Raw::List(items) => {
+                let items: Vec<_> = items.iter().map(Self::shown).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Raw::Table(_) => "a table".to_owned(),
+        }
+    }
+
+    /// Every node below by its dotted key, this one included.
+    pub(crate) fn walk(&self, key: &str, visit: &mut impl FnMut(&str, &Self)) {
+        visit(key, self);
+        match &self.raw {
+            Raw::List(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    item.walk(&format!("{key}[{i}]"), visit);
+                }
+            }
+            Raw::Table(entries) => {
+                for (name, node) in entries {
+                    node.walk(&joined(key, name), visit);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Turns what the TOML parser yields into nodes.
+struct Tree<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Tree<'_> {
+    fn table(&self, table: &DeTable<'_>, key: &str) -> Raw {
+        let entry = |(name, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| {
+            let name = name.get_ref().to_string();
+            let node = self.node(value, joined(key, &name));
+            (name, node)
+        };
+        Raw::Table(table.iter().map(entry).collect())
+    }
+
+    fn node(&self, value: &Spanned<DeValue<'_>>, key: String) -> Node {
+        let span = value.span();
+        let raw = match value.get_ref() {
+            DeValue::String(text) => Raw::Text(text.to_string()),
+            DeValue::Boolean(flag) => Raw::Flag(*flag),
+            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+                .map_or_else(|_| Raw::Other(number.as_str().to_owned()), Raw::Integer),
+            DeValue::Array(items) => {
+                let items = items.iter().enumerate();
+                Raw::List(items.map(|(i, v)| self.node(v, format!("{key}[{i}]"))).collect())
+            }
+            DeValue::Table(entries) => self.table(entries, &key),
+            _ => Raw::Other(self.text.get(span.clone()).unwrap_or("a value").to_owned()),
+        };
+        let line = Some(line_of(self.text, span.start));
+        Node { place: Place::Key { file: self.file.to_owned(), line, key }, raw }
+    }
+}
+
+fn table() -> Raw {
+    Raw::Table(BTreeMap::new())
+}
+
+fn joined(key: &str, name: &str) -> String {
+    if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}
+
+fn read_text(path: &Path) -> Result<String, String> {
+    if path.is_dir() {
+        return Err("this is a directory".to_owned());
+    }
+    let file = std::fs::File::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        _ => error.to_string(),
+    })?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err("the file is larger than 4 MiB".to_owned());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        format!("line {} is not UTF-8 text", line + 1)
+    })
+}
+
+/// No scenario is this long; a device or a data set is.
+const MOST_BYTES: u64 = 4 << 20;

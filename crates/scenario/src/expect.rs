@@ -1,0 +1,388 @@
+//! What a scenario expects of its results: `utilization = ">= 0.9"`, checked on every run.
+//!
+//! A field is named by its dotted path in the JSON of a run. `flows.timeouts` must hold for every
+//! flow, `flows.0.timeouts` for the first; `utilization` is the sum over all flows.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::document::{Node, Raw};
+use crate::error::ScenarioError;
+use crate::quantity::{Rate, Time};
+use crate::read::unknown_key;
+use crate::results::{FlowResult, RunResult};
+
+/// Conditions on the results: `[expect]`, or `[[expect]]` with a `control` each.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Expect {
+    /// Only for runs of this control, by alias or in full; for every run when `None`.
+    pub control: Option<String>,
+    /// Condition by field.
+    #[serde(flatten)]
+    pub fields: BTreeMap<String, Condition>,
+}
+
+/// A bound on one field, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    text: String,
+    bound: Bound,
+}
+
+/// A condition that a run does not meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmet {
+    /// The control of the run.
+    pub control: String,
+    /// The field, with the flow's number where it matters.
+    pub field: String,
+    /// What was measured, as in the JSON.
+    pub measured: String,
+    /// The condition as written.
+    pub expected: String,
+}
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { control, field, measured, expected } = self;
+        write!(f, "{control}: {field} is {measured}, expected {expected}")
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Bound {
+    Number(Relation, f64),
+    Between(f64, f64),
+    /// A word such as an exit reason, or `none` for what did not happen; `true` if it must differ.
+    Word(String, bool),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    AtLeast,
+    AtMost,
+    Above,
+    Below,
+    Equal,
+    Unequal,
+}
+
+impl crate::Scenario {
+    /// The conditions that `run` does not meet, in order; empty when all is as expected.
+    pub fn unmet(&self, run: &RunResult) -> Vec<Unmet> {
+        self.expect.iter().flat_map(|expect| expect.unmet(run)).collect()
+    }
+}
+
+impl Expect {
+    /// Reads one table or a list of them.
+    pub(crate) fn read_all(node: &Node) -> Result<Vec<Self>, ScenarioError> {
+        match &node.raw {
+            Raw::List(items) => items.iter().map(Self::read).collect(),
+            _ => Ok(vec![Self::read(node)?]),
+        }
+    }
+
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        node.fields()?;
+        let mut expect = Self::default();
+        let mut outcome = Ok(());
+        let mut visit = |key: &str, node: &Node| {
+            if outcome.is_ok() && !matches!(node.raw, Raw::Table(_)) {
+                outcome = expect.add(key, node);
+            }
+        };
+        node.walk("", &mut visit);
+        outcome.map(|()| expect)
+    }
+
+    fn add(&mut self, key: &str, node: &Node) -> Result<(), ScenarioError> {
+        let Raw::Text(text) = &node.raw else {
+            return Err(node.error(format!("not a condition; accepted: {CONDITIONS}")));
+        };
+        if key == "control" {
+            self.control = Some(text.clone());
+            return Ok(());
+        }
+        let known = || KNOWN_FIELDS.iter().map(String::as_str);
+        let plain: Vec<_> = key.split('.').filter(|step| step.parse::<usize>().is_err()).collect();
+        let plain = plain.join(".");
+        if !known().any(|field| field == plain) {
+            return Err(unknown_key(node, key, &known().collect::<Vec<_>>()));
+        }
+        let condition = Condition::parse(&plain, text).map_err(|problem| node.error(problem))?;
+        self.fields.insert(key.to_owned(), condition);
+        Ok(())
+    }
+
+    fn unmet(&self, run: &RunResult) -> Vec<Unmet> {
+        let of_this = |name: &String| *name == run.alias || *name == run.control;
+        if !self.control.as_ref().is_none_or(of_this) {
+            return Vec::new();
+        }
+        let Ok(json) = serde_json::to_value(run) else {
+            return vec![Unmet {
+                control: run.alias.clone(),
+                field: "run".to_owned(),
+                measured: "not a number somewhere".to_owned(),
+                expected: "finite numbers".to_owned(),
+            }];
+        };
+        let total: f64 = run.flows.iter().map(|flow| flow.utilization).sum();
+        let mut unmet = Vec::new();
+        for (field, condition) in &self.fields {
+            let mut found = Vec::new();
+            match field.as_str() {
+                "utilization" => found.push((field.clone(), Value::from(total))),
+                _ => collect(&json, field, String::new(), &mut found),
+            }
+            if found.is_empty() {
+                found.push((field.clone(), Value::Null));
+            }
+            let broken = found.into_iter().filter(|(_, value)| !condition.holds(value));
+            unmet.extend(broken.map(|(field, value)| Unmet {
+                control: run.alias.clone(),
+                field,
+                measured: value.to_string(),
+                expected: condition.text.clone(),
+            }));
+        }
+        unmet
+    }
+}
+
+impl Condition {
+    fn parse(field: &str, text: &str) -> Result<Self, String> {
+        let bound = Bound::parse(field, text.trim())
+            .ok_or_else(|| format!("not a condition; accepted: {CONDITIONS}"))?;
+        Ok(Self { text: text.trim().to_owned(), bound })
+    }
+
+    fn holds(&self, value: &Value) -> bool {
+        match (&self.bound, value) {
+            (Bound::Word(word, differ), _) => {
+                let same = match value {
+                    Value::Null => word == "none",
+                    Value::String(text) => word == text,
+                    _ => false,
+                };
+                same != *differ
+            }
+            (Bound::Number(relation, limit), Value::Number(number)) => {
+                number.as_f64().is_some_and(|number| relation.holds(number, *limit))
+            }
+            (Bound::Between(from, to), Value::Number(number)) => {
+                number.as_f64().is_some_and(|number| (*from..=*to).contains(&number))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Serialize for Condition {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl Bound {
+    fn parse(field: &str, text: &str) -> Option<Self> {
+        if let Some((from, to)) = text.split_once("..") {
+            let (from, to) = (number(field, from)?, number(field, to)?);
+            return (from <= to).then_some(Self::Between(from, to));
+        }
+        let (relation, limit) = RELATIONS
+            .iter()
+            .find_map(|(sign, relation)| Some((*relation, text.strip_prefix(sign)?.trim())))?;
+        if let Some(limit) = number(field, limit) {
+            return Some(Self::Number(relation, limit));
+        }
+        let is_word = |c: char| c.is_ascii_alphabetic() || "-_".contains(c);
+        let word = !limit.is_empty() && limit.chars().all(is_word);
+        match relation {
+            Relation::Equal if word => Some(Self::Word(limit.to_owned(), false)),
+            Relation::Unequal if word => Some(Self::Word(limit.to_owned(), true)),
+            _ => None,
+        }
+    }
+}
+
+impl Relation {
+    fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Self::AtLeast => value >= limit,
+            Self::AtMost => value <= limit,
+            Self::Above => value > limit,
+            Self::Below => value < limit,
+            Self::Equal => value == limit,
+            Self::Unequal => value != limit,
+        }
+    }
+}
+
+/// A finite number in the field's unit, which the field's name carries; `30Mbps` and `2s` too.
+fn number(field: &str, text: &str) -> Option<f64> {
+    let text = text.trim();
+    let plain = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    if plain.is_some() {
+        return plain;
+    }
+    match field.rsplit_once('_')?.1 {
+        "bps" => text.parse::<Rate>().ok().map(|rate| rate.bps() as f64),
+        "s" => text.parse::<Time>().ok().map(Time::seconds),
+        _ => None,
+    }
+}
+
+/// Every value at the dotted `path` below `json`; a list without an index stands for all items.
+fn collect(json: &Value, path: &str, walked: String, found: &mut Vec<(String, Value)>) {
+    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+    match json {
+        _ if path.is_empty() => found.push((walked, json.clone())),
+        Value::Array(items) => match step.parse::<usize>() {
+            Ok(index) => {
+                if let Some(item) = items.get(index) {
+                    collect(item, rest, format!("{walked}.{index}"), found);
+                }
+            }
+            Err(_) => {
+                for (i, item) in items.iter().enumerate() {
+                    collect(item, path, format!("{walked}.{i}"), found);
+                }
+            }
+        },
+        // Keys such as "0.6" hold a dot themselves.
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                let rest = path.strip_prefix(key.as_str());
+                let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('.'));
+                if let Some(rest) = rest {
+                    let walked =
+                        if walked.is_empty() { key.clone() } else { format!("{walked}.{key}") };
+                    collect(value, rest.trim_start_matches('.'), walked, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The fields of a run that can be expected, read off an empty result so that none is forgotten.
+static KNOWN_FIELDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let run = RunResult { flows: vec![FlowResult::default()], ..RunResult::default() };
+    let mut fields = vec!["control".to_owned(), "utilization".to_owned()];
+    let mut stack = vec![(String::new(), serde_json::to_value(run).unwrap_or_default())];
+    while let Some((path, value)) = stack.pop() {
+        let below =
+            |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+        match value {
+            // "0.6" and its like: digits are dropped as indices are, see `Expect::add`.
+            Value::Object(entries) if entries.contains_key("0.6") => fields.push(path),
+            Value::Object(entries) => {
+                stack.extend(entries.into_iter().map(|(key, value)| (below(&key), value)));
+            }
+            Value::Array(items) => stack.extend(items.into_iter().map(|item| (path.clone(), item))),
+            _ => fields.push(path),
+        }
+    }
+    fields.sort();
+    fields.dedup();
+    fields
+});
+
+const CONDITIONS: &str = "\">= 0.9\", \"< 5\", \"== 0\", \"!= 0\", \"0.2..0.3\", \"== loss\", \
+    \"== none\", with a unit for rates and times: \">= 36Mbps\", \"< 2s\"";
+
+/// Longer signs first, so that `>=` is not read as `>`.
+const RELATIONS: &[(&str, Relation)] = &[
+    (">=", Relation::AtLeast),
+    ("<=", Relation::AtMost),
+    ("==", Relation::Equal),
+    ("!=", Relation::Unequal),
+    (">", Relation::Above),
+    ("<", Relation::Below),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::Startup;
+    use crate::{Scenario, TimeToBdp};
+
+    fn run() -> RunResult {
+        let flow = |timeouts| FlowResult {
+            utilization: 0.45,
+            timeouts,
+            startup: Startup {
+                exit_reason: Some("loss".to_owned()),
+                time_to_bdp_s: TimeToBdp { at_60: Some(1.5), ..TimeToBdp::default() },
+                ..Startup::default()
+            },
+            ..FlowResult::default()
+        };
+        RunResult {
+            control: "astart+westwood".to_owned(),
+            alias: "astart".to_owned(),
+            flows: vec![flow(0), flow(2)],
+            total_throughput_bps: 3.6e7,
+            ..RunResult::default()
+        }
+    }
+
+    fn unmet(conditions: &str) -> Vec<String> {
+        let text = format!("controls = [\"astart\"]\n{conditions}");
+        let scenario = Scenario::parse(&text, "x.toml").unwrap();
+        assert_eq!(scenario.to_toml(), {
+            let again = Scenario::parse(&scenario.to_toml(), "x.toml").unwrap();
+            again.to_toml()
+        });
+        scenario.unmet(&run()).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn conditions_that_hold_are_silent() {
+        let conditions = "[expect]\nutilization = '>= 0.9'\nflows.0.timeouts = '== 0'\n\
+            total_throughput_bps = '>= 36Mbps'\nflows.startup.exit_reason = '== loss'\n\
+            'flows.startup.time_to_bdp_s.0.6' = '< 2s'\nflows.completion_time_s = '== none'\n\
+            bottleneck.drops = '0..5'";
+        assert_eq!(unmet(conditions), [""; 0]);
+    }
+
+    #[test]
+    fn a_broken_condition_names_flow_measured_and_expected() {
+        assert_eq!(
+            unmet("[expect]\nflows.timeouts = '== 0'"),
+            ["astart: flows.1.timeouts is 2, expected == 0"]
+        );
+        assert_eq!(
+            unmet("[expect]\nflows.0.completion_time_s = '< 3'"),
+            ["astart: flows.0.completion_time_s is null, expected < 3"]
+        );
+        assert_eq!(unmet("[expect]\nflows.7.timeouts = '== 0'").len(), 1);
+        assert_eq!(unmet("[expect]\nutilization = '> 0.9'").len(), 1);
+        assert_eq!(unmet("[expect]\nutilization = '0.1..0.2'").len(), 1);
+    }
+
+    #[test]
+    fn a_condition_may_be_for_one_control_only() {
+        let text = "[[expect]]\ncontrol = 'newreno'\nutilization = '< 0.3'\n\
+            [[expect]]\ncontrol = 'astart+westwood'\nutilization = '< 0.3'";
+        assert_eq!(unmet(text).len(), 1);
+    }
+
+    #[test]
+    fn an_unknown_field_or_sign_is_refused_with_what_is_accepted() {
+        let problem = |text: &str| Scenario::parse(text, "x.toml").unwrap_err().to_string();
+        let unknown = problem("[expect]\nutilisation = '> 1'");
+        assert!(unknown.starts_with("x.toml:2: expect.utilisation: unknown key, did you mean "));
+        assert!(unknown.contains("`utilization`; accepted: "));
+        let sign = problem("[expect]\nutilization = '~ 1'");
+        assert!(sign.contains("\"~ 1\": not a condition; accepted: \">= 0.9\""), "{sign}");
+        assert!(problem("[expect]\nutilization = 1").contains("= 1: not a condition"));
+        assert!(problem("[expect]\njain_index = '>= NaN'").contains("not a condition"));
+    }
+}

@@ -1,0 +1,86 @@
+//! The path flags of the command line: each is a key of a scenario under another name.
+
+/// A flag and the key it sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flag {
+    /// With its dashes: `--access-delay`.
+    pub name: &'static str,
+    /// Dotted key of the scenario: `path.access_delay`.
+    pub key: &'static str,
+    /// What it says when not given.
+    pub default: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+}
+
+/// Declares the flags once: the struct, the table and the way from one to the other.
+macro_rules! flags {
+    ($($field:ident $name:literal $key:literal $default:literal $help:literal;)+) => {
+        /// The path flags as given, unread. Names and meanings are those of the scenario keys.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct PathFlags {
+            $(#[doc = $help] pub $field: Option<String>,)+
+        }
+
+        impl PathFlags {
+            /// Every flag, in the order of the help.
+            pub const ALL: &'static [Flag] =
+                &[$(Flag { name: $name, key: $key, default: $default, help: $help }),+];
+
+            /// The flags that were given, with their text.
+            pub fn given(&self) -> impl Iterator<Item = (&'static Flag, &str)> {
+                let values = [$(self.$field.as_deref()),+];
+                Self::ALL.iter().zip(values).filter_map(|(flag, text)| Some((flag, text?)))
+            }
+
+            /// The text of a flag by its name with dashes, to be filled in; `None` if unknown.
+            pub fn slot(&mut self, name: &str) -> Option<&mut Option<String>> {
+                match name {
+                    $($name => Some(&mut self.$field),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+flags! {
+    rate "--rate" "path.rate" "40Mbps" "Bottleneck rate";
+    rtt "--rtt" "path.rtt" "100ms" "Two-way propagation of the bottleneck, access links excluded";
+    buffer "--buffer" "path.buffer" "1bdp" "Bottleneck buffer: 500pkt, 64KiB or 1bdp";
+    packet "--packet" "packet" "1000B" "Payload of a packet";
+    headers "--headers" "headers" "0B" "Bytes a packet adds on the link";
+    access_delay "--access-delay" "path.access_delay" "0ms"
+        "One-way delay of each access link, four of them in a round trip";
+    access_rate "--access-rate" "path.access_rate" "1Gbps"
+        "Rate of the access links; ten times the bottleneck where that is more";
+    loss "--loss" "path.loss" "0%" "Random loss of data packets at the bottleneck";
+    duration "--duration" "duration" "20s" "Time measured";
+    flows "--flows" "flow[0].count" "1" "Number of flows";
+    size "--size" "flow[0].size" "unlimited" "Bytes each flow sends, such as 5MB";
+    iw "--iw" "iw" "1pkt (ns2: 2pkt, linux: 10pkt)" "Initial window";
+    ssthresh "--ssthresh" "ssthresh" "32pkt (linux: none)" "Initial ssthresh, or none";
+    delayed_ack "--delayed-ack" "delayed_ack" "1" "Packets per ACK";
+    recovery "--recovery" "recovery" "newreno (linux: sack)" "Loss recovery: reno, newreno or sack";
+    seed "--seed" "seed" "1" "Seed of every random stream";
+    start_jitter "--start-jitter" "flow[0].start_jitter" "0ms"
+        "Each flow starts up to this much later, at random";
+    profile "--profile" "profile" "rfc" "Endpoint constants: rfc, ns2 or linux";
+    syn "--syn" "syn" "false (ns2, linux: true)" "SYN exchange before data: true or false";
+    receiver_window "--receiver-window" "receiver_window" "unlimited" "Advertised window";
+    limited_transmit "--limited-transmit" "limited_transmit" "true"
+        "New data on the first two duplicate ACKs: true or false";
+    impatient "--impatient" "impatient" "true"
+        "Only the first partial ACK restarts the timer: true or false";
+    rto_initial "--rto-initial" "rto_initial" "1s (ns2: 3s)" "RTO before the first sample";
+    rto_min "--rto-min" "rto_min" "1s (ns2, linux: 200ms)" "Smallest RTO";
+    rto_max "--rto-max" "rto_max" "60s (linux: 120s)" "Largest RTO";
+    rto_granularity "--rto-granularity" "rto_granularity" "1ms (ns2: 10ms)"
+        "Granularity of the retransmission clock";
+    delayed_ack_timer "--delayed-ack-timer" "delayed_ack_timer" "200ms (ns2: 100ms, linux: 40ms)"
+        "Longest time an ACK is held back";
+    growth_limit "--growth-limit" "growth_limit" "true (ns2: false)"
+        "No growth while cwnd does not limit the sender: true or false";
+    buffer_counts_in_service "--buffer-counts-in-service" "buffer_counts_in_service" "false"
+        "A buffer of B packets counts the one being sent: true or false";
+}

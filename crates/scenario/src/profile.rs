@@ -1,0 +1,176 @@
+//! Endpoint profiles: the constants that stacks differ in, under one name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::nearest::nearest;
+use crate::quantity::{Threshold, Time, Window};
+
+/// Whose constants an endpoint has. Each can be set alone in the scenario.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// RFC 5681, 6298, 6582 and 3042, with the papers' window of one packet, connection open.
+    #[default]
+    Rfc,
+    /// The stock agents of ns-2.35, what the papers ran.
+    Ns2,
+    /// A current Linux kernel.
+    Linux,
+}
+
+/// How a sender repairs losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recovery {
+    /// Fast retransmit and fast recovery, over at the first new ACK (RFC 5681 section 3.2).
+    Reno,
+    /// Partial ACKs repair one loss per round trip (RFC 6582).
+    NewReno,
+    /// The pipe algorithm over selective ACKs (RFC 6675).
+    Sack,
+}
+
+/// The constants of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constants {
+    /// Whether a SYN exchange comes before the first data packet and gives the first RTT sample.
+    pub syn: bool,
+    /// Initial window.
+    pub iw: Window,
+    /// Initial ssthresh.
+    pub ssthresh: Threshold,
+    /// Repair of losses.
+    pub recovery: Recovery,
+    /// New data on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Only the first partial ACK restarts the timer (RFC 6582 section 4, "Impatient").
+    pub impatient: bool,
+    /// RTO before the first RTT sample.
+    pub rto_initial: Time,
+    /// Lower bound of the RTO.
+    pub rto_min: Time,
+    /// Upper bound of the RTO.
+    pub rto_max: Time,
+    /// Granularity of the retransmission clock.
+    pub rto_granularity: Time,
+    /// How long a receiver that delays ACKs holds one back.
+    pub delayed_ack_timer: Time,
+    /// Whether cwnd may grow only while it limits the sender.
+    pub growth_limit: bool,
+    /// Whether a buffer of B packets counts the one being sent.
+    pub buffer_counts_in_service: bool,
+}
+
+impl Profile {
+    /// The constants under this name.
+    pub const fn constants(self) -> &'static Constants {
+        match self {
+            Self::Rfc => &RFC,
+            Self::Ns2 => &NS2,
+            Self::Linux => &LINUX,
+        }
+    }
+}
+
+/// Names in files and flags for an enum without fields.
+macro_rules! named {
+    ($type:ty, $what:literal, $($name:literal => $value:path),+) => {
+        impl FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($name => Ok($value),)+
+                    _ => {
+                        let names = [$($name),+];
+                        let hint = nearest(text, names).map_or(String::new(), |name| {
+                            format!(", did you mean `{name}`")
+                        });
+                        Err(format!("unknown {}{hint}; accepted: {}", $what, names.join(", ")))
+                    }
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $($value => $name),+ })
+            }
+        }
+    };
+}
+
+named!(Profile, "profile", "rfc" => Profile::Rfc, "ns2" => Profile::Ns2, "linux" => Profile::Linux);
+named!(
+    Recovery, "recovery",
+    "reno" => Recovery::Reno, "newreno" => Recovery::NewReno, "sack" => Recovery::Sack
+);
+
+/// RFC 6298 sections 2.1, 2.4 and 2.5 for the timer, RFC 5681 section 4.2 for delayed ACKs (at
+/// most 500 ms; 200 ms is the usual choice). The windows are those of the Astart paper.
+const RFC: Constants = Constants {
+    syn: false,
+    iw: Window::Packets(1),
+    ssthresh: Threshold::At(Window::Packets(32)),
+    recovery: Recovery::NewReno,
+    limited_transmit: true,
+    impatient: true,
+    rto_initial: Time::from_ms(1_000),
+    rto_min: Time::from_ms(1_000),
+    rto_max: Time::from_ms(60_000),
+    rto_granularity: Time::from_ms(1),
+    delayed_ack_timer: Time::from_ms(200),
+    growth_limit: true,
+    buffer_counts_in_service: false,
+};
+
+/// ns-2.35, `tcl/lib/ns-default.tcl`: syn_, windowInit_, singledup_, newreno_changes1_,
+/// rtxcur_init_, minrto_, maxrto_, tcpTick_, DelAck interval_, control_increase_. The papers'
+/// ssthresh, since the stock one is the receiver's window.
+const NS2: Constants = Constants {
+    syn: true,
+    iw: Window::Packets(2),
+    rto_initial: Time::from_ms(3_000),
+    rto_min: Time::from_ms(200),
+    rto_granularity: Time::from_ms(10),
+    delayed_ack_timer: Time::from_ms(100),
+    growth_limit: false,
+    ..RFC
+};
+
+/// Linux: TCP_INIT_CWND, TCP_INFINITE_SSTHRESH, TCP_TIMEOUT_INIT, TCP_RTO_MIN, TCP_RTO_MAX,
+/// TCP_DELACK_MIN, a clock of 1000 Hz.
+const LINUX: Constants = Constants {
+    syn: true,
+    iw: Window::Packets(10),
+    ssthresh: Threshold::None,
+    recovery: Recovery::Sack,
+    rto_min: Time::from_ms(200),
+    rto_max: Time::from_ms(120_000),
+    delayed_ack_timer: Time::from_ms(40),
+    ..RFC
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back_and_a_slip_is_answered() {
+        for profile in [Profile::Rfc, Profile::Ns2, Profile::Linux] {
+            assert_eq!(profile.to_string().parse(), Ok(profile));
+        }
+        let problem = "unknown recovery, did you mean `newreno`; accepted: reno, newreno, sack";
+        assert_eq!("newrno".parse::<Recovery>(), Err(problem.to_owned()));
+    }
+
+    #[test]
+    fn the_stock_agents_of_ns2_open_with_a_syn_and_two_packets() {
+        let ns2 = Profile::Ns2.constants();
+        assert_eq!((ns2.syn, ns2.iw), (true, Window::Packets(2)));
+        assert_eq!(ns2.rto_min, Time::from_ms(200));
+    }
+}

@@ -1,0 +1,167 @@
+//! From the tree of a document to typed values, with an error for every key nobody asked for.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use crate::document::{Node, Raw};
+use crate::error::ScenarioError;
+use crate::flags::PathFlags;
+use crate::nearest::nearest;
+
+/// A value that can be read from a document.
+pub(crate) trait Read: Sized {
+    fn read(node: &Node) -> Result<Self, ScenarioError>;
+}
+
+impl Node {
+    /// An error about this value.
+    pub(crate) fn error(&self, problem: impl Into<String>) -> ScenarioError {
+        let found = Some(self.shown());
+        ScenarioError::Value { place: self.place.clone(), found, problem: problem.into() }
+    }
+
+    /// The fields of a table.
+    pub(crate) fn fields(&self) -> Result<Fields<'_>, ScenarioError> {
+        match &self.raw {
+            Raw::Table(entries) => Ok(Fields { node: self, entries, asked: Vec::new() }),
+            _ => Err(self.error("not a table; accepted: keys with values under a [header]")),
+        }
+    }
+
+    /// A value written as text. A bare number is handed on too, to be refused for its lost unit.
+    fn text<T: FromStr<Err: ToString>>(&self) -> Result<T, ScenarioError> {
+        let text = match &self.raw {
+            Raw::Text(text) => text.clone(),
+            Raw::Integer(_) | Raw::Other(_) => self.shown(),
+            _ => return Err(self.error("not a text; accepted: a value in quotes")),
+        };
+        text.parse().map_err(|error: T::Err| self.error(error.to_string()))
+    }
+}
+
+/// The fields of one table; remembers which were asked for, so that the rest are unknown keys.
+pub(crate) struct Fields<'a> {
+    node: &'a Node,
+    entries: &'a BTreeMap<String, Node>,
+    asked: Vec<&'static str>,
+}
+
+impl<'a> Fields<'a> {
+    /// The node at `key`, if written.
+    pub(crate) fn node(&mut self, key: &'static str) -> Option<&'a Node> {
+        self.asked.push(key);
+        self.entries.get(key)
+    }
+
+    /// The value at `key`, if written.
+    pub(crate) fn read<T: Read>(&mut self, key: &'static str) -> Result<Option<T>, ScenarioError> {
+        self.node(key).map(T::read).transpose()
+    }
+
+    /// The whole number at `key`, if written, which must lie in `range`.
+    pub(crate) fn count(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<u64>,
+    ) -> Result<Option<u64>, ScenarioError> {
+        self.node(key).map(|node| count(node, range)).transpose()
+    }
+
+    /// A list at `key`, empty if not written.
+    pub(crate) fn list<T: Read>(&mut self, key: &'static str) -> Result<Vec<T>, ScenarioError> {
+        self.node(key).map_or(Ok(Vec::new()), |node| items(node)?.iter().map(T::read).collect())
+    }
+
+    /// Refuses every key that was not asked for.
+    pub(crate) fn finish(self) -> Result<(), ScenarioError> {
+        let unknown = |(name, _): &(&String, &Node)| !self.asked.contains(&name.as_str());
+        match self.entries.iter().find(unknown) {
+            None => Ok(()),
+            Some((name, node)) => Err(unknown_key(node, name, &self.asked)),
+        }
+    }
+
+    /// An error for a key that must be written and is not.
+    pub(crate) fn missing(&self, key: &str, accepted: &str) -> ScenarioError {
+        let problem = format!("`{key}` is missing; accepted: {accepted}");
+        ScenarioError::Value { place: self.node.place.clone(), found: None, problem }
+    }
+}
+
+/// An error for `name`, which is none of `accepted`.
+pub(crate) fn unknown_key(node: &Node, name: &str, accepted: &[&str]) -> ScenarioError {
+    // A key that is right but stands in the wrong table is the commonest slip of all.
+    let elsewhere = PathFlags::ALL.iter().map(|flag| flag.key);
+    let elsewhere =
+        || elsewhere.clone().find(|key| key.rsplit_once('.').is_some_and(|(_, last)| last == name));
+    let hint = nearest(name, accepted.iter().copied()).or_else(elsewhere);
+    ScenarioError::UnknownKey {
+        place: node.place.clone(),
+        hint: hint.map_or(String::new(), |key| format!(", did you mean `{key}`")),
+        accepted: accepted.join(", "),
+    }
+}
+
+/// The items of a list.
+pub(crate) fn items(node: &Node) -> Result<&[Node], ScenarioError> {
+    match &node.raw {
+        Raw::List(items) => Ok(items),
+        _ => Err(node.error("not a list; accepted: values in [brackets], or [[tables]]")),
+    }
+}
+
+/// A whole number in `range`.
+pub(crate) fn count(node: &Node, range: RangeInclusive<u64>) -> Result<u64, ScenarioError> {
+    let Raw::Integer(number) = node.raw else {
+        let (from, to) = range.into_inner();
+        return Err(node.error(format!("no number; accepted: a whole number from {from} to {to}")));
+    };
+    u64::try_from(number).ok().filter(|number| range.contains(number)).ok_or_else(|| {
+        let (from, to) = range.into_inner();
+        node.error(format!("out of range; accepted: a whole number from {from} to {to}"))
+    })
+}
+
+/// Values written as text, read by `FromStr`.
+macro_rules! read_as_text {
+    ($($type:ty),+ $(,)?) => {$(
+        impl Read for $type {
+            fn read(node: &Node) -> Result<Self, ScenarioError> {
+                node.text()
+            }
+        }
+    )+};
+}
+
+read_as_text!(
+    crate::ControlSpec,
+    crate::Profile,
+    crate::Recovery,
+    crate::scenario::Starts,
+    crate::Buffer,
+    crate::Fraction,
+    crate::Rate,
+    crate::Size,
+    crate::Threshold,
+    crate::Time,
+    crate::Window,
+);
+
+impl Read for String {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        match &node.raw {
+            Raw::Text(text) => Ok(text.clone()),
+            _ => Err(node.error("not a text; accepted: a text in quotes")),
+        }
+    }
+}
+
+impl Read for bool {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        match node.raw {
+            Raw::Flag(flag) => Ok(flag),
+            _ => Err(node.error("neither true nor false; accepted: true, false")),
+        }
+    }
+}

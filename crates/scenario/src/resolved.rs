@@ -1,0 +1,215 @@
+//! A scenario with every default filled in, in base units: what runs, and what results carry.
+
+use serde::Serialize;
+
+use crate::control::ControlSpec;
+use crate::profile::{Profile, Recovery};
+
+/// A value and whether the scenario gave it. Printed as the value alone.
+///
+/// A control may bring windows and a recovery of its own (a large initial window is one). The
+/// order is: the control's knob, what the scenario gave, the control's own, the profile's default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting<T> {
+    /// Given, or the profile's default.
+    pub value: T,
+    /// Whether the scenario gave it.
+    pub given: bool,
+}
+
+impl<T> Setting<T> {
+    /// `given`, or else the `default`.
+    pub(crate) fn new(given: Option<T>, default: T) -> Self {
+        Self { given: given.is_some(), value: given.unwrap_or(default) }
+    }
+
+    /// What the scenario gave, else the control's `own`, else the default.
+    pub fn or_own(self, own: Option<T>) -> T {
+        match own {
+            Some(own) if !self.given => own,
+            _ => self.value,
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for Setting<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+/// A scenario in base units: bit/s, nanoseconds, bytes, packets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Resolved {
+    /// Short name.
+    pub name: String,
+    /// One line for people.
+    pub title: Option<String>,
+    /// One run each.
+    pub controls: Vec<ControlSpec>,
+    /// Time measured.
+    pub duration_ns: u64,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Payload of a packet.
+    pub packet_bytes: u64,
+    /// Bytes a packet adds on the link.
+    pub header_bytes: u64,
+    /// What every endpoint does.
+    pub endpoint: ResolvedEndpoint,
+    /// The network; one link for a dumbbell.
+    pub links: Vec<ResolvedLink>,
+    /// Groups of flows.
+    pub flows: Vec<ResolvedFlow>,
+    /// Constant-rate sources.
+    pub udp: Vec<ResolvedUdp>,
+}
+
+/// The constants of the endpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ResolvedEndpoint {
+    /// Where the defaults come from.
+    pub profile: Profile,
+    /// SYN exchange before the first data packet.
+    pub syn: bool,
+    /// RTO before the first RTT sample.
+    pub rto_initial_ns: u64,
+    /// Smallest RTO.
+    pub rto_min_ns: u64,
+    /// Largest RTO.
+    pub rto_max_ns: u64,
+    /// Granularity of the retransmission clock.
+    pub rto_granularity_ns: u64,
+    /// How long an ACK is held back at most.
+    pub delayed_ack_timer_ns: u64,
+    /// New data on the first two duplicate ACKs.
+    pub limited_transmit: bool,
+    /// Only the first partial ACK restarts the timer.
+    pub impatient: bool,
+    /// No growth while cwnd does not limit the sender.
+    pub growth_limit: bool,
+    /// A buffer of B packets counts the one being sent.
+    pub buffer_counts_in_service: bool,
+}
+
+/// A link. Data queue here; ACKs only take the time back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ResolvedLink {
+    /// How flows name it; `bottleneck` for a dumbbell.
+    pub name: String,
+    /// Rate.
+    pub rate_bps: u64,
+    /// Propagation of data.
+    pub delay_ns: u64,
+    /// Propagation of ACKs.
+    pub return_delay_ns: u64,
+    /// Room for waiting packets.
+    pub buffer: ResolvedBuffer,
+    /// Random loss of data packets, parts per billion.
+    pub loss_ppb: u64,
+    /// Data packets lost by their number of arrival, from 1, rising.
+    pub drop: Vec<u64>,
+}
+
+/// Room for waiting packets; at least one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResolvedBuffer {
+    /// In packets.
+    Packets(u64),
+    /// In bytes on the link.
+    Bytes(u64),
+}
+
+/// A group of equal flows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ResolvedFlow {
+    /// Its own control; `None` takes the run's.
+    pub control: Option<ControlSpec>,
+    /// How many.
+    pub count: u64,
+    /// Earliest start; the start itself when the latest is the same.
+    pub start_from_ns: u64,
+    /// Latest start; each flow draws its own between the two.
+    pub start_until_ns: u64,
+    /// Each starts up to this much later still, at random.
+    pub start_jitter_ns: u64,
+    /// When all of them stop.
+    pub stop_ns: Option<u64>,
+    /// How long each lives.
+    pub lifetime_ns: Option<u64>,
+    /// How much each sends.
+    pub size_bytes: Option<u64>,
+    /// Links in the order of travel, by index.
+    pub path: Vec<usize>,
+    /// One way, per access link; four of them in a round trip.
+    pub access_delay_ns: u64,
+    /// Rate of the access links.
+    pub access_rate_bps: u64,
+    /// Two-way propagation in all, access links included.
+    pub rtt_ns: u64,
+    /// Initial window.
+    pub iw_bytes: Setting<u64>,
+    /// Initial ssthresh; `None` is none.
+    pub ssthresh_bytes: Setting<Option<u64>>,
+    /// Advertised window; `None` is unlimited.
+    pub receiver_window_bytes: Option<u64>,
+    /// Loss recovery.
+    pub recovery: Setting<Recovery>,
+    /// Packets per ACK.
+    pub delayed_ack: u64,
+}
+
+/// A constant-rate source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ResolvedUdp {
+    /// Rate on the link.
+    pub rate_bps: u64,
+    /// From when.
+    pub start_ns: u64,
+    /// Until when.
+    pub stop_ns: u64,
+    /// Size of its packets on the link.
+    pub packet_bytes: u64,
+    /// Links in the order of travel, by index.
+    pub path: Vec<usize>,
+}
+
+/// One run: a name for it and a control for each group of flows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The control, or all of them joined by `, ` when the groups differ.
+    pub name: String,
+    /// One per group of [`Resolved::flows`].
+    pub controls: Vec<ControlSpec>,
+}
+
+impl Resolved {
+    /// Bytes a full packet takes on a link.
+    pub fn wire_bytes(&self) -> u64 {
+        self.packet_bytes + self.header_bytes
+    }
+
+    /// The slowest link of a path by index, the first of equals; 0 for an empty path.
+    pub fn bottleneck(&self, path: &[usize]) -> usize {
+        let rate = |index: &&usize| self.links.get(**index).map_or(u64::MAX, |link| link.rate_bps);
+        path.iter().min_by_key(rate).copied().unwrap_or(0)
+    }
+
+    /// Whole packets in flight that fill a path of this rate and round trip.
+    pub fn bdp_packets(&self, rate_bps: u64, rtt_ns: u64) -> u64 {
+        bdp_packets(rate_bps, rtt_ns, self.wire_bytes(), 1000)
+    }
+
+    /// Number of flows over all groups.
+    pub fn flow_count(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.count).sum()
+    }
+}
+
+/// `milli`/1000 of the bandwidth-delay product in whole packets of `wire` bytes, rounded down.
+pub(crate) fn bdp_packets(rate_bps: u64, rtt_ns: u64, wire: u64, milli: u64) -> u64 {
+    let bits = u128::from(rate_bps) * u128::from(rtt_ns) * u128::from(milli);
+    let packets = bits / (8 * 1_000 * 1_000_000_000 * u128::from(wire.max(1)));
+    u64::try_from(packets).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,474 @@
+//! A scenario as the user means it: what was written, typed, and nothing filled in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::control::ControlSpec;
+use crate::document::{Document, Node};
+use crate::error::{Place, ScenarioError};
+use crate::expect::Expect;
+use crate::flags::PathFlags;
+use crate::profile::{Profile, Recovery};
+use crate::quantity::{Buffer, Fraction, Rate, Size, Threshold, Time, Window};
+use crate::read::{Fields, Read};
+
+/// One experiment: a path or a network, its flows, and what is expected of the results.
+///
+/// `None` is "not written"; [`Scenario::resolve`] fills in the defaults.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Scenario {
+    /// A short name; the file's name without its ending when not written.
+    pub name: String,
+    /// One line for people.
+    pub title: Option<String>,
+    /// Anything else for people.
+    pub notes: Option<String>,
+    /// Where the set-up comes from, such as `Astart paper, Table 1`.
+    pub source: Option<String>,
+    /// Ids of the claims it serves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<String>,
+    /// One run each; flows without a control of their own use it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub controls: Vec<ControlSpec>,
+    /// Time measured.
+    pub duration: Option<Time>,
+    /// Seed of every random stream.
+    pub seed: Option<u64>,
+    /// Payload of a packet.
+    pub packet: Option<Size>,
+    /// Bytes a packet adds on the link.
+    pub headers: Option<Size>,
+    /// What every endpoint does.
+    #[serde(flatten)]
+    pub endpoint: Endpoint,
+    /// The dumbbell: one bottleneck.
+    pub path: Option<Dumbbell>,
+    /// A general network instead.
+    #[serde(rename = "link", skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
+    /// Groups of flows; one flow without an end when there are none.
+    #[serde(rename = "flow", skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<Flow>,
+    /// Constant-rate sources without congestion control.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub udp: Vec<Udp>,
+    /// What the results must show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expect>,
+    /// Where each value stands, for messages.
+    #[serde(skip)]
+    pub(crate) origin: Origin,
+}
+
+/// The profile of the endpoints and the constants set alone; see [`Profile`].
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Endpoint {
+    /// Names the constants not set below.
+    pub profile: Option<Profile>,
+    /// Loss recovery.
+    pub recovery: Option<Recovery>,
+    /// Initial window.
+    pub iw: Option<Window>,
+    /// Initial ssthresh.
+    pub ssthresh: Option<Threshold>,
+    /// Advertised window; unlimited when not written.
+    pub receiver_window: Option<Window>,
+    /// Packets per ACK, 1 to 1000.
+    pub delayed_ack: Option<u64>,
+    /// How long an ACK is held back at most.
+    pub delayed_ack_timer: Option<Time>,
+    /// New data on the first two duplicate ACKs.
+    pub limited_transmit: Option<bool>,
+    /// Only the first partial ACK restarts the timer.
+    pub impatient: Option<bool>,
+    /// SYN exchange before the first data packet.
+    pub syn: Option<bool>,
+    /// RTO before the first RTT sample.
+    pub rto_initial: Option<Time>,
+    /// Smallest RTO.
+    pub rto_min: Option<Time>,
+    /// Largest RTO.
+    pub rto_max: Option<Time>,
+    /// Granularity of the retransmission clock.
+    pub rto_granularity: Option<Time>,
+    /// No growth while cwnd does not limit the sender.
+    pub growth_limit: Option<bool>,
+    /// A buffer of B packets counts the one being sent.
+    pub buffer_counts_in_service: Option<bool>,
+}
+
+/// One bottleneck between fast access links: `[path]`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Dumbbell {
+    /// Bottleneck rate.
+    pub rate: Option<Rate>,
+    /// Two-way propagation of the bottleneck alone.
+    pub rtt: Option<Time>,
+    /// Room for waiting packets.
+    pub buffer: Option<Buffer>,
+    /// One way, per access link, on top of `rtt`.
+    pub access_delay: Option<Time>,
+    /// Rate of the access links.
+    pub access_rate: Option<Rate>,
+    /// Random loss of data packets.
+    pub loss: Option<Fraction>,
+    /// Data packets lost by their number of arrival, from 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drop: Vec<u64>,
+}
+
+/// One link of a general network: `[[link]]`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Link {
+    /// How flows name it.
+    pub name: String,
+    /// Rate.
+    pub rate: Rate,
+    /// One-way propagation; ACKs take as long back and do not queue.
+    pub delay: Time,
+    /// Room for waiting packets; one BDP when not written.
+    pub buffer: Option<Buffer>,
+    /// Random loss of data packets.
+    pub loss: Option<Fraction>,
+    /// Data packets lost by their number of arrival, from 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drop: Vec<u64>,
+}
+
+/// A group of equal flows: `[[flow]]`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Flow {
+    /// Its own control, in every run.
+    pub control: Option<ControlSpec>,
+    /// How many, 1 to 65,535 over all groups.
+    pub count: Option<u64>,
+    /// When all of them start.
+    pub start: Option<Time>,
+    /// Random starts instead.
+    pub starts: Option<Starts>,
+    /// Each starts up to this much later, at random.
+    pub start_jitter: Option<Time>,
+    /// When all of them stop.
+    pub stop: Option<Time>,
+    /// How long each lives instead.
+    pub lifetime: Option<Time>,
+    /// How much each sends; without end when not written.
+    pub size: Option<Size>,
+    /// Two-way propagation in all, made up with access delay.
+    pub rtt: Option<Time>,
+    /// One way, per access link, instead of the path's.
+    pub access_delay: Option<Time>,
+    /// Rate of its access links instead of the path's.
+    pub access_rate: Option<Rate>,
+    /// Initial window instead of the scenario's.
+    pub iw: Option<Window>,
+    /// Initial ssthresh instead of the scenario's.
+    pub ssthresh: Option<Threshold>,
+    /// Advertised window instead of the scenario's.
+    pub receiver_window: Option<Window>,
+    /// Loss recovery instead of the scenario's.
+    pub recovery: Option<Recovery>,
+    /// Packets per ACK instead of the scenario's.
+    pub delayed_ack: Option<u64>,
+    /// Names of links in the order of travel; the only link when not written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<String>,
+}
+
+/// A constant-rate source: `[[udp]]`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Udp {
+    /// On the link, headers included.
+    pub rate: Rate,
+    /// From when.
+    pub start: Option<Time>,
+    /// Until when; the end of the run when not written.
+    pub stop: Option<Time>,
+    /// Size of its packets; the scenario's when not written.
+    pub packet: Option<Size>,
+    /// Names of links in the order of travel; the only link when not written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<String>,
+}
+
+/// Starts drawn uniformly from a span: `uniform 0s..1170s`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Starts {
+    /// Earliest.
+    pub from: Time,
+    /// Latest, not before the earliest.
+    pub until: Time,
+}
+
+/// Where each value stands and how it was written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Origin {
+    file: String,
+    written: BTreeMap<String, (Place, String)>,
+}
+
+impl Scenario {
+    /// Reads a file and checks that it makes sense as a whole.
+    ///
+    /// # Errors
+    /// See [`Document::load`] and [`Document::scenario`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
+        Document::load(path)?.scenario()
+    }
+
+    /// Reads TOML text; `file` names it in messages.
+    ///
+    /// # Errors
+    /// See [`Document::parse`] and [`Document::scenario`].
+    pub fn parse(text: &str, file: &str) -> Result<Self, ScenarioError> {
+        Document::parse(text, file)?.scenario()
+    }
+
+    /// The scenario of the path flags, one run per control.
+    ///
+    /// # Errors
+    /// See [`Document::scenario`]; they name the flag.
+    pub fn from_flags(flags: &PathFlags, controls: &[String]) -> Result<Self, ScenarioError> {
+        let mut document = Document::from_flags(flags)?;
+        if !controls.is_empty() {
+            document.set_controls(controls)?;
+        }
+        document.scenario()
+    }
+
+    /// The scenario as TOML that reads back as the same scenario.
+    ///
+    /// # Panics
+    /// Never: every value here has a form in TOML.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("texts, whole numbers and tables only")
+    }
+
+    /// Asks `known` about every control, in order; its message says what is accepted.
+    ///
+    /// # Errors
+    /// The first control refused, at its place.
+    pub fn check_controls(
+        &self,
+        known: impl Fn(&ControlSpec) -> Result<(), String>,
+    ) -> Result<(), ScenarioError> {
+        let listed = self.controls.iter().enumerate();
+        let listed = listed.map(|(i, control)| (format!("controls[{i}]"), control));
+        let own = self.flows.iter().enumerate();
+        let own =
+            own.filter_map(|(i, f)| Some((format!("flow[{i}].control"), f.control.as_ref()?)));
+        for (key, control) in listed.chain(own) {
+            known(control).map_err(|problem| self.origin.error(&key, problem))?;
+        }
+        Ok(())
+    }
+}
+
+impl Document {
+    /// The scenario that is written here, checked as a whole.
+    ///
+    /// # Errors
+    /// A value that does not read, an unknown key, or values that contradict each other.
+    pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
+        let mut scenario = Scenario::read(self.root())?;
+        let mut written = BTreeMap::new();
+        self.root().walk("", &mut |key, node| {
+            written.insert(key.to_owned(), (node.place.clone(), node.shown()));
+        });
+        scenario.origin = Origin { file: self.file().to_owned(), written };
+        if scenario.name.is_empty() {
+            let stem = Path::new(self.file()).file_stem().unwrap_or_default();
+            scenario.name = stem.to_string_lossy().into_owned();
+        }
+        scenario.resolve()?;
+        Ok(scenario)
+    }
+}
+
+impl Origin {
+    /// An error about the value at a dotted key, with the place where it is written.
+    pub(crate) fn error(&self, key: &str, problem: impl Into<String>) -> ScenarioError {
+        let problem = problem.into();
+        match self.written.get(key) {
+            Some((place, found)) => {
+                // A table is not worth showing; its name is.
+                let found = Some(found.clone()).filter(|found| found != "a table");
+                ScenarioError::Value { place: place.clone(), found, problem }
+            }
+            None => {
+                let file = if self.file.is_empty() { "scenario" } else { &self.file };
+                let place = Place::Key { file: file.to_owned(), line: None, key: key.to_owned() };
+                ScenarioError::Value { place, found: None, problem }
+            }
+        }
+    }
+}
+
+impl Read for Scenario {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let mut fields = node.fields()?;
+        let scenario = Self {
+            name: fields.read("name")?.unwrap_or_default(),
+            title: fields.read("title")?,
+            notes: fields.read("notes")?,
+            source: fields.read("source")?,
+            claims: fields.list("claims")?,
+            controls: fields.list("controls")?,
+            duration: fields.read("duration")?,
+            seed: fields.count("seed", 0..=i64::MAX as u64)?,
+            packet: fields.read("packet")?,
+            headers: fields.read("headers")?,
+            endpoint: Endpoint::from_fields(&mut fields)?,
+            path: fields.read("path")?,
+            links: fields.list("link")?,
+            flows: fields.list("flow")?,
+            udp: fields.list("udp")?,
+            expect: fields.node("expect").map_or(Ok(Vec::new()), Expect::read_all)?,
+            origin: Origin::default(),
+        };
+        fields.finish()?;
+        Ok(scenario)
+    }
+}
+
+impl Endpoint {
+    fn from_fields(fields: &mut Fields<'_>) -> Result<Self, ScenarioError> {
+        Ok(Self {
+            profile: fields.read("profile")?,
+            recovery: fields.read("recovery")?,
+            iw: fields.read("iw")?,
+            ssthresh: fields.read("ssthresh")?,
+            receiver_window: fields.read("receiver_window")?,
+            delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
+            delayed_ack_timer: fields.read("delayed_ack_timer")?,
+            limited_transmit: fields.read("limited_transmit")?,
+            impatient: fields.read("impatient")?,
+            syn: fields.read("syn")?,
+            rto_initial: fields.read("rto_initial")?,
+            rto_min: fields.read("rto_min")?,
+            rto_max: fields.read("rto_max")?,
+            rto_granularity: fields.read("rto_granularity")?,
+            growth_limit: fields.read("growth_limit")?,
+            buffer_counts_in_service: fields.read("buffer_counts_in_service")?,
+        })
+    }
+}
+
+impl Read for Dumbbell {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let mut fields = node.fields()?;
+        let path = Self {
+            rate: fields.read("rate")?,
+            rtt: fields.read("rtt")?,
+            buffer: fields.read("buffer")?,
+            access_delay: fields.read("access_delay")?,
+            access_rate: fields.read("access_rate")?,
+            loss: fields.read("loss")?,
+            drop: fields.list::<Nth>("drop")?.into_iter().map(|Nth(n)| n).collect(),
+        };
+        fields.finish()?;
+        Ok(path)
+    }
+}
+
+impl Read for Link {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let mut fields = node.fields()?;
+        let (name, rate, delay) =
+            (fields.read("name")?, fields.read("rate")?, fields.read("delay")?);
+        let buffer = fields.read("buffer")?;
+        let loss = fields.read("loss")?;
+        let drop = fields.list::<Nth>("drop")?.into_iter().map(|Nth(n)| n).collect();
+        let name = name.ok_or_else(|| fields.missing("name", "name = \"satellite\""));
+        let rate = rate.ok_or_else(|| fields.missing("rate", "rate = \"40Mbps\""));
+        let delay = delay.ok_or_else(|| fields.missing("delay", "delay = \"50ms\", one way"));
+        fields.finish()?;
+        Ok(Self { name: name?, rate: rate?, delay: delay?, buffer, loss, drop })
+    }
+}
+
+impl Read for Flow {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let mut fields = node.fields()?;
+        let flow = Self {
+            control: fields.read("control")?,
+            count: fields.count("count", 1..=MOST_FLOWS)?,
+            start: fields.read("start")?,
+            starts: fields.read("starts")?,
+            start_jitter: fields.read("start_jitter")?,
+            stop: fields.read("stop")?,
+            lifetime: fields.read("lifetime")?,
+            size: fields.read("size")?,
+            rtt: fields.read("rtt")?,
+            access_delay: fields.read("access_delay")?,
+            access_rate: fields.read("access_rate")?,
+            iw: fields.read("iw")?,
+            ssthresh: fields.read("ssthresh")?,
+            receiver_window: fields.read("receiver_window")?,
+            recovery: fields.read("recovery")?,
+            delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
+            path: fields.list("path")?,
+        };
+        fields.finish()?;
+        Ok(flow)
+    }
+}
+
+impl Read for Udp {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let mut fields = node.fields()?;
+        let rate = fields.read("rate")?;
+        let (start, stop) = (fields.read("start")?, fields.read("stop")?);
+        let (packet, path) = (fields.read("packet")?, fields.list("path")?);
+        let rate = rate.ok_or_else(|| fields.missing("rate", "rate = \"20Mbps\""));
+        fields.finish()?;
+        Ok(Self { rate: rate?, start, stop, packet, path })
+    }
+}
+
+/// The number of a packet, from 1.
+struct Nth(u64);
+
+impl Read for Nth {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        crate::read::count(node, 1..=i64::MAX as u64).map(Self)
+    }
+}
+
+impl FromStr for Starts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let accepted = "accepted: uniform 0s..1170s";
+        let span = text.trim().strip_prefix("uniform ").and_then(|span| span.split_once(".."));
+        let (from, until) = span.ok_or_else(|| format!("not a span of starts; {accepted}"))?;
+        let time =
+            |text: &str| text.parse::<Time>().map_err(|e| format!("{}; {accepted}", e.problem));
+        let (from, until) = (time(from)?, time(until)?);
+        if from > until {
+            return Err(format!("the span ends before it begins; {accepted}"));
+        }
+        Ok(Self { from, until })
+    }
+}
+
+impl fmt::Display for Starts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "uniform {}..{}", self.from, self.until)
+    }
+}
+
+impl Serialize for Starts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Flows are numbered in sixteen bits by everything that counts them.
+pub(crate) const MOST_FLOWS: u64 = 65_535;
+const MOST_DELAYED_ACKS: u64 = 1_000;

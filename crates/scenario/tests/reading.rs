@@ -1,0 +1,200 @@
+//! What a scenario means once read, and that no text can do harm.
+
+use firstflight_scenario::resolved::ResolvedBuffer;
+use firstflight_scenario::{Document, PathFlags, Profile, Recovery, Scenario};
+use proptest::prelude::*;
+
+const README: &str = include_str!("../README.md");
+
+/// The scenarios shown in the reference, so that it cannot fall behind.
+fn shown() -> Vec<&'static str> {
+    README.split("```toml\n").skip(1).map(|block| block.split("```").next().unwrap()).collect()
+}
+
+#[test]
+fn every_scenario_of_the_reference_reads_and_reads_back() {
+    assert_eq!(shown().len(), 2);
+    for text in shown() {
+        let scenario = Scenario::parse(text, "readme.toml").unwrap();
+        let again = Scenario::parse(&scenario.to_toml(), "readme.toml").unwrap();
+        assert_eq!(again.to_toml(), scenario.to_toml());
+        assert_eq!(again.resolve(), scenario.resolve());
+        assert_eq!(scenario.plans().unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn the_reference_names_every_key_and_the_right_constants() {
+    let error = Scenario::parse("zzz = 1", "x.toml").unwrap_err().to_string();
+    for key in error.split("accepted: ").nth(1).unwrap().split(", ") {
+        assert!(
+            README.contains(&format!("`{key}")) || README.contains(&format!("[{key}]")),
+            "{key}"
+        );
+    }
+    for (profile, column) in [(Profile::Rfc, 2), (Profile::Ns2, 3), (Profile::Linux, 4)] {
+        let c = profile.constants();
+        let rows = [
+            ("iw", c.iw.to_string()),
+            ("ssthresh", c.ssthresh.to_string()),
+            ("recovery", c.recovery.to_string()),
+            ("syn", c.syn.to_string()),
+            ("rto_initial", c.rto_initial.to_string()),
+            ("rto_min", c.rto_min.to_string()),
+            ("rto_granularity", c.rto_granularity.to_string()),
+            ("delayed_ack_timer", c.delayed_ack_timer.to_string()),
+            ("growth_limit", c.growth_limit.to_string()),
+            ("limited_transmit", c.limited_transmit.to_string()),
+            ("impatient", c.impatient.to_string()),
+            ("buffer_counts_in_service", c.buffer_counts_in_service.to_string()),
+        ];
+        for (key, value) in rows {
+            let row = README.lines().find(|line| line.starts_with(&format!("| `{key}`"))).unwrap();
+            let cell = row.split('|').nth(column).unwrap();
+            assert!(cell.contains(&format!("`{value}`")), "{profile} {key}: {cell}");
+        }
+    }
+}
+
+#[test]
+fn nothing_written_is_the_path_of_the_astart_paper() {
+    let flags = Scenario::from_flags(&PathFlags::default(), &[]).unwrap().resolve().unwrap();
+    assert_eq!(flags.duration_ns, 20_000_000_000);
+    assert_eq!((flags.packet_bytes, flags.header_bytes), (1000, 0));
+    let link = &flags.links[0];
+    assert_eq!((link.rate_bps, link.delay_ns + link.return_delay_ns), (40_000_000, 100_000_000));
+    assert_eq!(link.buffer, ResolvedBuffer::Packets(500));
+    let flow = &flags.flows[0];
+    assert_eq!((flow.iw_bytes.value, flow.ssthresh_bytes.value), (1000, Some(32_000)));
+    assert_eq!(flow.access_rate_bps, 1_000_000_000);
+    assert!(!flow.iw_bytes.given);
+}
+
+#[test]
+fn flags_and_file_mean_the_same() {
+    let flags = PathFlags {
+        rate: Some("10Mbps".to_owned()),
+        buffer: Some("0.25bdp".to_owned()),
+        flows: Some("3".to_owned()),
+        size: Some("5MB".to_owned()),
+        iw: Some("4KB".to_owned()),
+        delayed_ack: Some("2".to_owned()),
+        recovery: Some("sack".to_owned()),
+        syn: Some("true".to_owned()),
+        ..PathFlags::default()
+    };
+    let file = "name = 'command line'\niw = '4KB'\ndelayed_ack = 2\nrecovery = 'sack'\n\
+        syn = true\n[path]\nrate = '10Mbps'\nbuffer = '0.25bdp'\n[[flow]]\ncount = 3\nsize = '5MB'";
+    let flags = Scenario::from_flags(&flags, &[]).unwrap().resolve().unwrap();
+    assert_eq!(flags, Scenario::parse(file, "x.toml").unwrap().resolve().unwrap());
+    assert_eq!(flags.links[0].buffer, ResolvedBuffer::Packets(31));
+}
+
+#[test]
+fn a_flow_takes_its_own_settings_then_the_scenarios_then_the_profiles() {
+    let text = "profile = 'linux'\nssthresh = '64KiB'\n[[flow]]\niw = '3pkt'\nrecovery = 'reno'\n\
+        [[flow]]\nssthresh = 'none'";
+    let flows = Scenario::parse(text, "x.toml").unwrap().resolve().unwrap().flows;
+    assert_eq!((flows[0].iw_bytes.value, flows[1].iw_bytes.value), (3_000, 10_000));
+    assert_eq!(flows[0].recovery.value, Recovery::Reno);
+    assert_eq!(flows[1].recovery.value, Recovery::Sack);
+    assert_eq!(flows[0].ssthresh_bytes.value, Some(65_536));
+    assert_eq!((flows[1].ssthresh_bytes.value, flows[1].ssthresh_bytes.given), (None, true));
+    // What a control brings of its own yields to what the scenario gave, and wins over defaults.
+    assert_eq!(flows[0].iw_bytes.or_own(Some(64_000)), 3_000);
+    assert_eq!(flows[1].iw_bytes.or_own(Some(64_000)), 64_000);
+    assert_eq!(flows[1].iw_bytes.or_own(None), 10_000);
+}
+
+#[test]
+fn access_delay_comes_on_top_of_the_rtt_and_a_flows_rtt_is_its_whole() {
+    let text = "[path]\nrtt = '100ms'\naccess_delay = '0.75ms'\n[[flow]]\n[[flow]]\n\
+        access_delay = '2ms'\n[[flow]]\nrtt = '200ms'";
+    let scenario = Scenario::parse(text, "x.toml").unwrap().resolve().unwrap();
+    let rtts: Vec<_> = scenario.flows.iter().map(|flow| flow.rtt_ns / 1_000_000).collect();
+    assert_eq!(rtts, [103, 108, 200]);
+    assert_eq!(scenario.flows[2].access_delay_ns, 25_000_000);
+    assert_eq!(scenario.links[0].buffer, ResolvedBuffer::Packets(500), "BDP without access links");
+}
+
+#[test]
+fn a_network_gives_each_link_the_bdp_of_its_longest_path() {
+    let text = "[[link]]\nname = 'up'\nrate = '8Mbps'\ndelay = '10ms'\n\
+        [[link]]\nname = 'sat'\nrate = '4Mbps'\ndelay = '240ms'\ndrop = [9, 3, 9]\n\
+        [[flow]]\npath = ['up', 'sat']\n[[flow]]\npath = ['up']";
+    let scenario = Scenario::parse(text, "x.toml").unwrap().resolve().unwrap();
+    assert_eq!(scenario.links[0].buffer, ResolvedBuffer::Packets(500));
+    assert_eq!(scenario.links[1].buffer, ResolvedBuffer::Packets(250));
+    assert_eq!(scenario.links[1].drop, [3, 9]);
+    assert_eq!(scenario.flows[0].rtt_ns, 500_000_000);
+    assert_eq!(scenario.bottleneck(&scenario.flows[0].path), 1);
+    assert_eq!(scenario.bottleneck(&scenario.flows[1].path), 0);
+}
+
+#[test]
+fn a_sweep_sets_single_keys() {
+    let mut document = Document::parse(shown()[1], "readme.toml").unwrap();
+    document.set("link[0].delay", "10ms").unwrap();
+    document.set("flow[0].count", "7").unwrap();
+    document.apply(&PathFlags { seed: Some("5".to_owned()), ..PathFlags::default() }).unwrap();
+    let scenario = document.scenario().unwrap().resolve().unwrap();
+    assert_eq!(scenario.flow_count(), 7);
+    assert_eq!((scenario.links[0].delay_ns, scenario.seed), (10_000_000, 5));
+    assert_eq!(scenario.name, "readme");
+}
+
+#[test]
+fn a_file_cut_short_anywhere_is_read_or_refused() {
+    for text in shown() {
+        for end in 0..text.len() {
+            let _ = Scenario::parse(text.get(..end).unwrap_or(""), "x.toml");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(text in ".*", at in 0..700_usize, bytes in "[ -~\n]{0,6}") {
+        let _ = Scenario::parse(&text, "x.toml");
+        for shown in shown() {
+            let at = at.min(shown.len());
+            if let (Some(head), Some(tail)) = (shown.get(..at), shown.get(at..)) {
+                let _ = Scenario::parse(&format!("{head}{bytes}{tail}"), "x.toml");
+            }
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Scenario::parse(&String::from_utf8_lossy(&bytes), "x.toml");
+    }
+
+    #[test]
+    fn no_flag_makes_the_reader_panic(text in ".{0,20}", key in "[a-z.\\[\\]0-9]{0,20}") {
+        for flag in PathFlags::ALL {
+            let mut flags = PathFlags::default();
+            *flags.slot(flag.name).unwrap() = Some(text.clone());
+            let _ = Scenario::from_flags(&flags, std::slice::from_ref(&text));
+        }
+        let mut document = Document::new("x");
+        let _ = document.set(&key, &text);
+        let _ = document.scenario();
+    }
+
+    #[test]
+    fn what_is_read_reads_back(
+        rate in 1..1_000_000_000_u64,
+        rtt in 1..1_000_000_000_u64,
+        milli in 1..4_000_u64,
+        count in 1..100_u64,
+        seed in 0..u64::MAX / 2,
+    ) {
+        let buffer = firstflight_scenario::Buffer::Bdp(milli);
+        let text = format!("seed = {seed}\ncontrols = ['astart']\n[path]\nrate = '{rate}bps'\n\
+            rtt = '{rtt}ns'\nbuffer = '{buffer}'\n[[flow]]\ncount = {count}\n");
+        let scenario = Scenario::parse(&text, "x.toml").unwrap();
+        let again = Scenario::parse(&scenario.to_toml(), "x.toml").unwrap();
+        prop_assert_eq!(again.resolve(), scenario.resolve());
+        prop_assert_eq!(again.to_toml(), scenario.to_toml());
+    }
+}
