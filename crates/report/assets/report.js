@@ -4,6 +4,7 @@
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const DASHES = ["solid", "dot", "dashdot"];
   const COLORS = 7;
+  const PAUSE = 120; // ms between figures drawn ahead of being seen
 
   // --- plotly.js, unpacked once and only when the first figure is needed
 
@@ -13,12 +14,26 @@
   async function unpack() {
     const text = atob(document.getElementById("plotly").textContent.trim());
     const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
-    const gunzip = new DecompressionStream("gzip");
-    const source = await new Response(new Blob([bytes]).stream().pipeThrough(gunzip)).text();
     const script = document.createElement("script");
-    script.textContent = source;
+    script.textContent = await gunzip(bytes);
     document.head.append(script);
     return window.Plotly;
+  }
+
+  // Stays on this thread (no Blob, no Response), so that nothing has to be waited for.
+  async function gunzip(bytes) {
+    const stream = new DecompressionStream("gzip");
+    const writer = stream.writable.getWriter();
+    writer.write(bytes);
+    writer.close();
+    const reader = stream.readable.getReader();
+    const decoder = new TextDecoder();
+    let text = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return text + decoder.decode();
+      text += decoder.decode(value, { stream: true });
+    }
   }
 
   // --- figures
@@ -34,8 +49,9 @@
   const dash = (curve) =>
     curve.style === "reference" ? "dash" : DASHES[Math.floor(curve.slot / COLORS) % 3];
 
-  function trace(curve, panel, index) {
+  function trace(curve, panel, index, stacked) {
     const lines = curve.style !== "points";
+    const quantity = stacked ? `${panel.quantity} ` : "";
     return {
       x: curve.x,
       y: curve.y,
@@ -54,13 +70,13 @@
         size: lines ? 6 : 5,
         symbol: curve.style === "reference" ? "circle-open" : "circle",
       },
-      hovertemplate: `%{y:.6~g} ${plain(panel.unit)}`,
+      hovertemplate: `${plain(quantity)}%{y:.6~g} ${plain(panel.unit)}`,
     };
   }
 
   const traces = (picture) =>
     picture.panels.flatMap((panel, index) =>
-      panel.series.map((curve) => trace(curve, panel, index)),
+      panel.series.map((curve) => trace(curve, panel, index, picture.panels.length > 1)),
     );
 
   function layout(picture) {
@@ -90,7 +106,16 @@
       hoversubplots: "axis",
       hoverlabel: { bgcolor: css("--card"), bordercolor: css("--axis") },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--axis"), activecolor: css("--ink") },
-      xaxis: { ...axis(picture.x), anchor: nth("y", count - 1), hoverformat: ".6~g" },
+      xaxis: {
+        ...axis(picture.x),
+        anchor: nth("y", count - 1),
+        hoverformat: ".6~g",
+        showspikes: true,
+        spikemode: "across",
+        spikethickness: -1,
+        spikedash: "solid",
+        spikecolor: css("--axis"),
+      },
     };
     picture.panels.forEach((panel, index) => {
       const top = 1 - index * (height + gap);
@@ -112,9 +137,10 @@
   };
 
   async function draw(plot) {
-    const Plotly = await plotly();
+    if (pictures.has(plot)) return;
     const picture = JSON.parse(plot.parentElement.querySelector("script").textContent);
     pictures.set(plot, picture);
+    const Plotly = await plotly();
     await Plotly.newPlot(plot, traces(picture), layout(picture), config);
     legend(plot, picture);
     plot.addEventListener("keydown", (event) => steer(Plotly, plot, event));
@@ -186,7 +212,7 @@
 
   function redraw() {
     for (const [plot, picture] of pictures) {
-      window.Plotly.react(plot, traces(picture), layout(picture), config);
+      if (plot.dataset.drawn) window.Plotly.react(plot, traces(picture), layout(picture), config);
     }
   }
 
@@ -198,18 +224,22 @@
       return;
     }
     const seen = new IntersectionObserver(
-      (entries) => {
-        for (const entry of entries.filter((one) => one.isIntersecting)) {
-          seen.unobserve(entry.target);
-          draw(entry.target);
-        }
-      },
+      (entries) => entries.filter((one) => one.isIntersecting).forEach((one) => draw(one.target)),
       { rootMargin: "300px" },
     );
-    plots.forEach((plot) => seen.observe(plot));
+    for (const plot of plots) {
+      if (plot.getBoundingClientRect().top < innerHeight) draw(plot);
+      else seen.observe(plot);
+    }
+    // The rest follows one by one, so that a printed page has all its figures.
+    const next = async () => {
+      const plot = plots.find((one) => !pictures.has(one));
+      if (!plot) return;
+      await draw(plot);
+      setTimeout(next, PAUSE);
+    };
+    setTimeout(next, PAUSE);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-    // Printed pages have all figures; browsers wait for this only if plotly.js is unpacked.
-    window.addEventListener("beforeprint", () => plots.filter((p) => !p.dataset.drawn).map(draw));
   }
 
   // --- tables

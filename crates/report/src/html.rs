@@ -110,6 +110,7 @@ struct Scaled {
 #[derive(Serialize)]
 struct Drawing<'a> {
     y: Scaled,
+    quantity: &'a str,
     unit: &'a str,
     series: Vec<Curve<'a>>,
 }
@@ -131,6 +132,7 @@ impl<'a> Picture<'a> {
             |axis: &crate::Axis| Scaled { label: axis.label(), log: axis.scale == Scale::Log };
         let panels = figure.panels.iter().map(|panel| Drawing {
             y: scaled(&panel.y),
+            quantity: &panel.y.name,
             unit: &panel.y.unit,
             series: panel.series.iter().map(|series| Curve::of(series, &slots)).collect(),
         });

@@ -18,11 +18,13 @@
 
 pub mod csv;
 pub mod html;
+pub mod svg;
 
 mod error;
 mod figure;
 mod page;
 mod palette;
+mod span;
 mod table;
 mod thin;
 mod write;

@@ -12,7 +12,8 @@ pub(crate) fn thin(points: &[(f64, f64)], limit: usize) -> Vec<(f64, f64)> {
     if points.len() <= limit {
         return points.to_vec();
     }
-    let buckets = (limit - 2) / 3;
+    let gaps = points.iter().any(|(_, y)| !y.is_finite());
+    let buckets = (limit - 2) / if gaps { 3 } else { 2 };
     let inner = &points[1..points.len() - 1];
     let mut kept = Vec::with_capacity(limit);
     kept.push(points[0]);
@@ -49,7 +50,7 @@ mod tests {
     fn a_single_spike_and_both_ends_survive() {
         let points = ramp_with_spike(100_000, 54_321);
         let thinned = thin(&points, 4_000);
-        assert!(thinned.len() <= 4_000 && thinned.len() > 2_000, "{}", thinned.len());
+        assert!(thinned.len() <= 4_000 && thinned.len() > 3_900, "{}", thinned.len());
         assert!(thinned.contains(&(54_321.0, 1e6)));
         assert_eq!(thinned.first(), points.first());
         assert_eq!(thinned.last(), points.last());

@@ -6,9 +6,10 @@ use std::{
     process,
 };
 
-use crate::{Page, ReportError, csv, html};
+use crate::{Page, ReportError, csv, html, svg};
 
-/// Writes `report.html` and `data/<id>.csv` under `out`, and returns what was written, page first.
+/// Writes `report.html`, `figures/<id>.svg` and `data/<id>.csv` under `out`, and returns their
+/// paths, the page first.
 ///
 /// Everything is rendered before the first file is touched, and each file appears whole or not at
 /// all; the page comes last, so that its links lead somewhere. Directories are made as needed.
@@ -19,7 +20,9 @@ pub fn write_dir(out: &Path, page: &Page) -> Result<Vec<PathBuf>, ReportError> {
     let html = html::render(page)?;
     let mut files = Vec::new();
     for figure in page.figures() {
-        files.push((out.join("data").join(format!("{}.csv", figure.id)), csv::figure(figure)?));
+        let (figures, data) = (out.join("figures"), out.join("data"));
+        files.push((figures.join(format!("{}.svg", figure.id)), svg::render(figure)?));
+        files.push((data.join(format!("{}.csv", figure.id)), csv::figure(figure)?));
     }
     for table in page.tables() {
         files.push((out.join("data").join(format!("{}.csv", table.id)), csv::table(table)?));
