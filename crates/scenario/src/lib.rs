@@ -1,6 +1,10 @@
 //! What an experiment is and what it yields: scenario files, quantities with units, controls by
 //! name, and the one schema of results.
 //!
+//! [`Scenario`] is what was written, [`Resolved`] the same with every default in base units;
+//! [`Document`] comes before both and is where sweeps set single keys. The reference of the file
+//! format is the README of this crate.
+//!
 //! Nothing here runs anything, and nothing here knows an algorithm: a control is a parsed
 //! [`ControlSpec`] whose names the caller checks. Every message a user can provoke names the file
 //! or flag, the key, what was found and what is accepted.
@@ -12,6 +16,7 @@ pub mod expect;
 pub mod flags;
 pub mod measure;
 pub mod nearest;
+pub mod plan;
 pub mod profile;
 pub mod quantity;
 mod read;
@@ -28,10 +33,11 @@ pub use error::{Place, ScenarioError};
 pub use expect::{Expect, Unmet};
 pub use flags::{Flag, PathFlags};
 pub use nearest::nearest;
+pub use plan::Plan;
 pub use profile::{Profile, Recovery};
 pub use quantity::{Buffer, Fraction, QuantityError, Rate, Size, Threshold, Time, Window};
 pub use reproduction::{Class, Reproduction, Row, Value, Verdict};
-pub use resolved::{Plan, Resolved, ResolvedBuffer, Setting};
+pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{Bottleneck, Cost, FlowResult, Results, RunResult, Startup, TimeToBdp};
 pub use scenario::Scenario;
 pub use series::Series;

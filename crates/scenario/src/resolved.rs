@@ -175,15 +175,6 @@ pub struct ResolvedUdp {
     pub path: Vec<usize>,
 }
 
-/// One run: a name for it and a control for each group of flows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// The control, or all of them joined by `, ` when the groups differ.
-    pub name: String,
-    /// One per group of [`Resolved::flows`].
-    pub controls: Vec<ControlSpec>,
-}
-
 impl Resolved {
     /// Bytes a full packet takes on a link.
     pub fn wire_bytes(&self) -> u64 {

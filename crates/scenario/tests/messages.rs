@@ -103,7 +103,8 @@ const FLAGS: &[(&str, &str, &str)] = &[
     (
         "--buffer",
         "0bdp",
-        "--buffer 0bdp: a buffer of zero holds nothing; accepted: 500pkt, 64KiB, 64KB, 1bdp, 0.25bdp",
+        "--buffer 0bdp: a buffer of zero holds nothing; accepted: 500pkt, 64KiB, 64KB, 1bdp, \
+         0.25bdp",
     ),
     ("--iw", "10", "--iw 10: a window needs a unit; accepted: 10pkt, 64KiB, 64KB"),
     ("--syn", "maybe", "--syn maybe: neither true nor false; accepted: true, false"),
@@ -229,12 +230,14 @@ const FILES: &[(&str, &str)] = &[
          buffer, loss, drop",
     ),
     (
-        "[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\n[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\n",
+        "[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\n\
+         [[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\n",
         "x.toml:6: link[1].name = \"a\": no name of its own; accepted: a name that no other link \
          has",
     ),
     (
-        "[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\n[[link]]\nname='b'\nrate='1Mbps'\ndelay='1ms'\n",
+        "[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\n\
+         [[link]]\nname='b'\nrate='1Mbps'\ndelay='1ms'\n",
         "x.toml: flow[0]: `path` is missing; accepted: a list of a, b",
     ),
     (

@@ -229,7 +229,8 @@ mod tests {
             }
             for window in [Window::Packets(n), Window::Bytes(n)] {
                 prop_assert_eq!(window.to_string().parse(), Ok(window));
-                prop_assert_eq!(Threshold::At(window).to_string().parse(), Ok(Threshold::At(window)));
+                let threshold = Threshold::At(window);
+                prop_assert_eq!(threshold.to_string().parse(), Ok(threshold));
             }
         }
 

@@ -1,20 +1,23 @@
 //! A scenario as the user means it: what was written, typed, and nothing filled in.
 
+mod fields;
+mod starts;
+
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use serde::Serialize;
 
 use crate::control::ControlSpec;
-use crate::document::{Document, Node};
+use crate::document::Document;
 use crate::error::{Place, ScenarioError};
 use crate::expect::Expect;
 use crate::flags::PathFlags;
 use crate::profile::{Profile, Recovery};
 use crate::quantity::{Buffer, Fraction, Rate, Size, Threshold, Time, Window};
-use crate::read::{Fields, Read};
+use crate::read::Read;
+
+pub use starts::Starts;
 
 /// One experiment: a path or a network, its flows, and what is expected of the results.
 ///
@@ -196,15 +199,6 @@ pub struct Udp {
     pub path: Vec<String>,
 }
 
-/// Starts drawn uniformly from a span: `uniform 0s..1170s`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Starts {
-    /// Earliest.
-    pub from: Time,
-    /// Latest, not before the earliest.
-    pub until: Time,
-}
-
 /// Where each value stands and how it was written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
@@ -309,166 +303,5 @@ impl Origin {
     }
 }
 
-impl Read for Scenario {
-    fn read(node: &Node) -> Result<Self, ScenarioError> {
-        let mut fields = node.fields()?;
-        let scenario = Self {
-            name: fields.read("name")?.unwrap_or_default(),
-            title: fields.read("title")?,
-            notes: fields.read("notes")?,
-            source: fields.read("source")?,
-            claims: fields.list("claims")?,
-            controls: fields.list("controls")?,
-            duration: fields.read("duration")?,
-            seed: fields.count("seed", 0..=i64::MAX as u64)?,
-            packet: fields.read("packet")?,
-            headers: fields.read("headers")?,
-            endpoint: Endpoint::from_fields(&mut fields)?,
-            path: fields.read("path")?,
-            links: fields.list("link")?,
-            flows: fields.list("flow")?,
-            udp: fields.list("udp")?,
-            expect: fields.node("expect").map_or(Ok(Vec::new()), Expect::read_all)?,
-            origin: Origin::default(),
-        };
-        fields.finish()?;
-        Ok(scenario)
-    }
-}
-
-impl Endpoint {
-    fn from_fields(fields: &mut Fields<'_>) -> Result<Self, ScenarioError> {
-        Ok(Self {
-            profile: fields.read("profile")?,
-            recovery: fields.read("recovery")?,
-            iw: fields.read("iw")?,
-            ssthresh: fields.read("ssthresh")?,
-            receiver_window: fields.read("receiver_window")?,
-            delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
-            delayed_ack_timer: fields.read("delayed_ack_timer")?,
-            limited_transmit: fields.read("limited_transmit")?,
-            impatient: fields.read("impatient")?,
-            syn: fields.read("syn")?,
-            rto_initial: fields.read("rto_initial")?,
-            rto_min: fields.read("rto_min")?,
-            rto_max: fields.read("rto_max")?,
-            rto_granularity: fields.read("rto_granularity")?,
-            growth_limit: fields.read("growth_limit")?,
-            buffer_counts_in_service: fields.read("buffer_counts_in_service")?,
-        })
-    }
-}
-
-impl Read for Dumbbell {
-    fn read(node: &Node) -> Result<Self, ScenarioError> {
-        let mut fields = node.fields()?;
-        let path = Self {
-            rate: fields.read("rate")?,
-            rtt: fields.read("rtt")?,
-            buffer: fields.read("buffer")?,
-            access_delay: fields.read("access_delay")?,
-            access_rate: fields.read("access_rate")?,
-            loss: fields.read("loss")?,
-            drop: fields.list::<Nth>("drop")?.into_iter().map(|Nth(n)| n).collect(),
-        };
-        fields.finish()?;
-        Ok(path)
-    }
-}
-
-impl Read for Link {
-    fn read(node: &Node) -> Result<Self, ScenarioError> {
-        let mut fields = node.fields()?;
-        let (name, rate, delay) =
-            (fields.read("name")?, fields.read("rate")?, fields.read("delay")?);
-        let buffer = fields.read("buffer")?;
-        let loss = fields.read("loss")?;
-        let drop = fields.list::<Nth>("drop")?.into_iter().map(|Nth(n)| n).collect();
-        let name = name.ok_or_else(|| fields.missing("name", "name = \"satellite\""));
-        let rate = rate.ok_or_else(|| fields.missing("rate", "rate = \"40Mbps\""));
-        let delay = delay.ok_or_else(|| fields.missing("delay", "delay = \"50ms\", one way"));
-        fields.finish()?;
-        Ok(Self { name: name?, rate: rate?, delay: delay?, buffer, loss, drop })
-    }
-}
-
-impl Read for Flow {
-    fn read(node: &Node) -> Result<Self, ScenarioError> {
-        let mut fields = node.fields()?;
-        let flow = Self {
-            control: fields.read("control")?,
-            count: fields.count("count", 1..=MOST_FLOWS)?,
-            start: fields.read("start")?,
-            starts: fields.read("starts")?,
-            start_jitter: fields.read("start_jitter")?,
-            stop: fields.read("stop")?,
-            lifetime: fields.read("lifetime")?,
-            size: fields.read("size")?,
-            rtt: fields.read("rtt")?,
-            access_delay: fields.read("access_delay")?,
-            access_rate: fields.read("access_rate")?,
-            iw: fields.read("iw")?,
-            ssthresh: fields.read("ssthresh")?,
-            receiver_window: fields.read("receiver_window")?,
-            recovery: fields.read("recovery")?,
-            delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
-            path: fields.list("path")?,
-        };
-        fields.finish()?;
-        Ok(flow)
-    }
-}
-
-impl Read for Udp {
-    fn read(node: &Node) -> Result<Self, ScenarioError> {
-        let mut fields = node.fields()?;
-        let rate = fields.read("rate")?;
-        let (start, stop) = (fields.read("start")?, fields.read("stop")?);
-        let (packet, path) = (fields.read("packet")?, fields.list("path")?);
-        let rate = rate.ok_or_else(|| fields.missing("rate", "rate = \"20Mbps\""));
-        fields.finish()?;
-        Ok(Self { rate: rate?, start, stop, packet, path })
-    }
-}
-
-/// The number of a packet, from 1.
-struct Nth(u64);
-
-impl Read for Nth {
-    fn read(node: &Node) -> Result<Self, ScenarioError> {
-        crate::read::count(node, 1..=i64::MAX as u64).map(Self)
-    }
-}
-
-impl FromStr for Starts {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let accepted = "accepted: uniform 0s..1170s";
-        let span = text.trim().strip_prefix("uniform ").and_then(|span| span.split_once(".."));
-        let (from, until) = span.ok_or_else(|| format!("not a span of starts; {accepted}"))?;
-        let time =
-            |text: &str| text.parse::<Time>().map_err(|e| format!("{}; {accepted}", e.problem));
-        let (from, until) = (time(from)?, time(until)?);
-        if from > until {
-            return Err(format!("the span ends before it begins; {accepted}"));
-        }
-        Ok(Self { from, until })
-    }
-}
-
-impl fmt::Display for Starts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "uniform {}..{}", self.from, self.until)
-    }
-}
-
-impl Serialize for Starts {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 /// Flows are numbered in sixteen bits by everything that counts them.
 pub(crate) const MOST_FLOWS: u64 = 65_535;
-const MOST_DELAYED_ACKS: u64 = 1_000;

@@ -1,0 +1,51 @@
+//! The runs of a scenario: which control each group of flows has in which run.
+
+use crate::control::ControlSpec;
+use crate::error::ScenarioError;
+use crate::scenario::{Flow, Scenario};
+
+/// One run: a name for it and a control for each group of flows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The control, or all of them joined by `, ` when the groups differ.
+    pub name: String,
+    /// One per group of [`Resolved::flows`].
+    pub controls: Vec<ControlSpec>,
+}
+
+impl Scenario {
+    /// The runs, one per listed control; a single one when every flow has a control of its own.
+    ///
+    /// # Errors
+    /// A flow without any control, or listed controls that no flow would use.
+    pub fn plans(&self) -> Result<Vec<Plan>, ScenarioError> {
+        let default = [Flow::default()];
+        let flows = if self.flows.is_empty() { &default[..] } else { &self.flows };
+        let lacking = flows.iter().position(|flow| flow.control.is_none());
+        match (self.controls.is_empty(), lacking) {
+            (true, Some(i)) => {
+                let problem = "no control; accepted: `control` in each flow, or `controls` at the \
+                    top for one run each";
+                Err(self.origin.error(&format!("flow[{i}]"), problem))
+            }
+            (false, None) => {
+                let problem = "every flow has a control of its own; accepted: one or the other";
+                Err(self.origin.error("controls", problem))
+            }
+            (true, None) => Ok(vec![plan(flows, None)]),
+            (false, Some(_)) => Ok(self.controls.iter().map(|c| plan(flows, Some(c))).collect()),
+        }
+    }
+}
+
+fn plan(flows: &[Flow], listed: Option<&ControlSpec>) -> Plan {
+    let controls: Vec<ControlSpec> =
+        flows.iter().filter_map(|flow| flow.control.as_ref().or(listed).cloned()).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for control in &controls {
+        if !names.contains(&control.text.as_str()) {
+            names.push(&control.text);
+        }
+    }
+    Plan { name: names.join(", "), controls }
+}

@@ -1,0 +1,168 @@
+//! Groups of flows and constant-rate sources: when they run, where they go, what they are given.
+
+use super::limits::{HOUR, NANOSECOND};
+use super::{Resolver, propagation};
+use crate::error::ScenarioError;
+use crate::quantity::{Rate, Size, Time};
+use crate::resolved::{ResolvedFlow, ResolvedLink, ResolvedUdp, Setting};
+use crate::scenario::{Flow, Udp};
+
+impl Resolver<'_> {
+    pub(super) fn flow(
+        &self,
+        key: &str,
+        flow: &Flow,
+        links: &[ResolvedLink],
+    ) -> Result<ResolvedFlow, ScenarioError> {
+        let path = self.path(key, &flow.path, links)?;
+        let (access_delay_ns, rtt_ns) = self.access(key, flow, propagation(links, &path))?;
+        let slowest = path.iter().map(|i| links[*i].rate_bps).min().unwrap_or(0);
+        let dumbbell = self.scenario.path.as_ref();
+        let access_rate = flow.access_rate.or(dumbbell.and_then(|path| path.access_rate));
+        let default_rate = ACCESS_RATE.bps().max(slowest.saturating_mul(10));
+        let (start_from_ns, start_until_ns) = self.start(key, flow)?;
+        let common = &self.scenario.endpoint;
+        let iw = flow.iw.or(common.iw);
+        let ssthresh = flow.ssthresh.or(common.ssthresh);
+        let receiver_window = flow.receiver_window.or(common.receiver_window);
+        self.window(key, "iw", flow.iw, iw)?;
+        self.window(key, "receiver_window", flow.receiver_window, receiver_window)?;
+        Ok(ResolvedFlow {
+            control: flow.control.clone(),
+            count: flow.count.unwrap_or(1),
+            start_from_ns,
+            start_until_ns,
+            start_jitter_ns: flow.start_jitter.unwrap_or_default().ns(),
+            stop_ns: flow.stop.map(Time::ns),
+            lifetime_ns: flow.lifetime.map(Time::ns),
+            size_bytes: flow.size.map(Size::bytes),
+            path,
+            access_delay_ns,
+            access_rate_bps: access_rate.map_or(default_rate, Rate::bps),
+            rtt_ns,
+            iw_bytes: Setting::new(iw.map(|w| self.bytes(w)), self.bytes(self.constants.iw)),
+            ssthresh_bytes: Setting::new(
+                ssthresh.map(|t| self.threshold(t)),
+                self.threshold(self.constants.ssthresh),
+            ),
+            receiver_window_bytes: receiver_window.map(|w| self.bytes(w)),
+            recovery: Setting::new(flow.recovery.or(common.recovery), self.constants.recovery),
+            delayed_ack: flow.delayed_ack.or(common.delayed_ack).unwrap_or(1),
+        })
+    }
+
+    /// Access delay per link and the round trip in all, over a path of `propagation`.
+    fn access(
+        &self,
+        key: &str,
+        flow: &Flow,
+        propagation: u64,
+    ) -> Result<(u64, u64), ScenarioError> {
+        let Some(rtt) = flow.rtt else {
+            let common = self.scenario.path.as_ref().and_then(|path| path.access_delay);
+            let own = flow.access_delay.is_some();
+            let place =
+                if own { format!("{key}.access_delay") } else { "path.access_delay".into() };
+            let delay = flow.access_delay.or(common).unwrap_or_default();
+            let delay = self.time(&place, delay, Time::ZERO..=HOUR)?;
+            return Ok((delay, propagation + 4 * delay));
+        };
+        let place = format!("{key}.rtt");
+        if flow.access_delay.is_some() {
+            let problem = "a flow has either rtt or access_delay; accepted: one of the two";
+            return Err(self.error(&place, problem));
+        }
+        let rtt = self.time(&place, rtt, NANOSECOND..=HOUR)?;
+        if rtt < propagation {
+            let path = Time::from_ns(propagation);
+            let problem = format!("shorter than its path's own {path}; accepted: {path} or more");
+            return Err(self.error(&place, problem));
+        }
+        // Four equal access links: up to 3 ns are lost.
+        let delay = (rtt - propagation) / 4;
+        Ok((delay, propagation + 4 * delay))
+    }
+
+    /// Earliest and latest start of a group, checked against its end and the run's.
+    fn start(&self, key: &str, flow: &Flow) -> Result<(u64, u64), ScenarioError> {
+        let (name, from, until) = match (flow.start, flow.starts) {
+            (Some(_), Some(_)) => {
+                let problem = "a flow has either start or starts; accepted: one of the two";
+                return Err(self.error(&format!("{key}.starts"), problem));
+            }
+            (None, Some(starts)) => ("starts", starts.from, starts.until),
+            (start, None) => ("start", start.unwrap_or_default(), start.unwrap_or_default()),
+        };
+        self.before_end(&format!("{key}.{name}"), until)?;
+        let latest = until.ns().saturating_add(flow.start_jitter.unwrap_or_default().ns());
+        self.before_end(&format!("{key}.start_jitter"), Time::from_ns(latest))?;
+        if flow.lifetime == Some(Time::ZERO) {
+            let problem = "a flow lives longer than no time; accepted: 30s, or no lifetime";
+            return Err(self.error(&format!("{key}.lifetime"), problem));
+        }
+        if flow.size == Some(Size::default()) {
+            let problem = "a flow sends one byte or more; accepted: 30KB, 5MB, or no size";
+            return Err(self.error(&format!("{key}.size"), problem));
+        }
+        if flow.stop.is_some() && flow.lifetime.is_some() {
+            let problem = "a flow has either stop or lifetime; accepted: one of the two";
+            return Err(self.error(&format!("{key}.lifetime"), problem));
+        }
+        self.after(&format!("{key}.stop"), flow.stop, until)?;
+        Ok((from.ns(), until.ns()))
+    }
+
+    pub(super) fn udp(
+        &self,
+        key: &str,
+        udp: &Udp,
+        links: &[ResolvedLink],
+    ) -> Result<ResolvedUdp, ScenarioError> {
+        let path = self.path(key, &udp.path, links)?;
+        let start = udp.start.unwrap_or_default();
+        self.before_end(&format!("{key}.start"), start)?;
+        self.after(&format!("{key}.stop"), udp.stop, start)?;
+        let wire = Size::from_bytes(self.packet.bytes() + self.headers.bytes());
+        Ok(ResolvedUdp {
+            rate_bps: udp.rate.bps(),
+            start_ns: start.ns(),
+            stop_ns: udp.stop.unwrap_or(self.duration).ns(),
+            packet_bytes: self.size(&format!("{key}.packet"), udp.packet.unwrap_or(wire), 1)?,
+            path,
+        })
+    }
+
+    fn path(
+        &self,
+        key: &str,
+        names: &[String],
+        links: &[ResolvedLink],
+    ) -> Result<Vec<usize>, ScenarioError> {
+        if names.is_empty() && links.len() == 1 {
+            return Ok(vec![0]);
+        }
+        let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        if names.is_empty() {
+            let problem = format!("`path` is missing; accepted: a list of {}", known.join(", "));
+            return Err(self.error(key, problem));
+        }
+        let mut path = Vec::new();
+        for (i, name) in names.iter().enumerate() {
+            let place = format!("{key}.path[{i}]");
+            let index = known.iter().position(|link| link == name).ok_or_else(|| {
+                let hint = crate::nearest(name, known.iter().copied())
+                    .map_or(String::new(), |link| format!(", did you mean `{link}`"));
+                self.error(&place, format!("no such link{hint}; accepted: {}", known.join(", ")))
+            })?;
+            if path.contains(&index) {
+                let problem = "the path takes this link twice; accepted: each link once";
+                return Err(self.error(&place, problem));
+            }
+            path.push(index);
+        }
+        Ok(path)
+    }
+}
+
+/// Access links are much faster than the bottleneck, or none of the papers' bursts appear.
+const ACCESS_RATE: Rate = Rate::from_bps(1_000_000_000);

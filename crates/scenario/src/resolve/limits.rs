@@ -1,0 +1,78 @@
+//! What every value must keep to, with an error at its place.
+
+use std::ops::RangeInclusive;
+
+use super::Resolver;
+use crate::error::ScenarioError;
+use crate::quantity::{Size, Time, Window};
+
+impl Resolver<'_> {
+    pub(super) fn error(&self, key: &str, problem: impl Into<String>) -> ScenarioError {
+        self.scenario.origin.error(key, problem)
+    }
+
+    pub(super) fn time(
+        &self,
+        key: &str,
+        time: Time,
+        accepted: RangeInclusive<Time>,
+    ) -> Result<u64, ScenarioError> {
+        if accepted.contains(&time) {
+            return Ok(time.ns());
+        }
+        let (from, to) = accepted.into_inner();
+        let from = if from == NANOSECOND { "more than 0s".to_owned() } else { from.to_string() };
+        let hours = to.ns() / HOUR.ns();
+        Err(self.error(key, format!("out of range; accepted: {from}, at most {hours}h")))
+    }
+
+    pub(super) fn size(&self, key: &str, size: Size, least: u64) -> Result<u64, ScenarioError> {
+        if (least..=MOST_PACKET).contains(&size.bytes()) {
+            return Ok(size.bytes());
+        }
+        Err(self.error(key, format!("out of range; accepted: {least}B to {MOST_PACKET}B")))
+    }
+
+    /// A window in bytes must hold a packet; `own` tells whether the flow or the scenario set it.
+    pub(super) fn window(
+        &self,
+        key: &str,
+        name: &str,
+        own: Option<Window>,
+        window: Option<Window>,
+    ) -> Result<(), ScenarioError> {
+        if window.is_none_or(|window| self.bytes(window) >= self.packet.bytes()) {
+            return Ok(());
+        }
+        let place = if own.is_some() { format!("{key}.{name}") } else { name.to_owned() };
+        let packet = self.packet;
+        Err(self.error(&place, format!("less than a packet of {packet}; accepted: 1pkt or more")))
+    }
+
+    pub(super) fn before_end(&self, key: &str, start: Time) -> Result<(), ScenarioError> {
+        if start < self.duration {
+            return Ok(());
+        }
+        let duration = self.duration;
+        Err(self.error(key, format!("the run is over at {duration}; accepted: a start before it")))
+    }
+
+    pub(super) fn after(
+        &self,
+        key: &str,
+        stop: Option<Time>,
+        start: Time,
+    ) -> Result<(), ScenarioError> {
+        if stop.is_none_or(|stop| stop > start) {
+            return Ok(());
+        }
+        let problem = format!("stops before or as it starts ({start}); accepted: a stop after it");
+        Err(self.error(key, problem))
+    }
+}
+
+pub(super) const NANOSECOND: Time = Time::from_ns(1);
+pub(super) const HOUR: Time = Time::from_ms(3_600_000);
+pub(super) const DAY: Time = Time::from_ms(24 * 3_600_000);
+/// The largest IP packet.
+const MOST_PACKET: u64 = 65_535;

@@ -1,0 +1,253 @@
+//! Fills in the defaults and refuses what cannot be, naming the place.
+
+mod flow;
+mod limits;
+
+use self::limits::{DAY, HOUR, NANOSECOND};
+use crate::error::ScenarioError;
+use crate::profile::Constants;
+use crate::quantity::{Buffer, Rate, Size, Threshold, Time, Window};
+use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets};
+use crate::scenario::{Dumbbell, Flow, Link, MOST_FLOWS, Scenario};
+
+impl Scenario {
+    /// Base units and all defaults: the Astart paper's path (40 Mbps, 100 ms, a buffer of one BDP,
+    /// 1000-byte packets, 20 s) and the constants of the profile.
+    ///
+    /// # Errors
+    /// A value out of its range, or values that contradict each other.
+    pub fn resolve(&self) -> Result<Resolved, ScenarioError> {
+        Resolver::new(self)?.resolve()
+    }
+}
+
+/// The scenario beside the values that everything else depends on.
+struct Resolver<'a> {
+    scenario: &'a Scenario,
+    constants: &'static Constants,
+    duration: Time,
+    packet: Size,
+    headers: Size,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
+        let resolver = Self {
+            scenario,
+            constants: scenario.endpoint.profile.unwrap_or_default().constants(),
+            duration: scenario.duration.unwrap_or(DURATION),
+            packet: scenario.packet.unwrap_or(PACKET),
+            headers: scenario.headers.unwrap_or_default(),
+        };
+        resolver.time("duration", resolver.duration, NANOSECOND..=DAY)?;
+        resolver.size("packet", resolver.packet, 1)?;
+        resolver.size("headers", resolver.headers, 0)?;
+        Ok(resolver)
+    }
+
+    fn resolve(&self) -> Result<Resolved, ScenarioError> {
+        let scenario = self.scenario;
+        let default = [Flow::default()];
+        let groups = if scenario.flows.is_empty() { &default[..] } else { &scenario.flows };
+        let mut links = self.links()?;
+        let mut flows = Vec::new();
+        for (i, flow) in groups.iter().enumerate() {
+            flows.push(self.flow(&format!("flow[{i}]"), flow, &links)?);
+        }
+        let mut udp = Vec::new();
+        for (i, source) in scenario.udp.iter().enumerate() {
+            udp.push(self.udp(&format!("udp[{i}]"), source, &links)?);
+        }
+        let total: u64 = flows.iter().map(|flow| flow.count).sum();
+        if total > MOST_FLOWS {
+            let problem = format!("{total} flows in all; accepted: 1 to {MOST_FLOWS}");
+            return Err(self.error(&format!("flow[{}].count", flows.len() - 1), problem));
+        }
+        self.buffers(&mut links, flows.iter().map(|flow| &flow.path))?;
+        Ok(Resolved {
+            name: scenario.name.clone(),
+            title: scenario.title.clone(),
+            controls: scenario.controls.clone(),
+            duration_ns: self.duration.ns(),
+            seed: scenario.seed.unwrap_or(1),
+            packet_bytes: self.packet.bytes(),
+            header_bytes: self.headers.bytes(),
+            endpoint: self.endpoint()?,
+            links,
+            flows,
+            udp,
+        })
+    }
+
+    fn endpoint(&self) -> Result<ResolvedEndpoint, ScenarioError> {
+        let (own, base) = (&self.scenario.endpoint, self.constants);
+        let timer = |key: &str, own: Option<Time>, base: Time| {
+            self.time(key, own.unwrap_or(base), NANOSECOND..=HOUR)
+        };
+        let endpoint = ResolvedEndpoint {
+            profile: own.profile.unwrap_or_default(),
+            syn: own.syn.unwrap_or(base.syn),
+            rto_initial_ns: timer("rto_initial", own.rto_initial, base.rto_initial)?,
+            rto_min_ns: timer("rto_min", own.rto_min, base.rto_min)?,
+            rto_max_ns: timer("rto_max", own.rto_max, base.rto_max)?,
+            rto_granularity_ns: timer(
+                "rto_granularity",
+                own.rto_granularity,
+                base.rto_granularity,
+            )?,
+            delayed_ack_timer_ns: timer(
+                "delayed_ack_timer",
+                own.delayed_ack_timer,
+                base.delayed_ack_timer,
+            )?,
+            limited_transmit: own.limited_transmit.unwrap_or(base.limited_transmit),
+            impatient: own.impatient.unwrap_or(base.impatient),
+            growth_limit: own.growth_limit.unwrap_or(base.growth_limit),
+            buffer_counts_in_service: own
+                .buffer_counts_in_service
+                .unwrap_or(base.buffer_counts_in_service),
+        };
+        if endpoint.rto_min_ns > endpoint.rto_max_ns {
+            let (key, most) = match own.rto_max {
+                Some(_) => ("rto_max", "at least rto_min"),
+                None => ("rto_min", "at most rto_max"),
+            };
+            return Err(self.error(key, format!("rto_min is above rto_max; accepted: {most}")));
+        }
+        Ok(endpoint)
+    }
+
+    /// The links, with buffers in BDP still as [`ResolvedBuffer::Packets`] of nothing.
+    fn links(&self) -> Result<Vec<ResolvedLink>, ScenarioError> {
+        match (&self.scenario.path, self.scenario.links.is_empty()) {
+            (Some(_), false) => Err(self.error(
+                "path",
+                "a scenario has either [path] or [[link]]; accepted: one of the two",
+            )),
+            (path, true) => Ok(vec![self.dumbbell(path.as_ref())?]),
+            (None, false) => {
+                let links = self.scenario.links.iter().enumerate();
+                links.map(|(i, link)| self.link(i, link)).collect()
+            }
+        }
+    }
+
+    fn dumbbell(&self, path: Option<&Dumbbell>) -> Result<ResolvedLink, ScenarioError> {
+        let default = Dumbbell::default();
+        let path = path.unwrap_or(&default);
+        let rtt = self.time("path.rtt", path.rtt.unwrap_or(RTT), NANOSECOND..=HOUR)?;
+        Ok(ResolvedLink {
+            name: "bottleneck".to_owned(),
+            rate_bps: path.rate.unwrap_or(RATE).bps(),
+            delay_ns: rtt / 2,
+            return_delay_ns: rtt - rtt / 2,
+            buffer: UNSIZED,
+            loss_ppb: path.loss.unwrap_or_default().ppb(),
+            drop: rising(&path.drop),
+        })
+    }
+
+    fn link(&self, index: usize, link: &Link) -> Result<ResolvedLink, ScenarioError> {
+        let earlier = &self.scenario.links[..index];
+        let key = format!("link[{index}].name");
+        if link.name.is_empty() || earlier.iter().any(|other| other.name == link.name) {
+            return Err(
+                self.error(&key, "no name of its own; accepted: a name that no other link has")
+            );
+        }
+        let delay = self.time(&format!("link[{index}].delay"), link.delay, Time::ZERO..=HOUR)?;
+        Ok(ResolvedLink {
+            name: link.name.clone(),
+            rate_bps: link.rate.bps(),
+            delay_ns: delay,
+            return_delay_ns: delay,
+            buffer: UNSIZED,
+            loss_ppb: link.loss.unwrap_or_default().ppb(),
+            drop: rising(&link.drop),
+        })
+    }
+
+    /// Sizes the buffers. The round trip of a BDP is that of the longest path over the link,
+    /// access links excluded: the papers' "BDP" is the bottleneck's own.
+    fn buffers<'p>(
+        &self,
+        links: &mut [ResolvedLink],
+        paths: impl Iterator<Item = &'p Vec<usize>>,
+    ) -> Result<(), ScenarioError> {
+        let mut round_trips: Vec<u64> =
+            links.iter().map(|link| link.delay_ns + link.return_delay_ns).collect();
+        for path in paths {
+            let rtt = propagation(links, path);
+            for link in path {
+                round_trips[*link] = round_trips[*link].max(rtt);
+            }
+        }
+        let wire = self.packet.bytes() + self.headers.bytes();
+        for (i, link) in links.iter_mut().enumerate() {
+            let (key, written) = match self.scenario.links.get(i) {
+                Some(own) => (format!("link[{i}]"), own.buffer),
+                None => ("path".to_owned(), self.scenario.path.as_ref().and_then(|p| p.buffer)),
+            };
+            link.buffer = match written.unwrap_or(BUFFER) {
+                Buffer::Packets(n) => ResolvedBuffer::Packets(n),
+                Buffer::Bytes(n) if n < wire => {
+                    let problem = format!("the buffer holds no packet of {wire} bytes; accepted: ");
+                    let problem = problem + "room for one packet or more";
+                    return Err(self.error(&format!("{key}.buffer"), problem));
+                }
+                Buffer::Bytes(n) => ResolvedBuffer::Bytes(n),
+                Buffer::Bdp(milli) => {
+                    let packets = bdp_packets(link.rate_bps, round_trips[i], wire, milli);
+                    ResolvedBuffer::Packets(packets.max(1))
+                }
+            };
+            let pipe = bdp_packets(link.rate_bps, round_trips[i], wire, 1000);
+            let waiting = match link.buffer {
+                ResolvedBuffer::Packets(n) => n,
+                ResolvedBuffer::Bytes(n) => n / wire,
+            };
+            if pipe.saturating_add(waiting) > MOST_IN_FLIGHT {
+                let problem = format!(
+                    "{pipe} packets fill the path and {waiting} its buffer; accepted: at most \
+                     {MOST_IN_FLIGHT} together"
+                );
+                return Err(self.error(&key, problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self, window: Window) -> u64 {
+        window.bytes(self.packet)
+    }
+
+    fn threshold(&self, threshold: Threshold) -> Option<u64> {
+        match threshold {
+            Threshold::None => None,
+            Threshold::At(window) => Some(self.bytes(window)),
+        }
+    }
+}
+
+/// Two-way propagation over the links of a path.
+fn propagation(links: &[ResolvedLink], path: &[usize]) -> u64 {
+    path.iter().map(|i| links[*i].delay_ns + links[*i].return_delay_ns).sum()
+}
+
+fn rising(packets: &[u64]) -> Vec<u64> {
+    let mut packets = packets.to_vec();
+    packets.sort_unstable();
+    packets.dedup();
+    packets
+}
+
+/// The path of the Astart paper, section V.
+const RATE: Rate = Rate::from_bps(40_000_000);
+const RTT: Time = Time::from_ms(100);
+const BUFFER: Buffer = Buffer::Bdp(1000);
+const PACKET: Size = Size::from_bytes(1000);
+const DURATION: Time = Time::from_ms(20_000);
+/// 10 Gbit/s over 80 s: beyond every path, and the memory of a laptop.
+const MOST_IN_FLIGHT: u64 = 100_000_000;
+/// Stands in until the paths are known.
+const UNSIZED: ResolvedBuffer = ResolvedBuffer::Packets(1);
