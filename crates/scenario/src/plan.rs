@@ -9,7 +9,7 @@ use crate::scenario::{Flow, Scenario};
 pub struct Plan {
     /// The control, or all of them joined by `, ` when the groups differ.
     pub name: String,
-    /// One per group of [`Resolved::flows`].
+    /// One per group of [`Resolved::flows`](crate::Resolved::flows).
     pub controls: Vec<ControlSpec>,
 }
 
