@@ -198,9 +198,10 @@ impl Resolved {
     }
 }
 
-/// `milli`/1000 of the bandwidth-delay product in whole packets of `wire` bytes, rounded down.
+/// `milli`/1000 of the bandwidth-delay product in packets of `wire` bytes, to the nearest.
 pub(crate) fn bdp_packets(rate_bps: u64, rtt_ns: u64, wire: u64, milli: u64) -> u64 {
     let bits = u128::from(rate_bps) * u128::from(rtt_ns) * u128::from(milli);
-    let packets = bits / (8 * 1_000 * 1_000_000_000 * u128::from(wire.max(1)));
+    let packet_bits = 8 * 1_000 * 1_000_000_000 * u128::from(wire.max(1));
+    let packets = (bits + packet_bits / 2) / packet_bits;
     u64::try_from(packets).unwrap_or(u64::MAX)
 }

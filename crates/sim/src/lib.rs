@@ -3,10 +3,10 @@
 //! Same network, same seed: same outcome, on every machine. The congestion controllers are the
 //! core's; this crate holds no algorithm, only endpoints, links and time.
 
+mod endpoint;
 mod link;
 mod network;
 mod outcome;
-mod profile;
 mod queue;
 mod receiver;
 mod route;
@@ -15,10 +15,12 @@ mod run;
 mod tcp;
 mod watch;
 
+pub use endpoint::{
+    ACK_BYTES, Endpoint, FullAck, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,
+};
 pub use link::Totals;
 pub use network::{Buffer, FlowSpec, LinkSpec, Network, UdpSpec};
 pub use outcome::{FlowOutcome, FlowSample, LinkOutcome, Outcome, StartupOutcome};
-pub use profile::{Endpoint, FullAck, Halve, Profile, Recovery, RecoveryRules, UNLIMITED_WINDOW};
 pub use rto::RtoRules;
 pub use run::{Interrupted, Pace, run, run_until};
 pub use tcp::Counts;

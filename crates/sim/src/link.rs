@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
-use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::RngCore;
 
 use crate::network::{Buffer, LinkSpec};
 
@@ -26,6 +26,7 @@ pub(crate) struct Link {
     loss: Option<(u64, Pcg64Mcg)>,
     drop_nth: Vec<u64>,
     arrivals: u64,
+    end_of_run: u64,
     pub(crate) totals: Totals,
 }
 
@@ -42,8 +43,11 @@ pub struct Totals {
     pub bytes: u64,
     /// Most packets held at once, the one in service included.
     pub peak_packets: u64,
-    /// Sum over packets of the time each was held, in nanoseconds: the time integral of the queue.
+    /// Sum over packets of the time each was held within the run, in nanoseconds: the time integral
+    /// of the packets held.
     pub held_ns: u128,
+    /// Time spent sending within the run, in nanoseconds.
+    pub busy_ns: u64,
 }
 
 /// Bytes to nanoseconds at the link's rate, keeping the remainder so that rates do not drift.
@@ -64,7 +68,7 @@ pub(crate) enum Fate {
 }
 
 impl Link {
-    pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg) -> Self {
+    pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg, end_of_run: Instant) -> Self {
         let mut drop_nth = spec.drop_nth.clone();
         drop_nth.sort_unstable_by(|a, b| b.cmp(a));
         Self {
@@ -79,6 +83,7 @@ impl Link {
             loss: (spec.loss_ppb > 0).then_some((spec.loss_ppb, rng)),
             drop_nth,
             arrivals: 0,
+            end_of_run: end_of_run.0,
             totals: Totals::default(),
         }
     }
@@ -100,18 +105,15 @@ impl Link {
         self.totals.packets += 1;
         self.totals.bytes += bytes;
         self.totals.peak_packets = self.totals.peak_packets.max(held);
-        self.totals.held_ns += u128::from(departure - at.0);
+        let until = departure.min(self.end_of_run);
+        self.totals.held_ns += u128::from(until.saturating_sub(at.0));
+        self.totals.busy_ns += until.saturating_sub(start);
         self.arrivals += 1;
         if self.is_unlucky() {
             self.totals.losses += 1;
             return Fate::Lost;
         }
         Fate::Delivered(Instant(departure) + self.delay, held)
-    }
-
-    /// When the link will have sent all it holds.
-    pub(crate) fn free_at(&self) -> Instant {
-        Instant(self.free_at)
     }
 
     #[inline]

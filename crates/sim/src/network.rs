@@ -3,7 +3,7 @@
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Instant, Span};
 
-use crate::profile::Endpoint;
+use crate::endpoint::Endpoint;
 
 /// A whole experiment.
 #[derive(Clone, Debug)]

@@ -35,17 +35,14 @@ pub(crate) struct Rto {
 }
 
 impl RtoRules {
-    /// RFC 6298 with this smallest timeout and clock granularity.
-    pub fn rfc6298(min: Span, granularity: Span) -> Self {
-        let (max, initial) = (Span::from_secs(60), Span::from_secs(1));
-        Self { min, max, initial, granularity, ticks: false }
-    }
-
-    /// ns-2.35's timer with this smallest timeout and tick.
-    pub fn ns2(min: Span, tick: Span) -> Self {
-        let (max, initial) = (Span::from_secs(60), Span::from_secs(3));
-        Self { min, max, initial, granularity: tick, ticks: true }
-    }
+    /// RFC 6298: first timeout and smallest timeout of one second, a clock of 1 ms.
+    pub const RFC: Self = Self {
+        min: Span::from_secs(1),
+        max: Span::from_secs(60),
+        initial: Span::from_secs(1),
+        granularity: Span::from_millis(1),
+        ticks: false,
+    };
 }
 
 impl Rto {

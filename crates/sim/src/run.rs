@@ -81,6 +81,7 @@ struct Fabric {
     queues_over_time: Vec<Vec<(Instant, u64)>>,
     sample_every: Option<Span>,
     ahead: bool,
+    end: Instant,
 }
 
 struct UdpSource<'a> {
@@ -100,15 +101,17 @@ impl<'a> Engine<'a> {
             },
             timer_at: u64::MAX,
         };
+        let end = Instant(0) + network.duration;
         let mut fabric = Fabric {
             links: (0_u64..)
                 .zip(&network.links)
-                .map(|(stream, spec)| Link::new(spec, stream_of(network.seed, stream)))
+                .map(|(stream, spec)| Link::new(spec, stream_of(network.seed, stream), end))
                 .collect(),
             queue,
             queues_over_time: vec![Vec::new(); network.links.len()],
             sample_every: network.sample_every,
             ahead: pace == Pace::Ahead,
+            end,
         };
         for (id, spec) in network.flows.iter().enumerate() {
             fabric.queue.push_stray(timer(spec.start, id, Timer::Start));
@@ -124,7 +127,7 @@ impl<'a> Engine<'a> {
             flows: network.flows.iter().zip(routes).enumerate().map(flow).collect(),
             fabric,
             udp: network.udp.iter().map(|spec| UdpSource { spec, carry: 0 }).collect(),
-            end: Instant(0) + network.duration,
+            end,
             events: 0,
         }
     }
@@ -135,7 +138,7 @@ impl<'a> Engine<'a> {
                 break;
             }
             self.events += 1;
-            if self.events % EVENTS_BETWEEN_LOOKS == 0 && stop.load(Ordering::Relaxed) {
+            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && stop.load(Ordering::Relaxed) {
                 return Err(Interrupted);
             }
             self.handle(event);
@@ -276,9 +279,13 @@ impl FlowPath {
         }
     }
 
-    /// Whether the arrival at a link can be handled at once; otherwise it becomes an event.
+    /// Whether the arrival at a link can be handled at once; otherwise it becomes an event, or is
+    /// forgotten because the run ends before it.
     #[inline]
     fn may_go_on(&self, fabric: &mut Fabric, hop: usize, seq: u32, at: Instant) -> bool {
+        if at > fabric.end {
+            return false;
+        }
         let target = self.route.hops[hop];
         let event = Event::new(at, Kind::Arrive, self.id, pack(seq, hop as u32));
         if fabric.ahead && (target.exclusive || fabric.queue.would_be_next(event)) {

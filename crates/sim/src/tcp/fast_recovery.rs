@@ -9,7 +9,7 @@ use firstflight_core::sender::Sender;
 use firstflight_core::units::{Bytes, Instant};
 
 use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
-use crate::profile::FullAck;
+use crate::endpoint::FullAck;
 
 #[derive(Debug)]
 pub(super) struct FastRecovery {

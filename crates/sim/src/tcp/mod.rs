@@ -14,8 +14,8 @@ use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
 
+use crate::endpoint::{Endpoint, Halve, Recovery};
 use crate::network::FlowSpec;
-use crate::profile::{Endpoint, Halve, Recovery};
 use crate::rto::Rto;
 use fast_recovery::FastRecovery;
 use log::{Mark, SendLog};

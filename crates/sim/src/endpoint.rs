@@ -1,4 +1,5 @@
-//! Endpoint constants: what a TCP implementation fixes beside its congestion control.
+//! Endpoint constants: what a TCP implementation fixes beside its congestion control. Named sets of
+//! them (profiles) belong to whoever builds the network.
 
 use firstflight_core::units::{Bytes, Span};
 
@@ -86,95 +87,41 @@ pub enum FullAck {
     Keep,
 }
 
-/// A named set of endpoint constants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
-    /// What the RFCs say.
-    Rfc,
-    /// ns-2.35's stock agents, which the papers ran.
-    Ns2,
-    /// A current Linux kernel.
-    Linux,
-}
-
-impl Profile {
-    /// Every profile by name.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("rfc", Self::Rfc), ("ns2", Self::Ns2), ("linux", Self::Linux)];
-
-    /// The profile's constants for packets of `mss`.
-    pub fn endpoint(self, mss: Bytes) -> Endpoint {
-        match self {
-            Self::Rfc => rfc(mss),
-            Self::Ns2 => ns2(mss),
-            Self::Linux => linux(mss),
+impl Endpoint {
+    /// RFC 5681, 6298, 6582 and 3042, with one segment as the initial window and no ssthresh.
+    pub fn rfc(mss: Bytes) -> Self {
+        Self {
+            syn: false,
+            initial_window: mss,
+            initial_ssthresh: Bytes::MAX,
+            receiver_window: UNLIMITED_WINDOW,
+            recovery: Recovery::NewReno,
+            rules: RecoveryRules::RFC,
+            rto: RtoRules::RFC,
+            delayed_ack: 1,
+            delayed_ack_timeout: Span::from_millis(200),
+            ack_bytes: ACK_BYTES,
+            limit_growth_to_flight: true,
         }
     }
-
-    /// Whether a buffer of B packets counts the packet in service.
-    pub fn in_service_counts(self) -> bool {
-        self == Self::Linux
-    }
 }
 
-/// RFC 5681, 6298, 6582 with the papers' initial window of one segment; one SYN round trip is not
-/// modelled, as in the papers' analysis.
-fn rfc(mss: Bytes) -> Endpoint {
-    Endpoint {
-        syn: false,
-        initial_window: mss,
-        initial_ssthresh: mss * 32,
-        receiver_window: UNLIMITED_WINDOW,
-        recovery: Recovery::NewReno,
-        rules: RecoveryRules {
-            limited_transmit: true,
-            halve: Halve::Flight,
-            impatient: true,
-            one_per_window: true,
-            full_ack: FullAck::Flight,
-            recovery_burst: 0,
-            flywheel: false,
-            late_initial_window: false,
-        },
-        rto: RtoRules::rfc6298(Span::from_secs(1), Span::from_millis(1)),
-        delayed_ack: 1,
-        delayed_ack_timeout: Span::from_millis(100),
-        ack_bytes: 40,
-        limit_growth_to_flight: true,
-    }
-}
-
-/// ns-2.35, `tcl/lib/ns-default.tcl`: SYN, window of 2, 10 ms ticks, 0.2 s smallest timer.
-fn ns2(mss: Bytes) -> Endpoint {
-    let base = rfc(mss);
-    Endpoint {
-        syn: true,
-        initial_window: mss * 2,
-        rules: RecoveryRules {
-            halve: Halve::Window,
-            full_ack: FullAck::Keep,
-            recovery_burst: 2,
-            ..base.rules
-        },
-        rto: RtoRules::ns2(Span::from_millis(200), Span::from_millis(10)),
-        limit_growth_to_flight: false,
-        ..base
-    }
-}
-
-/// Linux: window of 10 (RFC 6928), SACK, 0.2 s smallest timer (`TCP_RTO_MIN`), 40 ms delayed ACKs.
-fn linux(mss: Bytes) -> Endpoint {
-    let base = rfc(mss);
-    Endpoint {
-        syn: true,
-        initial_window: mss * 10,
-        recovery: Recovery::Sack,
-        rules: RecoveryRules { halve: Halve::Window, ..base.rules },
-        rto: RtoRules::rfc6298(Span::from_millis(200), Span::from_millis(1)),
-        delayed_ack_timeout: Span::from_millis(40),
-        ..base
-    }
+impl RecoveryRules {
+    /// RFC 5681, 3042 and 6582 with its Impatient variant.
+    pub const RFC: Self = Self {
+        limited_transmit: true,
+        halve: Halve::Flight,
+        impatient: true,
+        one_per_window: true,
+        full_ack: FullAck::Flight,
+        recovery_burst: 0,
+        flywheel: false,
+        late_initial_window: false,
+    };
 }
 
 /// A receiver window that never limits.
 pub const UNLIMITED_WINDOW: u32 = 1 << 30;
+
+/// An ACK without options: 20 bytes each of IP and TCP header.
+pub const ACK_BYTES: u64 = 40;

@@ -1,0 +1,79 @@
+//! The endpoint's constants for the simulator: what a profile means there, beyond the numbers that
+//! a scenario can set alone.
+
+use firstflight_core::units::{Bytes, Span};
+use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
+use firstflight_scenario::{Profile, Recovery, Resolved};
+use firstflight_sim::{
+    ACK_BYTES, Endpoint, FullAck, Halve, RecoveryRules, RtoRules, UNLIMITED_WINDOW,
+};
+
+use crate::control::Control;
+
+/// The endpoint of one group of flows under one control.
+pub(crate) fn endpoint(resolved: &Resolved, flow: &ResolvedFlow, control: &Control) -> Endpoint {
+    let common = &resolved.endpoint;
+    let recovery = flow.recovery.or_own(control.recovery);
+    let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
+    Endpoint {
+        syn: common.syn,
+        initial_window: Bytes(flow.iw_bytes.value),
+        initial_ssthresh: flow.ssthresh_bytes.value.map_or(Bytes::MAX, Bytes),
+        receiver_window: window
+            .map_or(UNLIMITED_WINDOW, |packets| packets.clamp(1, UNLIMITED_WINDOW.into()) as u32),
+        recovery: recovery_kind(common.profile, recovery, control),
+        rules: rules(common, recovery, control),
+        rto: rto(common),
+        delayed_ack: u32::try_from(flow.delayed_ack).unwrap_or(u32::MAX),
+        delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
+        ack_bytes: ACK_BYTES,
+        limit_growth_to_flight: common.growth_limit,
+    }
+}
+
+fn recovery_kind(
+    profile: Profile,
+    recovery: Recovery,
+    control: &Control,
+) -> firstflight_sim::Recovery {
+    use firstflight_sim::Recovery as Sim;
+    match (profile, recovery) {
+        (Profile::Ns2, _) if control.startup_name == "vegas" => Sim::Ns2Vegas,
+        (_, Recovery::Reno) => Sim::Reno,
+        (_, Recovery::NewReno) => Sim::NewReno,
+        (Profile::Ns2, Recovery::Sack) => Sim::Ns2Sack,
+        (_, Recovery::Sack) => Sim::Sack,
+    }
+}
+
+/// The RFCs leave Reno free to answer several losses of one window one by one, as the systems of the
+/// papers did; ns-2.35 (`bugFix_`) and Linux do not.
+fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> RecoveryRules {
+    let base = RecoveryRules {
+        limited_transmit: common.limited_transmit,
+        impatient: common.impatient,
+        ..RecoveryRules::RFC
+    };
+    match common.profile {
+        Profile::Rfc => RecoveryRules { one_per_window: recovery != Recovery::Reno, ..base },
+        Profile::Linux => RecoveryRules { halve: Halve::Window, ..base },
+        Profile::Ns2 => RecoveryRules {
+            halve: Halve::Window,
+            full_ack: FullAck::Keep,
+            recovery_burst: 2,
+            flywheel: control.startup_name == "hoe",
+            late_initial_window: control.startup_name == "vegas",
+            ..base
+        },
+    }
+}
+
+fn rto(common: &ResolvedEndpoint) -> RtoRules {
+    RtoRules {
+        min: Span(common.rto_min_ns),
+        max: Span(common.rto_max_ns),
+        initial: Span(common.rto_initial_ns),
+        granularity: Span(common.rto_granularity_ns),
+        ticks: common.profile == Profile::Ns2,
+    }
+}

@@ -1,0 +1,151 @@
+//! What a run yielded, in the shared schema.
+
+use std::time::Duration;
+
+use firstflight_core::policy::Exit;
+use firstflight_core::units::{Bytes, Instant};
+use firstflight_scenario::measure::jain_index;
+use firstflight_scenario::{
+    Bottleneck, Cost, FlowResult, Plan, Resolved, RunResult, Startup, TimeToBdp,
+};
+use firstflight_sim::{FlowOutcome, FlowSpec, Network, Outcome};
+
+use crate::control::Control;
+
+/// The result of one run.
+pub(crate) fn result(
+    resolved: &Resolved,
+    plan: &Plan,
+    controls: &[Control],
+    network: &Network,
+    outcome: &Outcome,
+    wall: Duration,
+) -> RunResult {
+    let owners = resolved.flows.iter().zip(controls);
+    let owners = owners.flat_map(|(group, c)| std::iter::repeat_n(c, group.count as usize));
+    let flows: Vec<FlowResult> = owners
+        .zip(network.flows.iter().zip(&outcome.flows))
+        .enumerate()
+        .map(|(id, (control, (spec, flow)))| flow_result(id, resolved, control, spec, flow))
+        .collect();
+    let duration_s = seconds(resolved.duration_ns);
+    let delivered: u64 = flows.iter().map(|flow| flow.delivered_bytes).sum();
+    let packets: u64 = flows.iter().map(|flow| flow.delivered_packets).sum();
+    let rates: Vec<f64> = flows.iter().map(|flow| flow.throughput_bps).collect();
+    RunResult {
+        control: distinct(controls.iter().map(|control| control.full.as_str())),
+        alias: plan.name.clone(),
+        preset: distinct(controls.iter().map(|c| c.preset.as_str()).filter(|p| !p.is_empty())),
+        transport: "sim".to_owned(),
+        profile: resolved.endpoint.profile.to_string(),
+        seed: resolved.seed,
+        duration_s,
+        bottleneck: bottleneck(resolved, outcome),
+        total_throughput_bps: delivered as f64 * 8.0 / duration_s,
+        jain_index: jain_index(&rates),
+        cost: Cost {
+            wall_s: wall.as_secs_f64(),
+            events: outcome.events,
+            delivered_packets_per_s: packets as f64 / wall.as_secs_f64().max(f64::MIN_POSITIVE),
+        },
+        note: None,
+        flows,
+    }
+}
+
+/// The measured period of a flow is its own: from its start until it stops, completes, or the run
+/// ends.
+fn flow_result(
+    id: usize,
+    resolved: &Resolved,
+    control: &Control,
+    spec: &FlowSpec,
+    flow: &FlowOutcome,
+) -> FlowResult {
+    let start = spec.start.0;
+    let end = resolved.duration_ns.min(spec.stop.map_or(u64::MAX, |stop| stop.0));
+    let end = end.min(flow.finished_at.map_or(u64::MAX, |at| at.0));
+    let period_s = seconds(end.saturating_sub(start));
+    let rate = resolved.links[resolved.bottleneck(&spec.path)].rate_bps;
+    let throughput_bps =
+        if period_s > 0.0 { flow.delivered_bytes.0 as f64 * 8.0 / period_s } else { 0.0 };
+    FlowResult {
+        id: id as u64,
+        control: control.full.clone(),
+        start_s: seconds(start),
+        throughput_bps,
+        utilization: throughput_bps / rate.max(1) as f64,
+        delivered_bytes: flow.delivered_bytes.0,
+        delivered_packets: flow.delivered_packets,
+        sent_packets: flow.counts.sent,
+        retransmitted_packets: flow.counts.retransmitted,
+        fast_retransmits: flow.counts.fast_retransmits,
+        timeouts: flow.counts.timeouts,
+        completion_time_s: flow.finished_at.map(|at| seconds(at.since(spec.start).0)),
+        peak_cwnd_packets: packets(flow.peak_cwnd, spec),
+        final_cwnd_packets: packets(flow.final_cwnd, spec),
+        startup: startup(spec, flow),
+    }
+}
+
+fn startup(spec: &FlowSpec, flow: &FlowOutcome) -> Startup {
+    let since_start = |at: Instant| seconds(at.since(spec.start).0);
+    let [at_60, at_80, at_90] = flow.startup.time_to_bdp.map(|at| at.map(since_start));
+    let time_to_bdp_s = TimeToBdp { at_60, at_80, at_90 };
+    let Some(exit) = flow.startup.exit else {
+        return Startup { time_to_bdp_s, ..Startup::default() };
+    };
+    let ratio = |part: Bytes, whole: u64| part.0 as f64 / whole.max(1) as f64;
+    Startup {
+        exit_time_s: Some(since_start(exit.at)),
+        exit_reason: Some(reason(exit.why).to_owned()),
+        exit_cwnd_packets: Some(packets(exit.cwnd, spec)),
+        exit_window_over_bdp: Some(ratio(exit.cwnd, spec.bdp_bytes)),
+        inflight_over_window_at_exit: Some(ratio(exit.in_flight, exit.cwnd.0)),
+        drops_in_exit_round: Some(flow.startup.drops_in_exit_round),
+        reductions_next_10_rtt: Some(flow.startup.reductions_next_10_rtt),
+        time_to_bdp_s,
+    }
+}
+
+fn reason(exit: Exit) -> &'static str {
+    match exit {
+        Exit::Threshold => "ssthresh",
+        Exit::Heuristic => "heuristic",
+        Exit::Loss => "loss",
+        Exit::Timeout => "timeout",
+        Exit::Mark => "ecn",
+    }
+}
+
+/// The slowest link, its queue without the packet being sent.
+fn bottleneck(resolved: &Resolved, outcome: &Outcome) -> Bottleneck {
+    let all: Vec<usize> = (0..resolved.links.len()).collect();
+    let totals = &outcome.links[resolved.bottleneck(&all)].totals;
+    let duration = resolved.duration_ns.max(1) as f64;
+    let waiting_ns = totals.held_ns.saturating_sub(u128::from(totals.busy_ns));
+    Bottleneck {
+        drops: totals.drops + totals.losses,
+        utilization: totals.busy_ns as f64 / duration,
+        peak_queue_packets: totals.peak_packets.saturating_sub(1),
+        mean_queue_packets: waiting_ns as f64 / duration,
+    }
+}
+
+fn packets(bytes: Bytes, spec: &FlowSpec) -> u64 {
+    bytes.0 / spec.payload_bytes.max(1)
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen.join(", ")
+}

@@ -1,0 +1,102 @@
+//! A resolved scenario becomes a network for the simulator.
+
+use firstflight_core::units::{Instant, Span};
+use firstflight_scenario::resolved::{ResolvedFlow, ResolvedLink, ResolvedUdp};
+use firstflight_scenario::{Resolved, ResolvedBuffer};
+use firstflight_sim::{Buffer, FlowSpec, LinkSpec, Network, UdpSpec};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{RngCore, SeedableRng};
+
+use crate::control::Control;
+use crate::endpoint::endpoint;
+
+/// The network of one run: one control per group of flows.
+pub(crate) fn build(
+    resolved: &Resolved,
+    controls: &[Control],
+    sample_every: Option<Span>,
+) -> Network {
+    let mut flows = Vec::new();
+    for (group, control) in resolved.flows.iter().zip(controls) {
+        for _ in 0..group.count {
+            flows.push(flow(resolved, group, control, flows.len() as u64));
+        }
+    }
+    Network {
+        links: resolved.links.iter().map(|link| self::link(resolved, link)).collect(),
+        flows,
+        udp: resolved.udp.iter().map(udp).collect(),
+        duration: Span(resolved.duration_ns),
+        seed: resolved.seed,
+        sample_every,
+    }
+}
+
+fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
+    LinkSpec {
+        rate_bps: link.rate_bps,
+        delay: Span(link.delay_ns),
+        buffer: match link.buffer {
+            ResolvedBuffer::Packets(packets) => Buffer::Packets(packets),
+            ResolvedBuffer::Bytes(bytes) => Buffer::Bytes(bytes),
+        },
+        in_service_counts: resolved.endpoint.buffer_counts_in_service,
+        loss_ppb: link.loss_ppb,
+        drop_nth: link.drop.clone(),
+    }
+}
+
+fn flow(resolved: &Resolved, group: &ResolvedFlow, control: &Control, id: u64) -> FlowSpec {
+    let start = start(resolved.seed, group, id);
+    let lifetime_end = group.lifetime_ns.map(|lifetime| start.saturating_add(lifetime));
+    let bottleneck = &resolved.links[resolved.bottleneck(&group.path)];
+    let sum = |part: fn(&ResolvedLink) -> u64| -> u64 {
+        group.path.iter().map(|index| part(&resolved.links[*index])).sum()
+    };
+    let propagation = sum(|link| link.delay_ns) + sum(|link| link.return_delay_ns);
+    let packets = group.size_bytes.map(|size| size.div_ceil(resolved.packet_bytes.max(1)));
+    FlowSpec {
+        startup: control.startup.clone(),
+        avoidance: control.avoidance.clone(),
+        endpoint: endpoint(resolved, group, control),
+        path: group.path.clone(),
+        access_rate_bps: group.access_rate_bps,
+        access_delay: Span(group.access_delay_ns),
+        return_delay: Span(sum(|link| link.return_delay_ns)),
+        return_rate_bps: bottleneck.rate_bps,
+        payload_bytes: resolved.packet_bytes,
+        header_bytes: resolved.header_bytes,
+        start: Instant(start),
+        stop: group.stop_ns.or(lifetime_end).map(Instant),
+        packets: packets.map(|packets| u32::try_from(packets).unwrap_or(u32::MAX)),
+        bdp_bytes: resolved.bdp_packets(bottleneck.rate_bps, propagation) * resolved.packet_bytes,
+    }
+}
+
+fn udp(source: &ResolvedUdp) -> UdpSpec {
+    UdpSpec {
+        path: source.path.clone(),
+        rate_bps: source.rate_bps,
+        packet_bytes: source.packet_bytes,
+        start: Instant(source.start_ns),
+        stop: Some(Instant(source.stop_ns)),
+    }
+}
+
+/// A flow's own start: drawn from the group's span, plus its jitter, from a stream that only this
+/// flow uses.
+fn start(seed: u64, group: &ResolvedFlow, id: u64) -> u64 {
+    let state = u128::from(seed) << 64 | u128::from(START_STREAM + id);
+    let mut rng = Pcg64Mcg::from_seed(state.to_le_bytes());
+    let span = group.start_until_ns.saturating_sub(group.start_from_ns);
+    let spread = below(&mut rng, span);
+    group.start_from_ns + spread + below(&mut rng, group.start_jitter_ns)
+}
+
+/// Uniform from 0 to `limit`, `limit` excluded unless it is 0.
+fn below(rng: &mut Pcg64Mcg, limit: u64) -> u64 {
+    (u128::from(rng.next_u64()) * u128::from(limit) >> 64) as u64
+}
+
+/// Streams of flow starts begin here; below are the links'.
+const START_STREAM: u64 = 1 << 32;

@@ -1,0 +1,50 @@
+//! Samples over time as named columns.
+
+use firstflight_core::units::Bytes;
+use firstflight_scenario::Series;
+use firstflight_scenario::series::FLOW_COLUMNS;
+use firstflight_sim::{Network, Outcome};
+
+/// One table per flow: the common columns, then the policies' own quantities in base units.
+pub(crate) fn flows(network: &Network, outcome: &Outcome) -> Vec<Series> {
+    let specs = network.flows.iter().zip(&outcome.flows).enumerate();
+    specs
+        .map(|(id, (spec, flow))| {
+            let common = FLOW_COLUMNS.iter().copied();
+            let mut series = Series::new(common.chain(flow.gauge_names.iter().copied()));
+            let mss = spec.payload_bytes.max(1) as f64;
+            let packets = |bytes: Bytes| Some(bytes.0 as f64 / mss);
+            for sample in &flow.series {
+                let ssthresh = Some(sample.ssthresh).filter(|s| *s < Bytes(UNLIMITED));
+                let mut row = vec![
+                    Some(sample.at.0 as f64 / 1e9),
+                    Some(id as f64),
+                    packets(sample.cwnd),
+                    ssthresh.and_then(packets),
+                    packets(sample.in_flight),
+                    Some(sample.srtt.0 as f64 / 1e6),
+                    Some(sample.acked_packets as f64),
+                ];
+                row.extend(sample.gauges.iter().map(|gauge| Some(*gauge as f64)));
+                series.push(&row);
+            }
+            series
+        })
+        .collect()
+}
+
+/// One table per link: the most packets waiting in each interval.
+pub(crate) fn queues(outcome: &Outcome) -> Vec<Series> {
+    let table = |samples: &[(firstflight_core::units::Instant, u64)]| {
+        let mut series = Series::new(["time_s", "queue_packets"]);
+        for (at, held) in samples {
+            let waiting = held.saturating_sub(1) as f64;
+            series.push(&[Some(at.0 as f64 / 1e9), Some(waiting)]);
+        }
+        series
+    };
+    outcome.links.iter().map(|link| table(&link.series)).collect()
+}
+
+/// An ssthresh above this, in bytes, is no threshold.
+const UNLIMITED: u64 = 1 << 50;
