@@ -7,7 +7,7 @@ use crate::link::Totals;
 use crate::tcp::Counts;
 
 /// Everything a run yields.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// One per flow of the network, in its order.
     pub flows: Vec<FlowOutcome>,
@@ -18,7 +18,7 @@ pub struct Outcome {
 }
 
 /// What became of a flow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowOutcome {
     /// Packets delivered in order to the receiver within the run.
     pub delivered_packets: u64,
@@ -43,7 +43,7 @@ pub struct FlowOutcome {
 }
 
 /// How the first start-up of a flow went.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StartupOutcome {
     /// How it ended, if it did.
     pub exit: Option<StartupExit>,
@@ -56,7 +56,7 @@ pub struct StartupOutcome {
 }
 
 /// What became of a link.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkOutcome {
     /// Its counters.
     pub totals: Totals,
@@ -65,7 +65,7 @@ pub struct LinkOutcome {
 }
 
 /// One sample of a flow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowSample {
     /// When.
     pub at: Instant,

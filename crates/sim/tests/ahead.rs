@@ -1,0 +1,113 @@
+//! Computing ahead what nobody can disturb gives exactly what waiting for every hop gives.
+
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use common::{flow, link, network};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_sim::{Buffer, FlowSpec, LinkSpec, Network, Outcome, Pace, Recovery, UdpSpec};
+use proptest::prelude::*;
+
+fn outcome(network: &Network, pace: Pace) -> Outcome {
+    let outcome = firstflight_sim::run_until(network, pace, &AtomicBool::new(false)).unwrap();
+    Outcome { events: 0, ..outcome }
+}
+
+fn links() -> impl Strategy<Value = Vec<LinkSpec>> {
+    let one = (1..60_u64, 1..60_u64, 1..200_u64, 0..3_u64, any::<bool>());
+    let build = |(rate, delay, buffer, loss, bytes): (u64, u64, u64, u64, bool)| LinkSpec {
+        buffer: if bytes { Buffer::Bytes(buffer * 900 + 2000) } else { Buffer::Packets(buffer) },
+        loss_ppb: loss * 1_000_000,
+        drop_nth: vec![buffer * 3 + 1],
+        ..link(rate, delay, buffer)
+    };
+    prop::collection::vec(one.prop_map(build), 1..4)
+}
+
+fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
+    let recoveries = prop::sample::select(vec![
+        Recovery::Reno,
+        Recovery::NewReno,
+        Recovery::Sack,
+        Recovery::Ns2Sack,
+        Recovery::Ns2Vegas,
+    ]);
+    let one = (
+        0..links,
+        recoveries,
+        1..80_u64,
+        0..500_u64,
+        prop::option::of(1..400_u32),
+        1..4_u32,
+        (any::<bool>(), 0..3_u64, 1..200_u64),
+    );
+    let build = move |(first, recovery, back, start, packets, every, more)| {
+        let (syn, access_delay, access_rate): (bool, u64, u64) = more;
+        let path: Vec<usize> = (first..links).collect();
+        let mut flow = flow(&path, back, recovery);
+        flow.start = Instant(start * 1_000_000);
+        flow.packets = packets;
+        flow.endpoint.delayed_ack = every;
+        flow.endpoint.syn = syn;
+        flow.endpoint.rto.ticks = syn;
+        flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
+        flow.access_delay = Span::from_millis(access_delay);
+        flow.access_rate_bps = access_rate * 1_000_000;
+        flow
+    };
+    prop::collection::vec(one.prop_map(build), 1..6)
+}
+
+fn networks() -> impl Strategy<Value = Network> {
+    links().prop_flat_map(|links| {
+        let count = links.len();
+        let udp = prop::option::of((1..20_u64, 0..count, 0..1500_u64));
+        (Just(links), flows(count), udp, any::<u64>()).prop_map(move |(links, flows, udp, seed)| {
+            let udp = udp.map(|(rate, first, stop)| UdpSpec {
+                path: (first..count).collect(),
+                rate_bps: rate * 1_000_000,
+                packet_bytes: 700,
+                start: Instant(100_000_000),
+                stop: Some(Instant((100 + stop) * 1_000_000)),
+            });
+            let udp = udp.into_iter().collect();
+            Network { udp, seed, ..network(links, flows, 3000) }
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_paces_give_the_same_outcome(network in networks()) {
+        prop_assert_eq!(outcome(&network, Pace::Ahead), outcome(&network, Pace::EveryHop));
+    }
+
+    #[test]
+    fn packets_are_conserved(network in networks()) {
+        let outcome = outcome(&network, Pace::Ahead);
+        for (spec, flow) in network.flows.iter().zip(&outcome.flows) {
+            let counts = flow.counts;
+            // A SYN can be dropped but is no data packet sent.
+            if !spec.endpoint.syn {
+                prop_assert!(flow.delivered_packets + flow.drops <= counts.sent);
+            }
+            prop_assert!(counts.retransmitted <= counts.sent);
+            if let Some(packets) = spec.packets {
+                prop_assert!(flow.delivered_packets <= u64::from(packets));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_network_runs_the_same_twice() {
+    let lossy = LinkSpec { loss_ppb: 5_000_000, ..link(20, 20, 60) };
+    let flows = (0..5).map(|i| flow(&[0], 20 + i, Recovery::Sack)).collect();
+    let network = network(vec![lossy], flows, 20_000);
+    assert_eq!(outcome(&network, Pace::Ahead), outcome(&network, Pace::Ahead));
+    let other = Network { seed: 2, ..network.clone() };
+    assert_ne!(outcome(&network, Pace::Ahead), outcome(&other, Pace::Ahead));
+}

@@ -1,0 +1,44 @@
+//! Networks for the tests.
+
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, Network, Recovery};
+
+/// A link of `rate_mbps` and `delay_ms` one way, with room for `buffer` packets.
+pub(crate) fn link(rate_mbps: u64, delay_ms: u64, buffer: u64) -> LinkSpec {
+    LinkSpec {
+        rate_bps: rate_mbps * 1_000_000,
+        delay: Span::from_millis(delay_ms),
+        buffer: Buffer::Packets(buffer),
+        in_service_counts: false,
+        loss_ppb: 0,
+        drop_nth: Vec::new(),
+    }
+}
+
+/// A NewReno flow of 1000-byte packets over `path`, ACKs taking `return_ms` back.
+pub(crate) fn flow(path: &[usize], return_ms: u64, recovery: Recovery) -> FlowSpec {
+    let mss = Bytes(1000);
+    FlowSpec {
+        startup: AnyStartup::by_name("slow-start").unwrap(),
+        avoidance: AnyAvoidance::by_name("newreno").unwrap(),
+        endpoint: Endpoint { recovery, ..Endpoint::rfc(mss) },
+        path: path.to_vec(),
+        access_rate_bps: 1_000_000_000,
+        access_delay: Span(0),
+        return_delay: Span::from_millis(return_ms),
+        return_rate_bps: 40_000_000,
+        payload_bytes: mss.0,
+        header_bytes: 0,
+        start: Instant(0),
+        stop: None,
+        packets: None,
+        bdp_bytes: 500_000,
+    }
+}
+
+/// These flows over these links for `duration_ms`.
+pub(crate) fn network(links: Vec<LinkSpec>, flows: Vec<FlowSpec>, duration_ms: u64) -> Network {
+    let duration = Span::from_millis(duration_ms);
+    Network { links, flows, udp: Vec::new(), duration, seed: 1, sample_every: None }
+}
