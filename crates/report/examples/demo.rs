@@ -1,23 +1,34 @@
 //! Writes a made-up but realistic report: `cargo run -p firstflight-report --example demo -- DIR`.
 //! The curves are drawn by formula; nothing is simulated.
 
-use std::{env, error::Error, path::Path};
+use std::{env, error::Error, io, path::Path};
 
 use firstflight_report::{
-    Axis, Cell, Column, Figure, Page, Panel, Section, Series, Table, Verdict, write_dir,
+    Axis, Cell, Column, Figure, Page, Panel, Section, Series, Table, Verdict,
+    terminal::{self, Screen},
+    write_dir,
 };
 
 type Curve = fn(f64) -> f64;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = env::args().nth(1).unwrap_or_else(|| "demo-report".to_owned());
-    for path in write_dir(Path::new(&out), &page())? {
+    let page = page();
+    let screen = Screen::of(&io::stdout());
+    for figure in page.figures() {
+        println!("{}", terminal::figure(figure, screen));
+    }
+    for table in page.tables() {
+        println!("{}", terminal::table(table, screen));
+    }
+    for path in write_dir(Path::new(&out), &page)? {
         println!("{}", path.display());
     }
     Ok(())
 }
 
-fn page() -> Page {
+/// A page with three figures and sixty claims.
+pub(crate) fn page() -> Page {
     Page::new("Start-up in large bandwidth-delay networks")
         .subtitle("Every table, figure and stated number of the paper beside what was measured.")
         .command("firstflight reproduce astart --seed 1 --out report")

@@ -19,11 +19,14 @@
 pub mod csv;
 pub mod html;
 pub mod svg;
+pub mod terminal;
 
 mod error;
 mod figure;
 mod page;
 mod palette;
+mod path;
+mod raster;
 mod span;
 mod table;
 mod thin;

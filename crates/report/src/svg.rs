@@ -16,8 +16,8 @@ use plotters::{
 use crate::{
     Figure, Panel, ReportError, Series, Style,
     palette::{Slots, legend},
+    path::{pieces, stairs},
     span::{Span, tick_label},
-    thin::thin,
 };
 
 /// The SVG text of a figure, 720 units wide.
@@ -131,14 +131,14 @@ fn draw_panel(
         .draw()?;
     for series in &panel.series {
         let look = Look::of(series, slots.slot(series));
-        for run in runs(series, x, &y) {
+        for piece in pieces(series, x, &y, POINTS) {
             if series.has_markers() {
-                chart.draw_series(run.iter().map(|point| look.marker(*point)))?;
+                chart.draw_series(piece.iter().map(|point| look.marker(*point)))?;
             }
             let path = match series.style {
                 Style::Points => continue,
-                Style::Steps => stairs(&run),
-                Style::Line | Style::Reference => run,
+                Style::Steps => stairs(&piece),
+                Style::Line | Style::Reference => piece,
             };
             match look.dash {
                 None => chart.draw_series([PathElement::new(path, look.line)])?,
@@ -229,20 +229,6 @@ impl<'a> Legend<'a> {
     }
 }
 
-/// The pieces of a series between its gaps, thinned.
-fn runs(series: &Series, x: &Span, y: &Span) -> Vec<Vec<(f64, f64)>> {
-    let points = thin(&series.points, POINTS);
-    let drawable = |point: &(f64, f64)| x.shows(point.0) && y.shows(point.1);
-    let pieces = points.split(|point| !drawable(point));
-    pieces.filter(|piece| !piece.is_empty()).map(<[_]>::to_vec).collect()
-}
-
-/// A path on which each value holds until the next point.
-fn stairs(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let corners = points.windows(2).flat_map(|pair| [pair[0], (pair[1].0, pair[0].1)]);
-    corners.chain(points.last().copied()).collect()
-}
-
 fn font(pixels: i32) -> FontDesc<'static> {
     // The backend divides sizes by 1.24, which its bitmap sibling needs.
     FontDesc::new(FontFamily::Name(FONT), f64::from(pixels * PX) * 1.24, FontStyle::Normal)
@@ -301,15 +287,6 @@ mod tests {
         assert!(svg.contains("T &lt;&amp;&gt;") && svg.contains("a&lt;b"), "{svg}");
         assert!(svg.starts_with("<svg width=\"720\""), "{}", &svg[..80]);
         assert!(svg.contains("viewBox=\"0 0 7200 "), "{}", &svg[..120]);
-    }
-
-    #[test]
-    fn a_gap_parts_the_line() {
-        let points = vec![(0.0, 1.0), (1.0, 2.0), (2.0, f64::NAN), (3.0, 1.0), (4.0, 2.0)];
-        let axis = Axis::new("y", "");
-        let panel = Panel::new(axis).with(Series::steps("a", points));
-        let x = Span::of_x(&Axis::new("x", ""), std::slice::from_ref(&panel));
-        assert_eq!(runs(&panel.series[0], &x, &Span::of_y(&panel)).len(), 2);
     }
 
     #[test]
