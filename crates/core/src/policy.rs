@@ -9,6 +9,9 @@ use crate::view::{View, Window};
 
 /// Watches the connection in every phase. Estimators and policies share this shape.
 pub trait Observer {
+    /// The handshake ended; `view.rtt` holds its sample. Not called where none is modelled.
+    fn on_handshake(&mut self, _view: &View) {}
+
     /// New data left.
     fn on_sent(&mut self, _sent: &Sent, _view: &View) {}
 
@@ -17,6 +20,12 @@ pub trait Observer {
 
     /// The window was cut, or the connection timed out; `view` still has the window before the cut.
     fn on_loss(&mut self, _loss: &Loss, _view: &View) {}
+
+    /// The rate this policy's estimator believes the path has for the connection, if it keeps one.
+    /// A start-up's is put into [`View::eligible`], so that the avoidance need not keep it twice.
+    fn eligible(&self) -> Option<Rate> {
+        None
+    }
 
     /// Reports internal quantities by name, in base units, for traces and reports.
     fn gauges(&self, _report: &mut dyn FnMut(&'static str, u64)) {}

@@ -1,12 +1,12 @@
 //! The table of names: every start-up, every avoidance, every alias. Adding an algorithm is one
-//! file and one line here; the command line, scenario files, `list` and the tests read this table.
+//! file and one entry here; the command line, scenario files, `list` and the tests read this table.
 
 use crate::avoidance::NewReno;
 use crate::event::{Ack, Loss, Sent};
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::policy::{Avoidance, Entry, Observer, Startup, Step};
 use crate::startup::SlowStart;
-use crate::units::Bytes;
+use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
 
 /// What `list` says about a policy.
@@ -20,6 +20,8 @@ pub struct Listing {
     pub source: &'static str,
     /// It sets a pacing rate, which a transport without pacing control ignores.
     pub paced: bool,
+    /// For a start-up: the avoidance it runs with when a control names none.
+    pub partner: Option<&'static str>,
     /// Its knobs.
     pub knobs: &'static [Knob],
 }
@@ -35,12 +37,21 @@ pub struct Alias {
     pub source: &'static str,
 }
 
+/// Passes a call on to whichever policy `$self` is.
+macro_rules! delegate {
+    ($any:ident: $($variant:ident)*; $self:ident, $policy:ident => $call:expr) => {
+        match $self { $($any::$variant($policy) => $call,)* }
+    };
+}
+
+/// What both axes share: the enum, its names, its knobs, and what every policy observes.
 macro_rules! policies {
     ($any:ident, $axis:literal, $table:ident,
-     $($variant:ident = $name:literal, $paced:literal, $summary:literal, $source:literal;)*) => {
+     $($variant:ident = $name:literal, $partner:expr, $paced:literal, $what:literal, $source:literal;)*) => {
         #[doc = concat!("Any ", $axis, " policy, chosen by name.")]
         #[derive(Clone, Debug)]
         #[expect(missing_docs, reason = "the variants are the policies of the same name")]
+        #[allow(clippy::large_enum_variant, reason = "nothing is allocated, so nothing is boxed")]
         pub enum $any {
             $($variant($variant),)*
         }
@@ -56,37 +67,36 @@ macro_rules! policies {
 
             /// Sets one of the policy's knobs; false if it has none of that name and kind.
             pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
-                match self {
-                    $(Self::$variant(policy) => policy.set(name, value),)*
-                }
+                delegate!($any: $($variant)*; self, policy => policy.set(name, value))
             }
         }
 
         impl Observer for $any {
+            fn on_handshake(&mut self, view: &View) {
+                delegate!($any: $($variant)*; self, policy => policy.on_handshake(view))
+            }
+
             #[inline]
             fn on_sent(&mut self, sent: &Sent, view: &View) {
-                match self {
-                    $(Self::$variant(policy) => policy.on_sent(sent, view),)*
-                }
+                delegate!($any: $($variant)*; self, policy => policy.on_sent(sent, view))
             }
 
             #[inline]
             fn on_ack(&mut self, ack: &Ack, view: &View) {
-                match self {
-                    $(Self::$variant(policy) => Observer::on_ack(policy, ack, view),)*
-                }
+                delegate!($any: $($variant)*; self, policy => Observer::on_ack(policy, ack, view))
             }
 
             fn on_loss(&mut self, loss: &Loss, view: &View) {
-                match self {
-                    $(Self::$variant(policy) => policy.on_loss(loss, view),)*
-                }
+                delegate!($any: $($variant)*; self, policy => policy.on_loss(loss, view))
+            }
+
+            #[inline]
+            fn eligible(&self) -> Option<Rate> {
+                delegate!($any: $($variant)*; self, policy => policy.eligible())
             }
 
             fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-                match self {
-                    $(Self::$variant(policy) => policy.gauges(report),)*
-                }
+                delegate!($any: $($variant)*; self, policy => policy.gauges(report))
             }
         }
 
@@ -94,21 +104,82 @@ macro_rules! policies {
         pub const $table: &[Listing] = &[
             $(Listing {
                 name: $name,
-                summary: $summary,
+                summary: $what,
                 source: $source,
                 paced: $paced,
+                partner: $partner,
                 knobs: $variant::KNOBS,
             },)*
         ];
     };
 }
 
-policies! { AnyStartup, "start-up", STARTUPS,
-    SlowStart = "slow-start", false,
+/// One entry per start-up: `Type = name + usual avoidance, paced, what it does, source;`.
+macro_rules! startups {
+    ($($variant:ident = $name:literal + $partner:literal, $paced:literal, $what:literal, $source:literal;)*) => {
+        policies! { AnyStartup, "start-up", STARTUPS,
+            $($variant = $name, Some($partner), $paced, $what, $source;)*
+        }
+
+        impl Startup for AnyStartup {
+            fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+                delegate!(Self: $($variant)*; self, it => it.initial_window(default, mss))
+            }
+
+            fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+                delegate!(Self: $($variant)*; self, it => it.initial_ssthresh(default, mss))
+            }
+
+            fn restart_window(&self, mss: Bytes) -> Bytes {
+                delegate!(Self: $($variant)*; self, it => it.restart_window(mss))
+            }
+
+            fn enter(&mut self, why: Entry, view: &View) {
+                delegate!(Self: $($variant)*; self, it => it.enter(why, view))
+            }
+
+            #[inline]
+            fn step(&mut self, ack: &Ack, view: &View) -> Step {
+                delegate!(Self: $($variant)*; self, it => it.step(ack, view))
+            }
+        }
+    };
+}
+
+/// One entry per avoidance: `Type = name, paced, what it does, source;`.
+macro_rules! avoidances {
+    ($($variant:ident = $name:literal, $paced:literal, $what:literal, $source:literal;)*) => {
+        policies! { AnyAvoidance, "avoidance", AVOIDANCES,
+            $($variant = $name, None, $paced, $what, $source;)*
+        }
+
+        impl Avoidance for AnyAvoidance {
+            fn enter(&mut self, view: &View) {
+                delegate!(Self: $($variant)*; self, it => it.enter(view))
+            }
+
+            #[inline]
+            fn step(&mut self, ack: &Ack, view: &View) -> Step {
+                delegate!(Self: $($variant)*; self, it => it.step(ack, view))
+            }
+
+            fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+                delegate!(Self: $($variant)*; self, it => it.cut(loss, view))
+            }
+
+            fn wants_reprobe(&self) -> bool {
+                delegate!(Self: $($variant)*; self, it => it.wants_reprobe())
+            }
+        }
+    };
+}
+
+startups! {
+    SlowStart = "slow-start" + "newreno", false,
         "one segment more per ACK until ssthresh", "RFC 5681 section 3.1";
 }
 
-policies! { AnyAvoidance, "avoidance", AVOIDANCES,
+avoidances! {
     NewReno = "newreno", false,
         "one segment more per RTT, half the flight at a loss", "RFC 5681, RFC 6582";
 }
@@ -119,62 +190,12 @@ pub const ALIASES: &[Alias] = &[
     Alias { name: "newreno", control: "slow-start+newreno", source: "RFC 6582" },
 ];
 
-macro_rules! delegate {
-    ($self:ident, $any:ident: $($variant:ident)*, $policy:ident => $call:expr) => {
-        match $self { $($any::$variant($policy) => $call,)* }
-    };
+/// The avoidance a start-up runs with when a control names none.
+pub fn partner(startup: &str) -> Option<&'static str> {
+    STARTUPS.iter().find(|listing| listing.name == startup)?.partner
 }
 
-macro_rules! startup {
-    ($self:ident, $policy:ident => $call:expr) => {
-        delegate!($self, AnyStartup: SlowStart, $policy => $call)
-    };
-}
-
-macro_rules! avoidance {
-    ($self:ident, $policy:ident => $call:expr) => {
-        delegate!($self, AnyAvoidance: NewReno, $policy => $call)
-    };
-}
-
-impl Startup for AnyStartup {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        startup!(self, policy => policy.initial_window(default, mss))
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        startup!(self, policy => policy.initial_ssthresh(default, mss))
-    }
-
-    fn restart_window(&self, mss: Bytes) -> Bytes {
-        startup!(self, policy => policy.restart_window(mss))
-    }
-
-    fn enter(&mut self, why: Entry, view: &View) {
-        startup!(self, policy => policy.enter(why, view))
-    }
-
-    #[inline]
-    fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        startup!(self, policy => policy.step(ack, view))
-    }
-}
-
-impl Avoidance for AnyAvoidance {
-    fn enter(&mut self, view: &View) {
-        avoidance!(self, policy => policy.enter(view))
-    }
-
-    #[inline]
-    fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        avoidance!(self, policy => policy.step(ack, view))
-    }
-
-    fn cut(&mut self, loss: &Loss, view: &View) -> Window {
-        avoidance!(self, policy => policy.cut(loss, view))
-    }
-
-    fn wants_reprobe(&self) -> bool {
-        avoidance!(self, policy => policy.wants_reprobe())
-    }
+/// The alias of that name.
+pub fn alias(name: &str) -> Option<&'static Alias> {
+    ALIASES.iter().find(|alias| alias.name == name)
 }

@@ -3,7 +3,7 @@
 
 use crate::event::{Ack, Loss, LossKind, Sent};
 use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
-use crate::units::{Bytes, Instant, Rate};
+use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Phase, Rtt, View, Window};
 
 /// What an endpoint fixes for its sender.
@@ -70,6 +70,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
             sent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Startup,
+            eligible: None,
             recovering: false,
             round: 0,
             round_start: false,
@@ -90,9 +91,11 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     }
 
     /// The handshake finished: an RTT sample before any data.
-    pub fn on_handshake(&mut self, now: Instant, rtt: crate::units::Span) {
+    pub fn on_handshake(&mut self, now: Instant, rtt: Span) {
         self.view.now = now;
         self.view.rtt.observe(rtt);
+        self.startup.on_handshake(&self.view);
+        self.avoidance.on_handshake(&self.view);
     }
 
     /// New data left.
@@ -110,6 +113,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     pub fn on_ack(&mut self, ack: &Ack) {
         self.observe(ack);
         self.startup.on_ack(ack, &self.view);
+        self.view.eligible = self.startup.eligible();
         self.avoidance.on_ack(ack, &self.view);
         if ack.marked > Bytes(0) && !self.view.recovering {
             self.on_mark(ack);

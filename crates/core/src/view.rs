@@ -1,6 +1,6 @@
 //! What every policy and estimator may read. Only the sender writes it.
 
-use crate::units::{Bytes, Instant, Span};
+use crate::units::{Bytes, Instant, Rate, Span};
 
 /// The two numbers congestion control is about. Policies read it and return a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,9 @@ pub struct View {
     pub delivered: Bytes,
     /// Which policy decides.
     pub phase: Phase,
+    /// What the start-up's estimator believes the path has for this connection, if it keeps one
+    /// ([`crate::policy::Observer::eligible`]); up to date with the ACK being processed.
+    pub eligible: Option<Rate>,
     /// Lost data is being repaired: the window does not grow.
     pub recovering: bool,
     /// Round trips begun; a round ends when the last data sent before it began is acknowledged.
