@@ -15,7 +15,8 @@
 #   access   access-link rate, Mbps, or a multiple of rate such as 2x [10x]
 #   adelay   one-way delay of each access link, ms [0]
 #   inc      1 = rtt includes the access links, 0 = they come on top [1]
-#   iw       initial window, packets, after the SYN [2, stock ns-2]    syn   1 = model the SYN exchange [1]
+#   iw       initial window, packets, after the SYN [2, stock ns-2]
+#   syn      1 = model the SYN exchange [1]
 #   packets  packets per flow; 0 = greedy [0]
 #   at       start time of the first flow, s [0]
 #   spread   flow starts drawn uniformly over this many seconds [0]
@@ -179,7 +180,7 @@ if {$o(ssexit) || $o(trace) ne ""} {
 }
 
 proc report {} {
-    global o ns tcp fct start qm buf bdp wire wall0 tchan tfile finished firstdrop
+    global o ns tcp sink fct start qm buf bdp wire wall0 tchan tfile finished firstdrop
     set wall [expr {([clock microseconds] - $wall0) * 1e-6}]
     set got 0; set sent 0; set rtx 0; set to 0; set cuts 0; set rates {}
     for {set i 0} {$i < $o(flows)} {incr i} {
@@ -193,14 +194,27 @@ proc report {} {
         incr to   [$tcp($i) set nrexmit_]
         incr cuts [$tcp($i) set ncwndcuts_]
     }
+    # What the receivers have, in order; their byte counters wrap at 2 GiB.
+    set received $got
+    if {$o(rate) * 1e6 / 8 * $o(dur) < 2e9} {
+        set received 0
+        for {set i 0} {$i < $o(flows)} {incr i} {
+            incr received [expr {[$sink($i) set bytes_] / $wire}]
+        }
+        # Vegas sends its SYN as a full packet.
+        if {$o(syn) && $o(alg) eq "vegas"} { incr received -$o(flows) }
+    }
     set sum 0.0; set sq 0.0
     foreach g $rates { set sum [expr {$sum + $g}]; set sq [expr {$sq + 1.0 * $g * $g}] }
     set jain [expr {$sq > 0 ? $sum * $sum / ($o(flows) * $sq) : 0}]
     set denom [expr {$o(rate) * 1e6 * ($o(dur) - $o(at))}]
-    set j "{\"sim\":\"ns-[ns-version]\",\"alg\":\"$o(alg)\",\"rate_mbps\":$o(rate),\"rtt_ms\":$o(rtt),\"buf_pkts\":$buf"
-    append j ",\"flows\":$o(flows),\"dur_s\":$o(dur),\"ssthresh\":$o(ssthresh),\"pkt\":$o(pkt),\"wire\":$wire,\"ack\":$o(ack)"
+    set j "{\"sim\":\"ns-[ns-version]\",\"alg\":\"$o(alg)\",\"rate_mbps\":$o(rate)"
+    append j ",\"rtt_ms\":$o(rtt),\"buf_pkts\":$buf,\"flows\":$o(flows),\"dur_s\":$o(dur)"
+    append j ",\"ssthresh\":$o(ssthresh),\"pkt\":$o(pkt),\"wire\":$wire,\"ack\":$o(ack)"
     append j [format {,"bdp_pkts":%.1f,"delivered":%d,"util":%.5f,"mbps":%.4f} $bdp $got \
         [expr {$got * 8.0 * $o(pkt) / $denom}] [expr {$got * 8e-6 * $o(pkt) / ($o(dur) - $o(at))}]]
+    append j [format {,"received":%d,"received_util":%.5f} $received \
+        [expr {$received * 8.0 * $o(pkt) / $denom}]]
     append j ",\"sent\":$sent,\"rtx\":$rtx,\"timeouts\":$to,\"cwnd_cuts\":$cuts"
     if {$o(mon)} {
         append j [format {,"drops":%d,"link_pkts":%d,"link_util":%.5f} [$qm set pdrops_] \
@@ -226,7 +240,8 @@ proc report {} {
     if {[info exists tchan]} {
         close $tchan
         lassign [ssexit $tfile] t c m
-        append j [format {,"ss_exit_s":%.4f,"ss_exit_cwnd":%.2f,"ss_exit_ratio":%.4f} $t $c [expr {$c / $bdp}]]
+        append j [format {,"ss_exit_s":%.4f,"ss_exit_cwnd":%.2f,"ss_exit_ratio":%.4f} \
+            $t $c [expr {$c / $bdp}]]
         if {$o(trace) eq ""} { file delete $tfile }
     }
     append j [format {,"wall_s":%.3f} $wall] "}"

@@ -29,12 +29,21 @@ foreach a $argv {
     set o($k) [string range $a [expr {$i + 1}] end]
 }
 
+# The scenario as the first part of the line reported.
+proc said {more} {
+    global o
+    set j "\{\"sim\":\"ns-[ns-version]\",\"alg\":\"$o(alg)\",\"rate_mbps\":$o(rate)"
+    append j ",\"rtt_ms\":$o(rtt),\"buf_pkts\":$o(buf),\"flows\":$o(flows),\"dur_s\":$o(dur)"
+    return [append j ",\"ssthresh\":$o(ssthresh),\"pkt\":$o(pkt),\"ack\":$o(ack)$more"]
+}
+
 if {$o(runs) > 1} {
     set wall0 [clock microseconds]
     set keys {kbps files rtx_ratio util drops}
     foreach k $keys { set sum($k) 0.0; set sq($k) 0.0 }
     for {set r 0} {$r < $o(runs)} {incr r} {
-        set out [exec [info nameofexecutable] [info script] {*}$argv runs=1 seed=[expr {$o(seed) + $r}]]
+        set seed [expr {$o(seed) + $r}]
+        set out [exec [info nameofexecutable] [info script] {*}$argv runs=1 seed=$seed]
         foreach k $keys {
             regexp "\"$k\":(\[0-9.\]+)" $out -> v
             set sum($k) [expr {$sum($k) + $v}]
@@ -42,14 +51,13 @@ if {$o(runs) > 1} {
         }
     }
     set n $o(runs)
-    set j "{\"sim\":\"ns-[ns-version]\",\"alg\":\"$o(alg)\",\"rate_mbps\":$o(rate),\"rtt_ms\":$o(rtt),\"buf_pkts\":$o(buf)"
-    append j ",\"flows\":$o(flows),\"dur_s\":$o(dur),\"ssthresh\":$o(ssthresh),\"pkt\":$o(pkt),\"ack\":$o(ack),\"runs\":$n"
+    set j [said ",\"runs\":$n"]
     foreach k $keys {
         set m [expr {$sum($k) / $n}]
         set var [expr {($sq($k) - $n * $m * $m) / ($n - 1)}]
         append j [format {,"%s":%.4f,"%s_se":%.4f} $k $m $k [expr {$var > 0 ? sqrt($var / $n) : 0}]]
     }
-    puts [format {%s,"wall_s":%.3f%s} $j [expr {([clock microseconds] - $wall0) * 1e-6}] "}"]
+    puts [format {%s,"wall_s":%.3f%s} $j [expr {([clock microseconds] - $wall0) * 1e-6}] "\}"]
     exit 0
 }
 
@@ -124,13 +132,14 @@ for {set i 0} {$i < $o(flows)} {incr i} {
 }
 proc report {} {
     global o ns files rates uniq sent qm wall0
-    set j "{\"sim\":\"ns-[ns-version]\",\"alg\":\"$o(alg)\",\"rate_mbps\":$o(rate),\"rtt_ms\":$o(rtt),\"buf_pkts\":$o(buf)"
-    append j ",\"flows\":$o(flows),\"dur_s\":$o(dur),\"ssthresh\":$o(ssthresh),\"pkt\":$o(pkt),\"ack\":$o(ack),\"seed\":$o(seed)"
-    append j [format {,"files":%d,"kbps":%.3f,"rtx_ratio":%.5f,"util":%.5f,"drops":%d,"wall_s":%.3f} \
-        $files [expr {$files ? $rates / $files : 0}] [expr {$sent ? 1.0 * $uniq / $sent : 1}] \
-        [expr {[$qm set pdepartures_] * 8.0 * $o(pkt) / ($o(rate) * 1e6 * $o(dur))}] [$qm set pdrops_] \
+    set j [said ",\"seed\":$o(seed)"]
+    set capacity [expr {$o(rate) * 1e6 * $o(dur)}]
+    append j [format {,"files":%d,"kbps":%.3f,"rtx_ratio":%.5f} \
+        $files [expr {$files ? $rates / $files : 0}] [expr {$sent ? 1.0 * $uniq / $sent : 1}]]
+    append j [format {,"util":%.5f,"drops":%d,"wall_s":%.3f} \
+        [expr {[$qm set pdepartures_] * 8.0 * $o(pkt) / $capacity}] [$qm set pdrops_] \
         [expr {([clock microseconds] - $wall0) * 1e-6}]]
-    puts "$j}"
+    puts "$j\}"
     flush stdout
     exit 0
 }

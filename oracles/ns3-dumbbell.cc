@@ -20,6 +20,7 @@
 //   packets  packets per flow; 0 = greedy [0]
 //   at       start time of the first flow, s [0]
 //   spread   flow starts drawn uniformly over this many seconds [0]
+//   starts   start times in seconds, one per flow, comma-separated; replaces at and spread []
 //   life     seconds a flow lives; 0 = to the end [0]
 //   seed     random seed (used by spread) [1]
 //   sack     1 = SACK + PRR (ns-3's own defaults), 0 = no SACK, classic recovery [1]
@@ -47,6 +48,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -61,7 +63,7 @@ std::map<std::string, std::string> o{
     {"spread", "0"},    {"life", "0"},  {"seed", "1"},   {"sack", "1"},     {"ts", "0"},
     {"minrto", "0.2"},  {"hystart", "1"}, {"ssexit", "0"}, {"trace", ""},   {"mon", "1"},
     {"ssthresh", "32"}, {"sndbuf", "8"},
-    {"routing", "nix"}};
+    {"starts", ""},     {"routing", "nix"}};
 
 const std::map<std::string, std::string> kTypes{
     {"newreno", "TcpNewReno"},   {"reno", "TcpLinuxReno"},   {"vegas", "TcpVegas"},
@@ -272,7 +274,8 @@ main(int argc, char** argv)
     const double oneway = rtt / 2 - (o["inc"] == "1" ? 2 * adelay : 0);
     const uint64_t pipe = uint64_t(bdp + buf);
     const uint64_t window = std::min<uint64_t>((8 * pipe + 2000) * g_seg, 1000000000);
-    const uint64_t sndbuf = std::min<uint64_t>(uint64_t(Num("sndbuf") * pipe + 200) * g_seg, window);
+    const uint64_t wanted = uint64_t(Num("sndbuf") * pipe + 200) * g_seg;
+    const uint64_t sndbuf = std::min<uint64_t>(wanted, window);
 
     RngSeedManager::SetSeed(uint32_t(Num("seed")));
     Config::SetDefault("ns3::TcpL4Protocol::SocketType",
@@ -325,6 +328,18 @@ main(int argc, char** argv)
     Ipv4AddressHelper net("10.0.0.0", "255.255.255.252");
     net.Assign(mid);
 
+    std::vector<double> starts;
+    std::stringstream given(o["starts"]);
+    for (std::string one; std::getline(given, one, ',');)
+    {
+        starts.push_back(std::atof(one.c_str()));
+    }
+    if (!starts.empty() && starts.size() != size_t(flows))
+    {
+        std::fprintf(stderr, "starts has %zu times for %d flows\n", starts.size(), flows);
+        return 2;
+    }
+
     auto start = CreateObject<UniformRandomVariable>();
     std::vector<Flow> f(flows);
     std::vector<Ptr<Queue<Packet>>> senderQueue;
@@ -345,9 +360,14 @@ main(int argc, char** argv)
         uint64_t want = uint64_t(Num("packets")) * g_seg;
         bulk.SetAttribute("MaxBytes", UintegerValue(want));
         auto app = bulk.Install(left.Get(i));
-        PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 5001));
+        InetSocketAddress any(Ipv4Address::GetAny(), 5001);
+        PacketSinkHelper sink("ns3::TcpSocketFactory", any);
         auto sapp = sink.Install(right.Get(i));
         double t0 = at + (Num("spread") > 0 ? start->GetValue(0, Num("spread")) : 0);
+        if (!starts.empty())
+        {
+            t0 = starts[i];
+        }
         app.Start(Seconds(t0));
         app.Stop(Seconds(Num("life") > 0 ? t0 + Num("life") : dur + 1));
         sapp.Start(Seconds(0));
@@ -409,10 +429,11 @@ main(int argc, char** argv)
     const double denom = rate * 1e6 * (dur - at);
     uint64_t linkPkts = q->GetTotalReceivedPackets() - q->GetCurrentSize().GetValue();
     uint64_t linkBytes = q->GetTotalReceivedBytes() - q->GetNBytes();
-    std::printf("{\"sim\":\"ns-3.37\",\"alg\":\"%s\",\"rate_mbps\":%g,\"rtt_ms\":%g,\"buf_pkts\":%lu,"
+    std::printf("{\"sim\":\"ns-3.37\",\"alg\":\"%s\",\"rate_mbps\":%g,\"rtt_ms\":%g,"
+                "\"buf_pkts\":%lu,"
                 "\"flows\":%d,\"dur_s\":%g,\"ssthresh\":%s,\"pkt\":%u,\"wire\":%u,\"ack\":%s",
-                o["alg"].c_str(), rate, rtt, (unsigned long)buf, flows, dur, o["ssthresh"].c_str(), pkt,
-                wire, o["ack"].c_str());
+                o["alg"].c_str(), rate, rtt, (unsigned long)buf, flows, dur,
+                o["ssthresh"].c_str(), pkt, wire, o["ack"].c_str());
     std::printf(",\"bdp_pkts\":%.1f,\"delivered\":%.0f,\"util\":%.5f,\"mbps\":%.4f", bdp, got,
                 got * 8 * pkt / denom, got * 8e-6 * pkt / (dur - at));
     std::printf(",\"sent\":%lu", (unsigned long)sent);
@@ -425,7 +446,8 @@ main(int argc, char** argv)
                 linkBytes * 8.0 / denom, sq > 0 ? got * got / (flows * sq) : 0.0);
     if (f[0].watchCwnd)
     {
-        std::printf(",\"cwnd_end\":%.2f,\"ss_exit_s\":%.4f,\"ss_exit_cwnd\":%.2f,\"ss_exit_ratio\":%.4f",
+        std::printf(",\"cwnd_end\":%.2f,\"ss_exit_s\":%.4f,\"ss_exit_cwnd\":%.2f"
+                    ",\"ss_exit_ratio\":%.4f",
                     f[0].cwnd, f[0].ssT, f[0].ssCwnd, f[0].ssCwnd / bdp);
     }
     if (Num("packets") > 0)

@@ -1,0 +1,111 @@
+//! The same scenarios in ns-2, ns-3 and firstflight, side by side.
+//!
+//! The programs and the points are in `oracles/`; `oracles/explained.toml` holds the reasons for
+//! the differences that stand. What ns-2 and ns-3 say is kept below `target/oracle-cache`.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use crate::Stop;
+
+mod measured;
+mod ours;
+mod peers;
+mod point;
+mod table;
+
+use ours::Ours;
+use peers::Peers;
+use table::Row;
+
+/// What was asked for.
+#[derive(Debug)]
+struct Options {
+    /// Beginnings of the ids wanted; none is all.
+    only: Vec<String>,
+    json: bool,
+    with_ns3: bool,
+    jobs: usize,
+}
+
+/// Runs the comparison; fails if a large difference is not explained.
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    let options = options(args)?;
+    let points = point::load(&root.join("oracles/points.toml"), &options.only)?;
+    let explained = table::explained(&root.join("oracles/explained.toml"))?;
+    let cache = root.join("target/oracle-cache");
+    let peers = Peers::new(root, &cache, options.with_ns3)?;
+    let ours = Ours::build(root, &cache)?;
+
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(options.jobs)
+        .build()
+        .map_err(|error| Stop::failed(&error.to_string()))?;
+    let rows: Vec<Row> = pool.install(|| {
+        let row = |point: &point::Point| {
+            let (ns2, ns3) = (peers.ns2(point)?, peers.ns3(point)?);
+            Ok(Row::new(point, ns2, ns3, ours.measure(point)?, &explained))
+        };
+        points.par_iter().map(row).collect::<Result<_, Stop>>()
+    })?;
+
+    for id in explained.keys() {
+        if rows.iter().any(|row| row.id == *id && !row.must_be_explained()) {
+            eprintln!("oracles/explained.toml: `{id}` needs no explanation any more");
+        }
+    }
+    if options.json {
+        println!("{}", table::json(&rows).map_err(|error| Stop::failed(&error.to_string()))?);
+    } else {
+        println!("{}", table::text(&rows));
+    }
+    match rows.iter().filter(|row| row.fails()).count() {
+        0 => Ok(()),
+        failed => Err(Stop::failed(&format!("{failed} points differ and are not explained"))),
+    }
+}
+
+fn options(args: &[String]) -> Result<Options, Stop> {
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut options = Options { only: Vec::new(), json: false, with_ns3: true, jobs };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(Stop::usage(&format!("{arg} needs a value")));
+        match arg.as_str() {
+            "--only" => options.only.push(value()?.clone()),
+            "--json" => options.json = true,
+            "--no-ns3" => options.with_ns3 = false,
+            "--jobs" => {
+                let found = value()?;
+                let jobs = found.parse().ok().filter(|jobs| (1..=1024).contains(jobs));
+                let problem = format!("--jobs: found `{found}`, accepted: a number from 1 to 1024");
+                options.jobs = jobs.ok_or(Stop::usage(&problem))?;
+            }
+            _ => {
+                let accepted = "accepted: --only ID, --json, --no-ns3, --jobs N";
+                return Err(Stop::usage(&format!("unknown argument `{arg}`; {accepted}")));
+            }
+        }
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(args: &[&str]) -> Result<Options, Stop> {
+        options(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_are_read_and_slips_are_refused() {
+        let options = read(&["--only", "over-", "--json", "--jobs", "3", "--no-ns3"]).unwrap();
+        assert_eq!((options.only.len(), options.json, options.jobs), (1, true, 3));
+        assert!(!options.with_ns3);
+        for wrong in [&["--only"][..], &["--jobs", "0"], &["--jsn"]] {
+            assert_eq!(read(wrong).unwrap_err().code, 2, "{wrong:?}");
+        }
+    }
+}

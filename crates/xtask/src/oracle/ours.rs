@@ -1,0 +1,93 @@
+//! Runs firstflight at a point: writes the scenario as a user would, and runs the program on it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::measured::Measured;
+use super::point::Point;
+use crate::Stop;
+
+/// The built program.
+pub(super) struct Ours {
+    program: PathBuf,
+    scenarios: PathBuf,
+}
+
+impl Ours {
+    /// Builds the release binary.
+    pub(super) fn build(root: &Path, cache: &Path) -> Result<Self, Stop> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let status = Command::new(cargo)
+            .args(["build", "--release", "--quiet", "--package", "firstflight"])
+            .current_dir(root)
+            .status()
+            .map_err(|error| Stop::failed(&format!("cargo: {error}")))?;
+        if !status.success() {
+            return Err(Stop::failed("firstflight does not build"));
+        }
+        let target = std::env::var_os("CARGO_TARGET_DIR");
+        let target = target.map_or_else(|| root.join("target"), PathBuf::from);
+        let scenarios = cache.join("scenarios");
+        fs::create_dir_all(&scenarios).map_err(|error| Stop::failed(&error.to_string()))?;
+        let program =
+            target.join("release").join(format!("firstflight{}", std::env::consts::EXE_SUFFIX));
+        Ok(Self { program, scenarios })
+    }
+
+    /// What firstflight measures at a point.
+    pub(super) fn measure(&self, point: &Point) -> Result<Measured, Stop> {
+        let path = self.scenarios.join(format!("{}.toml", point.id));
+        let failed = |problem: String| {
+            Stop::failed(&format!("firstflight run {}: {problem}", path.display()))
+        };
+        fs::write(&path, scenario(point)).map_err(|error| failed(error.to_string()))?;
+        let output = Command::new(&self.program)
+            .args(["run", "--json"])
+            .arg(&path)
+            .output()
+            .map_err(|error| failed(error.to_string()))?;
+        Measured::from_results(&String::from_utf8_lossy(&output.stdout)).map_err(|problem| {
+            failed(format!("{problem}; {}", String::from_utf8_lossy(&output.stderr).trim()))
+        })
+    }
+}
+
+/// The point as a scenario file.
+fn scenario(point: &Point) -> String {
+    let (control, recovery) = match point.text("alg") {
+        "reno" => ("reno", "reno"),
+        "sack" => ("newreno", "sack"),
+        "vegas" => ("vegas", "newreno"),
+        "hoe" => ("hoe", "newreno"),
+        _ => ("newreno", "newreno"),
+    };
+    let ssthresh = match point.text("ssthresh") {
+        "0" => "none".to_owned(),
+        packets => format!("{packets}pkt"),
+    };
+    let access_delay = point.number("adelay");
+    let mut text = format!(
+        "name = \"{}\"\nprofile = \"ns2\"\ncontrols = [\"{control}\"]\nrecovery = \"{recovery}\"\n",
+        point.id
+    );
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "duration = \"{}s\"\npacket = \"{}B\"",
+        point.text("dur"),
+        point.text("pkt")
+    );
+    let _ = writeln!(text, "iw = \"{}pkt\"\nssthresh = \"{ssthresh}\"", point.text("iw"));
+    let _ = writeln!(text, "delayed_ack = {}\n\n[path]", point.text("ack"));
+    let _ = writeln!(text, "rate = \"{}Mbps\"", point.text("rate"));
+    let _ = writeln!(text, "rtt = \"{}ms\"", point.number("rtt") - 4.0 * access_delay);
+    let _ = writeln!(text, "buffer = \"{}pkt\"", point.buffer());
+    let _ = writeln!(text, "access_delay = \"{access_delay}ms\"");
+    let _ = writeln!(text, "access_rate = \"{}Mbps\"", point.access());
+    for start in point.starts() {
+        let _ = writeln!(text, "\n[[flow]]\nstart = \"{start}s\"");
+    }
+    text
+}

@@ -1,0 +1,191 @@
+//! The rules. Each is a function from sources to findings.
+
+use std::collections::BTreeMap;
+
+use super::Finding;
+use super::source::Source;
+
+/// Rules on one file.
+pub(super) fn check(
+    source: &Source,
+    excused: &BTreeMap<String, String>,
+    findings: &mut Vec<Finding>,
+) {
+    let mut add = |line: usize, text: String| {
+        findings.push(Finding { path: source.path.clone(), line, text });
+    };
+    let prose = source.kind() == "md";
+    for (at, line) in source.lines.iter().enumerate() {
+        let width = line.chars().count();
+        if !prose && width > WIDTH {
+            add(at + 1, format!("line of {width} characters, at most {WIDTH}"));
+        }
+        if line.ends_with([' ', '\t']) {
+            add(at + 1, "white space at the end of the line".to_owned());
+        }
+        for (word, why) in BANNED {
+            if line.contains(word) {
+                add(at + 1, format!("`{word}`: {why}"));
+            }
+        }
+    }
+    let code = source.code_lines();
+    if !prose && code > CODE_LINES && !excused.contains_key(&source.path) {
+        add(1, format!("{code} lines of code, at most {CODE_LINES}: split it, one concept a file"));
+    }
+    if source.kind() != "rs" {
+        return;
+    }
+    if !source.lines.first().is_some_and(|line| line.starts_with("//!")) {
+        add(1, "a Rust file begins with its module doc, `//! ...`".to_owned());
+    }
+    for (start, length) in source.functions() {
+        if length > FUNCTION_LINES {
+            add(start + 1, format!("function of {length} lines, at most {FUNCTION_LINES}"));
+        }
+    }
+    if let Some(name) = policy_of(&source.path)
+        && source.lines.iter().take_while(|line| line.starts_with("//!")).count() < POLICY_DOC
+    {
+        let wanted = "what it believes, what it does, where it departs from its source";
+        add(1, format!("the doc of policy `{name}` has under {POLICY_DOC} lines; say {wanted}"));
+    }
+}
+
+/// No Rust file that no module declares: the compiler would never see it.
+pub(super) fn check_modules(sources: &[Source], findings: &mut Vec<Finding>) {
+    let by_path: BTreeMap<&str, &Source> =
+        sources.iter().map(|source| (source.path.as_str(), source)).collect();
+    for source in sources.iter().filter(|source| source.kind() == "rs") {
+        let Some((dir, file)) = source.path.rsplit_once('/') else { continue };
+        let name = file.trim_end_matches(".rs");
+        let is_root = ["lib", "main", "mod", "build"].contains(&name);
+        if is_root || !source.path.contains("/src/") || dir.ends_with("/bin") {
+            continue;
+        }
+        let parents = [format!("{dir}.rs"), format!("{dir}/mod.rs")];
+        let roots = ["lib", "main"].map(|root| format!("{dir}/{root}.rs"));
+        let declared = parents.iter().chain(&roots).any(|parent| {
+            by_path.get(parent.as_str()).is_some_and(|parent| declares(parent, name))
+        });
+        if !declared {
+            let text = format!("no module declares `{name}`: a dead file");
+            findings.push(Finding { path: source.path.clone(), line: 1, text });
+        }
+    }
+}
+
+/// No excuse that is not needed, none without a reason.
+pub(super) fn check_excuses(
+    sources: &[Source],
+    excused: &BTreeMap<String, String>,
+    findings: &mut Vec<Finding>,
+) {
+    for (path, reason) in excused {
+        let file = sources.iter().find(|source| source.path == *path);
+        let text = match file {
+            None => "excused from the limit on code lines, but there is no such file",
+            Some(file) if file.code_lines() <= CODE_LINES => "excused, but short enough",
+            Some(_) if reason.trim().is_empty() => "excused without a reason",
+            Some(_) => continue,
+        };
+        findings.push(Finding { path: path.clone(), line: 1, text: text.to_owned() });
+    }
+}
+
+fn declares(parent: &Source, name: &str) -> bool {
+    parent.lines.iter().any(|line| {
+        let line = line.trim_start();
+        let item = line.strip_prefix("pub").map_or(line, |rest| {
+            rest.trim_start_matches("(crate)").trim_start_matches("(super)").trim_start()
+        });
+        item.strip_prefix("mod ").is_some_and(|rest| rest.trim_end_matches(';') == name)
+    })
+}
+
+/// The name of the start-up or avoidance policy a file holds.
+fn policy_of(path: &str) -> Option<&str> {
+    let file = POLICIES.iter().find_map(|dir| path.strip_prefix(dir))?;
+    let name = file.strip_suffix(".rs")?;
+    (!name.contains('/') && name != "mod").then_some(name)
+}
+
+const WIDTH: usize = 100;
+const CODE_LINES: usize = 400;
+const FUNCTION_LINES: usize = 70;
+const POLICY_DOC: usize = 3;
+
+const POLICIES: [&str; 2] = ["crates/core/src/startup/", "crates/core/src/avoidance/"];
+
+/// Written in two parts, so that this table does not find itself.
+const BANNED: [(&str, &str); 9] = [
+    (concat!("/wo", "rk/"), "a path of one machine"),
+    (concat!("/tm", "p/"), "a path of one machine; use the system's temporary directory"),
+    (concat!("/ro", "ot/"), "a path of one machine"),
+    (concat!("/ho", "me/"), "a path of one machine"),
+    (concat!("todo", "!("), "finish it or leave it out"),
+    (concat!("unimple", "mented!("), "finish it or leave it out"),
+    (concat!("FIX", "ME"), "fix it or say in docs what is missing"),
+    (concat!("TO", "DO"), "do it or say in docs what is missing"),
+    (concat!("#[ign", "ore"), "a test that does not run is no test"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(path: &str, text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        check(&Source::new(path.into(), text.into()), &BTreeMap::new(), &mut found);
+        found.into_iter().map(|finding| finding.text).collect()
+    }
+
+    #[test]
+    fn a_clean_file_has_no_findings() {
+        assert!(findings("crates/sim/src/a.rs", "//! A.\n\nfn a() {}\n").is_empty());
+    }
+
+    #[test]
+    fn each_rule_finds_its_fault() {
+        let long = format!("//! A.\nconst A: &str = \"{}\";\n", "x".repeat(100));
+        assert!(findings("a.rs", &long)[0].starts_with("line of 119"));
+        let banned = format!("//! A.\n// {}x\n", concat!("/tm", "p/"));
+        assert!(findings("a.rs", &banned)[0].contains("a path of one machine"));
+        assert!(findings("a.rs", "fn a() {}\n")[0].contains("module doc"));
+        let body = "    a();\n".repeat(70);
+        assert!(
+            findings("a.rs", &format!("//! A.\nfn a() {{\n{body}}}\n"))[0].contains("72 lines")
+        );
+        let code = "a();\n".repeat(401);
+        assert!(findings("a.rs", &format!("//! A.\n{code}"))[0].contains("401 lines of code"));
+        let policy = "crates/core/src/startup/hoe.rs";
+        assert!(findings(policy, "//! Hoe.\n")[0].contains("policy `hoe`"));
+        assert!(findings("a.toml", "a = 1 \n")[0].contains("white space"));
+    }
+
+    #[test]
+    fn a_file_that_no_module_declares_is_found() {
+        let source = |path: &str, text: &str| Source::new(path.into(), text.into());
+        let sources = [
+            source("crates/a/src/lib.rs", "//! A.\npub(crate) mod b;\n"),
+            source("crates/a/src/b.rs", "//! B.\nmod c;\n"),
+            source("crates/a/src/b/c.rs", "//! C.\n"),
+            source("crates/a/src/d.rs", "//! D.\n"),
+        ];
+        let mut found = Vec::new();
+        check_modules(&sources, &mut found);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].path, "crates/a/src/d.rs");
+    }
+
+    #[test]
+    fn an_excuse_must_be_needed_and_given() {
+        let long = Source::new("a.rs".into(), "a();\n".repeat(401));
+        let excuses = [("a.rs".to_owned(), String::new()), ("b.rs".to_owned(), "x".to_owned())];
+        let mut found = Vec::new();
+        check_excuses(&[long], &BTreeMap::from(excuses), &mut found);
+        let texts: Vec<&str> = found.iter().map(|finding| finding.text.as_str()).collect();
+        assert_eq!(texts[0], "excused without a reason");
+        assert!(texts[1].contains("no such file"));
+    }
+}
