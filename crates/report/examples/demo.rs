@@ -102,9 +102,9 @@ fn buffer_sweep() -> Figure {
         .with(Series::line("vegas", over(|b| 9.0 + b / 900.0)))
         .with(Series::reference("astart, paper", over(|b| 38.5 - 70.0 / b)).like("astart"))
         .with(Series::reference("hoe, paper", over(|b| 5.0 + b / 14.0)).like("hoe"));
-    Figure::new("fig-buffer", "Throughput over buffer <&\"'>", Axis::new("buffer", "packets"))
+    Figure::new("fig-buffer", "Throughput over buffer", Axis::new("buffer", "packets"))
         .panel(panel)
-        .caption("Text that would be markup if it were not escaped: </script><b>bold</b> & \"so\".")
+        .caption("Below half a BDP of buffer the window never reaches what the path holds.")
         .command("firstflight reproduce A-F10")
 }
 

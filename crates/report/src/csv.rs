@@ -138,13 +138,14 @@ mod tests {
             )
             .panel(
                 Panel::new(Axis::new("Link rate", "Mbit/s"))
-                    .with(Series::reference("say \"hi\"", vec![(1.0, f64::NAN)])),
+                    .with(Series::reference("say \"hi\"", vec![(1.0, f64::NAN), (2.0, 4.0)])),
             );
         assert_eq!(
             figure(&picture).unwrap(),
             "series,kind,time_s,cwnd_packets,link_rate_Mbit_per_s\n\
              \"a, b\",line,0.5,1,\n\
-             \"say \"\"hi\"\"\",reference,1,,\n"
+             \"say \"\"hi\"\"\",reference,1,,\n\
+             \"say \"\"hi\"\"\",reference,2,,4\n"
         );
     }
 

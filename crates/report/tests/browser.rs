@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use firstflight_report::html;
+use firstflight_report::{Axis, Column, Figure, Panel, Section, Series, Table, html};
 use serde_json::Value;
 
 #[path = "../examples/demo.rs"]
@@ -18,6 +18,21 @@ mod demo;
 
 /// A browser that takes longer is ended.
 const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Text that is markup wherever it is not escaped.
+const HOSTILE: &str = "</script><i class=alive>&amp; \"'</i><!--";
+
+fn hostile() -> Section {
+    let points = vec![(0.0, 1.0), (1.0, 2.0)];
+    let panel = Panel::new(Axis::new(HOSTILE, "")).with(Series::line(HOSTILE, points));
+    let figure = Figure::new("hostile-figure", HOSTILE, Axis::new("x", ""));
+    let mut table = Table::new("hostile-table", HOSTILE, [Column::text(HOSTILE)]);
+    table.push([HOSTILE.into()]);
+    Section::new("hostile", HOSTILE)
+        .text(HOSTILE)
+        .figure(figure.panel(panel).caption(HOSTILE).command(HOSTILE))
+        .table(table)
+}
 
 #[test]
 fn the_page_names_nothing_outside_itself() {
@@ -37,7 +52,8 @@ fn a_browser_draws_zooms_hovers_and_filters() {
         return;
     };
     let probe = format!("<body>\n<script>{}</script>", include_str!("probe.js"));
-    let page = html::render(&demo::page()).unwrap().replacen("<body>", &probe, 1);
+    let page = html::render(&demo::page().section(hostile())).unwrap();
+    let page = page.replacen("<body>", &probe, 1);
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
     fs::create_dir_all(&dir).unwrap();
     let path = dir.join("report.html");
@@ -48,9 +64,9 @@ fn a_browser_draws_zooms_hovers_and_filters() {
 
     assert_eq!(seen["violations"], Value::Array(vec![]), "{seen:#}");
     assert_eq!(seen["loaded"], Value::Array(vec![]), "{seen:#}");
-    assert_eq!(seen["drawn"], 3, "{seen:#}");
-    // 9 curves and 2 limits; 3 curves and 2 published ones; 2 curves (the points have no line).
-    assert_eq!(seen["curves"], 11 + 5 + 2, "{seen:#}");
+    assert_eq!(seen["drawn"], 4, "{seen:#}");
+    // 9 curves and 2 limits; 3 curves and 2 published ones; 2 curves, the points have no line; 1.
+    assert_eq!(seen["curves"], 11 + 5 + 2 + 1, "{seen:#}");
     assert_eq!((&seen["panels"], &seen["x_axes"]), (&3.into(), &1.into()), "{seen:#}");
     assert_eq!(seen["hovered"].as_array().map(Vec::len), Some(9), "{seen:#}");
     assert!((seen["zoomed"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-6, "{seen:#}");
@@ -59,8 +75,11 @@ fn a_browser_draws_zooms_hovers_and_filters() {
     assert_eq!((&seen["rows"], &seen["failed"]), (&60.into(), &2.into()), "{seen:#}");
     assert_eq!(seen["found"], 4, "A-T2-1 and A-T2-10 to A-T2-12: {seen:#}");
     assert_eq!(seen["refuted"], 5, "{seen:#}");
-    assert_eq!(seen["title"], "Throughput over buffer <&\"'>", "{seen:#}");
-    assert_eq!(seen["bold"], 0, "markup in a caption came alive: {seen:#}");
+    let hostile = &seen["hostile"];
+    assert_eq!(hostile["alive"], 0, "markup came alive: {seen:#}");
+    for place in ["title", "caption", "legend", "axis", "cell"] {
+        assert_eq!(hostile[place], HOSTILE, "{place}: {seen:#}");
+    }
 }
 
 /// The browser's path: `CHROMIUM`, or the first known name on the search path.

@@ -44,14 +44,21 @@ addEventListener("load", () =>
     search.dispatchEvent(new Event("input"));
     seen.refuted = shown();
 
-    seen.title = document.querySelector("#fig-buffer h3").textContent;
-    seen.bold = all("main b").filter((b) => b.textContent === "bold").length;
+    const text = (selector) => document.querySelector(selector).textContent;
+    seen.hostile = {
+      alive: all(".alive").length,
+      title: text("#hostile-figure h3"),
+      caption: text("#hostile-figure figcaption p"),
+      legend: text("#hostile-figure .legend button"),
+      axis: text("#hostile-figure .ytitle"),
+      cell: text("#hostile-table td"),
+    };
     seen.loaded = performance.getEntriesByType("resource").map((entry) => entry.name);
     seen.violations = violations;
     const note = document.createElement("script");
     note.type = "text/plain";
     note.id = "seen";
-    note.textContent = JSON.stringify(seen);
+    note.textContent = JSON.stringify(seen).replaceAll("<", "\\u003c");
     document.body.append(note);
   }, 3000),
 );
