@@ -239,7 +239,10 @@
       setTimeout(next, PAUSE);
     };
     setTimeout(next, PAUSE);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    // Paper is light even when the screen is dark.
+    for (const change of ["(prefers-color-scheme: dark)", "print"]) {
+      matchMedia(change).addEventListener("change", redraw);
+    }
   }
 
   // --- tables
