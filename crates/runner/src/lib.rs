@@ -27,7 +27,7 @@ use firstflight_scenario::{
 use firstflight_sim::{Interrupted, Pace, run_until};
 use rayon::prelude::*;
 
-pub use control::{Control, ControlProblem};
+pub use control::{Control, ControlProblem, accepted};
 
 /// How to run.
 #[derive(Clone, Copy, Default)]
@@ -45,8 +45,10 @@ pub struct Options<'a> {
 pub struct Report {
     /// The scenario in base units.
     pub resolved: Resolved,
-    /// In the order of the controls.
+    /// In the order of the controls; after an interruption only those that were finished.
     pub runs: Vec<Run>,
+    /// The run was told to stop before all was done.
+    pub interrupted: bool,
 }
 
 /// One run: its results and, if asked for, its traces.
@@ -69,7 +71,7 @@ pub enum RunError {
     /// A control that does not exist or cannot be set so.
     #[error("{0}")]
     Control(#[from] ControlProblem),
-    /// The run was told to stop.
+    /// Told to stop before any run was finished.
     #[error("interrupted")]
     Interrupted,
 }
@@ -86,7 +88,8 @@ impl Report {
 /// Runs every plan of the scenario on the simulator, in parallel over the cores.
 ///
 /// # Errors
-/// A contradictory scenario, an unknown control or knob, or an interruption.
+/// A contradictory scenario, an unknown control or knob, or an interruption before any run was
+/// finished; a later one leaves what was finished in the report.
 pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
     let resolved = scenario.resolve()?;
     let plans = scenario.plans()?;
@@ -99,18 +102,23 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
         .collect::<Result<_, _>>()?;
     let total = prepared.len();
     let done = std::sync::atomic::AtomicUsize::new(0);
-    let runs = prepared
+    let runs: Vec<Option<Run>> = prepared
         .par_iter()
         .map(|(plan, controls)| {
-            let run = run_plan(&resolved, plan, controls, options)?;
+            let run = run_plan(&resolved, plan, controls, options).ok()?;
             let finished = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
             if let Some(report) = options.on_done {
                 report(finished, total);
             }
-            Ok(run)
+            Some(run)
         })
-        .collect::<Result<Vec<Run>, RunError>>()?;
-    Ok(Report { resolved, runs })
+        .collect();
+    let runs: Vec<Run> = runs.into_iter().flatten().collect();
+    let interrupted = runs.len() < total;
+    if interrupted && runs.is_empty() {
+        return Err(RunError::Interrupted);
+    }
+    Ok(Report { resolved, runs, interrupted })
 }
 
 /// Checks that a control exists and that its knobs can be set so, without running anything.
@@ -126,15 +134,14 @@ fn run_plan(
     plan: &Plan,
     controls: &[Control],
     options: &Options<'_>,
-) -> Result<Run, RunError> {
+) -> Result<Run, Interrupted> {
     let sample_every = options
         .samples
         .map(|samples| Span((resolved.duration_ns / u64::from(samples.max(1))).max(1)));
     let network = network::build(resolved, controls, sample_every);
     let never = AtomicBool::new(false);
     let before = Instant::now();
-    let outcome = run_until(&network, Pace::Ahead, options.stop.unwrap_or(&never))
-        .map_err(|Interrupted| RunError::Interrupted)?;
+    let outcome = run_until(&network, Pace::Ahead, options.stop.unwrap_or(&never))?;
     let wall = before.elapsed();
     let result = measure::result(resolved, plan, controls, &network, &outcome, wall);
     let (flows, queues) = match options.samples {
