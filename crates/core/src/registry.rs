@@ -1,11 +1,11 @@
 //! The table of names: every start-up, every avoidance, every alias. Adding an algorithm is one
 //! file and one entry here; the command line, scenario files, `list` and the tests read this table.
 
-use crate::avoidance::NewReno;
+use crate::avoidance::{NewReno, Vegas as VegasAvoidance, Westwood};
 use crate::event::{Ack, Loss, Sent};
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::policy::{Avoidance, Entry, Observer, Startup, Step};
-use crate::startup::SlowStart;
+use crate::startup::{Astart, Hoe, LargeInitialWindow, SlowStart, Vegas as VegasStart};
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
 
@@ -177,17 +177,34 @@ macro_rules! avoidances {
 startups! {
     SlowStart = "slow-start" + "newreno", false,
         "one segment more per ACK until ssthresh", "RFC 5681 section 3.1";
+    LargeInitialWindow = "liw" + "newreno", false,
+        "a large first window and no slow start", "Astart paper, section V.D";
+    Hoe = "hoe" + "newreno", false,
+        "slow start to an ssthresh measured on the first ACKs", "Hoe, SIGCOMM 1996";
+    VegasStart = "vegas" + "vegas", false,
+        "slow start in every other round, until segments queue", "Brakmo and others, SIGCOMM 1994";
+    Astart = "astart" + "westwood", false,
+        "slow start whose ssthresh follows the estimated rate up", "Wang and others, INFOCOM 2004";
 }
 
 avoidances! {
     NewReno = "newreno", false,
         "one segment more per RTT, half the flight at a loss", "RFC 5681, RFC 6582";
+    VegasAvoidance = "vegas", false,
+        "keeps a few segments queued", "Brakmo and others, SIGCOMM 1994";
+    Westwood = "westwood", false,
+        "one segment more per RTT, a cut to the estimated rate", "Wang and others, Globecom 2002";
 }
 
 /// Every alias.
 pub const ALIASES: &[Alias] = &[
     Alias { name: "reno", control: "slow-start+newreno", source: "RFC 5681, Reno recovery" },
     Alias { name: "newreno", control: "slow-start+newreno", source: "RFC 6582" },
+    Alias { name: "hoe", control: "hoe+newreno", source: "Hoe, SIGCOMM 1996" },
+    Alias { name: "vegas", control: "vegas+vegas", source: "Brakmo and others, SIGCOMM 1994" },
+    Alias { name: "tcpw", control: "slow-start+westwood", source: "TCP Westwood" },
+    Alias { name: "astart", control: "astart+westwood", source: "Astart paper" },
+    Alias { name: "liw", control: "liw+newreno", source: "Astart paper, section V.D" },
 ];
 
 /// The avoidance a start-up runs with when a control names none.

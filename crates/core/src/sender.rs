@@ -70,7 +70,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
             sent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Startup,
-            eligible: None,
+            eligible: startup.eligible(),
             recovering: false,
             round: 0,
             round_start: false,

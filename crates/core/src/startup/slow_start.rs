@@ -1,7 +1,8 @@
 //! Slow start (RFC 5681 section 3.1): one segment more for every ACK until cwnd reaches ssthresh.
 //!
 //! What it believes: the path holds ssthresh. What it does: doubles the window every RTT when every
-//! segment is acknowledged, and grows by half with delayed ACKs.
+//! segment is acknowledged, and grows by half with delayed ACKs. The presets are the initial windows
+//! TCP has had: one segment (RFC 2001), two (RFC 2581), about 4 KB (RFC 3390, RFC 5681), ten (RFC 6928).
 
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
@@ -12,15 +13,29 @@ use crate::view::View;
 /// Slow start with an initial window and an initial ssthresh of its own, if any.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlowStart {
-    iw: Option<Amount>,
+    iw: InitialWindow,
     ssthresh: Option<Amount>,
+}
+
+/// Where the initial window comes from.
+#[derive(Clone, Copy, Debug, Default)]
+enum InitialWindow {
+    #[default]
+    Endpoint,
+    Fixed(Amount),
+    /// As many segments as given, but no more than so many bytes, and never less than two segments.
+    Limited(u64, Bytes),
 }
 
 impl Observer for SlowStart {}
 
 impl Startup for SlowStart {
     fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.iw.map_or(default, |iw| iw.bytes(mss))
+        match self.iw {
+            InitialWindow::Endpoint => default,
+            InitialWindow::Fixed(iw) => iw.bytes(mss),
+            InitialWindow::Limited(segments, bytes) => (mss * segments).min(bytes.max(mss * 2)),
+        }
     }
 
     fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
@@ -36,26 +51,33 @@ impl Startup for SlowStart {
 impl Knobs for SlowStart {
     const KNOBS: &'static [Knob] = &[
         Knob {
-            name: "iw",
-            kind: KnobKind::Window,
-            default: "the endpoint's",
-            doc: "initial window",
+            name: "preset",
+            kind: KnobKind::Word(&["endpoint", "rfc2001", "rfc2581", "rfc3390", "rfc6928"]),
+            default: "endpoint",
+            doc: "initial window: the endpoint's, or 1, 2, up to 4 or 10 segments as in these RFCs",
         },
-        Knob {
-            name: "ssthresh",
-            kind: KnobKind::Window,
-            default: "the endpoint's",
-            doc: "initial ssthresh; none means unlimited",
-        },
+        IW,
+        SSTHRESH,
     ];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
-            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
+            ("preset", KnobValue::Word(word)) => self.iw = preset(word),
+            ("iw", KnobValue::Window(iw)) => self.iw = InitialWindow::Fixed(iw),
             ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
             _ => return false,
         }
         true
+    }
+}
+
+fn preset(word: &str) -> InitialWindow {
+    match word {
+        "rfc2001" => InitialWindow::Fixed(Amount::Segments(1)),
+        "rfc2581" => InitialWindow::Fixed(Amount::Segments(2)),
+        "rfc3390" => InitialWindow::Limited(4, Bytes(4_380)),
+        "rfc6928" => InitialWindow::Limited(10, Bytes(14_600)),
+        _ => InitialWindow::Endpoint,
     }
 }
 
@@ -67,4 +89,43 @@ pub(crate) fn double(ack: &Ack, view: &View) -> Step {
         return window.hold().until_threshold();
     }
     window.grow(ack.acked.min(view.mss)).until_threshold()
+}
+
+/// The knob for the initial window.
+pub(crate) const IW: Knob =
+    Knob { name: "iw", kind: KnobKind::Window, default: "the endpoint's", doc: "initial window" };
+
+/// The knob for the initial ssthresh.
+pub(crate) const SSTHRESH: Knob = Knob {
+    name: "ssthresh",
+    kind: KnobKind::Window,
+    default: "the endpoint's",
+    doc: "initial ssthresh; none means unlimited",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first_window(preset: &'static str, mss: u64) -> u64 {
+        let mut policy = SlowStart::default();
+        assert!(policy.set("preset", KnobValue::Word(preset)));
+        policy.initial_window(Bytes(7), Bytes(mss)).0
+    }
+
+    #[test]
+    fn presets_are_the_initial_windows_of_the_rfcs() {
+        assert_eq!(first_window("endpoint", 1_000), 7);
+        assert_eq!(first_window("rfc2001", 1_460), 1_460);
+        assert_eq!(first_window("rfc2581", 1_460), 2_920);
+        // RFC 3390: 4 segments of 1000 bytes, 3 of 1460, 2 of 4000.
+        assert_eq!(
+            [1_000, 1_460, 4_000].map(|mss| first_window("rfc3390", mss)),
+            [4_000, 4_380, 8_000]
+        );
+        assert_eq!(
+            [1_000, 1_460, 9_000].map(|mss| first_window("rfc6928", mss)),
+            [10_000, 14_600, 18_000]
+        );
+    }
 }

@@ -1,0 +1,126 @@
+//! Vegas' congestion avoidance and loss response (Brakmo, O'Malley and Peterson, SIGCOMM 1994), as
+//! ns-2.35's agent runs them.
+//!
+//! What it believes: between `alpha` and `beta` segments of this connection should wait in queues. What
+//! it does once per RTT ([`crate::estimate::vegas_diff`]): with more than `beta` queued it takes one
+//! segment off the window, with fewer than `alpha` it spreads one segment over the ACKs of the next
+//! round, the window of the decision deciding each ACK's part; otherwise it keeps the window. Growth
+//! waits while more than two segments of the window are unused.
+//!
+//! A loss costs a quarter of the window, a loss of what was already resent half of it, and never leaves
+//! fewer than two segments. A timeout leaves an ssthresh of half the window. The fine-grained timeouts
+//! that find losses early are the transport's.
+
+use crate::estimate::vegas_diff::VegasDiff;
+use crate::event::{Ack, Loss, LossKind, Sent};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::linear::LinearGrowth;
+use crate::policy::{Avoidance, Observer, Step};
+use crate::startup::vegas::{MIN_SEGMENTS, UNUSED_SEGMENTS, unused};
+use crate::units::Bytes;
+use crate::view::{View, Window};
+
+/// Keeps between `alpha` and `beta` segments queued.
+#[derive(Clone, Copy, Debug)]
+pub struct Vegas {
+    diff: VegasDiff,
+    alpha: u64,
+    beta: u64,
+    linear: LinearGrowth,
+    /// The window at the decision to grow, while this round grows.
+    grows_from: Option<Bytes>,
+}
+
+impl Observer for Vegas {
+    fn on_handshake(&mut self, view: &View) {
+        self.diff.on_handshake(view);
+    }
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent, _view: &View) {
+        self.diff.on_sent(sent);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.diff.on_ack(ack, view);
+    }
+}
+
+impl Avoidance for Vegas {
+    fn enter(&mut self, _view: &View) {
+        self.grows_from = None;
+    }
+
+    #[inline]
+    fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        let mut window = view.window;
+        if let Some(queued) = self.diff.decision() {
+            self.grows_from = (queued < self.alpha as i64).then_some(window.cwnd);
+            if queued > self.beta as i64 {
+                self.grows_from = None;
+                window.cwnd = (window.cwnd - view.mss).max(view.mss * MIN_SEGMENTS);
+            }
+        }
+        match self.grows_from {
+            Some(from) if unused(view) <= view.mss * UNUSED_SEGMENTS => {
+                window.grow(self.linear.per_ack_at(view, from))
+            }
+            _ => window.hold(),
+        }
+    }
+
+    fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        let floor = view.mss * MIN_SEGMENTS;
+        if loss.kind == LossKind::Timeout {
+            return Window { cwnd: floor, ssthresh: loss.flight / 2 };
+        }
+        let segments = loss.flight.0 / view.mss.0;
+        let left = if segments <= 3 {
+            MIN_SEGMENTS
+        } else if loss.again {
+            segments / 2
+        } else {
+            segments - segments / 4
+        };
+        Window { cwnd: view.mss * left, ssthresh: floor }
+    }
+}
+
+impl Default for Vegas {
+    fn default() -> Self {
+        Self {
+            diff: VegasDiff::new(),
+            alpha: 1,
+            beta: 3,
+            linear: LinearGrowth::default(),
+            grows_from: None,
+        }
+    }
+}
+
+impl Knobs for Vegas {
+    const KNOBS: &'static [Knob] = &[
+        Knob {
+            name: "alpha",
+            kind: KnobKind::Count(0, 1_000),
+            default: "1",
+            doc: "segments in queues below which the window grows",
+        },
+        Knob {
+            name: "beta",
+            kind: KnobKind::Count(0, 1_000),
+            default: "3",
+            doc: "segments in queues above which the window shrinks",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("alpha", KnobValue::Count(alpha)) => self.alpha = alpha.min(1_000),
+            ("beta", KnobValue::Count(beta)) => self.beta = beta.min(1_000),
+            _ => return false,
+        }
+        true
+    }
+}

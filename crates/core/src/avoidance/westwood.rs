@@ -1,0 +1,120 @@
+//! TCP Westwood's loss response on the Eligible Rate Estimate, as the Astart paper (section III) and
+//! the Agile Probing paper give it; Reno's growth.
+//!
+//! What it believes: at a loss the path still has room for what the estimate says. What it does:
+//!
+//! ```text
+//! three duplicate ACKs: ssthresh = ERE RTTmin, cwnd = min(cwnd, ssthresh)
+//! timeout:              ssthresh = max(2, ERE RTTmin), cwnd = 1
+//! ```
+//!
+//! in whole segments, never under two. With a start-up that publishes an estimate it uses that one, so
+//! that both believe the same and it is kept once; a knob of its own makes it keep its own.
+//!
+//! Departures: the ns-2 module's extra divisor after a timeout is left out, as both papers do not have
+//! it. Without a single RTT sample there is nothing to go by, and half the flight stays.
+
+use crate::avoidance::new_reno::additive_increase;
+use crate::estimate::ere::{self, Ere, EreKnobs};
+use crate::event::{Ack, Loss};
+use crate::knob::{Knob, KnobValue, Knobs};
+use crate::linear::LinearGrowth;
+use crate::policy::{Avoidance, Observer, Step};
+use crate::units::{Bytes, Span};
+use crate::view::{View, Window};
+
+/// Reno's growth, and a cut to what the path has room for.
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    ere: Ere,
+    source: Source,
+    linear: LinearGrowth,
+}
+
+/// Whose estimate counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// The start-up's where it has one.
+    Shared,
+    /// Its own in any case.
+    Own,
+}
+
+impl Westwood {
+    fn shares(&self, view: &View) -> bool {
+        self.source == Source::Shared && view.eligible.is_some()
+    }
+
+    /// The window the path has room for, once an RTT is known.
+    fn room(&self, view: &View) -> Option<Bytes> {
+        if view.rtt.min == Span::MAX {
+            return None;
+        }
+        Some(match view.eligible {
+            Some(rate) if self.source == Source::Shared => rate.over(view.rtt.min),
+            _ => self.ere.over(view.rtt.min),
+        })
+    }
+}
+
+impl Observer for Westwood {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if !self.shares(view) {
+            self.ere.on_ack(ack, view);
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        if self.ere.rate().0 > 0 {
+            self.ere.gauges(report);
+        }
+    }
+}
+
+impl Avoidance for Westwood {
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        additive_increase(&mut self.linear, ack, view)
+    }
+
+    fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        let room = self.room(view).unwrap_or(loss.flight / 2);
+        let ssthresh = room.whole_segments(view.mss).max(view.mss * MIN_SEGMENTS);
+        Window { cwnd: view.window.cwnd.min(ssthresh), ssthresh }
+    }
+}
+
+impl Default for Westwood {
+    fn default() -> Self {
+        Self {
+            ere: Ere::new(EreKnobs::FIGURES),
+            source: Source::Shared,
+            linear: LinearGrowth::default(),
+        }
+    }
+}
+
+impl Knobs for Westwood {
+    const KNOBS: &'static [Knob] = &[
+        ere::PRESET,
+        ere::KNOBS[0],
+        ere::KNOBS[1],
+        ere::KNOBS[2],
+        ere::KNOBS[3],
+        ere::KNOBS[4],
+        ere::KNOBS[5],
+        ere::KNOBS[6],
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        let known = self.ere.set(name, value);
+        if known {
+            self.source = Source::Own;
+        }
+        known
+    }
+}
+
+/// The smallest ssthresh.
+const MIN_SEGMENTS: u64 = 2;

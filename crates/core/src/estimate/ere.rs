@@ -1,0 +1,395 @@
+//! Eligible Rate Estimate: what rate the path has for this connection (Wang, Valla, Sanadidi, Ng and
+//! Gerla, "Adaptive bandwidth share estimation in TCP Westwood", Globecom 2002), as Astart and TCP
+//! Westwood use it.
+//!
+//! What it believes: a queue shows as a window larger than what arrives in the smallest RTT. Without
+//! a queue the spacing of two ACKs tells what the path can carry; with one, the amount delivered in
+//! an RTT tells this connection's share. The sampling interval slides between the two:
+//!
+//! ```text
+//! RE  = eps RE + (1 - eps) r,  r = what arrived in the last srtt / srtt
+//! Tk  = srtt (cwnd/RTTmin - RE) / (cwnd/RTTmin), at least tmin
+//! s   = what arrived in the last Tk / Tk;  one ACK over dt where Tk <= dt
+//! U   = 0.6 U + 0.4 |s - s'|;  tau = srtt (1 + N U/Umax)
+//! ERE = a ERE + (1 - a) (s + s')/2,  a = (2 tau - dt) / (2 tau + dt)
+//! ```
+//!
+//! with `s'` the sample before. While no ACK comes, samples of zero are taken every `tau/m`.
+//!
+//! What the papers leave open is a knob. Preset `figures`, the default: the trapezoid filter above,
+//! eps 0.6 per ACK, the ACK spacing as smallest interval, m = 2, and N = 2, the value that brings the
+//! published throughput figures nearest as a whole (N = 0 is closer below 100 Mbit/s and misses more
+//! above). Preset `paper`: the same with N = 10, the only published value.
+//!
+//! Departures, all for inputs the papers do not think of: ACKs less than 100 ns apart are one sample;
+//! an interval beyond `2 tau`, where `a` would turn negative, counts as `2 tau`; after 64 time
+//! constants of silence the estimate is zero.
+//!
+//! Integers throughout: rates in 2^-32 bytes per ns, the estimate in 2^-48, each product in the width
+//! it needs. Tests hold it to the formulas in floating point.
+
+use crate::estimate::ack_history::AckHistory;
+use crate::event::Ack;
+use crate::knob::{Knob, KnobKind, KnobValue};
+use crate::units::{Bytes, NANOS_PER_SECOND, Rate, Span, mul_div};
+use crate::view::View;
+
+/// The estimator. It must see every ACK of the connection once.
+#[derive(Clone, Debug)]
+pub struct Ere {
+    knobs: EreKnobs,
+    history: AckHistory,
+    /// Time of the last sample, and whether there was an ACK before it.
+    at: u64,
+    started: bool,
+    /// Bytes of ACKs too close to the last one to be a sample of their own.
+    pending: u32,
+    /// When RE was updated last; only for an update per RTT.
+    achieved_at: u64,
+    /// Rates in 2^-32 bytes per ns.
+    achieved: u64,
+    sample: u64,
+    instability: Instability,
+    /// The interval of the last sample, in ns.
+    interval: u64,
+    /// 2^-48 bytes per ns.
+    estimate: u64,
+}
+
+/// Which low-pass filter smooths the samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filter {
+    /// Tustin's, which takes the mean of two samples.
+    Trapezoid,
+    /// The newer sample only.
+    Plain,
+    /// The mean of two samples with a fixed weight of 2/21 per ACK, as the first ns-2 module had it.
+    Constant,
+}
+
+/// What can be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EreKnobs {
+    /// Low-pass filter.
+    pub filter: Filter,
+    /// How far instability lengthens the time constant, in RTTs; 0 to 100.
+    pub n: u64,
+    /// Weight of the old achieved rate, in millionths.
+    pub eps: u64,
+    /// Update the achieved rate once per RTT, not on every ACK.
+    pub re_per_rtt: bool,
+    /// Smallest sampling interval; zero for the spacing of ACKs.
+    pub tmin: Span,
+    /// Samples of zero are taken every `tau / null_m` of silence; 0 for none, up to 8.
+    pub null_m: u64,
+    /// The largest instability is taken over so many samples; 1 to 10.
+    pub umax_window: u64,
+}
+
+impl Ere {
+    /// An estimator that has seen nothing.
+    pub const fn new(knobs: EreKnobs) -> Self {
+        Self {
+            knobs,
+            history: AckHistory::new(),
+            at: 0,
+            started: false,
+            pending: 0,
+            achieved_at: 0,
+            achieved: 0,
+            sample: 0,
+            instability: Instability::NONE,
+            interval: 0,
+            estimate: 0,
+        }
+    }
+
+    /// Sets a knob by name; false if there is none of that name and kind.
+    pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        self.knobs.set(name, value)
+    }
+
+    /// The estimate.
+    pub const fn rate(&self) -> Rate {
+        let scaled = self.estimate as u128 * NANOS_PER_SECOND as u128;
+        Rate(((scaled + (1 << 47)) >> 48) as u64)
+    }
+
+    /// What the estimated rate moves in `span`: with the smallest RTT, the window to aim at.
+    pub const fn over(&self, span: Span) -> Bytes {
+        let bytes = (self.estimate as u128 * span.0 as u128) >> 48;
+        Bytes(if bytes > u64::MAX as u128 { u64::MAX } else { bytes as u64 })
+    }
+
+    /// Takes an ACK in.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack, view: &View) {
+        let srtt = view.rtt.smoothed.0.min(LONGEST);
+        if ack.credited == Bytes(0) || srtt == 0 {
+            return;
+        }
+        let now = ack.now.0.max(self.at);
+        let credit = u32::try_from(ack.credited.0).unwrap_or(u32::MAX);
+        self.history.push(now, credit, srtt);
+        let dt = now - self.at;
+        if self.started && dt < CLOSEST {
+            self.pending = self.pending.saturating_add(credit);
+            return;
+        }
+        self.update_achieved(now, srtt);
+        self.at = now;
+        if !self.started {
+            self.started = true;
+            return;
+        }
+        let credit = self.pending.saturating_add(credit);
+        self.pending = 0;
+        self.take_sample(credit, dt.min(LONGEST), srtt, view);
+    }
+
+    /// Reports `ere`, `re` (bytes per second), `tk` (ns).
+    pub fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("ere", self.rate().0);
+        report("re", ((u128::from(self.achieved) * u128::from(NANOS_PER_SECOND)) >> 32) as u64);
+        report("tk", self.interval);
+    }
+
+    #[inline]
+    fn update_achieved(&mut self, now: u64, srtt: u64) {
+        if self.knobs.re_per_rtt && self.started && now - self.achieved_at < srtt {
+            return;
+        }
+        self.achieved_at = now;
+        let achieved = rate(self.history.within_span(srtt), srtt);
+        self.achieved = blend(achieved, self.achieved, self.knobs.eps);
+    }
+
+    #[inline]
+    fn take_sample(&mut self, credit: u32, dt: u64, srtt: u64, view: &View) {
+        self.interval = self.sampling_interval(srtt, view);
+        let sample = if self.interval <= dt {
+            rate(credit, dt)
+        } else {
+            rate(self.history.within(self.interval), self.interval)
+        };
+        let mut tau = srtt;
+        if self.knobs.n > 0 {
+            let change = sample.abs_diff(self.sample);
+            let ratio = self.instability.observe(change, self.knobs.umax_window as usize);
+            tau += (srtt * ratio * self.knobs.n) >> RATIO_BITS;
+        }
+        let rest = self.take_nulls(dt, tau);
+        self.step(rest, sample, tau);
+    }
+
+    /// `Tk`, or the smallest allowed.
+    #[inline]
+    fn sampling_interval(&self, srtt: u64, view: &View) -> u64 {
+        let (cwnd, rtt_min) = (view.window.cwnd.0, view.rtt.min.0.min(LONGEST));
+        let arrived = ((u128::from(self.achieved) * u128::from(rtt_min)) >> 32) as u64;
+        if arrived >= cwnd {
+            return self.knobs.tmin.0;
+        }
+        mul_div(srtt, cwnd - arrived, cwnd).max(self.knobs.tmin.0)
+    }
+
+    /// Samples of zero for the silence in `dt`; returns what remains of it.
+    #[inline]
+    fn take_nulls(&mut self, dt: u64, tau: u64) -> u64 {
+        let m = self.knobs.null_m;
+        if m == 0 || dt * m <= tau {
+            return dt;
+        }
+        let slice = (tau / m).max(1);
+        let nulls = (dt - 1) / slice;
+        if nulls > m * FORGOTTEN {
+            (self.estimate, self.sample) = (0, 0);
+        } else {
+            (0..nulls).for_each(|_| self.step(slice, 0, tau));
+        }
+        dt - nulls * slice
+    }
+
+    /// One step of the filter over `dt`.
+    #[inline]
+    fn step(&mut self, dt: u64, sample: u64, tau: u64) {
+        let mean = (sample + self.sample) << 15;
+        let target = if self.knobs.filter == Filter::Plain { sample << 16 } else { mean };
+        let dt = dt.min(2 * tau);
+        let weight = match self.knobs.filter {
+            Filter::Constant => CONSTANT_WEIGHT,
+            _ => mul_div(2 * dt, 1 << 32, 2 * tau + dt),
+        };
+        let change = i128::from(target as i64 - self.estimate as i64) * i128::from(weight);
+        self.estimate = (self.estimate as i64 + ((change + HALF) >> 32) as i64) as u64;
+        self.sample = sample;
+    }
+}
+
+/// `U` and the largest of its last values, as a ring.
+#[derive(Clone, Debug)]
+struct Instability {
+    values: [u64; LONGEST_UMAX_WINDOW],
+    newest: u8,
+    largest: u8,
+}
+
+impl Instability {
+    const NONE: Self = Self { values: [0; LONGEST_UMAX_WINDOW], newest: 0, largest: 0 };
+
+    /// Takes in a change of the sample; returns `U/Umax` in 2^-16, zero while nothing has changed.
+    #[inline]
+    fn observe(&mut self, change: u64, window: usize) -> u64 {
+        let value = blend(change, self.values[self.newest as usize], U_EPS);
+        self.newest = if self.newest as usize + 1 < window { self.newest + 1 } else { 0 };
+        self.values[self.newest as usize] = value;
+        if value >= self.values[self.largest as usize] {
+            self.largest = self.newest;
+        } else if self.largest == self.newest {
+            let largest = (0..window).max_by_key(|&index| self.values[index]);
+            self.largest = largest.unwrap_or(0) as u8;
+        }
+        let largest = self.values[self.largest as usize];
+        if value == largest {
+            return u64::from(largest > 0) << RATIO_BITS;
+        }
+        (value << RATIO_BITS) / largest
+    }
+}
+
+impl EreKnobs {
+    /// What fits the published figures as a whole.
+    pub const FIGURES: Self = Self {
+        filter: Filter::Trapezoid,
+        n: 2,
+        eps: 600_000,
+        re_per_rtt: false,
+        tmin: Span(0),
+        null_m: 2,
+        umax_window: 10,
+    };
+
+    /// What is published.
+    pub const PAPER: Self = Self { n: 10, ..Self::FIGURES };
+
+    /// Sets one by name; false if there is none of that name and kind.
+    pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("preset", KnobValue::Word("paper")) => *self = Self::PAPER,
+            ("preset", KnobValue::Word("figures")) => *self = Self::FIGURES,
+            ("ere.filter", KnobValue::Word("trapezoid")) => self.filter = Filter::Trapezoid,
+            ("ere.filter", KnobValue::Word("plain")) => self.filter = Filter::Plain,
+            ("ere.filter", KnobValue::Word("const")) => self.filter = Filter::Constant,
+            ("ere.N", KnobValue::Count(n)) => self.n = n.min(LARGEST_N),
+            ("ere.eps", KnobValue::Ratio(eps)) => self.eps = eps.min(RATIO_ONE),
+            ("ere.re_update", KnobValue::Word(word)) => self.re_per_rtt = word == "rtt",
+            ("ere.tmin", KnobValue::Time(tmin)) => self.tmin = tmin.min(LONGEST_TMIN),
+            ("ere.null_m", KnobValue::Count(m)) => self.null_m = m.min(LARGEST_M),
+            ("ere.umax_window", KnobValue::Count(window)) => {
+                self.umax_window = window.clamp(1, LONGEST_UMAX_WINDOW as u64);
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Default for EreKnobs {
+    fn default() -> Self {
+        Self::FIGURES
+    }
+}
+
+/// `bytes` in `span` ns, in 2^-32 bytes per ns, at most [`FASTEST`].
+#[inline]
+fn rate(bytes: u32, span: u64) -> u64 {
+    ((u64::from(bytes) << 32) / span.max(1)).min(FASTEST)
+}
+
+/// `eps * old + (1 - eps) * new`, `eps` in millionths; both under 2^44.
+#[inline]
+fn blend(new: u64, old: u64, eps: u64) -> u64 {
+    let kept = (eps << BLEND_BITS) / RATIO_ONE;
+    (old * kept + new * ((1 << BLEND_BITS) - kept)) >> BLEND_BITS
+}
+
+/// The preset, where a policy has no more to it than its estimator's.
+pub const PRESET: Knob = Knob {
+    name: "preset",
+    kind: KnobKind::Word(&["figures", "paper"]),
+    default: "figures",
+    doc: "figures: N = 2, nearest to the published figures; paper: N = 10, the published value",
+};
+
+/// The other knobs, in the order of the formulas.
+pub const KNOBS: [Knob; 7] = [
+    Knob {
+        name: "ere.eps",
+        kind: KnobKind::Ratio(0, RATIO_ONE),
+        default: "0.6",
+        doc: "weight of the old achieved rate RE (Globecom 2002)",
+    },
+    Knob {
+        name: "ere.re_update",
+        kind: KnobKind::Word(&["ack", "rtt"]),
+        default: "ack",
+        doc: "when RE is updated; the papers do not say",
+    },
+    Knob {
+        name: "ere.tmin",
+        kind: KnobKind::Time(Span(0), LONGEST_TMIN),
+        default: "0s",
+        doc: "smallest sampling interval Tk; 0s is the spacing of two ACKs",
+    },
+    Knob {
+        name: "ere.umax_window",
+        kind: KnobKind::Count(1, LONGEST_UMAX_WINDOW as u64),
+        default: "10",
+        doc: "samples over which the largest instability Umax is taken",
+    },
+    Knob {
+        name: "ere.N",
+        kind: KnobKind::Count(0, LARGEST_N),
+        default: "2 (figures), 10 (paper)",
+        doc: "RTTs by which full instability lengthens the time constant",
+    },
+    Knob {
+        name: "ere.filter",
+        kind: KnobKind::Word(&["trapezoid", "plain", "const"]),
+        default: "trapezoid",
+        doc: "low-pass filter: mean of two samples, newest sample, or fixed weights per ACK",
+    },
+    Knob {
+        name: "ere.null_m",
+        kind: KnobKind::Count(0, LARGEST_M),
+        default: "2",
+        doc: "samples of zero per time constant of silence; 0 for none",
+    },
+];
+
+/// ACKs closer than this, in ns, are one sample: 1250 bytes at 100 Gbit/s.
+const CLOSEST: u64 = 100;
+
+/// Longest RTT and gap told apart, in ns: 18 minutes.
+const LONGEST: u64 = 1 << 40;
+
+/// Fastest rate told apart: 4096 bytes per ns.
+const FASTEST: u64 = (1 << 44) - 1;
+
+/// Time constants of silence after which nothing is left: (3/5)^128 of the estimate with m = 2.
+const FORGOTTEN: u64 = 64;
+
+/// Weight of the old value in U, in millionths (Globecom 2002).
+const U_EPS: u64 = 600_000;
+
+/// 1 - 19/21, in 2^-32: the fixed weights 0.9047 and 0.0476 of the first ns-2 module.
+const CONSTANT_WEIGHT: u64 = (2 << 32) / 21;
+
+const HALF: i128 = 1 << 31;
+const BLEND_BITS: u32 = 18;
+const RATIO_BITS: u32 = 16;
+const RATIO_ONE: u64 = crate::knob::RATIO_ONE;
+const LARGEST_N: u64 = 100;
+const LARGEST_M: u64 = 8;
+const LONGEST_UMAX_WINDOW: usize = 10;
+const LONGEST_TMIN: Span = Span::from_secs(1);

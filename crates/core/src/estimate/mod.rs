@@ -1,0 +1,6 @@
+//! Estimators, one file each. They observe; policies that own them decide.
+
+pub mod ack_history;
+pub mod ere;
+pub mod packet_pair;
+pub mod vegas_diff;

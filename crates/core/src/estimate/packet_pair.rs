@@ -1,0 +1,105 @@
+//! Bottleneck rate from closely spaced ACKs (Hoe, "Improving the start-up behavior of a congestion
+//! control scheme for TCP", SIGCOMM 1996, section 3): the slope of the least-squares line through
+//! three of them.
+//!
+//! The paper leaves open what "closely spaced" is. Here three successive ACKs for new data must span
+//! less than a fraction of the smallest RTT, a quarter unless set: then they answer one burst, which
+//! the bottleneck has spaced. From a window of one segment the third round is the first to have them.
+
+use crate::event::Ack;
+use crate::units::{Bytes, Instant, NANOS_PER_SECOND, Rate, Span};
+use crate::view::View;
+
+/// Waits for three closely spaced ACKs, once.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketPair {
+    span: u64,
+    /// The last ACKs, oldest first: arrival, and all that was acknowledged then.
+    acks: [(Instant, Bytes); 3],
+    seen: u8,
+    rate: Option<Rate>,
+}
+
+impl PacketPair {
+    /// `span` is the fraction of the smallest RTT within which three ACKs count as close, in
+    /// millionths.
+    pub const fn new(span: u64) -> Self {
+        Self { span, acks: [(Instant(0), Bytes(0)); 3], seen: 0, rate: None }
+    }
+
+    /// The rate, once known.
+    pub const fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
+    /// Takes an ACK in; afterwards nothing changes any more once the rate is known.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if self.rate.is_some() || ack.acked == Bytes(0) {
+            return;
+        }
+        self.acks = [self.acks[1], self.acks[2], (ack.now, view.acked)];
+        self.seen = self.seen.saturating_add(1);
+        let [first, _, last] = self.acks;
+        let near = view.rtt.min.scaled(self.span, crate::knob::RATIO_ONE).min(LONGEST_SPAN);
+        if self.seen >= 3 && view.rtt.min != Span::MAX && last.0.since(first.0) < near {
+            self.rate = slope(&self.acks);
+        }
+    }
+}
+
+/// Slope of the least-squares line, if times rise and differ.
+///
+/// With times and amounts counted from the first ACK: `b = (3 sum(ta) - sum(t) sum(a)) /
+/// (3 sum(t^2) - sum(t)^2)`. Times stay under 2^40 ns and amounts are cut at 2^48 bytes, so every
+/// term fits 128 bits.
+fn slope(acks: &[(Instant, Bytes); 3]) -> Option<Rate> {
+    let [(t0, a0), (t1, a1), (t2, a2)] = *acks;
+    if t1 < t0 || t2 < t1 {
+        return None;
+    }
+    let (t1, t2) = (i128::from((t1.since(t0)).0), i128::from(t2.since(t0).0));
+    let (a1, a2) = (i128::from((a1 - a0).0 & LARGEST), i128::from((a2 - a0).0 & LARGEST));
+    let above = 3 * (t1 * a1 + t2 * a2) - (t1 + t2) * (a1 + a2);
+    let below = 3 * (t1 * t1 + t2 * t2) - (t1 + t2) * (t1 + t2);
+    if below <= 0 || above <= 0 {
+        return None;
+    }
+    let rate = above * i128::from(NANOS_PER_SECOND) / below;
+    Some(Rate(u64::try_from(rate).unwrap_or(u64::MAX)))
+}
+
+/// A quarter, in millionths.
+pub const QUARTER: u64 = 250_000;
+
+/// Longest span three ACKs may have: 18 minutes.
+const LONGEST_SPAN: Span = Span(1 << 40);
+
+const LARGEST: u64 = (1 << 48) - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn acks(times_us: [u64; 3], segments: [u64; 3]) -> [(Instant, Bytes); 3] {
+        [0, 1, 2].map(|i| (Instant(times_us[i] * 1_000), Bytes(segments[i] * 1_000)))
+    }
+
+    #[test]
+    fn evenly_spaced_acks_give_the_rate_of_the_bottleneck() {
+        // 1000 bytes every 200 us are 5 MB/s.
+        assert_eq!(slope(&acks([0, 200, 400], [1, 2, 3])), Some(Rate(5_000_000)));
+    }
+
+    #[test]
+    fn the_line_is_the_least_squares_one() {
+        // t 0, 1, 5 ms; a 0, 1, 2 kB: means 2 and 1; (-2*-1 + -1*0 + 3*1) / (4 + 1 + 9) = 5/14 kB/ms.
+        assert_eq!(slope(&acks([0, 1_000, 5_000], [1, 2, 3])), Some(Rate(357_142)));
+    }
+
+    #[test]
+    fn acks_at_one_instant_tell_nothing() {
+        assert_eq!(slope(&acks([7, 7, 7], [1, 2, 3])), None);
+        assert_eq!(slope(&acks([7, 3, 9], [1, 2, 3])), None);
+    }
+}

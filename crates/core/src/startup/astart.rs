@@ -1,0 +1,129 @@
+//! Adaptive Start (Wang, Pau, Yamada, Sanadidi and Gerla, "TCP Startup Performance in Large Bandwidth
+//! Delay Networks", INFOCOM 2004, section III).
+//!
+//! What it believes: the Eligible Rate Estimate times the smallest RTT is a window the path has room
+//! for. What it does on every ACK for new data:
+//!
+//! ```text
+//! if ssthresh < ERE RTTmin: ssthresh = ERE RTTmin        in whole segments, never lowered here
+//! if cwnd >= ssthresh:      cwnd += 1/cwnd               mini linear phase
+//! else:                     cwnd += 1                    mini exponential phase
+//! ```
+//!
+//! It does not end by itself: the linear phase is its steady state, and a later rise of the estimate
+//! opens the exponential one again. A loss ends it; a timeout starts it anew.
+//!
+//! What the paper leaves open: the first ssthresh is the endpoint's, as its figures show a plateau at
+//! NewReno's 32 KB; where the endpoint has none, 32 segments, because without a first threshold this is
+//! slow start. Delayed ACKs count as one.
+
+use crate::estimate::ere::{self, Ere, EreKnobs};
+use crate::event::Ack;
+use crate::knob::{Amount, Knob, KnobValue, Knobs};
+use crate::linear::LinearGrowth;
+use crate::policy::{Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::units::{Bytes, Rate, Span};
+use crate::view::View;
+
+/// Slow start whose threshold follows the Eligible Rate Estimate up.
+#[derive(Clone, Debug)]
+pub struct Astart {
+    ere: Ere,
+    linear: LinearGrowth,
+    iw: Option<Amount>,
+    ssthresh: Option<Amount>,
+}
+
+impl Observer for Astart {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.ere.on_ack(ack, view);
+    }
+
+    #[inline]
+    fn eligible(&self) -> Option<Rate> {
+        Some(self.ere.rate())
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        self.ere.gauges(report);
+    }
+}
+
+impl Startup for Astart {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.iw.map_or(default, |iw| iw.bytes(mss))
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        match self.ssthresh {
+            Some(ssthresh) => ssthresh.bytes(mss),
+            None if default == Bytes::MAX => mss * FIRST_SSTHRESH_SEGMENTS,
+            None => default,
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let mut window = view.window;
+        window.ssthresh = self.raised(window.ssthresh, view);
+        if window.cwnd >= window.ssthresh {
+            return window.grow(self.linear.per_ack(view));
+        }
+        window.grow(ack.acked.min(view.mss))
+    }
+}
+
+impl Astart {
+    /// ssthresh, or the estimated window if that is larger. Whole segments are counted only then.
+    #[inline]
+    fn raised(&self, ssthresh: Bytes, view: &View) -> Bytes {
+        if view.rtt.min == Span::MAX {
+            return ssthresh;
+        }
+        let estimated = self.ere.over(view.rtt.min);
+        if estimated <= ssthresh {
+            return ssthresh;
+        }
+        ssthresh.max(estimated.whole_segments(view.mss))
+    }
+}
+
+impl Default for Astart {
+    fn default() -> Self {
+        Self {
+            ere: Ere::new(EreKnobs::FIGURES),
+            linear: LinearGrowth::default(),
+            iw: None,
+            ssthresh: None,
+        }
+    }
+}
+
+impl Knobs for Astart {
+    const KNOBS: &'static [Knob] = &[
+        ere::PRESET,
+        IW,
+        SSTHRESH,
+        ere::KNOBS[0],
+        ere::KNOBS[1],
+        ere::KNOBS[2],
+        ere::KNOBS[3],
+        ere::KNOBS[4],
+        ere::KNOBS[5],
+        ere::KNOBS[6],
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
+            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
+            _ => return self.ere.set(name, value),
+        }
+        true
+    }
+}
+
+/// 32 KB in packets of 1000 bytes.
+const FIRST_SSTHRESH_SEGMENTS: u64 = 32;

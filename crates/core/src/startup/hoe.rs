@@ -1,0 +1,148 @@
+//! Hoe's start-up (SIGCOMM 1996, section 3): slow start toward an ssthresh measured on the first ACKs.
+//!
+//! What it believes: ACKs that answer one burst leave the bottleneck at its rate, and that rate over
+//! the RTT of the first segment is the window to stop at. What it does: sets
+//! `ssthresh = rate * RTT / MSS` once, in whole segments; slow start then runs unchanged.
+//!
+//! Preset `paper`: rate by least squares over three closely spaced ACKs
+//! ([`crate::estimate::packet_pair`]). Preset `ns2`, what ns-2.35's NewReno agent does with its Hoe
+//! option: the rate is one segment per spacing of the connection's second and third ACK, the
+//! handshake's counting as the first; the RTT is that of the handshake or first segment; ssthresh is
+//! only ever lowered.
+//!
+//! Departures: Hoe's retransmission on partial ACKs became NewReno (RFC 6582) and is the transport's;
+//! ssthresh stays at least two segments.
+
+use crate::estimate::packet_pair::{PacketPair, QUARTER};
+use crate::event::Ack;
+use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::policy::{Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::{Bytes, Instant, Rate, Span};
+use crate::view::View;
+
+/// Slow start toward a measured ssthresh.
+#[derive(Clone, Copy, Debug)]
+pub struct Hoe {
+    iw: Option<Amount>,
+    ssthresh: Option<Amount>,
+    method: Method,
+    /// The window measured, until a step has used it.
+    measured: Option<Bytes>,
+    rate: Rate,
+}
+
+/// Where the rate comes from.
+#[derive(Clone, Copy, Debug)]
+enum Method {
+    LeastSquares(PacketPair),
+    SecondAndThirdAck { acks: u8, second: Instant },
+}
+
+impl Observer for Hoe {
+    fn on_handshake(&mut self, _view: &View) {
+        if let Method::SecondAndThirdAck { acks, .. } = &mut self.method {
+            *acks = 1;
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if self.rate != Rate(0) {
+            return;
+        }
+        let rate = match &mut self.method {
+            Method::LeastSquares(pair) => {
+                pair.on_ack(ack, view);
+                pair.rate()
+            }
+            Method::SecondAndThirdAck { acks, second } => spacing(acks, second, ack, view.mss),
+        };
+        if let Some(rate) = rate {
+            self.rate = rate.max(Rate(1));
+            let window = rate.over(view.rtt.first).whole_segments(view.mss);
+            self.measured = Some(window.max(view.mss * 2));
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("pair_rate", self.rate.0);
+    }
+}
+
+impl Startup for Hoe {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.iw.map_or(default, |iw| iw.bytes(mss))
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss))
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let Some(measured) = self.measured.take() else { return double(ack, view) };
+        let lowers = measured < view.window.ssthresh;
+        if matches!(self.method, Method::SecondAndThirdAck { .. }) && !lowers {
+            return double(ack, view);
+        }
+        let mut view = *view;
+        view.window.ssthresh = measured;
+        double(ack, &view)
+    }
+}
+
+impl Default for Hoe {
+    fn default() -> Self {
+        let method = Method::LeastSquares(PacketPair::new(QUARTER));
+        Self { iw: None, ssthresh: None, method, measured: None, rate: Rate(0) }
+    }
+}
+
+impl Knobs for Hoe {
+    const KNOBS: &'static [Knob] = &[
+        Knob {
+            name: "preset",
+            kind: KnobKind::Word(&["paper", "ns2"]),
+            default: "paper",
+            doc: "paper: least squares over three close ACKs; ns2: second and third ACK, only lowers",
+        },
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "span",
+            kind: KnobKind::Ratio(1, RATIO_ONE),
+            default: "0.25 (paper)",
+            doc: "fraction of the smallest RTT within which three ACKs are closely spaced",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("preset", KnobValue::Word("paper")) => self.method = Self::default().method,
+            ("preset", KnobValue::Word("ns2")) => {
+                self.method = Method::SecondAndThirdAck { acks: 0, second: Instant(0) };
+            }
+            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
+            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
+            ("span", KnobValue::Ratio(span)) => {
+                self.method = Method::LeastSquares(PacketPair::new(span));
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Counts an ACK; on the third, one segment per spacing from the second.
+fn spacing(acks: &mut u8, second: &mut Instant, ack: &Ack, mss: Bytes) -> Option<Rate> {
+    if *acks >= 3 {
+        return None;
+    }
+    *acks += 1;
+    if *acks == 2 {
+        *second = ack.now;
+    }
+    let gap = ack.now.since(*second);
+    (*acks == 3 && gap > Span(0)).then(|| mss.per(gap))
+}

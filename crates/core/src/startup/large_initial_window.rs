@@ -1,0 +1,59 @@
+//! Large initial window: start with a window that may fill the path, and grow linearly at once. The
+//! Astart paper (section V.D) compares with it on a satellite path.
+//!
+//! What it believes: `iw` fits. What it does: begins at `iw` with ssthresh there too, so that the first
+//! ACK already meets congestion avoidance. After a timeout it is slow start, as for everyone.
+
+use crate::event::Ack;
+use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::policy::{Observer, Startup, Step};
+use crate::startup::slow_start::double;
+use crate::units::Bytes;
+use crate::view::View;
+
+/// A large first window instead of slow start.
+#[derive(Clone, Copy, Debug)]
+pub struct LargeInitialWindow {
+    iw: Amount,
+}
+
+impl Observer for LargeInitialWindow {}
+
+impl Startup for LargeInitialWindow {
+    fn initial_window(&self, _default: Bytes, mss: Bytes) -> Bytes {
+        self.iw.bytes(mss)
+    }
+
+    fn initial_ssthresh(&self, _default: Bytes, mss: Bytes) -> Bytes {
+        self.iw.bytes(mss)
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        double(ack, view)
+    }
+}
+
+impl Default for LargeInitialWindow {
+    /// 64 KB, which the paper's packets of 1000 bytes make 64 segments.
+    fn default() -> Self {
+        Self { iw: Amount::Segments(64) }
+    }
+}
+
+impl Knobs for LargeInitialWindow {
+    const KNOBS: &'static [Knob] = &[Knob {
+        name: "iw",
+        kind: KnobKind::Window,
+        default: "64 segments",
+        doc: "initial window, and initial ssthresh with it",
+    }];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("iw", KnobValue::Window(iw)) => self.iw = iw,
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,191 @@
+//! Vegas' slow start (Brakmo, O'Malley and Peterson, SIGCOMM 1994), as ns-2.35's agent runs it.
+//!
+//! What it believes: the window is right when it begins to queue. What it does: once per RTT
+//! ([`crate::estimate::vegas_diff`]) it turns to the other of two kinds of round. In a holding round the
+//! window stays. At the start of a growing one, if more than `gamma` segments queue, it gives an eighth
+//! of the window back and leaves; otherwise every ACK adds a segment.
+//!
+//! ssthresh of two segments after leaving says "never again before a timeout", as in that agent. Growth
+//! waits while more than two segments of the window are unused.
+//!
+//! What the papers leave open: whether the first round holds. The agent counts the handshake as a round
+//! that held, so the first round of data grows; without a handshake that first round is the one that
+//! holds. The knob `first` says so outright.
+
+use crate::estimate::vegas_diff::VegasDiff;
+use crate::event::{Ack, Sent};
+use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::policy::{Entry, Exit, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::units::Bytes;
+use crate::view::View;
+
+/// Slow start in every other round, until a queue shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Vegas {
+    diff: VegasDiff,
+    gamma: u64,
+    grow_every: u64,
+    first: First,
+    iw: Option<Amount>,
+    ssthresh: Option<Amount>,
+    /// Rounds decided since the last that grew; a round grows when it reaches `grow_every`.
+    held: u64,
+    growing: bool,
+}
+
+/// What the first round of data does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum First {
+    /// Grows after a handshake, else holds.
+    Auto,
+    Grows,
+    Holds,
+}
+
+impl Observer for Vegas {
+    fn on_handshake(&mut self, view: &View) {
+        self.diff.on_handshake(view);
+        if self.first == First::Auto {
+            self.held = self.grow_every - 1;
+        }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent, _view: &View) {
+        self.diff.on_sent(sent);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.diff.on_ack(ack, view);
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        self.diff.gauges(report);
+    }
+}
+
+impl Startup for Vegas {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.iw.map_or(default, |iw| iw.bytes(mss))
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss))
+    }
+
+    fn restart_window(&self, mss: Bytes) -> Bytes {
+        mss * RESTART_SEGMENTS
+    }
+
+    fn enter(&mut self, why: Entry, _view: &View) {
+        match (why, self.first) {
+            (Entry::Connect, First::Grows) => self.held = self.grow_every - 1,
+            (Entry::Connect, _) => self.held = 0,
+            _ => self.growing = false,
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if window.cwnd >= window.ssthresh {
+            self.growing = false;
+            return window.hold().until_threshold();
+        }
+        if let Some(queued) = self.diff.decision() {
+            self.held += 1;
+            self.growing = self.held >= self.grow_every;
+            if self.growing {
+                self.held = 0;
+                if queued > self.gamma as i64 {
+                    self.growing = false;
+                    return give_back(view);
+                }
+            }
+        }
+        if !self.growing || unused(view) > view.mss * UNUSED_SEGMENTS {
+            return window.hold();
+        }
+        window.grow(ack.acked.min(view.mss)).until_threshold()
+    }
+}
+
+impl Default for Vegas {
+    fn default() -> Self {
+        Self {
+            diff: VegasDiff::new(),
+            gamma: 1,
+            grow_every: 2,
+            first: First::Auto,
+            iw: None,
+            ssthresh: None,
+            held: 0,
+            growing: false,
+        }
+    }
+}
+
+impl Knobs for Vegas {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "gamma",
+            kind: KnobKind::Count(0, 1_000),
+            default: "1",
+            doc: "segments in queues that end slow start",
+        },
+        Knob {
+            name: "grow_every",
+            kind: KnobKind::Count(1, 16),
+            default: "2",
+            doc: "one round in so many grows",
+        },
+        Knob {
+            name: "first",
+            kind: KnobKind::Word(&["auto", "grows", "holds"]),
+            default: "auto",
+            doc: "what the first round of data does; auto: grows after a handshake, else holds",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
+            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
+            ("gamma", KnobValue::Count(gamma)) => self.gamma = gamma.min(1_000),
+            ("grow_every", KnobValue::Count(rounds)) => self.grow_every = rounds.clamp(1, 16),
+            ("first", KnobValue::Word("auto")) => self.first = First::Auto,
+            ("first", KnobValue::Word("grows")) => self.first = First::Grows,
+            ("first", KnobValue::Word("holds")) => self.first = First::Holds,
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// What the window allows beyond what is outstanding, as ns-2 counts it: before this ACK.
+#[inline]
+pub(crate) fn unused(view: &View) -> Bytes {
+    view.window.cwnd - (view.sent - view.acked + view.mss)
+}
+
+/// An eighth less, at least two segments, and no slow start again before a timeout.
+fn give_back(view: &View) -> Step {
+    let floor = view.mss * MIN_SEGMENTS;
+    let mut window = view.window;
+    window.cwnd = (window.cwnd - window.cwnd / 8).max(floor);
+    window.ssthresh = floor;
+    window.hold().exit(Exit::Heuristic)
+}
+
+/// Unused segments beyond which the window does not grow.
+pub(crate) const UNUSED_SEGMENTS: u64 = 2;
+
+/// The smallest window.
+pub(crate) const MIN_SEGMENTS: u64 = 2;
+
+/// The window after a timeout.
+const RESTART_SEGMENTS: u64 = 2;
