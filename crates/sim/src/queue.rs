@@ -34,12 +34,19 @@ pub(crate) struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LaneId(u32);
 
+/// The earliest key below a node of the tree, and the leaf it stands at.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    key: u64,
+    leaf: u64,
+}
+
 /// Events in order of time.
 #[derive(Debug)]
 pub(crate) struct Queue {
     lanes: Vec<VecDeque<Event>>,
-    /// `tree[1]` is the winner; leaf `i` is `tree[leaves + i]`; each node is (key, leaf).
-    tree: Vec<(u64, u32)>,
+    /// `tree[1]` is the winner, `tree[leaves + i]` is leaf `i`.
+    tree: Vec<Node>,
     leaves: usize,
     strays: BinaryHeap<Reverse<Event>>,
 }
@@ -74,7 +81,9 @@ impl Queue {
         let leaves = (lanes + 1).next_power_of_two();
         Self {
             lanes: (0..lanes).map(|_| VecDeque::new()).collect(),
-            tree: (0..2 * leaves).map(|node| (u64::MAX, (node % leaves) as u32)).collect(),
+            tree: (0..2 * leaves)
+                .map(|node| Node { key: u64::MAX, leaf: (node % leaves) as u64 })
+                .collect(),
             leaves,
             strays: BinaryHeap::new(),
         }
@@ -109,25 +118,26 @@ impl Queue {
     /// Whether `event` would be the next one out.
     #[inline]
     pub(crate) fn would_be_next(&self, event: Event) -> bool {
-        event.key < self.tree[1].0
+        event.key < self.tree[1].key
     }
 
     /// Takes the earliest event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        let (key, leaf) = self.tree[1];
-        if key == u64::MAX {
+        let winner = self.tree[1];
+        if winner.key == u64::MAX {
             return None;
         }
+        let leaf = winner.leaf as usize;
         if leaf == 0 {
             let event = self.strays.pop()?.0;
             self.climb(0, self.strays.peek().map_or(u64::MAX, |next| next.0.key));
             return Some(event);
         }
-        let queue = &mut self.lanes[leaf as usize - 1];
+        let queue = &mut self.lanes[leaf - 1];
         let event = queue.pop_front()?;
         let next = queue.front().map_or(u64::MAX, |next| next.key);
-        self.climb(leaf as usize, next);
+        self.climb(leaf, next);
         Some(event)
     }
 
@@ -135,14 +145,24 @@ impl Queue {
     #[inline]
     fn climb(&mut self, leaf: usize, key: u64) {
         let mut node = self.leaves + leaf;
-        let mut winner = (key, leaf as u32);
-        self.tree[node] = winner;
+        let mut winner = Node { key, leaf: leaf as u64 };
+        let tree = &mut self.tree[..2 * self.leaves];
+        tree[node] = winner;
         while node > 1 {
-            let other = self.tree[node ^ 1];
-            winner = if other < winner { other } else { winner };
+            winner = winner.earlier(tree[node ^ 1]);
             node >>= 1;
-            self.tree[node] = winner;
+            tree[node] = winner;
         }
+    }
+}
+
+impl Node {
+    /// The earlier of two, without a branch: which one it is cannot be predicted.
+    #[inline]
+    fn earlier(self, other: Self) -> Self {
+        let mask = u64::from(other.key < self.key).wrapping_neg();
+        let select = |mine: u64, theirs: u64| mine ^ ((mine ^ theirs) & mask);
+        Self { key: select(self.key, other.key), leaf: select(self.leaf, other.leaf) }
     }
 }
 

@@ -1,0 +1,177 @@
+//! The TCP endpoints against numbers worked by hand.
+
+mod common;
+
+use common::{flow, link, network};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, run};
+
+const ALL: [Recovery; 3] = [Recovery::Reno, Recovery::NewReno, Recovery::Sack];
+
+/// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
+fn path(drop_nth: &[u64]) -> LinkSpec {
+    LinkSpec { drop_nth: drop_nth.to_vec(), ..link(8, 50, 100) }
+}
+
+fn one(spec: FlowSpec, link: LinkSpec, duration_ms: u64) -> FlowOutcome {
+    run(&network(vec![link], vec![spec], duration_ms)).flows.remove(0)
+}
+
+fn sized(recovery: Recovery, packets: u32) -> FlowSpec {
+    let mut spec = flow(&[0], 50, recovery);
+    spec.packets = Some(packets);
+    spec
+}
+
+/// Without access links or ACK sizes to speak of.
+fn ideal(mut spec: FlowSpec) -> FlowSpec {
+    spec.access_rate_bps = 1_000_000_000_000;
+    spec.return_rate_bps = 1_000_000_000_000;
+    spec.endpoint.ack_bytes = 1;
+    spec
+}
+
+#[test]
+fn slow_start_doubles_every_round_trip() {
+    // Windows 1, 2, 4, 8, 16: packet 31 is the last of the fifth round. It leaves in the burst that
+    // answers round four, and the round before takes 8 ms to be sent.
+    let outcome = one(ideal(sized(Recovery::NewReno, 31)), path(&[]), 5_000);
+    assert_eq!(outcome.delivered_packets, 31);
+    assert_eq!(outcome.peak_cwnd, Bytes(32_000));
+    let finished_ms = outcome.finished_at.unwrap().0 / 1_000_000;
+    // Four round trips of 101 ms, then 16 packets at 1 ms each and 50 ms of propagation.
+    assert_eq!(finished_ms, 4 * 101 + 16 + 50);
+}
+
+#[test]
+fn delayed_acks_grow_the_window_by_half_a_round() {
+    let mut spec = sized(Recovery::NewReno, 2 + 3 + 4 + 6);
+    spec.endpoint.initial_window = Bytes(2000);
+    spec.endpoint.delayed_ack = 2;
+    let outcome = one(ideal(spec), path(&[]), 5_000);
+    // 2 packets, 1 ACK: 3. Then 3 packets: an ACK for two, and the third waits for its pair.
+    assert_eq!(outcome.delivered_packets, 15);
+    assert_eq!(outcome.counts.timeouts, 0);
+    assert!(outcome.peak_cwnd < Bytes(11_000), "{:?}", outcome.peak_cwnd);
+}
+
+#[test]
+fn one_loss_costs_one_fast_retransmit_and_half_the_window() {
+    for recovery in ALL {
+        let mut spec = flow(&[0], 50, recovery);
+        spec.endpoint.initial_ssthresh = Bytes(32_000);
+        let outcome = one(spec, path(&[40]), 3_000);
+        assert_eq!(outcome.counts.fast_retransmits, 1, "{recovery:?}");
+        assert_eq!(outcome.counts.retransmitted, 1, "{recovery:?}");
+        assert_eq!(outcome.counts.timeouts, 0, "{recovery:?}");
+        assert_eq!(outcome.drops, 1, "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_lost_tail_waits_for_the_timer() {
+    for recovery in ALL {
+        let outcome = one(sized(recovery, 31), path(&[31]), 5_000);
+        assert_eq!(outcome.counts.timeouts, 1, "{recovery:?}");
+        assert_eq!(outcome.counts.retransmitted, 1, "{recovery:?}");
+        // RFC 6298: the smallest timeout is one second, from the last ACK.
+        let finished_ms = outcome.finished_at.unwrap().0 / 1_000_000;
+        assert!((1_500..1_700).contains(&finished_ms), "{recovery:?}: {finished_ms} ms");
+    }
+}
+
+#[test]
+fn timeouts_of_one_segment_double() {
+    let nth = [1, 2, 3];
+    let outcome = one(sized(Recovery::NewReno, 1), path(&nth), 20_000);
+    assert_eq!(outcome.counts.timeouts, 3);
+    // 1 + 2 + 4 seconds after the first try.
+    assert_eq!(outcome.finished_at.unwrap().0 / 1_000_000, 7_051);
+}
+
+#[test]
+fn newreno_repairs_one_loss_a_round_trip_and_sack_all_in_one() {
+    let losses = [65, 67, 69, 71, 73];
+    let finished = |recovery| {
+        let outcome = one(sized(recovery, 200), path(&losses), 20_000);
+        assert_eq!(outcome.delivered_packets, 200);
+        assert_eq!(outcome.counts.timeouts, 0, "{recovery:?}");
+        assert_eq!(outcome.counts.retransmitted, 5, "{recovery:?}");
+        outcome.finished_at.unwrap().0 / 1_000_000
+    };
+    let (newreno, sack) = (finished(Recovery::NewReno), finished(Recovery::Sack));
+    // At least one round trip more: while NewReno repairs hole by hole, SACK already sends new data.
+    assert!(newreno > sack + 100, "NewReno {newreno} ms, SACK {sack} ms");
+}
+
+#[test]
+fn reno_cuts_once_per_loss_and_newreno_once_per_window() {
+    let cuts = |recovery, one_per_window| {
+        let mut spec = flow(&[0], 50, recovery);
+        spec.endpoint.rules.one_per_window = one_per_window;
+        one(spec, path(&[65, 67]), 4_000).counts.cuts
+    };
+    assert_eq!(cuts(Recovery::NewReno, true), 1);
+    assert_eq!(cuts(Recovery::Reno, false), 2);
+}
+
+#[test]
+fn the_receiver_window_bounds_the_flight() {
+    for recovery in ALL {
+        let mut spec = flow(&[0], 50, recovery);
+        spec.endpoint.receiver_window = 20;
+        let outcome = one(spec, path(&[]), 10_000);
+        let rate = outcome.delivered_packets as f64 / 10.0;
+        // 20 packets every 101 ms.
+        assert!((190.0..199.0).contains(&rate), "{recovery:?}: {rate} packets/s");
+        assert_eq!(outcome.drops, 0);
+    }
+}
+
+#[test]
+fn the_buffer_holds_its_packets_beside_the_one_in_service() {
+    let burst = |buffer: u64, counts| {
+        let mut spec = ideal(flow(&[0], 50, Recovery::NewReno));
+        spec.endpoint.initial_window = Bytes(20_000);
+        let link = LinkSpec { in_service_counts: counts, ..link(8, 50, buffer) };
+        one(spec, link, 50).drops
+    };
+    assert_eq!(burst(19, false), 0);
+    assert_eq!(burst(18, false), 1);
+    assert_eq!(burst(19, true), 1);
+    assert_eq!(burst(20, true), 0);
+}
+
+#[test]
+fn a_stopped_source_falls_silent_and_repairs_what_it_sent() {
+    let mut spec = flow(&[0], 50, Recovery::NewReno);
+    spec.stop = Some(Instant(1_000_000_000));
+    let short = one(spec.clone(), path(&[60]), 2_000);
+    let long = one(spec, path(&[60]), 20_000);
+    assert_eq!(short.counts, long.counts);
+    assert_eq!(long.delivered_packets, long.counts.sent - long.counts.retransmitted);
+}
+
+#[test]
+fn a_syn_costs_a_round_trip_and_a_lost_one_the_first_timeout() {
+    let mut spec = sized(Recovery::NewReno, 1);
+    spec.endpoint.syn = true;
+    let plain = one(ideal(spec.clone()), path(&[]), 20_000).finished_at.unwrap();
+    assert_eq!(plain.0 / 1_000_000, 100 + 51);
+    let lost = one(ideal(spec), path(&[1]), 20_000).finished_at.unwrap();
+    assert_eq!(lost.since(plain), Span::from_secs(1));
+}
+
+#[test]
+fn a_link_carries_its_rate_to_the_packet() {
+    // 7 Mbps does not divide the nanosecond: the remainder must not drift over a minute.
+    let mut spec = flow(&[0], 5, Recovery::Sack);
+    spec.endpoint.initial_ssthresh = Bytes(60_000);
+    let link = link(7, 5, 500);
+    let network = Network { duration: Span::from_secs(60), ..network(vec![link], vec![spec], 0) };
+    let outcome = run(&network);
+    let busy = outcome.links[0].totals.busy_ns as f64;
+    let sent = outcome.links[0].totals.packets as f64 * 8000.0 / 7e6 * 1e9;
+    assert!((busy - sent).abs() < 6e8, "busy {busy} ns, {sent} ns of packets");
+    assert!(outcome.flows[0].delivered_packets as f64 > 0.98 * 60.0 * 875.0);
+}
