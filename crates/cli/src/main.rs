@@ -1,1 +1,25 @@
-fn main() {}
+//! The command line of firstflight: scenarios, comparisons and reproductions from a terminal.
+
+mod args;
+mod command_line;
+mod compare;
+mod completions;
+mod expectations;
+mod failure;
+mod figures;
+mod interrupt;
+mod list;
+mod output;
+mod page;
+mod path_args;
+mod progress;
+mod run;
+mod summary;
+mod trace;
+mod transport;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    args::main()
+}

@@ -1,0 +1,107 @@
+//! What can be typed, and how it becomes an exit code.
+
+use std::process::ExitCode;
+
+use clap::error::{Error, ErrorKind};
+use clap::{Parser, Subcommand};
+
+use crate::failure::{Failure, Status};
+use crate::{compare, completions, list, output, run};
+
+/// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
+#[derive(Debug, Parser)]
+#[command(
+    name = "firstflight",
+    version,
+    after_help = EXAMPLES,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Compare(compare::Args),
+    Run(run::Args),
+    List(list::Args),
+    Completions(completions::Args),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  firstflight compare                          NewReno, Hoe, Vegas and Astart side by side
+  firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
+  firstflight run scenario.toml --json
+  firstflight list astart
+
+Exit codes: 0 done, 1 a verdict or a run failed, 2 wrong usage or input, 3 the machine lacks
+something, 130 interrupted (what was finished is kept).";
+
+/// Reads the command line, runs the command, and says how it went.
+pub(crate) fn main() -> ExitCode {
+    let outcome = match Cli::try_parse() {
+        Ok(cli) => dispatch(cli.command),
+        Err(error) => answer(&error),
+    };
+    match outcome {
+        Ok(status) => ExitCode::from(status.code()),
+        Err(failure) => {
+            output::complain(&failure);
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<Status, Failure> {
+    match command {
+        Command::Compare(args) => compare::compare(&args),
+        Command::Run(args) => run::run(&args),
+        Command::List(args) => list::list(&args),
+        Command::Completions(args) => completions::completions(&args),
+    }
+}
+
+/// Help and version are answers; everything else is wrong usage, told in one line.
+fn answer(error: &Error) -> Result<Status, Failure> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let text = error.render();
+            let colored = output::screen().color;
+            output::print(&if colored { text.ansi().to_string() } else { text.to_string() })?;
+            Ok(Status::Done)
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(Failure::Usage(format!("a command is missing\n\n{}", error.render())))
+        }
+        _ => Err(Failure::Usage(one_line(&error.render().to_string()))),
+    }
+}
+
+/// The parser's message without its layout: what is wrong, then what may have been meant.
+fn one_line(message: &str) -> String {
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    let mut text = String::new();
+    let mut usage = "";
+    for line in message.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(form) = line.strip_prefix("Usage: ") {
+            usage = form;
+            continue;
+        }
+        if line.starts_with("For more information") {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push_str(if text.ends_with(':') { " " } else { "; " });
+        }
+        text.push_str(line);
+    }
+    // The words before the first flag or argument are the command.
+    let words = usage.split(' ').take_while(|word| word.starts_with(char::is_alphabetic));
+    let command: Vec<&str> = words.collect();
+    let command = if command.is_empty() { "firstflight".to_owned() } else { command.join(" ") };
+    format!("{text}; see `{command} --help`")
+}

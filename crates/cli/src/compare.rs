@@ -1,0 +1,91 @@
+//! `compare`: one path, several controls, side by side.
+
+use std::path::PathBuf;
+
+use firstflight_report::terminal;
+use firstflight_runner::{Options, check_control};
+use firstflight_scenario::Scenario;
+
+use crate::failure::{Failure, Status};
+use crate::page::{self, About};
+use crate::path_args::PathArgs;
+use crate::progress::Progress;
+use crate::transport::On;
+use crate::{figures, interrupt, output, summary, trace};
+
+/// Compare controls on one path, side by side, with a plot
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Controls such as astart, hoe+newreno or 'slow-start(iw=10pkt)'; see `firstflight list`
+    #[arg(value_name = "CONTROL", default_values = DEFAULTS)]
+    controls: Vec<String>,
+    #[command(flatten)]
+    on: On,
+    /// Print the results as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write report.html, figures, data and results.json here
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    path: PathArgs,
+}
+
+/// The controls that the Astart paper compares.
+const DEFAULTS: [&str; 4] = ["newreno", "hoe", "vegas", "astart"];
+
+const EXAMPLES: &str = "\
+Examples:
+  firstflight compare
+  firstflight compare newreno astart --rate 100Mbps --rtt 70ms --buffer 0.5bdp
+  firstflight compare 'slow-start(iw=10pkt)' astart --size 5MB --profile linux
+  firstflight compare --out report --duration 60s && xdg-open report/report.html
+  firstflight compare astart --json | jq '.runs[0].flows[0].throughput_bps'";
+
+/// Runs the command.
+pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
+    args.on.check()?;
+    let scenario = Scenario::from_flags(&args.path.0, &args.controls)?;
+    for control in &scenario.controls {
+        check_control(control)?;
+    }
+    if let Some(out) = &args.out {
+        output::check_directory("--out", out)?;
+    }
+    let progress = Progress::new(scenario.controls.len());
+    progress.say("runs");
+    let done = |done, total| progress.set(done, total);
+    let traces = scenario.resolve()?.flow_count() * scenario.controls.len() as u64;
+    let options = Options {
+        samples: wanted(args).map(|wanted| trace::samples(traces, wanted)),
+        stop: Some(interrupt::listen()),
+        on_done: Some(&done),
+    };
+    let report = firstflight_runner::run(&scenario, &options)?;
+    drop(progress);
+    if args.json {
+        output::print(&report.results().to_json()?)?;
+    } else {
+        let screen = output::screen();
+        let table = terminal::table(&summary::table(&report), screen);
+        let plot = figures::windows(&report).map(|figure| terminal::figure(&figure, screen));
+        output::print(&plot.map_or(table.clone(), |plot| format!("{plot}\n{table}")))?;
+    }
+    if let Some(out) = &args.out {
+        let names: Vec<&str> = report.runs.iter().map(|run| run.result.alias.as_str()).collect();
+        let subtitle = summary::path(&report);
+        let about = About { title: names.join(", "), subtitle, expectations: None };
+        output::note(&format!("report: {}", page::write(out, &report, &about)?.display()));
+    }
+    Ok(if report.interrupted { Status::Interrupted } else { Status::Done })
+}
+
+/// Samples over time are kept only for what will show them.
+fn wanted(args: &Args) -> Option<u32> {
+    match (&args.out, args.json) {
+        (Some(_), _) => Some(trace::FINE),
+        (None, false) => Some(trace::COARSE),
+        (None, true) => None,
+    }
+}

@@ -1,0 +1,79 @@
+//! What a scenario expects, condition by condition, with verdicts.
+
+use firstflight_report::{Column, Table, Verdict};
+use firstflight_runner::{Control, ControlProblem};
+use firstflight_scenario::{Expect, RunResult, Scenario, Unmet};
+
+use crate::failure::Failure;
+
+/// Every condition on every run it is for.
+pub(crate) struct Checked {
+    /// One row per condition and run.
+    pub(crate) table: Table,
+    /// The conditions that do not hold.
+    pub(crate) unmet: Vec<Unmet>,
+}
+
+/// Refuses conditions for a control that the scenario does not run: they would never be checked.
+pub(crate) fn check_names(scenario: &Scenario) -> Result<(), Failure> {
+    let mut names = Vec::new();
+    for plan in scenario.plans()? {
+        let full = plan.controls.iter().map(|spec| Control::resolve(spec).map(|c| c.full));
+        let full: Vec<String> = full.collect::<Result<_, ControlProblem>>()?;
+        names.push(plan.name);
+        names.push(full.join(", "));
+    }
+    for name in scenario.expect.iter().filter_map(|expect| expect.control.as_ref()) {
+        if !names.contains(name) {
+            names.dedup();
+            let accepted = names.join(", ");
+            let problem = format!(
+                "[expect] control = \"{name}\": no run of that control; accepted: {accepted}"
+            );
+            return Err(Failure::Usage(problem));
+        }
+    }
+    Ok(())
+}
+
+/// Checks every condition on every run; `None` if the scenario expects nothing.
+pub(crate) fn check<'a>(
+    scenario: &Scenario,
+    runs: impl Iterator<Item = &'a RunResult> + Clone,
+) -> Option<Checked> {
+    let columns = ["control", "field", "expected", "measured", "verdict"].map(Column::text);
+    let mut table = Table::new("expectations", "Expected of the results", columns);
+    let mut all = Vec::new();
+    let mut alone = Scenario::default();
+    for (expect, field) in scenario.expect.iter().flat_map(conditions) {
+        alone.expect = vec![expect];
+        for run in runs.clone() {
+            let named = alone.expect[0].control.as_ref();
+            if named.is_some_and(|name| *name != run.alias && *name != run.control) {
+                continue;
+            }
+            let unmet = alone.unmet(run);
+            let verdict = if unmet.is_empty() { Verdict::Pass } else { Verdict::Fail };
+            let measured: Vec<&str> = unmet.iter().map(|unmet| unmet.measured.as_str()).collect();
+            let expected = serde_json::to_value(&alone.expect[0].fields[&field]);
+            let expected = expected.ok().and_then(|text| Some(text.as_str()?.to_owned()));
+            table.push([
+                run.alias.clone().into(),
+                field.clone().into(),
+                expected.unwrap_or_default().into(),
+                measured.join(", ").into(),
+                verdict.into(),
+            ]);
+            all.extend(unmet);
+        }
+    }
+    (!table.rows.is_empty()).then_some(Checked { table, unmet: all })
+}
+
+/// Each condition as an expectation of its own.
+fn conditions(expect: &Expect) -> impl Iterator<Item = (Expect, String)> {
+    expect.fields.iter().map(|(field, condition)| {
+        let fields = [(field.clone(), condition.clone())].into();
+        (Expect { control: expect.control.clone(), fields }, field.clone())
+    })
+}

@@ -1,0 +1,90 @@
+//! How a command can end, and with which exit code.
+
+use std::io;
+
+use firstflight_report::ReportError;
+use firstflight_runner::{ControlProblem, RunError};
+use firstflight_scenario::ScenarioError;
+
+/// A command that did what was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// All well: 0.
+    Done,
+    /// A verdict or an expectation failed: 1.
+    Unmet,
+    /// Stopped by the user, with what was finished printed: 130.
+    Interrupted,
+}
+
+/// A command that could not do what was asked. Displayed in one message.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The command line does not read.
+    #[error("{0}")]
+    Usage(String),
+    /// A scenario or a path flag that cannot be.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A control that does not exist or cannot be set so.
+    #[error(transparent)]
+    Control(#[from] ControlProblem),
+    /// A report that cannot be made or written.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// A directory that cannot take files.
+    #[error("{flag} {path}: {problem}; accepted: a directory that can be written, or made")]
+    Directory {
+        /// The flag that named it.
+        flag: &'static str,
+        /// The directory as typed.
+        path: String,
+        /// Why not.
+        problem: String,
+    },
+    /// Standard output takes nothing more.
+    #[error("cannot write to standard output: {0}")]
+    Stdout(io::Error),
+    /// A measured number that is not finite.
+    #[error("the results cannot be printed: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The transport is one of firstflight's, but not of this build.
+    #[error("this build has no transport `{0}`; accepted here: sim")]
+    NoTransport(String),
+    /// Stopped by the user before anything was finished.
+    #[error("interrupted before anything was finished")]
+    Interrupted,
+}
+
+impl Status {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Unmet => 1,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl Failure {
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Json(_) => 1,
+            Self::NoTransport(_) => 3,
+            Self::Interrupted => 130,
+            _ => 2,
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Scenario(error) => error.into(),
+            RunError::Control(problem) => problem.into(),
+            RunError::Interrupted => Self::Interrupted,
+        }
+    }
+}

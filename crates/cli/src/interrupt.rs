@@ -1,0 +1,20 @@
+//! Ctrl-C: the first stops the work and keeps what is finished, the second ends the program.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Becomes true at the first Ctrl-C; listens from the first call on.
+pub(crate) fn listen() -> &'static AtomicBool {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    // Without a handler Ctrl-C ends the program at once, which is the second best.
+    let _ = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            process::exit(130);
+        }
+        if io::stderr().is_terminal() {
+            let _ = writeln!(io::stderr(), "\nstopping; Ctrl-C again ends at once");
+        }
+    });
+    &STOP
+}

@@ -1,0 +1,111 @@
+//! `list`: everything that has a name.
+
+mod catalogue;
+mod detail;
+
+use std::fmt::Write as _;
+
+use firstflight_report::terminal;
+use firstflight_report::{Column, Table};
+
+use crate::failure::{Failure, Status};
+use crate::output;
+use catalogue::{Catalogue, Policy};
+
+/// List controls, knobs, profiles and path flags; with a name, all about it
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A start-up, avoidance, alias, profile or path flag, or a control such as astart+newreno
+    name: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  firstflight list
+  firstflight list astart
+  firstflight list --json | jq -r '.startups[].name'";
+
+/// Runs the command.
+pub(crate) fn list(args: &Args) -> Result<Status, Failure> {
+    let mut catalogue = Catalogue::new();
+    if let Some(name) = &args.name {
+        catalogue.narrow(name)?;
+    }
+    let text = match (args.json, &args.name) {
+        (true, _) => serde_json::to_string_pretty(&catalogue)? + "\n",
+        (false, Some(_)) => detail::text(&catalogue),
+        (false, None) => overview(&catalogue),
+    };
+    output::print(&text)?;
+    Ok(Status::Done)
+}
+
+fn overview(catalogue: &Catalogue) -> String {
+    let screen = output::screen();
+    let mut text = String::from(
+        "A control is <start-up>[(knob=value,...)][+<avoidance>[(knob=value,...)]], or an alias.\n\n",
+    );
+    let tables = [
+        policies("Start-ups", &catalogue.startups),
+        policies("Avoidances", &catalogue.avoidances),
+        aliases(catalogue),
+        profiles(catalogue),
+        path_flags(catalogue),
+    ];
+    for table in tables {
+        let _ = writeln!(text, "{}", terminal::table(&table, screen));
+    }
+    text.push_str("`firstflight list NAME` tells what each knob accepts and does.\n");
+    text
+}
+
+fn policies(title: &str, policies: &[Policy]) -> Table {
+    let columns = ["name", "what it does", "source", "knobs", "runs on"].map(Column::text);
+    let mut table = Table::new("policies", title, columns);
+    for policy in policies {
+        let knobs: Vec<&str> = policy.knobs.iter().map(|knob| knob.name).collect();
+        table.push([
+            policy.name.into(),
+            policy.summary.into(),
+            policy.source.into(),
+            knobs.join(", ").into(),
+            policy.transports.join(", ").into(),
+        ]);
+    }
+    table
+}
+
+fn aliases(catalogue: &Catalogue) -> Table {
+    let columns = ["alias", "control", "source"].map(Column::text);
+    let mut table = Table::new("aliases", "Aliases", columns);
+    for alias in &catalogue.aliases {
+        table.push([alias.name.into(), alias.control.into(), alias.source.into()]);
+    }
+    table
+}
+
+/// The profiles as columns: what differs is seen at a glance.
+fn profiles(catalogue: &Catalogue) -> Table {
+    let heads = catalogue.profiles.iter().map(|profile| Column::text(profile.name.as_str()));
+    let columns = std::iter::once(Column::text("constant")).chain(heads);
+    let mut table = Table::new("profiles", "Profiles of the endpoints (--profile)", columns);
+    let constants = catalogue.profiles.first().map_or(&[][..], |profile| &profile.constants);
+    for (row, constant) in constants.iter().enumerate() {
+        let values = catalogue.profiles.iter().map(|p| p.constants[row].value.clone().into());
+        table.push(std::iter::once(constant.name.into()).chain(values));
+    }
+    table
+}
+
+fn path_flags(catalogue: &Catalogue) -> Table {
+    let columns = ["flag", "default", "what it sets"].map(Column::text);
+    let mut table = Table::new("path-flags", "Path flags of compare and run", columns);
+    for flag in &catalogue.path_flags {
+        table.push([flag.name.into(), flag.default.into(), flag.help.into()]);
+    }
+    table
+}

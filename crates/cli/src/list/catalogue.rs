@@ -1,0 +1,220 @@
+//! Everything that has a name, as data: what `list --json` prints.
+
+use firstflight_core::knob::{Knob as CoreKnob, KnobKind};
+use firstflight_core::registry::{ALIASES, AVOIDANCES, Listing, STARTUPS};
+use firstflight_runner::accepted;
+use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, nearest};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::transport::TRANSPORTS;
+
+/// The document of `list --json`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Catalogue {
+    schema: &'static str,
+    version: &'static str,
+    /// Start-up policies.
+    pub(crate) startups: Vec<Policy>,
+    /// Avoidance policies.
+    pub(crate) avoidances: Vec<Policy>,
+    /// Short names of pairs.
+    pub(crate) aliases: Vec<Alias>,
+    /// Sets of endpoint constants.
+    pub(crate) profiles: Vec<Profile>,
+    /// Flags of `compare` and `run`, with the scenario keys they set.
+    pub(crate) path_flags: Vec<Flag>,
+}
+
+/// A start-up or avoidance.
+#[derive(Debug, Serialize)]
+pub(crate) struct Policy {
+    /// As users write it.
+    pub(crate) name: &'static str,
+    /// One line: what it does.
+    pub(crate) summary: &'static str,
+    /// Paper or RFC.
+    pub(crate) source: &'static str,
+    /// It sets a pacing rate.
+    pub(crate) paced: bool,
+    /// The transports of this build that run it.
+    pub(crate) transports: &'static [&'static str],
+    /// What can be set.
+    pub(crate) knobs: Vec<Knob>,
+}
+
+/// A parameter of a policy.
+#[derive(Debug, Serialize)]
+pub(crate) struct Knob {
+    /// As users write it.
+    pub(crate) name: &'static str,
+    /// `count`, `window`, `time`, `ratio` or `word`.
+    pub(crate) kind: &'static str,
+    /// What it takes, in words.
+    pub(crate) accepted: String,
+    /// Its value when not set.
+    pub(crate) default: &'static str,
+    /// What it does.
+    pub(crate) doc: &'static str,
+}
+
+/// A short name for a pair of policies.
+#[derive(Debug, Serialize)]
+pub(crate) struct Alias {
+    /// As users write it.
+    pub(crate) name: &'static str,
+    /// What it stands for.
+    pub(crate) control: &'static str,
+    /// Who calls it so.
+    pub(crate) source: &'static str,
+}
+
+/// A set of endpoint constants.
+#[derive(Debug, Serialize)]
+pub(crate) struct Profile {
+    /// As users write it.
+    pub(crate) name: String,
+    /// In the order of the documentation.
+    pub(crate) constants: Vec<Constant>,
+}
+
+/// One endpoint constant, by the key that sets it alone.
+#[derive(Debug, Serialize)]
+pub(crate) struct Constant {
+    /// The scenario key.
+    pub(crate) name: &'static str,
+    /// With its unit.
+    pub(crate) value: String,
+}
+
+/// A flag of `compare` and `run`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Flag {
+    /// With its dashes.
+    pub(crate) name: &'static str,
+    /// The scenario key it sets.
+    pub(crate) key: &'static str,
+    /// What holds when it is not given.
+    pub(crate) default: &'static str,
+    /// What it sets.
+    pub(crate) help: &'static str,
+}
+
+impl Catalogue {
+    /// All there is.
+    pub(crate) fn new() -> Self {
+        let alias = |a: &firstflight_core::registry::Alias| Alias {
+            name: a.name,
+            control: a.control,
+            source: a.source,
+        };
+        let flag = |f: &firstflight_scenario::Flag| Flag {
+            name: f.name,
+            key: f.key,
+            default: f.default,
+            help: f.help,
+        };
+        Self {
+            schema: "firstflight/list@1",
+            version: env!("CARGO_PKG_VERSION"),
+            startups: STARTUPS.iter().map(Policy::of).collect(),
+            avoidances: AVOIDANCES.iter().map(Policy::of).collect(),
+            aliases: ALIASES.iter().map(alias).collect(),
+            profiles: [Named::Rfc, Named::Ns2, Named::Linux].map(Profile::of).into(),
+            path_flags: PathFlags::ALL.iter().map(flag).collect(),
+        }
+    }
+
+    /// Keeps what bears the name: policies, an alias with its policies, a profile, a flag, or the
+    /// parts of a control.
+    ///
+    /// # Errors
+    /// Nothing does; the nearest name is in the message.
+    pub(crate) fn narrow(&mut self, name: &str) -> Result<(), Failure> {
+        let names = self.names();
+        let mut startups = vec![name.to_owned()];
+        let mut avoidances = vec![name.to_owned()];
+        let spec = name.parse::<ControlSpec>().ok();
+        if let Some(avoidance) = spec.as_ref().and_then(|spec| spec.avoidance.as_ref()) {
+            avoidances = vec![avoidance.name.clone()];
+        }
+        startups.extend(spec.map(|spec| spec.startup.name));
+        self.aliases.retain(|alias| startups.iter().any(|startup| startup == alias.name));
+        for alias in &self.aliases {
+            let (startup, avoidance) = alias.control.split_once('+').unwrap_or((alias.control, ""));
+            startups.push(startup.to_owned());
+            avoidances.push(avoidance.to_owned());
+        }
+        self.startups.retain(|policy| startups.iter().any(|startup| startup == policy.name));
+        self.avoidances.retain(|policy| avoidances.iter().any(|avoid| avoid == policy.name));
+        self.profiles.retain(|profile| profile.name == name);
+        let bare = name.trim_start_matches('-');
+        self.path_flags.retain(|flag| flag.name.trim_start_matches('-') == bare);
+        if self.names().is_empty() {
+            let hint = nearest(name, names.iter().map(String::as_str));
+            let hint = hint.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+            let problem =
+                format!("list: nothing is named `{name}`{hint}; `firstflight list` has all names");
+            return Err(Failure::Usage(problem));
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Vec<String> {
+        let policies = self.startups.iter().chain(&self.avoidances).map(|policy| policy.name);
+        let aliases = self.aliases.iter().map(|alias| alias.name);
+        let flags = self.path_flags.iter().map(|flag| flag.name.trim_start_matches('-'));
+        let profiles = self.profiles.iter().map(|profile| profile.name.as_str());
+        policies.chain(aliases).chain(flags).chain(profiles).map(str::to_owned).collect()
+    }
+}
+
+impl Policy {
+    fn of(listing: &Listing) -> Self {
+        Self {
+            name: listing.name,
+            summary: listing.summary,
+            source: listing.source,
+            paced: listing.paced,
+            transports: TRANSPORTS,
+            knobs: listing.knobs.iter().map(Knob::of).collect(),
+        }
+    }
+}
+
+impl Knob {
+    fn of(knob: &CoreKnob) -> Self {
+        let kind = match knob.kind {
+            KnobKind::Count(..) => "count",
+            KnobKind::Window => "window",
+            KnobKind::Time(..) => "time",
+            KnobKind::Ratio(..) => "ratio",
+            KnobKind::Word(_) => "word",
+        };
+        let accepted = accepted(knob.kind);
+        Self { name: knob.name, kind, accepted, default: knob.default, doc: knob.doc }
+    }
+}
+
+impl Profile {
+    fn of(profile: Named) -> Self {
+        let c = profile.constants();
+        let constants = [
+            ("iw", c.iw.to_string()),
+            ("ssthresh", c.ssthresh.to_string()),
+            ("recovery", c.recovery.to_string()),
+            ("syn", c.syn.to_string()),
+            ("rto_initial", c.rto_initial.to_string()),
+            ("rto_min", c.rto_min.to_string()),
+            ("rto_max", c.rto_max.to_string()),
+            ("rto_granularity", c.rto_granularity.to_string()),
+            ("delayed_ack_timer", c.delayed_ack_timer.to_string()),
+            ("growth_limit", c.growth_limit.to_string()),
+            ("limited_transmit", c.limited_transmit.to_string()),
+            ("impatient", c.impatient.to_string()),
+            ("buffer_counts_in_service", c.buffer_counts_in_service.to_string()),
+        ];
+        let constants = constants.map(|(name, value)| Constant { name, value });
+        Self { name: profile.to_string(), constants: constants.into() }
+    }
+}

@@ -1,0 +1,53 @@
+//! `list NAME`: all about one name, for people.
+
+use std::fmt::Write as _;
+
+use firstflight_report::terminal;
+use firstflight_report::{Column, Table};
+
+use super::catalogue::{Catalogue, Policy};
+use crate::output;
+
+/// Everything left in a narrowed catalogue.
+pub(super) fn text(catalogue: &Catalogue) -> String {
+    let mut parts = Vec::new();
+    for alias in &catalogue.aliases {
+        parts.push(format!("alias {} = {}\n  {}\n", alias.name, alias.control, alias.source));
+    }
+    parts.extend(catalogue.startups.iter().map(|startup| policy("start-up", startup)));
+    parts.extend(catalogue.avoidances.iter().map(|avoidance| policy("avoidance", avoidance)));
+    for profile in &catalogue.profiles {
+        let mut part = format!("profile {}\n", profile.name);
+        for constant in &profile.constants {
+            let _ = writeln!(part, "  {:26}{}", constant.name, constant.value);
+        }
+        parts.push(part);
+    }
+    for flag in &catalogue.path_flags {
+        let key = flag.key;
+        parts.push(format!(
+            "path flag {}\n  {}\n  default: {}\n  scenario key: {key}\n",
+            flag.name, flag.help, flag.default
+        ));
+    }
+    parts.join("\n")
+}
+
+fn policy(axis: &str, policy: &Policy) -> String {
+    let mut text = format!("{axis} {}\n  {}\n", policy.name, policy.summary);
+    let _ = writeln!(text, "  source: {}", policy.source);
+    let paced = if policy.paced { "; sets a pacing rate" } else { "" };
+    let _ = writeln!(text, "  runs on: {}{paced}", policy.transports.join(", "));
+    if policy.knobs.is_empty() {
+        text.push_str("  no knobs\n");
+        return text;
+    }
+    let columns = ["knob", "default", "accepted", "what it does"].map(Column::text);
+    let mut table = Table::new("knobs", "", columns);
+    for knob in &policy.knobs {
+        let accepted = knob.accepted.clone();
+        table.push([knob.name.into(), knob.default.into(), accepted.into(), knob.doc.into()]);
+    }
+    let _ = writeln!(text, "{}", terminal::table(&table, output::screen()).trim_end());
+    text
+}

@@ -1,0 +1,52 @@
+//! The two streams and the directories: everything that leaves the program passes here.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use firstflight_report::terminal::Screen;
+
+use crate::failure::Failure;
+
+/// What standard output can show.
+pub(crate) fn screen() -> Screen {
+    Screen::of(&io::stdout())
+}
+
+/// Writes to standard output; a reader that went away (`| head`) is no error.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Says what went wrong on standard error.
+pub(crate) fn complain(problem: &dyn std::fmt::Display) {
+    // Nothing is left to be told to if standard error is gone.
+    let _ = writeln!(io::stderr(), "firstflight: {}", problem.to_string().trim_end());
+}
+
+/// Says something worth knowing on standard error.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Checks that files can be put below `path`, and leaves nothing behind: a run is long, and its
+/// results have to go somewhere.
+pub(crate) fn check_directory(flag: &'static str, path: &Path) -> Result<(), Failure> {
+    let fault =
+        |problem: String| Failure::Directory { flag, path: path.display().to_string(), problem };
+    if path.as_os_str().is_empty() {
+        return Err(fault("the name is empty".to_owned()));
+    }
+    // Of a relative path the last ancestor is empty: the working directory.
+    let existing = path.ancestors().find(|a| a.exists()).unwrap_or(Path::new("."));
+    if !existing.is_dir() {
+        return Err(fault(format!("{} is not a directory", existing.display())));
+    }
+    let probe = existing.join(format!(".firstflight-{}.part", std::process::id()));
+    let tried = File::create_new(&probe).and_then(|_| fs::remove_file(&probe));
+    tried.map_err(|error| fault(format!("{}: {error}", existing.display())))
+}

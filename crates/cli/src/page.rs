@@ -1,0 +1,51 @@
+//! The report of a run or comparison: a page, its figures and data, and the results as JSON.
+
+use std::path::{Path, PathBuf};
+
+use firstflight_report::{Page, Section, Table, write_dir, write_file};
+use firstflight_runner::Report;
+
+use crate::failure::Failure;
+use crate::{command_line, figures, summary};
+
+/// What a page says besides the results.
+pub(crate) struct About<'a> {
+    /// The heading.
+    pub(crate) title: String,
+    /// One line below it.
+    pub(crate) subtitle: String,
+    /// What the scenario expects, with verdicts.
+    pub(crate) expectations: Option<&'a Table>,
+}
+
+/// Writes `report.html`, `figures/`, `data/` and `results.json` under `out`; the path of the page.
+pub(crate) fn write(out: &Path, report: &Report, about: &About<'_>) -> Result<PathBuf, Failure> {
+    let json = report.results().to_json()?;
+    let page = page(report, about);
+    write_file(&out.join("results.json"), json)?;
+    write_dir(out, &page)?;
+    Ok(out.join("report.html"))
+}
+
+fn page(report: &Report, about: &About<'_>) -> Page {
+    let command = command_line::typed();
+    let mut results = Section::new("results", "Results").table(summary::table(report));
+    for note in report.runs.iter().filter_map(|run| run.result.note.as_ref()) {
+        results = results.text(note);
+    }
+    let mut page = Page::new(&about.title).subtitle(&about.subtitle).section(results);
+    if let Some(table) = about.expectations {
+        page = page.section(Section::new("expected", "Expected").table(table.clone()));
+    }
+    let curves = figures::all(report, &command);
+    if !curves.is_empty() {
+        let section = Section::new("curves", "Over time");
+        page = page.section(curves.into_iter().fold(section, Section::figure));
+    }
+    let resolved = &report.resolved;
+    page.command(command)
+        .fact("version", env!("CARGO_PKG_VERSION"))
+        .fact("transport", "sim")
+        .fact("profile", resolved.endpoint.profile)
+        .fact("seed", resolved.seed)
+}

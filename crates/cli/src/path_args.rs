@@ -1,0 +1,50 @@
+//! The path flags as arguments: names, defaults and help come from the table of scenario keys, and
+//! values go on as text, so that quantities are judged in one place.
+
+use clap::error::Error;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use firstflight_scenario::{Flag, PathFlags};
+
+/// The path flags that were typed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PathArgs(pub(crate) PathFlags);
+
+impl Args for PathArgs {
+    fn augment_args(command: Command) -> Command {
+        command.args(PathFlags::ALL.iter().map(argument))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for PathArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let mut args = Self::default();
+        args.update_from_arg_matches(matches)?;
+        Ok(args)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        for flag in PathFlags::ALL {
+            let given = matches.get_one::<String>(flag.name).cloned();
+            if let (Some(slot), Some(text)) = (self.0.slot(flag.name), given) {
+                *slot = Some(text);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn argument(flag: &'static Flag) -> Arg {
+    let long = flag.name.trim_start_matches('-');
+    let value = long.rsplit('-').next().unwrap_or(long).to_uppercase();
+    Arg::new(flag.name)
+        .long(long)
+        .value_name(value)
+        .help(format!("{} [default: {}]", flag.help, flag.default))
+        .help_heading("Path")
+        // A negative quantity is for the scenario to refuse, with what it accepts.
+        .allow_hyphen_values(true)
+}

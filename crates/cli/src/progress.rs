@@ -1,0 +1,65 @@
+//! A bar on standard error, for people only, and only for work that lasts.
+
+use std::io::{self, IsTerminal as _};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Progress of work in known steps; gone from the screen when dropped.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    /// Wakes the thread that shows the bar: the work is over.
+    over: Option<Sender<()>>,
+    shower: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// A bar that appears after half a second if standard error is a terminal.
+    pub(crate) fn new(steps: usize) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(LOOK) {
+            bar.set_style(style);
+        }
+        if !io::stderr().is_terminal() {
+            return Self { bar, over: None, shower: None };
+        }
+        let (over, wait) = mpsc::channel();
+        let shown = bar.clone();
+        let shower = thread::spawn(move || {
+            if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(TICK);
+            }
+        });
+        Self { bar, over: Some(over), shower: Some(shower) }
+    }
+
+    /// So many steps are done, of so many.
+    pub(crate) fn set(&self, done: usize, total: usize) {
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
+    }
+
+    /// What is being done, in a few words.
+    pub(crate) fn say(&self, words: &str) {
+        self.bar.set_message(words.to_owned());
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        drop(self.over.take());
+        if let Some(shower) = self.shower.take() {
+            // A thread that panicked has shown nothing, which is no loss.
+            let _ = shower.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+const LOOK: &str = "{spinner} {bar:30} {pos}/{len} {msg} {elapsed}";
+/// Work shorter than this shows nothing.
+const PATIENCE: Duration = Duration::from_millis(500);
+const TICK: Duration = Duration::from_millis(100);

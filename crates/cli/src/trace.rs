@@ -1,0 +1,80 @@
+//! Traces as files: one CSV per flow and per link of every run.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use firstflight_report::write_file;
+use firstflight_runner::Report;
+use firstflight_scenario::Series;
+
+use crate::failure::Failure;
+
+/// Samples over time for people's eyes, and for files.
+pub(crate) const COARSE: u32 = 500;
+/// Samples over time in files and reports.
+pub(crate) const FINE: u32 = 2_000;
+/// Rows kept over all flows of all runs, so that many flows do not take the memory.
+const ROWS: u64 = 400_000;
+const FEWEST: u64 = 50;
+
+/// How many samples so many traces can have, at most `wanted`.
+pub(crate) fn samples(traces: u64, wanted: u32) -> u32 {
+    let fair = (ROWS / traces.max(1)).max(FEWEST);
+    u32::try_from(fair).unwrap_or(u32::MAX).min(wanted)
+}
+
+/// Writes the traces of all runs under `out`; returns the number of files.
+pub(crate) fn write(out: &Path, report: &Report) -> Result<usize, Failure> {
+    let mut names = BTreeSet::new();
+    let mut files = 0;
+    for run in &report.runs {
+        let mut name = file_name(&run.result.alias);
+        while !names.insert(name.clone()) {
+            name.push('_');
+        }
+        for (id, flow) in run.flows.iter().enumerate() {
+            put(out, &format!("{name}.flow-{id}.csv"), flow)?;
+        }
+        for (queue, link) in run.queues.iter().zip(&report.resolved.links) {
+            put(out, &format!("{name}.link-{}.csv", file_name(&link.name)), queue)?;
+        }
+        files += run.flows.len() + run.queues.len().min(report.resolved.links.len());
+    }
+    Ok(files)
+}
+
+fn put(out: &Path, name: &str, series: &Series) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    series.write_csv(&mut text).map_err(|source| firstflight_report::ReportError::Write {
+        path: out.join(name),
+        source,
+    })?;
+    Ok(write_file(&out.join(name), text)?)
+}
+
+/// A control or link as part of a file name: `astart-preset-paper`.
+fn file_name(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '+';
+    let words = text.split(|c| !plain(c)).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("-");
+    // Long names of many knobs would not be accepted by every file system.
+    name.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_with_knobs_names_a_file_on_every_system() {
+        assert_eq!(file_name("astart(preset=paper)+westwood"), "astart-preset-paper-+westwood");
+        assert_eq!(file_name("../x"), "x");
+    }
+
+    #[test]
+    fn many_flows_have_fewer_samples_each() {
+        assert_eq!(samples(4, FINE), FINE);
+        assert_eq!(samples(4_000, FINE), 100);
+        assert_eq!(samples(65_535, FINE), 50);
+    }
+}
