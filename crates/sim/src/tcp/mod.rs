@@ -191,8 +191,11 @@ impl Tcp {
         if next <= self.una {
             return;
         }
-        let sample = now.since(self.log.sent_at(0));
-        if !self.log.has(0, Mark::RESENT) {
+        let sent_at = self.log.sent_at(0);
+        let sample = now.since(sent_at);
+        // ns-2.35's Vegas takes a send time of 0 for "not sent", so a SYN at time 0 is no sample.
+        let unseen = matches!(self.repair, Repair::Ns2Vegas(_)) && sent_at == Instant(0);
+        if !self.log.has(0, Mark::RESENT) && !unseen {
             self.core.on_handshake(now, sample);
         }
         (self.una, self.nxt) = (next, self.nxt.max(next));
