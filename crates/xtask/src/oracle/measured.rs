@@ -43,13 +43,15 @@ impl Measured {
         })
     }
 
-    /// Reads the document of `firstflight run --json`.
-    pub(super) fn from_results(output: &str) -> Result<Self, String> {
+    /// Reads the document of `firstflight run --json`. A flow's own utilisation there is over its
+    /// life, so that of the link over the whole run is counted from the packets.
+    pub(super) fn from_results(output: &str, rate_mbps: f64) -> Result<Self, String> {
         let results: Results = serde_json::from_str(output).map_err(|error| error.to_string())?;
         let run = results.runs.first().ok_or("no run in the results")?;
         let sum = |count: fn(&Flow) -> u64| run.flows.iter().map(count).sum();
         Ok(Self {
-            utilization_percent: run.flows.iter().map(|flow| flow.utilization).sum::<f64>() * 100.0,
+            utilization_percent: sum(|flow| flow.delivered_bytes) as f64 * 8e-4
+                / (rate_mbps * run.duration_s),
             drops: run.bottleneck.drops,
             retransmitted: sum(|flow| flow.retransmitted_packets),
             timeouts: sum(|flow| flow.timeouts),
@@ -66,6 +68,7 @@ struct Results {
 
 #[derive(Deserialize)]
 struct Run {
+    duration_s: f64,
     flows: Vec<Flow>,
     bottleneck: Bottleneck,
     jain_index: f64,
@@ -73,7 +76,7 @@ struct Run {
 
 #[derive(Deserialize)]
 struct Flow {
-    utilization: f64,
+    delivered_bytes: u64,
     retransmitted_packets: u64,
     timeouts: u64,
 }
@@ -94,5 +97,17 @@ mod tests {
         assert!((measured.utilization_percent - 51.0).abs() < 1e-9);
         assert_eq!((measured.drops, measured.retransmitted, measured.timeouts), (3, 4, 1));
         assert!(Measured::from_line("nothing").is_err());
+    }
+
+    #[test]
+    fn a_late_flow_counts_over_the_whole_run() {
+        let flow = r#"{"delivered_bytes":12500000,"retransmitted_packets":2,"timeouts":1}"#;
+        let results = format!(
+            r#"{{"runs":[{{"duration_s":20.0,"flows":[{flow},{flow}],"bottleneck":{{"drops":4}},
+            "jain_index":1.0}}]}}"#
+        );
+        let measured = Measured::from_results(&results, 40.0).unwrap();
+        assert!((measured.utilization_percent - 25.0).abs() < 1e-9);
+        assert_eq!((measured.drops, measured.retransmitted, measured.timeouts), (4, 4, 2));
     }
 }

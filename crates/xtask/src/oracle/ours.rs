@@ -48,7 +48,8 @@ impl Ours {
             .arg(&path)
             .output()
             .map_err(|error| failed(error.to_string()))?;
-        Measured::from_results(&String::from_utf8_lossy(&output.stdout)).map_err(|problem| {
+        let text = String::from_utf8_lossy(&output.stdout);
+        Measured::from_results(&text, point.number("rate")).map_err(|problem| {
             failed(format!("{problem}; {}", String::from_utf8_lossy(&output.stderr).trim()))
         })
     }
