@@ -65,10 +65,9 @@ impl Observer for Westwood {
         }
     }
 
+    /// Of its own estimator: all zero while the start-up's is used.
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        if self.ere.rate().0 > 0 {
-            self.ere.gauges(report);
-        }
+        self.ere.gauges(["westwood_ere", "westwood_re", "westwood_tk"], report);
     }
 }
 

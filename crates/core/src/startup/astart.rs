@@ -47,7 +47,7 @@ impl Observer for Astart {
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        self.ere.gauges(report);
+        self.ere.gauges(["ere", "re", "tk"], report);
     }
 }
 
