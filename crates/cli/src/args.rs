@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::error::{Error, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
 use crate::{compare, completions, list, output, run};
@@ -15,8 +15,7 @@ use crate::{compare, completions, list, output, run};
     version,
     after_help = EXAMPLES,
     subcommand_required = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = true
+    arg_required_else_help = true
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -85,13 +84,8 @@ fn answer(error: &Error) -> Result<Status, Failure> {
 fn one_line(message: &str) -> String {
     let message = message.strip_prefix("error: ").unwrap_or(message);
     let mut text = String::new();
-    let mut usage = "";
     for line in message.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        if let Some(form) = line.strip_prefix("Usage: ") {
-            usage = form;
-            continue;
-        }
-        if line.starts_with("For more information") {
+        if line.starts_with("Usage: ") || line.starts_with("For more information") {
             continue;
         }
         if !text.is_empty() {
@@ -99,9 +93,9 @@ fn one_line(message: &str) -> String {
         }
         text.push_str(line);
     }
-    // The words before the first flag or argument are the command.
-    let words = usage.split(' ').take_while(|word| word.starts_with(char::is_alphabetic));
-    let command: Vec<&str> = words.collect();
-    let command = if command.is_empty() { "firstflight".to_owned() } else { command.join(" ") };
+    let first = std::env::args_os().nth(1).unwrap_or_default();
+    let first = first.to_string_lossy();
+    let known = Cli::command().get_subcommands().any(|command| *command.get_name() == *first);
+    let command = if known { format!("firstflight {first}") } else { "firstflight".to_owned() };
     format!("{text}; see `{command} --help`")
 }

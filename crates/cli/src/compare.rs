@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use firstflight_report::terminal;
-use firstflight_runner::{Options, check_control};
+use firstflight_runner::check_control;
 use firstflight_scenario::Scenario;
 
 use crate::failure::{Failure, Status};
+use crate::measure::{Use, check_distinct, measure};
 use crate::page::{self, About};
 use crate::path_args::PathArgs;
-use crate::progress::Progress;
 use crate::transport::On;
-use crate::{figures, interrupt, output, summary, trace};
+use crate::{figures, output, summary};
 
 /// Compare controls on one path, side by side, with a plot
 #[derive(Debug, clap::Args)]
@@ -50,20 +50,11 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     for control in &scenario.controls {
         check_control(control)?;
     }
+    check_distinct(&scenario)?;
     if let Some(out) = &args.out {
         output::check_directory("--out", out)?;
     }
-    let progress = Progress::new(scenario.controls.len());
-    progress.say("runs");
-    let done = |done, total| progress.set(done, total);
-    let traces = scenario.resolve()?.flow_count() * scenario.controls.len() as u64;
-    let options = Options {
-        samples: wanted(args).map(|wanted| trace::samples(traces, wanted)),
-        stop: Some(interrupt::listen()),
-        on_done: Some(&done),
-    };
-    let report = firstflight_runner::run(&scenario, &options)?;
-    drop(progress);
+    let report = measure(&scenario, purpose(args))?;
     if args.json {
         output::print(&report.results().to_json()?)?;
     } else {
@@ -81,11 +72,10 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     Ok(if report.interrupted { Status::Interrupted } else { Status::Done })
 }
 
-/// Samples over time are kept only for what will show them.
-fn wanted(args: &Args) -> Option<u32> {
+fn purpose(args: &Args) -> Use {
     match (&args.out, args.json) {
-        (Some(_), _) => Some(trace::FINE),
-        (None, false) => Some(trace::COARSE),
-        (None, true) => None,
+        (Some(_), _) => Use::Report,
+        (None, false) => Use::Terminal,
+        (None, true) => Use::Numbers,
     }
 }

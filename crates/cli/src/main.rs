@@ -9,6 +9,7 @@ mod failure;
 mod figures;
 mod interrupt;
 mod list;
+mod measure;
 mod output;
 mod page;
 mod path_args;

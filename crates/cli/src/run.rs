@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use firstflight_report::terminal;
-use firstflight_runner::{Options, Report, check_control};
+use firstflight_runner::check_control;
 use firstflight_scenario::{Document, Scenario};
 
 use crate::failure::{Failure, Status};
+use crate::measure::{Use, check_distinct, measure};
 use crate::page::{self, About};
 use crate::path_args::PathArgs;
-use crate::progress::Progress;
 use crate::transport::On;
-use crate::{expectations, interrupt, output, summary, trace};
+use crate::{expectations, output, summary, trace};
 
 /// Run a scenario file
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             output::check_directory(flag, directory)?;
         }
     }
-    let report = measure(args, &scenario)?;
+    let report = measure(&scenario, purpose(args))?;
     let runs = report.runs.iter().map(|run| &run.result);
     let checked = expectations::check(&scenario, runs);
     if args.json {
@@ -103,21 +103,15 @@ fn read(args: &Args) -> Result<Scenario, Failure> {
     document.apply(&args.path.0)?;
     let scenario = document.scenario()?;
     scenario.check_controls(|spec| check_control(spec).map_err(|problem| problem.to_string()))?;
+    check_distinct(&scenario)?;
     expectations::check_names(&scenario)?;
     Ok(scenario)
 }
 
-fn measure(args: &Args, scenario: &Scenario) -> Result<Report, Failure> {
-    let plans = scenario.plans()?.len();
-    let traces = scenario.resolve()?.flow_count() * plans as u64;
-    let progress = Progress::new(plans);
-    progress.say("runs");
-    let done = |done, total| progress.set(done, total);
-    let shown = args.out.is_some() || args.trace.is_some();
-    let options = Options {
-        samples: shown.then(|| trace::samples(traces, trace::FINE)),
-        stop: Some(interrupt::listen()),
-        on_done: Some(&done),
-    };
-    Ok(firstflight_runner::run(scenario, &options)?)
+fn purpose(args: &Args) -> Use {
+    match (&args.trace, &args.out) {
+        (Some(_), _) => Use::Traces,
+        (None, Some(_)) => Use::Report,
+        (None, None) => Use::Numbers,
+    }
 }

@@ -14,9 +14,9 @@ pub(crate) fn table(report: &Report) -> Table {
         Column::text("control"),
         Column::number("throughput", scale.unit),
         Column::number("utilization", "%"),
-        Column::number("exit window / BDP", ""),
+        Column::number("exit window", "BDP"),
         Column::text("exit reason"),
-        Column::number("time to 0.9 BDP", "s"),
+        Column::number("0.9 BDP after", "s"),
         Column::number("drops", ""),
         Column::number("timeouts", ""),
         Column::number("retransmitted", ""),
@@ -30,10 +30,7 @@ pub(crate) fn table(report: &Report) -> Table {
     }
     let title = match flows {
         1 => format!("{}, one flow", path(report)),
-        n => format!(
-            "{}, {n} flows: rates and counts summed, windows and times averaged",
-            path(report)
-        ),
+        n => format!("{}, {n} flows summed or averaged", path(report)),
     };
     let mut table = Table::new("summary", title, columns);
     for run in &report.runs {

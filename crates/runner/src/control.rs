@@ -40,7 +40,7 @@ pub enum ControlProblem {
         axis: &'static str,
         /// The name.
         found: String,
-        /// The nearest name, as a question.
+        /// The nearest name: `, did you mean ...`, or nothing.
         hint: String,
         /// All names.
         accepted: String,
@@ -54,13 +54,15 @@ pub enum ControlProblem {
         policy: &'static str,
         /// The key.
         found: String,
-        /// The nearest key, as a question.
+        /// The nearest key, likewise.
         hint: String,
         /// All keys.
         accepted: String,
     },
     /// The knob does not take that value.
-    #[error("control `{control}`: {policy}({knob}={found}): accepted: {accepted}")]
+    #[error(
+        "control `{control}`: knob {policy}({knob}=...) does not take `{found}`; accepted: {accepted}"
+    )]
     BadValue {
         /// The control as written.
         control: String,
@@ -249,7 +251,7 @@ fn unknown(
 
 fn hint(found: &str, names: &[&str]) -> String {
     nearest(found, names.iter().copied())
-        .map_or(String::new(), |name| format!(", did you mean `{name}`?"))
+        .map_or(String::new(), |name| format!(", did you mean `{name}`"))
 }
 
 fn has_knob(policy: &Listing, key: &str) -> bool {

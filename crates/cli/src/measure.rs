@@ -1,0 +1,67 @@
+//! What `run` and `compare` share: the last checks, the work with its progress, and its end.
+
+use firstflight_runner::{Options, Report};
+use firstflight_scenario::Scenario;
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::{interrupt, trace};
+
+/// More traces than this are worth no picture.
+const MOST_DRAWN: u64 = 4_000;
+
+/// What the results are for, which decides how much is kept of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Numbers alone.
+    Numbers,
+    /// A plot of a terminal's size, which shows single flows only.
+    Terminal,
+    /// A report, tables alone if there are too many flows.
+    Report,
+    /// Traces, whatever their number.
+    Traces,
+}
+
+/// Refuses a control that is there twice: its runs would be equal and have one name.
+pub(crate) fn check_distinct(scenario: &Scenario) -> Result<(), Failure> {
+    let mut seen = Vec::new();
+    for plan in scenario.plans()? {
+        if seen.contains(&plan.name) {
+            let problem = format!(
+                "control `{}`: given twice; accepted: each control once, `--seed` for another run",
+                plan.name
+            );
+            return Err(Failure::Usage(problem));
+        }
+        seen.push(plan.name);
+    }
+    Ok(())
+}
+
+/// Runs the scenario with a bar on standard error, and stops at Ctrl-C.
+pub(crate) fn measure(scenario: &Scenario, purpose: Use) -> Result<Report, Failure> {
+    let plans = scenario.plans()?.len();
+    let flows = scenario.resolve()?.flow_count();
+    let progress = Progress::new(plans);
+    progress.say("runs");
+    let done = |done, total| progress.set(done, total);
+    let options = Options {
+        samples: samples(purpose, flows, plans as u64),
+        stop: Some(interrupt::listen()),
+        on_done: Some(&done),
+    };
+    Ok(firstflight_runner::run(scenario, &options)?)
+}
+
+fn samples(purpose: Use, flows: u64, runs: u64) -> Option<u32> {
+    let traces = flows * runs;
+    let wanted = match purpose {
+        Use::Numbers => return None,
+        Use::Terminal if flows > 1 => return None,
+        Use::Report if traces > MOST_DRAWN => return None,
+        Use::Terminal => trace::COARSE,
+        Use::Report | Use::Traces => trace::FINE,
+    };
+    Some(trace::samples(traces, wanted))
+}
