@@ -95,7 +95,7 @@ fn start(seed: u64, group: &ResolvedFlow, id: u64) -> u64 {
 
 /// Uniform from 0 to `limit`, `limit` excluded unless it is 0.
 fn below(rng: &mut Pcg64Mcg, limit: u64) -> u64 {
-    (u128::from(rng.next_u64()) * u128::from(limit) >> 64) as u64
+    ((u128::from(rng.next_u64()) * u128::from(limit)) >> 64) as u64
 }
 
 /// Streams of flow starts begin here; below are the links'.
