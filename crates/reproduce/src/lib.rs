@@ -1,1 +1,228 @@
-//! Reproduction of the papers.
+//! Rebuilds the tables, figures and stated numbers of the papers and judges every claim.
+//!
+//! The papers are data: one file per figure or table under `papers/`, in the format that
+//! `papers/README.md` explains, compiled into the program. Here is what reads them, runs the
+//! scenarios, measures, judges and draws; nothing here knows what a paper says.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use firstflight_reproduce::{Options, reproduce};
+//!
+//! let outcome = reproduce(&Options {
+//!     select: &["S0-T1c".to_owned()],
+//!     out: None,
+//!     cache: None,
+//!     stop: &AtomicBool::new(false),
+//!     progress: &|_| {},
+//!     command_line: String::new(),
+//!     quick: false,
+//! })?;
+//! assert_eq!(outcome.rows[0].id, "S0-T1c");
+//! # Ok::<(), firstflight_reproduce::ReproduceError>(())
+//! ```
+
+mod cache;
+mod check;
+mod error;
+mod execute;
+mod file;
+mod formula;
+mod job;
+mod measure;
+mod page;
+mod paper;
+mod plot;
+mod row;
+mod select;
+mod validate;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use firstflight_report::{ReportError, write_dir, write_file};
+use firstflight_scenario::{Reproduction, Row};
+
+use cache::Cache;
+use check::Done;
+use execute::Executed;
+use job::Jobs;
+use page::{About, Finished};
+use paper::{FILES, Paper};
+use select::{Chosen, choose};
+
+pub use error::ReproduceError;
+pub use execute::Progress;
+
+/// What to reproduce, and where to put it.
+pub struct Options<'a> {
+    /// Papers (`astart`, `S0`), figures and tables (`figure09`), claims (`S0-T1a`) or beginnings
+    /// of claims (`S0-T1`); everything when empty.
+    pub select: &'a [String],
+    /// Where the report goes; none is made without it.
+    pub out: Option<&'a Path>,
+    /// Where finished runs are kept; `cache` under `out` when not given, nowhere without either.
+    pub cache: Option<&'a Path>,
+    /// Becomes true when the reproduction is to stop.
+    pub stop: &'a AtomicBool,
+    /// Called after every finished run.
+    pub progress: &'a (dyn Fn(Progress<'_>) + Sync),
+    /// The command line, for the report.
+    pub command_line: String,
+    /// One seed per run instead of several.
+    pub quick: bool,
+}
+
+/// What a reproduction yields.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// The claims asked for, in the order of the papers; when interrupted, those whose runs are
+    /// finished.
+    pub rows: Vec<Row>,
+    /// Whether it was stopped before all runs were finished.
+    pub interrupted: bool,
+    /// The report's page, if one was asked for.
+    pub report: Option<PathBuf>,
+    /// Every file written, the page first.
+    pub files: Vec<PathBuf>,
+    /// Runs finished, those found in the cache included.
+    pub finished: usize,
+    /// Runs that were needed.
+    pub total: usize,
+    /// Runs found in the cache.
+    pub cached: usize,
+    /// Where finished runs are kept.
+    pub cache: Option<PathBuf>,
+}
+
+impl Outcome {
+    /// After an interruption, what is kept and how to go on, in a sentence.
+    pub fn how_to_go_on(&self) -> String {
+        let Self { finished, total, rows, .. } = self;
+        let count = format!("{finished} of {total} runs finished, {} claims judged", rows.len());
+        match &self.cache {
+            Some(dir) => format!(
+                "{count}; kept in {}, and the same command goes on from there",
+                dir.display()
+            ),
+            None => format!("{count}; with --out DIR finished runs are kept, to go on from"),
+        }
+    }
+}
+
+/// Reproduces what is selected.
+///
+/// # Errors
+/// A selection that names nothing, an output that cannot be written (found before anything runs),
+/// a paper file that is wrong, or a run that fails.
+pub fn reproduce(options: &Options<'_>) -> Result<Outcome, ReproduceError> {
+    let papers = paper::load(FILES, options.quick)?;
+    validate::validate(&papers)?;
+    reproduce_papers(&papers, options)
+}
+
+fn reproduce_papers(papers: &[Paper], options: &Options<'_>) -> Result<Outcome, ReproduceError> {
+    let chosen = choose(papers, options.select)?;
+    let jobs = jobs(papers, &chosen, options.out.is_some())?;
+    if let Some(out) = options.out {
+        probe(out)?;
+    }
+    let dir = options.cache.map(Path::to_owned).or(options.out.map(|out| out.join("cache")));
+    let cache = dir.as_deref().map(Cache::open).transpose()?;
+    let executed = execute::execute(jobs.list(), cache.as_ref(), options.stop, options.progress)?;
+    let done = Done { jobs: &jobs, runs: &executed.runs };
+    let finished: Vec<Finished<'_>> =
+        chosen.iter().map(|chosen| finish(papers, chosen, done)).collect();
+    let rows = finished.iter().flat_map(|each| &each.judged).map(|judged| judged.row.clone());
+    let mut outcome = Outcome {
+        rows: rows.collect(),
+        interrupted: executed.interrupted,
+        finished: executed.runs.iter().flatten().count(),
+        total: executed.runs.len(),
+        cached: executed.cached,
+        cache: dir,
+        ..Outcome::default()
+    };
+    if let Some(out) = options.out {
+        outcome.files = write(out, &finished, done, &executed, &outcome, options)?;
+        outcome.report = outcome.files.first().cloned();
+    }
+    Ok(outcome)
+}
+
+/// What the chosen claims read and, for a report, what the figures around them show.
+fn jobs(papers: &[Paper], chosen: &[Chosen], drawn: bool) -> Result<Jobs, ReproduceError> {
+    let mut jobs = Jobs::default();
+    for each in chosen {
+        let laid = &papers[each.paper].experiments[each.experiment];
+        let wrong = |problem: String| ReproduceError::paper(&laid.path, problem);
+        for claim in each.claims.iter().map(|index| &laid.data.claims[*index]) {
+            for check in claim.checks.iter().chain(&claim.refutations) {
+                for point in check.points(laid).map_err(wrong)? {
+                    for (case, variant) in std::iter::once(point.top).chain(point.bottom) {
+                        jobs.add(laid, case, variant)?;
+                    }
+                }
+            }
+        }
+        for plot in laid.data.plots.iter().filter(|_| drawn) {
+            for (case, variant) in plot.variants(laid).map_err(wrong)? {
+                jobs.add(laid, case, variant)?;
+            }
+        }
+    }
+    Ok(jobs)
+}
+
+/// Judges the chosen claims of one experiment whose runs are finished.
+fn finish<'a>(papers: &'a [Paper], chosen: &Chosen, done: Done<'_>) -> Finished<'a> {
+    let paper = &papers[chosen.paper];
+    let laid = &paper.experiments[chosen.experiment];
+    let claims = chosen.claims.iter().map(|index| &laid.data.claims[*index]);
+    let judged = claims.map(|claim| row::judge(paper, laid, claim, done));
+    Finished { paper, laid, judged: judged.filter_map(Result::ok).collect() }
+}
+
+/// Finds out before anything runs that the output can be written.
+fn probe(out: &Path) -> Result<(), ReproduceError> {
+    let probe = out.join(".probe");
+    write_file(&probe, "")?;
+    fs::remove_file(&probe).map_err(|source| ReportError::Write { path: probe, source })?;
+    Ok(())
+}
+
+fn write(
+    out: &Path,
+    finished: &[Finished<'_>],
+    done: Done<'_>,
+    executed: &Executed,
+    outcome: &Outcome,
+    options: &Options<'_>,
+) -> Result<Vec<PathBuf>, ReproduceError> {
+    let missing = if executed.interrupted {
+        format!("Interrupted: {}.", outcome.how_to_go_on())
+    } else {
+        String::new()
+    };
+    let about = About {
+        command: &options.command_line,
+        missing,
+        quick: options.quick,
+        runs: outcome.finished,
+    };
+    let page = page::page(finished, done, &about);
+    let document = Reproduction { rows: outcome.rows.clone() };
+    let mut json = serde_json::to_string_pretty(&document)?;
+    json.push('\n');
+    let mut others = vec![(out.join("rows.json"), json)];
+    for case in finished.iter().flat_map(|each| &each.laid.cases) {
+        let file = format!("{}.toml", case.scenario.name);
+        others.push((out.join("scenarios").join(file), case.scenario.to_toml()));
+    }
+    for (path, text) in &others {
+        write_file(path, text)?;
+    }
+    let mut files = write_dir(out, &page)?;
+    files.extend(others.into_iter().map(|(path, _)| path));
+    Ok(files)
+}

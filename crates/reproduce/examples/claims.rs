@@ -1,0 +1,45 @@
+//! Judges the claims named on the command line, all without any, and prints a line for each:
+//! `cargo run --release -p firstflight-reproduce --example claims -- S0-T1`. With `--out DIR` first
+//! the report is written too.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use firstflight_reproduce::{Options, reproduce};
+use firstflight_scenario::Value;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let command_line = format!("firstflight reproduce {}", words.join(" "));
+    let out = (words.first().map(String::as_str) == Some("--out") && words.len() > 1)
+        .then(|| PathBuf::from(words.drain(..2).nth(1).unwrap_or_default()));
+    let outcome = reproduce(&Options {
+        select: &words,
+        out: out.as_deref(),
+        cache: None,
+        stop: &AtomicBool::new(false),
+        progress: &|progress| eprintln!("{}/{} {}", progress.done, progress.total, progress.name),
+        command_line,
+        quick: false,
+    })?;
+    for row in &outcome.rows {
+        let (expected, measured) = (shown(&row.expected), shown(&row.measured));
+        println!("{:<8} {:<17} {expected} {} | {measured}", row.id, row.verdict.name(), row.unit);
+        if let Some(note) = &row.note {
+            println!("         {note}");
+        }
+    }
+    if let Some(report) = outcome.report {
+        println!("{}", report.display());
+    }
+    Ok(())
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+    }
+}

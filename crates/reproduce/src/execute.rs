@@ -1,0 +1,115 @@
+//! Runs jobs over all cores, keeps what is finished, and stops when told to.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use firstflight_runner::{Options, Run, RunError, run};
+use rayon::prelude::*;
+
+use crate::cache::Cache;
+use crate::error::ReproduceError;
+use crate::job::Job;
+
+/// A run was finished, or found among those of an earlier time.
+#[derive(Clone, Debug)]
+pub struct Progress<'a> {
+    /// Runs finished so far, this one included.
+    pub done: usize,
+    /// Runs in all.
+    pub total: usize,
+    /// Whether this one was kept from an earlier time.
+    pub cached: bool,
+    /// Which one: file, case, control and seed.
+    pub name: &'a str,
+}
+
+/// What is finished.
+pub(crate) struct Executed {
+    /// In the order of the jobs.
+    pub runs: Vec<Option<Run>>,
+    /// How many came from the cache.
+    pub cached: usize,
+    /// Whether it was told to stop before all were done.
+    pub interrupted: bool,
+}
+
+/// Runs every job that is not kept yet. A run that was begun when `stop` became true is given up.
+///
+/// # Errors
+/// The first run that fails, or a finished one that cannot be kept.
+pub(crate) fn execute(
+    jobs: &[Job],
+    cache: Option<&Cache>,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(Progress<'_>) + Sync),
+) -> Result<Executed, ReproduceError> {
+    let (done, cached) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let failure = Mutex::new(None);
+    let failed = AtomicBool::new(false);
+    // Long runs first: a core that gets the longest last makes the others wait.
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by_key(|i| std::cmp::Reverse(weight(&jobs[*i])));
+    let one = |index: usize| -> Option<Run> {
+        let job = &jobs[index];
+        if stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let kept = cache.and_then(|cache| cache.load(&job.key));
+        let was_kept = kept.is_some();
+        let finished = kept.map_or_else(|| compute(job, cache, stop), |run| Ok(Some(run)));
+        match finished {
+            Ok(run) => {
+                let run = run?;
+                cached.fetch_add(usize::from(was_kept), Ordering::Relaxed);
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                let (total, name) = (jobs.len(), job.name.as_str());
+                progress(Progress { done, total, cached: was_kept, name });
+                Some(run)
+            }
+            Err(error) => {
+                failed.store(true, Ordering::Relaxed);
+                let mut slot = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                slot.get_or_insert(error);
+                None
+            }
+        }
+    };
+    // One at a time to whoever is free: lengths differ by orders of magnitude.
+    let finished: Vec<(usize, Option<Run>)> =
+        order.into_par_iter().with_max_len(1).map(|index| (index, one(index))).collect();
+    if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    let mut runs: Vec<Option<Run>> = vec![None; jobs.len()];
+    for (index, run) in finished {
+        runs[index] = run;
+    }
+    let interrupted = runs.iter().any(Option::is_none);
+    Ok(Executed { runs, cached: cached.into_inner(), interrupted })
+}
+
+fn compute(
+    job: &Job,
+    cache: Option<&Cache>,
+    stop: &AtomicBool,
+) -> Result<Option<Run>, ReproduceError> {
+    let options = Options { samples: job.samples, stop: Some(stop), on_done: None };
+    let report = match run(&job.scenario, &options) {
+        Ok(report) => report,
+        Err(RunError::Interrupted) => return Ok(None),
+        Err(source) => return Err(ReproduceError::Run { name: job.name.clone(), source }),
+    };
+    let Some(run) = report.runs.into_iter().next() else { return Ok(None) };
+    if let Some(cache) = cache {
+        cache.store(&job.key, &run)?;
+    }
+    Ok(Some(run))
+}
+
+/// Roughly how much a run has to do: bits that its links could carry.
+fn weight(job: &Job) -> u64 {
+    job.scenario.resolve().map_or(0, |resolved| {
+        let rate: u64 = resolved.links.iter().map(|link| link.rate_bps).sum();
+        rate.saturating_mul(resolved.duration_ns / 1_000_000)
+    })
+}

@@ -1,0 +1,325 @@
+//! What a paper file says: the format of `papers/`, read and nothing more.
+//!
+//! The reference for writers is `papers/README.md`. Unknown keys, measures and relations are
+//! errors, because a misspelt tolerance that is silently ignored makes a claim pass.
+
+use std::collections::BTreeMap;
+
+use firstflight_scenario::{Class, Value};
+use serde::Deserialize;
+
+use crate::measure::Measure;
+
+/// `paper.toml`: the paper as a whole and what all of its experiments share.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Head {
+    /// Short name: `astart`.
+    pub name: String,
+    /// Prefix of the claims' ids: `S0`.
+    pub id: String,
+    /// The paper's title.
+    pub title: String,
+    /// Authors, where and when.
+    pub citation: String,
+    /// How the paper's runs are set up here and why, a paragraph each.
+    pub setup: Vec<String>,
+    /// The experiments in the order of the paper, by file name without `.toml`.
+    pub order: Vec<String>,
+    /// Scenario keys under those of every experiment.
+    #[serde(default)]
+    pub scenario: toml::Table,
+}
+
+/// One figure, table or passage.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Experiment {
+    /// As in the paper: `Table 1: NewReno over RTT`.
+    pub title: String,
+    /// What the paper says of it, in own words, a paragraph each.
+    pub text: Vec<String>,
+    /// What was found, beyond numbers, a paragraph each.
+    #[serde(default)]
+    pub findings: Vec<String>,
+    /// A scenario as in a scenario file.
+    #[serde(default)]
+    pub scenario: toml::Table,
+    /// Seeds per run: the measures are means over seeds 1 to this.
+    #[serde(default = "one")]
+    pub seeds: u64,
+    /// Samples over time that every run keeps; none when not written.
+    pub samples: Option<u32>,
+    /// Variations of the scenario.
+    #[serde(default, rename = "case")]
+    pub cases: Vec<Case>,
+    /// Variations over the values of one key.
+    #[serde(default, rename = "sweep")]
+    pub sweeps: Vec<Sweep>,
+    /// What the paper claims.
+    #[serde(default, rename = "claim")]
+    pub claims: Vec<Claim>,
+    /// What is drawn.
+    #[serde(default, rename = "plot")]
+    pub plots: Vec<Plot>,
+}
+
+/// The scenario with some keys replaced.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Case {
+    /// How checks and plots name it.
+    pub name: String,
+    /// Its place on a plot's x axis.
+    pub x: Option<f64>,
+    /// New values by dotted key.
+    #[serde(default)]
+    pub set: BTreeMap<String, Setting>,
+    /// Other controls.
+    pub controls: Option<Vec<String>>,
+    /// Another number of seeds.
+    pub seeds: Option<u64>,
+    /// Another number of samples.
+    pub samples: Option<u32>,
+}
+
+/// One case per value of a key, named by the value, its number the place on the x axis.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sweep {
+    /// The key that varies.
+    pub key: String,
+    /// Its values, as in a scenario file.
+    pub values: Vec<String>,
+    /// Before the names of the cases, where two sweeps share values.
+    #[serde(default)]
+    pub prefix: String,
+    /// New values of other keys.
+    #[serde(default)]
+    pub set: BTreeMap<String, Setting>,
+    /// Other controls.
+    pub controls: Option<Vec<String>>,
+    /// Another number of seeds.
+    pub seeds: Option<u64>,
+    /// Another number of samples.
+    pub samples: Option<u32>,
+}
+
+/// A value for a key.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Setting {
+    /// `true` or `false`.
+    Flag(bool),
+    /// A whole number.
+    Number(i64),
+    /// Anything else.
+    Text(String),
+}
+
+/// One claim of the paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claim {
+    /// `S0-T1a`.
+    pub id: String,
+    /// What is claimed, in a line.
+    pub what: String,
+    /// How closely it can be held to.
+    pub class: Class,
+    /// What the paper says: a number, true, or words.
+    pub expected: Value,
+    /// Unit of `expected` and of what is measured.
+    #[serde(default)]
+    pub unit: String,
+    /// What must hold for the claim to pass.
+    #[serde(rename = "check")]
+    pub checks: Vec<Check>,
+    /// For a refuted claim, what must hold to show that it cannot be; `check` must then fail.
+    #[serde(default, rename = "refutation")]
+    pub refutations: Vec<Check>,
+    /// The arithmetic of a refutation, or what the reader must know.
+    pub note: Option<String>,
+}
+
+/// A measured quantity and what it must be.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Check {
+    /// In words; a single check takes the claim's.
+    #[serde(default)]
+    pub what: String,
+    /// What is measured.
+    pub measure: Measure,
+    /// In which case.
+    pub case: Option<String>,
+    /// In which cases, brought down to one number by `reduce`; all when neither is written.
+    pub cases: Option<Vec<String>>,
+    /// Under which control; may be left out where there is one run only.
+    pub control: Option<String>,
+    /// The same measure under this control divides it.
+    pub over: Option<String>,
+    /// The same measure in this case divides it.
+    pub over_case: Option<String>,
+    /// How several cases become one number.
+    pub reduce: Option<Reduce>,
+    /// Which flows, from 0; all when not written.
+    pub flows: Option<Vec<usize>>,
+    /// Start of a period, seconds.
+    pub from: Option<f64>,
+    /// End of a period, seconds.
+    pub until: Option<f64>,
+    /// A level, for measures that ask when or how often it is reached.
+    pub level: Option<f64>,
+    /// For `formula`.
+    pub formula: Option<String>,
+    /// It is this; the claim's expected number when only a tolerance is written.
+    pub equals: Option<f64>,
+    /// By at most so much.
+    pub within: Option<f64>,
+    /// By at most so many percent.
+    pub within_percent: Option<f64>,
+    /// It is at least this.
+    pub at_least: Option<f64>,
+    /// It is at most this.
+    pub at_most: Option<f64>,
+    /// It is more than this.
+    pub above: Option<f64>,
+    /// It is less than this.
+    pub below: Option<f64>,
+}
+
+/// How the values of several cases become one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reduce {
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// The mean.
+    Mean,
+    /// The largest less the smallest, in percent of the largest.
+    SpreadPercent,
+    /// The last over the first.
+    Growth,
+    /// The smallest x from which on every value is zero: where a cliff ends.
+    ZeroFrom,
+}
+
+/// A picture.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plot {
+    /// File name and anchor: `figure02`.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// Sentences below.
+    #[serde(default)]
+    pub caption: String,
+    /// Over time: which runs.
+    #[serde(default)]
+    pub lines: Vec<Line>,
+    /// Over time: which panels, from top to bottom.
+    #[serde(default)]
+    pub panels: Vec<Quantity>,
+    /// Over time: up to this second.
+    pub until: Option<f64>,
+    /// Over cases: the x axis.
+    pub x: Option<Named>,
+    /// Over cases: what is drawn, one line per control.
+    pub measure: Option<Measure>,
+    /// Over cases: which; all when not written.
+    pub cases: Option<Vec<String>>,
+    /// Over cases: which controls; all when not written.
+    pub controls: Option<Vec<String>>,
+    /// Over cases: names in the legend, by control.
+    #[serde(default)]
+    pub names: BTreeMap<String, String>,
+    /// Published values.
+    #[serde(default)]
+    pub paper: Vec<Published>,
+    /// Horizontal lines over the whole first panel.
+    #[serde(default)]
+    pub marks: Vec<Mark>,
+}
+
+/// A run drawn over time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Line {
+    /// In the legend.
+    pub name: String,
+    /// Which case.
+    pub case: String,
+    /// Which control, where there are several.
+    pub control: Option<String>,
+    /// Which flows, each a line of its own; the first when not written.
+    #[serde(default)]
+    pub flows: Vec<usize>,
+}
+
+/// What can be drawn over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Quantity {
+    /// Congestion window.
+    Cwnd,
+    /// Slow start threshold.
+    Ssthresh,
+    /// Packets in flight.
+    InFlight,
+    /// Packets waiting at the first link.
+    Queue,
+    /// Rate of acknowledged data.
+    Throughput,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Named {
+    /// The quantity.
+    pub name: String,
+    /// Its unit.
+    #[serde(default)]
+    pub unit: String,
+}
+
+/// Values the paper, or another source, publishes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Published {
+    /// In the legend; says where the values come from.
+    pub name: String,
+    /// The line whose colour they take.
+    pub like: Option<String>,
+    /// Pairs of x and y.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A horizontal line.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mark {
+    /// In the legend.
+    pub name: String,
+    /// Where.
+    pub y: f64,
+}
+
+impl Setting {
+    /// As [`firstflight_scenario::Document::set`] reads it.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Flag(flag) => flag.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+fn one() -> u64 {
+    1
+}

@@ -1,0 +1,90 @@
+//! Sums as text: `23.2 / 100 * 40`, the arithmetic by which a claim is refuted.
+
+/// The value of a sum of numbers, `+ - * /` and brackets.
+///
+/// # Errors
+/// What was found, and where, when it is none.
+pub(crate) fn evaluate(text: &str) -> Result<f64, String> {
+    let mut reader = Reader { text, rest: text.trim_start() };
+    let value = reader.sum()?;
+    if reader.rest.is_empty() && value.is_finite() {
+        return Ok(value);
+    }
+    Err(reader.problem("`+`, `-`, `*`, `/` or the end"))
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    rest: &'a str,
+}
+
+impl Reader<'_> {
+    fn sum(&mut self) -> Result<f64, String> {
+        let mut value = self.product()?;
+        loop {
+            if self.accept('+') {
+                value += self.product()?;
+            } else if self.accept('-') {
+                value -= self.product()?;
+            } else {
+                return Ok(value);
+            }
+        }
+    }
+
+    fn product(&mut self) -> Result<f64, String> {
+        let mut value = self.atom()?;
+        loop {
+            if self.accept('*') {
+                value *= self.atom()?;
+            } else if self.accept('/') {
+                value /= self.atom()?;
+            } else {
+                return Ok(value);
+            }
+        }
+    }
+
+    fn atom(&mut self) -> Result<f64, String> {
+        if self.accept('(') {
+            let value = self.sum()?;
+            return if self.accept(')') { Ok(value) } else { Err(self.problem("`)`")) };
+        }
+        let is_part = |c: char| c.is_ascii_digit() || c == '.';
+        let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
+        let value = self.rest[..end].parse().map_err(|_| self.problem("a number"))?;
+        self.rest = self.rest[end..].trim_start();
+        Ok(value)
+    }
+
+    fn accept(&mut self, wanted: char) -> bool {
+        let Some(rest) = self.rest.strip_prefix(wanted) else { return false };
+        self.rest = rest.trim_start();
+        true
+    }
+
+    fn problem(&self, wanted: &str) -> String {
+        let column = self.text.len() - self.rest.len() + 1;
+        format!("formula `{}`: expected {wanted} at column {column}", self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_bind_before_sums_and_brackets_before_both() {
+        assert_eq!(evaluate("23.2 / 100 * 40"), Ok(23.2 / 100.0 * 40.0));
+        assert_eq!(evaluate("1 + 2 * (3 - 1) / 4 - 1"), Ok(1.0));
+    }
+
+    #[test]
+    fn what_is_no_sum_is_pointed_at() {
+        let expected = "formula `2 * x`: expected a number at column 5";
+        assert_eq!(evaluate("2 * x").unwrap_err(), expected);
+        assert!(evaluate("(1 + 2").is_err());
+        assert!(evaluate("1 / 0").is_err());
+        assert!(evaluate("1 2").is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! The runs that a reproduction needs, each distinct one once.
+
+use std::collections::HashMap;
+
+use firstflight_scenario::Scenario;
+
+use crate::error::ReproduceError;
+use crate::paper::{Laid, LaidCase, Variant};
+
+/// One run: a scenario with a single plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    /// File, case and control, for people.
+    pub name: String,
+    /// What to run.
+    pub scenario: Scenario,
+    /// Samples over time to keep.
+    pub samples: Option<u32>,
+    /// Everything that decides what it yields, as text.
+    pub key: String,
+}
+
+/// Distinct runs by key, in the order in which they were asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Jobs {
+    list: Vec<Job>,
+    by_key: HashMap<String, usize>,
+}
+
+impl Jobs {
+    /// The jobs of a variant, one per seed; equal ones are shared.
+    pub(crate) fn add(
+        &mut self,
+        laid: &Laid,
+        case: &LaidCase,
+        variant: &Variant,
+    ) -> Result<(), ReproduceError> {
+        for scenario in &variant.scenarios {
+            let key = key(scenario, variant.samples)?;
+            if self.by_key.contains_key(&key) {
+                continue;
+            }
+            self.by_key.insert(key.clone(), self.list.len());
+            let seed = scenario.seed.unwrap_or(1);
+            let control = if variant.control.is_empty() { "flows" } else { &variant.control };
+            let name = format!("{} {} {control}, seed {seed}", laid.stem, case.name);
+            let (scenario, samples) = (scenario.clone(), variant.samples);
+            self.list.push(Job { name, scenario, samples, key });
+        }
+        Ok(())
+    }
+
+    /// The place of a job among all.
+    pub(crate) fn find(&self, scenario: &Scenario, samples: Option<u32>) -> Option<usize> {
+        self.by_key.get(&key(scenario, samples).ok()?).copied()
+    }
+
+    pub(crate) fn list(&self) -> &[Job] {
+        &self.list
+    }
+}
+
+/// Names and titles decide nothing; whether a value was given or is a default does, because a
+/// control's own wins over a default. That is why this is not the scenario's JSON.
+fn key(scenario: &Scenario, samples: Option<u32>) -> Result<String, ReproduceError> {
+    let mut resolved = scenario.resolve()?;
+    resolved.name.clear();
+    resolved.title = None;
+    Ok(format!("{VERSION} samples={samples:?} {resolved:?}"))
+}
+
+/// Of the program and of its sources.
+pub(crate) const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "-", env!("FIRSTFLIGHT_SOURCES"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key_of(text: &str) -> String {
+        key(&Scenario::parse(text, "x.toml").unwrap(), None).unwrap()
+    }
+
+    #[test]
+    fn names_do_not_distinguish_runs_but_all_that_counts_does() {
+        let plain = key_of("controls = ['newreno']");
+        assert_eq!(plain, key_of("controls = ['newreno']\nname = 'other'\ntitle = 'x'"));
+        assert_eq!(plain, key_of("controls = ['newreno']\npath.rate = '40Mbps'"));
+        assert_ne!(plain, key_of("controls = ['reno']"));
+        assert_ne!(plain, key_of("controls = ['newreno']\nseed = 2"));
+        assert_ne!(plain, key_of("controls = ['newreno']\nsyn = true"));
+        assert_ne!(plain, key_of("controls = ['newreno']\niw = '1pkt'"), "given is not default");
+    }
+}

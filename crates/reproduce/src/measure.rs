@@ -1,0 +1,335 @@
+//! The vocabulary of measures: what a check or a plot can ask of a run.
+//!
+//! Every measure is one number per run, or none where the thing did not happen. The units are fixed
+//! and are those of the claims: Mbit/s, percent, packets, seconds.
+
+use firstflight_runner::Run;
+use firstflight_scenario::measure::ratio;
+use firstflight_scenario::{FlowResult, Series};
+use serde::Deserialize;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Measure {
+    /// Mbit/s delivered in order, summed over the flows and divided by the length of the run; with
+    /// `from` or `until`, acknowledged within that period.
+    #[default]
+    Throughput,
+    /// `throughput` in percent of the bottleneck's rate.
+    Utilization,
+    /// Mbit/s of the flow that got least, over its own life.
+    SmallestFlow,
+    /// Mbit/s of the flow that got most, over its own life.
+    LargestFlow,
+    /// Jain's index of the flows' throughputs.
+    Jain,
+    /// Packets dropped at the bottleneck.
+    Drops,
+    /// Retransmission timeouts of the flows.
+    Timeouts,
+    /// Entries into fast recovery of the flows.
+    FastRetransmits,
+    /// Packets lost in the round in which start-up ended, mean over the flows.
+    DropsInExitRound,
+    /// cwnd when start-up ended for the first time, packets, mean over the flows.
+    ExitCwnd,
+    /// The same over the BDP of the path.
+    ExitWindowOverBdp,
+    /// When start-up ended for the first time, seconds after the flow's start.
+    ExitTime,
+    /// Largest cwnd of any of the flows, packets.
+    PeakCwnd,
+    /// cwnd at the end, packets, mean over the flows.
+    FinalCwnd,
+    /// When cwnd first reached 60 % of the BDP, seconds, mean over the flows.
+    TimeTo60,
+    /// When cwnd first reached 90 % of the BDP, seconds, mean over the flows.
+    TimeTo90,
+    /// Mean over the period and the flows of cwnd, packets; at one moment if both ends are equal.
+    MeanCwnd,
+    /// How often within the period cwnd was below ssthresh anew: exponential phases.
+    FastPhases,
+    /// The last moment, in seconds, at which less than `level` Mbit/s was acknowledged over the
+    /// second before.
+    SlowUntil,
+    /// BDP of the first link and its propagation, packets.
+    Bdp,
+    /// The value of `formula`; no run is asked.
+    Formula,
+}
+
+/// What a measure is asked with, beyond the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Query<'a> {
+    /// Which flows, from 0; all when `None`.
+    pub flows: Option<&'a [usize]>,
+    /// Start of the period, seconds.
+    pub from: Option<f64>,
+    /// End of the period, seconds.
+    pub until: Option<f64>,
+    /// A level, in the unit of the measure that asks for it.
+    pub level: Option<f64>,
+}
+
+/// A run and the facts of its path that results do not carry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Rate of the bottleneck.
+    pub rate_bps: u64,
+    /// Packets in flight that fill the path.
+    pub bdp_packets: u64,
+    /// Payload of a packet.
+    pub packet_bytes: u64,
+}
+
+impl Measure {
+    /// Whether the run must keep samples over time.
+    pub(crate) fn needs_samples(self, query: &Query<'_>) -> bool {
+        match self {
+            Self::MeanCwnd | Self::FastPhases | Self::SlowUntil => true,
+            Self::Throughput | Self::Utilization => query.from.is_some() || query.until.is_some(),
+            _ => false,
+        }
+    }
+
+    /// The quantity and its unit, for axes.
+    pub(crate) fn axis(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Throughput | Self::SmallestFlow | Self::LargestFlow => ("throughput", "Mbit/s"),
+            Self::Utilization => ("utilisation", "%"),
+            Self::Jain => ("Jain's index", ""),
+            Self::Drops | Self::DropsInExitRound => ("drops", "packets"),
+            Self::Timeouts => ("timeouts", ""),
+            Self::FastRetransmits => ("fast retransmits", ""),
+            Self::ExitCwnd => ("cwnd at the end of start-up", "packets"),
+            Self::ExitWindowOverBdp => ("cwnd at the end of start-up over BDP", ""),
+            Self::ExitTime => ("end of start-up", "s"),
+            Self::PeakCwnd | Self::FinalCwnd | Self::MeanCwnd => ("cwnd", "packets"),
+            Self::TimeTo60 | Self::TimeTo90 | Self::SlowUntil => ("time", "s"),
+            Self::FastPhases => ("exponential phases", ""),
+            Self::Bdp => ("BDP", "packets"),
+            Self::Formula => ("value", ""),
+        }
+    }
+
+    /// The measure's value of a run; `None` where it did not happen.
+    pub(crate) fn of(self, measured: Measured<'_>, query: &Query<'_>) -> Option<f64> {
+        let run = measured.run;
+        let flows = Flows { run, chosen: query.flows };
+        match self {
+            Self::Throughput => flows.throughput(measured.packet_bytes, query),
+            Self::Utilization => {
+                let mbps = flows.throughput(measured.packet_bytes, query)?;
+                Some(100.0 * ratio(mbps * 1e6, measured.rate_bps as f64))
+            }
+            Self::SmallestFlow => flows.each(mbps).reduce(f64::min),
+            Self::LargestFlow => flows.each(mbps).reduce(f64::max),
+            Self::Jain => Some(run.result.jain_index),
+            Self::Drops => Some(run.result.bottleneck.drops as f64),
+            Self::Timeouts => Some(flows.each(|flow| flow.timeouts as f64).sum()),
+            Self::FastRetransmits => Some(flows.each(|flow| flow.fast_retransmits as f64).sum()),
+            Self::DropsInExitRound => flows.mean(|flow| whole(flow.startup.drops_in_exit_round)),
+            Self::ExitCwnd => flows.mean(|flow| whole(flow.startup.exit_cwnd_packets)),
+            Self::ExitWindowOverBdp => flows.mean(|flow| flow.startup.exit_window_over_bdp),
+            Self::ExitTime => flows.mean(|flow| flow.startup.exit_time_s),
+            Self::PeakCwnd => flows.each(|flow| flow.peak_cwnd_packets as f64).reduce(f64::max),
+            Self::FinalCwnd => flows.mean(|flow| Some(flow.final_cwnd_packets as f64)),
+            Self::TimeTo60 => flows.mean(|flow| flow.startup.time_to_bdp_s.at_60),
+            Self::TimeTo90 => flows.mean(|flow| flow.startup.time_to_bdp_s.at_90),
+            Self::MeanCwnd => flows.mean_cwnd(query),
+            Self::FastPhases => flows.traces().next().map(|trace| fast_phases(trace, query)),
+            Self::SlowUntil => flows.slow_until(measured.packet_bytes, query),
+            Self::Bdp => Some(measured.bdp_packets as f64),
+            Self::Formula => None,
+        }
+    }
+}
+
+impl Query<'_> {
+    fn holds(&self, time: f64) -> bool {
+        self.from.is_none_or(|from| time >= from) && self.until.is_none_or(|until| time <= until)
+    }
+}
+
+/// The chosen flows of a run.
+#[derive(Clone, Copy)]
+struct Flows<'a> {
+    run: &'a Run,
+    chosen: Option<&'a [usize]>,
+}
+
+impl<'a> Flows<'a> {
+    fn is_chosen(&self, index: usize) -> bool {
+        self.chosen.is_none_or(|chosen| chosen.contains(&index))
+    }
+
+    fn results(self) -> impl Iterator<Item = &'a FlowResult> {
+        let flows = self.run.result.flows.iter().enumerate();
+        flows.filter(move |(i, _)| self.is_chosen(*i)).map(|(_, flow)| flow)
+    }
+
+    fn traces(self) -> impl Iterator<Item = &'a Series> {
+        let flows = self.run.flows.iter().enumerate();
+        flows.filter(move |(i, _)| self.is_chosen(*i)).map(|(_, trace)| trace)
+    }
+
+    fn each(self, part: impl Fn(&FlowResult) -> f64) -> impl Iterator<Item = f64> {
+        self.results().map(part)
+    }
+
+    /// The mean over the flows; `None` if it did not happen to one of them.
+    fn mean(self, part: impl Fn(&FlowResult) -> Option<f64>) -> Option<f64> {
+        let values: Option<Vec<f64>> = self.results().map(part).collect();
+        mean(&values?)
+    }
+
+    fn throughput(self, packet_bytes: u64, query: &Query<'_>) -> Option<f64> {
+        if query.from.is_none() && query.until.is_none() {
+            let bytes: u64 = self.results().map(|flow| flow.delivered_bytes).sum();
+            return Some(ratio(bytes as f64 * 8.0 / 1e6, self.run.result.duration_s));
+        }
+        let from = query.from.unwrap_or(0.0);
+        let until = query.until.unwrap_or(self.run.result.duration_s);
+        let packets: Option<f64> =
+            self.traces().map(|trace| Some(acked_by(trace, until)? - acked_by(trace, from)?)).sum();
+        Some(ratio(packets? * packet_bytes as f64 * 8.0 / 1e6, until - from))
+    }
+
+    fn mean_cwnd(self, query: &Query<'_>) -> Option<f64> {
+        let per_flow = self.traces().map(|trace| {
+            if let (Some(from), Some(until)) = (query.from, query.until)
+                && from >= until
+            {
+                return value_at(trace, "cwnd_packets", from);
+            }
+            let times = trace.column("time_s")?;
+            let held = times.zip(trace.column("cwnd_packets")?);
+            let held = held.filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
+            mean(&held.filter_map(|(_, cwnd)| cwnd).collect::<Vec<f64>>())
+        });
+        mean(&per_flow.collect::<Option<Vec<f64>>>()?)
+    }
+
+    fn slow_until(self, packet_bytes: u64, query: &Query<'_>) -> Option<f64> {
+        let trace = self.traces().next()?;
+        let level = query.level.unwrap_or(0.0);
+        let times: Vec<f64> = trace.column("time_s")?.flatten().collect();
+        let slow = times.into_iter().filter(|time| *time >= 1.0 && query.holds(*time));
+        let rate = |time: f64| {
+            let packets = acked_by(trace, time)? - acked_by(trace, time - 1.0)?;
+            Some(packets * packet_bytes as f64 * 8.0 / 1e6)
+        };
+        slow.filter(|time| rate(*time).is_some_and(|rate| rate < level)).last()
+    }
+}
+
+fn mbps(flow: &FlowResult) -> f64 {
+    flow.throughput_bps / 1e6
+}
+
+fn whole(value: Option<u64>) -> Option<f64> {
+    value.map(|value| value as f64)
+}
+
+fn acked_by(trace: &Series, time: f64) -> Option<f64> {
+    value_at(trace, "delivered_packets", time)
+}
+
+/// The last value of a column at or before a moment; 0 before the first sample.
+fn value_at(trace: &Series, column: &str, time: f64) -> Option<f64> {
+    let rows = trace.column("time_s")?.zip(trace.column(column)?);
+    let before = rows.take_while(|(at, _)| at.is_some_and(|at| at <= time));
+    Some(before.last().and_then(|(_, value)| value).unwrap_or(0.0))
+}
+
+fn fast_phases(trace: &Series, query: &Query<'_>) -> f64 {
+    let (Some(times), Some(cwnd), Some(ssthresh)) =
+        (trace.column("time_s"), trace.column("cwnd_packets"), trace.column("ssthresh_packets"))
+    else {
+        return 0.0;
+    };
+    let mut phases = 0;
+    let mut was_fast = false;
+    for ((time, cwnd), ssthresh) in times.zip(cwnd).zip(ssthresh) {
+        if !time.is_some_and(|time| query.holds(time)) {
+            continue;
+        }
+        let is_fast = cwnd.unwrap_or(0.0) < ssthresh.unwrap_or(f64::INFINITY);
+        phases += u32::from(is_fast && !was_fast);
+        was_fast = is_fast;
+    }
+    f64::from(phases)
+}
+
+/// The arithmetic mean; `None` of nothing.
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use firstflight_scenario::RunResult;
+    use firstflight_scenario::series::FLOW_COLUMNS;
+
+    /// Two flows over 4 s: the first doubles each second and rests at ssthresh, the second is flat.
+    fn run() -> Run {
+        let trace = |cwnd: [f64; 5], ssthresh: [f64; 5], acked: [f64; 5]| {
+            let mut series = Series::new(FLOW_COLUMNS.iter().copied());
+            for i in 0..5 {
+                let row = [i as f64, 0.0, cwnd[i], ssthresh[i], 0.0, 0.0, acked[i]];
+                series.push(&row.map(Some));
+            }
+            series
+        };
+        let flow = |bytes: u64, timeouts| FlowResult {
+            delivered_bytes: bytes,
+            throughput_bps: bytes as f64 * 2.0,
+            timeouts,
+            ..FlowResult::default()
+        };
+        let flows = vec![flow(4_000_000, 0), flow(1_000_000, 2)];
+        let result = RunResult { flows, duration_s: 4.0, ..RunResult::default() };
+        let first = trace([1., 2., 4., 8., 8.], [4., 4., 4., 16., 16.], [0., 10., 30., 70., 150.]);
+        let second = trace([2.0; 5], [2.0; 5], [0., 125., 250., 375., 500.]);
+        Run { result, flows: vec![first, second], queues: Vec::new() }
+    }
+
+    fn measure(measure: Measure, query: &Query<'_>) -> Option<f64> {
+        let run = run();
+        let (rate_bps, bdp_packets, packet_bytes) = (20_000_000, 50, 1000);
+        measure.of(Measured { run: &run, rate_bps, bdp_packets, packet_bytes }, query)
+    }
+
+    #[test]
+    fn throughput_counts_all_flows_and_the_whole_run_unless_told_otherwise() {
+        assert_eq!(measure(Measure::Throughput, &Query::default()), Some(10.0));
+        assert_eq!(measure(Measure::Utilization, &Query::default()), Some(50.0));
+        let one = Query { flows: Some(&[1]), ..Query::default() };
+        assert_eq!(measure(Measure::Throughput, &one), Some(2.0));
+        let period = Query { from: Some(2.0), until: Some(4.0), ..one };
+        assert_eq!(measure(Measure::Throughput, &period), Some(1.0));
+        assert_eq!(measure(Measure::LargestFlow, &Query::default()), Some(8.0));
+        assert_eq!(measure(Measure::Timeouts, &Query::default()), Some(2.0));
+    }
+
+    #[test]
+    fn windows_are_read_from_the_samples() {
+        let first = Query { flows: Some(&[0]), ..Query::default() };
+        let moment = Query { from: Some(2.5), until: Some(2.5), ..first };
+        assert_eq!(measure(Measure::MeanCwnd, &moment), Some(4.0));
+        let period = Query { from: Some(1.0), until: Some(3.0), ..first };
+        assert_eq!(measure(Measure::MeanCwnd, &period), Some(14.0 / 3.0));
+        assert_eq!(measure(Measure::FastPhases, &first), Some(2.0));
+        let slow = Query { level: Some(0.2), ..first };
+        assert_eq!(measure(Measure::SlowUntil, &slow), Some(2.0));
+    }
+
+    #[test]
+    fn what_did_not_happen_has_no_value() {
+        assert_eq!(measure(Measure::ExitCwnd, &Query::default()), None);
+    }
+}

@@ -1,0 +1,230 @@
+//! The report: every claim with its verdict, then every figure and table in the paper's order.
+
+use firstflight_report::{Cell, Column, Page, Section, Table, Verdict};
+use firstflight_scenario::{Class, Value};
+
+use crate::check::{Done, Outcome, number};
+use crate::paper::{Laid, Paper};
+use crate::row::{Judged, in_short};
+
+/// What of one experiment is finished.
+pub(crate) struct Finished<'a> {
+    /// The paper.
+    pub paper: &'a Paper,
+    /// The experiment.
+    pub laid: &'a Laid,
+    /// Its rows.
+    pub judged: Vec<Judged>,
+}
+
+/// How the page came to be.
+pub(crate) struct About<'a> {
+    /// The command line.
+    pub command: &'a str,
+    /// What is missing and why; empty when nothing is.
+    pub missing: String,
+    /// One seed only.
+    pub quick: bool,
+    /// Runs finished.
+    pub runs: usize,
+}
+
+/// The whole page.
+pub(crate) fn page(finished: &[Finished<'_>], done: Done<'_>, about: &About<'_>) -> Page {
+    let mut page = Page::new("The papers, rebuilt")
+        .subtitle(
+            "Every claim beside what firstflight measures; figures and tables in the order of \
+             the papers.",
+        )
+        .command(about.command)
+        .fact("version", env!("CARGO_PKG_VERSION"))
+        .fact("sources", env!("FIRSTFLIGHT_SOURCES"))
+        .fact("runs", about.runs);
+    if about.quick {
+        page = page.fact("quick", "one seed instead of several");
+    }
+    page = page.section(summary(finished, &about.missing));
+    let mut last = "";
+    for each in finished {
+        let head = &each.paper.head;
+        if head.id != last {
+            last = &head.id;
+            let mut section = Section::new(&head.name, format!("{}: {}", head.id, head.title));
+            section = section.text(&head.citation);
+            for paragraph in &head.setup {
+                section = section.text(paragraph.trim());
+            }
+            page = page.section(section);
+        }
+        page = page.section(experiment(each, done));
+    }
+    page
+}
+
+fn summary(finished: &[Finished<'_>], missing: &str) -> Section {
+    let mut section = Section::new("claims", "Claims");
+    if !missing.is_empty() {
+        section = section.text(missing);
+    }
+    section = section.text(
+        "Classes: an exact claim must be equal, a tight one lies within a small stated tolerance, \
+         a shape is an ordering or a threshold, an anecdote a single number of unknown period. A \
+         refuted claim is one that the paper's own numbers contradict; `refuted-confirmed` says \
+         that the contradiction is shown.",
+    );
+    section.table(claims(finished))
+}
+
+fn claims(finished: &[Finished<'_>]) -> Table {
+    let columns = [
+        Column::text("id"),
+        Column::text("claim"),
+        Column::text("paper"),
+        Column::text("firstflight"),
+        Column::text("unit"),
+        Column::text("class"),
+        Column::text("must be"),
+        Column::text("verdict"),
+        Column::text("see"),
+    ];
+    let mut table = Table::new("claims-table", "Every claim with its verdict", columns);
+    for each in finished {
+        let see = each.laid.data.plots.first().map_or_else(
+            || Cell::figure(anchor(each.paper, each.laid), "section"),
+            |plot| Cell::figure(plot.anchor(each.paper), "figure"),
+        );
+        for Judged { row, checks, .. } in &each.judged {
+            table.push([
+                row.id.as_str().into(),
+                row.what.as_str().into(),
+                shown(&row.expected).into(),
+                measured(&row.measured, checks).into(),
+                row.unit.as_str().into(),
+                row.class.name().into(),
+                rules(checks).into(),
+                verdict(row.verdict).into(),
+                see.clone(),
+            ]);
+        }
+    }
+    table
+}
+
+/// The number; of several, how many hold, since each has a line of its own below.
+fn measured(value: &Value, checks: &[Outcome]) -> String {
+    if checks.len() < 2 {
+        return shown(value);
+    }
+    let held = checks.iter().filter(|check| check.holds).count();
+    format!("{held} of {} checks hold", checks.len())
+}
+
+fn rules(checks: &[Outcome]) -> String {
+    match checks {
+        [check] => check.rule.clone(),
+        _ => "see the section".to_owned(),
+    }
+}
+
+fn experiment(each: &Finished<'_>, done: Done<'_>) -> Section {
+    let (paper, laid) = (each.paper, each.laid);
+    let mut section = Section::new(anchor(paper, laid), &laid.data.title);
+    for paragraph in &laid.data.text {
+        section = section.text(paragraph.trim());
+    }
+    for plot in &laid.data.plots {
+        // A figure whose runs were interrupted is left out; the page says at its top why.
+        if let Ok(figure) = plot.figure(paper, laid, done) {
+            section = section.figure(figure);
+        }
+    }
+    if !each.judged.is_empty() {
+        section = section.table(checks(each));
+    }
+    for Judged { row, .. } in &each.judged {
+        if let Some(note) = &row.note {
+            section = section.text(format!("{}: {note}", row.id));
+        }
+    }
+    for paragraph in &laid.data.findings {
+        section = section.text(paragraph.trim());
+    }
+    section.text(again(paper, laid))
+}
+
+/// How to have this experiment again, and on what path it ran.
+fn again(paper: &Paper, laid: &Laid) -> String {
+    let first = &laid.cases[0];
+    let more = match laid.cases.len() {
+        1 => String::new(),
+        count => format!(", the first of {count} cases"),
+    };
+    format!(
+        "Again: `firstflight reproduce {}/{}`. Scenario: {}{more}; each case is beside this page \
+         as scenarios/{}.toml and so on, for `firstflight run`.",
+        paper.head.name,
+        laid.stem,
+        in_short(&first.resolved),
+        first.scenario.name,
+    )
+}
+
+fn checks(each: &Finished<'_>) -> Table {
+    let columns = [
+        Column::text("id"),
+        Column::text("checked"),
+        Column::text("paper"),
+        Column::text("firstflight"),
+        Column::text("unit"),
+        Column::text("must be"),
+        Column::text("holds"),
+    ];
+    let id = format!("{}-numbers", anchor(each.paper, each.laid));
+    let mut table = Table::new(id, "Paper against firstflight", columns);
+    for Judged { row, checks, refutations } in &each.judged {
+        let refuted = row.class == Class::Refuted;
+        for check in checks {
+            let what =
+                if refuted { format!("paper's claim: {}", check.what) } else { check.what.clone() };
+            let unit = if checks.len() == 1 { row.unit.as_str() } else { "" };
+            let expected = if checks.len() == 1 { shown(&row.expected) } else { String::new() };
+            table.push(line(&row.id, &what, &expected, unit, check));
+        }
+        for check in refutations {
+            table.push(line(&row.id, &format!("refuted by: {}", check.what), "", "", check));
+        }
+    }
+    table
+}
+
+fn line(id: &str, what: &str, paper: &str, unit: &str, check: &Outcome) -> [Cell; 7] {
+    [
+        id.into(),
+        what.into(),
+        paper.into(),
+        check.measured.map_or("none".to_owned(), number).into(),
+        unit.into(),
+        check.rule.as_str().into(),
+        if check.holds { "✓ yes" } else { "✗ no" }.into(),
+    ]
+}
+
+fn anchor(paper: &Paper, laid: &Laid) -> String {
+    format!("{}.{}", paper.head.name, laid.stem)
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Number(value) => number(*value),
+        Value::Text(text) => text.clone(),
+    }
+}
+
+fn verdict(verdict: firstflight_scenario::Verdict) -> Verdict {
+    match verdict {
+        firstflight_scenario::Verdict::Pass => Verdict::Pass,
+        firstflight_scenario::Verdict::Fail => Verdict::Fail,
+        firstflight_scenario::Verdict::RefutedConfirmed => Verdict::RefutedConfirmed,
+    }
+}

@@ -1,0 +1,292 @@
+//! Papers as they are compiled in: their files read, their cases made into scenarios.
+
+use std::collections::BTreeSet;
+
+use firstflight_runner::check_control;
+use firstflight_scenario::{Document, Resolved, Scenario};
+use serde::de::DeserializeOwned;
+
+use crate::error::ReproduceError;
+use crate::file::{Case, Experiment, Head, Setting, Sweep};
+
+/// Every file under `papers/`, by its path there.
+pub(crate) const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
+
+/// A paper and everything in it that can be reproduced.
+#[derive(Clone, Debug)]
+pub(crate) struct Paper {
+    /// The paper as a whole.
+    pub head: Head,
+    /// In the order of the paper.
+    pub experiments: Vec<Laid>,
+}
+
+/// An experiment with its cases laid out.
+#[derive(Clone, Debug)]
+pub(crate) struct Laid {
+    /// `table1`.
+    pub stem: String,
+    /// `papers/astart/table1.toml`.
+    pub path: String,
+    /// What the file says.
+    pub data: Experiment,
+    /// Its cases, those of sweeps after those written alone.
+    pub cases: Vec<LaidCase>,
+}
+
+/// One case: a scenario for each control.
+#[derive(Clone, Debug)]
+pub(crate) struct LaidCase {
+    /// As in the file.
+    pub name: String,
+    /// Its place on an x axis.
+    pub x: Option<f64>,
+    /// With all of its controls, as `run` takes it.
+    pub scenario: Scenario,
+    /// The same in base units.
+    pub resolved: Resolved,
+    /// One per control, or a single one without a name when the flows have their own.
+    pub variants: Vec<Variant>,
+}
+
+/// One case under one control, once per seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Variant {
+    /// As in the file; empty when the flows have controls of their own.
+    pub control: String,
+    /// One per seed.
+    pub scenarios: Vec<Scenario>,
+    /// Samples over time to keep.
+    pub samples: Option<u32>,
+}
+
+/// Reads every paper among `files`, in the order of their ids.
+///
+/// # Errors
+/// A file that does not say what it must, or a scenario that cannot be.
+pub(crate) fn load(files: &[(&str, &str)], quick: bool) -> Result<Vec<Paper>, ReproduceError> {
+    let heads = files.iter().filter_map(|(path, text)| Some((path.strip_suffix(HEAD)?, *text)));
+    let mut papers = Vec::new();
+    for (dir, text) in heads {
+        papers.push(load_paper(dir, text, files, quick)?);
+    }
+    papers.sort_by(|a, b| a.head.id.cmp(&b.head.id));
+    Ok(papers)
+}
+
+const HEAD: &str = "/paper.toml";
+
+fn load_paper(
+    dir: &str,
+    text: &str,
+    files: &[(&str, &str)],
+    quick: bool,
+) -> Result<Paper, ReproduceError> {
+    let place = format!("papers/{dir}{HEAD}");
+    let head: Head = read(&place, text)?;
+    let mut rest: BTreeSet<&str> = files
+        .iter()
+        .filter_map(|(path, _)| path.strip_prefix(dir)?.strip_prefix('/')?.strip_suffix(".toml"))
+        .filter(|stem| *stem != "paper")
+        .collect();
+    let mut experiments = Vec::new();
+    for stem in &head.order {
+        let path = format!("{dir}/{stem}.toml");
+        let found = files.iter().find(|(name, _)| *name == path);
+        let Some((_, text)) = found.filter(|_| rest.remove(stem.as_str())) else {
+            let problem = format!("`order` names `{stem}` twice, or there is no {stem}.toml");
+            return Err(ReproduceError::paper(&place, problem));
+        };
+        experiments.push(lay_out(stem, &format!("papers/{path}"), text, &head, quick)?);
+    }
+    match rest.first() {
+        Some(stem) => Err(ReproduceError::paper(&place, format!("`order` lacks `{stem}`"))),
+        None => Ok(Paper { head, experiments }),
+    }
+}
+
+fn read<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, ReproduceError> {
+    toml::from_str(text).map_err(|error| ReproduceError::paper(path, error.to_string()))
+}
+
+fn lay_out(
+    stem: &str,
+    path: &str,
+    text: &str,
+    head: &Head,
+    quick: bool,
+) -> Result<Laid, ReproduceError> {
+    let mut data: Experiment = read(path, text)?;
+    let mut base = head.scenario.clone();
+    merge(&mut base, data.scenario.clone());
+    let text = toml::to_string(&base)
+        .map_err(|error| ReproduceError::paper(path, format!("[scenario]: {error}")))?;
+    let document = Document::parse(&text, path)?;
+    let sweeps = std::mem::take(&mut data.sweeps);
+    let written = data.cases.iter().cloned().map(|case| (case, None));
+    let swept = sweeps.iter().flat_map(|sweep| {
+        let case = |value: &String| (case_of(sweep, value), leading_number(value));
+        sweep.values.iter().map(case).collect::<Vec<_>>()
+    });
+    let prefix = format!("{}-{stem}", head.name);
+    let mut cases: Vec<LaidCase> = Vec::new();
+    for (case, number) in written.chain(swept) {
+        let laid = lay_out_case(&prefix, &case, number, &document, &data, quick);
+        let laid = laid.map_err(|error| match error {
+            ReproduceError::Paper { problem, .. } => ReproduceError::paper(path, problem),
+            other => other,
+        })?;
+        if cases.iter().any(|other| other.name == laid.name) {
+            let problem = format!("two cases are called `{}`", laid.name);
+            return Err(ReproduceError::paper(path, problem));
+        }
+        cases.push(laid);
+    }
+    if cases.is_empty() {
+        return Err(ReproduceError::paper(path, "no case; accepted: [[case]] or [[sweep]]"));
+    }
+    Ok(Laid { stem: stem.to_owned(), path: path.to_owned(), data, cases })
+}
+
+fn case_of(sweep: &Sweep, value: &str) -> Case {
+    let mut set = sweep.set.clone();
+    set.insert(sweep.key.clone(), Setting::Text(value.to_owned()));
+    Case {
+        name: format!("{}{value}", sweep.prefix),
+        x: leading_number(value),
+        set,
+        controls: sweep.controls.clone(),
+        seeds: sweep.seeds,
+        samples: sweep.samples,
+    }
+}
+
+fn lay_out_case(
+    prefix: &str,
+    case: &Case,
+    number: Option<f64>,
+    base: &Document,
+    data: &Experiment,
+    quick: bool,
+) -> Result<LaidCase, ReproduceError> {
+    let mut document = base.clone();
+    for (key, value) in &case.set {
+        document.set(key, &value.text())?;
+    }
+    document.set("name", &format!("{prefix}-{}", file_name(&case.name)))?;
+    document.set("source", &format!("{}, case {}", base.file(), case.name))?;
+    if let Some(controls) = &case.controls {
+        document.set_controls(controls)?;
+    }
+    let scenario = document.scenario()?;
+    scenario.check_controls(|spec| check_control(spec).map_err(|error| error.to_string()))?;
+    let names: Vec<String> = scenario.controls.iter().map(|spec| spec.text.clone()).collect();
+    let seeds = if quick { 1 } else { case.seeds.unwrap_or(data.seeds).max(1) };
+    let first = scenario.seed.unwrap_or(1);
+    let seeded = |control: &str| -> Result<Variant, ReproduceError> {
+        let mut document = document.clone();
+        if !control.is_empty() {
+            document.set_controls(&[control.to_owned()])?;
+        }
+        let mut scenarios = Vec::new();
+        for seed in first..first + seeds {
+            document.set("seed", &seed.to_string())?;
+            scenarios.push(document.scenario()?);
+        }
+        let samples = case.samples.or(data.samples);
+        Ok(Variant { control: control.to_owned(), scenarios, samples })
+    };
+    let own = [String::new()];
+    let names = if names.is_empty() { &own[..] } else { &names[..] };
+    let variants = names.iter().map(|name| seeded(name)).collect::<Result<Vec<_>, _>>()?;
+    for variant in &variants {
+        variant.scenarios[0].plans()?;
+    }
+    Ok(LaidCase {
+        name: case.name.clone(),
+        x: case.x.or(number),
+        resolved: scenario.resolve()?,
+        scenario,
+        variants,
+    })
+}
+
+/// Values of `over` replace those of `under`; tables are merged key by key.
+fn merge(under: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => merge(under, over),
+            (_, value) => {
+                under.insert(key, value);
+            }
+        }
+    }
+}
+
+/// The number a value such as `40Mbps` begins with.
+fn leading_number(value: &str) -> Option<f64> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    value[..value.find(|c| !is_part(c)).unwrap_or(value.len())].parse().ok()
+}
+
+/// The name with everything but letters, digits and dots as `-`.
+pub(crate) fn file_name(name: &str) -> String {
+    let clean = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    name.chars().map(clean).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAPER: &str = "name = 'p'\nid = 'P0'\ntitle = 't'\ncitation = 'c'\nsetup = []\n\
+        order = ['a']\n[scenario]\ncontrols = ['newreno']\n[scenario.path]\nrate = '1Mbps'\n";
+    const EXPERIMENT: &str = "title = 't'\ntext = []\nseeds = 2\n[scenario]\nduration = '1s'\n\
+        [[case]]\nname = 'plain'\n[[sweep]]\nkey = 'path.rtt'\nvalues = ['10ms', '20ms']\n";
+
+    fn problem(paper: &str, experiment: &str) -> String {
+        let files = [("p/paper.toml", paper), ("p/a.toml", experiment)];
+        load(&files, false).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn cases_take_the_papers_scenario_the_files_and_their_own() {
+        let papers = load(&[("p/paper.toml", PAPER), ("p/a.toml", EXPERIMENT)], false).unwrap();
+        let cases = &papers[0].experiments[0].cases;
+        let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+        assert_eq!(names, ["plain", "10ms", "20ms"]);
+        assert_eq!(cases[2].x, Some(20.0));
+        let resolved = &cases[2].resolved;
+        assert_eq!((resolved.links[0].rate_bps, resolved.duration_ns), (1_000_000, 1_000_000_000));
+        assert_eq!(cases[2].resolved.links[0].delay_ns, 10_000_000);
+        let seeds: Vec<_> = cases[0].variants[0].scenarios.iter().map(|s| s.seed).collect();
+        assert_eq!(seeds, [Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn a_quick_reproduction_takes_one_seed() {
+        let papers = load(&[("p/paper.toml", PAPER), ("p/a.toml", EXPERIMENT)], true).unwrap();
+        assert_eq!(papers[0].experiments[0].cases[0].variants[0].scenarios.len(), 1);
+    }
+
+    #[test]
+    fn errors_name_the_file_and_what_is_accepted() {
+        let unknown = problem(PAPER, "title = 't'\ntext = []\ncases = []\n");
+        assert!(unknown.starts_with("papers/p/a.toml: "), "{unknown}");
+        assert!(unknown.contains("unknown field `cases`"), "{unknown}");
+        let measure = format!(
+            "{EXPERIMENT}[[claim]]\nid = 'P0-1'\nwhat = ''\nclass = 'tight'\nexpected = 1\n\
+             check = [{{ measure = 'thruput' }}]\n"
+        );
+        let measure = problem(PAPER, &measure);
+        assert!(measure.contains("unknown variant `thruput`, expected one of `throughput`"));
+        let twice = EXPERIMENT.replace("'10ms', '20ms'", "'10ms', '10ms'");
+        assert!(problem(PAPER, &twice).ends_with("two cases are called `10ms`"));
+        let key = EXPERIMENT.replace("path.rtt", "path.rt");
+        assert!(problem(PAPER, &key).contains("did you mean"), "{}", problem(PAPER, &key));
+        let control = EXPERIMENT.replace("name = 'plain'", "name = 'plain'\ncontrols = ['newrno']");
+        assert!(problem(PAPER, &control).contains("newreno"), "{}", problem(PAPER, &control));
+        assert!(problem(&PAPER.replace("'a'", "'b'"), EXPERIMENT).contains("no b.toml"));
+        assert!(problem(&PAPER.replace("'a'", ""), EXPERIMENT).contains("`order` lacks `a`"));
+    }
+}

@@ -1,0 +1,199 @@
+//! Figures: windows over time, and measures over the cases of a sweep.
+
+use firstflight_report::{Axis, Figure, Panel, Series};
+use firstflight_runner::Run;
+use firstflight_scenario as scenario;
+
+use crate::check::{Done, Unfinished};
+use crate::file::{Line, Plot, Quantity};
+use crate::measure::{Measure, Query};
+use crate::paper::{Laid, LaidCase, Paper, Variant};
+
+impl Plot {
+    /// The figure.
+    pub(crate) fn figure(
+        &self,
+        paper: &Paper,
+        laid: &Laid,
+        done: Done<'_>,
+    ) -> Result<Figure, Unfinished> {
+        let figure = match self.measure {
+            Some(measure) => self.over_cases(paper, laid, measure, done)?,
+            None => self.over_time(paper, laid, done)?,
+        };
+        let command = format!("firstflight reproduce {}/{}", paper.head.name, laid.stem);
+        Ok(figure.caption(self.caption.trim()).command(command))
+    }
+
+    /// Anchor and file name, unique over all papers.
+    pub(crate) fn anchor(&self, paper: &Paper) -> String {
+        format!("{}-{}", paper.head.name, self.id)
+    }
+
+    /// The runs the figure shows.
+    ///
+    /// # Errors
+    /// In words: a case or control that is not there, samples that are not kept.
+    pub(crate) fn variants<'a>(
+        &self,
+        laid: &'a Laid,
+    ) -> Result<Vec<(&'a LaidCase, &'a Variant)>, String> {
+        if self.measure.is_some() {
+            let shown = |control: &str| {
+                self.controls.as_ref().is_none_or(|wanted| wanted.iter().any(|w| w == control))
+            };
+            let mut all = Vec::new();
+            for case in self.cases(laid)? {
+                case.x.ok_or_else(|| format!("case `{}` has no x", case.name))?;
+                let shown = case.variants.iter().filter(|variant| shown(&variant.control));
+                all.extend(shown.map(|variant| (case, variant)));
+            }
+            return Ok(all);
+        }
+        let run = |line: &Line| {
+            let case = laid.case(&line.case)?;
+            let variant = case.variant(line.control.as_deref())?;
+            if variant.samples.is_none() {
+                return Err(format!("case `{}` keeps no samples over time", line.case));
+            }
+            Ok((case, variant))
+        };
+        self.lines.iter().map(run).collect()
+    }
+
+    fn cases<'a>(&self, laid: &'a Laid) -> Result<Vec<&'a LaidCase>, String> {
+        match &self.cases {
+            Some(names) => names.iter().map(|name| laid.case(name)).collect(),
+            None => Ok(laid.cases.iter().collect()),
+        }
+    }
+
+    fn over_cases(
+        &self,
+        paper: &Paper,
+        laid: &Laid,
+        measure: Measure,
+        done: Done<'_>,
+    ) -> Result<Figure, Unfinished> {
+        let (name, unit) = measure.axis();
+        let mut panel = Panel::new(Axis::new(name, unit));
+        let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+        for (case, variant) in self.variants(laid).unwrap_or_default() {
+            let value = done.value(measure, (case, variant), &Query::default())?;
+            let point = (case.x.unwrap_or(f64::NAN), value.unwrap_or(f64::NAN));
+            let name = self.names.get(&variant.control).unwrap_or(&variant.control);
+            match lines.iter_mut().find(|(known, _)| known == name) {
+                Some((_, points)) => points.push(point),
+                None => lines.push((name.clone(), vec![point])),
+            }
+        }
+        for (name, mut points) in lines {
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            panel = panel.with(Series::line(name, points));
+        }
+        for published in &self.paper {
+            let series = Series::reference(&published.name, published.points.clone());
+            let series = match &published.like {
+                Some(like) => series.like(like),
+                None => series,
+            };
+            panel = panel.with(series);
+        }
+        let x = self.x.as_ref().map_or(Axis::new("x", ""), |x| Axis::new(&x.name, &x.unit));
+        Ok(Figure::new(self.anchor(paper), &self.title, x).panel(panel))
+    }
+
+    fn over_time(&self, paper: &Paper, laid: &Laid, done: Done<'_>) -> Result<Figure, Unfinished> {
+        let mut runs = Vec::new();
+        for (line, (case, variant)) in
+            self.lines.iter().zip(self.variants(laid).unwrap_or_default())
+        {
+            let run = done.runs(variant)?.into_iter().next().ok_or(Unfinished)?;
+            runs.push((line, case, run));
+        }
+        let longest = runs.iter().map(|(_, _, run)| run.result.duration_s).fold(0.0, f64::max);
+        let until = self.until.unwrap_or(longest);
+        let mut figure = Figure::new(self.anchor(paper), &self.title, Axis::new("time", "s"));
+        for (index, quantity) in self.panels.iter().enumerate() {
+            let (name, unit) = quantity.axis();
+            let mut panel = Panel::new(Axis::new(name, unit));
+            for (line, case, run) in &runs {
+                for series in quantity.series(line, case, run, until) {
+                    panel = panel.with(series);
+                }
+            }
+            for mark in self.marks.iter().filter(|_| index == 0) {
+                let ends = vec![(0.0, mark.y), (until, mark.y)];
+                panel = panel.with(Series::reference(&mark.name, ends));
+            }
+            figure = figure.panel(panel);
+        }
+        Ok(figure)
+    }
+}
+
+impl Quantity {
+    fn axis(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Cwnd => ("cwnd", "packets"),
+            Self::Ssthresh => ("ssthresh", "packets"),
+            Self::InFlight => ("in flight", "packets"),
+            Self::Queue => ("queue", "packets"),
+            Self::Throughput => ("throughput", "Mbit/s"),
+        }
+    }
+
+    fn series(self, line: &Line, case: &LaidCase, run: &Run, until: f64) -> Vec<Series> {
+        if self == Self::Queue {
+            let points = run
+                .queues
+                .first()
+                .map_or(Vec::new(), |queue| points(queue, "queue_packets", until));
+            return vec![Series::line(&line.name, points)];
+        }
+        let first = [0];
+        let flows = if line.flows.is_empty() { &first[..] } else { &line.flows };
+        let chosen =
+            flows.iter().filter_map(|flow| run.flows.get(*flow).map(|trace| (flow, trace)));
+        chosen
+            .map(|(flow, trace)| {
+                let name = match flows.len() {
+                    1 => line.name.clone(),
+                    _ => format!("{} {}", line.name, flow + 1),
+                };
+                let points = match self {
+                    Self::Cwnd | Self::Queue => points(trace, "cwnd_packets", until),
+                    Self::Ssthresh => points(trace, "ssthresh_packets", until),
+                    Self::InFlight => points(trace, "in_flight_packets", until),
+                    Self::Throughput => rates(trace, case.resolved.packet_bytes, until),
+                };
+                Series::line(name, points)
+            })
+            .collect()
+    }
+}
+
+fn points(table: &scenario::Series, column: &str, until: f64) -> Vec<(f64, f64)> {
+    let (Some(times), Some(values)) = (table.column("time_s"), table.column(column)) else {
+        return Vec::new();
+    };
+    let points = times.zip(values).filter_map(|(time, value)| Some((time?, value)));
+    let points = points.take_while(|(time, _)| *time <= until);
+    points.map(|(time, value)| (time, value.unwrap_or(f64::NAN))).collect()
+}
+
+/// Mbit/s acknowledged in each fiftieth of the time shown.
+fn rates(trace: &scenario::Series, packet_bytes: u64, until: f64) -> Vec<(f64, f64)> {
+    let acked = points(trace, "delivered_packets", until);
+    let step = until / 50.0;
+    let mut rates = Vec::new();
+    let mut last = (0.0, 0.0);
+    for (time, packets) in acked {
+        if time - last.0 >= step {
+            let bits = (packets - last.1) * packet_bytes as f64 * 8.0;
+            rates.push((time, bits / 1e6 / (time - last.0)));
+            last = (time, packets);
+        }
+    }
+    rates
+}

@@ -1,0 +1,211 @@
+//! Rows: a claim, what was measured for it, and the verdict.
+
+use firstflight_scenario::{Class, Resolved, ResolvedBuffer, Row, Time, Value, Verdict};
+
+use crate::check::{Done, Outcome, Unfinished, number};
+use crate::file::{Check, Claim};
+use crate::measure::Measure;
+use crate::paper::{Laid, Paper};
+
+/// A row and the checks behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct Judged {
+    /// As in the JSON.
+    pub row: Row,
+    /// What must hold.
+    pub checks: Vec<Outcome>,
+    /// What shows that a refuted claim cannot be.
+    pub refutations: Vec<Outcome>,
+}
+
+/// Judges a claim.
+pub(crate) fn judge(
+    paper: &Paper,
+    laid: &Laid,
+    claim: &Claim,
+    done: Done<'_>,
+) -> Result<Judged, Unfinished> {
+    let all = |checks: &[Check]| -> Result<Vec<Outcome>, Unfinished> {
+        checks.iter().map(|check| check.outcome(laid, claim, done)).collect()
+    };
+    let (checks, refutations) = (all(&claim.checks)?, all(&claim.refutations)?);
+    let row = Row {
+        id: claim.id.clone(),
+        paper: paper.head.name.clone(),
+        what: claim.what.clone(),
+        expected: claim.expected.clone(),
+        measured: measured(claim, &checks),
+        unit: claim.unit.clone(),
+        class: claim.class,
+        tolerance: tolerance(claim, &checks),
+        verdict: verdict(claim.class, &checks, &refutations),
+        preset: presets(laid, claim, done)?,
+        scenario: place(laid, claim),
+        note: note(claim, &checks, &refutations),
+    };
+    Ok(Judged { row, checks, refutations })
+}
+
+/// A refuted claim is confirmed as such when it does not hold and what refutes it does.
+fn verdict(class: Class, checks: &[Outcome], refutations: &[Outcome]) -> Verdict {
+    let hold = checks.iter().all(|check| check.holds);
+    match class {
+        Class::Refuted if !hold && refutations.iter().all(|check| check.holds) => {
+            Verdict::RefutedConfirmed
+        }
+        Class::Refuted => Verdict::Fail,
+        _ if hold => Verdict::Pass,
+        _ => Verdict::Fail,
+    }
+}
+
+/// The number, the property, or all numbers in words.
+fn measured(claim: &Claim, checks: &[Outcome]) -> Value {
+    match (&claim.expected, checks) {
+        (Value::Flag(_), checks) => Value::Flag(checks.iter().all(|check| check.holds)),
+        (_, [Outcome { measured: Some(value), .. }]) => Value::Number(rounded(*value)),
+        (_, [_]) => Value::Text("none".to_owned()),
+        (_, checks) => Value::Text(in_words(checks)),
+    }
+}
+
+fn in_words(checks: &[Outcome]) -> String {
+    let each = checks.iter().map(|check| {
+        let value = check.measured.map_or("none".to_owned(), number);
+        format!("{}: {value}", check.what)
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
+/// Six digits are more than any claim has; the rest only makes the JSON hard to read.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+fn tolerance(claim: &Claim, checks: &[Outcome]) -> Value {
+    match &claim.checks[..] {
+        [Check { within: Some(by), .. }] => Value::Number(*by),
+        _ => {
+            let mut rules: Vec<&str> = Vec::new();
+            for check in checks {
+                if !rules.contains(&check.rule.as_str()) {
+                    rules.push(&check.rule);
+                }
+            }
+            Value::Text(rules.join("; "))
+        }
+    }
+}
+
+fn note(claim: &Claim, checks: &[Outcome], refutations: &[Outcome]) -> Option<String> {
+    let mut parts: Vec<String> = claim.note.iter().map(|note| note.trim().to_owned()).collect();
+    let failed: Vec<String> = checks
+        .iter()
+        .chain(refutations)
+        .filter(|check| !check.holds && claim.class != Class::Refuted)
+        .map(|check| {
+            let value = check.measured.map_or("none".to_owned(), number);
+            format!("{} is {value}, expected {}", check.what, check.rule)
+        })
+        .collect();
+    if !failed.is_empty() {
+        parts.push(format!("Not met: {}.", failed.join("; ")));
+    }
+    if !refutations.is_empty() {
+        parts.push(format!("Refuted by: {}.", in_words(refutations)));
+    }
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// The presets of all runs that the claim reads.
+fn presets(laid: &Laid, claim: &Claim, done: Done<'_>) -> Result<String, Unfinished> {
+    let mut seen: Vec<String> = Vec::new();
+    for check in claim.checks.iter().chain(&claim.refutations) {
+        for point in check.points(laid).unwrap_or_default() {
+            for (_, variant) in std::iter::once(point.top).chain(point.bottom) {
+                for run in done.runs(variant)? {
+                    let preset = &run.result.preset;
+                    if !preset.is_empty() && !seen.contains(preset) {
+                        seen.push(preset.clone());
+                    }
+                }
+            }
+        }
+    }
+    Ok(seen.join(", "))
+}
+
+/// The file, and in words what its first case is.
+fn place(laid: &Laid, claim: &Claim) -> String {
+    let checks = claim.checks.iter().chain(&claim.refutations);
+    let mut cases: Vec<&str> = Vec::new();
+    let mut first: Option<&Resolved> = None;
+    for check in checks.filter(|check| check.measure != Measure::Formula) {
+        for point in check.points(laid).unwrap_or_default() {
+            let (case, _) = point.top;
+            if !cases.contains(&case.name.as_str()) {
+                cases.push(&case.name);
+            }
+            first.get_or_insert(&case.resolved);
+        }
+    }
+    let Some(resolved) = first else { return laid.path.clone() };
+    let cases = match cases.len() {
+        1..=3 => cases.join(", "),
+        more => format!("{} to {}, {more} cases", cases[0], cases[more - 1]),
+    };
+    format!("{} [{cases}]: {}", laid.path, in_short(resolved))
+}
+
+/// The path and the endpoints in a line.
+pub(crate) fn in_short(resolved: &Resolved) -> String {
+    let link = &resolved.links[0];
+    let time = |ns: u64| Time::from_ns(ns).to_string();
+    let buffer = match link.buffer {
+        ResolvedBuffer::Packets(packets) => format!("{packets}pkt"),
+        ResolvedBuffer::Bytes(bytes) => format!("{bytes}B"),
+    };
+    let access = resolved.flows.first().map_or(0, |flow| flow.access_delay_ns);
+    let rate = firstflight_scenario::Rate::from_bps(link.rate_bps);
+    let rtt = time(link.delay_ns + link.return_delay_ns);
+    format!(
+        "{rate}, RTT {rtt} + 4 x {} access, buffer {buffer}, {}B, {}, profile {}",
+        time(access),
+        resolved.packet_bytes,
+        time(resolved.duration_ns),
+        resolved.endpoint.profile
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(holds: bool) -> Outcome {
+        Outcome { what: "w".into(), measured: Some(1.0), rule: "= 1".into(), holds }
+    }
+
+    #[test]
+    fn a_claim_passes_only_when_every_check_holds() {
+        let (yes, no) = (outcome(true), outcome(false));
+        assert_eq!(verdict(Class::Shape, &[yes.clone(), yes.clone()], &[]), Verdict::Pass);
+        assert_eq!(verdict(Class::Shape, &[yes, no], &[]), Verdict::Fail);
+    }
+
+    #[test]
+    fn a_refuted_claim_must_fail_and_its_refutation_hold() {
+        let (yes, no) = (outcome(true), outcome(false));
+        let judge = |check: &Outcome, refutation: &Outcome| {
+            verdict(Class::Refuted, std::slice::from_ref(check), std::slice::from_ref(refutation))
+        };
+        assert_eq!(judge(&no, &yes), Verdict::RefutedConfirmed);
+        assert_eq!(judge(&no, &no), Verdict::Fail);
+        assert_eq!(judge(&yes, &yes), Verdict::Fail);
+    }
+
+    #[test]
+    fn numbers_in_rows_keep_six_digits() {
+        assert_eq!(rounded(95.512_345_678), 95.5123);
+        assert_eq!(rounded(0.0), 0.0);
+    }
+}
