@@ -57,10 +57,13 @@ fn window_panel(report: &Report) -> Option<Panel> {
     Some(with_bdp(curves.fold(panel, Panel::with), report))
 }
 
+/// Adds each flow's share of the BDP.
 fn with_bdp(panel: Panel, report: &Report) -> Panel {
+    let flows = report.resolved.flow_count();
     let rtt_ns = report.resolved.flows.first().map_or(0, |flow| flow.rtt_ns);
     let bdp = report.resolved.bdp_packets(bottleneck_bps(report), rtt_ns) as f64;
-    panel.with(Series::reference("BDP", level(report, bdp)))
+    let name = if flows == 1 { "BDP".to_owned() } else { format!("BDP / {flows}") };
+    panel.with(Series::reference(name, level(report, bdp / flows.max(1) as f64)))
 }
 
 fn queue_panel(report: &Report) -> Panel {
@@ -102,26 +105,46 @@ fn flows_of(report: &Report, run: &Run, index: usize) -> Figure {
         .caption(caption)
 }
 
-/// Mean throughput of all flows of a run over equal intervals of at least a round trip.
+/// Mean throughput of all flows of a run over equal intervals of at least two round trips: below
+/// the BDP packets come in one burst per round trip.
 fn throughput(report: &Report, run: &Run, unit_bps: f64) -> Vec<(f64, f64)> {
     let resolved = &report.resolved;
     let rtt_ns = resolved.flows.iter().map(|flow| flow.rtt_ns).max().unwrap_or(1).max(1);
-    let count = (resolved.duration_ns / rtt_ns).clamp(1, INTERVALS) as usize;
+    let count = (resolved.duration_ns / 2 / rtt_ns).clamp(1, INTERVALS) as usize;
     let width_s = resolved.duration_ns as f64 / 1e9 / count as f64;
+    let edges: Vec<f64> = (0..=count).map(|i| i as f64 * width_s).collect();
     let mut delivered = vec![0.0; count];
     for flow in &run.flows {
-        let mut before = 0.0;
-        for (at, so_far) in points(flow, "delivered_packets") {
-            let interval = ((at / width_s) as usize).min(count - 1);
-            delivered[interval] += so_far - before;
-            before = so_far;
+        let at_edges = interpolated(&points(flow, "delivered_packets"), &edges);
+        for (packets, ends) in delivered.iter_mut().zip(at_edges.windows(2)) {
+            *packets += ends[1] - ends[0];
         }
     }
     let bits = resolved.packet_bytes as f64 * 8.0;
     let rate = |packets: f64| packets * bits / width_s / unit_bps;
-    let starts = (0..=count).map(|i| i as f64 * width_s);
     let last = delivered.last().copied();
-    starts.zip(delivered.into_iter().chain(last).map(rate)).collect()
+    edges.into_iter().zip(delivered.into_iter().chain(last).map(rate)).collect()
+}
+
+/// A count that only rises, at the given times in order: straight between samples, as it was at
+/// the last one after it, and none before the first.
+fn interpolated(samples: &[(f64, f64)], times: &[f64]) -> Vec<f64> {
+    let mut next = 0;
+    let value = |time: &f64| {
+        while samples.get(next).is_some_and(|(at, _)| at < time) {
+            next += 1;
+        }
+        let before = next.checked_sub(1).map_or((0.0, 0.0), |i| samples[i]);
+        match samples.get(next) {
+            Some((at, count)) if *at > before.0 => {
+                let share = (time - before.0) / (at - before.0);
+                before.1 + (count - before.1) * share
+            }
+            Some((_, count)) => *count,
+            None => before.1,
+        }
+    };
+    times.iter().map(value).collect()
 }
 
 fn points(table: &Columns, column: &str) -> Vec<(f64, f64)> {
@@ -138,4 +161,17 @@ fn level(report: &Report, value: f64) -> Vec<(f64, f64)> {
 
 fn time() -> Axis {
     Axis::new("time", "s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_straight_between_samples_and_flat_after_the_last() {
+        let samples = [(1.0, 0.0), (2.0, 10.0), (4.0, 20.0)];
+        let at = interpolated(&samples, &[0.0, 1.5, 2.0, 3.0, 4.0, 9.0]);
+        assert_eq!(at, [0.0, 5.0, 10.0, 15.0, 20.0, 20.0]);
+        assert_eq!(interpolated(&[], &[0.0, 1.0]), [0.0, 0.0]);
+    }
 }

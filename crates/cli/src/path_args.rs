@@ -39,12 +39,29 @@ impl FromArgMatches for PathArgs {
 
 fn argument(flag: &'static Flag) -> Arg {
     let long = flag.name.trim_start_matches('-');
-    let value = long.rsplit('-').next().unwrap_or(long).to_uppercase();
     Arg::new(flag.name)
         .long(long)
-        .value_name(value)
+        .value_name(value_name(flag))
         .help(format!("{} [default: {}]", flag.help, flag.default))
         .help_heading("Path")
         // A negative quantity is for the scenario to refuse, with what it accepts.
         .allow_hyphen_values(true)
+}
+
+/// What kind of value it takes, by its default: the unit says it.
+fn value_name(flag: &'static Flag) -> String {
+    let default = flag.default.split(' ').next().unwrap_or(flag.default);
+    let unit = default.trim_start_matches(|c: char| c.is_ascii_digit());
+    let kind = match unit {
+        "" => "N",
+        "bps" | "kbps" | "Mbps" | "Gbps" => "RATE",
+        "ms" | "s" => "TIME",
+        "B" => "SIZE",
+        "pkt" => "WINDOW",
+        "bdp" => "BUFFER",
+        "%" => "SHARE",
+        "true" | "false" => "true|false",
+        _ => flag.name.rsplit('-').next().unwrap_or(flag.name),
+    };
+    if kind.contains('|') { kind.to_owned() } else { kind.to_uppercase() }
 }

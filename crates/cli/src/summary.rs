@@ -20,7 +20,7 @@ pub(crate) fn table(report: &Report) -> Table {
         Column::number("drops", ""),
         Column::number("timeouts", ""),
         Column::number("retransmitted", ""),
-        Column::number("peak queue", "packets"),
+        Column::number("peak queue", "pkt"),
     ];
     if sized {
         columns.push(Column::number("completion", "s"));

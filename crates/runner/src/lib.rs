@@ -17,7 +17,7 @@ mod measure;
 mod network;
 mod trace;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use firstflight_core::units::Span;
@@ -101,12 +101,15 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
         })
         .collect::<Result<_, _>>()?;
     let total = prepared.len();
-    let done = std::sync::atomic::AtomicUsize::new(0);
+    let done = AtomicUsize::new(0);
     let runs: Vec<Option<Run>> = prepared
         .par_iter()
         .map(|(plan, controls)| {
+            if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return None;
+            }
             let run = run_plan(&resolved, plan, controls, options).ok()?;
-            let finished = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+            let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
             if let Some(report) = options.on_done {
                 report(finished, total);
             }

@@ -1,0 +1,8 @@
+//! The real binary, typed at as a newcomer would: exit codes, streams and files.
+
+#[path = "cli/bad_input.rs"]
+mod bad_input;
+#[path = "cli/commands.rs"]
+mod commands;
+#[path = "cli/process.rs"]
+mod process;

@@ -1,0 +1,161 @@
+//! Wrong words and wrong files: one message on standard error, nothing on standard output,
+//! nothing written.
+
+use crate::process::{Outcome, Place, run};
+
+/// One line, from the program, naming all of `parts`; nothing else anywhere.
+fn refused(outcome: &Outcome, code: i32, parts: &[&str]) {
+    assert_eq!(outcome.code, code, "{outcome:?}");
+    assert_eq!(outcome.stdout, "", "{outcome:?}");
+    assert!(outcome.stderr.starts_with("firstflight: "), "{outcome:?}");
+    assert_eq!(outcome.stderr.lines().count(), 1, "{outcome:?}");
+    for part in parts {
+        assert!(outcome.stderr.contains(part), "no {part:?} in {outcome:?}");
+    }
+}
+
+#[test]
+fn quantities_that_cannot_be_are_refused_with_the_accepted_forms() {
+    let cases: &[(&str, &str, &str)] = &[
+        ("--rate", "40", "accepted: 9600bps, 500kbps, 40Mbps"),
+        ("--rate", "-5Mbps", "negative"),
+        ("--rate", "0Mbps", "zero"),
+        ("--rate", "1e99Mbps", "unit"),
+        ("--rate", "99999999999999999999Mbps", "accepted: "),
+        ("--rate", "", "accepted: "),
+        ("--rate", "NaNMbps", "accepted: "),
+        ("--rtt", "100", "accepted: 5us, 100ms"),
+        ("--rtt", "99999h", "at most"),
+        ("--buffer", "0pkt", "zero"),
+        ("--buffer", "500", "accepted: 500pkt"),
+        ("--loss", "100%", "accepted: 0%"),
+        ("--loss", "0.01", "accepted: 0%"),
+        ("--packet", "0B", "accepted: "),
+        ("--packet", "1000", "accepted: "),
+        ("--duration", "0s", "accepted: "),
+        ("--flows", "0", "from 1 to 65535"),
+        ("--flows", "2.5", "from 1 to 65535"),
+        ("--size", "0B", "accepted: "),
+        ("--iw", "0pkt", "accepted: "),
+        ("--ssthresh", "-1pkt", "accepted: "),
+        ("--delayed-ack", "0", "accepted: "),
+        ("--seed", "x", "accepted: "),
+        ("--profile", "bsd", "accepted: rfc, ns2, linux"),
+        ("--recovery", "sak", "did you mean `sack`"),
+        ("--syn", "maybe", "accepted: true, false"),
+    ];
+    for (flag, value, part) in cases {
+        refused(&run(&["compare", "newreno", flag, value]), 2, &[flag, part]);
+        refused(&run(&["compare", "newreno", "--json", flag, value]), 2, &[flag, part]);
+    }
+}
+
+#[test]
+fn controls_that_do_not_exist_are_refused_with_the_nearest_name() {
+    let cases: &[(&str, &[&str])] = &[
+        ("vegass", &["vegass", "did you mean `vegas`", "accepted: "]),
+        ("newreno+westwod", &["unknown avoidance", "did you mean `westwood`"]),
+        ("astart(presett=paper)", &["no knob `presett`", "did you mean `preset`"]),
+        ("astart(preset=papers)", &["preset", "papers", "accepted: figures, paper"]),
+        ("astart(preset=paper", &["column"]),
+        ("astart(preset=paper,preset=paper)", &["twice"]),
+        ("slow-start(iw=-3pkt)", &["iw", "-3pkt", "accepted: "]),
+        ("slow-start(iw=10)", &["iw", "10", "accepted: "]),
+        ("", &["start-up"]),
+        ("+", &["start-up"]),
+        ("🛫", &["start-up"]),
+    ];
+    for (control, parts) in cases {
+        refused(&run(&["compare", control]), 2, parts);
+    }
+    refused(&run(&["compare", "newreno", "newreno"]), 2, &["`newreno`", "given twice"]);
+}
+
+#[test]
+fn unknown_words_are_answered_with_the_nearest_one() {
+    refused(&run(&["compar"]), 2, &["'compar'", "'compare'"]);
+    refused(&run(&["compare", "--rat", "1Mbps"]), 2, &["'--rat'", "'--rate'", "compare --help"]);
+    refused(&run(&["compare", "--rate"]), 2, &["--rate", "value is required"]);
+    refused(&run(&["compare", "--rate", "1Mbps", "--rate", "2Mbps"]), 2, &["multiple times"]);
+    refused(&run(&["list", "astrt"]), 2, &["`astrt`", "did you mean `astart`"]);
+    refused(&run(&["completions", "csh"]), 2, &["csh", "bash"]);
+    refused(&run(&["run"]), 2, &["SCENARIO"]);
+    let bare = run(&[]);
+    assert_eq!((bare.code, bare.stdout.as_str()), (2, ""));
+    assert!(bare.stderr.contains("Examples:"));
+}
+
+#[test]
+fn a_transport_of_another_build_is_what_the_machine_lacks() {
+    for name in ["quic", "linux"] {
+        let message = format!("this build has no transport `{name}`; accepted here: sim");
+        refused(&run(&["compare", "--on", name]), 3, &[&message]);
+        refused(&run(&["run", "x.toml", "--on", name]), 3, &[&message]);
+    }
+    refused(&run(&["compare", "--on", "sin"]), 2, &["did you mean `sim`", "accepted: sim"]);
+}
+
+#[test]
+fn files_that_are_no_scenario_are_refused_by_name() {
+    let place = Place::new();
+    place.write("empty.toml", "");
+    place.write("binary.toml", (0..=255).collect::<Vec<u8>>());
+    place.write("cut.toml", "controls = [\"newreno\"]\n[path\nrate = \"40M");
+    place.write("no-control.toml", "duration = \"1s\"\n");
+    place.write("twice.toml", "controls = [\"newreno\", \"newreno\"]\n");
+    place.write("unknown.toml", "controls = [\"newreno\", \"vegass\"]\n");
+    place.write("key.toml", "controls = [\"newreno\"]\ndurration = \"2s\"\n");
+    place.write("unit.toml", "controls = [\"newreno\"]\n[path]\nrtt = 100\n");
+    place.write(
+        "both.toml",
+        "controls = [\"newreno\"]\n[path]\nrtt = \"1s\"\n[[link]]\nname = \"a\"\n\
+         rate = \"1Mbps\"\ndelay = \"1ms\"\n",
+    );
+    place.write(
+        "nobody.toml",
+        "controls = [\"newreno\"]\n[[expect]]\ncontrol = \"astart\"\nutilization = \">= 0.5\"\n",
+    );
+    let cases: &[(&str, &[&str])] = &[
+        ("missing.toml", &["no such file"]),
+        (".", &["directory"]),
+        ("empty.toml", &["empty"]),
+        ("binary.toml", &["UTF-8"]),
+        ("cut.toml", &["cut.toml:2"]),
+        ("no-control.toml", &["no control"]),
+        ("twice.toml", &["`newreno`", "given twice"]),
+        ("unknown.toml", &["unknown.toml:1", "did you mean `vegas`"]),
+        ("key.toml", &["key.toml:2", "did you mean `duration`"]),
+        ("unit.toml", &["unit.toml:3", "path.rtt", "accepted: 5us"]),
+        ("both.toml", &["both.toml"]),
+        ("nobody.toml", &["astart", "accepted: newreno"]),
+    ];
+    let before = place.files();
+    for (file, parts) in cases {
+        for words in [&["run", file][..], &["run", file, "--json", "--out", "out"]] {
+            refused(&place.run(words), 2, parts);
+        }
+    }
+    assert_eq!(place.files(), before, "nothing is written for a scenario that does not run");
+}
+
+#[test]
+fn output_that_cannot_be_written_is_refused_before_the_run() {
+    let place = Place::new();
+    place.write("file", "kept");
+    place.write("ok.toml", "controls = [\"newreno\"]\nduration = \"1s\"\n");
+    for out in ["file", "file/below", "/dev/null", "/dev/null/below", "/proc/nowhere"] {
+        refused(&place.run(&["compare", "newreno", "--out", out]), 2, &["--out", out]);
+        refused(&place.run(&["run", "ok.toml", "--trace", out]), 2, &["--trace", out]);
+        refused(&place.run(&["run", "ok.toml", "--out", out, "--json"]), 2, &["--out", out]);
+    }
+    assert_eq!(place.files(), ["file", "ok.toml"]);
+    assert_eq!(std::fs::read_to_string(place.path("file")).unwrap(), "kept");
+}
+
+#[test]
+fn wrong_input_leaves_no_output_directory() {
+    let place = Place::new();
+    refused(&place.run(&["compare", "vegass", "--out", "out"]), 2, &["vegass"]);
+    refused(&place.run(&["compare", "--rate", "40", "--out", "out"]), 2, &["--rate"]);
+    assert_eq!(place.files(), [""; 0]);
+}

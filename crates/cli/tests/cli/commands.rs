@@ -1,0 +1,204 @@
+//! What the commands print and write when all is well, and how they end when it is not.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::process::{Outcome, Place, run};
+
+fn json(outcome: &Outcome) -> Value {
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    serde_json::from_str(&outcome.stdout).expect("standard output is one JSON document")
+}
+
+#[test]
+fn compare_runs_the_controls_of_the_paper_side_by_side() {
+    let outcome = run(&["compare"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+    for word in ["newreno", "hoe", "vegas", "astart", "cwnd (packets)", "throughput", "drops"] {
+        assert!(outcome.stdout.contains(word), "no {word} in {}", outcome.stdout);
+    }
+    assert!(!outcome.stdout.contains('\x1b'), "no colours where there is no terminal");
+}
+
+#[test]
+fn json_is_one_document_with_a_run_per_control_in_order() {
+    let document = json(&run(&["compare", "hoe", "newreno", "--json", "--rate", "10Mbps"]));
+    assert_eq!(document["schema"], "firstflight/results@1");
+    assert_eq!(document["runs"][0]["alias"], "hoe");
+    assert_eq!(document["runs"][1]["alias"], "newreno");
+    assert_eq!(document["scenario"]["links"][0]["rate_bps"], 10_000_000);
+    let utilization = document["runs"][0]["flows"][0]["utilization"].as_f64().unwrap();
+    assert!((0.5..=1.0).contains(&utilization), "{utilization}");
+}
+
+#[test]
+fn the_same_words_measure_the_same() {
+    let words = ["compare", "newreno", "--loss", "0.5%", "--flows", "3", "--json"];
+    let measured = || {
+        let mut document = json(&run(&words));
+        document["runs"][0]["cost"].take();
+        document
+    };
+    assert_eq!(measured(), measured());
+}
+
+#[test]
+fn out_holds_the_report_its_figures_data_and_results() {
+    let place = Place::new();
+    let words = ["compare", "newreno", "slow-start(iw=10pkt)", "--json", "--out", "a/b"];
+    let outcome = place.run(&words);
+    let printed = json(&outcome);
+    assert!(outcome.stderr.contains("a/b/report.html"), "{}", outcome.stderr);
+    let read = |name: &str| fs::read_to_string(place.path("a/b").join(name)).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&read("results.json")).unwrap(), printed);
+    let page = read("report.html");
+    let command = "compare newreno &#39;slow-start(iw=10pkt)&#39; --json --out a/b";
+    assert!(page.matches(command).count() >= 2, "the command is in footer and caption");
+    assert!(read("figures/over-time.svg").starts_with("<svg"));
+    assert!(read("data/over-time.csv").starts_with("series,kind,time_s,cwnd_packets,"));
+    assert!(read("data/summary.csv").contains("slow-start(iw=10pkt)"));
+}
+
+#[test]
+fn a_size_adds_the_completion_time_and_flows_add_fairness() {
+    let outcome = run(&["compare", "newreno", "--size", "100KB", "--flows", "2"]);
+    assert!(outcome.stdout.contains("completion"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("Jain"), "{}", outcome.stdout);
+    assert!(!run(&["compare", "newreno"]).stdout.contains("completion"));
+}
+
+#[test]
+fn run_ends_with_1_and_names_each_unmet_expectation() {
+    let place = Place::new();
+    let scenario = |limit: &str| {
+        format!(
+            "controls = ['newreno']\n[expect]\nutilization = '{limit}'\nflows.timeouts = '== 0'"
+        )
+    };
+    place.write("met.toml", scenario("< 0.9"));
+    place.write("unmet.toml", scenario("> 0.9"));
+    let met = place.run(&["run", "met.toml"]);
+    assert_eq!((met.code, met.stderr.as_str()), (0, ""));
+    let unmet = place.run(&["run", "unmet.toml"]);
+    assert_eq!(unmet.code, 1);
+    assert!(unmet.stderr.contains("newreno: utilization is 0.24"), "{}", unmet.stderr);
+    assert!(unmet.stderr.contains("expected > 0.9"), "{}", unmet.stderr);
+    assert!(unmet.stdout.contains("fail"), "{}", unmet.stdout);
+    let unmet = place.run(&["run", "unmet.toml", "--json"]);
+    assert_eq!(unmet.code, 1);
+    assert!(serde_json::from_str::<Value>(&unmet.stdout).is_ok());
+}
+
+#[test]
+fn path_flags_replace_what_the_file_says() {
+    let place = Place::new();
+    place.write("s.toml", "controls = ['newreno']\nseed = 1\n[path]\nrate = '10Mbps'");
+    let document = json(&place.run(&["run", "s.toml", "--json", "--rate", "5Mbps", "--seed", "7"]));
+    assert_eq!(document["scenario"]["links"][0]["rate_bps"], 5_000_000);
+    assert_eq!(document["runs"][0]["seed"], 7);
+}
+
+#[test]
+fn trace_writes_one_table_per_flow_and_link() {
+    let place = Place::new();
+    place.write("s.toml", "controls = ['newreno']\nduration = '2s'");
+    let outcome = place.run(&["run", "s.toml", "--trace", "traces", "--flows", "2", "--json"]);
+    json(&outcome);
+    let flow = fs::read_to_string(place.path("traces/newreno.flow-1.csv")).unwrap();
+    assert!(flow.starts_with("time_s,flow,cwnd_packets,"), "{flow}");
+    let queue = fs::read_to_string(place.path("traces/newreno.link-bottleneck.csv")).unwrap();
+    assert!(queue.lines().count() > 10);
+}
+
+#[test]
+fn list_names_everything_that_runs() {
+    let text = run(&["list"]).stdout;
+    let document = json(&run(&["list", "--json"]));
+    assert_eq!(document["schema"], "firstflight/list@1");
+    for kind in ["startups", "avoidances", "aliases", "profiles", "path_flags"] {
+        for entry in document[kind].as_array().unwrap() {
+            let name = entry["name"].as_str().unwrap();
+            assert!(text.contains(name), "`list` does not name {name}");
+            let alone = json(&run(&["list", name.trim_start_matches('-'), "--json"]));
+            assert!(!alone[kind].as_array().unwrap().is_empty(), "`list {name}` is empty");
+        }
+    }
+    for alias in document["aliases"].as_array().unwrap() {
+        let name = alias["name"].as_str().unwrap();
+        json(&run(&["compare", name, "--duration", "1s", "--json"]));
+    }
+    let knobs = document["startups"][0]["knobs"].as_array().unwrap();
+    assert!(knobs.iter().all(|knob| knob["accepted"].is_string() && knob["doc"].is_string()));
+}
+
+#[test]
+fn help_has_examples_everywhere() {
+    for command in ["compare", "run", "list", "completions"] {
+        let help = run(&[command, "--help"]);
+        assert_eq!(help.code, 0);
+        assert!(help.stdout.contains("Examples:"), "{}", help.stdout);
+    }
+    let compare = run(&["compare", "--help"]).stdout;
+    assert!(compare.contains("\nPath:\n"), "{compare}");
+    assert!(compare.contains("--access-delay <TIME>"), "{compare}");
+    assert!(run(&["--version"]).stdout.starts_with("firstflight 0."));
+}
+
+#[test]
+fn completions_know_the_path_flags() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let outcome = run(&["completions", shell]);
+        assert_eq!(outcome.code, 0);
+        assert!(outcome.stdout.contains("access-delay"), "{shell}");
+    }
+}
+
+/// As `firstflight list | head -1`.
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let place = Place::new();
+    for words in [&["list"][..], &["list", "--json"], &["compare", "newreno"], &["--help"]] {
+        let mut command = place.command(words);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{words:?}: {stderr}");
+        assert_eq!(stderr, "", "{words:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_told() {
+    let place = Place::new();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = place.command(&["list"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("firstflight: cannot write"));
+}
+
+/// A short run ends, a long one is cut: the short one is printed.
+#[cfg(unix)]
+#[test]
+fn an_interruption_keeps_what_is_finished() {
+    let place = Place::new();
+    let words = ["compare", "newreno", "--rate", "1Gbps", "--duration", "24h", "--out", "out"];
+    let mut command = place.command(&words);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let before = Instant::now();
+    std::thread::sleep(Duration::from_millis(700));
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert!(before.elapsed() < Duration::from_secs(20), "it stops soon");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(output.stdout, b"");
+    let stderr = BufReader::new(&output.stderr[..]).lines().next().unwrap().unwrap();
+    assert!(stderr.contains("interrupted"), "{stderr}");
+    assert_eq!(place.files(), [""; 0], "nothing half-written");
+}
