@@ -26,6 +26,8 @@ pub struct Control {
     pub startup_name: &'static str,
     /// It sets a pacing rate.
     pub paced: bool,
+    /// Knobs of the start-up that the user set.
+    given: Vec<String>,
 }
 
 /// Why a control cannot be had.
@@ -111,7 +113,19 @@ impl Control {
             recovery: alias.and_then(recovery_of),
             startup_name: startup_listing.name,
             paced: startup_listing.paced || avoidance_listing.paced,
+            given: spec.startup.knobs.iter().map(|(key, _)| key.clone()).collect(),
         })
+    }
+
+    /// Sets a knob of the start-up to what suits a profile, unless the user set it.
+    pub(crate) fn suggest(&mut self, name: &str, word: &'static str) {
+        if self.given.iter().any(|given| given == name) {
+            return;
+        }
+        self.startup.set(name, KnobValue::Word(word));
+        if name == "preset" {
+            self.preset = word.to_owned();
+        }
     }
 }
 

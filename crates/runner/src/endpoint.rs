@@ -9,9 +9,15 @@ use firstflight_sim::{
 };
 
 use crate::control::Control;
+use crate::ns2;
 
-/// The endpoint of one group of flows under one control.
-pub(crate) fn endpoint(resolved: &Resolved, flow: &ResolvedFlow, control: &Control) -> Endpoint {
+/// The endpoint of flow `id`, of one group under one control.
+pub(crate) fn endpoint(
+    resolved: &Resolved,
+    flow: &ResolvedFlow,
+    control: &Control,
+    id: usize,
+) -> Endpoint {
     let common = &resolved.endpoint;
     let recovery = flow.recovery.or_own(control.recovery);
     let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
@@ -23,7 +29,7 @@ pub(crate) fn endpoint(resolved: &Resolved, flow: &ResolvedFlow, control: &Contr
             .map_or(UNLIMITED_WINDOW, |packets| packets.clamp(1, UNLIMITED_WINDOW.into()) as u32),
         recovery: recovery_kind(common.profile, recovery, control),
         rules: rules(common, recovery, control),
-        rto: rto(common),
+        rto: rto(resolved, control, id),
         delayed_ack: u32::try_from(flow.delayed_ack).unwrap_or(u32::MAX),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
         ack_bytes: ACK_BYTES,
@@ -68,12 +74,15 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
     }
 }
 
-fn rto(common: &ResolvedEndpoint) -> RtoRules {
+fn rto(resolved: &Resolved, control: &Control, id: usize) -> RtoRules {
+    let common = &resolved.endpoint;
+    let flows = usize::try_from(resolved.flow_count()).unwrap_or(usize::MAX);
     RtoRules {
         min: Span(common.rto_min_ns),
         max: Span(common.rto_max_ns),
         initial: Span(common.rto_initial_ns),
         granularity: Span(common.rto_granularity_ns),
         ticks: common.profile == Profile::Ns2,
+        phase: ns2::clock_phase(id, flows, control.startup_name == "vegas"),
     }
 }

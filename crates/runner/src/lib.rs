@@ -15,6 +15,7 @@ mod control;
 mod endpoint;
 mod measure;
 mod network;
+mod ns2;
 mod trace;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,7 +23,7 @@ use std::time::Instant;
 
 use firstflight_core::units::Span;
 use firstflight_scenario::{
-    ControlSpec, Plan, Resolved, Results, RunResult, Scenario, ScenarioError, Series,
+    ControlSpec, Plan, Profile, Resolved, Results, RunResult, Scenario, ScenarioError, Series,
 };
 use firstflight_sim::{Interrupted, Pace, run_until};
 use rayon::prelude::*;
@@ -96,10 +97,14 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
     let prepared: Vec<(Plan, Vec<Control>)> = plans
         .into_iter()
         .map(|plan| {
-            let controls: Result<_, _> = plan.controls.iter().map(Control::resolve).collect();
-            controls.map(|controls| (plan, controls))
+            let mut controls: Vec<Control> =
+                plan.controls.iter().map(Control::resolve).collect::<Result<_, _>>()?;
+            if resolved.endpoint.profile == Profile::Ns2 {
+                controls.iter_mut().for_each(ns2::adapt);
+            }
+            Ok((plan, controls))
         })
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, ControlProblem>>()?;
     let total = prepared.len();
     let done = AtomicUsize::new(0);
     let runs: Vec<Option<Run>> = prepared

@@ -2,13 +2,14 @@
 
 use firstflight_core::units::{Instant, Span};
 use firstflight_scenario::resolved::{ResolvedFlow, ResolvedLink, ResolvedUdp};
-use firstflight_scenario::{Resolved, ResolvedBuffer};
+use firstflight_scenario::{Profile, Resolved, ResolvedBuffer};
 use firstflight_sim::{Buffer, FlowSpec, LinkSpec, Network, UdpSpec};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
 use crate::control::Control;
 use crate::endpoint::endpoint;
+use crate::ns2;
 
 /// The network of one run: one control per group of flows.
 pub(crate) fn build(
@@ -19,7 +20,7 @@ pub(crate) fn build(
     let mut flows = Vec::new();
     for (group, control) in resolved.flows.iter().zip(controls) {
         for _ in 0..group.count {
-            flows.push(flow(resolved, group, control, flows.len() as u64));
+            flows.push(flow(resolved, group, control, flows.len()));
         }
     }
     Network {
@@ -28,6 +29,7 @@ pub(crate) fn build(
         udp: resolved.udp.iter().map(udp).collect(),
         duration: Span(resolved.duration_ns),
         seed: resolved.seed,
+        ns2_ties: resolved.endpoint.profile == Profile::Ns2,
         sample_every,
     }
 }
@@ -46,8 +48,8 @@ fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
     }
 }
 
-fn flow(resolved: &Resolved, group: &ResolvedFlow, control: &Control, id: u64) -> FlowSpec {
-    let start = start(resolved.seed, group, id);
+fn flow(resolved: &Resolved, group: &ResolvedFlow, control: &Control, id: usize) -> FlowSpec {
+    let start = start(resolved.seed, group, id as u64);
     let lifetime_end = group.lifetime_ns.map(|lifetime| start.saturating_add(lifetime));
     let bottleneck = &resolved.links[resolved.bottleneck(&group.path)];
     let sum = |part: fn(&ResolvedLink) -> u64| -> u64 {
@@ -58,7 +60,7 @@ fn flow(resolved: &Resolved, group: &ResolvedFlow, control: &Control, id: u64) -
     FlowSpec {
         startup: control.startup.clone(),
         avoidance: control.avoidance.clone(),
-        endpoint: endpoint(resolved, group, control),
+        endpoint: endpoint(resolved, group, control, id),
         path: group.path.clone(),
         access_rate_bps: group.access_rate_bps,
         access_delay: Span(group.access_delay_ns),
@@ -66,6 +68,7 @@ fn flow(resolved: &Resolved, group: &ResolvedFlow, control: &Control, id: u64) -
         return_rate_bps: bottleneck.rate_bps,
         payload_bytes: resolved.packet_bytes,
         header_bytes: resolved.header_bytes,
+        syn_bytes: ns2::syn_bytes(resolved, control),
         start: Instant(start),
         stop: group.stop_ns.or(lifetime_end).map(Instant),
         packets: packets.map(|packets| u32::try_from(packets).unwrap_or(u32::MAX)),

@@ -59,6 +59,13 @@ struct Serialisation {
     carry: u64,
 }
 
+/// Which of an arrival and a departure at the same nanosecond comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tie {
+    DepartureFirst,
+    ArrivalFirst,
+}
+
 /// What became of a packet at a link.
 pub(crate) enum Fate {
     /// It reaches the far end then; the link held this many packets, it included.
@@ -88,10 +95,14 @@ impl Link {
         }
     }
 
-    /// A packet of `bytes` arrives. Arrivals must come in order of time.
+    /// A packet of `bytes` arrives. Arrivals must come in order of time. Of a departure at the same
+    /// nanosecond `tie` says whether it comes first.
     #[inline]
-    pub(crate) fn arrive(&mut self, at: Instant, bytes: u64) -> Fate {
-        self.release(at.0);
+    pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Fate {
+        self.release(match tie {
+            Tie::DepartureFirst => at.0,
+            Tie::ArrivalFirst => at.0.saturating_sub(1),
+        });
         if self.is_full(bytes) {
             self.totals.drops += 1;
             return Fate::Lost;

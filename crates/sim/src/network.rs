@@ -18,6 +18,10 @@ pub struct Network {
     pub duration: Span,
     /// The one random seed; every element draws from a stream of its own.
     pub seed: u64,
+    /// An arrival and a departure at the same nanosecond come in the order in which ns-2 would have
+    /// scheduled them: the arrival first if its way over the access link takes longer than its
+    /// service at the link. Otherwise the departure always comes first.
+    pub ns2_ties: bool,
     /// Keep time series with this spacing.
     pub sample_every: Option<Span>,
 }
@@ -73,6 +77,8 @@ pub struct FlowSpec {
     pub payload_bytes: u64,
     /// Header bytes a packet takes on a link on top of its payload.
     pub header_bytes: u64,
+    /// Size of the SYN on a link, in bytes, where the endpoint models one.
+    pub syn_bytes: u64,
     /// When the flow starts.
     pub start: Instant,
     /// When its source falls silent.

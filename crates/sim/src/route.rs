@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use firstflight_core::units::{Instant, Span};
 
-use crate::link::serialisation;
+use crate::link::{Tie, serialisation};
 use crate::network::{FlowSpec, Network};
 use crate::queue::{LaneId, Queue};
 use crate::receiver::Receiver;
@@ -31,6 +31,7 @@ pub(crate) struct Hop {
     pub(crate) lane: LaneId,
     /// Nothing else feeds the link: its arrivals may be computed ahead of time.
     pub(crate) exclusive: bool,
+    pub(crate) tie: Tie,
 }
 
 /// An access link: a rate and a delay, and a buffer that never fills.
@@ -47,7 +48,7 @@ impl Access {
         let packet = spec.payload_bytes + spec.header_bytes;
         Self {
             full_packet: serialisation(packet, spec.access_rate_bps),
-            syn: serialisation(spec.endpoint.ack_bytes, spec.access_rate_bps),
+            syn: serialisation(spec.syn_bytes, spec.access_rate_bps),
             delay: spec.access_delay,
             free_at: Instant(0),
         }
@@ -117,11 +118,17 @@ pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
             let endpoint = &spec.endpoint;
             let (access, egress) = (Access::new(spec), Access::new(spec));
             let return_delay = return_delay(spec);
+            let packet_bytes = spec.payload_bytes + spec.header_bytes;
             let mut hops = Vec::with_capacity(spec.path.len());
             let mut source = LaneKey::Access(access.full_packet, access.delay);
             for link in &spec.path {
                 let exclusive = feeders[*link] == 1;
-                hops.push(Hop { link: *link, lane: lane(source), exclusive });
+                let service = serialisation(packet_bytes, network.links[*link].rate_bps);
+                let arrival_first = network.ns2_ties
+                    && hops.is_empty()
+                    && access.full_packet + access.delay > service;
+                let tie = if arrival_first { Tie::ArrivalFirst } else { Tie::DepartureFirst };
+                hops.push(Hop { link: *link, lane: lane(source), exclusive, tie });
                 source = LaneKey::Link(*link);
             }
             let last = spec.path.last().copied().unwrap_or_default();
@@ -139,8 +146,8 @@ pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
                 access,
                 egress,
                 return_delay,
-                packet_bytes: spec.payload_bytes + spec.header_bytes,
-                syn_bytes: endpoint.syn.then_some(endpoint.ack_bytes),
+                packet_bytes,
+                syn_bytes: endpoint.syn.then_some(spec.syn_bytes),
             }
         })
         .collect();

@@ -16,6 +16,8 @@ pub struct RtoRules {
     /// RTT samples are whole ticks of the granularity and the arithmetic is ns-2.35's; one segment is
     /// timed at a time. Otherwise every ACK of a segment sent once gives a sample.
     pub ticks: bool,
+    /// With ticks: when within a tick this endpoint's clock ticks.
+    pub phase: Span,
 }
 
 /// The timer of one connection.
@@ -42,6 +44,7 @@ impl RtoRules {
         initial: Span::from_secs(1),
         granularity: Span::from_millis(1),
         ticks: false,
+        phase: Span(0),
     };
 }
 
@@ -144,11 +147,10 @@ impl Rto {
         self.base = Span(self.smoothed + margin);
     }
 
-    /// ns-2.35's `rtt_update`: the clock ticks, and the sample is the number of ticks seen. The phase
-    /// of that clock is random per agent there; here it is half a tick.
+    /// ns-2.35's `rtt_update`: the clock ticks, and the sample is the number of ticks seen.
     fn observe_ticks(&mut self, since: Instant, now: Instant) {
         let tick = self.rules.granularity.0.max(1);
-        let phase = (since.0 + tick / 2) % tick;
+        let phase = (since.0 + self.rules.phase.0) % tick;
         let sample = (((now.0 - since.0) + phase) / tick).max(1);
         if self.smoothed == 0 {
             self.smoothed = sample << 3;

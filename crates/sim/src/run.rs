@@ -11,12 +11,12 @@ use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::SeedableRng;
 
-use crate::link::{Fate, Link};
+use crate::link::{Fate, Link, Tie};
 use crate::network::{Network, UdpSpec};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::queue::{Event, Kind, Queue};
 use crate::receiver::AckOut;
-use crate::route::{Route, lay_out};
+use crate::route::{Hop, Route, lay_out};
 use crate::tcp::{Tcp, Wire};
 use crate::watch::Watch;
 
@@ -181,7 +181,7 @@ impl<'a> Engine<'a> {
             let gap = source.gap();
             self.fabric.queue.push_stray(Event::new(now + gap, Kind::Udp, event.flow(), 0));
         }
-        let fate = self.fabric.arrive(spec.path[hop], now, spec.packet_bytes);
+        let fate = self.fabric.arrive(spec.path[hop], now, spec.packet_bytes, Tie::DepartureFirst);
         let Fate::Delivered(at, _) = fate else { return };
         if hop + 1 < spec.path.len() {
             let next = Event::new(at, Kind::Udp, event.flow(), hop as u64 + 1);
@@ -263,8 +263,9 @@ impl FlowPath {
     #[inline]
     fn arrive(&mut self, fabric: &mut Fabric, mut hop: usize, seq: u32, mut at: Instant) {
         loop {
-            let link = self.route.hops[hop].link;
-            let Fate::Delivered(far_end, _) = fabric.arrive(link, at, self.route.bytes(seq)) else {
+            let Hop { link, tie, .. } = self.route.hops[hop];
+            let bytes = self.route.bytes(seq);
+            let Fate::Delivered(far_end, _) = fabric.arrive(link, at, bytes, tie) else {
                 self.watch.on_drop(at);
                 return;
             };
@@ -321,8 +322,8 @@ impl FlowPath {
 
 impl Fabric {
     #[inline]
-    fn arrive(&mut self, link: usize, at: Instant, bytes: u64) -> Fate {
-        let fate = self.links[link].arrive(at, bytes);
+    fn arrive(&mut self, link: usize, at: Instant, bytes: u64, tie: Tie) -> Fate {
+        let fate = self.links[link].arrive(at, bytes, tie);
         if let (Some(every), Fate::Delivered(_, held)) = (self.sample_every, &fate) {
             let series = &mut self.queues_over_time[link];
             let bucket = Instant(at.0 - at.0 % every.0.max(1));

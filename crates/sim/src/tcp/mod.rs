@@ -191,10 +191,10 @@ impl Tcp {
         if next <= self.una {
             return;
         }
-        let sent_at = self.log.sent_at(0);
-        let sample = now.since(sent_at);
-        // ns-2.35's Vegas takes a send time of 0 for "not sent", so a SYN at time 0 is no sample.
-        let unseen = matches!(self.repair, Repair::Ns2Vegas(_)) && sent_at == Instant(0);
+        let sample = now.since(self.log.sent_at(0));
+        // ns-2.35's Vegas counts time from its SYN and takes a send time of 0 for "not sent", so its
+        // SYN is no sample.
+        let unseen = matches!(self.repair, Repair::Ns2Vegas(_));
         if !self.log.has(0, Mark::RESENT) && !unseen {
             self.core.on_handshake(now, sample);
         }

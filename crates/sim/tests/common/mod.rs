@@ -30,6 +30,7 @@ pub(crate) fn flow(path: &[usize], return_ms: u64, recovery: Recovery) -> FlowSp
         return_rate_bps: 40_000_000,
         payload_bytes: mss.0,
         header_bytes: 0,
+        syn_bytes: 40,
         start: Instant(0),
         stop: None,
         packets: None,
@@ -40,5 +41,13 @@ pub(crate) fn flow(path: &[usize], return_ms: u64, recovery: Recovery) -> FlowSp
 /// These flows over these links for `duration_ms`.
 pub(crate) fn network(links: Vec<LinkSpec>, flows: Vec<FlowSpec>, duration_ms: u64) -> Network {
     let duration = Span::from_millis(duration_ms);
-    Network { links, flows, udp: Vec::new(), duration, seed: 1, sample_every: None }
+    Network {
+        links,
+        flows,
+        udp: Vec::new(),
+        duration,
+        seed: 1,
+        ns2_ties: false,
+        sample_every: None,
+    }
 }
