@@ -77,7 +77,7 @@ impl Check {
             return Err(format!("{:?} reads samples over time; write `samples`", self.measure));
         }
         let bottom = match (&self.over, &self.over_case) {
-            (None, None) => None,
+            (None, None) if self.over_flows.is_none() => None,
             (control, other) => {
                 let case = other.as_ref().map_or(Ok(case), |name| laid.case(name))?;
                 let control = control.as_deref().or(self.control.as_deref());
@@ -103,7 +103,9 @@ impl Check {
             let value = match point.bottom {
                 None => top,
                 Some(bottom) => {
-                    let bottom = done.value(self.measure, bottom, &self.query())?;
+                    let flows = self.over_flows.as_deref().or(self.flows.as_deref());
+                    let query = Query { flows, ..self.query() };
+                    let bottom = done.value(self.measure, bottom, &query)?;
                     top.zip(bottom).map(|(top, bottom)| top / bottom)
                 }
             };

@@ -161,6 +161,8 @@ pub(crate) struct Check {
     pub over: Option<String>,
     /// The same measure in this case divides it.
     pub over_case: Option<String>,
+    /// The same measure of these flows divides it.
+    pub over_flows: Option<Vec<usize>>,
     /// How several cases become one number.
     pub reduce: Option<Reduce>,
     /// Which flows, from 0; all when not written.
