@@ -6,7 +6,7 @@ use clap::error::{Error, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
-use crate::{compare, completions, list, output, run};
+use crate::{compare, completions, list, output, reproduce, run};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
 #[derive(Debug, Parser)]
@@ -24,6 +24,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Reproduce(reproduce::Args),
     Compare(compare::Args),
     Run(run::Args),
     List(list::Args),
@@ -32,6 +33,7 @@ enum Command {
 
 const EXAMPLES: &str = "\
 Examples:
+  firstflight reproduce                        every table and figure of the papers, with a report
   firstflight compare                          NewReno, Hoe, Vegas and Astart side by side
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
   firstflight run scenario.toml --json
@@ -57,6 +59,7 @@ pub(crate) fn main() -> ExitCode {
 
 fn dispatch(command: Command) -> Result<Status, Failure> {
     match command {
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),
         Command::List(args) => list::list(&args),

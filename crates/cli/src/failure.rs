@@ -3,6 +3,7 @@
 use std::io;
 
 use firstflight_report::ReportError;
+use firstflight_reproduce::ReproduceError;
 use firstflight_runner::{ControlProblem, RunError};
 use firstflight_scenario::ScenarioError;
 
@@ -32,6 +33,9 @@ pub(crate) enum Failure {
     /// A report that cannot be made or written.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// A reproduction that cannot be made.
+    #[error(transparent)]
+    Reproduce(Box<ReproduceError>),
     /// A directory that cannot take files.
     #[error("{flag} {path}: {problem}; accepted: a directory that can be written, or made")]
     Directory {
@@ -72,10 +76,21 @@ impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Json(_) => 1,
+            Self::Reproduce(error) => match **error {
+                // Input and output are the user's, all else is the program's own.
+                ReproduceError::Unknown { .. } | ReproduceError::Report(_) => 2,
+                _ => 1,
+            },
             Self::NoTransport(_) => 3,
             Self::Interrupted => 130,
             _ => 2,
         }
+    }
+}
+
+impl From<ReproduceError> for Failure {
+    fn from(error: ReproduceError) -> Self {
+        Self::Reproduce(Box::new(error))
     }
 }
 

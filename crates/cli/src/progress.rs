@@ -59,7 +59,7 @@ impl Drop for Progress {
     }
 }
 
-const LOOK: &str = "{spinner} {bar:30} {pos}/{len} {msg} {elapsed}";
+const LOOK: &str = "{spinner} {bar:30} {pos}/{len} {elapsed} {wide_msg}";
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);

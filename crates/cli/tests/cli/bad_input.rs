@@ -153,6 +153,17 @@ fn output_that_cannot_be_written_is_refused_before_the_run() {
 }
 
 #[test]
+fn reproduce_refuses_unknown_names_and_outputs_before_it_runs() {
+    let place = Place::new();
+    place.write("file", "kept");
+    refused(&place.run(&["reproduce", "tabl1"]), 2, &["`tabl1`", "did you mean `table1`"]);
+    refused(&place.run(&["reproduce", "table1", "--json", "S9"]), 2, &["`S9`", "accepted: "]);
+    refused(&place.run(&["reproduce", "--out", "file"]), 2, &["--out", "file"]);
+    refused(&place.run(&["reproduce", "--cache", "file/below"]), 2, &["--cache", "file"]);
+    assert_eq!(place.files(), ["file"]);
+}
+
+#[test]
 fn wrong_input_leaves_no_output_directory() {
     let place = Place::new();
     refused(&place.run(&["compare", "vegass", "--out", "out"]), 2, &["vegass"]);

@@ -137,7 +137,7 @@ fn list_names_everything_that_runs() {
 
 #[test]
 fn help_has_examples_everywhere() {
-    for command in ["compare", "run", "list", "completions"] {
+    for command in ["reproduce", "compare", "run", "list", "completions"] {
         let help = run(&[command, "--help"]);
         assert_eq!(help.code, 0);
         assert!(help.stdout.contains("Examples:"), "{}", help.stdout);
@@ -146,6 +146,30 @@ fn help_has_examples_everywhere() {
     assert!(compare.contains("\nPath:\n"), "{compare}");
     assert!(compare.contains("--access-delay <TIME>"), "{compare}");
     assert!(run(&["--version"]).stdout.starts_with("firstflight 0."));
+}
+
+#[test]
+fn reproduce_prints_the_verdicts_of_a_table_and_writes_its_report() {
+    let place = Place::new();
+    let outcome = place.run(&["reproduce", "table1"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.stdout.contains("astart table1"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("5 claims: 5 pass, 0 fail"), "{}", outcome.stdout);
+    assert_eq!(outcome.stderr, "report: firstflight-out/reproduce/report.html\n");
+    let page = fs::read_to_string(place.path("firstflight-out/reproduce/report.html")).unwrap();
+    assert!(page.contains("firstflight reproduce table1"));
+}
+
+#[test]
+fn reproduce_json_is_one_document_of_the_rows_asked_for() {
+    let place = Place::new();
+    let document = json(&place.run(&["reproduce", "S0-T1c", "S0-T2a", "--json", "--out", "o"]));
+    let ids: Vec<_> = document["rows"].as_array().unwrap().iter().map(|row| &row["id"]).collect();
+    assert_eq!(ids, ["S0-T1c", "S0-T2a"]);
+    let row = &document["rows"][0];
+    assert_eq!((&row["paper"], &row["verdict"]), (&"astart".into(), &"pass".into()));
+    let written = fs::read_to_string(place.path("o/rows.json")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), document);
 }
 
 #[test]

@@ -1,0 +1,92 @@
+//! `reproduce`: the papers' tables, figures and stated numbers, beside what is measured here.
+
+mod verdicts;
+
+use std::path::PathBuf;
+
+use firstflight_reproduce::{Options, Outcome, Progress as Finished};
+use firstflight_scenario::{Reproduction, Verdict};
+
+use crate::failure::{Failure, Status};
+use crate::progress::Progress;
+use crate::{command_line, interrupt, output};
+
+/// Rebuild the papers' tables and figures and judge every claim
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A paper (astart), a figure or table (table1), a claim (S0-T1a) or the beginning of claims
+    /// (S0-T1); everything if none is given
+    #[arg(value_name = "PAPER|ID")]
+    select: Vec<String>,
+    /// Print the rows as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write report.html, figures, data, scenarios and rows.json here
+    #[arg(long, value_name = "DIR", default_value = OUT)]
+    out: PathBuf,
+    /// Keep finished runs here, to go on after an interruption [default: cache below --out]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// One seed per run instead of several
+    #[arg(long)]
+    quick: bool,
+}
+
+const OUT: &str = "firstflight-out/reproduce";
+
+const EXAMPLES: &str = "\
+The exit code is 1 if any verdict is `fail`. Finished runs are kept: the same command goes on after
+an interruption, and a second time takes no time.
+
+Examples:
+  firstflight reproduce
+  firstflight reproduce astart --out report
+  firstflight reproduce table1 S0-F5
+  firstflight reproduce --json | jq -r '.rows[] | select(.verdict == \"fail\") | .id'";
+
+/// Runs the command.
+pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
+    output::check_directory("--out", &args.out)?;
+    if let Some(cache) = &args.cache {
+        output::check_directory("--cache", cache)?;
+    }
+    let progress = Progress::new(0);
+    let finished = |run: Finished<'_>| {
+        progress.set(run.done, run.total);
+        progress.say(run.name);
+    };
+    let outcome = firstflight_reproduce::reproduce(&Options {
+        select: &args.select,
+        out: Some(&args.out),
+        cache: args.cache.as_deref(),
+        stop: interrupt::listen(),
+        progress: &finished,
+        command_line: command_line::typed(),
+        quick: args.quick,
+    })?;
+    drop(progress);
+    if args.json {
+        let document = Reproduction { rows: outcome.rows.clone() };
+        output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
+    } else {
+        output::print(&verdicts::text(&outcome.rows, output::screen()))?;
+    }
+    if let Some(report) = &outcome.report {
+        output::note(&format!("report: {}", report.display()));
+    }
+    if outcome.interrupted {
+        output::complain(&format!("interrupted: {}", outcome.how_to_go_on()));
+    }
+    Ok(status(&outcome))
+}
+
+fn status(outcome: &Outcome) -> Status {
+    if outcome.interrupted {
+        return Status::Interrupted;
+    }
+    match outcome.rows.iter().any(|row| row.verdict == Verdict::Fail) {
+        true => Status::Unmet,
+        false => Status::Done,
+    }
+}
