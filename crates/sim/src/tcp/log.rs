@@ -20,8 +20,8 @@ impl Mark {
     pub(crate) const SACKED: Self = Self(2);
     /// Found lost and not yet sent again.
     pub(crate) const LOST: Self = Self(4);
-    /// Left more than twice.
-    pub(crate) const RESENT_TWICE: Self = Self(8);
+    /// Known to have arrived, whatever the scoreboard has forgotten since.
+    pub(crate) const ARRIVED: Self = Self(8);
 }
 
 impl SendLog {
@@ -41,9 +41,8 @@ impl SendLog {
     /// Packet `seq` leaves again.
     pub(crate) fn resent(&mut self, seq: u32, now: Instant) {
         let word = self.words[seq as usize & self.mask];
-        let twice = (word & Mark::RESENT.0) * Mark::RESENT_TWICE.0;
-        let kept = word & (Mark::SACKED.0 | Mark::RESENT_TWICE.0);
-        self.words[seq as usize & self.mask] = now.0 << MARK_BITS | kept | twice | Mark::RESENT.0;
+        let kept = word & (Mark::SACKED.0 | Mark::ARRIVED.0);
+        self.words[seq as usize & self.mask] = now.0 << MARK_BITS | kept | Mark::RESENT.0;
     }
 
     #[inline]

@@ -22,6 +22,8 @@ pub(super) struct Ns2Sack {
     repaired: u32,
     /// One past the highest packet selectively acknowledged.
     highest: u32,
+    /// Packets of the runs that the last ACKs reported, newest first.
+    reported: [u32; 3],
 }
 
 impl Ns2Sack {
@@ -49,9 +51,35 @@ impl Ns2Sack {
         (self.repaired, self.highest) = (0, 0);
     }
 
-    fn note(&mut self, seq: u32, log: &mut SendLog) {
-        log.set(seq, Mark::SACKED);
-        self.highest = self.highest.max(seq + 1);
+    /// An ACK reports the run of arrived packets that `seq` is in, and the runs that the two ACKs
+    /// before it with other runs reported (RFC 2018 section 4: three blocks).
+    fn note(&mut self, seq: u32, una: u32, max: u32, log: &mut SendLog) {
+        log.set(seq, Mark::ARRIVED);
+        self.reported = match self.reported {
+            [first, second, _] if first + 1 != seq => [seq, first, second],
+            [_, second, third] => [seq, second, third],
+        };
+        for place in 0..self.reported.len() {
+            let reported = self.reported[place];
+            if reported > una && reported < max {
+                self.note_run(reported, una, max, log);
+            }
+        }
+    }
+
+    fn note_run(&mut self, seq: u32, una: u32, max: u32, log: &mut SendLog) {
+        let fresh =
+            |seq: &u32, log: &SendLog| log.has(*seq, Mark::ARRIVED) && !log.has(*seq, Mark::SACKED);
+        let mut low = seq;
+        while low > una + 1 && fresh(&(low - 1), log) {
+            low -= 1;
+        }
+        let mut past = low;
+        while past < max && (past <= seq || fresh(&past, log)) {
+            log.set(past, Mark::SACKED);
+            past += 1;
+        }
+        self.highest = self.highest.max(past);
     }
 
     fn next_hole(&self, una: u32, log: &SendLog) -> Option<u32> {
@@ -80,9 +108,12 @@ impl Tcp {
             if sack.highest > 0 {
                 sack.forget(self.una, self.max, &mut self.log);
             }
+            if news {
+                self.log.set(cause, Mark::ARRIVED);
+            }
             self.new_ack(now, next);
         } else if next == self.una && !sack.timed_out && news {
-            sack.note(cause, &mut self.log);
+            sack.note(cause, self.una, self.max, &mut self.log);
             self.dupacks += 1;
             self.duplicate_ack(now);
             if self.dupacks == DUP_THRESHOLD {
@@ -102,6 +133,9 @@ impl Tcp {
         let Repair::Ns2Sack(sack) = &mut self.repair else { return };
         sack.pipe -= 1;
         if next >= self.recover {
+            if let Some(seq) = news {
+                self.log.set(seq, Mark::ARRIVED);
+            }
             sack.active = false;
             sack.timed_out = false;
             sack.forget(self.una, self.max, &mut self.log);
@@ -111,7 +145,7 @@ impl Tcp {
             return;
         }
         if let Some(seq) = news {
-            sack.note(seq, &mut self.log);
+            sack.note(seq, self.una, self.max, &mut self.log);
         }
         if next > self.una {
             sack.pipe -= 1;
