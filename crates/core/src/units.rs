@@ -116,6 +116,13 @@ pub(crate) const fn mul_div(a: u64, b: u64, den: u64) -> u64 {
     }
 }
 
+/// The upper 64 bits of a product: what multiplying by a fraction in 2^-64 gives, without a shift
+/// across two registers.
+#[inline]
+pub(crate) const fn high_half(a: u64, b: u64) -> u64 {
+    ((a as u128 * b as u128) >> 64) as u64
+}
+
 macro_rules! saturating_arithmetic {
     ($($unit:ident),*) => {$(
         impl Add for $unit {

@@ -9,156 +9,183 @@
 //!
 //! Amounts within the span looked back on must stay under 4 GiB; beyond that they wrap.
 
-/// A corner of the staircase: up to and including time `at`, `total` was delivered, `credit` of it at
-/// that very time. Totals wrap, differences of totals count.
+use crate::units::high_half;
+
+/// A step of the staircase: up to and including time `at`, `total` was delivered. Totals wrap;
+/// differences of totals count.
+#[derive(Clone, Copy, Debug, Default)]
+struct Step {
+    at: u64,
+    total: u32,
+}
+
+/// A corner of the curve.
 #[derive(Clone, Copy, Debug, Default)]
 struct Corner {
     at: u64,
+    /// To the foot of the next corner's step, in 2^-32 bytes per ns; not known for the last two.
+    slope: u64,
     total: u32,
+    /// Height of this corner's own step.
     credit: u32,
 }
 
 /// What was delivered when. Times are nanoseconds and never fall.
+///
+/// Positions in both rings are counted from the start of the connection and wrap.
 #[derive(Clone, Debug)]
 pub struct AckHistory {
-    recent: [Corner; RECENT],
+    recent: [Step; RECENT],
     curve: [Corner; POINTS],
-    /// The newest corner of each ring.
-    newest: u8,
-    head: u8,
-    /// Corners in the curve.
-    len: u8,
-    /// The corner before the place [`AckHistory::within_span`] read last.
-    tail: u8,
+    newest: u32,
+    /// The curve's first and last corner.
+    oldest: u32,
+    head: u32,
+    /// The corner before the place each kind of question was last about.
+    far: u32,
+    near: u32,
 }
 
 impl AckHistory {
     /// Nothing delivered yet.
     pub const fn new() -> Self {
-        let none = Corner { at: 0, total: 0, credit: 0 };
-        Self { recent: [none; RECENT], curve: [none; POINTS], newest: 0, head: 0, len: 0, tail: 0 }
+        Self {
+            recent: [Step { at: 0, total: 0 }; RECENT],
+            curve: [Corner { at: 0, slope: 0, total: 0, credit: 0 }; POINTS],
+            newest: 0,
+            oldest: 0,
+            head: 0,
+            far: 0,
+            near: 0,
+        }
     }
 
     /// `credit` bytes were delivered at `at`; `span` is how far back anyone will look.
     #[inline]
     pub fn push(&mut self, at: u64, credit: u32, span: u64) {
-        let last = self.recent[self.newest as usize];
+        let last = self.recent[slot(self.newest)];
         let total = last.total.wrapping_add(credit);
-        if self.len > 0 && at <= last.at {
-            let corner = Corner { at: last.at, total, credit: last.credit.saturating_add(credit) };
-            self.recent[self.newest as usize] = corner;
-            self.curve[self.head as usize] = corner;
+        if at <= last.at {
+            self.recent[slot(self.newest)].total = total;
+            let head = &mut self.curve[point(self.head)];
+            (head.total, head.credit) = (total, head.credit.saturating_add(credit));
             return;
         }
-        if self.len == 0 {
-            let before = Corner { at: at.saturating_sub(1), ..Corner::default() };
-            self.recent = [before; RECENT];
-            self.curve[0] = before;
-            self.len = 1;
+        if self.head == self.oldest {
+            self.recent = [Step { at: at - 1, total: 0 }; RECENT];
+            self.curve[0].at = at - 1;
         }
-        let corner = Corner { at, total, credit };
-        self.newest = (self.newest + 1) % RECENT as u8;
-        self.recent[self.newest as usize] = corner;
-        let slides = self.len > 1 && at - self.curve[before(self.head)].at < span / SPACING;
-        if !slides {
+        self.newest = self.newest.wrapping_add(1);
+        self.recent[slot(self.newest)] = Step { at, total };
+        let fixed = self.curve[point(self.head.wrapping_sub(1))].at;
+        if self.head == self.oldest || at - fixed >= span / SPACING {
             self.open_corner(at, span);
         }
-        self.curve[self.head as usize] = corner;
+        let head = &mut self.curve[point(self.head)];
+        (head.at, head.total, head.credit) = (at, total, credit);
     }
 
-    /// What was delivered in the last `span` before the newest ACK, that ACK included. For calls with
-    /// about the same span each time: it goes on from where the last one stopped.
+    /// What was delivered in the last `span` before the newest ACK, that ACK included. For questions
+    /// with about the same span each time.
     #[inline]
     pub fn within_span(&mut self, span: u64) -> u32 {
-        let newest = self.recent[self.newest as usize];
+        let newest = self.recent[slot(self.newest)];
         let from = newest.at.saturating_sub(span);
-        if from >= self.oldest_recent().at {
-            return newest.total.wrapping_sub(self.recent_until(from));
+        if let Some(total) = self.recent_until(from) {
+            return newest.total.wrapping_sub(total);
         }
-        let oldest = self.oldest();
-        let mut tail = self.tail as usize;
-        while tail != oldest && self.curve[tail].at > from {
-            tail = before(tail as u8);
-        }
-        while self.curve[after(tail)].at <= from {
-            tail = after(tail);
-        }
-        self.tail = tail as u8;
-        newest.total.wrapping_sub(self.curve_until(tail, from))
+        self.far = self.corner_before(from, self.far);
+        newest.total.wrapping_sub(self.curve_until(from, self.far))
     }
 
-    /// The same for a span that changes from call to call, usually short.
+    /// The same for a span that differs more, and is usually short.
     #[inline]
-    pub fn within(&self, span: u64) -> u32 {
-        let newest = self.recent[self.newest as usize];
+    pub fn within(&mut self, span: u64) -> u32 {
+        let newest = self.recent[slot(self.newest)];
         let from = newest.at.saturating_sub(span);
-        if from >= self.oldest_recent().at {
-            return newest.total.wrapping_sub(self.recent_until(from));
+        if let Some(total) = self.recent_until(from) {
+            return newest.total.wrapping_sub(total);
         }
-        let oldest = self.oldest();
-        let mut corner = before(self.head);
-        while corner != oldest && self.curve[corner].at > from {
-            corner = before(corner as u8);
+        self.near = self.corner_before(from, self.near);
+        newest.total.wrapping_sub(self.curve_until(from, self.near))
+    }
+
+    /// The total at time `from`, if the recent steps reach back so far.
+    #[inline]
+    fn recent_until(&self, from: u64) -> Option<u32> {
+        if self.recent[slot(self.newest.wrapping_add(1))].at > from {
+            return None;
         }
-        newest.total.wrapping_sub(self.curve_until(corner, from))
-    }
-
-    fn oldest_recent(&self) -> Corner {
-        self.recent[(self.newest as usize + 1) % RECENT]
-    }
-
-    /// The total at time `from`, which the recent corners cover.
-    fn recent_until(&self, from: u64) -> u32 {
-        let mut index = self.newest as usize;
-        while self.recent[index].at > from {
-            index = (index + RECENT - 1) % RECENT;
+        let mut position = self.newest;
+        while self.recent[slot(position)].at > from {
+            position = position.wrapping_sub(1);
         }
-        self.recent[index].total
+        Some(self.recent[slot(position)].total)
     }
 
-    /// The total at time `from`, between the corner at `index` and the one after it.
-    fn curve_until(&self, index: usize, from: u64) -> u32 {
-        let (left, right) = (self.curve[index], self.curve[after(index)]);
-        if from <= left.at || right.at <= left.at {
-            return left.total;
+    /// The last corner up to time `from`, or else the oldest, looked for from `hint` on. The newest
+    /// step is after `from`, so there is always a corner behind the one found.
+    #[inline]
+    fn corner_before(&self, from: u64, hint: u32) -> u32 {
+        let mut corner = hint;
+        while corner != self.oldest && self.curve[point(corner)].at > from {
+            corner = corner.wrapping_sub(1);
         }
-        let rise = right.total.wrapping_sub(right.credit).wrapping_sub(left.total);
-        let (part, whole) = (from - left.at, right.at - left.at);
-        // At most 2^32 * 2^32 after the shift, and no loss that matters: 31 bits of time remain.
-        let shift = (64 - whole.leading_zeros()).saturating_sub(32);
-        left.total.wrapping_add((u64::from(rise) * (part >> shift) / (whole >> shift)) as u32)
+        while self.curve[point(corner.wrapping_add(1))].at <= from {
+            corner = corner.wrapping_add(1);
+        }
+        corner
     }
 
-    fn oldest(&self) -> usize {
-        (self.head as usize + POINTS + 1 - self.len as usize) % POINTS
+    /// The total at time `from`, between `corner` and the one behind it.
+    #[inline]
+    fn curve_until(&self, from: u64, corner: u32) -> u32 {
+        let left = &self.curve[point(corner)];
+        let next = corner.wrapping_add(1);
+        let slope =
+            if next == self.head { slope(left, &self.curve[point(next)]) } else { left.slope };
+        let part = from.saturating_sub(left.at).min(u64::from(u32::MAX));
+        left.total.wrapping_add(high_half(part << 32, slope) as u32)
     }
 
-    /// Makes room for a new head, at the cost of corners nobody will look at or of every other one.
+    /// Makes room for a new head, at the cost of corners nobody will ask about or of every other one.
+    #[inline]
     fn open_corner(&mut self, at: u64, span: u64) {
-        let full = self.len as usize == POINTS;
-        if full && self.curve[after(self.oldest())].at > at.saturating_sub(span) {
-            self.thin();
+        if self.head != self.oldest {
+            let last = self.head.wrapping_sub(1);
+            self.curve[point(last)].slope =
+                slope(&self.curve[point(last)], &self.curve[point(self.head)]);
         }
-        if (self.len as usize) < POINTS {
-            self.len += 1;
-        } else if self.tail as usize == self.oldest() {
-            self.tail = after(self.tail as usize) as u8;
+        if self.head.wrapping_sub(self.oldest) as usize == POINTS - 1 {
+            let second = self.oldest.wrapping_add(1);
+            if self.curve[point(second)].at > at.saturating_sub(span) {
+                self.thin();
+            } else {
+                self.far = if self.far == self.oldest { second } else { self.far };
+                self.near = if self.near == self.oldest { second } else { self.near };
+                self.oldest = second;
+            }
         }
-        self.head = after(self.head as usize) as u8;
+        self.head = self.head.wrapping_add(1);
     }
 
     /// Drops every other corner, but neither the oldest nor the newest.
+    #[cold]
     fn thin(&mut self) {
-        let oldest = self.oldest();
-        let len = self.len as usize;
-        let mut kept = 0;
-        for index in (0..len).filter(|index| index % 2 == 0 || index + 1 == len) {
-            self.curve[(oldest + kept) % POINTS] = self.curve[(oldest + index) % POINTS];
-            kept += 1;
+        let mut kept = self.oldest;
+        let mut next = self.oldest;
+        while next != self.head {
+            next = next.wrapping_add(2);
+            if (self.head.wrapping_sub(next) as i32) < 0 {
+                next = self.head;
+            }
+            let (left, right) = (self.curve[point(kept)], self.curve[point(next)]);
+            self.curve[point(kept)].slope = slope(&left, &right);
+            kept = kept.wrapping_add(1);
+            self.curve[point(kept)] = right;
         }
-        self.len = kept as u8;
-        self.head = ((oldest + kept - 1) % POINTS) as u8;
-        self.tail = oldest as u8;
+        self.head = kept;
+        (self.far, self.near) = (self.oldest, self.oldest);
     }
 }
 
@@ -168,14 +195,20 @@ impl Default for AckHistory {
     }
 }
 
-#[inline]
-const fn before(index: u8) -> usize {
-    (index as usize + POINTS - 1) % POINTS
+/// From the top of one corner's step to the foot of the next one's.
+fn slope(left: &Corner, right: &Corner) -> u64 {
+    let rise = right.total.wrapping_sub(right.credit).wrapping_sub(left.total);
+    (u64::from(rise) << 32) / (right.at - left.at).max(1)
 }
 
 #[inline]
-const fn after(index: usize) -> usize {
-    (index + 1) % POINTS
+const fn slot(position: u32) -> usize {
+    position as usize % RECENT
+}
+
+#[inline]
+const fn point(position: u32) -> usize {
+    position as usize % POINTS
 }
 
 /// ACKs kept one by one: intervals that hold fewer are counted exactly.

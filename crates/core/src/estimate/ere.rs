@@ -34,7 +34,7 @@
 use crate::estimate::ack_history::AckHistory;
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue};
-use crate::units::{Bytes, NANOS_PER_SECOND, Rate, Span, mul_div};
+use crate::units::{Bytes, NANOS_PER_SECOND, Rate, Span, high_half, mul_div};
 use crate::view::View;
 
 /// The estimator. It must see every ACK of the connection once.
@@ -112,16 +112,17 @@ impl Ere {
         self.knobs.set(name, value)
     }
 
-    /// The estimate.
+    /// The estimate, rounded to whole bytes per second.
+    #[inline]
     pub const fn rate(&self) -> Rate {
-        let scaled = self.estimate as u128 * NANOS_PER_SECOND as u128;
-        Rate(((scaled + (1 << 47)) >> 48) as u64)
+        Rate(high_half(self.estimate + HALF_A_BYTE_PER_SECOND, NANOS_PER_SECOND << 16))
     }
 
     /// What the estimated rate moves in `span`: with the smallest RTT, the window to aim at.
+    #[inline]
     pub const fn over(&self, span: Span) -> Bytes {
-        let bytes = (self.estimate as u128 * span.0 as u128) >> 48;
-        Bytes(if bytes > u64::MAX as u128 { u64::MAX } else { bytes as u64 })
+        let span = if span.0 < 1 << 52 { span.0 } else { (1 << 52) - 1 };
+        Bytes(high_half(self.estimate << 4, span << 12))
     }
 
     /// Takes an ACK in.
@@ -152,8 +153,8 @@ impl Ere {
 
     /// Reports under these names ERE and RE, in bytes per second, and Tk, in ns.
     pub fn gauges(&self, names: [&'static str; 3], report: &mut dyn FnMut(&'static str, u64)) {
-        let achieved = (u128::from(self.achieved) * u128::from(NANOS_PER_SECOND)) >> 32;
-        let values = [self.rate().0, achieved as u64, self.interval];
+        let achieved = high_half(self.achieved << 20, NANOS_PER_SECOND << 12);
+        let values = [self.rate().0, achieved, self.interval];
         names.into_iter().zip(values).for_each(|(name, value)| report(name, value));
     }
 
@@ -163,7 +164,9 @@ impl Ere {
             return;
         }
         self.achieved_at = now;
-        let achieved = rate(self.history.within_span(srtt), srtt);
+        let per_ns = u64::MAX / srtt;
+        let bytes = u64::from(self.history.within_span(srtt));
+        let achieved = high_half(bytes << 32, per_ns).min(FASTEST);
         self.achieved = blend(achieved, self.achieved, self.knobs.eps);
     }
 
@@ -179,22 +182,25 @@ impl Ere {
         if self.knobs.n > 0 {
             let change = sample.abs_diff(self.sample);
             let ratio = self.instability.observe(change, self.knobs.umax_window as usize);
-            tau += (srtt * ratio * self.knobs.n) >> RATIO_BITS;
+            tau += (srtt * self.knobs.n * ratio) >> RATIO_BITS;
         }
         let rest = self.take_nulls(dt, tau);
         self.step(rest, sample, tau);
     }
 
-    /// `Tk`, or the smallest allowed.
+    /// `Tk`, or the smallest allowed. Takes the reciprocal of cwnd, because cwnd is known before the
+    /// achieved rate is and a division would have to wait for it.
     #[inline]
     fn sampling_interval(&self, srtt: u64, view: &View) -> u64 {
-        let (cwnd, rtt_min) = (view.window.cwnd.0, view.rtt.min.0.min(LONGEST));
-        let arrived = ((u128::from(self.achieved) * u128::from(rtt_min)) >> 32) as u64;
+        let cwnd = view.window.cwnd.0.max(1);
+        let part_per_byte = u64::MAX / cwnd;
         let tmin = self.knobs.tmin.0.min(srtt);
+        let rtt_min = view.rtt.min.0.min(LONGEST);
+        let arrived = high_half(self.achieved << 20, rtt_min << 12);
         if arrived >= cwnd {
             return tmin;
         }
-        mul_div(srtt, cwnd - arrived, cwnd).max(tmin)
+        high_half(srtt, (cwnd - arrived) * part_per_byte).max(tmin)
     }
 
     /// Samples of zero for the silence in `dt`; returns what remains of it.
@@ -222,10 +228,11 @@ impl Ere {
         let dt = dt.min(2 * tau);
         let weight = match self.knobs.filter {
             Filter::Constant => CONSTANT_WEIGHT,
-            _ => mul_div(2 * dt, 1 << 32, 2 * tau + dt),
+            _ => mul_div(2 * dt, 1 << 32, 2 * tau + dt).min((1 << 32) - 1),
         };
-        let change = i128::from(target as i64 - self.estimate as i64) * i128::from(weight);
-        self.estimate = (self.estimate as i64 + ((change + HALF) >> 32) as i64) as u64;
+        let change = high_half(target.abs_diff(self.estimate), weight << 32);
+        let rises = target > self.estimate;
+        self.estimate = if rises { self.estimate + change } else { self.estimate - change };
         self.sample = sample;
     }
 }
@@ -235,8 +242,8 @@ impl Ere {
 struct Instability {
     values: [u64; LONGEST_UMAX_WINDOW],
     newest: u8,
-    largest: u8,
-    /// The largest ever.
+    /// The largest in the ring, and the largest ever.
+    largest: u64,
     peak: u64,
 }
 
@@ -244,24 +251,26 @@ impl Instability {
     const NONE: Self = Self { values: [0; LONGEST_UMAX_WINDOW], newest: 0, largest: 0, peak: 0 };
 
     /// Takes in a change of the sample; returns `U/Umax` in 2^-16, zero while nothing has changed.
-    /// `Umax` is taken over `window` values, or all there have been for 0.
+    /// `Umax` is taken over `window` values, or all there have been for 0. What the new value is
+    /// compared with does not depend on it, so its reciprocal is ready when the value is.
     #[inline]
     fn observe(&mut self, change: u64, window: usize) -> u64 {
-        let value = blend(change, self.values[self.newest as usize], U_EPS);
+        let last = self.values[self.newest as usize];
         self.newest = if self.newest as usize + 1 < window { self.newest + 1 } else { 0 };
+        let oldest = core::mem::take(&mut self.values[self.newest as usize]);
+        if oldest == self.largest {
+            self.largest = self.values.iter().fold(0, |largest, &other| largest.max(other));
+        }
+        let others = if window == 0 { self.peak } else { self.largest };
+        let part = (1 << 60) / others.max(1);
+        let value = blend(change, last, U_EPS);
         self.values[self.newest as usize] = value;
-        if value >= self.values[self.largest as usize] {
-            self.largest = self.newest;
-        } else if self.largest == self.newest {
-            let largest = (0..window).max_by_key(|&index| self.values[index]);
-            self.largest = largest.unwrap_or(0) as u8;
-        }
+        self.largest = self.largest.max(value);
         self.peak = self.peak.max(value);
-        let largest = if window == 0 { self.peak } else { self.values[self.largest as usize] };
-        if value == largest {
-            return u64::from(largest > 0) << RATIO_BITS;
+        if value >= others {
+            return u64::from(value > 0) << RATIO_BITS;
         }
-        (value << RATIO_BITS) / largest
+        (value * part) >> (60 - RATIO_BITS)
     }
 }
 
@@ -393,7 +402,9 @@ const U_EPS: u64 = 600_000;
 /// 1 - 19/21, in 2^-32: the fixed weights 0.9047 and 0.0476 of the first ns-2 module.
 const CONSTANT_WEIGHT: u64 = (2 << 32) / 21;
 
-const HALF: i128 = 1 << 31;
+/// In 2^-48 bytes per ns.
+const HALF_A_BYTE_PER_SECOND: u64 = (1 << 47) / NANOS_PER_SECOND;
+
 const BLEND_BITS: u32 = 18;
 const RATIO_BITS: u32 = 16;
 const RATIO_ONE: u64 = crate::knob::RATIO_ONE;
