@@ -59,7 +59,7 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
         output::print(&report.results().to_json()?)?;
     } else {
         let screen = output::screen();
-        let table = terminal::table(&summary::table(&report), screen);
+        let table = summary::text(&report, screen);
         let plot = figures::windows(&report).map(|figure| terminal::figure(&figure, screen));
         output::print(&plot.map_or(table.clone(), |plot| format!("{plot}\n{table}")))?;
     }

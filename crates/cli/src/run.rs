@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         output::print(&report.results().to_json()?)?;
     } else {
         let screen = output::screen();
-        let mut text = terminal::table(&summary::table(&report), screen);
+        let mut text = summary::text(&report, screen);
         if let Some(checked) = &checked {
             text = format!("{text}\n{}", terminal::table(&checked.table, screen));
         }

@@ -1,5 +1,6 @@
 //! Runs side by side: one row per control.
 
+use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Cell, Column, Table};
 use firstflight_runner::Report;
 use firstflight_scenario::{FlowResult, RunResult};
@@ -20,7 +21,7 @@ pub(crate) fn table(report: &Report) -> Table {
         Column::number("drops", ""),
         Column::number("timeouts", ""),
         Column::number("retransmitted", ""),
-        Column::number("peak queue", "pkt"),
+        Column::number("peak queue", "packets"),
     ];
     if sized {
         columns.push(Column::number("completion", "s"));
@@ -44,6 +45,60 @@ pub(crate) fn table(report: &Report) -> Table {
         table.push(row);
     }
     table
+}
+
+/// The table for a terminal: a column per control if the screen is wide enough, else a row per
+/// control, else several tables of a column per control.
+pub(crate) fn text(report: &Report, screen: Screen) -> String {
+    let table = table(report);
+    let blocks = turned(&table, screen.width);
+    if blocks.len() > 1 && width(&table) <= screen.width {
+        return terminal::table(&table, screen);
+    }
+    let blocks: Vec<String> = blocks.iter().map(|block| terminal::table(block, screen)).collect();
+    blocks.join("\n")
+}
+
+/// The table with rows and columns exchanged, in as many parts as the width asks for.
+fn turned(table: &Table, width: usize) -> Vec<Table> {
+    let labels: Vec<String> = table.columns.iter().skip(1).map(Column::label).collect();
+    let margin = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + GAP;
+    let mut parts: Vec<(usize, Vec<&Vec<Cell>>)> = Vec::new();
+    for row in &table.rows {
+        let own = row.iter().map(|cell| cell.to_string().chars().count()).max().unwrap_or(0);
+        let own = own + GAP;
+        match parts.last_mut() {
+            Some((used, rows)) if *used + own <= width => {
+                *used += own;
+                rows.push(row);
+            }
+            _ => parts.push((margin + own, vec![row])),
+        }
+    }
+    let turn = |(_, rows): (usize, Vec<&Vec<Cell>>)| {
+        let heads = rows.iter().map(|row| Column::number(row[0].to_string(), ""));
+        let columns = std::iter::once(Column::text("")).chain(heads);
+        let mut turned = Table::new(&table.id, &table.title, columns);
+        for (at, label) in labels.iter().enumerate() {
+            let cells = rows.iter().map(|row| row[at + 1].clone());
+            turned.push(std::iter::once(label.as_str().into()).chain(cells));
+        }
+        turned
+    };
+    parts.into_iter().map(turn).collect()
+}
+
+/// Blanks between columns.
+const GAP: usize = 2;
+
+/// The fewest characters a line of the table can have: words are not broken.
+fn width(table: &Table) -> usize {
+    let widest = |(at, column): (usize, &Column)| {
+        let cells = table.rows.iter().map(|row| row[at].to_string());
+        let texts = cells.chain([column.label()]);
+        texts.flat_map(|text| text.split(' ').map(|word| word.chars().count()).max()).max()
+    };
+    table.columns.iter().enumerate().filter_map(widest).map(|width| width + GAP).sum()
 }
 
 /// The network in words: `40 Mbps, 100 ms, buffer 500 packets, 20 s`.
@@ -134,5 +189,35 @@ fn exit_reason(run: &RunResult) -> String {
         None => "none".to_owned(),
         Some((reason, _)) if counts.len() == 1 => (*reason).to_owned(),
         Some((reason, count)) => format!("{reason} ({count} of {})", run.flows.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(controls: &[&str]) -> Table {
+        let columns = [Column::text("control"), Column::number("throughput", "Mbps")];
+        let mut table = Table::new("t", "T", columns);
+        controls.iter().for_each(|name| table.push([(*name).into(), Cell::number(9.5, 2)]));
+        table
+    }
+
+    #[test]
+    fn controls_stand_side_by_side_as_far_as_the_screen_goes() {
+        let table = table(&["newreno", "hoe", "astart(preset=paper)"]);
+        let heads = |width| -> Vec<Vec<String>> {
+            let parts = turned(&table, width);
+            let names = |part: &Table| part.columns.iter().skip(1).map(Column::label).collect();
+            parts.iter().map(names).collect()
+        };
+        assert_eq!(heads(100), [["newreno", "hoe", "astart(preset=paper)"]]);
+        assert_eq!(heads(35), [vec!["newreno", "hoe"], vec!["astart(preset=paper)"]]);
+        assert_eq!(heads(1).len(), 3, "one at least, however narrow");
+    }
+
+    #[test]
+    fn a_table_is_as_wide_as_its_longest_words() {
+        assert_eq!(width(&table(&["hoe"])), "control  throughput  ".len());
     }
 }
