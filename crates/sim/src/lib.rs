@@ -12,6 +12,7 @@ mod receiver;
 mod route;
 mod rto;
 mod run;
+mod sack_blocks;
 mod tcp;
 mod watch;
 

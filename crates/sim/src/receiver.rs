@@ -6,6 +6,9 @@
 
 use firstflight_core::units::{Instant, Span};
 
+use crate::endpoint::{Endpoint, Recovery};
+use crate::sack_blocks::SackHistory;
+
 /// An ACK as it leaves the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AckOut {
@@ -15,6 +18,8 @@ pub(crate) struct AckOut {
     pub(crate) next: u32,
     /// The packet that caused it.
     pub(crate) cause: u32,
+    /// SACK blocks it carries.
+    pub(crate) blocks: u32,
 }
 
 /// One flow's receiver.
@@ -24,6 +29,8 @@ pub(crate) struct Receiver {
     /// Bit `seq % capacity` is set for packets beyond `next` that have arrived.
     early: Vec<u64>,
     early_count: u32,
+    /// With SACK: what was reported last.
+    sack: Option<SackHistory>,
     every: u32,
     hold: Span,
     unacked: u32,
@@ -37,22 +44,17 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that answers every `every` packets or after `hold`. With `syn`, packet 0 is the
-    /// SYN. `packets` is how many data packets make the flow complete.
-    pub(crate) fn new(
-        every: u32,
-        hold: Span,
-        syn: bool,
-        packets: Option<u32>,
-        end_of_run: Instant,
-    ) -> Self {
-        let first_data = u32::from(syn);
+    /// The receiver of a flow of `packets` data packets, greedy without.
+    pub(crate) fn new(endpoint: &Endpoint, packets: Option<u32>, end_of_run: Instant) -> Self {
+        let first_data = u32::from(endpoint.syn);
+        let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Ns2Sack);
         Self {
             next: 0,
             early: Vec::new(),
             early_count: 0,
-            every: every.max(1),
-            hold,
+            sack: sack.then(SackHistory::default),
+            every: endpoint.delayed_ack.max(1),
+            hold: endpoint.delayed_ack_timeout,
             unacked: 0,
             last_cause: 0,
             deadline: None,
@@ -112,7 +114,25 @@ impl Receiver {
     fn answer(&mut self, at: Instant) -> AckOut {
         self.unacked = 0;
         self.deadline = None;
-        AckOut { at, next: self.next, cause: self.last_cause }
+        AckOut { at, next: self.next, cause: self.last_cause, blocks: self.sack_blocks() }
+    }
+
+    #[inline]
+    fn sack_blocks(&mut self) -> u32 {
+        let Some(mut history) = self.sack else { return 0 };
+        let nothing_early = self.early_count == 0;
+        let blocks = history.report(self.last_cause, self.next, nothing_early, |cause, begin| {
+            let mut run = (begin.unwrap_or(cause), cause + 1);
+            while begin.is_none() && run.0 > self.next + 1 && self.is_early(run.0 - 1) {
+                run.0 -= 1;
+            }
+            while self.is_early(run.1) {
+                run.1 += 1;
+            }
+            run
+        });
+        self.sack = Some(history);
+        blocks
     }
 
     #[inline]
@@ -155,6 +175,11 @@ impl Receiver {
         present
     }
 
+    fn is_early(&self, seq: u32) -> bool {
+        let (word, bit) = self.slot(seq);
+        ((seq - self.next) as usize) < self.early.len() * 64 && self.early[word] & bit != 0
+    }
+
     fn slot(&self, seq: u32) -> (usize, u64) {
         let index = seq as usize & (self.early.len() * 64 - 1);
         (index / 64, 1 << (index % 64))
@@ -176,10 +201,18 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use firstflight_core::units::Bytes;
+
     use super::*;
 
     fn receiver(every: u32) -> Receiver {
-        Receiver::new(every, Span::from_millis(100), false, Some(1000), Instant(u64::MAX))
+        let endpoint = Endpoint {
+            delayed_ack: every,
+            delayed_ack_timeout: Span::from_millis(100),
+            recovery: Recovery::Sack,
+            ..Endpoint::rfc(Bytes(1000))
+        };
+        Receiver::new(&endpoint, Some(1000), Instant(u64::MAX))
     }
 
     #[test]

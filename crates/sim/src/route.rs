@@ -7,7 +7,7 @@ use firstflight_core::units::{Instant, Span};
 use crate::link::{Tie, serialisation};
 use crate::network::{FlowSpec, Network};
 use crate::queue::{LaneId, Queue};
-use crate::receiver::Receiver;
+use crate::receiver::{AckOut, Receiver};
 
 /// One flow's route while the simulation runs.
 #[derive(Debug)]
@@ -19,6 +19,9 @@ pub(crate) struct Route {
     egress: Access,
     /// From the receiver sending an ACK to the sender having it.
     return_delay: Span,
+    /// What a SACK block adds to it.
+    block_delay: Span,
+    last_ack: Instant,
     packet_bytes: u64,
     syn_bytes: Option<u64>,
 }
@@ -76,10 +79,13 @@ impl Route {
         self.egress.pass(at, is_syn)
     }
 
-    /// An ACK leaves the receiver at `at`: when it reaches the sender.
+    /// When an ACK that leaves the receiver reaches the sender. A short ACK does not overtake a long
+    /// one.
     #[inline]
-    pub(crate) fn back(&self, at: Instant) -> Instant {
-        at + self.return_delay
+    pub(crate) fn back(&mut self, ack: &AckOut) -> Instant {
+        let at = ack.at + self.return_delay + self.block_delay * u64::from(ack.blocks);
+        self.last_ack = self.last_ack.max(at);
+        self.last_ack
     }
 
     /// Size of packet `seq` on a link, in bytes.
@@ -115,7 +121,6 @@ pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
         .flows
         .iter()
         .map(|spec| {
-            let endpoint = &spec.endpoint;
             let (access, egress) = (Access::new(spec), Access::new(spec));
             let return_delay = return_delay(spec);
             let packet_bytes = spec.payload_bytes + spec.header_bytes;
@@ -135,19 +140,15 @@ pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
             let ack_lane = lane(LaneKey::Return(last, egress.delay + return_delay));
             Route {
                 hops,
-                receiver: Receiver::new(
-                    endpoint.delayed_ack,
-                    endpoint.delayed_ack_timeout,
-                    endpoint.syn,
-                    spec.packets,
-                    end_of_run,
-                ),
+                receiver: Receiver::new(&spec.endpoint, spec.packets, end_of_run),
                 ack_lane,
                 access,
                 egress,
                 return_delay,
+                block_delay: ack_time(spec, SACK_BLOCK_BYTES),
+                last_ack: Instant(0),
                 packet_bytes,
-                syn_bytes: endpoint.syn.then_some(spec.syn_bytes),
+                syn_bytes: spec.endpoint.syn.then_some(spec.syn_bytes),
             }
         })
         .collect();
@@ -158,10 +159,16 @@ pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
 /// Two access links, the propagation between them, and the serialisation of an ACK on each link.
 fn return_delay(spec: &FlowSpec) -> Span {
     let bytes = spec.endpoint.ack_bytes;
-    let access = serialisation(bytes, spec.access_rate_bps);
-    let shared = serialisation(bytes, spec.return_rate_bps);
-    spec.return_delay + spec.access_delay * 2 + access * 2 + shared
+    spec.return_delay + spec.access_delay * 2 + ack_time(spec, bytes)
 }
+
+/// Time to send `bytes` of an ACK on all the links of the way back.
+fn ack_time(spec: &FlowSpec, bytes: u64) -> Span {
+    serialisation(bytes, spec.access_rate_bps) * 2 + serialisation(bytes, spec.return_rate_bps)
+}
+
+/// A SACK block: two sequence numbers of four bytes (RFC 2018 section 3).
+const SACK_BLOCK_BYTES: u64 = 8;
 
 /// What makes events come out in order: the same element, the same delay after it.
 #[derive(PartialEq, Eq, Hash)]

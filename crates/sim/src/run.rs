@@ -314,7 +314,7 @@ impl FlowPath {
 
     #[inline]
     fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
-        let at = self.route.back(ack.at);
+        let at = self.route.back(&ack);
         let event = Event::new(at, Kind::Ack, self.id, pack(ack.next, ack.cause));
         fabric.queue.push(self.route.ack_lane, event);
     }

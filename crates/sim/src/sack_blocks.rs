@@ -1,0 +1,86 @@
+//! How many SACK blocks an ACK carries (RFC 2018 section 4): they make it longer, and so later.
+//!
+//! The first block is the run of packets that holds the one just received; then come the runs
+//! reported before it, newest first, as far as the first does not cover them. What the sender learns
+//! from blocks it works out itself from the packet that caused the ACK, because no ACK is lost.
+
+/// The runs reported last, newest first, as first packet and one past the last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SackHistory {
+    runs: [(u32, u32); MOST_BLOCKS],
+    known: usize,
+}
+
+impl SackHistory {
+    /// Packet `cause` led to an ACK for all below `next`; `run` finds the run of received packets
+    /// that holds `cause`, given a packet known to begin it if any. Returns the number of blocks.
+    pub(crate) fn report(
+        &mut self,
+        cause: u32,
+        next: u32,
+        nothing_early: bool,
+        run: impl Fn(u32, Option<u32>) -> (u32, u32),
+    ) -> u32 {
+        if nothing_early {
+            self.known = 0;
+            return 0;
+        }
+        if cause < next {
+            self.forget_covered((0, next));
+            return self.known.min(MOST_BLOCKS) as u32;
+        }
+        let newest = self.runs[0];
+        let extends = self.known > 0 && newest.1 == cause && newest.0 >= next;
+        let first = run(cause, extends.then_some(newest.0));
+        self.forget_covered(first);
+        let blocks = (self.known + 1).min(MOST_BLOCKS);
+        self.runs.copy_within(0..MOST_BLOCKS - 1, 1);
+        self.runs[0] = first;
+        self.known = blocks;
+        blocks as u32
+    }
+
+    fn forget_covered(&mut self, first: (u32, u32)) {
+        let mut kept = 0;
+        for place in 0..self.known {
+            let run = self.runs[place];
+            if !(first.0 <= run.0 && first.1 >= run.1) {
+                self.runs[kept] = run;
+                kept += 1;
+            }
+        }
+        self.known = kept;
+    }
+}
+
+/// Blocks that fit beside the other options of a TCP header.
+const MOST_BLOCKS: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_the_newest_runs_that_the_first_does_not_cover() {
+        let mut history = SackHistory::default();
+        let single = |cause: u32, _: Option<u32>| (cause, cause + 1);
+        assert_eq!(history.report(5, 3, false, single), 1);
+        assert_eq!(history.report(7, 3, false, single), 2);
+        assert_eq!(history.report(9, 3, false, single), 3);
+        assert_eq!(history.report(11, 3, false, single), 3);
+        // Packet 8 joins 7 and 9: one run covers both.
+        assert_eq!(history.report(8, 3, false, |_, _| (7, 10)), 2);
+        assert_eq!(history.report(20, 20, true, single), 0);
+        assert_eq!(history.report(30, 20, false, single), 1);
+    }
+
+    #[test]
+    fn a_run_that_grows_needs_no_search_for_its_beginning() {
+        let mut history = SackHistory::default();
+        history.report(5, 3, false, |cause, _| (cause, cause + 1));
+        history.report(6, 3, false, |cause, begin| {
+            assert_eq!(begin, Some(5));
+            (5, cause + 1)
+        });
+    }
+}
