@@ -28,8 +28,8 @@
 //! an interval beyond `2 tau`, where `a` would turn negative, counts as `2 tau`; after 64 time
 //! constants of silence the estimate is zero.
 //!
-//! Integers throughout: rates in 2^-32 bytes per ns, the estimate in 2^-48, each product in the width
-//! it needs. Tests hold it to the formulas in floating point.
+//! Integers throughout: samples in 2^-32 bytes per ns, RE and ERE in 2^-48, each product in the width it
+//! needs. Tests hold it to the formulas in floating point.
 
 use crate::estimate::ack_history::AckHistory;
 use crate::event::Ack;
@@ -49,8 +49,9 @@ pub struct Ere {
     pending: u32,
     /// When RE was updated last; only for an update per RTT.
     achieved_at: u64,
-    /// Rates in 2^-32 bytes per ns.
+    /// RE in 2^-48 bytes per ns.
     achieved: u64,
+    /// The last sample in 2^-32 bytes per ns.
     sample: u64,
     instability: Instability,
     /// The interval of the last sample, in ns.
@@ -153,7 +154,7 @@ impl Ere {
 
     /// Reports under these names ERE and RE, in bytes per second, and Tk, in ns.
     pub fn gauges(&self, names: [&'static str; 3], report: &mut dyn FnMut(&'static str, u64)) {
-        let achieved = high_half(self.achieved << 20, NANOS_PER_SECOND << 12);
+        let achieved = high_half(self.achieved, NANOS_PER_SECOND << 16);
         let values = [self.rate().0, achieved, self.interval];
         names.into_iter().zip(values).for_each(|(name, value)| report(name, value));
     }
@@ -167,7 +168,7 @@ impl Ere {
         let per_ns = u64::MAX / srtt;
         let bytes = u64::from(self.history.within_span(srtt));
         let achieved = high_half(bytes << 32, per_ns).min(FASTEST);
-        self.achieved = blend(achieved, self.achieved, self.knobs.eps);
+        self.achieved = blend(achieved << 16, self.achieved, self.knobs.eps);
     }
 
     #[inline]
@@ -182,7 +183,7 @@ impl Ere {
         if self.knobs.n > 0 {
             let change = sample.abs_diff(self.sample);
             let ratio = self.instability.observe(change, self.knobs.umax_window as usize);
-            tau += (srtt * self.knobs.n * ratio) >> RATIO_BITS;
+            tau += high_half(srtt * self.knobs.n, ratio);
         }
         let rest = self.take_nulls(dt, tau);
         self.step(rest, sample, tau);
@@ -196,7 +197,7 @@ impl Ere {
         let part_per_byte = u64::MAX / cwnd;
         let tmin = self.knobs.tmin.0.min(srtt);
         let rtt_min = view.rtt.min.0.min(LONGEST);
-        let arrived = high_half(self.achieved << 20, rtt_min << 12);
+        let arrived = high_half(self.achieved << 4, rtt_min << 12);
         if arrived >= cwnd {
             return tmin;
         }
@@ -250,7 +251,7 @@ struct Instability {
 impl Instability {
     const NONE: Self = Self { values: [0; LONGEST_UMAX_WINDOW], newest: 0, largest: 0, peak: 0 };
 
-    /// Takes in a change of the sample; returns `U/Umax` in 2^-16, zero while nothing has changed.
+    /// Takes in a change of the sample; returns `U/Umax` in 2^-64, zero while nothing has changed.
     /// `Umax` is taken over `window` values, or all there have been for 0. What the new value is
     /// compared with does not depend on it, so its reciprocal is ready when the value is.
     #[inline]
@@ -262,15 +263,15 @@ impl Instability {
             self.largest = self.values.iter().fold(0, |largest, &other| largest.max(other));
         }
         let others = if window == 0 { self.peak } else { self.largest };
-        let part = (1 << 60) / others.max(1);
+        let part = u64::MAX / others.max(1);
         let value = blend(change, last, U_EPS);
         self.values[self.newest as usize] = value;
         self.largest = self.largest.max(value);
         self.peak = self.peak.max(value);
         if value >= others {
-            return u64::from(value > 0) << RATIO_BITS;
+            return if value > 0 { u64::MAX } else { 0 };
         }
-        (value * part) >> (60 - RATIO_BITS)
+        value * part
     }
 }
 
@@ -323,11 +324,11 @@ fn rate(bytes: u32, span: u64) -> u64 {
     ((u64::from(bytes) << 32) / span.max(1)).min(FASTEST)
 }
 
-/// `eps * old + (1 - eps) * new`, `eps` in millionths; both under 2^44.
+/// `eps * old + (1 - eps) * new`, `eps` in millionths.
 #[inline]
 fn blend(new: u64, old: u64, eps: u64) -> u64 {
-    let kept = (eps << BLEND_BITS) / RATIO_ONE;
-    (old * kept + new * ((1 << BLEND_BITS) - kept)) >> BLEND_BITS
+    let kept = eps * (u64::MAX / RATIO_ONE);
+    high_half(old, kept) + high_half(new, u64::MAX - kept)
 }
 
 /// The preset, where a policy has no more to it than its estimator's.
@@ -405,8 +406,6 @@ const CONSTANT_WEIGHT: u64 = (2 << 32) / 21;
 /// In 2^-48 bytes per ns.
 const HALF_A_BYTE_PER_SECOND: u64 = (1 << 47) / NANOS_PER_SECOND;
 
-const BLEND_BITS: u32 = 18;
-const RATIO_BITS: u32 = 16;
 const RATIO_ONE: u64 = crate::knob::RATIO_ONE;
 const LARGEST_N: u64 = 100;
 const LARGEST_M: u64 = 8;

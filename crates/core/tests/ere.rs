@@ -1,0 +1,252 @@
+//! The integer estimate against its formulas in floating point, with every ACK kept.
+//!
+//! Stated bound: with few enough ACKs that none is merged, RE and ERE are within 8 bytes per second and
+//! 5 millionths of the fastest sample so far, and Tk within three bytes' share of an RTT.
+
+use firstflight_core::estimate::ere::{Ere, EreKnobs, Filter};
+use firstflight_core::event::Ack;
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::{Phase, Rtt, View, Window};
+use proptest::prelude::*;
+
+const MSS: u64 = 1_000;
+
+fn view(cwnd: u64, srtt: u64, rtt_min: u64) -> View {
+    let (smoothed, min) = (Span(srtt), Span(rtt_min));
+    View {
+        now: Instant(0),
+        window: Window { cwnd: Bytes(cwnd), ssthresh: Bytes::MAX },
+        mss: Bytes(MSS),
+        rtt: Rtt { latest: smoothed, smoothed, variation: Span(0), min, first: min },
+        in_flight: Bytes(0),
+        acked: Bytes(0),
+        sent: Bytes(0),
+        delivered: Bytes(0),
+        phase: Phase::Startup,
+        eligible: None,
+        recovering: false,
+        round: 0,
+        round_start: false,
+    }
+}
+
+fn ack(now: u64, credited: u64) -> Ack {
+    Ack { now: Instant(now), acked: Bytes(credited), credited: Bytes(credited), ..Ack::default() }
+}
+
+/// The formulas of the module's documentation, in bytes and seconds.
+struct Twin {
+    knobs: EreKnobs,
+    acks: Vec<(u64, u64)>,
+    at: Option<u64>,
+    achieved_at: u64,
+    achieved: f64,
+    sample: f64,
+    instability: Vec<f64>,
+    estimate: f64,
+    fastest: f64,
+}
+
+impl Twin {
+    fn new(knobs: EreKnobs) -> Self {
+        let (at, achieved_at) = (None, 0);
+        let (acks, instability) = (Vec::new(), vec![0.0]);
+        let (achieved, sample, estimate, fastest) = (0.0, 0.0, 0.0, 0.0);
+        Self { knobs, acks, at, achieved_at, achieved, sample, instability, estimate, fastest }
+    }
+
+    fn within(&self, now: u64, span: u64) -> f64 {
+        let inside = self.acks.iter().filter(|(at, _)| *at > now.saturating_sub(span));
+        inside.map(|(_, credit)| *credit as f64).sum()
+    }
+
+    /// Takes an ACK in. `interval` is the Tk to sample over, after comparing it with the formula's.
+    fn on_ack(&mut self, now: u64, credit: u64, view: &View, interval: u64) -> Result<(), String> {
+        let srtt = view.rtt.smoothed.0;
+        self.acks.push((now, credit));
+        let first = self.at.is_none();
+        if !self.knobs.re_per_rtt || first || now - self.achieved_at >= srtt {
+            let eps = self.knobs.eps as f64 / 1e6;
+            let rate = self.within(now, srtt) / (srtt as f64 / 1e9);
+            self.achieved = eps * self.achieved + (1.0 - eps) * rate;
+            self.achieved_at = now;
+        }
+        let Some(last) = self.at.replace(now) else { return Ok(()) };
+        let cwnd = view.window.cwnd.0 as f64;
+        let excess = (cwnd - self.achieved * view.rtt.min.0 as f64 / 1e9).max(0.0) / cwnd;
+        let tmin = self.knobs.tmin.0.min(srtt) as f64;
+        let expected = (srtt as f64 * excess).max(tmin);
+        let tolerance = srtt as f64 * (3.0 / cwnd + 1e-5) + 2.0;
+        if (interval as f64 - expected).abs() > tolerance {
+            return Err(format!("Tk {interval} for {expected}"));
+        }
+        let dt = now - last;
+        let over = if interval <= dt {
+            (credit as f64, dt)
+        } else {
+            (self.within(now, interval), interval)
+        };
+        let sample = over.0 / (over.1 as f64 / 1e9);
+        self.fastest = self.fastest.max(sample);
+        self.filter(dt as f64 / 1e9, sample, srtt as f64 / 1e9);
+        Ok(())
+    }
+
+    fn filter(&mut self, mut dt: f64, sample: f64, srtt: f64) {
+        let last = self.instability.last().copied().unwrap_or(0.0);
+        let unstable = 0.6 * last + 0.4 * (sample - self.sample).abs();
+        self.instability.push(unstable);
+        let window =
+            if self.knobs.umax_window == 0 { usize::MAX } else { self.knobs.umax_window as usize };
+        let largest = self.instability.iter().rev().take(window).fold(0.0, |a: f64, b| a.max(*b));
+        let ratio = if largest > 0.0 { unstable / largest } else { 0.0 };
+        let tau = srtt * (1.0 + self.knobs.n as f64 * ratio);
+        let slice = tau / self.knobs.null_m as f64;
+        while self.knobs.null_m > 0 && dt > slice {
+            self.step(slice, 0.0, tau);
+            dt -= slice;
+        }
+        self.step(dt, sample, tau);
+    }
+
+    fn step(&mut self, dt: f64, sample: f64, tau: f64) {
+        let a = match self.knobs.filter {
+            Filter::Constant => 19.0 / 21.0,
+            _ => ((2.0 * tau - dt) / (2.0 * tau + dt)).max(0.0),
+        };
+        let mean = (sample + self.sample) / 2.0;
+        let input = if self.knobs.filter == Filter::Plain { sample } else { mean };
+        self.estimate = a * self.estimate + (1.0 - a) * input;
+        self.sample = sample;
+    }
+}
+
+fn gauge(ere: &Ere, wanted: usize) -> u64 {
+    let mut values = Vec::new();
+    ere.gauges(["ere", "re", "tk"], &mut |_, value| values.push(value));
+    values[wanted]
+}
+
+fn knobs() -> impl Strategy<Value = EreKnobs> {
+    let filter = prop_oneof![
+        4 => Just(Filter::Trapezoid),
+        1 => Just(Filter::Plain),
+        1 => Just(Filter::Constant),
+    ];
+    let tmin = prop_oneof![Just(0u64), Just(10_000_000), 0u64..50_000_000];
+    (filter, 0u64..20, 0u64..=1_000_000, any::<bool>(), tmin, 0u64..=8, 0u64..=10).prop_map(
+        |(filter, n, eps, re_per_rtt, tmin, null_m, umax_window)| EreKnobs {
+            filter,
+            n,
+            eps,
+            re_per_rtt,
+            tmin: Span(tmin),
+            null_m,
+            umax_window,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn the_estimate_follows_its_formulas(
+        knobs in knobs(),
+        rtt_min in 5_000_000u64..500_000_000,
+        acks in prop::collection::vec(
+            (1_000u64..2_000_000, 0u64..100, 1u64..3, 4u64..200, 0u64..50), 20..120),
+    ) {
+        let (mut ere, mut twin) = (Ere::new(knobs), Twin::new(knobs));
+        let mut now = 1_000_000_000;
+        for (gap, pause, segments, window, queue) in acks {
+            // At most 16 ACKs an RTT, so that none is merged; now and then a pause of many RTTs.
+            now += rtt_min / 12 + gap + if pause == 0 { rtt_min * window } else { 0 };
+            let view = view(window * MSS, rtt_min + rtt_min * queue / 200, rtt_min);
+            ere.on_ack(&ack(now, segments * MSS), &view);
+            let checked = twin.on_ack(now, segments * MSS, &view, gauge(&ere, 2));
+            prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+            let bound = 5e-6 * twin.fastest + 8.0;
+            let (re, estimate) = (gauge(&ere, 1) as f64, gauge(&ere, 0) as f64);
+            prop_assert!((re - twin.achieved).abs() <= bound, "RE {re} for {}", twin.achieved);
+            let off = (estimate - twin.estimate).abs();
+            prop_assert!(off <= bound, "ERE {estimate} for {}", twin.estimate);
+        }
+    }
+
+    #[test]
+    fn no_input_breaks_the_estimate(
+        knobs in knobs(),
+        events in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>()), 1..60),
+        shifts in prop::collection::vec(0u32..64, 5),
+    ) {
+        let mut ere = Ere::new(knobs);
+        for (now, credit, cwnd, srtt, min) in events {
+            let view = view(cwnd >> shifts[0], srtt >> shifts[1], min >> shifts[2]);
+            ere.on_ack(&ack(now >> shifts[3], credit >> shifts[4]), &view);
+            prop_assert!(ere.over(Span::MAX) >= ere.over(Span(1)));
+            prop_assert!(ere.rate().0 <= 4_096_000_000_001);
+        }
+    }
+}
+
+/// ACKs for one segment each, `gap` apart, with the window that keeps a path of `rtt` just full.
+fn steady(knobs: EreKnobs, gap: u64, rtt: u64, acks: u64) -> Ere {
+    let mut ere = Ere::new(knobs);
+    for i in 1..=acks {
+        ere.on_ack(&ack(1_000_000_000 + i * gap, MSS), &view(rtt / gap * MSS, rtt, rtt));
+    }
+    ere
+}
+
+#[test]
+fn a_full_path_is_estimated_at_its_rate() {
+    // 1000 bytes every 200 us are 5 MB/s; after 20 RTTs of 100 ms the start is forgotten.
+    for knobs in [EreKnobs::PAPER, EreKnobs::FIGURES] {
+        let ere = steady(knobs, 200_000, 100_000_000, 10_000);
+        let rate = ere.rate().0;
+        assert!((4_950_000..=5_050_000).contains(&rate), "{rate}");
+    }
+}
+
+#[test]
+fn silence_fades_the_estimate_by_three_fifths_per_half_time_constant() {
+    // N = 0 makes tau the RTT; m = 2. After 10 ms steps of 100 ms RTT an ACK comes 200 ms later: three
+    // nulls of 50 ms, the first of which still averages the last sample in, then the rest.
+    let knobs = EreKnobs { n: 0, ..EreKnobs::PAPER };
+    let (gap, rtt) = (10_000_000, 100_000_000);
+    let mut ere = steady(knobs, gap, rtt, 1_000);
+    let before = ere.rate().0 as f64;
+    ere.on_ack(&ack(1_000_000_000 + 1_000 * gap + 200_000_000, MSS), &view(10_000, rtt, rtt));
+    // All samples before were 100 kB/s: x = 0.6 x + 0.2 s, then 0.6 x twice, then with the new sample
+    // of one segment over 200 ms 0.6 x + 0.2 * 5000.
+    let faded = (0.6 * before + 0.2 * 100_000.0) * 0.6 * 0.6;
+    let expected = 0.6 * faded + 0.2 * 5_000.0;
+    assert!((ere.rate().0 as f64 - expected).abs() < 2.0, "{} for {expected}", ere.rate().0);
+}
+
+#[test]
+fn the_longest_silence_costs_no_more_than_a_short_one() {
+    let mut ere = steady(EreKnobs::PAPER, 200_000, 100_000_000, 5_000);
+    ere.on_ack(&ack(u64::MAX, MSS), &view(500_000, 100_000_000, 100_000_000));
+    assert!(ere.rate().0 < 1_000);
+}
+
+/// ns-3 removed its Westwood because it sampled once per acknowledged segment: many samples at one
+/// instant, at next to no spacing (nsnam/ns-3-dev merge request 641).
+#[test]
+fn segments_acknowledged_at_one_instant_are_one_sample() {
+    for knobs in [EreKnobs::PAPER, EreKnobs::FIGURES] {
+        let (mut together, mut apart) = (Ere::new(knobs), Ere::new(knobs));
+        let rtt = 100_000_000;
+        for i in 1..2_000u64 {
+            let (now, view) = (1_000_000_000 + i * 800_000, view(500_000, rtt, rtt));
+            together.on_ack(&ack(now, 4 * MSS), &view);
+            for part in 0..4 {
+                apart.on_ack(&ack(now + part * 10, MSS), &view);
+            }
+        }
+        // 4000 bytes every 800 us.
+        for rate in [together.rate().0, apart.rate().0] {
+            assert!((4_500_000..=5_500_000).contains(&rate), "{rate}");
+        }
+    }
+}
