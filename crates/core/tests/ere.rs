@@ -102,6 +102,10 @@ impl Twin {
         let ratio = if largest > 0.0 { unstable / largest } else { 0.0 };
         let tau = srtt * (1.0 + self.knobs.n as f64 * ratio);
         let slice = tau / self.knobs.null_m as f64;
+        if self.knobs.null_m > 0 && dt / slice > (64 * self.knobs.null_m + 1) as f64 {
+            (self.estimate, self.sample) = (0.0, 0.0);
+            dt %= slice;
+        }
         while self.knobs.null_m > 0 && dt > slice {
             self.step(slice, 0.0, tau);
             dt -= slice;
