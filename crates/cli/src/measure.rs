@@ -5,7 +5,7 @@ use firstflight_scenario::Scenario;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::{interrupt, trace};
+use crate::{interrupt, output, trace};
 
 /// More traces than this are worth no picture.
 const MOST_DRAWN: u64 = 4_000;
@@ -51,7 +51,13 @@ pub(crate) fn measure(scenario: &Scenario, purpose: Use) -> Result<Report, Failu
         stop: Some(interrupt::listen()),
         on_done: Some(&done),
     };
-    Ok(firstflight_runner::run(scenario, &options)?)
+    let report = firstflight_runner::run(scenario, &options)?;
+    drop(progress);
+    if report.interrupted {
+        let finished = report.runs.len();
+        output::complain(&format!("interrupted: {finished} of {plans} runs were finished"));
+    }
+    Ok(report)
 }
 
 fn samples(purpose: Use, flows: u64, runs: u64) -> Option<u32> {

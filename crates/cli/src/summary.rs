@@ -152,6 +152,8 @@ fn row(report: &Report, run: &RunResult, scale: &Scale) -> Vec<Cell> {
             (total, total / bottleneck_bps(report).max(1) as f64)
         }
     };
+    // Each of many flows has a small share of the path.
+    let shares = if run.flows.len() > 10 { 4 } else { 2 };
     let sum = |count: fn(&FlowResult) -> u64| {
         Cell::number(run.flows.iter().map(count).sum::<u64>() as f64, 0)
     };
@@ -159,7 +161,7 @@ fn row(report: &Report, run: &RunResult, scale: &Scale) -> Vec<Cell> {
         run.alias.clone().into(),
         Cell::number(throughput / scale.bps, 2),
         Cell::number(utilization * 100.0, 1),
-        mean(run, |flow| flow.startup.exit_window_over_bdp, 2),
+        mean(run, |flow| flow.startup.exit_window_over_bdp, shares),
         exit_reason(run).into(),
         mean(run, |flow| flow.startup.time_to_bdp_s.at_90, 2),
         Cell::number(run.bottleneck.drops as f64, 0),

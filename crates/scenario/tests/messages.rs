@@ -138,7 +138,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     (
         "duration = \"0s\"",
-        "x.toml:1: duration = \"0s\": out of range; accepted: more than 0s, at most 24h",
+        "x.toml:1: duration = \"0s\": out of range; accepted: more than 0s, at most 12h",
     ),
     (
         "seed = -1",

@@ -72,6 +72,12 @@ fn a_size_adds_the_completion_time_and_flows_add_fairness() {
 }
 
 #[test]
+fn the_longest_duration_comes_to_its_end() {
+    let words = ["compare", "newreno", "--rate", "1kbps", "--duration", "12h", "--json"];
+    assert_eq!(json(&run(&words))["runs"][0]["duration_s"], 43_200.0);
+}
+
+#[test]
 fn run_ends_with_1_and_names_each_unmet_expectation() {
     let place = Place::new();
     let scenario = |limit: &str| {
@@ -211,7 +217,7 @@ fn a_full_device_is_told() {
 #[test]
 fn an_interruption_keeps_what_is_finished() {
     let place = Place::new();
-    let words = ["compare", "newreno", "--rate", "1Gbps", "--duration", "24h", "--out", "out"];
+    let words = ["compare", "newreno", "--rate", "1Gbps", "--duration", "12h", "--out", "out"];
     let mut command = place.command(&words);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let before = Instant::now();

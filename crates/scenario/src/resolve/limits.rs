@@ -73,6 +73,7 @@ impl Resolver<'_> {
 
 pub(super) const NANOSECOND: Time = Time::from_ns(1);
 pub(super) const HOUR: Time = Time::from_ms(3_600_000);
-pub(super) const DAY: Time = Time::from_ms(24 * 3_600_000);
+/// The simulator's clock has room for 19 hours.
+pub(super) const HALF_DAY: Time = Time::from_ms(12 * 3_600_000);
 /// The largest IP packet.
 const MOST_PACKET: u64 = 65_535;

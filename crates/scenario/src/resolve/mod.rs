@@ -3,7 +3,7 @@
 mod flow;
 mod limits;
 
-use self::limits::{DAY, HOUR, NANOSECOND};
+use self::limits::{HALF_DAY, HOUR, NANOSECOND};
 use crate::error::ScenarioError;
 use crate::profile::Constants;
 use crate::quantity::{Buffer, Rate, Size, Threshold, Time, Window};
@@ -39,7 +39,7 @@ impl<'a> Resolver<'a> {
             packet: scenario.packet.unwrap_or(PACKET),
             headers: scenario.headers.unwrap_or_default(),
         };
-        resolver.time("duration", resolver.duration, NANOSECOND..=DAY)?;
+        resolver.time("duration", resolver.duration, NANOSECOND..=HALF_DAY)?;
         resolver.size("packet", resolver.packet, 1)?;
         resolver.size("headers", resolver.headers, 0)?;
         Ok(resolver)
