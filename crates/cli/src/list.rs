@@ -23,6 +23,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
+const CONTROL: &str = "<start-up>[(knob=value,...)][+<avoidance>[(knob=value,...)]]";
+
 const EXAMPLES: &str = "\
 Examples:
   firstflight list
@@ -46,9 +48,7 @@ pub(crate) fn list(args: &Args) -> Result<Status, Failure> {
 
 fn overview(catalogue: &Catalogue) -> String {
     let screen = output::screen();
-    let mut text = String::from(
-        "A control is <start-up>[(knob=value,...)][+<avoidance>[(knob=value,...)]], or an alias.\n\n",
-    );
+    let mut text = format!("A control is {CONTROL}, or an alias.\n\n");
     let tables = [
         policies("Start-ups", &catalogue.startups),
         policies("Avoidances", &catalogue.avoidances),

@@ -135,22 +135,25 @@ impl Catalogue {
         let mut startups = vec![name.to_owned()];
         let mut avoidances = vec![name.to_owned()];
         let spec = name.parse::<ControlSpec>().ok();
-        if let Some(avoidance) = spec.as_ref().and_then(|spec| spec.avoidance.as_ref()) {
-            avoidances = vec![avoidance.name.clone()];
-        }
-        startups.extend(spec.map(|spec| spec.startup.name));
+        startups.extend(spec.as_ref().map(|spec| spec.startup.name.clone()));
         self.aliases.retain(|alias| startups.iter().any(|startup| startup == alias.name));
         for alias in &self.aliases {
             let (startup, avoidance) = alias.control.split_once('+').unwrap_or((alias.control, ""));
             startups.push(startup.to_owned());
             avoidances.push(avoidance.to_owned());
         }
+        if let Some(avoidance) = spec.and_then(|spec| spec.avoidance) {
+            // Beside an avoidance of its own an alias stands for its start-up alone.
+            self.aliases.clear();
+            avoidances = vec![avoidance.name];
+        }
         self.startups.retain(|policy| startups.iter().any(|startup| startup == policy.name));
         self.avoidances.retain(|policy| avoidances.iter().any(|avoid| avoid == policy.name));
         self.profiles.retain(|profile| profile.name == name);
         let bare = name.trim_start_matches('-');
         self.path_flags.retain(|flag| flag.name.trim_start_matches('-') == bare);
-        if self.names().is_empty() {
+        let half = name.contains('+') && (self.startups.is_empty() || self.avoidances.is_empty());
+        if half || self.names().is_empty() {
             let hint = nearest(name, names.iter().map(String::as_str));
             let hint = hint.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
             let problem =
