@@ -47,7 +47,20 @@ pub struct Sender<S, A> {
     round_end: Bytes,
     max_flight: Bytes,
     first_exit: Option<StartupExit>,
-    before_cut: Option<(Window, Phase, A)>,
+    /// Everything sent before the last cut: what it suffers has been answered for.
+    answered: Option<Bytes>,
+    /// The last cut answered a mark.
+    marked: bool,
+    before_cut: Option<BeforeCut<A>>,
+}
+
+/// What undoing a cut brings back.
+#[derive(Clone, Debug)]
+struct BeforeCut<A> {
+    window: Window,
+    phase: Phase,
+    avoidance: A,
+    first_exit: Option<StartupExit>,
 }
 
 impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
@@ -86,6 +99,8 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
             round_end: Bytes(0),
             max_flight,
             first_exit: None,
+            answered: None,
+            marked: false,
             before_cut: None,
         }
     }
@@ -115,9 +130,12 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         self.startup.on_ack(ack, &self.view);
         self.view.eligible = self.startup.eligible();
         self.avoidance.on_ack(ack, &self.view);
-        if ack.marked > Bytes(0) && !self.view.recovering {
-            self.on_mark(ack);
-            return;
+        if ack.marked > Bytes(0) {
+            let (kind, flight) = (LossKind::Mark, ack.in_flight + ack.credited);
+            let lost = Bytes(0);
+            if self.on_loss(&Loss { now: ack.now, kind, lost, flight, again: false }) {
+                return;
+            }
         }
         if ack.acked == Bytes(0) || self.view.recovering {
             return;
@@ -139,17 +157,26 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         }
     }
 
-    /// Data was found lost. Returns whether the window was cut: within one recovery it is cut once.
+    /// Data was found lost. Returns whether the window was cut: once for all that was in flight when
+    /// it was cut last (RFC 6582 section 3.2, RFC 3168 section 6.1.2), but for every timeout.
     pub fn on_loss(&mut self, loss: &Loss) -> bool {
         let timeout = loss.kind == LossKind::Timeout;
-        if self.view.recovering && !timeout {
+        if !timeout && self.is_answered(loss.kind) {
+            self.view.recovering |= loss.kind == LossKind::Recovery;
             return false;
         }
         self.view.now = loss.now;
         self.startup.on_loss(loss, &self.view);
         self.avoidance.on_loss(loss, &self.view);
-        let before = self.view.window;
-        let saved = (before, self.view.phase, self.avoidance.clone());
+        let cwnd_before = self.view.window.cwnd;
+        if !(timeout && loss.again && self.before_cut.is_some()) {
+            self.before_cut = Some(BeforeCut {
+                window: self.view.window,
+                phase: self.view.phase,
+                avoidance: self.avoidance.clone(),
+                first_exit: self.first_exit,
+            });
+        }
         let cut = self.avoidance.cut(loss, &self.view);
         let mss = self.view.mss;
         self.view.window = Window {
@@ -157,7 +184,8 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
             ssthresh: cut.ssthresh.whole_segments(mss).max(mss * MIN_SSTHRESH_SEGMENTS),
         };
         self.bound_cwnd();
-        self.before_cut = Some(saved);
+        self.answered = Some(self.view.sent);
+        self.marked = loss.kind == LossKind::Mark;
         self.max_flight = Bytes(0);
         self.pace = None;
         if self.view.phase == Phase::Startup {
@@ -166,7 +194,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
                 LossKind::Timeout => Exit::Timeout,
                 LossKind::Mark => Exit::Mark,
             };
-            self.leave_startup(why, before.cwnd);
+            self.leave_startup(why, cwnd_before);
         }
         self.view.recovering = loss.kind == LossKind::Recovery;
         if timeout {
@@ -186,14 +214,17 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         }
     }
 
-    /// The last cut answered a loss that never was: the window before it returns.
+    /// The last cut answered a loss that never was: the window before it returns. Of timeouts in a
+    /// row, all are undone.
     pub fn on_spurious_loss(&mut self) {
-        let Some((window, phase, avoidance)) = self.before_cut.take() else { return };
-        self.view.window.cwnd = self.view.window.cwnd.max(window.cwnd);
-        self.view.window.ssthresh = window.ssthresh;
-        self.view.phase = phase;
+        let Some(before) = self.before_cut.take() else { return };
+        self.view.window.cwnd = self.view.window.cwnd.max(before.window.cwnd);
+        self.view.window.ssthresh = before.window.ssthresh;
+        self.view.phase = before.phase;
         self.view.recovering = false;
-        self.avoidance = avoidance;
+        self.avoidance = before.avoidance;
+        self.first_exit = before.first_exit;
+        self.answered = None;
         self.bound_cwnd();
     }
 
@@ -254,13 +285,14 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         self.max_flight = self.max_flight.max(ack.in_flight + ack.credited.max(ack.acked));
     }
 
-    fn on_mark(&mut self, ack: &Ack) {
-        if self.view.acked < self.round_end && self.max_flight == Bytes(0) {
-            return;
+    /// The window was cut for this already. A mark tells of data at or below what is acknowledged, a
+    /// loss of data above it. A loss outside recovery is a new one, unless a mark cut the window.
+    fn is_answered(&self, kind: LossKind) -> bool {
+        let Some(answered) = self.answered else { return false };
+        match kind {
+            LossKind::Mark => self.view.recovering || self.view.acked <= answered,
+            _ => self.view.recovering || self.marked && self.view.acked < answered,
         }
-        let flight = ack.in_flight + ack.credited;
-        let kind = LossKind::Mark;
-        self.on_loss(&Loss { now: ack.now, kind, lost: Bytes(0), flight, again: false });
     }
 
     fn apply(&mut self, step: Step, ack: &Ack) {

@@ -1,0 +1,375 @@
+//! The rules all senders obey, one by one.
+
+use firstflight_core::avoidance::NewReno;
+use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::policy::{Avoidance, Entry, Exit, Observer, Startup, Step};
+use firstflight_core::sender::{Config, Sender};
+use firstflight_core::startup::SlowStart;
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
+use firstflight_core::view::{Phase, View, Window};
+
+const MSS: u64 = 1_000;
+
+fn config(ssthresh: u64) -> Config {
+    Config {
+        mss: Bytes(MSS),
+        initial_window: Bytes(2 * MSS),
+        initial_ssthresh: Bytes(ssthresh * MSS),
+        max_cwnd: Bytes(1_000 * MSS),
+        limit_growth_to_flight: false,
+    }
+}
+
+/// A sender on a path without a queue: what it sends is acknowledged when the test says so.
+struct Bench<S, A> {
+    sender: Sender<S, A>,
+    now: u64,
+    acked: u64,
+    sent: u64,
+}
+
+impl<S: Startup, A: Avoidance + Clone> Bench<S, A> {
+    fn new(startup: S, avoidance: A, config: Config) -> Self {
+        Self { sender: Sender::new(startup, avoidance, config), now: 0, acked: 0, sent: 0 }
+    }
+
+    /// Sends what the window allows.
+    fn fill(&mut self) -> &mut Self {
+        self.send_up_to(self.sender.cwnd().0 / MSS)
+    }
+
+    fn send_up_to(&mut self, segments: u64) -> &mut Self {
+        while self.sent - self.acked < segments * MSS {
+            self.sent += MSS;
+            let (now, in_flight) = (Instant(self.now), Bytes(self.sent - self.acked));
+            self.sender.on_sent(&Sent { now, bytes: Bytes(MSS), in_flight });
+        }
+        self
+    }
+
+    fn ack(&self, segments: u64) -> Ack {
+        Ack {
+            now: Instant(self.now),
+            acked: Bytes(segments * MSS),
+            credited: Bytes(segments * MSS),
+            rtt: Some(Span::from_millis(100)),
+            in_flight: Bytes(self.sent - self.acked - segments * MSS),
+            sent: Bytes(self.sent),
+            ..Ack::default()
+        }
+    }
+
+    /// One segment is acknowledged; nothing is sent.
+    fn step(&mut self) -> &mut Self {
+        self.now += 1_000_000;
+        let ack = self.ack(1);
+        self.acked += MSS;
+        self.sender.on_ack(&ack);
+        self
+    }
+
+    /// Every segment now in flight is acknowledged, and each time the window is filled.
+    fn round(&mut self) -> &mut Self {
+        self.fill();
+        for _ in 0..(self.sent - self.acked) / MSS {
+            self.step().fill();
+        }
+        self
+    }
+
+    fn marked(&mut self) -> &mut Self {
+        self.now += 1_000_000;
+        let ack = Ack { marked: Bytes(MSS), ..self.ack(1) };
+        self.acked += MSS;
+        self.sender.on_ack(&ack);
+        self
+    }
+
+    fn lose(&mut self, kind: LossKind) -> bool {
+        let (now, lost) = (Instant(self.now), Bytes(MSS));
+        let flight = Bytes(self.sent - self.acked);
+        self.sender.on_loss(&Loss { now, kind, lost, flight, again: false })
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.sender.cwnd().0 / MSS
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.sender.ssthresh().0 / MSS
+    }
+
+    fn phase(&self) -> Phase {
+        self.sender.view().phase
+    }
+}
+
+fn reno(ssthresh: u64) -> Bench<SlowStart, NewReno> {
+    Bench::new(SlowStart::default(), NewReno::default(), config(ssthresh))
+}
+
+#[test]
+fn slow_start_doubles_and_leaves_at_the_threshold() {
+    let mut bench = reno(16);
+    let windows: Vec<u64> = (0..3).map(|_| bench.round().cwnd()).collect();
+    assert_eq!(windows, [4, 8, 16]);
+    let exit = bench.sender.first_exit().expect("ssthresh was reached");
+    assert_eq!(
+        (exit.why, exit.cwnd, bench.phase()),
+        (Exit::Threshold, Bytes(16_000), Phase::Avoidance)
+    );
+    assert_eq!(bench.round().cwnd(), 16);
+    assert_eq!(bench.round().round().cwnd(), 18);
+}
+
+#[test]
+fn a_window_is_cut_once_per_recovery() {
+    let mut bench = reno(1_000);
+    bench.round().round().round();
+    assert_eq!(bench.cwnd(), 16);
+    assert!(bench.lose(LossKind::Recovery));
+    assert_eq!((bench.cwnd(), bench.ssthresh()), (8, 8));
+    assert!(!bench.lose(LossKind::Recovery));
+    assert_eq!(bench.step().cwnd(), 8, "no growth in recovery");
+    bench.sender.on_recovered(None);
+    assert!(bench.lose(LossKind::Recovery), "a loss after recovery is a new one");
+}
+
+#[test]
+fn recovery_may_say_which_window_it_leaves() {
+    let mut bench = reno(1_000);
+    bench.round().round().round().lose(LossKind::Recovery);
+    bench.sender.on_recovered(Some(Bytes(3_000)));
+    assert_eq!((bench.cwnd(), bench.ssthresh()), (3, 8));
+    assert_eq!(bench.step().step().cwnd(), 5, "below ssthresh every ACK counts");
+}
+
+#[test]
+fn a_timeout_restarts_slow_start_from_one_segment_even_in_recovery() {
+    let mut bench = reno(1_000);
+    bench.round().round().round().lose(LossKind::Recovery);
+    assert!(bench.lose(LossKind::Timeout));
+    assert_eq!((bench.cwnd(), bench.ssthresh(), bench.phase()), (1, 8, Phase::Startup));
+    let first = bench.sender.first_exit().map(|exit| exit.why);
+    assert_eq!(first, Some(Exit::Loss), "only the first start-up counts");
+    assert_eq!(bench.step().step().cwnd(), 3);
+}
+
+#[test]
+fn ssthresh_never_falls_below_two_segments() {
+    let mut bench = reno(1_000);
+    bench.send_up_to(1).lose(LossKind::Timeout);
+    assert_eq!((bench.cwnd(), bench.ssthresh()), (1, 2));
+}
+
+#[test]
+fn a_mark_cuts_once_per_window_of_data() {
+    let mut bench = reno(1_000);
+    bench.round().round().round().fill();
+    assert_eq!(bench.marked().cwnd(), 8);
+    assert_eq!(bench.sender.first_exit().map(|exit| exit.why), Some(Exit::Mark));
+    (0..15).for_each(|_| assert!(bench.marked().cwnd() >= 8, "sent before the cut"));
+    // Growth goes on meanwhile: 15 more ACKs at a window of 8 are not quite two segments.
+    assert_eq!(bench.cwnd(), 9);
+    assert_eq!(bench.fill().marked().cwnd(), 4, "sent after it");
+}
+
+#[test]
+fn a_loss_in_a_window_cut_for_a_mark_is_repaired_without_another_cut() {
+    let mut bench = reno(1_000);
+    bench.round().round().round().fill().marked();
+    assert!(!bench.lose(LossKind::Recovery));
+    assert_eq!(bench.cwnd(), 8);
+    assert!(bench.sender.view().recovering);
+}
+
+#[test]
+fn a_mark_in_recovery_changes_nothing() {
+    let mut bench = reno(1_000);
+    bench.round().round().round().fill().lose(LossKind::Recovery);
+    assert_eq!(bench.marked().cwnd(), 8);
+}
+
+#[test]
+fn a_spurious_loss_is_undone() {
+    let mut bench = reno(1_000);
+    bench.round().round().round().lose(LossKind::Recovery);
+    bench.sender.on_spurious_loss();
+    assert_eq!((bench.cwnd(), bench.ssthresh(), bench.phase()), (16, 1_000, Phase::Startup));
+    assert_eq!(bench.sender.first_exit(), None, "start-up goes on");
+    assert_eq!(bench.round().cwnd(), 32);
+    bench.sender.on_spurious_loss();
+    assert_eq!(bench.cwnd(), 32, "there is nothing more to undo");
+}
+
+#[test]
+fn timeouts_in_a_row_are_undone_together() {
+    let mut bench = reno(1_000);
+    bench.round().round().round().lose(LossKind::Timeout);
+    let (now, kind, lost) = (Instant(bench.now), LossKind::Timeout, Bytes(MSS));
+    bench.sender.on_loss(&Loss { now, kind, lost, flight: Bytes(MSS), again: true });
+    assert_eq!(bench.ssthresh(), 8, "a second timeout is no second sign (RFC 5681 section 3.1)");
+    bench.sender.on_spurious_loss();
+    assert_eq!(bench.cwnd(), 16);
+}
+
+#[test]
+fn an_application_limited_sender_does_not_grow() {
+    let mut bench = reno(1_000);
+    bench.fill();
+    let ack = Ack { app_limited: true, ..bench.ack(1) };
+    bench.sender.on_ack(&ack);
+    assert_eq!(bench.cwnd(), 2);
+}
+
+#[test]
+fn an_unused_window_does_not_grow_where_growth_is_limited() {
+    let limited =
+        Config { limit_growth_to_flight: true, initial_window: Bytes(10_000), ..config(1_000) };
+    let mut bench = Bench::new(SlowStart::default(), NewReno::default(), limited);
+    for _ in 0..100 {
+        bench.send_up_to(4).step();
+    }
+    assert_eq!(bench.cwnd(), 20, "twice the largest flight or initial window, and no more");
+    bench.fill().lose(LossKind::Recovery);
+    bench.sender.on_recovered(None);
+    for _ in 0..1_000 {
+        bench.send_up_to(4).step();
+    }
+    assert_eq!(bench.cwnd(), 21, "one segment more than the largest flight since the cut");
+}
+
+/// freenet-core once let the window exceed the flight by two segments only, and so grew by two segments
+/// per RTT where it should have doubled (pull request 2619).
+#[test]
+fn a_limit_on_growth_does_not_slow_a_sender_that_uses_its_window() {
+    let limited = Config { limit_growth_to_flight: true, ..config(1_000) };
+    let mut bench = Bench::new(SlowStart::default(), NewReno::default(), limited);
+    let windows: Vec<u64> = (0..7).map(|_| bench.round().cwnd()).collect();
+    assert_eq!(windows, [4, 8, 16, 32, 64, 128, 256]);
+}
+
+#[test]
+fn the_window_stays_between_one_segment_and_its_cap() {
+    let mut bench = Bench::new(
+        SlowStart::default(),
+        NewReno::default(),
+        Config { max_cwnd: Bytes(10_000), ..config(1_000) },
+    );
+    (0..6).for_each(|_| {
+        bench.round();
+    });
+    assert_eq!(bench.cwnd(), 10);
+    bench.sender.set_mss(Bytes(20_000));
+    assert_eq!(bench.sender.cwnd(), Bytes(20_000));
+    bench.sender.set_mss(Bytes(0));
+    bench.sender.on_recovered(Some(Bytes(0)));
+    assert_eq!(bench.sender.cwnd(), Bytes(1));
+}
+
+#[test]
+fn rounds_end_when_what_was_outstanding_is_acknowledged() {
+    let mut bench = reno(1_000);
+    bench.fill();
+    let rounds: Vec<u64> = (0..7).map(|_| bench.step().fill().sender.view().round).collect();
+    // Segments sent when rounds begin: 2, 4 and 8; the ACKs for the 2nd, 4th and 8th begin the next.
+    assert_eq!(rounds, [1, 2, 2, 3, 3, 3, 3]);
+}
+
+#[test]
+fn the_handshake_gives_the_first_rtt() {
+    let mut bench = reno(1_000);
+    bench.sender.on_handshake(Instant(5), Span::from_millis(70));
+    bench.fill().step();
+    let rtt = bench.sender.view().rtt;
+    assert_eq!((rtt.first, rtt.min), (Span::from_millis(70), Span::from_millis(70)));
+    assert_eq!(rtt.latest, Span::from_millis(100));
+    assert_eq!(rtt.smoothed, Span(73_750_000), "7/8 of 70 ms and 1/8 of 100 ms");
+}
+
+/// Grows by a segment per ACK, paced, until it has seen three; publishes a rate.
+#[derive(Clone, Default)]
+struct ThreeAcks {
+    seen: u32,
+    entries: Vec<Entry>,
+}
+
+impl Observer for ThreeAcks {
+    fn eligible(&self) -> Option<Rate> {
+        Some(Rate(u64::from(self.seen)))
+    }
+}
+
+impl Startup for ThreeAcks {
+    fn enter(&mut self, why: Entry, _view: &View) {
+        self.entries.push(why);
+        self.seen = 0;
+    }
+
+    fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        self.seen += 1;
+        let step = view.window.grow(view.mss).paced(Rate(125_000));
+        if self.seen == 3 { step.exit(Exit::Heuristic) } else { step }
+    }
+}
+
+/// Holds, and asks for start-up on its second ACK.
+#[derive(Clone, Default)]
+struct Restless {
+    seen: u32,
+    told: Option<Rate>,
+}
+
+impl Observer for Restless {
+    fn on_ack(&mut self, _ack: &Ack, view: &View) {
+        self.told = view.eligible;
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("told", self.told.map_or(0, |rate| rate.0));
+    }
+}
+
+impl Avoidance for Restless {
+    fn enter(&mut self, _view: &View) {
+        self.seen = 0;
+    }
+
+    fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        self.seen += 1;
+        view.window.hold()
+    }
+
+    fn cut(&mut self, _loss: &Loss, view: &View) -> Window {
+        view.window
+    }
+
+    fn wants_reprobe(&self) -> bool {
+        self.seen == 2
+    }
+}
+
+#[test]
+fn avoidance_can_ask_for_start_up_again() {
+    let mut bench = Bench::new(ThreeAcks::default(), Restless::default(), config(1_000));
+    let mut windows = Vec::new();
+    let mut paced = Vec::new();
+    for _ in 0..10 {
+        bench.fill().step();
+        windows.push(bench.cwnd());
+        paced.push(bench.sender.pace().is_some());
+    }
+    // Three ACKs of start-up, two of avoidance, and so on; the first exit is kept.
+    assert_eq!(windows, [3, 4, 5, 5, 5, 6, 7, 8, 8, 8]);
+    assert_eq!(paced, [true, true, true, false, false, true, true, true, false, false]);
+    assert_eq!(bench.sender.first_exit().map(|exit| exit.cwnd), Some(Bytes(5_000)));
+}
+
+#[test]
+fn the_avoidance_sees_what_the_start_up_estimates() {
+    let mut bench = Bench::new(ThreeAcks::default(), Restless::default(), config(1_000));
+    bench.fill().step().fill().step();
+    let mut told = 0;
+    bench.sender.gauges(&mut |_, value| told = value);
+    assert_eq!(told, 1, "as of the ACK before the step that counts it");
+}
