@@ -27,14 +27,14 @@ pub enum ReproduceError {
     },
     /// A scenario of a paper file cannot be.
     #[error(transparent)]
-    Scenario(#[from] ScenarioError),
+    Scenario(Box<ScenarioError>),
     /// A run failed.
     #[error("{name}: {source}")]
     Run {
         /// File, case and control.
         name: String,
         /// Why.
-        source: RunError,
+        source: Box<RunError>,
     },
     /// The report cannot be written.
     #[error(transparent)]
@@ -42,6 +42,12 @@ pub enum ReproduceError {
     /// The results are no numbers.
     #[error("rows.json: {0}")]
     Json(#[from] serde_json::Error),
+}
+
+impl From<ScenarioError> for ReproduceError {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(Box::new(error))
+    }
 }
 
 impl ReproduceError {

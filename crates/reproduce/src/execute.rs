@@ -97,7 +97,10 @@ fn compute(
     let report = match run(&job.scenario, &options) {
         Ok(report) => report,
         Err(RunError::Interrupted) => return Ok(None),
-        Err(source) => return Err(ReproduceError::Run { name: job.name.clone(), source }),
+        Err(source) => {
+            let source = Box::new(source);
+            return Err(ReproduceError::Run { name: job.name.clone(), source });
+        }
     };
     let Some(run) = report.runs.into_iter().next() else { return Ok(None) };
     if let Some(cache) = cache {

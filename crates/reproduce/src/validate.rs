@@ -54,3 +54,56 @@ fn of_claim(laid: &Laid, claim: &Claim) -> Result<(), String> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::{FILES, load};
+
+    #[test]
+    fn every_file_parses_and_every_claim_and_plot_refers_to_runs() {
+        validate(&load(FILES, false).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn no_claim_and_no_figure_of_the_astart_paper_is_missing() {
+        let papers = load(FILES, false).unwrap();
+        let paper = papers.iter().find(|paper| paper.head.id == "S0").unwrap();
+        let data = || paper.experiments.iter().map(|laid| &laid.data);
+        let ids: BTreeSet<&str> =
+            data().flat_map(|data| &data.claims).map(|claim| &claim.id[3..]).collect();
+        let wanted = "T1a T1b T1c T1d T1e T2a T2b T2c T2d T2e X1 X2 T3 X3 D1 F3a F3b C1 F5 F6 F10 \
+            F9 F11 F7 F8 X4 F13a F13b F14 F15 A1 X5 C2";
+        assert_eq!(ids, wanted.split_whitespace().collect());
+        let plots: Vec<&str> =
+            data().flat_map(|data| &data.plots).map(|plot| plot.id.as_str()).collect();
+        for number in 2..=15 {
+            let figure = format!("figure{number:02}");
+            assert!(plots.iter().any(|id| id.starts_with(&figure)), "{figure}");
+        }
+    }
+
+    #[test]
+    fn a_claim_that_cannot_fail_or_reads_nothing_is_refused() {
+        let paper = "name = 'p'\nid = 'P0'\ntitle = ''\ncitation = ''\nsetup = []\n\
+            order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
+        let problem = |class: &str, check: &str| {
+            let text = format!(
+                "title = ''\ntext = []\n[[case]]\nname = 'c'\n[[claim]]\nid = 'P0-1'\n\
+                 what = ''\nclass = '{class}'\nexpected = 1\ncheck = [{{ {check} }}]\n"
+            );
+            let files = [("p/paper.toml", paper), ("p/a.toml", text.as_str())];
+            validate(&load(&files, false).unwrap()).unwrap_err().to_string()
+        };
+        let throughput = "measure = 'throughput'";
+        assert!(problem("shape", throughput).contains("a check without a condition cannot fail"));
+        let near = |more: &str| format!("{throughput}, within = 1, {more}");
+        let case = problem("shape", &near("case = 'd'"));
+        assert_eq!(case, "papers/p/a.toml: claim `P0-1`: no case `d` (`c`?); there are c");
+        assert!(problem("shape", &near("control = 'reno'")).contains("it has newreno"));
+        assert!(problem("shape", &near("from = 1")).contains("write `samples`"));
+        assert!(problem("refuted", &near("case = 'c'")).contains("belong together"));
+        let formula = "measure = 'formula', formula = '1 +', equals = 1";
+        assert!(problem("shape", formula).contains("expected a number at column 4"));
+    }
+}
