@@ -1,0 +1,184 @@
+//! What is measured: the scenarios, the controls, and the bars they are held to.
+
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, Network, Recovery};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{RngCore, SeedableRng};
+
+/// Flows over one bottleneck whose buffer holds one BDP.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Case {
+    pub(crate) id: &'static str,
+    pub(crate) flows: u64,
+    pub(crate) rate_mbps: u64,
+    /// Two-way propagation of the first and the last flow; the others lie evenly between.
+    pub(crate) rtt_ms: (u64, u64),
+    pub(crate) duration_s: u64,
+    /// Flows start at random over the run and live this long; otherwise all start at once and stay.
+    pub(crate) life_s: Option<u64>,
+    /// Initial ssthresh, in packets.
+    pub(crate) ssthresh: Option<u64>,
+    /// Millions of delivered packets per second of CPU that NewReno and Astart should reach.
+    pub(crate) bar: Option<f64>,
+}
+
+/// A congestion control, and the recovery it runs on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Control {
+    pub(crate) name: &'static str,
+    startup: &'static str,
+    avoidance: &'static str,
+    recovery: Recovery,
+    /// The bars of [`Case::bar`] are for this control.
+    pub(crate) has_bar: bool,
+}
+
+impl Case {
+    /// BDP at the mean RTT, in packets.
+    pub(crate) fn bdp_packets(&self) -> u64 {
+        self.rate_mbps * (self.rtt_ms.0 + self.rtt_ms.1) / 2 * 1_000_000 / 1000 / 8 / PACKET_BYTES
+    }
+
+    /// The same flows for another duration.
+    pub(crate) fn lasting(self, duration_s: u64) -> Self {
+        Self { duration_s, ..self }
+    }
+
+    pub(crate) fn what(&self) -> String {
+        let life = self.life_s.map_or(String::new(), |life| format!(" of {life} s"));
+        let rtt = match self.rtt_ms {
+            (low, high) if low == high => format!("{low}"),
+            (low, high) => format!("{low}-{high}"),
+        };
+        let plural = if self.flows == 1 { "" } else { "s" };
+        let (flows, rate, duration) = (self.flows, self.rate_mbps, self.duration_s);
+        format!("{flows} flow{plural}{life}, {rate} Mbps, {rtt} ms, {duration} s")
+    }
+
+    /// The network to run.
+    pub(crate) fn network(&self, control: &Control) -> Network {
+        // The one-way delay of the link is what the shortest path needs; the rest is on the way back.
+        let one_way = Span(self.rtt_ms.0 * NANOS_PER_MS / 2);
+        let mut random = Pcg64Mcg::seed_from_u64(SEED);
+        let link = LinkSpec {
+            rate_bps: self.rate_mbps * 1_000_000,
+            delay: one_way,
+            buffer: Buffer::Packets(self.bdp_packets()),
+            in_service_counts: false,
+            loss_ppb: 0,
+            drop_nth: Vec::new(),
+        };
+        Network {
+            links: vec![link],
+            flows: (0..self.flows).map(|i| self.flow(control, i, one_way, &mut random)).collect(),
+            udp: Vec::new(),
+            duration: Span::from_secs(self.duration_s),
+            seed: SEED,
+            ns2_ties: false,
+            sample_every: None,
+        }
+    }
+
+    fn flow(&self, control: &Control, i: u64, one_way: Span, random: &mut Pcg64Mcg) -> FlowSpec {
+        let mss = Bytes(PACKET_BYTES);
+        let spread = (self.rtt_ms.1 - self.rtt_ms.0) * NANOS_PER_MS;
+        let rtt = self.rtt_ms.0 * NANOS_PER_MS + spread * i / (self.flows - 1).max(1);
+        let start = match self.life_s {
+            None => 0,
+            Some(life) => random.next_u64() % (Span::from_secs(self.duration_s - life).0),
+        };
+        let endpoint = Endpoint {
+            syn: true,
+            initial_window: Bytes(2 * mss.0),
+            initial_ssthresh: self.ssthresh.map_or(Bytes::MAX, |packets| Bytes(packets * mss.0)),
+            recovery: control.recovery,
+            ..Endpoint::rfc(mss)
+        };
+        FlowSpec {
+            startup: AnyStartup::by_name(control.startup).expect("a name in the registry"),
+            avoidance: AnyAvoidance::by_name(control.avoidance).expect("a name in the registry"),
+            endpoint,
+            path: vec![0],
+            access_rate_bps: self.rate_mbps * 10_000_000,
+            access_delay: Span(0),
+            return_delay: Span(rtt - one_way.0),
+            return_rate_bps: self.rate_mbps * 1_000_000,
+            payload_bytes: PACKET_BYTES,
+            header_bytes: 0,
+            syn_bytes: 40,
+            start: Instant(start),
+            stop: self.life_s.map(|life| Instant(start) + Span::from_secs(life)),
+            packets: None,
+            bdp_bytes: self.rate_mbps * rtt / 8000,
+        }
+    }
+}
+
+/// Scenarios (a) to (d) are also those of `oracles/bench.toml`.
+pub(crate) const CASES: [Case; 5] = [
+    Case { id: "a", bar: Some(20.0), ..BASE },
+    Case { id: "b", flows: 10, rate_mbps: 1000, rtt_ms: (70, 70), bar: Some(20.0), ..BASE },
+    Case {
+        id: "c",
+        flows: 100,
+        rtt_ms: (70, 70),
+        duration_s: 1200,
+        life_s: Some(30),
+        ssthresh: Some(32),
+        bar: Some(20.0),
+        ..BASE
+    },
+    Case { id: "d", bar: Some(20.0), ..THOUSAND },
+    Case { id: "e", rtt_ms: (30, 230), bar: Some(10.0), ..THOUSAND },
+];
+
+/// The same control over a small and a large BDP, about as many packets each.
+pub(crate) const SMALL_BDP: Case = Case { id: "f500", rate_mbps: 40, duration_s: 2000, ..BASE };
+pub(crate) const LARGE_BDP: Case = Case { id: "f125000", rate_mbps: 10_000, ..BASE };
+
+/// How much of the speed at [`SMALL_BDP`] should be left at [`LARGE_BDP`].
+pub(crate) const KEPT_BAR: f64 = 0.8;
+
+/// A thousand flows, for the peak of memory too.
+pub(crate) const THOUSAND: Case =
+    Case { id: "d", flows: 1000, rate_mbps: 10_000, rtt_ms: (50, 50), ..BASE };
+
+const BASE: Case = Case {
+    id: "a",
+    flows: 1,
+    rate_mbps: 200,
+    rtt_ms: (100, 100),
+    duration_s: 20,
+    life_s: None,
+    ssthresh: None,
+    bar: None,
+};
+
+pub(crate) const CONTROLS: [Control; 3] = [
+    Control {
+        name: "newreno",
+        startup: "slow-start",
+        avoidance: "newreno",
+        recovery: Recovery::NewReno,
+        has_bar: true,
+    },
+    Control {
+        name: "astart",
+        startup: "astart",
+        avoidance: "westwood",
+        recovery: Recovery::NewReno,
+        has_bar: true,
+    },
+    Control {
+        name: "newreno-sack",
+        startup: "slow-start",
+        avoidance: "newreno",
+        recovery: Recovery::Sack,
+        has_bar: false,
+    },
+];
+
+const PACKET_BYTES: u64 = 1000;
+const NANOS_PER_MS: u64 = 1_000_000;
+const SEED: u64 = 1;
