@@ -1,0 +1,255 @@
+//! Golden traces: cwnd at the start of every round, for each control on one small scripted path, as
+//! text to review. A change of behaviour shows as a diff of `tests/golden/`.
+//!
+//! `UPDATE_GOLDEN=1 cargo test -p firstflight-core --test golden` writes the traces anew.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::knob::KnobValue;
+use firstflight_core::registry::{AnyAvoidance, AnyStartup, STARTUPS, partner};
+use firstflight_core::sender::{Config, Sender};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::Phase;
+
+const MSS: u64 = 1_000;
+/// 10 Mbit/s.
+const SERVICE: u64 = 800_000;
+const PROPAGATION: u64 = 100_000_000;
+/// Half a BDP.
+const BUFFER: u64 = 62 * SERVICE;
+/// All that reaches the bottleneck in between is lost.
+const OUTAGE: std::ops::Range<u64> = 5_000_000_000..5_300_000_000;
+const END: u64 = 9_000_000_000;
+const RTO: u64 = 1_000_000_000;
+
+/// One flow over one drop-tail bottleneck. Every packet is acknowledged by itself; a packet is lost
+/// once three sent after it have been; what is lost is sent again at once.
+struct Path {
+    sender: Sender<AnyStartup, AnyAvoidance>,
+    now: u64,
+    /// When the bottleneck falls idle.
+    busy_until: u64,
+    /// ACKs under way: when each arrives, for which packet, sent when.
+    acks: VecDeque<(u64, u64, u64)>,
+    /// Packets not acknowledged: how many later ones have been.
+    unacked: BTreeMap<u64, u32>,
+    lost: VecDeque<u64>,
+    in_flight: u64,
+    next: u64,
+    recovery_ends: u64,
+    timer: u64,
+    trace: String,
+    round: u64,
+}
+
+impl Path {
+    fn new(startup: AnyStartup, avoidance: AnyAvoidance) -> Self {
+        let config = Config {
+            mss: Bytes(MSS),
+            initial_window: Bytes(2 * MSS),
+            initial_ssthresh: Bytes(32 * MSS),
+            max_cwnd: Bytes(1 << 30),
+            limit_growth_to_flight: true,
+        };
+        let mut sender = Sender::new(startup, avoidance, config);
+        sender.on_handshake(Instant(PROPAGATION), Span(PROPAGATION));
+        Self {
+            sender,
+            now: PROPAGATION,
+            busy_until: 0,
+            acks: VecDeque::new(),
+            unacked: BTreeMap::new(),
+            lost: VecDeque::new(),
+            in_flight: 0,
+            next: 0,
+            recovery_ends: 0,
+            timer: PROPAGATION + RTO,
+            trace: String::new(),
+            round: 0,
+        }
+    }
+
+    fn run(mut self) -> String {
+        self.fill();
+        while self.now < END {
+            match self.acks.front() {
+                Some((at, ..)) if *at <= self.timer => self.on_ack(),
+                _ => self.on_timeout(),
+            }
+            self.fill();
+            self.note();
+        }
+        self.trace
+    }
+
+    fn fill(&mut self) {
+        while (self.in_flight + 1) * MSS <= self.sender.cwnd().0 {
+            self.in_flight += 1;
+            if let Some(packet) = self.lost.pop_front() {
+                self.unacked.insert(packet, 0);
+                self.transmit(packet);
+                continue;
+            }
+            self.next += 1;
+            self.unacked.insert(self.next, 0);
+            let (now, in_flight) = (Instant(self.now), Bytes(self.in_flight * MSS));
+            self.sender.on_sent(&Sent { now, bytes: Bytes(MSS), in_flight });
+            self.transmit(self.next);
+        }
+    }
+
+    fn transmit(&mut self, packet: u64) {
+        let start = self.busy_until.max(self.now);
+        if start - self.now > BUFFER || OUTAGE.contains(&self.now) {
+            return;
+        }
+        self.busy_until = start + SERVICE;
+        self.acks.push_back((self.busy_until + PROPAGATION, packet, self.now));
+    }
+
+    /// The first packet not acknowledged.
+    fn una(&self) -> u64 {
+        let lost = self.lost.iter().min().copied().unwrap_or(u64::MAX);
+        self.unacked.keys().next().copied().unwrap_or(self.next + 1).min(lost)
+    }
+
+    fn on_ack(&mut self) {
+        let Some((at, packet, sent_at)) = self.acks.pop_front() else { return };
+        self.now = at;
+        let una = self.una();
+        let fresh = self.unacked.remove(&packet).is_some();
+        self.in_flight -= u64::from(fresh);
+        self.timer = at + RTO;
+        let acked = (self.una() - una) * MSS;
+        self.sender.on_ack(&Ack {
+            now: Instant(at),
+            acked: Bytes(acked),
+            credited: Bytes(u64::from(fresh) * MSS),
+            rtt: Some(Span(at - sent_at)),
+            in_flight: Bytes(self.in_flight * MSS),
+            sent: Bytes(self.next * MSS),
+            ..Ack::default()
+        });
+        if self.sender.view().recovering && self.una() > self.recovery_ends {
+            self.sender.on_recovered(None);
+        }
+        self.detect(packet);
+    }
+
+    fn detect(&mut self, acked: u64) {
+        self.unacked.range_mut(..acked).for_each(|(_, later)| *later += 1);
+        let lost: Vec<u64> = self
+            .unacked
+            .iter()
+            .filter(|(_, later)| **later == 3)
+            .map(|(packet, _)| *packet)
+            .collect();
+        for packet in lost {
+            self.lose(packet, LossKind::Recovery);
+        }
+    }
+
+    fn lose(&mut self, packet: u64, kind: LossKind) {
+        let flight = Bytes(self.in_flight * MSS);
+        self.unacked.remove(&packet);
+        self.lost.push_back(packet);
+        self.in_flight -= 1;
+        if kind == LossKind::Recovery {
+            let (now, lost) = (Instant(self.now), Bytes(MSS));
+            if self.sender.on_loss(&Loss { now, kind, lost, flight, again: false }) {
+                self.recovery_ends = self.next;
+                let _ = writeln!(self.trace, "{} loss found", self.clock());
+            }
+        }
+    }
+
+    fn on_timeout(&mut self) {
+        self.now = self.timer;
+        self.timer = self.now + 2 * RTO;
+        let (now, flight) = (Instant(self.now), Bytes(self.in_flight * MSS));
+        let kind = LossKind::Timeout;
+        self.sender.on_loss(&Loss { now, kind, lost: flight, flight, again: false });
+        let outstanding: Vec<u64> = self.unacked.keys().copied().collect();
+        outstanding.into_iter().for_each(|packet| self.lose(packet, kind));
+        let _ = writeln!(self.trace, "{} timeout", self.clock());
+    }
+
+    /// A line for every round.
+    fn note(&mut self) {
+        let view = self.sender.view();
+        if view.round == self.round {
+            return;
+        }
+        self.round = view.round;
+        let phase = match (view.phase, view.recovering) {
+            (_, true) => "recovery",
+            (Phase::Startup, _) => "start-up",
+            (Phase::Avoidance, _) => "avoidance",
+        };
+        let (cwnd, ssthresh) = (view.window.cwnd.0, view.window.ssthresh.0 / MSS);
+        let queue = self.busy_until.saturating_sub(self.now) / SERVICE;
+        let _ = writeln!(
+            self.trace,
+            "{} {phase:9} cwnd {:4}.{:03} ssthresh {ssthresh:3} queue {queue:3}",
+            self.clock(),
+            cwnd / MSS,
+            cwnd % MSS,
+        );
+    }
+
+    fn clock(&self) -> String {
+        format!("{:2}.{:03} s", self.now / 1_000_000_000, self.now / 1_000_000 % 1_000)
+    }
+}
+
+/// The trace of a start-up with this preset, if any, and its partner or another avoidance.
+fn trace(start: &str, preset: Option<&'static str>, avoid: Option<&str>) -> String {
+    let mut startup = AnyStartup::by_name(start).expect("a listed start-up");
+    if let Some(preset) = preset {
+        assert!(startup.set("preset", KnobValue::Word(preset)));
+    }
+    let avoid = avoid.or(partner(start)).expect("a partner");
+    let avoidance = AnyAvoidance::by_name(avoid).expect("a listed avoidance");
+    let preset = preset.map_or(String::new(), |preset| format!("(preset={preset})"));
+    let head = format!(
+        "{start}{preset}+{avoid}: 10 Mbit/s, 100 ms, buffer 62, ssthresh 32, outage at 5.0 s\n"
+    );
+    head + &Path::new(startup, avoidance).run()
+}
+
+fn compare(name: &str, found: &str) {
+    let path: PathBuf =
+        [env!("CARGO_MANIFEST_DIR"), "tests", "golden", &format!("{name}.txt")].iter().collect();
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, found).expect("the trace can be written");
+        return;
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = expected.lines().zip(found.lines()).position(|(old, new)| old != new);
+    let (old, new) = (expected.lines().count(), found.lines().count());
+    let Some(line) = differs.or((old != new).then_some(old.min(new))) else { return };
+    let at = |text: &str| text.lines().nth(line).unwrap_or("(end)").to_owned();
+    panic!(
+        "{name} differs from line {} on:\n  golden: {}\n  now:    {}\nUPDATE_GOLDEN=1 accepts it",
+        line + 1,
+        at(&expected),
+        at(found)
+    );
+}
+
+#[test]
+fn every_start_up_with_its_partner_keeps_to_its_trace() {
+    for listing in STARTUPS {
+        compare(listing.name, &trace(listing.name, None, None));
+    }
+}
+
+#[test]
+fn presets_and_westwood_keep_to_their_traces() {
+    compare("tcpw", &trace("slow-start", None, Some("westwood")));
+    compare("hoe-ns2", &trace("hoe", Some("ns2"), None));
+    compare("astart-paper", &trace("astart", Some("paper"), None));
+}

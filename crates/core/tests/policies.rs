@@ -1,0 +1,332 @@
+//! The rules of each policy with numbers worked by hand: a view in, a window out. 1000-byte segments.
+
+use firstflight_core::avoidance::{NewReno, Vegas as VegasAvoidance, Westwood};
+use firstflight_core::event::{Ack, Loss, LossKind};
+use firstflight_core::knob::{Amount, KnobValue, Knobs};
+use firstflight_core::policy::{Avoidance, Entry, Exit, Observer, Startup};
+use firstflight_core::startup::{Astart, Hoe, LargeInitialWindow, Vegas};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
+use firstflight_core::view::{Phase, Rtt, View, Window};
+
+const MSS: u64 = 1_000;
+
+fn segments(count: u64) -> Bytes {
+    Bytes(count * MSS)
+}
+
+/// A window of `cwnd` segments, all of it outstanding when the ACK came.
+fn view(now_ms: u64, acked: u64, cwnd: u64, ssthresh: u64) -> View {
+    let rtt = Span::from_millis(100);
+    View {
+        now: Instant(now_ms * 1_000_000),
+        window: Window { cwnd: segments(cwnd), ssthresh: segments(ssthresh) },
+        mss: Bytes(MSS),
+        rtt: Rtt { latest: rtt, smoothed: rtt, variation: Span(0), min: rtt, first: rtt },
+        in_flight: segments(cwnd - 1),
+        acked: segments(acked),
+        sent: segments(acked + cwnd - 1),
+        delivered: segments(acked),
+        phase: Phase::Startup,
+        eligible: None,
+        recovering: false,
+        round: 0,
+        round_start: false,
+    }
+}
+
+/// An ACK for one segment with an RTT sample.
+fn ack(view: &View, rtt_ms: u64) -> Ack {
+    Ack {
+        now: view.now,
+        acked: Bytes(MSS),
+        credited: Bytes(MSS),
+        rtt: Some(Span::from_millis(rtt_ms)),
+        in_flight: view.in_flight,
+        sent: view.sent,
+        ..Ack::default()
+    }
+}
+
+fn loss(kind: LossKind, flight: u64, again: bool) -> Loss {
+    Loss { now: Instant(0), kind, lost: Bytes(MSS), flight: segments(flight), again }
+}
+
+mod newreno {
+    use super::*;
+
+    #[test]
+    fn grows_by_one_segment_per_window_of_acks() {
+        let mut policy = NewReno::default();
+        let mut window = Window { cwnd: segments(10), ssthresh: segments(2) };
+        for i in 0..10 {
+            let view = View { window, ..view(i, i, 10, 2) };
+            window = policy.step(&ack(&view, 100), &view).window;
+        }
+        // 1000/10 + 1000/10.1 + ... falls a little short of a whole segment.
+        assert_eq!(window.cwnd, Bytes(10_958));
+    }
+
+    #[test]
+    fn a_second_timeout_of_a_segment_leaves_ssthresh() {
+        let mut policy = NewReno::default();
+        let view = view(0, 0, 1, 8);
+        assert_eq!(policy.cut(&loss(LossKind::Timeout, 6, false), &view).ssthresh, segments(3));
+        assert_eq!(policy.cut(&loss(LossKind::Timeout, 6, true), &view).ssthresh, segments(8));
+    }
+}
+
+mod liw {
+    use super::*;
+
+    #[test]
+    fn begins_at_64_segments_and_is_in_avoidance_at_once() {
+        let mut policy = LargeInitialWindow::default();
+        assert_eq!(policy.initial_window(segments(1), Bytes(MSS)), segments(64));
+        assert_eq!(policy.initial_ssthresh(segments(32), Bytes(MSS)), segments(64));
+        let view = view(100, 1, 64, 64);
+        let step = policy.step(&ack(&view, 100), &view);
+        assert_eq!((step.window, step.exit), (view.window, Some(Exit::Threshold)));
+    }
+
+    #[test]
+    fn is_slow_start_after_a_timeout() {
+        let mut policy = LargeInitialWindow::default();
+        let view = view(100, 1, 1, 32);
+        assert_eq!(policy.step(&ack(&view, 100), &view).window.cwnd, segments(2));
+    }
+}
+
+mod hoe {
+    use super::*;
+
+    /// ACKs of one round, one every millisecond: 1 MB/s, which over 100 ms are 100 segments.
+    fn after_acks(policy: &mut Hoe, count: u64, ssthresh: u64) -> Window {
+        let mut window = Window { cwnd: segments(4), ssthresh: segments(ssthresh) };
+        for i in 1..=count {
+            let view = View { window, ..view(100 + i, i, 4, ssthresh) };
+            let ack = ack(&view, 100);
+            policy.on_ack(&ack, &view);
+            window = policy.step(&ack, &view).window;
+        }
+        window
+    }
+
+    #[test]
+    fn three_close_acks_set_ssthresh_up_or_down() {
+        assert_eq!(after_acks(&mut Hoe::default(), 2, 32).ssthresh, segments(32));
+        assert_eq!(after_acks(&mut Hoe::default(), 3, 32).ssthresh, segments(100));
+        assert_eq!(after_acks(&mut Hoe::default(), 3, 5_000).ssthresh, segments(100));
+        assert_eq!(after_acks(&mut Hoe::default(), 3, 32).cwnd, segments(7), "slow start goes on");
+    }
+
+    #[test]
+    fn acks_a_quarter_of_the_rtt_apart_are_not_close() {
+        let mut policy = Hoe::default();
+        for i in 0..6 {
+            // Pairs of ACKs once per 25 ms: any three span at least that.
+            let view = view(100 + i / 2 * 25 + i % 2, i + 1, 4, 32);
+            policy.on_ack(&ack(&view, 100), &view);
+            assert_eq!(policy.step(&ack(&view, 100), &view).window.ssthresh, segments(32));
+        }
+    }
+
+    #[test]
+    fn the_ns2_preset_takes_the_second_and_third_ack_and_only_lowers() {
+        let ns2 = || {
+            let mut policy = Hoe::default();
+            assert!(policy.set("preset", KnobValue::Word("ns2")));
+            policy
+        };
+        // Without a handshake the ACKs of the first three segments count, with one those of two.
+        assert_eq!(after_acks(&mut ns2(), 2, 5_000).ssthresh, segments(5_000));
+        assert_eq!(after_acks(&mut ns2(), 3, 5_000).ssthresh, segments(100));
+        assert_eq!(after_acks(&mut ns2(), 3, 32).ssthresh, segments(32));
+        let mut greeted = ns2();
+        greeted.on_handshake(&view(100, 0, 1, 5_000));
+        assert_eq!(after_acks(&mut greeted, 2, 5_000).ssthresh, segments(100));
+    }
+}
+
+mod vegas {
+    use super::*;
+
+    /// Rounds of one ACK each at this RTT; the window outstanding, as far as start-up grows it.
+    fn rounds(policy: &mut Vegas, rtts_ms: &[u64], mut window: Window) -> Vec<(u64, Option<Exit>)> {
+        let (mut now, mut acked) = (0, 0);
+        let mut found = Vec::new();
+        for rtt_ms in rtts_ms {
+            let cwnd = window.cwnd.0 / MSS;
+            (now, acked) = (now + rtt_ms, acked + cwnd);
+            let view = View { window, ..view(now, acked, cwnd, window.ssthresh.0 / MSS) };
+            let ack = ack(&view, *rtt_ms);
+            policy.on_ack(&ack, &view);
+            let step = policy.step(&ack, &view);
+            window = step.window;
+            found.push((window.cwnd.0, step.exit));
+        }
+        found
+    }
+
+    #[test]
+    fn every_other_round_grows() {
+        let window = Window { cwnd: segments(4), ssthresh: segments(100) };
+        let found = rounds(&mut Vegas::default(), &[100; 6], window);
+        assert_eq!(found.map_windows(), [4_000, 5_000, 5_000, 6_000, 6_000, 7_000]);
+        let mut greeted = Vegas::default();
+        greeted.on_handshake(&view(100, 0, 1, 100));
+        let found = rounds(&mut greeted, &[100; 4], window);
+        assert_eq!(found.map_windows(), [5_000, 5_000, 6_000, 6_000]);
+    }
+
+    trait Windows {
+        fn map_windows(&self) -> Vec<u64>;
+    }
+
+    impl Windows for Vec<(u64, Option<Exit>)> {
+        fn map_windows(&self) -> Vec<u64> {
+            self.iter().map(|(cwnd, _)| *cwnd).collect()
+        }
+    }
+
+    #[test]
+    fn a_growing_round_with_a_queue_gives_an_eighth_back_and_ends() {
+        // 16 segments; the round before measured 120 ms against a base of 100: 16 (1 - 100/120) = 2.67
+        // segments queue, more than gamma. The round with the queue in its samples ends in the fourth.
+        let window = Window { cwnd: segments(16), ssthresh: segments(100) };
+        let found = rounds(&mut Vegas::default(), &[100, 100, 120, 120], window);
+        assert_eq!(found[1], (17_000, None));
+        assert_eq!(found[2], (17_000, None));
+        assert_eq!(found[3], (17_000 - 17_000 / 8, Some(Exit::Heuristic)));
+    }
+
+    #[test]
+    fn a_timeout_restarts_with_two_segments() {
+        let mut policy = Vegas::default();
+        assert_eq!(policy.restart_window(Bytes(MSS)), segments(2));
+        policy.enter(Entry::Timeout, &view(0, 0, 2, 8));
+        let window = Window { cwnd: segments(2), ssthresh: segments(8) };
+        assert_eq!(rounds(&mut policy, &[100, 100], window).map_windows(), [2_000, 3_000]);
+    }
+
+    /// One decision of avoidance: a round at the base RTT, then one at `rtt_ms`, with 20 segments.
+    fn decide(rtt_ms: u64) -> i64 {
+        let mut policy = VegasAvoidance::default();
+        for (now, acked, rtt) in [(100, 20, 100), (200, 40, rtt_ms), (300, 60, rtt_ms)] {
+            let view = view(now, acked, 20, 2);
+            let ack = ack(&view, rtt);
+            policy.on_ack(&ack, &view);
+            let step = policy.step(&ack, &view);
+            if now == 300 {
+                return step.window.cwnd.0 as i64 - 20_000;
+            }
+        }
+        0
+    }
+
+    #[test]
+    fn avoidance_keeps_between_alpha_and_beta_segments_queued() {
+        // 20 (1 - 100/rtt) segments queue: 0 at 100 ms, 1.8 at 110, 3.3 at 120, 4.0 at 125.
+        assert_eq!(decide(100), 50, "a twentieth of a segment per ACK");
+        assert_eq!(decide(110), 0);
+        assert_eq!(decide(120), 0, "3.3 rounds to beta");
+        assert_eq!(decide(125), -1_000);
+    }
+
+    #[test]
+    fn a_loss_costs_a_quarter_or_half_if_resent() {
+        let mut policy = VegasAvoidance::default();
+        let view = view(0, 0, 21, 100);
+        let mut cut = |flight, again| {
+            policy.cut(&loss(LossKind::Recovery, flight, again), &view).cwnd.0 / MSS
+        };
+        assert_eq!([cut(21, false), cut(21, true), cut(4, false), cut(3, false)], [16, 10, 3, 2]);
+        let timeout = policy.cut(&loss(LossKind::Timeout, 21, false), &view);
+        assert_eq!(timeout.ssthresh, Bytes(10_500));
+    }
+}
+
+mod astart {
+    use super::*;
+
+    /// A start-up that has seen 5 MB/s for two seconds: 500 segments over 100 ms.
+    fn warm() -> Astart {
+        let mut policy = Astart::default();
+        for i in 0..10_000 {
+            let mut view = view(0, i, 500, 32);
+            view.now = Instant(1_000_000_000 + i * 200_000);
+            policy.on_ack(&ack(&view, 100), &view);
+        }
+        policy
+    }
+
+    /// Whole segments of the estimate, which the window's edge of an interval keeps a little high.
+    fn estimated(policy: &Astart) -> u64 {
+        policy.eligible().unwrap_or(Rate(0)).over(Span::from_millis(100)).0 / MSS
+    }
+
+    #[test]
+    fn the_estimate_raises_ssthresh_to_whole_segments() {
+        let mut policy = warm();
+        let estimate = estimated(&policy);
+        assert!((495..=515).contains(&estimate), "{estimate}");
+        let below = view(3_000, 0, 40, 32);
+        let step = policy.step(&ack(&below, 100), &below);
+        assert_eq!((step.window.ssthresh, step.window.cwnd), (segments(estimate), segments(41)));
+        assert_eq!(step.exit, None);
+    }
+
+    #[test]
+    fn ssthresh_is_never_lowered_and_the_linear_phase_does_not_end_start_up() {
+        let mut policy = warm();
+        let above = view(3_000, 0, 1_000, 800);
+        let step = policy.step(&ack(&above, 100), &above);
+        assert_eq!((step.window.ssthresh, step.window.cwnd), (segments(800), Bytes(1_000_001)));
+        assert_eq!(step.exit, None);
+    }
+
+    #[test]
+    fn the_first_ssthresh_is_32_segments_where_the_endpoint_has_none() {
+        let mut policy = Astart::default();
+        assert_eq!(policy.initial_ssthresh(Bytes::MAX, Bytes(MSS)), segments(32));
+        assert_eq!(policy.initial_ssthresh(segments(7), Bytes(MSS)), segments(7));
+        assert!(policy.set("ssthresh", KnobValue::Window(Amount::Unlimited)));
+        assert_eq!(policy.initial_ssthresh(segments(7), Bytes(MSS)), Bytes::MAX);
+    }
+}
+
+mod westwood {
+    use super::*;
+
+    /// 5 MB/s by the start-up's estimate: 500 segments.
+    fn told(cwnd: u64) -> View {
+        View { eligible: Some(Rate(5_000_900)), ..view(0, 0, cwnd, 32) }
+    }
+
+    #[test]
+    fn a_loss_cuts_to_the_estimate_but_never_raises_cwnd() {
+        let mut policy = Westwood::default();
+        let cut = policy.cut(&loss(LossKind::Recovery, 800, false), &told(800));
+        assert_eq!((cut.cwnd, cut.ssthresh), (segments(500), segments(500)));
+        let cut = policy.cut(&loss(LossKind::Recovery, 80, false), &told(80));
+        assert_eq!((cut.cwnd, cut.ssthresh), (segments(80), segments(500)));
+    }
+
+    #[test]
+    fn without_an_estimate_two_segments_stay_and_without_an_rtt_half() {
+        let mut policy = Westwood::default();
+        let cut = policy.cut(&loss(LossKind::Timeout, 80, false), &view(0, 0, 80, 32));
+        assert_eq!(cut.ssthresh, segments(2));
+        let mut unmeasured = view(0, 0, 80, 32);
+        unmeasured.rtt.min = Span::MAX;
+        let cut = policy.cut(&loss(LossKind::Timeout, 80, false), &unmeasured);
+        assert_eq!(cut.ssthresh, segments(40));
+    }
+
+    #[test]
+    fn a_knob_of_its_own_makes_it_keep_its_own_estimate() {
+        let mut policy = Westwood::default();
+        assert!(policy.set("ere.N", KnobValue::Count(0)));
+        let cut = policy.cut(&loss(LossKind::Recovery, 800, false), &told(800));
+        assert_eq!(cut.ssthresh, segments(2), "its own has seen nothing");
+    }
+}
