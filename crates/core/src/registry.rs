@@ -5,7 +5,10 @@ use crate::avoidance::{NewReno, Vegas as VegasAvoidance, Westwood};
 use crate::event::{Ack, Loss, Sent};
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::policy::{Avoidance, Entry, Observer, Startup, Step};
-use crate::startup::{Astart, Hoe, LargeInitialWindow, SlowStart, Vegas as VegasStart};
+use crate::startup::{
+    Astart, ByteCounting, DecreasingByteCounting, Hoe, LargeInitialWindow, SlowStart,
+    Vegas as VegasStart,
+};
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
 
@@ -185,6 +188,11 @@ startups! {
         "slow start in every other round, until segments queue", "Brakmo and others, SIGCOMM 1994";
     Astart = "astart" + "westwood", false,
         "slow start whose ssthresh follows the estimated rate up", "Wang and others, INFOCOM 2004";
+    ByteCounting = "bc" + "newreno", false,
+        "slow start by bytes acknowledged, so that delayed ACKs do not slow it", "RFC 3465";
+    DecreasingByteCounting = "dbc" + "newreno", false,
+        "byte counting that becomes gentler as the window nears ssthresh",
+        "Short-transfers paper, section 4.3";
 }
 
 avoidances! {
@@ -205,7 +213,15 @@ pub const ALIASES: &[Alias] = &[
     Alias { name: "tcpw", control: "slow-start+westwood", source: "TCP Westwood" },
     Alias { name: "astart", control: "astart+westwood", source: "Astart paper" },
     Alias { name: "liw", control: "liw+newreno", source: "Astart paper, section V.D" },
+    Alias { name: "stcp", control: "slow-start+newreno", source: "Short-transfers paper" },
+    Alias { name: "bc", control: "bc+newreno", source: "RFC 3465, in the short-transfers paper" },
+    Alias { name: "dbc", control: "dbc+newreno", source: "Short-transfers paper, section 4.3" },
 ];
+
+/// Aliases that name a loss recovery with the policies, as a profile calls it: `reno` and `newreno`
+/// are the same policies, and the short-transfers paper ran Reno throughout (section 2).
+pub const ALIAS_RECOVERY: &[(&str, &str)] =
+    &[("reno", "reno"), ("newreno", "newreno"), ("stcp", "reno"), ("bc", "reno"), ("dbc", "reno")];
 
 /// The avoidance a start-up runs with when a control names none.
 pub fn partner(startup: &str) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue, RATIO_ONE};
 use firstflight_core::registry::{
-    ALIASES, AVOIDANCES, Alias, AnyAvoidance, AnyStartup, Listing, STARTUPS,
+    ALIAS_RECOVERY, ALIASES, AVOIDANCES, Alias, AnyAvoidance, AnyStartup, Listing, STARTUPS,
 };
 use firstflight_core::units::Span;
 use firstflight_scenario::{ControlSpec, Part, Recovery, Threshold, Time, Window, nearest};
@@ -284,11 +284,8 @@ fn full_name(spec: &ControlSpec, startup: &Listing, avoidance: &Listing) -> Stri
     format!("{}{first}+{}{second}", startup.name, avoidance.name)
 }
 
-/// `reno` and `newreno` name the same policies and differ in recovery.
+/// The recovery that belongs to an alias, if one does.
 fn recovery_of(alias: &Alias) -> Option<Recovery> {
-    match alias.name {
-        "reno" => Some(Recovery::Reno),
-        "newreno" => Some(Recovery::NewReno),
-        _ => None,
-    }
+    let (_, recovery) = ALIAS_RECOVERY.iter().find(|(name, _)| *name == alias.name)?;
+    recovery.parse().ok()
 }

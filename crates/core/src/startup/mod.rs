@@ -1,12 +1,16 @@
 //! Start-up policies, one file each.
 
 mod astart;
+mod byte_counting;
+mod decreasing_byte_counting;
 mod hoe;
 mod large_initial_window;
 pub(crate) mod slow_start;
 pub(crate) mod vegas;
 
 pub use astart::Astart;
+pub use byte_counting::ByteCounting;
+pub use decreasing_byte_counting::DecreasingByteCounting;
 pub use hoe::Hoe;
 pub use large_initial_window::LargeInitialWindow;
 pub use slow_start::SlowStart;

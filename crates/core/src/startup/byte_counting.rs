@@ -1,0 +1,142 @@
+//! Byte Counting (Allman, "TCP Byte Counting Refinements", CCR 1999; RFC 3465): slow start that counts
+//! what an ACK covers, not the ACK.
+//!
+//! What it believes: a receiver that delays ACKs should not slow the start down. What it does on every
+//! ACK below ssthresh, with N the bytes newly acknowledged:
+//!
+//! ```text
+//! cwnd += min(N, L MSS)      L = 2; L = 1 in the slow start after a timeout
+//! ```
+//!
+//! With an ACK for every second segment and L = 2 the window doubles per RTT instead of growing by half:
+//! the short-transfers paper (section 4.2) calls that taking d from 2 to 1. RFC 3465 section 2.3 asks for
+//! L = 1 after a timeout, because one ACK may then cover much that had arrived before; that is slow
+//! start as it stands in RFC 5681.
+//!
+//! Departure: RFC 3465 counts bytes in congestion avoidance too. The paper changes slow start alone and
+//! so does this policy; the avoidance beside it is unchanged.
+
+use crate::event::Ack;
+use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::policy::{Entry, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::Bytes;
+use crate::view::View;
+
+/// Slow start by bytes acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct ByteCounting {
+    iw: Option<Amount>,
+    ssthresh: Option<Amount>,
+    limit: u64,
+    after_timeout: bool,
+}
+
+impl Observer for ByteCounting {}
+
+impl Startup for ByteCounting {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.iw.map_or(default, |iw| iw.bytes(mss))
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss))
+    }
+
+    fn enter(&mut self, why: Entry, _view: &View) {
+        self.after_timeout = why == Entry::Timeout;
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if self.after_timeout || window.cwnd >= window.ssthresh {
+            return double(ack, view);
+        }
+        window.grow(ack.acked.min(view.mss * self.limit)).until_threshold()
+    }
+}
+
+impl Default for ByteCounting {
+    fn default() -> Self {
+        Self { iw: None, ssthresh: None, limit: 2, after_timeout: false }
+    }
+}
+
+impl Knobs for ByteCounting {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "limit",
+            kind: KnobKind::Count(1, 1_000),
+            default: "2 (RFC 3465)",
+            doc: "L: segments that one ACK may add at most; 1 after a timeout",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
+            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
+            ("limit", KnobValue::Count(limit)) => self.limit = limit.clamp(1, 1_000),
+            _ => return false,
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::avoidance::NewReno;
+    use crate::event::{Loss, LossKind};
+    use crate::policy::Exit;
+    use crate::sender::{Config, Sender};
+    use crate::units::Instant;
+
+    fn sender(limit: u64, ssthresh: u64) -> Sender<ByteCounting, NewReno> {
+        let config = Config {
+            mss: Bytes(100),
+            initial_window: Bytes(400),
+            initial_ssthresh: Bytes(ssthresh),
+            max_cwnd: Bytes::MAX,
+            limit_growth_to_flight: false,
+        };
+        let policy = ByteCounting { limit, ..ByteCounting::default() };
+        Sender::new(policy, NewReno::default(), config)
+    }
+
+    fn ack(acked: u64) -> Ack {
+        let acked = Bytes(acked);
+        Ack { now: Instant(1), acked, credited: acked, sent: Bytes(10_000), ..Ack::default() }
+    }
+
+    #[test]
+    fn an_ack_adds_what_it_covers_up_to_the_limit() {
+        let mut sender = sender(2, 10_000);
+        let windows = [100, 200, 300, 50].map(|acked| {
+            sender.on_ack(&ack(acked));
+            sender.cwnd().0
+        });
+        assert_eq!(windows, [500, 700, 900, 950]);
+    }
+
+    #[test]
+    fn slow_start_ends_at_the_threshold_and_the_limit_is_a_knob() {
+        let mut sender = sender(3, 600);
+        sender.on_ack(&ack(500));
+        assert_eq!(sender.cwnd(), Bytes(700));
+        assert_eq!(sender.first_exit().map(|exit| exit.why), Some(Exit::Threshold));
+    }
+
+    #[test]
+    fn after_a_timeout_an_ack_adds_one_segment() {
+        let mut sender = sender(2, 10_000);
+        let (now, kind) = (Instant(2), LossKind::Timeout);
+        let (lost, flight) = (Bytes(100), Bytes(2_000));
+        sender.on_loss(&Loss { now, kind, lost, flight, again: false });
+        sender.on_ack(&ack(300));
+        assert_eq!(sender.cwnd(), Bytes(200));
+    }
+}

@@ -1,0 +1,313 @@
+//! Decreasing Byte Counting (Barakat and Altman, "Performance of Short TCP Transfers", Networking 2000,
+//! section 4.3).
+//!
+//! What it believes: the buffer absorbs the bursts of a small window at any pace but not those of a
+//! large one, so growth must become gentler as the window nears its threshold. What it does in the first
+//! slow start, on an ACK for n segments:
+//!
+//! ```text
+//! d(W) = 1 + (dmax - 1) (W - 1) / (Wth - 1)
+//! W   += min(n, 2) / d(W)
+//! ```
+//!
+//! At the first window this is Byte Counting, at the threshold with dmax = 2 it is slow start with
+//! delayed ACKs; in between it passes from one to the other. The fraction is kept: W is bytes here, and
+//! what a division leaves is carried to the next ACK. Another initial window takes the place of the 1s,
+//! as the paper says. Every later slow start is RFC 5681's.
+//!
+//! The threshold is what the formula hangs on: without one d stays 1 and this is Byte Counting. It is
+//! the endpoint's or a fixed one (`ssthresh`), for which the paper takes the BDP; or it is measured:
+//! `hoe` sets it once from closely spaced ACKs ([`crate::estimate::packet_pair`]), `ere` raises it to
+//! the Eligible Rate Estimate times the smallest RTT ([`crate::estimate::ere`], preset `figures`).
+//! Inferred: with `ere` and no threshold from elsewhere the first is 32 segments, Astart's, because an
+//! estimate can only raise one that is set; and start-up ends at the threshold in either case.
+
+use crate::estimate::ere::{Ere, EreKnobs};
+use crate::estimate::packet_pair::{PacketPair, QUARTER};
+use crate::event::Ack;
+use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::policy::{Entry, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::{Bytes, Rate, Span, mul_div};
+use crate::view::View;
+
+/// Slow start that grows by less the nearer its threshold is.
+#[derive(Clone, Debug)]
+pub struct DecreasingByteCounting {
+    iw: Option<Amount>,
+    ssthresh: Option<Amount>,
+    /// In millionths.
+    dmax: u64,
+    threshold: Threshold,
+    /// The window that the connection began with: the 1 of the formula.
+    first: Bytes,
+    is_first: bool,
+    /// What divisions left, in millionths of a byte before the division by d.
+    carry: u64,
+}
+
+/// Where the threshold comes from.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "nothing is allocated, so nothing is boxed")]
+enum Threshold {
+    Given,
+    Hoe { pair: PacketPair, used: bool },
+    Ere(Ere),
+}
+
+impl Observer for DecreasingByteCounting {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        match &mut self.threshold {
+            Threshold::Given => {}
+            Threshold::Hoe { pair, .. } => pair.on_ack(ack, view),
+            Threshold::Ere(ere) => ere.on_ack(ack, view),
+        }
+    }
+
+    #[inline]
+    fn eligible(&self) -> Option<Rate> {
+        match &self.threshold {
+            Threshold::Ere(ere) => Some(ere.rate()),
+            _ => None,
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        match &self.threshold {
+            Threshold::Given => {}
+            Threshold::Hoe { pair, .. } => report("pair_rate", pair.rate().map_or(0, |r| r.0)),
+            Threshold::Ere(ere) => ere.gauges(["ere", "re", "tk"], report),
+        }
+    }
+}
+
+impl Startup for DecreasingByteCounting {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.iw.map_or(default, |iw| iw.bytes(mss))
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        let given = self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss));
+        match self.threshold {
+            Threshold::Ere(_) if given == Bytes::MAX => mss * FIRST_SSTHRESH_SEGMENTS,
+            _ => given,
+        }
+    }
+
+    fn enter(&mut self, why: Entry, view: &View) {
+        self.is_first = why == Entry::Connect;
+        if self.is_first {
+            self.first = view.window.cwnd;
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        if !self.is_first {
+            return double(ack, view);
+        }
+        let mut window = view.window;
+        window.ssthresh = self.threshold(view);
+        if window.cwnd >= window.ssthresh {
+            return window.hold().until_threshold();
+        }
+        let d = self.divisor(window.cwnd, window.ssthresh);
+        let credit = ack.acked.min(view.mss * MOST_SEGMENTS);
+        let total = mul_div(credit.0, RATIO_ONE, 1).saturating_add(self.carry);
+        let increase = total / d;
+        self.carry = total % d;
+        window.grow(Bytes(increase)).until_threshold()
+    }
+}
+
+impl DecreasingByteCounting {
+    /// ssthresh after this ACK.
+    #[inline]
+    fn threshold(&mut self, view: &View) -> Bytes {
+        let ssthresh = view.window.ssthresh;
+        if view.rtt.min == Span::MAX {
+            return ssthresh;
+        }
+        match &mut self.threshold {
+            Threshold::Given => ssthresh,
+            Threshold::Hoe { pair, used } => match pair.rate() {
+                Some(rate) if !*used => {
+                    *used = true;
+                    rate.over(view.rtt.first).whole_segments(view.mss).max(view.mss * 2)
+                }
+                _ => ssthresh,
+            },
+            Threshold::Ere(ere) => ssthresh.max(ere.over(view.rtt.min).whole_segments(view.mss)),
+        }
+    }
+
+    /// d(W) in millionths, between 1 and dmax.
+    #[inline]
+    fn divisor(&self, cwnd: Bytes, ssthresh: Bytes) -> u64 {
+        let way = (ssthresh - self.first).0.max(1);
+        RATIO_ONE + mul_div(self.dmax - RATIO_ONE, (cwnd - self.first).0.min(way), way)
+    }
+}
+
+impl Default for DecreasingByteCounting {
+    fn default() -> Self {
+        Self {
+            iw: None,
+            ssthresh: None,
+            dmax: 2 * RATIO_ONE,
+            threshold: Threshold::Given,
+            first: Bytes(0),
+            is_first: true,
+            carry: 0,
+        }
+    }
+}
+
+impl Knobs for DecreasingByteCounting {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "dmax",
+            kind: KnobKind::Ratio(RATIO_ONE, LARGEST_DMAX),
+            default: "2 (paper)",
+            doc: "d at the threshold: 1 is byte counting, 2 ends as slow start with delayed ACKs",
+        },
+        Knob {
+            name: "wth",
+            kind: KnobKind::Word(&["ssthresh", "hoe", "ere"]),
+            default: "ssthresh",
+            doc: "the threshold: ssthresh as given (the paper's BDP), or measured by Hoe or the ERE",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
+            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
+            ("dmax", KnobValue::Ratio(dmax)) => self.dmax = dmax.clamp(RATIO_ONE, LARGEST_DMAX),
+            ("wth", KnobValue::Word("ssthresh")) => self.threshold = Threshold::Given,
+            ("wth", KnobValue::Word("hoe")) => {
+                self.threshold = Threshold::Hoe { pair: PacketPair::new(QUARTER), used: false };
+            }
+            ("wth", KnobValue::Word("ere")) => {
+                self.threshold = Threshold::Ere(Ere::new(EreKnobs::FIGURES));
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Segments that one ACK counts for at most.
+const MOST_SEGMENTS: u64 = 2;
+
+/// Growth by a hundredth per RTT.
+const LARGEST_DMAX: u64 = 100 * RATIO_ONE;
+
+/// Astart's, 32 KB in packets of 1000 bytes.
+const FIRST_SSTHRESH_SEGMENTS: u64 = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::avoidance::NewReno;
+    use crate::event::{Loss, LossKind};
+    use crate::sender::{Config, Sender};
+    use crate::units::Instant;
+
+    const MSS: u64 = 1_000;
+
+    fn sender(
+        policy: DecreasingByteCounting,
+        iw: u64,
+        ssthresh: u64,
+    ) -> Sender<DecreasingByteCounting, NewReno> {
+        let config = Config {
+            mss: Bytes(MSS),
+            initial_window: Bytes(MSS * iw),
+            initial_ssthresh: Bytes(MSS.saturating_mul(ssthresh)),
+            max_cwnd: Bytes::MAX,
+            limit_growth_to_flight: false,
+        };
+        Sender::new(policy, NewReno::default(), config)
+    }
+
+    fn ack(segments: u64) -> Ack {
+        let acked = Bytes(MSS * segments);
+        let (rtt, sent) = (Some(Span::from_millis(100)), Bytes(MSS * 1_000));
+        Ack { now: Instant(1), acked, credited: acked, rtt, sent, ..Ack::default() }
+    }
+
+    /// Wth 11, dmax 2: d(1) = 1, d(3) = 1.2, d(4.666) = 1.3666, d(6.130) = 1.5130.
+    #[test]
+    fn growth_slows_from_byte_counting_to_slow_start_with_delayed_acks() {
+        let mut sender = sender(DecreasingByteCounting::default(), 1, 11);
+        let windows = [2, 2, 2, 2].map(|segments| {
+            sender.on_ack(&ack(segments));
+            sender.cwnd().0
+        });
+        // 3000, then 4666.67, 6130.08 and 7451.95 in real numbers.
+        assert_eq!(windows, [3_000, 4_666, 6_130, 7_451]);
+    }
+
+    #[test]
+    fn the_first_window_takes_the_place_of_one_and_an_ack_counts_for_two_segments() {
+        let mut sender = sender(DecreasingByteCounting::default(), 3, 13);
+        sender.on_ack(&ack(7));
+        assert_eq!(sender.cwnd(), Bytes(5_000));
+    }
+
+    #[test]
+    fn without_a_threshold_it_is_byte_counting() {
+        let mut sender = sender(DecreasingByteCounting::default(), 1, u64::MAX);
+        for _ in 0..100 {
+            sender.on_ack(&ack(2));
+        }
+        assert_eq!(sender.cwnd(), Bytes(201_000));
+    }
+
+    #[test]
+    fn fractions_of_a_byte_are_not_lost() {
+        let mut policy = DecreasingByteCounting::default();
+        policy.set("dmax", KnobValue::Ratio(3 * RATIO_ONE));
+        // MSS 1 and a distant threshold: d stays within 1.5 and 1.52 over the ACKs below.
+        let config = Config {
+            mss: Bytes(1),
+            initial_window: Bytes(1),
+            initial_ssthresh: Bytes(4_000_001),
+            max_cwnd: Bytes::MAX,
+            limit_growth_to_flight: false,
+        };
+        let mut sender = Sender::new(policy, NewReno::default(), config);
+        let one = Ack { acked: Bytes(1), credited: Bytes(1), ..Ack::default() };
+        for _ in 0..1_000_000 {
+            sender.on_ack(&one);
+        }
+        // dW/dn = 1 / (1 + W / 2e6), so W + W^2 / 4e6 = 1e6 and W = 2e6 (sqrt(2) - 1) = 828427.
+        assert!(sender.cwnd().0.abs_diff(828_428) <= 2, "{}", sender.cwnd().0);
+    }
+
+    #[test]
+    fn only_the_first_slow_start_counts_bytes() {
+        let mut sender = sender(DecreasingByteCounting::default(), 1, 50);
+        let (now, kind) = (Instant(2), LossKind::Timeout);
+        let (lost, flight) = (Bytes(MSS), Bytes(MSS * 40));
+        sender.on_loss(&Loss { now, kind, lost, flight, again: false });
+        sender.on_ack(&ack(2));
+        assert_eq!(sender.cwnd(), Bytes(2 * MSS));
+    }
+
+    #[test]
+    fn hoe_gives_the_threshold_once() {
+        let mut policy = DecreasingByteCounting::default();
+        policy.set("wth", KnobValue::Word("hoe"));
+        let mut sender = sender(policy, 4, u64::MAX);
+        // A segment per ms over an RTT of 100 ms: 100 segments.
+        for ms in 0..4 {
+            sender.on_ack(&Ack { now: Instant(100_000_000 + ms * 1_000_000), ..ack(1) });
+        }
+        assert_eq!(sender.ssthresh(), Bytes(100 * MSS));
+    }
+}
