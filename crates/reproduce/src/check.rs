@@ -156,9 +156,9 @@ impl Check {
         if let Some(target) = target {
             let target = number(target);
             parts.push(match (self.within, self.within_percent) {
-                (Some(by), _) => format!("{target} ± {}", number(by)),
+                (Some(by), _) if by > 0.0 => format!("{target} ± {}", number(by)),
                 (None, Some(by)) => format!("{target} ± {} %", number(by)),
-                (None, None) => format!("= {target}"),
+                _ => format!("= {target}"),
             });
         }
         let bounds =

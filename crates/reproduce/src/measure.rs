@@ -217,12 +217,12 @@ impl<'a> Flows<'a> {
         let trace = self.traces().next()?;
         let level = query.level.unwrap_or(0.0);
         let times: Vec<f64> = trace.column("time_s")?.flatten().collect();
-        let slow = times.into_iter().filter(|time| *time >= 1.0 && query.holds(*time));
+        let mut slow = times.into_iter().filter(|time| *time >= 1.0 && query.holds(*time));
         let rate = |time: f64| {
             let packets = acked_by(trace, time)? - acked_by(trace, time - 1.0)?;
             Some(packets * packet_bytes as f64 * 8.0 / 1e6)
         };
-        slow.filter(|time| rate(*time).is_some_and(|rate| rate < level)).last()
+        slow.rfind(|time| rate(*time).is_some_and(|rate| rate < level))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The report: every claim with its verdict, then every figure and table in the paper's order.
 
+use std::collections::BTreeSet;
+
 use firstflight_report::{Cell, Column, Page, Section, Table, Verdict};
 use firstflight_scenario::{Class, Value};
 
@@ -31,7 +33,12 @@ pub(crate) struct About<'a> {
 
 /// The whole page.
 pub(crate) fn page(finished: &[Finished<'_>], done: Done<'_>, about: &About<'_>) -> Page {
-    let mut page = Page::new("The papers, rebuilt")
+    let papers: BTreeSet<&str> = finished.iter().map(|each| each.paper.head.id.as_str()).collect();
+    let title = match finished {
+        [first, ..] if papers.len() == 1 => format!("{}, rebuilt", first.paper.head.title),
+        _ => "The papers, rebuilt".to_owned(),
+    };
+    let mut page = Page::new(title)
         .subtitle(
             "Every claim beside what firstflight measures; figures and tables in the order of \
              the papers.",
@@ -50,9 +57,9 @@ pub(crate) fn page(finished: &[Finished<'_>], done: Done<'_>, about: &About<'_>)
         if head.id != last {
             last = &head.id;
             let mut section = Section::new(&head.name, format!("{}: {}", head.id, head.title));
-            section = section.text(&head.citation);
+            section = section.text(plain(&head.citation));
             for paragraph in &head.setup {
-                section = section.text(paragraph.trim());
+                section = section.text(plain(paragraph));
             }
             page = page.section(section);
         }
@@ -69,8 +76,8 @@ fn summary(finished: &[Finished<'_>], missing: &str) -> Section {
     section = section.text(
         "Classes: an exact claim must be equal, a tight one lies within a small stated tolerance, \
          a shape is an ordering or a threshold, an anecdote a single number of unknown period. A \
-         refuted claim is one that the paper's own numbers contradict; `refuted-confirmed` says \
-         that the contradiction is shown.",
+         refuted claim is one that the paper's own numbers contradict; refuted-confirmed says that \
+         the contradiction is shown.",
     );
     section.table(claims(finished))
 }
@@ -110,19 +117,24 @@ fn claims(finished: &[Finished<'_>]) -> Table {
     table
 }
 
-/// The number; of several, how many hold, since each has a line of its own below.
+/// The number; of several, those that are few, and how many hold. Each has a line of its own below.
 fn measured(value: &Value, checks: &[Outcome]) -> String {
     if checks.len() < 2 {
         return shown(value);
     }
     let held = checks.iter().filter(|check| check.holds).count();
-    format!("{held} of {} checks hold", checks.len())
+    let count = format!("{held} of {} hold", checks.len());
+    if checks.len() > 6 {
+        return count;
+    }
+    let values = checks.iter().map(|check| check.measured.map_or("none".to_owned(), number));
+    format!("{} ({count})", values.collect::<Vec<_>>().join(", "))
 }
 
 fn rules(checks: &[Outcome]) -> String {
     match checks {
         [check] => check.rule.clone(),
-        _ => "see the section".to_owned(),
+        _ => String::new(),
     }
 }
 
@@ -130,7 +142,7 @@ fn experiment(each: &Finished<'_>, done: Done<'_>) -> Section {
     let (paper, laid) = (each.paper, each.laid);
     let mut section = Section::new(anchor(paper, laid), &laid.data.title);
     for paragraph in &laid.data.text {
-        section = section.text(paragraph.trim());
+        section = section.text(plain(paragraph));
     }
     for plot in &laid.data.plots {
         // A figure whose runs were interrupted is left out; the page says at its top why.
@@ -147,7 +159,7 @@ fn experiment(each: &Finished<'_>, done: Done<'_>) -> Section {
         }
     }
     for paragraph in &laid.data.findings {
-        section = section.text(paragraph.trim());
+        section = section.text(plain(paragraph));
     }
     section.text(again(paper, laid))
 }
@@ -155,58 +167,62 @@ fn experiment(each: &Finished<'_>, done: Done<'_>) -> Section {
 /// How to have this experiment again, and on what path it ran.
 fn again(paper: &Paper, laid: &Laid) -> String {
     let first = &laid.cases[0];
-    let more = match laid.cases.len() {
-        1 => String::new(),
-        count => format!(", the first of {count} cases"),
+    let cases = match laid.cases.len() {
+        1 => "The case".to_owned(),
+        count => format!("The first of {count} cases"),
     };
     format!(
-        "Again: `firstflight reproduce {}/{}`. Scenario: {}{more}; each case is beside this page \
-         as scenarios/{}.toml and so on, for `firstflight run`.",
-        paper.head.name,
-        laid.stem,
+        "{cases}: {}. To run it alone: firstflight run scenarios/{}.toml, from the directory of \
+         this page; all of them again: firstflight reproduce {}/{}.",
         in_short(&first.resolved),
         first.scenario.name,
+        paper.head.name,
+        laid.stem,
     )
 }
 
+/// Paragraphs of a page are plain text, without the marks of the files.
+fn plain(text: &str) -> String {
+    text.trim().replace('`', "")
+}
+
 fn checks(each: &Finished<'_>) -> Table {
-    let columns = [
-        Column::text("id"),
-        Column::text("checked"),
-        Column::text("paper"),
-        Column::text("firstflight"),
-        Column::text("unit"),
-        Column::text("must be"),
-        Column::text("holds"),
-    ];
+    // Claims of several checks leave the paper's number and the unit to the words of each.
+    let single = each.judged.iter().any(|judged| judged.checks.len() == 1);
+    let mut columns = vec![Column::text("id"), Column::text("checked")];
+    columns.extend(single.then(|| Column::text("paper")));
+    columns.push(Column::text("firstflight"));
+    columns.extend(single.then(|| Column::text("unit")));
+    columns.extend([Column::text("must be"), Column::text("holds")]);
     let id = format!("{}-numbers", anchor(each.paper, each.laid));
     let mut table = Table::new(id, "Paper against firstflight", columns);
     for Judged { row, checks, refutations } in &each.judged {
         let refuted = row.class == Class::Refuted;
+        let alone = checks.len() == 1;
         for check in checks {
-            let what =
-                if refuted { format!("paper's claim: {}", check.what) } else { check.what.clone() };
-            let unit = if checks.len() == 1 { row.unit.as_str() } else { "" };
-            let expected = if checks.len() == 1 { shown(&row.expected) } else { String::new() };
-            table.push(line(&row.id, &what, &expected, unit, check));
+            let before = if refuted { "paper's claim: " } else { "" };
+            let expected = if alone { shown(&row.expected) } else { String::new() };
+            let unit = if alone { row.unit.as_str() } else { "" };
+            let own = single.then_some([expected.as_str(), unit]);
+            table.push(line(&row.id, &format!("{before}{}", check.what), own, check));
         }
         for check in refutations {
-            table.push(line(&row.id, &format!("refuted by: {}", check.what), "", "", check));
+            let own = single.then_some(["", ""]);
+            table.push(line(&row.id, &format!("refuted by: {}", check.what), own, check));
         }
     }
     table
 }
 
-fn line(id: &str, what: &str, paper: &str, unit: &str, check: &Outcome) -> [Cell; 7] {
-    [
-        id.into(),
-        what.into(),
-        paper.into(),
-        check.measured.map_or("none".to_owned(), number).into(),
-        unit.into(),
-        check.rule.as_str().into(),
-        if check.holds { "✓ yes" } else { "✗ no" }.into(),
-    ]
+/// A line of the table; `own` holds the paper's number and the unit where there are such columns.
+fn line(id: &str, what: &str, own: Option<[&str; 2]>, check: &Outcome) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = vec![id.into(), what.into()];
+    cells.extend(own.map(|[paper, _]| Cell::from(paper)));
+    cells.push(check.measured.map_or("none".to_owned(), number).into());
+    cells.extend(own.map(|[_, unit]| Cell::from(unit)));
+    cells.push(check.rule.as_str().into());
+    cells.push(if check.holds { "✓ yes" } else { "✗ no" }.into());
+    cells
 }
 
 fn anchor(paper: &Paper, laid: &Laid) -> String {

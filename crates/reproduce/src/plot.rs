@@ -113,12 +113,28 @@ impl Plot {
         }
         let longest = runs.iter().map(|(_, _, run)| run.result.duration_s).fold(0.0, f64::max);
         let until = self.until.unwrap_or(longest);
+        // The flows of a single line are told apart; those of several share the line's name.
+        let numbered = runs.len() == 1;
         let mut figure = Figure::new(self.anchor(paper), &self.title, Axis::new("time", "s"));
         for (index, quantity) in self.panels.iter().enumerate() {
             let (name, unit) = quantity.axis();
             let mut panel = Panel::new(Axis::new(name, unit));
+            let mut queues: Vec<(&str, Option<&str>)> = Vec::new();
             for (line, case, run) in &runs {
-                for series in quantity.series(line, case, run, until) {
+                // Lines of one run share its queue.
+                let of_run = (case.name.as_str(), line.control.as_deref());
+                let shared = runs
+                    .iter()
+                    .filter(|(l, c, _)| (c.name.as_str(), l.control.as_deref()) == of_run);
+                let alone = shared.count() == 1 && line.flows.len() < 2;
+                if *quantity == Quantity::Queue {
+                    if queues.contains(&of_run) {
+                        continue;
+                    }
+                    queues.push(of_run);
+                }
+                let queue = if alone { line.name.as_str() } else { "bottleneck" };
+                for series in quantity.series(line, case, run, Shown { until, queue, numbered }) {
                     panel = panel.with(series);
                 }
             }
@@ -132,6 +148,17 @@ impl Plot {
     }
 }
 
+/// How a line is shown.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    /// Up to this second.
+    until: f64,
+    /// The name of the run's queue.
+    queue: &'a str,
+    /// Whether flows of the line are told apart.
+    numbered: bool,
+}
+
 impl Quantity {
     fn axis(self) -> (&'static str, &'static str) {
         match self {
@@ -143,13 +170,14 @@ impl Quantity {
         }
     }
 
-    fn series(self, line: &Line, case: &LaidCase, run: &Run, until: f64) -> Vec<Series> {
+    fn series(self, line: &Line, case: &LaidCase, run: &Run, shown: Shown<'_>) -> Vec<Series> {
+        let until = shown.until;
         if self == Self::Queue {
             let points = run
                 .queues
                 .first()
                 .map_or(Vec::new(), |queue| points(queue, "queue_packets", until));
-            return vec![Series::line(&line.name, points)];
+            return vec![Series::line(shown.queue, points)];
         }
         let first = [0];
         let flows = if line.flows.is_empty() { &first[..] } else { &line.flows };
@@ -157,9 +185,10 @@ impl Quantity {
             flows.iter().filter_map(|flow| run.flows.get(*flow).map(|trace| (flow, trace)));
         chosen
             .map(|(flow, trace)| {
-                let name = match flows.len() {
-                    1 => line.name.clone(),
-                    _ => format!("{} {}", line.name, flow + 1),
+                let name = if flows.len() > 1 && shown.numbered {
+                    format!("{} {}", line.name, flow + 1)
+                } else {
+                    line.name.clone()
                 };
                 let points = match self {
                     Self::Cwnd | Self::Queue => points(trace, "cwnd_packets", until),
