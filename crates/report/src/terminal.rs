@@ -114,8 +114,13 @@ pub fn table(table: &Table, screen: Screen) -> String {
     }
     for (index, head) in table.columns.iter().enumerate() {
         let cells = table.rows.iter().filter_map(|row| row.get(index));
-        let texts = cells.map(|cell| words(cell, screen)).chain([head.label()]);
-        let longest = texts.map(|text| longest_word(&text)).max().unwrap_or(0);
+        let whole = |text: &str| u16::try_from(text.chars().count() + 1).unwrap_or(u16::MAX);
+        let needed = cells.map(|cell| match cell {
+            // A sign without its word, or in another line, is no verdict.
+            Cell::Verdict(_) => whole(&words(cell, screen)),
+            _ => longest_word(&words(cell, screen)),
+        });
+        let longest = needed.chain([longest_word(&head.label())]).max().unwrap_or(0);
         let Some(column) = grid.column_mut(index) else { continue };
         column.set_padding((0, 1));
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(longest)));

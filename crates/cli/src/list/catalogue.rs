@@ -138,9 +138,9 @@ impl Catalogue {
         startups.extend(spec.as_ref().map(|spec| spec.startup.name.clone()));
         self.aliases.retain(|alias| startups.iter().any(|startup| startup == alias.name));
         for alias in &self.aliases {
-            let (startup, avoidance) = alias.control.split_once('+').unwrap_or((alias.control, ""));
-            startups.push(startup.to_owned());
-            avoidances.push(avoidance.to_owned());
+            let Ok(meant) = alias.control.parse::<ControlSpec>() else { continue };
+            startups.push(meant.startup.name);
+            avoidances.extend(meant.avoidance.map(|part| part.name));
         }
         if let Some(avoidance) = spec.and_then(|spec| spec.avoidance) {
             // Beside an avoidance of its own an alias stands for its start-up alone.

@@ -8,19 +8,38 @@ use firstflight_scenario::{Row, Value, Verdict};
 
 use crate::digits;
 
-/// All rows in groups, the notes of what is not simply as claimed, and how many have which verdict.
+/// All rows in groups, below each what its table has no room for, and how many have which verdict.
 pub(super) fn text(rows: &[Row], screen: Screen) -> String {
     let mut text = String::new();
     for group in rows.chunk_by(|one, next| heading(one) == heading(next)) {
         let _ = writeln!(text, "{}", terminal::table(&table(group), screen));
-        let notes = group.iter().filter_map(|row| Some((row, row.note.as_ref()?)));
-        for (row, note) in notes.filter(|(row, _)| row.verdict != Verdict::Pass) {
-            let _ = writeln!(text, "{}\n", wrapped(&format!("{}: {note}", row.id), screen.width));
+        let remarks = group.iter().flat_map(remarks);
+        let remarks: Vec<String> = remarks.map(|each| wrapped(&each, screen.width)).collect();
+        if !remarks.is_empty() {
+            let _ = writeln!(text, "{}\n", remarks.join("\n"));
         }
     }
     let _ = writeln!(text, "{}", summary(rows));
     text
 }
+
+/// What was measured where that is a long text, and the note of what is not simply as claimed.
+fn remarks(row: &Row) -> impl Iterator<Item = String> {
+    let measured = long(&row.measured).map(|text| format!("{} measured: {text}", row.id));
+    let note = row.note.as_ref().filter(|_| row.verdict != Verdict::Pass);
+    measured.into_iter().chain(note.map(|note| format!("{}: {note}", row.id)))
+}
+
+/// A text that would fill a column of a table.
+fn long(value: &Value) -> Option<&str> {
+    match value {
+        Value::Text(text) if text.chars().count() > MOST_IN_CELL => Some(text),
+        _ => None,
+    }
+}
+
+/// Characters of a measured text that a cell has room for.
+const MOST_IN_CELL: usize = 40;
 
 /// Lines of at most `width` characters, broken between words.
 fn wrapped(words: &str, width: usize) -> String {
@@ -41,22 +60,26 @@ fn wrapped(words: &str, width: usize) -> String {
     text
 }
 
-/// `62 claims: 58 pass, 1 fail, 3 refuted-confirmed`.
+/// `62 claims: 58 pass, 1 fail, 3 refuted-confirmed; failed: S0-F9`.
 fn summary(rows: &[Row]) -> String {
     let counts = [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed].map(|verdict| {
         let count = rows.iter().filter(|row| row.verdict == verdict).count();
         format!("{count} {}", verdict.name())
     });
     let noun = if rows.len() == 1 { "claim" } else { "claims" };
-    format!("{} {noun}: {}", rows.len(), counts.join(", "))
+    let failed = rows.iter().filter(|row| row.verdict == Verdict::Fail);
+    let failed: Vec<&str> = failed.map(|row| row.id.as_str()).collect();
+    let failed =
+        if failed.is_empty() { String::new() } else { format!("; failed: {}", failed.join(", ")) };
+    format!("{} {noun}: {}{failed}", rows.len(), counts.join(", "))
 }
 
 fn table(rows: &[Row]) -> Table {
     let columns = [
         Column::text("id"),
         Column::text("claim"),
-        Column::number("expected", ""),
-        Column::number("measured", ""),
+        leaning("expected", rows.iter().map(|row| &row.expected)),
+        leaning("measured", rows.iter().map(|row| &row.measured)),
         Column::text("unit"),
         Column::text("class"),
         Column::text("verdict"),
@@ -68,13 +91,21 @@ fn table(rows: &[Row]) -> Table {
             row.id.clone().into(),
             row.what.clone().into(),
             shown(&row.expected).into(),
-            shown(&row.measured).into(),
+            long(&row.measured).map_or_else(|| shown(&row.measured), |_| "see below".into()).into(),
             row.unit.clone().into(),
             row.class.name().into(),
             sign(row.verdict).into(),
         ]);
     }
     table
+}
+
+/// To the right as long as there are only numbers.
+fn leaning<'a>(name: &str, mut values: impl Iterator<Item = &'a Value>) -> Column {
+    match values.any(|value| matches!(value, Value::Text(_))) {
+        true => Column::text(name),
+        false => Column::number(name, ""),
+    }
 }
 
 /// The paper, and its figure or table by the name of the scenario file: `astart table1`.
