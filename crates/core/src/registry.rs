@@ -34,7 +34,7 @@ pub struct Listing {
 pub struct Alias {
     /// The short name.
     pub name: &'static str,
-    /// What it stands for.
+    /// What it stands for, a control as users write it, with knobs where it sets some.
     pub control: &'static str,
     /// Who calls it so.
     pub source: &'static str,
@@ -212,6 +212,7 @@ pub const ALIASES: &[Alias] = &[
     Alias { name: "vegas", control: "vegas+vegas", source: "Brakmo and others, SIGCOMM 1994" },
     Alias { name: "tcpw", control: "slow-start+westwood", source: "TCP Westwood" },
     Alias { name: "astart", control: "astart+westwood", source: "Astart paper" },
+    Alias { name: "tcpw-a", control: "astart+westwood(lg=on)", source: "Agile Probing paper" },
     Alias { name: "liw", control: "liw+newreno", source: "Astart paper, section V.D" },
     Alias { name: "stcp", control: "slow-start+newreno", source: "Short-transfers paper" },
     Alias { name: "bc", control: "bc+newreno", source: "RFC 3465, in the short-transfers paper" },

@@ -47,6 +47,7 @@ pub struct Sender<S, A> {
     round_end: Bytes,
     max_flight: Bytes,
     first_exit: Option<StartupExit>,
+    reprobes: u64,
     /// Everything sent before the last cut: what it suffers has been answered for.
     answered: Option<Bytes>,
     /// The last cut answered a mark.
@@ -99,6 +100,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
             round_end: Bytes(0),
             max_flight,
             first_exit: None,
+            reprobes: 0,
             answered: None,
             marked: false,
             before_cut: None,
@@ -153,6 +155,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         let step = self.avoidance.step(ack, &self.view);
         self.apply(step, ack);
         if self.avoidance.wants_reprobe() {
+            self.reprobes += 1;
             self.enter_startup(Entry::Reprobe);
         }
     }
@@ -259,6 +262,11 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     /// How the first start-up ended, once it has.
     pub fn first_exit(&self) -> Option<StartupExit> {
         self.first_exit
+    }
+
+    /// How often start-up began again because the avoidance policy asked for it.
+    pub fn reprobes(&self) -> u64 {
+        self.reprobes
     }
 
     /// Reports the internal quantities of both policies.

@@ -212,7 +212,10 @@ fn trace(start: &str, preset: Option<&'static str>, avoid: Option<&str>) -> Stri
         assert!(startup.set("preset", KnobValue::Word(preset)));
     }
     let avoid = avoid.or(partner(start)).expect("a partner");
-    let avoidance = AnyAvoidance::by_name(avoid).expect("a listed avoidance");
+    let (avoid, gauge) = avoid.strip_suffix("(lg=on)").map_or((avoid, "off"), |name| (name, "on"));
+    let mut avoidance = AnyAvoidance::by_name(avoid).expect("a listed avoidance");
+    let gauged = avoidance.set("lg", KnobValue::Word(gauge));
+    let avoid = if gauged && gauge == "on" { format!("{avoid}(lg=on)") } else { avoid.to_owned() };
     let preset = preset.map_or(String::new(), |preset| format!("(preset={preset})"));
     let head = format!(
         "{start}{preset}+{avoid}: 10 Mbit/s, 100 ms, buffer 62, ssthresh 32, outage at 5.0 s\n"
@@ -252,4 +255,5 @@ fn presets_and_westwood_keep_to_their_traces() {
     compare("tcpw", &trace("slow-start", None, Some("westwood")));
     compare("hoe-ns2", &trace("hoe", Some("ns2"), None));
     compare("astart-paper", &trace("astart", Some("paper"), None));
+    compare("tcpw-a", &trace("astart", None, Some("westwood(lg=on)")));
 }

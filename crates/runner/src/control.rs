@@ -2,7 +2,7 @@
 
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue, RATIO_ONE};
 use firstflight_core::registry::{
-    ALIAS_RECOVERY, ALIASES, AVOIDANCES, Alias, AnyAvoidance, AnyStartup, Listing, STARTUPS,
+    ALIAS_RECOVERY, ALIASES, AVOIDANCES, Alias, AnyAvoidance, AnyStartup, Listing, STARTUPS, alias,
 };
 use firstflight_core::units::Span;
 use firstflight_scenario::{ControlSpec, Part, Recovery, Threshold, Time, Window, nearest};
@@ -85,27 +85,24 @@ impl Control {
     /// # Errors
     /// An unknown name or knob, with the nearest one, or a value out of range.
     pub fn resolve(spec: &ControlSpec) -> Result<Self, ControlProblem> {
-        let alias = ALIASES.iter().find(|alias| alias.name == spec.startup.name);
-        let (startup_name, alias_avoidance) = match alias {
-            Some(alias) => alias.control.split_once('+').unwrap_or((alias.control, "newreno")),
-            None => (spec.startup.name.as_str(), "newreno"),
-        };
-        let startup_listing = find(STARTUPS, startup_name, &spec.text, "start-up")?;
-        let given_avoidance = spec.avoidance.as_ref().map(|part| part.name.as_str());
-        let avoidance_name = given_avoidance.unwrap_or(alias_avoidance);
+        let alias = alias(&spec.startup.name);
+        let (first, second) = policies(spec, alias);
+        let startup_listing = find(STARTUPS, &first.name, &spec.text, "start-up")?;
+        let partner = startup_listing.partner.unwrap_or("newreno");
+        let avoidance_name = second.as_ref().map_or(partner, |part| part.name.as_str());
         let avoidance_listing = find(AVOIDANCES, avoidance_name, &spec.text, "avoidance")?;
-        let unknown = || unknown(&spec.text, "start-up", startup_name, STARTUPS);
+        let unknown = || unknown(&spec.text, "start-up", &first.name, STARTUPS);
         let mut startup = AnyStartup::by_name(startup_listing.name).ok_or_else(unknown)?;
         let mut avoidance = AnyAvoidance::by_name(avoidance_listing.name).ok_or_else(unknown)?;
         let mut knobs = Setter { control: &spec.text, preset: String::new() };
-        knobs.set_all(startup_listing, Some(&spec.startup), |name, value| {
+        knobs.set_all(startup_listing, Some(&first), |name, value| {
             startup.set(name, value);
         })?;
-        knobs.set_all(avoidance_listing, spec.avoidance.as_ref(), |name, value| {
+        knobs.set_all(avoidance_listing, second.as_ref(), |name, value| {
             avoidance.set(name, value);
         })?;
         Ok(Self {
-            full: full_name(spec, startup_listing, avoidance_listing),
+            full: full_name(&first, second.as_ref(), avoidance_listing),
             alias: spec.text.clone(),
             preset: knobs.preset,
             startup,
@@ -113,7 +110,7 @@ impl Control {
             recovery: alias.and_then(recovery_of),
             startup_name: startup_listing.name,
             paced: startup_listing.paced || avoidance_listing.paced,
-            given: spec.startup.knobs.iter().map(|(key, _)| key.clone()).collect(),
+            given: first.knobs.iter().map(|(key, _)| key.clone()).collect(),
         })
     }
 
@@ -272,20 +269,79 @@ fn has_knob(policy: &Listing, key: &str) -> bool {
     policy.knobs.iter().any(|knob| knob.name == key)
 }
 
-fn full_name(spec: &ControlSpec, startup: &Listing, avoidance: &Listing) -> String {
-    let knobs = |part: Option<&Part>| match part {
-        Some(part) if !part.knobs.is_empty() => {
-            let list: Vec<String> = part.knobs.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            format!("({})", list.join(","))
-        }
-        _ => String::new(),
+fn full_name(startup: &Part, avoidance: Option<&Part>, listing: &Listing) -> String {
+    avoidance
+        .map_or_else(|| format!("{startup}+{}", listing.name), |part| format!("{startup}+{part}"))
+}
+
+/// The policies that a control names, each with its knobs. An alias gives way to what it stands for.
+/// Knobs written after it win over its own; where it is no policy's own name they are for the pair,
+/// each policy taking those it has. An avoidance of the user's replaces that of the alias.
+fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (Part, Option<Part>) {
+    let Some(meant) = alias.and_then(|alias| alias.control.parse::<ControlSpec>().ok()) else {
+        return (spec.startup.clone(), spec.avoidance.clone());
     };
-    let (first, second) = (knobs(Some(&spec.startup)), knobs(spec.avoidance.as_ref()));
-    format!("{}{first}+{}{second}", startup.name, avoidance.name)
+    let (mut startup, mut avoidance) = (meant.startup, meant.avoidance);
+    let pair = spec.avoidance.is_none() && startup.name != spec.startup.name;
+    for (key, value) in &spec.startup.knobs {
+        let of_avoidance = avoidance.as_mut().filter(|part| pair && takes(AVOIDANCES, part, key));
+        let of_startup = of_avoidance.is_none() || takes(STARTUPS, &startup, key);
+        if let Some(part) = of_avoidance {
+            put(part, key, value);
+        }
+        if of_startup {
+            put(&mut startup, key, value);
+        }
+    }
+    (startup, spec.avoidance.clone().or(avoidance))
+}
+
+fn takes(table: &[Listing], part: &Part, key: &str) -> bool {
+    table.iter().any(|listing| listing.name == part.name && has_knob(listing, key))
+}
+
+fn put(part: &mut Part, key: &str, value: &str) {
+    part.knobs.retain(|(known, _)| known != key);
+    part.knobs.push((key.to_owned(), value.to_owned()));
 }
 
 /// The recovery that belongs to an alias, if one does.
 fn recovery_of(alias: &Alias) -> Option<Recovery> {
     let (_, recovery) = ALIAS_RECOVERY.iter().find(|(name, _)| *name == alias.name)?;
     recovery.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full(text: &str) -> String {
+        Control::resolve(&text.parse().unwrap()).unwrap().full
+    }
+
+    #[test]
+    fn every_alias_resolves() {
+        for alias in ALIASES {
+            full(alias.name);
+        }
+    }
+
+    #[test]
+    fn an_alias_brings_its_knobs_and_yields_to_those_written_after_it() {
+        assert_eq!(full("tcpw-a"), "astart+westwood(lg=on)");
+        assert_eq!(full("tcpw-a(lg=off)"), "astart+westwood(lg=off)");
+        let each = "astart(iw=4pkt)+westwood(lg=on,lg.eps=0.6)";
+        assert_eq!(full("tcpw-a(lg.eps=0.6,iw=4pkt)"), each);
+        let both = "astart(preset=paper)+westwood(lg=on,preset=paper)";
+        assert_eq!(full("tcpw-a(preset=paper)"), both);
+        assert_eq!(full("tcpw-a+newreno"), "astart+newreno");
+    }
+
+    #[test]
+    fn knobs_after_a_policys_own_name_are_for_that_policy() {
+        assert_eq!(full("astart(preset=paper)"), "astart(preset=paper)+westwood");
+        assert_eq!(full("hoe(ssthresh=none)"), "hoe(ssthresh=none)+newreno");
+        let unknown = Control::resolve(&"tcpw-a(lg.bet=0.7)".parse().unwrap()).unwrap_err();
+        assert!(unknown.to_string().contains("no knob `lg.bet`"), "{unknown}");
+    }
 }

@@ -11,11 +11,17 @@
 //! in whole segments, never under two. With a start-up that publishes an estimate it uses that one, so
 //! that both believe the same and it is kept once; a knob of its own makes it keep its own.
 //!
+//! With `lg=on` it asks for start-up again whenever [`LoadGauge`] finds the load light, which with
+//! Astart as start-up is TCP Westwood with Agile Probing. The window and ssthresh stay as they are
+//! then: Astart grows linearly until its estimate exceeds ssthresh, and if that is beyond cwnd too,
+//! exponentially.
+//!
 //! Departures: the ns-2 module's extra divisor after a timeout is left out, as both papers do not have
 //! it. Without a single RTT sample there is nothing to go by, and half the flight stays.
 
 use crate::avoidance::new_reno::additive_increase;
 use crate::estimate::ere::{self, Ere, EreKnobs};
+use crate::estimate::load_gauge::{self, LoadGauge, LoadGaugeKnobs};
 use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::linear::LinearGrowth;
@@ -29,6 +35,7 @@ pub struct Westwood {
     ere: Ere,
     source: Source,
     linear: LinearGrowth,
+    gauge: LoadGauge,
 }
 
 /// Whose estimate counts.
@@ -63,24 +70,37 @@ impl Observer for Westwood {
         if !self.shares(view) {
             self.ere.on_ack(ack, view);
         }
+        self.gauge.on_ack(ack, view);
     }
 
-    /// Of its own estimator: all zero while the start-up's is used.
+    /// Of its own estimator: all zero while the start-up's is used. Of Load Gauge where it is on.
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         self.ere.gauges(["westwood_ere", "westwood_re", "westwood_tk"], report);
+        self.gauge.gauges(report);
     }
 }
 
 impl Avoidance for Westwood {
+    fn enter(&mut self, view: &View) {
+        self.gauge.restart(view.now);
+    }
+
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        self.gauge.judge(view);
         additive_increase(&mut self.linear, ack, view)
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        self.gauge.restart(loss.now);
         let room = self.room(view).unwrap_or(loss.flight / 2);
         let ssthresh = room.whole_segments(view.mss).max(view.mss * MIN_SEGMENTS);
         Window { cwnd: view.window.cwnd.min(ssthresh), ssthresh }
+    }
+
+    #[inline]
+    fn wants_reprobe(&self) -> bool {
+        self.gauge.is_light()
     }
 }
 
@@ -90,13 +110,18 @@ impl Default for Westwood {
             ere: Ere::new(EreKnobs::FIGURES),
             source: Source::Shared,
             linear: LinearGrowth::default(),
+            gauge: LoadGauge::new(LoadGaugeKnobs::OFF),
         }
     }
 }
 
 impl Knobs for Westwood {
     const KNOBS: &'static [Knob] = &[
-        ere::PRESET,
+        PRESET,
+        load_gauge::KNOBS[0],
+        load_gauge::KNOBS[1],
+        load_gauge::KNOBS[2],
+        load_gauge::KNOBS[3],
         ere::KNOBS[0],
         ere::KNOBS[1],
         ere::KNOBS[2],
@@ -107,13 +132,21 @@ impl Knobs for Westwood {
     ];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        let known = self.ere.set(name, value);
-        if known {
+        let of_estimate = self.ere.set(name, value);
+        if of_estimate {
             self.source = Source::Own;
         }
-        known
+        let of_gauge = self.gauge.set(name, value);
+        of_estimate || of_gauge
     }
 }
 
 /// The smallest ssthresh.
 const MIN_SEGMENTS: u64 = 2;
+
+/// The preset, of the estimate and of Load Gauge.
+const PRESET: Knob = Knob {
+    doc: "figures: N = 4, tmin = 10ms, lg.eps = 0.8, fits the published figures; \
+        paper: N = 10, tmin = 0s, lg.eps = 0.6",
+    ..ere::PRESET
+};

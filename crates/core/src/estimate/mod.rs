@@ -2,5 +2,6 @@
 
 pub mod ack_history;
 pub mod ere;
+pub mod load_gauge;
 pub mod packet_pair;
 pub mod vegas_diff;

@@ -1,0 +1,332 @@
+//! Load Gauge: does the path have room for more than this connection uses? (Yamada, Wang, Sanadidi and
+//! Gerla, "TCP Westwood with Agile Probing: Dealing with Dynamic, Large, Leaky Pipes", section III.)
+//!
+//! What it believes: while nothing queues, the achieved rate RE follows the window up; with a queue, it
+//! stays where it was when congestion avoidance began. What it does on every ACK in congestion
+//! avoidance, with windows in place of rates because both sides are divided by the same RTTmin:
+//!
+//! ```text
+//! Boundary = beta (cwnd - 1.5) + (1 - beta) ssthresh
+//! within guard RTTs of entering or of a loss:  counter = 0
+//! RE RTTmin > Boundary:                        counter += 1
+//! otherwise:                                   counter -= 1, not below 0
+//! counter > cwnd in segments:                  start-up again, counter = 0
+//! ```
+//!
+//! ssthresh does not move in congestion avoidance, so it is the window at its beginning. RE is
+//! what arrived in an RTT over that RTT, smoothed once per RTT: `RE = eps RE + (1 - eps) r`.
+//!
+//! What was inferred: the test of the counter stands beside the test of RE, not within its second
+//! branch as in the paper's listing, where it could never become true for the first time. In recovery
+//! and below ssthresh the window is not in congestion avoidance, so the guard begins when both are
+//! over. It has to: by then the window has grown by two segments and the boundary is a quarter of a
+//! segment above ssthresh, where counted from the loss it is below, and a path that is just full would
+//! look light. eps is not stated for this use; 0.6 is that of the rate estimate, 0.8 the lag that the paper's
+//! Figures 2 and 4 show.
+//!
+//! The 1.5 segments are what a window that grows by one per RTT gained in the 1.5 RTTs after the data
+//! behind RE was sent. A receiver that acknowledges every other packet halves that growth, and 0.75
+//! would be right; 1.5 is kept, because nothing in an ACK tells for certain, and it errs to the side of
+//! more restarts by 0.4 segments.
+
+use crate::event::Ack;
+use crate::knob::{Knob, KnobKind, KnobValue, RATIO_ONE};
+use crate::units::{Bytes, Instant, Span, mul_div};
+use crate::view::View;
+
+/// The gauge. It must see every ACK of the connection once; off, it does nothing.
+#[derive(Clone, Debug)]
+pub struct LoadGauge {
+    knobs: LoadGaugeKnobs,
+    /// RE in 2^-32 bytes per ns.
+    achieved: u64,
+    /// Beginning of the RTT being measured; `None` before the first ACK.
+    since: Option<Instant>,
+    /// Delivered since then.
+    arrived: Bytes,
+    /// When congestion avoidance began, or the last loss.
+    entered: Instant,
+    counter: u64,
+    restarts: u64,
+    light: bool,
+}
+
+/// What can be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadGaugeKnobs {
+    /// Whether it acts at all.
+    pub on: bool,
+    /// Weight of the present window in the boundary, in millionths.
+    pub beta: u64,
+    /// Weight of the old achieved rate, in millionths.
+    pub eps: u64,
+    /// RTTs after entering congestion avoidance, or a loss, in which it does not judge.
+    pub guard_rtts: u64,
+}
+
+impl LoadGauge {
+    /// A gauge that has seen nothing.
+    pub const fn new(knobs: LoadGaugeKnobs) -> Self {
+        Self {
+            knobs,
+            achieved: 0,
+            since: None,
+            arrived: Bytes(0),
+            entered: Instant(0),
+            counter: 0,
+            restarts: 0,
+            light: false,
+        }
+    }
+
+    /// Takes an ACK into RE, in every phase.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack, view: &View) {
+        let srtt = view.rtt.smoothed;
+        if !self.knobs.on || srtt == Span(0) {
+            return;
+        }
+        if view.recovering {
+            self.restart(view.now);
+        }
+        let Some(since) = self.since else {
+            self.since = Some(ack.now);
+            return;
+        };
+        self.arrived += ack.credited;
+        let elapsed = ack.now.since(since);
+        if elapsed < srtt {
+            return;
+        }
+        let newest = mul_div(self.arrived.0, 1 << 32, elapsed.0);
+        let (kept, one) = (self.knobs.eps, RATIO_ONE);
+        self.achieved =
+            mul_div(self.achieved, kept, one).saturating_add(mul_div(newest, one - kept, one));
+        (self.since, self.arrived) = (Some(ack.now), Bytes(0));
+    }
+
+    /// Congestion avoidance begins, or a loss cut the window: what was seen before is no sign.
+    pub fn restart(&mut self, now: Instant) {
+        self.entered = now;
+        self.counter = 0;
+        self.light = false;
+    }
+
+    /// Judges on an ACK for new data in congestion avoidance.
+    #[inline]
+    pub fn judge(&mut self, view: &View) {
+        if !self.knobs.on {
+            return;
+        }
+        if view.window.cwnd < view.window.ssthresh {
+            return self.restart(view.now);
+        }
+        if view.now.since(self.entered) < view.rtt.smoothed * self.knobs.guard_rtts {
+            self.counter = 0;
+            return;
+        }
+        if self.achieved_over(view.rtt.min) > self.boundary(view) {
+            self.counter += 1;
+        } else {
+            self.counter = self.counter.saturating_sub(1);
+        }
+        if self.counter > view.window.cwnd.0 / view.mss.0.max(1) {
+            self.counter = 0;
+            self.restarts += 1;
+            self.light = true;
+        }
+    }
+
+    /// The load was found light, and congestion avoidance has not begun anew since.
+    #[inline]
+    pub const fn is_light(&self) -> bool {
+        self.light
+    }
+
+    /// Sets a knob by name; false if there is none of that name and kind.
+    pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("preset", KnobValue::Word("paper")) => self.knobs.eps = EPS_AS_ABSE,
+            ("preset", KnobValue::Word("figures")) => self.knobs.eps = EPS_OF_FIGURES,
+            ("lg", KnobValue::Word(word)) => self.knobs.on = word == "on",
+            ("lg.beta", KnobValue::Ratio(beta)) => self.knobs.beta = beta.min(RATIO_ONE),
+            ("lg.eps", KnobValue::Ratio(eps)) => self.knobs.eps = eps.min(RATIO_ONE),
+            ("lg.guard_rtts", KnobValue::Count(rtts)) => self.knobs.guard_rtts = rtts,
+            _ => return false,
+        }
+        true
+    }
+
+    /// Reports RE in bytes per second, the counter, and how often the load was found light; nothing
+    /// while off.
+    pub fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        if !self.knobs.on {
+            return;
+        }
+        report("lg_re", self.achieved_over(Span::from_secs(1)).0);
+        report("lg_counter", self.counter);
+        report("lg_restarts", self.restarts);
+    }
+
+    fn boundary(&self, view: &View) -> Bytes {
+        let expected = view.window.cwnd - view.mss * 3 / 2;
+        let beta = self.knobs.beta;
+        expected.scaled(beta, RATIO_ONE) + view.window.ssthresh.scaled(RATIO_ONE - beta, RATIO_ONE)
+    }
+
+    /// What RE moves in `span`.
+    fn achieved_over(&self, span: Span) -> Bytes {
+        Bytes(mul_div(self.achieved, span.0, 1 << 32))
+    }
+}
+
+impl LoadGaugeKnobs {
+    /// Off; otherwise as the paper's text has it, with the smoothing of its figures.
+    pub const OFF: Self =
+        Self { on: false, beta: RATIO_ONE / 2, eps: EPS_OF_FIGURES, guard_rtts: 2 };
+}
+
+/// The knobs, beside the preset.
+pub const KNOBS: [Knob; 4] = [
+    Knob {
+        name: "lg",
+        kind: KnobKind::Word(&["off", "on"]),
+        default: "off",
+        doc: "Load Gauge: start-up again when the load is light (Agile Probing paper, section III)",
+    },
+    Knob {
+        name: "lg.beta",
+        kind: KnobKind::Ratio(0, RATIO_ONE),
+        default: "0.5",
+        doc: "weight of the present window in the boundary; above 0.5 it restarts more rarely",
+    },
+    Knob {
+        name: "lg.eps",
+        kind: KnobKind::Ratio(0, RATIO_ONE),
+        default: "0.8 (figures), 0.6 (paper)",
+        doc: "weight of the old achieved rate, per RTT",
+    },
+    Knob {
+        name: "lg.guard_rtts",
+        kind: KnobKind::Count(0, 100),
+        default: "2",
+        doc: "RTTs after the beginning of congestion avoidance, or a loss, that do not count",
+    },
+];
+
+/// As the rate estimate has it (Globecom 2002).
+const EPS_AS_ABSE: u64 = 600_000;
+
+/// The lag between window and RE in Figures 2 and 4 of the paper.
+const EPS_OF_FIGURES: u64 = 800_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Rate;
+    use crate::view::{Phase, Rtt, Window};
+
+    const RTT: Span = Span::from_millis(100);
+    const MSS: u64 = 1_000;
+
+    fn view(ms: u64, cwnd: u64, ssthresh: u64) -> View {
+        let rtt = Rtt { latest: RTT, smoothed: RTT, variation: Span(0), min: RTT, first: RTT };
+        View {
+            now: Instant(ms * 1_000_000),
+            window: Window { cwnd: Bytes(cwnd), ssthresh: Bytes(ssthresh) },
+            mss: Bytes(MSS),
+            rtt,
+            in_flight: Bytes(0),
+            acked: Bytes(0),
+            sent: Bytes(0),
+            delivered: Bytes(0),
+            phase: Phase::Avoidance,
+            eligible: None::<Rate>,
+            recovering: false,
+            round: 0,
+            round_start: false,
+        }
+    }
+
+    fn gauge(eps: u64) -> LoadGauge {
+        LoadGauge::new(LoadGaugeKnobs { on: true, eps, ..LoadGaugeKnobs::OFF })
+    }
+
+    fn ack(gauge: &mut LoadGauge, ms: u64, segments: u64) {
+        let (now, credited) = (Instant(ms * 1_000_000), Bytes(segments * MSS));
+        gauge.on_ack(&Ack { now, credited, ..Ack::default() }, &view(ms, 10 * MSS, 8 * MSS));
+    }
+
+    /// 10 segments per RTT of 100 ms from nothing, eps 0.8: 10 (1 - 0.8^n) after n RTTs. Ratios of two
+    /// numbers in 2^-32 round down, so a byte is allowed.
+    #[test]
+    fn the_achieved_rate_is_smoothed_once_per_rtt() {
+        let mut gauge = gauge(800_000);
+        ack(&mut gauge, 0, 1);
+        for (rtt, by_hand) in [(1, 2_000), (2, 3_600), (3, 4_880)] {
+            ack(&mut gauge, rtt * 100 - 50, 5);
+            ack(&mut gauge, rtt * 100, 5);
+            let found = gauge.achieved_over(RTT).0;
+            assert!((by_hand - 1..=by_hand).contains(&found), "{found} is not {by_hand}");
+        }
+    }
+
+    /// cwnd 20, ssthresh 12 segments: 0.5 * 18.5 + 0.5 * 12 = 15.25.
+    #[test]
+    fn the_boundary_lies_between_the_window_now_and_at_the_beginning() {
+        let view = view(0, 20 * MSS, 12 * MSS);
+        assert_eq!(gauge(0).boundary(&view), Bytes(15_250));
+        let mut wary = gauge(0);
+        assert!(wary.set("lg.beta", KnobValue::Ratio(750_000)));
+        assert_eq!(wary.boundary(&view), Bytes(16_875));
+    }
+
+    /// RE 10 segments per RTT against a boundary of 0.5 * 8.5 + 0.5 * 8 = 8.25: light. The guard
+    /// ends at 200 ms; then 11 ACKs make the counter exceed the window of 10.
+    #[test]
+    fn light_load_must_last_a_window_of_acks_after_the_guard() {
+        let mut gauge = gauge(0);
+        ack(&mut gauge, 0, 1);
+        ack(&mut gauge, 100, 10);
+        gauge.restart(Instant(100_000_000));
+        for ms in 100..300 {
+            gauge.judge(&view(ms, 10 * MSS, 8 * MSS));
+            assert_eq!(gauge.counter, 0, "at {ms} ms");
+        }
+        for ms in 300..310 {
+            gauge.judge(&view(ms, 10 * MSS, 8 * MSS));
+        }
+        assert!(!gauge.is_light());
+        gauge.judge(&view(310, 10 * MSS, 8 * MSS));
+        assert!(gauge.is_light());
+        assert_eq!((gauge.counter, gauge.restarts), (0, 1));
+        gauge.restart(Instant(400_000_000));
+        assert!(!gauge.is_light());
+    }
+
+    /// The boundary with a window of 12 is 0.5 * 10.5 + 0.5 * 10 = 10.25, above an RE of 10.
+    #[test]
+    fn heavy_load_counts_down_and_slow_start_does_not_count() {
+        let mut gauge = gauge(0);
+        ack(&mut gauge, 0, 1);
+        ack(&mut gauge, 100, 10);
+        (300..305).for_each(|ms| gauge.judge(&view(ms, 10 * MSS, 8 * MSS)));
+        assert_eq!(gauge.counter, 5);
+        (305..308).for_each(|ms| gauge.judge(&view(ms, 12 * MSS, 10 * MSS)));
+        assert_eq!(gauge.counter, 2);
+        gauge.judge(&view(308, 7 * MSS, 8 * MSS));
+        assert_eq!((gauge.counter, gauge.entered), (0, Instant(308_000_000)));
+    }
+
+    #[test]
+    fn off_it_never_finds_the_load_light_and_reports_nothing() {
+        let mut gauge = LoadGauge::new(LoadGaugeKnobs::OFF);
+        ack(&mut gauge, 0, 1);
+        ack(&mut gauge, 100, 1_000);
+        (300..3_000).for_each(|ms| gauge.judge(&view(ms, 10 * MSS, 8 * MSS)));
+        assert!(!gauge.is_light());
+        let mut reported = 0;
+        gauge.gauges(&mut |_, _| reported += 1);
+        assert_eq!(reported, 0);
+    }
+}
