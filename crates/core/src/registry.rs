@@ -1,12 +1,12 @@
 //! The table of names: every start-up, every avoidance, every alias. Adding an algorithm is one
 //! file and one entry here; the command line, scenario files, `list` and the tests read this table.
 
-use crate::avoidance::{NewReno, Vegas as VegasAvoidance, Westwood};
+use crate::avoidance::{Cubic, NewReno, Vegas as VegasAvoidance, Westwood};
 use crate::event::{Ack, Loss, Sent};
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::policy::{Avoidance, Entry, Observer, Startup, Step};
 use crate::startup::{
-    Astart, ByteCounting, DecreasingByteCounting, Hoe, LargeInitialWindow, SlowStart,
+    Astart, ByteCounting, DecreasingByteCounting, Hoe, LargeInitialWindow, MStart, SlowStart,
     Vegas as VegasStart,
 };
 use crate::units::{Bytes, Rate};
@@ -193,6 +193,8 @@ startups! {
     DecreasingByteCounting = "dbc" + "newreno", false,
         "byte counting that becomes gentler as the window nears ssthresh",
         "Short-transfers paper, section 4.3";
+    MStart = "mstart" + "cubic", false,
+        "slow start with a step-up count from 10 down to 1, over and over", "M-Start paper";
 }
 
 avoidances! {
@@ -202,6 +204,8 @@ avoidances! {
         "keeps a few segments queued", "Brakmo and others, SIGCOMM 1994";
     Westwood = "westwood", false,
         "one segment more per RTT, a cut to the estimated rate", "Wang and others, Globecom 2002";
+    Cubic = "cubic", false,
+        "a cubic curve of time around the window of the last loss", "RFC 9438";
 }
 
 /// Every alias.
@@ -213,6 +217,8 @@ pub const ALIASES: &[Alias] = &[
     Alias { name: "tcpw", control: "slow-start+westwood", source: "TCP Westwood" },
     Alias { name: "astart", control: "astart+westwood", source: "Astart paper" },
     Alias { name: "tcpw-a", control: "astart+westwood(lg=on)", source: "Agile Probing paper" },
+    Alias { name: "cubic", control: "slow-start+cubic", source: "RFC 9438" },
+    Alias { name: "mstart", control: "mstart+cubic", source: "M-Start paper" },
     Alias { name: "liw", control: "liw+newreno", source: "Astart paper, section V.D" },
     Alias { name: "stcp", control: "slow-start+newreno", source: "Short-transfers paper" },
     Alias { name: "bc", control: "bc+newreno", source: "RFC 3465, in the short-transfers paper" },

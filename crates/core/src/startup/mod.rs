@@ -5,6 +5,7 @@ mod byte_counting;
 mod decreasing_byte_counting;
 mod hoe;
 mod large_initial_window;
+mod m_start;
 pub(crate) mod slow_start;
 pub(crate) mod vegas;
 
@@ -13,5 +14,6 @@ pub use byte_counting::ByteCounting;
 pub use decreasing_byte_counting::DecreasingByteCounting;
 pub use hoe::Hoe;
 pub use large_initial_window::LargeInitialWindow;
+pub use m_start::MStart;
 pub use slow_start::SlowStart;
 pub use vegas::Vegas;

@@ -1,0 +1,495 @@
+//! CUBIC (RFC 9438): the window follows a cubic curve of the time since the last cut.
+//!
+//! What it believes: the window at the last loss, `W_max`, is about what the path holds. What it does:
+//! after a cut to `beta` of the window it grows along `W(t) = C (t - K)^3 + W_max`, quickly at first,
+//! flat around `W_max`, quickly again beyond it; `K = cbrt((W_max - cwnd) / C)` is when the curve is
+//! back at `W_max`. Each ACK moves cwnd toward the curve one RTT ahead, by at most half a window per
+//! RTT. Where Reno with the same average would be ahead, cwnd is that Reno's estimate `W_est`, which
+//! grows by `alpha = 3 (1 - beta) / (1 + beta)` segments per RTT, and by one once it has passed the
+//! window before the cut. A loss below the last `W_max` lowers it further, to `(1 + beta) / 2` of the
+//! window: fast convergence, which makes room for others. Without a loss to go by, after a timeout or
+//! a start-up that ended on its own, the curve starts flat from the window as it is (sections 4.8 and
+//! 4.10).
+//!
+//! Preset `ns2` is CUBIC 2.1, of Linux 2.6.22 and of ns-2.35's TCP/Linux, which the M-Start paper ran:
+//! beta 819/1024, C 410/1024, at most 16 segments per 100 ms beyond `W_max`, one segment per 50 ACKs
+//! where there is no loss to go by, the curve looked up one smallest RTT ahead, at most one segment per
+//! ACK. It has no `HyStart`. Its Reno estimate never changes its slope.
+//!
+//! Integers: time in 2^-16 s, the curve in bytes. The growth of an ACK is by what it acknowledges, not
+//! per ACK, so that delayed ACKs do not slow the curve down, as in Linux. The curve is within one byte,
+//! two millionths and three ticks of time of the formula (`tests/cubic.rs`). Departures of `ns2` from
+//! its source: the increments are not rounded to one segment per whole number of ACKs, the Reno
+//! estimate takes effect at once instead of over one window, and its slope is not rounded (0.334
+//! segments per RTT, 0.348 there).
+
+use crate::event::{Ack, Loss, LossKind};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::policy::{Avoidance, Observer, Step};
+use crate::units::{Bytes, Instant, Span, high_half, mul_div};
+use crate::view::{View, Window};
+
+/// Growth along a cubic curve, and a cut to `beta`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cubic {
+    form: Form,
+    stage: Stage,
+    /// The window that the curve is flat around, after a cut.
+    w_max: Bytes,
+    /// The window before the last cut.
+    prior: Bytes,
+    curve: Curve,
+    /// Since when the curve runs.
+    start: Instant,
+    /// The last step.
+    last: Instant,
+    /// The Reno estimate, in 2^-16 bytes.
+    estimate: u64,
+    /// Of the division that shares growth out over ACKs.
+    remainder: u64,
+}
+
+/// What a preset or a knob decides.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    /// Millionths.
+    beta: u64,
+    /// Segments per cubic second, in millionths.
+    c: u64,
+    fast_convergence: bool,
+    friendly: bool,
+    /// Segments per 100 ms beyond `W_max`; 0 for no limit.
+    max_increment: u64,
+    era: Era,
+}
+
+/// What is not worth a knob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Era {
+    Rfc9438,
+    Version21,
+}
+
+/// Where the curve comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// No loss to go by since the connection began or timed out.
+    Unknown,
+    /// The window was cut; the curve begins with the next step.
+    Cut,
+    /// The curve runs, from a cut or not.
+    Running { cut: bool },
+}
+
+/// `C (t - K)^3 + origin`, in integers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Curve {
+    /// `W_max`, or the window at the start where there is none.
+    origin: Bytes,
+    /// `K`, in ticks.
+    k: u64,
+    /// `C` times the MSS, in 2^-16 bytes per cubic second.
+    scale: u64,
+}
+
+impl Curve {
+    /// The curve from `cwnd`, flat around `origin`, which is at least cwnd; `c` in millionths of a
+    /// segment of `mss` per cubic second.
+    pub fn new(cwnd: Bytes, origin: Bytes, c: u64, mss: Bytes) -> Self {
+        let scale = mul_div(mss.0, c << FRACTION, RATIO_ONE).clamp(1, 1 << 48);
+        let cube = (u128::from((origin - cwnd).0) << 64) / u128::from(scale);
+        Self { origin, k: cube_root(cube).min(LONGEST), scale }
+    }
+
+    /// The window after `t`.
+    pub fn at(&self, t: Span) -> Bytes {
+        let t = ticks(t).min(2 * LONGEST);
+        let offset = u128::from(t.abs_diff(self.k).min(LONGEST));
+        let change = offset * offset * offset * u128::from(self.scale) >> 64;
+        let change = Bytes(u64::try_from(change).unwrap_or(u64::MAX));
+        if t < self.k { self.origin - change } else { self.origin + change }
+    }
+
+    /// Whether the curve is beyond its flat part after `t`.
+    fn is_convex(&self, t: Span) -> bool {
+        ticks(t) >= self.k
+    }
+}
+
+impl Cubic {
+    /// Starts the curve from the window as it is.
+    fn begin(&mut self, view: &View) {
+        let (cwnd, cut) = (view.window.cwnd, self.stage == Stage::Cut);
+        let origin = if cut { self.w_max.max(cwnd) } else { cwnd };
+        if !cut {
+            self.prior = cwnd;
+        }
+        self.curve = Curve::new(cwnd, origin, self.form.c, view.mss);
+        self.stage = Stage::Running { cut };
+        self.start = view.now;
+        self.last = view.now;
+        self.estimate = cwnd.0.saturating_mul(1 << FRACTION);
+        self.remainder = 0;
+    }
+
+    /// What cwnd is moved toward within a window of ACKs.
+    fn target(&self, t: Span, view: &View) -> Bytes {
+        let (cwnd, form) = (view.window.cwnd, &self.form);
+        if form.era == Era::Rfc9438 {
+            return self.curve.at(t + view.rtt.smoothed).clamp(cwnd, cwnd + cwnd / 2);
+        }
+        if self.stage == (Stage::Running { cut: false }) {
+            return cwnd + cwnd / BLIND_ACKS;
+        }
+        let rtt = if view.rtt.min == Span::MAX { Span(0) } else { view.rtt.min };
+        let mut most = cwnd * 2;
+        if form.max_increment > 0 && self.curve.is_convex(t + rtt) {
+            most = cwnd + (view.mss * form.max_increment).scaled(rtt.0, Span::from_millis(100).0);
+        }
+        self.curve.at(t + rtt).clamp(cwnd, most)
+    }
+
+    /// The Reno estimate after an ACK for `acked`.
+    fn reno(&mut self, acked: Bytes, view: &View) -> Bytes {
+        let beta = self.form.beta;
+        let passed = self.estimate >> FRACTION >= self.prior.0;
+        let alpha = if passed && self.form.era == Era::Rfc9438 {
+            1 << FRACTION
+        } else {
+            (3 * (RATIO_ONE - beta) << FRACTION) / (RATIO_ONE + beta)
+        };
+        let share = mul_div(acked.0, view.mss.0, 1).saturating_mul(alpha);
+        self.estimate = self.estimate.saturating_add(share / view.window.cwnd.0.max(1));
+        Bytes(self.estimate >> FRACTION)
+    }
+}
+
+impl Observer for Cubic {
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("cubic_w_max", self.w_max.0);
+        report("cubic_w_est", self.estimate >> FRACTION);
+    }
+}
+
+impl Avoidance for Cubic {
+    fn enter(&mut self, _view: &View) {
+        if self.stage != Stage::Cut {
+            self.stage = Stage::Unknown;
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if window.cwnd < window.ssthresh {
+            return window.grow(ack.acked.min(view.mss));
+        }
+        if !matches!(self.stage, Stage::Running { .. }) {
+            self.begin(view);
+        }
+        if ack.app_limited {
+            // RFC 9438 section 5.8: time in which the source limits does not count.
+            self.start = self.start + view.now.since(self.last);
+            self.last = view.now;
+            return window.hold();
+        }
+        self.last = view.now;
+        let t = view.now.since(self.start);
+        let acked = ack.acked.min(window.cwnd);
+        let estimate = self.reno(acked, view);
+        let ahead = if self.form.friendly { estimate - window.cwnd } else { Bytes(0) };
+        if self.form.friendly && self.form.era == Era::Rfc9438 && self.curve.at(t) < estimate {
+            return window.grow(ahead);
+        }
+        let missing = self.target(t, view) - window.cwnd;
+        let product = mul_div(acked.0, missing.0, 1).saturating_add(self.remainder);
+        let increase = product / window.cwnd.0.max(1);
+        self.remainder = product - increase * window.cwnd.0;
+        window.grow(Bytes(increase).max(ahead))
+    }
+
+    fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        let cwnd = view.window.cwnd;
+        let timeout = loss.kind == LossKind::Timeout;
+        // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
+        let cut = if timeout && loss.again {
+            view.window.ssthresh
+        } else {
+            loss.flight.scaled(self.form.beta, RATIO_ONE)
+        };
+        if timeout {
+            self.stage = Stage::Unknown;
+            self.w_max = Bytes(0);
+        } else {
+            let falls = self.form.fast_convergence && cwnd < self.w_max;
+            let both = RATIO_ONE + self.form.beta;
+            self.w_max = if falls { cwnd.scaled(both, 2 * RATIO_ONE) } else { cwnd };
+            self.stage = Stage::Cut;
+        }
+        self.prior = cwnd;
+        Window { cwnd: cut, ssthresh: cut }
+    }
+}
+
+impl Form {
+    const RFC9438: Self = Self {
+        beta: 700_000,
+        c: 400_000,
+        fast_convergence: true,
+        friendly: true,
+        max_increment: 0,
+        era: Era::Rfc9438,
+    };
+
+    const VERSION_21: Self = Self {
+        beta: 819 * RATIO_ONE / 1024,
+        c: 410 * RATIO_ONE / 1024,
+        fast_convergence: true,
+        friendly: true,
+        max_increment: 16,
+        era: Era::Version21,
+    };
+}
+
+impl Default for Cubic {
+    fn default() -> Self {
+        Self {
+            form: Form::RFC9438,
+            stage: Stage::Unknown,
+            w_max: Bytes(0),
+            prior: Bytes(0),
+            curve: Curve::default(),
+            start: Instant(0),
+            last: Instant(0),
+            estimate: 0,
+            remainder: 0,
+        }
+    }
+}
+
+impl Knobs for Cubic {
+    const KNOBS: &'static [Knob] = &[
+        Knob {
+            name: "preset",
+            kind: KnobKind::Word(&["rfc9438", "ns2"]),
+            default: "rfc9438",
+            doc: "the RFC's constants, or those of CUBIC 2.1 in Linux 2.6.22 and ns-2.35",
+        },
+        Knob {
+            name: "beta",
+            kind: KnobKind::Ratio(RATIO_ONE / 10, 950_000),
+            default: "0.7 (rfc9438), 819/1024 (ns2)",
+            doc: "what a loss leaves of the window",
+        },
+        Knob {
+            name: "c",
+            kind: KnobKind::Ratio(RATIO_ONE / 1_000, 100 * RATIO_ONE),
+            default: "0.4 (rfc9438), 410/1024 (ns2)",
+            doc: "steepness of the curve, segments per cubic second",
+        },
+        Knob {
+            name: "fast_convergence",
+            kind: KnobKind::Word(&["on", "off"]),
+            default: "on",
+            doc: "a loss below the last one's window makes room for others",
+        },
+        Knob {
+            name: "friendly",
+            kind: KnobKind::Word(&["on", "off"]),
+            default: "on",
+            doc: "never slower than Reno would be",
+        },
+        Knob {
+            name: "max_increment",
+            kind: KnobKind::Count(0, 1_000_000),
+            default: "0, no limit (rfc9438), 16 (ns2)",
+            doc: "most segments per 100 ms beyond the last loss's window; only with preset ns2",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        let form = &mut self.form;
+        match (name, value) {
+            ("preset", KnobValue::Word("rfc9438")) => *form = Form::RFC9438,
+            ("preset", KnobValue::Word("ns2")) => *form = Form::VERSION_21,
+            ("beta", KnobValue::Ratio(beta)) => form.beta = beta.clamp(100_000, 950_000),
+            ("c", KnobValue::Ratio(c)) => form.c = c.clamp(1_000, 100 * RATIO_ONE),
+            ("fast_convergence", KnobValue::Word(word)) => form.fast_convergence = word == "on",
+            ("friendly", KnobValue::Word(word)) => form.friendly = word == "on",
+            ("max_increment", KnobValue::Count(count)) => form.max_increment = count,
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Whole 2^-16 s in a span, at most one too few.
+fn ticks(span: Span) -> u64 {
+    high_half(span.0, TICKS_PER_NANO)
+}
+
+/// The largest whole number whose cube is not above `n`.
+fn cube_root(n: u128) -> u64 {
+    let mut root: u64 = 0;
+    for bit in (0..43).rev() {
+        let next = root | 1 << bit;
+        let wide = u128::from(next);
+        if (wide * wide).checked_mul(wide).is_some_and(|cube| cube <= n) {
+            root = next;
+        }
+    }
+    root
+}
+
+/// Bits of a fraction: of time, of the curve's scale and of the Reno estimate.
+const FRACTION: u32 = 16;
+
+/// 2^16 per second, over 10^9, in 2^-64.
+const TICKS_PER_NANO: u64 = ((1_u128 << (64 + FRACTION)) / 1_000_000_000) as u64;
+
+/// 1024 s in ticks: no curve is followed for longer.
+const LONGEST: u64 = 1 << 26;
+
+/// CUBIC 2.1 without a loss to go by: one segment per so many ACKs.
+const BLIND_ACKS: u64 = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{Phase, Rtt};
+
+    const MSS: u64 = 1_000;
+
+    fn view(cwnd: u64, ssthresh: u64, now_ms: u64) -> View {
+        let rtt = Span::from_millis(100);
+        View {
+            now: Instant(now_ms * 1_000_000),
+            window: Window { cwnd: Bytes(cwnd * MSS), ssthresh: Bytes(ssthresh * MSS) },
+            mss: Bytes(MSS),
+            rtt: Rtt { latest: rtt, smoothed: rtt, variation: Span(0), min: rtt, first: rtt },
+            in_flight: Bytes(cwnd * MSS),
+            acked: Bytes(0),
+            sent: Bytes(0),
+            delivered: Bytes(0),
+            phase: Phase::Avoidance,
+            eligible: None,
+            recovering: false,
+            round: 0,
+            round_start: false,
+        }
+    }
+
+    fn loss(kind: LossKind, flight: u64) -> Loss {
+        let (now, lost) = (Instant(0), Bytes(MSS));
+        Loss { now, kind, lost, flight: Bytes(flight * MSS), again: false }
+    }
+
+    fn ack() -> Ack {
+        Ack { acked: Bytes(MSS), credited: Bytes(MSS), ..Ack::default() }
+    }
+
+    #[test]
+    fn cube_roots_are_exact() {
+        assert_eq!([0, 1, 7, 8, 26, 27].map(cube_root), [0, 1, 1, 2, 2, 3]);
+        assert_eq!(cube_root(u128::MAX), 6_981_463_658_331);
+        assert_eq!(cube_root(1_000_000_u128.pow(3)), 1_000_000);
+        assert_eq!(cube_root(1_000_000_u128.pow(3) - 1), 999_999);
+    }
+
+    #[test]
+    fn the_curve_falls_to_beta_and_is_back_after_k() {
+        // From 700 to 1000 with C 0.4: K = cbrt(300 / 0.4) = 9.0856 s.
+        let curve = Curve::new(Bytes(700_000), Bytes(1_000_000), 400_000, Bytes(MSS));
+        assert_eq!(curve.k, 595_434, "9.0856 s of 65536 ticks");
+        assert_eq!(curve.at(Span(0)).0 / MSS, 700);
+        // 5 s before K: 1000 - 0.4 * 125 = 950; 5 s after: 1050.
+        let k = 9_085_603_000;
+        assert_eq!((curve.at(Span(k - 5_000_000_000)).0 + 500) / MSS, 950);
+        assert_eq!(curve.at(Span(k)).0.div_ceil(MSS), 1_000);
+        assert_eq!((curve.at(Span(k + 5_000_000_000)).0 + 500) / MSS, 1_050);
+    }
+
+    #[test]
+    fn a_loss_leaves_beta_and_a_second_below_it_makes_room() {
+        let mut cubic = Cubic::default();
+        let cut = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+        assert_eq!((cut.cwnd, cut.ssthresh), (Bytes(70_000), Bytes(70_000)));
+        assert_eq!(cubic.w_max, Bytes(100_000));
+        // 80 < 100: W_max = 80 * 1.7 / 2 = 68.
+        let _ = cubic.cut(&loss(LossKind::Recovery, 80), &view(80, 70, 0));
+        assert_eq!(cubic.w_max, Bytes(68_000));
+        assert!(cubic.set("fast_convergence", KnobValue::Word("off")));
+        let _ = cubic.cut(&loss(LossKind::Recovery, 60), &view(60, 56, 0));
+        assert_eq!(cubic.w_max, Bytes(60_000));
+    }
+
+    #[test]
+    fn an_ack_moves_cwnd_by_its_share_of_the_way_to_the_curve() {
+        let mut cubic = Cubic::default();
+        let _ = cubic.cut(&loss(LossKind::Recovery, 1_000), &view(1_000, 500, 0));
+        // At t = 0 the curve one RTT ahead is 1000 - 0.4 * (9.0856 - 0.1)^3 = 709.797; the ACK's
+        // share is 1/700 of 9.797 segments: 13.996 bytes.
+        let step = cubic.step(&ack(), &view(700, 700, 0));
+        assert_eq!(step.window.cwnd, Bytes(700_013));
+        assert_eq!(step.exit, None);
+    }
+
+    #[test]
+    fn growth_is_at_most_half_a_window_per_rtt() {
+        let mut cubic = Cubic::default();
+        let _ = cubic.cut(&loss(LossKind::Recovery, 10), &view(10, 5, 0));
+        let _ = cubic.step(&ack(), &view(7, 7, 0));
+        // 100 s later the curve is far away: 1/7 of half of 7 segments.
+        let step = cubic.step(&ack(), &view(7, 7, 100_000));
+        assert_eq!(step.window.cwnd, Bytes(7_500));
+    }
+
+    #[test]
+    fn small_windows_grow_as_renos_do() {
+        let mut cubic = Cubic::default();
+        let _ = cubic.cut(&loss(LossKind::Recovery, 10), &view(10, 5, 0));
+        // The curve gains 0.4 * 0.1^3 segments in the first RTT; W_est alpha = 9/17 per window.
+        let mut window = view(7, 7, 0).window;
+        for n in 0..7 {
+            let mut now = view(7, 7, n * 14);
+            now.window = window;
+            window = cubic.step(&ack(), &now).window;
+        }
+        assert!((7_500..7_530).contains(&window.cwnd.0), "{window:?}");
+    }
+
+    #[test]
+    fn without_a_loss_to_go_by_the_curve_starts_flat() {
+        let mut cubic = Cubic::default();
+        let _ = cubic.cut(&loss(LossKind::Timeout, 100), &view(100, 500, 0));
+        cubic.enter(&view(70, 70, 0));
+        let _ = cubic.step(&ack(), &view(70, 70, 0));
+        assert_eq!((cubic.curve.origin, cubic.curve.k), (Bytes(70_000), 0));
+        assert_eq!(cubic.prior, Bytes(70_000));
+    }
+
+    #[test]
+    fn time_in_which_the_source_limits_does_not_count() {
+        let mut cubic = Cubic::default();
+        let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+        let _ = cubic.step(&ack(), &view(70, 70, 0));
+        let limited = Ack { app_limited: true, ..ack() };
+        assert_eq!(cubic.step(&limited, &view(70, 70, 5_000)).window.cwnd, Bytes(70_000));
+        assert_eq!(cubic.start, Instant(5_000_000_000));
+    }
+
+    #[test]
+    fn the_older_form_has_its_own_constants() {
+        let mut cubic = Cubic::default();
+        assert!(cubic.set("preset", KnobValue::Word("ns2")));
+        // No loss to go by: one segment per 50 ACKs.
+        let step = cubic.step(&ack(), &view(100, 100, 0));
+        assert_eq!(step.window.cwnd, Bytes(100_020));
+        let cut = cubic.cut(&loss(LossKind::Recovery, 1_024), &view(1_024, 512, 0));
+        assert_eq!(cut.cwnd.0 / MSS, 818, "819 less what millionths cannot hold");
+        // Beyond W_max no more than 16 segments per RTT of 100 ms.
+        let _ = cubic.step(&ack(), &view(819, 819, 0));
+        let step = cubic.step(&ack(), &view(819, 819, 60_000));
+        assert_eq!(step.window.cwnd.0 - 819 * MSS, 16 * MSS / 819);
+    }
+}

@@ -1,0 +1,366 @@
+//! M-Start (M-Start paper, section 4): slow start whose increment counts down from P and starts over.
+//!
+//! What it believes: early in a round the queue is empty, so a large increment does no harm there. What
+//! it does: a counter `scnt` starts at `P = 10`; each ACK below ssthresh adds `scnt` segments instead of
+//! one and takes one off the counter, which returns to P when it is used up. With one ACK per segment
+//! the window multiplies by 6.5 per round: 2, 21, 139, 901, 5859.
+//!
+//! The pseudo-code cannot run as printed, and prose, equation and tables disagree. The defaults are the
+//! reading that gives the windows 12, 21, 29, 36, 42, 139, 146, 152, 157 and 901 of Table 2 and the sums
+//! 10392 and 426712 of Table 3; every other reading is a knob. The simulation of section 6 fits
+//! `first=P` with an initial window of two segments.
+//!
+//! Inferred: a restart after a timeout begins as the connection did, the first ACK included; an ACK for
+//! several segments counts as one. The last increment before ssthresh may pass it by up to `P - 1`
+//! segments, as in the loop that the paper changes.
+
+use crate::event::Ack;
+use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::policy::{Entry, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::Bytes;
+use crate::view::View;
+
+/// Slow start with a step-up count.
+#[derive(Clone, Copy, Debug)]
+pub struct MStart {
+    iw: Option<Amount>,
+    ssthresh: Option<Amount>,
+    /// `P`, at least one.
+    largest: u64,
+    /// The last increment before the counter returns to P: one or zero.
+    smallest: u64,
+    first: First,
+    reset_per_rtt: bool,
+    until: Until,
+    after_timeout: AfterTimeout,
+    several: Several,
+    /// `scnt`: the next increment, in segments.
+    count: u64,
+    /// The next ACK is the first.
+    is_first: bool,
+}
+
+/// What the very first ACK adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum First {
+    /// One segment, without counting: the first iterations stay as they were.
+    One,
+    /// P segments.
+    Largest,
+}
+
+/// Up to where the count decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    Ssthresh,
+    HalfSsthresh,
+}
+
+/// What a timeout does to the counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AfterTimeout {
+    Restart,
+    Continue,
+}
+
+/// What an ACK for several segments counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Several {
+    One,
+    Each,
+}
+
+impl MStart {
+    /// The increments of `acks` ACKs, in segments.
+    fn increments(&mut self, acks: u64) -> u64 {
+        let length = self.largest - self.smallest + 1;
+        let sum = self.largest * (self.largest + 1) / 2;
+        let mut total = (acks / length).saturating_mul(sum);
+        for _ in 0..acks % length {
+            total = total.saturating_add(self.count);
+            self.count = if self.count <= self.smallest { self.largest } else { self.count - 1 };
+        }
+        total
+    }
+
+    fn restart(&mut self) {
+        self.count = self.largest;
+        self.is_first = true;
+    }
+}
+
+impl Observer for MStart {
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("mstart_scnt", self.count);
+    }
+}
+
+impl Startup for MStart {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.iw.map_or(default, |iw| iw.bytes(mss))
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss))
+    }
+
+    fn enter(&mut self, why: Entry, _view: &View) {
+        if why != Entry::Timeout || self.after_timeout == AfterTimeout::Restart {
+            self.restart();
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        let end = match self.until {
+            Until::Ssthresh => window.ssthresh,
+            Until::HalfSsthresh => window.ssthresh / 2,
+        };
+        if window.cwnd >= end {
+            return double(ack, view);
+        }
+        if self.reset_per_rtt && view.round_start {
+            self.count = self.largest;
+        }
+        if core::mem::take(&mut self.is_first) && self.first == First::One {
+            return double(ack, view);
+        }
+        let acks = match self.several {
+            Several::One => 1,
+            Several::Each => (ack.acked.0 / view.mss.0.max(1)).max(1),
+        };
+        window.grow(view.mss * self.increments(acks)).until_threshold()
+    }
+}
+
+impl Default for MStart {
+    fn default() -> Self {
+        Self {
+            iw: None,
+            ssthresh: None,
+            largest: P,
+            smallest: 1,
+            first: First::One,
+            reset_per_rtt: false,
+            until: Until::Ssthresh,
+            after_timeout: AfterTimeout::Restart,
+            several: Several::One,
+            count: P,
+            is_first: true,
+        }
+    }
+}
+
+impl Knobs for MStart {
+    const KNOBS: &'static [Knob] = &[
+        Knob {
+            name: "preset",
+            kind: KnobKind::Word(&["tables", "simulation"]),
+            default: "tables",
+            doc: "tables: first=1, as in Tables 2 and 3; simulation: first=P, as section 6 must have run",
+        },
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "P",
+            kind: KnobKind::Count(1, 1_000),
+            default: "10",
+            doc: "the increment that the count starts from, in segments",
+        },
+        Knob {
+            name: "cycle",
+            kind: KnobKind::Word(&["10..1", "10..0"]),
+            default: "10..1",
+            doc: "whether the count ends at one or takes in zero (10 stands for P)",
+        },
+        Knob {
+            name: "first",
+            kind: KnobKind::Word(&["1", "P"]),
+            default: "1 (tables), P (simulation)",
+            doc: "what the first ACK adds: one segment without counting, or P",
+        },
+        Knob {
+            name: "reset_per_rtt",
+            kind: KnobKind::Word(&["off", "on"]),
+            default: "off",
+            doc: "the count starts over with every round, as the prose hints and the tables deny",
+        },
+        Knob {
+            name: "until",
+            kind: KnobKind::Word(&["ssthresh", "half"]),
+            default: "ssthresh",
+            doc: "where the count ends: at ssthresh, or at half of it with slow start from there",
+        },
+        Knob {
+            name: "after_rto",
+            kind: KnobKind::Word(&["restart", "continue"]),
+            default: "restart",
+            doc: "after a timeout the count starts over as at the first ACK, or goes on",
+        },
+        Knob {
+            name: "several",
+            kind: KnobKind::Word(&["one", "each"]),
+            default: "one",
+            doc: "an ACK for several segments counts once, or once for each",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("preset", KnobValue::Word("tables")) => self.first = First::One,
+            ("preset", KnobValue::Word("simulation")) => self.first = First::Largest,
+            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
+            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
+            ("P", KnobValue::Count(largest)) => {
+                self.largest = largest.clamp(1, 1_000);
+                self.count = self.largest;
+            }
+            ("cycle", KnobValue::Word(word)) => self.smallest = u64::from(word == "10..1"),
+            ("first", KnobValue::Word("1")) => self.first = First::One,
+            ("first", KnobValue::Word("P")) => self.first = First::Largest,
+            ("reset_per_rtt", KnobValue::Word(word)) => self.reset_per_rtt = word == "on",
+            ("until", KnobValue::Word("ssthresh")) => self.until = Until::Ssthresh,
+            ("until", KnobValue::Word("half")) => self.until = Until::HalfSsthresh,
+            ("after_rto", KnobValue::Word("restart")) => {
+                self.after_timeout = AfterTimeout::Restart;
+            }
+            ("after_rto", KnobValue::Word("continue")) => {
+                self.after_timeout = AfterTimeout::Continue;
+            }
+            ("several", KnobValue::Word("one")) => self.several = Several::One,
+            ("several", KnobValue::Word("each")) => self.several = Several::Each,
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// The paper's P, which it takes from the initial window of ten segments.
+const P: u64 = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Instant, Span};
+    use crate::view::{Phase, Rtt, Window};
+
+    fn view(cwnd: u64, ssthresh: u64, round_start: bool) -> View {
+        let rtt = Span::from_millis(200);
+        View {
+            now: Instant(0),
+            window: Window { cwnd: Bytes(cwnd), ssthresh: Bytes(ssthresh) },
+            mss: Bytes(1),
+            rtt: Rtt { latest: rtt, smoothed: rtt, variation: Span(0), min: rtt, first: rtt },
+            in_flight: Bytes(cwnd),
+            acked: Bytes(0),
+            sent: Bytes(0),
+            delivered: Bytes(0),
+            phase: Phase::Startup,
+            eligible: None,
+            recovering: false,
+            round: 0,
+            round_start,
+        }
+    }
+
+    fn ack(segments: u64) -> Ack {
+        Ack { acked: Bytes(segments), credited: Bytes(segments), ..Ack::default() }
+    }
+
+    fn set(policy: &mut MStart, knobs: &[(&str, &'static str)]) {
+        for (name, word) in knobs {
+            assert!(policy.set(name, KnobValue::Word(word)), "{name}={word}");
+        }
+    }
+
+    /// The window after each ACK; a round has as many ACKs as the window at its start.
+    fn windows<const ACKS: usize>(knobs: &[(&str, &'static str)], iw: u64) -> [u64; ACKS] {
+        let mut policy = MStart::default();
+        set(&mut policy, knobs);
+        let (mut cwnd, mut round, mut left) = (iw, true, iw);
+        core::array::from_fn(|_| {
+            cwnd = policy.step(&ack(1), &view(cwnd, u64::MAX, round)).window.cwnd.0;
+            left -= 1;
+            round = left == 0;
+            if round {
+                left = cwnd;
+            }
+            cwnd
+        })
+    }
+
+    #[test]
+    fn the_windows_of_the_first_acks_are_those_of_table_2() {
+        assert_eq!(windows(&[], 1), [2, 12, 21, 29, 36, 42, 47, 51, 54]);
+    }
+
+    #[test]
+    fn rounds_end_at_2_21_139_901_and_5859() {
+        let windows: [u64; 1 + 2 + 21 + 139 + 901] = windows(&[], 1);
+        let ends = [1, 3, 24, 163, 1064].map(|acks: usize| windows[acks - 1]);
+        assert_eq!(ends, [2, 21, 139, 901, 5859]);
+        assert_eq!(windows[24..27], [146, 152, 157], "the counter runs on across rounds");
+    }
+
+    #[test]
+    fn a_count_down_to_zero_gives_122_and_736() {
+        let windows: [u64; 1 + 2 + 21 + 122] = windows(&[("cycle", "10..0")], 1);
+        assert_eq!([windows[23], windows[145]], [122, 736]);
+    }
+
+    #[test]
+    fn the_first_ack_may_count_as_any_other() {
+        assert_eq!(windows(&[("first", "P")], 2), [12, 21]);
+        assert_eq!(windows::<23>(&[("preset", "simulation")], 2)[22], 139);
+    }
+
+    #[test]
+    fn a_count_that_starts_over_every_round_begins_it_with_p() {
+        // Round of 21 ACKs from 21: two whole cycles and one ten, 141; the next round begins with ten.
+        let windows: [u64; 1 + 2 + 21 + 1] = windows(&[("reset_per_rtt", "on")], 1);
+        assert_eq!(windows[22..], [21 + 110, 141, 151]);
+    }
+
+    #[test]
+    fn above_half_of_ssthresh_it_may_be_slow_start() {
+        let mut policy = MStart::default();
+        set(&mut policy, &[("preset", "simulation"), ("until", "half")]);
+        assert_eq!(policy.step(&ack(1), &view(49, 100, false)).window.cwnd, Bytes(59));
+        assert_eq!(policy.step(&ack(1), &view(59, 100, false)).window.cwnd, Bytes(60));
+    }
+
+    #[test]
+    fn start_up_ends_once_ssthresh_is_reached_or_passed() {
+        let mut policy = MStart::default();
+        set(&mut policy, &[("preset", "simulation")]);
+        let step = policy.step(&ack(1), &view(95, 100, false));
+        assert_eq!(step.window.cwnd, Bytes(105));
+        assert!(step.exit.is_some());
+        assert!(policy.step(&ack(1), &view(80, 100, false)).exit.is_none());
+    }
+
+    #[test]
+    fn a_timeout_starts_the_count_over_unless_told_otherwise() {
+        let after = |word: &'static str| {
+            let mut policy = MStart::default();
+            set(&mut policy, &[("preset", "simulation"), ("after_rto", word)]);
+            let _ = policy.step(&ack(1), &view(2, 100, false));
+            policy.enter(Entry::Timeout, &view(1, 100, false));
+            policy.step(&ack(1), &view(1, 100, false)).window.cwnd.0
+        };
+        assert_eq!((after("restart"), after("continue")), (11, 10));
+    }
+
+    #[test]
+    fn an_ack_for_several_segments_counts_once_or_for_each() {
+        let grown = |word: &'static str, segments: u64| {
+            let mut policy = MStart::default();
+            set(&mut policy, &[("preset", "simulation"), ("several", word)]);
+            policy.step(&ack(segments), &view(1_000, u64::MAX, false)).window.cwnd.0 - 1_000
+        };
+        assert_eq!((grown("one", 2), grown("each", 2)), (10, 19));
+        assert_eq!(grown("each", 23), 110 + 27);
+    }
+}
