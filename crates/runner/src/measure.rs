@@ -92,8 +92,9 @@ fn startup(spec: &FlowSpec, flow: &FlowOutcome) -> Startup {
     let since_start = |at: Instant| seconds(at.since(spec.start).0);
     let [at_60, at_80, at_90] = flow.startup.time_to_bdp.map(|at| at.map(since_start));
     let time_to_bdp_s = TimeToBdp { at_60, at_80, at_90 };
+    let reprobes = flow.reprobes;
     let Some(exit) = flow.startup.exit else {
-        return Startup { time_to_bdp_s, ..Startup::default() };
+        return Startup { time_to_bdp_s, reprobes, ..Startup::default() };
     };
     let ratio = |part: Bytes, whole: u64| part.0 as f64 / whole.max(1) as f64;
     Startup {
@@ -105,6 +106,7 @@ fn startup(spec: &FlowSpec, flow: &FlowOutcome) -> Startup {
         drops_in_exit_round: Some(flow.startup.drops_in_exit_round),
         reductions_next_10_rtt: Some(flow.startup.reductions_next_10_rtt),
         time_to_bdp_s,
+        reprobes,
     }
 }
 

@@ -134,6 +134,9 @@ pub struct Startup {
     pub reductions_next_10_rtt: Option<u64>,
     /// When cwnd first reached these shares of the BDP, seconds after the flow's start.
     pub time_to_bdp_s: TimeToBdp,
+    /// How often start-up began again because the avoidance asked for it, as Load Gauge does.
+    #[serde(default)]
+    pub reprobes: u64,
 }
 
 /// Seconds until cwnd first reached a share of the BDP.
@@ -217,7 +220,7 @@ mod tests {
             delivered_packets sent_packets retransmitted_packets fast_retransmits timeouts \
             completion_time_s peak_cwnd_packets final_cwnd_packets startup exit_time_s \
             exit_reason exit_cwnd_packets exit_window_over_bdp inflight_over_window_at_exit \
-            drops_in_exit_round reductions_next_10_rtt time_to_bdp_s 0.6 0.8 0.9 bottleneck drops \
+            drops_in_exit_round reductions_next_10_rtt time_to_bdp_s 0.6 0.8 0.9 reprobes bottleneck drops \
             utilization peak_queue_packets mean_queue_packets total_throughput_bps jain_index \
             cost wall_s events delivered_packets_per_s";
         let keys: Vec<&str> = json

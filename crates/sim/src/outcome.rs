@@ -36,6 +36,8 @@ pub struct FlowOutcome {
     pub final_cwnd: Bytes,
     /// How the first start-up went.
     pub startup: StartupOutcome,
+    /// How often start-up began again because the avoidance asked for it.
+    pub reprobes: u64,
     /// Samples over time, if asked for.
     pub series: Vec<FlowSample>,
     /// Names of the values in [`FlowSample::gauges`].

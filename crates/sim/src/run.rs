@@ -251,6 +251,7 @@ impl Flow {
             peak_cwnd: watch.peak_cwnd,
             final_cwnd: self.tcp.core().cwnd(),
             startup: watch.startup,
+            reprobes: self.tcp.core().reprobes(),
             series: watch.series,
             gauge_names: watch.gauge_names,
         }
