@@ -105,7 +105,7 @@ impl Curve {
     pub fn at(&self, t: Span) -> Bytes {
         let t = ticks(t).min(2 * LONGEST);
         let offset = u128::from(t.abs_diff(self.k).min(LONGEST));
-        let change = offset * offset * offset * u128::from(self.scale) >> 64;
+        let change = (offset * offset * offset * u128::from(self.scale)) >> 64;
         let change = Bytes(u64::try_from(change).unwrap_or(u64::MAX));
         if t < self.k { self.origin - change } else { self.origin + change }
     }
@@ -156,7 +156,7 @@ impl Cubic {
         let alpha = if passed && self.form.era == Era::Rfc9438 {
             1 << FRACTION
         } else {
-            (3 * (RATIO_ONE - beta) << FRACTION) / (RATIO_ONE + beta)
+            ((3 * (RATIO_ONE - beta)) << FRACTION) / (RATIO_ONE + beta)
         };
         let share = mul_div(acked.0, view.mss.0, 1).saturating_mul(alpha);
         self.estimate = self.estimate.saturating_add(share / view.window.cwnd.0.max(1));
@@ -332,7 +332,7 @@ fn ticks(span: Span) -> u64 {
 fn cube_root(n: u128) -> u64 {
     let mut root: u64 = 0;
     for bit in (0..43).rev() {
-        let next = root | 1 << bit;
+        let next = root | (1 << bit);
         let wide = u128::from(next);
         if (wide * wide).checked_mul(wide).is_some_and(|cube| cube <= n) {
             root = next;
