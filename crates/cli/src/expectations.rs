@@ -2,7 +2,9 @@
 
 use firstflight_report::{Column, Table, Verdict};
 use firstflight_runner::{Control, ControlProblem};
+use firstflight_scenario::expect::measured;
 use firstflight_scenario::{Expect, RunResult, Scenario, Unmet};
+use serde_json::Value;
 
 use crate::digits;
 use crate::failure::Failure;
@@ -56,20 +58,41 @@ pub(crate) fn check<'a>(
             let mut unmet = alone.unmet(run);
             unmet.iter_mut().for_each(|unmet| unmet.measured = shortened(&unmet.measured));
             let verdict = if unmet.is_empty() { Verdict::Pass } else { Verdict::Fail };
-            let measured: Vec<&str> = unmet.iter().map(|unmet| unmet.measured.as_str()).collect();
+            let values = measured(run, &field).unwrap_or_default();
             let expected = serde_json::to_value(&alone.expect[0].fields[&field]);
             let expected = expected.ok().and_then(|text| Some(text.as_str()?.to_owned()));
             table.push([
                 run.alias.clone().into(),
                 field.clone().into(),
                 expected.unwrap_or_default().into(),
-                measured.join(", ").into(),
+                in_short(&values).into(),
                 verdict.into(),
             ]);
             all.extend(unmet);
         }
     }
     (!table.rows.is_empty()).then_some(Checked { table, unmet: all })
+}
+
+/// The value, or the smallest and the largest, or the words of several flows.
+fn in_short(values: &[(String, Value)]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    let mut numbers: Vec<f64> = values.iter().filter_map(|(_, value)| value.as_f64()).collect();
+    numbers.sort_by(f64::total_cmp);
+    match numbers.as_slice() {
+        [] => {}
+        [first, .., last] if first < last => {
+            texts.push(format!("{}..{}", digits::short(*first), digits::short(*last)));
+        }
+        [first, ..] => texts.push(digits::short(*first)),
+    }
+    for (_, value) in values.iter().filter(|(_, value)| !value.is_number()) {
+        let text = value.as_str().map_or_else(|| "none".to_owned(), str::to_owned);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts.join(", ")
 }
 
 fn shortened(measured: &str) -> String {
@@ -82,4 +105,21 @@ fn conditions(expect: &Expect) -> impl Iterator<Item = (Expect, String)> {
         let fields = [(field.clone(), condition.clone())].into();
         (Expect { control: expect.control.clone(), fields }, field.clone())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_values_are_shown_by_their_range_and_words_once_each() {
+        let shown = |values: &[Value]| {
+            let values = values.iter().map(|value| (String::new(), value.clone()));
+            in_short(&values.collect::<Vec<_>>())
+        };
+        assert_eq!(shown(&[2.into(), 0.into(), 1.into()]), "0..2");
+        assert_eq!(shown(&[0.25.into(), 0.25.into()]), "0.25");
+        assert_eq!(shown(&["loss".into(), Value::Null, "loss".into()]), "loss, none");
+        assert_eq!(shown(&[1.5.into(), Value::Null]), "1.5, none");
+    }
 }

@@ -50,3 +50,23 @@ pub(crate) fn check_directory(flag: &'static str, path: &Path) -> Result<(), Fai
     let tried = File::create_new(&probe).and_then(|_| fs::remove_file(&probe));
     tried.map_err(|error| fault(format!("{}: {error}", existing.display())))
 }
+
+/// A name as part of a file name on every system: `astart-preset-paper`.
+pub(crate) fn file_name(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '+';
+    let words = text.split(|c| !plain(c)).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("-");
+    // Long names of many knobs would not be accepted by every file system.
+    name.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_with_knobs_names_a_file_on_every_system() {
+        assert_eq!(file_name("astart(preset=paper)+westwood"), "astart-preset-paper-+westwood");
+        assert_eq!(file_name("../x"), "x");
+    }
+}

@@ -2,7 +2,7 @@
 
 mod verdicts;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use firstflight_reproduce::{Options, Outcome, Progress as Finished};
 use firstflight_scenario::{Reproduction, Verdict};
@@ -22,10 +22,12 @@ pub(crate) struct Args {
     /// Print the rows as one JSON document
     #[arg(long)]
     json: bool,
-    /// Write report.html, figures, data, scenarios and rows.json here
-    #[arg(long, value_name = "DIR", default_value = OUT)]
-    out: PathBuf,
-    /// Keep finished runs here, to go on after an interruption [default: cache below --out]
+    /// Write report.html, figures, data, scenarios and rows.json here [default:
+    /// firstflight-out/reproduce, and below it for a selection]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Keep finished runs here, to go on after an interruption [default: cache below --out, or
+    /// firstflight-out/reproduce/cache]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
     /// One seed per run instead of several
@@ -47,8 +49,14 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
-    output::check_directory("--out", &args.out)?;
-    if let Some(cache) = &args.cache {
+    let out = args.out.clone().unwrap_or_else(|| usual_place(&args.select));
+    // Selections have reports of their own and share what they ran.
+    let cache = args.cache.clone().or_else(|| match &args.out {
+        None => Some(Path::new(OUT).join("cache")),
+        Some(_) => None,
+    });
+    output::check_directory("--out", &out)?;
+    if let Some(cache) = &cache {
         output::check_directory("--cache", cache)?;
     }
     let progress = Progress::new(0);
@@ -58,8 +66,8 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
     };
     let outcome = firstflight_reproduce::reproduce(&Options {
         select: &args.select,
-        out: Some(&args.out),
-        cache: args.cache.as_deref(),
+        out: Some(&out),
+        cache: cache.as_deref(),
         stop: interrupt::listen(),
         progress: &finished,
         command_line: command_line::typed(),
@@ -79,6 +87,14 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         output::complain(&format!("interrupted: {}", outcome.how_to_go_on()));
     }
     Ok(status(&outcome))
+}
+
+/// Where the report goes if nothing is said: a part does not replace the whole.
+fn usual_place(select: &[String]) -> PathBuf {
+    match output::file_name(&select.join("-")) {
+        name if name.is_empty() => PathBuf::from(OUT),
+        name => Path::new(OUT).join(name),
+    }
 }
 
 fn status(outcome: &Outcome) -> Status {

@@ -3,7 +3,7 @@
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Cell, Column, Table};
 use firstflight_runner::Report;
-use firstflight_scenario::{FlowResult, RunResult};
+use firstflight_scenario::{FlowResult, Rate, ResolvedBuffer, RunResult, Time};
 
 /// The table of a report. Several flows of one run share a row: rates are their sum, counts too,
 /// windows and times their mean.
@@ -109,14 +109,16 @@ pub(crate) fn path(report: &Report) -> String {
         return "no link".to_owned();
     };
     let buffer = match link.buffer {
-        firstflight_scenario::ResolvedBuffer::Packets(packets) => format!("{packets} packets"),
-        firstflight_scenario::ResolvedBuffer::Bytes(bytes) => format!("{bytes} bytes"),
+        ResolvedBuffer::Packets(packets) => format!("{packets} packets"),
+        ResolvedBuffer::Bytes(bytes) => format!("{bytes} bytes"),
     };
     let rtt_ns = resolved.flows.first().map_or(0, |flow| flow.rtt_ns);
-    let rate = firstflight_scenario::Rate::from_bps(link.rate_bps);
-    let rtt = firstflight_scenario::Time::from_ns(rtt_ns);
-    let duration = firstflight_scenario::Time::from_ns(resolved.duration_ns);
-    format!("{rate}, {rtt}, buffer {buffer}, {duration}")
+    let rate = Rate::from_bps(link.rate_bps);
+    let rtt = Time::from_ns(rtt_ns);
+    let duration = Time::from_ns(resolved.duration_ns);
+    let udp = resolved.udp.iter().map(|source| Rate::from_bps(source.rate_bps));
+    let udp: String = udp.map(|rate| format!(", UDP at {rate}")).collect();
+    format!("{rate}, {rtt}, buffer {buffer}, {duration}{udp}")
 }
 
 /// The rate of the slowest link over all, in bit/s.

@@ -8,6 +8,7 @@ use firstflight_runner::Report;
 use firstflight_scenario::Series;
 
 use crate::failure::Failure;
+use crate::output::file_name;
 
 /// Samples over time for people's eyes, and for files.
 pub(crate) const COARSE: u32 = 500;
@@ -52,24 +53,9 @@ fn put(out: &Path, name: &str, series: &Series) -> Result<(), Failure> {
     Ok(write_file(&out.join(name), text)?)
 }
 
-/// A control or link as part of a file name: `astart-preset-paper`.
-fn file_name(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '+';
-    let words = text.split(|c| !plain(c)).filter(|word| !word.is_empty());
-    let name = words.collect::<Vec<_>>().join("-");
-    // Long names of many knobs would not be accepted by every file system.
-    name.chars().take(80).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_control_with_knobs_names_a_file_on_every_system() {
-        assert_eq!(file_name("astart(preset=paper)+westwood"), "astart-preset-paper-+westwood");
-        assert_eq!(file_name("../x"), "x");
-    }
 
     #[test]
     fn many_flows_have_fewer_samples_each() {

@@ -1,7 +1,7 @@
 //! What a scenario expects of its results: `utilization = ">= 0.9"`, checked on every run.
 //!
 //! A field is named by its dotted path in the JSON of a run. `flows.timeouts` must hold for every
-//! flow, `flows.0.timeouts` for the first; `utilization` is the sum over all flows.
+//! flow, `flows.0.timeouts` for the first; `utilization` is that of all flows together.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -124,25 +124,16 @@ impl Expect {
         if !self.control.as_ref().is_none_or(of_this) {
             return Vec::new();
         }
-        let Ok(json) = serde_json::to_value(run) else {
-            return vec![Unmet {
-                control: run.alias.clone(),
-                field: "run".to_owned(),
-                measured: "not a number somewhere".to_owned(),
-                expected: "finite numbers".to_owned(),
-            }];
-        };
-        let total: f64 = run.flows.iter().map(|flow| flow.utilization).sum();
         let mut unmet = Vec::new();
         for (field, condition) in &self.fields {
-            let mut found = Vec::new();
-            match field.as_str() {
-                "utilization" => found.push((field.clone(), Value::from(total))),
-                _ => collect(&json, field, String::new(), &mut found),
-            }
-            if found.is_empty() {
-                found.push((field.clone(), Value::Null));
-            }
+            let Ok(found) = measured(run, field) else {
+                return vec![Unmet {
+                    control: run.alias.clone(),
+                    field: "run".to_owned(),
+                    measured: "not a number somewhere".to_owned(),
+                    expected: "finite numbers".to_owned(),
+                }];
+            };
             let broken = found.into_iter().filter(|(_, value)| !condition.holds(value));
             unmet.extend(broken.map(|(field, value)| Unmet {
                 control: run.alias.clone(),
@@ -222,6 +213,36 @@ impl Relation {
             Self::Unequal => value != limit,
         }
     }
+}
+
+/// What `run` has at `field`, by the path of each value: one per flow for `flows.timeouts`, a null
+/// where there is nothing.
+///
+/// # Errors
+/// A number of the run that is not finite.
+pub fn measured(run: &RunResult, field: &str) -> Result<Vec<(String, Value)>, serde_json::Error> {
+    let json = serde_json::to_value(run)?;
+    let mut found = Vec::new();
+    if field == "utilization" {
+        found.push((field.to_owned(), Value::from(utilization(run))));
+    } else {
+        collect(&json, field, String::new(), &mut found);
+    }
+    if found.is_empty() {
+        found.push((field.to_owned(), Value::Null));
+    }
+    Ok(found)
+}
+
+/// Of a single flow over its own life; of several together over the whole run, since flows that
+/// come and go would otherwise add up to more than the link carries.
+fn utilization(run: &RunResult) -> f64 {
+    if let [flow] = run.flows.as_slice() {
+        return flow.utilization;
+    }
+    let over_run = |flow: &FlowResult| flow.delivered_bytes as f64 * 8.0 / run.duration_s;
+    let busy = run.flows.iter().filter(|flow| flow.throughput_bps > 0.0);
+    busy.map(|flow| flow.utilization * over_run(flow) / flow.throughput_bps).sum()
 }
 
 /// A finite number in the field's unit, which the field's name carries; `30Mbps` and `2s` too.
@@ -316,6 +337,8 @@ mod tests {
     fn run() -> RunResult {
         let flow = |timeouts| FlowResult {
             utilization: 0.45,
+            throughput_bps: 1.8e7,
+            delivered_bytes: 45_000_000,
             timeouts,
             startup: Startup {
                 exit_reason: Some("loss".to_owned()),
@@ -328,6 +351,7 @@ mod tests {
             control: "astart+westwood".to_owned(),
             alias: "astart".to_owned(),
             flows: vec![flow(0), flow(2)],
+            duration_s: 20.0,
             total_throughput_bps: 3.6e7,
             ..RunResult::default()
         }
@@ -365,6 +389,16 @@ mod tests {
         assert_eq!(unmet("[expect]\nflows.7.timeouts = '== 0'").len(), 1);
         assert_eq!(unmet("[expect]\nutilization = '> 0.9'").len(), 1);
         assert_eq!(unmet("[expect]\nutilization = '0.1..0.2'").len(), 1);
+    }
+
+    #[test]
+    fn flows_that_come_and_go_do_not_use_more_than_there_is() {
+        let mut run = run();
+        run.duration_s = 80.0;
+        let found = measured(&run, "utilization").unwrap();
+        assert_eq!(found, [("utilization".to_owned(), Value::from(0.225))]);
+        run.flows.truncate(1);
+        assert_eq!(measured(&run, "utilization").unwrap()[0].1, Value::from(0.45));
     }
 
     #[test]

@@ -161,8 +161,9 @@ fn reproduce_prints_the_verdicts_of_a_table_and_writes_its_report() {
     assert_eq!(outcome.code, 0, "{outcome:?}");
     assert!(outcome.stdout.contains("astart table1"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("5 claims: 5 pass, 0 fail"), "{}", outcome.stdout);
-    assert_eq!(outcome.stderr, "report: firstflight-out/reproduce/report.html\n");
-    let page = fs::read_to_string(place.path("firstflight-out/reproduce/report.html")).unwrap();
+    assert_eq!(outcome.stderr, "report: firstflight-out/reproduce/table1/report.html\n");
+    let page = place.path("firstflight-out/reproduce/table1/report.html");
+    let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("firstflight reproduce table1"));
 }
 
