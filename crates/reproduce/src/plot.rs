@@ -92,7 +92,12 @@ impl Plot {
             panel = panel.with(Series::line(name, points));
         }
         for published in &self.paper {
-            let series = Series::reference(&published.name, published.points.clone());
+            let (name, points) = (&published.name, published.points.clone());
+            // A line through one or two points has no markers, and one point no line.
+            let series = match points.len() {
+                0..3 => Series::points(name, points),
+                _ => Series::reference(name, points),
+            };
             let series = match &published.like {
                 Some(like) => series.like(like),
                 None => series,
