@@ -226,7 +226,7 @@ impl Ere {
     fn step(&mut self, dt: u64, sample: u64, tau: u64) {
         let mean = (sample + self.sample) << 15;
         let target = if self.knobs.filter == Filter::Plain { sample << 16 } else { mean };
-        let dt = dt.min(2 * tau);
+        // 1 - a in 2^-32. Over more than 2 tau it would exceed one, and `a` turn negative.
         let weight = match self.knobs.filter {
             Filter::Constant => CONSTANT_WEIGHT,
             _ => mul_div(2 * dt, 1 << 32, 2 * tau + dt).min((1 << 32) - 1),
