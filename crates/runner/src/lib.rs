@@ -16,6 +16,7 @@ mod endpoint;
 mod measure;
 mod network;
 mod ns2;
+mod script;
 mod trace;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -29,6 +30,7 @@ use firstflight_sim::{Interrupted, Pace, run_until};
 use rayon::prelude::*;
 
 pub use control::{Control, ControlProblem, accepted};
+pub use script::{SCRIPT_COLUMNS, script};
 
 /// How to run.
 #[derive(Clone, Copy, Default)]
