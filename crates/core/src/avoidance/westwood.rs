@@ -146,7 +146,7 @@ const MIN_SEGMENTS: u64 = 2;
 
 /// The preset, of the estimate and of Load Gauge.
 const PRESET: Knob = Knob {
-    doc: "figures: N = 4, tmin = 10ms, lg.eps = 0.8, fits the published figures; \
+    doc: "figures: N = 3, tmin = 15ms, lg.eps = 0.8, fits the published figures; \
         paper: N = 10, tmin = 0s, lg.eps = 0.6",
     ..ere::PRESET
 };
