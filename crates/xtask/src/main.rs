@@ -1,12 +1,17 @@
 //! Tasks of the repository that are not part of the product: `cargo xtask TASK`.
 //!
-//! `tidy` holds the sources to the style rules that rustfmt and clippy do not know. `oracle` runs
-//! the same scenarios in ns-2, ns-3 and firstflight and prints them side by side.
+//! `test` is what CI runs. `tidy` holds the sources to the style rules that rustfmt and clippy do
+//! not know. `oracle` and `bench` print ns-2 and ns-3 beside firstflight: what they measure, and
+//! how fast.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod bench;
+mod check;
 mod oracle;
+mod step;
+mod test;
 mod tidy;
 
 fn main() -> ExitCode {
@@ -14,6 +19,9 @@ fn main() -> ExitCode {
     let task = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();
     let outcome = match task.as_str() {
+        "check" => check::check(&root(), &rest),
+        "test" => test::test(&root(), &rest),
+        "bench" => bench::run(&root(), &rest),
         "tidy" => tidy::run(&root(), &rest),
         "oracle" => oracle::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
@@ -57,6 +65,14 @@ impl Stop {
     }
 }
 
+/// For a task that takes none.
+fn no_arguments(task: &str, args: &[String]) -> Result<(), Stop> {
+    match args.first() {
+        None => Ok(()),
+        Some(first) => Err(Stop::usage(&format!("{task} takes no arguments, found `{first}`"))),
+    }
+}
+
 /// The workspace's directory: two above this crate's.
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -65,6 +81,11 @@ fn root() -> PathBuf {
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
-  tidy                             check the style rules of CONTRIBUTING.md
+  test                             what CI runs: check, then all tests and doctests
+  check                            rustfmt, clippy, rustdoc, tidy, and cargo-deny if installed
+  tidy                             the style rules of CONTRIBUTING.md that a program can see
+  bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3
+                                   on oracles/bench.toml if installed (three minutes)
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml
-         [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++)";
+         [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++)
+  help                             this list";

@@ -11,8 +11,8 @@ use crate::Stop;
 
 mod measured;
 mod ours;
-mod peers;
-mod point;
+pub(crate) mod peers;
+pub(crate) mod point;
 mod table;
 
 use ours::Ours;

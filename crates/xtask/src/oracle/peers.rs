@@ -25,9 +25,7 @@ impl Peers {
         let script_text = read(&script)?;
         fs::create_dir_all(cache)
             .map_err(|error| Stop::usage(&format!("{}: {error}", cache.display())))?;
-        // ns reads its script from standard input, where an empty one ends it at once.
-        let found = Command::new("ns").arg("-").stdin(std::process::Stdio::null()).output();
-        if found.is_err() {
+        if !has_ns2() {
             return Err(Stop::lacks("ns-2 is missing: `ns` cannot be run; Debian package ns2"));
         }
         let ns3 = if with_ns3 { Some(compile(root, cache)?) } else { None };
@@ -94,8 +92,14 @@ fn ns3_args(point: &Point) -> Option<Vec<String>> {
     Some(args)
 }
 
+/// Whether ns-2 can be run.
+pub(crate) fn has_ns2() -> bool {
+    // ns reads its script from standard input, where an empty one ends it at once.
+    Command::new("ns").arg("-").stdin(std::process::Stdio::null()).output().is_ok()
+}
+
 /// Compiles the ns-3 program against the libraries of the system, once for each text.
-fn compile(root: &Path, cache: &Path) -> Result<(PathBuf, String), Stop> {
+pub(crate) fn compile(root: &Path, cache: &Path) -> Result<(PathBuf, String), Stop> {
     let source = root.join("oracles/ns3-dumbbell.cc");
     let text = read(&source)?;
     let program = cache.join(format!("ns3-dumbbell-{:016x}", hash(&text)));

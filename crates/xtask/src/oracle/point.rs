@@ -117,7 +117,7 @@ fn parse(text: &str) -> Result<Vec<Point>, String> {
 }
 
 /// `rate=40 rtt=100` as pairs.
-fn pairs(text: &str, id: &str) -> Result<BTreeMap<String, String>, String> {
+pub(crate) fn pairs(text: &str, id: &str) -> Result<BTreeMap<String, String>, String> {
     let pair = |word: &str| match word.split_once('=') {
         Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
         None => Err(format!("{id}: `{word}` is not key=value")),

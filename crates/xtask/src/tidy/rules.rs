@@ -2,22 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::Finding;
 use super::source::Source;
+use super::{Excused, Finding};
 
 /// Rules on one file.
-pub(super) fn check(
-    source: &Source,
-    excused: &BTreeMap<String, String>,
-    findings: &mut Vec<Finding>,
-) {
+pub(super) fn check(source: &Source, excused: &Excused, findings: &mut Vec<Finding>) {
     let mut add = |line: usize, text: String| {
         findings.push(Finding { path: source.path.clone(), line, text });
     };
     let prose = source.kind() == "md";
     for (at, line) in source.lines.iter().enumerate() {
         let width = line.chars().count();
-        if !prose && width > WIDTH {
+        if !prose && width > WIDTH && !excused.long_lines.contains_key(&source.path) {
             add(at + 1, format!("line of {width} characters, at most {WIDTH}"));
         }
         if line.ends_with([' ', '\t']) {
@@ -30,7 +26,7 @@ pub(super) fn check(
         }
     }
     let code = source.code_lines();
-    if !prose && code > CODE_LINES && !excused.contains_key(&source.path) {
+    if !prose && code > CODE_LINES && !excused.long_files.contains_key(&source.path) {
         add(1, format!("{code} lines of code, at most {CODE_LINES}: split it, one concept a file"));
     }
     if source.kind() != "rs" {
@@ -76,21 +72,22 @@ pub(super) fn check_modules(sources: &[Source], findings: &mut Vec<Finding>) {
 }
 
 /// No excuse that is not needed, none without a reason.
-pub(super) fn check_excuses(
-    sources: &[Source],
-    excused: &BTreeMap<String, String>,
-    findings: &mut Vec<Finding>,
-) {
-    for (path, reason) in excused {
-        let file = sources.iter().find(|source| source.path == *path);
-        let text = match file {
-            None => "excused from the limit on code lines, but there is no such file",
-            Some(file) if file.code_lines() <= CODE_LINES => "excused, but short enough",
-            Some(_) if reason.trim().is_empty() => "excused without a reason",
-            Some(_) => continue,
-        };
-        findings.push(Finding { path: path.clone(), line: 1, text: text.to_owned() });
-    }
+pub(super) fn check_excuses(sources: &[Source], excused: &Excused, findings: &mut Vec<Finding>) {
+    let long_file = |file: &Source| file.code_lines() > CODE_LINES;
+    let long_line = |file: &Source| file.lines.iter().any(|line| line.chars().count() > WIDTH);
+    let mut check = |excuses: &BTreeMap<String, String>, needed: &dyn Fn(&Source) -> bool| {
+        for (path, reason) in excuses {
+            let text = match sources.iter().find(|source| source.path == *path) {
+                None => "excused, but there is no such file",
+                Some(file) if !needed(file) => "excused, but keeps the limit",
+                Some(_) if reason.trim().is_empty() => "excused without a reason",
+                Some(_) => continue,
+            };
+            findings.push(Finding { path: path.clone(), line: 1, text: text.to_owned() });
+        }
+    };
+    check(&excused.long_files, &long_file);
+    check(&excused.long_lines, &long_line);
 }
 
 fn declares(parent: &Source, name: &str) -> bool {
@@ -136,7 +133,7 @@ mod tests {
 
     fn findings(path: &str, text: &str) -> Vec<String> {
         let mut found = Vec::new();
-        check(&Source::new(path.into(), text.into()), &BTreeMap::new(), &mut found);
+        check(&Source::new(path.into(), text.into()), &Excused::default(), &mut found);
         found.into_iter().map(|finding| finding.text).collect()
     }
 
@@ -181,11 +178,18 @@ mod tests {
     #[test]
     fn an_excuse_must_be_needed_and_given() {
         let long = Source::new("a.rs".into(), "a();\n".repeat(401));
-        let excuses = [("a.rs".to_owned(), String::new()), ("b.rs".to_owned(), "x".to_owned())];
+        let excuses = |list: &[(&str, &str)]| {
+            list.iter().map(|(path, why)| ((*path).to_owned(), (*why).to_owned())).collect()
+        };
+        let excused = Excused {
+            long_files: excuses(&[("a.rs", ""), ("b.rs", "x")]),
+            long_lines: excuses(&[("a.rs", "x")]),
+        };
         let mut found = Vec::new();
-        check_excuses(&[long], &BTreeMap::from(excuses), &mut found);
+        check_excuses(&[long], &excused, &mut found);
         let texts: Vec<&str> = found.iter().map(|finding| finding.text.as_str()).collect();
         assert_eq!(texts[0], "excused without a reason");
         assert!(texts[1].contains("no such file"));
+        assert_eq!(texts[2], "excused, but keeps the limit");
     }
 }

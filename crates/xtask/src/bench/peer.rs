@@ -1,0 +1,59 @@
+//! The speed of another simulator: packets it delivered, over the CPU time of its process.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::Stop;
+use crate::step::unable;
+
+/// How a simulator is called.
+pub(super) struct Peer {
+    pub(super) program: PathBuf,
+    /// Arguments before the keys.
+    pub(super) before: Vec<String>,
+}
+
+/// The line an oracle program prints.
+#[derive(serde::Deserialize)]
+struct Line {
+    delivered: f64,
+    wall_s: f64,
+}
+
+impl Peer {
+    /// Delivered packets per second of CPU, the simulator's own start included.
+    pub(super) fn speed(&self, id: &str, keys: &BTreeMap<String, String>) -> Result<f64, Stop> {
+        let name = format!("({id}) {}", self.program.display());
+        let before = children_cpu_s();
+        let output = Command::new(&self.program)
+            .args(&self.before)
+            .args(keys.iter().map(|(key, value)| format!("{key}={value}")))
+            .output()
+            .map_err(|error| unable(&name, &error))?;
+        let after = children_cpu_s();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let last = text.lines().rfind(|line| line.starts_with('{')).unwrap_or_default();
+        let line: Line = serde_json::from_str(last).map_err(|error| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Stop::failed(&format!("{name}: {error}; {}", said.trim()))
+        })?;
+        // Where the system does not tell the CPU time, the clock on the wall is next best.
+        let cpu_s = before.zip(after).map_or(line.wall_s, |(before, after)| after - before);
+        println!("    ({id}) {:.0} packets in {cpu_s:.2} s of CPU", line.delivered);
+        Ok(line.delivered / cpu_s.max(1.0 / TICKS_PER_S))
+    }
+}
+
+/// CPU time of all children that have ended, in seconds, to a hundredth (proc(5), `cutime` and
+/// `cstime`).
+fn children_cpu_s() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name, in parentheses, may hold anything; behind it the fields begin with the third.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
+    Some((ticks(16)? + ticks(17)?) / TICKS_PER_S)
+}
+
+/// What Linux counts CPU time in for its users.
+const TICKS_PER_S: f64 = 100.0;

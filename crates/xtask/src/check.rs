@@ -1,0 +1,32 @@
+//! Everything that can be said about the sources without running them.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::step::{announce, cargo, run};
+use crate::{Stop, no_arguments, tidy};
+
+/// Runs every check; the first that fails ends it.
+pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
+    no_arguments("check", args)?;
+    run("rustfmt", &mut cargo(root, &["fmt", "--all", "--check"]))?;
+    let clippy = ["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
+    run("clippy", &mut cargo(root, &clippy))?;
+    let mut rustdoc = cargo(root, &["doc", "--workspace", "--no-deps"]);
+    run("rustdoc", rustdoc.env("RUSTDOCFLAGS", "--deny warnings"))?;
+    announce("tidy");
+    tidy::run(root, &[])?;
+    deny(root)
+}
+
+/// What dependencies may be: `deny.toml`.
+fn deny(root: &Path) -> Result<(), Stop> {
+    let mut look = cargo(root, &["deny", "--version"]);
+    let look = look.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !look.is_ok_and(|status| status.success()) {
+        announce("cargo-deny");
+        println!("skipped: cargo-deny is not installed (cargo install cargo-deny)");
+        return Ok(());
+    }
+    run("cargo-deny", &mut cargo(root, &["deny", "check", "bans", "licenses", "sources"]))
+}

@@ -1,0 +1,117 @@
+//! The checks, then all tests, and how many there were.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::check::check;
+use crate::step::{announce, cargo, unable};
+use crate::{Stop, no_arguments};
+
+/// Sums over all test binaries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    passed: u64,
+    failed: u64,
+    /// Tests that said `skipped: <why>` on standard error and returned. The harness counts them as
+    /// passed.
+    skipped: u64,
+}
+
+/// What CI runs. The last line is `N passed, N failed`, then `, N skipped` if any were.
+pub(crate) fn test(root: &Path, args: &[String]) -> Result<(), Stop> {
+    no_arguments("test", args)?;
+    check(root, &[])?;
+    announce("tests");
+    let mut child = cargo(root, &["test", "--workspace", "--no-fail-fast"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| unable("tests", &error))?;
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let mut count = std::thread::scope(|scope| {
+        let notes =
+            scope.spawn(|| err.map_or(Count::default(), |err| follow(err, std::io::stderr())));
+        let mut count = out.map_or(Count::default(), |out| follow(out, std::io::stdout()));
+        count.add(notes.join().unwrap_or_default());
+        count
+    });
+    let status = child.wait().map_err(|error| unable("tests", &error))?;
+    if count == Count::default() {
+        return Err(Stop::failed(&format!("tests: none ran, {status}")));
+    }
+    if !status.success() {
+        // A test binary that crashed has not counted what it did not finish.
+        count.failed = count.failed.max(1);
+    }
+    println!("{}", count.line());
+    if count.failed == 0 { Ok(()) } else { Err(Stop::failed("")) }
+}
+
+/// Passes lines on as they come, and counts what they say.
+fn follow(from: impl Read, mut to: impl Write) -> Count {
+    let mut count = Count::default();
+    for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        count.read(&line);
+        // Nobody may be listening any more; the tests go on all the same.
+        let _ = writeln!(to, "{line}");
+    }
+    count
+}
+
+impl Count {
+    /// Reads one line of `cargo test`.
+    fn read(&mut self, line: &str) {
+        if line.starts_with("skipped:") {
+            self.skipped += 1;
+        }
+        let Some(result) = line.strip_prefix("test result: ") else { return };
+        let (_, numbers) = result.split_once(". ").unwrap_or_default();
+        for part in numbers.split("; ") {
+            match part.split_once(' ').map(|(number, what)| (number.parse::<u64>(), what)) {
+                Some((Ok(number), "passed")) => self.passed += number,
+                Some((Ok(number), "failed")) => self.failed += number,
+                _ => {}
+            }
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+
+    fn line(&self) -> String {
+        let passed = self.passed.saturating_sub(self.skipped);
+        let skipped = match self.skipped {
+            0 => String::new(),
+            skipped => format!(", {skipped} skipped"),
+        };
+        format!("{passed} passed, {} failed{skipped}", self.failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(output: &str) -> String {
+        follow(output.as_bytes(), std::io::sink()).line()
+    }
+
+    #[test]
+    fn results_of_all_binaries_are_summed() {
+        let output = "test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n\
+            test a ... ok\n\
+            test result: FAILED. 2 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out\n";
+        assert_eq!(counted(output), "7 passed, 3 failed");
+    }
+
+    #[test]
+    fn a_skipped_test_has_not_passed() {
+        let output = "skipped: no chromium\ntest result: ok. 2 passed; 0 failed; 0 ignored\n";
+        assert_eq!(counted(output), "1 passed, 0 failed, 1 skipped");
+    }
+}
