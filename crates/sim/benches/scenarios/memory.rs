@@ -32,5 +32,5 @@ pub(crate) const CHILD: &str = "--peak-memory";
 /// Peak of scenario (d), in bytes.
 pub(crate) const THOUSAND_BAR: u64 = 64 << 20;
 
-/// How much more a run sixty times as long may need: what one process and the next differ by.
-pub(crate) const LONG_BAR: f64 = 1.05;
+/// How many more bytes a run sixty times as long may need: what one process and the next differ by.
+pub(crate) const LONG_SLACK: u64 = 1 << 19;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::cases::{Case, KEPT_BAR};
-use crate::memory::{LONG_BAR, THOUSAND_BAR};
+use crate::memory::{LONG_SLACK, THOUSAND_BAR};
 use crate::speed::Speed;
 
 /// Everything measured.
@@ -149,7 +149,7 @@ impl Peak {
 
     /// Of twenty minutes of (a), against twenty seconds.
     pub(crate) fn long(control: &'static str, short: Option<u64>, long: Option<u64>) -> Self {
-        let bar_bytes = short.map(|bytes| (bytes as f64 * LONG_BAR) as u64);
+        let bar_bytes = short.map(|bytes| bytes + LONG_SLACK);
         Self {
             what: "(a) for 20 minutes",
             control,

@@ -1,9 +1,9 @@
 //! Delivered data packets per second of CPU.
 //!
 //! The clock is the thread's CPU time, so that other programs on the machine take as little part in
-//! the figure as they can. It comes from the `cpu-time` crate, because the standard library has none
-//! and the system call needs code that this workspace forbids; `/proc/thread-self/schedstat` would
-//! do on Linux, but moves in steps of a scheduler tick, which is a fifth of the shortest run.
+//! the figure as they can. It comes from the `cpu-time` crate, because the standard library has
+//! none and the system call needs code that this workspace forbids; `/proc/thread-self/schedstat`
+//! would do on Linux, but moves in steps of a scheduler tick, which is a fifth of the shortest run.
 
 use cpu_time::ThreadTime;
 
