@@ -63,7 +63,8 @@ pub enum ControlProblem {
     },
     /// The knob does not take that value.
     #[error(
-        "control `{control}`: knob {policy}({knob}=...) does not take `{found}`; accepted: {accepted}"
+        "control `{control}`: knob {policy}({knob}=...) does not take `{found}`; \
+         accepted: {accepted}"
     )]
     BadValue {
         /// The control as written.
@@ -274,9 +275,9 @@ fn full_name(startup: &Part, avoidance: Option<&Part>, listing: &Listing) -> Str
         .map_or_else(|| format!("{startup}+{}", listing.name), |part| format!("{startup}+{part}"))
 }
 
-/// The policies that a control names, each with its knobs. An alias gives way to what it stands for.
-/// Knobs written after it win over its own; where it is no policy's own name they are for the pair,
-/// each policy taking those it has. An avoidance of the user's replaces that of the alias.
+/// The policies that a control names, each with its knobs. An alias gives way to what it stands
+/// for. Knobs written after it win over its own; where it is no policy's own name they are for the
+/// pair, each policy taking those it has. An avoidance of the user's replaces that of the alias.
 fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (Part, Option<Part>) {
     let Some(meant) = alias.and_then(|alias| alias.control.parse::<ControlSpec>().ok()) else {
         return (spec.startup.clone(), spec.avoidance.clone());

@@ -52,8 +52,8 @@ fn recovery_kind(
     }
 }
 
-/// The RFCs leave Reno free to answer several losses of one window one by one, as the systems of the
-/// papers did; ns-2.35 (`bugFix_`) and Linux do not.
+/// The RFCs leave Reno free to answer several losses of one window one by one, as the systems of
+/// the papers did; ns-2.35 (`bugFix_`) and Linux do not.
 fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> RecoveryRules {
     let base = RecoveryRules {
         limited_transmit: common.limited_transmit,

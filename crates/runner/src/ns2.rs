@@ -11,9 +11,9 @@ use firstflight_sim::ACK_BYTES;
 
 use crate::control::Control;
 
-/// Makes a control what ns-2.35's agent of that name is. Its Vegas takes its SYN for the first round,
-/// which holds, but not for an RTT sample; so its first round of data grows whatever the handshake
-/// said. Its Hoe is an option of its NewReno agent.
+/// Makes a control what ns-2.35's agent of that name is. Its Vegas takes its SYN for the first
+/// round, which holds, but not for an RTT sample; so its first round of data grows whatever the
+/// handshake said. Its Hoe is an option of its NewReno agent.
 pub(crate) fn adapt(control: &mut Control) {
     match control.startup_name {
         "vegas" => control.suggest("first", "grows"),
@@ -32,7 +32,8 @@ pub(crate) fn syn_bytes(resolved: &Resolved, control: &Control) -> u64 {
 }
 
 /// The phase of the clock of flow `id` among `flows`. An agent draws when it is made and again when
-/// the run starts; a Vegas agent draws twice when it is made. Later flows than were read reuse draws.
+/// the run starts; a Vegas agent draws twice when it is made. Later flows than were read reuse
+/// draws.
 pub(crate) fn clock_phase(id: usize, flows: usize, vegas: bool) -> Span {
     let made = flows.saturating_mul(if vegas { 2 } else { 1 });
     let place = RESET_ORDER

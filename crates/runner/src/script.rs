@@ -1,10 +1,10 @@
 //! A control without a network: fed one ACK after the other, as papers do in their analysis.
 //!
-//! The path is ideal. It loses nothing and buffers everything, a round takes the flow's RTT, and the
-//! ACKs for what was sent in one round come in the next, one service time of the bottleneck apart. So
-//! what a window becomes after ACK number k does not depend on any simulator. The queue is what the
-//! ACKs of the round have released less what the bottleneck has sent since the round began: right
-//! as long as the path is longer than the window.
+//! The path is ideal. It loses nothing and buffers everything, a round takes the flow's RTT, and
+//! the ACKs for what was sent in one round come in the next, one service time of the bottleneck
+//! apart. So what a window becomes after ACK number k does not depend on any simulator. The queue
+//! is what the ACKs of the round have released less what the bottleneck has sent since the round
+//! began: right as long as the path is longer than the window.
 
 use firstflight_core::event::{Ack, Sent};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
@@ -48,8 +48,8 @@ pub fn script(scenario: &Scenario, acks: u32) -> Result<Run, RunError> {
     Ok(Run { result, flows: vec![player.trace], queues: vec![player.queue] })
 }
 
-/// What a script's trace has beyond the common columns: the round from 0, the ACK's place in it from
-/// 0, and the packets queued after it.
+/// What a script's trace has beyond the common columns: the round from 0, the ACK's place in it
+/// from 0, and the packets queued after it.
 pub const SCRIPT_COLUMNS: &[&str] = &["round", "place", "queue_packets"];
 
 struct Player {
@@ -181,8 +181,8 @@ mod tests {
 
     fn rows(control: &str, more: &str, acks: u32) -> Vec<[f64; 4]> {
         let text = format!(
-            "controls = ['{control}']\niw = '1pkt'\nssthresh = 'none'\ngrowth_limit = false\n{more}\n\
-             [path]\nrate = '1Gbps'\nrtt = '200ms'"
+            "controls = ['{control}']\niw = '1pkt'\nssthresh = 'none'\ngrowth_limit = false\n\
+             {more}\n[path]\nrate = '1Gbps'\nrtt = '200ms'"
         );
         let scenario = Scenario::parse(&text, "x.toml").unwrap();
         let run = script(&scenario, acks).unwrap();

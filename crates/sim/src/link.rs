@@ -1,7 +1,8 @@
 //! A link: a rate, a delay and a drop-tail buffer.
 //!
 //! A drop-tail FIFO knows when a packet will leave the moment it arrives, so a link needs no event
-//! for departures: it keeps the departure times of what it holds and forgets those that have passed.
+//! for departures: it keeps the departure times of what it holds and forgets those that have
+//! passed.
 
 use std::collections::VecDeque;
 

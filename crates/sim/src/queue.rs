@@ -1,7 +1,7 @@
 //! The event queue: FIFO lanes merged by a winner tree, with a heap for what fits no lane.
 //!
-//! Events that a fixed-delay element emits are already in order, so each such source gets a lane and
-//! an event costs a push, a pop and one climb of a small tree. What comes out of order (timers,
+//! Events that a fixed-delay element emits are already in order, so each such source gets a lane
+//! and an event costs a push, a pop and one climb of a small tree. What comes out of order (timers,
 //! bursts that overtake) goes to a binary heap. Order is total and independent of where an event
 //! waited: by time, then kind, then flow.
 

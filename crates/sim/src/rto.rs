@@ -13,8 +13,8 @@ pub struct RtoRules {
     pub initial: Span,
     /// Clock granularity.
     pub granularity: Span,
-    /// RTT samples are whole ticks of the granularity and the arithmetic is ns-2.35's; one segment is
-    /// timed at a time. Otherwise every ACK of a segment sent once gives a sample.
+    /// RTT samples are whole ticks of the granularity and the arithmetic is ns-2.35's; one segment
+    /// is timed at a time. Otherwise every ACK of a segment sent once gives a sample.
     pub ticks: bool,
     /// With ticks: when within a tick this endpoint's clock ticks.
     pub phase: Span,

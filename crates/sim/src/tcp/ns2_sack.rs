@@ -1,7 +1,7 @@
 //! SACK recovery as ns-2.35's Sack1 agent does it, for comparison with the papers' own simulator.
 //!
-//! The pipe is a plain counter: set to what is outstanding less three when recovery begins, less one
-//! for every ACK, less another for a partial one, plus one for every packet sent. A hole may be
+//! The pipe is a plain counter: set to what is outstanding less three when recovery begins, less
+//! one for every ACK, less another for a partial one, plus one for every packet sent. A hole may be
 //! repaired as soon as anything above it has been selectively acknowledged. A timeout forgets all
 //! that was selectively acknowledged.
 

@@ -2,8 +2,8 @@
 //!
 //! A fine-grained timeout per packet is checked on duplicate ACKs and on the two ACKs after a
 //! retransmission; the window is cut only for packets sent since the last cut, and is inflated by
-//! duplicate ACKs. After an ordinary recovery it falls back to what the cut left, but when fewer than
-//! four duplicates came it keeps the inflation, as that agent does.
+//! duplicate ACKs. After an ordinary recovery it falls back to what the cut left, but when fewer
+//! than four duplicates came it keeps the inflation, as that agent does.
 
 use firstflight_core::event::{Loss, LossKind};
 use firstflight_core::policy::{Avoidance, Startup};
