@@ -72,6 +72,7 @@ fn flow(resolved: &Resolved, group: &ResolvedFlow, control: &Control, id: usize)
         start: Instant(start),
         stop: group.stop_ns.or(lifetime_end).map(Instant),
         packets: packets.map(|packets| u32::try_from(packets).unwrap_or(u32::MAX)),
+        files: None,
         bdp_bytes: resolved.bdp_packets(bottleneck.rate_bps, propagation) * resolved.packet_bytes,
     }
 }

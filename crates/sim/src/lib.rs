@@ -4,6 +4,7 @@
 //! core's; this crate holds no algorithm, only endpoints, links and time.
 
 mod endpoint;
+mod files;
 mod link;
 mod network;
 mod outcome;
@@ -20,8 +21,8 @@ pub use endpoint::{
     ACK_BYTES, Endpoint, FullAck, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,
 };
 pub use link::Totals;
-pub use network::{Buffer, FlowSpec, LinkSpec, Network, UdpSpec};
-pub use outcome::{FlowOutcome, FlowSample, LinkOutcome, Outcome, StartupOutcome};
+pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform};
+pub use outcome::{FileOutcome, FlowOutcome, FlowSample, LinkOutcome, Outcome, StartupOutcome};
 pub use rto::RtoRules;
 pub use run::{Interrupted, Pace, run, run_until};
 pub use tcp::Counts;

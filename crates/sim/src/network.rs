@@ -85,8 +85,29 @@ pub struct FlowSpec {
     pub stop: Option<Instant>,
     /// How many packets it has to send; greedy without.
     pub packets: Option<u32>,
+    /// Sends files, each on a connection of its own, instead of one stream of packets.
+    pub files: Option<FilesSpec>,
     /// BDP of its path, in bytes, for the times at which the window reached parts of it.
     pub bdp_bytes: u64,
+}
+
+/// Files one after the other over the same route: the first when the flow starts, every other one a
+/// pause after the sender has had the last ACK of the one before.
+#[derive(Clone, Copy, Debug)]
+pub struct FilesSpec {
+    /// Size of a file, in bytes.
+    pub bytes: Uniform,
+    /// The pause, in nanoseconds.
+    pub pause_ns: Uniform,
+}
+
+/// A whole number drawn at random, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uniform {
+    /// The smallest.
+    pub from: u64,
+    /// The largest, not below the smallest.
+    pub until: u64,
 }
 
 /// A constant-rate source.

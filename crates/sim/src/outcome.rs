@@ -30,6 +30,8 @@ pub struct FlowOutcome {
     pub drops: u64,
     /// When the last packet of a sized flow was delivered.
     pub finished_at: Option<Instant>,
+    /// Files whose last ACK came within the run, in order.
+    pub files: Vec<FileOutcome>,
     /// Largest cwnd.
     pub peak_cwnd: Bytes,
     /// cwnd at the end.
@@ -42,6 +44,19 @@ pub struct FlowOutcome {
     pub series: Vec<FlowSample>,
     /// Names of the values in [`FlowSample::gauges`].
     pub gauge_names: Vec<&'static str>,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileOutcome {
+    /// Its size.
+    pub packets: u32,
+    /// Data packets sent for it, retransmissions included.
+    pub sent: u64,
+    /// When its connection was opened.
+    pub began: Instant,
+    /// When its last packet was delivered.
+    pub delivered: Instant,
 }
 
 /// How the first start-up of a flow went.

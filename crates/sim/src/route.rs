@@ -22,6 +22,8 @@ pub(crate) struct Route {
     /// What a SACK block adds to it.
     block_delay: Span,
     last_ack: Instant,
+    /// [`LATER`] on the packets of every other connection of a source of files, else 0.
+    tag: u32,
     packet_bytes: u64,
     syn_bytes: Option<u64>,
 }
@@ -68,19 +70,19 @@ impl Access {
 impl Route {
     /// A packet leaves the sender at `now`: when it reaches the first shared link.
     #[inline]
-    pub(crate) fn enter(&mut self, now: Instant, seq: u32) -> Instant {
-        self.access.pass(now, self.is_syn(seq))
+    pub(crate) fn enter(&mut self, now: Instant, tagged: u32) -> Instant {
+        self.access.pass(now, self.is_syn(tagged))
     }
 
     /// A packet leaves the last shared link at `at`: when it reaches the receiver.
     #[inline]
-    pub(crate) fn leave(&mut self, at: Instant, seq: u32) -> Instant {
-        let is_syn = self.is_syn(seq);
+    pub(crate) fn leave(&mut self, at: Instant, tagged: u32) -> Instant {
+        let is_syn = self.is_syn(tagged);
         self.egress.pass(at, is_syn)
     }
 
-    /// When an ACK that leaves the receiver reaches the sender. A short ACK does not overtake a long
-    /// one.
+    /// When an ACK that leaves the receiver reaches the sender. A short ACK does not overtake a
+    /// long one.
     #[inline]
     pub(crate) fn back(&mut self, ack: &AckOut) -> Instant {
         let at = ack.at + self.return_delay + self.block_delay * u64::from(ack.blocks);
@@ -88,17 +90,38 @@ impl Route {
         self.last_ack
     }
 
-    /// Size of packet `seq` on a link, in bytes.
+    /// A new connection of `packets` takes the route. What of the one before is still under way
+    /// keeps its tag and means nothing to the new ends.
+    pub(crate) fn renew(&mut self, spec: &FlowSpec, packets: u32, end_of_run: Instant) {
+        self.receiver = Receiver::new(&spec.endpoint, Some(packets), end_of_run);
+        self.last_ack = Instant(0);
+        self.tag ^= LATER;
+    }
+
+    /// A sequence number as it travels.
     #[inline]
-    pub(crate) fn bytes(&self, seq: u32) -> u64 {
+    pub(crate) fn tagged(&self, seq: u32) -> u32 {
+        seq ^ self.tag
+    }
+
+    /// The sequence number of what arrives; `None` if it belongs to a connection that is over.
+    #[inline]
+    pub(crate) fn untagged(&self, tagged: u32) -> Option<u32> {
+        let seq = tagged ^ self.tag;
+        (seq & LATER == 0).then_some(seq)
+    }
+
+    /// Size of a packet on a link, in bytes, by its sequence number as it travels.
+    #[inline]
+    pub(crate) fn bytes(&self, tagged: u32) -> u64 {
         match self.syn_bytes {
-            Some(bytes) if seq == 0 => bytes,
+            Some(bytes) if tagged & !LATER == 0 => bytes,
             _ => self.packet_bytes,
         }
     }
 
-    fn is_syn(&self, seq: u32) -> bool {
-        seq == 0 && self.syn_bytes.is_some()
+    fn is_syn(&self, tagged: u32) -> bool {
+        tagged & !LATER == 0 && self.syn_bytes.is_some()
     }
 }
 
@@ -147,6 +170,7 @@ pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
                 return_delay,
                 block_delay: ack_time(spec, SACK_BLOCK_BYTES),
                 last_ack: Instant(0),
+                tag: 0,
                 packet_bytes,
                 syn_bytes: spec.endpoint.syn.then_some(spec.syn_bytes),
             }
@@ -166,6 +190,9 @@ fn return_delay(spec: &FlowSpec) -> Span {
 fn ack_time(spec: &FlowSpec, bytes: u64) -> Span {
     serialisation(bytes, spec.access_rate_bps) * 2 + serialisation(bytes, spec.return_rate_bps)
 }
+
+/// The bit that tells two connections apart. Sequence numbers stay below it.
+const LATER: u32 = 1 << 31;
 
 /// A SACK block: two sequence numbers of four bytes (RFC 2018 section 3).
 const SACK_BLOCK_BYTES: u64 = 8;

@@ -1,9 +1,9 @@
 //! Runs a network: takes events in order of time and lets the elements act.
 //!
-//! What nobody else can disturb is computed ahead instead of waiting for an event of its own: a link
-//! that one flow alone feeds, the receiver's access link, the receiver. So a flow alone on its
-//! bottleneck costs one event per packet, its ACK. [`Pace::EveryHop`] turns that off; results are the
-//! same, which a test holds.
+//! What nobody else can disturb is computed ahead instead of waiting for an event of its own: a
+//! link that one flow alone feeds, the receiver's access link, the receiver. So a flow alone on its
+//! bottleneck costs one event per packet, its ACK. [`Pace::EveryHop`] turns that off; results are
+//! the same, which a test holds.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,8 +11,9 @@ use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::SeedableRng;
 
+use crate::files::FileSource;
 use crate::link::{Fate, Link, Tie};
-use crate::network::{Network, UdpSpec};
+use crate::network::{FlowSpec, Network, UdpSpec};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::queue::{Event, Kind, Queue};
 use crate::receiver::AckOut;
@@ -53,7 +54,7 @@ pub fn run_until(network: &Network, pace: Pace, stop: &AtomicBool) -> Result<Out
 
 struct Engine<'a> {
     network: &'a Network,
-    flows: Vec<Flow>,
+    flows: Vec<Flow<'a>>,
     fabric: Fabric,
     udp: Vec<UdpSource<'a>>,
     end: Instant,
@@ -61,9 +62,12 @@ struct Engine<'a> {
 }
 
 /// A flow's two ends and what lies between.
-struct Flow {
+struct Flow<'a> {
     tcp: Tcp,
     path: FlowPath,
+    spec: &'a FlowSpec,
+    /// Boxed because few flows have one.
+    files: Option<Box<FileSource<'a>>>,
     /// When the pending timer event fires; `u64::MAX` if none is pending.
     timer_at: u64,
 }
@@ -92,8 +96,14 @@ struct UdpSource<'a> {
 impl<'a> Engine<'a> {
     fn new(network: &'a Network, pace: Pace) -> Self {
         let (routes, queue) = lay_out(network);
-        let flow = |(id, (spec, route)): (usize, (_, Route))| Flow {
+        let files = |id: usize, spec: &'a FlowSpec| {
+            let rng = stream_of(network.seed, FILES_STREAM + id as u64);
+            spec.files.map(|files| Box::new(FileSource::new(spec, files, rng)))
+        };
+        let flow = |(id, (spec, route)): (usize, (&'a FlowSpec, Route))| Flow {
             tcp: Tcp::new(spec),
+            spec,
+            files: files(id, spec),
             path: FlowPath {
                 id: id as u16,
                 route,
@@ -162,9 +172,13 @@ impl<'a> Engine<'a> {
             }
             Kind::Ack => {
                 let (next, cause) = unpack(event.payload);
+                let Some(next) = flow.path.route.untagged(next) else { return };
                 let mut wire = FlowWire { now, path: &mut flow.path, fabric };
                 flow.tcp.on_ack(now, next, cause, &mut wire);
                 flow.settle(now, fabric);
+                if flow.files.is_some() && flow.tcp.is_done() {
+                    flow.end_file(now, fabric);
+                }
             }
             _ => flow.on_timer(event, now, fabric),
         }
@@ -201,12 +215,18 @@ impl<'a> Engine<'a> {
     }
 }
 
-impl Flow {
+impl Flow<'_> {
     fn on_timer(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
+        if event.payload == Timer::Start as u64 && !self.begin_file(now, fabric.end) {
+            return;
+        }
         let mut wire = FlowWire { now, path: &mut self.path, fabric };
         match event.payload {
             payload if payload == Timer::Start as u64 => self.tcp.start(now, &mut wire),
-            payload if payload == Timer::Stop as u64 => self.tcp.stop(),
+            payload if payload == Timer::Stop as u64 => {
+                self.tcp.stop();
+                self.files.iter_mut().for_each(|files| files.stop());
+            }
             payload if payload == Timer::DelayedAck as u64 => {
                 if let Some(ack) = wire.path.route.receiver.on_timer(now) {
                     wire.path.send_ack(wire.fabric, ack);
@@ -224,8 +244,8 @@ impl Flow {
         self.settle(now, fabric);
     }
 
-    /// After every event of the sender: looks at it, and sees that a timer event is pending no later
-    /// than its deadline. Most deadlines only move away, so most of the time one is.
+    /// After every event of the sender: looks at it, and sees that a timer event is pending no
+    /// later than its deadline. Most deadlines only move away, so most of the time one is.
     #[inline]
     fn settle(&mut self, now: Instant, fabric: &mut Fabric) {
         self.path.watch.look(now, &self.tcp);
@@ -237,17 +257,40 @@ impl Flow {
         }
     }
 
+    /// With files, changes to the connection of the next one. False if none follows.
+    fn begin_file(&mut self, now: Instant, end_of_run: Instant) -> bool {
+        let Some(files) = &mut self.files else { return true };
+        let Some((tcp, packets)) = files.begin(now, &self.tcp) else { return false };
+        files.delivered_before += u64::from(self.path.route.receiver.delivered());
+        self.path.watch.change_connection(&self.tcp);
+        self.path.route.renew(self.spec, packets, end_of_run);
+        self.tcp = tcp;
+        true
+    }
+
+    /// A connection has nothing left to send or to repair: the next file comes after a pause.
+    fn end_file(&mut self, now: Instant, fabric: &mut Fabric) {
+        let delivered = self.path.route.receiver.finished_at();
+        let pause = self.files.as_mut().and_then(|files| files.end(&self.tcp, delivered));
+        if let Some(at) = pause.map(|pause| now + pause).filter(|at| *at <= fabric.end) {
+            fabric.queue.push_stray(timer(at, self.path.id as usize, Timer::Start));
+        }
+    }
+
     fn outcome(mut self, payload_bytes: u64) -> FlowOutcome {
         self.path.watch.finish(&self.tcp);
         let watch = self.path.watch;
         let receiver = &self.path.route.receiver;
-        let delivered_packets = u64::from(receiver.delivered());
+        let finished_at = receiver.finished_at().filter(|_| self.files.is_none());
+        let before = self.files.as_ref().map_or(0, |files| files.delivered_before);
+        let delivered_packets = before + u64::from(receiver.delivered());
         FlowOutcome {
             delivered_packets,
             delivered_bytes: firstflight_core::units::Bytes(delivered_packets * payload_bytes),
             counts: self.tcp.counts(),
             drops: watch.drops,
-            finished_at: receiver.finished_at(),
+            finished_at,
+            files: self.files.map_or(Vec::new(), |files| files.done),
             peak_cwnd: watch.peak_cwnd,
             final_cwnd: self.tcp.core().cwnd(),
             startup: watch.startup,
@@ -298,8 +341,9 @@ impl FlowPath {
     }
 
     #[inline]
-    fn deliver(&mut self, fabric: &mut Fabric, seq: u32, at: Instant) {
-        let at = self.route.leave(at, seq);
+    fn deliver(&mut self, fabric: &mut Fabric, tagged: u32, at: Instant) {
+        let at = self.route.leave(at, tagged);
+        let Some(seq) = self.route.untagged(tagged) else { return };
         let held_before = self.route.receiver.deadline();
         let (overdue, own) = self.route.receiver.receive(seq, at);
         for ack in [overdue, own].into_iter().flatten() {
@@ -316,7 +360,8 @@ impl FlowPath {
     #[inline]
     fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
         let at = self.route.back(&ack);
-        let event = Event::new(at, Kind::Ack, self.id, pack(ack.next, ack.cause));
+        let next = self.route.tagged(ack.next);
+        let event = Event::new(at, Kind::Ack, self.id, pack(next, ack.cause));
         fabric.queue.push(self.route.ack_lane, event);
     }
 }
@@ -347,6 +392,7 @@ struct FlowWire<'a> {
 impl Wire for FlowWire<'_> {
     #[inline]
     fn transmit(&mut self, seq: u32) {
+        let seq = self.path.route.tagged(seq);
         let at = self.path.route.enter(self.now, seq);
         if self.path.may_go_on(self.fabric, 0, seq, at) {
             self.path.arrive(self.fabric, 0, seq, at);
@@ -385,10 +431,14 @@ fn unpack(payload: u64) -> (u32, u32) {
     ((payload >> 32) as u32, payload as u32)
 }
 
-/// A random stream of its own for every element, so that adding one disturbs no other.
+/// A random stream of its own for every element, so that adding one disturbs no other. The
+/// generator takes odd states only and drops the lowest bit.
 fn stream_of(seed: u64, element: u64) -> Pcg64Mcg {
-    Pcg64Mcg::from_seed((u128::from(seed) << 64 | u128::from(element)).to_le_bytes())
+    Pcg64Mcg::from_seed((u128::from(seed) << 64 | u128::from(element) << 1).to_le_bytes())
 }
+
+/// Streams of sources of files begin here; below are the links' and the starts of flows.
+const FILES_STREAM: u64 = 1 << 33;
 
 /// How often a run looks whether it should stop: a few milliseconds.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 18;

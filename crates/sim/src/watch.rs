@@ -19,6 +19,8 @@ pub(crate) struct Watch {
     next_look: Instant,
     next_mark: Bytes,
     bdp: Bytes,
+    /// Packets acknowledged to connections before the present one.
+    acked_before: u64,
     marks_reached: usize,
     next_sample: Instant,
     exit: ExitWatch,
@@ -52,6 +54,7 @@ impl Watch {
             next_look: Instant(0),
             next_mark: bdp.scaled(BDP_PERCENT[0], 100),
             bdp,
+            acked_before: 0,
             marks_reached: 0,
             next_sample: Instant(0),
             exit: ExitWatch::Running,
@@ -78,6 +81,12 @@ impl Watch {
         if now >= self.next_look {
             self.look_closely(now, tcp);
         }
+    }
+
+    /// The flow goes on with a new connection after `tcp`.
+    pub(crate) fn change_connection(&mut self, tcp: &Tcp) {
+        let view = tcp.core().view();
+        self.acked_before += view.acked.0 / view.mss.0;
     }
 
     /// The run is over: judges what is still open.
@@ -149,7 +158,7 @@ impl Watch {
             ssthresh: view.window.ssthresh,
             in_flight: view.in_flight,
             srtt: view.rtt.smoothed,
-            acked_packets: view.acked.0 / view.mss.0,
+            acked_packets: self.acked_before + view.acked.0 / view.mss.0,
             gauges,
         });
     }

@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{Buffer, FlowSpec, LinkSpec, Network, Outcome, Pace, Recovery, UdpSpec};
+use firstflight_sim::{
+    Buffer, FilesSpec, FlowSpec, LinkSpec, Network, Outcome, Pace, Recovery, UdpSpec, Uniform,
+};
 use proptest::prelude::*;
 
 fn outcome(network: &Network, pace: Pace) -> Outcome {
@@ -40,10 +42,10 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         0..500_u64,
         prop::option::of(1..400_u32),
         1..4_u32,
-        (any::<bool>(), 0..3_u64, 1..200_u64),
+        (any::<bool>(), 0..3_u64, 1..200_u64, prop::option::of((1..60_000_u64, 0..3_u64))),
     );
     let build = move |(first, recovery, back, start, packets, every, more)| {
-        let (syn, access_delay, access_rate): (bool, u64, u64) = more;
+        let (syn, access_delay, access_rate, files): (bool, u64, u64, Option<(u64, u64)>) = more;
         let path: Vec<usize> = (first..links).collect();
         let mut flow = flow(&path, back, recovery);
         flow.start = Instant(start * 1_000_000);
@@ -54,6 +56,10 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
         flow.access_delay = Span::from_millis(access_delay);
         flow.access_rate_bps = access_rate * 1_000_000;
+        flow.files = files.map(|(bytes, pause)| FilesSpec {
+            bytes: Uniform { from: bytes, until: bytes * 3 },
+            pause_ns: Uniform { from: 0, until: pause * 40_000_000 },
+        });
         flow
     };
     prop::collection::vec(one.prop_map(build), 1..6)
@@ -78,7 +84,11 @@ fn networks() -> impl Strategy<Value = Network> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn both_paces_give_the_same_outcome(network in networks()) {
@@ -95,7 +105,7 @@ proptest! {
                 prop_assert!(flow.delivered_packets + flow.drops <= counts.sent);
             }
             prop_assert!(counts.retransmitted <= counts.sent);
-            if let Some(packets) = spec.packets {
+            if let (Some(packets), None) = (spec.packets, &spec.files) {
                 prop_assert!(flow.delivered_packets <= u64::from(packets));
             }
         }

@@ -100,7 +100,8 @@ fn newreno_repairs_one_loss_a_round_trip_and_sack_all_in_one() {
         outcome.finished_at.unwrap().0 / 1_000_000
     };
     let (newreno, sack) = (finished(Recovery::NewReno), finished(Recovery::Sack));
-    // At least one round trip more: while NewReno repairs hole by hole, SACK already sends new data.
+    // At least one round trip more: while NewReno repairs hole by hole, SACK already sends new
+    // data.
     assert!(newreno > sack + 100, "NewReno {newreno} ms, SACK {sack} ms");
 }
 
@@ -154,12 +155,14 @@ fn a_stopped_source_falls_silent_and_repairs_what_it_sent() {
 
 #[test]
 fn a_syn_costs_a_round_trip_and_a_lost_one_the_first_timeout() {
-    let mut spec = sized(Recovery::NewReno, 1);
-    spec.endpoint.syn = true;
-    let plain = one(ideal(spec.clone()), path(&[]), 20_000).finished_at.unwrap();
-    assert_eq!(plain.0 / 1_000_000, 100 + 51);
-    let lost = one(ideal(spec), path(&[1]), 20_000).finished_at.unwrap();
-    assert_eq!(lost.since(plain), Span::from_secs(1));
+    for recovery in ALL {
+        let mut spec = sized(recovery, 1);
+        spec.endpoint.syn = true;
+        let plain = one(ideal(spec.clone()), path(&[]), 20_000).finished_at.unwrap();
+        assert_eq!(plain.0 / 1_000_000, 100 + 51);
+        let lost = one(ideal(spec), path(&[1]), 20_000).finished_at.unwrap();
+        assert_eq!(lost.since(plain), Span::from_secs(1));
+    }
 }
 
 #[test]

@@ -58,7 +58,8 @@ impl Case {
 
     /// The network to run.
     pub(crate) fn network(&self, control: &Control) -> Network {
-        // The one-way delay of the link is what the shortest path needs; the rest is on the way back.
+        // The one-way delay of the link is what the shortest path needs; the rest is on the way
+        // back.
         let one_way = Span(self.rtt_ms.0 * NANOS_PER_MS / 2);
         let mut random = Pcg64Mcg::seed_from_u64(SEED);
         let link = LinkSpec {
@@ -110,6 +111,7 @@ impl Case {
             start: Instant(start),
             stop: self.life_s.map(|life| Instant(start) + Span::from_secs(life)),
             packets: None,
+            files: None,
             bdp_bytes: self.rate_mbps * rtt / 8000,
         }
     }

@@ -1,7 +1,7 @@
 //! The sending endpoint: sequence numbers in packets, the window, the retransmission timer.
 //!
-//! Mechanism only: how large the window is, the core's [`Sender`] decides. How lost packets are found
-//! and repaired stands in one file per kind of recovery.
+//! Mechanism only: how large the window is, the core's [`Sender`] decides. How lost packets are
+//! found and repaired stands in one file per kind of recovery.
 
 mod fast_recovery;
 mod log;
@@ -121,6 +121,19 @@ impl Tcp {
         }
     }
 
+    /// A new connection of the same source, for `packets`; it goes on counting where this one is.
+    pub(crate) fn successor(&self, spec: &FlowSpec, packets: u32) -> Self {
+        let fresh = Self::new(spec);
+        let limit = packets.saturating_add(fresh.first_data);
+        Self { limit, counts: self.counts, ..fresh }
+    }
+
+    /// Everything there was to send has been acknowledged.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.una >= self.limit
+    }
+
     /// Opens the connection.
     pub(crate) fn start(&mut self, now: Instant, wire: &mut impl Wire) {
         if self.first_data > 0 {
@@ -135,7 +148,8 @@ impl Tcp {
         self.limit = self.limit.min(self.max.max(self.first_data));
     }
 
-    /// An ACK arrives: all below `next` has been received, and `cause` is the packet that caused it.
+    /// An ACK arrives: all below `next` has been received, and `cause` is the packet that caused
+    /// it.
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         if self.una < self.first_data {
@@ -192,8 +206,8 @@ impl Tcp {
             return;
         }
         let sample = now.since(self.log.sent_at(0));
-        // ns-2.35's Vegas counts time from its SYN and takes a send time of 0 for "not sent", so its
-        // SYN is no sample.
+        // ns-2.35's Vegas counts time from its SYN and takes a send time of 0 for "not sent", so
+        // its SYN is no sample.
         let unseen = matches!(self.repair, Repair::Ns2Vegas(_));
         if !self.log.has(0, Mark::RESENT) && !unseen {
             self.core.on_handshake(now, sample);
@@ -356,9 +370,12 @@ impl Tcp {
             return;
         }
         let again = self.log.has(self.una, Mark::RESENT) && !self.endpoint.rto.ticks;
-        self.counts.timeouts += u64::from(self.una >= self.first_data);
+        let handshake = self.una < self.first_data;
+        self.counts.timeouts += u64::from(!handshake);
         match &mut self.repair {
             Repair::FastRecovery(recovery) => recovery.abort(&mut self.core),
+            // A SYN is on no scoreboard.
+            Repair::Sack(_) if handshake => {}
             Repair::Sack(sack) => sack.abort(&mut self.core, &mut self.log, self.una, self.max),
             Repair::Ns2Sack(sack) => {
                 sack.abort(&mut self.core, &mut self.log, self.una, self.max);
@@ -372,10 +389,10 @@ impl Tcp {
         self.rto.back_off();
         self.rto.restart(now);
         self.rto.forget_timed();
-        if !matches!(self.repair, Repair::Sack(_)) {
+        if handshake || !matches!(self.repair, Repair::Sack(_)) {
             self.nxt = self.una;
         }
-        if self.una < self.first_data {
+        if handshake {
             self.core.on_recovered(Some(Bytes(self.mss)));
             self.transmit_next(now, wire);
             return;

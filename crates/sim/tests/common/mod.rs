@@ -34,6 +34,7 @@ pub(crate) fn flow(path: &[usize], return_ms: u64, recovery: Recovery) -> FlowSp
         start: Instant(0),
         stop: None,
         packets: None,
+        files: None,
         bdp_bytes: 500_000,
     }
 }
