@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use firstflight_core::policy::Exit;
 use firstflight_core::units::{Bytes, Instant};
-use firstflight_scenario::measure::jain_index;
+use firstflight_scenario::measure::{jain_index, mean_and_error, ratio};
 use firstflight_scenario::{
-    Bottleneck, Cost, FlowResult, Plan, Resolved, RunResult, Startup, TimeToBdp,
+    Bottleneck, Cost, FilesResult, FlowResult, Plan, Resolved, RunResult, Startup, TimeToBdp,
 };
-use firstflight_sim::{FlowOutcome, FlowSpec, Network, Outcome};
+use firstflight_sim::{FileOutcome, FlowOutcome, FlowSpec, Network, Outcome};
 
 use crate::control::Control;
 
@@ -85,6 +85,25 @@ fn flow_result(
         peak_cwnd_packets: packets(flow.peak_cwnd, spec),
         final_cwnd_packets: packets(flow.final_cwnd, spec),
         startup: startup(spec, flow),
+        files: spec.files.map(|_| files(spec, &flow.files)),
+    }
+}
+
+fn files(spec: &FlowSpec, files: &[FileOutcome]) -> FilesResult {
+    let times: Vec<f64> =
+        files.iter().map(|file| seconds(file.delivered.since(file.began).0)).collect();
+    let rate = |(file, time): (&FileOutcome, &f64)| {
+        ratio((u64::from(file.packets) * spec.payload_bytes) as f64 * 8.0, *time)
+    };
+    let rates: Vec<f64> = files.iter().zip(&times).map(rate).collect();
+    let (mean_rate, standard_error_bps) = mean_and_error(&rates);
+    FilesResult {
+        count: files.len() as u64,
+        mean_throughput_bps: mean_rate.unwrap_or_default(),
+        standard_error_bps,
+        mean_time_s: mean_and_error(&times).0.unwrap_or_default(),
+        unique_packets: files.iter().map(|file| u64::from(file.packets)).sum(),
+        sent_packets: files.iter().map(|file| file.sent).sum(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! A resolved scenario becomes a network for the simulator.
 
 use firstflight_core::units::{Instant, Span};
-use firstflight_scenario::resolved::{ResolvedFlow, ResolvedLink, ResolvedUdp};
+use firstflight_scenario::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp};
 use firstflight_scenario::{Profile, Resolved, ResolvedBuffer};
-use firstflight_sim::{Buffer, FlowSpec, LinkSpec, Network, UdpSpec};
+use firstflight_sim::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
@@ -72,8 +72,16 @@ fn flow(resolved: &Resolved, group: &ResolvedFlow, control: &Control, id: usize)
         start: Instant(start),
         stop: group.stop_ns.or(lifetime_end).map(Instant),
         packets: packets.map(|packets| u32::try_from(packets).unwrap_or(u32::MAX)),
-        files: None,
+        files: group.files.map(files),
         bdp_bytes: resolved.bdp_packets(bottleneck.rate_bps, propagation) * resolved.packet_bytes,
+    }
+}
+
+fn files(files: ResolvedFiles) -> FilesSpec {
+    let (size, pause) = (files.size_from_bytes, files.pause_from_ns);
+    FilesSpec {
+        bytes: Uniform { from: size, until: files.size_until_bytes },
+        pause_ns: Uniform { from: pause, until: files.pause_until_ns },
     }
 }
 
@@ -88,9 +96,9 @@ fn udp(source: &ResolvedUdp) -> UdpSpec {
 }
 
 /// A flow's own start: drawn from the group's span, plus its jitter, from a stream that only this
-/// flow uses.
+/// flow uses. The generator takes odd states only and drops the lowest bit.
 fn start(seed: u64, group: &ResolvedFlow, id: u64) -> u64 {
-    let state = u128::from(seed) << 64 | u128::from(START_STREAM + id);
+    let state = u128::from(seed) << 64 | u128::from(START_STREAM + id) << 1;
     let mut rng = Pcg64Mcg::from_seed(state.to_le_bytes());
     let span = group.start_until_ns.saturating_sub(group.start_from_ns);
     let spread = below(&mut rng, span);

@@ -38,6 +38,8 @@ pub use profile::{Profile, Recovery};
 pub use quantity::{Buffer, Fraction, QuantityError, Rate, Size, Threshold, Time, Window};
 pub use reproduction::{Class, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
-pub use results::{Bottleneck, Cost, FlowResult, Results, RunResult, Startup, TimeToBdp};
+pub use results::{
+    Bottleneck, Cost, FilesResult, FlowResult, Results, RunResult, Startup, TimeToBdp,
+};
 pub use scenario::Scenario;
 pub use series::Series;

@@ -17,6 +17,19 @@ pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
+/// The mean of values and the standard error of the mean, the sample's standard deviation over the
+/// root of their number; no mean of nothing, no error of fewer than two.
+pub fn mean_and_error(values: &[f64]) -> (Option<f64>, Option<f64>) {
+    if values.is_empty() {
+        return (None, None);
+    }
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let error = (values.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
+    (Some(mean), error)
+}
+
 /// Bits per second of `bytes` moved in `ns` nanoseconds; 0 in no time.
 pub fn throughput_bps(bytes: u64, ns: u64) -> f64 {
     ratio(bytes as f64 * 8.0 * 1e9, ns as f64)
@@ -31,6 +44,17 @@ mod tests {
         assert_eq!(jain_index(&[3.0, 3.0, 3.0]), 1.0);
         assert_eq!(jain_index(&[5.0, 0.0, 0.0, 0.0]), 0.25);
         assert_eq!(jain_index(&[1.0, 3.0]), 0.8);
+    }
+
+    #[test]
+    fn the_error_of_a_mean_shrinks_with_the_root_of_the_number() {
+        // Deviations 1, 1, 1, 1 from 3: variance 4/3, over 4.
+        assert_eq!(
+            mean_and_error(&[2.0, 4.0, 2.0, 4.0]),
+            (Some(3.0), Some((1.0_f64 / 3.0).sqrt()))
+        );
+        assert_eq!(mean_and_error(&[7.0]), (Some(7.0), None));
+        assert_eq!(mean_and_error(&[]), (None, None));
     }
 
     #[test]

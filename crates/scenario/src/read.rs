@@ -138,6 +138,8 @@ read_as_text!(
     crate::ControlSpec,
     crate::Profile,
     crate::Recovery,
+    crate::scenario::Between<crate::Size>,
+    crate::scenario::Between<crate::Time>,
     crate::scenario::Starts,
     crate::Buffer,
     crate::Fraction,

@@ -158,6 +158,22 @@ pub struct ResolvedFlow {
     pub recovery: Setting<Recovery>,
     /// Packets per ACK.
     pub delayed_ack: u64,
+    /// Files on connections of their own instead of one connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<ResolvedFiles>,
+}
+
+/// Files one after the other; sizes and pauses are drawn at random, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ResolvedFiles {
+    /// Smallest file.
+    pub size_from_bytes: u64,
+    /// Largest file.
+    pub size_until_bytes: u64,
+    /// Shortest pause between the last ACK of a file and the next connection.
+    pub pause_from_ns: u64,
+    /// Longest pause.
+    pub pause_until_ns: u64,
 }
 
 /// A constant-rate source.

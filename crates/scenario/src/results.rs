@@ -110,6 +110,30 @@ pub struct FlowResult {
     pub final_cwnd_packets: u64,
     /// How start-up went.
     pub startup: Startup,
+    /// Of a source of files: what became of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesResult>,
+}
+
+/// The files of one source that were sent and acknowledged within the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FilesResult {
+    /// How many.
+    pub count: u64,
+    /// Mean over the files of their payload, times 8, over the time from opening the connection to
+    /// the delivery of the last byte; 0 of no files.
+    #[serde(serialize_with = "finite")]
+    pub mean_throughput_bps: f64,
+    /// Standard error of that mean; `None` of fewer than two files.
+    #[serde(serialize_with = "finite_or_none")]
+    pub standard_error_bps: Option<f64>,
+    /// Mean over the files of that time; 0 of no files.
+    #[serde(serialize_with = "finite")]
+    pub mean_time_s: f64,
+    /// Packets of the files.
+    pub unique_packets: u64,
+    /// Packets sent for them, retransmissions included.
+    pub sent_packets: u64,
 }
 
 /// The start-up phase of one flow; `None` is "did not happen" or "could not be measured".

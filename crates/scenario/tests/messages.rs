@@ -265,6 +265,24 @@ const FILES: &[(&str, &str)] = &[
          accepted: one of the two",
     ),
     (
+        "[[flow]]\nfiles = { pause = '1s' }",
+        "x.toml:2: flow[0].files: `size` is missing; accepted: size = \"100KB..1MB\"",
+    ),
+    (
+        "[[flow]]\nfiles = { size = '1MB..100KB' }",
+        "x.toml:2: flow[0].files.size = \"1MB..100KB\": the larger value comes first; accepted: \
+         smallest..largest",
+    ),
+    (
+        "[[flow]]\nfiles = { size = '0B..1KB' }",
+        "x.toml:2: flow[0].files.size = \"0B..1KB\": a file has one byte or more; accepted: \
+         100KB..1MB",
+    ),
+    (
+        "[[flow]]\nsize='1MB'\nfiles = { size = '1MB' }",
+        "x.toml:3: flow[0].files: a flow has either size or files; accepted: one of the two",
+    ),
+    (
         "[[flow]]\nstarts='1s..2s'",
         "x.toml:2: flow[0].starts = \"1s..2s\": not a span of starts; accepted: uniform 0s..1170s",
     ),

@@ -13,7 +13,7 @@ fn shown() -> Vec<&'static str> {
 
 #[test]
 fn every_scenario_of_the_reference_reads_and_reads_back() {
-    assert_eq!(shown().len(), 2);
+    assert_eq!(shown().len(), 3);
     for text in shown() {
         let scenario = Scenario::parse(text, "readme.toml").unwrap();
         let again = Scenario::parse(&scenario.to_toml(), "readme.toml").unwrap();

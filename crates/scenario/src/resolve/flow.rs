@@ -1,11 +1,11 @@
 //! Groups of flows and constant-rate sources: when they run, where they go, what they are given.
 
 use super::limits::{HOUR, NANOSECOND};
-use super::{Resolver, propagation};
+use super::{MOST_IN_FLIGHT, Resolver, propagation};
 use crate::error::ScenarioError;
 use crate::quantity::{Rate, Size, Time};
-use crate::resolved::{ResolvedFlow, ResolvedLink, ResolvedUdp, Setting};
-use crate::scenario::{Flow, Udp};
+use crate::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting};
+use crate::scenario::{Between, Files, Flow, Udp};
 
 impl Resolver<'_> {
     pub(super) fn flow(
@@ -48,6 +48,32 @@ impl Resolver<'_> {
             receiver_window_bytes: receiver_window.map(|w| self.bytes(w)),
             recovery: Setting::new(flow.recovery.or(common.recovery), self.constants.recovery),
             delayed_ack: flow.delayed_ack.or(common.delayed_ack).unwrap_or(1),
+            files: flow.files.map(|files| self.files(key, flow, files)).transpose()?,
+        })
+    }
+
+    fn files(&self, key: &str, flow: &Flow, files: Files) -> Result<ResolvedFiles, ScenarioError> {
+        if flow.size.is_some() {
+            let problem = "a flow has either size or files; accepted: one of the two";
+            return Err(self.error(&format!("{key}.files"), problem));
+        }
+        let place = format!("{key}.files.size");
+        if files.size.from == Size::default() {
+            return Err(self.error(&place, "a file has one byte or more; accepted: 100KB..1MB"));
+        }
+        let bytes = files.size.until.bytes();
+        if bytes.div_ceil(self.packet.bytes().max(1)) > MOST_IN_FLIGHT {
+            let problem = format!("a file has at most {MOST_IN_FLIGHT} packets; accepted: 1GB");
+            return Err(self.error(&place, problem));
+        }
+        let none = Between { from: Time::ZERO, until: Time::ZERO };
+        let pause = files.pause.unwrap_or(none);
+        let until = self.time(&format!("{key}.files.pause"), pause.until, Time::ZERO..=HOUR)?;
+        Ok(ResolvedFiles {
+            size_from_bytes: files.size.from.bytes(),
+            size_until_bytes: bytes,
+            pause_from_ns: pause.from.ns(),
+            pause_until_ns: until,
         })
     }
 

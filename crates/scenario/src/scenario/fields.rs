@@ -110,6 +110,7 @@ impl Read for Flow {
             recovery: fields.read("recovery")?,
             delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
             path: fields.list("path")?,
+            files: fields.read("files")?,
         };
         fields.finish()?;
         Ok(flow)

@@ -1,6 +1,7 @@
 //! A scenario as the user means it: what was written, typed, and nothing filled in.
 
 mod fields;
+mod files;
 mod starts;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use crate::profile::{Profile, Recovery};
 use crate::quantity::{Buffer, Fraction, Rate, Size, Threshold, Time, Window};
 use crate::read::Read;
 
+pub use files::{Between, Files};
 pub use starts::Starts;
 
 /// One experiment: a path or a network, its flows, and what is expected of the results.
@@ -181,6 +183,8 @@ pub struct Flow {
     /// Names of links in the order of travel; the only link when not written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
+    /// Files on connections of their own instead of one connection.
+    pub files: Option<Files>,
 }
 
 /// A constant-rate source: `[[udp]]`.

@@ -1,0 +1,37 @@
+//! Sources of files from a scenario to the results.
+
+use firstflight_runner::{Options, run};
+use firstflight_scenario::{FilesResult, RunResult, Scenario};
+
+const SCENARIO: &str = "controls = ['stcp']\nduration = '30s'\n[[flow]]\ncount = 2\n\
+    starts = 'uniform 0s..2s'\nfiles = { size = '20KB..60KB', pause = '0s..1s' }\n";
+
+fn result(text: &str) -> RunResult {
+    let scenario = Scenario::parse(text, "files.toml").unwrap();
+    run(&scenario, &Options::default()).unwrap().runs.remove(0).result
+}
+
+#[test]
+fn a_source_of_files_reports_what_became_of_them() {
+    let run = result(SCENARIO);
+    for flow in &run.flows {
+        let files: FilesResult = flow.files.unwrap();
+        // Six or seven round trips of 100 ms and half a second of pause each.
+        assert!((20..40).contains(&files.count), "{files:?}");
+        let mean_packets = files.unique_packets as f64 / files.count as f64;
+        assert!((20.0..=60.0).contains(&mean_packets));
+        assert_eq!(files.sent_packets, files.unique_packets, "nothing is lost on this path");
+        assert!(files.mean_throughput_bps > 0.5 * mean_packets * 8e3 / files.mean_time_s);
+        assert!(files.standard_error_bps.unwrap() > 0.0);
+        assert_eq!(flow.completion_time_s, None);
+        assert!(flow.delivered_packets >= files.unique_packets);
+    }
+    assert_ne!(run.flows[0].start_s, run.flows[1].start_s);
+}
+
+#[test]
+fn a_flow_without_files_reports_none() {
+    let run = result("controls = ['newreno']\nduration = '1s'");
+    assert_eq!(run.flows[0].files, None);
+    assert!(!serde_json::to_string(&run).unwrap().contains("files"));
+}
