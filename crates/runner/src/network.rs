@@ -3,9 +3,8 @@
 use firstflight_core::units::{Instant, Span};
 use firstflight_scenario::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp};
 use firstflight_scenario::{Profile, Resolved, ResolvedBuffer};
-use firstflight_sim::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform};
-use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{RngCore, SeedableRng};
+use firstflight_sim::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform, stream};
+use rand_pcg::rand_core::RngCore;
 
 use crate::control::Control;
 use crate::endpoint::endpoint;
@@ -98,15 +97,14 @@ fn udp(source: &ResolvedUdp) -> UdpSpec {
 /// A flow's own start: drawn from the group's span, plus its jitter, from a stream that only this
 /// flow uses. The generator takes odd states only and drops the lowest bit.
 fn start(seed: u64, group: &ResolvedFlow, id: u64) -> u64 {
-    let state = u128::from(seed) << 64 | u128::from(START_STREAM + id) << 1;
-    let mut rng = Pcg64Mcg::from_seed(state.to_le_bytes());
+    let mut rng = stream(seed, START_STREAM + id);
     let span = group.start_until_ns.saturating_sub(group.start_from_ns);
     let spread = below(&mut rng, span);
     group.start_from_ns + spread + below(&mut rng, group.start_jitter_ns)
 }
 
 /// Uniform from 0 to `limit`, `limit` excluded unless it is 0.
-fn below(rng: &mut Pcg64Mcg, limit: u64) -> u64 {
+fn below(rng: &mut impl RngCore, limit: u64) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(limit)) >> 64) as u64
 }
 

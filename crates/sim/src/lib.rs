@@ -9,6 +9,7 @@ mod link;
 mod network;
 mod outcome;
 mod queue;
+mod random;
 mod receiver;
 mod route;
 mod rto;
@@ -23,6 +24,7 @@ pub use endpoint::{
 pub use link::Totals;
 pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform};
 pub use outcome::{FileOutcome, FlowOutcome, FlowSample, LinkOutcome, Outcome, StartupOutcome};
+pub use random::stream;
 pub use rto::RtoRules;
 pub use run::{Interrupted, Pace, run, run_until};
 pub use tcp::Counts;

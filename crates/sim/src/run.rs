@@ -8,14 +8,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
-use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::SeedableRng;
 
 use crate::files::FileSource;
 use crate::link::{Fate, Link, Tie};
 use crate::network::{FlowSpec, Network, UdpSpec};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::queue::{Event, Kind, Queue};
+use crate::random::stream;
 use crate::receiver::AckOut;
 use crate::route::{Hop, Route, lay_out};
 use crate::tcp::{Tcp, Wire};
@@ -97,7 +96,7 @@ impl<'a> Engine<'a> {
     fn new(network: &'a Network, pace: Pace) -> Self {
         let (routes, queue) = lay_out(network);
         let files = |id: usize, spec: &'a FlowSpec| {
-            let rng = stream_of(network.seed, FILES_STREAM + id as u64);
+            let rng = stream(network.seed, FILES_STREAM + id as u64);
             spec.files.map(|files| Box::new(FileSource::new(spec, files, rng)))
         };
         let flow = |(id, (spec, route)): (usize, (&'a FlowSpec, Route))| Flow {
@@ -115,7 +114,7 @@ impl<'a> Engine<'a> {
         let mut fabric = Fabric {
             links: (0_u64..)
                 .zip(&network.links)
-                .map(|(stream, spec)| Link::new(spec, stream_of(network.seed, stream), end))
+                .map(|(id, spec)| Link::new(spec, stream(network.seed, id), end))
                 .collect(),
             queue,
             queues_over_time: vec![Vec::new(); network.links.len()],
@@ -429,12 +428,6 @@ fn pack(high: u32, low: u32) -> u64 {
 
 fn unpack(payload: u64) -> (u32, u32) {
     ((payload >> 32) as u32, payload as u32)
-}
-
-/// A random stream of its own for every element, so that adding one disturbs no other. The
-/// generator takes odd states only and drops the lowest bit.
-fn stream_of(seed: u64, element: u64) -> Pcg64Mcg {
-    Pcg64Mcg::from_seed((u128::from(seed) << 64 | u128::from(element) << 1).to_le_bytes())
 }
 
 /// Streams of sources of files begin here; below are the links' and the starts of flows.
