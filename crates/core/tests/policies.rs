@@ -208,6 +208,25 @@ mod vegas {
         assert_eq!(rounds(&mut policy, &[100, 100], window).map_windows(), [2_000, 3_000]);
     }
 
+    /// ns-2.35's agent takes the RTT of a round of one segment for the path's, up as well as down.
+    #[test]
+    fn a_round_of_one_segment_sets_the_base_rtt_even_upwards() {
+        let base = |cwnd| {
+            let mut policy = Vegas::default();
+            let window = Window { cwnd: segments(cwnd), ssthresh: segments(1) };
+            rounds(&mut policy, &[100, 150, 150], window);
+            let mut found = Span(0);
+            policy.gauges(&mut |name, value| {
+                if name == "vegas_base_rtt" {
+                    found = Span(value);
+                }
+            });
+            found
+        };
+        assert_eq!(base(1), Span::from_millis(150));
+        assert_eq!(base(2), Span::from_millis(100));
+    }
+
     /// One decision of avoidance: a round at the base RTT, then one at `rtt_ms`, with 20 segments.
     fn decide(rtt_ms: u64) -> i64 {
         let mut policy = VegasAvoidance::default();
