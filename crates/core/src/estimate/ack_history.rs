@@ -214,7 +214,7 @@ const fn point(position: u32) -> usize {
 /// ACKs kept one by one: intervals that hold fewer are counted exactly.
 pub const RECENT: usize = 16;
 
-/// Corners of the curve: enough for [`SPACING`] and some pauses.
+/// Corners of the curve: enough for one every 24th of the span and for some pauses.
 pub const POINTS: usize = 32;
 
 /// Corners are this fraction of the span apart.
