@@ -1,0 +1,20 @@
+//! What the model refuses.
+
+/// Input outside the model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// The growth of slow start cannot be that.
+    #[error("d = {found} packets per packet of growth; accepted: 1 to {most}")]
+    Aggressiveness {
+        /// What was asked for.
+        found: String,
+        /// The largest d.
+        most: u32,
+    },
+    /// A quantity that must be positive is zero.
+    #[error("{key} is zero; accepted: more than zero")]
+    Zero {
+        /// Its name.
+        key: &'static str,
+    },
+}
