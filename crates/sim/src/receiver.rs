@@ -111,6 +111,7 @@ impl Receiver {
         (overdue, None)
     }
 
+    #[inline]
     fn answer(&mut self, at: Instant) -> AckOut {
         self.unacked = 0;
         self.deadline = None;
@@ -119,8 +120,12 @@ impl Receiver {
 
     #[inline]
     fn sack_blocks(&mut self) -> u32 {
-        let Some(mut history) = self.sack else { return 0 };
+        let Some(history) = &self.sack else { return 0 };
         let nothing_early = self.early_count == 0;
+        if nothing_early && history.is_empty() {
+            return 0;
+        }
+        let mut history = *history;
         let blocks = history.report(self.last_cause, self.next, nothing_early, |cause, begin| {
             let mut run = (begin.unwrap_or(cause), cause + 1);
             while begin.is_none() && run.0 > self.next + 1 && self.is_early(run.0 - 1) {

@@ -345,7 +345,11 @@ impl FlowPath {
         let Some(seq) = self.route.untagged(tagged) else { return };
         let held_before = self.route.receiver.deadline();
         let (overdue, own) = self.route.receiver.receive(seq, at);
-        for ack in [overdue, own].into_iter().flatten() {
+        // Not a loop over both: collecting them would copy each ACK through memory.
+        if let Some(ack) = overdue {
+            self.send_ack(fabric, ack);
+        }
+        if let Some(ack) = own {
             self.send_ack(fabric, ack);
         }
         let held = self.route.receiver.deadline();

@@ -13,6 +13,12 @@ pub(crate) struct SackHistory {
 }
 
 impl SackHistory {
+    /// Nothing is reported.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known == 0
+    }
+
     /// Packet `cause` led to an ACK for all below `next`; `run` finds the run of received packets
     /// that holds `cause`, given a packet known to begin it if any. Returns the number of blocks.
     pub(crate) fn report(
