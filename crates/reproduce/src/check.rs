@@ -73,6 +73,18 @@ impl Check {
     fn point<'a>(&self, laid: &'a Laid, name: &str) -> Result<Point<'a>, String> {
         let case = laid.case(name)?;
         let top = case.variant(self.control.as_deref())?;
+        let scripted = self.measure.is_scripted();
+        if scripted != top.acks.is_some() {
+            let (is, wants) =
+                if scripted { ("a network", "a script") } else { ("a script", "a network") };
+            return Err(format!(
+                "case `{name}` has {is}, {:?} wants {wants}; see `acks`",
+                self.measure
+            ));
+        }
+        if scripted && self.ack.is_some() == self.round.is_some() {
+            return Err(format!("{:?} wants either `ack` or `round`", self.measure));
+        }
         if self.measure.needs_samples(&self.query()) && top.samples.is_none() {
             return Err(format!("{:?} reads samples over time; write `samples`", self.measure));
         }
@@ -88,8 +100,8 @@ impl Check {
     }
 
     fn query(&self) -> Query<'_> {
-        let Self { from, until, level, .. } = *self;
-        Query { flows: self.flows.as_deref(), from, until, level }
+        let Self { from, until, level, ack, round, .. } = *self;
+        Query { flows: self.flows.as_deref(), from, until, level, ack, round }
     }
 
     /// The number.
@@ -206,7 +218,7 @@ impl Done<'_> {
     /// The runs of a variant, one per seed.
     pub(crate) fn runs(&self, variant: &Variant) -> Result<Vec<&Run>, Unfinished> {
         let run = |scenario| {
-            let place = self.jobs.find(scenario, variant.samples).ok_or(Unfinished)?;
+            let place = self.jobs.find(scenario, variant).ok_or(Unfinished)?;
             self.runs[place].as_ref().ok_or(Unfinished)
         };
         variant.scenarios.iter().map(run).collect()

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use firstflight_runner::{Options, Run, RunError, run};
+use firstflight_runner::{Options, Run, RunError, run, script};
 use rayon::prelude::*;
 
 use crate::cache::Cache;
@@ -94,15 +94,19 @@ fn compute(
     stop: &AtomicBool,
 ) -> Result<Option<Run>, ReproduceError> {
     let options = Options { samples: job.samples, stop: Some(stop), on_done: None };
-    let report = match run(&job.scenario, &options) {
-        Ok(report) => report,
+    let runs = match job.acks {
+        Some(acks) => script(&job.scenario, acks).map(|run| vec![run]),
+        None => run(&job.scenario, &options).map(|report| report.runs),
+    };
+    let runs = match runs {
+        Ok(runs) => runs,
         Err(RunError::Interrupted) => return Ok(None),
         Err(source) => {
             let source = Box::new(source);
             return Err(ReproduceError::Run { name: job.name.clone(), source });
         }
     };
-    let Some(run) = report.runs.into_iter().next() else { return Ok(None) };
+    let Some(run) = runs.into_iter().next() else { return Ok(None) };
     if let Some(cache) = cache {
         cache.store(&job.key, &run)?;
     }

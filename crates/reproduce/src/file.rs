@@ -50,6 +50,8 @@ pub(crate) struct Experiment {
     pub seeds: u64,
     /// Samples over time that every run keeps; none when not written.
     pub samples: Option<u32>,
+    /// No network: the control is fed this many ACKs on a scripted path.
+    pub acks: Option<u32>,
     /// Variations of the scenario.
     #[serde(default, rename = "case")]
     pub cases: Vec<Case>,
@@ -81,6 +83,8 @@ pub(crate) struct Case {
     pub seeds: Option<u64>,
     /// Another number of samples.
     pub samples: Option<u32>,
+    /// Another number of ACKs on a scripted path.
+    pub acks: Option<u32>,
 }
 
 /// One case per value of a key, named by the value, its number the place on the x axis.
@@ -103,6 +107,8 @@ pub(crate) struct Sweep {
     pub seeds: Option<u64>,
     /// Another number of samples.
     pub samples: Option<u32>,
+    /// Another number of ACKs on a scripted path.
+    pub acks: Option<u32>,
 }
 
 /// A value for a key.
@@ -173,6 +179,10 @@ pub(crate) struct Check {
     pub until: Option<f64>,
     /// A level, for measures that ask when or how often it is reached.
     pub level: Option<f64>,
+    /// On a scripted path: after this ACK of the connection, from 1; 0 is before the first.
+    pub ack: Option<u32>,
+    /// On a scripted path: over this round, from 0, or at its end.
+    pub round: Option<u32>,
     /// For `formula`.
     pub formula: Option<String>,
     /// It is this; the claim's expected number when only a tolerance is written.

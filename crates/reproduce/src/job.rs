@@ -16,6 +16,8 @@ pub(crate) struct Job {
     pub scenario: Scenario,
     /// Samples over time to keep.
     pub samples: Option<u32>,
+    /// No network, but so many ACKs on a scripted path.
+    pub acks: Option<u32>,
     /// Everything that decides what it yields, as text.
     pub key: String,
 }
@@ -36,7 +38,7 @@ impl Jobs {
         variant: &Variant,
     ) -> Result<(), ReproduceError> {
         for scenario in &variant.scenarios {
-            let key = key(scenario, variant.samples)?;
+            let key = key(scenario, variant.samples, variant.acks)?;
             if self.by_key.contains_key(&key) {
                 continue;
             }
@@ -44,15 +46,16 @@ impl Jobs {
             let seed = scenario.seed.unwrap_or(1);
             let control = if variant.control.is_empty() { "flows" } else { &variant.control };
             let name = format!("{} {} {control}, seed {seed}", laid.stem, case.name);
-            let (scenario, samples) = (scenario.clone(), variant.samples);
-            self.list.push(Job { name, scenario, samples, key });
+            let (scenario, samples, acks) = (scenario.clone(), variant.samples, variant.acks);
+            self.list.push(Job { name, scenario, samples, acks, key });
         }
         Ok(())
     }
 
-    /// The place of a job among all.
-    pub(crate) fn find(&self, scenario: &Scenario, samples: Option<u32>) -> Option<usize> {
-        self.by_key.get(&key(scenario, samples).ok()?).copied()
+    /// The place among all of a job of this variant.
+    pub(crate) fn find(&self, scenario: &Scenario, variant: &Variant) -> Option<usize> {
+        let key = key(scenario, variant.samples, variant.acks).ok()?;
+        self.by_key.get(&key).copied()
     }
 
     pub(crate) fn list(&self) -> &[Job] {
@@ -62,11 +65,15 @@ impl Jobs {
 
 /// Names and titles decide nothing; whether a value was given or is a default does, because a
 /// control's own wins over a default. That is why this is not the scenario's JSON.
-fn key(scenario: &Scenario, samples: Option<u32>) -> Result<String, ReproduceError> {
+fn key(
+    scenario: &Scenario,
+    samples: Option<u32>,
+    acks: Option<u32>,
+) -> Result<String, ReproduceError> {
     let mut resolved = scenario.resolve()?;
     resolved.name.clear();
     resolved.title = None;
-    Ok(format!("{VERSION} samples={samples:?} {resolved:?}"))
+    Ok(format!("{VERSION} samples={samples:?} acks={acks:?} {resolved:?}"))
 }
 
 /// Of the program and of its sources.
@@ -78,7 +85,7 @@ mod tests {
     use super::*;
 
     fn key_of(text: &str) -> String {
-        key(&Scenario::parse(text, "x.toml").unwrap(), None).unwrap()
+        key(&Scenario::parse(text, "x.toml").unwrap(), None, None).unwrap()
     }
 
     #[test]

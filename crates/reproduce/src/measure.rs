@@ -53,6 +53,18 @@ pub(crate) enum Measure {
     /// The last moment, in seconds, at which less than `level` Mbit/s was acknowledged over the
     /// second before.
     SlowUntil,
+    /// On a scripted path: cwnd after an ACK or at the end of a round, packets.
+    ScriptedCwnd,
+    /// On a scripted path: packets queued after an ACK, or the most over a round.
+    ScriptedQueue,
+    /// On a scripted path: `scripted_queue` in kbit, and the sum of it over the ACKs of a round.
+    ScriptedQueueKbit,
+    /// On a scripted path: the number of an ACK, or of the last of a round, from 1.
+    ScriptedAck,
+    /// On a scripted path: when an ACK, or the last of a round, arrives, seconds.
+    ScriptedTime,
+    /// On a scripted path: the place of an ACK, or of the last of a round, in its round, from 0.
+    ScriptedPlace,
     /// BDP of the first link and its propagation, packets.
     Bdp,
     /// The value of `formula`; no run is asked.
@@ -70,6 +82,10 @@ pub(crate) struct Query<'a> {
     pub until: Option<f64>,
     /// A level, in the unit of the measure that asks for it.
     pub level: Option<f64>,
+    /// After this ACK of a script, from 1.
+    pub ack: Option<u32>,
+    /// Over this round of a script, from 0.
+    pub round: Option<u32>,
 }
 
 /// A run and the facts of its path that results do not carry.
@@ -95,6 +111,19 @@ impl Measure {
         }
     }
 
+    /// Whether it is of a script rather than of a network.
+    pub(crate) fn is_scripted(self) -> bool {
+        matches!(
+            self,
+            Self::ScriptedCwnd
+                | Self::ScriptedQueue
+                | Self::ScriptedQueueKbit
+                | Self::ScriptedAck
+                | Self::ScriptedTime
+                | Self::ScriptedPlace
+        )
+    }
+
     /// The quantity and its unit, for axes.
     pub(crate) fn axis(self) -> (&'static str, &'static str) {
         match self {
@@ -110,6 +139,11 @@ impl Measure {
             Self::PeakCwnd | Self::FinalCwnd | Self::MeanCwnd => ("cwnd", "packets"),
             Self::TimeTo60 | Self::TimeTo90 | Self::SlowUntil => ("time", "s"),
             Self::FastPhases => ("exponential phases", ""),
+            Self::ScriptedCwnd => ("cwnd", "packets"),
+            Self::ScriptedTime => ("time", "s"),
+            Self::ScriptedQueue => ("queue", "packets"),
+            Self::ScriptedQueueKbit => ("queue", "kbit"),
+            Self::ScriptedAck | Self::ScriptedPlace => ("ACKs", ""),
             Self::Bdp => ("BDP", "packets"),
             Self::Formula => ("value", ""),
         }
@@ -142,6 +176,12 @@ impl Measure {
             Self::MeanCwnd => flows.mean_cwnd(query),
             Self::FastPhases => flows.traces().next().map(|trace| fast_phases(trace, query)),
             Self::SlowUntil => flows.slow_until(measured.packet_bytes, query),
+            Self::ScriptedCwnd
+            | Self::ScriptedQueue
+            | Self::ScriptedQueueKbit
+            | Self::ScriptedAck
+            | Self::ScriptedTime
+            | Self::ScriptedPlace => scripted(self, measured, query),
             Self::Bdp => Some(measured.bdp_packets as f64),
             Self::Formula => None,
         }
@@ -245,6 +285,36 @@ fn value_at(trace: &Series, column: &str, time: f64) -> Option<f64> {
     Some(before.last().and_then(|(_, value)| value).unwrap_or(0.0))
 }
 
+/// One row of a script's trace per ACK, the start first.
+fn scripted(measure: Measure, measured: Measured<'_>, query: &Query<'_>) -> Option<f64> {
+    let trace = measured.run.flows.first()?;
+    let column = |name: &str| Some(trace.column(name)?.flatten().collect::<Vec<f64>>());
+    let (rounds, queue) = (column("round")?, column("queue_packets")?);
+    let rows = match (query.ack, query.round) {
+        (Some(ack), None) => ack as usize..ack as usize + 1,
+        (None, Some(round)) => {
+            let first = rounds.iter().position(|it| *it == f64::from(round))?;
+            // A round whose end is not in the script has no value.
+            let end = rounds.iter().position(|it| *it > f64::from(round))?;
+            first..end
+        }
+        _ => return None,
+    };
+    let queue = queue.get(rows.clone())?;
+    let last = rows.end.checked_sub(1)?;
+    match measure {
+        Measure::ScriptedCwnd => column("cwnd_packets")?.get(last).copied(),
+        Measure::ScriptedQueue => queue.iter().copied().reduce(f64::max),
+        Measure::ScriptedQueueKbit => {
+            Some(queue.iter().sum::<f64>() * measured.packet_bytes as f64 * 8.0 / 1e3)
+        }
+        Measure::ScriptedAck => Some(last as f64),
+        Measure::ScriptedTime => column("time_s")?.get(last).copied(),
+        Measure::ScriptedPlace => column("place")?.get(last).copied(),
+        _ => None,
+    }
+}
+
 fn fast_phases(trace: &Series, query: &Query<'_>) -> f64 {
     let (Some(times), Some(cwnd), Some(ssthresh)) =
         (trace.column("time_s"), trace.column("cwnd_packets"), trace.column("ssthresh_packets"))
@@ -326,6 +396,34 @@ mod tests {
         assert_eq!(measure(Measure::FastPhases, &first), Some(2.0));
         let slow = Query { level: Some(0.2), ..first };
         assert_eq!(measure(Measure::SlowUntil, &slow), Some(2.0));
+    }
+
+    #[test]
+    fn a_script_is_read_by_ack_and_by_round() {
+        let columns = ["time_s", "cwnd_packets", "round", "place", "queue_packets"];
+        let mut trace = Series::new(columns);
+        // Slow start from one packet: rounds of one, two and four ACKs.
+        for (at, round, place, queue) in
+            [(0, 0, 0, 1), (1, 1, 0, 2), (2, 2, 0, 2), (2, 2, 1, 3), (3, 3, 0, 2), (3, 3, 1, 3)]
+        {
+            let cwnd = trace.len() + 1;
+            let row = [at, cwnd as i32, round, place, queue];
+            trace.push(&row.map(|value| Some(f64::from(value))));
+        }
+        let run = Run { result: RunResult::default(), flows: vec![trace], queues: Vec::new() };
+        let of = |measure: Measure, ack, round| {
+            let measured = Measured { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
+            measure.of(measured, &Query { ack, round, ..Query::default() })
+        };
+        assert_eq!(of(Measure::ScriptedCwnd, Some(0), None), Some(1.0));
+        assert_eq!(of(Measure::ScriptedCwnd, Some(3), None), Some(4.0));
+        assert_eq!(of(Measure::ScriptedTime, Some(3), None), Some(2.0));
+        assert_eq!(of(Measure::ScriptedQueue, None, Some(2)), Some(3.0));
+        assert_eq!(of(Measure::ScriptedQueueKbit, None, Some(2)), Some(40.0));
+        assert_eq!(of(Measure::ScriptedAck, None, Some(2)), Some(3.0));
+        assert_eq!(of(Measure::ScriptedPlace, None, Some(2)), Some(1.0));
+        assert_eq!(of(Measure::ScriptedCwnd, None, Some(3)), None, "the round is not over");
+        assert_eq!(of(Measure::ScriptedCwnd, Some(6), None), None);
     }
 
     #[test]

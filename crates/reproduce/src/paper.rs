@@ -58,6 +58,8 @@ pub(crate) struct Variant {
     pub scenarios: Vec<Scenario>,
     /// Samples over time to keep.
     pub samples: Option<u32>,
+    /// No network, but so many ACKs on a scripted path.
+    pub acks: Option<u32>,
 }
 
 /// Reads every paper among `files`, in the order of their ids.
@@ -158,6 +160,7 @@ fn case_of(sweep: &Sweep, value: &str) -> Case {
         controls: sweep.controls.clone(),
         seeds: sweep.seeds,
         samples: sweep.samples,
+        acks: sweep.acks,
     }
 }
 
@@ -193,8 +196,9 @@ fn lay_out_case(
             document.set("seed", &seed.to_string())?;
             scenarios.push(document.scenario()?);
         }
-        let samples = case.samples.or(data.samples);
-        Ok(Variant { control: control.to_owned(), scenarios, samples })
+        let acks = case.acks.or(data.acks);
+        let samples = acks.or(case.samples).or(data.samples);
+        Ok(Variant { control: control.to_owned(), scenarios, samples, acks })
     };
     let own = [String::new()];
     let names = if names.is_empty() { &own[..] } else { &names[..] };

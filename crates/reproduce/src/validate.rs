@@ -84,6 +84,41 @@ mod tests {
     }
 
     #[test]
+    fn no_claim_and_no_figure_of_the_m_start_paper_is_missing() {
+        let papers = load(FILES, false).unwrap();
+        let paper = papers.iter().find(|paper| paper.head.id == "S4").unwrap();
+        let data = || paper.experiments.iter().map(|laid| &laid.data);
+        let ids: BTreeSet<&str> =
+            data().flat_map(|data| &data.claims).map(|claim| &claim.id[3..]).collect();
+        let wanted = "T1 T2 T2e T3a T3b T3c T4 X1 X2 X3 X4 X5 X6 X7 D1";
+        assert_eq!(ids, wanted.split_whitespace().collect());
+        let plots: BTreeSet<&str> =
+            data().flat_map(|data| &data.plots).map(|plot| plot.id.as_str()).collect();
+        assert_eq!(plots, BTreeSet::from(["figure03", "figure05", "figure06", "figure07"]));
+    }
+
+    #[test]
+    fn measures_of_a_script_and_of_a_network_are_not_mixed() {
+        let paper = "name = 'p'\nid = 'P0'\ntitle = ''\ncitation = ''\nsetup = []\n\
+            order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
+        let problem = |acks: &str, check: &str| {
+            let text = format!(
+                "title = ''\ntext = []\n{acks}\n[[case]]\nname = 'c'\n[[claim]]\nid = 'P0-1'\n\
+                 what = ''\nclass = 'exact'\nexpected = 1\ncheck = [{{ equals = 1, {check} }}]\n"
+            );
+            let files = [("p/paper.toml", paper), ("p/a.toml", text.as_str())];
+            validate(&load(&files, false).unwrap()).map_err(|error| error.to_string())
+        };
+        let cwnd = "measure = 'scripted_cwnd', ack = 1";
+        assert!(problem("", cwnd).unwrap_err().contains("wants a script; see `acks`"));
+        let throughput = problem("acks = 5", "measure = 'throughput'").unwrap_err();
+        assert!(throughput.contains("wants a network; see `acks`"), "{throughput}");
+        let neither = problem("acks = 5", "measure = 'scripted_cwnd'").unwrap_err();
+        assert!(neither.contains("wants either `ack` or `round`"), "{neither}");
+        assert_eq!(problem("acks = 5", cwnd), Ok(()));
+    }
+
+    #[test]
     fn a_claim_that_cannot_fail_or_reads_nothing_is_refused() {
         let paper = "name = 'p'\nid = 'P0'\ntitle = ''\ncitation = ''\nsetup = []\n\
             order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
