@@ -1,8 +1,8 @@
 //! CUBIC in integers against its formulas in floating point (RFC 9438 sections 4.2 and 4.3).
 //!
-//! Stated bound of the curve: within one byte, two millionths of the distance from its flat part, and
-//! what the formula moves in three ticks of 2^-16 s. Stated bound of a whole run, a second of ACKs after
-//! a cut: within a thousandth of the window.
+//! Stated bound of the curve: within one byte, two millionths of the distance from its flat part,
+//! and what the formula moves in three ticks of 2^-16 s. Stated bound of a whole run, a second of
+//! ACKs after a cut: within a thousandth of the window.
 
 use firstflight_core::avoidance::{Cubic, Curve};
 use firstflight_core::event::{Ack, Loss, LossKind};

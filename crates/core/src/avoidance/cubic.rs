@@ -1,27 +1,30 @@
 //! CUBIC (RFC 9438): the window follows a cubic curve of the time since the last cut.
 //!
-//! What it believes: the window at the last loss, `W_max`, is about what the path holds. What it does:
-//! after a cut to `beta` of the window it grows along `W(t) = C (t - K)^3 + W_max`, quickly at first,
-//! flat around `W_max`, quickly again beyond it; `K = cbrt((W_max - cwnd) / C)` is when the curve is
-//! back at `W_max`. Each ACK moves cwnd toward the curve one RTT ahead, by at most half a window per
-//! RTT. Where Reno with the same average would be ahead, cwnd is that Reno's estimate `W_est`, which
-//! grows by `alpha = 3 (1 - beta) / (1 + beta)` segments per RTT, and by one once it has passed the
-//! window before the cut. A loss below the last `W_max` lowers it further, to `(1 + beta) / 2` of the
-//! window: fast convergence, which makes room for others. Without a loss to go by, after a timeout or
-//! a start-up that ended on its own, the curve starts flat from the window as it is (sections 4.8 and
-//! 4.10).
+//! What it believes: the window at the last loss, `W_max`, is about what the path holds. What it
+//! does: after a cut to `beta` of the window it grows along `W(t) = C (t - K)^3 + W_max`, quickly
+//! at first, flat around `W_max`, quickly again beyond it; `K = cbrt((W_max - cwnd) / C)` is when
+//! the curve is back at `W_max`. Each ACK moves cwnd toward the curve one RTT ahead, by at most
+//! half a window per RTT. Where Reno with the same average would be ahead, cwnd is that Reno's
+//! estimate `W_est`, which grows by `alpha = 3 (1 - beta) / (1 + beta)` segments per RTT, and by
+//! one once it has passed the window before the cut. A loss below the last `W_max` lowers it
+//! further, to `(1 + beta) / 2` of the window: fast convergence, which makes room for others.
+//! Without a loss to go by, after a timeout or a start-up that ended on its own, the curve starts
+//! flat from the window as it is (sections 4.8 and 4.10).
 //!
-//! Preset `ns2` is CUBIC 2.1, of Linux 2.6.22 and of ns-2.35's TCP/Linux, which the M-Start paper ran:
-//! beta 819/1024, C 410/1024, at most 16 segments per 100 ms beyond `W_max`, one segment per 50 ACKs
-//! where there is no loss to go by, the curve looked up one smallest RTT ahead, at most one segment per
-//! ACK. It has no `HyStart`. Its Reno estimate never changes its slope.
+//! Preset `ns2` is CUBIC 2.1, of Linux 2.6.22 and of ns-2.35's TCP/Linux, which the M-Start paper
+//! ran: beta 819/1024, C 410/1024, at most 16 segments per 100 ms beyond `W_max`, one segment per
+//! 50 ACKs where there is no loss to go by, the curve looked up one smallest RTT ahead, at most one
+//! segment per ACK. It multiplies growth by its estimate of segments per ACK, which starts at two
+//! and, kept in sixteenths and rounded, stays at 31/16 when every segment is acknowledged; so it
+//! grows about twice as fast as meant. It has no `HyStart`. Its Reno estimate never changes its
+//! slope.
 //!
-//! Integers: time in 2^-16 s, the curve in bytes. The growth of an ACK is by what it acknowledges, not
-//! per ACK, so that delayed ACKs do not slow the curve down, as in Linux. The curve is within one byte,
-//! two millionths and three ticks of time of the formula (`tests/cubic.rs`). Departures of `ns2` from
-//! its source: the increments are not rounded to one segment per whole number of ACKs, the Reno
-//! estimate takes effect at once instead of over one window, and its slope is not rounded (0.334
-//! segments per RTT, 0.348 there).
+//! Integers: time in 2^-16 s, the curve in bytes. The growth of an ACK is by what it acknowledges,
+//! not per ACK, so that delayed ACKs do not slow the curve down, as in Linux. The curve is within
+//! one byte, two millionths and three ticks of time of the formula (`tests/cubic.rs`). Departures
+//! of `ns2` from its source: the increments are not rounded to one segment per whole number of
+//! ACKs, the Reno estimate takes effect at once instead of over one window, and its slope is not
+//! rounded (0.334 segments per RTT, 0.348 there).
 
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
@@ -142,11 +145,12 @@ impl Cubic {
             return cwnd + cwnd / BLIND_ACKS;
         }
         let rtt = if view.rtt.min == Span::MAX { Span(0) } else { view.rtt.min };
-        let mut most = cwnd * 2;
+        let mut missing = self.curve.at(t + rtt) - cwnd;
         if form.max_increment > 0 && self.curve.is_convex(t + rtt) {
-            most = cwnd + (view.mss * form.max_increment).scaled(rtt.0, Span::from_millis(100).0);
+            let most = (view.mss * form.max_increment).scaled(rtt.0, Span::from_millis(100).0);
+            missing = missing.min(most);
         }
-        self.curve.at(t + rtt).clamp(cwnd, most)
+        cwnd + missing.scaled(SEGMENTS_PER_ACK.0, SEGMENTS_PER_ACK.1).min(cwnd)
     }
 
     /// The Reno estimate after an ACK for `acked`.
@@ -350,8 +354,12 @@ const TICKS_PER_NANO: u64 = ((1_u128 << (64 + FRACTION)) / 1_000_000_000) as u64
 /// 1024 s in ticks: no curve is followed for longer.
 const LONGEST: u64 = 1 << 26;
 
-/// CUBIC 2.1 without a loss to go by: one segment per so many ACKs.
-const BLIND_ACKS: u64 = 50;
+/// What CUBIC 2.1 takes an ACK to stand for when it stands for one segment.
+const SEGMENTS_PER_ACK: (u64, u64) = (31, 16);
+
+/// CUBIC 2.1 without a loss to go by: 50 ACKs, over 31/16 and rounded down, and one to start
+/// counting.
+const BLIND_ACKS: u64 = 26;
 
 #[cfg(test)]
 mod tests {
@@ -482,14 +490,15 @@ mod tests {
     fn the_older_form_has_its_own_constants() {
         let mut cubic = Cubic::default();
         assert!(cubic.set("preset", KnobValue::Word("ns2")));
-        // No loss to go by: one segment per 50 ACKs.
+        // No loss to go by: one segment per 50 * 16 / 31 + 1 ACKs.
         let step = cubic.step(&ack(), &view(100, 100, 0));
-        assert_eq!(step.window.cwnd, Bytes(100_020));
+        assert_eq!(step.window.cwnd, Bytes(100_038));
         let cut = cubic.cut(&loss(LossKind::Recovery, 1_024), &view(1_024, 512, 0));
         assert_eq!(cut.cwnd.0 / MSS, 818, "819 less what millionths cannot hold");
-        // Beyond W_max no more than 16 segments per RTT of 100 ms.
+        // Beyond W_max no more than 16 segments per RTT of 100 ms, times 31/16.
         let _ = cubic.step(&ack(), &view(819, 819, 0));
         let step = cubic.step(&ack(), &view(819, 819, 60_000));
-        assert_eq!(step.window.cwnd.0 - 819 * MSS, 16 * MSS / 819);
+        let grown = step.window.cwnd.0 - 819 * MSS;
+        assert_eq!(grown, 31 * MSS / 819 + 1, "one byte is left over from the ACK before");
     }
 }

@@ -1,18 +1,19 @@
-//! M-Start (M-Start paper, section 4): slow start whose increment counts down from P and starts over.
+//! M-Start (M-Start paper, section 4): slow start whose increment counts down from P and starts
+//! over.
 //!
-//! What it believes: early in a round the queue is empty, so a large increment does no harm there. What
-//! it does: a counter `scnt` starts at `P = 10`; each ACK below ssthresh adds `scnt` segments instead of
-//! one and takes one off the counter, which returns to P when it is used up. With one ACK per segment
-//! the window multiplies by 6.5 per round: 2, 21, 139, 901, 5859.
+//! What it believes: early in a round the queue is empty, so a large increment does no harm there.
+//! What it does: a counter `scnt` starts at `P = 10`; each ACK below ssthresh adds `scnt` segments
+//! instead of one and takes one off the counter, which returns to P when it is used up. With one
+//! ACK per segment the window multiplies by 6.5 per round: 2, 21, 139, 901, 5859.
 //!
-//! The pseudo-code cannot run as printed, and prose, equation and tables disagree. The defaults are the
-//! reading that gives the windows 12, 21, 29, 36, 42, 139, 146, 152, 157 and 901 of Table 2 and the sums
-//! 10392 and 426712 of Table 3; every other reading is a knob. The simulation of section 6 fits
-//! `first=P` with an initial window of two segments.
+//! The pseudo-code cannot run as printed, and prose, equation and tables disagree. The defaults are
+//! the reading that gives the windows 12, 21, 29, 36, 42, 139, 146, 152, 157 and 901 of Table 2 and
+//! the sums 10392 and 426712 of Table 3; every other reading is a knob. The simulation of section 6
+//! fits `first=P` with an initial window of two segments.
 //!
-//! Inferred: a restart after a timeout begins as the connection did, the first ACK included; an ACK for
-//! several segments counts as one. The last increment before ssthresh may pass it by up to `P - 1`
-//! segments, as in the loop that the paper changes.
+//! Inferred: a restart after a timeout begins as the connection did, the first ACK included; an ACK
+//! for several segments counts as one. The last increment before ssthresh may pass it by up to `P -
+//! 1` segments, as in the loop that the paper changes.
 
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
@@ -159,7 +160,7 @@ impl Knobs for MStart {
             name: "preset",
             kind: KnobKind::Word(&["tables", "simulation"]),
             default: "tables",
-            doc: "tables: first=1, as in Tables 2 and 3; simulation: first=P, as section 6 must have run",
+            doc: "tables: first=1, as in Tables 2 and 3; simulation: first=P, as in section 6",
         },
         IW,
         SSTHRESH,
@@ -318,7 +319,8 @@ mod tests {
 
     #[test]
     fn a_count_that_starts_over_every_round_begins_it_with_p() {
-        // Round of 21 ACKs from 21: two whole cycles and one ten, 141; the next round begins with ten.
+        // Round of 21 ACKs from 21: two whole cycles and one ten, 141; the next round begins with
+        // ten.
         let windows: [u64; 1 + 2 + 21 + 1] = windows(&[("reset_per_rtt", "on")], 1);
         assert_eq!(windows[22..], [21 + 110, 141, 151]);
     }
