@@ -265,7 +265,29 @@ fn reduce(how: Option<Reduce>, points: &[(Option<f64>, Option<f64>)]) -> Option<
         Some(Reduce::SpreadPercent) => Some(100.0 * (largest - smallest) / largest),
         Some(Reduce::Growth) => Some(last / first),
         Some(Reduce::ZeroFrom) => zero_from(points),
+        Some(Reduce::Median) => median(values),
+        Some(Reduce::XOfLargest) => x_of_largest(points.iter().map(|(x, value)| (*x, *value))),
+        Some(Reduce::XOfFall) => x_of_largest(steps(points).map(|(x, by)| (x, by.map(|by| -by)))),
+        Some(Reduce::XOfRise) => x_of_largest(steps(points)),
     }
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (values.get((values.len() - 1) / 2)?, values.get(values.len() / 2)?);
+    Some((low + high) / 2.0)
+}
+
+/// From each point to the next: the x before, and the change.
+fn steps(
+    points: &[(Option<f64>, Option<f64>)],
+) -> impl Iterator<Item = (Option<f64>, Option<f64>)> + '_ {
+    points.windows(2).map(|pair| (pair[0].0, pair[1].1.zip(pair[0].1).map(|(to, from)| to - from)))
+}
+
+fn x_of_largest(points: impl Iterator<Item = (Option<f64>, Option<f64>)>) -> Option<f64> {
+    let known = points.filter_map(|(x, value)| x.zip(value));
+    known.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(x, _)| x)
 }
 
 /// The smallest x from which on every value is zero; `None` if the last one is not.
@@ -348,6 +370,13 @@ mod tests {
         assert_eq!(reduce(Some(Reduce::ZeroFrom), &at(&[0.0, 3.0, 0.0])), Some(2.0));
         assert_eq!(reduce(Some(Reduce::ZeroFrom), &at(&[0.0, 1.0])), None);
         assert_eq!(reduce(Some(Reduce::Min), &[(None, None), (None, Some(1.0))]), None);
+        let hill = at(&[10.0, 40.0, 45.0, 20.0, 30.0]);
+        let value = |how| reduce(Some(how), &hill);
+        assert_eq!(value(Reduce::Median), Some(30.0));
+        assert_eq!(reduce(Some(Reduce::Median), &hill[..4]), Some(30.0));
+        assert_eq!(value(Reduce::XOfLargest), Some(2.0));
+        assert_eq!(value(Reduce::XOfFall), Some(2.0));
+        assert_eq!(value(Reduce::XOfRise), Some(0.0));
     }
 
     #[test]

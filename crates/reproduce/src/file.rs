@@ -217,6 +217,14 @@ pub(crate) enum Reduce {
     Growth,
     /// The smallest x from which on every value is zero: where a cliff ends.
     ZeroFrom,
+    /// The middle one; of an even number the mean of both in the middle.
+    Median,
+    /// The x of the largest.
+    XOfLargest,
+    /// The x before the step down, to the next case, that is largest.
+    XOfFall,
+    /// The x before the step up, to the next case, that is largest.
+    XOfRise,
 }
 
 /// A picture.

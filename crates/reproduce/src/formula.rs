@@ -1,6 +1,9 @@
-//! Sums as text: `23.2 / 100 * 40`, the arithmetic by which a claim is refuted.
+//! Sums as text: `23.2 / 100 * 40`, the arithmetic by which a claim is refuted, and the closed-form
+//! model: `overflow_window(70, 20, 1)`.
 
-/// The value of a sum of numbers, `+ - * /` and brackets.
+use crate::model::call;
+
+/// The value of a sum of numbers, `+ - * /`, brackets and functions of the model.
 ///
 /// # Errors
 /// What was found, and where, when it is none.
@@ -50,11 +53,32 @@ impl Reader<'_> {
             let value = self.sum()?;
             return if self.accept(')') { Ok(value) } else { Err(self.problem("`)`")) };
         }
+        if self.rest.starts_with(|c: char| c.is_ascii_lowercase()) {
+            return self.function();
+        }
         let is_part = |c: char| c.is_ascii_digit() || c == '.';
         let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
         let value = self.rest[..end].parse().map_err(|_| self.problem("a number"))?;
         self.rest = self.rest[end..].trim_start();
         Ok(value)
+    }
+
+    fn function(&mut self) -> Result<f64, String> {
+        let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
+        let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
+        let name = &self.rest[..end];
+        self.rest = self.rest[end..].trim_start();
+        if !self.accept('(') {
+            return Err(self.problem("`(`"));
+        }
+        let mut arguments = vec![self.sum()?];
+        while self.accept(',') {
+            arguments.push(self.sum()?);
+        }
+        if !self.accept(')') {
+            return Err(self.problem("`,` or `)`"));
+        }
+        call(name, &arguments).map_err(|problem| format!("formula `{}`: {problem}", self.text))
     }
 
     fn accept(&mut self, wanted: char) -> bool {
@@ -77,12 +101,20 @@ mod tests {
     fn products_bind_before_sums_and_brackets_before_both() {
         assert_eq!(evaluate("23.2 / 100 * 40"), Ok(23.2 / 100.0 * 40.0));
         assert_eq!(evaluate("1 + 2 * (3 - 1) / 4 - 1"), Ok(1.0));
+        assert_eq!(
+            evaluate("overflow_window(140 / 2, 20, 1) * 512 / 1000"),
+            Ok(52.0 * 512.0 / 1000.0)
+        );
     }
 
     #[test]
     fn what_is_no_sum_is_pointed_at() {
-        let expected = "formula `2 * x`: expected a number at column 5";
+        let expected = "formula `2 * x`: expected `(` at column 6";
         assert_eq!(evaluate("2 * x").unwrap_err(), expected);
+        let expected = "formula `2 * X`: expected a number at column 5";
+        assert_eq!(evaluate("2 * X").unwrap_err(), expected);
+        assert!(evaluate("overflow_window(70, 20").unwrap_err().contains("`,` or `)`"));
+        assert!(evaluate("overflow(70, 20, 1)").unwrap_err().contains("no function overflow"));
         assert!(evaluate("(1 + 2").is_err());
         assert!(evaluate("1 / 0").is_err());
         assert!(evaluate("1 2").is_err());

@@ -29,6 +29,7 @@ mod file;
 mod formula;
 mod job;
 mod measure;
+mod model;
 mod page;
 mod paper;
 mod plot;

@@ -5,7 +5,7 @@
 
 use firstflight_runner::Run;
 use firstflight_scenario::measure::ratio;
-use firstflight_scenario::{FlowResult, Series};
+use firstflight_scenario::{FilesResult, FlowResult, Series};
 use serde::Deserialize;
 
 /// What is measured.
@@ -65,6 +65,10 @@ pub(crate) enum Measure {
     ScriptedTime,
     /// On a scripted path: the place of an ACK, or of the last of a round, in its round, from 0.
     ScriptedPlace,
+    /// Mbit/s while a file was sent, mean over the files that were done.
+    FileThroughput,
+    /// Packets delivered over packets sent; of a source of files, for those that were done.
+    UniqueOverSent,
     /// BDP of the first link and its propagation, packets.
     Bdp,
     /// The value of `formula`; no run is asked.
@@ -144,6 +148,8 @@ impl Measure {
             Self::ScriptedQueue => ("queue", "packets"),
             Self::ScriptedQueueKbit => ("queue", "kbit"),
             Self::ScriptedAck | Self::ScriptedPlace => ("ACKs", ""),
+            Self::FileThroughput => ("throughput of a transfer", "Mbit/s"),
+            Self::UniqueOverSent => ("unique packets over packets sent", ""),
             Self::Bdp => ("BDP", "packets"),
             Self::Formula => ("value", ""),
         }
@@ -182,6 +188,16 @@ impl Measure {
             | Self::ScriptedAck
             | Self::ScriptedTime
             | Self::ScriptedPlace => scripted(self, measured, query),
+            Self::FileThroughput => flows.file_throughput(),
+            Self::UniqueOverSent => {
+                let packets = flows.results().map(|flow| {
+                    flow.files.map_or((flow.delivered_packets, flow.sent_packets), |files| {
+                        (files.unique_packets, files.sent_packets)
+                    })
+                });
+                let (unique, sent) = packets.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+                (sent > 0).then(|| unique as f64 / sent as f64)
+            }
             Self::Bdp => Some(measured.bdp_packets as f64),
             Self::Formula => None,
         }
@@ -236,6 +252,13 @@ impl<'a> Flows<'a> {
         let packets: Option<f64> =
             self.traces().map(|trace| Some(acked_by(trace, until)? - acked_by(trace, from)?)).sum();
         Some(ratio(packets? * packet_bytes as f64 * 8.0 / 1e6, until - from))
+    }
+
+    fn file_throughput(self) -> Option<f64> {
+        let files: Vec<FilesResult> = self.results().filter_map(|flow| flow.files).collect();
+        let count: u64 = files.iter().map(|files| files.count).sum();
+        let sum: f64 = files.iter().map(|it| it.count as f64 * it.mean_throughput_bps).sum();
+        (count > 0).then(|| sum / count as f64 / 1e6)
     }
 
     fn mean_cwnd(self, query: &Query<'_>) -> Option<f64> {
@@ -396,6 +419,25 @@ mod tests {
         assert_eq!(measure(Measure::FastPhases, &first), Some(2.0));
         let slow = Query { level: Some(0.2), ..first };
         assert_eq!(measure(Measure::SlowUntil, &slow), Some(2.0));
+    }
+
+    #[test]
+    fn files_of_all_sources_count_alike() {
+        let mut run = run();
+        let files = |count, mean_throughput_bps, sent_packets| {
+            let (unique_packets, zero) = (90, FilesResult::default());
+            Some(FilesResult { count, mean_throughput_bps, unique_packets, sent_packets, ..zero })
+        };
+        run.result.flows[0].files = files(3, 1e6, 100);
+        run.result.flows[1].files = files(1, 5e6, 140);
+        let of = |run: &Run, measure: Measure| {
+            let measured = Measured { run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1 };
+            measure.of(measured, &Query::default())
+        };
+        assert_eq!(of(&run, Measure::FileThroughput), Some(2.0));
+        assert_eq!(of(&run, Measure::UniqueOverSent), Some(0.75));
+        run.result.flows.iter_mut().for_each(|flow| flow.files = None);
+        assert_eq!(of(&run, Measure::FileThroughput), None);
     }
 
     #[test]

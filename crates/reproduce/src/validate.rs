@@ -119,6 +119,16 @@ mod tests {
     }
 
     #[test]
+    fn no_claim_of_the_short_transfers_paper_is_missing() {
+        let papers = load(FILES, false).unwrap();
+        let paper = papers.iter().find(|paper| paper.head.id == "S1").unwrap();
+        let claims = paper.experiments.iter().flat_map(|laid| &laid.data.claims);
+        let ids: BTreeSet<&str> = claims.map(|claim| &claim.id[3..]).collect();
+        let wanted = "T1 T1p E4 C1 C2 C3 C4 F4 F6 F7 F8 F10 F10b X1 X2 F11 F11b F12";
+        assert_eq!(ids, wanted.split_whitespace().collect());
+    }
+
+    #[test]
     fn a_claim_that_cannot_fail_or_reads_nothing_is_refused() {
         let paper = "name = 'p'\nid = 'P0'\ntitle = ''\ncitation = ''\nsetup = []\n\
             order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
