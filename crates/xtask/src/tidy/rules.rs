@@ -13,7 +13,7 @@ pub(super) fn check(source: &Source, excused: &Excused, findings: &mut Vec<Findi
     let prose = source.kind() == "md";
     for (at, line) in source.lines.iter().enumerate() {
         let width = line.chars().count();
-        if !prose && width > WIDTH && !excused.long_lines.contains_key(&source.path) {
+        if !prose && width > WIDTH && !covers(&excused.long_lines, &source.path) {
             add(at + 1, format!("line of {width} characters, at most {WIDTH}"));
         }
         if line.ends_with([' ', '\t']) {
@@ -26,7 +26,7 @@ pub(super) fn check(source: &Source, excused: &Excused, findings: &mut Vec<Findi
         }
     }
     let code = source.code_lines();
-    if !prose && code > CODE_LINES && !excused.long_files.contains_key(&source.path) {
+    if !prose && code > CODE_LINES && !covers(&excused.long_files, &source.path) {
         add(1, format!("{code} lines of code, at most {CODE_LINES}: split it, one concept a file"));
     }
     if source.kind() != "rs" {
@@ -77,17 +77,31 @@ pub(super) fn check_excuses(sources: &[Source], excused: &Excused, findings: &mu
     let long_line = |file: &Source| file.lines.iter().any(|line| line.chars().count() > WIDTH);
     let mut check = |excuses: &BTreeMap<String, String>, needed: &dyn Fn(&Source) -> bool| {
         for (path, reason) in excuses {
-            let text = match sources.iter().find(|source| source.path == *path) {
-                None => "excused, but there is no such file",
-                Some(file) if !needed(file) => "excused, but keeps the limit",
-                Some(_) if reason.trim().is_empty() => "excused without a reason",
-                Some(_) => continue,
+            let mut meant = sources.iter().filter(|source| means(path, &source.path)).peekable();
+            let text = if meant.peek().is_none() {
+                "excused, but there is no such file"
+            } else if !meant.any(needed) {
+                "excused, but keeps the limit"
+            } else if reason.trim().is_empty() {
+                "excused without a reason"
+            } else {
+                continue;
             };
             findings.push(Finding { path: path.clone(), line: 1, text: text.to_owned() });
         }
     };
     check(&excused.long_files, &long_file);
     check(&excused.long_lines, &long_line);
+}
+
+/// Whether a file is excused, itself or with its directory.
+fn covers(excuses: &BTreeMap<String, String>, path: &str) -> bool {
+    excuses.keys().any(|excuse| means(excuse, path))
+}
+
+/// An excuse names a file, or with a slash at its end all files below a directory.
+fn means(excuse: &str, path: &str) -> bool {
+    excuse == path || (excuse.ends_with('/') && path.starts_with(excuse))
 }
 
 fn declares(parent: &Source, name: &str) -> bool {
@@ -191,5 +205,12 @@ mod tests {
         assert_eq!(texts[0], "excused without a reason");
         assert!(texts[1].contains("no such file"));
         assert_eq!(texts[2], "excused, but keeps the limit");
+    }
+
+    #[test]
+    fn a_directory_is_excused_with_all_below_it_and_no_other() {
+        assert!(means("papers/", "papers/astart/table1.toml"));
+        assert!(!means("papers", "papers/astart/table1.toml"));
+        assert!(!means("papers/", "papers.toml"));
     }
 }
