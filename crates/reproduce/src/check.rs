@@ -1,6 +1,7 @@
 //! Checks: which runs one reads, the number they give, and whether it is as it must be.
 
 use firstflight_runner::Run;
+use firstflight_scenario::measure::mean_and_error;
 use firstflight_scenario::{Value, nearest};
 
 use crate::file::{Check, Claim, Reduce};
@@ -29,6 +30,8 @@ pub(crate) struct Outcome {
     pub what: String,
     /// What was measured; `None` where it did not happen.
     pub measured: Option<f64>,
+    /// Half the width of its 95 % confidence interval, where there are enough seeds to tell.
+    pub margin: Option<f64>,
     /// What it must be, in words.
     pub rule: String,
     /// Whether it is.
@@ -137,7 +140,27 @@ impl Check {
         let target = self.target(claim);
         let what = if self.what.is_empty() { claim.what.clone() } else { self.what.clone() };
         let holds = measured.is_some_and(|value| self.holds(value, target));
-        Ok(Outcome { what, measured, rule: self.rule(target), holds })
+        let margin = self.margin(laid, done)?;
+        Ok(Outcome { what, measured, margin, rule: self.rule(target), holds })
+    }
+
+    /// Half the width of the 95 % confidence interval of a mean over many seeds, or of the ratio of
+    /// two such means over the same seeds (by residuals, since both are of the same sources).
+    fn margin(&self, laid: &Laid, done: Done<'_>) -> Result<Option<f64>, Unfinished> {
+        let points = self.points(laid).unwrap_or_default();
+        let ([point], None) = (&points[..], self.reduce) else { return Ok(None) };
+        let Some(top) = done.values(self.measure, point.top, &self.query())? else {
+            return Ok(None);
+        };
+        let bottom = match point.bottom {
+            None => vec![1.0; top.len()],
+            Some(bottom) => {
+                let flows = self.over_flows.as_deref().or(self.flows.as_deref());
+                let query = Query { flows, ..self.query() };
+                done.values(self.measure, bottom, &query)?.unwrap_or_default()
+            }
+        };
+        Ok(margin_of_ratio(&top, &bottom))
     }
 
     /// What the number is compared with: the check's own, or the claim's.
@@ -228,9 +251,19 @@ impl Done<'_> {
     pub(crate) fn value(
         &self,
         measure: Measure,
-        (case, variant): (&LaidCase, &Variant),
+        place: (&LaidCase, &Variant),
         query: &Query<'_>,
     ) -> Result<Option<f64>, Unfinished> {
+        Ok(self.values(measure, place, query)?.and_then(|values| mean(&values)))
+    }
+
+    /// One value per seed; `None` if it did not happen with one of them.
+    fn values(
+        &self,
+        measure: Measure,
+        (case, variant): (&LaidCase, &Variant),
+        query: &Query<'_>,
+    ) -> Result<Option<Vec<f64>>, Unfinished> {
         let resolved = &case.resolved;
         let link = &resolved.links[resolved.bottleneck(&all_links(resolved.links.len()))];
         let rtt_ns = link.delay_ns + link.return_delay_ns;
@@ -244,7 +277,7 @@ impl Done<'_> {
             };
             measure.of(measured, query)
         });
-        Ok(values.collect::<Option<Vec<f64>>>().and_then(|values| mean(&values)))
+        Ok(values.collect())
     }
 }
 
@@ -271,6 +304,23 @@ fn reduce(how: Option<Reduce>, points: &[(Option<f64>, Option<f64>)]) -> Option<
         Some(Reduce::XOfRise) => x_of_largest(steps(points)),
     }
 }
+
+fn margin_of_ratio(top: &[f64], bottom: &[f64]) -> Option<f64> {
+    if top.len() != bottom.len() || top.len() < SEEDS_FOR_MARGIN {
+        return None;
+    }
+    let below = mean(bottom)?;
+    let ratio = mean(top)? / below;
+    let residuals: Vec<f64> = top.iter().zip(bottom).map(|(t, b)| t - ratio * b).collect();
+    let margin = NORMAL_95 * mean_and_error(&residuals).1? / below;
+    Some(margin).filter(|margin| margin.is_finite() && *margin > 0.0)
+}
+
+/// Fewer seeds say too little about how much their mean is to be trusted.
+const SEEDS_FOR_MARGIN: usize = 10;
+
+/// 95 % of a normal distribution lie within so many standard errors.
+const NORMAL_95: f64 = 1.96;
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
@@ -377,6 +427,19 @@ mod tests {
         assert_eq!(value(Reduce::XOfLargest), Some(2.0));
         assert_eq!(value(Reduce::XOfFall), Some(2.0));
         assert_eq!(value(Reduce::XOfRise), Some(0.0));
+    }
+
+    #[test]
+    fn a_margin_is_that_of_the_mean_or_of_the_ratio_over_the_same_seeds() {
+        // Deviation 1 of 16 values: standard deviation sqrt(16/15), error that over 4.
+        let top: Vec<f64> = (0..16).map(|i| if i % 2 == 0 { 9.0 } else { 11.0 }).collect();
+        let alone = margin_of_ratio(&top, &[1.0; 16]).unwrap();
+        assert!((alone - 1.96 * (16.0_f64 / 15.0).sqrt() / 4.0).abs() < 1e-12);
+        let half = margin_of_ratio(&top, &[2.0; 16]).unwrap();
+        assert!((half - alone / 2.0).abs() < 1e-12);
+        let bottom: Vec<f64> = top.iter().map(|value| value * 3.0).collect();
+        assert_eq!(margin_of_ratio(&top, &bottom), None, "the ratio is the same with every seed");
+        assert_eq!(margin_of_ratio(&top[..5], &[1.0; 5]), None);
     }
 
     #[test]

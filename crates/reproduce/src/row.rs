@@ -72,7 +72,8 @@ fn measured(claim: &Claim, checks: &[Outcome]) -> Value {
 fn in_words(checks: &[Outcome]) -> String {
     let each = checks.iter().map(|check| {
         let value = check.measured.map_or("none".to_owned(), number);
-        format!("{}: {value}", check.what)
+        let margin = check.margin.map_or(String::new(), |by| format!(" ± {}", number(by)));
+        format!("{}: {value}{margin}", check.what)
     });
     each.collect::<Vec<_>>().join("; ")
 }
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
 
     fn outcome(holds: bool) -> Outcome {
-        Outcome { what: "w".into(), measured: Some(1.0), rule: "= 1".into(), holds }
+        Outcome { what: "w".into(), measured: Some(1.0), margin: None, rule: "= 1".into(), holds }
     }
 
     #[test]
