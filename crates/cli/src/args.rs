@@ -6,7 +6,7 @@ use clap::error::{Error, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
-use crate::{compare, completions, list, output, reproduce, run};
+use crate::{compare, completions, list, output, predict, reproduce, run};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
 #[derive(Debug, Parser)]
@@ -27,6 +27,7 @@ enum Command {
     Reproduce(reproduce::Args),
     Compare(compare::Args),
     Run(run::Args),
+    Predict(predict::Args),
     List(list::Args),
     Completions(completions::Args),
 }
@@ -37,6 +38,7 @@ Examples:
   firstflight compare                          NewReno, Hoe, Vegas and Astart side by side
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
   firstflight run scenario.toml --json
+  firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe
   firstflight list astart
 
 Exit codes: 0 done, 1 a verdict or a run failed, 2 wrong usage or input, 3 the machine lacks
@@ -62,6 +64,7 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),
+        Command::Predict(args) => predict::predict(&args),
         Command::List(args) => list::list(&args),
         Command::Completions(args) => completions::completions(&args),
     }

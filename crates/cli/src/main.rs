@@ -14,6 +14,7 @@ mod measure;
 mod output;
 mod page;
 mod path_args;
+mod predict;
 mod progress;
 mod reproduce;
 mod run;

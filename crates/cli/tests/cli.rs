@@ -4,5 +4,7 @@
 mod bad_input;
 #[path = "cli/commands.rs"]
 mod commands;
+#[path = "cli/predict.rs"]
+mod predict;
 #[path = "cli/process.rs"]
 mod process;

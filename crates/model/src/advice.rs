@@ -7,7 +7,7 @@ use crate::startups::{StartupFit, Verdict};
 use crate::words::{duration, number, packets};
 
 /// The answers a user asks for, in this order: does it overflow, does it fill the path, which
-/// ssthresh and which growth are safe, which start-up fits.
+/// ssthresh and which growth are safe, which start-up fits. A line each.
 pub(crate) fn advice(case: &Case, prediction: &Prediction) -> String {
     let mut sentences = Vec::new();
     sentences.push(overflow(case, prediction));
@@ -18,7 +18,7 @@ pub(crate) fn advice(case: &Case, prediction: &Prediction) -> String {
         sentences.extend(growth(case, prediction));
     }
     sentences.push(startups(&prediction.startups));
-    sentences.join(" ")
+    sentences.join("\n")
 }
 
 fn overflow(case: &Case, prediction: &Prediction) -> String {
@@ -26,25 +26,34 @@ fn overflow(case: &Case, prediction: &Prediction) -> String {
     if case.model.first_burst_overflows() {
         let fits = case.model.buffer() + 1;
         return format!(
-            "The first window of {} does not fit: {} of it are lost unless they are paced. \
-             Start with {} at most.",
+            "The first window of {} does not fit: unless it is paced, {} of it are lost. Start with {} \
+             at most.",
             packets(first as f64),
             number((first - fits) as f64),
             packets(fits as f64),
         );
     }
+    let who = if case.joins_others() { "A flow alone in slow start" } else { "Slow start" };
     let window = packets(prediction.overflow_window_packets);
     let share = |window: f64| number(window / prediction.bdp_packets);
     if let (false, Some(ssthresh)) = (prediction.overflows, prediction.ssthresh_packets) {
+        let close = match ssthresh > prediction.robust_ssthresh_packets {
+            true => format!(
+                " But that is close: where the rounds fall otherwise it may overflow from {} on \
+                 (equation 4).",
+                packets(prediction.overflow_window_approx_packets),
+            ),
+            false => String::new(),
+        };
         return format!(
-            "Slow start does not overflow this path: it ends at its ssthresh of {} ({} BDP), and the \
-             buffer overflows at {window}.",
+            "{who} does not overflow this path: it ends at its ssthresh of {} ({} BDP), and the \
+             buffer overflows at {window}.{close}",
             packets(ssthresh),
             share(ssthresh),
         );
     }
     format!(
-        "Slow start overflows the buffer at about {window} ({} BDP), {} after its first packet. It \
+        "{who} overflows the buffer at about {window} ({} BDP), {} after its first packet. It \
          notices at {} having lost about {}, and Reno goes on with an ssthresh of {} ({} BDP), or {} \
          if duplicate ACKs show only the first loss.",
         share(prediction.overflow_window_packets),
@@ -140,5 +149,5 @@ fn startups(fits: &[StartupFit]) -> String {
         let names = names(verdict);
         (!names.is_empty()).then(|| format!("{title}: {names}."))
     });
-    said.collect::<Vec<_>>().join(" ")
+    said.collect::<Vec<_>>().join("\n")
 }

@@ -36,9 +36,11 @@ impl SlowStart {
             return cycles;
         }
         let (bdp, room) = (float(self.bdp()), self.buffer() as f64);
+        let alpha = float(&self.aggressiveness().alpha());
         let last = self.last_cycle();
+        let mut from = self.initial_window() as f64;
         for cycle in 1..=last {
-            let (from, to) = (float(&self.window(cycle - 1)), float(&self.window(cycle)));
+            let to = from * alpha;
             let queue_from = (from - bdp).clamp(0.0, room);
             cycles.push(MiniCycle {
                 number: cycle.unsigned_abs(),
@@ -49,6 +51,7 @@ impl SlowStart {
                 round_trips: (from / bdp).max(1.0),
                 overflows: cycle == last,
             });
+            from = to;
         }
         cycles
     }

@@ -31,13 +31,22 @@ impl SlowStart {
     /// `n_B` of Theorem 1: the smallest n with `W(n) >= B(d + 1)`, not less than 0. Where the path is
     /// full before (`mu*T` is the minimum) the overflow may come in an earlier mini-cycle than this.
     pub fn overflow_cycle(&self) -> i32 {
-        let needed = whole(self.buffer()) * (self.aggressiveness().d() + Packets::one());
+        self.first_cycle_with(&self.brim())
+    }
+
+    /// `B(d + 1)`: the burst that fills an empty buffer.
+    fn brim(&self) -> Packets {
+        whole(self.buffer()) * (self.aggressiveness().d() + Packets::one())
+    }
+
+    /// The smallest n, not less than 0, with `W(n)` at least this.
+    fn first_cycle_with(&self, window: &Packets) -> i32 {
         // Floats find the neighbourhood, exact numbers decide.
-        let quotient = (&needed / whole(self.initial_window())).to_f64().unwrap_or(f64::MAX);
+        let quotient = (window / whole(self.initial_window())).to_f64().unwrap_or(f64::MAX);
         let alpha = self.aggressiveness().alpha().to_f64().unwrap_or(2.0);
         let near = (quotient.max(1.0).ln() / alpha.ln()).floor() as i32;
         let mut cycle = max(near - 1, 0);
-        while self.window(cycle) < needed {
+        while self.window(cycle) < *window {
             cycle += 1;
         }
         cycle
@@ -46,8 +55,7 @@ impl SlowStart {
     /// Whether a burst fills the buffer to the brim, `W(n) = B(d + 1)`. Theorem 1 counts that as an
     /// overflow; packets come a round trip further, because one is in service.
     pub fn burst_just_fits(&self) -> bool {
-        let brim = whole(self.buffer()) * (self.aggressiveness().d() + Packets::one());
-        self.window(self.overflow_cycle()) == brim
+        self.window(self.overflow_cycle()) == self.brim()
     }
 
     /// Whether the very first burst does not fit.
@@ -62,7 +70,8 @@ impl SlowStart {
             || self.first_burst_overflows()
     }
 
-    /// Corollary 1: the largest whole ssthresh below the overflow window; 0 if there is none.
+    /// Corollary 1: the largest whole ssthresh below the overflow window; 0 if there is none. In
+    /// whole packets it holds for d = 1 only; see [`SlowStart::robust_threshold`].
     pub fn safe_threshold(&self) -> BigInt {
         if self.first_burst_overflows() {
             return BigInt::zero();
@@ -71,7 +80,7 @@ impl SlowStart {
     }
 
     /// The same by equation 4: safe however the rounds fall, that is, for any first window that
-    /// fits and for growth in whole packets.
+    /// fits and for growth in whole packets, where `W(n)` is not `alpha^n`.
     pub fn robust_threshold(&self) -> BigInt {
         if self.first_burst_overflows() {
             return BigInt::zero();
@@ -142,12 +151,7 @@ impl SlowStart {
     /// The mini-cycle in which the buffer overflows: the first that ends with the overflow window or
     /// more, at least 1. That of Theorem 1, or an earlier one where the path is full before.
     pub(crate) fn last_cycle(&self) -> i32 {
-        let overflow = self.overflow_window();
-        let mut cycle = max(self.overflow_cycle(), 1);
-        while cycle > 1 && self.window(cycle - 1) >= overflow {
-            cycle -= 1;
-        }
-        cycle
+        max(self.first_cycle_with(&self.overflow_window()), 1)
     }
 }
 

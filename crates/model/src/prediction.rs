@@ -50,7 +50,8 @@ pub struct Prediction {
     pub detection_window_packets: f64,
     /// ssthresh once the losses of slow start are over: `W_D/8`. Where nothing overflows, unchanged.
     pub threshold_after_packets: f64,
-    /// The largest whole ssthresh that overflows nothing (Corollary 1). With several flows, half of
+    /// The largest whole ssthresh that overflows nothing: by Corollary 1 with an ACK per packet, by
+    /// equation 4 with fewer, whose rounds are not those of the theorem. With several flows, half of
     /// the largest overflow window among them, where the paper sees throughput begin to fall.
     pub safe_ssthresh_packets: f64,
     /// The path is full before the buffer overflows: `B >= mu*T/d`.
@@ -111,16 +112,19 @@ pub fn predict(conditions: &Conditions) -> Result<Prediction, ModelError> {
     let (model, threshold) = (&case.model, case.threshold.as_ref());
     let needs = model.buffer_needs();
     let rounds = model.mini_cycles();
-    let whole_number = |number: num_bigint::BigInt| float(&Packets::from_integer(number));
+    let float_of = |number| float(&Packets::from_integer(number));
     let mut prediction = Prediction {
         bdp_packets: float(model.bdp()),
         overflow_window_packets: float(&model.overflow_window()),
         overflow_window_approx_packets: float(&model.overflow_window_approx()),
         detection_window_packets: float(&model.detection_window(threshold)),
         threshold_after_packets: float(&model.threshold_after(threshold)),
-        safe_ssthresh_packets: match case.joins_others() {
-            true => (float(&model.most_overflow_window_among()) / 2.0).floor(),
-            false => whole_number(model.safe_threshold()),
+        safe_ssthresh_packets: if case.joins_others() {
+            (float(&model.most_overflow_window_among()) / 2.0).floor()
+        } else if model.aggressiveness() == Aggressiveness::ONE {
+            float_of(model.safe_threshold())
+        } else {
+            float_of(model.robust_threshold())
         },
         fills_pipe: model.fills_pipe(),
         advice: String::new(),
@@ -131,7 +135,7 @@ pub fn predict(conditions: &Conditions) -> Result<Prediction, ModelError> {
         initial_window_packets: model.initial_window(),
         ssthresh_packets: threshold.map(float),
         flows: conditions.flows,
-        robust_ssthresh_packets: whole_number(model.robust_threshold()),
+        robust_ssthresh_packets: float_of(model.robust_threshold()),
         threshold_after_one_fast_retransmit_packets: float(
             &model.threshold_after_one_fast_retransmit(threshold),
         ),

@@ -88,7 +88,13 @@ fn decreasing(case: &Case) -> StartupFit {
     let bdp = case.model.bdp();
     let whole_bdp = bdp.floor().to_integer().max(1.into());
     let found = case.model.least_safe_d(bdp).filter(|_| !case.joins_others() || case.has_room(bdp));
-    match found {
+    let share = number(float(&(whole(case.model.buffer()) / bdp)));
+    match found.map(|dmax| dmax.max(PAPER_DMAX)) {
+        Some(PAPER_DMAX) => StartupFit::new(
+            format!("dbc(ssthresh={whole_bdp}pkt)"),
+            Verdict::Fits,
+            format!("its dmax of 2 is enough for one BDP over a buffer of {share} BDP"),
+        ),
         Some(dmax) if dmax <= MOST_DMAX => StartupFit::new(
             format!("dbc(dmax={dmax},ssthresh={whole_bdp}pkt)"),
             Verdict::Fits,
@@ -155,6 +161,8 @@ fn astart(case: &Case) -> StartupFit {
 const BYTE_COUNTING_LIMIT: u32 = 2;
 /// So many round trips of linear growth are no reason to call a start-up short.
 const FEW_ROUNDS: f64 = 10.0;
+/// `dmax` in the paper and by default.
+const PAPER_DMAX: u64 = 2;
 /// A window grown with d = 8 gains an eighth per round trip: the slowest we call a start-up.
 const MOST_DMAX: u64 = 8;
 

@@ -209,7 +209,7 @@ fn delayed_acks() -> impl Strategy<Value = Path> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn with_an_ack_per_packet_the_first_drop_is_theorem_1_plus_one_or_two(

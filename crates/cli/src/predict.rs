@@ -1,0 +1,201 @@
+//! `predict`: the closed-form model of slow start applied to a path.
+
+use std::fmt::Write as _;
+
+use firstflight_model::{Conditions, MiniCycle, ModelError, Prediction, predict as apply};
+use firstflight_report::terminal::{self, Screen};
+use firstflight_report::{Column, Table};
+use firstflight_scenario::{Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
+
+use crate::digits::short;
+use crate::failure::{Failure, Status};
+use crate::output;
+use crate::path_args::PathArgs;
+
+/// Predict how slow start ends on a path, from the closed-form model
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Print the prediction as one JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    path: PathArgs,
+}
+
+const EXAMPLES: &str = "\
+The model is that of Barakat and Altman, \"Performance of Short TCP Transfers\": one drop-tail buffer,
+slow start in bursts. It knows no random loss and no competing traffic but other slow-start flows.
+
+Examples:
+  firstflight predict
+  firstflight predict --rate 1.5Mbps --rtt 190ms --packet 512B --buffer 20pkt --ssthresh none
+  firstflight predict --buffer 0.25bdp --delayed-ack 2 --profile linux
+  firstflight predict --buffer 0.5bdp --json | jq -r .advice";
+
+/// Runs the command.
+pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
+    let scenario = Scenario::from_flags(&args.path.0, &["slow-start".to_owned()])?;
+    let resolved = scenario.resolve()?;
+    let conditions = conditions(&resolved);
+    if resolved.links[0].loss_ppb > 0 {
+        output::note("the model knows no random loss: --loss changes nothing here");
+    }
+    let prediction = apply(&conditions).map_err(refused)?;
+    let text = match args.json {
+        true => serde_json::to_string_pretty(&prediction)? + "\n",
+        false => page(&resolved, &conditions, &prediction, output::screen()),
+    };
+    output::print(&text)?;
+    Ok(Status::Done)
+}
+
+fn refused(error: ModelError) -> Failure {
+    let flag = match error {
+        ModelError::Aggressiveness { .. } => "--delayed-ack: ",
+        ModelError::Zero { .. } => "",
+    };
+    Failure::Usage(format!("{flag}{error}"))
+}
+
+/// What the model needs of the scenario that path flags make: one link, one group of flows.
+fn conditions(resolved: &Resolved) -> Conditions {
+    let (link, flow) = (&resolved.links[0], &resolved.flows[0]);
+    let places = match link.buffer {
+        ResolvedBuffer::Packets(packets) => packets,
+        ResolvedBuffer::Bytes(bytes) => bytes / resolved.wire_bytes().max(1),
+    };
+    let in_service = u64::from(resolved.endpoint.buffer_counts_in_service);
+    Conditions {
+        rate_bps: link.rate_bps,
+        rtt_ns: flow.rtt_ns,
+        wire_bytes: resolved.wire_bytes(),
+        payload_bytes: resolved.packet_bytes,
+        buffer_packets: places.saturating_sub(in_service),
+        ssthresh_bytes: flow.ssthresh_bytes.value,
+        initial_window_bytes: flow.iw_bytes.value,
+        packets_per_ack: flow.delayed_ack,
+        flows: resolved.flow_count(),
+        transfer_bytes: flow.size_bytes,
+    }
+}
+
+fn page(resolved: &Resolved, path: &Conditions, found: &Prediction, screen: Screen) -> String {
+    let mut text = heading(resolved, path, found);
+    let _ = writeln!(text, "{}", terminal::table(&numbers(found), screen));
+    let _ = writeln!(text, "{}", terminal::table(&rounds(found), screen));
+    for line in found.advice.lines() {
+        text.push_str(&wrapped(line, screen.width));
+    }
+    text
+}
+
+/// The path in a line.
+fn heading(resolved: &Resolved, path: &Conditions, found: &Prediction) -> String {
+    let mut parts = vec![
+        Rate::from_bps(path.rate_bps).to_string(),
+        Time::from_ns(path.rtt_ns).to_string(),
+        format!("buffer {} packets of {}", path.buffer_packets, Size::from_bytes(path.wire_bytes)),
+        format!("d = {}", short(found.d)),
+        match found.ssthresh_packets {
+            Some(ssthresh) => format!("ssthresh {}", short(ssthresh)),
+            None => "no ssthresh".to_owned(),
+        },
+    ];
+    if found.flows > 1 {
+        parts.push(format!("{} flows", found.flows));
+    }
+    parts.push(format!("profile {}", resolved.endpoint.profile));
+    parts.join(", ") + "\n"
+}
+
+/// The numbers, in packets and in BDP.
+fn numbers(found: &Prediction) -> Table {
+    let columns = [Column::text(""), Column::number("packets", ""), Column::number("BDP", "")];
+    let mut table = Table::new("prediction", "", columns);
+    let mut row = |name: &str, packets: f64| {
+        let share = short(packets / found.bdp_packets);
+        table.push([name.into(), short(packets).into(), share.into()]);
+    };
+    row("BDP", found.bdp_packets);
+    row("buffer", found.buffer_packets as f64);
+    row("overflow window, Theorem 1", found.overflow_window_packets);
+    row("overflow window, equation 4", found.overflow_window_approx_packets);
+    if found.overflows {
+        row("window when noticed", found.detection_window_packets);
+        row("lost by then, about", found.expected_losses_packets);
+        row("ssthresh afterwards", found.threshold_after_packets);
+    }
+    row("safe ssthresh", found.safe_ssthresh_packets);
+    if found.flows > 1 {
+        row("overflow window among others, most", found.most_overflow_window_among_flows_packets);
+    }
+    row("buffer to fill the path", found.fills_pipe_from_buffer_packets);
+    row("buffer for an ssthresh of 1 BDP", found.bdp_ssthresh_above_buffer_packets);
+    table
+}
+
+/// Slow start against the buffer: a bar per round, as long as its queue.
+fn rounds(found: &Prediction) -> Table {
+    let title =
+        "Rounds of slow start without ssthresh: cwnd, and the queue at the end of the burst";
+    let columns =
+        [Column::number("round", ""), Column::number("cwnd", ""), Column::text("queue / buffer")];
+    let mut table = Table::new("rounds", title, columns);
+    let skipped = found.rounds.len().saturating_sub(MOST_ROUNDS);
+    for round in &found.rounds[skipped..] {
+        let window = match round.number {
+            0 => short(round.to),
+            _ => format!("{} to {}", short(round.from), short(round.to)),
+        };
+        table.push([round.number.to_string().into(), window.into(), bar(round, found).into()]);
+    }
+    table
+}
+
+fn bar(round: &MiniCycle, found: &Prediction) -> String {
+    let buffer = found.buffer_packets.max(1) as f64;
+    let filled = (round.queue_peak / buffer * BAR as f64).round().clamp(0.0, BAR as f64) as usize;
+    let drawn = format!("|{}{}|", "#".repeat(filled), ".".repeat(BAR - filled));
+    let said = match round.overflows {
+        true => format!("overflows at {}", short(found.overflow_window_packets)),
+        false => short(round.queue_peak),
+    };
+    format!("{drawn} {said}")
+}
+
+/// A paragraph broken into lines between words; further lines are indented.
+fn wrapped(paragraph: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for word in paragraph.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            text.push_str("\n  ");
+            used = 2 + length;
+        } else {
+            let blank = if used > 0 { " " } else { "" };
+            text.push_str(blank);
+            used += blank.len() + length;
+        }
+        text.push_str(word);
+    }
+    text.push('\n');
+    text
+}
+
+/// Width of a bar.
+const BAR: usize = 30;
+/// The last so many rounds are drawn; the first are all alike.
+const MOST_ROUNDS: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_break_between_words_and_indent() {
+        assert_eq!(wrapped("one two three four", 9), "one two\n  three\n  four\n");
+        assert_eq!(wrapped("unbreakable", 4), "unbreakable\n");
+    }
+}

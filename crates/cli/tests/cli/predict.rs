@@ -1,0 +1,109 @@
+//! `predict`: the page, the document, and what is refused.
+
+use serde_json::Value;
+
+use crate::process::run;
+
+/// The path of the short-transfers paper's Figure 4.
+const PAPER: [&str; 9] =
+    ["predict", "--rate", "1.5Mbps", "--rtt", "190ms", "--packet", "512B", "--buffer", "20pkt"];
+
+fn words<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    PAPER.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn the_document_begins_with_the_keys_of_the_contract() {
+    let outcome = run(&words(&["--ssthresh", "none", "--json"]));
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+    let document: Value = serde_json::from_str(&outcome.stdout).expect("one document");
+    assert!((document["bdp_packets"].as_f64().unwrap() - 69.58).abs() < 0.01);
+    let number = |key: &str| document[key].as_f64().unwrap_or_else(|| panic!("{key}"));
+    assert_eq!(number("overflow_window_packets"), 52.0);
+    assert_eq!(number("overflow_window_approx_packets"), 40.0);
+    assert_eq!(number("detection_window_packets"), 104.0);
+    assert_eq!(number("threshold_after_packets"), 13.0);
+    assert_eq!(number("safe_ssthresh_packets"), 51.0);
+    assert_eq!(document["fills_pipe"], false);
+    assert!(document["advice"].as_str().unwrap().contains("hoe (it needs a buffer above BDP/2"));
+    let place = |key: &str| outcome.stdout.find(&format!("\"{key}\"")).unwrap();
+    assert!(place("advice") < place("overflows"), "further keys come after");
+}
+
+#[test]
+fn the_page_shows_the_numbers_the_rounds_and_the_advice() {
+    let outcome = run(&words(&["--ssthresh", "none"]));
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+    for part in ["1500kbps, 190ms, buffer 20 packets of 512B", "overflow window, Theorem 1"] {
+        assert!(outcome.stdout.contains(part), "no {part:?} in {}", outcome.stdout);
+    }
+    let drawn = "32 to 64  |##############################| overflows at 52";
+    assert!(outcome.stdout.contains(drawn), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("Slow start overflows the buffer"), "{}", outcome.stdout);
+    assert!(outcome.stdout.lines().all(|line| line.chars().count() <= 100), "{}", outcome.stdout);
+}
+
+#[test]
+fn the_profile_and_the_endpoint_flags_count() {
+    let of = |more: &[&str]| -> Value {
+        let outcome = run(&words(&[more, &["--json"]].concat()));
+        serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| panic!("{outcome:?}"))
+    };
+    assert_eq!(of(&[])["ssthresh_packets"], 32.0);
+    let linux = of(&["--profile", "linux"]);
+    assert_eq!(
+        (&linux["ssthresh_packets"], &linux["initial_window_packets"]),
+        (&Value::Null, &10.into())
+    );
+    assert_eq!(of(&["--delayed-ack", "2"])["d"], 2.0);
+    assert_eq!(of(&["--buffer-counts-in-service", "true"])["buffer_packets"], 19);
+    assert_eq!(of(&["--access-delay", "10ms"])["bdp_packets"].as_f64().unwrap().round(), 84.0);
+}
+
+/// Every start-up that is said to fit is one that runs, and loses nothing in its exit round.
+#[test]
+fn what_fits_runs_and_loses_nothing_as_it_ends() {
+    for buffer in ["18pkt", "30pkt", "50pkt", "80pkt"] {
+        let path = ["--rate", "1.5Mbps", "--rtt", "190ms", "--packet", "512B", "--buffer", buffer];
+        let flags = [&path[..], &["--ssthresh", "none", "--json"]].concat();
+        let predicted = run(&[&["predict"], &flags[..]].concat());
+        let document: Value = serde_json::from_str(&predicted.stdout).expect("one document");
+        let fits = document["startups"].as_array().unwrap().iter();
+        let fits: Vec<&str> = fits
+            .filter(|fit| fit["verdict"] == "fits")
+            .map(|fit| fit["control"].as_str().unwrap())
+            .collect();
+        assert!(!fits.is_empty(), "{document}");
+        let measured = run(&[&["compare"], &fits[..], &flags[..]].concat());
+        assert_eq!(measured.code, 0, "{measured:?}");
+        let results: Value = serde_json::from_str(&measured.stdout).expect("one document");
+        for run in results["runs"].as_array().unwrap() {
+            let startup = &run["flows"][0]["startup"];
+            let lost = startup["drops_in_exit_round"].as_u64().unwrap_or(0);
+            assert!(lost <= 1, "{buffer}: {} lost {lost}", run["control"]);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line() {
+    for (flag, value, part) in [
+        ("--delayed-ack", "100", "accepted: 1 to 64"),
+        ("--rate", "5", "accepted: 9600bps"),
+        ("--buffer", "0pkt", "zero"),
+    ] {
+        let outcome = run(&["predict", "--json", flag, value]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
+        assert_eq!(outcome.stderr.lines().count(), 1, "{outcome:?}");
+        assert!(outcome.stderr.contains(flag) && outcome.stderr.contains(part), "{outcome:?}");
+    }
+    assert_eq!(run(&["predict", "newreno"]).code, 2);
+}
+
+#[test]
+fn random_loss_is_said_to_be_unknown_to_the_model() {
+    let outcome = run(&["predict", "--loss", "1%", "--json"]);
+    assert_eq!(outcome.code, 0);
+    assert!(outcome.stderr.contains("no random loss"), "{outcome:?}");
+    serde_json::from_str::<Value>(&outcome.stdout).expect("the note is not on standard output");
+}
