@@ -12,8 +12,8 @@
 //! fits `first=P` with an initial window of two segments.
 //!
 //! Inferred: a restart after a timeout begins as the connection did, the first ACK included; an ACK
-//! for several segments counts as one. The last increment before ssthresh may pass it by up to `P -
-//! 1` segments, as in the loop that the paper changes.
+//! for several segments counts as one. The last increment before ssthresh may pass it by up to
+//! `P - 1` segments, as in the loop that the paper changes.
 
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
