@@ -138,8 +138,8 @@ fn without_load_gauge_the_window_grows_by_one_per_rtt_after_it() {
     assert_eq!((path.phase(), path.sender.reprobes()), (Phase::Avoidance, 0));
 }
 
-/// ssthresh is from the loss and cwnd above it: re-entry itself moves neither, nothing shrinks, and the
-/// first jump goes where the estimate says, not beyond.
+/// ssthresh is from the loss and cwnd above it: re-entry itself moves neither, nothing shrinks, and
+/// the first jump goes where the estimate says, not beyond.
 #[test]
 fn re_entry_keeps_the_window_and_climbs_to_the_estimate_only() {
     let mut path = lone_loss("on");
@@ -163,8 +163,8 @@ fn re_entry_keeps_the_window_and_climbs_to_the_estimate_only() {
     }
 }
 
-/// The cut leaves a window that just fills the path: all growth queues, RE stays at the capacity. The
-/// boundary is above it only because the guard waits for recovery to end.
+/// The cut leaves a window that just fills the path: all growth queues, RE stays at the capacity.
+/// The boundary is above it only because the guard waits for recovery to end.
 #[test]
 fn on_a_full_path_the_load_is_not_found_light() {
     let mut path = Path::new("on");

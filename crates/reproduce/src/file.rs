@@ -294,6 +294,8 @@ pub(crate) enum Quantity {
     Queue,
     /// Rate of acknowledged data.
     Throughput,
+    /// Load Gauge's rates: cwnd/RTTmin, RE and ssthresh/RTTmin.
+    Rates,
 }
 
 /// An axis.

@@ -28,6 +28,7 @@ mod execute;
 mod file;
 mod formula;
 mod job;
+mod load;
 mod measure;
 mod model;
 mod page;

@@ -8,6 +8,8 @@ use firstflight_scenario::measure::ratio;
 use firstflight_scenario::{FilesResult, FlowResult, Series};
 use serde::Deserialize;
 
+use crate::load::{self, Rates};
+
 /// What is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -69,6 +71,18 @@ pub(crate) enum Measure {
     FileThroughput,
     /// Packets delivered over packets sent; of a source of files, for those that were done.
     UniqueOverSent,
+    /// Largest sample of cwnd within the period, packets, of any of the flows.
+    MaxCwnd,
+    /// How often start-up began again because the avoidance asked for it, over all flows.
+    Reprobes,
+    /// When Load Gauge restarted first within the period, seconds.
+    RestartTime,
+    /// Load Gauge's achieved rate RE, mean over the period, Mbit/s.
+    AchievedRate,
+    /// How far RE is below cwnd/RTTmin, mean over the period, Mbit/s.
+    RateGap,
+    /// How fast RE grows over the period, Mbit/s per second.
+    RateSlope,
     /// BDP of the first link and its propagation, packets.
     Bdp,
     /// The value of `formula`; no run is asked.
@@ -109,7 +123,8 @@ impl Measure {
     /// Whether the run must keep samples over time.
     pub(crate) fn needs_samples(self, query: &Query<'_>) -> bool {
         match self {
-            Self::MeanCwnd | Self::FastPhases | Self::SlowUntil => true,
+            Self::MeanCwnd | Self::FastPhases | Self::SlowUntil | Self::RestartTime => true,
+            Self::MaxCwnd | Self::AchievedRate | Self::RateGap | Self::RateSlope => true,
             Self::Throughput | Self::Utilization => query.from.is_some() || query.until.is_some(),
             _ => false,
         }
@@ -150,6 +165,11 @@ impl Measure {
             Self::ScriptedAck | Self::ScriptedPlace => ("ACKs", ""),
             Self::FileThroughput => ("throughput of a transfer", "Mbit/s"),
             Self::UniqueOverSent => ("unique packets over packets sent", ""),
+            Self::MaxCwnd => ("cwnd", "packets"),
+            Self::Reprobes => ("restarts", ""),
+            Self::RestartTime => ("time", "s"),
+            Self::AchievedRate | Self::RateGap => ("rate", "Mbit/s"),
+            Self::RateSlope => ("growth", "Mbit/s per s"),
             Self::Bdp => ("BDP", "packets"),
             Self::Formula => ("value", ""),
         }
@@ -197,6 +217,18 @@ impl Measure {
                 });
                 let (unique, sent) = packets.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
                 (sent > 0).then(|| unique as f64 / sent as f64)
+            }
+            Self::MaxCwnd => flows.max_cwnd(query),
+            Self::Reprobes => Some(flows.each(|flow| flow.startup.reprobes as f64).sum()),
+            Self::RestartTime => load::restart(flows.traces().next()?, |time| query.holds(time)),
+            Self::AchievedRate | Self::RateGap | Self::RateSlope => {
+                let rates = load::rates(flows.traces().next()?, measured.packet_bytes);
+                let rates: Vec<_> = rates.into_iter().filter(|r| query.holds(r.time)).collect();
+                match self {
+                    Self::AchievedRate => mean_of(&rates, |rates| rates.achieved),
+                    Self::RateGap => mean_of(&rates, |rates| rates.expected - rates.achieved),
+                    _ => load::slope(&rates),
+                }
             }
             Self::Bdp => Some(measured.bdp_packets as f64),
             Self::Formula => None,
@@ -276,6 +308,14 @@ impl<'a> Flows<'a> {
         mean(&per_flow.collect::<Option<Vec<f64>>>()?)
     }
 
+    fn max_cwnd(self, query: &Query<'_>) -> Option<f64> {
+        let rows = self
+            .traces()
+            .filter_map(|trace| Some(trace.column("time_s")?.zip(trace.column("cwnd_packets")?)));
+        let held = rows.flatten().filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
+        held.filter_map(|(_, cwnd)| cwnd).reduce(f64::max)
+    }
+
     fn slow_until(self, packet_bytes: u64, query: &Query<'_>) -> Option<f64> {
         let trace = self.traces().next()?;
         let level = query.level.unwrap_or(0.0);
@@ -287,6 +327,10 @@ impl<'a> Flows<'a> {
         };
         slow.rfind(|time| rate(*time).is_some_and(|rate| rate < level))
     }
+}
+
+fn mean_of(rates: &[Rates], part: impl Fn(&Rates) -> f64) -> Option<f64> {
+    mean(&rates.iter().map(part).collect::<Vec<f64>>())
 }
 
 fn mbps(flow: &FlowResult) -> f64 {

@@ -6,6 +6,7 @@ use firstflight_scenario as scenario;
 
 use crate::check::{Done, Unfinished};
 use crate::file::{Line, Plot, Quantity};
+use crate::load;
 use crate::measure::{Measure, Query};
 use crate::paper::{Laid, LaidCase, Paper, Variant};
 
@@ -91,21 +92,25 @@ impl Plot {
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             panel = panel.with(Series::line(name, points));
         }
-        for published in &self.paper {
+        panel = self.with_published(panel);
+        let x = self.x.as_ref().map_or(Axis::new("x", ""), |x| Axis::new(&x.name, &x.unit));
+        Ok(Figure::new(self.anchor(paper), &self.title, x).panel(panel))
+    }
+
+    /// Adds the published values, dashed.
+    fn with_published(&self, panel: Panel) -> Panel {
+        self.paper.iter().fold(panel, |panel, published| {
             let (name, points) = (&published.name, published.points.clone());
             // A line through one or two points has no markers, and one point no line.
             let series = match points.len() {
                 0..3 => Series::points(name, points),
                 _ => Series::reference(name, points),
             };
-            let series = match &published.like {
+            panel.with(match &published.like {
                 Some(like) => series.like(like),
                 None => series,
-            };
-            panel = panel.with(series);
-        }
-        let x = self.x.as_ref().map_or(Axis::new("x", ""), |x| Axis::new(&x.name, &x.unit));
-        Ok(Figure::new(self.anchor(paper), &self.title, x).panel(panel))
+            })
+        })
     }
 
     fn over_time(&self, paper: &Paper, laid: &Laid, done: Done<'_>) -> Result<Figure, Unfinished> {
@@ -143,6 +148,9 @@ impl Plot {
                     panel = panel.with(series);
                 }
             }
+            if index == 0 {
+                panel = self.with_published(panel);
+            }
             for mark in self.marks.iter().filter(|_| index == 0) {
                 let ends = vec![(0.0, mark.y), (until, mark.y)];
                 panel = panel.with(Series::reference(&mark.name, ends));
@@ -172,6 +180,7 @@ impl Quantity {
             Self::InFlight => ("in flight", "packets"),
             Self::Queue => ("queue", "packets"),
             Self::Throughput => ("throughput", "Mbit/s"),
+            Self::Rates => ("rate", "Mbit/s"),
         }
     }
 
@@ -183,6 +192,12 @@ impl Quantity {
                 .first()
                 .map_or(Vec::new(), |queue| points(queue, "queue_packets", until));
             return vec![Series::line(shown.queue, points)];
+        }
+        if self == Self::Rates {
+            let trace = run.flows.get(line.flows.first().copied().unwrap_or(0));
+            let packet_bytes = case.resolved.packet_bytes;
+            return trace
+                .map_or(Vec::new(), |trace| load::lines(&line.name, trace, packet_bytes, until));
         }
         let first = [0];
         let flows = if line.flows.is_empty() { &first[..] } else { &line.flows };
@@ -196,7 +211,7 @@ impl Quantity {
                     line.name.clone()
                 };
                 let points = match self {
-                    Self::Cwnd | Self::Queue => points(trace, "cwnd_packets", until),
+                    Self::Cwnd | Self::Queue | Self::Rates => points(trace, "cwnd_packets", until),
                     Self::Ssthresh => points(trace, "ssthresh_packets", until),
                     Self::InFlight => points(trace, "in_flight_packets", until),
                     Self::Throughput => rates(trace, case.resolved.packet_bytes, until),

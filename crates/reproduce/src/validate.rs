@@ -129,6 +129,23 @@ mod tests {
     }
 
     #[test]
+    fn no_claim_and_no_figure_of_the_agile_probing_paper_is_missing() {
+        let papers = load(FILES, false).unwrap();
+        let paper = papers.iter().find(|paper| paper.head.id == "S2").unwrap();
+        let data = || paper.experiments.iter().map(|laid| &laid.data);
+        let ids: BTreeSet<&str> =
+            data().flat_map(|data| &data.claims).map(|claim| &claim.id[3..]).collect();
+        let wanted = "F1a F1b F2 F4a F4b X1 F5a F5b F6 X2 F7 F8 X3 F9 X4";
+        let own = "D1 I1 I2 I3";
+        assert_eq!(ids, wanted.split_whitespace().chain(own.split_whitespace()).collect());
+        let plots: Vec<&str> =
+            data().flat_map(|data| &data.plots).map(|plot| plot.id.as_str()).collect();
+        for figure in ["01a", "01b", "02", "04", "05", "06", "07", "08", "09"] {
+            assert!(plots.contains(&format!("figure{figure}").as_str()), "{figure}");
+        }
+    }
+
+    #[test]
     fn a_claim_that_cannot_fail_or_reads_nothing_is_refused() {
         let paper = "name = 'p'\nid = 'P0'\ntitle = ''\ncitation = ''\nsetup = []\n\
             order = ['a']\n[scenario]\ncontrols = ['newreno']\n";

@@ -244,9 +244,9 @@ mod tests {
             delivered_packets sent_packets retransmitted_packets fast_retransmits timeouts \
             completion_time_s peak_cwnd_packets final_cwnd_packets startup exit_time_s \
             exit_reason exit_cwnd_packets exit_window_over_bdp inflight_over_window_at_exit \
-            drops_in_exit_round reductions_next_10_rtt time_to_bdp_s 0.6 0.8 0.9 reprobes bottleneck drops \
-            utilization peak_queue_packets mean_queue_packets total_throughput_bps jain_index \
-            cost wall_s events delivered_packets_per_s";
+            drops_in_exit_round reductions_next_10_rtt time_to_bdp_s 0.6 0.8 0.9 reprobes \
+            bottleneck drops utilization peak_queue_packets mean_queue_packets \
+            total_throughput_bps jain_index cost wall_s events delivered_packets_per_s";
         let keys: Vec<&str> = json
             .lines()
             .filter_map(|line| line.trim().strip_prefix('"')?.split_once("\":").map(|(k, _)| k))

@@ -1,5 +1,5 @@
-//! TCP Westwood's loss response on the Eligible Rate Estimate, as the Astart paper (section III) and
-//! the Agile Probing paper give it; Reno's growth.
+//! TCP Westwood's loss response on the Eligible Rate Estimate, as the Astart paper (section III)
+//! and the Agile Probing paper give it; Reno's growth.
 //!
 //! What it believes: at a loss the path still has room for what the estimate says. What it does:
 //!
@@ -8,16 +8,16 @@
 //! timeout:              ssthresh = max(2, ERE RTTmin), cwnd = 1
 //! ```
 //!
-//! in whole segments, never under two. With a start-up that publishes an estimate it uses that one, so
-//! that both believe the same and it is kept once; a knob of its own makes it keep its own.
+//! in whole segments, never under two. With a start-up that publishes an estimate it uses that one,
+//! so that both believe the same and it is kept once; a knob of its own makes it keep its own.
 //!
 //! With `lg=on` it asks for start-up again whenever [`LoadGauge`] finds the load light, which with
 //! Astart as start-up is TCP Westwood with Agile Probing. The window and ssthresh stay as they are
 //! then: Astart grows linearly until its estimate exceeds ssthresh, and if that is beyond cwnd too,
 //! exponentially.
 //!
-//! Departures: the ns-2 module's extra divisor after a timeout is left out, as both papers do not have
-//! it. Without a single RTT sample there is nothing to go by, and half the flight stays.
+//! Departures: the ns-2 module's extra divisor after a timeout is left out, as both papers do not
+//! have it. Without a single RTT sample there is nothing to go by, and half the flight stays.
 
 use crate::avoidance::new_reno::additive_increase;
 use crate::estimate::ere::{self, Ere, EreKnobs};

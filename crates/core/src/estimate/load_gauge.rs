@@ -1,9 +1,11 @@
-//! Load Gauge: does the path have room for more than this connection uses? (Yamada, Wang, Sanadidi and
-//! Gerla, "TCP Westwood with Agile Probing: Dealing with Dynamic, Large, Leaky Pipes", section III.)
+//! Load Gauge: does the path have room for more than this connection uses? (Yamada, Wang, Sanadidi
+//! and Gerla, "TCP Westwood with Agile Probing: Dealing with Dynamic, Large, Leaky Pipes", section
+//! III.)
 //!
-//! What it believes: while nothing queues, the achieved rate RE follows the window up; with a queue, it
-//! stays where it was when congestion avoidance began. What it does on every ACK in congestion
-//! avoidance, with windows in place of rates because both sides are divided by the same RTTmin:
+//! What it believes: while nothing queues, the achieved rate RE follows the window up; with a
+//! queue, it stays where it was when congestion avoidance began. What it does on every ACK in
+//! congestion avoidance, with windows in place of rates because both sides are divided by the same
+//! RTTmin:
 //!
 //! ```text
 //! Boundary = beta (cwnd - 1.5) + (1 - beta) ssthresh
@@ -17,17 +19,17 @@
 //! what arrived in an RTT over that RTT, smoothed once per RTT: `RE = eps RE + (1 - eps) r`.
 //!
 //! What was inferred: the test of the counter stands beside the test of RE, not within its second
-//! branch as in the paper's listing, where it could never become true for the first time. In recovery
-//! and below ssthresh the window is not in congestion avoidance, so the guard begins when both are
-//! over. It has to: by then the window has grown by two segments and the boundary is a quarter of a
-//! segment above ssthresh, where counted from the loss it is below, and a path that is just full would
-//! look light. eps is not stated for this use; 0.6 is that of the rate estimate, 0.8 the lag that the paper's
-//! Figures 2 and 4 show.
+//! branch as in the paper's listing, where it could never become true for the first time. In
+//! recovery and below ssthresh the window is not in congestion avoidance, so the guard begins when
+//! both are over. It has to: by then the window has grown by two segments and the boundary is a
+//! quarter of a segment above ssthresh, where counted from the loss it is below, and a path that is
+//! just full would look light. eps is not stated for this use; 0.6 is that of the rate estimate,
+//! 0.8 the lag that the paper's Figures 2 and 4 show.
 //!
-//! The 1.5 segments are what a window that grows by one per RTT gained in the 1.5 RTTs after the data
-//! behind RE was sent. A receiver that acknowledges every other packet halves that growth, and 0.75
-//! would be right; 1.5 is kept, because nothing in an ACK tells for certain, and it errs to the side of
-//! more restarts by 0.4 segments.
+//! The 1.5 segments are what a window that grows by one per RTT gained in the 1.5 RTTs after the
+//! data behind RE was sent. A receiver that acknowledges every other packet halves that growth, and
+//! 0.75 would be right; 1.5 is kept, because nothing in an ACK tells for certain, and it errs to
+//! the side of more restarts by 0.4 segments.
 
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, RATIO_ONE};
@@ -257,8 +259,8 @@ mod tests {
         gauge.on_ack(&Ack { now, credited, ..Ack::default() }, &view(ms, 10 * MSS, 8 * MSS));
     }
 
-    /// 10 segments per RTT of 100 ms from nothing, eps 0.8: 10 (1 - 0.8^n) after n RTTs. Ratios of two
-    /// numbers in 2^-32 round down, so a byte is allowed.
+    /// 10 segments per RTT of 100 ms from nothing, eps 0.8: 10 (1 - 0.8^n) after n RTTs. Ratios of
+    /// two numbers in 2^-32 round down, so a byte is allowed.
     #[test]
     fn the_achieved_rate_is_smoothed_once_per_rtt() {
         let mut gauge = gauge(800_000);
