@@ -157,14 +157,14 @@ fn help_has_examples_everywhere() {
 #[test]
 fn reproduce_prints_the_verdicts_of_a_table_and_writes_its_report() {
     let place = Place::new();
-    let outcome = place.run(&["reproduce", "table1"]);
+    let outcome = place.run(&["reproduce", "S0-T1"]);
     assert_eq!(outcome.code, 0, "{outcome:?}");
     assert!(outcome.stdout.contains("astart table1"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("5 claims: 5 pass, 0 fail"), "{}", outcome.stdout);
-    assert_eq!(outcome.stderr, "report: firstflight-out/reproduce/table1/report.html\n");
-    let page = place.path("firstflight-out/reproduce/table1/report.html");
+    assert_eq!(outcome.stderr, "report: firstflight-out/reproduce/S0-T1/report.html\n");
+    let page = place.path("firstflight-out/reproduce/S0-T1/report.html");
     let page = fs::read_to_string(page).unwrap();
-    assert!(page.contains("firstflight reproduce table1"));
+    assert!(page.contains("firstflight reproduce S0-T1"));
 }
 
 #[test]
