@@ -24,8 +24,9 @@ pub(crate) struct Args {
 }
 
 const EXAMPLES: &str = "\
-The model is that of Barakat and Altman, \"Performance of Short TCP Transfers\": one drop-tail buffer,
-slow start in bursts. It knows no random loss and no competing traffic but other slow-start flows.
+The model is that of Barakat and Altman, \"Performance of Short TCP Transfers\": one drop-tail
+buffer, slow start in bursts. It knows no random loss; with --flows it is about one that joins
+others in congestion avoidance.
 
 Examples:
   firstflight predict

@@ -26,8 +26,8 @@ fn overflow(case: &Case, prediction: &Prediction) -> String {
     if case.model.first_burst_overflows() {
         let fits = case.model.buffer() + 1;
         return format!(
-            "The first window of {} does not fit: unless it is paced, {} of it are lost. Start with {} \
-             at most.",
+            "The first window of {} does not fit: unless it is paced, {} of it are lost. Start with \
+             {} at most.",
             packets(first as f64),
             number((first - fits) as f64),
             packets(fits as f64),
@@ -54,8 +54,8 @@ fn overflow(case: &Case, prediction: &Prediction) -> String {
     }
     format!(
         "{who} overflows the buffer at about {window} ({} BDP), {} after its first packet. It \
-         notices at {} having lost about {}, and Reno goes on with an ssthresh of {} ({} BDP), or {} \
-         if duplicate ACKs show only the first loss.",
+         notices at {} having lost about {}, and Reno goes on with an ssthresh of {} ({} BDP), or \
+         {} if duplicate ACKs show only the first loss.",
         share(prediction.overflow_window_packets),
         duration(prediction.overflow_after_s),
         packets(prediction.detection_window_packets),
@@ -89,8 +89,8 @@ fn pipe(case: &Case, prediction: &Prediction) -> String {
         None => String::new(),
     };
     format!(
-        "Its bursts fill the buffer before they fill the path: to fill the path first takes a buffer \
-         of {} (this one has {}, {} BDP){slower}.",
+        "Its bursts fill the buffer before they fill the path: to fill the path first takes a \
+         buffer of {} (this one has {}, {} BDP){slower}.",
         packets(prediction.fills_pipe_from_buffer_packets.ceil()),
         number(buffer),
         number(buffer / prediction.bdp_packets),
@@ -101,8 +101,8 @@ fn threshold(case: &Case, prediction: &Prediction) -> String {
     let (safe, robust) = (prediction.safe_ssthresh_packets, prediction.robust_ssthresh_packets);
     if case.joins_others() {
         return format!(
-            "Beside other flows an ssthresh up to {} is safe on average; from {} on a newcomer always \
-             overflows the buffer.",
+            "Beside other flows an ssthresh up to {} is safe on average; from {} on a newcomer \
+             always overflows the buffer.",
             packets(safe),
             packets(prediction.most_overflow_window_among_flows_packets),
         );
@@ -111,8 +111,8 @@ fn threshold(case: &Case, prediction: &Prediction) -> String {
         return format!("An ssthresh up to {} is safe.", packets(safe));
     }
     format!(
-        "An ssthresh up to {} is safe however the rounds fall, up to {} where they are those of the \
-         model.",
+        "An ssthresh up to {} is safe however the rounds fall, up to {} where they are those of \
+         the model.",
         packets(robust),
         number(safe),
     )

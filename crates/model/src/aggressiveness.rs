@@ -5,9 +5,9 @@ use num_bigint::BigInt;
 use crate::Packets;
 use crate::error::ModelError;
 
-/// `d`: the packets that must be acknowledged for the window to grow by one. A round trip adds `W/d`
-/// to the window `W`, so a *smaller* d is more aggressive. From 1 to [`Aggressiveness::MOST`], not
-/// necessarily whole.
+/// `d`: the packets that must be acknowledged for the window to grow by one. A round trip adds
+/// `W/d` to the window `W`, so a *smaller* d is more aggressive. From 1 to
+/// [`Aggressiveness::MOST`], not necessarily whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggressiveness {
     numerator: u32,

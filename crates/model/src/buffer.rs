@@ -40,13 +40,14 @@ impl SlowStart {
         whole(self.buffer()) > self.buffer_needs().bdp_threshold
     }
 
-    /// Whether a connection that joins others never overflows the buffer early: `B > mu*T/(2d + 1)`.
+    /// Whether a connection that joins others never overflows the buffer early: `B > mu*T/(2d +
+    /// 1)`.
     pub fn several_flows_are_safe(&self) -> bool {
         whole(self.buffer()) > self.buffer_needs().several_flows
     }
 
-    /// The smallest whole d with which slow start up to `threshold` is safe by equation 4; `None` if
-    /// the path and its buffer do not hold that much, or nothing can wait.
+    /// The smallest whole d with which slow start up to `threshold` is safe by equation 4; `None`
+    /// if the path and its buffer do not hold that much, or nothing can wait.
     ///
     /// From `B(d + 1) > W_th`; it is also the `dmax` with which Decreasing Byte Counting (section
     /// 4.3) gets there, since its d stays above `W/B - 1` all the way if it does at the end.

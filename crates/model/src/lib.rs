@@ -1,11 +1,12 @@
-//! The closed-form model of slow start over one drop-tail buffer: Barakat and Altman, "Performance of
-//! Short TCP Transfers" (2000), sections 2 to 5.
+//! The closed-form model of slow start over one drop-tail buffer: Barakat and Altman, "Performance
+//! of Short TCP Transfers" (2000), sections 2 to 5.
 //!
-//! Slow start sends in bursts. Within a round trip the bursts come faster than the bottleneck serves,
-//! so a small buffer overflows long before the path is full. The model says at which window
+//! Slow start sends in bursts. Within a round trip the bursts come faster than the bottleneck
+//! serves, so a small buffer overflows long before the path is full. The model says at which window
 //! ([`SlowStart::overflow_window`]), what the sender makes of it
 //! ([`SlowStart::detection_window`], [`SlowStart::threshold_after`]), and what would have been safe
-//! ([`SlowStart::safe_threshold`]). [`predict`] turns all of it into numbers and advice for one path.
+//! ([`SlowStart::safe_threshold`]). [`predict`] turns all of it into numbers and advice for one
+//! path.
 //!
 //! | letter | here | meaning |
 //! | --- | --- | --- |
@@ -23,9 +24,9 @@
 //! ```
 //! use firstflight_model::{Aggressiveness, Packets, SlowStart};
 //!
-//! // The path of the paper's Figure 4: a BDP of 70 packets, room for 20, every packet acknowledged.
-//! let path = SlowStart::new(Packets::from_integer(70.into()), 20, Aggressiveness::ONE);
-//! assert_eq!(path.overflow_window(), Packets::from_integer(52.into()));
+//! // The path of the paper's Figure 4: a BDP of 70 packets, room for 20, every packet
+//! acknowledged. let path = SlowStart::new(Packets::from_integer(70.into()), 20,
+//! Aggressiveness::ONE); assert_eq!(path.overflow_window(), Packets::from_integer(52.into()));
 //! assert_eq!(path.overflow_window_approx(), Packets::from_integer(40.into()));
 //! ```
 

@@ -28,8 +28,9 @@ impl SlowStart {
         whole(self.buffer()) + min(self.bdp().clone(), by_burst)
     }
 
-    /// `n_B` of Theorem 1: the smallest n with `W(n) >= B(d + 1)`, not less than 0. Where the path is
-    /// full before (`mu*T` is the minimum) the overflow may come in an earlier mini-cycle than this.
+    /// `n_B` of Theorem 1: the smallest n with `W(n) >= B(d + 1)`, not less than 0. Where the path
+    /// is full before (`mu*T` is the minimum) the overflow may come in an earlier mini-cycle than
+    /// this.
     pub fn overflow_cycle(&self) -> i32 {
         self.first_cycle_with(&self.brim())
     }
@@ -89,7 +90,8 @@ impl SlowStart {
     }
 
     /// `W_D` of equation 5: the window when the sender notices, a round trip after the overflow,
-    /// `min(W_th, alpha*W_B)`. Where nothing overflows it is the threshold, at which slow start ends.
+    /// `min(W_th, alpha*W_B)`. Where nothing overflows it is the threshold, at which slow start
+    /// ends.
     pub fn detection_window(&self, threshold: Option<&Packets>) -> Packets {
         let grown = if self.first_burst_overflows() {
             // Only what fitted is acknowledged.
@@ -126,8 +128,8 @@ impl SlowStart {
     ///
     /// Once the buffer is full every packet of growth is one too many. Growth goes on to the end of
     /// the mini-cycle and, in the next, until the first loss is seen at `W_D`; only what drained
-    /// between the two bursts, `min(B, mu*T - W)` for a mini-cycle that began with a window `W`, can
-    /// be filled again first.
+    /// between the two bursts, `min(B, mu*T - W)` for a mini-cycle that began with a window `W`,
+    /// can be filled again first.
     pub fn losses(&self, threshold: Option<&Packets>) -> Packets {
         if !self.overflows(threshold) {
             return Packets::zero();
@@ -148,8 +150,8 @@ impl SlowStart {
         cycle_end - overflow + next
     }
 
-    /// The mini-cycle in which the buffer overflows: the first that ends with the overflow window or
-    /// more, at least 1. That of Theorem 1, or an earlier one where the path is full before.
+    /// The mini-cycle in which the buffer overflows: the first that ends with the overflow window
+    /// or more, at least 1. That of Theorem 1, or an earlier one where the path is full before.
     pub(crate) fn last_cycle(&self) -> i32 {
         max(self.first_cycle_with(&self.overflow_window()), 1)
     }

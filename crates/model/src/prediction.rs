@@ -48,11 +48,12 @@ pub struct Prediction {
     /// `W_D` of equation 5: the window when the overflow is noticed. Where nothing overflows, the
     /// ssthresh, at which slow start ends.
     pub detection_window_packets: f64,
-    /// ssthresh once the losses of slow start are over: `W_D/8`. Where nothing overflows, unchanged.
+    /// ssthresh once the losses of slow start are over: `W_D/8`. Where nothing overflows,
+    /// unchanged.
     pub threshold_after_packets: f64,
     /// The largest whole ssthresh that overflows nothing: by Corollary 1 with an ACK per packet, by
-    /// equation 4 with fewer, whose rounds are not those of the theorem. With several flows, half of
-    /// the largest overflow window among them, where the paper sees throughput begin to fall.
+    /// equation 4 with fewer, whose rounds are not those of the theorem. With several flows, half
+    /// of the largest overflow window among them, where the paper sees throughput begin to fall.
     pub safe_ssthresh_packets: f64,
     /// The path is full before the buffer overflows: `B >= mu*T/d`.
     pub fills_pipe: bool,

@@ -8,11 +8,12 @@ use crate::Packets;
 use crate::slow_start::{SlowStart, whole};
 
 impl SlowStart {
-    /// Equation 6: the overflow window of a connection that finds `present` packets of others in the
-    /// network, `B + min(mu*T - N, B*d)`; 0 if they fill it.
+    /// Equation 6: the overflow window of a connection that finds `present` packets of others in
+    /// the network, `B + min(mu*T - N, B*d)`; 0 if they fill it.
     ///
-    /// In congestion avoidance the others queue only beyond one BDP, so up to there the newcomer sees
-    /// a shorter path with the whole buffer, and above a full path with what is left of the buffer.
+    /// In congestion avoidance the others queue only beyond one BDP, so up to there the newcomer
+    /// sees a shorter path with the whole buffer, and above a full path with what is left of the
+    /// buffer.
     pub fn overflow_window_among(&self, present: &Packets) -> Packets {
         let by_burst = whole(self.buffer()) * self.aggressiveness().d();
         let window = whole(self.buffer()) + min(self.bdp() - present, by_burst);

@@ -17,8 +17,8 @@ pub struct SlowStart {
 }
 
 impl SlowStart {
-    /// Over a path of `bdp` packets and a buffer in which `buffer` packets can wait, starting with a
-    /// window of one packet, as the paper does.
+    /// Over a path of `bdp` packets and a buffer in which `buffer` packets can wait, starting with
+    /// a window of one packet, as the paper does.
     pub fn new(bdp: Packets, buffer: u64, aggressiveness: Aggressiveness) -> Self {
         Self { bdp, buffer, aggressiveness, initial_window: 1 }
     }

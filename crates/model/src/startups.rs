@@ -145,12 +145,13 @@ fn hoe(case: &Case) -> StartupFit {
 }
 
 /// Astart is not in the model: its growth above the measured rate is linear, so no single threshold
-/// has to be right. Its paper shows it down to a quarter of the BDP (section V.A, Figures 5 and 10).
+/// has to be right. Its paper shows it down to a quarter of the BDP (section V.A, Figures 5 and
+/// 10).
 fn astart(case: &Case) -> StartupFit {
     let needed = case.model.bdp() / whole(4);
     if whole(case.model.buffer()) >= needed {
-        let why = "its threshold follows the measured rate and growth above it is linear; its paper \
-                   shows it down to a buffer of BDP/4";
+        let why = "its threshold follows the measured rate and growth above it is linear; its \
+                   paper shows it down to a buffer of BDP/4";
         return StartupFit::new("astart", Verdict::Fits, why.to_owned());
     }
     let why = format!("its paper shows it down to a buffer of BDP/4, {}", packets(float(&needed)));

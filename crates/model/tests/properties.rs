@@ -36,8 +36,8 @@ proptest! {
         prop_assert!(cycle == 0 || path.window(cycle - 1) < needed);
     }
 
-    /// `alpha^n` lies in `[B(d+1), alpha B(d+1))`, so the theorem's window exceeds the approximation
-    /// by less than `B`, and neither exceeds the pipe.
+    /// `alpha^n` lies in `[B(d+1), alpha B(d+1))`, so the theorem's window exceeds the
+    /// approximation by less than `B`, and neither exceeds the pipe.
     #[test]
     fn equation_4_is_a_lower_bound_and_off_by_less_than_the_buffer(path in paths()) {
         // A first window that is itself a full burst is before any mini-cycle.
@@ -58,7 +58,9 @@ proptest! {
     }
 
     #[test]
-    fn slower_growth_never_overflows_earlier_by_equation_4(path in paths(), other in aggressiveness()) {
+    fn slower_growth_never_overflows_earlier_by_equation_4(
+        path in paths(), other in aggressiveness(),
+    ) {
         let other = path.with_aggressiveness(other);
         let slower = other.aggressiveness().d() >= path.aggressiveness().d();
         let (slow, fast) = if slower { (other, path) } else { (path, other) };

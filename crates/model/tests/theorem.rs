@@ -3,17 +3,17 @@
 //!
 //! Where the theorem is exact: **one ACK per packet**, any first window that fits, any BDP and
 //! buffer, access links that are much faster than the bottleneck. The first drop comes at its value
-//! plus 1 or 2, because the model is a fluid: one packet is in service beside those that wait, and the
-//! packet that overflows is one more than fit. The same holds with **delayed ACKs over a buffer that
-//! lets the path fill** (`B >= mu*T/d`).
+//! plus 1 or 2, because the model is a fluid: one packet is in service beside those that wait, and
+//! the packet that overflows is one more than fit. The same holds with **delayed ACKs over a buffer
+//! that lets the path fill** (`B >= mu*T/d`).
 //!
-//! Where it is a round trip early: a burst that fills the buffer to the brim, `W(n) = B(d + 1)`. The
-//! theorem counts it as an overflow, but the packet in service makes room for its last, and the
+//! Where it is a round trip early: a burst that fills the buffer to the brim, `W(n) = B(d + 1)`.
+//! The theorem counts it as an overflow, but the packet in service makes room for its last, and the
 //! overflow comes with the next burst.
 //!
-//! Where it is a bound: delayed ACKs over a smaller buffer. Windows are whole there, so the rounds are
-//! not those of `alpha^n`; and a receiver that holds an ACK back for long splits the bursts, so that
-//! the overflow comes later. Equation 4 stays a lower bound and the pipe the upper one.
+//! Where it is a bound: delayed ACKs over a smaller buffer. Windows are whole there, so the rounds
+//! are not those of `alpha^n`; and a receiver that holds an ACK back for long splits the bursts, so
+//! that the overflow comes later. Equation 4 stays a lower bound and the pipe the upper one.
 
 use std::ops::RangeInclusive;
 
@@ -209,7 +209,11 @@ fn delayed_acks() -> impl Strategy<Value = Path> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 100,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn with_an_ack_per_packet_the_first_drop_is_theorem_1_plus_one_or_two(
