@@ -26,8 +26,8 @@ fn overflow(case: &Case, prediction: &Prediction) -> String {
     if case.model.first_burst_overflows() {
         let fits = case.model.buffer() + 1;
         return format!(
-            "The first window of {} does not fit: unless it is paced, {} of it are lost. Start with \
-             {} at most.",
+            "The first window of {} does not fit: unless it is paced, {} of it are lost. Start \
+             with {} at most.",
             packets(first as f64),
             number((first - fits) as f64),
             packets(fits as f64),

@@ -19,14 +19,15 @@
 //! | `W_th` | thresholds | ssthresh |
 //!
 //! Windows are exact rational numbers ([`Packets`]), because the theorem turns on comparisons that
-//! are equalities at every power of two. Floats appear in `Prediction` only.
+//! are equalities at every power of two. Floats appear in [`Prediction`] and
+//! [`MiniCycle`] only.
 //!
 //! ```
 //! use firstflight_model::{Aggressiveness, Packets, SlowStart};
 //!
-//! // The path of the paper's Figure 4: a BDP of 70 packets, room for 20, every packet
-//! acknowledged. let path = SlowStart::new(Packets::from_integer(70.into()), 20,
-//! Aggressiveness::ONE); assert_eq!(path.overflow_window(), Packets::from_integer(52.into()));
+//! // The path of the paper's Figure 4: a BDP of 70 packets, room for 20, an ACK for each packet.
+//! let path = SlowStart::new(Packets::from_integer(70.into()), 20, Aggressiveness::ONE);
+//! assert_eq!(path.overflow_window(), Packets::from_integer(52.into()));
 //! assert_eq!(path.overflow_window_approx(), Packets::from_integer(40.into()));
 //! ```
 
