@@ -3,11 +3,12 @@
 use firstflight_model::{Aggressiveness, Packets, SlowStart};
 use num_traits::ToPrimitive as _;
 
-/// The value of `name(bdp, buffer, d)`, in packets; with a fourth argument, the threshold, where one
-/// matters.
+/// The value of `name(bdp, buffer, d)`, in packets; with a fourth argument, the threshold, where
+/// one matters.
 ///
 /// # Errors
-/// No such function, arguments that are too few or too many, or values that the model does not take.
+/// No such function, arguments that are too few or too many, or values that the model does not
+/// take.
 pub(crate) fn call(name: &str, arguments: &[f64]) -> Result<f64, String> {
     let (path, threshold) = match *arguments {
         [bdp, buffer, d] => (path(bdp, buffer, d)?, None),

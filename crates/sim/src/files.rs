@@ -1,8 +1,8 @@
 //! A source of files: one after the other over the same route, each on a connection of its own.
 //!
 //! A connection begins only after the one before has had its last ACK, and its packets follow the
-//! earlier ones through the same FIFO links. So packets and ACKs of two connections at most are under
-//! way at any time, and one bit on them tells which is which.
+//! earlier ones through the same FIFO links. So packets and ACKs of two connections at most are
+//! under way at any time, and one bit on them tells which is which.
 
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;

@@ -1,20 +1,20 @@
-//! Byte Counting (Allman, "TCP Byte Counting Refinements", CCR 1999; RFC 3465): slow start that counts
-//! what an ACK covers, not the ACK.
+//! Byte Counting (Allman, "TCP Byte Counting Refinements", CCR 1999; RFC 3465): slow start that
+//! counts what an ACK covers, not the ACK.
 //!
-//! What it believes: a receiver that delays ACKs should not slow the start down. What it does on every
-//! ACK below ssthresh, with N the bytes newly acknowledged:
+//! What it believes: a receiver that delays ACKs should not slow the start down. What it does on
+//! every ACK below ssthresh, with N the bytes newly acknowledged:
 //!
 //! ```text
 //! cwnd += min(N, L MSS)      L = 2; L = 1 in the slow start after a timeout
 //! ```
 //!
-//! With an ACK for every second segment and L = 2 the window doubles per RTT instead of growing by half:
-//! the short-transfers paper (section 4.2) calls that taking d from 2 to 1. RFC 3465 section 2.3 asks for
-//! L = 1 after a timeout, because one ACK may then cover much that had arrived before; that is slow
-//! start as it stands in RFC 5681.
+//! With an ACK for every second segment and L = 2 the window doubles per RTT instead of growing by
+//! half: the short-transfers paper (section 4.2) calls that taking d from 2 to 1. RFC 3465 section
+//! 2.3 asks for L = 1 after a timeout, because one ACK may then cover much that had arrived before;
+//! that is slow start as it stands in RFC 5681.
 //!
-//! Departure: RFC 3465 counts bytes in congestion avoidance too. The paper changes slow start alone and
-//! so does this policy; the avoidance beside it is unchanged.
+//! Departure: RFC 3465 counts bytes in congestion avoidance too. The paper changes slow start alone
+//! and so does this policy; the avoidance beside it is unchanged.
 
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};

@@ -1,9 +1,9 @@
-//! Decreasing Byte Counting (Barakat and Altman, "Performance of Short TCP Transfers", Networking 2000,
-//! section 4.3).
+//! Decreasing Byte Counting (Barakat and Altman, "Performance of Short TCP Transfers", Networking
+//! 2000, section 4.3).
 //!
 //! What it believes: the buffer absorbs the bursts of a small window at any pace but not those of a
-//! large one, so growth must become gentler as the window nears its threshold. What it does in the first
-//! slow start, on an ACK for n segments:
+//! large one, so growth must become gentler as the window nears its threshold. What it does in the
+//! first slow start, on an ACK for n segments:
 //!
 //! ```text
 //! d(W) = 1 + (dmax - 1) (W - 1) / (Wth - 1)
@@ -11,16 +11,17 @@
 //! ```
 //!
 //! At the first window this is Byte Counting, at the threshold with dmax = 2 it is slow start with
-//! delayed ACKs; in between it passes from one to the other. The fraction is kept: W is bytes here, and
-//! what a division leaves is carried to the next ACK. Another initial window takes the place of the 1s,
-//! as the paper says. Every later slow start is RFC 5681's.
+//! delayed ACKs; in between it passes from one to the other. The fraction is kept: W is bytes here,
+//! and what a division leaves is carried to the next ACK. Another initial window takes the place of
+//! the 1s, as the paper says. Every later slow start is RFC 5681's.
 //!
-//! The threshold is what the formula hangs on: without one d stays 1 and this is Byte Counting. It is
-//! the endpoint's or a fixed one (`ssthresh`), for which the paper takes the BDP; or it is measured:
-//! `hoe` sets it once from closely spaced ACKs ([`crate::estimate::packet_pair`]), `ere` raises it to
-//! the Eligible Rate Estimate times the smallest RTT ([`crate::estimate::ere`], preset `figures`).
-//! Inferred: with `ere` and no threshold from elsewhere the first is 32 segments, Astart's, because an
-//! estimate can only raise one that is set; and start-up ends at the threshold in either case.
+//! The threshold is what the formula hangs on: without one d stays 1 and this is Byte Counting. It
+//! is the endpoint's or a fixed one (`ssthresh`), for which the paper takes the BDP; or it is
+//! measured: `hoe` sets it once from closely spaced ACKs ([`crate::estimate::packet_pair`]), `ere`
+//! raises it to the Eligible Rate Estimate times the smallest RTT ([`crate::estimate::ere`], preset
+//! `figures`). Inferred: with `ere` and no threshold from elsewhere the first is 32 segments,
+//! Astart's, because an estimate can only raise one that is set; and start-up ends at the threshold
+//! in either case.
 
 use crate::estimate::ere::{Ere, EreKnobs};
 use crate::estimate::packet_pair::{PacketPair, QUARTER};
@@ -178,7 +179,7 @@ impl Knobs for DecreasingByteCounting {
             name: "wth",
             kind: KnobKind::Word(&["ssthresh", "hoe", "ere"]),
             default: "ssthresh",
-            doc: "the threshold: ssthresh as given (the paper's BDP), or measured by Hoe or the ERE",
+            doc: "the threshold: ssthresh as given, the paper's BDP, or measured by Hoe or ERE",
         },
     ];
 
