@@ -107,6 +107,9 @@ fn threshold(case: &Case, prediction: &Prediction) -> String {
             packets(prediction.most_overflow_window_among_flows_packets),
         );
     }
+    if case.model.buffer() == 0 {
+        return "No ssthresh is safe, since nothing can wait.".to_owned();
+    }
     if safe <= robust {
         return format!("An ssthresh up to {} is safe.", packets(safe));
     }
@@ -130,7 +133,7 @@ fn growth(case: &Case, prediction: &Prediction) -> Option<String> {
             format!("An ssthresh of {ssthresh} is safe with growth by 1/{d} a round (d = {d}).")
         }
         Some(_) => return None,
-        None => format!("An ssthresh of {ssthresh} is safe with no growth at all."),
+        None => format!("No growth makes an ssthresh of {ssthresh} safe."),
     })
 }
 

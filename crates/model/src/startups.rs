@@ -112,7 +112,10 @@ fn decreasing(case: &Case) -> StartupFit {
         None => StartupFit::new(
             format!("dbc(ssthresh={whole_bdp}pkt)"),
             Verdict::Overflows,
-            "one BDP does not fit beside the packets of the other flows".to_owned(),
+            match case.model.buffer() {
+                0 => "nothing can wait".to_owned(),
+                _ => "one BDP does not fit beside the packets of the other flows".to_owned(),
+            },
         ),
     }
 }

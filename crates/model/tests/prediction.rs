@@ -133,6 +133,13 @@ fn a_first_window_that_does_not_fit_is_the_first_thing_said() {
 }
 
 #[test]
+fn where_nothing_can_wait_nothing_is_safe() {
+    let found = of(&paper(0, 1, Some(32)));
+    assert_eq!((found.overflow_window_packets, found.safe_ssthresh_packets), (1.0, 0.0));
+    says(&found, &["No ssthresh is safe", "nothing can wait", "No growth makes"]);
+}
+
+#[test]
 fn the_overflow_comes_after_whole_rounds_and_the_growth_in_the_last() {
     let found = of(&paper(20, 1, None));
     // Six round trips up to a window of 32, and 20 packets served.
