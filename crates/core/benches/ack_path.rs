@@ -1,8 +1,8 @@
 //! What one ACK costs a sender: `cargo bench -p firstflight-core`.
 //!
-//! Every start-up runs with its partner. Each ACK is for one segment and is followed by sending one;
-//! ACKs come in bursts at the bottleneck's rate, one burst per RTT, as start-up has them. The least of
-//! many runs is printed, in ns per ACK and send, for paths of different length in packets.
+//! Every start-up runs with its partner. Each ACK is for one segment and is followed by sending
+//! one; ACKs come in bursts at the bottleneck's rate, one burst per RTT, as start-up has them. The
+//! least of many runs is printed, in ns per ACK and send, for paths of different length in packets.
 
 use std::hint::black_box;
 use std::time::Instant as Clock;

@@ -36,7 +36,8 @@ pub struct Ack {
     pub sent: Bytes,
     /// Rate sample of the newest segment acknowledged, where the transport takes them.
     pub sample: Option<RateSample>,
-    /// Payload newly reported as marked with congestion experienced (RFC 3168, RFC 9002 section 7.1).
+    /// Payload newly reported as marked with congestion experienced (RFC 3168, RFC 9002 section
+    /// 7.1).
     pub marked: Bytes,
     /// The source, not the window, limited sending when the acknowledged data left.
     pub app_limited: bool,

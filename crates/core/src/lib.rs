@@ -1,9 +1,9 @@
 //! Congestion-control start-up as parts: every algorithm once, for every transport.
 //!
 //! A [`sender::Sender`] is a start-up policy, an avoidance policy and the rules both obey. A
-//! transport reports [`event`]s; estimators observe them, the policy in charge decides, and only the
-//! sender writes the window. The crate has no clock, no randomness, no allocation and no floating
-//! point: the same events give the same windows on every machine.
+//! transport reports [`event`]s; estimators observe them, the policy in charge decides, and only
+//! the sender writes the window. The crate has no clock, no randomness, no allocation and no
+//! floating point: the same events give the same windows on every machine.
 //!
 //! ```
 //! use firstflight_core::registry::{AnyAvoidance, AnyStartup};

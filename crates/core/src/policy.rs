@@ -106,8 +106,8 @@ pub trait Avoidance: Observer {
     /// ssthresh from it and restarts at one segment (RFC 5681 section 3.1).
     fn cut(&mut self, loss: &Loss, view: &View) -> Window;
 
-    /// Asks for start-up again; checked after every [`Avoidance::step`]. The wish must be gone after
-    /// the next [`Avoidance::enter`].
+    /// Asks for start-up again; checked after every [`Avoidance::step`]. The wish must be gone
+    /// after the next [`Avoidance::enter`].
     fn wants_reprobe(&self) -> bool {
         false
     }

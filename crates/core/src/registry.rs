@@ -50,7 +50,8 @@ macro_rules! delegate {
 /// What both axes share: the enum, its names, its knobs, and what every policy observes.
 macro_rules! policies {
     ($any:ident, $axis:literal, $table:ident,
-     $($variant:ident = $name:literal, $partner:expr, $paced:literal, $what:literal, $source:literal;)*) => {
+     $($variant:ident = $name:literal, $partner:expr, $paced:literal, $what:literal,
+       $source:literal;)*) => {
         #[doc = concat!("Any ", $axis, " policy, chosen by name.")]
         #[derive(Clone, Debug)]
         #[expect(missing_docs, reason = "the variants are the policies of the same name")]
@@ -119,7 +120,8 @@ macro_rules! policies {
 
 /// One entry per start-up: `Type = name + usual avoidance, paced, what it does, source;`.
 macro_rules! startups {
-    ($($variant:ident = $name:literal + $partner:literal, $paced:literal, $what:literal, $source:literal;)*) => {
+    ($($variant:ident = $name:literal + $partner:literal, $paced:literal, $what:literal,
+       $source:literal;)*) => {
         policies! { AnyStartup, "start-up", STARTUPS,
             $($variant = $name, Some($partner), $paced, $what, $source;)*
         }

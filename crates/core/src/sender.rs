@@ -160,8 +160,8 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         }
     }
 
-    /// Data was found lost. Returns whether the window was cut: once for all that was in flight when
-    /// it was cut last (RFC 6582 section 3.2, RFC 3168 section 6.1.2), but for every timeout.
+    /// Data was found lost. Returns whether the window was cut: once for all that was in flight
+    /// when it was cut last (RFC 6582 section 3.2, RFC 3168 section 6.1.2), but for every timeout.
     pub fn on_loss(&mut self, loss: &Loss) -> bool {
         let timeout = loss.kind == LossKind::Timeout;
         if !timeout && self.is_answered(loss.kind) {
@@ -293,8 +293,8 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         self.max_flight = self.max_flight.max(ack.in_flight + ack.credited.max(ack.acked));
     }
 
-    /// The window was cut for this already. A mark tells of data at or below what is acknowledged, a
-    /// loss of data above it. A loss outside recovery is a new one, unless a mark cut the window.
+    /// The window was cut for this already. A mark tells of data at or below what is acknowledged,
+    /// a loss of data above it. A loss outside recovery is a new one, unless a mark cut the window.
     fn is_answered(&self, kind: LossKind) -> bool {
         let Some(answered) = self.answered else { return false };
         match kind {

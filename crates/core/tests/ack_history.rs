@@ -59,8 +59,8 @@ fn acks_at_one_instant_are_one_step() {
     assert_eq!(history.within(1_500), 1_100);
 }
 
-/// Bursts of three, a little more than a 24th of the span apart, need more corners than there are: the
-/// curve is thinned, and a place may then be off by the bursts between two corners.
+/// Bursts of three, a little more than a 24th of the span apart, need more corners than there are:
+/// the curve is thinned, and a place may then be off by the bursts between two corners.
 #[test]
 fn many_small_bursts_thin_the_curve_and_still_count() {
     let mut worst = 0;
@@ -72,8 +72,8 @@ fn many_small_bursts_thin_the_curve_and_still_count() {
 }
 
 proptest! {
-    /// ACKs in bursts at the bottleneck's rate with pauses between them, as start-up has them: off by
-    /// no more than one ACK, for the RTT and for any part of it.
+    /// ACKs in bursts at the bottleneck's rate with pauses between them, as start-up has them: off
+    /// by no more than one ACK, for the RTT and for any part of it.
     #[test]
     fn even_bursts_are_right_to_within_one_ack(
         spacing in 40_000u64..400_000,

@@ -1,7 +1,7 @@
 //! The integer estimate against its formulas in floating point, with every ACK kept.
 //!
-//! Stated bound: with few enough ACKs that none is merged, RE and ERE are within 8 bytes per second and
-//! 5 millionths of the fastest sample so far, and Tk within three bytes' share of an RTT.
+//! Stated bound: with few enough ACKs that none is merged, RE and ERE are within 8 bytes per second
+//! and 5 millionths of the fastest sample so far, and Tk within three bytes' share of an RTT.
 
 use firstflight_core::estimate::ere::{Ere, EreKnobs, Filter};
 use firstflight_core::event::Ack;
@@ -179,11 +179,11 @@ proptest! {
     #[test]
     fn no_input_breaks_the_estimate(
         knobs in knobs(),
-        events in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>()), 1..60),
+        events in prop::collection::vec(any::<[u64; 5]>(), 1..60),
         shifts in prop::collection::vec(0u32..64, 5),
     ) {
         let mut ere = Ere::new(knobs);
-        for (now, credit, cwnd, srtt, min) in events {
+        for [now, credit, cwnd, srtt, min] in events {
             let view = view(cwnd >> shifts[0], srtt >> shifts[1], min >> shifts[2]);
             ere.on_ack(&ack(now >> shifts[3], credit >> shifts[4]), &view);
             prop_assert!(ere.over(Span::MAX) >= ere.over(Span(1)));
@@ -213,15 +213,15 @@ fn a_full_path_is_estimated_at_its_rate() {
 
 #[test]
 fn silence_fades_the_estimate_by_three_fifths_per_half_time_constant() {
-    // N = 0 makes tau the RTT; m = 2. After 10 ms steps of 100 ms RTT an ACK comes 200 ms later: three
-    // nulls of 50 ms, the first of which still averages the last sample in, then the rest.
+    // N = 0 makes tau the RTT; m = 2. After 10 ms steps of 100 ms RTT an ACK comes 200 ms later:
+    // three nulls of 50 ms, the first of which still averages the last sample in, then the rest.
     let knobs = EreKnobs { n: 0, ..EreKnobs::PAPER };
     let (gap, rtt) = (10_000_000, 100_000_000);
     let mut ere = steady(knobs, gap, rtt, 1_000);
     let before = ere.rate().0 as f64;
     ere.on_ack(&ack(1_000_000_000 + 1_000 * gap + 200_000_000, MSS), &view(10_000, rtt, rtt));
-    // All samples before were 100 kB/s: x = 0.6 x + 0.2 s, then 0.6 x twice, then with the new sample
-    // of one segment over 200 ms 0.6 x + 0.2 * 5000.
+    // All samples before were 100 kB/s: x = 0.6 x + 0.2 s, then 0.6 x twice, then with the new
+    // sample of one segment over 200 ms 0.6 x + 0.2 * 5000.
     let faded = (0.6 * before + 0.2 * 100_000.0) * 0.6 * 0.6;
     let expected = 0.6 * faded + 0.2 * 5_000.0;
     assert!((ere.rate().0 as f64 - expected).abs() < 2.0, "{} for {expected}", ere.rate().0);

@@ -1,5 +1,6 @@
 //! One model for every pair of policies in the registry: whatever a transport reports, true or not,
-//! the sender neither panics nor leaves its bounds, and does the same again when told the same again.
+//! the sender neither panics nor leaves its bounds, and does the same again when told the same
+//! again.
 
 use firstflight_core::event::{Ack, Loss, LossKind, RateSample, Sent};
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};

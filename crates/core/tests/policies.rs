@@ -1,4 +1,5 @@
-//! The rules of each policy with numbers worked by hand: a view in, a window out. 1000-byte segments.
+//! The rules of each policy with numbers worked by hand: a view in, a window out. 1000-byte
+//! segments.
 
 use firstflight_core::avoidance::{NewReno, Vegas as VegasAvoidance, Westwood};
 use firstflight_core::event::{Ack, Loss, LossKind};
@@ -190,8 +191,9 @@ mod vegas {
 
     #[test]
     fn a_growing_round_with_a_queue_gives_an_eighth_back_and_ends() {
-        // 16 segments; the round before measured 120 ms against a base of 100: 16 (1 - 100/120) = 2.67
-        // segments queue, more than gamma. The round with the queue in its samples ends in the fourth.
+        // 16 segments; the round before measured 120 ms against a base of 100: 16 (1 - 100/120) =
+        // 2.67 segments queue, more than gamma. The round with the queue in its samples ends in the
+        // fourth.
         let window = Window { cwnd: segments(16), ssthresh: segments(100) };
         let found = rounds(&mut Vegas::default(), &[100, 100, 120, 120], window);
         assert_eq!(found[1], (17_000, None));

@@ -239,8 +239,8 @@ fn an_unused_window_does_not_grow_where_growth_is_limited() {
     assert_eq!(bench.cwnd(), 21, "one segment more than the largest flight since the cut");
 }
 
-/// freenet-core once let the window exceed the flight by two segments only, and so grew by two segments
-/// per RTT where it should have doubled (pull request 2619).
+/// freenet-core once let the window exceed the flight by two segments only, and so grew by two
+/// segments per RTT where it should have doubled (pull request 2619).
 #[test]
 fn a_limit_on_growth_does_not_slow_a_sender_that_uses_its_window() {
     let limited = Config { limit_growth_to_flight: true, ..config(1_000) };
@@ -272,7 +272,8 @@ fn rounds_end_when_what_was_outstanding_is_acknowledged() {
     let mut bench = reno(1_000);
     bench.fill();
     let rounds: Vec<u64> = (0..7).map(|_| bench.step().fill().sender.view().round).collect();
-    // Segments sent when rounds begin: 2, 4 and 8; the ACKs for the 2nd, 4th and 8th begin the next.
+    // Segments sent when rounds begin: 2, 4 and 8; the ACKs for the 2nd, 4th and 8th begin the
+    // next.
     assert_eq!(rounds, [1, 2, 2, 3, 3, 3, 3]);
 }
 

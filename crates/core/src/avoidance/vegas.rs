@@ -1,15 +1,15 @@
 //! Vegas' congestion avoidance and loss response (Brakmo, O'Malley and Peterson, SIGCOMM 1994), as
 //! ns-2.35's agent runs them.
 //!
-//! What it believes: between `alpha` and `beta` segments of this connection should wait in queues. What
-//! it does once per RTT ([`crate::estimate::vegas_diff`]): with more than `beta` queued it takes one
-//! segment off the window, with fewer than `alpha` it spreads one segment over the ACKs of the next
-//! round, the window of the decision deciding each ACK's part; otherwise it keeps the window. Growth
-//! waits while more than two segments of the window are unused.
+//! What it believes: between `alpha` and `beta` segments of this connection should wait in queues.
+//! What it does once per RTT ([`crate::estimate::vegas_diff`]): with more than `beta` queued it
+//! takes one segment off the window, with fewer than `alpha` it spreads one segment over the ACKs
+//! of the next round, the window of the decision deciding each ACK's part; otherwise it keeps the
+//! window. Growth waits while more than two segments of the window are unused.
 //!
-//! A loss costs a quarter of the window, a loss of what was already resent half of it, and never leaves
-//! fewer than two segments. A timeout leaves an ssthresh of half the window. The fine-grained timeouts
-//! that find losses early are the transport's.
+//! A loss costs a quarter of the window, a loss of what was already resent half of it, and never
+//! leaves fewer than two segments. A timeout leaves an ssthresh of half the window. The
+//! fine-grained timeouts that find losses early are the transport's.
 
 use crate::estimate::vegas_diff::VegasDiff;
 use crate::event::{Ack, Loss, LossKind, Sent};

@@ -2,10 +2,11 @@
 //!
 //! The amount delivered so far, drawn over time, is a staircase: one step per ACK. The last
 //! [`RECENT`] steps are kept as they are. Behind them the staircase is kept as a curve through at
-//! most [`POINTS`] of its own corners, a 24th of the span looked back on apart, and read by straight
-//! lines in between. Where a pause is longer than that, both its ends are corners, so bursts keep
-//! their edges. Evenly spaced ACKs lie on a line: for them the curve is right to within one ACK. For
-//! any others it is wrong by no more than what came between the two corners beside the place read.
+//! most [`POINTS`] of its own corners, a 24th of the span looked back on apart, and read by
+//! straight lines in between. Where a pause is longer than that, both its ends are corners, so
+//! bursts keep their edges. Evenly spaced ACKs lie on a line: for them the curve is right to within
+//! one ACK. For any others it is wrong by no more than what came between the two corners beside the
+//! place read.
 //!
 //! Amounts within the span looked back on must stay under 4 GiB; beyond that they wrap.
 
@@ -85,8 +86,8 @@ impl AckHistory {
         (head.at, head.total, head.credit) = (at, total, credit);
     }
 
-    /// What was delivered in the last `span` before the newest ACK, that ACK included. For questions
-    /// with about the same span each time.
+    /// What was delivered in the last `span` before the newest ACK, that ACK included. For
+    /// questions with about the same span each time.
     #[inline]
     pub fn within_span(&mut self, span: u64) -> u32 {
         let newest = self.recent[slot(self.newest)];
@@ -148,7 +149,8 @@ impl AckHistory {
         left.total.wrapping_add(high_half(part << 32, slope) as u32)
     }
 
-    /// Makes room for a new head, at the cost of corners nobody will ask about or of every other one.
+    /// Makes room for a new head, at the cost of corners nobody will ask about or of every other
+    /// one.
     #[inline]
     fn open_corner(&mut self, at: u64, span: u64) {
         if self.head != self.oldest {

@@ -1,10 +1,10 @@
-//! Eligible Rate Estimate: what rate the path has for this connection (Wang, Valla, Sanadidi, Ng and
-//! Gerla, "Adaptive bandwidth share estimation in TCP Westwood", Globecom 2002), as Astart and TCP
-//! Westwood use it.
+//! Eligible Rate Estimate: what rate the path has for this connection (Wang, Valla, Sanadidi, Ng
+//! and Gerla, "Adaptive bandwidth share estimation in TCP Westwood", Globecom 2002), as Astart and
+//! TCP Westwood use it.
 //!
-//! What it believes: a queue shows as a window larger than what arrives in the smallest RTT. Without
-//! a queue the spacing of two ACKs tells what the path can carry; with one, the amount delivered in
-//! an RTT tells this connection's share. The sampling interval slides between the two:
+//! What it believes: a queue shows as a window larger than what arrives in the smallest RTT.
+//! Without a queue the spacing of two ACKs tells what the path can carry; with one, the amount
+//! delivered in an RTT tells this connection's share. The sampling interval slides between the two:
 //!
 //! ```text
 //! RE  = eps RE + (1 - eps) r,  r = what arrived in the last srtt / srtt
@@ -16,20 +16,21 @@
 //!
 //! with `s'` the sample before. While no ACK comes, samples of zero are taken every `tau/m`.
 //!
-//! What the papers leave open is a knob. Preset `paper`: the trapezoid filter above, N = 10, which is
-//! the only published value, eps 0.6 on every ACK, the ACK spacing as smallest interval, m = 2, Umax
-//! over ten samples. Preset `figures`, the default, differs in two, which no source gives and which
-//! are fitted: N = 3 and a smallest interval of 15 ms. Measured in our simulator on the papers' paths
-//! (40 Mbit/s and 20 to 200 ms, 10 to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP), they keep every
-//! published throughput within a tenth and 36 Mbit/s of 40 at 100 ms; without a smallest interval N = 0
-//! and N = 2 are 16 to 18 % high at 150 Mbit/s, and N = 10 comes below at long RTTs.
+//! What the papers leave open is a knob. Preset `paper`: the trapezoid filter above, N = 10, which
+//! is the only published value, eps 0.6 on every ACK, the ACK spacing as smallest interval, m = 2,
+//! Umax over ten samples. Preset `figures`, the default, differs in two, which no source gives and
+//! which are fitted: N = 3 and a smallest interval of 15 ms. Measured in our simulator on the
+//! papers' paths (40 Mbit/s and 20 to 200 ms, 10 to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP),
+//! they keep every published throughput within a tenth and 36 Mbit/s of 40 at 100 ms; without a
+//! smallest interval N = 0 and N = 2 are 16 to 18 % high at 150 Mbit/s, and N = 10 comes below at
+//! long RTTs.
 //!
-//! Departures, all for inputs the papers do not think of: ACKs less than 100 ns apart are one sample;
-//! an interval beyond `2 tau`, where `a` would turn negative, counts as `2 tau`; after 64 time
-//! constants of silence the estimate is zero.
+//! Departures, all for inputs the papers do not think of: ACKs less than 100 ns apart are one
+//! sample; an interval beyond `2 tau`, where `a` would turn negative, counts as `2 tau`; after 64
+//! time constants of silence the estimate is zero.
 //!
-//! Integers throughout: samples in 2^-32 bytes per ns, RE and ERE in 2^-48, each product in the width it
-//! needs. Tests hold it to the formulas in floating point.
+//! Integers throughout: samples in 2^-32 bytes per ns, RE and ERE in 2^-48, each product in the
+//! width it needs. Tests hold it to the formulas in floating point.
 
 use crate::estimate::ack_history::AckHistory;
 use crate::event::Ack;
@@ -67,7 +68,8 @@ pub enum Filter {
     Trapezoid,
     /// The newer sample only.
     Plain,
-    /// The mean of two samples with a fixed weight of 2/21 per ACK, as the first ns-2 module had it.
+    /// The mean of two samples with a fixed weight of 2/21 per ACK, as the first ns-2 module had
+    /// it.
     Constant,
 }
 
@@ -189,8 +191,8 @@ impl Ere {
         self.step(rest, sample, tau);
     }
 
-    /// `Tk`, or the smallest allowed. Takes the reciprocal of cwnd, because cwnd is known before the
-    /// achieved rate is and a division would have to wait for it.
+    /// `Tk`, or the smallest allowed. Takes the reciprocal of cwnd, because cwnd is known before
+    /// the achieved rate is and a division would have to wait for it.
     #[inline]
     fn sampling_interval(&self, srtt: u64, view: &View) -> u64 {
         let cwnd = view.window.cwnd.0.max(1);

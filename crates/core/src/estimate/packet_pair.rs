@@ -2,9 +2,10 @@
 //! control scheme for TCP", SIGCOMM 1996, section 3): the slope of the least-squares line through
 //! three of them.
 //!
-//! The paper leaves open what "closely spaced" is. Here three successive ACKs for new data must span
-//! less than a fraction of the smallest RTT, a quarter unless set: then they answer one burst, which
-//! the bottleneck has spaced. From a window of one segment the third round is the first to have them.
+//! The paper leaves open what "closely spaced" is. Here three successive ACKs for new data must
+//! span less than a fraction of the smallest RTT, a quarter unless set: then they answer one burst,
+//! which the bottleneck has spaced. From a window of one segment the third round is the first to
+//! have them.
 
 use crate::event::Ack;
 use crate::units::{Bytes, Instant, NANOS_PER_SECOND, Rate, Span};
@@ -93,7 +94,8 @@ mod tests {
 
     #[test]
     fn the_line_is_the_least_squares_one() {
-        // t 0, 1, 5 ms; a 0, 1, 2 kB: means 2 and 1; (-2*-1 + -1*0 + 3*1) / (4 + 1 + 9) = 5/14 kB/ms.
+        // t 0, 1, 5 ms; a 0, 1, 2 kB: means 2 and 1; (-2*-1 + -1*0 + 3*1) / (4 + 1 + 9) = 5/14
+        // kB/ms.
         assert_eq!(slope(&acks([0, 1_000, 5_000], [1, 2, 3])), Some(Rate(357_142)));
     }
 

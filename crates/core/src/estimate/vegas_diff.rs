@@ -1,17 +1,17 @@
 //! The once-per-RTT comparison of Vegas (Brakmo, O'Malley and Peterson, SIGCOMM 1994), as ns-2.35's
 //! agent makes it: how many segments of this connection wait in queues.
 //!
-//! A round ends when a segment sent after the last decision is acknowledged. Then, with `rtt` the mean
-//! of the round's samples, `base` the smallest RTT, `sent` what was sent in the round and `out` what
-//! was outstanding when this ACK arrived (what is now, and the one segment it answers):
+//! A round ends when a segment sent after the last decision is acknowledged. Then, with `rtt` the
+//! mean of the round's samples, `base` the smallest RTT, `sent` what was sent in the round and
+//! `out` what was outstanding when this ACK arrived (what is now, and the one segment it answers):
 //!
 //! ```text
 //! expected = out / base,  actual = sent / rtt
 //! diff     = (expected - actual) base, rounded to segments
 //! ```
 //!
-//! As in that agent, `base` is set to `rtt`, up or down, after a round of at most one segment, and the
-//! ACK that ends a round gives its own RTT to the next.
+//! As in that agent, `base` is set to `rtt`, up or down, after a round of at most one segment, and
+//! the ACK that ends a round gives its own RTT to the next.
 
 use crate::event::{Ack, Sent};
 use crate::units::{Bytes, Instant, Span};

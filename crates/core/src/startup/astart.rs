@@ -1,8 +1,8 @@
-//! Adaptive Start (Wang, Pau, Yamada, Sanadidi and Gerla, "TCP Startup Performance in Large Bandwidth
-//! Delay Networks", INFOCOM 2004, section III).
+//! Adaptive Start (Wang, Pau, Yamada, Sanadidi and Gerla, "TCP Startup Performance in Large
+//! Bandwidth Delay Networks", INFOCOM 2004, section III).
 //!
-//! What it believes: the Eligible Rate Estimate times the smallest RTT is a window the path has room
-//! for. What it does on every ACK for new data:
+//! What it believes: the Eligible Rate Estimate times the smallest RTT is a window the path has
+//! room for. What it does on every ACK for new data:
 //!
 //! ```text
 //! if ssthresh < ERE RTTmin: ssthresh = ERE RTTmin        in whole segments, never lowered here
@@ -10,12 +10,12 @@
 //! else:                     cwnd += 1                    mini exponential phase
 //! ```
 //!
-//! It does not end by itself: the linear phase is its steady state, and a later rise of the estimate
-//! opens the exponential one again. A loss ends it; a timeout starts it anew.
+//! It does not end by itself: the linear phase is its steady state, and a later rise of the
+//! estimate opens the exponential one again. A loss ends it; a timeout starts it anew.
 //!
-//! What the paper leaves open: the first ssthresh is the endpoint's, as its figures show a plateau at
-//! NewReno's 32 KB; where the endpoint has none, 32 segments, because without a first threshold this is
-//! slow start. Delayed ACKs count as one.
+//! What the paper leaves open: the first ssthresh is the endpoint's, as its figures show a plateau
+//! at NewReno's 32 KB; where the endpoint has none, 32 segments, because without a first threshold
+//! this is slow start. Delayed ACKs count as one.
 
 use crate::estimate::ere::{self, Ere, EreKnobs};
 use crate::event::Ack;

@@ -1,17 +1,18 @@
-//! Hoe's start-up (SIGCOMM 1996, section 3): slow start toward an ssthresh measured on the first ACKs.
+//! Hoe's start-up (SIGCOMM 1996, section 3): slow start toward an ssthresh measured on the first
+//! ACKs.
 //!
-//! What it believes: ACKs that answer one burst leave the bottleneck at its rate, and that rate over
-//! the RTT of the first segment is the window to stop at. What it does: sets
+//! What it believes: ACKs that answer one burst leave the bottleneck at its rate, and that rate
+//! over the RTT of the first segment is the window to stop at. What it does: sets
 //! `ssthresh = rate * RTT / MSS` once, in whole segments; slow start then runs unchanged.
 //!
 //! Preset `paper`: rate by least squares over three closely spaced ACKs
 //! ([`crate::estimate::packet_pair`]). Preset `ns2`, what ns-2.35's NewReno agent does with its Hoe
 //! option: the rate is one segment per spacing of the connection's second and third ACK, the
-//! handshake's counting as the first; the RTT is that of the handshake or first segment; ssthresh is
-//! only ever lowered.
+//! handshake's counting as the first; the RTT is that of the handshake or first segment; ssthresh
+//! is only ever lowered.
 //!
-//! Departures: Hoe's retransmission on partial ACKs became NewReno (RFC 6582) and is the transport's;
-//! ssthresh stays at least two segments.
+//! Departures: Hoe's retransmission on partial ACKs became NewReno (RFC 6582) and is the
+//! transport's; ssthresh stays at least two segments.
 
 use crate::estimate::packet_pair::{PacketPair, QUARTER};
 use crate::event::Ack;
@@ -105,7 +106,7 @@ impl Knobs for Hoe {
             name: "preset",
             kind: KnobKind::Word(&["paper", "ns2"]),
             default: "paper",
-            doc: "paper: least squares over three close ACKs; ns2: second and third ACK, only lowers",
+            doc: "paper: least squares over three close ACKs; ns2: ACKs 2 and 3, only lowers",
         },
         IW,
         SSTHRESH,

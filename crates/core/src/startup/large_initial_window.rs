@@ -1,8 +1,8 @@
 //! Large initial window: start with a window that may fill the path, and grow linearly at once. The
 //! Astart paper (section V.D) compares with it on a satellite path.
 //!
-//! What it believes: `iw` fits. What it does: begins at `iw` with ssthresh there too, so that the first
-//! ACK already meets congestion avoidance. After a timeout it is slow start, as for everyone.
+//! What it believes: `iw` fits. What it does: begins at `iw` with ssthresh there too, so that the
+//! first ACK already meets congestion avoidance. After a timeout it is slow start, as for everyone.
 
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};

@@ -1,8 +1,9 @@
 //! Slow start (RFC 5681 section 3.1): one segment more for every ACK until cwnd reaches ssthresh.
 //!
 //! What it believes: the path holds ssthresh. What it does: doubles the window every RTT when every
-//! segment is acknowledged, and grows by half with delayed ACKs. The presets are the initial windows
-//! TCP has had: one segment (RFC 2001), two (RFC 2581), about 4 KB (RFC 3390, RFC 5681), ten (RFC 6928).
+//! segment is acknowledged, and grows by half with delayed ACKs. The presets are the initial
+//! windows TCP has had: one segment (RFC 2001), two (RFC 2581), about 4 KB (RFC 3390, RFC 5681),
+//! ten (RFC 6928).
 
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};

@@ -1,16 +1,16 @@
 //! Vegas' slow start (Brakmo, O'Malley and Peterson, SIGCOMM 1994), as ns-2.35's agent runs it.
 //!
 //! What it believes: the window is right when it begins to queue. What it does: once per RTT
-//! ([`crate::estimate::vegas_diff`]) it turns to the other of two kinds of round. In a holding round the
-//! window stays. At the start of a growing one, if more than `gamma` segments queue, it gives an eighth
-//! of the window back and leaves; otherwise every ACK adds a segment.
+//! ([`crate::estimate::vegas_diff`]) it turns to the other of two kinds of round. In a holding
+//! round the window stays. At the start of a growing one, if more than `gamma` segments queue, it
+//! gives an eighth of the window back and leaves; otherwise every ACK adds a segment.
 //!
-//! ssthresh of two segments after leaving says "never again before a timeout", as in that agent. Growth
-//! waits while more than two segments of the window are unused.
+//! ssthresh of two segments after leaving says "never again before a timeout", as in that agent.
+//! Growth waits while more than two segments of the window are unused.
 //!
-//! What the papers leave open: whether the first round holds. The agent counts the handshake as a round
-//! that held, so the first round of data grows; without a handshake that first round is the one that
-//! holds. The knob `first` says so outright.
+//! What the papers leave open: whether the first round holds. The agent counts the handshake as a
+//! round that held, so the first round of data grows; without a handshake that first round is the
+//! one that holds. The knob `first` says so outright.
 
 use crate::estimate::vegas_diff::VegasDiff;
 use crate::event::{Ack, Sent};
