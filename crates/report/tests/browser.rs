@@ -48,6 +48,8 @@ fn the_page_names_nothing_outside_itself() {
 fn a_browser_draws_zooms_hovers_and_filters() {
     let Some(browser) = chromium() else {
         // Past the capture of the test harness, so that it is seen.
+        let required = env::var_os("FIRSTFLIGHT_REQUIRE_BROWSER").is_some();
+        assert!(!required, "no chromium, but FIRSTFLIGHT_REQUIRE_BROWSER asks for one");
         let _ = writeln!(io::stderr(), "skipped: no chromium (Debian package chromium)");
         return;
     };
