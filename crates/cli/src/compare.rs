@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use firstflight_report::terminal;
-use firstflight_runner::check_control;
 use firstflight_scenario::Scenario;
 
 use crate::failure::{Failure, Status};
@@ -45,16 +44,16 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
-    args.on.check()?;
+    let transport = args.on.transport()?;
     let scenario = Scenario::from_flags(&args.path.0, &args.controls)?;
     for control in &scenario.controls {
-        check_control(control)?;
+        transport.check_control(control)?;
     }
     check_distinct(&scenario)?;
     if let Some(out) = &args.out {
         output::check_directory("--out", out)?;
     }
-    let report = measure(&scenario, purpose(args))?;
+    let report = measure(&scenario, transport, purpose(args))?;
     if args.json {
         output::print(&report.results().to_json()?)?;
     } else {

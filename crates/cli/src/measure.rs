@@ -5,6 +5,7 @@ use firstflight_scenario::Scenario;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::transport::Transport;
 use crate::{interrupt, output, trace};
 
 /// More traces than this are worth no picture.
@@ -40,7 +41,11 @@ pub(crate) fn check_distinct(scenario: &Scenario) -> Result<(), Failure> {
 }
 
 /// Runs the scenario with a bar on standard error, and stops at Ctrl-C.
-pub(crate) fn measure(scenario: &Scenario, purpose: Use) -> Result<Report, Failure> {
+pub(crate) fn measure(
+    scenario: &Scenario,
+    transport: Transport,
+    purpose: Use,
+) -> Result<Report, Failure> {
     let plans = scenario.plans()?.len();
     let flows = scenario.resolve()?.flow_count();
     let progress = Progress::new(plans);
@@ -51,7 +56,7 @@ pub(crate) fn measure(scenario: &Scenario, purpose: Use) -> Result<Report, Failu
         stop: Some(interrupt::listen()),
         on_done: Some(&done),
     };
-    let report = firstflight_runner::run(scenario, &options)?;
+    let report = transport.run(scenario, &options)?;
     drop(progress);
     if report.interrupted {
         let finished = report.runs.len();

@@ -43,9 +43,10 @@ fn page(report: &Report, about: &About<'_>) -> Page {
         page = page.section(curves.into_iter().fold(section, Section::figure));
     }
     let resolved = &report.resolved;
+    let transport = report.runs.first().map_or("none", |run| run.result.transport.as_str());
     page.command(command)
         .fact("version", env!("CARGO_PKG_VERSION"))
-        .fact("transport", "sim")
+        .fact("transport", transport)
         .fact("profile", resolved.endpoint.profile)
         .fact("seed", resolved.seed)
 }

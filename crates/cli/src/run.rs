@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use firstflight_report::terminal;
-use firstflight_runner::check_control;
 use firstflight_scenario::{Document, Scenario};
 
 use crate::failure::{Failure, Status};
 use crate::measure::{Use, check_distinct, measure};
 use crate::page::{self, About};
 use crate::path_args::PathArgs;
-use crate::transport::On;
+use crate::transport::{On, Transport};
 use crate::{expectations, output, summary, trace};
 
 /// Run a scenario file
@@ -54,14 +53,14 @@ A small scenario:
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    args.on.check()?;
-    let scenario = read(args)?;
+    let transport = args.on.transport()?;
+    let scenario = read(args, transport)?;
     for (flag, directory) in [("--out", &args.out), ("--trace", &args.trace)] {
         if let Some(directory) = directory {
             output::check_directory(flag, directory)?;
         }
     }
-    let report = measure(&scenario, purpose(args))?;
+    let report = measure(&scenario, transport, purpose(args))?;
     let runs = report.runs.iter().map(|run| &run.result);
     let checked = expectations::check(&scenario, runs);
     if args.json {
@@ -98,11 +97,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The scenario with the flags in it, whose controls all exist.
-fn read(args: &Args) -> Result<Scenario, Failure> {
+fn read(args: &Args, transport: Transport) -> Result<Scenario, Failure> {
     let mut document = Document::load(&args.scenario)?;
     document.apply(&args.path.0)?;
     let scenario = document.scenario()?;
-    scenario.check_controls(|spec| check_control(spec).map_err(|problem| problem.to_string()))?;
+    scenario.check_controls(|spec| {
+        transport.check_control(spec).map_err(|problem| problem.to_string())
+    })?;
     check_distinct(&scenario)?;
     expectations::check_names(&scenario)?;
     Ok(scenario)
