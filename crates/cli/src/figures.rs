@@ -111,7 +111,7 @@ fn throughput(report: &Report, run: &Run, unit_bps: f64) -> Vec<(f64, f64)> {
     let resolved = &report.resolved;
     let rtt_ns = resolved.flows.iter().map(|flow| flow.rtt_ns).max().unwrap_or(1).max(1);
     let count = (resolved.duration_ns / 2 / rtt_ns).clamp(1, INTERVALS) as usize;
-    let width_s = resolved.duration_ns as f64 / 1e9 / count as f64;
+    let width_s = sampled_s(report, run) / count as f64;
     let edges: Vec<f64> = (0..=count).map(|i| i as f64 * width_s).collect();
     let mut delivered = vec![0.0; count];
     for flow in &run.flows {
@@ -124,6 +124,14 @@ fn throughput(report: &Report, run: &Run, unit_bps: f64) -> Vec<(f64, f64)> {
     let rate = |packets: f64| packets * bits / width_s / unit_bps;
     let last = delivered.last().copied();
     edges.into_iter().zip(delivered.into_iter().chain(last).map(rate)).collect()
+}
+
+/// Until when the flows of a run were sampled. The last sample falls short of the run's end, and
+/// what nobody counted there would look like a drop of throughput.
+fn sampled_s(report: &Report, run: &Run) -> f64 {
+    let last = |flow| points(flow, "delivered_packets").last().map(|(time, _)| *time);
+    let sampled = run.flows.iter().filter_map(last).fold(0.0, f64::max);
+    if sampled > 0.0 { sampled } else { report.resolved.duration_ns as f64 / 1e9 }
 }
 
 /// A count that only rises, at the given times in order: straight between samples, as it was at
@@ -173,5 +181,16 @@ mod tests {
         let at = interpolated(&samples, &[0.0, 1.5, 2.0, 3.0, 4.0, 9.0]);
         assert_eq!(at, [0.0, 5.0, 10.0, 15.0, 20.0, 20.0]);
         assert_eq!(interpolated(&[], &[0.0, 1.0]), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_full_path_is_drawn_full_to_the_end() {
+        let text = "controls = ['newreno']\nduration = '15s'";
+        let scenario = firstflight_scenario::Scenario::parse(text, "full.toml").unwrap();
+        let options = firstflight_runner::Options { samples: Some(150), ..Default::default() };
+        let report = firstflight_runner::run(&scenario, &options).unwrap();
+        let drawn = throughput(&report, &report.runs[0], 1e6);
+        let ends = &drawn[drawn.len() - 4..];
+        assert!(ends.iter().all(|(_, mbps)| *mbps > 0.97 * ends[0].1), "{ends:?}");
     }
 }
