@@ -8,8 +8,8 @@ use firstflight_sim::{
     ACK_BYTES, Endpoint, FullAck, Halve, RecoveryRules, RtoRules, UNLIMITED_WINDOW,
 };
 
-use crate::control::Control;
 use crate::ns2;
+use firstflight_control::Control;
 
 /// The endpoint of flow `id`, of one group under one control.
 pub(crate) fn endpoint(
@@ -19,7 +19,7 @@ pub(crate) fn endpoint(
     id: usize,
 ) -> Endpoint {
     let common = &resolved.endpoint;
-    let recovery = flow.recovery.or_own(control.recovery);
+    let recovery = flow.recovery.or_own(control.recovery.and_then(|name| name.parse().ok()));
     let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
     Endpoint {
         syn: common.syn,

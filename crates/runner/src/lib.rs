@@ -11,7 +11,6 @@
 //! assert!(report.runs[0].result.flows[0].utilization > 0.05);
 //! ```
 
-mod control;
 mod endpoint;
 mod measure;
 mod network;
@@ -29,7 +28,7 @@ use firstflight_scenario::{
 use firstflight_sim::{Interrupted, Pace, run_until};
 use rayon::prelude::*;
 
-pub use control::{Control, ControlProblem, accepted};
+pub use firstflight_control::{Control, ControlProblem, accepted};
 pub use script::{SCRIPT_COLUMNS, script};
 
 /// How to run.

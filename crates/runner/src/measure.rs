@@ -10,7 +10,7 @@ use firstflight_scenario::{
 };
 use firstflight_sim::{FileOutcome, FlowOutcome, FlowSpec, Network, Outcome};
 
-use crate::control::Control;
+use firstflight_control::Control;
 
 /// The result of one run.
 pub(crate) fn result(

@@ -6,9 +6,9 @@ use firstflight_scenario::{Profile, Resolved, ResolvedBuffer};
 use firstflight_sim::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform, stream};
 use rand_pcg::rand_core::RngCore;
 
-use crate::control::Control;
 use crate::endpoint::endpoint;
 use crate::ns2;
+use firstflight_control::Control;
 
 /// The network of one run: one control per group of flows.
 pub(crate) fn build(

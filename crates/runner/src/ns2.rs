@@ -9,7 +9,7 @@ use firstflight_core::units::Span;
 use firstflight_scenario::{Profile, Resolved};
 use firstflight_sim::ACK_BYTES;
 
-use crate::control::Control;
+use firstflight_control::Control;
 
 /// Makes a control what ns-2.35's agent of that name is. Its Vegas takes its SYN for the first
 /// round, which holds, but not for an RTT sample; so its first round of data grows whatever the

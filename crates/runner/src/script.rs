@@ -13,8 +13,8 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_scenario::series::FLOW_COLUMNS;
 use firstflight_scenario::{Profile, Resolved, RunResult, Scenario, Series};
 
-use crate::control::Control;
 use crate::{Run, RunError, ns2};
+use firstflight_control::Control;
 
 /// Feeds `acks` ACKs to the first control of a scenario and its first flow. The trace has a row for
 /// every ACK, after one for the start, and the columns of [`SCRIPT_COLUMNS`] after the common ones.

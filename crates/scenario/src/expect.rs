@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use crate::document::{Node, Raw};
 use crate::error::ScenarioError;
-use crate::quantity::{Rate, Time};
 use crate::read::unknown_key;
 use crate::results::{FlowResult, RunResult};
+use firstflight_control::quantity::{Rate, Time};
 
 /// Conditions on the results: `[expect]`, or `[[expect]]` with a `control` each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

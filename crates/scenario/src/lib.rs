@@ -9,16 +9,13 @@
 //! [`ControlSpec`] whose names the caller checks. Every message a user can provoke names the file
 //! or flag, the key, what was found and what is accepted.
 
-pub mod control;
 pub mod document;
 pub mod error;
 pub mod expect;
 pub mod flags;
 pub mod measure;
-pub mod nearest;
 pub mod plan;
 pub mod profile;
-pub mod quantity;
 mod read;
 pub mod reproduction;
 mod resolve;
@@ -27,15 +24,16 @@ pub mod results;
 pub mod scenario;
 pub mod series;
 
-pub use control::{ControlError, ControlSpec, Part};
 pub use document::Document;
 pub use error::{Place, ScenarioError};
 pub use expect::{Expect, Unmet};
+pub use firstflight_control::quantity::{
+    Buffer, Fraction, QuantityError, Rate, Size, Threshold, Time, Window,
+};
+pub use firstflight_control::{ControlError, ControlSpec, Part, nearest, quantity, spec};
 pub use flags::{Flag, PathFlags};
-pub use nearest::nearest;
 pub use plan::Plan;
 pub use profile::{Profile, Recovery};
-pub use quantity::{Buffer, Fraction, QuantityError, Rate, Size, Threshold, Time, Window};
 pub use reproduction::{Class, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::nearest::nearest;
-use crate::quantity::{Threshold, Time, Window};
+use firstflight_control::nearest;
+use firstflight_control::quantity::{Threshold, Time, Window};
 
 /// Whose constants an endpoint has. Each can be set alone in the scenario.
 #[derive(

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::document::{Node, Raw};
 use crate::error::ScenarioError;
 use crate::flags::PathFlags;
-use crate::nearest::nearest;
+use firstflight_control::nearest;
 
 /// A value that can be read from a document.
 pub(crate) trait Read: Sized {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::control::ControlSpec;
 use crate::profile::{Profile, Recovery};
+use firstflight_control::ControlSpec;
 
 /// A value and whether the scenario gave it. Printed as the value alone.
 ///

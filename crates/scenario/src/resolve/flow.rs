@@ -3,9 +3,9 @@
 use super::limits::{HOUR, NANOSECOND};
 use super::{MOST_IN_FLIGHT, Resolver, propagation};
 use crate::error::ScenarioError;
-use crate::quantity::{Rate, Size, Time};
 use crate::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting};
 use crate::scenario::{Between, Files, Flow, Udp};
+use firstflight_control::quantity::{Rate, Size, Time};
 
 impl Resolver<'_> {
     pub(super) fn flow(

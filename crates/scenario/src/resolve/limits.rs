@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::Resolver;
 use crate::error::ScenarioError;
-use crate::quantity::{Size, Time, Window};
+use firstflight_control::quantity::{Size, Time, Window};
 
 impl Resolver<'_> {
     pub(super) fn error(&self, key: &str, problem: impl Into<String>) -> ScenarioError {

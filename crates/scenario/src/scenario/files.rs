@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::document::Node;
 use crate::error::ScenarioError;
-use crate::quantity::{Size, Time};
 use crate::read::Read;
+use firstflight_control::quantity::{Size, Time};
 
 /// `files = { size = "100KB..1MB", pause = "0s..5s" }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -9,14 +9,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::control::ControlSpec;
 use crate::document::Document;
 use crate::error::{Place, ScenarioError};
 use crate::expect::Expect;
 use crate::flags::PathFlags;
 use crate::profile::{Profile, Recovery};
-use crate::quantity::{Buffer, Fraction, Rate, Size, Threshold, Time, Window};
 use crate::read::Read;
+use firstflight_control::ControlSpec;
+use firstflight_control::quantity::{Buffer, Fraction, Rate, Size, Threshold, Time, Window};
 
 pub use files::{Between, Files};
 pub use starts::Starts;

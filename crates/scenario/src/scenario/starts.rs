@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::quantity::Time;
+use firstflight_control::quantity::Time;
 
 /// Starts drawn uniformly from a span: `uniform 0s..1170s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

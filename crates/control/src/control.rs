@@ -5,7 +5,10 @@ use firstflight_core::registry::{
     ALIAS_RECOVERY, ALIASES, AVOIDANCES, Alias, AnyAvoidance, AnyStartup, Listing, STARTUPS, alias,
 };
 use firstflight_core::units::Span;
-use firstflight_scenario::{ControlSpec, Part, Recovery, Threshold, Time, Window, nearest};
+
+use crate::nearest::nearest;
+use crate::quantity::{Threshold, Time, Window};
+use crate::spec::{ControlError, ControlSpec, Part};
 
 /// A control ready to run.
 #[derive(Clone, Debug)]
@@ -20,8 +23,9 @@ pub struct Control {
     pub startup: AnyStartup,
     /// Avoidance with its knobs set.
     pub avoidance: AnyAvoidance,
-    /// The recovery that belongs to the name, as Reno's does to `reno`.
-    pub recovery: Option<Recovery>,
+    /// The loss recovery that belongs to the name, as Reno's does to `reno`, called as in
+    /// [`ALIAS_RECOVERY`].
+    pub recovery: Option<&'static str>,
     /// Name of the start-up policy.
     pub startup_name: &'static str,
     /// It sets a pacing rate.
@@ -33,6 +37,9 @@ pub struct Control {
 /// Why a control cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ControlProblem {
+    /// Not the shape of a control.
+    #[error(transparent)]
+    Shape(#[from] ControlError),
     /// No policy or alias of that name.
     #[error("control `{control}`: unknown {axis} `{found}`{hint}; accepted: {accepted}")]
     Unknown {
@@ -81,6 +88,14 @@ pub enum ControlProblem {
 }
 
 impl Control {
+    /// The control called so, as in `astart(preset=paper)+westwood`.
+    ///
+    /// # Errors
+    /// As of [`Control::resolve`], or a text that is no control.
+    pub fn named(text: &str) -> Result<Self, ControlProblem> {
+        Self::resolve(&text.parse()?)
+    }
+
     /// The control that `spec` names.
     ///
     /// # Errors
@@ -116,7 +131,7 @@ impl Control {
     }
 
     /// Sets a knob of the start-up to what suits a profile, unless the user set it.
-    pub(crate) fn suggest(&mut self, name: &str, word: &'static str) {
+    pub fn suggest(&mut self, name: &str, word: &'static str) {
         if self.given.iter().any(|given| given == name) {
             return;
         }
@@ -307,9 +322,8 @@ fn put(part: &mut Part, key: &str, value: &str) {
 }
 
 /// The recovery that belongs to an alias, if one does.
-fn recovery_of(alias: &Alias) -> Option<Recovery> {
-    let (_, recovery) = ALIAS_RECOVERY.iter().find(|(name, _)| *name == alias.name)?;
-    recovery.parse().ok()
+fn recovery_of(alias: &Alias) -> Option<&'static str> {
+    ALIAS_RECOVERY.iter().find(|(name, _)| *name == alias.name).map(|(_, recovery)| *recovery)
 }
 
 #[cfg(test)]

@@ -1,0 +1,21 @@
+//! Controls by name, for every transport: what a user writes becomes policies with their knobs set.
+//!
+//! [`ControlSpec`] is the written form, [`Control`] what the core's tables make of it. Quantities
+//! with units live here because knobs take them; scenario files take the same.
+//!
+//! ```
+//! use firstflight_control::Control;
+//!
+//! let control = Control::named("tcpw-a(lg.eps=0.6)")?;
+//! assert_eq!(control.full, "astart+westwood(lg=on,lg.eps=0.6)");
+//! # Ok::<(), firstflight_control::ControlProblem>(())
+//! ```
+
+pub mod control;
+pub mod nearest;
+pub mod quantity;
+pub mod spec;
+
+pub use control::{Control, ControlProblem, accepted};
+pub use nearest::nearest;
+pub use spec::{ControlError, ControlSpec, Part};
