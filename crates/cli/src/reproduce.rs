@@ -4,6 +4,7 @@ mod verdicts;
 
 use std::path::{Path, PathBuf};
 
+use firstflight_report::write_file;
 use firstflight_reproduce::{Options, Outcome, Progress as Finished};
 use firstflight_scenario::{Reproduction, Verdict};
 
@@ -26,6 +27,9 @@ pub(crate) struct Args {
     /// firstflight-out/reproduce, and below it for a selection]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Write every claim with expected, measured and verdict into one Markdown document
+    #[arg(long, value_name = "FILE", conflicts_with = "quick")]
+    markdown: Option<PathBuf>,
     /// Keep finished runs here, to go on after an interruption [default: cache below --out, or
     /// firstflight-out/reproduce/cache]
     #[arg(long, value_name = "DIR")]
@@ -45,6 +49,7 @@ Examples:
   firstflight reproduce
   firstflight reproduce astart --out report
   firstflight reproduce table1 S0-F5
+  firstflight reproduce --markdown papers.md
   firstflight reproduce --json | jq -r '.rows[] | select(.verdict == \"fail\") | .id'";
 
 /// Runs the command.
@@ -58,6 +63,9 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
     output::check_directory("--out", &out)?;
     if let Some(cache) = &cache {
         output::check_directory("--cache", cache)?;
+    }
+    if let Some(file) = &args.markdown {
+        check_file(file)?;
     }
     let progress = Progress::new(0);
     let finished = |run: Finished<'_>| {
@@ -83,10 +91,27 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
     if let Some(report) = &outcome.report {
         output::note(&format!("report: {}", report.display()));
     }
+    match &args.markdown {
+        Some(file) if outcome.interrupted => {
+            output::note(&format!("{}: not written, claims are missing", file.display()));
+        }
+        Some(file) => write_file(file, firstflight_reproduce::markdown(&outcome.rows)?)?,
+        None => {}
+    }
     if outcome.interrupted {
         output::complain(&format!("interrupted: {}", outcome.how_to_go_on()));
     }
     Ok(status(&outcome))
+}
+
+/// Finds out before anything runs that the document can be written.
+fn check_file(file: &Path) -> Result<(), Failure> {
+    if file.is_dir() || file.file_name().is_none() {
+        let found = file.display();
+        return Err(Failure::Usage(format!("--markdown {found}: a directory; accepted: a file")));
+    }
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    output::check_directory("--markdown", parent.unwrap_or(Path::new(".")))
 }
 
 /// Where the report goes if nothing is said: a part does not replace the whole.

@@ -18,6 +18,8 @@ pub(crate) struct Head {
     pub name: String,
     /// Prefix of the claims' ids: `S0`.
     pub id: String,
+    /// Its place among the papers, from 1.
+    pub place: u32,
     /// The paper's title.
     pub title: String,
     /// Authors, where and when.

@@ -29,6 +29,7 @@ mod file;
 mod formula;
 mod job;
 mod load;
+mod markdown;
 mod measure;
 mod model;
 mod page;
@@ -55,6 +56,7 @@ use select::{Chosen, choose};
 
 pub use error::ReproduceError;
 pub use execute::Progress;
+pub use markdown::markdown;
 
 /// What to reproduce, and where to put it.
 pub struct Options<'a> {

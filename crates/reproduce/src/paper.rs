@@ -62,7 +62,7 @@ pub(crate) struct Variant {
     pub acks: Option<u32>,
 }
 
-/// Reads every paper among `files`, in the order of their ids.
+/// Reads every paper among `files`, in their order.
 ///
 /// # Errors
 /// A file that does not say what it must, or a scenario that cannot be.
@@ -72,7 +72,7 @@ pub(crate) fn load(files: &[(&str, &str)], quick: bool) -> Result<Vec<Paper>, Re
     for (dir, text) in heads {
         papers.push(load_paper(dir, text, files, quick)?);
     }
-    papers.sort_by(|a, b| a.head.id.cmp(&b.head.id));
+    papers.sort_by_key(|paper| paper.head.place);
     Ok(papers)
 }
 
@@ -243,8 +243,9 @@ pub(crate) fn file_name(name: &str) -> String {
 mod tests {
     use super::*;
 
-    const PAPER: &str = "name = 'p'\nid = 'P0'\ntitle = 't'\ncitation = 'c'\nsetup = []\n\
-        order = ['a']\n[scenario]\ncontrols = ['newreno']\n[scenario.path]\nrate = '1Mbps'\n";
+    const PAPER: &str = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = 't'\ncitation = 'c'\n\
+        setup = []\norder = ['a']\n\
+        [scenario]\ncontrols = ['newreno']\n[scenario.path]\nrate = '1Mbps'\n";
     const EXPERIMENT: &str = "title = 't'\ntext = []\nseeds = 2\n[scenario]\nduration = '1s'\n\
         [[case]]\nname = 'plain'\n[[sweep]]\nkey = 'path.rtt'\nvalues = ['10ms', '20ms']\n";
 

@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn measures_of_a_script_and_of_a_network_are_not_mixed() {
-        let paper = "name = 'p'\nid = 'P0'\ntitle = ''\ncitation = ''\nsetup = []\n\
+        let paper = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = ''\ncitation = ''\nsetup = []\n\
             order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
         let problem = |acks: &str, check: &str| {
             let text = format!(
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_claim_that_cannot_fail_or_reads_nothing_is_refused() {
-        let paper = "name = 'p'\nid = 'P0'\ntitle = ''\ncitation = ''\nsetup = []\n\
+        let paper = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = ''\ncitation = ''\nsetup = []\n\
             order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
         let problem = |class: &str, check: &str| {
             let text = format!(

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 mod bench;
 mod check;
 mod oracle;
+mod papers;
 mod step;
 mod test;
 mod tidy;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         "test" => test::test(&root(), &rest),
         "bench" => bench::run(&root(), &rest),
         "tidy" => tidy::run(&root(), &rest),
+        "papers" => papers::run(&root(), &rest),
         "oracle" => oracle::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
@@ -84,6 +86,8 @@ usage: cargo xtask TASK
   test                             what CI runs: check, then all tests and doctests
   check                            rustfmt, clippy, rustdoc, tidy, and cargo-deny if installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see
+  papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
+                                   nothing when its runs are kept), or say whether it is as written
   bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3
                                    on oracles/bench.toml if installed (three minutes)
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml

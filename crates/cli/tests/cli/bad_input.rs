@@ -159,6 +159,8 @@ fn reproduce_refuses_unknown_names_and_outputs_before_it_runs() {
     refused(&place.run(&["reproduce", "tabl1"]), 2, &["`tabl1`", "did you mean `table1`"]);
     refused(&place.run(&["reproduce", "table1", "--json", "S9"]), 2, &["`S9`", "accepted: "]);
     refused(&place.run(&["reproduce", "--out", "file"]), 2, &["--out", "file"]);
+    refused(&place.run(&["reproduce", "--markdown", "."]), 2, &["--markdown", "accepted: a file"]);
+    refused(&place.run(&["reproduce", "--markdown", "file/a.md"]), 2, &["--markdown", "file"]);
     refused(&place.run(&["reproduce", "--cache", "file/below"]), 2, &["--cache", "file"]);
     assert_eq!(place.files(), ["file"]);
 }

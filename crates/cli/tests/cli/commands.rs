@@ -168,6 +168,17 @@ fn reproduce_prints_the_verdicts_of_a_table_and_writes_its_report() {
 }
 
 #[test]
+fn reproduce_markdown_has_the_claims_and_only_their_papers() {
+    let place = Place::new();
+    let outcome = place.run(&["reproduce", "S0-X2", "S4-T2", "--markdown", "docs/claims.md"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let text = fs::read_to_string(place.path("docs/claims.md")).unwrap();
+    let sections: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    assert!(sections.len() == 2 && sections[0].starts_with("S0: "), "{sections:?}");
+    assert!(text.contains("| 12.9 Mbit/s | refuted |") && text.contains("23.2 % of 40"), "{text}");
+}
+
+#[test]
 fn reproduce_json_is_one_document_of_the_rows_asked_for() {
     let place = Place::new();
     let document = json(&place.run(&["reproduce", "S0-T1c", "S0-T2a", "--json", "--out", "o"]));
