@@ -1,0 +1,236 @@
+//! The translation, event by event, and what no peer may bring about.
+
+use std::time::Duration;
+
+use firstflight_core::registry::{ALIASES, STARTUPS};
+use proptest::prelude::*;
+use quinn_proto::congestion::Controller as _;
+
+use super::*;
+use crate::control;
+
+const MTU: u16 = 1_200;
+const PACKET: u64 = MTU as u64;
+
+/// A controller with a clock that counts milliseconds.
+struct Path {
+    controller: Controller,
+    zero: Clock,
+    in_flight: u64,
+}
+
+impl Path {
+    fn new(name: &str) -> Self {
+        let zero = Clock::now();
+        let controller = control(name).unwrap().max_window(MOST).controller(zero, MTU);
+        Self { controller, zero, in_flight: 0 }
+    }
+
+    fn at(&self, ms: u64) -> Clock {
+        self.zero + Duration::from_millis(ms)
+    }
+
+    fn send(&mut self, ms: u64, packets: u64) {
+        self.in_flight += packets * PACKET;
+        self.controller.on_sent(self.at(ms), packets * PACKET, 0);
+    }
+
+    /// One ACK frame at `ms` for so many packets that left at `sent`.
+    fn ack(&mut self, ms: u64, sent: u64, packets: u64) {
+        for _ in 0..packets {
+            self.controller.take_in(Instant(sent * 1_000_000), PACKET);
+        }
+        self.in_flight -= packets * PACKET;
+        self.controller.on_end_acks(self.at(ms), self.in_flight, false, None);
+    }
+
+    fn lose(&mut self, ms: u64, sent: u64, packets: u64) {
+        self.in_flight -= packets * PACKET;
+        let (now, sent) = (self.at(ms), self.at(sent));
+        self.controller.on_congestion_event(now, sent, false, packets * PACKET);
+    }
+
+    fn window(&self) -> u64 {
+        self.controller.window() / PACKET
+    }
+}
+
+#[test]
+fn slow_start_grows_by_every_packet_of_an_ack_frame() {
+    let mut path = Path::new("newreno");
+    assert_eq!(path.window(), 10);
+    path.send(0, 10);
+    path.ack(100, 0, 2);
+    path.ack(101, 0, 8);
+    assert_eq!(path.window(), 20);
+}
+
+#[test]
+fn one_recovery_period_cuts_once_and_ends_with_a_packet_sent_after_it() {
+    let mut path = Path::new("newreno");
+    path.send(0, 10);
+    path.send(1, 10);
+    path.lose(100, 0, 1);
+    assert_eq!(path.window(), 5);
+    path.lose(101, 1, 1);
+    assert_eq!(path.window(), 5, "it had left before the period began");
+    path.ack(102, 1, 9);
+    assert_eq!(path.window(), 5, "what left before the period does not open the window");
+    path.send(110, 4);
+    path.ack(210, 110, 1);
+    assert!(!path.controller.sender().view().recovering);
+    assert_eq!(path.controller.sender().view().acked.0, 10 * PACKET);
+    path.lose(220, 110, 1);
+    assert_eq!(path.window(), 2, "a loss after the period is a new one");
+}
+
+#[test]
+fn a_mark_cuts_like_a_loss_and_opens_a_recovery_period() {
+    let mut path = Path::new("newreno");
+    path.send(0, 10);
+    path.ack(100, 0, 1);
+    let now = path.at(100);
+    path.controller.on_congestion_event(now, path.at(0), false, 0);
+    assert_eq!(path.window(), 5);
+    path.controller.on_congestion_event(now, path.at(0), false, 0);
+    path.ack(101, 0, 9);
+    assert_eq!(path.window(), 5);
+}
+
+#[test]
+fn persistent_congestion_leaves_two_packets_even_within_a_recovery_period() {
+    let mut path = Path::new("astart");
+    path.send(0, 10);
+    path.lose(100, 0, 1);
+    path.controller.on_congestion_event(path.at(900), path.at(0), true, PACKET);
+    assert_eq!(path.window(), 2);
+    assert_eq!(path.controller.metrics().congestion_window, 2 * PACKET);
+}
+
+#[test]
+fn rtt_samples_are_of_the_newest_packet_and_of_none_that_comes_late() {
+    let mut path = Path::new("newreno");
+    path.send(0, 1);
+    path.send(10, 1);
+    path.send(20, 2);
+    path.ack(100, 0, 1);
+    assert_eq!(path.controller.sender().view().rtt.first.0, 100_000_000);
+    path.ack(110, 20, 1);
+    assert_eq!(path.controller.sender().view().rtt.latest.0, 90_000_000);
+    path.ack(300, 10, 1);
+    assert_eq!(path.controller.sender().view().rtt.latest.0, 90_000_000);
+}
+
+#[test]
+fn an_mtu_change_moves_the_floor_and_the_segment() {
+    let mut path = Path::new("newreno");
+    path.controller.on_mtu_update(9_000);
+    assert_eq!(path.controller.window(), 18_000);
+    assert_eq!(path.controller.sender().view().mss.0, 9_000);
+}
+
+#[test]
+fn a_spurious_loss_is_undone() {
+    let mut path = Path::new("astart");
+    path.send(0, 10);
+    path.lose(100, 0, 1);
+    assert!(path.window() < 10);
+    path.controller.on_spurious_loss();
+    assert_eq!(path.window(), 10);
+}
+
+#[test]
+fn an_application_that_sends_little_does_not_open_the_window() {
+    let mut path = Path::new("newreno");
+    for round in 0..50 {
+        path.send(round * 100, 1);
+        path.ack(round * 100 + 99, round * 100, 1);
+    }
+    assert!(path.window() <= 20, "{}", path.window());
+}
+
+/// An event as a hostile peer and path may bring it: no packet needs to have been sent, times leap,
+/// sizes are any.
+#[derive(Clone, Debug)]
+enum Event {
+    Sent(u32),
+    Ack { sent_ago_us: u32, packets: u8, bytes: u16, in_flight: u32, app_limited: bool },
+    Congestion { sent_ago_us: u32, persistent: bool, bytes: u32 },
+    Mtu(u16),
+    Spurious,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        3 => (0_u32..200_000).prop_map(Event::Sent),
+        5 => (any::<u32>(), any::<u8>(), any::<u16>(), any::<u32>(), any::<bool>()).prop_map(
+            |(sent_ago_us, packets, bytes, in_flight, app_limited)| Event::Ack {
+                sent_ago_us, packets, bytes, in_flight, app_limited
+            }
+        ),
+        1 => (any::<u32>(), any::<bool>(), any::<u32>()).prop_map(
+            |(sent_ago_us, persistent, bytes)| Event::Congestion { sent_ago_us, persistent, bytes }
+        ),
+        1 => any::<u16>().prop_map(Event::Mtu),
+        1 => Just(Event::Spurious),
+    ]
+}
+
+fn controls() -> Vec<String> {
+    let policies = STARTUPS.iter().map(|listing| listing.name);
+    let aliases = ALIASES.iter().map(|alias| alias.name);
+    policies.chain(aliases).map(str::to_owned).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_a_peer_says_breaks_the_window(
+        name in proptest::sample::select(controls()),
+        events in proptest::collection::vec((0_u32..2_000_000, event()), 1..200),
+    ) {
+        let mut path = Path::new(&name);
+        let mut now = path.zero;
+        let mut floor = 2 * PACKET;
+        for (gap_us, event) in events {
+            now += Duration::from_micros(gap_us.into());
+            let ago = |us: u32| now.checked_sub(Duration::from_micros(us.into())).unwrap_or(now);
+            let before = path.controller.window();
+            let mut earned = 0;
+            match event {
+                Event::Sent(bytes) => path.controller.on_sent(now, bytes.into(), 0),
+                Event::Ack { sent_ago_us, packets, bytes, in_flight, app_limited } => {
+                    for _ in 0..packets {
+                        let sent = path.controller.time(ago(sent_ago_us));
+                        path.controller.take_in(sent, bytes.into());
+                    }
+                    path.controller.on_end_acks(now, in_flight.into(), app_limited, None);
+                    earned = u64::from(packets) * u64::from(bytes);
+                }
+                Event::Congestion { sent_ago_us, persistent, bytes } => {
+                    let sent = ago(sent_ago_us);
+                    path.controller.on_congestion_event(now, sent, persistent, bytes.into());
+                }
+                Event::Mtu(mtu) => {
+                    path.controller.on_mtu_update(mtu.max(1_200));
+                    floor = 2 * u64::from(mtu.max(1_200));
+                }
+                Event::Spurious => {
+                    path.controller.on_spurious_loss();
+                    continue;
+                }
+            }
+            let window = path.controller.window();
+            prop_assert!(window >= floor, "{name}: {window} below two packets");
+            prop_assert!(window <= MOST.max(floor), "{name}: {window} above the limit");
+            let grown = window.saturating_sub(before.max(floor));
+            if earned == 0 {
+                prop_assert_eq!(grown, 0, "{}: grown with no ACK", name);
+            }
+        }
+    }
+}
+
+/// The limit on the window in these tests.
+const MOST: u64 = 100_000_000;

@@ -1,0 +1,45 @@
+//! Flow control that does not limit: windows for a path.
+
+use quinn_proto::{TransportConfig, VarInt};
+
+/// Flow-control windows for a path, so that the congestion controller is what limits.
+///
+/// ```
+/// use firstflight_quic::Flow;
+///
+/// let mut transport = quinn::TransportConfig::default();
+/// Flow::for_path(1_000_000_000, 100).apply(&mut transport); // 1 Gbit/s, 100 ms
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    bytes: u64,
+}
+
+impl Flow {
+    /// Four times the BDP of `rate_bps` bits per second and `rtt_ms` milliseconds, and never below
+    /// quinn's own windows: start-up may reach two BDPs, queue included, and a receiver announces
+    /// more room only after an RTT.
+    pub fn for_path(rate_bps: u64, rtt_ms: u64) -> Self {
+        let bdp = u128::from(rate_bps) * u128::from(rtt_ms) / 8_000;
+        Self::of(u64::try_from(bdp * 4).unwrap_or(u64::MAX))
+    }
+
+    /// Windows of `bytes`, and never below quinn's own. Each stream may take them whole.
+    pub fn of(bytes: u64) -> Self {
+        Self { bytes: bytes.clamp(QUINN_SEND_WINDOW, VarInt::MAX.into_inner()) }
+    }
+
+    /// Sets the stream, receive and send windows.
+    pub fn apply(self, transport: &mut TransportConfig) {
+        let window = VarInt::from_u64(self.bytes).unwrap_or(VarInt::MAX);
+        transport.stream_receive_window(window).receive_window(window).send_window(self.bytes);
+    }
+
+    /// The window, in bytes.
+    pub fn bytes(self) -> u64 {
+        self.bytes
+    }
+}
+
+/// quinn 0.11's default send window: 8 stream windows of 12.5 MB/s over 100 ms.
+const QUINN_SEND_WINDOW: u64 = 10_000_000;

@@ -1,0 +1,85 @@
+//! quinn's own controllers under names of their own, so that they stand in the same tables.
+
+use std::sync::Arc;
+
+use firstflight_control::{ControlProblem, nearest};
+use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+
+use crate::factory::control;
+
+/// A controller that comes with quinn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Own {
+    /// As users write it.
+    pub name: &'static str,
+    /// One line: what it does.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+}
+
+/// quinn's own controllers.
+pub const OWN: &[Own] = &[
+    Own {
+        name: "quinn-newreno",
+        summary: "quinn's own NewReno",
+        source: "quinn-proto 0.11, RFC 9002 section 7",
+    },
+    Own {
+        name: "quinn-cubic",
+        summary: "quinn's own CUBIC, its default",
+        source: "quinn-proto 0.11, RFC 8312",
+    },
+    Own {
+        name: "quinn-bbr",
+        summary: "quinn's own BBR, which draws its gain cycle at random",
+        source: "quinn-proto 0.11, experimental",
+    },
+];
+
+/// The control of that name: one of firstflight's, or one of quinn's own as [`OWN`] names them.
+///
+/// # Errors
+/// As of [`control`](crate::control()).
+///
+/// ```
+/// for name in ["astart", "mstart+newreno", "quinn-cubic"] {
+///     let factory = firstflight_quic::any(name)?;
+///     quinn::TransportConfig::default().congestion_controller_factory(factory);
+/// }
+/// # Ok::<(), firstflight_quic::ControlProblem>(())
+/// ```
+pub fn any(name: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>, ControlProblem> {
+    let name = name.trim();
+    Ok(match name {
+        "quinn-newreno" => Arc::new(NewRenoConfig::default()),
+        "quinn-cubic" => Arc::new(CubicConfig::default()),
+        "quinn-bbr" => Arc::new(BbrConfig::default()),
+        _ if name.starts_with("quinn-") => return Err(unknown(name)),
+        _ => Arc::new(control(name)?),
+    })
+}
+
+fn unknown(name: &str) -> ControlProblem {
+    let names = OWN.iter().map(|own| own.name);
+    ControlProblem::Unknown {
+        control: name.to_owned(),
+        axis: "controller of quinn's own",
+        found: name.to_owned(),
+        hint: nearest(name, names.clone())
+            .map_or(String::new(), |near| format!(", did you mean `{near}`")),
+        accepted: names.collect::<Vec<_>>().join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_in_the_table_is_known_and_a_slip_is_told() {
+        OWN.iter().for_each(|own| assert!(any(own.name).is_ok(), "{}", own.name));
+        let problem = any("quinn-cubix").err().unwrap().to_string();
+        assert!(problem.contains("did you mean `quinn-cubic`"), "{problem}");
+    }
+}
