@@ -28,10 +28,26 @@ pub struct Control {
     pub recovery: Option<&'static str>,
     /// Name of the start-up policy.
     pub startup_name: &'static str,
+    /// Name of the avoidance policy.
+    pub avoidance_name: &'static str,
+    /// Every knob that was set, those of one policy in the order in which they were. For
+    /// transports that run a copy of the policies.
+    pub settings: Vec<Setting>,
     /// It sets a pacing rate.
     pub paced: bool,
     /// Knobs of the start-up that the user set.
     given: Vec<String>,
+}
+
+/// A knob that was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Name of the policy.
+    pub policy: &'static str,
+    /// Name of the knob.
+    pub knob: &'static str,
+    /// What it was set to.
+    pub value: KnobValue,
 }
 
 /// Why a control cannot be had.
@@ -110,7 +126,7 @@ impl Control {
         let unknown = || unknown(&spec.text, "start-up", &first.name, STARTUPS);
         let mut startup = AnyStartup::by_name(startup_listing.name).ok_or_else(unknown)?;
         let mut avoidance = AnyAvoidance::by_name(avoidance_listing.name).ok_or_else(unknown)?;
-        let mut knobs = Setter { control: &spec.text, preset: String::new() };
+        let mut knobs = Setter { control: &spec.text, preset: String::new(), settings: Vec::new() };
         knobs.set_all(startup_listing, Some(&first), |name, value| {
             startup.set(name, value);
         })?;
@@ -125,6 +141,8 @@ impl Control {
             avoidance,
             recovery: alias.and_then(recovery_of),
             startup_name: startup_listing.name,
+            avoidance_name: avoidance_listing.name,
+            settings: knobs.settings,
             paced: startup_listing.paced || avoidance_listing.paced,
             given: first.knobs.iter().map(|(key, _)| key.clone()).collect(),
         })
@@ -135,10 +153,21 @@ impl Control {
         if self.given.iter().any(|given| given == name) {
             return;
         }
-        self.startup.set(name, KnobValue::Word(word));
+        let value = KnobValue::Word(word);
+        self.startup.set(name, value);
+        if let Some(knob) = self.startup_knob(name) {
+            self.settings.push(Setting { policy: self.startup_name, knob, value });
+        }
         if name == "preset" {
             self.preset = word.to_owned();
         }
+    }
+}
+
+impl Control {
+    fn startup_knob(&self, name: &str) -> Option<&'static str> {
+        let listing = STARTUPS.iter().find(|listing| listing.name == self.startup_name)?;
+        Some(listing.knobs.iter().find(|knob| knob.name == name)?.name)
     }
 }
 
@@ -146,6 +175,7 @@ impl Control {
 struct Setter<'a> {
     control: &'a str,
     preset: String,
+    settings: Vec<Setting>,
 }
 
 impl Setter<'_> {
@@ -173,7 +203,9 @@ impl Setter<'_> {
                 self.preset = value.map_or(knob.default, |(_, text)| text).to_owned();
             }
             if let Some((_, text)) = value {
-                set(knob.name, self.value(policy, knob, text)?);
+                let value = self.value(policy, knob, text)?;
+                set(knob.name, value);
+                self.settings.push(Setting { policy: policy.name, knob: knob.name, value });
             }
         }
         Ok(())

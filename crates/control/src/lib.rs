@@ -16,6 +16,6 @@ pub mod nearest;
 pub mod quantity;
 pub mod spec;
 
-pub use control::{Control, ControlProblem, accepted};
+pub use control::{Control, ControlProblem, Setting, accepted};
 pub use nearest::nearest;
 pub use spec::{ControlError, ControlSpec, Part};

@@ -147,16 +147,7 @@ impl LoadGauge {
 
     /// Sets a knob by name; false if there is none of that name and kind.
     pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("preset", KnobValue::Word("paper")) => self.knobs.eps = EPS_AS_ABSE,
-            ("preset", KnobValue::Word("figures")) => self.knobs.eps = EPS_OF_FIGURES,
-            ("lg", KnobValue::Word(word)) => self.knobs.on = word == "on",
-            ("lg.beta", KnobValue::Ratio(beta)) => self.knobs.beta = beta.min(RATIO_ONE),
-            ("lg.eps", KnobValue::Ratio(eps)) => self.knobs.eps = eps.min(RATIO_ONE),
-            ("lg.guard_rtts", KnobValue::Count(rtts)) => self.knobs.guard_rtts = rtts,
-            _ => return false,
-        }
-        true
+        self.knobs.set(name, value)
     }
 
     /// Reports RE in bytes per second, the counter, and how often the load was found light; nothing
@@ -186,6 +177,20 @@ impl LoadGaugeKnobs {
     /// Off; otherwise as the paper's text has it, with the smoothing of its figures.
     pub const OFF: Self =
         Self { on: false, beta: RATIO_ONE / 2, eps: EPS_OF_FIGURES, guard_rtts: 2 };
+
+    /// Sets one by name; false if there is none of that name and kind.
+    pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("preset", KnobValue::Word("paper")) => self.eps = EPS_AS_ABSE,
+            ("preset", KnobValue::Word("figures")) => self.eps = EPS_OF_FIGURES,
+            ("lg", KnobValue::Word(word)) => self.on = word == "on",
+            ("lg.beta", KnobValue::Ratio(beta)) => self.beta = beta.min(RATIO_ONE),
+            ("lg.eps", KnobValue::Ratio(eps)) => self.eps = eps.min(RATIO_ONE),
+            ("lg.guard_rtts", KnobValue::Count(rtts)) => self.guard_rtts = rtts,
+            _ => return false,
+        }
+        true
+    }
 }
 
 /// The knobs, beside the preset.

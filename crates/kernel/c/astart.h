@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * Adaptive Start (Wang, Pau, Yamada, Sanadidi and Gerla, INFOCOM 2004, section III). On every ACK
+ * for new data:
+ *
+ *   if ssthresh < ERE RTTmin: ssthresh = ERE RTTmin     in whole segments, never lowered here
+ *   if cwnd >= ssthresh:      cwnd += 1/cwnd            mini linear phase
+ *   else:                     cwnd += 1                 mini exponential phase
+ *
+ * It does not end by itself. Where the endpoint has no first ssthresh, 32 segments.
+ */
+#ifndef FF_ASTART_H
+#define FF_ASTART_H
+
+#include "ere.h"
+#include "linear.h"
+#include "view.h"
+
+#define FIRST_SSTHRESH_SEGMENTS 32
+
+struct astart {
+    struct ere ere;
+    struct linear linear;
+};
+
+FF_NEW_POLICY(astart)
+FF_OBSERVES_NO_HANDSHAKE(astart)
+FF_OBSERVES_NO_SENDING(astart)
+FF_ENTERS_PLAINLY(astart)
+FF_RESTARTS_WITH_ONE(astart)
+FF_FIRST_WINDOW_OF_KNOBS(astart)
+
+FF_INLINE u64 astart_initial_ssthresh(ff_knobs *k, u64 given, u64 mss)
+{
+    if (given == NONE)
+        given = times(mss, FIRST_SSTHRESH_SEGMENTS);
+    return amount(k->ssthresh_unit, k->ssthresh, given, mss);
+}
+
+FF_INLINE void astart_on_ack(struct astart *a, ff_knobs *k, const struct ff_ack *ack,
+                             const struct ff_view *v)
+{
+    ere_on_ack(&a->ere, k, ack, v);
+}
+
+FF_INLINE u64 astart_room(const struct astart *a, const struct ff_view *v)
+{
+    return ere_room(&a->ere, v->rtt.min);
+}
+
+FF_INLINE u64 astart_raised(const struct astart *a, u64 ssthresh, const struct ff_view *v)
+{
+    u64 estimated;
+
+    if (v->rtt.min == NONE)
+        return ssthresh;
+    estimated = ere_over(&a->ere, v->rtt.min);
+    if (estimated <= ssthresh)
+        return ssthresh;
+    return max_of(ssthresh, whole_segments(estimated, v->mss));
+}
+
+FF_INLINE struct ff_step astart_step(struct astart *a, ff_knobs *k, const struct ff_ack *ack,
+                                     const struct ff_view *v)
+{
+    struct ff_window window = v->window;
+
+    window.ssthresh = astart_raised(a, window.ssthresh, v);
+    if (window.cwnd >= window.ssthresh)
+        return grow(window, linear_per_ack(&a->linear, v));
+    return grow(window, min_of(ack->acked, v->mss));
+}
+
+#endif

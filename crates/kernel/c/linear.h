@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * Linear growth: one segment per window of ACKs (RFC 5681 section 3.1, equation 3), as `mss * mss /
+ * cwnd` bytes per ACK with the remainder of the division carried over.
+ */
+#ifndef FF_LINEAR_H
+#define FF_LINEAR_H
+
+#include "view.h"
+
+struct linear {
+    u64 remainder;
+};
+
+FF_INLINE u64 linear_per_ack_at(struct linear *l, u64 mss, u64 cwnd)
+{
+    u64 square = plus(times(mss, mss), l->remainder);
+    u64 increase;
+
+    if (cwnd == 0)
+        cwnd = 1;
+    increase = square / cwnd;
+    l->remainder = square - increase * cwnd;
+    return increase;
+}
+
+FF_INLINE u64 linear_per_ack(struct linear *l, const struct ff_view *v)
+{
+    return linear_per_ack_at(l, v->mss, v->window.cwnd);
+}
+
+#endif

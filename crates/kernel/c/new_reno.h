@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * Reno and NewReno congestion avoidance (RFC 5681 section 3.1): one segment more per RTT, half the
+ * flight at a loss.
+ */
+#ifndef FF_NEW_RENO_H
+#define FF_NEW_RENO_H
+
+#include "linear.h"
+#include "view.h"
+
+struct new_reno {
+    struct linear linear;
+};
+
+FF_NEW_POLICY(new_reno)
+FF_OBSERVES_NOTHING(new_reno)
+FF_NEVER_REPROBES(new_reno)
+
+FF_INLINE void new_reno_enter(struct new_reno *r, const struct ff_view *v) {}
+
+/* One segment per RTT; below ssthresh, where a recovery may leave cwnd, one per ACK. */
+FF_INLINE struct ff_step additive_increase(struct linear *linear, const struct ff_ack *ack,
+                                           const struct ff_view *v)
+{
+    if (v->window.cwnd < v->window.ssthresh)
+        return grow(v->window, min_of(ack->acked, v->mss));
+    return grow(v->window, linear_per_ack(linear, v));
+}
+
+FF_INLINE struct ff_step new_reno_step(struct new_reno *r, ff_knobs *k, const struct ff_ack *ack,
+                                       const struct ff_view *v)
+{
+    return additive_increase(&r->linear, ack, v);
+}
+
+/* A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1). */
+FF_INLINE struct ff_window new_reno_cut(struct new_reno *r, ff_knobs *k,
+                                        const struct ff_loss *loss, const struct ff_view *v)
+{
+    u64 again = loss->again && loss->kind == LOSS_TIMEOUT;
+    u64 half = again ? v->window.ssthresh : loss->flight / 2;
+    struct ff_window cut = { half, half };
+
+    return cut;
+}
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * The mechanism, written once: phases, floor and cap of the window, one cut per recovery, undo, and
+ * who decides when. It is crates/core/src/sender.rs for the policies FF_STARTUP and FF_AVOIDANCE,
+ * less what the kernel does itself (marks, which it reports as a recovery; pacing; the limit on
+ * growth, of which it tells by app_limited) and less what only reports are made of.
+ */
+#ifndef FF_SENDER_H
+#define FF_SENDER_H
+
+#include "view.h"
+
+#define FF_PASTE_(policy, operation) policy##_##operation
+#define FF_PASTE(policy, operation) FF_PASTE_(policy, operation)
+#define startup(operation) FF_PASTE(FF_STARTUP, operation)
+#define avoidance(operation) FF_PASTE(FF_AVOIDANCE, operation)
+
+/* No loss leaves an ssthresh below two segments (RFC 5681 section 3.1, equation 4). */
+#define MIN_SSTHRESH_SEGMENTS 2
+
+/* What undoing a cut brings back. */
+struct before_cut {
+    struct ff_window window;
+    struct FF_AVOIDANCE avoidance;
+    u8 phase;
+    u8 known;
+};
+
+struct ff_sender {
+    struct ff_view view;
+    u64 max_cwnd;
+    u64 round_end;
+    struct FF_AVOIDANCE avoidance;
+    struct before_cut before_cut;
+    struct FF_STARTUP startup;
+};
+
+FF_INLINE void bound_cwnd(struct ff_sender *s)
+{
+    u64 *cwnd = &s->view.window.cwnd;
+
+    *cwnd = min_of(max_of(*cwnd, s->view.mss), s->max_cwnd);
+}
+
+/* For a new connection; `s` is all zero. */
+FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *config)
+{
+    struct ff_view *v = &s->view;
+    u64 mss = max_of(config->mss, 1);
+
+    v->mss = mss;
+    v->rtt.min = NONE;
+    s->max_cwnd = max_of(config->max_cwnd, mss);
+    v->window.cwnd = startup(initial_window)(k, config->initial_window, mss);
+    v->window.ssthresh = startup(initial_ssthresh)(k, config->initial_ssthresh, mss);
+    bound_cwnd(s);
+    startup(new)(&s->startup, k);
+    avoidance(new)(&s->avoidance, k);
+    startup(enter)(&s->startup, k, ENTRY_CONNECT, v);
+}
+
+/* RFC 6298 section 2. */
+FF_INLINE void observe_rtt(struct ff_rtt *rtt, u64 sample)
+{
+    rtt->min = min_of(rtt->min, sample);
+    if (rtt->first == 0) {
+        rtt->first = sample;
+        rtt->smoothed = sample;
+        return;
+    }
+    rtt->smoothed = plus(rtt->smoothed - rtt->smoothed / 8, sample / 8);
+}
+
+/* The handshake finished: an RTT sample before any data. */
+FF_INLINE void ff_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt)
+{
+    s->view.now = now;
+    observe_rtt(&s->view.rtt, rtt);
+    startup(on_handshake)(&s->startup, k, &s->view);
+    avoidance(on_handshake)(&s->avoidance, k, &s->view);
+}
+
+/* New data left. */
+FF_INLINE void ff_on_sent(struct ff_sender *s, ff_knobs *k, u64 now, u64 bytes)
+{
+    s->view.now = now;
+    s->view.sent = plus(s->view.sent, bytes);
+    startup(on_sent)(&s->startup, now);
+    avoidance(on_sent)(&s->avoidance, now);
+}
+
+FF_INLINE void observe(struct ff_sender *s, const struct ff_ack *ack)
+{
+    struct ff_view *v = &s->view;
+
+    v->now = ack->now;
+    v->sent = ack->sent;
+    v->acked = plus(v->acked, ack->acked);
+    if (ack->rtt != NONE)
+        observe_rtt(&v->rtt, ack->rtt);
+    v->round_start = ack->acked > 0 && v->acked >= s->round_end;
+    if (v->round_start)
+        s->round_end = v->sent;
+}
+
+/* A sender that does not use its window does not open it. */
+FF_INLINE void apply(struct ff_sender *s, struct ff_step step, const struct ff_ack *ack)
+{
+    u64 old = s->view.window.cwnd;
+
+    s->view.window = step.window;
+    if (step.window.cwnd > old && ack->app_limited)
+        s->view.window.cwnd = old;
+    bound_cwnd(s);
+}
+
+FF_INLINE void enter_startup(struct ff_sender *s, ff_knobs *k, enum entry why)
+{
+    s->view.phase = STARTUP;
+    startup(enter)(&s->startup, k, why, &s->view);
+}
+
+FF_INLINE void leave_startup(struct ff_sender *s)
+{
+    s->view.phase = AVOIDANCE;
+    avoidance(enter)(&s->avoidance, &s->view);
+}
+
+/* An ACK arrived. */
+FF_INLINE void ff_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
+{
+    struct ff_view *v = &s->view;
+    u64 before = v->window.cwnd;
+    struct ff_step step;
+
+    observe(s, ack);
+    startup(on_ack)(&s->startup, k, ack, v);
+    avoidance(on_ack)(&s->avoidance, k, ack, v);
+    if (ack->acked == 0 || v->recovering)
+        return;
+    if (v->phase == STARTUP) {
+        step = startup(step)(&s->startup, k, ack, v);
+        apply(s, step, ack);
+        if (!step.exit)
+            return;
+        leave_startup(s);
+        if (step.window.cwnd != before)
+            return;
+    }
+    step = avoidance(step)(&s->avoidance, k, ack, v);
+    apply(s, step, ack);
+    if (avoidance(wants_reprobe)(&s->avoidance))
+        enter_startup(s, k, ENTRY_REPROBE);
+}
+
+/* Data was found lost: one cut per recovery (RFC 6582 section 3.2), one for every timeout. */
+FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss)
+{
+    struct ff_view *v = &s->view;
+    u64 timeout = loss->kind == LOSS_TIMEOUT, least = times(v->mss, MIN_SSTHRESH_SEGMENTS);
+    struct ff_window cut;
+
+    if (!timeout && v->recovering)
+        return;
+    v->now = loss->now;
+    if (!(timeout && loss->again && s->before_cut.known)) {
+        s->before_cut.window = v->window;
+        s->before_cut.phase = v->phase;
+        s->before_cut.avoidance = s->avoidance;
+        s->before_cut.known = 1;
+    }
+    v->room = startup(room)(&s->startup, v);
+    cut = avoidance(cut)(&s->avoidance, k, loss, v);
+    v->window.cwnd = timeout ? startup(restart_window)(v->mss) : cut.cwnd;
+    v->window.ssthresh = max_of(whole_segments(cut.ssthresh, v->mss), least);
+    bound_cwnd(s);
+    if (v->phase == STARTUP)
+        leave_startup(s);
+    v->recovering = !timeout;
+    if (timeout) {
+        s->round_end = v->acked;
+        enter_startup(s, k, ENTRY_TIMEOUT);
+    }
+}
+
+/* Recovery is over. `cwnd` is the window it leaves, NONE if it has no say in it. */
+FF_INLINE void ff_on_recovered(struct ff_sender *s, u64 cwnd)
+{
+    s->view.recovering = 0;
+    if (cwnd == NONE)
+        return;
+    s->view.window.cwnd = cwnd;
+    bound_cwnd(s);
+}
+
+/* The last cut answered a loss that never was: the window before it returns. */
+FF_INLINE void ff_on_spurious_loss(struct ff_sender *s)
+{
+    struct ff_view *v = &s->view;
+
+    if (!s->before_cut.known)
+        return;
+    s->before_cut.known = 0;
+    v->window.cwnd = max_of(v->window.cwnd, s->before_cut.window.cwnd);
+    v->window.ssthresh = s->before_cut.window.ssthresh;
+    v->phase = s->before_cut.phase;
+    v->recovering = 0;
+    s->avoidance = s->before_cut.avoidance;
+    bound_cwnd(s);
+}
+
+/* The largest segment payload changed. */
+FF_INLINE void ff_set_mss(struct ff_sender *s, u64 mss)
+{
+    s->view.mss = max_of(mss, 1);
+    s->max_cwnd = max_of(s->max_cwnd, s->view.mss);
+    bound_cwnd(s);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * Units and arithmetic, as crates/core/src/units.rs has them: bytes, nanoseconds and bytes per
+ * second in 64 bits; sums and products saturate. eBPF has neither 128-bit products nor signed
+ * division, so both are made of what it has. No kernel types here or in what includes this: the
+ * same text is compiled for the kernel and for the machine the tests run on.
+ */
+#ifndef FF_UNITS_H
+#define FF_UNITS_H
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define U64_MAX (~0ULL)
+#define U32_MAX (~0U)
+#define NANOS_PER_SECOND 1000000000ULL
+
+/* One, in the millionths that ratios are given in. */
+#define RATIO_ONE 1000000ULL
+
+#define FF_INLINE static inline __attribute__((always_inline))
+
+/* A function the verifier looks at once, by itself, instead of at every place that calls it. */
+#ifdef __bpf__
+#define FF_SUBPROGRAM __attribute__((noinline))
+#else
+#define FF_SUBPROGRAM static inline
+#endif
+
+FF_INLINE u64 min_of(u64 a, u64 b) { return a < b ? a : b; }
+FF_INLINE u64 max_of(u64 a, u64 b) { return a > b ? a : b; }
+FF_INLINE u64 plus(u64 a, u64 b) { return a + b < a ? U64_MAX : a + b; }
+FF_INLINE u64 minus(u64 a, u64 b) { return a > b ? a - b : 0; }
+FF_INLINE u64 distance(u64 a, u64 b) { return a > b ? a - b : b - a; }
+
+/* The upper 64 bits of a product. */
+FF_INLINE u64 high_half(u64 a, u64 b)
+{
+    u64 a0 = (u32)a, a1 = a >> 32, b0 = (u32)b, b1 = b >> 32;
+    u64 middle = a1 * b0 + (a0 * b0 >> 32);
+    u64 other = a0 * b1 + (u32)middle;
+
+    return a1 * b1 + (middle >> 32) + (other >> 32);
+}
+
+FF_INLINE u64 times(u64 a, u64 b) { return high_half(a, b) ? U64_MAX : a * b; }
+
+/* One digit in base 2^32 of `(rest 2^32 + next) / den`, for rest < den and den >= 2^63. What two
+ * halves of den give is at most two too many (Knuth, The Art of Computer Programming, 4.3.1).
+ */
+FF_INLINE u64 digit(u64 rest, u64 next, u64 den)
+{
+    u64 upper = den >> 32, lower = (u32)den;
+    u64 guess = rest / upper, left = rest % upper;
+
+    if (guess >> 32 || guess * lower > (left << 32 | next)) {
+        guess--;
+        left += upper;
+        if (!(left >> 32) && (guess >> 32 || guess * lower > (left << 32 | next)))
+            guess--;
+    }
+    return guess;
+}
+
+/* `(high 2^64 + low) / den`, for high < den. */
+FF_SUBPROGRAM u64 divide_wide(u64 high, u64 low, u64 den)
+{
+    u64 first, second, shift = 0, top = den;
+
+    if (!(top >> 32)) { shift += 32; top <<= 32; }
+    if (!(top >> 48)) { shift += 16; top <<= 16; }
+    if (!(top >> 56)) { shift += 8; top <<= 8; }
+    if (!(top >> 60)) { shift += 4; top <<= 4; }
+    if (!(top >> 62)) { shift += 2; top <<= 2; }
+    if (!(top >> 63)) { shift += 1; top <<= 1; }
+    if (shift)
+        high = high << shift | low >> (64 - shift);
+    low <<= shift;
+    first = digit(high, low >> 32, top);
+    high = (high << 32 | low >> 32) - first * top;
+    second = digit(high, (u32)low, top);
+    return first << 32 | second;
+}
+
+/* `a * b / den` without overflow on the way; `den` 0 counts as 1. */
+FF_INLINE u64 mul_div(u64 a, u64 b, u64 den)
+{
+    u64 high = high_half(a, b);
+
+    if (den == 0)
+        den = 1;
+    if (high == 0)
+        return a * b / den;
+    return high >= den ? U64_MAX : divide_wide(high, a * b, den);
+}
+
+/* What a rate moves in a span. */
+FF_INLINE u64 rate_over(u64 rate, u64 span) { return mul_div(rate, span, NANOS_PER_SECOND); }
+
+/* The largest whole number of segments that fits; "no limit" stays that. */
+FF_INLINE u64 whole_segments(u64 bytes, u64 mss)
+{
+    return bytes == U64_MAX || mss == 0 ? bytes : bytes - bytes % mss;
+}
+
+#endif

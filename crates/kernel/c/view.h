@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * What a transport reports, what policies may read, and what they decide: event.rs, view.rs and
+ * policy.rs of crates/core, less what no control in the kernel uses.
+ */
+#ifndef FF_VIEW_H
+#define FF_VIEW_H
+
+#include "knobs.h"
+#include "units.h"
+
+/* No RTT sample, no estimate, no smallest RTT yet, no limit. */
+#define NONE U64_MAX
+
+/* One acknowledgement. `rtt` is NONE without a sample. */
+struct ff_ack {
+    u64 now;
+    u64 acked;
+    u64 credited;
+    u64 rtt;
+    u64 in_flight;
+    u64 sent;
+    u64 app_limited;
+};
+
+enum loss_kind { LOSS_RECOVERY, LOSS_TIMEOUT };
+
+/* Data found lost; `flight` is what a halving halves. */
+struct ff_loss {
+    u64 now;
+    u64 flight;
+    u32 kind;
+    u32 again;
+};
+
+/* What an endpoint fixes for its sender. */
+struct ff_config {
+    u64 mss;
+    u64 initial_window;
+    u64 initial_ssthresh;
+    u64 max_cwnd;
+};
+
+enum phase { STARTUP, AVOIDANCE };
+enum entry { ENTRY_CONNECT, ENTRY_TIMEOUT, ENTRY_REPROBE };
+
+struct ff_window {
+    u64 cwnd;
+    u64 ssthresh;
+};
+
+struct ff_rtt {
+    u64 smoothed;
+    u64 min;
+    u64 first;
+};
+
+struct ff_view {
+    u64 now;
+    struct ff_window window;
+    u64 mss;
+    struct ff_rtt rtt;
+    u64 acked;
+    u64 sent;
+    /* The window that the start-up's estimate gives; written before a cut, NONE without one. */
+    u64 room;
+    u8 phase;
+    u8 recovering;
+    u8 round_start;
+};
+
+/* What a policy decides on one ACK. */
+struct ff_step {
+    struct ff_window window;
+    u8 exit;
+};
+
+FF_INLINE struct ff_step hold(struct ff_window window)
+{
+    struct ff_step step = { .window = window };
+
+    return step;
+}
+
+FF_INLINE struct ff_step grow(struct ff_window window, u64 bytes)
+{
+    window.cwnd = plus(window.cwnd, bytes);
+    return hold(window);
+}
+
+/* Ends start-up once cwnd has reached ssthresh. */
+FF_INLINE struct ff_step until_threshold(struct ff_step step)
+{
+    step.exit = step.window.cwnd >= step.window.ssthresh;
+    return step;
+}
+
+/* A policy that watches nothing. */
+#define FF_OBSERVES_NO_HANDSHAKE(policy)                                                          \
+    FF_INLINE void policy##_on_handshake(struct policy *p, ff_knobs *k, const struct ff_view *v) {}
+#define FF_OBSERVES_NO_SENDING(policy)                                                            \
+    FF_INLINE void policy##_on_sent(struct policy *p, u64 now) {}
+#define FF_OBSERVES_NO_ACKS(policy)                                                               \
+    FF_INLINE void policy##_on_ack(struct policy *p, ff_knobs *k, const struct ff_ack *ack,       \
+                                   const struct ff_view *v) {}
+#define FF_OBSERVES_NOTHING(policy)                                                               \
+    FF_OBSERVES_NO_HANDSHAKE(policy)                                                              \
+    FF_OBSERVES_NO_SENDING(policy)                                                                \
+    FF_OBSERVES_NO_ACKS(policy)
+
+/* A start-up without an estimate, one that begins like any other, one that restarts with one
+ * segment; an avoidance that begins like any other, one that never asks for start-up again.
+ */
+#define FF_ESTIMATES_NOTHING(policy)                                                              \
+    FF_INLINE u64 policy##_room(const struct policy *p, const struct ff_view *v) { return NONE; }
+#define FF_NEW_POLICY(policy)                                                                     \
+    FF_INLINE void policy##_new(struct policy *p, ff_knobs *k) {}
+#define FF_ENTERS_PLAINLY(policy)                                                                 \
+    FF_INLINE void policy##_enter(struct policy *p, ff_knobs *k, enum entry why,                  \
+                                  const struct ff_view *v) {}
+#define FF_RESTARTS_WITH_ONE(policy)                                                              \
+    FF_INLINE u64 policy##_restart_window(u64 mss) { return mss; }
+#define FF_NEVER_REPROBES(policy)                                                                 \
+    FF_INLINE u8 policy##_wants_reprobe(const struct policy *p) { return 0; }
+
+/* First window and first ssthresh: the knobs', or the endpoint's where they are not set. */
+#define FF_FIRST_WINDOW_OF_KNOBS(policy)                                                          \
+    FF_INLINE u64 policy##_initial_window(ff_knobs *k, u64 given, u64 mss)                        \
+    {                                                                                             \
+        return amount(k->iw_unit, k->iw, given, mss);                                             \
+    }
+#define FF_FIRST_SSTHRESH_OF_KNOBS(policy)                                                        \
+    FF_INLINE u64 policy##_initial_ssthresh(ff_knobs *k, u64 given, u64 mss)                      \
+    {                                                                                             \
+        return amount(k->ssthresh_unit, k->ssthresh, given, mss);                                 \
+    }
+
+/* A window as users state it, in bytes. */
+FF_INLINE u64 amount(u64 unit, u64 count, u64 given, u64 mss)
+{
+    if (unit == UNIT_SEGMENTS)
+        return times(mss, count);
+    if (unit == UNIT_BYTES)
+        return count;
+    return unit == UNIT_NO_LIMIT ? U64_MAX : given;
+}
+
+#endif

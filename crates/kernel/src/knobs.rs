@@ -1,0 +1,222 @@
+//! Knobs as the C code reads them: `struct ff_knob_values` of `c/knobs.h`, all fields 64 bits.
+
+use firstflight_control::{Control, Setting};
+use firstflight_core::estimate::ere::{EreKnobs, Filter};
+use firstflight_core::estimate::load_gauge::LoadGaugeKnobs;
+use firstflight_core::knob::{Amount, KnobValue};
+
+/// Why a control cannot be had in the kernel.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotInKernel {
+    /// No such pair in C.
+    #[error("control `{control}`: no kernel version of {found}; accepted: {accepted}")]
+    Pair {
+        /// The control as written.
+        control: String,
+        /// Its policies.
+        found: String,
+        /// The pairs there are.
+        accepted: String,
+    },
+    /// A knob that the C version lacks.
+    #[error(
+        "control `{control}`: {policy}({knob}=...) has no kernel version; accepted: {accepted}"
+    )]
+    Knob {
+        /// The control as written.
+        control: String,
+        /// The policy.
+        policy: &'static str,
+        /// The knob.
+        knob: &'static str,
+        /// What can be had instead.
+        accepted: &'static str,
+    },
+}
+
+/// Declares the fields in the order of the header.
+macro_rules! fields {
+    ($($field:ident)*) => {
+        /// The values, ready to be written into a control's read-only data.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "each is explained where it comes from: the knob it holds")]
+        #[repr(C)]
+        pub struct KnobValues {
+            $(pub $field: u64,)*
+        }
+
+        impl KnobValues {
+            /// As they lie in memory.
+            pub fn bytes(&self) -> Vec<u8> {
+                [$(self.$field),*].iter().flat_map(|value| value.to_ne_bytes()).collect()
+            }
+        }
+
+        #[cfg(test)]
+        const FIELDS: &[&str] = &[$(stringify!($field)),*];
+    };
+}
+
+fields! {
+    iw_unit iw iw_limit ssthresh_unit ssthresh
+    ere_filter ere_n ere_eps ere_re_per_rtt ere_tmin ere_null_m ere_umax_window
+    lg_on lg_beta lg_eps lg_guard_rtts
+}
+
+impl KnobValues {
+    /// Those of a control.
+    ///
+    /// # Errors
+    /// A knob that the C version lacks.
+    pub fn of(control: &Control) -> Result<Self, NotInKernel> {
+        let mut values = Self::default();
+        let mut estimates = Estimates::default();
+        for setting in &control.settings {
+            let taken = values.set(setting) | estimates.set(setting);
+            if !taken {
+                return Err(NotInKernel::Knob {
+                    control: control.alias.clone(),
+                    policy: setting.policy,
+                    knob: setting.knob,
+                    accepted: accepted(setting.policy),
+                });
+            }
+        }
+        values.put_ere(&estimates.startup);
+        values.put_gauge(&estimates.gauge);
+        Ok(values)
+    }
+
+    /// Sets what only one policy has.
+    fn set(&mut self, setting: &Setting) -> bool {
+        match (setting.policy, setting.knob, setting.value) {
+            ("slow-start", "preset", KnobValue::Word(word)) => self.put_rfc(word),
+            (_, "iw", KnobValue::Window(iw)) => {
+                (self.iw_unit, self.iw) = unit(iw);
+                self.iw_limit = 0;
+            }
+            (_, "ssthresh", KnobValue::Window(ssthresh)) => {
+                (self.ssthresh_unit, self.ssthresh) = unit(ssthresh);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The initial windows of RFCs: segments, and for some no more than so many bytes.
+    fn put_rfc(&mut self, preset: &str) {
+        let (unit, segments, limit) = match preset {
+            "rfc2001" => (SEGMENTS, 1, 0),
+            "rfc2581" => (SEGMENTS, 2, 0),
+            "rfc3390" => (SEGMENTS, 4, 4_380),
+            "rfc6928" => (SEGMENTS, 10, 14_600),
+            _ => (ENDPOINT, 0, 0),
+        };
+        (self.iw_unit, self.iw, self.iw_limit) = (unit, segments, limit);
+    }
+
+    fn put_ere(&mut self, ere: &EreKnobs) {
+        self.ere_filter = match ere.filter {
+            Filter::Trapezoid => 0,
+            Filter::Plain => 1,
+            Filter::Constant => 2,
+        };
+        self.ere_n = ere.n;
+        self.ere_eps = ere.eps;
+        self.ere_re_per_rtt = u64::from(ere.re_per_rtt);
+        self.ere_tmin = ere.tmin.0;
+        self.ere_null_m = ere.null_m;
+        self.ere_umax_window = ere.umax_window;
+    }
+
+    fn put_gauge(&mut self, gauge: &LoadGaugeKnobs) {
+        self.lg_on = u64::from(gauge.on);
+        self.lg_beta = gauge.beta;
+        self.lg_eps = gauge.eps;
+        self.lg_guard_rtts = gauge.guard_rtts;
+    }
+}
+
+/// Knobs of the estimators, read by the core itself, presets included.
+struct Estimates {
+    startup: EreKnobs,
+    gauge: LoadGaugeKnobs,
+}
+
+impl Default for Estimates {
+    fn default() -> Self {
+        Self { startup: EreKnobs::FIGURES, gauge: LoadGaugeKnobs::OFF }
+    }
+}
+
+impl Estimates {
+    fn set(&mut self, setting: &Setting) -> bool {
+        match setting.policy {
+            "astart" => self.startup.set(setting.knob, setting.value),
+            "westwood" if setting.knob.starts_with("lg") => {
+                self.gauge.set(setting.knob, setting.value)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What can be set in the kernel, of a policy of which not everything can. Westwood keeps no
+/// estimate of its own there: it uses the start-up's.
+fn accepted(policy: &str) -> &'static str {
+    match policy {
+        "westwood" => "lg, lg.beta, lg.eps, lg.guard_rtts",
+        _ => "its other knobs",
+    }
+}
+
+fn unit(amount: Amount) -> (u64, u64) {
+    match amount {
+        Amount::Segments(segments) => (SEGMENTS, segments),
+        Amount::Bytes(bytes) => (BYTES, bytes),
+        Amount::Unlimited => (NO_LIMIT, 0),
+    }
+}
+
+/// `enum unit` of the header.
+const ENDPOINT: u64 = 0;
+const SEGMENTS: u64 = 1;
+const BYTES: u64 = 2;
+const NO_LIMIT: u64 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_lie_as_the_header_has_them() {
+        let header = include_str!("../c/knobs.h");
+        let fields: Vec<&str> = header
+            .lines()
+            .filter_map(|line| line.strip_prefix("    u64 ")?.split_once(';'))
+            .map(|(field, _)| field)
+            .collect();
+        assert_eq!(fields, FIELDS);
+        assert_eq!(KnobValues::default().bytes().len(), 8 * FIELDS.len());
+    }
+
+    #[test]
+    fn knobs_reach_their_fields() {
+        let values = |text: &str| KnobValues::of(&Control::named(text).unwrap()).unwrap();
+        assert_eq!((values("astart").ere_n, values("astart").ere_tmin), (3, 15_000_000));
+        assert_eq!(values("astart(preset=paper,ere.N=7)").ere_n, 7);
+        assert_eq!(values("tcpw-a").lg_on, 1);
+        assert_eq!(values("tcpw-a(lg.eps=0.6)").lg_eps, 600_000);
+        let fixed = values("slow-start(iw=64KiB,ssthresh=none)");
+        assert_eq!((fixed.iw_unit, fixed.iw, fixed.ssthresh_unit), (BYTES, 65_536, NO_LIMIT));
+        let limited = values("slow-start(preset=rfc3390)");
+        assert_eq!((limited.iw, limited.iw_limit), (4, 4_380));
+    }
+
+    #[test]
+    fn an_estimate_of_westwoods_own_is_refused() {
+        let control = Control::named("astart+westwood(ere.N=9)").unwrap();
+        let error = KnobValues::of(&control).unwrap_err().to_string();
+        assert!(error.contains("westwood(ere.N=...) has no kernel version"), "{error}");
+    }
+}

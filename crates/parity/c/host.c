@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * One control as a table of functions for a program of this machine.
+ */
+#include FF_CONTROL
+
+struct ff_ops {
+    u64 size;
+    void (*new)(struct ff_sender *s, ff_knobs *k, const struct ff_config *config);
+    void (*on_handshake)(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt);
+    void (*on_sent)(struct ff_sender *s, ff_knobs *k, u64 now, u64 bytes);
+    void (*on_ack)(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack);
+    void (*on_loss)(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss);
+    void (*on_recovered)(struct ff_sender *s, u64 cwnd);
+    void (*on_spurious_loss)(struct ff_sender *s);
+    void (*set_mss)(struct ff_sender *s, u64 mss);
+    u64 (*cwnd)(const struct ff_sender *s);
+    u64 (*ssthresh)(const struct ff_sender *s);
+};
+
+static void host_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *config)
+{
+    ff_new(s, k, config);
+}
+
+static void host_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt)
+{
+    ff_on_handshake(s, k, now, rtt);
+}
+
+static void host_on_sent(struct ff_sender *s, ff_knobs *k, u64 now, u64 bytes)
+{
+    ff_on_sent(s, k, now, bytes);
+}
+
+static void host_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
+{
+    ff_on_ack(s, k, ack);
+}
+
+static void host_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss)
+{
+    ff_on_loss(s, k, loss);
+}
+
+static void host_on_recovered(struct ff_sender *s, u64 cwnd) { ff_on_recovered(s, cwnd); }
+static void host_on_spurious_loss(struct ff_sender *s) { ff_on_spurious_loss(s); }
+static void host_set_mss(struct ff_sender *s, u64 mss) { ff_set_mss(s, mss); }
+static u64 host_cwnd(const struct ff_sender *s) { return s->view.window.cwnd; }
+static u64 host_ssthresh(const struct ff_sender *s) { return s->view.window.ssthresh; }
+
+const struct ff_ops *FF_NATIVE(void)
+{
+    static const struct ff_ops ops = {
+        .size = sizeof(struct ff_sender),
+        .new = host_new,
+        .on_handshake = host_on_handshake,
+        .on_sent = host_on_sent,
+        .on_ack = host_on_ack,
+        .on_loss = host_on_loss,
+        .on_recovered = host_on_recovered,
+        .on_spurious_loss = host_on_spurious_loss,
+        .set_mss = host_set_mss,
+        .cwnd = host_cwnd,
+        .ssthresh = host_ssthresh,
+    };
+
+    return &ops;
+}

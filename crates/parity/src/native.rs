@@ -1,0 +1,179 @@
+//! Calls into C: the only unsafe code here.
+#![allow(unsafe_code, reason = "the functions of a C program are called")]
+
+use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::sender::Config;
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_kernel::KernelControl;
+use firstflight_kernel::knobs::KnobValues;
+
+/// `struct ff_ops` of `c/host.c`.
+#[repr(C)]
+struct Ops {
+    size: u64,
+    new: unsafe extern "C" fn(*mut State, *const KnobValues, *const NativeConfig),
+    on_handshake: unsafe extern "C" fn(*mut State, *const KnobValues, u64, u64),
+    on_sent: unsafe extern "C" fn(*mut State, *const KnobValues, u64, u64),
+    on_ack: unsafe extern "C" fn(*mut State, *const KnobValues, *const NativeAck),
+    on_loss: unsafe extern "C" fn(*mut State, *const KnobValues, *const NativeLoss),
+    on_recovered: unsafe extern "C" fn(*mut State, u64),
+    on_spurious_loss: unsafe extern "C" fn(*mut State),
+    set_mss: unsafe extern "C" fn(*mut State, u64),
+    cwnd: unsafe extern "C" fn(*const State) -> u64,
+    ssthresh: unsafe extern "C" fn(*const State) -> u64,
+}
+
+/// `struct ff_sender`, of which only C knows the size: 64-bit words, all zero at first.
+type State = u64;
+
+/// `struct ff_config`.
+#[repr(C)]
+struct NativeConfig {
+    mss: u64,
+    initial_window: u64,
+    initial_ssthresh: u64,
+    max_cwnd: u64,
+}
+
+/// `struct ff_ack`.
+#[repr(C)]
+struct NativeAck {
+    now: u64,
+    acked: u64,
+    credited: u64,
+    rtt: u64,
+    in_flight: u64,
+    sent: u64,
+    app_limited: u64,
+}
+
+/// `struct ff_loss`.
+#[repr(C)]
+struct NativeLoss {
+    now: u64,
+    flight: u64,
+    kind: u32,
+    again: u32,
+}
+
+include!(concat!(env!("OUT_DIR"), "/controls.rs"));
+
+unsafe extern "C" {
+    safe fn ff_high_half(a: u64, b: u64) -> u64;
+    safe fn ff_mul_div(a: u64, b: u64, den: u64) -> u64;
+}
+
+/// The upper half of a product, by C without 128-bit arithmetic.
+pub fn high_half(a: u64, b: u64) -> u64 {
+    ff_high_half(a, b)
+}
+
+/// `a * b / den`, saturating, likewise; `den` 0 counts as 1.
+pub fn mul_div(a: u64, b: u64, den: u64) -> u64 {
+    ff_mul_div(a, b, den)
+}
+
+/// A sender in C.
+pub struct Native {
+    ops: &'static Ops,
+    knobs: KnobValues,
+    state: Vec<State>,
+}
+
+impl Native {
+    /// A sender for a new connection; `None` if the control's pair has no C here.
+    pub fn new(control: &KernelControl, config: Config) -> Option<Self> {
+        let (_, ops) = CONTROLS.iter().find(|(name, _)| *name == control.pair.header)?;
+        // SAFETY: the function takes nothing and returns the address of a static table whose
+        // layout `Ops` repeats.
+        let ops = unsafe { &*ops() };
+        let words = usize::try_from(ops.size.div_ceil(8)).ok()?;
+        let mut native = Self { ops, knobs: control.knobs, state: vec![0; words] };
+        let config = NativeConfig {
+            mss: config.mss.0,
+            initial_window: config.initial_window.0,
+            initial_ssthresh: config.initial_ssthresh.0,
+            max_cwnd: config.max_cwnd.0,
+        };
+        // SAFETY: the state has the size and alignment that C asks for and is all zero, and the
+        // other two are structs with the layout of C's that live for the call. Likewise below.
+        unsafe { (ops.new)(native.state.as_mut_ptr(), &native.knobs, &config) };
+        Some(native)
+    }
+
+    /// The state's size in bytes.
+    pub fn size(&self) -> u64 {
+        self.ops.size
+    }
+
+    /// [`firstflight_core::sender::Sender::on_handshake`].
+    pub fn on_handshake(&mut self, now: Instant, rtt: Span) {
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.on_handshake)(self.state.as_mut_ptr(), &self.knobs, now.0, rtt.0) }
+    }
+
+    /// [`firstflight_core::sender::Sender::on_sent`].
+    pub fn on_sent(&mut self, sent: &Sent) {
+        let (now, bytes) = (sent.now.0, sent.bytes.0);
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.on_sent)(self.state.as_mut_ptr(), &self.knobs, now, bytes) }
+    }
+
+    /// [`firstflight_core::sender::Sender::on_ack`], but for marks and rate samples.
+    pub fn on_ack(&mut self, ack: &Ack) {
+        let ack = NativeAck {
+            now: ack.now.0,
+            acked: ack.acked.0,
+            credited: ack.credited.0,
+            rtt: ack.rtt.map_or(u64::MAX, |rtt| rtt.0),
+            in_flight: ack.in_flight.0,
+            sent: ack.sent.0,
+            app_limited: u64::from(ack.app_limited),
+        };
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.on_ack)(self.state.as_mut_ptr(), &self.knobs, &ack) }
+    }
+
+    /// [`firstflight_core::sender::Sender::on_loss`], but for marks.
+    pub fn on_loss(&mut self, loss: &Loss) {
+        let loss = NativeLoss {
+            now: loss.now.0,
+            flight: loss.flight.0,
+            kind: u32::from(loss.kind == LossKind::Timeout),
+            again: u32::from(loss.again),
+        };
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.on_loss)(self.state.as_mut_ptr(), &self.knobs, &loss) }
+    }
+
+    /// [`firstflight_core::sender::Sender::on_recovered`].
+    pub fn on_recovered(&mut self, cwnd: Option<Bytes>) {
+        let cwnd = cwnd.map_or(u64::MAX, |cwnd| cwnd.0);
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.on_recovered)(self.state.as_mut_ptr(), cwnd) }
+    }
+
+    /// [`firstflight_core::sender::Sender::on_spurious_loss`].
+    pub fn on_spurious_loss(&mut self) {
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.on_spurious_loss)(self.state.as_mut_ptr()) }
+    }
+
+    /// [`firstflight_core::sender::Sender::set_mss`].
+    pub fn set_mss(&mut self, mss: Bytes) {
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.set_mss)(self.state.as_mut_ptr(), mss.0) }
+    }
+
+    /// Congestion window.
+    pub fn cwnd(&self) -> Bytes {
+        // SAFETY: as in `new`; C only reads it.
+        Bytes(unsafe { (self.ops.cwnd)(self.state.as_ptr()) })
+    }
+
+    /// Slow-start threshold.
+    pub fn ssthresh(&self) -> Bytes {
+        // SAFETY: as in `cwnd`.
+        Bytes(unsafe { (self.ops.ssthresh)(self.state.as_ptr()) })
+    }
+}

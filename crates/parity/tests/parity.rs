@@ -1,0 +1,89 @@
+//! The kernel's C and the Rust core, fed the same events, hold the same cwnd and ssthresh after
+//! every one: for every control that has C, on streams like a connection's and on streams that no
+//! connection would make.
+
+mod parity {
+    pub(crate) mod both;
+    pub(crate) mod draw;
+    pub(crate) mod path;
+    pub(crate) mod wild;
+}
+
+use firstflight_control::Control;
+use firstflight_kernel::KernelControl;
+use firstflight_kernel::catalogue::PAIRS;
+use firstflight_parity::{high_half, mul_div};
+
+use parity::both::Both;
+use parity::draw::Draw;
+use parity::{path, wild};
+
+/// Controls with the knobs that have a branch of their own in C.
+const CONTROLS: &[&str] = &[
+    "newreno",
+    "slow-start(iw=4pkt,ssthresh=none)",
+    "slow-start(preset=rfc3390,ssthresh=64KiB)",
+    "slow-start(preset=rfc6928)",
+    "astart",
+    "astart(preset=paper)",
+    "astart(iw=64KiB,ssthresh=2pkt,ere.N=0)",
+    "astart(ere.filter=plain,ere.null_m=8)",
+    "astart(ere.filter=const,ere.umax_window=0)",
+    "astart(ere.re_update=rtt,ere.null_m=0,ere.umax_window=1)",
+    "astart(ere.eps=0,ere.N=100,ere.tmin=1s)",
+    "astart(ere.eps=1,ere.umax_window=3)",
+    "tcpw-a",
+    "astart(preset=paper)+westwood(lg=on,lg.eps=0.6)",
+    "tcpw-a(lg.beta=0,lg.guard_rtts=0,lg.eps=0)",
+    "tcpw-a(lg.beta=1,lg.eps=1)",
+];
+
+/// Over all controls more than a million ACKs, in two kinds of streams.
+const ACKS: u64 = 1_200_000;
+
+#[test]
+fn cwnd_and_ssthresh_are_equal_after_every_ack() {
+    let share = ACKS / CONTROLS.len() as u64 / 2;
+    let (mut acks, mut cuts, mut grown) = (0, 0, 0);
+    for (number, text) in CONTROLS.iter().enumerate() {
+        let mut draw = Draw::new(number as u64);
+        for kind in [path::drive, wild::drive] {
+            let mut done = 0;
+            while done < share {
+                let mut both = Both::new(text, &mut draw);
+                kind(&mut both, &mut draw);
+                done += both.acks;
+                cuts += both.cuts;
+                grown += both.grown;
+            }
+            acks += done;
+        }
+    }
+    println!("{acks} ACKs, of which {grown} opened cwnd, and {cuts} cuts, all equal");
+    assert!(acks >= ACKS, "only {acks} ACKs");
+    assert!(grown > acks / 4 && cuts > acks / 1_000, "{grown} opened cwnd, {cuts} cuts");
+}
+
+/// Quotients of two 64-bit digits in base 2^32 need their corrections only now and then.
+#[test]
+fn wide_products_and_quotients_are_exact() {
+    let mut draw = Draw::new(0);
+    for _ in 0..1_000_000 {
+        let (a, b, den) = (draw.any_size(), draw.any_size(), draw.any_size());
+        let product = u128::from(a) * u128::from(b);
+        assert_eq!(high_half(a, b), (product >> 64) as u64, "{a} * {b}");
+        let quotient = u64::try_from(product / u128::from(den.max(1))).unwrap_or(u64::MAX);
+        assert_eq!(mul_div(a, b, den), quotient, "{a} * {b} / {den}");
+    }
+}
+
+#[test]
+fn every_pair_with_a_kernel_version_is_tested() {
+    for pair in PAIRS {
+        let tested = CONTROLS.iter().any(|text| {
+            let control = KernelControl::new(&Control::named(text).unwrap()).unwrap();
+            control.pair == pair
+        });
+        assert!(tested, "{}+{}", pair.startup, pair.avoidance);
+    }
+}

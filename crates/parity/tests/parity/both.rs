@@ -1,0 +1,112 @@
+//! The two senders side by side.
+
+use firstflight_control::Control;
+use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::sender::{Config, Sender};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_kernel::KernelControl;
+use firstflight_parity::Native;
+
+use super::draw::Draw;
+
+/// A sender in Rust and one in C that see the same.
+pub(crate) struct Both {
+    control: String,
+    config: Config,
+    rust: Sender<AnyStartup, AnyAvoidance>,
+    native: Native,
+    pub(crate) acks: u64,
+    pub(crate) cuts: u64,
+    pub(crate) grown: u64,
+}
+
+impl Both {
+    pub(crate) fn new(text: &str, draw: &mut Draw) -> Self {
+        let control = Control::named(text).unwrap();
+        let kernel = KernelControl::new(&control).unwrap();
+        let mss = Bytes(draw.between(500, 9_000));
+        let config = Config {
+            mss,
+            initial_window: mss * draw.between(1, 20),
+            initial_ssthresh: if draw.once_in(2) { Bytes::MAX } else { mss * draw.between(2, 99) },
+            max_cwnd: if draw.once_in(9) { mss * draw.between(0, 200) } else { Bytes(1 << 40) },
+            limit_growth_to_flight: false,
+        };
+        let rust = Sender::new(control.startup, control.avoidance, config);
+        let native = Native::new(&kernel, config).expect("the control has C");
+        let control = text.to_owned();
+        let both = Self { control, config, rust, native, acks: 0, cuts: 0, grown: 0 };
+        both.compare(&"nothing yet");
+        both
+    }
+
+    pub(crate) fn mss(&self) -> u64 {
+        self.rust.view().mss.0
+    }
+
+    pub(crate) fn cwnd(&self) -> u64 {
+        self.rust.cwnd().0
+    }
+
+    pub(crate) fn recovering(&self) -> bool {
+        self.rust.view().recovering
+    }
+
+    pub(crate) fn handshake(&mut self, now: u64, rtt: u64) {
+        self.rust.on_handshake(Instant(now), Span(rtt));
+        self.native.on_handshake(Instant(now), Span(rtt));
+        self.compare(&("handshake", now, rtt));
+    }
+
+    pub(crate) fn sent(&mut self, sent: &Sent) {
+        self.rust.on_sent(sent);
+        self.native.on_sent(sent);
+        self.compare(sent);
+    }
+
+    pub(crate) fn ack(&mut self, ack: &Ack) {
+        let before = self.rust.cwnd();
+        self.rust.on_ack(ack);
+        self.native.on_ack(ack);
+        self.acks += 1;
+        self.grown += u64::from(self.rust.cwnd() > before);
+        self.compare(ack);
+    }
+
+    pub(crate) fn loss(&mut self, now: u64, kind: LossKind, flight: u64, again: bool) {
+        let (now, lost, flight) = (Instant(now), Bytes(self.mss()), Bytes(flight));
+        let loss = Loss { now, kind, lost, flight, again };
+        self.cuts += u64::from(self.rust.on_loss(&loss));
+        self.native.on_loss(&loss);
+        self.compare(&loss);
+    }
+
+    pub(crate) fn recovered(&mut self, cwnd: Option<u64>) {
+        self.rust.on_recovered(cwnd.map(Bytes));
+        self.native.on_recovered(cwnd.map(Bytes));
+        self.compare(&("recovered", cwnd));
+    }
+
+    pub(crate) fn spurious(&mut self) {
+        self.rust.on_spurious_loss();
+        self.native.on_spurious_loss();
+        self.compare(&"spurious");
+    }
+
+    pub(crate) fn set_mss(&mut self, mss: u64) {
+        self.rust.set_mss(Bytes(mss));
+        self.native.set_mss(Bytes(mss));
+        self.compare(&("mss", mss));
+    }
+
+    fn compare(&self, event: &dyn std::fmt::Debug) {
+        let rust = (self.rust.cwnd(), self.rust.ssthresh());
+        let native = (self.native.cwnd(), self.native.ssthresh());
+        assert_eq!(
+            rust, native,
+            "{}: Rust (left) and C differ in (cwnd, ssthresh) after ACK {}, event {event:?}; {:?}",
+            self.control, self.acks, self.config
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! Streams like a connection's: a bottleneck with a drop-tail buffer, losses and their recovery,
+//! delayed ACKs, pauses of the source, timeouts, and segments that change their size.
+
+use firstflight_core::event::{Ack, LossKind, Sent};
+use firstflight_core::units::{Bytes, Instant, Span};
+
+use super::both::Both;
+use super::draw::Draw;
+
+/// The path and what is on it, in bytes and ns.
+struct Path {
+    /// Of one byte at the bottleneck, in 2^-10 ns.
+    byte_time: u64,
+    rtt: u64,
+    buffer: u64,
+    delayed: u64,
+    now: u64,
+    acked: u64,
+    sent: u64,
+    duplicates: u64,
+}
+
+/// Two thousand ACKs over one path.
+pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
+    let rate = 1 << draw.between(16, 33);
+    let rtt = 1 << draw.between(14, 31);
+    let bdp = (u128::from(rate) * u128::from(rtt) / 1_000_000_000) as u64;
+    let mut path = Path {
+        byte_time: (1_000_000_000 << 10) / rate,
+        rtt,
+        buffer: bdp * draw.between(1, 8) / 4 + 3_000,
+        delayed: draw.between(1, 3),
+        now: draw.any() >> 10,
+        acked: 0,
+        sent: 0,
+        duplicates: 0,
+    };
+    if draw.once_in(2) {
+        both.handshake(path.now, rtt);
+    }
+    for _ in 0..2_000 {
+        path.send(both);
+        path.acknowledge(both, draw);
+        path.happen(both, draw);
+    }
+}
+
+impl Path {
+    fn flight(&self) -> u64 {
+        (self.sent - self.acked).saturating_sub(self.duplicates)
+    }
+
+    /// As much as the window allows, in one event.
+    fn send(&mut self, both: &mut Both) {
+        let room = both.cwnd().saturating_sub(self.flight()).min(1 << 34);
+        let bytes = room - room % both.mss();
+        if bytes > 0 {
+            self.sent += bytes;
+            let (now, in_flight) = (Instant(self.now), Bytes(self.flight()));
+            both.sent(&Sent { now, bytes: Bytes(bytes), in_flight });
+        }
+    }
+
+    fn acknowledge(&mut self, both: &mut Both, draw: &mut Draw) {
+        let mss = both.mss();
+        let flight = self.flight().max(mss);
+        let serialized = (u128::from(flight) * u128::from(self.byte_time)) >> 10;
+        let rtt = self.rtt.max(u64::try_from(serialized).unwrap_or(u64::MAX >> 8));
+        let gap = rtt / (flight / mss).max(1) * self.delayed;
+        self.now += draw.between(0, 2 * gap);
+        if both.recovering() && draw.once_in(2) {
+            // A duplicate ACK: one segment has left the network.
+            self.duplicates = (self.duplicates + mss).min(self.sent - self.acked);
+            return self.ack(both, 0, mss, None, false);
+        }
+        let bytes = (mss * draw.between(1, self.delayed)).min(self.sent - self.acked);
+        let credited = bytes.saturating_sub(self.duplicates);
+        self.duplicates = self.duplicates.saturating_sub(bytes);
+        self.acked += bytes;
+        let sample = (!draw.once_in(9)).then(|| draw.between(rtt - rtt / 50, rtt + rtt / 50));
+        self.ack(both, bytes, credited, sample, draw.once_in(30));
+    }
+
+    fn ack(&self, both: &mut Both, acked: u64, credited: u64, rtt: Option<u64>, limited: bool) {
+        both.ack(&Ack {
+            now: Instant(self.now),
+            acked: Bytes(acked),
+            credited: Bytes(credited),
+            rtt: rtt.map(Span),
+            in_flight: Bytes(self.flight()),
+            sent: Bytes(self.sent),
+            app_limited: limited,
+            ..Ack::default()
+        });
+    }
+
+    fn happen(&mut self, both: &mut Both, draw: &mut Draw) {
+        let full = self.flight() > self.buffer && draw.once_in(3);
+        if !both.recovering() && (full || draw.once_in(150)) {
+            both.loss(self.now, LossKind::Recovery, self.flight(), false);
+        }
+        if both.recovering() && draw.once_in(20) {
+            self.duplicates = 0;
+            let inflated = both.cwnd() + both.mss() * draw.between(0, 3);
+            both.recovered(draw.once_in(2).then_some(inflated));
+        }
+        if draw.once_in(400) {
+            // The sender starts again from what is acknowledged.
+            let flight = self.flight();
+            self.now += self.rtt * draw.between(2, 20);
+            both.loss(self.now, LossKind::Timeout, flight, draw.once_in(4));
+            (self.sent, self.duplicates) = (self.acked, 0);
+            if draw.once_in(4) {
+                both.spurious();
+            }
+        }
+        if draw.once_in(300) {
+            self.now += self.rtt.saturating_mul(1 << draw.between(0, 12));
+        }
+        if draw.once_in(900) {
+            both.set_mss(draw.between(100, 9_000));
+        }
+    }
+}
