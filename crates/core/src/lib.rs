@@ -44,5 +44,7 @@ pub mod policy;
 pub mod registry;
 pub mod sender;
 pub mod startup;
+#[cfg(test)]
+mod testing;
 pub mod units;
 pub mod view;

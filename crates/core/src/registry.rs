@@ -6,8 +6,8 @@ use crate::event::{Ack, Loss, Sent};
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::policy::{Avoidance, Entry, Observer, Startup, Step};
 use crate::startup::{
-    Astart, ByteCounting, DecreasingByteCounting, Hoe, LargeInitialWindow, MStart, SlowStart,
-    Vegas as VegasStart,
+    Astart, ByteCounting, DecreasingByteCounting, Hoe, LargeInitialWindow, MStart, Paced,
+    SlowStart, Vegas as VegasStart,
 };
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
@@ -197,6 +197,8 @@ startups! {
         "Short-transfers paper, section 4.3";
     MStart = "mstart" + "cubic", false,
         "slow start with a step-up count from 10 down to 1, over and over", "M-Start paper";
+    Paced = "paced" + "newreno", true,
+        "slow start spread over the RTT by pacing", "M-Start paper, reference 12; TR98-318";
 }
 
 avoidances! {

@@ -5,6 +5,7 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use common::{flow, link, network};
+use firstflight_core::registry::AnyStartup;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     Buffer, FilesSpec, FlowSpec, LinkSpec, Network, Outcome, Pace, Recovery, UdpSpec, Uniform,
@@ -27,6 +28,9 @@ fn links() -> impl Strategy<Value = Vec<LinkSpec>> {
     prop::collection::vec(one.prop_map(build), 1..4)
 }
 
+type Drawn =
+    (usize, Recovery, u64, u64, Option<u32>, u32, ((bool, bool), u64, u64, Option<(u64, u64)>));
+
 fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
     let recoveries = prop::sample::select(vec![
         Recovery::Reno,
@@ -42,12 +46,20 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         0..500_u64,
         prop::option::of(1..400_u32),
         1..4_u32,
-        (any::<bool>(), 0..3_u64, 1..200_u64, prop::option::of((1..60_000_u64, 0..3_u64))),
+        (
+            (any::<bool>(), any::<bool>()),
+            0..3_u64,
+            1..200_u64,
+            prop::option::of((1..60_000_u64, 0..3_u64)),
+        ),
     );
-    let build = move |(first, recovery, back, start, packets, every, more)| {
-        let (syn, access_delay, access_rate, files): (bool, u64, u64, Option<(u64, u64)>) = more;
+    let build = move |(first, recovery, back, start, packets, every, more): Drawn| {
+        let ((syn, paced), access_delay, access_rate, files) = more;
         let path: Vec<usize> = (first..links).collect();
         let mut flow = flow(&path, back, recovery);
+        if paced {
+            flow.startup = AnyStartup::by_name("paced").unwrap();
+        }
         flow.start = Instant(start * 1_000_000);
         flow.packets = packets;
         flow.endpoint.delayed_ack = every;

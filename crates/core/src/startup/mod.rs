@@ -6,6 +6,8 @@ mod decreasing_byte_counting;
 mod hoe;
 mod large_initial_window;
 mod m_start;
+mod opening;
+mod paced;
 pub(crate) mod slow_start;
 pub(crate) mod vegas;
 
@@ -15,5 +17,6 @@ pub use decreasing_byte_counting::DecreasingByteCounting;
 pub use hoe::Hoe;
 pub use large_initial_window::LargeInitialWindow;
 pub use m_start::MStart;
+pub use paced::Paced;
 pub use slow_start::SlowStart;
 pub use vegas::Vegas;

@@ -177,7 +177,7 @@ impl Tcp {
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let rto = self.rto.deadline();
-        if self.core.pace().is_none() || !self.has_room() {
+        if self.core.pace().is_none() || !self.waits_for_pace() {
             return rto;
         }
         Some(rto.map_or(self.next_departure, |rto| rto.min(self.next_departure)))
@@ -311,6 +311,14 @@ impl Tcp {
             if sent == burst {
                 return;
             }
+        }
+    }
+
+    /// Something could leave now if it were not for the pacing rate.
+    fn waits_for_pace(&self) -> bool {
+        match &self.repair {
+            Repair::Sack(sack) => self.sack_has_room(sack),
+            _ => self.has_room(),
         }
     }
 

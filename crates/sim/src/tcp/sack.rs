@@ -173,23 +173,29 @@ impl Tcp {
     pub(super) fn sack_send(&mut self, now: Instant, wire: &mut impl Wire) {
         loop {
             let Repair::Sack(sack) = &self.repair else { return };
-            let pipe = u64::from(sack.pipe(self.una, self.max));
-            if (pipe + 1) * self.mss > self.core.cwnd().0 {
-                return;
-            }
-            let repairing = sack.lost > 0;
-            let outstanding = self.max - self.una;
-            let fresh = self.nxt < self.limit && outstanding < self.endpoint.receiver_window;
-            if !(repairing || fresh) || !self.may_depart(now) {
+            let (repairing, room) = (sack.lost > 0, self.sack_has_room(sack));
+            if !room || !self.may_depart(now) {
                 return;
             }
             if !(repairing && self.sack_resend(now, wire)) {
-                if !fresh {
+                if !self.has_fresh() {
                     return;
                 }
                 self.transmit_next(now, wire);
             }
         }
+    }
+
+    /// The pipe is below the window, and there is something to send.
+    #[inline]
+    pub(super) fn sack_has_room(&self, sack: &Sack) -> bool {
+        let pipe = u64::from(sack.pipe(self.una, self.max));
+        (pipe + 1) * self.mss <= self.core.cwnd().0 && (sack.lost > 0 || self.has_fresh())
+    }
+
+    #[inline]
+    fn has_fresh(&self) -> bool {
+        self.nxt < self.limit && self.max - self.una < self.endpoint.receiver_window
     }
 
     /// Sends the first lost packet again.

@@ -1,0 +1,111 @@
+//! Timer-driven slow start: slow start whose packets are spread over the RTT instead of leaving in
+//! bursts.
+//!
+//! Published: the M-Start paper (section 2, reference 12) describes a slow start that updates the
+//! window from a timer of 200 microseconds, so that data leaves throughout the RTT and not at once
+//! when the ACKs arrive. That paper itself was not available. The idea is older: Aron and Druschel
+//! ("TCP: Improving Startup Dynamics by Adaptive Timers and Congestion Control", Rice University,
+//! TR98-318, 1998) propose pacing the first slow start, and Aggarwal, Savage and Anderson
+//! ("Understanding the Performance of TCP Pacing", INFOCOM 2000) study it.
+//!
+//! Inferred: the window grows as in RFC 5681, one segment per ACK, because a policy has no timer;
+//! the pacing rate does what the timer is for. It is `gain * cwnd / srtt` with Linux' gain of two in
+//! slow start (`tcp_pacing_ss_ratio`): the window doubles within an RTT, so anything less would hold
+//! growth back. The first window leaves at once, as nothing is known of the path yet, and what
+//! follows start-up is not paced.
+
+use crate::event::Ack;
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::policy::{Observer, Startup, Step};
+use crate::startup::opening::Opening;
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::{Bytes, Rate, Span};
+use crate::view::View;
+
+/// Slow start, paced.
+#[derive(Clone, Copy, Debug)]
+pub struct Paced {
+    opening: Opening,
+    /// In millionths.
+    gain: u64,
+}
+
+impl Observer for Paced {}
+
+impl Startup for Paced {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.window(default, mss)
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.ssthresh(default, mss)
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let step = double(ack, view);
+        if view.rtt.smoothed == Span(0) {
+            return step;
+        }
+        let once_per_rtt = step.window.cwnd.per(view.rtt.smoothed);
+        step.paced(once_per_rtt.scaled(self.gain, RATIO_ONE).max(Rate(1)))
+    }
+}
+
+impl Default for Paced {
+    fn default() -> Self {
+        Self { opening: Opening::default(), gain: GAIN }
+    }
+}
+
+impl Knobs for Paced {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "gain",
+            kind: KnobKind::Ratio(RATIO_ONE, 10 * RATIO_ONE),
+            default: "2",
+            doc: "pacing rate, in windows per smoothed RTT",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("gain", KnobValue::Ratio(gain)) => self.gain = gain.clamp(RATIO_ONE, 10 * RATIO_ONE),
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// Linux' ratio of the pacing rate to the window per RTT in slow start.
+const GAIN: u64 = 2 * RATIO_ONE;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MSS, ack, view};
+
+    #[test]
+    fn the_rate_is_twice_the_window_it_decided_on_per_rtt() {
+        let view = view(49, Bytes::MAX);
+        let step = Paced::default().step(&ack(&view, 1), &view);
+        assert_eq!(step.window.cwnd, MSS * 50);
+        // 50 kB in 100 ms are 500 kB/s.
+        assert_eq!(step.pace, Some(Rate(1_000_000)));
+    }
+
+    #[test]
+    fn without_an_rtt_nothing_is_paced() {
+        let mut view = view(2, Bytes::MAX);
+        view.rtt.smoothed = Span(0);
+        assert_eq!(Paced::default().step(&ack(&view, 1), &view).pace, None);
+    }
+
+    #[test]
+    fn it_ends_as_slow_start_does() {
+        let view = view(31, MSS * 32);
+        assert!(Paced::default().step(&ack(&view, 1), &view).exit.is_some());
+    }
+}

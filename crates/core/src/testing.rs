@@ -1,0 +1,41 @@
+//! What the tests of the policies share: a view and an ACK to decide on. Segments have 1000 bytes.
+
+use crate::event::Ack;
+use crate::units::{Bytes, Instant, Span};
+use crate::view::{Phase, Rtt, View, Window};
+
+/// The segment of all tests.
+pub(crate) const MSS: Bytes = Bytes(1_000);
+
+/// A window of `cwnd` segments, 100 ms, no queue.
+pub(crate) fn view(cwnd: u64, ssthresh: Bytes) -> View {
+    let rtt = Span::from_millis(100);
+    View {
+        now: Instant(0),
+        window: Window { cwnd: MSS * cwnd, ssthresh },
+        mss: MSS,
+        rtt: Rtt { latest: rtt, smoothed: rtt, variation: Span(0), min: rtt, first: rtt },
+        in_flight: MSS * cwnd,
+        acked: Bytes(0),
+        sent: MSS * cwnd,
+        delivered: Bytes(0),
+        phase: Phase::Startup,
+        eligible: None,
+        recovering: false,
+        round: 0,
+        round_start: false,
+    }
+}
+
+/// An ACK for so many segments at that time, with the view's newest RTT as its sample.
+pub(crate) fn ack(view: &View, segments: u64) -> Ack {
+    Ack {
+        now: view.now,
+        acked: MSS * segments,
+        credited: MSS * segments,
+        rtt: Some(view.rtt.latest),
+        in_flight: view.in_flight,
+        sent: view.sent,
+        ..Ack::default()
+    }
+}
