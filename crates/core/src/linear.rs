@@ -18,8 +18,19 @@ impl LinearGrowth {
 
     /// The same with a window frozen earlier, as Vegas does once per RTT.
     pub fn per_ack_at(&mut self, view: &View, cwnd: Bytes) -> Bytes {
+        self.share(mul_div(view.mss.0, view.mss.0, 1), cwnd)
+    }
+
+    /// `num / den` times the increase for one ACK, as Hybla does; `den` 0 counts as 1.
+    pub fn per_ack_times(&mut self, view: &View, num: u64, den: u64) -> Bytes {
+        let square = mul_div(view.mss.0, view.mss.0, 1);
+        self.share(mul_div(square, num, den), view.window.cwnd)
+    }
+
+    #[inline]
+    fn share(&mut self, square: u64, cwnd: Bytes) -> Bytes {
         let cwnd = cwnd.0.max(1);
-        let square = mul_div(view.mss.0, view.mss.0, 1).saturating_add(self.remainder);
+        let square = square.saturating_add(self.remainder);
         let increase = square / cwnd;
         self.remainder = square - increase * cwnd;
         Bytes(increase)

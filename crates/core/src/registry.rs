@@ -1,13 +1,15 @@
 //! The table of names: every start-up, every avoidance, every alias. Adding an algorithm is one
 //! file and one entry here; the command line, scenario files, `list` and the tests read this table.
 
-use crate::avoidance::{Cubic, NewReno, Vegas as VegasAvoidance, Westwood};
+use crate::avoidance::{
+    Cubic, Hybla as HyblaAvoidance, NewReno, Vegas as VegasAvoidance, Westwood, WestwoodPlus,
+};
 use crate::event::{Ack, Loss, Sent};
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::policy::{Avoidance, Entry, Observer, Startup, Step};
 use crate::startup::{
-    Astart, ByteCounting, DecreasingByteCounting, Hoe, LargeInitialWindow, MStart, Paced,
-    SlowStart, Vegas as VegasStart,
+    Astart, ByteCounting, DecreasingByteCounting, Hoe, HyStart, Hybla as HyblaStart,
+    LargeInitialWindow, Limited, MStart, Paced, SlowStart, Vegas as VegasStart,
 };
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
@@ -197,6 +199,14 @@ startups! {
         "Short-transfers paper, section 4.3";
     MStart = "mstart" + "cubic", false,
         "slow start with a step-up count from 10 down to 1, over and over", "M-Start paper";
+    HyStart = "hystart" + "cubic", false,
+        "slow start that leaves when ACK trains are long or the RTT grows",
+        "Ha and Rhee, 2008; Linux tcp_cubic.c";
+    Limited = "limited" + "newreno", false,
+        "slow start by at most about 50 segments per RTT above 100", "RFC 3742";
+    HyblaStart = "hybla" + "hybla", false,
+        "slow start at the pace of a connection of 25 ms",
+        "Caini and Firrincieli, 2004; Linux tcp_hybla.c";
     Paced = "paced" + "newreno", true,
         "slow start spread over the RTT by pacing", "M-Start paper, reference 12; TR98-318";
 }
@@ -210,6 +220,12 @@ avoidances! {
         "one segment more per RTT, a cut to the estimated rate", "Wang and others, Globecom 2002";
     Cubic = "cubic", false,
         "a cubic curve of time around the window of the last loss", "RFC 9438";
+    HyblaAvoidance = "hybla", false,
+        "linear growth at the pace of a connection of 25 ms",
+        "Caini and Firrincieli, 2004; Linux tcp_hybla.c";
+    WestwoodPlus = "westwood-plus", false,
+        "one segment more per RTT, after a loss the rate of the last RTTs",
+        "Grieco and Mascolo, 2004; Linux tcp_westwood.c";
 }
 
 /// Every alias.
@@ -226,6 +242,13 @@ pub const ALIASES: &[Alias] = &[
     Alias { name: "liw", control: "liw+newreno", source: "Astart paper, section V.D" },
     Alias { name: "stcp", control: "slow-start+newreno", source: "Short-transfers paper" },
     Alias { name: "bc", control: "bc+newreno", source: "RFC 3465, in the short-transfers paper" },
+    Alias { name: "iw4k", control: "slow-start(preset=rfc3390)+newreno", source: "RFC 3390" },
+    Alias { name: "iw10", control: "slow-start(preset=rfc6928)+newreno", source: "RFC 6928" },
+    Alias {
+        name: "westwood-plus",
+        control: "slow-start+westwood-plus",
+        source: "Linux tcp_westwood.c",
+    },
     Alias { name: "dbc", control: "dbc+newreno", source: "Short-transfers paper, section 4.3" },
 ];
 

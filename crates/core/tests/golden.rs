@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
-use firstflight_core::knob::KnobValue;
+use firstflight_core::knob::{Amount, KnobValue};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup, STARTUPS, partner};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
@@ -189,11 +189,15 @@ impl Path {
             (Phase::Startup, _) => "start-up",
             (Phase::Avoidance, _) => "avoidance",
         };
-        let (cwnd, ssthresh) = (view.window.cwnd.0, view.window.ssthresh.0 / MSS);
+        let cwnd = view.window.cwnd.0;
+        let ssthresh = match view.window.ssthresh {
+            Bytes::MAX => "  -".to_owned(),
+            ssthresh => format!("{:3}", ssthresh.0 / MSS),
+        };
         let queue = self.busy_until.saturating_sub(self.now) / SERVICE;
         let _ = writeln!(
             self.trace,
-            "{} {phase:9} cwnd {:4}.{:03} ssthresh {ssthresh:3} queue {queue:3}",
+            "{} {phase:9} cwnd {:4}.{:03} ssthresh {ssthresh} queue {queue:3}",
             self.clock(),
             cwnd / MSS,
             cwnd % MSS,
@@ -256,4 +260,22 @@ fn presets_and_westwood_keep_to_their_traces() {
     compare("hoe-ns2", &trace("hoe", Some("ns2"), None));
     compare("astart-paper", &trace("astart", Some("paper"), None));
     compare("tcpw-a", &trace("astart", None, Some("westwood(lg=on)")));
+    compare("westwood-plus", &trace("slow-start", None, Some("westwood-plus")));
+}
+
+/// Start-ups that find their own end, without an ssthresh to stop them before.
+#[test]
+fn start_ups_with_an_end_of_their_own_keep_to_their_traces_without_ssthresh() {
+    for name in ["hystart", "limited"] {
+        compare(&format!("{name}-open"), &open(name));
+    }
+}
+
+fn open(name: &str) -> String {
+    let mut startup = AnyStartup::by_name(name).expect("a listed start-up");
+    assert!(startup.set("ssthresh", KnobValue::Window(Amount::Unlimited)));
+    let avoid = partner(name).expect("a partner");
+    let avoidance = AnyAvoidance::by_name(avoid).expect("a listed avoidance");
+    let path = "10 Mbit/s, 100 ms, buffer 62, outage at 5.0 s";
+    format!("{name}(ssthresh=none)+{avoid}: {path}\n") + &Path::new(startup, avoidance).run()
 }

@@ -2,7 +2,7 @@
 //! flight at a loss. Whether a second loss in the same window is a new one is for the recovery
 //! algorithm of the transport to say (RFC 6582), so both names share this policy.
 
-use crate::event::{Ack, Loss};
+use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Observer, Step};
@@ -23,10 +23,7 @@ impl Avoidance for NewReno {
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
-        let again = loss.again && loss.kind == crate::event::LossKind::Timeout;
-        // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
-        let half = if again { view.window.ssthresh } else { loss.flight / 2 };
-        Window { cwnd: half, ssthresh: half }
+        halve(loss, view)
     }
 }
 
@@ -47,4 +44,12 @@ pub(crate) fn additive_increase(linear: &mut LinearGrowth, ack: &Ack, view: &Vie
         return window.grow(ack.acked.min(view.mss));
     }
     window.grow(linear.per_ack(view))
+}
+
+/// Half the flight stays (RFC 5681 section 3.1, equation 4).
+pub(crate) fn halve(loss: &Loss, view: &View) -> Window {
+    let again = loss.again && loss.kind == LossKind::Timeout;
+    // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
+    let half = if again { view.window.ssthresh } else { loss.flight / 2 };
+    Window { cwnd: half, ssthresh: half }
 }

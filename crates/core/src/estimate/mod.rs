@@ -4,4 +4,6 @@ pub mod ack_history;
 pub mod ere;
 pub mod load_gauge;
 pub mod packet_pair;
+pub mod rate_per_rtt;
+pub mod rho;
 pub mod vegas_diff;

@@ -1,0 +1,131 @@
+//! Westwood+'s bandwidth estimate: what was acknowledged in an RTT, once per RTT, smoothed twice
+//! (Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP
+//! congestion control", Computer Communication Review, 2004), as Linux has it (`tcp_westwood.c`).
+//!
+//! ```text
+//! when now - start > max(RTT, 50 ms):
+//!     s = arrived / (now - start),  n = (7 n + s) / 8,  rate = (7 rate + n) / 8
+//! ```
+//!
+//! with the newest RTT sample; the first sample fills both filters. The ACK that ends an interval
+//! counts in the next one. Taking one sample per ACK is what made the first Westwood overestimate
+//! when ACKs come in bursts.
+//!
+//! Linux forgets the smallest RTT after a timeout and takes the next sample for it; so does this.
+//!
+//! Departures: an ACK is credited by what the transport says it delivered; Linux' own count differs
+//! by a segment where an ACK fills a hole. Rates are bytes per second, not bytes per clock tick.
+
+use crate::event::{Ack, Loss, LossKind};
+use crate::units::{Bytes, Instant, Rate, Span};
+use crate::view::View;
+
+/// The estimate. It must see every ACK and every loss.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RatePerRtt {
+    /// Beginning of the interval; `None` before anything happened.
+    start: Option<Instant>,
+    arrived: Bytes,
+    once: Rate,
+    twice: Rate,
+    /// Since the last timeout; zero before the first sample.
+    smallest: Span,
+}
+
+impl RatePerRtt {
+    /// The estimate; zero before the first interval is over.
+    pub const fn rate(&self) -> Rate {
+        self.twice
+    }
+
+    /// What the path holds at that rate without a queue.
+    pub const fn window(&self) -> Bytes {
+        self.twice.over(self.smallest)
+    }
+
+    /// The connection is open.
+    pub fn begin(&mut self, now: Instant) {
+        self.start.get_or_insert(now);
+    }
+
+    /// Takes an ACK in.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack, view: &View) {
+        let start = *self.start.get_or_insert(ack.now);
+        let elapsed = ack.now.since(start);
+        if view.rtt.latest > Span(0) && elapsed > view.rtt.latest.max(SHORTEST) {
+            self.sample(self.arrived.per(elapsed));
+            (self.start, self.arrived) = (Some(ack.now), Bytes(0));
+        }
+        self.arrived += ack.credited;
+        if let Some(rtt) = ack.rtt {
+            self.smallest = if self.smallest == Span(0) { rtt } else { self.smallest.min(rtt) };
+        }
+    }
+
+    /// Takes a loss in.
+    pub fn on_loss(&mut self, loss: &Loss) {
+        if loss.kind == LossKind::Timeout {
+            self.smallest = Span(0);
+        }
+    }
+
+    fn sample(&mut self, rate: Rate) {
+        if self.once == Rate(0) && self.twice == Rate(0) {
+            (self.once, self.twice) = (rate, rate);
+            return;
+        }
+        self.once = (self.once * 7 + rate) / 8;
+        self.twice = (self.twice * 7 + self.once) / 8;
+    }
+}
+
+/// No interval is shorter (`TCP_WESTWOOD_RTT_MIN`).
+const SHORTEST: Span = Span::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ack, view};
+
+    /// One ACK every `gap_ms` for a segment of 1000 bytes.
+    fn after(acks: u64, gap_ms: u64) -> RatePerRtt {
+        let mut rate = RatePerRtt::default();
+        let mut view = view(10, Bytes::MAX);
+        rate.begin(Instant(0));
+        for i in 1..=acks {
+            view.now = Instant(i * gap_ms * 1_000_000);
+            rate.on_ack(&ack(&view, 1), &view);
+        }
+        rate
+    }
+
+    #[test]
+    fn the_first_interval_is_the_estimate() {
+        assert_eq!(after(10, 10).rate(), Rate(0));
+        // The 11th ACK comes after 110 ms and ends an interval in which ten segments arrived.
+        assert_eq!(after(11, 10).rate(), Rate(90_909));
+        assert_eq!(after(11, 10).window(), Bytes(9_090));
+    }
+
+    #[test]
+    fn two_filters_of_an_eighth_each_follow() {
+        let mut rate = RatePerRtt { once: Rate(800), twice: Rate(800), ..RatePerRtt::default() };
+        rate.sample(Rate(1_600));
+        assert_eq!((rate.once, rate.twice), (Rate(900), Rate(812)));
+    }
+
+    #[test]
+    fn a_timeout_forgets_the_smallest_rtt() {
+        let mut rate = after(11, 10);
+        let (now, lost) = (Instant(1 << 30), Bytes(1_000));
+        let loss = |kind| Loss { now, kind, lost, flight: lost, again: false };
+        rate.on_loss(&loss(LossKind::Recovery));
+        assert!(rate.window() > Bytes(0));
+        rate.on_loss(&loss(LossKind::Timeout));
+        let mut late = view(10, Bytes::MAX);
+        late.rtt.latest = Span::from_millis(300);
+        rate.on_ack(&ack(&late, 1), &late);
+        assert_eq!(rate.window(), Rate(90_909).over(Span::from_millis(300)));
+    }
+}

@@ -1,0 +1,109 @@
+//! Hybla's `rho`, how many times longer the RTT is than that of the connection it imitates (Caini
+//! and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International
+//! Journal of Satellite Communications and Networking, 2004).
+//!
+//! `rho = max(srtt / rtt0, 1)` with `rtt0` = 25 ms, in eighths and rounded down, taken anew whenever
+//! srtt has never been smaller, as Linux does (`tcp_hybla.c`). So a queue does not make it grow.
+
+use crate::event::Ack;
+use crate::knob::{Knob, KnobKind, KnobValue};
+use crate::units::Span;
+use crate::view::View;
+
+/// The ratio, once an RTT is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Rho {
+    rtt0: Span,
+    most: u64,
+    smallest: Span,
+}
+
+impl Rho {
+    /// No RTT known yet, Linux' constants.
+    pub const fn new() -> Self {
+        Self { rtt0: Span::from_millis(25), most: LARGEST, smallest: Span::MAX }
+    }
+
+    /// Takes an ACK in.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if ack.rtt.is_some() {
+            self.smallest = self.smallest.min(view.rtt.smoothed);
+        }
+    }
+
+    /// In eighths, at least eight.
+    pub fn eighths(&self) -> u64 {
+        if self.smallest == Span::MAX {
+            return 8;
+        }
+        (self.smallest.0.saturating_mul(8) / self.rtt0.0.max(1)).clamp(8, self.most * 8)
+    }
+
+    /// Sets one of [`KNOBS`]; false for any other.
+    pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("rtt0", KnobValue::Time(rtt0)) => self.rtt0 = rtt0.clamp(RTT0_MIN, RTT0_MAX),
+            ("rho_max", KnobValue::Count(most)) => self.most = most.clamp(1, LARGEST),
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Default for Rho {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What can be set.
+pub const KNOBS: [Knob; 2] = [
+    Knob {
+        name: "rtt0",
+        kind: KnobKind::Time(RTT0_MIN, RTT0_MAX),
+        default: "25ms",
+        doc: "RTT of the connection to keep up with",
+    },
+    Knob {
+        name: "rho_max",
+        kind: KnobKind::Count(1, LARGEST),
+        default: "16",
+        doc: "largest ratio; Linux: 16, in slow start only",
+    },
+];
+
+const RTT0_MIN: Span = Span::from_millis(1);
+
+const RTT0_MAX: Span = Span::from_secs(10);
+
+/// Linux' largest exponent in slow start.
+const LARGEST: u64 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ack, view};
+    use crate::units::Bytes;
+
+    fn after(srtts_ms: &[u64]) -> u64 {
+        let mut rho = Rho::new();
+        for srtt in srtts_ms {
+            let mut view = view(10, Bytes::MAX);
+            view.rtt.smoothed = Span::from_millis(*srtt);
+            rho.on_ack(&ack(&view, 1), &view);
+        }
+        rho.eighths()
+    }
+
+    #[test]
+    fn it_is_the_rtt_over_25_ms_in_eighths_and_at_least_one() {
+        assert_eq!([after(&[]), after(&[10]), after(&[100]), after(&[90])], [8, 8, 32, 28]);
+    }
+
+    #[test]
+    fn a_queue_does_not_raise_it_and_it_is_capped() {
+        assert_eq!(after(&[100, 150, 300]), 32);
+        assert_eq!(after(&[600]), 16 * 8);
+    }
+}

@@ -1,0 +1,124 @@
+//! Hybla's slow start (Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous
+//! networks", International Journal of Satellite Communications and Networking, 2004), as Linux has
+//! it (`tcp_hybla.c`).
+//!
+//! What it believes: a long RTT is no reason to send more slowly. What it does: each ACK adds
+//! `2^rho - 1` segments ([`crate::estimate::rho`]), so that after the same time the rate is that of
+//! a connection whose RTT is 25 ms; the window stops at ssthresh. At an RTT of 25 ms or less this is
+//! slow start.
+//!
+//! Published: all of it. `2^rho` is taken in 128ths of a segment with rho in eighths, and what is
+//! left over is carried to the next ACK, as in Linux.
+//!
+//! Departures: Linux begins with a window of rho segments; here the first window is the endpoint's,
+//! as it is chosen before an RTT is known. The paper scales ssthresh by rho too; Linux does not.
+//! With an ACK per segment the window multiplies by `2^rho` per RTT: at 600 ms rho is 24, cut to 16,
+//! and still nothing holds the growth but what the flight justifies and ssthresh. Set `rho_max`, or
+//! ssthresh, on such a path.
+
+use crate::estimate::rho::{self, Rho};
+use crate::event::Ack;
+use crate::knob::{Knob, KnobValue, Knobs};
+use crate::policy::{Observer, Startup, Step};
+use crate::startup::opening::Opening;
+use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::units::{Bytes, mul_div};
+use crate::view::View;
+
+/// Slow start at the pace of a connection with a short RTT.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hybla {
+    opening: Opening,
+    rho: Rho,
+    /// What the division left, in 128ths of a byte.
+    carry: u64,
+}
+
+impl Observer for Hybla {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.rho.on_ack(ack, view);
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("hybla_rho_eighths", self.rho.eighths());
+    }
+}
+
+impl Startup for Hybla {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.window(default, mss)
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.ssthresh(default, mss)
+    }
+
+    #[inline]
+    fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if window.cwnd >= window.ssthresh {
+            return window.hold().until_threshold();
+        }
+        let share = mul_div(view.mss.0, increase(self.rho.eighths()), 1).saturating_add(self.carry);
+        self.carry = share % UNIT;
+        let mut step = window.grow(Bytes(share / UNIT));
+        step.window.cwnd = step.window.cwnd.min(window.ssthresh);
+        step.until_threshold()
+    }
+}
+
+impl Knobs for Hybla {
+    const KNOBS: &'static [Knob] = &[IW, SSTHRESH, rho::KNOBS[0], rho::KNOBS[1]];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        self.rho.set(name, value) || self.opening.set(name, value)
+    }
+}
+
+/// `2^rho - 1` in 128ths of a segment, rho in eighths and at most 128 of them.
+fn increase(eighths: u64) -> u64 {
+    let fraction = FRACTIONS[(eighths % 8) as usize];
+    (fraction << (eighths / 8).min(16)) - UNIT
+}
+
+/// `2^(k/8)` in 128ths, rounded down.
+const FRACTIONS: [u64; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
+
+/// One segment in the unit of the increase.
+const UNIT: u64 = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MSS, ack, view};
+    use crate::units::Span;
+
+    fn grown(srtt_ms: u64) -> u64 {
+        let mut policy = Hybla::default();
+        let mut view = view(100, Bytes::MAX);
+        view.rtt.smoothed = Span::from_millis(srtt_ms);
+        let ack = ack(&view, 1);
+        policy.on_ack(&ack, &view);
+        (policy.step(&ack, &view).window.cwnd - view.window.cwnd).0
+    }
+
+    #[test]
+    fn an_ack_adds_two_to_the_rho_minus_one_segments() {
+        assert_eq!([grown(10), grown(25), grown(50), grown(100)], [1_000, 1_000, 3_000, 15_000]);
+        // rho = 1.5: 2^1.5 = 2.828, in 128ths 2 * 181 = 362, less 128: 1.828.
+        assert_eq!(grown(38), 1_828);
+    }
+
+    #[test]
+    fn the_window_stops_at_ssthresh() {
+        let mut policy = Hybla::default();
+        let mut view = view(100, MSS * 107);
+        view.rtt.smoothed = Span::from_millis(100);
+        let ack = ack(&view, 1);
+        policy.on_ack(&ack, &view);
+        let step = policy.step(&ack, &view);
+        assert_eq!(step.window.cwnd, MSS * 107);
+        assert!(step.exit.is_some());
+    }
+}

@@ -1,0 +1,334 @@
+//! HyStart (Ha and Rhee, "Taming the Elephants: New TCP Slow Start", North Carolina State
+//! University, 2008), in the form Linux' CUBIC has it (`tcp_cubic.c`, as of 6.6).
+//!
+//! What it believes: the path is full when the ACKs of a round take as long as the path without a
+//! queue, or when the RTT has begun to grow. What it does once the window has 16 segments, on every
+//! ACK of a round that began at `round_start`, with the smallest RTT of the connection `delay_min`:
+//!
+//! ```text
+//! ACK train: the ACK comes at most 2 ms after the last of the train:
+//!            now - round_start > (delay_min + ack_delay) / 2   leave
+//! delay:     after 8 samples, the smallest RTT of the round
+//!            > delay_min + clamp(delay_min / 8, 4 ms, 16 ms)   leave
+//! leaving:   ssthresh = cwnd
+//! ```
+//!
+//! `ack_delay` allows for data that leaves and arrives in large blocks:
+//! `min(1 ms, 4 * 64 KiB / rate)`, the rate being Linux' pacing rate: 2 cwnd/srtt below half of
+//! ssthresh, 1.2 above. A paced sender spreads its data over the RTT, so there the train may take
+//! all of `delay_min + ack_delay` (knob `train`).
+//!
+//! Published: all of it, in Linux' source. Every sample of a round may lower its smallest RTT
+//! (Linux commit b344579ca847); before, only the first eight could, and a path that turned shorter
+//! within a round ended start-up.
+//!
+//! Departures: Linux ignores RTT samples in the second after a recovery, which cannot occur in slow
+//! start here. Samples come with ACKs for new data only. After a timeout it begins anew, as in
+//! Linux.
+
+use crate::event::Ack;
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::policy::{Entry, Exit, Observer, Startup, Step};
+use crate::startup::opening::Opening;
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::{Bytes, Instant, Rate, Span};
+use crate::view::{Phase, View};
+
+/// Slow start that looks for its end in ACK trains and in the RTT.
+#[derive(Clone, Copy, Debug)]
+pub struct HyStart {
+    opening: Opening,
+    detect: Detect,
+    paced_train: bool,
+    /// In segments.
+    low_window: u64,
+    round: Round,
+    found: bool,
+}
+
+/// Which signs count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detect {
+    Both,
+    Train,
+    Delay,
+}
+
+/// What is known of the round.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    start: Instant,
+    /// The round is over when more than this is acknowledged.
+    end: Bytes,
+    last_of_train: Instant,
+    min_rtt: Span,
+    samples: u8,
+}
+
+impl HyStart {
+    /// Looks at an ACK with its RTT sample.
+    fn look(&mut self, rtt: Span, view: &View) {
+        if view.acked > self.round.end {
+            self.round = Round::new(view);
+        }
+        if view.window.cwnd < view.mss * self.low_window {
+            return;
+        }
+        let train =
+            self.detect != Detect::Delay && self.round.train_is_long(self.limit(view), view);
+        let delay = self.detect != Detect::Train && self.round.rtt_has_grown(rtt, view.rtt.min);
+        self.found = train || delay;
+    }
+
+    /// How long an ACK train may take.
+    fn limit(&self, view: &View) -> Span {
+        let limit = view.rtt.min + ack_delay(view);
+        if self.paced_train { limit } else { limit / 2 }
+    }
+}
+
+impl Round {
+    const fn new(view: &View) -> Self {
+        let (start, end) = (view.now, view.sent);
+        Self { start, end, last_of_train: start, min_rtt: Span::MAX, samples: 0 }
+    }
+
+    fn train_is_long(&mut self, limit: Span, view: &View) -> bool {
+        if view.now.since(self.last_of_train) > TRAIN_GAP {
+            return false;
+        }
+        self.last_of_train = view.now;
+        view.now.since(self.start) > limit
+    }
+
+    fn rtt_has_grown(&mut self, rtt: Span, delay_min: Span) -> bool {
+        self.min_rtt = self.min_rtt.min(rtt);
+        if self.samples < MIN_SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        self.min_rtt > delay_min + (delay_min / 8).clamp(MIN_INCREASE, MAX_INCREASE)
+    }
+}
+
+/// Linux' cushion for ACKs of large blocks.
+fn ack_delay(view: &View) -> Span {
+    let gain =
+        if view.window.cwnd < view.window.ssthresh / 2 { SLOW_START_GAIN } else { LATER_GAIN };
+    let rate = view.window.cwnd.per(view.rtt.smoothed).scaled(gain, RATIO_ONE);
+    let time = if rate == Rate(0) { Span(0) } else { Span::from_secs(1).scaled(BLOCKS, rate.0) };
+    time.min(Span::from_millis(1))
+}
+
+impl Observer for HyStart {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        let slow_start = view.phase == Phase::Startup && view.window.cwnd < view.window.ssthresh;
+        if self.found || !slow_start || ack.acked == Bytes(0) {
+            return;
+        }
+        if let Some(rtt) = ack.rtt {
+            self.look(rtt, view);
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        let rtt = self.round.min_rtt;
+        report("hystart_round_rtt", if rtt == Span::MAX { 0 } else { rtt.0 });
+        report("hystart_train", self.round.last_of_train.since(self.round.start).0);
+    }
+}
+
+impl Startup for HyStart {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.window(default, mss)
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.ssthresh(default, mss)
+    }
+
+    fn enter(&mut self, _why: Entry, view: &View) {
+        self.round = Round::new(view);
+        self.found = false;
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        if self.found {
+            return view.window.hold().threshold(view.window.cwnd).exit(Exit::Heuristic);
+        }
+        double(ack, view)
+    }
+}
+
+impl Default for HyStart {
+    fn default() -> Self {
+        let start = Instant(0);
+        Self {
+            opening: Opening::default(),
+            detect: Detect::Both,
+            paced_train: false,
+            low_window: LOW_WINDOW,
+            round: Round {
+                start,
+                end: Bytes(0),
+                last_of_train: start,
+                min_rtt: Span::MAX,
+                samples: 0,
+            },
+            found: false,
+        }
+    }
+}
+
+impl Knobs for HyStart {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "detect",
+            kind: KnobKind::Word(&["both", "train", "delay"]),
+            default: "both",
+            doc: "which signs end slow start: the length of the ACK train, the RTT, or either",
+        },
+        Knob {
+            name: "train",
+            kind: KnobKind::Word(&["half", "whole"]),
+            default: "half",
+            doc: "how much of the smallest RTT a train may take; Linux: half, whole when paced",
+        },
+        Knob {
+            name: "low_window",
+            kind: KnobKind::Count(1, 1_000_000),
+            default: "16",
+            doc: "window in segments below which it does not look",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("detect", KnobValue::Word("both")) => self.detect = Detect::Both,
+            ("detect", KnobValue::Word("train")) => self.detect = Detect::Train,
+            ("detect", KnobValue::Word("delay")) => self.detect = Detect::Delay,
+            ("train", KnobValue::Word(word)) => self.paced_train = word == "whole",
+            ("low_window", KnobValue::Count(count)) => self.low_window = count.clamp(1, 1_000_000),
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// Window from which it looks (`hystart_low_window`).
+const LOW_WINDOW: u64 = 16;
+
+/// Largest gap within an ACK train (`hystart_ack_delta_us`).
+const TRAIN_GAP: Span = Span::from_millis(2);
+
+/// Samples before the smallest RTT of a round counts (`HYSTART_MIN_SAMPLES`).
+const MIN_SAMPLES: u8 = 8;
+
+/// Smallest growth of the RTT that counts (`HYSTART_DELAY_MIN`).
+const MIN_INCREASE: Span = Span::from_millis(4);
+
+/// Growth of the RTT that always counts (`HYSTART_DELAY_MAX`).
+const MAX_INCREASE: Span = Span::from_millis(16);
+
+/// Four blocks of 64 KiB, Linux' largest (`sk_gso_max_size`), in bytes.
+const BLOCKS: u64 = 4 * 65_536;
+
+/// Linux' pacing rate below half of ssthresh, in millionths of a window per RTT.
+const SLOW_START_GAIN: u64 = 2_000_000;
+
+/// Linux' pacing rate above it, likewise.
+const LATER_GAIN: u64 = 1_200_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MSS, ack, view};
+
+    /// ACKs of one round every `gap_us`, RTTs as given; the number of the ACK that ends start-up.
+    fn leaves_at(policy: &mut HyStart, cwnd: u64, gap_us: u64, rtt_ms: &[u64]) -> Option<usize> {
+        let mut view = view(cwnd, Bytes::MAX);
+        view.now = Instant(1_000_000_000);
+        policy.enter(Entry::Connect, &view);
+        rtt_ms.iter().position(|rtt| {
+            view.now = view.now + Span::from_micros(gap_us);
+            view.rtt.latest = Span::from_millis(*rtt);
+            view.rtt.min = view.rtt.min.min(view.rtt.latest);
+            let ack = ack(&view, 1);
+            policy.on_ack(&ack, &view);
+            policy.step(&ack, &view).exit.is_some()
+        })
+    }
+
+    fn only(detect: &'static str) -> HyStart {
+        let mut policy = HyStart::default();
+        assert!(policy.set("detect", KnobValue::Word(detect)));
+        policy
+    }
+
+    #[test]
+    fn a_train_of_half_the_smallest_rtt_ends_slow_start() {
+        // (100 ms + 1 ms) / 2 = 50.5 ms: the 51st ACK after a millisecond each is the first beyond.
+        assert_eq!(leaves_at(&mut only("train"), 16, 1_000, &[100; 80]), Some(50));
+        let mut paced = only("train");
+        assert!(paced.set("train", KnobValue::Word("whole")));
+        assert_eq!(leaves_at(&mut paced, 16, 1_000, &[100; 120]), Some(101));
+    }
+
+    #[test]
+    fn acks_more_than_two_milliseconds_apart_are_no_train() {
+        assert_eq!(leaves_at(&mut only("train"), 16, 2_001, &[100; 80]), None);
+        // At 2 ms they are: 52 ms is the first beyond 50.5.
+        assert_eq!(leaves_at(&mut only("train"), 16, 2_000, &[100; 80]), Some(25));
+    }
+
+    #[test]
+    fn an_rtt_an_eighth_longer_ends_slow_start_after_eight_samples() {
+        let mut rtt_ms = [113; 20];
+        rtt_ms[0] = 100;
+        assert_eq!(leaves_at(&mut only("delay"), 16, 100, &rtt_ms), None, "the round saw 100 ms");
+        let mut policy = only("delay");
+        let mut small = view(16, Bytes::MAX);
+        let of_round = |policy: &mut HyStart, view: &mut View, rtt| {
+            policy.enter(Entry::Connect, view);
+            leaves_at(policy, 16, 100, &[rtt; 20])
+        };
+        assert_eq!(of_round(&mut policy, &mut small, 112), None, "100 + 12.5 ms");
+        assert_eq!(of_round(&mut policy, &mut small, 113), Some(8));
+    }
+
+    #[test]
+    fn a_late_short_sample_lowers_the_rtt_of_the_round() {
+        // The bug of Linux before b344579ca847: eight samples of 150 ms, then the path is 100 ms.
+        let mut rtt_ms = [150; 20];
+        rtt_ms[8..].fill(100);
+        let mut policy = only("delay");
+        let mut long = view(16, Bytes::MAX);
+        long.rtt.min = Span::from_millis(150);
+        policy.enter(Entry::Connect, &long);
+        let left = rtt_ms.iter().any(|rtt| {
+            long.rtt.latest = Span::from_millis(*rtt);
+            long.rtt.min = long.rtt.min.min(long.rtt.latest);
+            policy.on_ack(&ack(&long, 1), &long);
+            policy.found
+        });
+        assert!(!left);
+    }
+
+    #[test]
+    fn it_does_not_look_below_sixteen_segments() {
+        assert_eq!(leaves_at(&mut HyStart::default(), 15, 1_000, &[100; 80]), None);
+    }
+
+    #[test]
+    fn it_leaves_with_ssthresh_at_the_window() {
+        let mut policy = HyStart { found: true, ..HyStart::default() };
+        let view = view(100, Bytes::MAX);
+        let step = policy.step(&ack(&view, 1), &view);
+        assert_eq!((step.window.cwnd, step.window.ssthresh), (MSS * 100, MSS * 100));
+        assert_eq!(step.exit, Some(Exit::Heuristic));
+    }
+}

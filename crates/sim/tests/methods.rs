@@ -1,0 +1,103 @@
+//! The start-ups the papers name, each on a path that shows what its source claims for it. 1000-byte
+//! packets, 40 Mbps and 100 ms: 500 packets of BDP.
+
+mod common;
+
+use common::{flow, link, network};
+use firstflight_core::policy::Exit;
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::units::{Bytes, Span};
+use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Recovery, run};
+
+/// Start-up and avoidance, with the first ssthresh in packets; none is unlimited.
+fn with(startup: &str, avoidance: &str, ssthresh: Option<u64>) -> FlowSpec {
+    let mut spec = flow(&[0], 50, Recovery::Sack);
+    spec.startup = AnyStartup::by_name(startup).unwrap();
+    spec.avoidance = AnyAvoidance::by_name(avoidance).unwrap();
+    spec.endpoint.initial_ssthresh = ssthresh.map_or(Bytes::MAX, |packets| Bytes(packets * 1000));
+    spec
+}
+
+/// What becomes of it, and the largest queue.
+fn one(spec: FlowSpec, link: LinkSpec, duration_ms: u64) -> (FlowOutcome, u64) {
+    let mut outcome = run(&network(vec![link], vec![spec], duration_ms));
+    (outcome.flows.remove(0), outcome.links[0].totals.peak_packets)
+}
+
+fn exit_window(flow: &FlowOutcome) -> u64 {
+    flow.startup.exit.unwrap().cwnd.0 / 1000
+}
+
+/// Half an RTT of ACKs at the bottleneck's rate are 250, which come in the round that doubles 256.
+#[test]
+fn hystart_leaves_near_the_bdp_before_the_buffer_overflows() {
+    let (hystart, _) = one(with("hystart", "cubic", None), link(40, 50, 500), 3_000);
+    assert_eq!(hystart.startup.exit.unwrap().why, Exit::Heuristic);
+    assert!((500..=520).contains(&exit_window(&hystart)), "{:?}", hystart.startup);
+    assert_eq!(hystart.drops, 0);
+    let (slow_start, _) = one(with("slow-start", "cubic", None), link(40, 50, 500), 3_000);
+    assert!(slow_start.drops > 900, "{} drops", slow_start.drops);
+}
+
+/// What overflows is what the window grew by in the last round: `max_ssthresh / 2`.
+#[test]
+fn limited_slow_start_loses_fifty_packets_where_slow_start_loses_a_thousand() {
+    let drops = |startup| {
+        let (flow, _) = one(with(startup, "newreno", None), link(40, 50, 500), 4_000);
+        assert_eq!(flow.startup.exit.unwrap().why, Exit::Loss, "{startup}");
+        flow.drops
+    };
+    let (limited, slow_start) = (drops("limited"), drops("slow-start"));
+    assert!((1..=50).contains(&limited), "limited loses {limited}");
+    assert!(slow_start > 1_000, "slow start loses {slow_start}");
+}
+
+/// The rate grows by one packet per 25 ms in every 25 ms: 1600 packets/s per second.
+#[test]
+fn hybla_grows_alike_at_any_rtt_and_newreno_does_not() {
+    let growth = |avoidance, rtt_ms: u64| {
+        let rate_at = |duration_ms| {
+            let mut spec = with("slow-start", avoidance, Some(32));
+            spec.return_delay = Span::from_millis(rtt_ms / 2);
+            let (flow, _) = one(spec, link(1_000, rtt_ms / 2, 10_000), duration_ms);
+            assert_eq!(flow.drops, 0);
+            flow.final_cwnd.0 / rtt_ms
+        };
+        rate_at(10_000) - rate_at(5_000)
+    };
+    let hybla = [50, 100, 200].map(|rtt_ms| growth("hybla", rtt_ms));
+    assert!(hybla.iter().all(|growth| (7_600..=8_000).contains(growth)), "{hybla:?}");
+    let newreno = [50, 200].map(|rtt_ms| growth("newreno", rtt_ms));
+    assert!(newreno[0] > 15 * newreno[1], "{newreno:?}");
+}
+
+/// 2^rho per RTT is the same growth over time: 8 RTTs of 25 ms multiply the rate by 256, and so do
+/// two of 100 ms.
+#[test]
+fn hybla_starts_alike_at_any_rtt() {
+    let left_at_ms = |startup, rtt_ms: u64| {
+        // The same rate everywhere: 2560 packets/s.
+        let mut spec = with(startup, "newreno", Some(10 * 256 * rtt_ms / 1_000));
+        spec.return_delay = Span::from_millis(rtt_ms / 2);
+        spec.endpoint.limit_growth_to_flight = false;
+        let (flow, _) = one(spec, link(1_000, rtt_ms / 2, 10_000), 5_000);
+        flow.startup.exit.unwrap().at.0 / 1_000_000
+    };
+    let hybla = [50, 100, 200].map(|rtt_ms| left_at_ms("hybla", rtt_ms));
+    assert!(hybla[2] <= hybla[0] + 200, "{hybla:?}");
+    let slow_start = [50, 200].map(|rtt_ms| left_at_ms("slow-start", rtt_ms));
+    assert!(slow_start[1] > 4 * slow_start[0], "{slow_start:?}");
+}
+
+/// 300 packets on a path of 500: the loss is not congestion.
+#[test]
+fn westwood_plus_keeps_its_window_after_a_loss_without_a_queue() {
+    let after = |avoidance| {
+        let link = LinkSpec { drop_nth: vec![20_000], ..link(40, 50, 500) };
+        let (flow, _) = one(with("slow-start", avoidance, Some(300)), link, 8_500);
+        assert_eq!((flow.drops, flow.counts.cuts), (1, 1), "{avoidance}");
+        flow.final_cwnd.0 / 1000
+    };
+    let (plus, newreno) = (after("westwood-plus"), after("newreno"));
+    assert!(plus > 320 && newreno < 220, "Westwood+ {plus}, NewReno {newreno}");
+}
