@@ -40,6 +40,7 @@ pub mod estimate;
 pub mod event;
 pub mod knob;
 pub mod linear;
+mod opening;
 pub mod policy;
 pub mod registry;
 pub mod sender;

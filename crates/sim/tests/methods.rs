@@ -1,5 +1,5 @@
-//! The start-ups the papers name, each on a path that shows what its source claims for it. 1000-byte
-//! packets, 40 Mbps and 100 ms: 500 packets of BDP.
+//! The start-ups the papers name, each on a path that shows what its source claims for it.
+//! 1000-byte packets, 40 Mbps and 100 ms: 500 packets of BDP.
 
 mod common;
 

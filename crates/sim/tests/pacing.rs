@@ -22,8 +22,8 @@ fn outcome(spec: FlowSpec, link: LinkSpec, duration_ms: u64) -> Outcome {
     run(&network(vec![link], vec![spec], duration_ms))
 }
 
-/// Up to half the BDP a gain of two does not exceed the bottleneck's rate, so next to nothing waits;
-/// a burst leaves half of itself in the queue.
+/// Up to half the BDP a gain of two does not exceed the bottleneck's rate, so next to nothing
+/// waits; a burst leaves half of itself in the queue.
 #[test]
 fn paced_slow_start_queues_a_fraction_of_what_bursts_queue() {
     for recovery in ALL {

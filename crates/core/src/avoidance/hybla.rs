@@ -1,11 +1,11 @@
 //! Hybla's congestion avoidance (Caini and Firrincieli, "TCP Hybla: a TCP enhancement for
-//! heterogeneous networks", International Journal of Satellite Communications and Networking, 2004),
-//! as Linux has it (`tcp_hybla.c`).
+//! heterogeneous networks", International Journal of Satellite Communications and Networking,
+//! 2004), as Linux has it (`tcp_hybla.c`).
 //!
 //! What it believes: a long RTT is no reason to grow more slowly. What it does: each ACK adds
-//! `rho^2 / W` segments ([`crate::estimate::rho`]), which is `rho^2` per RTT, so that the rate grows
-//! by one segment per 25 ms in every 25 ms, whatever the RTT. At an RTT of 25 ms or less this is
-//! RFC 5681's linear growth. A loss costs half.
+//! `rho^2 / W` segments ([`crate::estimate::rho`]), which is `rho^2` per RTT, so that the rate
+//! grows by one segment per 25 ms in every 25 ms, whatever the RTT. At an RTT of 25 ms or less this
+//! is RFC 5681's linear growth. A loss costs half.
 //!
 //! Departure: Linux cuts rho at 16 in slow start only; `rho_max` cuts it here too.
 

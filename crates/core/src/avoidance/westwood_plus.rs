@@ -1,17 +1,18 @@
 //! Westwood+ as Linux has it (`tcp_westwood.c`; Grieco and Mascolo, Computer Communication Review,
 //! 2004): Reno's growth, and a window set to what the path carried.
 //!
-//! What it believes: at a loss the path still has room for the rate it carried, over the RTT without
-//! a queue ([`crate::estimate::rate_per_rtt`]). What it does with `w = max(2, rate * RTTmin)` in
-//! whole segments:
+//! What it believes: at a loss the path still has room for the rate it carried, over the RTT
+//! without a queue ([`crate::estimate::rate_per_rtt`]). What it does with `w = max(2, rate *
+//! RTTmin)` in whole segments:
 //!
 //! ```text
 //! loss found by duplicate ACKs:  half, as Reno, during recovery; then ssthresh = cwnd = w
 //! timeout:                       ssthresh = w, cwnd = 1
 //! ```
 //!
-//! Published: all of it. With slow start it is Linux' `westwood`; the system of the Astart and Agile
-//! Probing papers is [`crate::avoidance::Westwood`], which has a finer estimate and cuts at once.
+//! Published: all of it. With slow start it is Linux' `westwood`; the system of the Astart and
+//! Agile Probing papers is [`crate::avoidance::Westwood`], which has a finer estimate and cuts at
+//! once.
 //!
 //! Departures: the end of recovery is the first ACK after it, and the growth limits of the sender
 //! hold there. Linux takes `w` as of the end of recovery, and so does this.

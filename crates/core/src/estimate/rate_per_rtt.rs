@@ -1,6 +1,7 @@
 //! Westwood+'s bandwidth estimate: what was acknowledged in an RTT, once per RTT, smoothed twice
-//! (Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP
-//! congestion control", Computer Communication Review, 2004), as Linux has it (`tcp_westwood.c`).
+//! (Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas
+//! TCP congestion control", Computer Communication Review, 2004), as Linux has it
+//! (`tcp_westwood.c`).
 //!
 //! ```text
 //! when now - start > max(RTT, 50 ms):

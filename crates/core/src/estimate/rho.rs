@@ -2,8 +2,9 @@
 //! and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International
 //! Journal of Satellite Communications and Networking, 2004).
 //!
-//! `rho = max(srtt / rtt0, 1)` with `rtt0` = 25 ms, in eighths and rounded down, taken anew whenever
-//! srtt has never been smaller, as Linux does (`tcp_hybla.c`). So a queue does not make it grow.
+//! `rho = max(srtt / rtt0, 1)` with `rtt0` = 25 ms, in eighths and rounded down, taken anew
+//! whenever srtt has never been smaller, as Linux does (`tcp_hybla.c`). So a queue does not make it
+//! grow.
 
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue};

@@ -4,23 +4,23 @@
 //!
 //! What it believes: a long RTT is no reason to send more slowly. What it does: each ACK adds
 //! `2^rho - 1` segments ([`crate::estimate::rho`]), so that after the same time the rate is that of
-//! a connection whose RTT is 25 ms; the window stops at ssthresh. At an RTT of 25 ms or less this is
-//! slow start.
+//! a connection whose RTT is 25 ms; the window stops at ssthresh. At an RTT of 25 ms or less this
+//! is slow start.
 //!
 //! Published: all of it. `2^rho` is taken in 128ths of a segment with rho in eighths, and what is
 //! left over is carried to the next ACK, as in Linux.
 //!
 //! Departures: Linux begins with a window of rho segments; here the first window is the endpoint's,
 //! as it is chosen before an RTT is known. The paper scales ssthresh by rho too; Linux does not.
-//! With an ACK per segment the window multiplies by `2^rho` per RTT: at 600 ms rho is 24, cut to 16,
-//! and still nothing holds the growth but what the flight justifies and ssthresh. Set `rho_max`, or
-//! ssthresh, on such a path.
+//! With an ACK per segment the window multiplies by `2^rho` per RTT: at 600 ms rho is 24, cut to
+//! 16, and still nothing holds the growth but what the flight justifies and ssthresh. Set
+//! `rho_max`, or ssthresh, on such a path.
 
 use crate::estimate::rho::{self, Rho};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobValue, Knobs};
+use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::opening::Opening;
 use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::{Bytes, mul_div};
 use crate::view::View;

@@ -28,8 +28,8 @@
 
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::opening::Opening;
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
-use crate::startup::opening::Opening;
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Phase, View};

@@ -15,8 +15,8 @@
 
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::opening::Opening;
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, mul_div};
 use crate::view::View;

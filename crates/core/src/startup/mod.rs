@@ -9,7 +9,6 @@ mod hystart;
 mod large_initial_window;
 mod limited;
 mod m_start;
-mod opening;
 mod paced;
 pub(crate) mod slow_start;
 pub(crate) mod vegas;

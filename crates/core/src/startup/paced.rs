@@ -9,15 +9,15 @@
 //! ("Understanding the Performance of TCP Pacing", INFOCOM 2000) study it.
 //!
 //! Inferred: the window grows as in RFC 5681, one segment per ACK, because a policy has no timer;
-//! the pacing rate does what the timer is for. It is `gain * cwnd / srtt` with Linux' gain of two in
-//! slow start (`tcp_pacing_ss_ratio`): the window doubles within an RTT, so anything less would hold
-//! growth back. The first window leaves at once, as nothing is known of the path yet, and what
+//! the pacing rate does what the timer is for. It is `gain * cwnd / srtt` with Linux' gain of two
+//! in slow start (`tcp_pacing_ss_ratio`): the window doubles within an RTT, so anything less would
+//! hold growth back. The first window leaves at once, as nothing is known of the path yet, and what
 //! follows start-up is not paced.
 
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::opening::Opening;
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, Rate, Span};
 use crate::view::View;
