@@ -28,7 +28,7 @@ fn main() -> io::Result<()> {
 /// FNV-1a over the sources of the crates that decide what a run yields.
 fn fingerprint(here: &Path) -> io::Result<u64> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for name in ["core", "sim", "scenario", "runner"] {
+    for name in ["core", "control", "sim", "scenario", "runner"] {
         let sources = here.join("..").join(name).join("src");
         println!("cargo:rerun-if-changed={}", sources.display());
         for path in files(&sources, "rs")? {

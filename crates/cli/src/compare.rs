@@ -63,7 +63,8 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
         output::print(&plot.map_or(table.clone(), |plot| format!("{plot}\n{table}")))?;
     }
     if let Some(out) = &args.out {
-        let names: Vec<&str> = report.runs.iter().map(|run| run.result.alias.as_str()).collect();
+        let mut names: Vec<&str> = report.runs.iter().map(|run| &*run.result.alias).collect();
+        names.dedup();
         let subtitle = summary::path(&report);
         let about = About { title: names.join(", "), subtitle, expectations: None };
         output::note(&format!("report: {}", page::write(out, &report, &about)?.display()));

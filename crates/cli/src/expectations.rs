@@ -39,26 +39,27 @@ pub(crate) fn check_names(scenario: &Scenario) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks every condition on every run; `None` if the scenario expects nothing.
-pub(crate) fn check<'a>(
-    scenario: &Scenario,
-    runs: impl Iterator<Item = &'a RunResult> + Clone,
-) -> Option<Checked> {
+/// Checks every condition on every run; `None` if the scenario expects nothing. The runs of one
+/// control share a row, with what was measured in all of them.
+pub(crate) fn check(scenario: &Scenario, runs: &[&RunResult]) -> Option<Checked> {
     let columns = ["control", "field", "expected", "measured", "verdict"].map(Column::text);
     let mut table = Table::new("expectations", "Expected of the results", columns);
     let mut all = Vec::new();
     let mut alone = Scenario::default();
     for (expect, field) in scenario.expect.iter().flat_map(conditions) {
         alone.expect = vec![expect];
-        for run in runs.clone() {
+        for runs in runs.chunk_by(|one, next| one.alias == next.alias) {
+            let run = runs[0];
             let named = alone.expect[0].control.as_ref();
             if named.is_some_and(|name| *name != run.alias && *name != run.control) {
                 continue;
             }
-            let mut unmet = alone.unmet(run);
+            let unmet = runs.iter().flat_map(|run| of_run(&alone, run, runs));
+            let mut unmet: Vec<Unmet> = unmet.collect();
             unmet.iter_mut().for_each(|unmet| unmet.measured = shortened(&unmet.measured));
             let verdict = if unmet.is_empty() { Verdict::Pass } else { Verdict::Fail };
-            let values = measured(run, &field).unwrap_or_default();
+            let values = runs.iter().flat_map(|run| measured(run, &field).unwrap_or_default());
+            let values: Vec<(String, Value)> = values.collect();
             let expected = serde_json::to_value(&alone.expect[0].fields[&field]);
             let expected = expected.ok().and_then(|text| Some(text.as_str()?.to_owned()));
             table.push([
@@ -72,6 +73,16 @@ pub(crate) fn check<'a>(
         }
     }
     (!table.rows.is_empty()).then_some(Checked { table, unmet: all })
+}
+
+/// The conditions that one of the runs of a control does not meet; of several its seed is said.
+fn of_run(scenario: &Scenario, run: &RunResult, runs: &[&RunResult]) -> Vec<Unmet> {
+    let mut unmet = scenario.unmet(run);
+    if runs.len() > 1 {
+        let seed = format!(", seed {}", run.seed);
+        unmet.iter_mut().for_each(|unmet| unmet.control.push_str(&seed));
+    }
+    unmet
 }
 
 /// The value, or the smallest and the largest, or the words of several flows.

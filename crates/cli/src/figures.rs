@@ -1,4 +1,4 @@
-//! Curves over time from the traces of a report.
+//! Curves over time from the traces of a report: of every control's first run.
 
 use firstflight_report::{Axis, Figure, Panel, Series};
 use firstflight_runner::{Report, Run};
@@ -14,13 +14,14 @@ const INTERVALS: u64 = 200;
 /// cwnd of every run, for a terminal; `None` without traces or when runs have several flows.
 pub(crate) fn windows(report: &Report) -> Option<Figure> {
     let panel = window_panel(report)?;
-    Some(Figure::new("cwnd", format!("cwnd over time: {}", path(report)), time()).panel(panel))
+    let title = format!("cwnd over time: {}{}", path(report), seed(report));
+    Some(Figure::new("cwnd", title, time()).panel(panel))
 }
 
 /// Window, queue and throughput of every run on one time axis, and for runs of several flows the
 /// windows of the first of them. Empty without traces.
 pub(crate) fn all(report: &Report, command: &str) -> Vec<Figure> {
-    if report.runs.iter().all(|run| run.queues.is_empty()) {
+    if firsts(report).all(|run| run.queues.is_empty()) {
         return Vec::new();
     }
     let title = match window_panel(report) {
@@ -32,26 +33,37 @@ pub(crate) fn all(report: &Report, command: &str) -> Vec<Figure> {
     overview.panels.extend([queue_panel(report), throughput_panel(report)]);
     let mut figures = vec![described(overview, report, command)];
     if report.resolved.flow_count() > 1 {
-        let each = report.runs.iter().enumerate().map(|(i, run)| flows_of(report, run, i));
+        let each = firsts(report).enumerate().map(|(i, run)| flows_of(report, run, i));
         figures.extend(each.map(|figure| described(figure, report, command)));
     }
     figures
 }
 
+/// The run of every control with the first seed. Curves of several seeds would hide each other.
+fn firsts(report: &Report) -> impl Iterator<Item = &Run> {
+    report.runs.iter().filter(|run| run.result.seed == report.resolved.seed)
+}
+
 fn described(figure: Figure, report: &Report, command: &str) -> Figure {
-    let caption = format!("{}; {}", path(report), figure.caption);
+    let caption = format!("{}{}; {}", path(report), seed(report), figure.caption);
     let caption = caption.trim_end_matches("; ").to_owned();
     figure.caption(caption).command(command)
 }
 
+/// Which of several runs is drawn.
+fn seed(report: &Report) -> String {
+    match report.resolved.runs {
+        1 => String::new(),
+        _ => format!(", seed {}", report.resolved.seed),
+    }
+}
+
 /// One curve per run and the BDP, if every run has one flow.
 fn window_panel(report: &Report) -> Option<Panel> {
-    if report.runs.iter().any(|run| run.flows.len() != 1) {
+    if firsts(report).any(|run| run.flows.len() != 1) {
         return None;
     }
-    let curves = report
-        .runs
-        .iter()
+    let curves = firsts(report)
         .map(|run| Series::steps(run.result.alias.clone(), points(&run.flows[0], "cwnd_packets")));
     let panel = Panel::new(Axis::new("cwnd", "packets"));
     Some(with_bdp(curves.fold(panel, Panel::with), report))
@@ -69,7 +81,7 @@ fn with_bdp(panel: Panel, report: &Report) -> Panel {
 fn queue_panel(report: &Report) -> Panel {
     let slowest = bottleneck_bps(report);
     let at = report.resolved.links.iter().position(|link| link.rate_bps == slowest).unwrap_or(0);
-    let curves = report.runs.iter().filter_map(|run| {
+    let curves = firsts(report).filter_map(|run| {
         let queue = run.queues.get(at)?;
         Some(Series::steps(run.result.alias.clone(), points(queue, "queue_packets")))
     });
@@ -79,9 +91,7 @@ fn queue_panel(report: &Report) -> Panel {
 fn throughput_panel(report: &Report) -> Panel {
     let scale = Scale::of(report);
     let panel = Panel::new(Axis::new("throughput", scale.unit));
-    let curves = report
-        .runs
-        .iter()
+    let curves = firsts(report)
         .map(|run| Series::steps(run.result.alias.clone(), throughput(report, run, scale.bps)));
     let capacity = bottleneck_bps(report) as f64 / scale.bps;
     let capacity = Series::reference("capacity", level(report, capacity));

@@ -46,13 +46,13 @@ pub(crate) fn measure(
     transport: Transport,
     purpose: Use,
 ) -> Result<Report, Failure> {
-    let plans = scenario.plans()?.len();
-    let flows = scenario.resolve()?.flow_count();
-    let progress = Progress::new(plans);
+    let resolved = scenario.resolve()?;
+    let runs = scenario.plans()?.len() * resolved.seeds().count();
+    let progress = Progress::new(runs);
     progress.say("runs");
     let done = |done, total| progress.set(done, total);
     let options = Options {
-        samples: samples(purpose, flows, plans as u64),
+        samples: samples(purpose, resolved.flow_count(), runs as u64),
         stop: Some(interrupt::listen()),
         on_done: Some(&done),
     };
@@ -60,7 +60,7 @@ pub(crate) fn measure(
     drop(progress);
     if report.interrupted {
         let finished = report.runs.len();
-        output::complain(&format!("interrupted: {finished} of {plans} runs were finished"));
+        output::complain(&format!("interrupted: {finished} of {runs} runs were finished"));
     }
     Ok(report)
 }

@@ -30,7 +30,10 @@ pub(crate) fn write(out: &Path, report: &Report, about: &About<'_>) -> Result<Pa
 fn page(report: &Report, about: &About<'_>) -> Page {
     let command = command_line::typed();
     let mut results = Section::new("results", "Results").table(summary::table(report));
-    for note in report.runs.iter().filter_map(|run| run.result.note.as_ref()) {
+    let mut notes: Vec<&String> =
+        report.runs.iter().filter_map(|run| run.result.note.as_ref()).collect();
+    notes.dedup();
+    for note in notes {
         results = results.text(note);
     }
     let mut page = Page::new(&about.title).subtitle(&about.subtitle).section(results);

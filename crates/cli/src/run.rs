@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use firstflight_report::terminal;
-use firstflight_scenario::{Document, Scenario};
+use firstflight_scenario::{Document, RunResult, Scenario};
 
 use crate::failure::{Failure, Status};
 use crate::measure::{Use, check_distinct, measure};
@@ -61,8 +61,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
     }
     let report = measure(&scenario, transport, purpose(args))?;
-    let runs = report.runs.iter().map(|run| &run.result);
-    let checked = expectations::check(&scenario, runs);
+    let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
+    let checked = expectations::check(&scenario, &runs);
     if args.json {
         output::print(&report.results().to_json()?)?;
     } else {

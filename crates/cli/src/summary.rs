@@ -1,16 +1,23 @@
-//! Runs side by side: one row per control.
+//! Controls side by side: a row for each, over its flows and runs.
 
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Cell, Column, Table};
 use firstflight_runner::Report;
-use firstflight_scenario::{FlowResult, Rate, ResolvedBuffer, RunResult, Time};
+use firstflight_scenario::measure::mean_and_interval;
+use firstflight_scenario::{FilesResult, FlowResult, Rate, ResolvedBuffer, RunResult, Time};
 
 /// The table of a report. Several flows of one run share a row: rates are their sum, counts too,
-/// windows and times their mean.
+/// windows and times their mean. So do several runs of one control: their mean, with the 95 %
+/// confidence interval.
 pub(crate) fn table(report: &Report) -> Table {
     let scale = Scale::of(report);
-    let flows = report.resolved.flow_count();
-    let sized = report.resolved.flows.iter().any(|group| group.size_bytes.is_some());
+    let resolved = &report.resolved;
+    let flows = resolved.flow_count();
+    let has = Has {
+        size: resolved.flows.iter().any(|group| group.size_bytes.is_some()),
+        files: resolved.flows.iter().any(|group| group.files.is_some()),
+        flows: flows > 1,
+    };
     let mut columns = vec![
         Column::text("control"),
         Column::number("throughput", scale.unit),
@@ -23,28 +30,40 @@ pub(crate) fn table(report: &Report) -> Table {
         Column::number("retransmitted", ""),
         Column::number("peak queue", "packets"),
     ];
-    if sized {
+    if has.size {
         columns.push(Column::number("completion", "s"));
     }
-    if flows > 1 {
+    if has.files {
+        columns.push(Column::number("files", ""));
+        columns.push(Column::number("file throughput", scale.unit));
+        columns.push(Column::number("time of a file", "s"));
+    }
+    if has.flows {
         columns.push(Column::number("Jain index", ""));
     }
-    let title = match flows {
-        1 => format!("{}, one flow", path(report)),
-        n => format!("{}, {n} flows summed or averaged", path(report)),
+    let of_flows = match flows {
+        1 => "one flow".to_owned(),
+        n => format!("{n} flows summed or averaged"),
     };
+    let of_runs = match resolved.runs {
+        1 => String::new(),
+        n => format!(", mean of {n} runs and its 95 % confidence interval"),
+    };
+    let title = format!("{}, {of_flows}{of_runs}", path(report));
     let mut table = Table::new("summary", title, columns);
-    for run in &report.runs {
-        let mut row = row(report, &run.result, &scale);
-        if sized {
-            row.push(mean(&run.result, |flow| flow.completion_time_s, 3));
-        }
-        if flows > 1 {
-            row.push(Cell::number(run.result.jain_index, 3));
-        }
-        table.push(row);
+    for runs in report.runs.chunk_by(|one, next| one.result.alias == next.result.alias) {
+        let results: Vec<&RunResult> = runs.iter().map(|run| &run.result).collect();
+        table.push(row(report, &results, &scale, has));
     }
     table
+}
+
+/// What a row has beyond the columns of every table.
+#[derive(Clone, Copy, Debug)]
+struct Has {
+    size: bool,
+    files: bool,
+    flows: bool,
 }
 
 /// The table for a terminal: a column per control if the screen is wide enough, else a row per
@@ -145,54 +164,113 @@ impl Scale {
     }
 }
 
-fn row(report: &Report, run: &RunResult, scale: &Scale) -> Vec<Cell> {
-    // A single flow is measured over its own life, several over the whole run.
-    let (throughput, utilization) = match run.flows.as_slice() {
-        [flow] => (flow.throughput_bps, flow.utilization),
-        _ => {
-            let total = run.total_throughput_bps;
-            (total, total / bottleneck_bps(report).max(1) as f64)
-        }
-    };
+fn row(report: &Report, runs: &[&RunResult], scale: &Scale, has: Has) -> Vec<Cell> {
     // Each of many flows has a small share of the path.
-    let shares = if run.flows.len() > 10 { 4 } else { 2 };
+    let shares = if runs.iter().any(|run| run.flows.len() > 10) { 4 } else { 2 };
+    let capacity = bottleneck_bps(report).max(1) as f64;
     let sum = |count: fn(&FlowResult) -> u64| {
-        Cell::number(run.flows.iter().map(count).sum::<u64>() as f64, 0)
+        mean(runs, 0, |run| Some(run.flows.iter().map(count).sum::<u64>() as f64))
     };
-    vec![
-        run.alias.clone().into(),
-        Cell::number(throughput / scale.bps, 2),
-        Cell::number(utilization * 100.0, 1),
-        mean(run, |flow| flow.startup.exit_window_over_bdp, shares),
-        exit_reason(run).into(),
-        mean(run, |flow| flow.startup.time_to_bdp_s.at_90, 2),
-        Cell::number(run.bottleneck.drops as f64, 0),
+    let flows = |decimals, value: fn(&FlowResult) -> Option<f64>| {
+        mean(runs, decimals, |run| average(&run.flows, value))
+    };
+    let mut row = vec![
+        runs.first().map_or(String::new(), |run| run.alias.clone()).into(),
+        mean(runs, 2, |run| Some(throughput(run) / scale.bps)),
+        mean(runs, 1, |run| Some(utilization(run, capacity) * 100.0)),
+        flows(shares, |flow| flow.startup.exit_window_over_bdp),
+        exit_reason(runs).into(),
+        flows(2, |flow| flow.startup.time_to_bdp_s.at_90),
+        mean(runs, 0, |run| Some(run.bottleneck.drops as f64)),
         sum(|flow| flow.timeouts),
         sum(|flow| flow.retransmitted_packets),
-        Cell::number(run.bottleneck.peak_queue_packets as f64, 0),
-    ]
+        mean(runs, 0, |run| Some(run.bottleneck.peak_queue_packets as f64)),
+    ];
+    if has.size {
+        row.push(flows(3, |flow| flow.completion_time_s));
+    }
+    if has.files {
+        let of_file = |decimals, value: fn(&FilesResult) -> f64| {
+            mean(runs, decimals, |run| over_files(run, value))
+        };
+        row.push(sum(|flow| flow.files.map_or(0, |files| files.count)));
+        let bps = mean(runs, 2, |run| {
+            Some(over_files(run, |files| files.mean_throughput_bps)? / scale.bps)
+        });
+        row.push(bps);
+        row.push(of_file(3, |files| files.mean_time_s));
+    }
+    if has.flows {
+        row.push(mean(runs, 3, |run| Some(run.jain_index)));
+    }
+    row
 }
 
-/// The mean over the flows that have a value; a dash when none has.
-fn mean(run: &RunResult, value: impl Fn(&FlowResult) -> Option<f64>, decimals: u8) -> Cell {
-    let values: Vec<f64> = run.flows.iter().filter_map(value).collect();
-    Cell::number(values.iter().sum::<f64>() / values.len() as f64, decimals)
+/// A single flow is measured over its own life, several over the whole run.
+fn throughput(run: &RunResult) -> f64 {
+    match run.flows.as_slice() {
+        [flow] => flow.throughput_bps,
+        _ => run.total_throughput_bps,
+    }
+}
+
+fn utilization(run: &RunResult, capacity_bps: f64) -> f64 {
+    match run.flows.as_slice() {
+        [flow] => flow.utilization,
+        _ => run.total_throughput_bps / capacity_bps,
+    }
+}
+
+/// The mean over all files of all sources of a run; `None` if none was done.
+fn over_files(run: &RunResult, value: fn(&FilesResult) -> f64) -> Option<f64> {
+    let done: Vec<&FilesResult> = run.flows.iter().filter_map(|flow| flow.files.as_ref()).collect();
+    let count: u64 = done.iter().map(|files| files.count).sum();
+    let sum: f64 = done.iter().map(|files| value(files) * files.count as f64).sum();
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// The mean over the flows that have a value.
+fn average(flows: &[FlowResult], value: fn(&FlowResult) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = flows.iter().filter_map(value).collect();
+    mean_and_interval(&values).0
+}
+
+/// The mean over the runs that have a value, a dash when none has; with several of them its
+/// confidence interval, and how many they are where that is not all.
+fn mean(runs: &[&RunResult], decimals: u8, value: impl Fn(&RunResult) -> Option<f64>) -> Cell {
+    let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
+    let (mean, half) = mean_and_interval(&values);
+    let value = Cell::number(mean.unwrap_or(f64::NAN), decimals);
+    if runs.len() == 1 || mean.is_none() {
+        return value;
+    }
+    // A mean of whole numbers is none.
+    let decimals = usize::from(decimals.max(1));
+    let mut text = format!("{:.decimals$}", mean.unwrap_or(f64::NAN));
+    if let Some(half) = half {
+        text = format!("{text} ± {half:.decimals$}");
+    }
+    if values.len() < runs.len() {
+        text = format!("{text} ({} of {})", values.len(), runs.len());
+    }
+    text.into()
 }
 
 /// The most frequent reason, with how often it occurs where that is not always.
-fn exit_reason(run: &RunResult) -> String {
+fn exit_reason(runs: &[&RunResult]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for flow in &run.flows {
+    for flow in runs.iter().flat_map(|run| &run.flows) {
         let reason = flow.startup.exit_reason.as_deref().unwrap_or("none");
         match counts.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, count)) => *count += 1,
             None => counts.push((reason, 1)),
         }
     }
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
     match counts.iter().max_by_key(|(_, count)| *count) {
         None => "none".to_owned(),
         Some((reason, _)) if counts.len() == 1 => (*reason).to_owned(),
-        Some((reason, count)) => format!("{reason} ({count} of {})", run.flows.len()),
+        Some((reason, count)) => format!("{reason} ({count} of {all})"),
     }
 }
 

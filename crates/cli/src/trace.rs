@@ -30,6 +30,9 @@ pub(crate) fn write(out: &Path, report: &Report) -> Result<usize, Failure> {
     let mut files = 0;
     for run in &report.runs {
         let mut name = file_name(&run.result.alias);
+        if report.resolved.runs > 1 {
+            name = format!("{name}.seed-{}", run.result.seed);
+        }
         while !names.insert(name.clone()) {
             name.push('_');
         }

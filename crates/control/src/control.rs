@@ -252,6 +252,8 @@ fn read(kind: KnobKind, text: &str) -> Option<KnobValue> {
             Threshold::None => Amount::Unlimited,
             Threshold::At(Window::Packets(packets)) => Amount::Segments(packets),
             Threshold::At(Window::Bytes(bytes)) => Amount::Bytes(bytes),
+            // A control knows no path.
+            Threshold::At(Window::Bdp(_)) => return None,
         }),
         KnobKind::Time(low, high) => {
             let span = Span(text.parse::<Time>().ok()?.ns());

@@ -181,11 +181,16 @@ fn lay_out_case(
     if let Some(controls) = &case.controls {
         document.set_controls(controls)?;
     }
-    let scenario = document.scenario()?;
+    let mut scenario = document.scenario()?;
+    if scenario.runs.is_some() {
+        let problem = "`runs` in a scenario; accepted: `seeds` of the file or of a case";
+        return Err(ReproduceError::paper(base.file(), problem));
+    }
     scenario.check_controls(|spec| check_control(spec).map_err(|error| error.to_string()))?;
     let names: Vec<String> = scenario.controls.iter().map(|spec| spec.text.clone()).collect();
     let seeds = if quick { 1 } else { case.seeds.unwrap_or(data.seeds).max(1) };
     let first = scenario.seed.unwrap_or(1);
+    scenario.runs = Some(seeds).filter(|seeds| *seeds > 1);
     let seeded = |control: &str| -> Result<Variant, ReproduceError> {
         let mut document = document.clone();
         if !control.is_empty() {

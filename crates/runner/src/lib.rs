@@ -47,7 +47,8 @@ pub struct Options<'a> {
 pub struct Report {
     /// The scenario in base units.
     pub resolved: Resolved,
-    /// In the order of the controls; after an interruption only those that were finished.
+    /// In the order of the controls, those of one control in the order of their seeds; after an
+    /// interruption only those that were finished.
     pub runs: Vec<Run>,
     /// The run was told to stop before all was done.
     pub interrupted: bool,
@@ -87,7 +88,7 @@ impl Report {
     }
 }
 
-/// Runs every plan of the scenario on the simulator, in parallel over the cores.
+/// Runs every plan of the scenario with every seed on the simulator, in parallel over the cores.
 ///
 /// # Errors
 /// A contradictory scenario, an unknown control or knob, or an interruption before any run was
@@ -106,15 +107,19 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
             Ok((plan, controls))
         })
         .collect::<Result<_, ControlProblem>>()?;
-    let total = prepared.len();
+    let runs: Vec<(u64, &(Plan, Vec<Control>))> = prepared
+        .iter()
+        .flat_map(|prepared| resolved.seeds().map(move |seed| (seed, prepared)))
+        .collect();
+    let total = runs.len();
     let done = AtomicUsize::new(0);
-    let runs: Vec<Option<Run>> = prepared
+    let runs: Vec<Option<Run>> = runs
         .par_iter()
-        .map(|(plan, controls)| {
+        .map(|(seed, (plan, controls))| {
             if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return None;
             }
-            let run = run_plan(&resolved, plan, controls, options).ok()?;
+            let run = run_plan(&resolved, *seed, plan, controls, options).ok()?;
             let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
             if let Some(report) = options.on_done {
                 report(finished, total);
@@ -140,10 +145,12 @@ pub fn check_control(spec: &ControlSpec) -> Result<(), ControlProblem> {
 
 fn run_plan(
     resolved: &Resolved,
+    seed: u64,
     plan: &Plan,
     controls: &[Control],
     options: &Options<'_>,
 ) -> Result<Run, Interrupted> {
+    let resolved = &Resolved { seed, ..resolved.clone() };
     let sample_every = options
         .samples
         .map(|samples| Span((resolved.duration_ns / u64::from(samples.max(1))).max(1)));

@@ -63,6 +63,7 @@ flags! {
     delayed_ack "--delayed-ack" "delayed_ack" "1" "Packets per ACK";
     recovery "--recovery" "recovery" "newreno (linux: sack)" "Loss recovery: reno, newreno or sack";
     seed "--seed" "seed" "1" "Seed of every random stream";
+    runs "--runs" "runs" "1" "Runs of each control, with seeds from --seed on";
     start_jitter "--start-jitter" "flow[0].start_jitter" "0ms"
         "Each flow starts up to this much later, at random";
     profile "--profile" "profile" "rfc" "Endpoint constants: rfc, ns2 or linux";

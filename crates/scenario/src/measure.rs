@@ -30,6 +30,26 @@ pub fn mean_and_error(values: &[f64]) -> (Option<f64>, Option<f64>) {
     (Some(mean), error)
 }
 
+/// The mean of values and half the width of its 95 % confidence interval, by Student's t; no
+/// interval of fewer than two.
+pub fn mean_and_interval(values: &[f64]) -> (Option<f64>, Option<f64>) {
+    let (mean, error) = mean_and_error(values);
+    (mean, error.map(|error| error * student_95(values.len() - 1)))
+}
+
+/// The 97.5 % quantile of Student's t with so many degrees of freedom, to three digits.
+fn student_95(freedom: usize) -> f64 {
+    let exact = freedom.checked_sub(1).and_then(|i| STUDENT_95.get(i));
+    // The first term of the expansion around the normal quantile: good to 0.01 beyond the table.
+    exact.copied().unwrap_or(1.960 + 2.372 / freedom as f64)
+}
+
+/// For 1 to 20 degrees of freedom, as every table of the distribution has them.
+const STUDENT_95: [f64; 20] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+    2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+];
+
 /// Bits per second of `bytes` moved in `ns` nanoseconds; 0 in no time.
 pub fn throughput_bps(bytes: u64, ns: u64) -> f64 {
     ratio(bytes as f64 * 8.0 * 1e9, ns as f64)
@@ -55,6 +75,18 @@ mod tests {
         );
         assert_eq!(mean_and_error(&[7.0]), (Some(7.0), None));
         assert_eq!(mean_and_error(&[]), (None, None));
+    }
+
+    #[test]
+    fn the_interval_of_few_values_is_wider_than_two_errors() {
+        // Error sqrt(1/3) of four values, times 3.182 for three degrees of freedom.
+        let (_, half) = mean_and_interval(&[2.0, 4.0, 2.0, 4.0]);
+        assert!((half.unwrap() - 3.182 * (1.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert_eq!(mean_and_interval(&[7.0]), (Some(7.0), None));
+        // 2.080, 2.042, 1.984 and 1.962 in tables.
+        for (freedom, quantile) in [(21, 2.080), (30, 2.042), (100, 1.984), (1000, 1.962)] {
+            assert!((student_95(freedom) - quantile).abs() < 0.01, "{freedom}");
+        }
     }
 
     #[test]

@@ -49,8 +49,10 @@ pub struct Resolved {
     pub controls: Vec<ControlSpec>,
     /// Time measured.
     pub duration_ns: u64,
-    /// Seed of every random stream.
+    /// Seed of every random stream of the first run.
     pub seed: u64,
+    /// Runs of each control; the others have the seeds after the first.
+    pub runs: u64,
     /// Payload of a packet.
     pub packet_bytes: u64,
     /// Bytes a packet adds on the link.
@@ -192,6 +194,11 @@ pub struct ResolvedUdp {
 }
 
 impl Resolved {
+    /// The seeds of the runs of each control.
+    pub fn seeds(&self) -> std::ops::Range<u64> {
+        self.seed..self.seed.saturating_add(self.runs)
+    }
+
     /// Bytes a full packet takes on a link.
     pub fn wire_bytes(&self) -> u64 {
         self.packet_bytes + self.header_bytes

@@ -106,7 +106,7 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "--buffer 0bdp: a buffer of zero holds nothing; accepted: 500pkt, 64KiB, 64KB, 1bdp, \
          0.25bdp",
     ),
-    ("--iw", "10", "--iw 10: a window needs a unit; accepted: 10pkt, 64KiB, 64KB"),
+    ("--iw", "10", "--iw 10: a window needs a unit; accepted: 10pkt, 64KiB, 64KB, 1bdp"),
     ("--syn", "maybe", "--syn maybe: neither true nor false; accepted: true, false"),
     (
         "--start-jitter",

@@ -198,3 +198,17 @@ proptest! {
         prop_assert_eq!(again.to_toml(), scenario.to_toml());
     }
 }
+
+#[test]
+fn a_window_in_bdp_is_that_of_the_flows_path_and_runs_are_seeds() {
+    let text = "controls = ['newreno']\nssthresh = '0.5bdp'\nseed = 4\nruns = 3\n\
+        [[link]]\nname = 'a'\nrate = '40Mbps'\ndelay = '50ms'\n\
+        [[link]]\nname = 'b'\nrate = '80Mbps'\ndelay = '25ms'\n\
+        [[flow]]\npath = ['a']\n[[flow]]\npath = ['a', 'b']\niw = '0.01bdp'\naccess_delay = '9ms'";
+    let resolved = Scenario::parse(text, "x.toml").unwrap().resolve().unwrap();
+    // 40 Mbit/s times 100 and 150 ms: 500 and 750 packets of 1000 bytes.
+    assert_eq!(resolved.flows[0].ssthresh_bytes.value, Some(250_000));
+    assert_eq!(resolved.flows[1].ssthresh_bytes.value, Some(375_000));
+    assert_eq!(resolved.flows[1].iw_bytes.value, 8_000);
+    assert_eq!(resolved.seeds().collect::<Vec<_>>(), [4, 5, 6]);
+}

@@ -72,6 +72,51 @@ fn a_size_adds_the_completion_time_and_flows_add_fairness() {
 }
 
 #[test]
+fn runs_are_one_per_seed_and_the_table_shows_their_mean_and_interval() {
+    let words = ["compare", "newreno", "astart", "--runs", "3", "--seed", "5", "--loss", "0.1%"];
+    let outcome = run(&[&words[..], &["--json", "--duration", "5s"]].concat());
+    let document = json(&outcome);
+    let runs = document["runs"].as_array().unwrap();
+    let found: Vec<String> =
+        runs.iter().map(|run| format!("{} {}", run["alias"], run["seed"])).collect();
+    let wanted = ["newreno", "astart"].map(|name| [5, 6, 7].map(|i| format!("\"{name}\" {i}")));
+    assert_eq!(found, wanted.concat());
+    let mbps: Vec<f64> =
+        runs.iter().map(|run| run["total_throughput_bps"].as_f64().unwrap() / 1e6).collect();
+    assert!(mbps[0] != mbps[1] && mbps[1] != mbps[2], "{mbps:?}");
+
+    let table = run(&[&words[..], &["--duration", "5s"]].concat()).stdout;
+    let mean = mbps[..3].iter().sum::<f64>() / 3.0;
+    let squares: f64 = mbps[..3].iter().map(|value| (value - mean).powi(2)).sum();
+    let half = 4.303 * (squares / 2.0 / 3.0).sqrt();
+    assert!(table.contains(&format!("{mean:.2} ± {half:.2}")), "{mean} {half}\n{table}");
+    assert!(table.contains("mean of 3 runs"), "{table}");
+}
+
+#[test]
+fn an_expectation_is_for_every_run_and_names_the_seed_that_fails() {
+    let place = Place::new();
+    let text = "controls = ['newreno']\nruns = 3\nduration = '5s'\npath = { loss = '0.1%' }\n\
+        [expect]\nflows.delivered_packets = '<= 1'\nbottleneck.utilization = '<= 1'";
+    fs::write(place.path("s.toml"), text).unwrap();
+    let outcome = place.run(&["run", "s.toml", "--trace", "traces"]);
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert!(outcome.stderr.contains("newreno, seed 2: flows.0"), "{outcome:?}");
+    assert!(place.path("traces/newreno.seed-3.flow-0.csv").is_file());
+}
+
+#[test]
+fn sources_of_files_show_how_many_how_fast_and_how_long() {
+    let place = Place::new();
+    let text = "controls = ['newreno']\n[[flow]]\nfiles = { size = '100KB' }";
+    fs::write(place.path("s.toml"), text).unwrap();
+    let outcome = place.run(&["run", "s.toml", "--ssthresh", "1bdp"]);
+    for part in ["files", "file throughput (Mbps)", "time of a file (s)"] {
+        assert!(outcome.stdout.contains(part), "no {part} in {}", outcome.stdout);
+    }
+}
+
+#[test]
 fn the_longest_duration_comes_to_its_end() {
     let words = ["compare", "newreno", "--rate", "1kbps", "--duration", "12h", "--json"];
     assert_eq!(json(&run(&words))["runs"][0]["duration_s"], 43_200.0);

@@ -1,4 +1,4 @@
-//! Buffers and windows: packets, bytes or, for a buffer, a share of the path's BDP.
+//! Buffers and windows: packets, bytes or a share of the path's BDP.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,13 +21,10 @@ impl FromStr for Buffer {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        let (number, unit) = BUFFER.split(text)?;
-        let buffer = match unit {
-            "bdp" | "BDP" => Self::Bdp(BUFFER_BDP.read(&format!("{number}bdp"))?),
-            _ => match packets_or_bytes(&BUFFER, number, unit)? {
-                Window::Packets(n) => Self::Packets(n),
-                Window::Bytes(n) => Self::Bytes(n),
-            },
+        let buffer = match amount(&BUFFER, text)? {
+            Window::Packets(n) => Self::Packets(n),
+            Window::Bytes(n) => Self::Bytes(n),
+            Window::Bdp(n) => Self::Bdp(n),
         };
         match buffer {
             Self::Packets(0) | Self::Bytes(0) | Self::Bdp(0) => {
@@ -43,14 +40,7 @@ impl fmt::Display for Buffer {
         match *self {
             Self::Packets(n) => write!(f, "{n}pkt"),
             Self::Bytes(n) => write!(f, "{}", Size::from_bytes(n)),
-            Self::Bdp(milli) => {
-                write!(f, "{}", milli / 1000)?;
-                if milli % 1000 != 0 {
-                    let thousandths = format!("{:03}", milli % 1000);
-                    write!(f, ".{}", thousandths.trim_end_matches('0'))?;
-                }
-                f.write_str("bdp")
-            }
+            Self::Bdp(milli) => write_bdp(f, milli),
         }
     }
 }
@@ -62,22 +52,18 @@ pub enum Window {
     Packets(u64),
     /// `64KiB`: at least one byte.
     Bytes(u64),
+    /// `1bdp`, in thousandths of the path's bandwidth-delay product, 1 to 1,000,000.
+    Bdp(u64),
 }
 
 impl Window {
-    /// In whole packets of `packet` bytes payload: bytes are floored, and never fewer than one.
-    pub fn packets(self, packet: Size) -> u64 {
-        match self {
-            Self::Packets(n) => n,
-            Self::Bytes(n) => (n / packet.bytes().max(1)).max(1),
-        }
-    }
-
-    /// In bytes, with packets of `packet` bytes payload; saturates.
-    pub fn bytes(self, packet: Size) -> u64 {
+    /// In bytes, with packets of `packet` bytes payload; saturates. `bdp` gives the packets of so
+    /// many thousandths of the path's bandwidth-delay product.
+    pub fn bytes(self, packet: Size, bdp: impl Fn(u64) -> u64) -> u64 {
         match self {
             Self::Packets(n) => n.saturating_mul(packet.bytes()),
             Self::Bytes(n) => n,
+            Self::Bdp(milli) => bdp(milli).max(1).saturating_mul(packet.bytes()),
         }
     }
 }
@@ -86,9 +72,8 @@ impl FromStr for Window {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        let (number, unit) = WINDOW.split(text)?;
-        match packets_or_bytes(&WINDOW, number, unit)? {
-            Self::Packets(0) | Self::Bytes(0) => {
+        match amount(&WINDOW, text)? {
+            Self::Packets(0) | Self::Bytes(0) | Self::Bdp(0) => {
                 Err(WINDOW.error("a window of zero sends nothing"))
             }
             window => Ok(window),
@@ -101,6 +86,7 @@ impl fmt::Display for Window {
         match *self {
             Self::Packets(n) => write!(f, "{n}pkt"),
             Self::Bytes(n) => write!(f, "{}", Size::from_bytes(n)),
+            Self::Bdp(milli) => write_bdp(f, milli),
         }
     }
 }
@@ -121,7 +107,7 @@ impl FromStr for Threshold {
         match text.trim() {
             "none" | "unlimited" => Ok(Self::None),
             text => text.parse().map(Self::At).map_err(|error: QuantityError| QuantityError {
-                accepted: "32pkt, 64KiB, 64KB, none",
+                accepted: "32pkt, 64KiB, 64KB, 1bdp, none",
                 problem: error.problem,
             }),
         }
@@ -137,9 +123,25 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// Packets when the unit says so, else bytes; `kind` gives the words of the errors.
-fn packets_or_bytes(kind: &Kind, number: &str, unit: &str) -> Result<Window, QuantityError> {
+/// `1bdp` or `0.25bdp`.
+fn write_bdp(f: &mut fmt::Formatter<'_>, milli: u64) -> fmt::Result {
+    write!(f, "{}", milli / 1000)?;
+    if !milli.is_multiple_of(1000) {
+        let thousandths = format!("{:03}", milli % 1000);
+        write!(f, ".{}", thousandths.trim_end_matches('0'))?;
+    }
+    f.write_str("bdp")
+}
+
+/// Packets or a share of the BDP when the unit says so, else bytes; `kind` gives the words of the
+/// errors.
+fn amount(kind: &Kind, text: &str) -> Result<Window, QuantityError> {
+    let (number, unit) = kind.split(text)?;
     let text = format!("{number}{unit}");
+    if ["bdp", "BDP"].contains(&unit) {
+        let bdp = Kind { units: &[("bdp", 1000)], base: "0.001bdp", most: MOST_BDP, ..*kind };
+        return bdp.read(&format!("{number}bdp")).map(Window::Bdp);
+    }
     if ["pkt", "pkts", "packet", "packets"].contains(&unit) {
         return Kind { units: &[("pkt", 1)], base: "one packet", most: MOST_PACKETS, ..*kind }
             .read(&format!("{number}pkt"))
@@ -151,6 +153,7 @@ fn packets_or_bytes(kind: &Kind, number: &str, unit: &str) -> Result<Window, Qua
 /// More is no buffer of this world: about 10 s at 1 Tbit/s.
 const MOST_PACKETS: (u64, &str) = (1_000_000_000, "1000000000pkt");
 const MOST_BYTES: (u64, &str) = (1_000_000_000_000, "1TB");
+const MOST_BDP: (u64, &str) = (1_000_000, "1000bdp");
 
 const BUFFER: Kind = Kind {
     name: "a buffer",
@@ -160,19 +163,11 @@ const BUFFER: Kind = Kind {
     most: MOST_BYTES,
 };
 
-const BUFFER_BDP: Kind = Kind {
-    name: "a buffer",
-    units: &[("bdp", 1000)],
-    base: "0.001bdp",
-    accepted: BUFFER.accepted,
-    most: (1_000_000, "1000bdp"),
-};
-
 const WINDOW: Kind = Kind {
     name: "a window",
     units: SIZE_UNITS,
     base: "one byte",
-    accepted: "10pkt, 64KiB, 64KB",
+    accepted: "10pkt, 64KiB, 64KB, 1bdp",
     most: MOST_BYTES,
 };
 
@@ -214,11 +209,17 @@ mod tests {
     }
 
     #[test]
-    fn a_window_in_bytes_is_floored_to_packets() {
+    fn a_window_in_packets_or_bdp_is_so_many_payloads() {
         let packet = Size::from_bytes(1460);
-        assert_eq!("32KB".parse::<Window>().map(|w| w.packets(packet)), Ok(21));
-        assert_eq!(Window::Bytes(1).packets(packet), 1);
-        assert_eq!(Window::Packets(2).bytes(packet), 2920);
+        let bytes = |text: &str| {
+            let window: Window = text.parse().unwrap();
+            window.bytes(packet, |milli| 500 * milli / 1000)
+        };
+        assert_eq!(bytes("2pkt"), 2920);
+        assert_eq!(bytes("32KB"), 32_000);
+        assert_eq!(bytes("0.5bdp"), 250 * 1460);
+        assert_eq!(bytes("0.001bdp"), 1460, "a packet at least");
+        assert!("0bdp".parse::<Window>().unwrap_err().to_string().contains("sends nothing"));
     }
 
     proptest! {
@@ -227,7 +228,7 @@ mod tests {
             for buffer in [Buffer::Packets(n), Buffer::Bytes(n), Buffer::Bdp(n)] {
                 prop_assert_eq!(buffer.to_string().parse(), Ok(buffer));
             }
-            for window in [Window::Packets(n), Window::Bytes(n)] {
+            for window in [Window::Packets(n), Window::Bytes(n), Window::Bdp(n)] {
                 prop_assert_eq!(window.to_string().parse(), Ok(window));
                 let threshold = Threshold::At(window);
                 prop_assert_eq!(threshold.to_string().parse(), Ok(threshold));

@@ -5,7 +5,7 @@ use super::{MOST_IN_FLIGHT, Resolver, propagation};
 use crate::error::ScenarioError;
 use crate::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting};
 use crate::scenario::{Between, Files, Flow, Udp};
-use firstflight_control::quantity::{Rate, Size, Time};
+use firstflight_control::quantity::{Rate, Size, Threshold, Time, Window};
 
 impl Resolver<'_> {
     pub(super) fn flow(
@@ -27,6 +27,11 @@ impl Resolver<'_> {
         let receiver_window = flow.receiver_window.or(common.receiver_window);
         self.window(key, "iw", flow.iw, iw)?;
         self.window(key, "receiver_window", flow.receiver_window, receiver_window)?;
+        let bytes = |window: Window| self.bytes(window, links, &path);
+        let threshold = |threshold: Threshold| match threshold {
+            Threshold::None => None,
+            Threshold::At(window) => Some(bytes(window)),
+        };
         Ok(ResolvedFlow {
             control: flow.control.clone(),
             count: flow.count.unwrap_or(1),
@@ -36,16 +41,16 @@ impl Resolver<'_> {
             stop_ns: flow.stop.map(Time::ns),
             lifetime_ns: flow.lifetime.map(Time::ns),
             size_bytes: flow.size.map(Size::bytes),
-            path,
+            path: path.clone(),
             access_delay_ns,
             access_rate_bps: access_rate.map_or(default_rate, Rate::bps),
             rtt_ns,
-            iw_bytes: Setting::new(iw.map(|w| self.bytes(w)), self.bytes(self.constants.iw)),
+            iw_bytes: Setting::new(iw.map(bytes), bytes(self.constants.iw)),
             ssthresh_bytes: Setting::new(
-                ssthresh.map(|t| self.threshold(t)),
-                self.threshold(self.constants.ssthresh),
+                ssthresh.map(threshold),
+                threshold(self.constants.ssthresh),
             ),
-            receiver_window_bytes: receiver_window.map(|w| self.bytes(w)),
+            receiver_window_bytes: receiver_window.map(bytes),
             recovery: Setting::new(flow.recovery.or(common.recovery), self.constants.recovery),
             delayed_ack: flow.delayed_ack.or(common.delayed_ack).unwrap_or(1),
             files: flow.files.map(|files| self.files(key, flow, files)).transpose()?,

@@ -41,7 +41,8 @@ impl Resolver<'_> {
         own: Option<Window>,
         window: Option<Window>,
     ) -> Result<(), ScenarioError> {
-        if window.is_none_or(|window| self.bytes(window) >= self.packet.bytes()) {
+        // A share of the BDP is a packet at least.
+        if window.is_none_or(|window| window.bytes(self.packet, |_| 1) >= self.packet.bytes()) {
             return Ok(());
         }
         let place = if own.is_some() { format!("{key}.{name}") } else { name.to_owned() };

@@ -8,7 +8,7 @@ use crate::error::ScenarioError;
 use crate::profile::Constants;
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets};
 use crate::scenario::{Dumbbell, Flow, Link, MOST_FLOWS, Scenario};
-use firstflight_control::quantity::{Buffer, Rate, Size, Threshold, Time, Window};
+use firstflight_control::quantity::{Buffer, Rate, Size, Time, Window};
 
 impl Scenario {
     /// Base units and all defaults: the Astart paper's path (40 Mbps, 100 ms, a buffer of one BDP,
@@ -70,6 +70,7 @@ impl<'a> Resolver<'a> {
             controls: scenario.controls.clone(),
             duration_ns: self.duration.ns(),
             seed: scenario.seed.unwrap_or(1),
+            runs: scenario.runs.unwrap_or(1),
             packet_bytes: self.packet.bytes(),
             header_bytes: self.headers.bytes(),
             endpoint: self.endpoint()?,
@@ -217,15 +218,13 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    fn bytes(&self, window: Window) -> u64 {
-        window.bytes(self.packet)
-    }
-
-    fn threshold(&self, threshold: Threshold) -> Option<u64> {
-        match threshold {
-            Threshold::None => None,
-            Threshold::At(window) => Some(self.bytes(window)),
-        }
+    /// A window of a flow on this path, whose BDP is that of the buffers: the slowest link's rate
+    /// times the propagation without access links.
+    fn bytes(&self, window: Window, links: &[ResolvedLink], path: &[usize]) -> u64 {
+        let rate = path.iter().map(|i| links[*i].rate_bps).min().unwrap_or(0);
+        let wire = self.packet.bytes() + self.headers.bytes();
+        let rtt = propagation(links, path);
+        window.bytes(self.packet, |milli| bdp_packets(rate, rtt, wire, milli))
     }
 }
 

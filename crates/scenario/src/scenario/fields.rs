@@ -18,6 +18,7 @@ impl Read for Scenario {
             controls: fields.list("controls")?,
             duration: fields.read("duration")?,
             seed: fields.count("seed", 0..=i64::MAX as u64)?,
+            runs: fields.count("runs", 1..=MOST_RUNS)?,
             packet: fields.read("packet")?,
             headers: fields.read("headers")?,
             endpoint: Endpoint::from_fields(&mut fields)?,
@@ -139,3 +140,4 @@ impl Read for Nth {
 }
 
 const MOST_DELAYED_ACKS: u64 = 1_000;
+const MOST_RUNS: u64 = 10_000;

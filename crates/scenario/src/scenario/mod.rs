@@ -44,6 +44,8 @@ pub struct Scenario {
     pub duration: Option<Time>,
     /// Seed of every random stream.
     pub seed: Option<u64>,
+    /// Runs of each control, with seeds from `seed` on; 1 to 10,000.
+    pub runs: Option<u64>,
     /// Payload of a packet.
     pub packet: Option<Size>,
     /// Bytes a packet adds on the link.
