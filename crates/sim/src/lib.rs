@@ -5,6 +5,7 @@
 
 mod endpoint;
 mod files;
+mod foreign;
 mod link;
 mod network;
 mod outcome;
@@ -16,15 +17,18 @@ mod rto;
 mod run;
 mod sack_blocks;
 mod tcp;
+mod udp;
 mod watch;
 
 pub use endpoint::{
     ACK_BYTES, Endpoint, FullAck, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,
 };
+pub use foreign::{Datagram, Ends, EndsTotals, Way};
 pub use link::Totals;
 pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform};
 pub use outcome::{FileOutcome, FlowOutcome, FlowSample, LinkOutcome, Outcome, StartupOutcome};
 pub use random::stream;
 pub use rto::RtoRules;
-pub use run::{Interrupted, Pace, run, run_until};
+pub use run::{Interrupted, Pace, run, run_until, run_with};
 pub use tcp::Counts;
+pub use watch::SenderState;

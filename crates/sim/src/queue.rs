@@ -19,8 +19,8 @@ pub(crate) enum Kind {
     Ack = 1,
     /// A packet reaches a link.
     Arrive = 2,
-    /// A constant-rate source emits.
-    Udp = 3,
+    /// A constant-rate source emits, or a flow of another protocol has something to do.
+    Other = 3,
 }
 
 /// One event: when, what, whose, and 64 bits for the one who handles it.
@@ -66,7 +66,7 @@ impl Event {
             0 => Kind::Timer,
             1 => Kind::Ack,
             2 => Kind::Arrive,
-            _ => Kind::Udp,
+            _ => Kind::Other,
         }
     }
 

@@ -7,17 +7,19 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
+use firstflight_core::units::{Instant, Span};
 
 use crate::files::FileSource;
+use crate::foreign::{Ends, ForeignFlow};
 use crate::link::{Fate, Link, Tie};
-use crate::network::{FlowSpec, Network, UdpSpec};
+use crate::network::{FlowSpec, Network};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::queue::{Event, Kind, Queue};
 use crate::random::stream;
 use crate::receiver::AckOut;
 use crate::route::{Hop, Route, lay_out};
 use crate::tcp::{Tcp, Wire};
+use crate::udp::UdpSource;
 use crate::watch::Watch;
 
 /// Whether elements nobody else can disturb act ahead of time.
@@ -46,7 +48,22 @@ pub fn run(network: &Network) -> Outcome {
 /// # Errors
 /// [`Interrupted`] if `stop` became true first.
 pub fn run_until(network: &Network, pace: Pace, stop: &AtomicBool) -> Result<Outcome, Interrupted> {
-    let mut engine = Engine::new(network, pace);
+    run_with(network, Vec::new(), pace, stop)
+}
+
+/// The same with flows of another protocol: each names a flow of the network by index, whose route
+/// and times it takes, and whose TCP stays silent. An index that is none, or is there twice, has no
+/// effect.
+///
+/// # Errors
+/// As of [`run_until`].
+pub fn run_with<'a>(
+    network: &'a Network,
+    foreign: Vec<(usize, Box<dyn Ends + 'a>)>,
+    pace: Pace,
+    stop: &AtomicBool,
+) -> Result<Outcome, Interrupted> {
+    let mut engine = Engine::new(network, foreign, pace);
     engine.run(stop)?;
     Ok(engine.outcome())
 }
@@ -56,6 +73,7 @@ struct Engine<'a> {
     flows: Vec<Flow<'a>>,
     fabric: Fabric,
     udp: Vec<UdpSource<'a>>,
+    foreign: Vec<ForeignFlow<'a>>,
     end: Instant,
     events: u64,
 }
@@ -78,22 +96,17 @@ struct FlowPath {
 }
 
 /// What flows share.
-struct Fabric {
+pub(crate) struct Fabric {
     links: Vec<Link>,
-    queue: Queue,
+    pub(crate) queue: Queue,
     queues_over_time: Vec<Vec<(Instant, u64)>>,
     sample_every: Option<Span>,
     ahead: bool,
     end: Instant,
 }
 
-struct UdpSource<'a> {
-    spec: &'a UdpSpec,
-    carry: u64,
-}
-
 impl<'a> Engine<'a> {
-    fn new(network: &'a Network, pace: Pace) -> Self {
+    fn new(network: &'a Network, foreign: Vec<(usize, Box<dyn Ends + 'a>)>, pace: Pace) -> Self {
         let (routes, queue) = lay_out(network);
         let files = |id: usize, spec: &'a FlowSpec| {
             let rng = stream(network.seed, FILES_STREAM + id as u64);
@@ -122,20 +135,26 @@ impl<'a> Engine<'a> {
             ahead: pace == Pace::Ahead,
             end,
         };
+        let foreign = foreign_flows(network, foreign);
+        foreign.iter().for_each(|flow| flow.schedule(&mut fabric));
         for (id, spec) in network.flows.iter().enumerate() {
+            if foreign.iter().any(|foreign| foreign.flow == id) {
+                continue;
+            }
             fabric.queue.push_stray(timer(spec.start, id, Timer::Start));
             if let Some(stop) = spec.stop {
                 fabric.queue.push_stray(timer(stop, id, Timer::Stop));
             }
         }
         for (id, spec) in network.udp.iter().enumerate() {
-            fabric.queue.push_stray(Event::new(spec.start, Kind::Udp, id as u16, 0));
+            fabric.queue.push_stray(Event::new(spec.start, Kind::Other, id as u16, 0));
         }
         Self {
             network,
             flows: network.flows.iter().zip(routes).enumerate().map(flow).collect(),
             fabric,
-            udp: network.udp.iter().map(|spec| UdpSource { spec, carry: 0 }).collect(),
+            udp: network.udp.iter().map(UdpSource::new).collect(),
+            foreign,
             end,
             events: 0,
         }
@@ -158,9 +177,11 @@ impl<'a> Engine<'a> {
     #[inline]
     fn handle(&mut self, event: Event) {
         let now = event.at();
-        if event.kind() == Kind::Udp {
-            self.on_udp(event, now);
-            return;
+        if event.kind() == Kind::Other {
+            return match (event.flow() as usize).checked_sub(self.udp.len()) {
+                None => self.udp[event.flow() as usize].handle(event, now, &mut self.fabric),
+                Some(id) => self.foreign[id].handle(event, now, &mut self.fabric),
+            };
         }
         let flow = &mut self.flows[event.flow() as usize];
         let fabric = &mut self.fabric;
@@ -183,35 +204,36 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn on_udp(&mut self, event: Event, now: Instant) {
-        let source = &mut self.udp[event.flow() as usize];
-        let spec = source.spec;
-        let hop = event.payload as usize;
-        if hop == 0 {
-            if spec.stop.is_some_and(|stop| now >= stop) {
-                return;
-            }
-            let gap = source.gap();
-            self.fabric.queue.push_stray(Event::new(now + gap, Kind::Udp, event.flow(), 0));
-        }
-        let fate = self.fabric.arrive(spec.path[hop], now, spec.packet_bytes, Tie::DepartureFirst);
-        let Fate::Delivered(at, _) = fate else { return };
-        if hop + 1 < spec.path.len() {
-            let next = Event::new(at, Kind::Udp, event.flow(), hop as u64 + 1);
-            self.fabric.queue.push_stray(next);
-        }
-    }
-
     fn outcome(self) -> Outcome {
         let mss = |id: usize| self.network.flows[id].payload_bytes;
         let flows = self.flows.into_iter().enumerate().map(|(id, flow)| flow.outcome(mss(id)));
+        let mut flows: Vec<FlowOutcome> = flows.collect();
+        for foreign in self.foreign {
+            let place = foreign.flow;
+            flows[place] = foreign.outcome();
+        }
         let links = self.fabric.links.into_iter().zip(self.fabric.queues_over_time);
         Outcome {
-            flows: flows.collect(),
+            flows,
             links: links.map(|(l, series)| LinkOutcome { totals: l.totals, series }).collect(),
             events: self.events,
         }
     }
+}
+
+/// The flows of another protocol, numbered behind the constant-rate sources.
+fn foreign_flows<'a>(
+    network: &'a Network,
+    given: Vec<(usize, Box<dyn Ends + 'a>)>,
+) -> Vec<ForeignFlow<'a>> {
+    let mut flows: Vec<ForeignFlow<'a>> = Vec::with_capacity(given.len());
+    for (place, ends) in given {
+        let taken = flows.iter().any(|flow| flow.flow == place);
+        let Some(spec) = network.flows.get(place).filter(|_| !taken) else { continue };
+        let id = (network.udp.len() + flows.len()) as u16;
+        flows.push(ForeignFlow::new(id, place, spec, ends, network.sample_every));
+    }
+    flows
 }
 
 impl Flow<'_> {
@@ -371,7 +393,7 @@ impl FlowPath {
 
 impl Fabric {
     #[inline]
-    fn arrive(&mut self, link: usize, at: Instant, bytes: u64, tie: Tie) -> Fate {
+    pub(crate) fn arrive(&mut self, link: usize, at: Instant, bytes: u64, tie: Tie) -> Fate {
         let fate = self.links[link].arrive(at, bytes, tie);
         if let (Some(every), Fate::Delivered(_, held)) = (self.sample_every, &fate) {
             let series = &mut self.queues_over_time[link];
@@ -400,16 +422,6 @@ impl Wire for FlowWire<'_> {
         if self.path.may_go_on(self.fabric, 0, seq, at) {
             self.path.arrive(self.fabric, 0, seq, at);
         }
-    }
-}
-
-impl UdpSource<'_> {
-    /// Time to the next packet, keeping the remainder.
-    fn gap(&mut self) -> Span {
-        let rate = self.spec.rate_bps.max(1);
-        let total = self.spec.packet_bytes * 8 * NANOS_PER_SECOND + self.carry;
-        self.carry = total % rate;
-        Span((total / rate).max(1))
     }
 }
 

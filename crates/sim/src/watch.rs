@@ -6,6 +6,74 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use crate::outcome::{FlowSample, StartupOutcome};
 use crate::tcp::Tcp;
 
+/// A sender that can be watched.
+pub(crate) trait Watched {
+    /// Its congestion window.
+    fn cwnd(&self) -> Bytes;
+
+    /// Payload in flight.
+    fn in_flight(&self) -> Bytes;
+
+    /// How the first start-up ended, once it has.
+    fn exit(&self) -> Option<StartupExit>;
+
+    /// What is looked at less often.
+    fn state(&self) -> SenderState;
+
+    /// The quantities of its policies.
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64));
+}
+
+/// A sender at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderState {
+    /// Congestion window.
+    pub cwnd: Bytes,
+    /// Slow-start threshold; [`Bytes::MAX`] while unset.
+    pub ssthresh: Bytes,
+    /// Payload in flight.
+    pub in_flight: Bytes,
+    /// Smoothed RTT.
+    pub srtt: Span,
+    /// Packets acknowledged so far.
+    pub acked_packets: u64,
+    /// How often the window was cut.
+    pub cuts: u64,
+}
+
+impl Watched for Tcp {
+    #[inline]
+    fn cwnd(&self) -> Bytes {
+        self.core().view().window.cwnd
+    }
+
+    #[inline]
+    fn in_flight(&self) -> Bytes {
+        self.core().view().in_flight
+    }
+
+    #[inline]
+    fn exit(&self) -> Option<StartupExit> {
+        self.core().first_exit()
+    }
+
+    fn state(&self) -> SenderState {
+        let view = self.core().view();
+        SenderState {
+            cwnd: view.window.cwnd,
+            ssthresh: view.window.ssthresh,
+            in_flight: view.in_flight,
+            srtt: view.rtt.smoothed,
+            acked_packets: view.acked.0 / view.mss.0,
+            cuts: self.counts().cuts,
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        self.core().gauges(report);
+    }
+}
+
 /// What is kept of one flow for its outcome.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -72,27 +140,26 @@ impl Watch {
 
     /// The flow has handled an event.
     #[inline]
-    pub(crate) fn look(&mut self, now: Instant, tcp: &Tcp) {
-        let view = tcp.core().view();
-        self.peak_cwnd = self.peak_cwnd.max(view.window.cwnd);
-        if view.in_flight >= self.next_mark {
-            self.reach_marks(now, view.in_flight);
+    pub(crate) fn look(&mut self, now: Instant, sender: &(impl Watched + ?Sized)) {
+        self.peak_cwnd = self.peak_cwnd.max(sender.cwnd());
+        let in_flight = sender.in_flight();
+        if in_flight >= self.next_mark {
+            self.reach_marks(now, in_flight);
         }
         if now >= self.next_look {
-            self.look_closely(now, tcp);
+            self.look_closely(now, sender);
         }
     }
 
-    /// The flow goes on with a new connection after `tcp`.
-    pub(crate) fn change_connection(&mut self, tcp: &Tcp) {
-        let view = tcp.core().view();
-        self.acked_before += view.acked.0 / view.mss.0;
+    /// The flow goes on with a new connection after `sender`.
+    pub(crate) fn change_connection(&mut self, sender: &(impl Watched + ?Sized)) {
+        self.acked_before += sender.state().acked_packets;
     }
 
     /// The run is over: judges what is still open.
-    pub(crate) fn finish(&mut self, tcp: &Tcp) {
-        self.follow_exit(Instant(u64::MAX), tcp);
-        self.follow_exit(Instant(u64::MAX), tcp);
+    pub(crate) fn finish(&mut self, sender: &(impl Watched + ?Sized)) {
+        self.follow_exit(Instant(u64::MAX), sender);
+        self.follow_exit(Instant(u64::MAX), sender);
     }
 
     fn reach_marks(&mut self, now: Instant, in_flight: Bytes) {
@@ -105,8 +172,8 @@ impl Watch {
         }
     }
 
-    fn look_closely(&mut self, now: Instant, tcp: &Tcp) {
-        self.follow_exit(now, tcp);
+    fn look_closely(&mut self, now: Instant, sender: &(impl Watched + ?Sized)) {
+        self.follow_exit(now, sender);
         self.next_look = match self.exit {
             ExitWatch::Running => now,
             ExitWatch::Ended { exit, rtt, .. } => exit.at + rtt * 10,
@@ -114,26 +181,26 @@ impl Watch {
         };
         let Some(every) = self.sample_every else { return };
         if now >= self.next_sample {
-            self.sample(now, tcp);
+            self.sample(now, sender);
             self.next_sample = Instant(now.0 - now.0 % every.0.max(1)) + every;
         }
         self.next_look = self.next_look.min(self.next_sample);
     }
 
-    fn follow_exit(&mut self, now: Instant, tcp: &Tcp) {
+    fn follow_exit(&mut self, now: Instant, sender: &(impl Watched + ?Sized)) {
         match self.exit {
             ExitWatch::Running => {
-                let Some(exit) = tcp.core().first_exit() else { return };
-                let rtt = tcp.core().view().rtt.smoothed;
+                let Some(exit) = sender.exit() else { return };
+                let SenderState { srtt: rtt, cuts, .. } = sender.state();
                 self.startup.exit = Some(exit);
-                self.exit = ExitWatch::Ended { exit, rtt, cuts: tcp.counts().cuts };
+                self.exit = ExitWatch::Ended { exit, rtt, cuts };
             }
             ExitWatch::Ended { exit, rtt, cuts } if now >= exit.at + rtt * 10 => {
                 let from = exit.at.0.saturating_sub(rtt.0);
                 let to = (exit.at + rtt).0;
                 let near = self.drop_times.iter().filter(|t| (from..=to).contains(&t.0));
                 self.startup.drops_in_exit_round = near.count() as u64;
-                self.startup.reductions_next_10_rtt = tcp.counts().cuts - cuts;
+                self.startup.reductions_next_10_rtt = sender.state().cuts - cuts;
                 self.drop_times = Vec::new();
                 self.exit = ExitWatch::Judged;
             }
@@ -141,12 +208,12 @@ impl Watch {
         }
     }
 
-    fn sample(&mut self, now: Instant, tcp: &Tcp) {
-        let view = tcp.core().view();
+    fn sample(&mut self, now: Instant, sender: &(impl Watched + ?Sized)) {
+        let state = sender.state();
         let mut gauges = Vec::with_capacity(self.gauge_names.len());
         let first = self.series.is_empty();
         let names = &mut self.gauge_names;
-        tcp.core().gauges(&mut |name, value| {
+        sender.gauges(&mut |name, value| {
             gauges.push(value);
             if first {
                 names.push(name);
@@ -154,11 +221,11 @@ impl Watch {
         });
         self.series.push(FlowSample {
             at: now,
-            cwnd: view.window.cwnd,
-            ssthresh: view.window.ssthresh,
-            in_flight: view.in_flight,
-            srtt: view.rtt.smoothed,
-            acked_packets: self.acked_before + view.acked.0 / view.mss.0,
+            cwnd: state.cwnd,
+            ssthresh: state.ssthresh,
+            in_flight: state.in_flight,
+            srtt: state.srtt,
+            acked_packets: self.acked_before + state.acked_packets,
             gauges,
         });
     }

@@ -1,0 +1,320 @@
+//! Flows whose ends are not the simulator's TCP but somebody else's protocol: real datagrams over
+//! the network's links, in the network's time.
+//!
+//! The ends are woken when they asked to be, and when a datagram reaches one of them. They hand out
+//! datagrams of any size. Data cross the flow's access links and its path, where they queue and are
+//! lost among everybody's packets; what goes back takes the return path's time, as ACKs do: it
+//! neither queues nor is lost, and is serialised once on every link. Every datagram waits for an
+//! event at every link, so that nothing is computed ahead here.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use firstflight_core::sender::StartupExit;
+use firstflight_core::units::{Bytes, Instant, Span};
+
+use crate::link::{Fate, Tie, serialisation};
+use crate::network::FlowSpec;
+use crate::outcome::FlowOutcome;
+use crate::queue::{Event, Kind};
+use crate::run::Fabric;
+use crate::tcp::Counts;
+use crate::watch::{SenderState, Watch, Watched};
+
+/// The two ends of a flow of another protocol.
+///
+/// Whenever one of the first three is called, the ends put what they send into `out`, in order.
+/// Times never go backwards.
+pub trait Ends {
+    /// The flow starts.
+    fn start(&mut self, now: Instant, out: &mut Vec<Datagram>);
+
+    /// A datagram arrives at the end it was going to.
+    fn receive(&mut self, now: Instant, datagram: Datagram, out: &mut Vec<Datagram>);
+
+    /// The time of [`Ends::deadline`] has come.
+    fn on_timer(&mut self, now: Instant, out: &mut Vec<Datagram>);
+
+    /// When the ends want to be woken, whether or not anything arrives.
+    fn deadline(&self) -> Option<Instant>;
+
+    /// The source falls silent: nothing new is sent from now on.
+    fn stop(&mut self);
+
+    /// The sender's congestion window.
+    fn cwnd(&self) -> Bytes;
+
+    /// What it has in flight.
+    fn in_flight(&self) -> Bytes;
+
+    /// How its first start-up ended, once it has.
+    fn exit(&self) -> Option<StartupExit>;
+
+    /// The rest of what is sampled.
+    fn state(&self) -> SenderState;
+
+    /// The quantities of its policies, by name.
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64));
+
+    /// What was delivered and counted by the end of the run.
+    fn totals(&self) -> EndsTotals;
+}
+
+/// A datagram under way.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Datagram {
+    /// Where it goes.
+    pub way: Way,
+    /// What it holds. Headers below come on top, as the flow's `header_bytes`.
+    pub payload: Vec<u8>,
+}
+
+/// A direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// With the data: over the flow's path.
+    Forward,
+    /// With the ACKs: the way back.
+    Back,
+}
+
+/// What a flow of another protocol has done in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndsTotals {
+    /// Payload delivered in order to the receiving application.
+    pub delivered: Bytes,
+    /// When the last byte of a sized flow was.
+    pub finished_at: Option<Instant>,
+    /// What the sender counted.
+    pub counts: Counts,
+    /// How often start-up began again because the avoidance asked for it.
+    pub reprobes: u64,
+}
+
+/// A flow of another protocol while the simulation runs.
+pub(crate) struct ForeignFlow<'a> {
+    /// As events name it.
+    id: u16,
+    /// Its place among the network's flows.
+    pub(crate) flow: usize,
+    spec: &'a FlowSpec,
+    ends: Box<dyn Ends + 'a>,
+    watch: Watch,
+    ingress: Pipe,
+    egress: Pipe,
+    last_back: Instant,
+    under_way: HashMap<u64, Datagram>,
+    sent: u64,
+    timer_at: u64,
+    out: Vec<Datagram>,
+}
+
+/// An access link: it serialises, delays, and never fills.
+struct Pipe {
+    rate_bps: u64,
+    delay: Span,
+    free_at: Instant,
+}
+
+impl Pipe {
+    fn pass(&mut self, at: Instant, bytes: u64) -> Instant {
+        self.free_at = self.free_at.max(at) + serialisation(bytes, self.rate_bps);
+        self.free_at + self.delay
+    }
+}
+
+impl<'a> ForeignFlow<'a> {
+    pub(crate) fn new(
+        id: u16,
+        flow: usize,
+        spec: &'a FlowSpec,
+        ends: Box<dyn Ends + 'a>,
+        sample_every: Option<Span>,
+    ) -> Self {
+        let pipe = || Pipe {
+            rate_bps: spec.access_rate_bps,
+            delay: spec.access_delay,
+            free_at: Instant(0),
+        };
+        Self {
+            id,
+            flow,
+            spec,
+            ends,
+            watch: Watch::new(spec.bdp_bytes, sample_every),
+            ingress: pipe(),
+            egress: pipe(),
+            last_back: Instant(0),
+            under_way: HashMap::new(),
+            sent: 0,
+            timer_at: u64::MAX,
+            out: Vec::new(),
+        }
+    }
+
+    /// The events that set the flow going.
+    pub(crate) fn schedule(&self, fabric: &mut Fabric) {
+        fabric.queue.push_stray(self.event(self.spec.start, What::Start, 0, 0));
+        if let Some(stop) = self.spec.stop {
+            fabric.queue.push_stray(self.event(stop, What::Stop, 0, 0));
+        }
+    }
+
+    pub(crate) fn handle(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
+        let (what, hop, number) = unpack(event.payload);
+        match what {
+            What::Start => self.ends.start(now, &mut self.out),
+            What::Stop => self.ends.stop(),
+            What::Timer if now.0 == self.timer_at => {
+                self.timer_at = u64::MAX;
+                self.ends.on_timer(now, &mut self.out);
+            }
+            What::Timer => return,
+            What::Arrive => return self.arrive(hop, number, now, fabric),
+            What::Deliver => {
+                let Some(datagram) = self.under_way.remove(&number) else { return };
+                self.ends.receive(now, datagram, &mut self.out);
+            }
+        }
+        self.settle(now, fabric);
+    }
+
+    /// After every event of the ends: sends what they sent, looks at them, and sees to their timer.
+    fn settle(&mut self, now: Instant, fabric: &mut Fabric) {
+        let mut out = std::mem::take(&mut self.out);
+        out.drain(..).for_each(|datagram| self.dispatch(now, datagram, fabric));
+        self.out = out;
+        self.watch.look(now, self.ends.as_ref());
+        let Some(deadline) = self.ends.deadline() else { return };
+        let at = deadline.max(now);
+        if at.0 < self.timer_at {
+            self.timer_at = at.0;
+            fabric.queue.push_stray(self.event(at, What::Timer, 0, 0));
+        }
+    }
+
+    fn dispatch(&mut self, now: Instant, datagram: Datagram, fabric: &mut Fabric) {
+        let bytes = self.bytes(&datagram);
+        let number = self.sent;
+        self.sent += 1;
+        let (at, what) = match datagram.way {
+            Way::Forward => (self.ingress.pass(now, bytes), What::Arrive),
+            Way::Back => (self.back(now, bytes), What::Deliver),
+        };
+        let event = self.event(at, what, 0, number);
+        self.under_way.insert(number, datagram);
+        fabric.queue.push_stray(event);
+    }
+
+    /// A datagram reaches the shared link of `hop`.
+    fn arrive(&mut self, hop: usize, number: u64, now: Instant, fabric: &mut Fabric) {
+        let Some(datagram) = self.under_way.get(&number) else { return };
+        let bytes = self.bytes(datagram);
+        let fate = fabric.arrive(self.spec.path[hop], now, bytes, Tie::DepartureFirst);
+        let Fate::Delivered(at, _) = fate else {
+            self.under_way.remove(&number);
+            self.watch.on_drop(now);
+            return;
+        };
+        let next = hop + 1;
+        let event = if next < self.spec.path.len() {
+            self.event(at, What::Arrive, next, number)
+        } else {
+            let at = self.egress.pass(at, bytes);
+            self.event(at, What::Deliver, 0, number)
+        };
+        fabric.queue.push_stray(event);
+    }
+
+    /// When a datagram that leaves the receiver now reaches the sender. None overtakes another.
+    fn back(&mut self, now: Instant, bytes: u64) -> Instant {
+        let spec = self.spec;
+        let sending = serialisation(bytes, spec.access_rate_bps) * 2
+            + serialisation(bytes, spec.return_rate_bps);
+        let at = now + spec.return_delay + spec.access_delay * 2 + sending;
+        self.last_back = self.last_back.max(at);
+        self.last_back
+    }
+
+    fn bytes(&self, datagram: &Datagram) -> u64 {
+        datagram.payload.len() as u64 + self.spec.header_bytes
+    }
+
+    fn event(&self, at: Instant, what: What, hop: usize, number: u64) -> Event {
+        let payload = (what as u64) << 60 | (hop as u64) << 48 | number & NUMBER;
+        Event::new(at, Kind::Other, self.id, payload)
+    }
+
+    pub(crate) fn outcome(mut self) -> FlowOutcome {
+        self.watch.finish(self.ends.as_ref());
+        let totals = self.ends.totals();
+        FlowOutcome {
+            delivered_packets: totals.delivered.0 / self.spec.payload_bytes.max(1),
+            delivered_bytes: totals.delivered,
+            counts: totals.counts,
+            drops: self.watch.drops,
+            finished_at: totals.finished_at,
+            files: Vec::new(),
+            peak_cwnd: self.watch.peak_cwnd,
+            final_cwnd: self.ends.cwnd(),
+            startup: self.watch.startup,
+            reprobes: totals.reprobes,
+            series: self.watch.series,
+            gauge_names: self.watch.gauge_names,
+        }
+    }
+}
+
+impl Watched for dyn Ends + '_ {
+    fn cwnd(&self) -> Bytes {
+        Ends::cwnd(self)
+    }
+
+    fn in_flight(&self) -> Bytes {
+        Ends::in_flight(self)
+    }
+
+    fn exit(&self) -> Option<StartupExit> {
+        Ends::exit(self)
+    }
+
+    fn state(&self) -> SenderState {
+        Ends::state(self)
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        Ends::gauges(self, report);
+    }
+}
+
+impl fmt::Debug for Datagram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {} bytes", self.way, self.payload.len())
+    }
+}
+
+/// What an event of such a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Start = 0,
+    Stop = 1,
+    Timer = 2,
+    /// A datagram reaches a shared link.
+    Arrive = 3,
+    /// A datagram reaches the end it goes to.
+    Deliver = 4,
+}
+
+fn unpack(payload: u64) -> (What, usize, u64) {
+    let what = match payload >> 60 {
+        0 => What::Start,
+        1 => What::Stop,
+        2 => What::Timer,
+        3 => What::Arrive,
+        _ => What::Deliver,
+    };
+    (what, (payload >> 48 & 0xfff) as usize, payload & NUMBER)
+}
+
+/// Datagrams are numbered in 48 bits.
+const NUMBER: u64 = (1 << 48) - 1;

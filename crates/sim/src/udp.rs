@@ -1,0 +1,48 @@
+//! A constant-rate source without congestion control.
+
+use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
+
+use crate::link::{Fate, Tie};
+use crate::network::UdpSpec;
+use crate::queue::{Event, Kind};
+use crate::run::Fabric;
+
+/// A source while the simulation runs.
+pub(crate) struct UdpSource<'a> {
+    spec: &'a UdpSpec,
+    carry: u64,
+}
+
+impl<'a> UdpSource<'a> {
+    pub(crate) fn new(spec: &'a UdpSpec) -> Self {
+        Self { spec, carry: 0 }
+    }
+
+    /// A packet of the source reaches the link that the event names by its place on the path; at
+    /// the first one the source emits it, and the next one a gap later.
+    pub(crate) fn handle(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
+        let spec = self.spec;
+        let hop = event.payload as usize;
+        if hop == 0 {
+            if spec.stop.is_some_and(|stop| now >= stop) {
+                return;
+            }
+            let gap = self.gap();
+            fabric.queue.push_stray(Event::new(now + gap, Kind::Other, event.flow(), 0));
+        }
+        let fate = fabric.arrive(spec.path[hop], now, spec.packet_bytes, Tie::DepartureFirst);
+        let Fate::Delivered(at, _) = fate else { return };
+        if hop + 1 < spec.path.len() {
+            let next = Event::new(at, Kind::Other, event.flow(), hop as u64 + 1);
+            fabric.queue.push_stray(next);
+        }
+    }
+
+    /// Time to the next packet, keeping the remainder.
+    fn gap(&mut self) -> Span {
+        let rate = self.spec.rate_bps.max(1);
+        let total = self.spec.packet_bytes * 8 * NANOS_PER_SECOND + self.carry;
+        self.carry = total % rate;
+        Span((total / rate).max(1))
+    }
+}
