@@ -1,0 +1,120 @@
+//! Makes of quinn's log one that qvis draws.
+//!
+//! quinn 0.11 writes 0.3 through the crate `qlog`, but leaves `raw.length` empty and puts the
+//! length into the packet's header, calls the vantage point unknown, writes no `common_fields`, and
+//! has no event for the state of the congestion controller. Here each record is completed as it
+//! passes. What quinn does not tell cannot be added: which packets an ACK acknowledged, and how
+//! long received packets were.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use crate::encode;
+use crate::event::{Event, State, What};
+use crate::frame::RECORD_SEPARATOR;
+use crate::write::{Header, write_record};
+
+/// Asked before each event whether the congestion controller has changed its state.
+pub type Probe = Box<dyn FnMut() -> Option<State> + Send + Sync>;
+
+/// A writer between quinn and a file.
+pub struct Completing<W: Write> {
+    to: W,
+    header: Header,
+    probe: Probe,
+    /// The record that is not yet complete.
+    pending: Vec<u8>,
+    begun: bool,
+}
+
+impl<W: Write> Completing<W> {
+    /// Writes to `to`, with this header instead of quinn's.
+    pub fn new(to: W, header: Header, probe: Probe) -> Self {
+        Self { to, header, probe, pending: Vec::new(), begun: false }
+    }
+
+    /// Writes what is held back: nothing comes any more.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.pass_on(true)?;
+        self.to.flush()
+    }
+
+    /// Writes the first record, and all but the last if that may still grow.
+    fn pass_on(&mut self, all: bool) -> io::Result<()> {
+        loop {
+            let rest = self.pending.get(1..).unwrap_or_default();
+            let end = rest.iter().position(|byte| *byte == RECORD_SEPARATOR).map(|at| at + 1);
+            let end = match end {
+                Some(end) => end,
+                None if all && !self.pending.is_empty() => self.pending.len(),
+                None => return Ok(()),
+            };
+            let record: Vec<u8> = self.pending.drain(..end).collect();
+            self.record(&record)?;
+        }
+    }
+
+    fn record(&mut self, record: &[u8]) -> io::Result<()> {
+        let text = record.strip_prefix(&[RECORD_SEPARATOR]).unwrap_or(record);
+        let Ok(mut record) = serde_json::from_slice::<Value>(text) else {
+            return Ok(()); // White space, or what no reader could read either.
+        };
+        if !self.begun {
+            self.begun = true;
+            return write_record(&mut self.to, &self.header.record());
+        }
+        if let Some(state) = (self.probe)() {
+            let at_ms = record.get("time").and_then(Value::as_f64).unwrap_or(0.0);
+            let mut change = encode::event(&Event { at_ms, what: What::State(state) });
+            // qvis takes a log whose first event has a group to have groups everywhere.
+            if let Some(group) = record.get("group_id") {
+                change["group_id"] = group.clone();
+            }
+            write_record(&mut self.to, &change)?;
+        }
+        complete(&mut record);
+        write_record(&mut self.to, &record)
+    }
+}
+
+/// The length goes where version 0.3 has it (main-schema-05, section 5.1: `RawInfo`), but for lost
+/// packets, which have no `raw` there.
+fn complete(record: &mut Value) {
+    if record.get("name").and_then(Value::as_str) == Some("recovery:packet_lost") {
+        return;
+    }
+    let Some(data) = record.get_mut("data").and_then(Value::as_object_mut) else { return };
+    let Some(header) = data.get_mut("header").and_then(Value::as_object_mut) else { return };
+    let length = header.remove("length");
+    let raw = data.entry("raw").or_insert_with(|| json!({}));
+    if let (Some(length), Some(raw)) = (length, raw.as_object_mut()) {
+        raw.entry("length").or_insert(length);
+    }
+}
+
+impl<W: Write> Write for Completing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        // serde writes a few bytes at a time: only a new record ends the one before.
+        if bytes.contains(&RECORD_SEPARATOR) {
+            self.pass_on(false)?;
+        }
+        Ok(bytes.len())
+    }
+
+    /// Flushes what is complete; the last record is held back until the next one begins.
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl<W: Write> Drop for Completing<W> {
+    fn drop(&mut self) {
+        // quinn drops its writer without asking whether the end was written.
+        let _ = self.finish();
+    }
+}

@@ -1,0 +1,123 @@
+//! The events of a connection that matter for its start-up, the same for all versions of qlog.
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When, in milliseconds. Of a log that was read: after the connection's first event.
+    pub at_ms: f64,
+    /// What.
+    pub what: What,
+}
+
+/// The kinds of events.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// Congestion control and RTT; what is `None` has not changed.
+    Metrics(Metrics),
+    /// The congestion controller went from one state to another.
+    State(State),
+    /// A packet was sent.
+    Sent(Packet),
+    /// A packet was received.
+    Received(Packet),
+    /// Packets were declared lost.
+    Lost(Lost),
+}
+
+/// What `recovery:metrics_updated` says (quic-events, section 5.4.2 of draft-05).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Metrics {
+    /// Congestion window, bytes.
+    pub congestion_window: Option<u64>,
+    /// Slow-start threshold, bytes; `None` too while it is unlimited.
+    pub ssthresh: Option<u64>,
+    /// Bytes in flight.
+    pub bytes_in_flight: Option<u64>,
+    /// Packets in flight.
+    pub packets_in_flight: Option<u64>,
+    /// Smallest RTT, milliseconds.
+    pub min_rtt_ms: Option<f64>,
+    /// Smoothed RTT, milliseconds.
+    pub smoothed_rtt_ms: Option<f64>,
+    /// Newest RTT sample, milliseconds.
+    pub latest_rtt_ms: Option<f64>,
+    /// Pacing rate, bit/s.
+    pub pacing_rate_bps: Option<u64>,
+}
+
+/// What `recovery:congestion_state_updated` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// The state before, if told.
+    pub old: Option<String>,
+    /// The state now: `slow_start`, `congestion_avoidance`, `recovery`, or the stack's own word.
+    pub new: String,
+    /// Why, if told.
+    pub trigger: Option<String>,
+}
+
+/// A packet as far as it matters here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// Its type.
+    pub packet_type: PacketType,
+    /// Its number.
+    pub number: Option<u64>,
+    /// Its length with all headers of QUIC, bytes.
+    pub length: Option<u64>,
+    /// The packet numbers it acknowledges, as ranges with both ends.
+    pub acked: Vec<(u64, u64)>,
+}
+
+/// The types of packets (quic-events, `PacketType`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PacketType {
+    /// `initial`
+    Initial,
+    /// `handshake`
+    Handshake,
+    /// `0RTT`
+    ZeroRtt,
+    /// `1RTT`: all data after the handshake.
+    #[default]
+    OneRtt,
+    /// Anything else, or not told.
+    Other,
+}
+
+/// Packets declared lost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// How many: one, except from mvfst, which logs a batch as one event.
+    pub packets: u64,
+    /// Their bytes, if told.
+    pub bytes: Option<u64>,
+    /// The number of the packet, or of the highest of them.
+    pub number: Option<u64>,
+    /// Why: `time_threshold`, `reordering_threshold`, `pto_expired`, or the stack's own word.
+    pub trigger: Option<String>,
+}
+
+impl PacketType {
+    /// As qlog writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::Handshake => "handshake",
+            Self::ZeroRtt => "0RTT",
+            Self::OneRtt => "1RTT",
+            Self::Other => "unknown",
+        }
+    }
+
+    /// From what stacks write; upper and lower case are the same.
+    pub(crate) fn of(name: &str) -> Self {
+        match name.to_ascii_lowercase().as_str() {
+            "initial" => Self::Initial,
+            "handshake" => Self::Handshake,
+            "0rtt" | "zerortt" => Self::ZeroRtt,
+            "1rtt" | "onertt" => Self::OneRtt,
+            _ => Self::Other,
+        }
+    }
+}

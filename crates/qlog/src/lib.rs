@@ -1,0 +1,43 @@
+//! qlog, the log format of QUIC connections: a writer of version 0.3, a reader of what QUIC stacks
+//! write, and what such a log says about a connection's start-up.
+//!
+//! - [`Writer`] writes JSON text sequences (`.sqlog`) of version 0.3, the newest that qvis opens.
+//! - [`Completing`] passes on what quinn writes and adds what qvis needs and quinn leaves out.
+//! - [`Log::read`] reads `.sqlog` and `.qlog` of versions from draft-00 to draft-14.
+//! - [`Connection::summary`] says when and why start-up ended, and what it cost.
+//!
+//! Version 0.3 is that of draft-ietf-quic-qlog-main-schema-02 to -08, with the events of
+//! draft-ietf-quic-qlog-quic-events-02 to -07. Own code, because the writer is a page and the
+//! crate `qlog` can write only the one version that its own version is made for.
+//!
+//! ```
+//! use firstflight_qlog::{Event, Header, Log, Metrics, Vantage, What, Writer};
+//!
+//! let header = Header { title: "example".into(), vantage: Vantage::Client, ..Header::default() };
+//! let mut writer = Writer::new(Vec::new(), &header)?;
+//! let metrics = Metrics { congestion_window: Some(14_720), ..Metrics::default() };
+//! writer.event(&Event { at_ms: 0.0, what: What::Metrics(metrics) })?;
+//! let log = Log::read("example.sqlog", &writer.finish()?)?;
+//! assert_eq!(log.connections[0].summary().initial_cwnd_bytes, Some(14_720));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod complete;
+mod curves;
+mod encode;
+mod error;
+mod event;
+mod fields;
+mod frame;
+mod read;
+mod startup;
+mod translate;
+mod write;
+
+pub use complete::{Completing, Probe};
+pub use curves::Curves;
+pub use error::QlogError;
+pub use event::{Event, Lost, Metrics, Packet, PacketType, State, What};
+pub use read::{Connection, Log};
+pub use startup::{Evidence, Exit, Summary};
+pub use write::{Header, Vantage, Writer};

@@ -1,0 +1,271 @@
+//! Reads the logs of QUIC stacks: tolerant of what varies, exact about what is wrong.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::error::QlogError;
+use crate::event::Event;
+use crate::fields::{real_of, text_of};
+use crate::frame::{Framed, take_apart};
+use crate::translate::translate;
+
+/// A log that was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Log {
+    /// As the file names it: `0.3`, `draft-00`, or the `file_schema` of newer drafts.
+    pub version: String,
+    /// At least one.
+    pub connections: Vec<Connection>,
+    /// Records that were left out, each with its number and what was wrong.
+    pub skipped: Vec<String>,
+}
+
+/// One connection of a log, seen from one end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Connection {
+    /// What the log calls it; may be empty.
+    pub title: String,
+    /// `client`, `server`, `network`, or empty.
+    pub vantage: String,
+    /// In order of time, from 0.
+    pub events: Vec<Event>,
+    /// How often each name of an event was in the log, of those understood and those not.
+    pub names: BTreeMap<String, u64>,
+}
+
+impl Log {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no qlog.
+    pub fn open(path: &Path) -> Result<Self, QlogError> {
+        let file = path.display().to_string();
+        match fs::read(path) {
+            Ok(bytes) => Self::read(&file, &bytes),
+            Err(source) => Err(QlogError::Unreadable { file, source }),
+        }
+    }
+
+    /// Reads the content of a file; `file` is for messages.
+    ///
+    /// # Errors
+    /// Bytes that are no qlog. A single record that is broken, such as the last one of a program
+    /// that was killed, is left out and named in [`Log::skipped`].
+    pub fn read(file: &str, bytes: &[u8]) -> Result<Self, QlogError> {
+        match take_apart(file, bytes)? {
+            Framed::Document(document) => of_document(file, &document),
+            Framed::Records(records) => of_records(file, records),
+        }
+    }
+
+    /// The connection with most to draw.
+    pub fn richest(&self) -> Option<&Connection> {
+        self.connections.iter().max_by_key(|connection| connection.events.len())
+    }
+}
+
+fn of_records(file: &str, records: Vec<Result<Value, String>>) -> Result<Log, QlogError> {
+    let mut records = (1..).zip(records);
+    let wrong = |record: usize, problem: String| QlogError::Record {
+        file: file.to_owned(),
+        record,
+        problem,
+    };
+    let Some((_, header)) = records.next() else {
+        return Err(wrong(1, format!("no record; accepted: {HEADER}")));
+    };
+    let header =
+        header.map_err(|error| wrong(1, format!("{error}; accepted: {HEADER} as JSON")))?;
+    let version = version(&header)
+        .ok_or_else(|| wrong(1, format!("{}; accepted: {HEADER}", described(&header))))?;
+    let mut log = Log { version, ..Log::default() };
+    let mut trace = Trace::new(header.get("trace").unwrap_or(&Value::Null), &header);
+    for (number, record) in records {
+        let taken = record.and_then(|record| trace.take(&record));
+        if let Err(problem) = taken {
+            log.skipped.push(format!("{file}, record {number}: {problem}"));
+        }
+    }
+    log.connections = trace.connections();
+    Ok(log)
+}
+
+fn of_document(file: &str, document: &Value) -> Result<Log, QlogError> {
+    let not = |found: String| QlogError::NotQlog { file: file.to_owned(), found };
+    let version = version(document).ok_or_else(|| not(described(document)))?;
+    let mut log = Log { version, ..Log::default() };
+    let Some(traces) = document.get("traces").and_then(Value::as_array) else {
+        return Err(not("qlog without `traces`".to_owned()));
+    };
+    for (place, trace) in (1..).zip(traces) {
+        let mut reading = Trace::new(trace, document);
+        let events = trace.get("events").and_then(Value::as_array);
+        let Some(events) = events else {
+            log.skipped.push(format!("{file}, trace {place}: no `events`"));
+            continue;
+        };
+        for (number, event) in (1..).zip(events) {
+            if let Err(problem) = reading.take(event) {
+                log.skipped.push(format!("{file}, trace {place}, event {number}: {problem}"));
+            }
+        }
+        log.connections.extend(reading.connections());
+    }
+    if log.connections.is_empty() {
+        return Err(not("qlog without a trace that has events".to_owned()));
+    }
+    Ok(log)
+}
+
+/// Old versions are named by `qlog_version`, drafts from 09 on by `file_schema`.
+fn version(header: &Value) -> Option<String> {
+    text_of(header, &["qlog_version", "file_schema"])
+}
+
+/// A JSON value in a few words.
+fn described(value: &Value) -> String {
+    match value {
+        Value::Object(fields) if fields.is_empty() => "an empty object".to_owned(),
+        Value::Object(fields) => {
+            let names: Vec<&str> = fields.keys().take(4).map(String::as_str).collect();
+            let names = names.join("`, `");
+            format!("an object with `{}`", names.chars().take(80).collect::<String>())
+        }
+        Value::Array(_) => "a list".to_owned(),
+        Value::String(_) => "a text".to_owned(),
+        Value::Number(_) => "a number".to_owned(),
+        Value::Bool(_) | Value::Null => "a word".to_owned(),
+    }
+}
+
+/// A trace while its events are read.
+struct Trace {
+    title: String,
+    vantage: String,
+    /// Milliseconds per unit of time.
+    to_ms: f64,
+    /// Each time counts from the event before.
+    delta: bool,
+    now: f64,
+    /// Places of time, category, name and data in events that are lists, as draft-00 and -01 have.
+    columns: Option<Columns>,
+    /// In the order of their first event.
+    connections: Vec<Connection>,
+    /// Their places by `group_id`: a log of a server has several.
+    places: BTreeMap<String, usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Columns {
+    time: usize,
+    category: Option<usize>,
+    name: usize,
+    data: usize,
+}
+
+impl Trace {
+    fn new(trace: &Value, file: &Value) -> Self {
+        let common = trace.get("common_fields").unwrap_or(&Value::Null);
+        let configuration = trace.get("configuration").unwrap_or(&Value::Null);
+        let columns = trace.get("event_fields").and_then(Value::as_array).map(Vec::as_slice);
+        let units = text_of(configuration, &["time_units"]);
+        let format = text_of(common, &["time_format"]).unwrap_or_default();
+        let columns = columns.and_then(Columns::of);
+        let vantage = trace.get("vantage_point").and_then(|point| text_of(point, &["type"]));
+        Self {
+            title: text_of(trace, &["title"])
+                .or_else(|| text_of(file, &["title"]))
+                .unwrap_or_default(),
+            vantage: vantage.unwrap_or_default(),
+            to_ms: if units.as_deref() == Some("us") { 1e-3 } else { 1.0 },
+            delta: format == "delta" || format == "relative_to_previous_event",
+            now: 0.0,
+            columns,
+            connections: Vec::new(),
+            places: BTreeMap::new(),
+        }
+    }
+
+    /// Takes an event; an error says what is wrong with it.
+    fn take(&mut self, event: &Value) -> Result<(), String> {
+        let (time, name, data) = match event {
+            Value::Array(cells) => {
+                let columns = self.columns.ok_or("a list, but the trace has no `event_fields`")?;
+                columns.apart(cells)?
+            }
+            // Some writers end a list with an empty object, for the sake of the comma before it.
+            Value::Object(fields) if fields.is_empty() => return Ok(()),
+            Value::Object(_) => {
+                let time = real_of(event, &["time", "relative_time"]);
+                let time = time.ok_or("no `time` that is a number")?;
+                let name = text_of(event, &["name", "type"]).ok_or("no `name`")?;
+                (time, name, event.get("data").unwrap_or(&Value::Null))
+            }
+            other => return Err(format!("{}; accepted: an event", described(other))),
+        };
+        let time = time * self.to_ms;
+        self.now = if self.delta { self.now + time } else { time };
+        let group = event.get("group_id").map(ToString::to_string).unwrap_or_default();
+        let now = self.now;
+        let whats = translate(&name, data, self.to_ms);
+        let connection = self.group(group);
+        *connection.names.entry(name).or_default() += 1;
+        connection.events.extend(whats.into_iter().map(|what| Event { at_ms: now, what }));
+        Ok(())
+    }
+
+    fn group(&mut self, name: String) -> &mut Connection {
+        let place = *self.places.entry(name).or_insert(self.connections.len());
+        if place == self.connections.len() {
+            let (title, vantage) = (self.title.clone(), self.vantage.clone());
+            self.connections.push(Connection { title, vantage, ..Connection::default() });
+        }
+        &mut self.connections[place]
+    }
+
+    /// What was taken, in order of time and from 0. A trace without events is a connection too.
+    fn connections(mut self) -> Vec<Connection> {
+        if self.connections.is_empty() {
+            self.group(String::new());
+        }
+        for connection in &mut self.connections {
+            connection.events.sort_by(|a, b| a.at_ms.total_cmp(&b.at_ms));
+            let first = connection.events.first().map_or(0.0, |event| event.at_ms);
+            connection.events.iter_mut().for_each(|event| event.at_ms -= first);
+        }
+        self.connections
+    }
+}
+
+impl Columns {
+    fn of(fields: &[Value]) -> Option<Self> {
+        let place = |names: &[&str]| {
+            let named = |field: &Value| {
+                let field = field.as_str().unwrap_or_default().to_ascii_lowercase();
+                names.contains(&field.as_str())
+            };
+            fields.iter().position(named)
+        };
+        Some(Self {
+            time: place(&["relative_time", "time", "delta_time"])?,
+            category: place(&["category"]),
+            name: place(&["event", "event_type", "type"])?,
+            data: place(&["data"])?,
+        })
+    }
+
+    fn apart<'a>(&self, cells: &'a [Value]) -> Result<(f64, String, &'a Value), String> {
+        let text = |place: usize| cells.get(place).and_then(Value::as_str);
+        let time = cells.get(self.time).and_then(crate::fields::real);
+        let time = time.ok_or("no time that is a number")?;
+        let name = text(self.name).ok_or("no name of an event")?;
+        let category = self.category.and_then(text);
+        let name = category.map_or(name.to_owned(), |category| format!("{category}:{name}"));
+        Ok((time, name, cells.get(self.data).unwrap_or(&Value::Null)))
+    }
+}
+
+const HEADER: &str = "a header with `qlog_version` or `file_schema`";

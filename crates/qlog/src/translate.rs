@@ -1,0 +1,101 @@
+//! From the names of each version and stack to one set of events.
+//!
+//! | version or stack | name | metrics |
+//! | --- | --- | --- |
+//! | 0.3 (quinn, quiche, neqo, quic-go) | `recovery:metrics_updated` | `congestion_window` |
+//! | draft-09 and newer | `quic:recovery_metrics_updated` | `congestion_window` |
+//! | picoquic (draft-00) | `recovery`, `metrics_updated` | `cwnd` |
+//! | mvfst (draft-00) | `congestion_metric_update`, `metric_update` | `current_cwnd` |
+
+use serde_json::Value;
+
+use crate::event::{Lost, Metrics, Packet, PacketType, State, What};
+use crate::fields::{any, count, count_of, real_of, text_of};
+
+/// What a record says about start-up, in the one set of events; empty if nothing. `to_ms` makes
+/// milliseconds of the log's unit of time.
+pub(crate) fn translate(name: &str, data: &Value, to_ms: f64) -> Vec<What> {
+    let name = name.rsplit(':').next().unwrap_or(name).to_ascii_lowercase();
+    match name.as_str() {
+        "metrics_updated" | "recovery_metrics_updated" | "metric_update" => {
+            vec![What::Metrics(metrics(data, to_ms))]
+        }
+        "congestion_metric_update" => {
+            let state = text_of(data, &["state"]).map(|new| State { new, ..State::default() });
+            let metrics = What::Metrics(metrics(data, to_ms));
+            std::iter::once(metrics).chain(state.map(What::State)).collect()
+        }
+        "congestion_state_updated" => state(data).into_iter().collect(),
+        "packet_sent" => vec![What::Sent(packet(data))],
+        "packet_received" => vec![What::Received(packet(data))],
+        "packet_lost" | "packets_lost" => vec![What::Lost(lost(data))],
+        _ => Vec::new(),
+    }
+}
+
+fn metrics(data: &Value, to_ms: f64) -> Metrics {
+    let rtt = |name: &str| real_of(data, &[name]).map(|rtt| rtt * to_ms);
+    let threshold = count_of(data, &["ssthresh"]).filter(|bytes| *bytes < UNLIMITED);
+    Metrics {
+        congestion_window: count_of(data, &["congestion_window", "cwnd", "current_cwnd"]),
+        ssthresh: threshold,
+        bytes_in_flight: count_of(data, &["bytes_in_flight"]),
+        packets_in_flight: count_of(data, &["packets_in_flight"]),
+        min_rtt_ms: rtt("min_rtt"),
+        smoothed_rtt_ms: rtt("smoothed_rtt"),
+        latest_rtt_ms: rtt("latest_rtt"),
+        pacing_rate_bps: count_of(data, &["pacing_rate"]),
+    }
+}
+
+fn state(data: &Value) -> Option<What> {
+    let new = text_of(data, &["new"])?;
+    let old = text_of(data, &["old"]);
+    Some(What::State(State { old, new, trigger: text_of(data, &["trigger", "reason"]) }))
+}
+
+fn packet(data: &Value) -> Packet {
+    let header = data.get("header").unwrap_or(&Value::Null);
+    let named = text_of(header, &["packet_type"]).or_else(|| text_of(data, &["packet_type"]));
+    Packet {
+        packet_type: named.map_or(PacketType::Other, |name| PacketType::of(&name)),
+        number: count_of(header, &["packet_number"]).or_else(|| count_of(data, &["packet_number"])),
+        length: length(data),
+        acked: acked(data),
+    }
+}
+
+/// In `raw` by version 0.3, in the header by earlier ones and by quinn.
+fn length(data: &Value) -> Option<u64> {
+    let raw = data.get("raw").and_then(|raw| count_of(raw, &["length"]));
+    let header = || count_of(data.get("header")?, &["packet_size", "length"]);
+    raw.or_else(header).or_else(|| count_of(data, &["packet_size"]))
+}
+
+fn acked(data: &Value) -> Vec<(u64, u64)> {
+    let frames = data.get("frames").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let ranges = frames.iter().filter_map(|frame| frame.get("acked_ranges")?.as_array()).flatten();
+    ranges.filter_map(range).collect()
+}
+
+/// `[first, last]`, or a single packet number alone.
+fn range(value: &Value) -> Option<(u64, u64)> {
+    let ends = value.as_array()?;
+    let first = count(ends.first()?)?;
+    let last = ends.get(1).map_or(Some(first), count)?;
+    Some((first.min(last), first.max(last)))
+}
+
+fn lost(data: &Value) -> Lost {
+    let packet = packet(data);
+    let batch = any(data, &["lost_packets"]).and_then(count);
+    Lost {
+        packets: batch.unwrap_or(1),
+        bytes: count_of(data, &["lost_bytes"]).or(packet.length),
+        number: packet.number.or_else(|| count_of(data, &["largest_lost_packet_num"])),
+        trigger: text_of(data, &["trigger"]),
+    }
+}
+
+/// Stacks write the largest number they have for "no threshold yet".
+const UNLIMITED: u64 = 1 << 52;

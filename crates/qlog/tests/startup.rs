@@ -1,0 +1,101 @@
+//! How the end of start-up is found in logs that tell it in different ways.
+
+use firstflight_qlog::{Connection, Event, Evidence, Exit, Lost, Metrics, State, What};
+
+fn cwnd(at_ms: f64, bytes: u64) -> Event {
+    let metrics = Metrics {
+        congestion_window: Some(bytes),
+        smoothed_rtt_ms: Some(50.0),
+        ..Metrics::default()
+    };
+    Event { at_ms, what: What::Metrics(metrics) }
+}
+
+fn threshold(at_ms: f64, bytes: u64, ssthresh: u64) -> Event {
+    let What::Metrics(metrics) = cwnd(at_ms, bytes).what else { unreachable!() };
+    Event { at_ms, what: What::Metrics(Metrics { ssthresh: Some(ssthresh), ..metrics }) }
+}
+
+fn loss(at_ms: f64) -> Event {
+    Event { at_ms, what: What::Lost(Lost { packets: 1, ..Lost::default() }) }
+}
+
+fn state(at_ms: f64, old: Option<&str>, new: &str) -> Event {
+    let state = State { old: old.map(Into::into), new: new.into(), trigger: None };
+    Event { at_ms, what: What::State(state) }
+}
+
+fn exit(events: &[Event]) -> Option<Exit> {
+    Connection { events: events.to_vec(), ..Connection::default() }.summary().exit
+}
+
+fn told(events: &[Event]) -> (f64, Option<String>, Evidence, Option<u64>, u64) {
+    let exit = exit(events).expect("start-up ended");
+    (exit.time_s, exit.reason, exit.evidence, exit.cwnd_bytes, exit.packets_lost)
+}
+
+fn why(reason: &str) -> Option<String> {
+    Some(reason.to_owned())
+}
+
+#[test]
+fn a_window_that_only_grows_is_start_up_to_the_end() {
+    assert_eq!(exit(&[cwnd(0.0, 10), cwnd(50.0, 20), cwnd(100.0, 40)]), None);
+    assert_eq!(exit(&[]), None);
+}
+
+#[test]
+fn a_cut_near_a_loss_ends_it_with_the_window_before_the_cut() {
+    let events = [cwnd(0.0, 10), cwnd(100.0, 40), loss(110.0), loss(110.0), cwnd(110.2, 20)];
+    assert_eq!(told(&events), (0.1102, why("loss"), Evidence::Cut, Some(40), 2));
+}
+
+#[test]
+fn a_smaller_window_without_a_loss_is_no_end() {
+    assert_eq!(exit(&[cwnd(0.0, 40), cwnd(100.0, 20), loss(900.0)]), None);
+}
+
+#[test]
+fn reaching_the_threshold_ends_it_and_a_loss_explains_it() {
+    let events = [threshold(0.0, 10, 32), cwnd(50.0, 20), cwnd(100.0, 40)];
+    assert_eq!(told(&events), (0.1, why("ssthresh"), Evidence::Threshold, Some(40), 0));
+    let events = [cwnd(0.0, 40), loss(60.0), threshold(60.0, 20, 20)];
+    assert_eq!(told(&events), (0.06, why("loss"), Evidence::Threshold, Some(40), 1));
+}
+
+#[test]
+fn states_decide_where_there_are_states() {
+    // Astart goes on above its threshold.
+    let events = [
+        state(0.0, None, "slow_start"),
+        threshold(50.0, 40, 20),
+        cwnd(100.0, 80),
+        state(200.0, Some("slow_start"), "congestion_avoidance"),
+    ];
+    assert_eq!(told(&events), (0.2, None, Evidence::State, Some(80), 0));
+}
+
+#[test]
+fn hystart_and_application_limits_are_not_the_end() {
+    let events = [
+        cwnd(0.0, 10),
+        state(1.0, Some("slow_start"), "conservative_slow_start"),
+        state(2.0, Some("conservative_slow_start"), "application_limited"),
+        state(3.0, Some("application_limited"), "slow_start"),
+        state(4.0, Some("slow_start"), "application_limited"),
+        loss(5.0),
+        state(5.0, Some("application_limited"), "recovery"),
+    ];
+    assert_eq!(told(&events), (0.005, why("loss"), Evidence::State, Some(10), 1));
+}
+
+#[test]
+fn the_log_s_own_reason_is_taken() {
+    let change = State {
+        old: Some("slow_start".into()),
+        new: "recovery".into(),
+        trigger: Some("ECN".into()),
+    };
+    let events = [Event { at_ms: 3.0, what: What::State(change) }];
+    assert_eq!(told(&events).1, why("ECN"));
+}
