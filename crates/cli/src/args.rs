@@ -6,7 +6,7 @@ use clap::error::{Error, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
-use crate::{compare, completions, list, output, predict, reproduce, run};
+use crate::{compare, completions, list, output, predict, reproduce, run, show};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
 #[derive(Debug, Parser)]
@@ -28,6 +28,7 @@ enum Command {
     Compare(compare::Args),
     Run(run::Args),
     Predict(predict::Args),
+    Show(show::Args),
     List(list::Args),
     Completions(completions::Args),
 }
@@ -39,6 +40,7 @@ Examples:
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
   firstflight run scenario.toml --json
   firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe
+  firstflight show connection.sqlog            a connection's start-up, drawn from its qlog
   firstflight list astart
 
 Exit codes: 0 done, 1 a verdict or a run failed, 2 wrong usage or input, 3 the machine lacks
@@ -65,6 +67,7 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),
         Command::Predict(args) => predict::predict(&args),
+        Command::Show(args) => show::show(&args),
         Command::List(args) => list::list(&args),
         Command::Completions(args) => completions::completions(&args),
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use firstflight_qlog::QlogError;
 use firstflight_report::ReportError;
 use firstflight_reproduce::ReproduceError;
 use firstflight_runner::{ControlProblem, RunError};
@@ -30,6 +31,9 @@ pub(crate) enum Failure {
     /// A control that does not exist or cannot be set so.
     #[error(transparent)]
     Control(#[from] ControlProblem),
+    /// A file that is no qlog.
+    #[error(transparent)]
+    Qlog(#[from] QlogError),
     /// A report that cannot be made or written.
     #[error(transparent)]
     Report(#[from] ReportError),

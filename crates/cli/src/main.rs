@@ -18,6 +18,7 @@ mod predict;
 mod progress;
 mod reproduce;
 mod run;
+mod show;
 mod summary;
 mod trace;
 mod transport;

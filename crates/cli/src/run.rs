@@ -27,7 +27,8 @@ pub(crate) struct Args {
     /// Write report.html, figures, data and results.json here
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write cwnd, ssthresh, in flight, srtt, delivered, gauges and queues over time here, as CSV
+    /// Write cwnd, ssthresh, in flight, srtt, delivered, gauges and queues over time here, as CSV,
+    /// and a qlog per flow
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
     #[command(flatten)]

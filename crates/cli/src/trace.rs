@@ -1,14 +1,17 @@
-//! Traces as files: one CSV per flow and per link of every run.
+//! Traces as files: one CSV per flow and per link of every run, and a qlog per flow.
+
+mod qlog;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use firstflight_report::write_file;
-use firstflight_runner::Report;
+use firstflight_runner::{Report, Run};
 use firstflight_scenario::Series;
 
 use crate::failure::Failure;
 use crate::output::file_name;
+use crate::summary;
 
 /// Samples over time for people's eyes, and for files.
 pub(crate) const COARSE: u32 = 500;
@@ -38,13 +41,28 @@ pub(crate) fn write(out: &Path, report: &Report) -> Result<usize, Failure> {
         }
         for (id, flow) in run.flows.iter().enumerate() {
             put(out, &format!("{name}.flow-{id}.csv"), flow)?;
+            put_qlog(out, &format!("{name}.flow-{id}.sqlog"), report, run, id)?;
         }
         for (queue, link) in run.queues.iter().zip(&report.resolved.links) {
             put(out, &format!("{name}.link-{}.csv", file_name(&link.name)), queue)?;
         }
-        files += run.flows.len() + run.queues.len().min(report.resolved.links.len());
+        files += 2 * run.flows.len() + run.queues.len().min(report.resolved.links.len());
     }
     Ok(files)
+}
+
+fn put_qlog(out: &Path, name: &str, report: &Report, run: &Run, id: usize) -> Result<(), Failure> {
+    let (Some(samples), Some(flow)) = (run.flows.get(id), run.result.flows.get(id)) else {
+        return Ok(());
+    };
+    let title = format!("{}, flow {id}, {}", run.result.alias, run.result.transport);
+    let description = format!("{}; seed {}", summary::path(report), run.result.seed);
+    let path = out.join(name);
+    let log = qlog::log(&title, &description, samples, flow, report.resolved.packet_bytes);
+    match log {
+        Ok(log) => Ok(write_file(&path, log)?),
+        Err(source) => Err(firstflight_report::ReportError::Write { path, source }.into()),
+    }
 }
 
 fn put(out: &Path, name: &str, series: &Series) -> Result<(), Failure> {

@@ -8,3 +8,5 @@ mod commands;
 mod predict;
 #[path = "cli/process.rs"]
 mod process;
+#[path = "cli/show.rs"]
+mod show;

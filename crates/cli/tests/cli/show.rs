@@ -1,0 +1,102 @@
+//! `firstflight show`, on logs of simulated flows and of other stacks.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::process::Place;
+
+/// A place with the log of a flow that leaves start-up by a loss.
+fn traced() -> (Place, Value) {
+    let place = Place::new();
+    place.write("s.toml", "controls = ['newreno']\nduration = '20s'\n[path]\nbuffer = '0.5bdp'");
+    let outcome = place.run(&["run", "s.toml", "--trace", "t", "--json", "--ssthresh", "none"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let results = serde_json::from_str(&outcome.stdout).unwrap();
+    (place, results)
+}
+
+#[test]
+fn the_log_of_a_simulated_flow_tells_the_start_up_that_the_results_tell() {
+    let (place, results) = traced();
+    let outcome = place.run(&["show", "t/newreno.flow-0.sqlog", "--json"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+    let shown: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(shown["schema"], "firstflight/show@1");
+    assert_eq!((&shown["qlog_version"], &shown["vantage"]), (&"0.3".into(), &"client".into()));
+    let (exit, startup) = (&shown["startup"]["exit"], &results["runs"][0]["flows"][0]["startup"]);
+    assert_eq!((&exit["reason"], &exit["evidence"]), (&startup["exit_reason"], &"state".into()));
+    assert_eq!(exit["reason"], "loss");
+    let apart = exit["time_s"].as_f64().unwrap() - startup["exit_time_s"].as_f64().unwrap();
+    assert!(apart.abs() < 1e-6, "{apart}");
+    let packets = startup["exit_cwnd_packets"].as_u64().unwrap();
+    assert_eq!(exit["cwnd_bytes"], packets * 1_000);
+}
+
+#[test]
+fn show_draws_windows_and_rtt_and_writes_a_report() {
+    let (place, _) = traced();
+    let outcome = place.run(&["show", "t/newreno.flow-0.sqlog", "--out", "report"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    for word in ["window (kB)", "RTT (ms)", "cwnd", "ssthresh", "end of start-up", "loss"] {
+        assert!(outcome.stdout.contains(word), "no {word} in {}", outcome.stdout);
+    }
+    let read = |name: &str| fs::read_to_string(place.path("report").join(name)).unwrap();
+    assert!(read("figures/startup.svg").starts_with("<svg"));
+    assert!(read("report.html").contains("firstflight show t/newreno.flow-0.sqlog"));
+    assert!(serde_json::from_str::<Value>(&read("show.json")).is_ok());
+}
+
+#[test]
+fn the_drawing_ends_where_it_is_told_to() {
+    let (place, results) = traced();
+    let last = |words: &[&str]| {
+        let outcome = place.run(words);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        let data = fs::read_to_string(place.path("r/data/startup.csv")).unwrap();
+        let times = data.lines().skip(1).filter_map(|line| line.split(',').nth(2)?.parse().ok());
+        times.fold(0.0, f64::max)
+    };
+    let log = "t/newreno.flow-0.sqlog";
+    assert_eq!(last(&["show", log, "--out", "r", "--until", "1500ms"]), 1.5);
+    assert!(last(&["show", log, "--out", "r", "--all"]) > 19.0);
+    let exit = results["runs"][0]["flows"][0]["startup"]["exit_time_s"].as_f64().unwrap();
+    let drawn = last(&["show", log, "--out", "r"]);
+    assert!(drawn > exit && drawn < 19.0, "{drawn}");
+}
+
+#[test]
+fn a_log_that_breaks_off_is_drawn_as_far_as_it_goes() {
+    let (place, _) = traced();
+    let log = fs::read(place.path("t/newreno.flow-0.sqlog")).unwrap();
+    let record = log[..log.len() / 2].iter().rposition(|byte| *byte == 0x1e).unwrap();
+    place.write("cut.sqlog", &log[..record + 20]);
+    let outcome = place.run(&["show", "cut.sqlog"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.stderr.starts_with("firstflight: left out: cut.sqlog, record "));
+    assert!(outcome.stderr.contains("EOF while parsing"), "{}", outcome.stderr);
+}
+
+#[test]
+fn what_cannot_be_shown_is_told_in_one_line() {
+    let place = Place::new();
+    place.write("table.csv", "time_s,cwnd\n");
+    place.write(
+        "receiver.sqlog",
+        "\u{1e}{\"qlog_version\":\"0.3\",\"trace\":{}}\n\
+         \u{1e}{\"time\":1,\"name\":\"transport:packet_received\",\"data\":{}}\n",
+    );
+    let told = |words: &[&str], part: &str| {
+        let outcome = place.run(words);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(part), "no `{part}` in {}", outcome.stderr);
+    };
+    told(&["show", "none.sqlog"], "none.sqlog: No such file");
+    told(&["show", "table.csv"], "table.csv: begins with t; accepted: qlog");
+    told(&["show", "receiver.sqlog"], "only `transport:packet_received`; accepted: a log with");
+    told(&["show", "receiver.sqlog", "--connection", "2"], "has 1 connections");
+    told(&["show", "receiver.sqlog", "--connection", "0"], "accepted: 1 to 1");
+    told(&["show", "receiver.sqlog", "--until", "5"], "--until");
+    told(&["show"], "FILE.sqlog");
+}
