@@ -130,8 +130,10 @@ proptest! {
         let sequence = format!("\u{1e}{{\"qlog_version\":\"0.3\"}}\n\u{1e}{event}\n");
         let list = format!(r#"[{time},"{name}",{data}]"#);
         let document = format!(
-            r#"{{"qlog_version":"0","traces":[{{"event_fields":{fields},"events":[{event},{list}]}},
-            {{"event_fields":["time","event","data"],"events":[{list}],"common_fields":{fields}}}]}}"#
+            r#"{{"qlog_version":"0","traces":[
+            {{"event_fields":{fields},"events":[{event},{list}]}},
+            {{"event_fields":["time","event","data"],"events":[{list}],
+            "common_fields":{fields}}}]}}"#
         );
         for text in [sequence, document] {
             if let Ok(log) = Log::read("a", text.as_bytes()) {
