@@ -59,6 +59,12 @@ pub(crate) enum Failure {
     /// The transport is one of firstflight's, but not of this build.
     #[error("this build has no transport `{0}`; accepted here: sim")]
     NoTransport(String),
+    /// The machine lacks something.
+    #[error("{0}")]
+    Lacks(String),
+    /// A run broke.
+    #[error("{0}")]
+    Broke(String),
     /// Stopped by the user before anything was finished.
     #[error("interrupted before anything was finished")]
     Interrupted,
@@ -79,13 +85,13 @@ impl Failure {
     /// The exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Json(_) => 1,
+            Self::Json(_) | Self::Broke(_) => 1,
             Self::Reproduce(error) => match **error {
                 // Input and output are the user's, all else is the program's own.
                 ReproduceError::Unknown { .. } | ReproduceError::Report(_) => 2,
                 _ => 1,
             },
-            Self::NoTransport(_) => 3,
+            Self::NoTransport(_) | Self::Lacks(_) => 3,
             Self::Interrupted => 130,
             _ => 2,
         }

@@ -1,0 +1,248 @@
+//! `link`: the emulated link as a tool of its own.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use firstflight_lab::LabError;
+use firstflight_lab::link::{DirectionSpec, LinkSpec, Loss, Rate, SPIN_NS, Timing};
+use firstflight_lab::tool::{self, Carried, Ends};
+use firstflight_report::terminal;
+use firstflight_report::{Column, Table};
+use firstflight_scenario::{Buffer, Rate as RateQuantity, ResolvedBuffer, Time};
+use serde::Serialize;
+
+use crate::failure::{Failure, Status};
+use crate::{interrupt, output};
+
+/// Emulate a link between two network namespaces, or around commands
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Rate from the near end to the far end, or `none`
+    #[arg(long, value_name = "RATE", default_value = "none")]
+    rate: String,
+    /// File of rates over time instead: lines `0s 40Mbps`, a last line `10s repeat` to begin again
+    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    rate_trace: Option<PathBuf>,
+    /// Two-way propagation, half of it each way
+    #[arg(long, value_name = "TIME", default_value = "100ms")]
+    rtt: String,
+    /// Room for waiting packets, drop-tail: 500pkt, 64KiB, 1bdp or none
+    #[arg(long, value_name = "BUFFER", default_value = "1bdp")]
+    buffer: String,
+    /// Loss on the way there: 0.1%, or in bursts ge:0.5%,20% (good to bad, bad to good)
+    #[arg(long, value_name = "LOSS", default_value = "0%")]
+    loss: String,
+    /// Rate of the way back
+    #[arg(long, value_name = "RATE", default_value = "none")]
+    back_rate: String,
+    /// Buffer of the way back
+    #[arg(long, value_name = "BUFFER", default_value = "1bdp")]
+    back_buffer: String,
+    /// Loss on the way back
+    #[arg(long, value_name = "LOSS", default_value = "0%")]
+    back_loss: String,
+    /// Seed of the losses
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Largest packet in bytes, 576 to 65521
+    #[arg(long, value_name = "BYTES", default_value_t = 1_500)]
+    mtu: usize,
+    /// How long to spin before a packet is due; 0ms spares the processor
+    #[arg(long, value_name = "TIME", default_value = "60us")]
+    spin: String,
+    /// Near end: a namespace of `ip netns`; needs --far
+    #[arg(long, value_name = "NAME", requires = "far")]
+    near: Option<String>,
+    /// Far end: a namespace of `ip netns`; needs --near
+    #[arg(long, value_name = "NAME", requires = "near")]
+    far: Option<String>,
+    /// Runs at the far end by `sh -c`, started first and ended with the link
+    #[arg(long, value_name = "COMMAND")]
+    serve: Option<String>,
+    /// Ends the link after so long
+    #[arg(long, value_name = "TIME")]
+    duration: Option<String>,
+    /// Print the link's figures as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Runs at the near end; the link ends with it
+    #[arg(value_name = "COMMAND", last = true)]
+    command: Vec<String>,
+}
+
+const EXAMPLES: &str = "\
+Each end has a TUN device `ff0`: 10.77.0.1 is near, 10.77.128.1 far (also in $FF_NEAR, $FF_FAR).
+It takes root. Namespaces without names vanish with the link, however it ends. At the end it tells
+what it carried, what it dropped, and how late it was itself: `degraded` means that 1 % of the
+packets were late by more than 1 % of the RTT, `invalid` by more than 5 %.
+
+Examples:
+  firstflight link --rate 40Mbps --rtt 100ms -- ping -c 10 10.77.128.1
+  firstflight link --rate 10Mbps --rtt 400ms --serve 'iperf3 -s -1' -- \\
+      iperf3 -c 10.77.128.1 -C cubic
+  firstflight link --rate 20Mbps --loss ge:0.5%,20% --serve 'iperf3 -s' -- bash
+  firstflight link --near left --far right --rate-trace rates.txt --duration 60s --json";
+
+/// Runs the command.
+pub(crate) fn link(args: &Args) -> Result<Status, Failure> {
+    let (spec, ends) = (spec(args)?, ends(args)?);
+    let stop = interrupt::listen();
+    let carried = tool::carry(&spec, &ends, stop, || {
+        if ends.near.is_empty() {
+            let (near, far) = tool::addresses();
+            output::note(&format!("link is up: {near} near, {far} far; Ctrl-C ends it"));
+        }
+    })?;
+    if args.json {
+        let document = Document {
+            schema: "firstflight/link@1",
+            version: env!("CARGO_PKG_VERSION"),
+            carried: &carried,
+        };
+        output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
+    } else {
+        output::note(&text(&carried));
+    }
+    Ok(if carried.near_failed { Status::Unmet } else { Status::Done })
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(flatten)]
+    carried: &'a Carried,
+}
+
+fn spec(args: &Args) -> Result<LinkSpec, Failure> {
+    let rtt = time("--rtt", &args.rtt)?;
+    let rate = match &args.rate_trace {
+        Some(path) => {
+            let fault = |problem: String| {
+                Failure::Usage(format!("--rate-trace {}: {problem}", path.display()))
+            };
+            let text = fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
+            Some(Rate::parse(&text).map_err(|error| fault(error.to_string()))?)
+        }
+        None => rate("--rate", &args.rate)?,
+    };
+    let back_rate = self::rate("--back-rate", &args.back_rate)?;
+    if !(576..=65_521).contains(&args.mtu) {
+        let problem = format!("--mtu {}: out of range; accepted: 576 to 65521", args.mtu);
+        return Err(Failure::Usage(problem));
+    }
+    let way = |rate: Option<Rate>, delay_ns, buffer: (&str, &str), loss: (&str, &str)| {
+        let room = rate.as_ref().map(|rate| room(buffer.0, buffer.1, rate, rtt)).transpose()?;
+        let loss = loss
+            .1
+            .parse::<Loss>()
+            .map_err(|problem| Failure::Usage(format!("{}: {problem}", loss.0)))?;
+        let buffer = room.flatten();
+        Ok::<_, Failure>(DirectionSpec { rate, delay_ns, buffer, loss, ..Default::default() })
+    };
+    Ok(LinkSpec {
+        forward: way(rate, rtt / 2, ("--buffer", &args.buffer), ("--loss", &args.loss))?,
+        backward: way(
+            back_rate,
+            rtt - rtt / 2,
+            ("--back-buffer", &args.back_buffer),
+            ("--back-loss", &args.back_loss),
+        )?,
+        seed: args.seed,
+        mtu: args.mtu,
+        spin_ns: time("--spin", &args.spin)?.min(10 * SPIN_NS),
+        depth_every_ns: None,
+    })
+}
+
+fn ends(args: &Args) -> Result<Ends, Failure> {
+    let duration = args.duration.as_ref().map(|text| time("--duration", text)).transpose()?;
+    let sh = |line: &String| vec!["sh".to_owned(), "-c".to_owned(), line.clone()];
+    Ok(Ends {
+        namespaces: args.near.clone().zip(args.far.clone()),
+        near: args.command.clone(),
+        far: args.serve.as_ref().map(sh).unwrap_or_default(),
+        duration: duration.map(Duration::from_nanos),
+    })
+}
+
+fn time(flag: &str, text: &str) -> Result<u64, Failure> {
+    text.parse::<Time>()
+        .map(Time::ns)
+        .map_err(|problem| Failure::Usage(format!("{flag}: {problem}")))
+}
+
+fn rate(flag: &str, text: &str) -> Result<Option<Rate>, Failure> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let rate = text.parse::<RateQuantity>();
+    let rate = rate.map_err(|problem| Failure::Usage(format!("{flag}: {problem}, or none")))?;
+    Ok(Some(Rate::constant(rate.bps())))
+}
+
+/// A buffer in BDP is one in bytes at the mean rate: packets are of any size here.
+fn room(flag: &str, text: &str, rate: &Rate, rtt: u64) -> Result<Option<ResolvedBuffer>, Failure> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let buffer = text.parse::<Buffer>();
+    let buffer = buffer.map_err(|problem| Failure::Usage(format!("{flag}: {problem}, or none")))?;
+    Ok(Some(match buffer {
+        Buffer::Packets(packets) => ResolvedBuffer::Packets(packets),
+        Buffer::Bytes(bytes) => ResolvedBuffer::Bytes(bytes),
+        Buffer::Bdp(milli) => {
+            let bits = u128::from(rate.mean_bps()) * u128::from(rtt) * u128::from(milli);
+            let bytes = bits / 8 / 1_000_000_000_000;
+            ResolvedBuffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(SMALLEST))
+        }
+    }))
+}
+
+fn text(carried: &Carried) -> String {
+    let columns = ["way", "offered", "dropped", "lost", "delivered", "busy", "peak queue"];
+    let mut table = Table::new("link", "", columns.map(Column::text));
+    for (name, way) in [("there", &carried.link.forward), ("back", &carried.link.backward)] {
+        table.push([
+            name.into(),
+            way.offered_packets.to_string().into(),
+            way.dropped_packets.to_string().into(),
+            way.lost_packets.to_string().into(),
+            way.delivered_packets.to_string().into(),
+            format!("{:.1} %", 100.0 * way.utilization).into(),
+            way.peak_queue_packets.to_string().into(),
+        ]);
+    }
+    let late = &carried.link.lateness;
+    let timing = match (carried.timing, carried.overruns) {
+        (Timing::Valid, _) => "timing valid".to_owned(),
+        (Timing::Degraded, _) => "timing DEGRADED".to_owned(),
+        (Timing::Invalid, 0) => "timing INVALID".to_owned(),
+        (Timing::Invalid, lost) => format!("INVALID: {lost} packets were never read"),
+    };
+    format!(
+        "{}{timing}: late by {:.0} us in the mean, 99 % by at most {:.0} us, all by at most {:.0} \
+         us",
+        terminal::table(&table, output::screen()),
+        late.mean_us,
+        late.p99_us,
+        late.max_us
+    )
+}
+
+/// A buffer holds at least one full packet.
+const SMALLEST: u64 = 1_500;
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        match error {
+            LabError::Scenario(error) => error.into(),
+            LabError::Interrupted => Self::Interrupted,
+            LabError::Input(problem) => Self::Usage(problem),
+            LabError::Lacks(problem) => Self::Lacks(problem),
+            LabError::Failed(problem) => Self::Broke(problem),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What the emulated link can do, measured with the system's own tools and sockets: the error of
+//! an idle round trip, the dispersion of a packet pair, and the goodput at a high rate.
+//!
+//! It reports and never fails because something is slow: other work on the machine decides that.
+//! `cargo bench -p firstflight-lab`; it takes root, ping and iperf3.
+
+mod goodput;
+mod idle;
+mod pair;
+
+use std::process::ExitCode;
+
+use firstflight_lab::LabError;
+
+fn main() -> ExitCode {
+    // `cargo test --benches` runs this too, and asks for nothing to be measured.
+    if std::env::args().any(|arg| arg == "--test") {
+        return ExitCode::SUCCESS;
+    }
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(LabError::Lacks(problem)) => {
+            println!("skipped: {problem}");
+            ExitCode::from(3)
+        }
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Result<(), LabError> {
+    println!("{:<44} {:>10} {:>12}   bar", "", "measured", "lateness p99");
+    idle::measure(SPIN_NS)?;
+    idle::measure(0)?;
+    pair::measure()?;
+    goodput::measure(100_000_000)?;
+    goodput::measure(1_000_000_000)
+}
+
+/// As the lab's own runs have it.
+pub(crate) const SPIN_NS: u64 = firstflight_lab::link::SPIN_NS;
+
+pub(crate) fn row(what: &str, measured: &str, late_us: f64, bar: &str) {
+    println!("{what:<44} {measured:>10} {late_us:>9.0} us   {bar}");
+}

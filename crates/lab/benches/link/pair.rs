@@ -1,0 +1,50 @@
+//! The dispersion of a pair of 1500-byte packets at 40 Mbit/s: 300 us.
+
+use std::net::UdpSocket;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use firstflight_lab::link::{DirectionSpec, LinkSpec, Rate};
+use firstflight_lab::path::far_address;
+use firstflight_lab::{LabError, Path};
+
+pub(crate) fn measure() -> Result<(), LabError> {
+    let delay_ns = 25_000_000;
+    let forward = DirectionSpec {
+        rate: Some(Rate::constant(40_000_000)),
+        delay_ns,
+        ..DirectionSpec::default()
+    };
+    let backward = DirectionSpec { delay_ns, ..DirectionSpec::default() };
+    let spin_ns = crate::SPIN_NS;
+    let spec = LinkSpec { forward, backward, mtu: 1_500, spin_ns, ..LinkSpec::default() };
+    let path = Path::new(&spec)?;
+    let failed = |error: std::io::Error| LabError::Failed(format!("a packet pair: {error}"));
+    let far = far_address(0);
+    let receiver = path.far.run(|| UdpSocket::bind((far, 7))).and_then(|s| s).map_err(failed)?;
+    let sender = path.near.run(|| UdpSocket::bind("0.0.0.0:0")).and_then(|s| s).map_err(failed)?;
+    receiver.set_read_timeout(Some(Duration::from_secs(1))).map_err(failed)?;
+    sender.connect((far, 7)).map_err(failed)?;
+    let mut gaps = Vec::new();
+    let payload = [0_u8; 1_500 - 28];
+    for _ in 0..PAIRS {
+        sender.send(&payload).and_then(|_| sender.send(&payload)).map_err(failed)?;
+        let mut arrivals = [Instant::now(); 2];
+        for arrival in &mut arrivals {
+            receiver.recv(&mut [0; 2_000]).map_err(failed)?;
+            *arrival = Instant::now();
+        }
+        gaps.push((arrivals[1] - arrivals[0]).as_secs_f64() * 1e6);
+        thread::sleep(Duration::from_millis(3));
+    }
+    gaps.sort_by(f64::total_cmp);
+    let at = |share: f64| gaps[(gaps.len() as f64 * share) as usize];
+    let late = path.stop().lateness.p99_us;
+    let median = format!("{:.0} us", at(0.5));
+    crate::row("packet pair, 40 Mbit/s: median dispersion", &median, late, "300 us +- 10 %");
+    let spread = format!("{:.0}..{:.0}", at(0.05), at(0.95));
+    crate::row("    5 % to 95 %, us", &spread, late, "");
+    Ok(())
+}
+
+const PAIRS: usize = 300;

@@ -1,0 +1,241 @@
+//! One direction of the link: queue, loss, delay, in that order, as in the simulator's link.
+//!
+//! Time is an argument everywhere, so that a test is its own clock.
+
+use std::collections::VecDeque;
+use std::net::Ipv4Addr;
+
+use super::DirectionSpec;
+use super::lateness::Lateness;
+use super::loss::LossState;
+use super::packet;
+use super::queue::Queue;
+
+/// A direction while it runs.
+#[derive(Debug)]
+pub(crate) struct Direction {
+    /// `None` has no rate: packets only take time.
+    pub(crate) queue: Option<Queue>,
+    loss: LossState,
+    drop_nth: Vec<u64>,
+    data_only: bool,
+    header_bytes: Option<u64>,
+    /// The first is for everybody, the others for the addresses in `routes`.
+    lanes: Vec<Lane>,
+    routes: Vec<(Ipv4Addr, usize)>,
+    /// Packets that took part in loss, from the beginning of the measured period.
+    numbered: u64,
+    period: (u64, u64),
+    pub(crate) totals: DirectionTotals,
+    pub(crate) lateness: Lateness,
+}
+
+/// What became of the packets in the measured period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DirectionTotals {
+    pub(crate) offered: u64,
+    pub(crate) lost: u64,
+    pub(crate) delivered: u64,
+    pub(crate) delivered_bytes: u64,
+}
+
+/// Packets that take the same time, in the order of their release.
+#[derive(Debug)]
+struct Lane {
+    delay: u64,
+    waiting: VecDeque<(u64, u32)>,
+}
+
+impl Direction {
+    /// The direction number `element` of a run of `seed`.
+    pub(crate) fn new(spec: &DirectionSpec, seed: u64, element: u64) -> Self {
+        let mut lanes = vec![Lane { delay: spec.delay_ns, waiting: VecDeque::new() }];
+        let mut routes = Vec::new();
+        for (address, more) in &spec.more_delay {
+            let delay = spec.delay_ns.saturating_add(*more);
+            let lane = lanes.iter().position(|lane| lane.delay == delay).unwrap_or(lanes.len());
+            if lane == lanes.len() {
+                lanes.push(Lane { delay, waiting: VecDeque::new() });
+            }
+            routes.push((*address, lane));
+        }
+        let queue = |rate: &super::Rate| {
+            Queue::new(rate.clone(), spec.buffer, spec.buffer_counts_in_service)
+        };
+        Self {
+            queue: spec.rate.as_ref().map(queue),
+            loss: LossState::new(spec.loss, seed, element),
+            drop_nth: spec.drop_nth.clone(),
+            data_only: spec.data_only,
+            header_bytes: spec.header_bytes,
+            lanes,
+            routes,
+            numbered: 0,
+            period: (0, u64::MAX),
+            totals: DirectionTotals::default(),
+            lateness: Lateness::new(),
+        }
+    }
+
+    /// Counts from now on only what happens in this period; packets are numbered from here.
+    pub(crate) fn measure(&mut self, from: u64, until: u64, every: Option<u64>) {
+        self.period = (from, until);
+        self.totals = DirectionTotals::default();
+        self.lateness = Lateness::new();
+        self.numbered = 0;
+        if let Some(queue) = &mut self.queue {
+            queue.measure(from, until, every);
+        }
+    }
+
+    /// A packet in a slot arrives. `false` if it is gone: dropped or lost.
+    pub(crate) fn offer(&mut self, now: u64, slot: u32, packet: &[u8]) -> bool {
+        let counted = u64::from((self.period.0..self.period.1).contains(&now));
+        self.totals.offered += counted;
+        let charged = self.charged(packet);
+        let departure = match &mut self.queue {
+            None => now,
+            Some(queue) => match queue.offer(now, charged) {
+                Some(departure) => departure,
+                None => return false,
+            },
+        };
+        if self.is_unlucky(packet) {
+            self.totals.lost += counted;
+            return false;
+        }
+        let lane = &mut self.lanes[lane(&self.routes, packet)];
+        lane.waiting.push_back((departure.saturating_add(lane.delay), slot));
+        true
+    }
+
+    /// When the next packet is to be handed on.
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        self.lanes.iter().filter_map(|lane| lane.waiting.front().map(|(due, _)| *due)).min()
+    }
+
+    /// The next packet that is due, in the order of their times.
+    pub(crate) fn take_due(&mut self, now: u64) -> Option<(u64, u32)> {
+        let due = self.next_due().filter(|due| *due <= now)?;
+        let at_front = |lane: &&mut Lane| lane.waiting.front().is_some_and(|(d, _)| *d == due);
+        self.lanes.iter_mut().find(at_front)?.waiting.pop_front()
+    }
+
+    /// A packet that was due at `due` is handed on at `now`.
+    pub(crate) fn delivered(&mut self, due: u64, now: u64, bytes: usize) {
+        if (self.period.0..self.period.1).contains(&due) {
+            self.totals.delivered += 1;
+            self.totals.delivered_bytes += bytes as u64;
+            self.lateness.record(now.saturating_sub(due));
+        }
+    }
+
+    /// Bytes that a packet takes on the link: its own, or of TCP its payload and what the scenario
+    /// says headers take.
+    fn charged(&self, packet: &[u8]) -> u64 {
+        match (self.header_bytes, packet::payload(packet)) {
+            (Some(headers), Some(payload)) if packet::is_tcp(packet) => {
+                // A packet of no bytes at all would break the order of departures.
+                (payload as u64 + headers).max(1)
+            }
+            _ => packet.len() as u64,
+        }
+    }
+
+    fn is_unlucky(&mut self, packet: &[u8]) -> bool {
+        if self.data_only && packet::payload(packet).is_none_or(|payload| payload == 0) {
+            return false;
+        }
+        self.numbered += 1;
+        // Both are asked, so that a chosen packet does not move the random ones.
+        let random = self.loss.next();
+        random || self.drop_nth.binary_search(&self.numbered).is_ok()
+    }
+}
+
+/// The lane of a packet: that of either of its addresses, or the first.
+fn lane(routes: &[(Ipv4Addr, usize)], packet: &[u8]) -> usize {
+    if routes.is_empty() {
+        return 0;
+    }
+    let Some((from, to)) = packet::addresses(packet) else { return 0 };
+    routes.iter().find(|(address, _)| *address == from || *address == to).map_or(0, |r| r.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight_scenario::ResolvedBuffer;
+
+    use super::super::Rate;
+    use super::packet::tests::tcp;
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn spec() -> DirectionSpec {
+        DirectionSpec {
+            rate: Some(Rate::constant(8_000_000)),
+            delay_ns: 50 * MS,
+            buffer: Some(ResolvedBuffer::Packets(2)),
+            ..DirectionSpec::default()
+        }
+    }
+
+    fn take_all(direction: &mut Direction) -> Vec<(u64, u32)> {
+        std::iter::from_fn(|| direction.take_due(u64::MAX)).collect()
+    }
+
+    #[test]
+    fn a_packet_is_due_after_its_sending_and_the_delay() {
+        let mut direction = Direction::new(&spec(), 1, 0);
+        assert!(direction.offer(3 * MS, 9, &tcp(960)));
+        assert_eq!(direction.take_due(54 * MS - 1), None);
+        assert_eq!(direction.take_due(54 * MS), Some((54 * MS, 9)));
+        assert_eq!(direction.next_due(), None);
+    }
+
+    #[test]
+    fn headers_count_as_the_scenario_says() {
+        let spec = DirectionSpec { header_bytes: Some(0), ..spec() };
+        let mut direction = Direction::new(&spec, 1, 0);
+        direction.offer(0, 1, &tcp(1_000));
+        assert_eq!(direction.next_due(), Some(51 * MS));
+    }
+
+    #[test]
+    fn chosen_packets_are_lost_after_they_were_sent_and_pure_acks_are_not_counted() {
+        let spec = DirectionSpec { drop_nth: vec![2], data_only: true, ..spec() };
+        let mut direction = Direction::new(&spec, 1, 0);
+        assert!(direction.offer(0, 1, &tcp(960)));
+        assert!(direction.offer(0, 2, &tcp(0)));
+        assert!(!direction.offer(0, 3, &tcp(960)));
+        assert!(direction.offer(2 * MS, 4, &tcp(960)));
+        let due: Vec<u32> = take_all(&mut direction).iter().map(|(_, slot)| *slot).collect();
+        assert_eq!((due, direction.totals.lost), (vec![1, 2, 4], 1));
+        // Its time on the link was used: 960 + 40 bytes, twice, 40 bytes, and it again.
+        assert_eq!(direction.queue.as_ref().unwrap().totals.busy_ns, 3 * MS + 40_000);
+    }
+
+    #[test]
+    fn packets_of_a_longer_path_wait_longer_and_order_is_by_time() {
+        let far = Ipv4Addr::new(10, 0, 0, 2);
+        let spec = DirectionSpec { more_delay: vec![(far, 10 * MS)], rate: None, ..spec() };
+        let mut direction = Direction::new(&spec, 1, 0);
+        let mut near = tcp(0);
+        near[19] = 9;
+        direction.offer(0, 1, &tcp(0));
+        direction.offer(MS, 2, &near);
+        assert_eq!(take_all(&mut direction), [(51 * MS, 2), (60 * MS, 1)]);
+    }
+
+    #[test]
+    fn lateness_is_counted_in_the_measured_period_alone() {
+        let mut direction = Direction::new(&spec(), 1, 0);
+        direction.measure(10 * MS, 20 * MS, None);
+        direction.delivered(9 * MS, 12 * MS, 100);
+        direction.delivered(15 * MS, 16 * MS, 100);
+        let report = direction.lateness.report();
+        assert_eq!((report.packets, report.max_us), (1, 1_000.0));
+        assert_eq!(direction.totals.delivered_bytes, 100);
+    }
+}

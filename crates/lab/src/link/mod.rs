@@ -1,0 +1,113 @@
+//! The emulated link: a rate, a buffer, loss and a delay between two network namespaces, in user
+//! space, for kernels without netem and for statistics that netem does not give.
+//!
+//! Each end's namespace has a TUN device; one thread carries packets from one to the other. It
+//! reads without blocking, in batches, into slots of one size, asks the virtual clock of the
+//! direction ([`queue`]) when each packet is due, and hands it on then: `ppoll` with a timer slack
+//! of 1 ns brings it close, a spin of some tens of microseconds the rest of the way. How late it
+//! was is part of every result ([`lateness`]).
+//!
+//! What is not emulated: the rate of access links, and queues of the way back unless it has a rate.
+
+mod direction;
+mod engine;
+pub(crate) mod lateness;
+pub(crate) mod loss;
+mod packet;
+mod queue;
+pub(crate) mod rate;
+
+use std::net::Ipv4Addr;
+
+use firstflight_scenario::ResolvedBuffer;
+use serde::Serialize;
+
+pub use engine::{Clock, Running, start};
+pub use lateness::{LatenessReport, Timing};
+pub use loss::Loss;
+pub use rate::{Rate, TraceError};
+
+/// A link: one direction each way, independent of each other.
+#[derive(Clone, Debug, Default)]
+pub struct LinkSpec {
+    /// From the near end, the sender's, to the far end.
+    pub forward: DirectionSpec,
+    /// From the far end to the near end.
+    pub backward: DirectionSpec,
+    /// Of the random losses.
+    pub seed: u64,
+    /// Largest packet, 576 to 65,535 bytes.
+    pub mtu: usize,
+    /// How long to spin before a packet is due, ns; 0 leaves it to the timer.
+    pub spin_ns: u64,
+    /// Keep the most packets waiting in every interval of so many ns.
+    pub depth_every_ns: Option<u64>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, Default)]
+pub struct DirectionSpec {
+    /// `None` has no queue: packets only take time.
+    pub rate: Option<Rate>,
+    /// Propagation.
+    pub delay_ns: u64,
+    /// Room for waiting packets, drop-tail; `None` is unlimited.
+    pub buffer: Option<ResolvedBuffer>,
+    /// Whether a buffer of B packets counts the one being sent.
+    pub buffer_counts_in_service: bool,
+    /// Lost after they were sent.
+    pub loss: Loss,
+    /// Packets lost by their number of arrival from the start of the measured period, rising.
+    pub drop_nth: Vec<u64>,
+    /// Loss is for packets with payload alone: no SYN, no pure ACK is lost or numbered.
+    pub data_only: bool,
+    /// A TCP packet takes its payload and so many bytes; `None` counts its real headers.
+    pub header_bytes: Option<u64>,
+    /// More propagation for packets from or to an address.
+    pub more_delay: Vec<(Ipv4Addr, u64)>,
+}
+
+/// What a link did in the measured period.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LinkReport {
+    /// From the near end.
+    pub forward: DirectionReport,
+    /// From the far end.
+    pub backward: DirectionReport,
+    /// Of both directions.
+    pub lateness: LatenessReport,
+    /// Whether the link's thread had real-time priority.
+    pub realtime: bool,
+    /// Longest time between two looks at the devices, microseconds: how late a packet may have been
+    /// read.
+    pub longest_absence_us: f64,
+}
+
+/// One direction in the measured period.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct DirectionReport {
+    /// Packets that came to the link.
+    pub offered_packets: u64,
+    /// Packets dropped for want of room.
+    pub dropped_packets: u64,
+    /// Packets lost on purpose.
+    pub lost_packets: u64,
+    /// Packets handed on.
+    pub delivered_packets: u64,
+    /// Their bytes as IP packets.
+    pub delivered_bytes: u64,
+    /// Share of the time the link was sending, 0 to 1.
+    pub utilization: f64,
+    /// Most packets waiting.
+    pub peak_queue_packets: u64,
+    /// Time average of packets waiting.
+    pub mean_queue_packets: f64,
+    /// Packets that the receiving kernel refused.
+    pub refused_packets: u64,
+    /// Start of each interval in ns and the most packets waiting in it.
+    #[serde(skip)]
+    pub depth: Vec<(u64, u64)>,
+}
+
+/// How long the lab's links spin before a packet is due: about what a wake-up takes.
+pub const SPIN_NS: u64 = 60_000;

@@ -1,0 +1,229 @@
+//! The bottleneck's virtual clock: a drop-tail queue that knows each packet's departure when the
+//! packet arrives.
+//!
+//! Nothing here sleeps or reads a clock. The link is busy until a virtual time; a packet departs
+//! one serialisation after the later of that and its arrival. So one late wake-up of the emulator
+//! delays the packets it touches, and none after them: errors do not add up.
+
+use std::collections::VecDeque;
+
+use firstflight_scenario::ResolvedBuffer;
+
+use super::rate::Rate;
+
+/// A rate and a buffer.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    rate: Rate,
+    capacity: Option<ResolvedBuffer>,
+    in_service_counts: bool,
+    free_at: u64,
+    carry: u128,
+    /// Departure and size of every packet held, the one in service first.
+    held: VecDeque<(u64, u64)>,
+    held_bytes: u64,
+    /// Of the measured period.
+    pub(crate) totals: QueueTotals,
+    /// The measured period, ns.
+    period: (u64, u64),
+    depth: Depth,
+}
+
+/// What the queue did in the measured period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QueueTotals {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) drops: u64,
+    pub(crate) peak_waiting: u64,
+    /// Sum over packets of the time each waited, ns.
+    pub(crate) waited_ns: u128,
+    pub(crate) busy_ns: u64,
+}
+
+/// The most packets waiting in each interval.
+#[derive(Debug, Default)]
+struct Depth {
+    every: u64,
+    /// End of the open interval, and the most in it so far.
+    open: (u64, u64),
+    samples: Vec<(u64, u64)>,
+}
+
+impl Queue {
+    pub(crate) fn new(
+        rate: Rate,
+        capacity: Option<ResolvedBuffer>,
+        in_service_counts: bool,
+    ) -> Self {
+        Self {
+            rate,
+            capacity,
+            in_service_counts,
+            free_at: 0,
+            carry: 0,
+            held: VecDeque::new(),
+            held_bytes: 0,
+            totals: QueueTotals::default(),
+            period: (0, u64::MAX),
+            depth: Depth::default(),
+        }
+    }
+
+    /// Counts from now on only what happens in this period, with depths `every` so many ns.
+    pub(crate) fn measure(&mut self, from: u64, until: u64, every: Option<u64>) {
+        self.totals = QueueTotals::default();
+        self.period = (from, until);
+        let every = every.unwrap_or(0);
+        self.depth = Depth { every, open: (from.saturating_add(every), 0), samples: Vec::new() };
+    }
+
+    /// A packet arrives; arrivals come in order of time. Its departure, or `None` if there is no
+    /// room. A departure at the same nanosecond comes first.
+    pub(crate) fn offer(&mut self, now: u64, bytes: u64) -> Option<u64> {
+        self.roll(now);
+        self.release(now);
+        let counted = (self.period.0..self.period.1).contains(&now);
+        if self.is_full(bytes) {
+            self.totals.drops += u64::from(counted);
+            return None;
+        }
+        let start = self.free_at.max(now);
+        if start > self.free_at {
+            self.carry = 0;
+        }
+        let need = u128::from(bytes) * 8 * 1_000_000_000;
+        self.free_at = self.rate.finish(start, need, &mut self.carry);
+        self.held.push_back((self.free_at, bytes));
+        self.held_bytes += bytes;
+        let waiting = self.waiting();
+        self.depth.open.1 = self.depth.open.1.max(waiting);
+        if counted {
+            let end = self.period.1;
+            self.totals.packets += 1;
+            self.totals.bytes += bytes;
+            self.totals.peak_waiting = self.totals.peak_waiting.max(waiting);
+            self.totals.waited_ns += u128::from(start.min(end) - now);
+            self.totals.busy_ns += self.free_at.min(end).saturating_sub(start);
+        }
+        Some(self.free_at)
+    }
+
+    /// Closes the intervals that ended by `now`. Called with every arrival and by the idle loop.
+    pub(crate) fn roll(&mut self, now: u64) {
+        if self.depth.every == 0 {
+            return;
+        }
+        while self.depth.open.0 <= now.min(self.period.1) {
+            let (end, most) = self.depth.open;
+            self.depth.samples.push((end - self.depth.every - self.period.0, most));
+            self.release(end);
+            self.depth.open = (end + self.depth.every, self.waiting());
+        }
+    }
+
+    /// Start of each interval, ns of the measured period, and the most packets waiting in it.
+    pub(crate) fn take_samples(&mut self, now: u64) -> Vec<(u64, u64)> {
+        self.roll(now);
+        std::mem::take(&mut self.depth.samples)
+    }
+
+    fn waiting(&self) -> u64 {
+        self.held.len().saturating_sub(1) as u64
+    }
+
+    fn release(&mut self, now: u64) {
+        while let Some((departure, bytes)) = self.held.front()
+            && *departure <= now
+        {
+            self.held_bytes -= bytes;
+            self.held.pop_front();
+        }
+    }
+
+    /// Room is for waiting packets: the one in service counts only if the profile says so, as in
+    /// the simulator's link.
+    fn is_full(&self, bytes: u64) -> bool {
+        let Some((_, serving)) = self.held.front() else { return false };
+        let (mut packets, mut held) = (self.held.len() as u64, self.held_bytes);
+        if !self.in_service_counts {
+            packets -= 1;
+            held -= serving;
+        }
+        match self.capacity {
+            None => false,
+            Some(ResolvedBuffer::Packets(most)) => packets >= most,
+            Some(ResolvedBuffer::Bytes(most)) => held + bytes > most,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// 1000-byte packets take 1 ms.
+    fn queue(capacity: ResolvedBuffer, in_service_counts: bool) -> Queue {
+        Queue::new(Rate::constant(8_000_000), Some(capacity), in_service_counts)
+    }
+
+    fn burst(queue: &mut Queue, at: u64, packets: usize) -> Vec<Option<u64>> {
+        (0..packets).map(|_| queue.offer(at, 1_000).map(|at| at / MS)).collect()
+    }
+
+    #[test]
+    fn a_burst_leaves_at_the_rate_and_the_rest_is_dropped() {
+        let mut queue = queue(ResolvedBuffer::Packets(2), false);
+        assert_eq!(burst(&mut queue, 0, 5), [Some(1), Some(2), Some(3), None, None]);
+        assert_eq!((queue.totals.drops, queue.totals.peak_waiting), (2, 2));
+        // The second waited 1 ms and the third 2.
+        assert_eq!(queue.totals.waited_ns, u128::from(3 * MS));
+        assert_eq!(queue.totals.busy_ns, 3 * MS);
+    }
+
+    #[test]
+    fn a_buffer_that_counts_the_packet_in_service_holds_one_less() {
+        let mut queue = queue(ResolvedBuffer::Packets(2), true);
+        assert_eq!(burst(&mut queue, 0, 3), [Some(1), Some(2), None]);
+    }
+
+    #[test]
+    fn a_buffer_of_bytes_takes_what_fits() {
+        let mut queue = queue(ResolvedBuffer::Bytes(1_500), false);
+        assert_eq!(burst(&mut queue, 0, 3), [Some(1), Some(2), None]);
+        assert!(queue.offer(0, 500).is_some());
+    }
+
+    #[test]
+    fn a_departure_makes_room_at_its_own_nanosecond() {
+        let mut queue = queue(ResolvedBuffer::Packets(1), false);
+        assert_eq!(burst(&mut queue, 0, 2), [Some(1), Some(2)]);
+        assert_eq!(queue.offer(MS - 1, 1_000), None);
+        assert_eq!(queue.offer(MS, 1_000), Some(3 * MS));
+    }
+
+    #[test]
+    fn late_arrivals_do_not_move_the_virtual_clock() {
+        let mut queue = queue(ResolvedBuffer::Packets(100), false);
+        burst(&mut queue, 0, 10);
+        // Read late, in one batch: they depart as if nothing had happened.
+        assert_eq!(burst(&mut queue, 9 * MS, 2), [Some(11), Some(12)]);
+        // An idle link starts at the arrival.
+        assert_eq!(burst(&mut queue, 100 * MS, 1), [Some(101)]);
+    }
+
+    #[test]
+    fn only_the_measured_period_counts() {
+        let mut queue = queue(ResolvedBuffer::Packets(100), false);
+        burst(&mut queue, 0, 1);
+        queue.measure(10 * MS, 20 * MS, Some(5 * MS));
+        burst(&mut queue, 9 * MS, 1);
+        burst(&mut queue, 18 * MS, 4);
+        burst(&mut queue, 21 * MS, 7);
+        assert_eq!(queue.totals.packets, 4);
+        assert_eq!(queue.totals.busy_ns, 2 * MS);
+        assert_eq!(queue.take_samples(30 * MS), [(0, 0), (5 * MS, 3)]);
+    }
+}

@@ -1,0 +1,80 @@
+//! The system calls that nix, socket2 and the standard library do not wrap: the only unsafe code.
+#![allow(unsafe_code)]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+nix::ioctl_readwrite_bad!(
+    /// Binds an open `/dev/net/tun` to a device.
+    tun_set_interface,
+    // TUNSETIFF of linux/if_tun.h: declared with an int, called with an `ifreq`.
+    nix::request_code_write!(b'T', 202, size_of::<libc::c_int>()),
+    libc::ifreq
+);
+
+/// Opens a TUN device in the network namespace of the calling thread: raw IP packets, no header of
+/// its own, no offloads, non-blocking. It goes when the file is closed.
+///
+/// # Errors
+/// No `/dev/net/tun`, no privilege, or the name is taken.
+pub(crate) fn open_tun(name: &str) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
+    let file = options.open("/dev/net/tun")?;
+    // SAFETY: all-zero bytes are a valid `ifreq`: integers, byte arrays and unions of such.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let room = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name.iter_mut().take(room).zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: the descriptor is open, and the kernel reads and writes one `ifreq` at the address,
+    // which lives until the call returns.
+    unsafe { tun_set_interface(file.as_raw_fd(), &raw mut request) }?;
+    Ok(file)
+}
+
+/// Makes the calling thread a real-time one of low priority, ahead of all ordinary work.
+///
+/// # Errors
+/// No privilege.
+pub(crate) fn set_realtime() -> io::Result<()> {
+    let parameter = libc::sched_param { sched_priority: 1 };
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: 0 is the calling thread, and the kernel reads one `sched_param`.
+    let outcome = unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) };
+    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Makes the calling thread the first among ordinary ones: a measurement is a small load, and what
+/// else the machine does should not be in it.
+///
+/// # Errors
+/// No privilege.
+pub(crate) fn set_nice() -> io::Result<()> {
+    // SAFETY: plain numbers; 0 is the calling thread.
+    let outcome = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
+    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Makes a command run in a network namespace and die with the thread that starts it, however that
+/// ends: nothing survives even a kill -9.
+pub(crate) fn confine(command: &mut Command, namespace: &File) {
+    let namespace = namespace.as_raw_fd();
+    let enter = move || {
+        // SAFETY: both are single system calls, allowed between fork and exec. The descriptor is
+        // the parent's, which holds it open while it starts the command.
+        let entered = unsafe { libc::setns(namespace, libc::CLONE_NEWNET) };
+        // Without the privilege it runs as everybody does.
+        let _ = set_nice();
+        // SAFETY: as above; the arguments are plain numbers.
+        let bound = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        if entered == 0 && bound == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: the closure allocates nothing and takes no lock.
+    unsafe { command.pre_exec(enter) };
+}

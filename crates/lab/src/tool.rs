@@ -1,0 +1,124 @@
+//! The link as a tool of its own: between two namespaces that exist, or around commands.
+
+use std::net::Ipv4Addr;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::error::LabError;
+use crate::link::{Clock, LinkReport, LinkSpec, Timing};
+use crate::namespace::Namespace;
+use crate::path::{Path, far_address, near_address};
+
+/// What the link is put between, and what runs at its ends.
+#[derive(Clone, Debug, Default)]
+pub struct Ends {
+    /// Names of two namespaces, near and far; new ones without names when `None`.
+    pub namespaces: Option<(String, String)>,
+    /// Runs at the near end; the link ends when it does.
+    pub near: Vec<String>,
+    /// Runs at the far end, started first.
+    pub far: Vec<String>,
+    /// Ends the link after so long, however the commands are.
+    pub duration: Option<Duration>,
+}
+
+/// What a link carried while it stood.
+#[derive(Clone, Debug, Serialize)]
+pub struct Carried {
+    /// The link's own figures.
+    pub link: LinkReport,
+    /// Whether its lateness leaves them worth reading.
+    pub timing: Timing,
+    /// Packets that the kernel dropped because the link did not read them in time.
+    pub overruns: u64,
+    /// Exit code of the near command; `None` without one, or if a signal ended it.
+    pub near_exit: Option<i32>,
+    /// Whether the near command was there and failed.
+    pub near_failed: bool,
+}
+
+/// Address of the near end and of the far end.
+pub fn addresses() -> (Ipv4Addr, Ipv4Addr) {
+    (near_address(0), far_address(0))
+}
+
+/// Keeps a link up until its command ends, its time is over, or `stop` becomes true. `ready` is
+/// told when it stands. The commands find the addresses in `FF_NEAR` and `FF_FAR`.
+///
+/// # Errors
+/// The machine lacks something, a namespace does not exist, or a command cannot be started.
+pub fn carry(
+    spec: &LinkSpec,
+    ends: &Ends,
+    stop: &AtomicBool,
+    ready: impl FnOnce(),
+) -> Result<Carried, LabError> {
+    let mut path = match &ends.namespaces {
+        None => Path::new(spec)?,
+        Some((near, far)) => Path::between(Namespace::named(near)?, Namespace::named(far)?, spec)?,
+    };
+    let clock: Clock = path.clock;
+    path.measure(clock.now(), u64::MAX);
+    let far = start(&path.far, &ends.far)?;
+    if far.is_some() {
+        // A server needs a moment to listen; a client that comes too early fails.
+        thread::sleep(SETTLE);
+    }
+    let mut near = start(&path.near, &ends.near)?;
+    ready();
+    let begun = Instant::now();
+    let mut status: Option<ExitStatus> = None;
+    while !stop.load(Ordering::Relaxed) {
+        if ends.duration.is_some_and(|duration| begun.elapsed() >= duration) {
+            break;
+        }
+        if let Some(Running(child)) = &mut near {
+            status = child.try_wait().map_err(|error| LabError::Failed(error.to_string()))?;
+            if status.is_some() {
+                break;
+            }
+        }
+        thread::sleep(LOOK);
+    }
+    drop((near, far));
+    let overruns = path.overruns();
+    let link = path.stop();
+    let rtt_ns = spec.forward.delay_ns + spec.backward.delay_ns;
+    Ok(Carried {
+        timing: link.lateness.timing(rtt_ns, overruns),
+        link,
+        overruns,
+        near_exit: status.and_then(|status| status.code()),
+        near_failed: status.is_some_and(|status| !status.success()),
+    })
+}
+
+/// A command that is ended when nobody needs it any more.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended already is no problem.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(end: &Namespace, words: &[String]) -> Result<Option<Running>, LabError> {
+    let Some((program, arguments)) = words.split_first() else { return Ok(None) };
+    let (near, far) = addresses();
+    let mut command = Command::new(program);
+    command.args(arguments).env("FF_NEAR", near.to_string()).env("FF_FAR", far.to_string());
+    end.confine(&mut command);
+    let child = command.spawn().map_err(|error| {
+        LabError::Input(format!("{program}: {error}; accepted: a program on this machine"))
+    })?;
+    Ok(Some(Running(child)))
+}
+
+const SETTLE: Duration = Duration::from_millis(300);
+const LOOK: Duration = Duration::from_millis(10);

@@ -1,0 +1,91 @@
+//! Packets through a running link: counts, never times.
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use firstflight_lab::Path;
+use firstflight_lab::link::{DirectionSpec, Rate};
+use firstflight_lab::path::far_address;
+use firstflight_scenario::ResolvedBuffer;
+
+const MS: u64 = 1_000_000;
+
+/// Sends numbered packets of 1000 bytes on the link, few enough for a socket's buffer; those that
+/// arrive, in order of arrival.
+fn arrivals(path: &Path, packets: u16) -> Vec<u16> {
+    let far = (far_address(0), 7);
+    let receiver = path.far.run(|| UdpSocket::bind(far)).unwrap().unwrap();
+    let sender = path.near.run(|| UdpSocket::bind("0.0.0.0:0")).unwrap().unwrap();
+    receiver.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    for number in 0..packets {
+        let mut payload = [0; 1_000 - 28];
+        payload[..2].copy_from_slice(&number.to_be_bytes());
+        sender.send_to(&payload, far).unwrap();
+    }
+    let mut payload = [0; 2_000];
+    std::iter::from_fn(|| {
+        let length = receiver.recv(&mut payload).ok()?;
+        assert_eq!(length, 1_000 - 28);
+        Some(u16::from_be_bytes([payload[0], payload[1]]))
+    })
+    .collect()
+}
+
+#[test]
+fn every_packet_of_an_idle_link_arrives_in_order() {
+    let way = DirectionSpec { delay_ns: 5 * MS, ..DirectionSpec::default() };
+    let Some(path) = super::path(way.clone(), way) else { return };
+    assert_eq!(arrivals(&path, 80), (0..80).collect::<Vec<_>>());
+    assert_eq!(path.overruns(), 0);
+    let report = path.stop();
+    assert_eq!(report.forward.delivered_packets, 80);
+    assert_eq!(report.forward.delivered_bytes, 80_000);
+    assert_eq!(report.lateness.packets, 80 + report.backward.delivered_packets);
+}
+
+#[test]
+fn a_burst_into_a_small_buffer_loses_its_tail() {
+    // A packet takes 80 ms: the burst is over long before the first has left.
+    let forward = DirectionSpec {
+        rate: Some(Rate::constant(100_000)),
+        buffer: Some(ResolvedBuffer::Packets(4)),
+        ..DirectionSpec::default()
+    };
+    let Some(path) = super::path(forward, DirectionSpec::default()) else { return };
+    assert_eq!(arrivals(&path, 20), [0, 1, 2, 3, 4]);
+    let report = path.stop();
+    assert_eq!((report.forward.dropped_packets, report.forward.peak_queue_packets), (15, 4));
+}
+
+#[test]
+fn chosen_packets_are_the_ones_lost() {
+    let forward = DirectionSpec { drop_nth: vec![2, 5], ..DirectionSpec::default() };
+    let Some(path) = super::path(forward, DirectionSpec::default()) else { return };
+    assert_eq!(arrivals(&path, 7), [0, 2, 3, 5, 6]);
+    assert_eq!(path.stop().forward.lost_packets, 2);
+}
+
+#[test]
+fn nothing_is_left_of_a_path() {
+    let Some(path) = super::path(DirectionSpec::default(), DirectionSpec::default()) else {
+        return;
+    };
+    let mut numbers = [path.near.number().unwrap(), path.far.number().unwrap()];
+    assert_eq!(known_namespaces(&numbers), 0, "no process but a passing thread is in one");
+    path.stop();
+    numbers.sort_unstable();
+    // A namespace that nobody holds is gone, and so is its device: its number may be given again.
+    let held = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let held = held.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    let names = numbers.map(|number| format!("net:[{number}]"));
+    assert!(!held.into_iter().any(|link| names.iter().any(|name| link.as_os_str() == &**name)));
+}
+
+/// How many processes are in one of these namespaces.
+fn known_namespaces(numbers: &[u64]) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let of = |path: std::path::PathBuf| std::fs::read_link(path.join("ns/net")).ok();
+    let links = processes.filter_map(|entry| of(entry.path()));
+    let names: Vec<String> = numbers.iter().map(|number| format!("net:[{number}]")).collect();
+    links.filter(|link| names.iter().any(|name| link.as_os_str() == &**name)).count()
+}
