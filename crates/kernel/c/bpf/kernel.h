@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * The little that is read and written of the kernel's own types. Only names count: libbpf finds
+ * where each field lies in the running kernel, and every number here has the kernel's value.
+ */
+#ifndef FF_KERNEL_H
+#define FF_KERNEL_H
+
+#include "../units.h"
+
+typedef u8 __u8;
+typedef unsigned short __u16;
+typedef u32 __u32;
+typedef int __s32;
+typedef u64 __u64;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct sock_common {
+    __be16 skc_dport;
+    __u16 skc_num;
+};
+
+struct sock {
+    struct sock_common __sk_common;
+};
+
+struct inet_connection_sock {
+    u8 icsk_ca_state : 5;
+};
+
+struct tcp_sock {
+    u32 mss_cache;
+    u32 snd_cwnd;
+    u32 snd_cwnd_clamp;
+    u32 snd_ssthresh;
+    u32 snd_una;
+    u32 snd_nxt;
+    u32 packets_out;
+    u32 max_packets_out;
+    u32 sacked_out;
+    u32 lost_out;
+    u32 retrans_out;
+    u32 delivered;
+    u32 data_segs_out;
+    u32 srtt_us;
+    u64 bytes_acked;
+    u64 tcp_clock_cache;
+    u8 is_cwnd_limited : 1;
+};
+
+struct ack_sample {
+    __s32 rtt_us;
+};
+
+#pragma clang attribute pop
+
+/* enum tcp_ca_state, enum tcp_ca_event; as numbers, because only some are named here. */
+#define CA_CWR 2
+#define CA_RECOVERY 3
+#define CA_LOSS 4
+#define CA_EVENT_LOSS 3
+
+/* include/net/tcp.h */
+#define CONG_NON_RESTRICTED 1
+#define INFINITE_SSTHRESH 0x7fffffffU
+#define CA_NAME_MAX 16
+
+/* A control in full, as users write it. */
+#define TEXT_MAX 256
+
+/* include/uapi: sockets and BPF */
+#define SOL_TCP 6
+#define TCP_CONGESTION 13
+#define MAP_TYPE_SK_STORAGE 24
+#define MAP_TYPE_RINGBUF 27
+#define MAP_NO_PREALLOC 1
+#define STORAGE_CREATE 1
+
+/* The table of functions that is a congestion control; libbpf matches members by name. */
+struct tcp_congestion_ops {
+    char name[CA_NAME_MAX];
+    u32 flags;
+    u32 (*ssthresh)(struct sock *sk);
+    void (*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
+    void (*set_state)(struct sock *sk, u8 new_state);
+    void (*cwnd_event)(struct sock *sk, u32 event);
+    void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+    u32 (*undo_cwnd)(struct sock *sk);
+    void (*init)(struct sock *sk);
+};
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * What a connection's sender was told and what it made of it, event by event, for those who ask
+ * for it at load. crates/kernel/src/record.rs reads it.
+ */
+#ifndef FF_RECORD_H
+#define FF_RECORD_H
+
+#include "kernel.h"
+
+enum record_kind {
+    RECORD_NEW,
+    RECORD_HANDSHAKE,
+    RECORD_ACK,
+    RECORD_LOSS,
+    RECORD_RECOVERED,
+    RECORD_SPURIOUS,
+    RECORD_MSS,
+    RECORD_WROTE,
+};
+
+#define RECORD_NUMBERS 7
+
+/* Ports of the connection; the event's numbers, in the order of its struct; cwnd and ssthresh in
+ * bytes afterwards; and the kernel's own, in segments, as they stand.
+ */
+struct record {
+    u32 local_port;
+    u32 peer_port;
+    u32 kind;
+    u32 snd_cwnd;
+    u32 snd_ssthresh;
+    u32 mss;
+    u64 numbers[RECORD_NUMBERS];
+    u64 cwnd;
+    u64 ssthresh;
+};
+
+#endif

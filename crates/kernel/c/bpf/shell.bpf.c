@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * A control as a tcp_congestion_ops of the kernel. This file only translates: what the kernel says
+ * becomes events, the sender's cwnd and ssthresh become segments. FF_CONTROL names the header of
+ * the control.
+ *
+ * The kernel keeps recovery (PRR), pacing and the choice of what to retransmit. While it reduces
+ * cwnd itself (states CWR and Recovery) the sender only watches; whatever the kernel has made of
+ * cwnd by itself, there, after an idle time or after undoing, the sender takes over.
+ */
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include FF_CONTROL
+#include "record.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Written by the loader: crates/kernel/src/load.rs. The text is for those who ask what is loaded;
+ * a map of their own, so that it can be pinned.
+ */
+struct loaded {
+    struct ff_knob_values knobs;
+    u64 recording;
+    char control[TEXT_MAX];
+};
+
+const volatile struct loaded ff_loaded SEC(".rodata.loaded") = {};
+
+/* Of one socket: the sender, and what the kernel's counters were when it was last told. */
+struct connection {
+    struct ff_sender sender;
+    u64 acked_at_start;
+    u64 delivered;
+    u32 cwnd;
+    u8 state;
+    u8 timed_out;
+};
+
+struct {
+    __uint(type, MAP_TYPE_SK_STORAGE);
+    __uint(map_flags, MAP_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct connection);
+} connections SEC(".maps");
+
+struct {
+    __uint(type, MAP_TYPE_RINGBUF);
+    __uint(max_entries, 1 << 24);
+} records SEC(".maps");
+
+FF_INLINE void report(const struct connection *c, struct tcp_sock *tp, u32 kind,
+                      const u64 *numbers, u32 count)
+{
+    struct sock *sk = (struct sock *)tp;
+    struct record r = {};
+
+    if (!ff_loaded.recording)
+        return;
+    r.local_port = sk->__sk_common.skc_num;
+    r.peer_port = __builtin_bswap16(sk->__sk_common.skc_dport);
+    r.kind = kind;
+    r.snd_cwnd = tp->snd_cwnd;
+    r.snd_ssthresh = tp->snd_ssthresh;
+    r.mss = tp->mss_cache;
+    for (u32 i = 0; i < RECORD_NUMBERS; i++)
+        r.numbers[i] = i < count ? numbers[i] : 0;
+    r.cwnd = c->sender.view.window.cwnd;
+    r.ssthresh = c->sender.view.window.ssthresh;
+    bpf_ringbuf_output(&records, &r, sizeof(r), 0);
+}
+
+FF_INLINE struct connection *connection_of(struct sock *sk)
+{
+    return bpf_sk_storage_get(&connections, sk, 0, 0);
+}
+
+FF_INLINE u8 kernel_reduces(const struct connection *c)
+{
+    return c->state == CA_CWR || c->state == CA_RECOVERY;
+}
+
+/* As tcp_is_cwnd_limited() of the kernel has it. */
+FF_INLINE u64 uses_its_window(struct tcp_sock *tp)
+{
+    if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
+        return 1;
+    return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
+}
+
+FF_INLINE u32 segments(u64 bytes, u64 mss, u32 most)
+{
+    return bytes == NONE ? most : max_of(min_of(bytes / max_of(mss, 1), most), 1);
+}
+
+FF_INLINE void write_ssthresh(const struct connection *c, struct tcp_sock *tp)
+{
+    const struct ff_view *v = &c->sender.view;
+
+    tp->snd_ssthresh = segments(v->window.ssthresh, v->mss, INFINITE_SSTHRESH);
+}
+
+FF_INLINE void write_window(struct connection *c, struct tcp_sock *tp)
+{
+    const struct ff_view *v = &c->sender.view;
+
+    c->cwnd = segments(v->window.cwnd, v->mss, tp->snd_cwnd_clamp);
+    tp->snd_cwnd = c->cwnd;
+    write_ssthresh(c, tp);
+    report(c, tp, RECORD_WROTE, 0, 0);
+}
+
+/* Takes over what the kernel has changed by itself. */
+FF_INLINE void catch_up(struct connection *c, struct tcp_sock *tp)
+{
+    struct ff_sender *s = &c->sender;
+    u64 cwnd = NONE, mss = tp->mss_cache;
+
+    if (mss != s->view.mss) {
+        ff_set_mss(s, mss);
+        report(c, tp, RECORD_MSS, &mss, 1);
+    }
+    if (kernel_reduces(c) || (tp->snd_cwnd == c->cwnd && !s->view.recovering))
+        return;
+    if (tp->snd_cwnd != c->cwnd) {
+        c->cwnd = tp->snd_cwnd;
+        cwnd = (u64)c->cwnd * mss;
+    }
+    ff_on_recovered(s, cwnd);
+    report(c, tp, RECORD_RECOVERED, &cwnd, 1);
+}
+
+FF_INLINE void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
+{
+    struct ff_loss loss = {
+        .now = tp->tcp_clock_cache,
+        .flight = c->sender.view.window.cwnd,
+        .kind = kind,
+        .again = again,
+    };
+    u64 numbers[] = { loss.now, loss.flight, kind, again };
+
+    ff_on_loss(&c->sender, &ff_loaded.knobs, &loss);
+    write_ssthresh(c, tp);
+    report(c, tp, RECORD_LOSS, numbers, 4);
+}
+
+/* A connection begins, or changes to this control while it runs: then it keeps its window. */
+SEC("struct_ops")
+void BPF_PROG(ff_init, struct sock *sk)
+{
+    struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
+    struct tcp_sock *tp = (struct tcp_sock *)sk;
+    u64 mss = tp->mss_cache, now = tp->tcp_clock_cache, rtt;
+    struct ff_config config = {
+        .mss = mss,
+        .initial_window = tp->snd_cwnd * mss,
+        .initial_ssthresh = tp->snd_ssthresh >= INFINITE_SSTHRESH ? NONE : tp->snd_ssthresh * mss,
+        .max_cwnd = tp->snd_cwnd_clamp * mss,
+    };
+    u64 numbers[] = { mss, config.initial_window, config.initial_ssthresh, config.max_cwnd };
+    u64 reno = 0x6f6e6572; /* the word, as a string */
+    struct connection *c;
+
+    bpf_sk_storage_delete(&connections, sk);
+    c = bpf_sk_storage_get(&connections, sk, 0, STORAGE_CREATE);
+    if (!c) {
+        /* No memory for its state: the kernel's own control needs none. */
+        bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, &reno, sizeof(reno));
+        return;
+    }
+    c->acked_at_start = tp->bytes_acked;
+    c->delivered = tp->delivered;
+    c->cwnd = tp->snd_cwnd;
+    c->state = BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state);
+    ff_new(&c->sender, &ff_loaded.knobs, &config);
+    report(c, tp, RECORD_NEW, numbers, 4);
+    if (tp->srtt_us) {
+        u64 handshake[] = { now, rtt = (tp->srtt_us >> 3) * 1000ULL };
+
+        ff_on_handshake(&c->sender, &ff_loaded.knobs, now, rtt);
+        report(c, tp, RECORD_HANDSHAKE, handshake, 2);
+    }
+    if (tp->data_segs_out == 0) {
+        write_window(c, tp);
+    } else {
+        c->cwnd = 0;
+        catch_up(c, tp);
+    }
+}
+
+/* Of every ACK, before the kernel decides what it means. */
+SEC("struct_ops")
+void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+    struct connection *c = connection_of(sk);
+    struct tcp_sock *tp = (struct tcp_sock *)sk;
+    struct ff_ack ack;
+    u64 acked;
+
+    if (!c)
+        return;
+    catch_up(c, tp);
+    acked = tp->bytes_acked - c->acked_at_start;
+    ack.now = tp->tcp_clock_cache;
+    ack.acked = acked - c->sender.view.acked;
+    ack.credited = (tp->delivered - (u32)c->delivered) * c->sender.view.mss;
+    ack.rtt = sample->rtt_us < 0 ? NONE : sample->rtt_us * 1000ULL;
+    ack.in_flight = tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out;
+    ack.in_flight *= c->sender.view.mss;
+    ack.sent = acked + (tp->snd_nxt - tp->snd_una);
+    ack.app_limited = !uses_its_window(tp);
+    c->delivered = tp->delivered;
+    ff_on_ack(&c->sender, &ff_loaded.knobs, &ack);
+    report(c, tp, RECORD_ACK, (u64 *)&ack, 7);
+}
+
+/* The kernel lets the window be set: the ACK was for new data, and nothing is being reduced. */
+SEC("struct_ops")
+void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
+{
+    struct connection *c = connection_of(sk);
+
+    if (c && !c->sender.view.recovering)
+        write_window(c, (struct tcp_sock *)sk);
+}
+
+/* The kernel wants a threshold before it says what happened: the one there is, until it does. */
+SEC("struct_ops")
+u32 BPF_PROG(ff_ssthresh, struct sock *sk)
+{
+    return ((struct tcp_sock *)sk)->snd_ssthresh;
+}
+
+SEC("struct_ops")
+void BPF_PROG(ff_cwnd_event, struct sock *sk, u32 event)
+{
+    struct connection *c;
+
+    if (event != CA_EVENT_LOSS)
+        return;
+    c = connection_of(sk);
+    if (!c)
+        return;
+    catch_up(c, (struct tcp_sock *)sk);
+    lose(c, (struct tcp_sock *)sk, LOSS_TIMEOUT, 0);
+    c->timed_out = 1;
+}
+
+SEC("struct_ops")
+void BPF_PROG(ff_set_state, struct sock *sk, u8 state)
+{
+    struct connection *c = connection_of(sk);
+    struct tcp_sock *tp = (struct tcp_sock *)sk;
+    u8 before;
+
+    if (!c)
+        return;
+    before = c->state;
+    if ((state == CA_RECOVERY || state == CA_CWR) && !kernel_reduces(c)) {
+        catch_up(c, tp);
+        lose(c, tp, LOSS_RECOVERY, 0);
+    }
+    /* A timeout in a recovery, or after one, asks for no new threshold. Out of an undisturbed
+     * state there is none: segments were too large for the path, and are sent again.
+     */
+    if (state == CA_LOSS && !c->timed_out && before >= CA_CWR)
+        lose(c, tp, LOSS_TIMEOUT, 1);
+    c->timed_out = 0;
+    c->state = state;
+}
+
+/* The loss never was. */
+SEC("struct_ops")
+u32 BPF_PROG(ff_undo_cwnd, struct sock *sk)
+{
+    struct connection *c = connection_of(sk);
+    struct tcp_sock *tp = (struct tcp_sock *)sk;
+    u32 cwnd = tp->snd_cwnd;
+
+    if (!c)
+        return cwnd;
+    ff_on_spurious_loss(&c->sender);
+    report(c, tp, RECORD_SPURIOUS, 0, 0);
+    c->cwnd = segments(c->sender.view.window.cwnd, c->sender.view.mss, tp->snd_cwnd_clamp);
+    return max_of(c->cwnd, cwnd);
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops ff_control = {
+    .name = "ff_unnamed",
+    .flags = CONG_NON_RESTRICTED,
+    .init = (void *)ff_init,
+    .pkts_acked = (void *)ff_pkts_acked,
+    .cong_avoid = (void *)ff_cong_avoid,
+    .ssthresh = (void *)ff_ssthresh,
+    .cwnd_event = (void *)ff_cwnd_event,
+    .set_state = (void *)ff_set_state,
+    .undo_cwnd = (void *)ff_undo_cwnd,
+};

@@ -1,0 +1,105 @@
+//! What the senders of a recording control were told and what they made of it, event by event.
+
+use std::time::Duration;
+
+use libbpf_rs::{MapCore as _, RingBufferBuilder};
+
+use crate::load::{RECORDS, Registered};
+
+/// One event of one connection: `struct record` of `c/bpf/record.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Local and peer port.
+    pub ports: (u32, u32),
+    /// What happened.
+    pub kind: Kind,
+    /// The kernel's cwnd in segments, as it stands.
+    pub snd_cwnd: u32,
+    /// The kernel's ssthresh in segments, as it stands.
+    pub snd_ssthresh: u32,
+    /// Segment payload in bytes.
+    pub mss: u32,
+    /// The event's numbers, in the order of its struct in `c/view.h`.
+    pub numbers: [u64; 7],
+    /// The sender's cwnd afterwards, in bytes.
+    pub cwnd: u64,
+    /// The sender's ssthresh afterwards, in bytes.
+    pub ssthresh: u64,
+}
+
+/// `enum record_kind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A connection began: the configuration.
+    New,
+    /// Time, RTT.
+    Handshake,
+    /// An ACK.
+    Ack,
+    /// Time, flight, whether a timeout, whether again.
+    Loss,
+    /// The window taken over from the kernel, or all ones.
+    Recovered,
+    /// A loss that never was.
+    Spurious,
+    /// The new MSS.
+    Mss,
+    /// The window was written to the socket.
+    Wrote,
+}
+
+const KINDS: [Kind; 8] = [
+    Kind::New,
+    Kind::Handshake,
+    Kind::Ack,
+    Kind::Loss,
+    Kind::Recovered,
+    Kind::Spurious,
+    Kind::Mss,
+    Kind::Wrote,
+];
+
+impl Record {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let long = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+        let mut numbers = [0; 7];
+        for (index, number) in numbers.iter_mut().enumerate() {
+            *number = long(24 + 8 * index)?;
+        }
+        Some(Self {
+            ports: (word(0)?, word(4)?),
+            kind: *KINDS.get(usize::try_from(word(8)?).ok()?)?,
+            snd_cwnd: word(12)?,
+            snd_ssthresh: word(16)?,
+            mss: word(20)?,
+            numbers,
+            cwnd: long(80)?,
+            ssthresh: long(88)?,
+        })
+    }
+}
+
+impl Registered {
+    /// Takes what has been recorded since the last time, in order; empty where the control was
+    /// loaded without recording. The buffer holds some 150,000 records; what comes when it is full
+    /// is lost.
+    ///
+    /// # Errors
+    /// libbpf cannot read the buffer.
+    pub fn records(&self) -> Result<Vec<Record>, libbpf_rs::Error> {
+        let mut found = Vec::new();
+        let Some(map) = self.object().maps().find(|map| map.name() == RECORDS) else {
+            return Ok(found);
+        };
+        let mut builder = RingBufferBuilder::new();
+        builder.add(&map, |bytes| {
+            found.extend(Record::read(bytes));
+            0
+        })?;
+        let ring = builder.build()?;
+        ring.poll(Duration::ZERO)?;
+        drop(ring);
+        Ok(found)
+    }
+}

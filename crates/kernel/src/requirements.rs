@@ -1,0 +1,105 @@
+//! What a machine must have before a control can be loaded, checked by feature, not by version.
+
+use std::fs;
+use std::path::Path;
+
+/// Something the machine lacks, and how to get it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Lack {
+    /// Too few privileges.
+    #[error("needs root, or the capabilities CAP_BPF and CAP_NET_ADMIN; run it with sudo")]
+    Privileges,
+    /// The kernel does not describe its own types.
+    #[error("the kernel has no BTF ({BTF}); it must be built with CONFIG_DEBUG_INFO_BTF")]
+    Btf,
+    /// The kernel lacks a feature of BPF.
+    #[error("the kernel has no {0}; Linux 6.4 or later with CONFIG_BPF_JIT has")]
+    Feature(&'static str),
+    /// Nowhere to pin.
+    #[error("{BPFFS} is not a BPF file system; mount it: mount -t bpf bpf {BPFFS}")]
+    Bpffs,
+    /// Built without the feature that loads.
+    #[error(
+        "this build cannot load controls; install clang libelf-dev zlib1g-dev pkg-config and \
+         build with: cargo build --release --features kernel"
+    )]
+    Build,
+}
+
+/// Checks what registering needs.
+///
+/// # Errors
+/// The first thing the machine lacks.
+pub fn check() -> Result<(), Lack> {
+    if !privileged(&fs::read_to_string("/proc/self/status").unwrap_or_default()) {
+        return Err(Lack::Privileges);
+    }
+    let btf = fs::read(BTF).map_err(|_| Lack::Btf)?;
+    for (name, what) in FEATURES {
+        if !contains(&btf, name) {
+            return Err(Lack::Feature(what));
+        }
+    }
+    Ok(())
+}
+
+/// Checks what surviving the command's exit needs besides.
+///
+/// # Errors
+/// There is no BPF file system where it belongs.
+pub fn check_pinning() -> Result<(), Lack> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mounted = mounts.lines().any(|line| {
+        let mut words = line.split(' ').skip(1);
+        words.next() == Some(BPFFS) && words.next() == Some("bpf")
+    });
+    if mounted && Path::new(BPFFS).is_dir() { Ok(()) } else { Err(Lack::Bpffs) }
+}
+
+/// From `/proc/self/status`: CAP_SYS_ADMIN, or CAP_BPF with CAP_NET_ADMIN.
+fn privileged(status: &str) -> bool {
+    let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let held = capabilities.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
+    let has = |capability: u32| held >> capability & 1 == 1;
+    has(CAP_NET_ADMIN) && (has(CAP_BPF) || has(CAP_SYS_ADMIN))
+}
+
+fn contains(btf: &[u8], name: &str) -> bool {
+    let name: Vec<u8> = [&[0], name.as_bytes(), &[0]].concat();
+    btf.windows(name.len()).any(|window| window == name)
+}
+
+/// Where BPF objects can be pinned.
+pub const BPFFS: &str = "/sys/fs/bpf";
+
+const BTF: &str = "/sys/kernel/btf/vmlinux";
+
+/// Types that are there where the feature is.
+const FEATURES: &[(&str, &str)] = &[
+    ("bpf_struct_ops_tcp_congestion_ops", "congestion controls in BPF"),
+    ("bpf_struct_ops_link", "links of struct_ops"),
+];
+
+const CAP_NET_ADMIN: u32 = 12;
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_BPF: u32 = 39;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_and_the_two_capabilities_suffice() {
+        assert!(privileged("Name:\tx\nCapEff:\t000001ffffffffff\n"));
+        assert!(privileged("CapEff:\t0000008000001000\n"));
+        assert!(!privileged("CapEff:\t0000008000000000\n"));
+        assert!(!privileged("CapEff:\t0000000000000000\n"));
+        assert!(!privileged(""));
+    }
+
+    #[test]
+    fn names_are_found_whole() {
+        assert!(contains(b"\0a\0bpf_link\0", "bpf_link"));
+        assert!(!contains(b"\0a\0bpf_links\0", "bpf_link"));
+    }
+}

@@ -1,0 +1,85 @@
+//! In the running kernel: what it did to real flows is what the Rust core does with the same
+//! events, and loading and unloading leave nothing behind.
+//!
+//! Needs root, BPF, iperf3 and network namespaces; where one is missing each test says that it was
+//! skipped, and with FIRSTFLIGHT_REQUIRE_BPF=1 it fails instead.
+
+mod running {
+    pub(crate) mod network;
+    pub(crate) mod replay;
+}
+
+use std::time::Duration;
+
+use firstflight_control::Control;
+use firstflight_kernel::load::{Options, available};
+use firstflight_kernel::record::Kind;
+use firstflight_kernel::requirements;
+use firstflight_kernel::{KernelControl, LoadError, Registered};
+
+use running::network::{Network, has_tools};
+use running::replay::Replay;
+
+/// Whether this machine can run a test; says why not.
+fn able() -> bool {
+    let lack = match requirements::check() {
+        Err(lack) => lack.to_string(),
+        Ok(()) if !has_tools() => "needs ip, tc and iperf3 (iproute2 iperf3)".to_owned(),
+        Ok(()) => return true,
+    };
+    eprintln!("skipped: {lack}");
+    assert!(std::env::var_os("FIRSTFLIGHT_REQUIRE_BPF").is_none(), "BPF is required here: {lack}");
+    false
+}
+
+fn load(text: &str, name: &str, recording: bool) -> Result<Registered, LoadError> {
+    let control = KernelControl::new(&Control::named(text).unwrap()).unwrap();
+    Registered::load(&control, &Options { name: Some(name.to_owned()), recording })
+}
+
+#[test]
+fn the_core_replays_what_the_kernel_did() {
+    if !able() {
+        return;
+    }
+    for (number, text) in CONTROLS.iter().enumerate() {
+        let control = load(text, &format!("ff_t{number}_{}", std::process::id() % 10_000), true);
+        let control = control.unwrap();
+        let network = Network::new(number);
+        network.transfer(control.name(), Duration::from_secs(2));
+        let records = control.records().unwrap();
+        let mut replay = Replay::new(text);
+        records.iter().for_each(|record| replay.take(record));
+        let count = |kind: Kind| records.iter().filter(|record| record.kind == kind).count();
+        let timeouts = records.iter().filter(|r| r.kind == Kind::Loss && r.numbers[2] == 1);
+        println!(
+            "{text}: {} ACKs, {} losses of which {} timeouts, {} windows taken over, all equal",
+            count(Kind::Ack),
+            count(Kind::Loss),
+            timeouts.clone().count(),
+            count(Kind::Recovered),
+        );
+        assert!(count(Kind::Ack) > 200, "{text}: {} ACKs", count(Kind::Ack));
+        assert!(count(Kind::Wrote) > 100, "{text}: {} windows written", count(Kind::Wrote));
+        assert!(timeouts.count() > 0, "{text}: no timeout in spite of the pause");
+        assert!(count(Kind::Recovered) > 0, "{text}: nothing was taken over from the kernel");
+    }
+}
+
+#[test]
+fn a_name_is_registered_once_and_gone_after_the_drop() {
+    if !able() {
+        return;
+    }
+    let name = format!("ff_n_{}", std::process::id() % 10_000);
+    let first = load("astart(ere.N=7)", &name, false).unwrap();
+    assert!(available().contains(&name));
+    let second = load("newreno", &name, false).unwrap_err();
+    assert!(matches!(second, LoadError::Taken(_)), "{second}");
+    drop(first);
+    assert!(!available().contains(&name));
+    load("newreno", &name, false).unwrap();
+}
+
+/// Every pair that has a kernel version.
+const CONTROLS: &[&str] = &["newreno", "astart(preset=paper)", "tcpw-a"];

@@ -1,0 +1,90 @@
+//! The kernel's records, told to the Rust core again.
+
+use std::collections::HashMap;
+
+use firstflight_control::Control;
+use firstflight_core::event::{Ack, Loss, LossKind};
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::sender::{Config, Sender};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_kernel::record::{Kind, Record};
+
+/// Every connection's sender.
+pub(crate) struct Replay {
+    control: Control,
+    senders: HashMap<(u32, u32), Sender<AnyStartup, AnyAvoidance>>,
+}
+
+impl Replay {
+    pub(crate) fn new(control: &str) -> Self {
+        Self { control: Control::named(control).unwrap(), senders: HashMap::new() }
+    }
+
+    /// Tells the connection's sender, and compares what it makes of it with what the kernel did.
+    pub(crate) fn take(&mut self, record: &Record) {
+        if record.kind == Kind::New {
+            let sender = self.begin(record);
+            self.senders.insert(record.ports, sender);
+        }
+        let sender = self.senders.get_mut(&record.ports).expect("a connection begins first");
+        tell(sender, record);
+        let text = &self.control.full;
+        let core = (sender.cwnd().0, sender.ssthresh().0);
+        assert_eq!(
+            core,
+            (record.cwnd, record.ssthresh),
+            "{text}: core and kernel after {record:?}"
+        );
+        if record.kind == Kind::Wrote {
+            let mss = u64::from(record.mss);
+            let segments = |bytes: u64| u32::try_from(bytes / mss).unwrap_or(u32::MAX);
+            assert_eq!(segments(core.0).max(1), record.snd_cwnd, "{text}: cwnd of {record:?}");
+            let ssthresh = segments(core.1).clamp(1, LARGEST_SSTHRESH);
+            assert_eq!(ssthresh, record.snd_ssthresh, "{text}: ssthresh of {record:?}");
+        }
+    }
+
+    fn begin(&self, record: &Record) -> Sender<AnyStartup, AnyAvoidance> {
+        let [mss, initial_window, initial_ssthresh, max_cwnd, ..] = record.numbers.map(Bytes);
+        let (startup, avoidance) = (self.control.startup.clone(), self.control.avoidance.clone());
+        let limit_growth_to_flight = false;
+        let config =
+            Config { mss, initial_window, initial_ssthresh, max_cwnd, limit_growth_to_flight };
+        Sender::new(startup, avoidance, config)
+    }
+}
+
+fn tell(sender: &mut Sender<AnyStartup, AnyAvoidance>, record: &Record) {
+    let numbers = record.numbers;
+    match record.kind {
+        Kind::New | Kind::Wrote => {}
+        Kind::Handshake => sender.on_handshake(Instant(numbers[0]), Span(numbers[1])),
+        Kind::Ack => {
+            let [now, acked, credited, rtt, in_flight, sent, app_limited] = numbers;
+            sender.on_ack(&Ack {
+                now: Instant(now),
+                acked: Bytes(acked),
+                credited: Bytes(credited),
+                rtt: (rtt != u64::MAX).then_some(Span(rtt)),
+                in_flight: Bytes(in_flight),
+                sent: Bytes(sent),
+                app_limited: app_limited != 0,
+                ..Ack::default()
+            });
+        }
+        Kind::Loss => {
+            let [now, flight, timeout, again, ..] = numbers;
+            let kind = if timeout == 1 { LossKind::Timeout } else { LossKind::Recovery };
+            let (now, flight, again) = (Instant(now), Bytes(flight), again != 0);
+            sender.on_loss(&Loss { now, kind, lost: Bytes(0), flight, again });
+        }
+        Kind::Recovered => {
+            sender.on_recovered((numbers[0] != u64::MAX).then_some(Bytes(numbers[0])));
+        }
+        Kind::Spurious => sender.on_spurious_loss(),
+        Kind::Mss => sender.set_mss(Bytes(numbers[0])),
+    }
+}
+
+/// What the kernel calls no threshold yet.
+const LARGEST_SSTHRESH: u32 = 0x7fff_ffff;
