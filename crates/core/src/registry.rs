@@ -8,8 +8,9 @@ use crate::event::{Ack, Loss, Sent};
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::policy::{Avoidance, Entry, Observer, Startup, Step};
 use crate::startup::{
-    Astart, ByteCounting, DecreasingByteCounting, Hoe, HyStart, Hybla as HyblaStart,
-    LargeInitialWindow, Limited, MStart, Paced, SlowStart, Vegas as VegasStart,
+    AfStart, Astart, ByteCounting, Conservative, DecreasingByteCounting, GallopVegas, Hoe, HyStart,
+    Hybla as HyblaStart, LargeInitialWindow, Limited, MStart, Paced, PacketPairStart, SlowStart,
+    SmoothStart, TwoPhase, Vegas as VegasStart,
 };
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
@@ -207,8 +208,26 @@ startups! {
     HyblaStart = "hybla" + "hybla", false,
         "slow start at the pace of a connection of 25 ms",
         "Caini and Firrincieli, 2004; Linux tcp_hybla.c";
+    TwoPhase = "two-phase" + "newreno", false,
+        "slow start to half of ssthresh, then ever smaller steps",
+        "P-TCP; M-Start paper, reference 9";
+    SmoothStart = "smooth-start" + "newreno", false,
+        "slow start that grows on every second, then every third ACK near ssthresh",
+        "Wang and others, ISCC 2000";
     Paced = "paced" + "newreno", true,
         "slow start spread over the RTT by pacing", "M-Start paper, reference 12; TR98-318";
+    PacketPairStart = "packet-pair" + "newreno", false,
+        "a jump to the window that the spacing of the first ACKs shows",
+        "M-Start paper, reference 10";
+    Conservative = "conservative" + "newreno", false,
+        "slow start by fractions of a segment, less as the queue grows",
+        "M-Start paper, reference 16";
+    AfStart = "afstart" + "newreno", true,
+        "a climb to an ssthresh that packet trains measure on the way",
+        "Zhang and others, ICC 2012";
+    GallopVegas = "gallop-vegas" + "vegas", false,
+        "half a segment per ACK in every round, until segments queue",
+        "Ho, Chan and Chen, JCN 2006";
 }
 
 avoidances! {
@@ -242,6 +261,11 @@ pub const ALIASES: &[Alias] = &[
     Alias { name: "liw", control: "liw+newreno", source: "Astart paper, section V.D" },
     Alias { name: "stcp", control: "slow-start+newreno", source: "Short-transfers paper" },
     Alias { name: "bc", control: "bc+newreno", source: "RFC 3465, in the short-transfers paper" },
+    Alias {
+        name: "p-tcp",
+        control: "two-phase+newreno",
+        source: "P-TCP; M-Start paper, reference 9",
+    },
     Alias { name: "iw4k", control: "slow-start(preset=rfc3390)+newreno", source: "RFC 3390" },
     Alias { name: "iw10", control: "slow-start(preset=rfc6928)+newreno", source: "RFC 6928" },
     Alias {

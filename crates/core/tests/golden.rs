@@ -266,7 +266,7 @@ fn presets_and_westwood_keep_to_their_traces() {
 /// Start-ups that find their own end, without an ssthresh to stop them before.
 #[test]
 fn start_ups_with_an_end_of_their_own_keep_to_their_traces_without_ssthresh() {
-    for name in ["hystart", "limited"] {
+    for name in ["hystart", "limited", "conservative", "gallop-vegas"] {
         compare(&format!("{name}-open"), &open(name));
     }
 }

@@ -101,3 +101,74 @@ fn westwood_plus_keeps_its_window_after_a_loss_without_a_queue() {
     let (plus, newreno) = (after("westwood-plus"), after("newreno"));
     assert!(plus > 320 && newreno < 220, "Westwood+ {plus}, NewReno {newreno}");
 }
+
+/// To 450 packets with room for 140 in the buffer: the last doubling of slow start, from 256, puts
+/// 194 into it, while both others take that distance in two rounds.
+#[test]
+fn two_phases_and_smooth_start_reach_ssthresh_without_the_losses_of_slow_start() {
+    let drops = |startup| {
+        let (flow, _) = one(with(startup, "newreno", Some(450)), link(40, 50, 140), 2_500);
+        (flow.drops, flow.startup.exit.map(|exit| exit.why))
+    };
+    let (lost, end) = drops("slow-start");
+    assert!(lost > 40 && end == Some(Exit::Threshold), "{lost} {end:?}");
+    for startup in ["two-phase", "smooth-start"] {
+        assert_eq!(drops(startup), (0, Some(Exit::Threshold)), "{startup}");
+    }
+}
+
+/// A satellite: 10 Mbps and 600 ms, 750 packets of BDP.
+#[test]
+fn the_packet_pair_fills_a_satellite_path_in_four_round_trips_or_overflows_its_buffer() {
+    let satellite = |startup, buffer| {
+        let mut spec = with(startup, "newreno", None);
+        (spec.return_delay, spec.bdp_bytes) = (Span::from_millis(300), 750_000);
+        one(spec, link(10, 300, buffer), 10_000).0
+    };
+    let full_at_ms = |flow: &FlowOutcome| flow.startup.time_to_bdp[2].unwrap().0 / 1_000_000;
+    let (pair, slow_start) = (satellite("packet-pair", 750), satellite("slow-start", 750));
+    assert!(full_at_ms(&pair) < 4 * 605 && full_at_ms(&slow_start) > 10 * 600);
+    assert_eq!(pair.drops, 0);
+    let overflown = satellite("packet-pair", 100);
+    assert!(overflown.drops > 100, "{} drops", overflown.drops);
+}
+
+#[test]
+fn conservative_slow_start_loses_nothing_and_takes_five_times_as_long() {
+    let left = |startup| {
+        let (flow, _) = one(with(startup, "newreno", None), link(40, 50, 500), 10_000);
+        let full = flow.startup.time_to_bdp[2].unwrap().0 as f64 / 1e9;
+        (flow.drops, full)
+    };
+    let (conservative, slow_start) = (left("conservative"), left("slow-start"));
+    assert_eq!(conservative.0, 0);
+    assert!(slow_start.0 > 900);
+    let ratio = conservative.1 / slow_start.1;
+    assert!((4.0..6.0).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn afstart_fills_the_path_sooner_than_slow_start_and_queues_less() {
+    let run = |startup: &str, buffer| {
+        let mut spec = with(startup, "newreno", None);
+        spec.endpoint.initial_window = Bytes(4_000);
+        let (flow, peak) = one(spec, link(40, 50, buffer), 2_000);
+        (flow.startup.time_to_bdp[2].map(|at| at.0 / 1_000_000), peak, flow.drops)
+    };
+    let (afstart, slow_start) = (run("afstart", 500), run("slow-start", 500));
+    assert!(afstart.0.unwrap() + 150 < slow_start.0.unwrap(), "{afstart:?} {slow_start:?}");
+    assert!(afstart.1 < 125 && afstart.2 == 0, "{afstart:?}");
+    assert!(slow_start.1 >= 500 && slow_start.2 > 0, "{slow_start:?}");
+}
+
+#[test]
+fn gallop_vegas_leaves_later_than_vegas_and_carries_more() {
+    let left = |startup| {
+        let (flow, _) = one(with(startup, "vegas", None), link(40, 50, 500), 10_000);
+        assert_eq!(flow.startup.exit.unwrap().why, Exit::Heuristic);
+        assert_eq!(flow.drops, 0);
+        (exit_window(&flow), flow.delivered_packets)
+    };
+    let (gallop, vegas) = (left("gallop-vegas"), left("vegas"));
+    assert!(gallop.0 > vegas.0 && gallop.1 > vegas.1, "{gallop:?} {vegas:?}");
+}

@@ -1,6 +1,8 @@
 //! Estimators, one file each. They observe; policies that own them decide.
 
 pub mod ack_history;
+pub mod ack_spacing;
+pub mod ack_train;
 pub mod ere;
 pub mod load_gauge;
 pub mod packet_pair;

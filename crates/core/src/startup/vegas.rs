@@ -173,7 +173,7 @@ pub(crate) fn unused(view: &View) -> Bytes {
 }
 
 /// An eighth less, at least two segments, and no slow start again before a timeout.
-fn give_back(view: &View) -> Step {
+pub(crate) fn give_back(view: &View) -> Step {
     let floor = view.mss * MIN_SEGMENTS;
     let mut window = view.window;
     window.cwnd = (window.cwnd - window.cwnd / 8).max(floor);
@@ -188,4 +188,4 @@ pub(crate) const UNUSED_SEGMENTS: u64 = 2;
 pub(crate) const MIN_SEGMENTS: u64 = 2;
 
 /// The window after a timeout.
-const RESTART_SEGMENTS: u64 = 2;
+pub(crate) const RESTART_SEGMENTS: u64 = 2;

@@ -1,0 +1,209 @@
+//! AFStart, Adaptive Fast Start (Zhang, Ansari, Wu and Yu, "AFStart: an adaptive fast TCP slow
+//! start for wide area networks", ICC 2012): the window climbs to a threshold that is measured
+//! again and again while it climbs.
+//!
+//! What it believes: packet trains within the connection show the available bandwidth, and what
+//! that carries in an RTT may be in flight.
+//!
+//! Published: it sets ssthresh adaptively from ImTCP's inline measurement of available bandwidth
+//! and steers the window with it; it reaches ssthresh more quickly and smoothly than slow start; it
+//! was tried on FAST TCP (abstract). The M-Start paper adds (section 2, reference 5): the first
+//! window of four packets leaves back to back as a train; if the BDP by that train is over 16
+//! packets, the window jumps to 16; from there on ImTCP measures. Neither tells how the window
+//! grows.
+//!
+//! Inferred: the measurement is the rate of each round's ACK train
+//! ([`crate::estimate::ack_train`]); ssthresh is `rate * RTTmin` in whole segments, up or down, on
+//! every ACK. In a round the window closes half of the distance to it, spread over the ACKs, but
+//! grows at least as in slow start, and stops there. ImTCP spaces its packets to look a little
+//! above what it believes: here a quarter, as the pacing rate, which also keeps the steps out of
+//! the queue.
+//!
+//! Departure: there is no FAST TCP here to go on with, so it goes on with the avoidance it is
+//! given.
+
+use crate::estimate::ack_train::AckTrain;
+use crate::event::Ack;
+use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::opening::Opening;
+use crate::policy::{Entry, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::{Bytes, Rate};
+use crate::view::View;
+
+/// A climb to a threshold measured on the way.
+#[derive(Clone, Copy, Debug)]
+pub struct AfStart {
+    opening: Opening,
+    train: AckTrain,
+    /// In millionths of the measured rate.
+    probe: u64,
+    jumped: bool,
+    /// What this round may add, and the window it began with.
+    round: (Bytes, Bytes),
+}
+
+impl AfStart {
+    /// The window that a measured threshold leaves on this ACK.
+    fn climb(&mut self, threshold: Bytes, ack: &Ack, view: &View) -> Bytes {
+        let cwnd = view.window.cwnd;
+        let floor = view.mss * JUMP_SEGMENTS;
+        if !core::mem::replace(&mut self.jumped, true) && threshold > floor && cwnd < floor {
+            self.round = ((threshold - floor) / 2, floor);
+            return floor;
+        }
+        if view.round_start || self.round.1 == Bytes(0) {
+            self.round = ((threshold - cwnd) / 2, cwnd);
+        }
+        let (step, from) = self.round;
+        let share = ack.acked.scaled(step.0, from.0).max(ack.acked.min(view.mss));
+        (cwnd + share).min(threshold).max(cwnd)
+    }
+}
+
+impl Observer for AfStart {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.train.on_ack(ack, view);
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("train_rate", self.train.rate().map_or(0, |rate| rate.0));
+    }
+}
+
+impl Startup for AfStart {
+    fn initial_window(&self, _default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.window(Amount::Segments(TRAIN_SEGMENTS).bytes(mss), mss)
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.ssthresh(default, mss)
+    }
+
+    fn enter(&mut self, why: Entry, _view: &View) {
+        self.jumped = why != Entry::Connect;
+        self.round = (Bytes(0), Bytes(0));
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let Some(rate) = self.train.rate() else { return double(ack, view) };
+        let mut window = view.window;
+        window.ssthresh = rate.over(view.rtt.min).whole_segments(view.mss);
+        window.ssthresh = window.ssthresh.max(view.mss * MIN_SEGMENTS);
+        window.cwnd = self.climb(window.ssthresh, ack, view);
+        let pace = rate.scaled(self.probe, RATIO_ONE).max(Rate(1));
+        window.hold().until_threshold().paced(pace)
+    }
+}
+
+impl Default for AfStart {
+    fn default() -> Self {
+        let (opening, train) = (Opening::default(), AckTrain::default());
+        Self { opening, train, probe: PROBE, jumped: false, round: (Bytes(0), Bytes(0)) }
+    }
+}
+
+impl Knobs for AfStart {
+    const KNOBS: &'static [Knob] = &[
+        Knob { default: "4 segments", ..IW },
+        SSTHRESH,
+        Knob {
+            name: "probe",
+            kind: KnobKind::Ratio(RATIO_ONE, 10 * RATIO_ONE),
+            default: "1.25",
+            doc: "pacing rate, in measured rates (inferred)",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("probe", KnobValue::Ratio(gain)) => self.probe = gain.clamp(RATIO_ONE, 10 * RATIO_ONE),
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// The first window, a train.
+const TRAIN_SEGMENTS: u64 = 4;
+
+/// What it jumps to where the path holds more.
+const JUMP_SEGMENTS: u64 = 16;
+
+/// The smallest ssthresh.
+const MIN_SEGMENTS: u64 = 2;
+
+/// A quarter above what it believes.
+const PROBE: u64 = 1_250_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MSS, ack, view};
+    use crate::units::Span;
+
+    /// Decides on ACKs of one round, so far apart, and returns the last decision.
+    fn round(policy: &mut AfStart, before: &mut View, cwnd: u64, acks: u64, gap_us: u64) -> Step {
+        let mut view = View { window: view(cwnd, Bytes::MAX).window, ..*before };
+        let mut step = view.window.hold();
+        view.round_start = true;
+        view.sent = view.acked + MSS * acks;
+        for _ in 0..acks {
+            view.now = view.now + Span::from_micros(gap_us);
+            view.acked += MSS;
+            let ack = ack(&view, 1);
+            policy.on_ack(&ack, &view);
+            step = policy.step(&ack, &view);
+            view.window = step.window;
+            view.round_start = false;
+        }
+        *before = view;
+        step
+    }
+
+    /// A new connection before its first ACK.
+    fn fresh() -> (AfStart, View) {
+        (AfStart::default(), view(4, Bytes::MAX))
+    }
+
+    #[test]
+    fn the_first_train_of_four_sets_ssthresh_and_jumps_to_sixteen() {
+        let (mut policy, mut view) = fresh();
+        assert_eq!(policy.initial_window(MSS, MSS), MSS * 4);
+        assert_eq!(round(&mut policy, &mut view, 4, 3, 200).window.cwnd, MSS * 7, "slow start yet");
+        let (mut policy, mut view) = fresh();
+        let step = round(&mut policy, &mut view, 4, 4, 200);
+        assert_eq!((step.window.cwnd, step.window.ssthresh), (MSS * 16, MSS * 500));
+        // 5 MB/s and a quarter.
+        assert_eq!(step.pace, Some(Rate(6_250_000)));
+    }
+
+    #[test]
+    fn on_a_small_path_it_does_not_jump() {
+        let (mut policy, mut view) = fresh();
+        // 10 ms apart: 100 kB/s, 10 segments in 100 ms.
+        let step = round(&mut policy, &mut view, 4, 4, 10_000);
+        assert_eq!((step.window.cwnd, step.window.ssthresh), (MSS * 8, MSS * 10));
+    }
+
+    #[test]
+    fn a_round_closes_half_of_the_distance_and_the_last_one_all_of_it() {
+        let (mut policy, mut view) = fresh();
+        let _ = round(&mut policy, &mut view, 4, 4, 200);
+        let step = round(&mut policy, &mut view, 100, 100, 200);
+        assert_eq!((step.window.cwnd, step.exit), (MSS * 300, None));
+        let step = round(&mut policy, &mut view, 300, 200, 200);
+        assert_eq!(step.window.cwnd, MSS * 500);
+        assert!(step.exit.is_some());
+    }
+
+    #[test]
+    fn a_slower_train_lowers_ssthresh() {
+        let (mut policy, mut view) = fresh();
+        let _ = round(&mut policy, &mut view, 4, 4, 200);
+        let step = round(&mut policy, &mut view, 100, 60, 400);
+        assert_eq!(step.window.ssthresh, MSS * 250);
+    }
+}

@@ -1,0 +1,162 @@
+//! Conservative slow start: growth by a fraction of a segment per ACK, and less the fuller the
+//! bottleneck's buffer seems.
+//!
+//! What it believes: the queue shows before it overflows, so whoever watches it need not lose
+//! anything.
+//!
+//! Published, in the M-Start paper's words on its reference 16 only (section 2): from the first
+//! data on it estimates capacity, buffer size and buffer level, and from these fractional
+//! increments of the window; path estimators see queues build up; it avoids a significant part of
+//! the losses and makes transactions take five times as long. No formula, and the paper was not
+//! available.
+//!
+//! Inferred, all of this: per ACK
+//!
+//! ```text
+//! level / size = (srtt - RTTmin) / (buffer RTTmin)
+//! W += fraction (1 - level / size),   leave when level >= size / 2
+//! ```
+//!
+//! The level is what waits at the bottleneck's capacity for as long as the RTT has grown, the size
+//! is taken as so many BDPs (one, the usual rule for sizing), so the capacity cancels out. 0.15 of
+//! a segment per ACK multiplies the window by 1.15 per RTT, and five rounds of that are one of slow
+//! start's: the five times of the source. Growth is never less than congestion avoidance's, so that
+//! a window of one segment moves.
+
+use crate::event::Ack;
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::linear::LinearGrowth;
+use crate::opening::Opening;
+use crate::policy::{Exit, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::units::{Bytes, Span};
+use crate::view::View;
+
+/// Slow start by fractions, watching the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Conservative {
+    opening: Opening,
+    linear: LinearGrowth,
+    /// In millionths of a segment per ACK.
+    fraction: u64,
+    /// In millionths of a BDP.
+    buffer: u64,
+}
+
+impl Conservative {
+    /// How full the buffer seems, in millionths, at most one.
+    fn level(&self, view: &View) -> u64 {
+        let queueing = view.rtt.smoothed - view.rtt.min;
+        let full = view.rtt.min.scaled(self.buffer, RATIO_ONE);
+        Span(RATIO_ONE).scaled(queueing.0, full.0).0.min(RATIO_ONE)
+    }
+}
+
+impl Observer for Conservative {}
+
+impl Startup for Conservative {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.window(default, mss)
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.ssthresh(default, mss)
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if window.cwnd >= window.ssthresh {
+            return window.hold().until_threshold();
+        }
+        let level = self.level(view);
+        if level >= RATIO_ONE / 2 {
+            return window.hold().threshold(window.cwnd).exit(Exit::Heuristic);
+        }
+        let whole = ack.acked.min(view.mss);
+        let share = whole.scaled(self.fraction, RATIO_ONE).scaled(RATIO_ONE - level, RATIO_ONE);
+        window.grow(share.max(self.linear.per_ack(view).min(whole))).until_threshold()
+    }
+}
+
+impl Default for Conservative {
+    fn default() -> Self {
+        let (opening, linear) = (Opening::default(), LinearGrowth::default());
+        Self { opening, linear, fraction: FRACTION, buffer: RATIO_ONE }
+    }
+}
+
+impl Knobs for Conservative {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "fraction",
+            kind: KnobKind::Ratio(1_000, RATIO_ONE),
+            default: "0.15",
+            doc: "growth per ACK without a queue, in segments (inferred)",
+        },
+        Knob {
+            name: "buffer",
+            kind: KnobKind::Ratio(1_000, 100 * RATIO_ONE),
+            default: "1",
+            doc: "size of the bottleneck's buffer to reckon with, in BDPs (inferred)",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("fraction", KnobValue::Ratio(value)) => self.fraction = value.clamp(1_000, RATIO_ONE),
+            ("buffer", KnobValue::Ratio(bdps)) => self.buffer = bdps.clamp(1_000, 100 * RATIO_ONE),
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// log 2 / log 1.15 is 4.96 rounds for one of slow start's.
+const FRACTION: u64 = 150_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MSS, ack, view};
+
+    fn step(cwnd: u64, srtt_ms: u64) -> Step {
+        let mut view = view(cwnd, Bytes::MAX);
+        view.rtt.smoothed = Span::from_millis(srtt_ms);
+        Conservative::default().step(&ack(&view, 1), &view)
+    }
+
+    #[test]
+    fn growth_shrinks_with_the_queue() {
+        let grown = [100, 120, 140].map(|srtt_ms| step(100, srtt_ms).window.cwnd.0 - 100_000);
+        assert_eq!(grown, [150, 120, 90]);
+    }
+
+    #[test]
+    fn a_half_full_buffer_ends_it() {
+        assert_eq!(step(100, 149).exit, None);
+        let step = step(100, 150);
+        assert_eq!((step.exit, step.window.ssthresh), (Some(Exit::Heuristic), MSS * 100));
+    }
+
+    #[test]
+    fn a_small_window_grows_as_in_avoidance() {
+        assert_eq!(
+            [step(1, 100).window.cwnd, step(4, 100).window.cwnd],
+            [Bytes(2_000), Bytes(4_250)]
+        );
+    }
+
+    #[test]
+    fn five_rounds_double_the_window() {
+        let (mut policy, mut view) = (Conservative::default(), view(100, Bytes::MAX));
+        for _ in 0..5 {
+            for _ in 0..view.window.cwnd.0 / MSS.0 {
+                view.window = policy.step(&ack(&view, 1), &view).window;
+            }
+        }
+        assert!((198..=202).contains(&(view.window.cwnd.0 / MSS.0)), "{:?}", view.window.cwnd);
+    }
+}

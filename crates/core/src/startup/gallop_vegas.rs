@@ -1,0 +1,158 @@
+//! Gallop-Vegas (Ho, Chan and Chen, "Gallop-Vegas: an enhanced slow-start mechanism for TCP Vegas",
+//! Journal of Communications and Networks 8(3), 2006; first at ICPADS 2005): Vegas' slow start
+//! without its holding rounds and without their bursts.
+//!
+//! What it believes: doubling in one round leaves a queue that makes Vegas leave slow start too
+//! early on a path with a large BDP.
+//!
+//! Published (abstract): the window grows at a rate between exponential and linear during slow
+//! start, which ramps up more quickly than Vegas and is less bursty; only the sender changes. The
+//! increment itself is not in any text that was available, nor in the M-Start paper, which names it
+//! (section 2, reference 7).
+//!
+//! Inferred: a segment for every second ACK in every round, a factor of 1.5 per RTT where Vegas has
+//! 2 every other round, 1.41 per RTT. A burst then is two segments for every second ACK, half of
+//! Vegas'. The end is Vegas': more than `gamma` segments queued by [`crate::estimate::vegas_diff`],
+//! here at the end of any round; an eighth of the window goes back.
+
+use crate::estimate::vegas_diff::VegasDiff;
+use crate::event::{Ack, Sent};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::opening::Opening;
+use crate::policy::{Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::startup::vegas::{RESTART_SEGMENTS, UNUSED_SEGMENTS, give_back, unused};
+use crate::units::Bytes;
+use crate::view::View;
+
+/// Vegas' slow start at an even pace.
+#[derive(Clone, Copy, Debug)]
+pub struct GallopVegas {
+    opening: Opening,
+    diff: VegasDiff,
+    gamma: u64,
+    /// ACKs for one segment.
+    acks: u64,
+}
+
+impl Observer for GallopVegas {
+    fn on_handshake(&mut self, view: &View) {
+        self.diff.on_handshake(view);
+    }
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent, _view: &View) {
+        self.diff.on_sent(sent);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.diff.on_ack(ack, view);
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        self.diff.gauges(report);
+    }
+}
+
+impl Startup for GallopVegas {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.window(default, mss)
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.ssthresh(default, mss)
+    }
+
+    fn restart_window(&self, mss: Bytes) -> Bytes {
+        mss * RESTART_SEGMENTS
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if window.cwnd >= window.ssthresh {
+            return window.hold().until_threshold();
+        }
+        if self.diff.decision().is_some_and(|queued| queued > self.gamma as i64) {
+            return give_back(view);
+        }
+        if unused(view) > view.mss * UNUSED_SEGMENTS {
+            return window.hold();
+        }
+        window.grow(ack.acked.min(view.mss) / self.acks).until_threshold()
+    }
+}
+
+impl Default for GallopVegas {
+    fn default() -> Self {
+        Self { opening: Opening::default(), diff: VegasDiff::new(), gamma: 1, acks: 2 }
+    }
+}
+
+impl Knobs for GallopVegas {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "gamma",
+            kind: KnobKind::Count(0, 1_000),
+            default: "1",
+            doc: "segments in queues that end slow start",
+        },
+        Knob {
+            name: "acks",
+            kind: KnobKind::Count(1, 1_000),
+            default: "2",
+            doc: "ACKs that the growth by a segment takes (inferred)",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("gamma", KnobValue::Count(gamma)) => self.gamma = gamma.min(1_000),
+            ("acks", KnobValue::Count(acks)) => self.acks = acks.clamp(1, 1_000),
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Exit;
+    use crate::testing::{MSS, ack, view};
+    use crate::units::Span;
+
+    /// Rounds of one ACK each, the whole window outstanding, at these RTTs.
+    fn rounds(rtts_ms: &[u64]) -> Step {
+        let (mut policy, mut view) = (GallopVegas::default(), view(16, Bytes::MAX));
+        let mut step = view.window.hold();
+        for rtt in rtts_ms {
+            view.rtt.latest = Span::from_millis(*rtt);
+            view.now = view.now + view.rtt.latest;
+            view.acked += MSS * 16;
+            view.sent = view.acked + MSS * 15;
+            let ack = ack(&view, 1);
+            policy.on_ack(&ack, &view);
+            step = policy.step(&ack, &view);
+        }
+        step
+    }
+
+    #[test]
+    fn every_ack_adds_half_a_segment_in_every_round() {
+        for count in 1..6 {
+            assert_eq!(rounds(&[100; 6][..count]).window.cwnd, Bytes(16_500));
+        }
+    }
+
+    #[test]
+    fn a_queue_ends_it_with_an_eighth_less_at_the_end_of_any_round() {
+        // 16 (1 - 100/120) = 2.67 segments queue in the round that the third ACK measures.
+        assert_eq!(rounds(&[100, 100, 120]).exit, None);
+        let step = rounds(&[100, 100, 120, 120]);
+        assert_eq!((step.window.cwnd, step.exit), (MSS * 14, Some(Exit::Heuristic)));
+    }
+}
