@@ -16,8 +16,8 @@
 //! ```
 //!
 //! which is one segment at the knee, as in slow start, and never arrives. So the growth is never
-//! less than congestion avoidance's one segment per RTT, which ends start-up a little later. Without
-//! an ssthresh it is slow start.
+//! less than congestion avoidance's one segment per RTT, which ends start-up a little later.
+//! Without an ssthresh it is slow start.
 
 use crate::event::Ack;
 use crate::knob::{Knob, KnobValue, Knobs};
