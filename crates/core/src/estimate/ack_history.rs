@@ -31,102 +31,132 @@ struct Corner {
     credit: u32,
 }
 
+/// The straight piece of the curve that questions of one kind were last about. They move on slowly,
+/// so most find their answer here and need no search.
+#[derive(Clone, Copy, Debug, Default)]
+struct Piece {
+    at: u64,
+    /// How long the piece is, under 2^32 ns; zero if it may change.
+    width: u64,
+    slope: u64,
+    total: u32,
+    /// The corner it begins at.
+    corner: u32,
+}
+
 /// What was delivered when. Times are nanoseconds and never fall.
 ///
 /// Positions in both rings are counted from the start of the connection and wrap.
 #[derive(Clone, Debug)]
 pub struct AckHistory {
-    recent: [Step; RECENT],
-    curve: [Corner; POINTS],
+    /// The newest step, where it is in `recent`, and its height. It is also the curve's last
+    /// corner, its head; `curve` has it only once another comes behind it.
+    last: Step,
     newest: u32,
+    credit: u32,
+    /// Times of the oldest recent step and of the corner before the head.
+    reach: u64,
+    fixed: u64,
     /// The curve's first and last corner.
     oldest: u32,
     head: u32,
-    /// The corner before the place each kind of question was last about.
-    far: u32,
-    near: u32,
+    /// Where questions of each kind were last about.
+    pieces: [Piece; 2],
+    recent: [Step; RECENT],
+    curve: [Corner; POINTS],
 }
 
 impl AckHistory {
     /// Nothing delivered yet.
     pub const fn new() -> Self {
+        let nothing = Step { at: 0, total: 0 };
         Self {
-            recent: [Step { at: 0, total: 0 }; RECENT],
-            curve: [Corner { at: 0, slope: 0, total: 0, credit: 0 }; POINTS],
+            last: nothing,
             newest: 0,
+            credit: 0,
+            reach: 0,
+            fixed: 0,
             oldest: 0,
             head: 0,
-            far: 0,
-            near: 0,
+            pieces: [Piece { at: 0, width: 0, slope: 0, total: 0, corner: 0 }; 2],
+            recent: [nothing; RECENT],
+            curve: [Corner { at: 0, slope: 0, total: 0, credit: 0 }; POINTS],
         }
     }
 
     /// `credit` bytes were delivered at `at`; `span` is how far back anyone will look.
     #[inline]
     pub fn push(&mut self, at: u64, credit: u32, span: u64) {
-        let last = self.recent[slot(self.newest)];
-        let total = last.total.wrapping_add(credit);
-        if at <= last.at {
+        let total = self.last.total.wrapping_add(credit);
+        if at <= self.last.at {
+            self.last.total = total;
             self.recent[slot(self.newest)].total = total;
-            let head = &mut self.curve[point(self.head)];
-            (head.total, head.credit) = (total, head.credit.saturating_add(credit));
+            self.credit = self.credit.saturating_add(credit);
             return;
         }
-        if self.head == self.oldest {
-            self.recent = [Step { at: at - 1, total: 0 }; RECENT];
-            self.curve[0].at = at - 1;
-        }
-        self.newest = self.newest.wrapping_add(1);
-        self.recent[slot(self.newest)] = Step { at, total };
-        let fixed = self.curve[point(self.head.wrapping_sub(1))].at;
-        if self.head == self.oldest || at - fixed >= span / SPACING {
+        if self.head == self.oldest || at - self.fixed >= span / SPACING {
             self.open_corner(at, span);
         }
-        let head = &mut self.curve[point(self.head)];
-        (head.at, head.total, head.credit) = (at, total, credit);
+        self.last = Step { at, total };
+        self.credit = credit;
+        self.newest = self.newest.wrapping_add(1);
+        self.recent[slot(self.newest)] = self.last;
+        self.reach = self.recent[slot(self.newest.wrapping_add(1))].at;
     }
 
     /// What was delivered in the last `span` before the newest ACK, that ACK included. For
     /// questions with about the same span each time.
     #[inline]
     pub fn within_span(&mut self, span: u64) -> u32 {
-        let newest = self.recent[slot(self.newest)];
-        let from = newest.at.saturating_sub(span);
-        if let Some(total) = self.recent_until(from) {
-            return newest.total.wrapping_sub(total);
-        }
-        self.far = self.corner_before(from, self.far);
-        newest.total.wrapping_sub(self.curve_until(from, self.far))
+        self.look_back(span, FAR)
     }
 
     /// The same for a span that differs more, and is usually short.
     #[inline]
     pub fn within(&mut self, span: u64) -> u32 {
-        let newest = self.recent[slot(self.newest)];
-        let from = newest.at.saturating_sub(span);
-        if let Some(total) = self.recent_until(from) {
-            return newest.total.wrapping_sub(total);
-        }
-        self.near = self.corner_before(from, self.near);
-        newest.total.wrapping_sub(self.curve_until(from, self.near))
+        self.look_back(span, NEAR)
     }
 
-    /// The total at time `from`, if the recent steps reach back so far.
     #[inline]
-    fn recent_until(&self, from: u64) -> Option<u32> {
-        if self.recent[slot(self.newest.wrapping_add(1))].at > from {
-            return None;
-        }
+    fn look_back(&mut self, span: u64, kind: usize) -> u32 {
+        let from = self.last.at.saturating_sub(span);
+        let before = if from >= self.reach {
+            self.recent_until(from)
+        } else {
+            self.pieces[kind].until(from).unwrap_or_else(|| self.curve_until(from, kind))
+        };
+        self.last.total.wrapping_sub(before)
+    }
+
+    /// The total at time `from`, to which the recent steps reach back.
+    #[inline]
+    fn recent_until(&self, from: u64) -> u32 {
         let mut position = self.newest;
         while self.recent[slot(position)].at > from {
             position = position.wrapping_sub(1);
         }
-        Some(self.recent[slot(position)].total)
+        self.recent[slot(position)].total
+    }
+
+    /// The total at time `from`, by a search that begins where the last one ended.
+    #[cold]
+    fn curve_until(&mut self, from: u64, kind: usize) -> u32 {
+        self.settle_head();
+        let corner = self.corner_before(from, self.pieces[kind].corner);
+        let next = corner.wrapping_add(1);
+        let (left, right) = (self.curve[point(corner)], self.curve[point(next)]);
+        let Corner { at, total, .. } = left;
+        let (slope, width) = if next == self.head {
+            (slope(&left, &right), 0)
+        } else {
+            (left.slope, (right.at - at).min(LONGEST_PIECE))
+        };
+        self.pieces[kind] = Piece { at, width, slope, total, corner };
+        rise(total, slope, from.saturating_sub(at).min(LONGEST_PIECE))
     }
 
     /// The last corner up to time `from`, or else the oldest, looked for from `hint` on. The newest
     /// step is after `from`, so there is always a corner behind the one found.
-    #[inline]
     fn corner_before(&self, from: u64, hint: u32) -> u32 {
         let mut corner = hint;
         while corner != self.oldest && self.curve[point(corner)].at > from {
@@ -138,37 +168,41 @@ impl AckHistory {
         corner
     }
 
-    /// The total at time `from`, between `corner` and the one behind it.
-    #[inline]
-    fn curve_until(&self, from: u64, corner: u32) -> u32 {
-        let left = &self.curve[point(corner)];
-        let next = corner.wrapping_add(1);
-        let slope =
-            if next == self.head { slope(left, &self.curve[point(next)]) } else { left.slope };
-        let part = from.saturating_sub(left.at).min(u64::from(u32::MAX));
-        left.total.wrapping_add(high_half(part << 32, slope) as u32)
+    /// Puts the newest step into the curve.
+    fn settle_head(&mut self) {
+        let head = &mut self.curve[point(self.head)];
+        (head.at, head.total, head.credit) = (self.last.at, self.last.total, self.credit);
     }
 
-    /// Makes room for a new head, at the cost of corners nobody will ask about or of every other
-    /// one.
-    #[inline]
+    /// The head stays a corner for good, and a new head, at time `at`, comes behind it. Makes room
+    /// for it at the cost of corners nobody will ask about or of every other one.
+    #[cold]
     fn open_corner(&mut self, at: u64, span: u64) {
+        if self.head == self.oldest {
+            (self.last.at, self.recent) = (at - 1, [Step { at: at - 1, total: 0 }; RECENT]);
+        }
+        self.settle_head();
         if self.head != self.oldest {
-            let last = self.head.wrapping_sub(1);
-            self.curve[point(last)].slope =
-                slope(&self.curve[point(last)], &self.curve[point(self.head)]);
+            let before = self.head.wrapping_sub(1);
+            self.curve[point(before)].slope =
+                slope(&self.curve[point(before)], &self.curve[point(self.head)]);
         }
         if self.head.wrapping_sub(self.oldest) as usize == POINTS - 1 {
             let second = self.oldest.wrapping_add(1);
             if self.curve[point(second)].at > at.saturating_sub(span) {
                 self.thin();
             } else {
-                self.far = if self.far == self.oldest { second } else { self.far };
-                self.near = if self.near == self.oldest { second } else { self.near };
                 self.oldest = second;
+                self.forget_pieces();
             }
         }
+        self.fixed = self.last.at;
         self.head = self.head.wrapping_add(1);
+    }
+
+    /// Searches begin anew at the oldest corner: others are gone.
+    fn forget_pieces(&mut self) {
+        self.pieces = [Piece { corner: self.oldest, ..Piece::default() }; 2];
     }
 
     /// Drops every other corner, but neither the oldest nor the newest.
@@ -187,7 +221,16 @@ impl AckHistory {
             self.curve[point(kept)] = right;
         }
         self.head = kept;
-        (self.far, self.near) = (self.oldest, self.oldest);
+        self.forget_pieces();
+    }
+}
+
+impl Piece {
+    /// The total at time `from`, if that is here.
+    #[inline]
+    fn until(&self, from: u64) -> Option<u32> {
+        let part = from.wrapping_sub(self.at);
+        (part < self.width).then(|| rise(self.total, self.slope, part))
     }
 }
 
@@ -195,6 +238,12 @@ impl Default for AckHistory {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// `total`, and what a straight line of `slope` adds to it over `part`, at most [`LONGEST_PIECE`].
+#[inline]
+fn rise(total: u32, slope: u64, part: u64) -> u32 {
+    total.wrapping_add(high_half(part << 32, slope) as u32)
 }
 
 /// From the top of one corner's step to the foot of the next one's.
@@ -221,3 +270,46 @@ pub const POINTS: usize = 32;
 
 /// Corners are this fraction of the span apart.
 const SPACING: u64 = 24;
+
+/// Kinds of questions: about the whole span, and about a part of it.
+const FAR: usize = 0;
+const NEAR: usize = 1;
+
+/// The longest time along one line, in ns: beyond 4 s it is cut.
+const LONGEST_PIECE: u64 = u32::MAX as u64;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    impl AckHistory {
+        /// The plain form: a search from the oldest corner for every question.
+        fn within_searched(&self, span: u64, kind: usize) -> u32 {
+            let mut plain = self.clone();
+            plain.forget_pieces();
+            plain.look_back(span, kind)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_piece_answers_as_the_search_does(
+            acks in prop::collection::vec((1u64..3_000_000, 0u64..40, any::<bool>()), 1..500),
+            spans in prop::collection::vec(0u64..120_000_000, 1..50),
+        ) {
+            let (mut history, mut at) = (AckHistory::new(), 1);
+            for (i, (gap, pause, moves)) in acks.into_iter().enumerate() {
+                at += if moves { gap * 20 / (pause + 1) } else { 0 };
+                let span = 100_000_000 + spans[i % spans.len()] / 10;
+                history.push(at, 1_000, span);
+                let short = spans[i / 7 % spans.len()];
+                let searched = history.within_searched(span, FAR);
+                prop_assert_eq!(history.within_span(span), searched);
+                let searched = history.within_searched(short, NEAR);
+                prop_assert_eq!(history.within(short), searched);
+            }
+        }
+    }
+}
