@@ -1,0 +1,31 @@
+//! quinn in the simulator's network and time: real packets, TLS, loss recovery and ACK policy of
+//! quinn-proto's state machines, no sockets, no clock.
+//!
+//! A [`Pair`] is a client that sends one stream to a server that reads it. It is what the simulator
+//! calls the [ends](firstflight_sim::Ends) of a flow, and shares links with simulated TCP.
+//!
+//! # The same bytes on every run
+//!
+//! quinn-proto asks for the time as an argument: it gets one instant plus the simulator's time.
+//! Every generator of quinn's is seeded from the run's random seed. TLS draws its secrets from the
+//! operating system, which nothing here can change; but no message's *size* depends on them: the
+//! certificate is of an Ed25519 key, whose signatures have one length, and sessions are not
+//! resumed. quinn's own BBR is the exception: it draws its gain cycle from the operating system
+//! ([`quinn_proto::congestion::Bbr`] has no seed), so that a run with it differs from the next.
+//!
+//! # What is as in TCP here, and what is QUIC's
+//!
+//! A packet of the scenario is the UDP payload, at least 1200 bytes (RFC 9000 section 14); IP and
+//! UDP headers come on top as the scenario's `headers`. Path MTU discovery is off. ACKs are real
+//! datagrams, each with its own size, on a way back that neither queues nor loses. The first flight
+//! is the handshake's: data leave an RTT after the start. Without an initial window of the
+//! scenario's, RFC 9002's ten packets hold, and no ssthresh.
+
+mod end;
+mod pair;
+mod setup;
+mod shared;
+mod tls;
+
+pub use pair::Pair;
+pub use setup::{Control, MIN_PACKET, Setup, SetupError};

@@ -1,0 +1,276 @@
+//! A client that sends one stream to a server, as the ends of a flow.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant as Clock};
+
+use bytes::Bytes as Chunk;
+use firstflight_core::sender::StartupExit;
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_sim::{Counts, Datagram, Ends, EndsTotals, SenderState, Way};
+use quinn_proto::{
+    ClientConfig, Dir, EndpointConfig, Event, ServerConfig, StreamEvent, StreamId,
+    ValidationTokenConfig,
+};
+
+use crate::end::End;
+use crate::setup::{Setup, SetupError};
+use crate::shared::{Shared, Watching};
+use crate::tls::tls;
+
+/// Both ends of a QUIC connection. The client sends, the server receives.
+pub struct Pair {
+    client: End,
+    server: End,
+    connect: Option<ClientConfig>,
+    watching: Arc<Watching>,
+    controller: Option<Shared>,
+    /// quinn's time of the simulation's zero.
+    base: Clock,
+    packet_bytes: u64,
+    /// Bytes that the application still has to write; `None` without end.
+    to_write: Option<u64>,
+    size: Option<u64>,
+    stream: Option<StreamId>,
+    stopped: bool,
+    delivered: u64,
+    finished_at: Option<Instant>,
+    deadline: Option<Instant>,
+    scratch: Vec<Vec<u8>>,
+}
+
+impl Pair {
+    /// The ends of a flow that begins when the network says so.
+    ///
+    /// # Errors
+    /// A packet size that QUIC does not have.
+    pub fn new(setup: &Setup) -> Result<Self, SetupError> {
+        let packet = setup.check()?;
+        let base = Clock::now();
+        let watching = Arc::new(Watching::new(setup.kind(), base));
+        let tls = tls();
+
+        let mut transport = setup.transport(packet);
+        transport.congestion_controller_factory(watching.clone());
+        let mut connect = ClientConfig::new(tls.client);
+        connect.transport_config(Arc::new(transport));
+
+        let mut server = ServerConfig::with_crypto(tls.server);
+        server.transport_config(Arc::new(setup.transport(packet)));
+        let mut tokens = ValidationTokenConfig::default();
+        tokens.sent(0);
+        server.validation_token_config(tokens);
+
+        let endpoint = EndpointConfig::default;
+        Ok(Self {
+            client: End::client(endpoint(), seed(setup.seed, 0), packet),
+            server: End::server(endpoint(), seed(setup.seed, 1), packet, server),
+            connect: Some(connect),
+            watching,
+            controller: None,
+            base,
+            packet_bytes: setup.packet_bytes,
+            to_write: setup.size,
+            size: setup.size,
+            stream: None,
+            stopped: false,
+            delivered: 0,
+            finished_at: None,
+            deadline: None,
+            scratch: Vec::new(),
+        })
+    }
+
+    fn clock(&self, now: Instant) -> Clock {
+        self.base + Duration::from_nanos(now.0)
+    }
+
+    /// Applications act, then both ends send what they may.
+    fn settle(&mut self, now: Instant, out: &mut Vec<Datagram>) {
+        let clock = self.clock(now);
+        while let Some(event) = self.client.poll() {
+            self.on_client_event(&event);
+        }
+        self.write();
+        self.client.transmit(clock, &mut self.scratch);
+        out.extend(self.scratch.drain(..).map(|payload| Datagram { way: Way::Forward, payload }));
+        while let Some(event) = self.server.poll() {
+            self.on_server_event(&event, now);
+        }
+        self.server.transmit(clock, &mut self.scratch);
+        out.extend(self.scratch.drain(..).map(|payload| Datagram { way: Way::Back, payload }));
+        let due = [self.client.deadline(), self.server.deadline()].into_iter().flatten().min();
+        self.deadline = due.map(|due| {
+            let ns = due.saturating_duration_since(self.base).as_nanos();
+            Instant(u64::try_from(ns).unwrap_or(u64::MAX)).max(now)
+        });
+    }
+
+    fn on_client_event(&mut self, event: &Event) {
+        if let Event::Connected = event
+            && let Some(connection) = self.client.connection()
+        {
+            self.stream = connection.streams().open(Dir::Uni);
+        }
+    }
+
+    /// The application writes all it may.
+    fn write(&mut self) {
+        let (Some(stream), false) = (self.stream, self.stopped) else { return };
+        let Some(connection) = self.client.connection() else { return };
+        let mut send = connection.send_stream(stream);
+        loop {
+            let most =
+                self.to_write.map_or(BLOCK.len() as u64, |left| left.min(BLOCK.len() as u64));
+            if most == 0 {
+                // Nothing can follow, and a stream finished twice stays finished.
+                let _ = send.finish();
+                self.stopped = true;
+                return;
+            }
+            let mut chunks = [Chunk::from_static(&BLOCK[..most as usize])];
+            let Ok(written) = send.write_chunks(&mut chunks) else { return };
+            if let Some(left) = &mut self.to_write {
+                *left -= written.bytes as u64;
+            }
+        }
+    }
+
+    fn on_server_event(&mut self, event: &Event, now: Instant) {
+        let Some(connection) = self.server.connection() else { return };
+        let stream = match event {
+            Event::Stream(StreamEvent::Opened { dir: Dir::Uni }) => {
+                connection.streams().accept(Dir::Uni)
+            }
+            Event::Stream(StreamEvent::Readable { id }) => Some(*id),
+            _ => None,
+        };
+        let Some(stream) = stream else { return };
+        let mut receive = connection.recv_stream(stream);
+        let Ok(mut chunks) = receive.read(true) else { return };
+        while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+            self.delivered += chunk.bytes.len() as u64;
+        }
+        let _ = chunks.finalize();
+        if self.size.is_some_and(|size| self.delivered >= size) {
+            self.finished_at.get_or_insert(now);
+        }
+    }
+}
+
+impl Ends for Pair {
+    fn start(&mut self, now: Instant, out: &mut Vec<Datagram>) {
+        let clock = self.clock(now);
+        if let Some(config) = self.connect.take() {
+            self.client.connect(clock, config);
+            self.controller = self.watching.built();
+        }
+        self.settle(now, out);
+    }
+
+    fn receive(&mut self, now: Instant, datagram: Datagram, out: &mut Vec<Datagram>) {
+        let clock = self.clock(now);
+        let end = match datagram.way {
+            Way::Forward => &mut self.server,
+            Way::Back => &mut self.client,
+        };
+        end.receive(clock, &datagram.payload, &mut self.scratch);
+        let answers = match datagram.way {
+            Way::Forward => Way::Back,
+            Way::Back => Way::Forward,
+        };
+        let answer = |payload| Datagram { way: answers, payload };
+        out.extend(self.scratch.drain(..).map(answer));
+        self.settle(now, out);
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Vec<Datagram>) {
+        let clock = self.clock(now);
+        self.client.expire(clock);
+        self.server.expire(clock);
+        self.settle(now, out);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Resets the stream: what was lost by then is not repaired.
+    fn stop(&mut self) {
+        self.stopped = true;
+        if let (Some(stream), Some(connection)) = (self.stream, self.client.connection()) {
+            // Refused only where the stream is over already.
+            let _ = connection.send_stream(stream).reset(0_u32.into());
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        Bytes(self.controller.as_ref().map_or(0, |shared| shared.state().window()))
+    }
+
+    fn in_flight(&self) -> Bytes {
+        Bytes(self.controller.as_ref().map_or(0, |shared| shared.state().in_flight))
+    }
+
+    fn exit(&self) -> Option<StartupExit> {
+        self.controller.as_ref()?.state().exit()
+    }
+
+    fn state(&self) -> SenderState {
+        let mut state = SenderState {
+            cwnd: Bytes(0),
+            ssthresh: Bytes::MAX,
+            in_flight: Bytes(0),
+            srtt: Span(0),
+            acked_packets: 0,
+            cuts: 0,
+        };
+        if let (Some(shared), Some(connection)) = (&self.controller, self.client.peek()) {
+            let seen = shared.state();
+            state.cwnd = Bytes(seen.window());
+            state.ssthresh = seen.ssthresh().map_or(Bytes::MAX, Bytes);
+            state.in_flight = Bytes(seen.in_flight);
+            state.acked_packets = seen.acked / self.packet_bytes;
+            state.cuts = seen.cuts;
+            state.srtt = Span(u64::try_from(connection.rtt().as_nanos()).unwrap_or(u64::MAX));
+        }
+        state
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        if let Some(shared) = &self.controller {
+            shared.state().gauges(report);
+        }
+    }
+
+    /// quinn counts packets of any content. What it declares lost it sends again.
+    fn totals(&self) -> EndsTotals {
+        let (Some(shared), Some(connection)) = (&self.controller, self.client.peek()) else {
+            return EndsTotals::default();
+        };
+        // quinn asks the controller for its window: not while it is locked.
+        let path = connection.stats().path;
+        let seen = shared.state();
+        EndsTotals {
+            delivered: Bytes(self.delivered),
+            finished_at: self.finished_at,
+            counts: Counts {
+                sent: path.sent_packets,
+                retransmitted: path.lost_packets,
+                fast_retransmits: seen.cuts.saturating_sub(seen.persistent),
+                timeouts: seen.persistent,
+                cuts: seen.cuts,
+            },
+            reprobes: seen.reprobes(),
+        }
+    }
+}
+
+/// The seed of one end's generator, from the flow's.
+fn seed(flow: u64, end: u8) -> [u8; 32] {
+    let mut seed = [end; 32];
+    seed[..8].copy_from_slice(&flow.to_le_bytes());
+    seed
+}
+
+/// What the application writes at a time.
+static BLOCK: [u8; 64 * 1024] = [0; 64 * 1024];

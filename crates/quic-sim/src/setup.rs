@@ -1,0 +1,156 @@
+//! What one flow is given.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use firstflight_control::ControlProblem;
+use firstflight_quic::Factory;
+use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+use quinn_proto::{AckFrequencyConfig, TransportConfig, VarInt};
+
+use crate::shared::Kind;
+
+/// A flow of quinn's: its control and its constants, in bytes.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// What decides the window.
+    pub control: Control,
+    /// UDP payload of a full packet, 1200 to 65,527 bytes.
+    pub packet_bytes: u64,
+    /// Initial window; RFC 9002's without.
+    pub initial_window: Option<u64>,
+    /// Initial ssthresh; none without. quinn's own controllers have no such setting.
+    pub initial_ssthresh: Option<u64>,
+    /// One ACK for this many packets, by the ACK-frequency extension; quinn's own policy, every
+    /// second packet and 25 ms at most, without.
+    pub delayed_ack: Option<u64>,
+    /// How much is sent; without end without.
+    pub size: Option<u64>,
+    /// What the receiver allows; so much that it never limits without.
+    pub receive_window: Option<u64>,
+    /// What the path holds, queue included: the windows of flow control are a multiple of it.
+    pub path_bytes: u64,
+    /// Seeds quinn's generators; a flow's own.
+    pub seed: u64,
+}
+
+/// A congestion controller for quinn by name: one of firstflight's, or one of quinn's own.
+#[derive(Clone, Debug)]
+pub enum Control {
+    /// Of firstflight.
+    Ours(Box<Factory>),
+    /// quinn's NewReno.
+    QuinnNewReno,
+    /// quinn's CUBIC.
+    QuinnCubic,
+    /// quinn's BBR.
+    QuinnBbr,
+}
+
+/// A flow that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// A packet that QUIC cannot have.
+    #[error(
+        "packet of {found} bytes; accepted over QUIC: {MIN_PACKET} to {MAX_PACKET} bytes of UDP \
+         payload (RFC 9000 section 14)"
+    )]
+    Packet {
+        /// As asked for.
+        found: u64,
+    },
+}
+
+impl Control {
+    /// The control of that name; `quinn-newreno`, `quinn-cubic` and `quinn-bbr` are quinn's own.
+    ///
+    /// # Errors
+    /// As of [`firstflight_quic::any`].
+    pub fn named(name: &str) -> Result<Self, ControlProblem> {
+        firstflight_quic::any(name)?;
+        Ok(match name.trim() {
+            "quinn-newreno" => Self::QuinnNewReno,
+            "quinn-cubic" => Self::QuinnCubic,
+            "quinn-bbr" => Self::QuinnBbr,
+            name => Self::Ours(Box::new(firstflight_quic::control(name)?)),
+        })
+    }
+}
+
+impl Setup {
+    /// # Errors
+    /// A packet size that QUIC does not have.
+    pub(crate) fn check(&self) -> Result<u16, SetupError> {
+        let fits = (MIN_PACKET..=MAX_PACKET).contains(&self.packet_bytes);
+        let packet = u16::try_from(self.packet_bytes).ok().filter(|_| fits);
+        packet.ok_or(SetupError::Packet { found: self.packet_bytes })
+    }
+
+    /// The factory of the sender's controller.
+    pub(crate) fn kind(&self) -> Kind {
+        let window = self.initial_window;
+        match &self.control {
+            Control::Ours(factory) => {
+                let mut factory = Factory::clone(factory);
+                if let Some(window) = window {
+                    factory = factory.initial_window(window);
+                }
+                if let Some(ssthresh) = self.initial_ssthresh {
+                    factory = factory.initial_ssthresh(ssthresh);
+                }
+                Kind::Ours(Box::new(factory))
+            }
+            Control::QuinnNewReno => {
+                let mut config = NewRenoConfig::default();
+                window.map(|window| config.initial_window(window));
+                Kind::Own(Arc::new(config))
+            }
+            Control::QuinnCubic => {
+                let mut config = CubicConfig::default();
+                window.map(|window| config.initial_window(window));
+                Kind::Own(Arc::new(config))
+            }
+            Control::QuinnBbr => {
+                let mut config = BbrConfig::default();
+                window.map(|window| config.initial_window(window));
+                Kind::Own(Arc::new(config))
+            }
+        }
+    }
+
+    /// What both ends have in common.
+    pub(crate) fn transport(&self, packet: u16) -> TransportConfig {
+        let window = self.path_bytes.saturating_mul(PATHS_OF_WINDOW);
+        let mut transport = TransportConfig::default();
+        firstflight_quic::Flow::of(window).apply(&mut transport);
+        if let Some(window) = self.receive_window {
+            let window = VarInt::from_u64(window).unwrap_or(VarInt::MAX);
+            transport.stream_receive_window(window).receive_window(window);
+        }
+        transport
+            .initial_mtu(packet)
+            .min_mtu(packet)
+            .mtu_discovery_config(None)
+            .max_idle_timeout(None)
+            .enable_segmentation_offload(false);
+        if let Some(packets) = self.delayed_ack {
+            let mut frequency = AckFrequencyConfig::default();
+            let more = VarInt::from_u64(packets.saturating_sub(1)).unwrap_or(VarInt::MAX);
+            // Out of order is acknowledged at once, as without the extension.
+            frequency.ack_eliciting_threshold(more).reordering_threshold(VarInt::from_u32(1));
+            frequency.max_ack_delay(Some(Duration::from_millis(25)));
+            transport.ack_frequency_config(Some(frequency));
+        }
+        transport
+    }
+}
+
+/// RFC 9000 section 14: a path carries UDP payloads of 1200 bytes.
+pub const MIN_PACKET: u64 = 1_200;
+
+/// The largest UDP payload.
+const MAX_PACKET: u64 = 65_527;
+
+/// Start-up may fill the path twice before it learns of a loss, and repair takes RTTs in which the
+/// stream waits.
+const PATHS_OF_WINDOW: u64 = 8;
