@@ -26,7 +26,8 @@ const END: u64 = 9_000_000_000;
 const RTO: u64 = 1_000_000_000;
 
 /// One flow over one drop-tail bottleneck. Every packet is acknowledged by itself; a packet is lost
-/// once three sent after it have been; what is lost is sent again at once.
+/// once three sent after it have been; what is lost is sent again at once. A pacing rate counts for
+/// nothing.
 struct Path {
     sender: Sender<AnyStartup, AnyAvoidance>,
     now: u64,

@@ -28,8 +28,15 @@ fn links() -> impl Strategy<Value = Vec<LinkSpec>> {
     prop::collection::vec(one.prop_map(build), 1..4)
 }
 
-type Drawn =
-    (usize, Recovery, u64, u64, Option<u32>, u32, ((bool, bool), u64, u64, Option<(u64, u64)>));
+type Drawn = (
+    usize,
+    Recovery,
+    u64,
+    u64,
+    Option<u32>,
+    u32,
+    ((bool, &'static str), u64, u64, Option<(u64, u64)>),
+);
 
 fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
     let recoveries = prop::sample::select(vec![
@@ -39,6 +46,8 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         Recovery::Ns2Sack,
         Recovery::Ns2Vegas,
     ]);
+    // Bursts, pacing, jumps.
+    let startups = prop::sample::select(vec!["slow-start", "paced", "afstart", "packet-pair"]);
     let one = (
         0..links,
         recoveries,
@@ -47,19 +56,17 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         prop::option::of(1..400_u32),
         1..4_u32,
         (
-            (any::<bool>(), any::<bool>()),
+            (any::<bool>(), startups),
             0..3_u64,
             1..200_u64,
             prop::option::of((1..60_000_u64, 0..3_u64)),
         ),
     );
     let build = move |(first, recovery, back, start, packets, every, more): Drawn| {
-        let ((syn, paced), access_delay, access_rate, files) = more;
+        let ((syn, startup), access_delay, access_rate, files) = more;
         let path: Vec<usize> = (first..links).collect();
         let mut flow = flow(&path, back, recovery);
-        if paced {
-            flow.startup = AnyStartup::by_name("paced").unwrap();
-        }
+        flow.startup = AnyStartup::by_name(startup).unwrap();
         flow.start = Instant(start * 1_000_000);
         flow.packets = packets;
         flow.endpoint.delayed_ack = every;

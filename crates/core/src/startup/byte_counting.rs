@@ -17,7 +17,8 @@
 //! and so does this policy; the avoidance beside it is unchanged.
 
 use crate::event::Ack;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::Bytes;
@@ -26,8 +27,7 @@ use crate::view::View;
 /// Slow start by bytes acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub struct ByteCounting {
-    iw: Option<Amount>,
-    ssthresh: Option<Amount>,
+    opening: Opening,
     limit: u64,
     after_timeout: bool,
 }
@@ -36,11 +36,11 @@ impl Observer for ByteCounting {}
 
 impl Startup for ByteCounting {
     fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.iw.map_or(default, |iw| iw.bytes(mss))
+        self.opening.window(default, mss)
     }
 
     fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss))
+        self.opening.ssthresh(default, mss)
     }
 
     fn enter(&mut self, why: Entry, _view: &View) {
@@ -59,7 +59,7 @@ impl Startup for ByteCounting {
 
 impl Default for ByteCounting {
     fn default() -> Self {
-        Self { iw: None, ssthresh: None, limit: 2, after_timeout: false }
+        Self { opening: Opening::default(), limit: 2, after_timeout: false }
     }
 }
 
@@ -77,10 +77,8 @@ impl Knobs for ByteCounting {
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
-            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
-            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
             ("limit", KnobValue::Count(limit)) => self.limit = limit.clamp(1, 1_000),
-            _ => return false,
+            _ => return self.opening.set(name, value),
         }
         true
     }

@@ -26,7 +26,8 @@
 use crate::estimate::ere::{Ere, EreKnobs};
 use crate::estimate::packet_pair::{PacketPair, QUARTER};
 use crate::event::Ack;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, Rate, Span, mul_div};
@@ -35,8 +36,7 @@ use crate::view::View;
 /// Slow start that grows by less the nearer its threshold is.
 #[derive(Clone, Debug)]
 pub struct DecreasingByteCounting {
-    iw: Option<Amount>,
-    ssthresh: Option<Amount>,
+    opening: Opening,
     /// In millionths.
     dmax: u64,
     threshold: Threshold,
@@ -85,11 +85,11 @@ impl Observer for DecreasingByteCounting {
 
 impl Startup for DecreasingByteCounting {
     fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.iw.map_or(default, |iw| iw.bytes(mss))
+        self.opening.window(default, mss)
     }
 
     fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        let given = self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss));
+        let given = self.opening.ssthresh(default, mss);
         match self.threshold {
             Threshold::Ere(_) if given == Bytes::MAX => mss * FIRST_SSTHRESH_SEGMENTS,
             _ => given,
@@ -154,8 +154,7 @@ impl DecreasingByteCounting {
 impl Default for DecreasingByteCounting {
     fn default() -> Self {
         Self {
-            iw: None,
-            ssthresh: None,
+            opening: Opening::default(),
             dmax: 2 * RATIO_ONE,
             threshold: Threshold::Given,
             first: Bytes(0),
@@ -185,8 +184,6 @@ impl Knobs for DecreasingByteCounting {
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
-            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
-            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
             ("dmax", KnobValue::Ratio(dmax)) => self.dmax = dmax.clamp(RATIO_ONE, LARGEST_DMAX),
             ("wth", KnobValue::Word("ssthresh")) => self.threshold = Threshold::Given,
             ("wth", KnobValue::Word("hoe")) => {
@@ -195,7 +192,7 @@ impl Knobs for DecreasingByteCounting {
             ("wth", KnobValue::Word("ere")) => {
                 self.threshold = Threshold::Ere(Ere::new(EreKnobs::FIGURES));
             }
-            _ => return false,
+            _ => return self.opening.set(name, value),
         }
         true
     }

@@ -16,7 +16,8 @@
 
 use crate::estimate::packet_pair::{PacketPair, QUARTER};
 use crate::event::Ack;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, Instant, Rate, Span};
@@ -25,8 +26,7 @@ use crate::view::View;
 /// Slow start toward a measured ssthresh.
 #[derive(Clone, Copy, Debug)]
 pub struct Hoe {
-    iw: Option<Amount>,
-    ssthresh: Option<Amount>,
+    opening: Opening,
     method: Method,
     /// The window measured, until a step has used it.
     measured: Option<Bytes>,
@@ -73,11 +73,11 @@ impl Observer for Hoe {
 
 impl Startup for Hoe {
     fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.iw.map_or(default, |iw| iw.bytes(mss))
+        self.opening.window(default, mss)
     }
 
     fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss))
+        self.opening.ssthresh(default, mss)
     }
 
     #[inline]
@@ -96,7 +96,7 @@ impl Startup for Hoe {
 impl Default for Hoe {
     fn default() -> Self {
         let method = Method::LeastSquares(PacketPair::new(QUARTER));
-        Self { iw: None, ssthresh: None, method, measured: None, rate: Rate(0) }
+        Self { opening: Opening::default(), method, measured: None, rate: Rate(0) }
     }
 }
 
@@ -124,12 +124,10 @@ impl Knobs for Hoe {
             ("preset", KnobValue::Word("ns2")) => {
                 self.method = Method::SecondAndThirdAck { acks: 0, second: Instant(0) };
             }
-            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
-            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
             ("span", KnobValue::Ratio(span)) => {
                 self.method = Method::LeastSquares(PacketPair::new(span));
             }
-            _ => return false,
+            _ => return self.opening.set(name, value),
         }
         true
     }

@@ -111,6 +111,18 @@ mod tests {
     }
 
     #[test]
+    fn what_the_division_leaves_goes_to_the_next_ack() {
+        let mut policy = Hybla::default();
+        let mut view = view(100, Bytes::MAX);
+        view.rtt.smoothed = Span::from_millis(38);
+        let ack = ack(&view, 1);
+        policy.on_ack(&ack, &view);
+        // 234 / 128 of a segment are 1828.125 bytes.
+        let grown = (0..8).map(|_| (policy.step(&ack, &view).window.cwnd - view.window.cwnd).0);
+        assert_eq!(grown.sum::<u64>(), 14_625);
+    }
+
+    #[test]
     fn the_window_stops_at_ssthresh() {
         let mut policy = Hybla::default();
         let mut view = view(100, MSS * 107);

@@ -140,6 +140,14 @@ mod tests {
     }
 
     #[test]
+    fn exactly_counted_it_keeps_what_the_division_leaves() {
+        let mut policy = Limited::default();
+        assert!(policy.set("k", KnobValue::Word("exact")));
+        // 1000 * 50,000 / 3,000,000 = 16 2/3 bytes an ACK.
+        assert_eq!([(); 3].map(|()| grown(&mut policy, 3_000)), [16, 17, 17]);
+    }
+
+    #[test]
     fn with_a_whole_k_it_may_grow_by_half_as_much_again() {
         let grown = |cwnd| after_round(&mut Limited::default(), cwnd) - MSS * cwnd;
         // From 110: 40 segments at K = 2 take 80 ACKs, the other 30 ACKs give a third each.

@@ -16,7 +16,8 @@
 //! `P - 1` segments, as in the loop that the paper changes.
 
 use crate::event::Ack;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::Bytes;
@@ -25,8 +26,7 @@ use crate::view::View;
 /// Slow start with a step-up count.
 #[derive(Clone, Copy, Debug)]
 pub struct MStart {
-    iw: Option<Amount>,
-    ssthresh: Option<Amount>,
+    opening: Opening,
     /// `P`, at least one.
     largest: u64,
     /// The last increment before the counter returns to P: one or zero.
@@ -99,11 +99,11 @@ impl Observer for MStart {
 
 impl Startup for MStart {
     fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.iw.map_or(default, |iw| iw.bytes(mss))
+        self.opening.window(default, mss)
     }
 
     fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss))
+        self.opening.ssthresh(default, mss)
     }
 
     fn enter(&mut self, why: Entry, _view: &View) {
@@ -139,8 +139,7 @@ impl Startup for MStart {
 impl Default for MStart {
     fn default() -> Self {
         Self {
-            iw: None,
-            ssthresh: None,
+            opening: Opening::default(),
             largest: P,
             smallest: 1,
             first: First::One,
@@ -212,8 +211,6 @@ impl Knobs for MStart {
         match (name, value) {
             ("preset", KnobValue::Word("tables")) => self.first = First::One,
             ("preset", KnobValue::Word("simulation")) => self.first = First::Largest,
-            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
-            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
             ("P", KnobValue::Count(largest)) => {
                 self.largest = largest.clamp(1, 1_000);
                 self.count = self.largest;
@@ -232,7 +229,7 @@ impl Knobs for MStart {
             }
             ("several", KnobValue::Word("one")) => self.several = Several::One,
             ("several", KnobValue::Word("each")) => self.several = Several::Each,
-            _ => return false,
+            _ => return self.opening.set(name, value),
         }
         true
     }

@@ -14,7 +14,8 @@
 
 use crate::estimate::vegas_diff::VegasDiff;
 use crate::event::{Ack, Sent};
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::opening::Opening;
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::Bytes;
@@ -27,8 +28,7 @@ pub struct Vegas {
     gamma: u64,
     grow_every: u64,
     first: First,
-    iw: Option<Amount>,
-    ssthresh: Option<Amount>,
+    opening: Opening,
     /// Rounds decided since the last that grew; a round grows when it reaches `grow_every`.
     held: u64,
     growing: bool,
@@ -68,11 +68,11 @@ impl Observer for Vegas {
 
 impl Startup for Vegas {
     fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.iw.map_or(default, |iw| iw.bytes(mss))
+        self.opening.window(default, mss)
     }
 
     fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss))
+        self.opening.ssthresh(default, mss)
     }
 
     fn restart_window(&self, mss: Bytes) -> Bytes {
@@ -119,8 +119,7 @@ impl Default for Vegas {
             gamma: 1,
             grow_every: 2,
             first: First::Auto,
-            iw: None,
-            ssthresh: None,
+            opening: Opening::default(),
             held: 0,
             growing: false,
         }
@@ -153,14 +152,12 @@ impl Knobs for Vegas {
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
-            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
-            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
             ("gamma", KnobValue::Count(gamma)) => self.gamma = gamma.min(1_000),
             ("grow_every", KnobValue::Count(rounds)) => self.grow_every = rounds.clamp(1, 16),
             ("first", KnobValue::Word("auto")) => self.first = First::Auto,
             ("first", KnobValue::Word("grows")) => self.first = First::Grows,
             ("first", KnobValue::Word("holds")) => self.first = First::Holds,
-            _ => return false,
+            _ => return self.opening.set(name, value),
         }
         true
     }
