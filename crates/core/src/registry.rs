@@ -2,7 +2,7 @@
 //! file and one entry here; the command line, scenario files, `list` and the tests read this table.
 
 use crate::avoidance::{
-    Cubic, Hybla as HyblaAvoidance, NewReno, Vegas as VegasAvoidance, Westwood, WestwoodPlus,
+    Cubic, Fast, Hybla as HyblaAvoidance, NewReno, Vegas as VegasAvoidance, Westwood, WestwoodPlus,
 };
 use crate::event::{Ack, Loss, Sent};
 use crate::knob::{Knob, KnobValue, Knobs};
@@ -222,7 +222,7 @@ startups! {
     Conservative = "conservative" + "newreno", false,
         "slow start by fractions of a segment, less as the queue grows",
         "M-Start paper, reference 16";
-    AfStart = "afstart" + "newreno", true,
+    AfStart = "afstart" + "fast", true,
         "a climb to an ssthresh that packet trains measure on the way",
         "Zhang and others, ICC 2012";
     GallopVegas = "gallop-vegas" + "vegas", false,
@@ -239,6 +239,9 @@ avoidances! {
         "one segment more per RTT, a cut to the estimated rate", "Wang and others, Globecom 2002";
     Cubic = "cubic", false,
         "a cubic curve of time around the window of the last loss", "RFC 9438";
+    Fast = "fast", false,
+        "keeps a number of segments queued, by steps in proportion to what is missing",
+        "Wei and others, FAST TCP, 2006";
     HyblaAvoidance = "hybla", false,
         "linear growth at the pace of a connection of 25 ms",
         "Caini and Firrincieli, 2004; Linux tcp_hybla.c";

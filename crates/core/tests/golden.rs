@@ -261,6 +261,7 @@ fn presets_and_westwood_keep_to_their_traces() {
     compare("hoe-ns2", &trace("hoe", Some("ns2"), None));
     compare("astart-paper", &trace("astart", Some("paper"), None));
     compare("tcpw-a", &trace("astart", None, Some("westwood(lg=on)")));
+    compare("fast", &trace("slow-start", None, Some("fast")));
     compare("westwood-plus", &trace("slow-start", None, Some("westwood-plus")));
 }
 

@@ -172,3 +172,14 @@ fn gallop_vegas_leaves_later_than_vegas_and_carries_more() {
     let (gallop, vegas) = (left("gallop-vegas"), left("vegas"));
     assert!(gallop.0 > vegas.0 && gallop.1 > vegas.1, "{gallop:?} {vegas:?}");
 }
+
+/// A BDP of 500 packets and alpha, 100, in the queue, also after a start from few packets.
+#[test]
+fn fast_settles_with_alpha_packets_in_the_queue() {
+    for (startup, ssthresh) in [("afstart", None), ("slow-start", Some(32))] {
+        let (flow, peak) = one(with(startup, "fast", ssthresh), link(40, 50, 500), 20_000);
+        assert_eq!(flow.drops, 0, "{startup}");
+        assert!((590..=610).contains(&(flow.final_cwnd.0 / 1000)), "{:?}", flow.final_cwnd);
+        assert!(peak < 250, "{startup}: {peak}");
+    }
+}

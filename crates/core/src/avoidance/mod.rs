@@ -1,6 +1,7 @@
 //! Avoidance policies, one file each.
 
 mod cubic;
+mod fast;
 mod hybla;
 mod new_reno;
 mod vegas;
@@ -8,6 +9,7 @@ mod westwood;
 mod westwood_plus;
 
 pub use cubic::{Cubic, Curve};
+pub use fast::Fast;
 pub use hybla::Hybla;
 pub use new_reno::NewReno;
 pub use vegas::Vegas;
