@@ -6,7 +6,7 @@ use clap::error::{Error, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
-use crate::{compare, completions, link, list, output, predict, reproduce, run, show};
+use crate::{compare, completions, kernel, link, list, output, predict, reproduce, run, show};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
 #[derive(Debug, Parser)]
@@ -30,6 +30,7 @@ enum Command {
     Predict(predict::Args),
     Show(show::Args),
     Link(link::Args),
+    Kernel(kernel::Args),
     List(list::Args),
     Completions(completions::Args),
 }
@@ -70,6 +71,7 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Predict(args) => predict::predict(&args),
         Command::Show(args) => show::show(&args),
         Command::Link(args) => link::link(&args),
+        Command::Kernel(args) => kernel::kernel(&args),
         Command::List(args) => list::list(&args),
         Command::Completions(args) => completions::completions(&args),
     }

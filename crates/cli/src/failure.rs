@@ -2,6 +2,10 @@
 
 use std::io;
 
+#[cfg(feature = "kernel")]
+use firstflight_kernel::LoadError;
+use firstflight_kernel::knobs::NotInKernel;
+use firstflight_kernel::requirements::Lack;
 use firstflight_qlog::QlogError;
 use firstflight_report::ReportError;
 use firstflight_reproduce::ReproduceError;
@@ -65,6 +69,9 @@ pub(crate) enum Failure {
     /// A run broke.
     #[error("{0}")]
     Broke(String),
+    /// A control that the kernel has no version of.
+    #[error(transparent)]
+    NotInKernel(#[from] NotInKernel),
     /// Stopped by the user before anything was finished.
     #[error("interrupted before anything was finished")]
     Interrupted,
@@ -94,6 +101,26 @@ impl Failure {
             Self::NoTransport(_) | Self::Lacks(_) => 3,
             Self::Interrupted => 130,
             _ => 2,
+        }
+    }
+}
+
+impl From<Lack> for Failure {
+    fn from(lack: Lack) -> Self {
+        Self::Lacks(format!("kernel: {lack}"))
+    }
+}
+
+#[cfg(feature = "kernel")]
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Lack(lack) => lack.into(),
+            LoadError::Control(problem) => problem.into(),
+            LoadError::NotInKernel(problem) => problem.into(),
+            LoadError::Name(_) => Self::Usage(format!("kernel load: {error}")),
+            LoadError::Taken(_) => Self::Broke(format!("kernel load: {error}")),
+            LoadError::Refused { .. } => Self::Lacks(format!("kernel load: {error}")),
         }
     }
 }

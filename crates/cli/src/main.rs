@@ -9,6 +9,7 @@ mod expectations;
 mod failure;
 mod figures;
 mod interrupt;
+mod kernel;
 mod link;
 mod list;
 mod measure;

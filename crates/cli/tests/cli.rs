@@ -4,6 +4,8 @@
 mod bad_input;
 #[path = "cli/commands.rs"]
 mod commands;
+#[path = "cli/kernel.rs"]
+mod kernel;
 #[path = "cli/predict.rs"]
 mod predict;
 #[path = "cli/process.rs"]

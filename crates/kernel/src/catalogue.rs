@@ -56,7 +56,7 @@ impl KernelControl {
 }
 
 /// What the kernel calls the control of that alias or start-up: `ff_tcpw_a` for `tcpw-a`.
-fn kernel_name(written: &str) -> String {
+pub fn kernel_name(written: &str) -> String {
     format!("ff_{}", written.replace(['-', '.'], "_")).chars().take(LONGEST_NAME).collect()
 }
 

@@ -17,6 +17,7 @@ pub mod pinned;
 #[cfg(feature = "bpf")]
 pub mod record;
 pub mod requirements;
+pub mod uses;
 
 pub use catalogue::KernelControl;
 #[cfg(feature = "bpf")]

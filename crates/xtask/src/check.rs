@@ -3,17 +3,23 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::step::{announce, cargo, run};
+use crate::step::{announce, cargo, kernel_features, run};
 use crate::{Stop, no_arguments, tidy};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
     no_arguments("check", args)?;
     run("rustfmt", &mut cargo(root, &["fmt", "--all", "--check"]))?;
-    let clippy = ["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
-    run("clippy", &mut cargo(root, &clippy))?;
+    let features = kernel_features()?;
+    let mut clippy = cargo(root, &["clippy", "--workspace", "--all-targets"]);
+    run("clippy", clippy.args(features).args(["--", "--deny", "warnings"]))?;
+    if !features.is_empty() {
+        // What only a build without them has.
+        let plain = ["clippy", "--package", "firstflight", "--all-targets"];
+        run("clippy", cargo(root, &plain).args(["--", "--deny", "warnings"]))?;
+    }
     let mut rustdoc = cargo(root, &["doc", "--workspace", "--no-deps"]);
-    run("rustdoc", rustdoc.env("RUSTDOCFLAGS", "--deny warnings"))?;
+    run("rustdoc", rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings"))?;
     announce("tidy");
     tidy::run(root, &[])?;
     deny(root)

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::Stop;
 
@@ -17,6 +17,25 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(args).current_dir(root);
     command
+}
+
+/// What a build for controls in the kernel takes, as arguments of cargo; nothing where this machine
+/// cannot make one, which it says.
+pub(crate) fn kernel_features() -> Result<&'static [&'static str], Stop> {
+    let works = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        let quiet = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        quiet.status().is_ok_and(|status| status.success())
+    };
+    if works("clang", &["--version"]) && works("pkg-config", &["--exists", "libelf", "zlib"]) {
+        return Ok(&["--features", "firstflight/kernel"]);
+    }
+    let lack = "controls in the kernel need clang libelf-dev zlib1g-dev pkg-config to build";
+    if std::env::var_os("FIRSTFLIGHT_REQUIRE_BPF").is_some() {
+        return Err(Stop::lacks(lack));
+    }
+    println!("skipped: {lack}");
+    Ok(&[])
 }
 
 /// Announces and runs one step to its end.

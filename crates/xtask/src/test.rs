@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::check::check;
-use crate::step::{announce, cargo, unable};
+use crate::step::{announce, cargo, kernel_features, unable};
 use crate::{Stop, no_arguments};
 
 /// Sums over all test binaries.
@@ -24,6 +24,7 @@ pub(crate) fn test(root: &Path, args: &[String]) -> Result<(), Stop> {
     check(root, &[])?;
     announce("tests");
     let mut child = cargo(root, &["test", "--workspace", "--no-fail-fast"])
+        .args(kernel_features()?)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

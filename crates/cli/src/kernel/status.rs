@@ -1,0 +1,131 @@
+//! `kernel status`, and the document that all of `kernel` prints with `--json`.
+
+use std::fmt::Write as _;
+
+use firstflight_kernel::load::available;
+use firstflight_kernel::pinned::{self, Pinned};
+use firstflight_kernel::requirements;
+use firstflight_kernel::uses::{self, Uses};
+use serde::Serialize;
+
+use crate::failure::{Failure, Status};
+use crate::output;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+pub(super) struct Document {
+    schema: &'static str,
+    /// Of firstflight.
+    loaded: Vec<Loaded>,
+    /// Every control the kernel knows, by whomever.
+    registered: Vec<String>,
+}
+
+/// A loaded control and who uses it.
+#[derive(Serialize)]
+pub(super) struct Loaded {
+    pub(super) name: String,
+    pub(super) control: String,
+    registered: bool,
+    pub(super) connections: Vec<Connection>,
+    pub(super) default_in: Vec<String>,
+    pub(super) routes: Vec<String>,
+}
+
+/// A socket.
+#[derive(Serialize)]
+pub(super) struct Connection {
+    namespace: String,
+    state: String,
+    local: String,
+    peer: String,
+}
+
+impl Document {
+    pub(super) fn new(loaded: Vec<Loaded>) -> Self {
+        Self { schema: "firstflight/kernel@1", loaded, registered: available() }
+    }
+
+    pub(super) fn text(&self) -> Result<String, Failure> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}
+
+impl Loaded {
+    fn new(pinned: Pinned, uses: Uses, registered: &[String]) -> Self {
+        let connections = uses.connections.into_iter().map(|socket| Connection {
+            namespace: socket.namespace,
+            state: socket.state,
+            local: socket.local,
+            peer: socket.peer,
+        });
+        Self {
+            registered: registered.contains(&pinned.name),
+            name: pinned.name,
+            control: pinned.control,
+            connections: connections.collect(),
+            default_in: uses.defaults,
+            routes: uses.routes,
+        }
+    }
+
+    /// One that was loaded just now.
+    pub(super) fn unused(pinned: Pinned) -> Self {
+        let registered = [pinned.name.clone()];
+        Self::new(pinned, Uses::default(), &registered)
+    }
+
+    /// Its users, one a line.
+    pub(super) fn users(&self) -> String {
+        let mut text = String::new();
+        for namespace in &self.default_in {
+            let _ = writeln!(text, "  default in namespace {namespace}");
+        }
+        for route in &self.routes {
+            let _ = writeln!(text, "  route in namespace {route}");
+        }
+        for socket in &self.connections {
+            let Connection { namespace, state, local, peer } = socket;
+            let _ = writeln!(text, "  connection {local} to {peer}, {state}, in {namespace}");
+        }
+        text
+    }
+}
+
+/// The BPF file system, or a program that tells who uses what, failed.
+pub(super) fn unreadable(error: std::io::Error) -> Failure {
+    Failure::Lacks(format!("kernel: {error}"))
+}
+
+/// What is pinned, and who uses it.
+pub(super) fn loaded() -> Result<Vec<Loaded>, Failure> {
+    requirements::check()?;
+    let pinned = pinned::list().map_err(unreadable)?;
+    let names: Vec<String> = pinned.iter().map(|pinned| pinned.name.clone()).collect();
+    let uses = uses::of(&names).map_err(unreadable)?;
+    let registered = available();
+    let both = pinned.into_iter().zip(uses);
+    Ok(both.map(|(pinned, uses)| Loaded::new(pinned, uses, &registered)).collect())
+}
+
+/// Tells what is loaded and who uses it.
+pub(super) fn status(json: bool) -> Result<Status, Failure> {
+    let loaded = loaded()?;
+    if json {
+        output::print(&Document::new(loaded).text()?)?;
+        return Ok(Status::Done);
+    }
+    let mut text = String::new();
+    if loaded.is_empty() {
+        text.push_str("no control of firstflight is loaded\n");
+    }
+    for control in &loaded {
+        let gone = if control.registered { "" } else { ", pinned but not registered" };
+        let _ = writeln!(text, "{}: {}{gone}", control.name, control.control);
+        let users = control.users();
+        text.push_str(if users.is_empty() { "  not used\n" } else { &users });
+    }
+    let _ = writeln!(text, "the kernel knows: {}", available().join(", "));
+    output::print(&text)?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,67 @@
+//! `kernel unload`.
+
+use firstflight_kernel::catalogue::kernel_name;
+use firstflight_kernel::pinned;
+
+use super::Unload;
+use super::status::{Document, Loaded, loaded, unreadable};
+use crate::failure::{Failure, Status};
+use crate::output;
+
+/// Unloads what was named, or nothing if one of the names is none or is a namespace's default.
+pub(super) fn unload(args: &Unload) -> Result<Status, Failure> {
+    let mut going = loaded()?;
+    let names = names(args, &going)?;
+    going.retain(|control| names.contains(&control.name));
+    if !args.force {
+        going.iter().try_for_each(refuse_default)?;
+    }
+    for control in &going {
+        pinned::unpin(&control.name).map_err(unreadable)?;
+    }
+    if args.json {
+        output::print(&Document::new(going).text()?)?;
+        return Ok(Status::Done);
+    }
+    let mut text = String::new();
+    if going.is_empty() {
+        text.push_str("no control of firstflight is loaded\n");
+    }
+    for control in &going {
+        text += &format!("{}: unloaded\n", control.name);
+        let users = control.users();
+        if !users.is_empty() {
+            text += "  still used by, until it ends or is changed:\n";
+            text += &users.replace("  ", "    ");
+        }
+    }
+    output::print(&text)?;
+    Ok(Status::Done)
+}
+
+/// The kernel's names of what is to go.
+fn names(args: &Unload, loaded: &[Loaded]) -> Result<Vec<String>, Failure> {
+    let all: Vec<String> = loaded.iter().map(|control| control.name.clone()).collect();
+    if args.all {
+        return Ok(all);
+    }
+    let find = |text: &String| {
+        let wanted = [text.clone(), kernel_name(text)];
+        all.iter().find(|name| wanted.contains(name)).cloned().ok_or_else(|| {
+            let accepted = if all.is_empty() { "none is".to_owned() } else { all.join(", ") };
+            Failure::Usage(format!("no control `{text}` is loaded; accepted: {accepted}"))
+        })
+    };
+    args.controls.iter().map(find).collect()
+}
+
+/// A namespace's default goes on to new connections, loaded or not.
+fn refuse_default(control: &Loaded) -> Result<(), Failure> {
+    let Some(namespace) = control.default_in.first() else { return Ok(()) };
+    Err(Failure::Broke(format!(
+        "kernel unload: {} is the default of namespace {namespace}, whose new connections would \
+         go on getting it; set another there (sysctl -w net.ipv4.tcp_congestion_control=cubic), \
+         or --force",
+        control.name
+    )))
+}

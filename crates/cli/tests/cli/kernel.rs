@@ -1,0 +1,98 @@
+//! `kernel`: what needs no kernel at all, and where it can be had the whole way from load to
+//! unload.
+
+use crate::process::run;
+
+#[test]
+fn a_control_is_checked_before_the_machine_is() {
+    for (control, wanted) in [
+        ("nonsense", "unknown start-up `nonsense`"),
+        ("slow-start+vegas", "no kernel version of slow-start+vegas"),
+        ("astart+westwood(ere.N=3)", "accepted: lg, lg.beta, lg.eps, lg.guard_rtts"),
+    ] {
+        let outcome = run(&["kernel", "load", control]);
+        assert_eq!(outcome.code, 2, "{control}: {outcome:?}");
+        assert!(outcome.stderr.contains(wanted), "{control}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn help_tells_which_controls_there_are_and_how_to_use_one() {
+    let help = run(&["kernel", "load", "--help"]).stdout;
+    for wanted in ["astart", "newreno", "tcpw-a", "congctl", "tcp_congestion_control"] {
+        assert!(help.contains(wanted), "{wanted}: {help}");
+    }
+}
+
+#[cfg(not(feature = "kernel"))]
+#[test]
+fn a_build_without_it_says_what_to_install() {
+    for words in [&["load", "astart"][..], &["unload", "--all"], &["status"]] {
+        let outcome = run(&[&["kernel"], words].concat());
+        assert_eq!((outcome.code, outcome.stderr.lines().count()), (3, 1), "{outcome:?}");
+        assert!(outcome.stderr.contains("--features kernel"), "{}", outcome.stderr);
+    }
+}
+
+#[cfg(feature = "kernel")]
+mod loaded {
+    use firstflight_kernel::load::available;
+    use firstflight_kernel::requirements;
+
+    use crate::process::run;
+
+    /// Whether this machine can load; says why not.
+    fn able() -> bool {
+        match requirements::check().and_then(|()| requirements::check_pinning()) {
+            Ok(()) => true,
+            Err(lack) => {
+                eprintln!("skipped: {lack}");
+                let required = std::env::var_os("FIRSTFLIGHT_REQUIRE_BPF").is_some();
+                assert!(!required, "BPF is required here: {lack}");
+                false
+            }
+        }
+    }
+
+    fn name(what: &str) -> String {
+        format!("ff_{what}_{}", std::process::id() % 100_000)
+    }
+
+    #[test]
+    fn a_loaded_control_outlives_the_command_until_unloaded() {
+        if !able() {
+            return;
+        }
+        let name = name("cli");
+        let loaded = run(&["kernel", "load", &format!("{name}=astart(ere.N=7)"), "--json"]);
+        assert_eq!(loaded.code, 0, "{loaded:?}");
+        assert!(available().contains(&name));
+        let status = run(&["kernel", "status", "--json"]);
+        let document: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
+        let entries = document["loaded"].as_array().unwrap();
+        let entry = entries.iter().find(|entry| entry["name"] == name.as_str()).unwrap();
+        assert_eq!(entry["control"], "astart(ere.N=7)+westwood");
+        assert_eq!(entry["registered"], true);
+        let unloaded = run(&["kernel", "unload", &name]);
+        assert_eq!(unloaded.code, 0, "{unloaded:?}");
+        assert!(!available().contains(&name));
+        let again = run(&["kernel", "unload", &name]);
+        assert_eq!(again.code, 2, "{again:?}");
+    }
+
+    #[test]
+    fn of_several_controls_all_are_loaded_or_none() {
+        if !able() {
+            return;
+        }
+        let (first, second) = (name("one"), name("two"));
+        let controls = [format!("{first}=newreno"), format!("{second}=astart")];
+        let both = [&controls[0], &controls[1], &controls[0]].map(String::as_str);
+        let outcome = run(&["kernel", "load", both[0], both[1], both[2]]);
+        assert_eq!(outcome.code, 1, "{outcome:?}");
+        let known = available();
+        assert!(!known.contains(&first) && !known.contains(&second), "{known:?}");
+        let status = run(&["kernel", "status"]);
+        assert!(!status.stdout.contains(&first), "{}", status.stdout);
+    }
+}

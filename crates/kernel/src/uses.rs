@@ -1,0 +1,137 @@
+//! Who uses a control: connections, defaults of network namespaces, routes. Read in every network
+//! namespace that has a process or a name, through `ss`, `ip` and `nsenter`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A socket that uses a control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// The network namespace.
+    pub namespace: String,
+    /// As `ss` names it: `ESTAB`, `LISTEN`.
+    pub state: String,
+    /// Address and port here.
+    pub local: String,
+    /// Address and port there.
+    pub peer: String,
+}
+
+/// Everything that uses one control.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Sockets.
+    pub connections: Vec<Connection>,
+    /// Network namespaces whose default it is.
+    pub defaults: Vec<String>,
+    /// Routes, each with its namespace in front.
+    pub routes: Vec<String>,
+}
+
+/// Who uses each of these controls, in the order given.
+///
+/// # Errors
+/// `ss`, `ip` or `nsenter` is missing or cannot enter a namespace that is still there.
+pub fn of(names: &[String]) -> io::Result<Vec<Uses>> {
+    let mut uses = vec![Uses::default(); names.len()];
+    if names.is_empty() {
+        return Ok(uses);
+    }
+    for (path, label) in namespaces() {
+        let inside = |program: &[&str]| match inside(&path, program) {
+            // It went away while we looked.
+            Err(_) if !path.exists() => Ok(String::new()),
+            result => result,
+        };
+        let default = inside(&["cat", "/proc/sys/net/ipv4/tcp_congestion_control"])?;
+        let sockets = inside(&["ss", "-tainHO"])?;
+        let mut routes = inside(&["ip", "-4", "route", "show", "table", "all"])?;
+        routes.push_str(&inside(&["ip", "-6", "route", "show", "table", "all"])?);
+        for (name, uses) in names.iter().zip(&mut uses) {
+            if default.trim() == name {
+                uses.defaults.push(label.clone());
+            }
+            uses.connections.extend(sockets.lines().filter_map(|line| socket(line, name, &label)));
+            let of_routes = routes.lines().filter(|line| names_control(line, name));
+            uses.routes.extend(of_routes.map(|line| format!("{label}: {}", line.trim())));
+        }
+    }
+    Ok(uses)
+}
+
+/// A line of `ss` about a socket with that control.
+fn socket(line: &str, name: &str, namespace: &str) -> Option<Connection> {
+    let mut words = line.split_whitespace();
+    let (state, local, peer) = (words.next()?, words.nth(2)?, words.next()?);
+    words.any(|word| word == name).then(|| Connection {
+        namespace: namespace.to_owned(),
+        state: state.to_owned(),
+        local: local.to_owned(),
+        peer: peer.to_owned(),
+    })
+}
+
+/// A line of `ip route` with `congctl NAME` or `congctl lock NAME`.
+fn names_control(line: &str, name: &str) -> bool {
+    let mut words = line.split_whitespace().skip_while(|word| *word != "congctl").skip(1);
+    let first = words.next();
+    first == Some(name) || first == Some("lock") && words.next() == Some(name)
+}
+
+/// Every network namespace once: a path to it, and what to call it.
+fn namespaces() -> Vec<(PathBuf, String)> {
+    let mut found: BTreeMap<u64, (PathBuf, String)> = BTreeMap::new();
+    let mut add = |path: PathBuf, label: String| {
+        if let Ok(metadata) = fs::metadata(&path) {
+            found.entry(metadata.ino()).or_insert((path, label));
+        }
+    };
+    add("/proc/1/ns/net".into(), "host".to_owned());
+    for entry in fs::read_dir("/run/netns").into_iter().flatten().flatten() {
+        add(entry.path(), entry.file_name().to_string_lossy().into_owned());
+    }
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.bytes().all(|byte| byte.is_ascii_digit()) {
+            add(entry.path().join("ns/net"), format!("of process {name}"));
+        }
+    }
+    found.into_values().collect()
+}
+
+/// What a program prints in a network namespace.
+fn inside(namespace: &Path, program: &[&str]) -> io::Result<String> {
+    let enter = format!("--net={}", namespace.display());
+    let output = Command::new("nsenter").arg(enter).args(program).output()?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    // A protocol that the kernel lacks has no routes.
+    if !output.status.success() && !program.contains(&"-6") {
+        return Err(io::Error::other(format!("{}: {}", program.join(" "), complaint.trim())));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_told_by_its_control() {
+        let line = "ESTAB 0 0 10.9.0.1:40 10.9.0.2:5201 ff_astart wscale:7,7 rto:204 cwnd:34";
+        let found = socket(line, "ff_astart", "host").unwrap();
+        assert_eq!((found.state.as_str(), found.peer.as_str()), ("ESTAB", "10.9.0.2:5201"));
+        assert_eq!(socket(line, "ff_ast", "host"), None);
+        assert_eq!(socket("", "ff_astart", "host"), None);
+    }
+
+    #[test]
+    fn a_route_is_told_by_its_congctl() {
+        assert!(names_control("10.0.0.0/8 via 10.9.0.2 dev va congctl ff_astart", "ff_astart"));
+        assert!(names_control("default dev va congctl lock ff_astart", "ff_astart"));
+        assert!(!names_control("default dev ff_astart congctl cubic", "ff_astart"));
+    }
+}
