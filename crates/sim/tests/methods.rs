@@ -5,7 +5,7 @@ mod common;
 
 use common::{flow, link, network};
 use firstflight_core::policy::Exit;
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Recovery, run};
 
@@ -181,5 +181,27 @@ fn fast_settles_with_alpha_packets_in_the_queue() {
         assert_eq!(flow.drops, 0, "{startup}");
         assert!((590..=610).contains(&(flow.final_cwnd.0 / 1000)), "{:?}", flow.final_cwnd);
         assert!(peak < 250, "{startup}: {peak}");
+    }
+}
+
+/// Nothing may leave a sender with data to send and nothing to wake it, whatever is lost. Time is
+/// generous, as backed-off timers of a start-up that overshoots again and again take minutes.
+#[test]
+fn every_pair_finishes_a_lossy_transfer_with_every_recovery() {
+    let recoveries =
+        [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Ns2Sack, Recovery::Ns2Vegas];
+    for startup in STARTUPS {
+        for avoidance in AVOIDANCES {
+            for (recovery, delayed_ack) in recoveries.into_iter().zip([1, 2, 1, 2, 1]) {
+                let mut spec = with(startup.name, avoidance.name, None);
+                spec.endpoint.recovery = recovery;
+                spec.endpoint.delayed_ack = delayed_ack;
+                spec.packets = Some(1_000);
+                let link = LinkSpec { loss_ppb: 10_000_000, ..link(10, 20, 20) };
+                let (flow, _) = one(spec, link, 6_000_000);
+                let pair = (startup.name, avoidance.name, recovery);
+                assert!(flow.finished_at.is_some(), "{pair:?}: {}", flow.delivered_packets);
+            }
+        }
     }
 }
