@@ -22,7 +22,7 @@ use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::Bytes;
-use crate::view::View;
+use crate::view::{Phase, View};
 
 /// A jump to the window that the first pairs of ACKs show.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,9 @@ pub struct PacketPairStart {
 impl Observer for PacketPairStart {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        self.spacing.on_ack(ack, view);
+        if self.is_first && view.phase == Phase::Startup {
+            self.spacing.on_ack(ack, view);
+        }
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
