@@ -1,13 +1,13 @@
 //! What a scenario expects, condition by condition, with verdicts.
 
 use firstflight_report::{Column, Table, Verdict};
-use firstflight_runner::{Control, ControlProblem};
 use firstflight_scenario::expect::measured;
 use firstflight_scenario::{Expect, RunResult, Scenario, Unmet};
 use serde_json::Value;
 
 use crate::digits;
 use crate::failure::Failure;
+use crate::transport::Transport;
 
 /// Every condition on every run it is for.
 pub(crate) struct Checked {
@@ -18,11 +18,11 @@ pub(crate) struct Checked {
 }
 
 /// Refuses conditions for a control that the scenario does not run: they would never be checked.
-pub(crate) fn check_names(scenario: &Scenario) -> Result<(), Failure> {
+pub(crate) fn check_names(scenario: &Scenario, transport: Transport) -> Result<(), Failure> {
     let mut names = Vec::new();
     for plan in scenario.plans()? {
-        let full = plan.controls.iter().map(|spec| Control::resolve(spec).map(|c| c.full));
-        let full: Vec<String> = full.collect::<Result<_, ControlProblem>>()?;
+        let full = plan.controls.iter().map(|spec| transport.full_name(spec));
+        let full: Vec<String> = full.collect::<Result<_, Failure>>()?;
         names.push(plan.name);
         names.push(full.join(", "));
     }

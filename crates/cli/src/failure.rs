@@ -61,7 +61,7 @@ pub(crate) enum Failure {
     #[error("the results cannot be printed: {0}")]
     Json(#[from] serde_json::Error),
     /// The transport is one of firstflight's, but not of this build.
-    #[error("this build has no transport `{0}`; accepted here: sim")]
+    #[error("this build has no transport `{0}`; accepted here: sim, linux")]
     NoTransport(String),
     /// The machine lacks something.
     #[error("{0}")]

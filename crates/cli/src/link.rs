@@ -152,6 +152,7 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
         )?,
         seed: args.seed,
         mtu: args.mtu,
+        packet_bytes: 0,
         spin_ns: time("--spin", &args.spin)?.min(10 * SPIN_NS),
         depth_every_ns: None,
     })

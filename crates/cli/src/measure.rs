@@ -46,7 +46,7 @@ pub(crate) fn measure(
     transport: Transport,
     purpose: Use,
 ) -> Result<Report, Failure> {
-    let resolved = scenario.resolve()?;
+    let resolved = transport.resolve(scenario)?;
     let runs = scenario.plans()?.len() * resolved.seeds().count();
     let progress = Progress::new(runs);
     progress.say("runs");

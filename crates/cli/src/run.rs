@@ -106,7 +106,7 @@ fn read(args: &Args, transport: Transport) -> Result<Scenario, Failure> {
         transport.check_control(spec).map_err(|problem| problem.to_string())
     })?;
     check_distinct(&scenario)?;
-    expectations::check_names(&scenario)?;
+    expectations::check_names(&scenario, transport)?;
     Ok(scenario)
 }
 

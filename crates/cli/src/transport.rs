@@ -1,16 +1,24 @@
 //! Which transport carries the flows: the one place where the command line chooses among them.
 
+use firstflight_lab::{Generator, Lab, LabError, LinkKind, LinuxControl};
 use firstflight_runner::{Options, Report};
-use firstflight_scenario::{ControlSpec, Scenario, nearest};
+use firstflight_scenario::{ControlSpec, Resolved, Scenario, nearest};
 
 use crate::failure::Failure;
 
-/// What `--on` takes.
+/// What `--on` takes, and the flags that go with a transport.
 #[derive(Debug, clap::Args)]
 pub(crate) struct On {
-    /// Transport: sim; quic and linux are not in this build [default: sim]
+    /// Transport: sim, or linux, the running kernel's own TCP [default: sim]
     #[arg(long = "on", value_name = "TRANSPORT", default_value = "sim", hide_default_value = true)]
     name: String,
+    /// On linux, how the bottleneck is made: tun (firstflight's own link) or netem
+    /// [default: netem if the kernel has it]
+    #[arg(long, value_name = "KIND")]
+    link: Option<String>,
+    /// On linux, who sends: own (with samples of TCP_INFO) or iperf3 [default: own]
+    #[arg(long, value_name = "PROGRAM")]
+    generator: Option<String>,
 }
 
 /// A transport of this build.
@@ -18,36 +26,56 @@ pub(crate) struct On {
 pub(crate) enum Transport {
     /// The packet simulator.
     Sim,
+    /// The running kernel's TCP.
+    Linux(Lab),
 }
 
 impl On {
     /// The transport that was asked for.
     ///
     /// # Errors
-    /// A name that is none, or one that this build does not have.
+    /// A name that is none, one that this build does not have, or a flag of another transport.
     pub(crate) fn transport(&self) -> Result<Transport, Failure> {
+        let lab = self.lab()?;
         let name = self.name.as_str();
-        if let Some(found) = Transport::ALL.iter().find(|transport| transport.name() == name) {
-            return Ok(*found);
-        }
-        if ELSEWHERE.contains(&name) {
-            return Err(Failure::NoTransport(self.name.clone()));
+        match name {
+            "linux" => return Ok(Transport::Linux(lab)),
+            "sim" if lab == Lab::default() => return Ok(Transport::Sim),
+            "sim" => {
+                let problem = "--link and --generator belong to `--on linux`, found `--on sim`; \
+                    accepted: one or the other";
+                return Err(Failure::Usage(problem.to_owned()));
+            }
+            name if ELSEWHERE.contains(&name) => {
+                return Err(Failure::NoTransport(name.to_owned()));
+            }
+            _ => {}
         }
         let hint = nearest(name, TRANSPORTS.iter().chain(ELSEWHERE).copied());
         let hint = hint.map_or(String::new(), |name| format!(", did you mean `{name}`?"));
         let accepted = TRANSPORTS.join(", ");
         Err(Failure::Usage(format!("--on {name}: unknown transport{hint}; accepted: {accepted}")))
     }
+
+    fn lab(&self) -> Result<Lab, Failure> {
+        let link = self.link.as_deref().map(str::parse::<LinkKind>).transpose();
+        let link = link.map_err(|problem| Failure::Usage(format!("--link: {problem}")))?;
+        let generator = self.generator.as_deref().map(str::parse::<Generator>).transpose();
+        let generator =
+            generator.map_err(|problem| Failure::Usage(format!("--generator: {problem}")))?;
+        Ok(Lab { link, generator: generator.unwrap_or_default() })
+    }
 }
 
 impl Transport {
-    /// Those of this build.
-    const ALL: &[Self] = &[Self::Sim];
-
-    /// As `--on` takes it and results name it.
-    fn name(self) -> &'static str {
+    /// The scenario as this transport runs it, in base units.
+    ///
+    /// # Errors
+    /// What cannot be, or cannot be here.
+    pub(crate) fn resolve(self, scenario: &Scenario) -> Result<Resolved, Failure> {
         match self {
-            Self::Sim => "sim",
+            Self::Sim => Ok(scenario.resolve()?),
+            Self::Linux(_) => Ok(firstflight_lab::resolve(scenario)?),
         }
     }
 
@@ -56,24 +84,40 @@ impl Transport {
     /// # Errors
     /// What is wrong, with the nearest name and what is accepted.
     pub(crate) fn check_control(self, spec: &ControlSpec) -> Result<(), Failure> {
+        self.full_name(spec).map(drop)
+    }
+
+    /// What results call a control.
+    ///
+    /// # Errors
+    /// As [`Transport::check_control`].
+    pub(crate) fn full_name(self, spec: &ControlSpec) -> Result<String, Failure> {
         match self {
-            Self::Sim => Ok(firstflight_runner::check_control(spec)?),
+            Self::Sim => Ok(firstflight_runner::Control::resolve(spec)?.full),
+            // What this machine or build lacks is for the run to say: it is no fault of the name.
+            Self::Linux(_) => match LinuxControl::resolve(spec) {
+                Ok(control) => Ok(control.full),
+                Err(LabError::Lacks(_)) => Ok(spec.text.clone()),
+                Err(error) => Err(error.into()),
+            },
         }
     }
 
     /// Runs every plan of the scenario.
     ///
     /// # Errors
-    /// A scenario that cannot be, or an interruption before any run was finished.
+    /// A scenario that cannot be, a machine that lacks something, or an interruption before any run
+    /// was finished.
     pub(crate) fn run(self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, Failure> {
         match self {
             Self::Sim => Ok(firstflight_runner::run(scenario, options)?),
+            Self::Linux(lab) => Ok(firstflight_lab::run(scenario, options, lab)?),
         }
     }
 }
 
 /// The names of the transports of this build.
-pub(crate) const TRANSPORTS: &[&str] = &["sim"];
+pub(crate) const TRANSPORTS: &[&str] = &["sim", "linux"];
 
 /// Transports that firstflight has in other builds.
-const ELSEWHERE: &[&str] = &["quic", "linux"];
+const ELSEWHERE: &[&str] = &["quic"];

@@ -1,14 +1,36 @@
 //! Real Linux TCP on an emulated path: network namespaces, a bottleneck between them, real sockets,
 //! and results in the schema of the simulator.
+//!
+//! [`run()`] is `--on linux`: a [`Scenario`](firstflight_scenario::Scenario) becomes two namespaces
+//! with a [`link`] between them, routes that carry its windows, and connections under the controls
+//! of the running kernel. [`tool`] is the link alone, around any command. Both leave nothing
+//! behind: namespaces here have no name and live as long as the program holds them open
+//! ([`Namespace`]).
 #![cfg(target_os = "linux")]
 
+mod bed;
+pub mod control;
 mod error;
+mod job;
 pub mod link;
+mod measure;
 mod namespace;
+mod netem;
 pub mod path;
+mod routes;
+mod run;
 mod sys;
+mod tcp_info;
 pub mod tool;
+mod trace;
+mod traffic;
 
+pub use bed::LinkKind;
+pub use control::LinuxControl;
 pub use error::LabError;
+pub use job::resolve;
 pub use namespace::Namespace;
+pub use netem::has_netem;
 pub use path::Path;
+pub use run::{Generator, Lab, run};
+pub use trace::TRACE_COLUMNS;

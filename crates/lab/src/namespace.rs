@@ -7,6 +7,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -108,6 +109,16 @@ impl Namespace {
         }
         let said = String::from_utf8_lossy(&output.stderr);
         Err(LabError::Failed(format!("{}: {tool} {words}: {}", self.label, said.trim())))
+    }
+
+    /// Makes a veth pair: one half here, the other in another namespace under a name of its own.
+    ///
+    /// # Errors
+    /// The names are taken.
+    pub(crate) fn pair(&self, other: &Self, here: &str, there: &str) -> Result<(), LabError> {
+        // `ip` takes the other namespace by a path, and our open file of it has one.
+        let path = format!("/proc/{}/fd/{}", std::process::id(), other.file.as_raw_fd());
+        self.ip(&format!("link add {here} type veth peer name {there} netns {path}"))
     }
 
     /// Sets a value below `/proc/sys/net/`.

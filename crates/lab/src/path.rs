@@ -50,11 +50,7 @@ impl Path {
     pub fn new(spec: &LinkSpec) -> Result<Self, LabError> {
         let (near, far) = (Namespace::new("near end")?, Namespace::new("far end")?);
         for end in [&near, &far] {
-            for (key, value) in MEASURING {
-                end.set(key, value)?;
-            }
-            // A kernel without IPv6 sends none, and needs no telling.
-            let _ = end.set("ipv6/conf/all/disable_ipv6", "1");
+            calm(end)?;
         }
         Self::between(near, far, spec)
     }
@@ -97,9 +93,24 @@ pub const ADDRESSES: u16 = 4_000;
 /// The TUN device of each end.
 pub const DEVICE: &str = "ff0";
 
+/// Sets an end's kernel for measuring.
+pub(crate) fn calm(end: &Namespace) -> Result<(), LabError> {
+    for (key, value) in MEASURING {
+        end.set(key, value)?;
+    }
+    // A kernel without IPv6 sends none, and needs no telling.
+    let _ = end.set("ipv6/conf/all/disable_ipv6", "1");
+    Ok(())
+}
+
 /// Brings an end's device up. Segmentation offload is off, so that every packet meets the
 /// bottleneck on its own; the device holds what the kernel sends in one burst.
-fn set_up(end: &Namespace, address: Ipv4Addr, other: &str, mtu: usize) -> Result<(), LabError> {
+pub(crate) fn set_up(
+    end: &Namespace,
+    address: Ipv4Addr,
+    other: &str,
+    mtu: usize,
+) -> Result<(), LabError> {
     end.ip(&format!("address add {address}/32 dev {DEVICE}"))?;
     end.ip(&format!("link set {DEVICE} mtu {mtu} txqueuelen {BURST} gso_max_segs 1 up"))?;
     end.ip(&format!("route add {other} dev {DEVICE} src {address}"))
@@ -131,7 +142,7 @@ const MEASURING: [(&str, &str); 4] = [
     ("ipv4/tcp_rmem", "4096 67108864 268435456"),
     ("ipv4/ip_local_port_range", "1024 65535"),
 ];
-const NEAR_NET: &str = "10.77.0.0/17";
-const FAR_NET: &str = "10.77.128.0/17";
+pub(crate) const NEAR_NET: &str = "10.77.0.0/17";
+pub(crate) const FAR_NET: &str = "10.77.128.0/17";
 /// Packets that wait for the link's thread: more than any window here.
 const BURST: u32 = 100_000;

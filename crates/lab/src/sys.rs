@@ -3,7 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd, AsRawFd as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -36,6 +36,47 @@ pub(crate) fn open_tun(name: &str) -> io::Result<File> {
     // which lives until the call returns.
     unsafe { tun_set_interface(file.as_raw_fd(), &raw mut request) }?;
     Ok(file)
+}
+
+/// The bytes of `TCP_INFO`, as many as this kernel gives.
+///
+/// # Errors
+/// The socket is no TCP socket.
+pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<([u8; 256], usize)> {
+    let mut bytes = [0_u8; 256];
+    let mut length = bytes.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `bytes`, which has that many.
+    let outcome = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            bytes.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if outcome != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((bytes, length as usize))
+}
+
+/// Limits the window a socket advertises, in bytes.
+///
+/// # Errors
+/// The socket is no TCP socket.
+pub(crate) fn set_window_clamp(socket: &impl AsFd, bytes: i32) -> io::Result<()> {
+    // SAFETY: the kernel reads one `int` from the address, which lives until the call returns.
+    let outcome = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_WINDOW_CLAMP,
+            std::ptr::from_ref(&bytes).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Makes the calling thread a real-time one of low priority, ahead of all ordinary work.

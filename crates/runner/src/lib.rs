@@ -29,6 +29,7 @@ use firstflight_sim::{Interrupted, Pace, run_until};
 use rayon::prelude::*;
 
 pub use firstflight_control::{Control, ControlProblem, accepted};
+pub use network::start;
 pub use script::{SCRIPT_COLUMNS, script};
 
 /// How to run.

@@ -49,6 +49,7 @@ pub(crate) fn result(
             delivered_packets_per_s: packets as f64 / wall.as_secs_f64().max(f64::MIN_POSITIVE),
         },
         note: None,
+        lab: None,
         flows,
     }
 }

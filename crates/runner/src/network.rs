@@ -94,9 +94,9 @@ fn udp(source: &ResolvedUdp) -> UdpSpec {
     }
 }
 
-/// A flow's own start: drawn from the group's span, plus its jitter, from a stream that only this
-/// flow uses. The generator takes odd states only and drops the lowest bit.
-fn start(seed: u64, group: &ResolvedFlow, id: u64) -> u64 {
+/// When a flow starts, ns: drawn from the group's span, plus its jitter, from a stream that only
+/// this flow uses. The generator takes odd states only and drops the lowest bit.
+pub fn start(seed: u64, group: &ResolvedFlow, id: u64) -> u64 {
     let mut rng = stream(seed, START_STREAM + id);
     let span = group.start_until_ns.saturating_sub(group.start_from_ns);
     let spread = below(&mut rng, span);

@@ -37,7 +37,7 @@ pub use profile::{Profile, Recovery};
 pub use reproduction::{Class, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{
-    Bottleneck, Cost, FilesResult, FlowResult, Results, RunResult, Startup, TimeToBdp,
+    Bottleneck, Cost, FilesResult, FlowResult, LabFigures, Results, RunResult, Startup, TimeToBdp,
 };
 pub use scenario::Scenario;
 pub use series::Series;

@@ -71,6 +71,37 @@ pub struct RunResult {
     /// Anything the reader must know, such as an unpaced control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// On real Linux: how it was measured, and whether the lab was in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<LabFigures>,
+}
+
+/// How a run on real Linux was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LabFigures {
+    /// Release of the kernel.
+    pub kernel: String,
+    /// `tun` or `netem`.
+    pub link: String,
+    /// `own` or `iperf3`.
+    pub generator: String,
+    /// `valid`, `degraded` or `invalid`: 99 % of the packets were late by at most 1 % or 5 % of the
+    /// round trip, or by more. Of netem, which does not tell, `unknown`.
+    pub timing: String,
+    /// How late the emulated link handed packets on: mean, microseconds.
+    #[serde(serialize_with = "finite")]
+    pub late_mean_us: f64,
+    /// 99 % of the packets were at most this late.
+    #[serde(serialize_with = "finite")]
+    pub late_p99_us: f64,
+    /// The latest.
+    #[serde(serialize_with = "finite")]
+    pub late_max_us: f64,
+    /// Share of packets a millisecond late or more, 0 to 1.
+    #[serde(serialize_with = "finite")]
+    pub late_over_1ms: f64,
+    /// Packets that the kernel dropped before the link could read them.
+    pub overruns: u64,
 }
 
 /// One flow of a run.

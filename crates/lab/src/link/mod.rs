@@ -38,6 +38,8 @@ pub struct LinkSpec {
     pub seed: u64,
     /// Largest packet, 576 to 65,535 bytes.
     pub mtu: usize,
+    /// Payload of a full packet, for links that count frames.
+    pub packet_bytes: u64,
     /// How long to spin before a packet is due, ns; 0 leaves it to the timer.
     pub spin_ns: u64,
     /// Keep the most packets waiting in every interval of so many ns.

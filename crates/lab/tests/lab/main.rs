@@ -2,6 +2,7 @@
 //! skipped, and fails if `FIRSTFLIGHT_REQUIRE_LAB=1` says that nothing may be.
 
 mod link;
+mod run;
 mod tool;
 
 use firstflight_lab::link::{DirectionSpec, LinkSpec, SPIN_NS};

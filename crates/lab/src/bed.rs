@@ -1,0 +1,101 @@
+//! The bed that flows run on: two ends and a bottleneck, whichever way the bottleneck is made.
+
+use std::str::FromStr;
+
+use crate::error::LabError;
+use crate::link::{Clock, LinkReport, LinkSpec};
+use crate::namespace::Namespace;
+use crate::netem::Netem;
+use crate::path::Path;
+
+/// How the bottleneck is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkKind {
+    /// firstflight's own link between two TUN devices.
+    Tun,
+    /// The kernel's netem and tbf between two veth pairs.
+    Netem,
+}
+
+impl LinkKind {
+    /// As results name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tun => "tun",
+            Self::Netem => "netem",
+        }
+    }
+}
+
+impl FromStr for LinkKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "tun" => Ok(Self::Tun),
+            "netem" => Ok(Self::Netem),
+            _ => Err(format!("found `{text}`; accepted: tun, netem")),
+        }
+    }
+}
+
+/// A bed that stands until it is dropped.
+#[derive(Debug)]
+pub(crate) enum Bed {
+    Tun(Path),
+    Netem(Netem),
+}
+
+impl Bed {
+    /// Puts the bed up.
+    ///
+    /// # Errors
+    /// The machine lacks something, or the link cannot do what the scenario says.
+    pub(crate) fn new(kind: LinkKind, spec: &LinkSpec) -> Result<Self, LabError> {
+        Ok(match kind {
+            LinkKind::Tun => Self::Tun(Path::new(spec)?),
+            LinkKind::Netem => Self::Netem(Netem::new(spec)?),
+        })
+    }
+
+    pub(crate) fn near(&self) -> &Namespace {
+        match self {
+            Self::Tun(path) => &path.near,
+            Self::Netem(netem) => &netem.near,
+        }
+    }
+
+    pub(crate) fn far(&self) -> &Namespace {
+        match self {
+            Self::Tun(path) => &path.far,
+            Self::Netem(netem) => &netem.far,
+        }
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        match self {
+            Self::Tun(path) => path.clock,
+            Self::Netem(netem) => netem.clock,
+        }
+    }
+
+    /// Counts from now on only what happens between these times of the clock, ns.
+    pub(crate) fn measure(&mut self, from: u64, until: u64) {
+        match self {
+            Self::Tun(path) => path.measure(from, until),
+            Self::Netem(netem) => netem.measure(from, until),
+        }
+    }
+
+    /// Takes the bed down and tells what its link did, and how many packets the kernel dropped
+    /// before the link could read them.
+    pub(crate) fn finish(self) -> (LinkReport, u64) {
+        match self {
+            Self::Tun(path) => {
+                let overruns = path.overruns();
+                (path.stop(), overruns)
+            }
+            Self::Netem(netem) => (netem.report(), 0),
+        }
+    }
+}

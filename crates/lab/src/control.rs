@@ -1,0 +1,224 @@
+//! Names of controls on real Linux: the kernel's own as `linux-cubic` and the like, and those of
+//! the core, whose kernel versions are called `ff_...`.
+
+use std::fs;
+
+use firstflight_kernel::KernelControl;
+use firstflight_scenario::{ControlSpec, nearest};
+
+use crate::error::LabError;
+
+/// A control that a socket can be given.
+#[derive(Clone, Debug)]
+pub struct LinuxControl {
+    /// What the kernel calls it: `cubic`, `ff_astart`.
+    pub kernel_name: String,
+    /// In full, as results name it.
+    pub full: String,
+    /// The preset in force; empty for the kernel's own.
+    pub preset: String,
+    /// What is to be loaded; `None` for the kernel's own.
+    pub kernel: Option<KernelControl>,
+}
+
+/// One of the kernel's own controls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Own {
+    /// As users write it.
+    pub name: &'static str,
+    /// One line: what it does.
+    pub summary: &'static str,
+    /// What it is after.
+    pub source: &'static str,
+}
+
+/// The kernel's own controls that firstflight knows; `linux-` and what the kernel calls it.
+pub const OWN: &[Own] = &[
+    Own {
+        name: "linux-reno",
+        summary: "slow start and congestion avoidance",
+        source: "RFC 5681; net/ipv4/tcp_cong.c",
+    },
+    Own {
+        name: "linux-cubic",
+        summary: "CUBIC, HyStart its start-up",
+        source: "RFC 9438; net/ipv4/tcp_cubic.c",
+    },
+    Own {
+        name: "linux-bbr",
+        summary: "BBR version 1, paced",
+        source: "Cardwell et al., ACM Queue 2016; net/ipv4/tcp_bbr.c",
+    },
+    Own {
+        name: "linux-vegas",
+        summary: "TCP Vegas, where the kernel has it",
+        source: "Brakmo and Peterson 1995; net/ipv4/tcp_vegas.c",
+    },
+    Own {
+        name: "linux-westwood",
+        summary: "TCP Westwood+, where the kernel has it",
+        source: "Mascolo et al. 2001; net/ipv4/tcp_westwood.c",
+    },
+];
+
+impl LinuxControl {
+    /// The control that `spec` names; whether the kernel has it is for [`LinuxControl::check`].
+    ///
+    /// # Errors
+    /// A name that nobody has, or a control that has no version for the kernel.
+    pub fn resolve(spec: &ControlSpec) -> Result<Self, LabError> {
+        if let Some(kernel_name) = spec.startup.name.strip_prefix("linux-") {
+            return Self::own(spec, kernel_name);
+        }
+        let control = firstflight_runner::Control::resolve(spec)
+            .map_err(|problem| LabError::Input(problem.to_string()))?;
+        let kernel =
+            KernelControl::new(&control).map_err(|problem| LabError::Lacks(problem.to_string()))?;
+        Ok(Self {
+            kernel_name: kernel.name.clone(),
+            full: kernel.full.clone(),
+            preset: control.preset,
+            kernel: Some(kernel),
+        })
+    }
+
+    fn own(spec: &ControlSpec, kernel_name: &str) -> Result<Self, LabError> {
+        let written = &spec.text;
+        let known = OWN.iter().any(|own| own.name == spec.startup.name);
+        if !known && !available().iter().any(|name| name == kernel_name) {
+            let names = OWN.iter().map(|own| own.name);
+            let hint = nearest(&spec.startup.name, names.clone())
+                .map_or(String::new(), |near| format!(", did you mean `{near}`"));
+            let accepted: Vec<&str> = names.collect();
+            return Err(LabError::Input(format!(
+                "control `{written}`: the kernel has no control of its own `{kernel_name}`{hint}; \
+                 accepted: {}",
+                accepted.join(", ")
+            )));
+        }
+        if !spec.startup.knobs.is_empty() || spec.avoidance.is_some() {
+            return Err(LabError::Input(format!(
+                "control `{written}`: the kernel's own controls take no knobs and no avoidance; \
+                 accepted: {}",
+                spec.startup.name
+            )));
+        }
+        let full = spec.startup.name.clone();
+        Ok(Self { kernel_name: kernel_name.to_owned(), full, preset: String::new(), kernel: None })
+    }
+
+    /// Whether the running kernel has it.
+    ///
+    /// # Errors
+    /// It has not; says how to get it.
+    pub fn check(&self) -> Result<(), LabError> {
+        let names = available();
+        if names.contains(&self.kernel_name) {
+            return Ok(());
+        }
+        let (name, full) = (&self.kernel_name, &self.full);
+        let remedy = if name.starts_with("ff_") {
+            format!("`firstflight kernel load '{full}'` loads it")
+        } else {
+            format!("`modprobe tcp_{name}` loads it where it is a module")
+        };
+        Err(LabError::Lacks(format!(
+            "control `{full}`: this kernel has no `{name}`: {remedy}; it has {}",
+            names.join(", ")
+        )))
+    }
+}
+
+/// Controls that were loaded for a run, until this is dropped; connections end before.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    #[cfg(feature = "bpf")]
+    _registered: Vec<firstflight_kernel::Registered>,
+}
+
+impl Loaded {
+    /// Sees to it that the kernel has every control. Those of the core are loaded under names of
+    /// this process, with their knobs, whatever else is loaded. They go with the process, however
+    /// it ends.
+    ///
+    /// # Errors
+    /// A control that the kernel has not and cannot be given.
+    #[cfg(feature = "bpf")]
+    pub(crate) fn load(controls: &mut [LinuxControl]) -> Result<Self, LabError> {
+        use firstflight_kernel::load::Options;
+        use firstflight_kernel::{LoadError, Registered};
+        let mut registered: Vec<Registered> = Vec::new();
+        for control in controls {
+            let Some(kernel) = &control.kernel else {
+                control.check()?;
+                continue;
+            };
+            if let Some(same) = registered.iter().find(|other| other.full() == control.full) {
+                control.kernel_name = same.name().to_owned();
+                continue;
+            }
+            let name = format!("ff_{:x}_{}", std::process::id(), registered.len());
+            let options = Options { name: Some(name.clone()), ..Options::default() };
+            registered.push(Registered::load(kernel, &options).map_err(|error| match error {
+                LoadError::Lack(_) | LoadError::NotInKernel(_) => {
+                    LabError::Lacks(error.to_string())
+                }
+                LoadError::Control(_) | LoadError::Name(_) => LabError::Input(error.to_string()),
+                LoadError::Taken(_) | LoadError::Refused { .. } => {
+                    LabError::Failed(error.to_string())
+                }
+            })?);
+            control.kernel_name = name;
+        }
+        Ok(Self { _registered: registered })
+    }
+
+    /// Sees to it that the kernel has every control. This build cannot load any.
+    ///
+    /// # Errors
+    /// A control that the kernel has not.
+    #[cfg(not(feature = "bpf"))]
+    pub(crate) fn load(controls: &mut [LinuxControl]) -> Result<Self, LabError> {
+        controls.iter().try_for_each(LinuxControl::check)?;
+        Ok(Self::default())
+    }
+}
+
+/// What the running kernel has.
+pub fn available() -> Vec<String> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    text.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(text: &str) -> Result<LinuxControl, String> {
+        LinuxControl::resolve(&text.parse().unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_kernels_own_are_known_by_their_prefix() {
+        let cubic = resolve("linux-cubic").unwrap();
+        assert_eq!((&*cubic.kernel_name, &*cubic.full), ("cubic", "linux-cubic"));
+        let problem = resolve("linux-qubic").unwrap_err();
+        assert!(problem.contains("did you mean `linux-cubic`; accepted: linux-reno"), "{problem}");
+        assert!(resolve("linux-reno(iw=4pkt)").unwrap_err().contains("no knobs"));
+    }
+
+    #[test]
+    fn the_cores_are_known_where_they_have_a_version_for_the_kernel() {
+        let newreno = resolve("newreno").unwrap();
+        assert_eq!(newreno.kernel_name, "ff_newreno");
+        assert!(resolve("astrat").unwrap_err().contains("did you mean `astart`"));
+    }
+
+    #[test]
+    fn a_control_that_the_kernel_has_not_is_told_with_the_remedy() {
+        let mut control = resolve("linux-reno").unwrap();
+        control.kernel_name = "ff_never".to_owned();
+        let problem = control.check().unwrap_err().to_string();
+        assert!(problem.contains("`firstflight kernel load"), "{problem}");
+    }
+}

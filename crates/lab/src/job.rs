@@ -1,0 +1,258 @@
+//! A scenario as real Linux can run it: which link, which connections, and what it must refuse.
+
+use std::net::Ipv4Addr;
+
+use firstflight_runner::start;
+use firstflight_scenario::resolved::{ResolvedFlow, ResolvedUdp};
+use firstflight_scenario::{Profile, Recovery, Resolved, Scenario};
+
+use crate::control::LinuxControl;
+use crate::error::LabError;
+use crate::link::{DirectionSpec, LinkSpec, Loss, Rate, SPIN_NS};
+use crate::path::{ADDRESSES, far_address, near_address};
+
+/// One run: the link, the connections and the cross traffic.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) link: LinkSpec,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) flows: Vec<FlowJob>,
+    pub(crate) udp: Vec<ResolvedUdp>,
+    pub(crate) duration_ns: u64,
+    /// Selective acknowledgements; without them the kernel repairs as NewReno does.
+    pub(crate) sack: bool,
+    pub(crate) packet_bytes: u64,
+}
+
+/// What the routes of a group of flows say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) near: Ipv4Addr,
+    pub(crate) far: Ipv4Addr,
+    pub(crate) iw_packets: u64,
+    pub(crate) ssthresh_packets: Option<u64>,
+    pub(crate) rto_min_ms: u64,
+    /// Every packet is acknowledged at once.
+    pub(crate) quickack: bool,
+}
+
+/// One connection.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowJob {
+    pub(crate) id: usize,
+    pub(crate) group: usize,
+    pub(crate) control: LinuxControl,
+    pub(crate) start_ns: u64,
+    pub(crate) stop_ns: Option<u64>,
+    pub(crate) size_bytes: Option<u64>,
+    pub(crate) receiver_window: Option<u64>,
+    /// Of the path, in bytes of payload.
+    pub(crate) bdp_bytes: u64,
+}
+
+impl FlowJob {
+    /// Where its receiver listens.
+    pub(crate) fn port(&self) -> u16 {
+        FIRST_PORT + self.id as u16
+    }
+}
+
+/// The scenario in base units with what holds on real Linux when it does not say: the profile.
+///
+/// # Errors
+/// What cannot be, or what a kernel cannot be told to do.
+pub fn resolve(scenario: &Scenario) -> Result<Resolved, LabError> {
+    let mut scenario = scenario.clone();
+    scenario.endpoint.profile.get_or_insert(Profile::Linux);
+    let resolved = scenario.resolve()?;
+    refuse(&resolved)?;
+    Ok(resolved)
+}
+
+/// What the kernel or the link cannot do, in the words of the scenario.
+fn refuse(resolved: &Resolved) -> Result<(), LabError> {
+    let no = |problem: String| Err(LabError::Input(format!("on linux {problem}")));
+    if resolved.links.len() != 1 {
+        return no(format!(
+            "the network is one bottleneck, found {} links; accepted: [path], or one [[link]]",
+            resolved.links.len()
+        ));
+    }
+    if !PACKETS.contains(&resolved.packet_bytes) {
+        let (low, high) = (PACKETS.start(), PACKETS.end());
+        let found = resolved.packet_bytes;
+        return no(format!("a packet has {low} to {high} bytes of payload, found {found}"));
+    }
+    if resolved.flow_count() > MOST_FLOWS {
+        let found = resolved.flow_count();
+        return no(format!(
+            "there is a thread per flow: accepted are 1 to {MOST_FLOWS}, not {found}"
+        ));
+    }
+    if resolved.flows.len() > usize::from(ADDRESSES) {
+        return no(format!("there are at most {ADDRESSES} groups of flows"));
+    }
+    if resolved.flows.iter().any(|flow| flow.files.is_some()) {
+        return no("a flow is one connection; `files` run on the simulator".to_owned());
+    }
+    if let Some(flow) = resolved.flows.iter().find(|flow| flow.delayed_ack > 2) {
+        let found = flow.delayed_ack;
+        return no(format!("delayed_ack is 1 (route attribute quickack) or 2, not {found}"));
+    }
+    let recoveries: Vec<Recovery> = resolved.flows.iter().map(|f| f.recovery.value).collect();
+    if recoveries.contains(&Recovery::Reno) || recoveries.windows(2).any(|two| two[0] != two[1]) {
+        return no("recovery is sack, or newreno for all flows (tcp_sack = 0)".to_owned());
+    }
+    if let Some(udp) = resolved.udp.iter().find(|udp| !DATAGRAMS.contains(&udp.packet_bytes)) {
+        let (low, high) = (DATAGRAMS.start(), DATAGRAMS.end());
+        let found = udp.packet_bytes;
+        return no(format!("a datagram takes {low} to {high} bytes on the link, found {found}"));
+    }
+    Ok(())
+}
+
+impl Job {
+    /// The run of these controls, one per group, with this seed.
+    pub(crate) fn new(resolved: &Resolved, controls: &[LinuxControl], seed: u64) -> Self {
+        let link = &resolved.links[0];
+        let mut flows = Vec::new();
+        for (group, (flow, control)) in resolved.flows.iter().zip(controls).enumerate() {
+            for _ in 0..flow.count {
+                let id = flows.len();
+                let start_ns = start(seed, flow, id as u64);
+                let lifetime = flow.lifetime_ns.map(|lifetime| start_ns.saturating_add(lifetime));
+                let rtt = link.delay_ns + link.return_delay_ns;
+                flows.push(FlowJob {
+                    id,
+                    group,
+                    control: control.clone(),
+                    start_ns,
+                    stop_ns: flow.stop_ns.or(lifetime),
+                    size_bytes: flow.size_bytes,
+                    receiver_window: flow.receiver_window_bytes,
+                    bdp_bytes: resolved.bdp_packets(link.rate_bps, rtt) * resolved.packet_bytes,
+                });
+            }
+        }
+        let group = |(index, flow): (usize, &ResolvedFlow)| Group::new(resolved, index, flow);
+        Self {
+            link: link_spec(resolved, seed),
+            groups: resolved.flows.iter().enumerate().map(group).collect(),
+            flows,
+            udp: resolved.udp.clone(),
+            duration_ns: resolved.duration_ns,
+            sack: resolved.flows.iter().all(|flow| flow.recovery.value == Recovery::Sack),
+            packet_bytes: resolved.packet_bytes,
+        }
+    }
+}
+
+impl Group {
+    fn new(resolved: &Resolved, index: usize, flow: &ResolvedFlow) -> Self {
+        let packets = |bytes: u64| (bytes / resolved.packet_bytes).max(1);
+        Self {
+            near: near_address(index as u16),
+            far: far_address(index as u16),
+            iw_packets: packets(flow.iw_bytes.value),
+            ssthresh_packets: flow.ssthresh_bytes.value.map(packets),
+            rto_min_ms: resolved.endpoint.rto_min_ns / 1_000_000,
+            quickack: flow.delayed_ack == 1,
+        }
+    }
+}
+
+/// The scenario's link. The access links' delay stands behind the bottleneck: in a closed loop it
+/// makes no difference where a fixed delay is.
+fn link_spec(resolved: &Resolved, seed: u64) -> LinkSpec {
+    let link = &resolved.links[0];
+    let far = |(index, flow): (usize, &ResolvedFlow)| {
+        (far_address(index as u16), 2 * flow.access_delay_ns)
+    };
+    let more_delay: Vec<(Ipv4Addr, u64)> = resolved.flows.iter().enumerate().map(far).collect();
+    let datagram = resolved.udp.iter().map(|udp| udp.packet_bytes).max().unwrap_or(0);
+    LinkSpec {
+        forward: DirectionSpec {
+            rate: Some(Rate::constant(link.rate_bps)),
+            delay_ns: link.delay_ns,
+            buffer: Some(link.buffer),
+            buffer_counts_in_service: resolved.endpoint.buffer_counts_in_service,
+            loss: if link.loss_ppb == 0 { Loss::None } else { Loss::Random(link.loss_ppb) },
+            drop_nth: link.drop.clone(),
+            data_only: true,
+            header_bytes: Some(resolved.header_bytes),
+            more_delay: more_delay.clone(),
+        },
+        backward: DirectionSpec {
+            delay_ns: link.return_delay_ns,
+            more_delay,
+            ..DirectionSpec::default()
+        },
+        seed,
+        mtu: (resolved.packet_bytes + HEADERS).max(datagram).max(1_500) as usize,
+        packet_bytes: resolved.packet_bytes,
+        spin_ns: SPIN_NS,
+        depth_every_ns: None,
+    }
+}
+
+/// IPv4, TCP and its options, with something to spare.
+const HEADERS: u64 = 100;
+/// `TCP_MAXSEG` takes 88 to 32,767, of which 12 are the timestamp option's.
+const PACKETS: std::ops::RangeInclusive<u64> = 76..=32_755;
+/// Headers alone to a device's largest MTU.
+const DATAGRAMS: std::ops::RangeInclusive<u64> = 28..=65_521;
+const MOST_FLOWS: u64 = 5_000;
+const FIRST_PORT: u16 = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(more: &str) -> Result<Resolved, String> {
+        let text = format!("controls = ['linux-reno']\n{more}");
+        let scenario = Scenario::parse(&text, "x.toml").map_err(|error| error.to_string())?;
+        resolve(&scenario).map_err(|error| error.to_string())
+    }
+
+    fn job(more: &str) -> Job {
+        let control = LinuxControl::resolve(&"linux-reno".parse().unwrap()).unwrap();
+        let resolved = resolved(more).unwrap();
+        Job::new(&resolved, &vec![control; resolved.flows.len()], resolved.seed)
+    }
+
+    #[test]
+    fn without_a_word_the_kernels_own_constants_hold() {
+        let job = job("");
+        let group = &job.groups[0];
+        assert_eq!((group.iw_packets, group.ssthresh_packets, job.sack), (10, None, true));
+        assert!(group.quickack);
+        assert_eq!(job.link.mtu, 1_500);
+    }
+
+    #[test]
+    fn the_scenarios_windows_go_to_the_routes_and_its_delay_to_the_link() {
+        let job = job("iw = '2pkt'\nssthresh = '64KB'\ndelayed_ack = 2\nrecovery = 'newreno'\n\
+             [path]\nrtt = '40ms'\naccess_delay = '5ms'\nloss = '1%'\n[[flow]]\ncount = 3");
+        let group = &job.groups[0];
+        assert_eq!((group.iw_packets, group.ssthresh_packets), (2, Some(64)));
+        assert!(!group.quickack && !job.sack);
+        assert_eq!(job.flows.len(), 3);
+        let forward = &job.link.forward;
+        assert_eq!((forward.delay_ns, forward.more_delay[0].1), (20_000_000, 10_000_000));
+        assert_eq!(forward.loss, Loss::Random(10_000_000));
+    }
+
+    #[test]
+    fn what_a_kernel_cannot_be_told_is_refused_in_the_scenarios_words() {
+        for (more, word) in [
+            ("packet = '40B'", "76 to 32755"),
+            ("delayed_ack = 3", "quickack"),
+            ("recovery = 'reno'", "tcp_sack"),
+            ("[[flow]]\nfiles = { size = '1KB..2KB' }", "files"),
+            ("[[flow]]\ncount = 5001", "1 to 5000"),
+        ] {
+            let problem = resolved(more).unwrap_err();
+            assert!(problem.starts_with("on linux ") && problem.contains(word), "{problem}");
+        }
+    }
+}

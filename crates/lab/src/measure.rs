@@ -1,0 +1,302 @@
+//! What a run on real Linux yielded, in the schema of all transports.
+//!
+//! What the simulator knows from its own state is read here from samples of `TCP_INFO`: windows,
+//! the end of start-up and the repairs of loss are known to the nearest 10 ms. Bytes and packets
+//! are the kernel's counts, and exact.
+
+use std::time::Duration;
+
+use firstflight_scenario::measure::{jain_index, ratio, throughput_bps};
+use firstflight_scenario::{
+    Bottleneck, Cost, FlowResult, LabFigures, Plan, Resolved, RunResult, Startup, TimeToBdp,
+};
+
+use crate::control::LinuxControl;
+use crate::job::{FlowJob, Job};
+use crate::link::{LinkReport, Timing};
+use crate::tcp_info::{CaState, TcpInfo};
+use crate::traffic::FlowOutcome;
+
+/// Everything known about one run.
+pub(crate) struct Measured<'a> {
+    pub(crate) resolved: &'a Resolved,
+    pub(crate) plan: &'a Plan,
+    pub(crate) controls: &'a [LinuxControl],
+    pub(crate) job: &'a Job,
+    pub(crate) flows: &'a [FlowOutcome],
+    pub(crate) link: &'a LinkReport,
+    pub(crate) overruns: u64,
+    pub(crate) link_name: &'static str,
+    pub(crate) generator: &'static str,
+    pub(crate) wall: Duration,
+}
+
+impl Measured<'_> {
+    /// The result of the run.
+    pub(crate) fn result(&self) -> RunResult {
+        let flows: Vec<FlowResult> = self
+            .job
+            .flows
+            .iter()
+            .zip(self.flows)
+            .map(|(job, outcome)| self.flow(job, outcome))
+            .collect();
+        let delivered: u64 = flows.iter().map(|flow| flow.delivered_bytes).sum();
+        let packets: u64 = flows.iter().map(|flow| flow.delivered_packets).sum();
+        let rates: Vec<f64> = flows.iter().map(|flow| flow.throughput_bps).collect();
+        let lab = self.lab();
+        let wall_s = self.wall.as_secs_f64();
+        RunResult {
+            control: distinct(self.controls.iter().map(|control| control.full.as_str())),
+            alias: self.plan.name.clone(),
+            preset: distinct(
+                self.controls.iter().map(|c| c.preset.as_str()).filter(|preset| !preset.is_empty()),
+            ),
+            transport: "linux".to_owned(),
+            profile: self.resolved.endpoint.profile.to_string(),
+            seed: self.job.link.seed,
+            duration_s: seconds(self.job.duration_ns),
+            bottleneck: self.bottleneck(),
+            total_throughput_bps: throughput_bps(delivered, self.job.duration_ns),
+            jain_index: jain_index(&rates),
+            cost: Cost {
+                wall_s,
+                events: self.link.forward.offered_packets + self.link.backward.offered_packets,
+                delivered_packets_per_s: ratio(packets as f64, wall_s),
+            },
+            note: self.note(&lab),
+            lab: Some(lab),
+            flows,
+        }
+    }
+
+    fn flow(&self, job: &FlowJob, outcome: &FlowOutcome) -> FlowResult {
+        let end = [job.stop_ns, outcome.finished_ns].into_iter().flatten().min();
+        let end = end.unwrap_or(u64::MAX).min(self.job.duration_ns);
+        let period = outcome.measured_ns.unwrap_or(end.saturating_sub(job.start_ns));
+        let throughput = throughput_bps(outcome.delivered_bytes, period);
+        let last = outcome.samples.last().map(|(_, info)| *info).unwrap_or_default();
+        let peak = outcome.samples.iter().map(|(_, info)| info.cwnd).max().unwrap_or(0);
+        let finished = outcome.finished_ns.map(|at| seconds(at.saturating_sub(job.start_ns)));
+        FlowResult {
+            id: job.id as u64,
+            control: job.control.full.clone(),
+            start_s: seconds(job.start_ns),
+            throughput_bps: throughput,
+            utilization: ratio(throughput, self.resolved.links[0].rate_bps as f64),
+            delivered_bytes: outcome.delivered_bytes,
+            delivered_packets: outcome.delivered_bytes / self.job.packet_bytes.max(1),
+            sent_packets: last.data_segs_out.into(),
+            retransmitted_packets: last.total_retrans.into(),
+            fast_retransmits: entries(&outcome.samples, CaState::Recovery),
+            timeouts: last.timeouts.into(),
+            completion_time_s: finished,
+            peak_cwnd_packets: peak.into(),
+            final_cwnd_packets: last.cwnd.into(),
+            startup: startup(job, self.job.packet_bytes, &outcome.samples),
+            files: None,
+        }
+    }
+
+    fn bottleneck(&self) -> Bottleneck {
+        let way = &self.link.forward;
+        Bottleneck {
+            drops: way.dropped_packets + way.lost_packets,
+            utilization: way.utilization,
+            peak_queue_packets: way.peak_queue_packets,
+            mean_queue_packets: way.mean_queue_packets,
+        }
+    }
+
+    fn lab(&self) -> LabFigures {
+        let late = &self.link.lateness;
+        let rtt = self.job.link.forward.delay_ns + self.job.link.backward.delay_ns;
+        let timing = match late.timing(rtt, self.overruns) {
+            _ if self.link_name == "netem" => "unknown",
+            Timing::Valid => "valid",
+            Timing::Degraded => "degraded",
+            Timing::Invalid => "invalid",
+        };
+        LabFigures {
+            kernel: kernel_release(),
+            link: self.link_name.to_owned(),
+            generator: self.generator.to_owned(),
+            timing: timing.to_owned(),
+            late_mean_us: late.mean_us,
+            late_p99_us: late.p99_us,
+            late_max_us: late.max_us,
+            late_over_1ms: late.over_1ms,
+            overruns: self.overruns,
+        }
+    }
+
+    fn note(&self, lab: &LabFigures) -> Option<String> {
+        let mut notes: Vec<String> =
+            self.flows.iter().filter_map(|flow| flow.problem.clone()).collect();
+        if !["valid", "unknown"].contains(&lab.timing.as_str()) {
+            notes.push(format!(
+                "timing {}: 1 % of the packets were late by more than {:.1} ms, {} were never read",
+                lab.timing,
+                lab.late_p99_us / 1e3,
+                lab.overruns
+            ));
+        }
+        Some(notes.join("; ")).filter(|notes| !notes.is_empty())
+    }
+}
+
+/// How often a state was entered, as far as the samples show.
+fn entries(samples: &[(u64, TcpInfo)], state: CaState) -> u64 {
+    let before = std::iter::once(CaState::Open).chain(samples.iter().map(|(_, info)| info.state));
+    let now = samples.iter().map(|(_, info)| info.state);
+    before.zip(now).filter(|(before, now)| *before != state && *now == state).count() as u64
+}
+
+/// The first end of start-up that the samples show.
+fn startup(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> Startup {
+    let since = |at: u64| seconds(at.saturating_sub(job.start_ns));
+    let reached = |share: f64| {
+        let enough = share * job.bdp_bytes as f64;
+        let at = samples.iter().find(|(_, i)| (u64::from(i.cwnd) * packet) as f64 >= enough);
+        at.map(|(at, _)| since(*at))
+    };
+    let [at_60, at_80, at_90] = [0.6, 0.8, 0.9].map(reached);
+    let time_to_bdp_s = TimeToBdp { at_60, at_80, at_90 };
+    let Some((index, reason)) = exit(job, samples) else {
+        return Startup { time_to_bdp_s, ..Startup::default() };
+    };
+    let (at, now) = samples[index];
+    // The window before any cut: that of the look before, unless it grew since.
+    let before = samples[index.saturating_sub(1)].1;
+    let last = if before.cwnd > now.cwnd { before } else { now };
+    let span = 10 * u64::from(last.rtt_us) * 1_000;
+    let after = samples[index..].iter().take_while(|(then, _)| *then <= at + span).copied();
+    let after: Vec<(u64, TcpInfo)> = after.collect();
+    let repairs = entries(&after, CaState::Recovery) + entries(&after, CaState::Loss);
+    // The repair that ended start-up is not one after it.
+    let own = u64::from(after.first().is_some_and(|(_, info)| info.state != CaState::Open));
+    let window = u64::from(last.cwnd) * packet;
+    Startup {
+        exit_time_s: Some(since(at)),
+        exit_reason: Some(reason.to_owned()),
+        exit_cwnd_packets: Some(last.cwnd.into()),
+        exit_window_over_bdp: Some(ratio(window as f64, job.bdp_bytes as f64)),
+        inflight_over_window_at_exit: Some(ratio(last.in_flight().into(), last.cwnd.into())),
+        drops_in_exit_round: None,
+        reductions_next_10_rtt: Some(repairs.saturating_sub(own)),
+        time_to_bdp_s,
+        reprobes: 0,
+    }
+}
+
+/// The look at which start-up was over, and why: a repair of loss, an ssthresh that fell without
+/// one (HyStart, and BBR when it drains), or a window that reached it.
+fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, &'static str)> {
+    let ignores_loss = job.control.kernel_name == "bbr";
+    let first = samples.first()?.1.ssthresh;
+    samples.iter().enumerate().find_map(|(index, (_, info))| {
+        let repaired = info.state != CaState::Open || info.total_retrans > 0;
+        let why = if repaired && !ignores_loss {
+            if info.timeouts > 0 { "timeout" } else { "loss" }
+        } else if info.ssthresh < first {
+            "heuristic"
+        } else if info.cwnd >= info.ssthresh {
+            "ssthresh"
+        } else {
+            return None;
+        };
+        Some((index, why))
+    })
+}
+
+fn kernel_release() -> String {
+    let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(kernel_name: &str) -> FlowJob {
+        let control = LinuxControl {
+            kernel_name: kernel_name.to_owned(),
+            full: String::new(),
+            preset: String::new(),
+            kernel: None,
+        };
+        FlowJob {
+            id: 0,
+            group: 0,
+            control,
+            start_ns: 0,
+            stop_ns: None,
+            size_bytes: None,
+            receiver_window: None,
+            bdp_bytes: 100_000,
+        }
+    }
+
+    /// Samples every 10 ms: cwnd, ssthresh, whether a loss is being repaired.
+    fn samples(looks: &[(u32, u32, bool)]) -> Vec<(u64, TcpInfo)> {
+        let info = |(cwnd, ssthresh, repair): &(u32, u32, bool)| TcpInfo {
+            cwnd: *cwnd,
+            ssthresh: *ssthresh,
+            unacked: *cwnd,
+            rtt_us: 10_000,
+            state: if *repair { CaState::Recovery } else { CaState::Open },
+            total_retrans: u32::from(*repair),
+            ..TcpInfo::default()
+        };
+        looks.iter().enumerate().map(|(i, look)| (i as u64 * 10_000_000, info(look))).collect()
+    }
+
+    const NONE: u32 = crate::tcp_info::NO_THRESHOLD;
+
+    #[test]
+    fn a_loss_ends_start_up_at_the_window_before_the_cut() {
+        let looks =
+            samples(&[(10, NONE, false), (80, NONE, false), (40, 40, true), (40, 40, false)]);
+        let startup = startup(&job("reno"), 1_000, &looks);
+        assert_eq!(startup.exit_reason.as_deref(), Some("loss"));
+        assert_eq!((startup.exit_time_s, startup.exit_cwnd_packets), (Some(0.02), Some(80)));
+        assert_eq!(startup.time_to_bdp_s.at_80, Some(0.01));
+        assert_eq!(startup.reductions_next_10_rtt, Some(0));
+    }
+
+    #[test]
+    fn an_ssthresh_that_falls_without_loss_is_a_heuristic() {
+        let looks = samples(&[(10, NONE, false), (60, 60, false), (61, 60, false)]);
+        let startup = startup(&job("cubic"), 1_000, &looks);
+        assert_eq!(startup.exit_reason.as_deref(), Some("heuristic"));
+        assert_eq!(startup.exit_window_over_bdp, Some(0.6));
+    }
+
+    #[test]
+    fn loss_does_not_end_the_start_up_of_bbr() {
+        let looks = samples(&[(10, NONE, false), (60, NONE, true), (61, 50, false)]);
+        assert_eq!(startup(&job("bbr"), 1_000, &looks).exit_time_s, Some(0.02));
+    }
+
+    #[test]
+    fn a_window_at_its_first_threshold_has_left_start_up() {
+        let looks = samples(&[(10, 32, false), (32, 32, false)]);
+        let startup = startup(&job("reno"), 1_000, &looks);
+        assert_eq!(startup.exit_reason.as_deref(), Some("ssthresh"));
+        assert_eq!(startup.exit_time_s, Some(0.01));
+    }
+}

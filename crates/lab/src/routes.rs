@@ -1,0 +1,86 @@
+//! How the two ends' kernels are told a scenario: routes, addresses, and values of `sysctl`.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener};
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::error::LabError;
+use crate::job::{Group, Job};
+use crate::namespace::Namespace;
+use crate::path::DEVICE;
+
+/// Sets both ends up for a job.
+///
+/// # Errors
+/// The kernel takes something not.
+pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(), LabError> {
+    for end in [near, far] {
+        end.set("ipv4/tcp_sack", if job.sack { "1" } else { "0" })?;
+    }
+    for (index, group) in job.groups.iter().enumerate() {
+        // The first address of an end is there with the path.
+        if index > 0 {
+            near.ip(&format!("address add {}/32 dev {DEVICE}", group.near))?;
+            far.ip(&format!("address add {}/32 dev {DEVICE}", group.far))?;
+        }
+        near.ip(&there(group))?;
+        let quickack = if group.quickack { "quickack 1" } else { "" };
+        let (to, from) = (group.near, group.far);
+        far.ip(&format!("route add {to}/32 dev {DEVICE} src {from} {quickack}"))?;
+    }
+    let thresholds: Vec<&Group> =
+        job.groups.iter().filter(|group| group.ssthresh_packets.is_some()).collect();
+    if !thresholds.is_empty() {
+        prime(near, far, &thresholds)?;
+    }
+    Ok(())
+}
+
+fn there(group: &Group) -> String {
+    let Group { near, far, iw_packets, rto_min_ms, .. } = group;
+    let ssthresh =
+        group.ssthresh_packets.map_or(String::new(), |packets| format!("ssthresh lock {packets}"));
+    format!(
+        "route add {far}/32 dev {DEVICE} src {near} initcwnd {iw_packets} {ssthresh} rto_min \
+         {rto_min_ms}ms"
+    )
+}
+
+/// Makes the kernel take the routes' ssthresh. It does so only by way of its memory of earlier
+/// connections (net/ipv4/tcp_metrics.c), and only for addresses it remembers. So one short
+/// connection goes to each before; then the memory is closed. The lock keeps what the route says.
+fn prime(near: &Namespace, far: &Namespace, groups: &[&Group]) -> Result<(), LabError> {
+    near.set("ipv4/tcp_no_ssthresh_metrics_save", "0")?;
+    near.set("ipv4/tcp_no_metrics_save", "0")?;
+    for group in groups {
+        short_connection(near, far, group).map_err(|error| {
+            LabError::Failed(format!("the first connection to {}: {error}", group.far))
+        })?;
+    }
+    near.set("ipv4/tcp_no_metrics_save", "1")
+}
+
+fn short_connection(near: &Namespace, far: &Namespace, group: &Group) -> std::io::Result<()> {
+    let address = SocketAddr::from((group.far, PRIMING_PORT));
+    let listener = far.run(|| TcpListener::bind(address))??;
+    let socket = near.run(|| Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)))??;
+    socket.bind(&SocketAddr::from((group.near, 0)).into())?;
+    socket.connect_timeout(&address.into(), PATIENCE)?;
+    let (mut there, _) = listener.accept()?;
+    let mut here = std::net::TcpStream::from(socket);
+    here.set_read_timeout(Some(PATIENCE))?;
+    there.set_read_timeout(Some(PATIENCE))?;
+    here.write_all(b"first")?;
+    there.read_exact(&mut [0; 5])?;
+    // In good order, from this side first: an aborted connection is not remembered.
+    here.shutdown(Shutdown::Write)?;
+    there.read_to_end(&mut Vec::new())?;
+    drop(there);
+    here.read_to_end(&mut Vec::new())?;
+    Ok(())
+}
+
+const PRIMING_PORT: u16 = 9;
+const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,0 +1,227 @@
+//! Runs scenarios on the running kernel: one control after the other, each in new namespaces.
+
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use firstflight_runner::{Options, Report, Run};
+use firstflight_scenario::{Plan, Resolved, Scenario};
+
+use crate::bed::{Bed, LinkKind};
+use crate::control::{LinuxControl, Loaded};
+use crate::error::LabError;
+use crate::job::{self, Job};
+use crate::measure::Measured;
+use crate::netem::has_netem;
+use crate::traffic::own::Own;
+use crate::traffic::udp::Source;
+use crate::traffic::{FlowOutcome, Schedule, iperf};
+use crate::{routes, trace};
+
+/// How to run on real Linux.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lab {
+    /// How the bottleneck is made; netem where the kernel has it when not said.
+    pub link: Option<LinkKind>,
+    /// What sends.
+    pub generator: Generator,
+}
+
+/// Who makes the connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Generator {
+    /// firstflight, with samples of `TCP_INFO` every 10 ms.
+    #[default]
+    Own,
+    /// iperf3, with its own samples every 100 ms.
+    Iperf3,
+}
+
+impl Generator {
+    /// As results name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Iperf3 => "iperf3",
+        }
+    }
+}
+
+impl FromStr for Generator {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "own" => Ok(Self::Own),
+            "iperf3" => Ok(Self::Iperf3),
+            _ => Err(format!("found `{text}`; accepted: own, iperf3")),
+        }
+    }
+}
+
+/// Runs every plan of the scenario with every seed, one after the other.
+///
+/// # Errors
+/// The machine lacks something, the scenario asks for what a kernel cannot do, a run broke, or an
+/// interruption came before any was finished; a later one leaves what was finished.
+pub fn run(scenario: &Scenario, options: &Options<'_>, lab: Lab) -> Result<Report, LabError> {
+    let resolved = job::resolve(scenario)?;
+    let plans = prepare(scenario)?;
+    let kind = match lab.link {
+        Some(kind) => kind,
+        None if has_netem()? => LinkKind::Netem,
+        None => LinkKind::Tun,
+    };
+    let never = AtomicBool::new(false);
+    let stop = options.stop.unwrap_or(&never);
+    let total = plans.len() * resolved.seeds().count();
+    let mut runs = Vec::new();
+    for Prepared { plan, controls, .. } in &plans {
+        for seed in resolved.seeds() {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let one = One { resolved: &resolved, plan, controls, seed, kind, lab };
+            let Some(run) = one.run(options.samples, stop)? else { break };
+            runs.push(run);
+            if let Some(report) = options.on_done {
+                report(runs.len(), total);
+            }
+        }
+    }
+    let interrupted = runs.len() < total;
+    if interrupted && runs.is_empty() {
+        return Err(LabError::Interrupted);
+    }
+    Ok(Report { resolved, runs, interrupted })
+}
+
+/// A plan whose controls the kernel has.
+struct Prepared {
+    plan: Plan,
+    controls: Vec<LinuxControl>,
+    _loaded: Loaded,
+}
+
+/// All plans: what this machine cannot run is found before the first has run.
+fn prepare(scenario: &Scenario) -> Result<Vec<Prepared>, LabError> {
+    let prepare = |plan: Plan| {
+        let resolved = plan.controls.iter().map(LinuxControl::resolve);
+        let mut controls: Vec<LinuxControl> = resolved.collect::<Result<_, _>>()?;
+        let loaded = Loaded::load(&mut controls)?;
+        Ok(Prepared { plan, controls, _loaded: loaded })
+    };
+    scenario.plans()?.into_iter().map(prepare).collect()
+}
+
+struct One<'a> {
+    resolved: &'a Resolved,
+    plan: &'a Plan,
+    controls: &'a [LinuxControl],
+    seed: u64,
+    kind: LinkKind,
+    lab: Lab,
+}
+
+impl One<'_> {
+    /// One run; `None` if told to stop.
+    fn run(&self, samples: Option<u32>, stop: &AtomicBool) -> Result<Option<Run>, LabError> {
+        let begun = Instant::now();
+        let mut job = Job::new(self.resolved, self.controls, self.seed);
+        job.link.depth_every_ns =
+            samples.map(|samples| (job.duration_ns / u64::from(samples.max(1))).max(MILLISECOND));
+        let mut bed = Bed::new(self.kind, &job.link)?;
+        routes::set_up(bed.near(), bed.far(), &job)?;
+        let Some(flows) = self.carry(&job, &mut bed, stop)? else { return Ok(None) };
+        let (link, overruns) = bed.finish();
+        if self.lab.generator == Generator::Own {
+            check_thresholds(&job, &flows)?;
+        }
+        let measured = Measured {
+            resolved: self.resolved,
+            plan: self.plan,
+            controls: self.controls,
+            job: &job,
+            flows: &flows,
+            link: &link,
+            overruns,
+            link_name: self.kind.name(),
+            generator: self.lab.generator.name(),
+            wall: begun.elapsed(),
+        };
+        let result = measured.result();
+        let traces = samples.map(|most| {
+            let flows = flows.iter().enumerate();
+            flows.map(|(id, flow)| trace::flow(id, &flow.samples, most)).collect()
+        });
+        let queues = match samples {
+            Some(_) if self.kind == LinkKind::Tun => vec![trace::queue(&link.forward.depth)],
+            _ => Vec::new(),
+        };
+        Ok(Some(Run { result, flows: traces.unwrap_or_default(), queues }))
+    }
+
+    /// Sends all the traffic and waits for its end.
+    fn carry(
+        &self,
+        job: &Job,
+        bed: &mut Bed,
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<FlowOutcome>>, LabError> {
+        let clock = bed.clock();
+        let sources = job.udp.iter().enumerate().map(|(index, udp)| {
+            Source::new(bed.near(), bed.far(), index, udp)
+                .map_err(|error| LabError::Failed(format!("cross traffic {index}: {error}")))
+        });
+        let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
+        let own = match self.lab.generator {
+            Generator::Own => Some(Own::new(bed.near(), bed.far(), job, clock)?),
+            Generator::Iperf3 => None,
+        };
+        let from = clock.now() + LEAD;
+        let samples = job.duration_ns / MOST_SAMPLES * (1 + job.flows.len() as u64 / 100);
+        let schedule = Schedule { from, until: from + job.duration_ns, every: SAMPLE.max(samples) };
+        bed.measure(schedule.from, schedule.until);
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for source in &sources {
+                scope.spawn(|| source.run(schedule, clock, &over));
+            }
+            let flows = match &own {
+                Some(own) => Ok(own.run(schedule, stop)),
+                None => iperf::run(bed.near(), bed.far(), job, schedule, clock, stop),
+            };
+            over.store(true, Ordering::Relaxed);
+            flows
+        })
+    }
+}
+
+/// Whether the kernel took the thresholds of the routes: it does so by a way round.
+fn check_thresholds(job: &Job, flows: &[FlowOutcome]) -> Result<(), LabError> {
+    for (flow, outcome) in job.flows.iter().zip(flows) {
+        let Some((_, first)) = outcome.samples.first() else { continue };
+        let wanted = job.groups[flow.group].ssthresh_packets;
+        // Later it may have moved, and a control may set its own.
+        let kernels_own = !flow.control.kernel_name.starts_with("ff_");
+        if let Some(wanted) = wanted
+            && kernels_own
+            && first.total_retrans == 0
+            && u64::from(first.ssthresh) > wanted
+        {
+            return Err(LabError::Failed(format!(
+                "flow {}: its ssthresh began at {}, not at the route's {wanted} packets",
+                flow.id, first.ssthresh
+            )));
+        }
+    }
+    Ok(())
+}
+
+const MILLISECOND: u64 = 1_000_000;
+/// Before the run starts, for threads to be there.
+const LEAD: u64 = 50 * MILLISECOND;
+const SAMPLE: u64 = 10 * MILLISECOND;
+/// Of one flow, so that long runs do not take the memory.
+const MOST_SAMPLES: u64 = 20_000;

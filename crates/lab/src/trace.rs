@@ -1,0 +1,56 @@
+//! Samples over time as named columns.
+
+use firstflight_scenario::Series;
+use firstflight_scenario::series::FLOW_COLUMNS;
+
+use crate::tcp_info::TcpInfo;
+
+/// What a flow's trace has beyond the common columns.
+pub const TRACE_COLUMNS: &[&str] = &["retransmits", "pacing_rate_bps", "repairing"];
+
+/// A flow's samples, at most about `most` of them.
+pub(crate) fn flow(id: usize, samples: &[(u64, TcpInfo)], most: u32) -> Series {
+    let mut series = Series::new(FLOW_COLUMNS.iter().chain(TRACE_COLUMNS).copied());
+    let step = samples.len().div_ceil(most.max(1) as usize).max(1);
+    for (at, info) in samples.iter().step_by(step) {
+        // The kernel says all ones for "no rate".
+        let pacing = Some(info.pacing_rate).filter(|rate| *rate < u64::MAX / 8);
+        series.push(&[
+            Some(*at as f64 / 1e9),
+            Some(id as f64),
+            Some(info.cwnd.into()),
+            info.threshold().map(f64::from),
+            Some(info.in_flight().into()),
+            Some(f64::from(info.rtt_us) / 1e3),
+            Some(info.delivered.into()),
+            Some(info.total_retrans.into()),
+            pacing.map(|rate| rate as f64 * 8.0),
+            Some(f64::from(u8::from(info.state != crate::tcp_info::CaState::Open))),
+        ]);
+    }
+    series
+}
+
+/// The most packets waiting in each interval.
+pub(crate) fn queue(depth: &[(u64, u64)]) -> Series {
+    let mut series = Series::new(["time_s", "queue_packets"]);
+    for (at, waiting) in depth {
+        series.push(&[Some(*at as f64 / 1e9), Some(*waiting as f64)]);
+    }
+    series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_trace_is_thinned_and_no_threshold_is_no_value() {
+        let info = TcpInfo { cwnd: 10, ssthresh: u32::MAX, ..TcpInfo::default() };
+        let samples: Vec<_> = (0..1_000).map(|i| (i * 10_000_000, info)).collect();
+        let series = flow(3, &samples, 100);
+        assert_eq!(series.len(), 100);
+        assert!(series.column("ssthresh_packets").unwrap().all(|value| value.is_none()));
+        assert!(series.column("flow").unwrap().all(|value| value == Some(3.0)));
+    }
+}

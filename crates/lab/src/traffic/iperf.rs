@@ -1,0 +1,211 @@
+//! iperf3 as an independent source: a server and a client process per connection.
+//!
+//! It sends for whole seconds. A given amount it calls sent when the kernel has taken it, long
+//! before it has arrived, so that flows of a given size are for the lab's own source.
+
+use std::io::Read as _;
+use std::net::Ipv4Addr;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{FlowOutcome, Schedule};
+use crate::error::LabError;
+use crate::job::{FlowJob, Job};
+use crate::link::Clock;
+use crate::namespace::Namespace;
+use crate::tcp_info::{NO_THRESHOLD, TcpInfo};
+
+/// Runs all connections by iperf3; `None` if told to stop.
+///
+/// # Errors
+/// No iperf3 on the machine.
+pub(crate) fn run(
+    near: &Namespace,
+    far: &Namespace,
+    job: &Job,
+    schedule: Schedule,
+    clock: Clock,
+    stop: &AtomicBool,
+) -> Result<Option<Vec<FlowOutcome>>, LabError> {
+    if job.flows.iter().any(|flow| flow.size_bytes.is_some()) {
+        return Err(LabError::Input(
+            "--generator iperf3: it ends a transfer before it has arrived; accepted: flows \
+             without `size`, or `--generator own`"
+                .to_owned(),
+        ));
+    }
+    let mut servers = Vec::new();
+    for flow in &job.flows {
+        let to = job.groups[flow.group].far;
+        servers.push(start(far, &format!("-s -1 -B {to} -p {}", flow.port()))?);
+    }
+    // A client that comes before its server listens has failed.
+    while clock.now() < schedule.from {
+        thread::sleep(LOOK);
+    }
+    let mut clients: Vec<Option<Started>> = job.flows.iter().map(|_| None).collect();
+    let mut outcomes: Vec<Option<FlowOutcome>> = vec![None; job.flows.len()];
+    while outcomes.iter().any(Option::is_none) {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let since = clock.now().saturating_sub(schedule.from);
+        for (flow, (client, outcome)) in job.flows.iter().zip(clients.iter_mut().zip(&mut outcomes))
+        {
+            if client.is_none() && since >= flow.start_ns {
+                *client = Some(start(near, &words(job, flow))?);
+            }
+            if let Some(running) = client
+                && outcome.is_none()
+                && running.has_ended()
+            {
+                *outcome = Some(read(flow, job.packet_bytes, &running.output()));
+            }
+        }
+        if since > job.duration_ns + PATIENCE {
+            break;
+        }
+        thread::sleep(LOOK);
+    }
+    let never = |id: usize| FlowOutcome {
+        problem: Some(format!("flow {id}: iperf3 did not come to an end")),
+        ..FlowOutcome::default()
+    };
+    let outcomes = outcomes.into_iter().enumerate();
+    Ok(Some(outcomes.map(|(id, outcome)| outcome.unwrap_or_else(|| never(id))).collect()))
+}
+
+fn words(job: &Job, flow: &FlowJob) -> String {
+    let group = &job.groups[flow.group];
+    let (to, from, port): (Ipv4Addr, Ipv4Addr, u16) = (group.far, group.near, flow.port());
+    let end = flow.stop_ns.unwrap_or(u64::MAX).min(job.duration_ns);
+    let seconds = end.saturating_sub(flow.start_ns).div_ceil(1_000_000_000).max(1);
+    let mss = job.packet_bytes + TIMESTAMPS;
+    let control = &flow.control.kernel_name;
+    format!("-c {to} -B {from} -p {port} -C {control} -M {mss} -t {seconds} -i 0.1 -J")
+}
+
+/// A process of ours that ends with us.
+struct Started {
+    child: Child,
+    reader: Option<thread::JoinHandle<String>>,
+}
+
+fn start(end: &Namespace, words: &str) -> Result<Started, LabError> {
+    let mut command = Command::new("iperf3");
+    command.args(words.split(' ')).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    end.confine(&mut command);
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            LabError::Lacks("`iperf3` is missing: install it, or use `--generator own`".to_owned())
+        }
+        _ => LabError::Failed(format!("iperf3 {words}: {error}")),
+    })?;
+    // A pipe that nobody reads would stop the process.
+    let reader = child.stdout.take().map(|mut stdout| {
+        thread::spawn(move || {
+            let mut text = String::new();
+            let _ = stdout.read_to_string(&mut text);
+            text
+        })
+    });
+    Ok(Started { child, reader })
+}
+
+impl Started {
+    fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    fn output(&mut self) -> String {
+        self.reader.take().and_then(|reader| reader.join().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // One that has ended already is no problem.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a client's document tells.
+fn read(flow: &FlowJob, packet: u64, text: &str) -> FlowOutcome {
+    let said: Value = serde_json::from_str(text).unwrap_or_default();
+    if let Some(error) = said["error"].as_str() {
+        let problem = Some(format!("flow {}: iperf3: {error}", flow.id));
+        return FlowOutcome { problem, ..FlowOutcome::default() };
+    }
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    let small = |value: &Value| u32::try_from(number(value)).unwrap_or(u32::MAX);
+    let mut samples = Vec::new();
+    let mut retransmits = 0;
+    for interval in said["intervals"].as_array().into_iter().flatten() {
+        let stream = &interval["streams"][0];
+        retransmits += small(&stream["retransmits"]);
+        let info = TcpInfo {
+            cwnd: u32::try_from(number(&stream["snd_cwnd"]) / packet.max(1)).unwrap_or(u32::MAX),
+            ssthresh: NO_THRESHOLD,
+            rtt_us: small(&stream["rtt"]),
+            total_retrans: retransmits,
+            ..TcpInfo::default()
+        };
+        let end = stream["end"].as_f64().unwrap_or(0.0);
+        samples.push((flow.start_ns + (end * 1e9) as u64, info));
+    }
+    let received = &said["end"]["sum_received"];
+    let seconds = received["seconds"].as_f64().unwrap_or(0.0);
+    FlowOutcome {
+        samples,
+        delivered_bytes: number(&received["bytes"]),
+        measured_ns: Some((seconds * 1e9) as u64),
+        finished_ns: None,
+        problem: None,
+    }
+}
+
+/// Of the TCP header's options, which the MSS includes.
+const TIMESTAMPS: u64 = 12;
+const LOOK: Duration = Duration::from_millis(10);
+/// After the run's end, for what is queued to arrive, ns.
+const PATIENCE: u64 = 20_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::LinuxControl;
+
+    #[test]
+    fn a_clients_document_becomes_an_outcome() {
+        let flow = FlowJob {
+            id: 0,
+            group: 0,
+            control: LinuxControl {
+                kernel_name: "reno".to_owned(),
+                full: "linux-reno".to_owned(),
+                preset: String::new(),
+                kernel: None,
+            },
+            start_ns: 1_000_000_000,
+            stop_ns: None,
+            size_bytes: None,
+            receiver_window: None,
+            bdp_bytes: 1,
+        };
+        let text = r#"{"intervals":[{"streams":[{"snd_cwnd":10000,
+            "rtt":40000,"retransmits":2,"end":0.1}]}],
+            "end":{"sum_received":{"bytes":5000,"seconds":1.0}}}"#;
+        let outcome = read(&flow, 1_000, text);
+        assert_eq!((outcome.delivered_bytes, outcome.measured_ns), (5_000, Some(1_000_000_000)));
+        let (at, info) = outcome.samples[0];
+        assert_eq!((at, info.cwnd, info.total_retrans), (1_100_000_000, 10, 2));
+        let broken = read(&flow, 1_000, r#"{"error":"unable to connect"}"#);
+        assert_eq!(broken.problem.as_deref(), Some("flow 0: iperf3: unable to connect"));
+    }
+}

@@ -1,0 +1,298 @@
+//! The lab's own source: a thread per connection and end; one more looks at all of them every 10 ms
+//! and ends them in time.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::prctl::set_timerslack;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::{FlowOutcome, Schedule};
+use crate::error::LabError;
+use crate::job::{FlowJob, Group, Job};
+use crate::link::Clock;
+use crate::namespace::Namespace;
+use crate::sys;
+use crate::tcp_info::TcpInfo;
+
+/// The sources and sinks of a run, ready to start.
+pub(crate) struct Own {
+    flows: Vec<Arc<Flow>>,
+    clock: Clock,
+}
+
+/// A connection, shared by its two threads and the one that looks.
+struct Flow {
+    job: FlowJob,
+    far: SocketAddr,
+    /// Made in their namespaces before the run, so that a start costs a connect alone.
+    sender: Socket,
+    listener: Socket,
+    connected: AtomicBool,
+    receiver: OnceLock<Socket>,
+    over: AtomicBool,
+    finished: AtomicU64,
+    problem: Mutex<Option<String>>,
+}
+
+impl Own {
+    /// Makes the sockets.
+    ///
+    /// # Errors
+    /// The kernel gives no socket, or does not take what one is told.
+    pub(crate) fn new(
+        near: &Namespace,
+        far: &Namespace,
+        job: &Job,
+        clock: Clock,
+    ) -> Result<Self, LabError> {
+        let listeners = far.run(|| {
+            let listen = |flow: &FlowJob| listen(flow, &job.groups[flow.group]);
+            job.flows.iter().map(listen).collect::<io::Result<Vec<Socket>>>()
+        });
+        let listeners =
+            listeners.and_then(|made| made).map_err(|error| failed("listen", &error))?;
+        let senders = near.run(|| {
+            let open = |flow: &FlowJob| sender(job, flow, &job.groups[flow.group]);
+            job.flows.iter().map(open).collect::<Result<Vec<Socket>, LabError>>()
+        });
+        let senders = senders.map_err(|error| failed("open", &error))??;
+        let flows = job.flows.iter().zip(senders.into_iter().zip(listeners));
+        let flows = flows.map(|(flow, (sender, listener))| {
+            Arc::new(Flow {
+                job: flow.clone(),
+                far: SocketAddr::from((job.groups[flow.group].far, flow.port())),
+                sender,
+                listener,
+                connected: AtomicBool::new(false),
+                receiver: OnceLock::new(),
+                over: AtomicBool::new(false),
+                finished: AtomicU64::new(u64::MAX),
+                problem: Mutex::new(None),
+            })
+        });
+        Ok(Self { flows: flows.collect(), clock })
+    }
+
+    /// Runs all connections over the schedule; `None` if told to stop.
+    pub(crate) fn run(&self, schedule: Schedule, stop: &AtomicBool) -> Option<Vec<FlowOutcome>> {
+        let clock = self.clock;
+        let outcomes = thread::scope(|scope| {
+            for flow in &self.flows {
+                // A machine without room for threads fails the flow, not the program.
+                let send = thread::Builder::new().stack_size(STACK);
+                let receive = thread::Builder::new().stack_size(STACK);
+                let sending = send.spawn_scoped(scope, move || flow.send(schedule, clock));
+                let receiving = receive.spawn_scoped(scope, move || flow.receive(schedule, clock));
+                for error in [sending.err(), receiving.err()].into_iter().flatten() {
+                    flow.fail(&error);
+                }
+            }
+            let outcomes = self.look(schedule, stop);
+            self.flows.iter().for_each(|flow| flow.end());
+            outcomes
+        });
+        outcomes.filter(|_| !stop.load(Ordering::Relaxed))
+    }
+
+    fn look(&self, schedule: Schedule, stop: &AtomicBool) -> Option<Vec<FlowOutcome>> {
+        let _ = (sys::set_nice(), set_timerslack(1));
+        let mut outcomes = vec![FlowOutcome::default(); self.flows.len()];
+        let mut next = schedule.from;
+        loop {
+            let now = self.clock.now();
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            if now < next {
+                thread::sleep(Duration::from_nanos((next - now).min(LONGEST_SLEEP)));
+                continue;
+            }
+            let since = now - schedule.from;
+            for (flow, outcome) in self.flows.iter().zip(&mut outcomes) {
+                flow.look(since, now >= schedule.until, outcome);
+            }
+            if now >= schedule.until {
+                return Some(outcomes);
+            }
+            // A look that came late does not make the next ones come early.
+            next = (next + schedule.every).max(now.saturating_sub(schedule.every));
+            next = next.min(schedule.until);
+        }
+    }
+}
+
+impl Flow {
+    /// Notes what there is to see; ends the flow when its time has come, or the run's.
+    fn look(&self, since: u64, last: bool, outcome: &mut FlowOutcome) {
+        if self.over.load(Ordering::Relaxed) {
+            return;
+        }
+        if self.connected.load(Ordering::Acquire) {
+            outcome.samples.extend(TcpInfo::of(&self.sender).ok().map(|info| (since, info)));
+        }
+        let finished = Some(self.finished.load(Ordering::Acquire)).filter(|at| *at < u64::MAX);
+        let stopped = self.job.stop_ns.is_some_and(|stop| since >= stop);
+        if !last && !stopped && finished.is_none() {
+            return;
+        }
+        let received = self.receiver.get().and_then(|socket| TcpInfo::of(socket).ok());
+        outcome.delivered_bytes = received.map_or(0, |info| info.bytes_received);
+        // The end of a connection is numbered like a byte.
+        let most = self.job.size_bytes.unwrap_or(u64::MAX);
+        outcome.delivered_bytes = outcome.delivered_bytes.min(most);
+        outcome.finished_ns = finished;
+        outcome.problem = self.problem.lock().map(|problem| problem.clone()).unwrap_or_default();
+        if outcome.samples.is_empty() && since > self.job.start_ns {
+            let never = "no connection in its time, its SYN may have been dropped";
+            outcome.problem.get_or_insert_with(|| format!("flow {}: {never}", self.job.id));
+        }
+        self.end();
+    }
+
+    /// Aborts both ends: what is queued is not sent, and nobody waits for a last packet.
+    fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+        for socket in [Some(&self.sender), self.receiver.get()].into_iter().flatten() {
+            // A connection that has ended by itself is as good.
+            let _ = socket.set_linger(Some(Duration::ZERO));
+            let _ = socket.shutdown(std::net::Shutdown::Both);
+        }
+    }
+
+    fn send(&self, schedule: Schedule, clock: Clock) {
+        let _ = (sys::set_nice(), set_timerslack(1));
+        let start = schedule.from + self.job.start_ns;
+        if !self.sleep_until(start, clock) {
+            return;
+        }
+        let left = schedule.until.saturating_sub(clock.now()).max(1);
+        let connected = self.sender.connect_timeout(&self.far.into(), Duration::from_nanos(left));
+        match connected {
+            Ok(()) => self.connected.store(true, Ordering::Release),
+            // The run, or the flow, was over first.
+            Err(_) if clock.now() >= schedule.until || self.over.load(Ordering::Relaxed) => return,
+            Err(error) => return self.fail(&error),
+        }
+        if let Err(error) = self.pour()
+            && !self.over.load(Ordering::Relaxed)
+        {
+            self.fail(&error);
+        }
+    }
+
+    /// Writes all there is to send.
+    fn pour(&self) -> io::Result<()> {
+        let chunk = vec![0_u8; CHUNK];
+        let mut left = self.job.size_bytes.unwrap_or(u64::MAX);
+        while left > 0 {
+            let length = CHUNK.min(usize::try_from(left).unwrap_or(CHUNK));
+            left -= self.sender.send(&chunk[..length])? as u64;
+        }
+        self.sender.shutdown(std::net::Shutdown::Write)
+    }
+
+    fn receive(&self, schedule: Schedule, clock: Clock) {
+        let _ = sys::set_nice();
+        while !self.over.load(Ordering::Relaxed) {
+            match self.listener.accept() {
+                Ok((socket, _)) => {
+                    let _ = socket.set_read_timeout(Some(PATIENCE));
+                    let _ = self.receiver.set(socket);
+                    break;
+                }
+                Err(error) if is_patience(&error) => {}
+                Err(error) => return self.fail(&error),
+            }
+        }
+        let Some(socket) = self.receiver.get() else { return };
+        let size = self.job.size_bytes.unwrap_or(u64::MAX);
+        let mut room = vec![MaybeUninit::uninit(); CHUNK];
+        let mut received = 0;
+        while received < size && !self.over.load(Ordering::Relaxed) {
+            // The kernel throws the bytes away instead of copying them (tcp(7), MSG_TRUNC).
+            match socket.recv_with_flags(&mut room, libc::MSG_TRUNC) {
+                Ok(0) => break,
+                Ok(length) => received += length as u64,
+                Err(error) if is_patience(&error) => {}
+                // It was aborted, which the other end knows about.
+                Err(_) => break,
+            }
+        }
+        if received >= size {
+            let at = clock.now().saturating_sub(schedule.from);
+            self.finished.store(at, Ordering::Release);
+        }
+    }
+
+    /// Whether the moment came before the end.
+    fn sleep_until(&self, moment: u64, clock: Clock) -> bool {
+        loop {
+            if self.over.load(Ordering::Relaxed) {
+                return false;
+            }
+            let left = moment.saturating_sub(clock.now());
+            if left == 0 {
+                return true;
+            }
+            thread::sleep(Duration::from_nanos(left.min(LONGEST_SLEEP)));
+        }
+    }
+
+    fn fail(&self, error: &io::Error) {
+        if let Ok(mut problem) = self.problem.lock() {
+            problem.get_or_insert_with(|| format!("flow {}: {error}", self.job.id));
+        }
+    }
+}
+
+fn listen(flow: &FlowJob, group: &Group) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    if let Some(window) = flow.receiver_window {
+        sys::set_window_clamp(&socket, i32::try_from(window).unwrap_or(i32::MAX))?;
+    }
+    socket.bind(&SocketAddr::from((group.far, flow.port())).into())?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.listen(1)?;
+    Ok(socket)
+}
+
+fn sender(job: &Job, flow: &FlowJob, group: &Group) -> Result<Socket, LabError> {
+    let open = || -> io::Result<Socket> {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_tcp_mss((job.packet_bytes + TIMESTAMPS) as u32)?;
+        socket.bind(&SocketAddr::from((group.near, 0)).into())?;
+        Ok(socket)
+    };
+    let socket = open().map_err(|error| failed("open", &error))?;
+    let name = &flow.control.kernel_name;
+    socket.set_tcp_congestion(name.as_bytes()).map_err(|error| {
+        LabError::Failed(format!(
+            "control `{}`: the kernel does not take `{name}`: {error}",
+            flow.control.full
+        ))
+    })?;
+    Ok(socket)
+}
+
+fn is_patience(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
+}
+
+fn failed(what: &str, error: &io::Error) -> LabError {
+    LabError::Failed(format!("cannot {what} a connection: {error}"))
+}
+
+/// Of the TCP header's options, which `TCP_MAXSEG` includes.
+const TIMESTAMPS: u64 = 12;
+const CHUNK: usize = 256 * 1024;
+const STACK: usize = 128 * 1024;
+/// Between two looks at whether it is over.
+const PATIENCE: Duration = Duration::from_millis(100);
+const LONGEST_SLEEP: u64 = 50_000_000;

@@ -1,0 +1,113 @@
+//! Scenarios on the running kernel: bytes, counts and what is left behind.
+
+use std::sync::atomic::AtomicBool;
+
+use firstflight_lab::{Generator, Lab, LabError, LinkKind, run};
+use firstflight_runner::{Options, Report};
+use firstflight_scenario::Scenario;
+
+const TUN: Lab = Lab { link: Some(LinkKind::Tun), generator: Generator::Own };
+
+fn measure(text: &str, lab: Lab) -> Option<Report> {
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    let options = Options { samples: Some(100), ..Options::default() };
+    super::granted(run(&scenario, &options, lab))
+}
+
+#[test]
+fn a_transfer_arrives_whole_and_every_loss_is_repaired() {
+    let text = "controls = ['linux-reno']\nduration = '20s'\niw = '4pkt'\n\
+        [path]\nrate = '10Mbps'\nrtt = '20ms'\ndrop = [30, 31, 77]\n\
+        [[flow]]\nsize = '300KB'";
+    let Some(report) = measure(text, TUN) else { return };
+    let run = report.runs.into_iter().next().unwrap();
+    let flow = &run.result.flows[0];
+    assert_eq!((flow.delivered_bytes, flow.delivered_packets), (300_000, 300));
+    assert!(flow.completion_time_s.is_some());
+    assert_eq!(run.result.bottleneck.drops, 3);
+    assert!(flow.retransmitted_packets >= 3, "{}", flow.retransmitted_packets);
+    assert_eq!(flow.sent_packets, 300 + flow.retransmitted_packets);
+    assert_eq!((run.result.transport.as_str(), run.result.profile.as_str()), ("linux", "linux"));
+    let first = run.flows[0].column("cwnd_packets").unwrap().next().unwrap().unwrap();
+    assert!(first >= 4.0 && !run.flows[0].is_empty() && run.queues.len() == 1);
+}
+
+#[test]
+fn the_routes_give_windows_to_each_group_of_flows() {
+    let text = "duration = '2s'\n[path]\nrate = '5Mbps'\nrtt = '100ms'\nbuffer = '500pkt'\n\
+        [[flow]]\ncontrol = 'linux-reno'\nssthresh = '8pkt'\niw = '2pkt'\n\
+        [[flow]]\ncontrol = 'linux-cubic'\nssthresh = '20pkt'\nstart = '500ms'\nrtt = '160ms'";
+    let Some(report) = measure(text, TUN) else { return };
+    let run = &report.runs[0];
+    let first =
+        |flow: usize, name: &str| run.flows[flow].column(name).unwrap().flatten().next().unwrap();
+    assert_eq!((first(0, "ssthresh_packets"), first(1, "ssthresh_packets")), (8.0, 20.0));
+    assert!(first(1, "time_s") >= 0.5);
+    let exit = |flow: usize| run.result.flows[flow].startup.exit_cwnd_packets;
+    assert!(exit(0) >= Some(8) && exit(0) < Some(20), "{:?}", exit(0));
+}
+
+#[test]
+fn cross_traffic_and_flows_that_end_share_the_link() {
+    let text = "controls = ['linux-cubic']\nduration = '3s'\n\
+        [path]\nrate = '10Mbps'\nrtt = '20ms'\nbuffer = '2000pkt'\n\
+        [[flow]]\ncount = 3\nstarts = 'uniform 0s..500ms'\nlifetime = '1s'\n\
+        [[udp]]\nrate = '2Mbps'\npacket = '500B'\nstart = '1s'\nstop = '2s'";
+    let Some(report) = measure(text, TUN) else { return };
+    let result = &report.runs[0].result;
+    assert_eq!(result.flows.len(), 3);
+    for flow in &result.flows {
+        assert!(flow.delivered_bytes > 0 && flow.start_s <= 0.5, "{flow:?}, {:?}", result.note);
+    }
+    // Flows and datagrams: 250,000 bytes of the latter in their second.
+    let carried: u64 = result.flows.iter().map(|flow| flow.sent_packets * 1_000).sum();
+    let sent = result.bottleneck.utilization * 10e6 / 8.0 * 3.0;
+    let others = sent - carried as f64 + result.bottleneck.drops as f64 * 1_000.0;
+    assert!((100_000.0..500_000.0).contains(&others), "{others}");
+}
+
+#[test]
+fn iperf3_sends_as_well() {
+    let text = "controls = ['linux-reno']\nduration = '3s'\n[path]\nrate = '10Mbps'\nrtt = '20ms'";
+    let lab = Lab { generator: Generator::Iperf3, ..TUN };
+    let Some(report) = measure(text, lab) else { return };
+    let run = &report.runs[0].result;
+    assert_eq!(run.lab.as_ref().unwrap().generator, "iperf3");
+    let flow = &run.flows[0];
+    let bytes = flow.throughput_bps * run.duration_s / 8.0;
+    assert!(flow.delivered_bytes > 500_000 && bytes < 10e6 / 8.0 * 3.0, "{:?}", run.note);
+    let sized = Scenario::parse(&format!("{text}\n[[flow]]\nsize = '1KB'"), "x.toml").unwrap();
+    let problem = firstflight_lab::run(&sized, &Options::default(), lab).unwrap_err();
+    assert!(matches!(problem, LabError::Input(_)), "{problem}");
+}
+
+#[test]
+fn a_run_that_is_told_to_stop_keeps_nothing_and_one_after_another_what_was_finished() {
+    let text = "controls = ['linux-reno', 'linux-cubic']\nduration = '1s'";
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    let stop = AtomicBool::new(true);
+    let options = Options { stop: Some(&stop), ..Options::default() };
+    match run(&scenario, &options, TUN) {
+        Err(LabError::Interrupted) => {}
+        Err(LabError::Lacks(_)) => return,
+        other => panic!("{other:?}"),
+    }
+    let stop = AtomicBool::new(false);
+    let first_done = |_, _| stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let options = Options { stop: Some(&stop), on_done: Some(&first_done), samples: None };
+    let report = run(&scenario, &options, TUN).unwrap();
+    assert!(report.interrupted);
+    let names: Vec<&str> = report.runs.iter().map(|run| run.result.alias.as_str()).collect();
+    assert_eq!(names, ["linux-reno"]);
+}
+
+#[test]
+fn what_this_kernel_has_not_is_a_lack_and_found_before_anything_runs() {
+    let text = "controls = ['linux-reno', 'linux-vegas']\nduration = '60s'";
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    if firstflight_lab::control::available().iter().any(|name| name == "vegas") {
+        return;
+    }
+    let problem = run(&scenario, &Options::default(), TUN).unwrap_err();
+    assert!(matches!(&problem, LabError::Lacks(text) if text.contains("modprobe tcp_vegas")));
+}
