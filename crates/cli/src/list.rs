@@ -53,6 +53,7 @@ fn overview(catalogue: &Catalogue) -> String {
         policies("Start-ups", &catalogue.startups),
         policies("Avoidances", &catalogue.avoidances),
         aliases(catalogue),
+        kernels_own(catalogue),
         profiles(catalogue),
         path_flags(catalogue),
     ];
@@ -84,6 +85,16 @@ fn aliases(catalogue: &Catalogue) -> Table {
     let mut table = Table::new("aliases", "Aliases", columns);
     for alias in &catalogue.aliases {
         table.push([alias.name.into(), alias.control.into(), alias.source.into()]);
+    }
+    table
+}
+
+fn kernels_own(catalogue: &Catalogue) -> Table {
+    let columns = ["control", "what it does", "source", "this kernel"].map(Column::text);
+    let mut table = Table::new("kernels-own", "The kernel's own (--on linux)", columns);
+    for own in &catalogue.kernels_own {
+        let here = if own.here { "has it" } else { "has it not" };
+        table.push([own.name.into(), own.summary.into(), own.source.into(), here.into()]);
     }
     table
 }

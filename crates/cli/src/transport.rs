@@ -1,6 +1,7 @@
 //! Which transport carries the flows: the one place where the command line chooses among them.
 
-use firstflight_lab::{Generator, Lab, LabError, LinkKind, LinuxControl};
+use firstflight_kernel::catalogue::PAIRS;
+use firstflight_lab::{Generator, Lab, LinkKind, LinuxControl};
 use firstflight_runner::{Options, Report};
 use firstflight_scenario::{ControlSpec, Resolved, Scenario, nearest};
 
@@ -94,12 +95,7 @@ impl Transport {
     pub(crate) fn full_name(self, spec: &ControlSpec) -> Result<String, Failure> {
         match self {
             Self::Sim => Ok(firstflight_runner::Control::resolve(spec)?.full),
-            // What this machine or build lacks is for the run to say: it is no fault of the name.
-            Self::Linux(_) => match LinuxControl::resolve(spec) {
-                Ok(control) => Ok(control.full),
-                Err(LabError::Lacks(_)) => Ok(spec.text.clone()),
-                Err(error) => Err(error.into()),
-            },
+            Self::Linux(_) => Ok(LinuxControl::resolve(spec)?.full),
         }
     }
 
@@ -114,6 +110,13 @@ impl Transport {
             Self::Linux(lab) => Ok(firstflight_lab::run(scenario, options, lab)?),
         }
     }
+}
+
+/// The transports that run a policy, by its name: eBPF has not all of them.
+pub(crate) fn transports_of(policy: &str) -> Vec<&'static str> {
+    let in_kernel = PAIRS.iter().any(|pair| pair.startup == policy || pair.avoidance == policy);
+    let runs = |transport: &&str| *transport != "linux" || in_kernel;
+    TRANSPORTS.iter().copied().filter(runs).collect()
 }
 
 /// The names of the transports of this build.

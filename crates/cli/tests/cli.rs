@@ -6,6 +6,8 @@ mod bad_input;
 mod commands;
 #[path = "cli/kernel.rs"]
 mod kernel;
+#[path = "cli/lab.rs"]
+mod lab;
 #[path = "cli/predict.rs"]
 mod predict;
 #[path = "cli/process.rs"]

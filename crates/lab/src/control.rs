@@ -118,7 +118,7 @@ impl LinuxControl {
         }
         let (name, full) = (&self.kernel_name, &self.full);
         let remedy = if name.starts_with("ff_") {
-            format!("`firstflight kernel load '{full}'` loads it")
+            "a build with `--features kernel` loads it for the run".to_owned()
         } else {
             format!("`modprobe tcp_{name}` loads it where it is a module")
         };
@@ -219,6 +219,6 @@ mod tests {
         let mut control = resolve("linux-reno").unwrap();
         control.kernel_name = "ff_never".to_owned();
         let problem = control.check().unwrap_err().to_string();
-        assert!(problem.contains("`firstflight kernel load"), "{problem}");
+        assert!(problem.contains("--features kernel"), "{problem}");
     }
 }

@@ -7,7 +7,7 @@ use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, nearest};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::transport::TRANSPORTS;
+use crate::transport::transports_of;
 
 /// The document of `list --json`.
 #[derive(Debug, Serialize)]
@@ -20,6 +20,8 @@ pub(crate) struct Catalogue {
     pub(crate) avoidances: Vec<Policy>,
     /// Short names of pairs.
     pub(crate) aliases: Vec<Alias>,
+    /// The kernel's own controls, which run on linux alone.
+    pub(crate) kernels_own: Vec<KernelsOwn>,
     /// Sets of endpoint constants.
     pub(crate) profiles: Vec<Profile>,
     /// Flags of `compare` and `run`, with the scenario keys they set.
@@ -38,7 +40,7 @@ pub(crate) struct Policy {
     /// It sets a pacing rate.
     pub(crate) paced: bool,
     /// The transports of this build that run it.
-    pub(crate) transports: &'static [&'static str],
+    pub(crate) transports: Vec<&'static str>,
     /// What can be set.
     pub(crate) knobs: Vec<Knob>,
 }
@@ -67,6 +69,19 @@ pub(crate) struct Alias {
     pub(crate) control: &'static str,
     /// Who calls it so.
     pub(crate) source: &'static str,
+}
+
+/// A control of the kernel's own.
+#[derive(Debug, Serialize)]
+pub(crate) struct KernelsOwn {
+    /// As users write it.
+    pub(crate) name: &'static str,
+    /// One line: what it does.
+    pub(crate) summary: &'static str,
+    /// Paper or RFC, and the kernel's file.
+    pub(crate) source: &'static str,
+    /// Whether the running kernel has it.
+    pub(crate) here: bool,
 }
 
 /// A set of endpoint constants.
@@ -114,12 +129,20 @@ impl Catalogue {
             default: f.default,
             help: f.help,
         };
+        let here = firstflight_lab::control::available();
+        let own = |own: &firstflight_lab::control::Own| KernelsOwn {
+            name: own.name,
+            summary: own.summary,
+            source: own.source,
+            here: own.name.strip_prefix("linux-").is_some_and(|n| here.iter().any(|h| h == n)),
+        };
         Self {
             schema: "firstflight/list@1",
             version: env!("CARGO_PKG_VERSION"),
             startups: STARTUPS.iter().map(Policy::of).collect(),
             avoidances: AVOIDANCES.iter().map(Policy::of).collect(),
             aliases: ALIASES.iter().map(alias).collect(),
+            kernels_own: firstflight_lab::control::OWN.iter().map(own).collect(),
             profiles: [Named::Rfc, Named::Ns2, Named::Linux].map(Profile::of).into(),
             path_flags: PathFlags::ALL.iter().map(flag).collect(),
         }
@@ -149,6 +172,7 @@ impl Catalogue {
         }
         self.startups.retain(|policy| startups.iter().any(|startup| startup == policy.name));
         self.avoidances.retain(|policy| avoidances.iter().any(|avoid| avoid == policy.name));
+        self.kernels_own.retain(|own| own.name == name);
         self.profiles.retain(|profile| profile.name == name);
         let bare = name.trim_start_matches('-');
         self.path_flags.retain(|flag| flag.name.trim_start_matches('-') == bare);
@@ -166,6 +190,7 @@ impl Catalogue {
     fn names(&self) -> Vec<String> {
         let policies = self.startups.iter().chain(&self.avoidances).map(|policy| policy.name);
         let aliases = self.aliases.iter().map(|alias| alias.name);
+        let aliases = aliases.chain(self.kernels_own.iter().map(|own| own.name));
         let flags = self.path_flags.iter().map(|flag| flag.name.trim_start_matches('-'));
         let profiles = self.profiles.iter().map(|profile| profile.name.as_str());
         policies.chain(aliases).chain(flags).chain(profiles).map(str::to_owned).collect()
@@ -179,7 +204,7 @@ impl Policy {
             summary: listing.summary,
             source: listing.source,
             paced: listing.paced,
-            transports: TRANSPORTS,
+            transports: transports_of(listing.name),
             knobs: listing.knobs.iter().map(Knob::of).collect(),
         }
     }

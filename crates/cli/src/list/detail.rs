@@ -16,6 +16,13 @@ pub(super) fn text(catalogue: &Catalogue) -> String {
     }
     parts.extend(catalogue.startups.iter().map(|startup| policy("start-up", startup)));
     parts.extend(catalogue.avoidances.iter().map(|avoidance| policy("avoidance", avoidance)));
+    for own in &catalogue.kernels_own {
+        let here = if own.here { "this kernel has it" } else { "this kernel has it not" };
+        let (name, summary, source) = (own.name, own.summary, own.source);
+        parts.push(format!(
+            "the kernel's own {name}\n  {summary}\n  source: {source}\n  runs on: linux; {here}\n"
+        ));
+    }
     for profile in &catalogue.profiles {
         let mut part = format!("profile {}\n", profile.name);
         for constant in &profile.constants {

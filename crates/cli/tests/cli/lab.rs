@@ -1,0 +1,113 @@
+//! `--on linux` and `link`: what they refuse without any kernel, and on one what they leave behind.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::process::{Outcome, Place, run};
+
+/// `false`, with a word about why, where the machine cannot; there the lab may be required.
+fn able(outcome: &Outcome) -> bool {
+    if outcome.code != 3 {
+        return true;
+    }
+    let required = std::env::var_os("FIRSTFLIGHT_REQUIRE_LAB").is_some_and(|value| value == "1");
+    assert!(!required, "the lab is required here, but {}", outcome.stderr);
+    assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    eprintln!("skipped: {}", outcome.stderr);
+    false
+}
+
+#[test]
+fn wrong_words_are_refused_before_anything_is_made() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["compare", "linux-qubic", "--on", "linux"], "did you mean `linux-cubic`"),
+        (&["compare", "linux-reno", "--on", "linux", "--link", "tap"], "accepted: tun, netem"),
+        (&["compare", "newreno", "--link", "tun"], "`--on linux`"),
+        (&["compare", "linux-reno"], "unknown start-up `linux-reno`"),
+        (&["compare", "linux-reno", "--on", "linux", "--recovery", "reno"], "tcp_sack"),
+        (&["link", "--rate", "40"], "--rate: "),
+        (&["link", "--loss", "ge:1%"], "ge:0.5%,20%"),
+        (&["link", "--rate-trace", "no-such-file"], "no-such-file"),
+        (&["link", "--mtu", "100"], "accepted: 576 to 65521"),
+    ];
+    for (words, part) in cases {
+        let outcome = run(words);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{words:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(part), "{words:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_comparison_on_linux_has_the_schema_of_all_transports() {
+    let words = "compare linux-reno linux-cubic --on linux --link tun --duration 1s --json";
+    let outcome = run(&words.split(' ').collect::<Vec<_>>());
+    if !able(&outcome) {
+        return;
+    }
+    let results: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(results["schema"], "firstflight/results@1");
+    for (run, name) in results["runs"].as_array().unwrap().iter().zip(["reno", "cubic"]) {
+        assert_eq!(run["transport"], "linux");
+        assert_eq!(run["control"], format!("linux-{name}"));
+        assert_eq!(run["lab"]["link"], "tun");
+        assert!(run["flows"][0]["delivered_bytes"].as_u64().unwrap() > 0, "{run}");
+        assert!(run["lab"]["late_p99_us"].as_f64().unwrap() >= 0.0);
+    }
+}
+
+/// The processes that a program has started, by their number.
+fn children(parent: &Child) -> Vec<String> {
+    let line = format!("PPid:\t{}", parent.id());
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let is_child = |name: &String| {
+        let status = std::fs::read_to_string(format!("/proc/{name}/status")).unwrap_or_default();
+        status.lines().any(|found| found == line)
+    };
+    processes.filter_map(|entry| entry.file_name().into_string().ok()).filter(is_child).collect()
+}
+
+fn started(place: &Place, generator: &str) -> Option<Child> {
+    let words = ["compare", "linux-reno", "--on", "linux", "--link", "tun", "--duration", "60s"];
+    let mut command = place.command(&words);
+    command.args(["--generator", generator]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    match child.try_wait().unwrap() {
+        None => Some(child),
+        Some(status) => {
+            let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+            let code = status.code().unwrap();
+            assert!(!able(&Outcome { code, stdout: String::new(), stderr }), "it ended: {code}");
+            None
+        }
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+}
+
+#[test]
+fn nothing_is_left_after_ctrl_c_nor_after_a_kill() {
+    let place = Place::new();
+    for (name, code) in [("-INT", Some(130)), ("-KILL", None)] {
+        for generator in ["own", "iperf3"] {
+            let Some(mut child) = started(&place, generator) else { return };
+            let started = children(&child);
+            assert_eq!(started.is_empty(), generator == "own", "{started:?}");
+            signal(&child, name);
+            assert_eq!(child.wait().unwrap().code(), code, "{name} {generator}");
+            // The kernel needs a moment to end the children of a process that was killed.
+            let gone = |pid: &String| !std::path::Path::new("/proc").join(pid).exists();
+            let over = (0..100).any(|_| {
+                std::thread::sleep(Duration::from_millis(50));
+                started.iter().all(gone)
+            });
+            assert!(over, "{started:?} outlived {name}");
+        }
+    }
+    assert!(place.files().is_empty());
+}
