@@ -1,10 +1,15 @@
 //! Makes of quinn's log one that qvis draws.
 //!
-//! quinn 0.11 writes 0.3 through the crate `qlog`, but leaves `raw.length` empty and puts the
-//! length into the packet's header, calls the vantage point unknown, writes no `common_fields`, and
-//! has no event for the state of the congestion controller. Here each record is completed as it
-//! passes. What quinn does not tell cannot be added: which packets an ACK acknowledged, and how
-//! long received packets were.
+//! quinn 0.11 writes 0.3 through the crate `qlog`, but
+//! - leaves `raw.length` empty and puts the length into the packet's header,
+//! - writes RTTs in seconds, where the schema has milliseconds,
+//! - changes the `group_id` during the handshake, so that one connection looks like two,
+//! - puts a packet's arrival behind what it sent meanwhile, so that times go back,
+//! - calls the vantage point unknown and writes no `common_fields`,
+//! - has no event for the state of the congestion controller.
+//!
+//! Here each record is put right as it passes. What quinn does not tell cannot be added: which
+//! packets an ACK acknowledged, and how long received packets were.
 
 use std::io::{self, Write};
 
@@ -18,7 +23,7 @@ use crate::write::{Header, write_record};
 /// Asked before each event whether the congestion controller has changed its state.
 pub type Probe = Box<dyn FnMut() -> Option<State> + Send + Sync>;
 
-/// A writer between quinn and a file.
+/// A writer between quinn and the file of one connection.
 pub struct Completing<W: Write> {
     to: W,
     header: Header,
@@ -26,12 +31,14 @@ pub struct Completing<W: Write> {
     /// The record that is not yet complete.
     pending: Vec<u8>,
     begun: bool,
+    /// The time of the record before.
+    time: f64,
 }
 
 impl<W: Write> Completing<W> {
     /// Writes to `to`, with this header instead of quinn's.
     pub fn new(to: W, header: Header, probe: Probe) -> Self {
-        Self { to, header, probe, pending: Vec::new(), begun: false }
+        Self { to, header, probe, pending: Vec::new(), begun: false, time: 0.0 }
     }
 
     /// Writes what is held back: nothing comes any more.
@@ -67,13 +74,14 @@ impl<W: Write> Completing<W> {
             self.begun = true;
             return write_record(&mut self.to, &self.header.record());
         }
+        if let Some(time) = record.get("time").and_then(Value::as_f64) {
+            self.time = self.time.max(time);
+            record["time"] = json!(self.time);
+        }
         if let Some(state) = (self.probe)() {
-            let at_ms = record.get("time").and_then(Value::as_f64).unwrap_or(0.0);
-            let mut change = encode::event(&Event { at_ms, what: What::State(state) });
-            // qvis takes a log whose first event has a group to have groups everywhere.
-            if let Some(group) = record.get("group_id") {
-                change["group_id"] = group.clone();
-            }
+            let mut change = encode::event(&Event { at_ms: 0.0, what: What::State(state) });
+            // Not a rounded one, which might be later than the next.
+            change["time"] = json!(self.time);
             write_record(&mut self.to, &change)?;
         }
         complete(&mut record);
@@ -81,12 +89,28 @@ impl<W: Write> Completing<W> {
     }
 }
 
-/// The length goes where version 0.3 has it (main-schema-05, section 5.1: `RawInfo`), but for lost
-/// packets, which have no `raw` there.
 fn complete(record: &mut Value) {
-    if record.get("name").and_then(Value::as_str) == Some("recovery:packet_lost") {
-        return;
+    if let Some(fields) = record.as_object_mut() {
+        fields.remove("group_id");
     }
+    let name = record.get("name").and_then(Value::as_str).unwrap_or_default();
+    match name {
+        "recovery:metrics_updated" => RTTS.iter().for_each(|rtt| in_milliseconds(record, rtt)),
+        "transport:packet_sent" | "transport:packet_received" => move_length(record),
+        _ => {}
+    }
+}
+
+fn in_milliseconds(record: &mut Value, rtt: &str) {
+    if let Some(value) = record.pointer_mut(&format!("/data/{rtt}"))
+        && let Some(seconds) = value.as_f64()
+    {
+        *value = encode::time(seconds * 1e3);
+    }
+}
+
+/// The length goes where version 0.3 has it (main-schema-05, section 5.1: `RawInfo`).
+fn move_length(record: &mut Value) {
     let Some(data) = record.get_mut("data").and_then(Value::as_object_mut) else { return };
     let Some(header) = data.get_mut("header").and_then(Value::as_object_mut) else { return };
     let length = header.remove("length");
@@ -118,3 +142,5 @@ impl<W: Write> Drop for Completing<W> {
         let _ = self.finish();
     }
 }
+
+const RTTS: [&str; 4] = ["min_rtt", "smoothed_rtt", "latest_rtt", "rtt_variance"];

@@ -29,6 +29,7 @@ impl Connection {
     pub fn curves(&self, until_s: f64) -> Curves {
         let mut curves = Curves::default();
         let (mut lost, mut sent) = (0.0, 0.0);
+        let answered_ms = self.first_answer_ms();
         for event in self.events.iter().take_while(|event| event.at_ms <= until_s * 1e3) {
             let at = event.at_ms / 1e3;
             let put = |curve: &mut Vec<(f64, f64)>, value: Option<f64>| {
@@ -39,9 +40,11 @@ impl Connection {
                     put(&mut curves.cwnd, metrics.congestion_window.map(|bytes| bytes as f64));
                     put(&mut curves.ssthresh, metrics.ssthresh.map(|bytes| bytes as f64));
                     put(&mut curves.in_flight, metrics.bytes_in_flight.map(|bytes| bytes as f64));
-                    put(&mut curves.smoothed_rtt, metrics.smoothed_rtt_ms);
-                    put(&mut curves.latest_rtt, metrics.latest_rtt_ms);
-                    put(&mut curves.min_rtt, metrics.min_rtt_ms);
+                    if event.at_ms >= answered_ms {
+                        put(&mut curves.smoothed_rtt, metrics.smoothed_rtt_ms);
+                        put(&mut curves.latest_rtt, metrics.latest_rtt_ms);
+                        put(&mut curves.min_rtt, metrics.min_rtt_ms);
+                    }
                 }
                 What::Lost(batch) => {
                     lost += batch.packets as f64;

@@ -17,7 +17,7 @@ pub(crate) fn event(event: &Event) -> Value {
 }
 
 /// Milliseconds with a fraction, to the nanosecond: more digits are noise of the conversion.
-fn time(ms: f64) -> Value {
+pub(crate) fn time(ms: f64) -> Value {
     let rounded = (ms * 1e6).round() / 1e6;
     json!(if rounded.is_finite() { rounded } else { 0.0 })
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::error::QlogError;
-use crate::event::Event;
+use crate::event::{Event, What};
 use crate::fields::{real_of, text_of};
 use crate::frame::{Framed, take_apart};
 use crate::translate::translate;
@@ -64,6 +64,15 @@ impl Log {
     /// The connection with most to draw.
     pub fn richest(&self) -> Option<&Connection> {
         self.connections.iter().max_by_key(|connection| connection.events.len())
+    }
+}
+
+impl Connection {
+    /// When the first packet came back, milliseconds. RTTs told before are a stack's guess
+    /// (RFC 9002, section 6.2.2) and no measurement. 0 of a log without packets.
+    pub(crate) fn first_answer_ms(&self) -> f64 {
+        let answers = self.events.iter().filter(|event| matches!(event.what, What::Received(_)));
+        answers.map(|event| event.at_ms).next().unwrap_or(0.0)
     }
 }
 
@@ -147,6 +156,8 @@ struct Trace {
     vantage: String,
     /// Milliseconds per unit of time.
     to_ms: f64,
+    /// Milliseconds per unit of an RTT.
+    rtt_to_ms: f64,
     /// Each time counts from the event before.
     delta: bool,
     now: f64,
@@ -174,13 +185,14 @@ impl Trace {
         let units = text_of(configuration, &["time_units"]);
         let format = text_of(common, &["time_format"]).unwrap_or_default();
         let columns = columns.and_then(Columns::of);
-        let vantage = trace.get("vantage_point").and_then(|point| text_of(point, &["type"]));
+        let to_ms = if units.as_deref() == Some("us") { 1e-3 } else { 1.0 };
         Self {
             title: text_of(trace, &["title"])
                 .or_else(|| text_of(file, &["title"]))
                 .unwrap_or_default(),
-            vantage: vantage.unwrap_or_default(),
-            to_ms: if units.as_deref() == Some("us") { 1e-3 } else { 1.0 },
+            vantage: vantage(trace).unwrap_or_default(),
+            to_ms,
+            rtt_to_ms: if is_quinns(trace) { 1e3 } else { to_ms },
             delta: format == "delta" || format == "relative_to_previous_event",
             now: 0.0,
             columns,
@@ -210,7 +222,7 @@ impl Trace {
         self.now = if self.delta { self.now + time } else { time };
         let group = event.get("group_id").map(ToString::to_string).unwrap_or_default();
         let now = self.now;
-        let whats = translate(&name, data, self.to_ms);
+        let whats = translate(&name, data, self.rtt_to_ms);
         let connection = self.group(group);
         *connection.names.entry(name).or_default() += 1;
         connection.events.extend(whats.into_iter().map(|what| Event { at_ms: now, what }));
@@ -238,6 +250,18 @@ impl Trace {
         }
         self.connections
     }
+}
+
+fn vantage(trace: &Value) -> Option<String> {
+    text_of(trace.get("vantage_point")?, &["type"])
+}
+
+/// quinn 0.11 writes RTTs in seconds, and its header has no name in it. It is known by what no
+/// other stack has together: an unknown vantage point, a `time_offset`, no `common_fields`.
+fn is_quinns(trace: &Value) -> bool {
+    vantage(trace).as_deref() == Some("unknown")
+        && trace.pointer("/configuration/time_offset").is_some()
+        && trace.get("common_fields").is_none()
 }
 
 impl Columns {

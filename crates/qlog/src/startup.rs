@@ -75,16 +75,17 @@ impl Connection {
     pub fn summary(&self) -> Summary {
         let last = self.events.last().map_or(0.0, |event| event.at_ms);
         let mut summary = Summary { duration_s: last / 1e3, ..Summary::default() };
-        self.events.iter().for_each(|event| summary.count(event));
+        let answered = self.first_answer_ms();
+        self.events.iter().for_each(|event| summary.count(event, event.at_ms >= answered));
         summary.exit = exit(&self.events);
         summary
     }
 }
 
 impl Summary {
-    fn count(&mut self, event: &Event) {
+    fn count(&mut self, event: &Event, answered: bool) {
         match &event.what {
-            What::Metrics(metrics) => self.measure(metrics),
+            What::Metrics(metrics) => self.measure(metrics, answered),
             What::Sent(packet) => {
                 self.packets_sent += 1;
                 let length = packet.length.unwrap_or(0);
@@ -98,13 +99,16 @@ impl Summary {
         }
     }
 
-    fn measure(&mut self, metrics: &Metrics) {
+    fn measure(&mut self, metrics: &Metrics, answered: bool) {
         if let Some(cwnd) = metrics.congestion_window {
             self.initial_cwnd_bytes.get_or_insert(cwnd);
             self.final_cwnd_bytes = Some(cwnd);
         }
         self.peak_cwnd_bytes = self.peak_cwnd_bytes.max(metrics.congestion_window);
         self.peak_in_flight_bytes = self.peak_in_flight_bytes.max(metrics.bytes_in_flight);
+        if !answered {
+            return;
+        }
         let largest = self.peak_smoothed_rtt_ms.unwrap_or(0.0);
         if let Some(rtt) = metrics.smoothed_rtt_ms {
             self.peak_smoothed_rtt_ms = Some(rtt.max(largest));

@@ -13,7 +13,7 @@ use crate::event::{Lost, Metrics, Packet, PacketType, State, What};
 use crate::fields::{any, count, count_of, real_of, text_of};
 
 /// What a record says about start-up, in the one set of events; empty if nothing. `to_ms` makes
-/// milliseconds of the log's unit of time.
+/// milliseconds of the log's RTTs.
 pub(crate) fn translate(name: &str, data: &Value, to_ms: f64) -> Vec<What> {
     let name = name.rsplit(':').next().unwrap_or(name).to_ascii_lowercase();
     match name.as_str() {

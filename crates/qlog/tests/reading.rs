@@ -43,6 +43,16 @@ fn quiche_and_quinn_sequences_of_0_3() {
 }
 
 #[test]
+fn quinn_s_own_rtts_are_seconds() {
+    let header = r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"vantage_point":
+        {"type":"unknown"},"configuration":{"time_offset":0.0}}}"#;
+    let event = r#"{"time":1,"name":"recovery:metrics_updated","data":{"smoothed_rtt":0.25}}"#;
+    let rtt = |header| read(&sequence(&[header, event])).connections[0].summary();
+    assert_eq!(rtt(header).peak_smoothed_rtt_ms, Some(250.0));
+    assert_eq!(rtt(HEADER).peak_smoothed_rtt_ms, Some(0.25));
+}
+
+#[test]
 fn drafts_from_09_on_have_other_headers_and_names() {
     let header = r#"{"file_schema":"urn:ietf:params:qlog:file:sequential",
         "serialization_format":"application/qlog+json-seq","trace":{"common_fields":

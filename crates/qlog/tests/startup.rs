@@ -1,6 +1,6 @@
 //! How the end of start-up is found in logs that tell it in different ways.
 
-use firstflight_qlog::{Connection, Event, Evidence, Exit, Lost, Metrics, State, What};
+use firstflight_qlog::{Connection, Event, Evidence, Exit, Lost, Metrics, Packet, State, What};
 
 fn cwnd(at_ms: f64, bytes: u64) -> Event {
     let metrics = Metrics {
@@ -87,6 +87,19 @@ fn hystart_and_application_limits_are_not_the_end() {
         state(5.0, Some("application_limited"), "recovery"),
     ];
     assert_eq!(told(&events), (0.005, why("loss"), Evidence::State, Some(10), 1));
+}
+
+#[test]
+fn an_rtt_before_the_first_answer_is_a_guess() {
+    let answer = Event { at_ms: 40.0, what: What::Received(Packet::default()) };
+    let rtt = |at_ms: f64, ms: f64| {
+        let metrics = Metrics { smoothed_rtt_ms: Some(ms), ..Metrics::default() };
+        Event { at_ms, what: What::Metrics(metrics) }
+    };
+    let events = vec![rtt(0.0, 333.0), answer, rtt(40.0, 41.0)];
+    let connection = Connection { events, ..Connection::default() };
+    assert_eq!(connection.summary().peak_smoothed_rtt_ms, Some(41.0));
+    assert_eq!(connection.curves(1.0).smoothed_rtt, [(0.04, 41.0)]);
 }
 
 #[test]
