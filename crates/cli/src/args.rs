@@ -6,7 +6,9 @@ use clap::error::{Error, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
-use crate::{compare, completions, kernel, link, list, output, predict, reproduce, run, show};
+use crate::{
+    compare, completions, kernel, link, list, output, predict, recv, reproduce, run, send, show,
+};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
 #[derive(Debug, Parser)]
@@ -29,6 +31,8 @@ enum Command {
     Run(run::Args),
     Predict(predict::Args),
     Show(show::Args),
+    Send(send::Args),
+    Recv(recv::Args),
     Link(link::Args),
     Kernel(kernel::Args),
     List(list::Args),
@@ -42,6 +46,7 @@ Examples:
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
   firstflight run scenario.toml --json
   firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe
+  firstflight send HOST:4433 big.iso --pin ... a file over QUIC, with `firstflight recv` there
   firstflight show connection.sqlog            a connection's start-up, drawn from its qlog
   firstflight list astart
 
@@ -70,6 +75,8 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Predict(args) => predict::predict(&args),
         Command::Show(args) => show::show(&args),
+        Command::Send(args) => send::send(args),
+        Command::Recv(args) => recv::recv(args),
         Command::Link(args) => link::link(&args),
         Command::Kernel(args) => kernel::kernel(&args),
         Command::List(args) => list::list(&args),

@@ -11,6 +11,7 @@ use firstflight_report::ReportError;
 use firstflight_reproduce::ReproduceError;
 use firstflight_runner::{ControlProblem, RunError};
 use firstflight_scenario::ScenarioError;
+use firstflight_transfer::TransferError;
 
 /// A command that did what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,9 @@ pub(crate) enum Failure {
     /// A file that is no qlog.
     #[error(transparent)]
     Qlog(#[from] QlogError),
+    /// A transfer that came to nothing.
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
     /// A report that cannot be made or written.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -98,6 +102,7 @@ impl Failure {
                 ReproduceError::Unknown { .. } | ReproduceError::Report(_) => 2,
                 _ => 1,
             },
+            Self::Transfer(error) => transfer_code(error),
             Self::NoTransport(_) | Self::Lacks(_) => 3,
             Self::Interrupted => 130,
             _ => 2,
@@ -122,6 +127,16 @@ impl From<LoadError> for Failure {
             LoadError::Taken(_) => Self::Broke(format!("kernel load: {error}")),
             LoadError::Refused { .. } => Self::Lacks(format!("kernel load: {error}")),
         }
+    }
+}
+
+/// What could be known before anybody was asked is the user's, the rest is the transfer's.
+fn transfer_code(error: &TransferError) -> u8 {
+    match error {
+        TransferError::Control(_) | TransferError::Input(_) | TransferError::Address { .. } => 2,
+        TransferError::Machine(_) => 3,
+        TransferError::Interrupted { .. } => 130,
+        _ => 1,
     }
 }
 

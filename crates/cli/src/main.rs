@@ -18,11 +18,14 @@ mod page;
 mod path_args;
 mod predict;
 mod progress;
+mod recv;
 mod reproduce;
 mod run;
+mod send;
 mod show;
 mod summary;
 mod trace;
+mod transfer;
 mod transport;
 
 use std::process::ExitCode;

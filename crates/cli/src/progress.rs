@@ -18,8 +18,17 @@ pub(crate) struct Progress {
 impl Progress {
     /// A bar that appears after half a second if standard error is a terminal.
     pub(crate) fn new(steps: usize) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template(LOOK) {
+        Self::looking(LOOK, Some(steps as u64))
+    }
+
+    /// The same for bytes; without a total only what has come and how fast.
+    pub(crate) fn of_bytes(total: Option<u64>) -> Self {
+        Self::looking(if total.is_some() { LOOK_BYTES } else { LOOK_ENDLESS }, total)
+    }
+
+    fn looking(look: &str, total: Option<u64>) -> Self {
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(look) {
             bar.set_style(style);
         }
         if !io::stderr().is_terminal() {
@@ -42,6 +51,11 @@ impl Progress {
         self.bar.set_position(done as u64);
     }
 
+    /// So many bytes have come.
+    pub(crate) fn at(&self, bytes: u64) {
+        self.bar.set_position(bytes);
+    }
+
     /// What is being done, in a few words.
     pub(crate) fn say(&self, words: &str) {
         self.bar.set_message(words.to_owned());
@@ -60,6 +74,9 @@ impl Drop for Progress {
 }
 
 const LOOK: &str = "{spinner} {bar:30} {pos}/{len} {elapsed} {wide_msg}";
+const LOOK_BYTES: &str =
+    "{spinner} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}";
+const LOOK_ENDLESS: &str = "{spinner} {bytes} {bytes_per_sec} {elapsed} {wide_msg}";
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);

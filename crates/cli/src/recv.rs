@@ -1,0 +1,149 @@
+//! `recv`: takes what a `send` sends.
+
+use std::path::PathBuf;
+
+use firstflight_scenario::Size;
+use firstflight_transfer::{
+    Fingerprint, Inbox, Listening, Progress, Received, Store, TransferError,
+};
+use tokio::sync::watch;
+
+use crate::failure::{Failure, Status};
+use crate::output;
+use crate::transfer::{self, Common, interrupted, megabytes};
+
+/// Receive a file over QUIC
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Where to listen: HOST:PORT, or a port of this host alone; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4433")]
+    listen: String,
+    /// Where files go
+    #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "discard")]
+    dir: PathBuf,
+    /// Replace a file that has the same name
+    #[arg(long, conflicts_with = "discard")]
+    force: bool,
+    /// Store nothing, to measure: what comes is counted and checked
+    #[arg(long)]
+    discard: bool,
+    /// Take transfer after transfer until Ctrl-C
+    #[arg(long)]
+    serve: bool,
+    /// Take only from a sender whose certificate has this fingerprint [default: from any]
+    #[arg(long, value_name = "FINGERPRINT")]
+    pin: Vec<Fingerprint>,
+    /// The sender's certificate itself, in PEM
+    #[arg(long, value_name = "FILE.pem")]
+    trust: Vec<PathBuf>,
+    /// Flow-control window: how much may be on its way
+    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    window: Size,
+    /// Print the results as one JSON document; with --serve one after the other
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+const EXAMPLES: &str = "\
+The line that the sender has to type is printed on standard error. A file has the name NAME.part
+until all of it has come and its SHA-256 is right.
+
+Without --listen only this host is listened to, and without --pin or --trust anybody who reaches
+the address may send.
+
+Examples:
+  firstflight recv --listen 0.0.0.0:4433 --dir incoming
+  firstflight recv --discard --serve            the other end of measurements
+  firstflight recv --cert recv.pem --key recv.key --trust sender.pem";
+
+/// Runs the command.
+pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
+    if !args.discard {
+        output::check_directory("--dir", &args.dir)?;
+        if !args.dir.is_dir() {
+            std::fs::create_dir_all(&args.dir).map_err(|error| Failure::Directory {
+                flag: "--dir",
+                path: args.dir.display().to_string(),
+                problem: error.to_string(),
+            })?;
+        }
+    }
+    let identity = args.common.identity()?;
+    let fingerprint = identity.fingerprint();
+    let store = match args.discard {
+        true => Store::Discard,
+        false => Store::Directory { path: args.dir.clone(), replace: args.force },
+    };
+    let listening = Listening {
+        at: args.listen.clone(),
+        accepted: transfer::accepted(&args.pin, &args.trust)?,
+        identity,
+        timeout: args.common.timeout()?,
+        window: args.window.bytes(),
+        store,
+    };
+    let runtime = transfer::runtime()?;
+    runtime.block_on(async {
+        let inbox = Inbox::open(listening)?;
+        announce(&inbox, fingerprint, args.discard);
+        let outcome = take(&args, &inbox).await;
+        inbox.close(if outcome.is_ok() { "done" } else { "over" }).await;
+        outcome
+    })
+}
+
+/// Where it listens, and what the other side has to type.
+fn announce(inbox: &Inbox, fingerprint: Option<Fingerprint>, discard: bool) {
+    let address = inbox.address();
+    let pin = fingerprint.map_or(String::new(), |fingerprint| fingerprint.to_string());
+    let what = if discard { "--size 30MB" } else { "FILE" };
+    output::note(&format!("listening on {address}; the sender types"));
+    output::note(&format!("  firstflight send {address} {what} --pin {pin}"));
+}
+
+async fn take(args: &Args, inbox: &Inbox) -> Result<Status, Failure> {
+    loop {
+        let (tell, progress) = watch::channel(Progress::default());
+        let shown = tokio::spawn(transfer::show(progress));
+        let note = |text: String| output::complain(&text);
+        let received = firstflight_transfer::receive(inbox, &tell, note, interrupted()).await;
+        drop(tell);
+        // The bar must be gone before anything is printed; it ends with what it shows.
+        let _ = shown.await;
+        match received {
+            Ok(received) if args.json => {
+                output::print(&received.results(env!("CARGO_PKG_VERSION")).to_json()?)?;
+            }
+            Ok(received) => output::print(&text(&received))?,
+            Err(error @ TransferError::Interrupted { .. }) => return Err(error.into()),
+            // The next transfer may go well.
+            Err(error) if args.serve => output::complain(&error),
+            Err(error) => return Err(error.into()),
+        }
+        if !args.serve {
+            return Ok(Status::Done);
+        }
+    }
+}
+
+fn text(received: &Received) -> String {
+    let new = received.bytes - received.resumed;
+    let seconds = received.took.as_secs_f64();
+    let mbps = new as f64 * 8.0 / 1e6 / seconds.max(f64::MIN_POSITIVE);
+    let from = received.from;
+    let what = match &received.path {
+        Some(path) => format!("{}: {}", path.display(), megabytes(new)),
+        None => format!("{}, not stored,", megabytes(new)),
+    };
+    let mut text = format!("{what} from {from} in {seconds:.3} s, {mbps:.2} Mbps\n");
+    if received.resumed > 0 {
+        text.push_str(&format!("{} were there already\n", megabytes(received.resumed)));
+    }
+    if let Some(hash) = &received.sha256 {
+        text.push_str(&format!("sha256 {hash}\n"));
+    }
+    text
+}

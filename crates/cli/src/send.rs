@@ -1,0 +1,137 @@
+//! `send`: a file, or so many bytes, over QUIC to a `recv`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use firstflight_scenario::{Size, Time};
+use firstflight_transfer::{Fingerprint, Progress, Sending, Sent, Source};
+use tokio::sync::watch;
+
+use crate::failure::{Failure, Status};
+use crate::transfer::{self, Common, megabytes};
+use crate::{output, transfer::interrupted};
+
+/// Send a file over QUIC with a chosen control
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Where `firstflight recv` listens: HOST:PORT, or a port of this host
+    #[arg(value_name = "TO")]
+    to: String,
+    /// The file
+    #[arg(value_name = "FILE", required_unless_present_any = ["size", "duration"])]
+    file: Option<PathBuf>,
+    /// Send so many bytes instead of a file, to measure
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["file", "duration"])]
+    size: Option<Size>,
+    /// Send for so long instead of a file, to measure
+    #[arg(long, value_name = "TIME", conflicts_with = "file")]
+    duration: Option<Time>,
+    /// Fingerprint of the receiver's certificate, as recv prints it
+    #[arg(long, value_name = "FINGERPRINT", required_unless_present = "trust")]
+    pin: Vec<Fingerprint>,
+    /// The receiver's certificate itself, in PEM
+    #[arg(long, value_name = "FILE.pem")]
+    trust: Vec<PathBuf>,
+    /// Congestion control: one of `firstflight list`, or quinn-newreno, quinn-cubic, quinn-bbr
+    #[arg(long, value_name = "CONTROL", default_value = "astart")]
+    control: String,
+    /// Name of the file there [default: the one it has here]
+    #[arg(long, value_name = "NAME", requires = "file")]
+    name: Option<String>,
+    /// Write a qlog that qvis and `firstflight show` open
+    #[arg(long, value_name = "FILE.sqlog")]
+    qlog: Option<PathBuf>,
+    /// Print the results as one JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+const EXAMPLES: &str = "\
+A transfer that broke off goes on where it stopped when the same file is sent again. The receiver
+gives the file its name once the SHA-256 of all of it is right.
+
+Examples:
+  firstflight send 192.0.2.7:4433 big.iso --pin sha256:5f1c...
+  firstflight send 192.0.2.7:4433 big.iso --pin sha256:5f1c... --control quinn-cubic
+  firstflight send 4433 --size 30MB --trust recv.pem --qlog a.sqlog --json   (to recv --discard)
+  firstflight show a.sqlog";
+
+/// Runs the command.
+pub(crate) fn send(args: Args) -> Result<Status, Failure> {
+    let sending = Sending {
+        source: source(&args),
+        accepted: transfer::accepted(&args.pin, &args.trust)?,
+        identity: args.common.identity()?,
+        timeout: args.common.timeout()?,
+        to: args.to,
+        name: args.name,
+        control: args.control.clone(),
+        qlog: args.qlog.clone(),
+    };
+    let runtime = transfer::runtime()?;
+    let (tell, progress) = watch::channel(Progress::default());
+    let sent = runtime.block_on(async {
+        let shown = tokio::spawn(transfer::show(progress));
+        let sent = firstflight_transfer::send(sending, tell, interrupted()).await;
+        // The bar must be gone before anything is printed; it ends with what it shows.
+        let _ = shown.await;
+        sent
+    })?;
+    if args.json {
+        let results = sent.results(&args.control, env!("CARGO_PKG_VERSION"));
+        output::print(&results.to_json()?)?;
+    } else {
+        output::print(&text(&sent, &args.control))?;
+    }
+    Ok(Status::Done)
+}
+
+fn source(args: &Args) -> Source {
+    match (&args.file, args.size, args.duration) {
+        (Some(file), ..) => Source::File(file.clone()),
+        (None, Some(size), _) => Source::Memory(size.bytes()),
+        (None, None, duration) => {
+            Source::Duration(Duration::from_nanos(duration.map_or(0, Time::ns)))
+        }
+    }
+}
+
+fn text(sent: &Sent, control: &str) -> String {
+    let seconds = sent.took.as_secs_f64();
+    let new = sent.bytes - sent.resumed;
+    let mbps = new as f64 * 8.0 / 1e6 / seconds.max(f64::MIN_POSITIVE);
+    let mut text = match &sent.name {
+        Some(name) => format!("{name}: {} to {}", megabytes(new), sent.to),
+        None => format!("{} to {}", megabytes(new), sent.to),
+    };
+    text.push_str(&format!(" in {seconds:.3} s, {mbps:.2} Mbps, {control}\n"));
+    if sent.resumed > 0 {
+        text.push_str(&format!("{} were there already\n", megabytes(sent.resumed)));
+    }
+    let path = sent.stats.path;
+    text.push_str(&format!(
+        "RTT {:.1} ms, {} of {} packets lost\n",
+        path.rtt.as_secs_f64() * 1e3,
+        path.lost_packets,
+        path.sent_packets
+    ));
+    text.push_str(&match &sent.record.exit {
+        Some(exit) => format!(
+            "start-up ended after {:.3} s by {} at a window of {:.1} kB\n",
+            exit.after.as_secs_f64(),
+            exit.reason,
+            exit.window as f64 / 1e3
+        ),
+        None => format!(
+            "no end of start-up; largest window {:.1} kB\n",
+            sent.record.peak_window as f64 / 1e3
+        ),
+    });
+    if let Some(hash) = &sent.sha256 {
+        text.push_str(&format!("sha256 {hash}\n"));
+    }
+    text
+}

@@ -1,0 +1,96 @@
+//! What `send` and `recv` share: the runtime that quinn needs, Ctrl-C, and the bar.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use firstflight_scenario::Time;
+use firstflight_transfer::{
+    Fingerprint, Identity, MAX_TIMEOUT, MIN_TIMEOUT, Progress as Reached, TransferError,
+};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::progress::Progress;
+
+/// Who one is, and how long silence may last.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Common {
+    /// Certificate of this side, in PEM [default: made on the fly]
+    #[arg(long, value_name = "FILE.pem", requires = "key")]
+    cert: Option<PathBuf>,
+    /// Its private key, in PEM
+    #[arg(long, value_name = "FILE.pem", requires = "cert")]
+    key: Option<PathBuf>,
+    /// Silence after which the other side counts as gone
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    timeout: Time,
+}
+
+impl Common {
+    pub(crate) fn identity(&self) -> Result<Identity, TransferError> {
+        match (&self.cert, &self.key) {
+            (Some(certificate), Some(key)) => Identity::load(certificate, key),
+            _ => Identity::make(),
+        }
+    }
+
+    pub(crate) fn timeout(&self) -> Result<Duration, Failure> {
+        let timeout = Duration::from_nanos(self.timeout.ns());
+        if (MIN_TIMEOUT..=MAX_TIMEOUT).contains(&timeout) {
+            return Ok(timeout);
+        }
+        let problem = format!(
+            "--timeout {}: out of range; accepted: {} s to {} s",
+            self.timeout,
+            MIN_TIMEOUT.as_secs(),
+            MAX_TIMEOUT.as_secs()
+        );
+        Err(Failure::Usage(problem))
+    }
+}
+
+/// Fingerprints given by themselves and in files.
+pub(crate) fn accepted(
+    pins: &[Fingerprint],
+    files: &[PathBuf],
+) -> Result<Vec<Fingerprint>, TransferError> {
+    let mut all = pins.to_vec();
+    for file in files {
+        all.extend(Fingerprint::all_in(file)?);
+    }
+    Ok(all)
+}
+
+/// quinn's tasks on two threads: one for the sockets and the ciphers, one for what waits.
+pub(crate) fn runtime() -> Result<Runtime, TransferError> {
+    let built = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    built.map_err(|error| TransferError::Machine(error.to_string()))
+}
+
+/// Ready after Ctrl-C.
+pub(crate) async fn interrupted() {
+    let stop = interrupt::listen();
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Shows how far the transfer is, until nobody tells any more.
+pub(crate) async fn show(mut progress: watch::Receiver<Reached>) {
+    let mut bar: Option<Progress> = None;
+    while progress.changed().await.is_ok() {
+        let Reached { bytes, total } = *progress.borrow_and_update();
+        bar.get_or_insert_with(|| Progress::of_bytes(total)).at(bytes);
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Bytes for people.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    format!("{:.3} MB", bytes as f64 / 1e6)
+}
+
+const LOOK: Duration = Duration::from_millis(50);

@@ -1,0 +1,14 @@
+//! `send` and `recv` over loopback: what arrives, and how they end when something is wrong.
+
+#[path = "transfer/ends.rs"]
+mod ends;
+#[path = "transfer/full_disk.rs"]
+mod full_disk;
+#[path = "transfer/whole.rs"]
+mod whole;
+
+#[path = "transfer/pair.rs"]
+mod pair;
+#[expect(dead_code, reason = "the other tests of the command line use the rest")]
+#[path = "cli/process.rs"]
+mod process;

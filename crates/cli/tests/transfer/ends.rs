@@ -1,0 +1,195 @@
+//! Transfers that break off: each side says why in one line, and no file has the final name that is
+//! not whole.
+
+use std::fs;
+use std::net::UdpSocket;
+
+use crate::pair::{Receiver, complaint, content, wait_for};
+use crate::process::Place;
+
+/// Long enough to be caught in the middle.
+const LONG: usize = 60_000_000;
+/// A first part of it that is surely more than one packet.
+const SOME: u64 = 2_000_000;
+
+#[test]
+fn a_killed_sender_is_missed_and_the_transfer_goes_on_where_it_stopped() {
+    let place = Place::new();
+    let sent = content(LONG);
+    place.write("f", &sent);
+    let receiver = Receiver::new(&place, &["--dir", "in", "--timeout", "1s"]);
+    let sending = receiver.sending(&place, &["f"]);
+    wait_for(&place, "in/f.part", SOME);
+    sending.kill();
+    let ended = receiver.running.end();
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let said = complaint(&ended);
+    assert!(said.contains("the sender vanished: nothing came from it for 1 s"), "{said}");
+    assert!(said.contains("bytes are kept in") && said.contains("f.part"), "{said}");
+    assert!(!place.path("in/f").exists());
+
+    let receiver = Receiver::new(&place, &["--dir", "in"]);
+    let outcome = receiver.send(&place, &["f"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.stdout.contains("were there already"), "{outcome:?}");
+    assert_eq!(receiver.running.end().code, 0);
+    assert!(fs::read(place.path("in/f")).unwrap() == sent, "the content differs");
+    assert!(!place.path("in/f.part").exists());
+}
+
+#[test]
+fn a_killed_receiver_is_missed_and_the_transfer_goes_on_where_it_stopped() {
+    let place = Place::new();
+    let sent = content(LONG);
+    place.write("f", &sent);
+    let receiver = Receiver::new(&place, &["--dir", "in"]);
+    let sending = receiver.sending(&place, &["f", "--timeout", "1s"]);
+    wait_for(&place, "in/f.part", SOME);
+    receiver.running.kill();
+    let ended = sending.end();
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let said = complaint(&ended);
+    assert!(said.contains("the receiver vanished: nothing came from it for 1 s"), "{said}");
+    assert!(said.contains("send it again to go on"), "{said}");
+    assert!(!place.path("in/f").exists());
+
+    let receiver = Receiver::new(&place, &["--dir", "in", "--json"]);
+    assert_eq!(receiver.send(&place, &["f"]).code, 0);
+    let ended = receiver.running.end();
+    let results: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let resumed = results["scenario"]["resumed_from_bytes"].as_u64().unwrap();
+    assert!(resumed >= SOME, "{resumed}");
+    let delivered = &results["runs"][0]["flows"][0]["delivered_bytes"];
+    assert_eq!(delivered.as_u64().unwrap() + resumed, LONG as u64);
+    assert!(fs::read(place.path("in/f")).unwrap() == sent, "the content differs");
+}
+
+#[test]
+fn ctrl_c_at_the_sender_is_told_to_both() {
+    let place = Place::new();
+    place.write("f", content(LONG));
+    let receiver = Receiver::new(&place, &["--dir", "in"]);
+    let sending = receiver.sending(&place, &["f"]);
+    wait_for(&place, "in/f.part", SOME);
+    sending.interrupt();
+    let (sender, receiver) = (sending.end(), receiver.running.end());
+    assert_eq!((sender.code, receiver.code), (130, 1), "{sender:?} {receiver:?}");
+    assert!(complaint(&sender).contains("interrupted; send it again to go on"), "{sender:?}");
+    let said = complaint(&receiver);
+    assert!(said.contains("the sender gave up: interrupted"), "{said}");
+    assert!(said.contains("bytes are kept in"), "{said}");
+    assert!(!place.path("in/f").exists() && place.path("in/f.part").exists());
+}
+
+#[test]
+fn ctrl_c_at_the_receiver_is_told_to_both() {
+    let place = Place::new();
+    place.write("f", content(LONG));
+    let receiver = Receiver::new(&place, &["--dir", "in"]);
+    let sending = receiver.sending(&place, &["f"]);
+    wait_for(&place, "in/f.part", SOME);
+    receiver.running.interrupt();
+    let (sender, receiver) = (sending.end(), receiver.running.end());
+    assert_eq!((sender.code, receiver.code), (1, 130), "{sender:?} {receiver:?}");
+    assert!(complaint(&sender).contains("the receiver gave up: interrupted"), "{sender:?}");
+    assert!(complaint(&receiver).contains("kept for the next attempt"), "{receiver:?}");
+    assert!(!place.path("in/f").exists() && place.path("in/f.part").exists());
+}
+
+#[test]
+fn nobody_there_is_told_with_what_to_look_at() {
+    let place = Place::new();
+    // A port that was free a moment ago, on which nothing listens.
+    let free = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let pin = format!("sha256:{}", "0".repeat(64));
+    let words = ["send", &free, "--size", "1kB", "--pin", &pin, "--timeout", "1s"];
+    let outcome = place.run(&words);
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    let said = complaint(&outcome);
+    assert!(said.contains(&format!("nobody answered at {free} within 1 s")), "{said}");
+}
+
+#[test]
+fn another_certificate_is_not_talked_to() {
+    let place = Place::new();
+    place.write("f", "secret");
+    let receiver = Receiver::new(&place, &["--dir", "in"]);
+    let pin = format!("sha256:{}", "0".repeat(64));
+    let outcome = place.run(&["send", &receiver.address, "f", "--pin", &pin]);
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    let said = complaint(&outcome);
+    assert!(said.contains("is not the one given with --pin: it showed sha256:"), "{said}");
+    assert!(said.contains(&receiver.pin), "{said}");
+    receiver.running.interrupt();
+    let ended = receiver.running.end();
+    assert_eq!(ended.code, 130, "recv goes on waiting for the right one: {ended:?}");
+    assert!(ended.stderr.contains("came to nothing"), "{ended:?}");
+    assert_eq!(fs::read_dir(place.path("in")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_file_that_is_there_is_kept_unless_force_is_given() {
+    let place = Place::new();
+    place.write("f", "new");
+    fs::create_dir(place.path("in")).unwrap();
+    place.write("in/f", "old");
+    let receiver = Receiver::new(&place, &["--dir", "in"]);
+    let outcome = receiver.send(&place, &["f"]);
+    let ended = receiver.running.end();
+    assert_eq!((outcome.code, ended.code), (1, 1), "{outcome:?} {ended:?}");
+    for said in [complaint(&outcome), complaint(&ended)] {
+        assert!(said.contains("there already; recv --force replaces it"), "{said}");
+    }
+    assert_eq!(fs::read(place.path("in/f")).unwrap(), b"old");
+
+    let receiver = Receiver::new(&place, &["--dir", "in", "--force"]);
+    assert_eq!(receiver.send(&place, &["f"]).code, 0);
+    assert_eq!(receiver.running.end().code, 0);
+    assert_eq!(fs::read(place.path("in/f")).unwrap(), b"new");
+}
+
+#[test]
+fn what_a_receiver_does_not_take_is_told_to_both() {
+    let place = Place::new();
+    place.write("f", "content");
+    let refused = |words: &[&str], part: &str| {
+        let receiver = Receiver::new(&place, &["--dir", "in"]);
+        let outcome = receiver.send(&place, words);
+        let ended = receiver.running.end();
+        assert_eq!((outcome.code, ended.code), (1, 1), "{outcome:?} {ended:?}");
+        assert!(complaint(&outcome).contains(part), "{outcome:?}");
+        assert!(complaint(&ended).contains(part), "{ended:?}");
+    };
+    refused(&["f", "--name", "../f"], "`../f` is no name of a file");
+    refused(&["f", "--name", "f.part"], "is no name of a file");
+    refused(&["--size", "1kB"], "recv --discard takes what belongs to none");
+    assert_eq!(fs::read_dir(place.path("in")).unwrap().count(), 0);
+    assert!(fs::read(place.path("f")).unwrap() == b"content");
+}
+
+#[test]
+fn wrong_words_are_told_before_anybody_is_asked() {
+    let place = Place::new();
+    place.write("f", "content");
+    place.write("no.pem", "no certificate");
+    let pin = format!("sha256:{}", "0".repeat(64));
+    let told = |words: &[&str], part: &str| {
+        let outcome = place.run(words);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
+        assert!(complaint(&outcome).contains(part), "no `{part}` in {outcome:?}");
+    };
+    told(&["send", "4433", "f"], "--pin");
+    told(&["send", "4433", "f", "--pin", "12"], "`12` is no fingerprint; accepted: sha256:");
+    told(&["send", "4433", "f", "--trust", "no.pem"], "no.pem: no certificate");
+    told(&["send", "4433", "--pin", &pin], "FILE");
+    told(&["send", "4433", "none", "--pin", &pin], "none: No such file");
+    told(&["send", "4433", ".", "--pin", &pin], "not a regular file");
+    told(&["send", "here", "f", "--pin", &pin], "here: invalid socket address");
+    told(&["send", "4433", "f", "--pin", &pin, "--control", "astrat"], "did you mean `astart`");
+    told(&["send", "4433", "f", "--pin", &pin, "--timeout", "1ms"], "accepted: 1 s to 3600 s");
+    told(&["send", "4433", "f", "--pin", &pin, "--qlog", "no/a.sqlog"], "--qlog no/a.sqlog");
+    told(&["send", "4433", "f", "--pin", &pin, "--cert", "no.pem"], "--key");
+    told(&["recv", "--listen", "1.2.3.4"], "HOST:PORT");
+    told(&["recv", "--dir", "f"], "f is not a directory");
+    told(&["recv", "--listen", "0", "--trust", "no.pem"], "no.pem: no certificate");
+}

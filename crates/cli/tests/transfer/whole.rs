@@ -1,0 +1,163 @@
+//! Transfers that come to their end.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::pair::{Receiver, content};
+use crate::process::{Outcome, Place};
+
+fn json(outcome: &Outcome) -> Value {
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    serde_json::from_str(&outcome.stdout).expect("standard output is one JSON document")
+}
+
+#[test]
+fn a_file_arrives_under_its_name_and_the_results_are_in_the_shared_schema() {
+    let place = Place::new();
+    let sent = content(3_000_000);
+    place.write("a file.bin", &sent);
+    let receiver = Receiver::new(&place, &["--dir", "in", "--json"]);
+    let words = ["a file.bin", "--control", "hoe+newreno", "--qlog", "log.sqlog", "--json"];
+    let results = json(&receiver.send(&place, &words));
+    let received = json(&receiver.running.end());
+
+    assert!(fs::read(place.path("in/a file.bin")).unwrap() == sent, "the content differs");
+    assert_eq!(fs::read_dir(place.path("in")).unwrap().count(), 1, "and nothing else is there");
+    assert_eq!(results["schema"], "firstflight/results@1");
+    let run = &results["runs"][0];
+    assert_eq!((&run["transport"], &run["control"]), (&"quic".into(), &"hoe+newreno".into()));
+    let flow = &run["flows"][0];
+    assert_eq!(flow["delivered_bytes"], 3_000_000);
+    assert!(flow["sent_packets"].as_u64().unwrap() >= 3_000_000 / 1_472);
+    let (rate, took) = (&flow["throughput_bps"], &flow["completion_time_s"]);
+    let bits = rate.as_f64().unwrap() * took.as_f64().unwrap();
+    assert!((bits - 24e6).abs() < 1.0, "{bits}");
+    assert_eq!(results["scenario"]["sha256"], received["scenario"]["sha256"]);
+    assert_eq!(received["runs"][0]["flows"][0]["delivered_bytes"], 3_000_000);
+    // Readers take documents of all transports for the same type.
+    let text = results.to_string();
+    let typed: firstflight_scenario::Results = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_value(&typed).unwrap(), results);
+}
+
+#[test]
+fn the_qlog_has_what_qvis_needs_and_shows_the_connection() {
+    let place = Place::new();
+    let receiver = Receiver::new(&place, &["--discard"]);
+    let words = ["--size", "1MB", "--control", "astart", "--qlog", "log.sqlog"];
+    assert_eq!(receiver.send(&place, &words).code, 0);
+    let log = fs::read_to_string(place.path("log.sqlog")).unwrap();
+    let mut records = log
+        .split('\u{1e}')
+        .skip(1)
+        .map(|record| serde_json::from_str::<Value>(record).expect("every record is JSON"));
+    let header = records.next().unwrap();
+    assert_eq!(
+        (&header["qlog_version"], &header["qlog_format"]),
+        (&"0.3".into(), &"JSON-SEQ".into())
+    );
+    assert_eq!(header["trace"]["vantage_point"]["type"], "client");
+    let mut last = 0.0;
+    for record in records {
+        let time = record["time"].as_f64().unwrap();
+        assert!(time >= last, "{record}");
+        last = time;
+        assert!(record.get("group_id").is_none(), "{record}");
+        let data = &record["data"];
+        if record["name"] == "transport:packet_sent" {
+            assert!(data["raw"]["length"].as_u64().unwrap() > 0, "{record}");
+            assert!(data["header"]["packet_number"].is_u64(), "{record}");
+            assert!(data["header"]["packet_type"].is_string(), "{record}");
+        }
+    }
+    let shown = json(&place.run(&["show", "log.sqlog", "--json"]));
+    let startup = &shown["startup"];
+    assert!(startup["bytes_sent"].as_u64().unwrap() > 1_000_000, "{startup}");
+    let rtt = startup["min_rtt_ms"].as_f64().unwrap();
+    assert!(rtt > 0.005, "RTTs are milliseconds, not quinn's seconds: {rtt}");
+}
+
+#[test]
+fn bytes_of_no_file_are_counted_and_a_duration_ends_by_itself() {
+    let place = Place::new();
+    for (words, bytes) in [(["--size", "2MB"], Some(2_000_000)), (["--duration", "300ms"], None)] {
+        let receiver = Receiver::new(&place, &["--discard", "--json"]);
+        let all: Vec<&str> = words.into_iter().chain(["--json"]).collect();
+        let sent = json(&receiver.send(&place, &all));
+        let received = json(&receiver.running.end());
+        let delivered =
+            |results: &Value| results["runs"][0]["flows"][0]["delivered_bytes"].as_u64().unwrap();
+        assert_eq!(delivered(&sent), delivered(&received));
+        assert!(delivered(&sent) > 0);
+        assert!(bytes.is_none_or(|bytes| delivered(&sent) == bytes));
+    }
+    assert_eq!(place.files(), [""; 0], "nothing is stored");
+}
+
+#[test]
+fn controls_of_ours_and_of_quinn_are_known_by_name() {
+    let place = Place::new();
+    let receiver = Receiver::new(&place, &["--discard", "--serve"]);
+    for control in ["tcpw", "slow-start(iw=32pkt)+cubic", "quinn-newreno", "quinn-bbr"] {
+        let words = ["--size", "300kB", "--control", control, "--json"];
+        let results = json(&receiver.send(&place, &words));
+        assert_eq!(results["runs"][0]["alias"], control);
+    }
+    let wrong = receiver.send(&place, &["--size", "1kB", "--control", "quinn-cubix"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("did you mean `quinn-cubic`"), "{wrong:?}");
+    receiver.running.interrupt();
+    assert_eq!(receiver.running.end().code, 130);
+}
+
+#[test]
+fn an_empty_file_is_a_file() {
+    let place = Place::new();
+    place.write("empty", "");
+    let receiver = Receiver::new(&place, &["--dir", "in"]);
+    assert_eq!(receiver.send(&place, &["empty", "--name", "other"]).code, 0);
+    assert_eq!(receiver.running.end().code, 0);
+    assert_eq!(fs::read(place.path("in/other")).unwrap(), b"");
+}
+
+#[test]
+fn a_partial_file_of_another_content_is_not_gone_on_with() {
+    let place = Place::new();
+    let sent = content(500_000);
+    place.write("f", &sent);
+    fs::create_dir(place.path("in")).unwrap();
+    for wrong in [vec![7; 100_000], vec![7; 600_000]] {
+        place.write("in/f.part", wrong);
+        let receiver = Receiver::new(&place, &["--dir", "in", "--force"]);
+        let outcome = receiver.send(&place, &["f"]);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        assert!(!outcome.stdout.contains("already"), "{outcome:?}");
+        assert_eq!(receiver.running.end().code, 0);
+        assert!(fs::read(place.path("in/f")).unwrap() == sent, "the content differs");
+    }
+}
+
+#[test]
+fn certificates_from_files_let_in_whom_they_name() {
+    let place = Place::new();
+    for name in ["recv", "send"] {
+        let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+        place.write(&format!("{name}.pem"), made.cert.pem());
+        place.write(&format!("{name}.key"), made.signing_key.serialize_pem());
+    }
+    let words = ["--cert", "recv.pem", "--key", "recv.key", "--trust", "send.pem", "--discard"];
+    let receiver = Receiver::new(&place, &words);
+    let to = receiver.address.clone();
+    let send = |words: &[&str]| {
+        let all = ["send", &to, "--size", "10kB", "--trust", "recv.pem", "--timeout", "5s"];
+        place.run(&all.into_iter().chain(words.iter().copied()).collect::<Vec<_>>())
+    };
+    let stranger = send(&[]);
+    assert_eq!(stranger.code, 1);
+    assert!(stranger.stderr.contains("does not accept this sender's"), "{stranger:?}");
+    assert_eq!(send(&["--cert", "send.pem", "--key", "send.key"]).code, 0);
+    let receiver = receiver.running.end();
+    assert_eq!(receiver.code, 0, "a stranger ends nothing");
+    assert!(receiver.stderr.contains("came to nothing"), "{receiver:?}");
+}

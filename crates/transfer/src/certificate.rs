@@ -1,0 +1,271 @@
+//! Who one talks to: self-signed certificates, known by their SHA-256.
+//!
+//! A certificate authority has nothing to say about two hosts that move a file between them, so
+//! none is asked: the receiver's fingerprint is printed there and given to the sender.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
+
+use crate::error::TransferError;
+use crate::hash::Sha256;
+
+/// The SHA-256 of a certificate, written `sha256:` and 64 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprint(Sha256);
+
+/// What is not a fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no fingerprint; accepted: sha256: and 64 hexadecimal digits, as recv prints it")]
+pub struct FingerprintProblem(String);
+
+/// A certificate and its key.
+#[derive(Debug)]
+pub struct Identity {
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    pub(crate) key: PrivateKeyDer<'static>,
+}
+
+impl Fingerprint {
+    fn of(certificate: &CertificateDer<'_>) -> Self {
+        Self(Sha256::of(certificate))
+    }
+
+    /// Those of all certificates in a PEM file.
+    ///
+    /// # Errors
+    /// A file that cannot be read or has none.
+    pub fn all_in(path: &Path) -> Result<Vec<Self>, TransferError> {
+        Ok(certificates(path)?.iter().map(Self::of).collect())
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", self.0)
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = FingerprintProblem;
+
+    /// Colons between the digits, as other tools write them, and upper case are fine.
+    fn from_str(text: &str) -> Result<Self, FingerprintProblem> {
+        let plain = text.trim().to_ascii_lowercase();
+        let plain = plain.strip_prefix("sha256:").unwrap_or(&plain).replace(':', "");
+        if plain.len() != 64 || !plain.chars().all(|digit| digit.is_ascii_hexdigit()) {
+            let shown: String = text.chars().take(80).collect();
+            return Err(FingerprintProblem(shown));
+        }
+        serde_json::from_value(plain.into())
+            .map(Self)
+            .map_err(|_| FingerprintProblem(text.to_owned()))
+    }
+}
+
+impl Identity {
+    /// Made on the fly, and gone with the program.
+    ///
+    /// # Errors
+    /// A machine without randomness.
+    pub fn make() -> Result<Self, TransferError> {
+        let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]);
+        let made = made.map_err(|error| TransferError::Input(error.to_string()))?;
+        let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
+        Ok(Self { chain: vec![made.cert.into()], key: key.into() })
+    }
+
+    /// From two PEM files.
+    ///
+    /// # Errors
+    /// Files that cannot be read, or hold something else.
+    pub fn load(certificate: &Path, key: &Path) -> Result<Self, TransferError> {
+        let chain = certificates(certificate)?;
+        let key = PrivateKeyDer::from_pem_file(key)
+            .map_err(|error| TransferError::Input(format!("{}: {error}", key.display())))?;
+        Ok(Self { chain, key })
+    }
+
+    /// Of its own certificate.
+    pub fn fingerprint(&self) -> Option<Fingerprint> {
+        self.chain.first().map(Fingerprint::of)
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TransferError> {
+    let wrong = |problem: String| {
+        TransferError::Input(format!(
+            "{}: {problem}; accepted: certificates in PEM",
+            path.display()
+        ))
+    };
+    let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect)
+        .map_err(|error| wrong(error.to_string()))?;
+    if certificates.is_empty() { Err(wrong("no certificate".to_owned())) } else { Ok(certificates) }
+}
+
+/// Trusts the certificates with these fingerprints, whatever their names and dates.
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    accepted: Vec<Fingerprint>,
+    provider: Arc<CryptoProvider>,
+    /// What was shown instead, for the message.
+    refused: Mutex<Option<Fingerprint>>,
+}
+
+impl Pinned {
+    pub(crate) fn new(accepted: Vec<Fingerprint>, provider: Arc<CryptoProvider>) -> Arc<Self> {
+        Arc::new(Self { accepted, provider, refused: Mutex::default() })
+    }
+
+    /// The certificate that was shown and is none of those trusted.
+    pub(crate) fn refused(&self) -> Option<Fingerprint> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn check(&self, shown: &CertificateDer<'_>) -> Result<(), Error> {
+        let shown = Fingerprint::of(shown);
+        if self.accepted.contains(&shown) {
+            return Ok(());
+        }
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(shown);
+        Err(Error::InvalidCertificate(rustls::CertificateError::ApplicationVerificationFailure))
+    }
+
+    fn tls12(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    /// Shows that the peer has the key of the certificate.
+    fn tls13(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        self.check(end_entity).map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.tls12(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.tls13(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes()
+    }
+}
+
+impl ClientCertVerifier for Pinned {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        self.check(end_entity).map(|()| ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.tls12(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.tls13(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes()
+    }
+}
+
+/// The name in TLS's server name indication; fingerprints are what is checked.
+pub(crate) const SERVER_NAME: &str = "firstflight";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fingerprint_reads_as_it_is_written_and_as_others_write_it() {
+        let made = Identity::make().unwrap().fingerprint().unwrap();
+        assert_eq!(made.to_string().parse(), Ok(made.clone()));
+        let digits = made.to_string()[7..].to_uppercase();
+        let pairs: Vec<&str> = (0..32).map(|at| &digits[2 * at..2 * at + 2]).collect();
+        assert_eq!(pairs.join(":").parse(), Ok(made));
+    }
+
+    #[test]
+    fn what_is_no_fingerprint_is_told_with_what_is() {
+        for wrong in ["", "sha256:12", "md5:00", &"g".repeat(64)] {
+            let problem = wrong.parse::<Fingerprint>().unwrap_err().to_string();
+            assert!(problem.contains("accepted: sha256:"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn two_identities_have_two_fingerprints() {
+        let one = || Identity::make().unwrap().fingerprint();
+        assert_ne!(one(), one());
+    }
+}

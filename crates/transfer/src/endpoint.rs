@@ -1,0 +1,120 @@
+//! The constants of both ends.
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn::{ClientConfig, IdleTimeout, ServerConfig, TransportConfig, VarInt};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::version::TLS13;
+
+use crate::certificate::{Fingerprint, Identity, Pinned};
+use crate::error::TransferError;
+use crate::message::ALPN;
+
+/// The shortest time after which a silent peer counts as gone.
+pub const MIN_TIMEOUT: Duration = Duration::from_secs(1);
+/// The longest one.
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(3_600);
+
+/// The connections of a sender.
+pub(crate) fn client(
+    identity: Identity,
+    accepted: Vec<Fingerprint>,
+    transport: TransportConfig,
+) -> Result<(ClientConfig, Arc<Pinned>), TransferError> {
+    let provider = Arc::new(ring::default_provider());
+    let pinned = Pinned::new(accepted, Arc::clone(&provider));
+    let builder = rustls::ClientConfig::builder_with_provider(provider);
+    let builder = builder.with_protocol_versions(&[&TLS13]).map_err(machine)?;
+    let builder = builder.dangerous().with_custom_certificate_verifier(Arc::clone(&pinned) as _);
+    let mut tls = builder.with_client_auth_cert(identity.chain, identity.key).map_err(unusable)?;
+    tls.alpn_protocols = vec![ALPN.to_vec()];
+    let tls = QuicClientConfig::try_from(tls).map_err(machine)?;
+    let mut config = ClientConfig::new(Arc::new(tls));
+    config.transport_config(Arc::new(transport));
+    Ok((config, pinned))
+}
+
+/// The connections of a receiver; with fingerprints it takes only senders that have one of them.
+pub(crate) fn server(
+    identity: Identity,
+    accepted: Vec<Fingerprint>,
+    transport: TransportConfig,
+) -> Result<ServerConfig, TransferError> {
+    let provider: Arc<CryptoProvider> = Arc::new(ring::default_provider());
+    let builder = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider));
+    let builder = builder.with_protocol_versions(&[&TLS13]).map_err(machine)?;
+    let builder = if accepted.is_empty() {
+        builder.with_no_client_auth()
+    } else {
+        builder.with_client_cert_verifier(Pinned::new(accepted, provider))
+    };
+    let mut tls = builder.with_single_cert(identity.chain, identity.key).map_err(unusable)?;
+    tls.alpn_protocols = vec![ALPN.to_vec()];
+    let tls = QuicServerConfig::try_from(tls).map_err(machine)?;
+    let mut config = ServerConfig::with_crypto(Arc::new(tls));
+    config.transport_config(Arc::new(transport));
+    Ok(config)
+}
+
+/// What both ends share: how long silence may last, and a receive window that is no limit.
+pub(crate) fn transport(timeout: Duration, window: u64) -> Result<TransportConfig, TransferError> {
+    let mut transport = TransportConfig::default();
+    firstflight_quic::Flow::of(window).apply(&mut transport);
+    transport.send_window(SEND_WINDOW);
+    transport.max_idle_timeout(Some(IdleTimeout::try_from(timeout).map_err(machine)?));
+    // Three PINGs may be lost before silence means that nobody is there.
+    transport.keep_alive_interval(Some(timeout / 4));
+    transport.max_concurrent_bidi_streams(VarInt::from_u32(1));
+    transport.max_concurrent_uni_streams(VarInt::from_u32(1));
+    transport.datagram_receive_buffer_size(None);
+    Ok(transport)
+}
+
+/// `HOST:PORT`, or a port of this host's loopback address.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, TransferError> {
+    let wrong = |problem: &str| TransferError::Address {
+        address: text.to_owned(),
+        problem: problem.to_owned(),
+    };
+    let port = text.strip_prefix(':').unwrap_or(text);
+    let full = if port.parse::<u16>().is_ok() { format!("127.0.0.1:{port}") } else { text.into() };
+    let mut found = full.to_socket_addrs().map_err(|error| wrong(&error.to_string()))?;
+    found.next().ok_or_else(|| wrong("no address"))
+}
+
+/// For errors that no input explains.
+pub(crate) fn machine(error: impl ToString) -> TransferError {
+    TransferError::Machine(error.to_string())
+}
+
+fn unusable(error: rustls::Error) -> TransferError {
+    TransferError::Input(format!("the certificate and its key cannot be used: {error}"))
+}
+
+/// What a sender buffers at first; see [`send_window`].
+const SEND_WINDOW: u64 = 2 * 1024 * 1024;
+
+/// What a sender buffers for a cwnd: it may double twice before this is asked again, and a slow
+/// path is not asked to hold more than it can send in a few round trips.
+pub(crate) fn send_window(cwnd: u64) -> u64 {
+    cwnd.saturating_mul(4).max(SEND_WINDOW)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_loopback() {
+        for text in ["4433", ":4433", "127.0.0.1:4433"] {
+            assert_eq!(address(text).unwrap(), "127.0.0.1:4433".parse().unwrap());
+        }
+        assert_eq!(address("[::1]:1").unwrap(), "[::1]:1".parse().unwrap());
+        for wrong in ["", "here", "1.2.3.4", "1.2.3.4:99999"] {
+            assert!(address(wrong).unwrap_err().to_string().contains("HOST:PORT"), "{wrong}");
+        }
+    }
+}

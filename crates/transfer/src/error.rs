@@ -1,0 +1,114 @@
+//! How a transfer can fail, each in one line.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::certificate::Fingerprint;
+
+/// A transfer that did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// No such control.
+    #[error(transparent)]
+    Control(#[from] firstflight_control::ControlProblem),
+    /// A certificate, a key or a file to send that cannot be had.
+    #[error("{0}")]
+    Input(String),
+    /// An address that cannot be used.
+    #[error("{address}: {problem}; accepted: HOST:PORT, or a port of this host")]
+    Address {
+        /// As typed.
+        address: String,
+        /// Why not.
+        problem: String,
+    },
+    /// A file of this host that cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file of this host that is not as it should be.
+    #[error("{}: {problem}", path.display())]
+    BadFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// Nobody answered at all.
+    #[error(
+        "nobody answered at {address} within {} s; is `firstflight recv` running there, and does \
+         a firewall let UDP through?",
+        waited.as_secs_f64()
+    )]
+    Nobody {
+        /// Where.
+        address: String,
+        /// For how long.
+        waited: Duration,
+    },
+    /// The peer showed a certificate that is not trusted.
+    #[error("the receiver's certificate is not the one given with --pin: it showed {shown}")]
+    WrongCertificate {
+        /// The fingerprint of what it showed.
+        shown: Fingerprint,
+    },
+    /// The receiver wants another certificate of this sender.
+    #[error(
+        "the receiver does not accept this sender's certificate; it wants the one it was given \
+         with --pin, as --cert and --key here"
+    )]
+    NotWelcome,
+    /// The peer was there and is no more.
+    #[error("the {peer} vanished: nothing came from it for {} s{kept}", waited.as_secs_f64())]
+    Vanished {
+        /// `sender` or `receiver`.
+        peer: &'static str,
+        /// For how long.
+        waited: Duration,
+        /// What is left of the transfer, with a separator in front.
+        kept: String,
+    },
+    /// The peer gave up, and said why.
+    #[error("the {peer} gave up: {reason}{kept}")]
+    GaveUp {
+        /// `sender` or `receiver`.
+        peer: &'static str,
+        /// In its words.
+        reason: String,
+        /// What is left of the transfer, with a separator in front.
+        kept: String,
+    },
+    /// The peer does not speak as it should.
+    #[error("the {peer} broke the protocol: {problem}")]
+    Protocol {
+        /// `sender` or `receiver`.
+        peer: &'static str,
+        /// How.
+        problem: String,
+    },
+    /// The content is not what was sent.
+    #[error("the SHA-256 of what arrived is not that of what was sent; nothing was kept")]
+    Corrupt,
+    /// The connection broke for another reason.
+    #[error("the connection broke: {problem}{kept}")]
+    Broken {
+        /// What quinn says.
+        problem: String,
+        /// What is left of the transfer, with a separator in front.
+        kept: String,
+    },
+    /// Stopped by the user.
+    #[error("interrupted{kept}")]
+    Interrupted {
+        /// What is left of the transfer, with a separator in front.
+        kept: String,
+    },
+    /// The machine has no socket or no runtime for it.
+    #[error("{0}")]
+    Machine(String),
+}

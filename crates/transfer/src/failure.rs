@@ -1,0 +1,131 @@
+//! From what quinn says to what a user should read.
+
+use std::time::Duration;
+
+use quinn::{ConnectionError, ReadError, ReadExactError, StoppedError, VarInt, WriteError};
+use quinn_proto::TransportErrorCode;
+
+use crate::error::TransferError;
+
+/// The peer as messages name it.
+pub(crate) const SENDER: &str = "sender";
+/// The peer as messages name it.
+pub(crate) const RECEIVER: &str = "receiver";
+
+/// The peer said that it gives up.
+pub(crate) fn gave_up(peer: &'static str, reason: &str, kept: &str) -> TransferError {
+    TransferError::GaveUp { peer, reason: shown(reason), kept: kept.to_owned() }
+}
+
+/// The peer said what is not its turn.
+pub(crate) fn out_of_turn(peer: &'static str) -> TransferError {
+    TransferError::Protocol { peer, problem: "it said what is not its turn".to_owned() }
+}
+
+/// Codes with which one side closes the connection.
+pub(crate) const DONE: VarInt = VarInt::from_u32(0);
+/// With a reason in words.
+pub(crate) const GAVE_UP: VarInt = VarInt::from_u32(1);
+
+/// A lost connection in words; `waited` is the idle timeout.
+pub(crate) fn lost(
+    peer: &'static str,
+    error: &ConnectionError,
+    waited: Duration,
+    kept: &str,
+) -> TransferError {
+    let kept = kept.to_owned();
+    match error {
+        ConnectionError::TimedOut => TransferError::Vanished { peer, waited, kept },
+        ConnectionError::ApplicationClosed(close) => {
+            gave_up(peer, &String::from_utf8_lossy(&close.reason), &kept)
+        }
+        // A peer that was restarted does not know the connection.
+        ConnectionError::Reset => {
+            TransferError::GaveUp { peer, reason: "it was restarted".to_owned(), kept }
+        }
+        ConnectionError::ConnectionClosed(close) if is_about_certificates(close.error_code) => {
+            TransferError::NotWelcome
+        }
+        error => TransferError::Broken { problem: shown(&error.to_string()), kept },
+    }
+}
+
+/// TLS names by a number what one side has against the other's certificate; a sender hears of it
+/// when its handshake is over already.
+fn is_about_certificates(code: TransportErrorCode) -> bool {
+    let code = u64::from(code);
+    CERTIFICATE_ALERTS.iter().any(|alert| code == CRYPTO_ERROR + alert)
+}
+
+/// What a stream or message failed with, as the connection's own error where there is one.
+pub(crate) trait Cause {
+    /// The error of the connection, or what else it was.
+    fn cause(self) -> Result<ConnectionError, String>;
+}
+
+impl Cause for ConnectionError {
+    fn cause(self) -> Result<ConnectionError, String> {
+        Ok(self)
+    }
+}
+
+impl Cause for ReadError {
+    fn cause(self) -> Result<ConnectionError, String> {
+        match self {
+            Self::ConnectionLost(error) => Ok(error),
+            other => Err(other.to_string()),
+        }
+    }
+}
+
+impl Cause for ReadExactError {
+    fn cause(self) -> Result<ConnectionError, String> {
+        match self {
+            Self::ReadError(error) => error.cause(),
+            Self::FinishedEarly(_) => Err("a message broke off".to_owned()),
+        }
+    }
+}
+
+impl Cause for WriteError {
+    fn cause(self) -> Result<ConnectionError, String> {
+        match self {
+            Self::ConnectionLost(error) => Ok(error),
+            other => Err(other.to_string()),
+        }
+    }
+}
+
+impl Cause for StoppedError {
+    fn cause(self) -> Result<ConnectionError, String> {
+        match self {
+            Self::ConnectionLost(error) => Ok(error),
+            other @ Self::ZeroRttRejected => Err(other.to_string()),
+        }
+    }
+}
+
+/// A peer's words on one line, without control characters, and not too many of them.
+pub(crate) fn shown(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    text.chars().map(plain).take(LONGEST).collect::<String>().trim().to_owned()
+}
+
+const LONGEST: usize = 300;
+/// A TLS alert as an error of QUIC (RFC 9001, section 4.8).
+const CRYPTO_ERROR: u64 = 0x100;
+/// bad_certificate, unsupported_certificate, certificate_revoked, certificate_expired,
+/// certificate_unknown, unknown_ca, access_denied and certificate_required (RFC 8446, section 6).
+const CERTIFICATE_ALERTS: [u64; 8] = [42, 43, 44, 45, 46, 48, 49, 116];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_s_words_cannot_write_to_the_terminal() {
+        assert_eq!(shown("no\x1b[2Jroom\r\nhere"), "no [2Jroom  here");
+        assert_eq!(shown(&"x".repeat(1_000)).len(), LONGEST);
+    }
+}

@@ -1,0 +1,44 @@
+//! A file over QUIC, with a start-up and avoidance of one's choice: what `firstflight send` and
+//! `firstflight recv` do.
+//!
+//! [`receive()`] listens, [`send()`] connects. They talk over one stream in both directions (see
+//! [`Offer`]), and the bytes go over a second one. Nobody who cannot show a certificate with the
+//! expected [`Fingerprint`] is talked to. What has arrived is kept under another name until the
+//! SHA-256 of all of it is right, and a transfer that broke off goes on where it stopped.
+//!
+//! Flow control is kept out of the way, so that the congestion controller is what limits: the
+//! receiver announces a large window once, and the sender's buffer follows its cwnd.
+
+mod certificate;
+mod endpoint;
+mod error;
+mod failure;
+mod hash;
+mod message;
+mod partial;
+mod receive;
+mod record;
+mod results;
+mod send;
+mod sink;
+mod source;
+
+pub use certificate::{Fingerprint, FingerprintProblem, Identity};
+pub use endpoint::{MAX_TIMEOUT, MIN_TIMEOUT};
+pub use error::TransferError;
+pub use hash::Sha256;
+pub use message::Offer;
+pub use receive::{Inbox, Listening, Received, receive};
+pub use record::Record;
+pub use send::{Sending, Sent, send};
+pub use sink::Store;
+pub use source::Source;
+
+/// How far a transfer is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes that have arrived, those of an earlier attempt included.
+    pub bytes: u64,
+    /// Bytes there are, if known.
+    pub total: Option<u64>,
+}

@@ -1,0 +1,128 @@
+//! What the two sides tell each other: JSON behind its length in four bytes.
+//!
+//! ```text
+//! sender                          receiver
+//!   | -- Offer: name, size ------------> |
+//!   | <-- Accept: from, prefix --------- |   what it has, and its SHA-256
+//!   | -- Start: from ------------------> |   0 if the prefix is not that of the file
+//!   | == data, on a stream of its own => |
+//!   | <-- Received: bytes -------------- |   now and then
+//!   | -- Done: bytes, sha256 ----------> |
+//!   | <-- Stored: bytes ---------------- |
+//! ```
+//!
+//! Each may say at any time that it gives up, and why.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use quinn::{RecvStream, SendStream};
+
+use crate::failure::Cause;
+use crate::hash::Sha256;
+
+/// What the sender has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The file's name without directories; `None` for bytes that belong to no file.
+    pub name: Option<String>,
+    /// How many bytes, if known.
+    pub size: Option<u64>,
+}
+
+/// What the sender says after its offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Word {
+    /// Where the data begin.
+    Start { from: u64 },
+    /// All data have been sent: so many bytes has the whole file, and this hash if it is one.
+    Done { bytes: u64, sha256: Option<Sha256> },
+    /// Nothing more comes. Over the stream, because the end of a connection is told only once.
+    GaveUp { reason: String },
+}
+
+/// What the receiver says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reply {
+    /// It takes the offer, and has the first `from` bytes of an earlier attempt.
+    Accept { from: u64, prefix: Option<Sha256> },
+    /// So many bytes of the file are there, an earlier attempt's included.
+    Received { bytes: u64 },
+    /// The whole file is there, and is right.
+    Stored { bytes: u64 },
+    /// It takes nothing, or nothing more.
+    GaveUp { reason: String },
+}
+
+/// Why a message was not exchanged.
+pub(crate) enum MessageError {
+    /// The stream or connection failed.
+    Lost(Result<quinn::ConnectionError, String>),
+    /// It is no such message.
+    Wrong(String),
+}
+
+/// Sends a message.
+pub(crate) async fn tell(
+    to: &mut SendStream,
+    message: &impl Serialize,
+) -> Result<(), MessageError> {
+    let text =
+        serde_json::to_vec(message).map_err(|error| MessageError::Wrong(error.to_string()))?;
+    let mut bytes = u32::try_from(text.len()).unwrap_or(u32::MAX).to_be_bytes().to_vec();
+    bytes.extend(text);
+    to.write_all(&bytes).await.map_err(|error| MessageError::Lost(error.cause()))
+}
+
+/// Waits for a message.
+pub(crate) async fn hear<T: DeserializeOwned>(from: &mut RecvStream) -> Result<T, MessageError> {
+    let lost = |error: quinn::ReadExactError| MessageError::Lost(error.cause());
+    let mut length = [0; 4];
+    from.read_exact(&mut length).await.map_err(lost)?;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > LONGEST {
+        return Err(MessageError::Wrong(format!("a message of {length} bytes, at most {LONGEST}")));
+    }
+    let mut text = vec![0; length];
+    from.read_exact(&mut text).await.map_err(lost)?;
+    read(&text).map_err(MessageError::Wrong)
+}
+
+fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(text).map_err(|error| format!("a message that does not read: {error}"))
+}
+
+/// Of the protocol; both sides must have the same.
+pub(crate) const VERSION: u32 = 1;
+
+/// The protocol in TLS's negotiation (RFC 7301).
+pub(crate) const ALPN: &[u8] = b"firstflight-file/1";
+
+/// A name of 255 bytes, each escaped, and then some.
+const LONGEST: usize = 16 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_bytes_of_a_peer_panic(bytes in vec(any::<u8>(), 0..200)) {
+            let _ = read::<Offer>(&bytes);
+            let _ = read::<Word>(&bytes);
+            let _ = read::<Reply>(&bytes);
+        }
+
+        #[test]
+        fn an_offer_reads_as_it_was_written(name in ".*", size in any::<u64>()) {
+            let offer = Offer { version: VERSION, name: Some(name), size: Some(size) };
+            prop_assert_eq!(read::<Offer>(&serde_json::to_vec(&offer).unwrap()), Ok(offer));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A file while it arrives: under another name, and only one writer at a time.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::error::TransferError;
+use crate::hash::{Hashing, Sha256};
+
+/// What has arrived of a file.
+pub(crate) struct Partial {
+    file: File,
+    path: PathBuf,
+    target: PathBuf,
+    bytes: u64,
+    hashing: Hashing,
+}
+
+impl Partial {
+    /// Opens or makes the partial file of `target`, and hashes what it has of `size` bytes.
+    pub(crate) fn open(target: &Path, size: Option<u64>) -> Result<Self, TransferError> {
+        let path = partial_path(target);
+        let fault = |source: io::Error| TransferError::File { path: path.clone(), source };
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(fault)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                let problem = "another recv is writing it".to_owned();
+                return Err(TransferError::BadFile { path, problem });
+            }
+            // A file system without locks: the user has to see to it.
+            Err(TryLockError::Error(_)) | Ok(()) => {}
+        }
+        let there = file.metadata().map_err(fault)?.len();
+        // More than the whole file is of another one.
+        let bytes = if size.is_some_and(|size| there > size) { 0 } else { there };
+        let mut hashing = Hashing::default();
+        hashing.read(&mut file, bytes).map_err(fault)?;
+        Ok(Self { file, path, target: target.to_owned(), bytes, hashing })
+    }
+
+    /// How many bytes are there.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The SHA-256 of what is there; none of nothing.
+    pub(crate) fn prefix(&self) -> Option<Sha256> {
+        (self.bytes > 0).then(|| self.hashing.clone().finish())
+    }
+
+    /// Keeps the first `bytes`, which are all or none.
+    pub(crate) fn restart(&mut self, bytes: u64) -> Result<(), TransferError> {
+        if bytes == 0 {
+            self.bytes = 0;
+            self.hashing = Hashing::default();
+        }
+        let cut = self.file.set_len(self.bytes);
+        let cut = cut.and_then(|()| self.file.seek(SeekFrom::Start(self.bytes)));
+        cut.map(|_| ()).map_err(|source| self.fault(source))
+    }
+
+    /// Adds what came next.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), TransferError> {
+        self.file.write_all(bytes).map_err(|source| self.fault(source))?;
+        self.hashing.update(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// All is there: gives it its name if the hash is right, and removes it if not.
+    pub(crate) fn finish(self, bytes: u64, sha256: &Sha256) -> Result<PathBuf, TransferError> {
+        let fault = |source: io::Error| TransferError::File { path: self.path.clone(), source };
+        if self.bytes != bytes || self.hashing.finish() != *sha256 {
+            fs::remove_file(&self.path).map_err(fault)?;
+            return Err(TransferError::Corrupt);
+        }
+        // The name must not be there before the content is.
+        self.file.sync_all().map_err(fault)?;
+        fs::rename(&self.path, &self.target).map_err(fault)?;
+        Ok(self.target)
+    }
+
+    /// Nothing has arrived: leaves no empty file behind.
+    pub(crate) fn discard_if_empty(self) {
+        if self.bytes == 0 {
+            // A file that cannot be removed is empty and hurts nobody.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+
+    fn fault(&self, source: io::Error) -> TransferError {
+        TransferError::File { path: self.path.clone(), source }
+    }
+}
+
+/// `big.iso` arrives as `big.iso.part`.
+pub(crate) fn partial_path(target: &Path) -> PathBuf {
+    let mut name: OsString = target.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
+}

@@ -1,0 +1,398 @@
+//! The sender's side.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use firstflight_qlog::{Completing, Header, Vantage};
+use quinn::{ConnectError, Connection, ConnectionError, Endpoint, RecvStream, SendStream};
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use crate::Progress;
+use crate::certificate::{Fingerprint, Identity, Pinned, SERVER_NAME};
+use crate::endpoint::{self, machine, send_window};
+use crate::error::TransferError;
+use crate::failure::{Cause, DONE, GAVE_UP, RECEIVER, gave_up, lost, out_of_turn};
+use crate::hash::Sha256;
+use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
+use crate::record::{Record, Watching};
+use crate::source::{Opened, Reading, Source, Whole};
+
+/// What to send, where and how.
+#[derive(Debug)]
+pub struct Sending {
+    /// `HOST:PORT`, or a port of loopback.
+    pub to: String,
+    /// What.
+    pub source: Source,
+    /// The file's name there, if not the one it has here.
+    pub name: Option<String>,
+    /// The control by name: firstflight's or one of quinn's own.
+    pub control: String,
+    /// Certificates of the receiver that are trusted.
+    pub accepted: Vec<Fingerprint>,
+    /// This side's certificate.
+    pub identity: Identity,
+    /// How long silence may last.
+    pub timeout: Duration,
+    /// Where to write a qlog.
+    pub qlog: Option<PathBuf>,
+}
+
+/// A transfer that was stored and checked at the other end.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// Where it went.
+    pub to: SocketAddr,
+    /// Its name there; `None` of bytes that belong to no file.
+    pub name: Option<String>,
+    /// Bytes of the whole file.
+    pub bytes: u64,
+    /// Bytes that an earlier attempt had brought.
+    pub resumed: u64,
+    /// Of the whole file.
+    pub sha256: Option<Sha256>,
+    /// From the first packet to the end of the handshake.
+    pub handshake: Duration,
+    /// From the first packet to the acknowledgement of the last byte.
+    pub took: Duration,
+    /// What quinn counted.
+    pub stats: quinn::ConnectionStats,
+    /// What was seen of the congestion controller.
+    pub record: Record,
+}
+
+/// Sends, and waits until it is stored and checked. `progress` is told what has arrived; when
+/// `stop` is ready, the receiver is told that nothing more comes.
+///
+/// # Errors
+/// See [`TransferError`].
+pub async fn send(
+    sending: Sending,
+    progress: watch::Sender<Progress>,
+    stop: impl Future<Output = ()>,
+) -> Result<Sent, TransferError> {
+    let to = endpoint::address(&sending.to)?;
+    let watching = Arc::new(Watching::new(&sending.control)?);
+    let prepared = Prepared::new(&sending)?;
+    let mut transport = endpoint::transport(sending.timeout, 0)?;
+    transport.congestion_controller_factory(Arc::clone(&watching) as _);
+    let log = sending.qlog.as_ref().map(|path| Tap::open(path, &sending, &watching)).transpose()?;
+    if let Some(log) = &log {
+        let mut config = quinn::QlogConfig::default();
+        config.writer(Box::new(log.clone()));
+        transport.qlog_stream(config.into_stream());
+    }
+    let (config, pinned) = endpoint::client(sending.identity, sending.accepted, transport)?;
+    let any: IpAddr =
+        if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let mut endpoint = Endpoint::client(SocketAddr::new(any, 0)).map_err(machine)?;
+    endpoint.set_default_client_config(config);
+
+    let began = Instant::now();
+    let mut stop = std::pin::pin!(stop);
+    let connection = tokio::select! {
+        connected = connect(&endpoint, to, sending.timeout, &pinned) => connected?,
+        () = &mut stop => return Err(TransferError::Interrupted { kept: String::new() }),
+    };
+    let handshake = began.elapsed();
+    let talk = Talk { connection: &connection, began, timeout: sending.timeout };
+    let (mut ask, answers) = connection.open_bi().await.map_err(|error| talk.lost(error))?;
+    let outcome = tokio::select! {
+        outcome = talk.transfer(prepared, &mut ask, answers, progress) => outcome,
+        () = &mut stop => Err(TransferError::Interrupted { kept: GO_ON.to_owned() }),
+    };
+    match &outcome {
+        Ok(_) => connection.close(DONE, b"done"),
+        Err(error) => say_good_bye(&connection, &mut ask, error).await,
+    }
+    let stats = connection.stats();
+    let record = watching.record();
+    // The peer learns of the end sooner; whoever lost the connection need not wait for it.
+    let _ = timeout(sending.timeout.min(LAST_WORDS), endpoint.wait_idle()).await;
+    if let Some(log) = log {
+        log.finish()?;
+    }
+    let Transferred { name, bytes, resumed, sha256, took } = outcome?;
+    Ok(Sent { to, name, bytes, resumed, sha256, handshake, took, stats, record })
+}
+
+/// What is known of the source before anybody is asked.
+struct Prepared {
+    offer: Offer,
+    opened: Option<Opened>,
+    memory: (u64, Option<Duration>),
+}
+
+impl Prepared {
+    fn new(sending: &Sending) -> Result<Self, TransferError> {
+        let offer = |name, size| Offer { version: VERSION, name, size };
+        Ok(match &sending.source {
+            Source::File(path) => {
+                let opened = Opened::new(path.clone())?;
+                let own = || path.file_name().map(|name| name.to_string_lossy().into_owned());
+                let name = sending.name.clone().or_else(own);
+                Self {
+                    offer: offer(name, Some(opened.size)),
+                    opened: Some(opened),
+                    memory: (0, None),
+                }
+            }
+            Source::Memory(size) => {
+                Self { offer: offer(None, Some(*size)), opened: None, memory: (*size, None) }
+            }
+            Source::Duration(duration) => {
+                Self { offer: offer(None, None), opened: None, memory: (u64::MAX, Some(*duration)) }
+            }
+        })
+    }
+}
+
+async fn connect(
+    endpoint: &Endpoint,
+    to: SocketAddr,
+    waited: Duration,
+    pinned: &Pinned,
+) -> Result<Connection, TransferError> {
+    let nobody = || TransferError::Nobody { address: to.to_string(), waited };
+    let connecting = endpoint.connect(to, SERVER_NAME).map_err(|error| match error {
+        ConnectError::InvalidRemoteAddress(address) => TransferError::Address {
+            address: address.to_string(),
+            problem: "nothing can be sent there".to_owned(),
+        },
+        other => machine(other),
+    })?;
+    match timeout(waited, connecting).await {
+        Ok(Ok(connection)) => Ok(connection),
+        Err(_) | Ok(Err(ConnectionError::TimedOut)) => Err(nobody()),
+        Ok(Err(error)) => match pinned.refused() {
+            Some(shown) => Err(TransferError::WrongCertificate { shown }),
+            None => Err(lost(RECEIVER, &error, waited, "")),
+        },
+    }
+}
+
+/// What became of a transfer.
+struct Transferred {
+    name: Option<String>,
+    bytes: u64,
+    resumed: u64,
+    sha256: Option<Sha256>,
+    took: Duration,
+}
+
+/// Why not all data were sent.
+enum Pumping {
+    /// The source or the connection failed.
+    Failed(TransferError),
+    /// The receiver takes no more.
+    Stopped,
+}
+
+/// The connection while it is there.
+struct Talk<'a> {
+    connection: &'a Connection,
+    began: Instant,
+    timeout: Duration,
+}
+
+impl Talk<'_> {
+    async fn transfer(
+        &self,
+        prepared: Prepared,
+        ask: &mut SendStream,
+        mut answers: RecvStream,
+        progress: watch::Sender<Progress>,
+    ) -> Result<Transferred, TransferError> {
+        let Prepared { offer, opened, memory } = prepared;
+        tell(ask, &offer).await.map_err(|error| self.wrong(error))?;
+        let (reading, from) = match hear(&mut answers).await.map_err(|error| self.wrong(error))? {
+            Reply::Accept { from, prefix } => begin(opened, memory, from, prefix).await?,
+            Reply::GaveUp { reason } => return Err(gave_up(RECEIVER, &reason, "")),
+            Reply::Received { .. } | Reply::Stored { .. } => return Err(out_of_turn(RECEIVER)),
+        };
+        tell(ask, &Word::Start { from }).await.map_err(|error| self.wrong(error))?;
+        progress.send_replace(Progress { bytes: from, total: offer.size });
+
+        let mut stored = tokio::spawn(follow(answers, progress));
+        let data = self.connection.open_uni().await.map_err(|error| self.lost(error))?;
+        let whole = tokio::select! {
+            whole = self.pump(data, reading) => match whole {
+                Ok(whole) => whole,
+                Err(Pumping::Failed(error)) => return Err(error),
+                // Why, it says over the other stream.
+                Err(Pumping::Stopped) => {
+                    return Err(self.early(stored.await.map_err(machine)?));
+                }
+            },
+            early = &mut stored => return Err(self.early(early.map_err(machine)?)),
+        };
+        let took = self.began.elapsed();
+        let done = Word::Done { bytes: whole.bytes, sha256: whole.sha256.clone() };
+        tell(ask, &done).await.map_err(|error| self.wrong(error))?;
+        match stored.await.map_err(machine)? {
+            Ok(Reply::Stored { bytes }) if bytes == whole.bytes => {
+                let (name, sha256) = (offer.name, whole.sha256);
+                Ok(Transferred { name, bytes, resumed: from, sha256, took })
+            }
+            other => Err(self.early(other)),
+        }
+    }
+
+    /// What the receiver said instead of having stored it.
+    fn early(&self, said: Result<Reply, MessageError>) -> TransferError {
+        match said {
+            Ok(Reply::GaveUp { reason }) => gave_up(RECEIVER, &reason, GO_ON),
+            Ok(_) => out_of_turn(RECEIVER),
+            Err(error) => self.wrong(error),
+        }
+    }
+
+    /// Sends the data until the last byte is acknowledged.
+    async fn pump(&self, mut data: SendStream, mut reading: Reading) -> Result<Whole, Pumping> {
+        let mut look = interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let block = tokio::select! {
+                block = reading.from.recv() => block,
+                _ = look.tick() => {
+                    self.follow_window();
+                    continue;
+                }
+            };
+            let Some(block) = block else { break };
+            let mut writing = std::pin::pin!(data.write_chunk(block));
+            loop {
+                tokio::select! {
+                    written = &mut writing => {
+                        written.map_err(|error| self.cause(error))?;
+                        break;
+                    }
+                    _ = look.tick() => self.follow_window(),
+                }
+            }
+        }
+        let whole = reading.end().await.map_err(Pumping::Failed)?;
+        // It was finished by nobody else, so this cannot fail.
+        let _ = data.finish();
+        data.stopped().await.map_err(|error| self.cause(error))?;
+        Ok(whole)
+    }
+
+    fn follow_window(&self) {
+        let cwnd = self.connection.stats().path.cwnd;
+        self.connection.set_send_window(send_window(cwnd));
+    }
+
+    fn lost(&self, error: ConnectionError) -> TransferError {
+        lost(RECEIVER, &error, self.timeout, GO_ON)
+    }
+
+    fn cause(&self, error: impl Cause) -> Pumping {
+        match error.cause() {
+            Ok(error) => Pumping::Failed(self.lost(error)),
+            Err(_) => Pumping::Stopped,
+        }
+    }
+
+    fn wrong(&self, error: MessageError) -> TransferError {
+        match error {
+            MessageError::Lost(Ok(error)) => self.lost(error),
+            MessageError::Lost(Err(problem)) | MessageError::Wrong(problem) => {
+                TransferError::Protocol { peer: RECEIVER, problem }
+            }
+        }
+    }
+}
+
+/// The source at the place where the receiver wants it.
+async fn begin(
+    opened: Option<Opened>,
+    (size, duration): (u64, Option<Duration>),
+    from: u64,
+    prefix: Option<Sha256>,
+) -> Result<(Reading, u64), TransferError> {
+    let Some(mut opened) = opened else { return Ok((Reading::memory(size, duration), 0)) };
+    let found = tokio::task::spawn_blocking(move || {
+        let from = opened.go_on(from, prefix.as_ref());
+        from.map(|from| (opened, from))
+    });
+    let (opened, from) = found.await.map_err(machine)??;
+    Ok((Reading::file(opened, from), from))
+}
+
+/// Reads the receiver's reports until it says something else.
+async fn follow(
+    mut answers: RecvStream,
+    progress: watch::Sender<Progress>,
+) -> Result<Reply, MessageError> {
+    loop {
+        match hear(&mut answers).await? {
+            Reply::Received { bytes } => progress.send_modify(|now| now.bytes = bytes),
+            other => return Ok(other),
+        }
+    }
+}
+
+/// Tells the receiver why nothing more comes, if it is there to be told.
+async fn say_good_bye(connection: &Connection, ask: &mut SendStream, error: &TransferError) {
+    let reason = error.to_string();
+    if connection.close_reason().is_none() {
+        let word = Word::GaveUp { reason: reason.clone() };
+        let said = async {
+            // The receiver closes when it has heard it.
+            if tell(ask, &word).await.is_ok() {
+                connection.closed().await;
+            }
+        };
+        let _ = timeout(LAST_WORDS, said).await;
+    }
+    connection.close(GAVE_UP, reason.as_bytes());
+}
+
+/// The file of the qlog, for quinn and for the end.
+#[derive(Clone)]
+struct Tap {
+    log: Arc<Mutex<Completing<BufWriter<File>>>>,
+    path: PathBuf,
+}
+
+impl Tap {
+    fn open(path: &PathBuf, sending: &Sending, watching: &Watching) -> Result<Self, TransferError> {
+        let file = File::create(path)
+            .map_err(|error| TransferError::Input(format!("--qlog {}: {error}", path.display())))?;
+        let header = Header {
+            title: format!("{} to {}", sending.control, sending.to),
+            description: "firstflight send over quinn 0.11".to_owned(),
+            vantage: Vantage::Client,
+        };
+        let probe = watching.probe(sending.control != "quinn-bbr");
+        let log = Completing::new(BufWriter::new(file), header, probe);
+        Ok(Self { log: Arc::new(Mutex::new(log)), path: path.clone() })
+    }
+
+    fn finish(&self) -> Result<(), TransferError> {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.finish().map_err(|source| TransferError::File { path: self.path.clone(), source })
+    }
+}
+
+impl io::Write for Tap {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
+}
+
+/// How often the sender's buffer is fitted to its cwnd.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long the end of the connection may take to reach the receiver.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+const GO_ON: &str = "; send it again to go on where it stopped";
