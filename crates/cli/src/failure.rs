@@ -64,9 +64,6 @@ pub(crate) enum Failure {
     /// A measured number that is not finite.
     #[error("the results cannot be printed: {0}")]
     Json(#[from] serde_json::Error),
-    /// The transport is one of firstflight's, but not of this build.
-    #[error("this build has no transport `{0}`; accepted here: sim, linux")]
-    NoTransport(String),
     /// The machine lacks something.
     #[error("{0}")]
     Lacks(String),
@@ -103,7 +100,7 @@ impl Failure {
                 _ => 1,
             },
             Self::Transfer(error) => transfer_code(error),
-            Self::NoTransport(_) | Self::Lacks(_) => 3,
+            Self::Lacks(_) => 3,
             Self::Interrupted => 130,
             _ => 2,
         }
@@ -151,6 +148,7 @@ impl From<RunError> for Failure {
         match error {
             RunError::Scenario(error) => error.into(),
             RunError::Control(problem) => problem.into(),
+            RunError::Foreign(problem) => Self::Usage(problem),
             RunError::Interrupted => Self::Interrupted,
         }
     }

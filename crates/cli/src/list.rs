@@ -54,6 +54,7 @@ fn overview(catalogue: &Catalogue) -> String {
         policies("Avoidances", &catalogue.avoidances),
         aliases(catalogue),
         kernels_own(catalogue),
+        quinn(catalogue),
         profiles(catalogue),
         path_flags(catalogue),
     ];
@@ -74,8 +75,26 @@ fn policies(title: &str, policies: &[Policy]) -> Table {
             policy.summary.into(),
             policy.source.into(),
             knobs.join(", ").into(),
-            policy.transports.join(", ").into(),
+            transports(policy).into(),
         ]);
+    }
+    table
+}
+
+/// `sim, quic (unpaced)`: the last for a control whose pacing rate the stack does not follow.
+pub(super) fn transports(policy: &Policy) -> String {
+    let name = |name: &&str| match policy.unpaced_on.contains(name) {
+        true => format!("{name} (unpaced)"),
+        false => (*name).to_owned(),
+    };
+    policy.transports.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+fn quinn(catalogue: &Catalogue) -> Table {
+    let columns = ["control", "what it does", "source", "runs on"].map(Column::text);
+    let mut table = Table::new("quinn", "Controls that come with quinn", columns);
+    for own in &catalogue.quinn {
+        table.push([own.name.into(), own.summary.into(), own.source.into(), "quic".into()]);
     }
     table
 }

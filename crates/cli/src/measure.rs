@@ -55,6 +55,7 @@ pub(crate) fn measure(
         samples: samples(purpose, resolved.flow_count(), runs as u64),
         stop: Some(interrupt::listen()),
         on_done: Some(&done),
+        ..Options::default()
     };
     let report = transport.run(scenario, &options)?;
     drop(progress);

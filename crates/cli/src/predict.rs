@@ -75,7 +75,7 @@ fn conditions(resolved: &Resolved) -> Conditions {
         buffer_packets: places.saturating_sub(in_service),
         ssthresh_bytes: flow.ssthresh_bytes.value,
         initial_window_bytes: flow.iw_bytes.value,
-        packets_per_ack: flow.delayed_ack,
+        packets_per_ack: flow.delayed_ack.value,
         flows: resolved.flow_count(),
         transfer_bytes: flow.size_bytes,
     }

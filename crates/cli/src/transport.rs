@@ -2,7 +2,8 @@
 
 use firstflight_kernel::catalogue::PAIRS;
 use firstflight_lab::{Generator, Lab, LinkKind, LinuxControl};
-use firstflight_runner::{Options, Report};
+use firstflight_quic_sim::Quic;
+use firstflight_runner::{On as Over, Options, Report};
 use firstflight_scenario::{ControlSpec, Resolved, Scenario, nearest};
 
 use crate::failure::Failure;
@@ -10,7 +11,8 @@ use crate::failure::Failure;
 /// What `--on` takes, and the flags that go with a transport.
 #[derive(Debug, clap::Args)]
 pub(crate) struct On {
-    /// Transport: sim, or linux, the running kernel's own TCP [default: sim]
+    /// Transport: sim; quic, quinn's stack in the simulator's time; or linux, the running kernel's
+    /// own TCP [default: sim]
     #[arg(long = "on", value_name = "TRANSPORT", default_value = "sim", hide_default_value = true)]
     name: String,
     /// On linux, how the bottleneck is made: tun (firstflight's own link) or netem
@@ -25,8 +27,10 @@ pub(crate) struct On {
 /// A transport of this build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transport {
-    /// The packet simulator.
+    /// The packet simulator's TCP.
     Sim,
+    /// quinn's QUIC over the packet simulator's network, in its time.
+    Quic,
     /// The running kernel's TCP.
     Linux(Lab),
 }
@@ -35,24 +39,26 @@ impl On {
     /// The transport that was asked for.
     ///
     /// # Errors
-    /// A name that is none, one that this build does not have, or a flag of another transport.
+    /// A name that is none, or a flag of another transport.
     pub(crate) fn transport(&self) -> Result<Transport, Failure> {
         let lab = self.lab()?;
         let name = self.name.as_str();
-        match name {
+        let simulated = match name {
             "linux" => return Ok(Transport::Linux(lab)),
-            "sim" if lab == Lab::default() => return Ok(Transport::Sim),
-            "sim" => {
-                let problem = "--link and --generator belong to `--on linux`, found `--on sim`; \
-                    accepted: one or the other";
-                return Err(Failure::Usage(problem.to_owned()));
+            "sim" => Some(Transport::Sim),
+            "quic" => Some(Transport::Quic),
+            _ => None,
+        };
+        if let Some(transport) = simulated {
+            if lab == Lab::default() {
+                return Ok(transport);
             }
-            name if ELSEWHERE.contains(&name) => {
-                return Err(Failure::NoTransport(name.to_owned()));
-            }
-            _ => {}
+            return Err(Failure::Usage(format!(
+                "--link and --generator belong to `--on linux`, found `--on {name}`; accepted: one \
+                 or the other"
+            )));
         }
-        let hint = nearest(name, TRANSPORTS.iter().chain(ELSEWHERE).copied());
+        let hint = nearest(name, TRANSPORTS.iter().copied());
         let hint = hint.map_or(String::new(), |name| format!(", did you mean `{name}`?"));
         let accepted = TRANSPORTS.join(", ");
         Err(Failure::Usage(format!("--on {name}: unknown transport{hint}; accepted: {accepted}")))
@@ -75,7 +81,7 @@ impl Transport {
     /// What cannot be, or cannot be here.
     pub(crate) fn resolve(self, scenario: &Scenario) -> Result<Resolved, Failure> {
         match self {
-            Self::Sim => Ok(scenario.resolve()?),
+            Self::Sim | Self::Quic => Ok(firstflight_runner::resolve(scenario, self.over())?),
             Self::Linux(_) => Ok(firstflight_lab::resolve(scenario)?),
         }
     }
@@ -94,9 +100,14 @@ impl Transport {
     /// As [`Transport::check_control`].
     pub(crate) fn full_name(self, spec: &ControlSpec) -> Result<String, Failure> {
         match self {
-            Self::Sim => Ok(firstflight_runner::Control::resolve(spec)?.full),
+            Self::Sim | Self::Quic => Ok(firstflight_runner::full_name(spec, self.over())?),
             Self::Linux(_) => Ok(LinuxControl::resolve(spec)?.full),
         }
+    }
+
+    /// QUIC is there for the flows that name it; on `quic` it carries all others too.
+    fn over(self) -> Option<Over<'static>> {
+        Some(Over { transport: &Quic, by_default: self == Self::Quic })
     }
 
     /// Runs every plan of the scenario.
@@ -106,7 +117,10 @@ impl Transport {
     /// was finished.
     pub(crate) fn run(self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, Failure> {
         match self {
-            Self::Sim => Ok(firstflight_runner::run(scenario, options)?),
+            Self::Sim | Self::Quic => {
+                let options = Options { on: self.over(), ..*options };
+                Ok(firstflight_runner::run(scenario, &options)?)
+            }
             Self::Linux(lab) => Ok(firstflight_lab::run(scenario, options, lab)?),
         }
     }
@@ -120,7 +134,7 @@ pub(crate) fn transports_of(policy: &str) -> Vec<&'static str> {
 }
 
 /// The names of the transports of this build.
-pub(crate) const TRANSPORTS: &[&str] = &["sim", "linux"];
+pub(crate) const TRANSPORTS: &[&str] = &["sim", "quic", "linux"];
 
-/// Transports that firstflight has in other builds.
-const ELSEWHERE: &[&str] = &["quic"];
+/// Those whose stack paces by a rule of its own, whatever rate a control sets (docs/quic.md).
+pub(crate) const UNPACED: &[&str] = &["quic"];

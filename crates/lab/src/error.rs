@@ -28,6 +28,7 @@ impl From<RunError> for LabError {
         match error {
             RunError::Scenario(error) => Self::Scenario(error),
             RunError::Control(problem) => Self::Input(problem.to_string()),
+            RunError::Foreign(problem) => Self::Input(problem),
             RunError::Interrupted => Self::Interrupted,
         }
     }

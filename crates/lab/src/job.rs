@@ -95,8 +95,8 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
     if resolved.flows.iter().any(|flow| flow.files.is_some()) {
         return no("a flow is one connection; `files` run on the simulator".to_owned());
     }
-    if let Some(flow) = resolved.flows.iter().find(|flow| flow.delayed_ack > 2) {
-        let found = flow.delayed_ack;
+    if let Some(flow) = resolved.flows.iter().find(|flow| flow.delayed_ack.value > 2) {
+        let found = flow.delayed_ack.value;
         return no(format!("delayed_ack is 1 (route attribute quickack) or 2, not {found}"));
     }
     let recoveries: Vec<Recovery> = resolved.flows.iter().map(|f| f.recovery.value).collect();
@@ -156,7 +156,7 @@ impl Group {
             iw_packets: packets(flow.iw_bytes.value),
             ssthresh_packets: flow.ssthresh_bytes.value.map(packets),
             rto_min_ms: resolved.endpoint.rto_min_ns / 1_000_000,
-            quickack: flow.delayed_ack == 1,
+            quickack: flow.delayed_ack.value == 1,
         }
     }
 }

@@ -26,6 +26,8 @@ mod pair;
 mod setup;
 mod shared;
 mod tls;
+mod transport;
 
 pub use pair::Pair;
 pub use setup::{Control, MIN_PACKET, Setup, SetupError};
+pub use transport::Quic;

@@ -93,7 +93,7 @@ fn compute(
     cache: Option<&Cache>,
     stop: &AtomicBool,
 ) -> Result<Option<Run>, ReproduceError> {
-    let options = Options { samples: job.samples, stop: Some(stop), on_done: None };
+    let options = Options { samples: job.samples, stop: Some(stop), ..Options::default() };
     let runs = match job.acks {
         Some(acks) => script(&job.scenario, acks).map(|run| vec![run]),
         None => run(&job.scenario, &options).map(|report| report.runs),

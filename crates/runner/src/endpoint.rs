@@ -30,7 +30,7 @@ pub(crate) fn endpoint(
         recovery: recovery_kind(common.profile, recovery, control),
         rules: rules(common, recovery, control),
         rto: rto(resolved, control, id),
-        delayed_ack: u32::try_from(flow.delayed_ack).unwrap_or(u32::MAX),
+        delayed_ack: u32::try_from(flow.delayed_ack.value).unwrap_or(u32::MAX),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
         ack_bytes: ACK_BYTES,
         limit_growth_to_flight: common.growth_limit,

@@ -12,6 +12,7 @@
 //! ```
 
 mod endpoint;
+mod foreign;
 mod measure;
 mod network;
 mod ns2;
@@ -25,10 +26,11 @@ use firstflight_core::units::Span;
 use firstflight_scenario::{
     ControlSpec, Plan, Profile, Resolved, Results, RunResult, Scenario, ScenarioError, Series,
 };
-use firstflight_sim::{Interrupted, Pace, run_until};
+use firstflight_sim::{Interrupted, Pace, run_with};
 use rayon::prelude::*;
 
 pub use firstflight_control::{Control, ControlProblem, accepted};
+pub use foreign::{Foreign, ForeignFlow, On};
 pub use network::start;
 pub use script::{SCRIPT_COLUMNS, script};
 
@@ -41,6 +43,8 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Called after every finished run with its place and the number of runs.
     pub on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+    /// Another transport for flows that ask for it, or for all.
+    pub on: Option<On<'a>>,
 }
 
 /// What running a scenario yields.
@@ -75,6 +79,9 @@ pub enum RunError {
     /// A control that does not exist or cannot be set so.
     #[error("{0}")]
     Control(#[from] ControlProblem),
+    /// A flow that its transport cannot carry.
+    #[error("{0}")]
+    Foreign(String),
     /// Told to stop before any run was finished.
     #[error("interrupted")]
     Interrupted,
@@ -92,16 +99,18 @@ impl Report {
 /// Runs every plan of the scenario with every seed on the simulator, in parallel over the cores.
 ///
 /// # Errors
-/// A contradictory scenario, an unknown control or knob, or an interruption before any run was
-/// finished; a later one leaves what was finished in the report.
+/// A contradictory scenario, an unknown control or knob, a flow that its transport cannot carry, or
+/// an interruption before any run was finished; a later one leaves what was finished in the report.
 pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
+    let scenario = &foreign::fitting(scenario, options.on)?;
     let resolved = scenario.resolve()?;
     let plans = scenario.plans()?;
     let prepared: Vec<(Plan, Vec<Control>)> = plans
         .into_iter()
         .map(|plan| {
+            let control = |spec| foreign::control(options.on, spec);
             let mut controls: Vec<Control> =
-                plan.controls.iter().map(Control::resolve).collect::<Result<_, _>>()?;
+                plan.controls.iter().map(control).collect::<Result<_, _>>()?;
             if resolved.endpoint.profile == Profile::Ns2 {
                 controls.iter_mut().for_each(ns2::adapt);
             }
@@ -118,22 +127,34 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
         .par_iter()
         .map(|(seed, (plan, controls))| {
             if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return None;
+                return Ok(None);
             }
-            let run = run_plan(&resolved, *seed, plan, controls, options).ok()?;
+            let run = match run_plan(&resolved, *seed, plan, controls, options) {
+                Ok(run) => run,
+                Err(RunError::Interrupted) => return Ok(None),
+                Err(problem) => return Err(problem),
+            };
             let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
             if let Some(report) = options.on_done {
                 report(finished, total);
             }
-            Some(run)
+            Ok(Some(run))
         })
-        .collect();
+        .collect::<Result<_, RunError>>()?;
     let runs: Vec<Run> = runs.into_iter().flatten().collect();
     let interrupted = runs.len() < total;
     if interrupted && runs.is_empty() {
         return Err(RunError::Interrupted);
     }
     Ok(Report { resolved, runs, interrupted })
+}
+
+/// The scenario in base units as [`run`] runs it.
+///
+/// # Errors
+/// A contradictory scenario, or a flow that its transport cannot carry.
+pub fn resolve(scenario: &Scenario, on: Option<On<'_>>) -> Result<Resolved, RunError> {
+    Ok(foreign::fitting(scenario, on)?.resolve()?)
 }
 
 /// Checks that a control exists and that its knobs can be set so, without running anything.
@@ -144,23 +165,34 @@ pub fn check_control(spec: &ControlSpec) -> Result<(), ControlProblem> {
     Control::resolve(spec).map(|_| ())
 }
 
+/// A control in full, as results name it: one of the core's, or one that only `on` has.
+///
+/// # Errors
+/// As of [`check_control`].
+pub fn full_name(spec: &ControlSpec, on: Option<On<'_>>) -> Result<String, ControlProblem> {
+    foreign::control(on, spec).map(|control| control.full)
+}
+
 fn run_plan(
     resolved: &Resolved,
     seed: u64,
     plan: &Plan,
     controls: &[Control],
     options: &Options<'_>,
-) -> Result<Run, Interrupted> {
+) -> Result<Run, RunError> {
     let resolved = &Resolved { seed, ..resolved.clone() };
     let sample_every = options
         .samples
         .map(|samples| Span((resolved.duration_ns / u64::from(samples.max(1))).max(1)));
     let network = network::build(resolved, controls, sample_every);
+    let (ends, transport) = foreign::all_ends(resolved, &plan.controls, &network, options.on)?;
     let never = AtomicBool::new(false);
     let before = Instant::now();
-    let outcome = run_until(&network, Pace::Ahead, options.stop.unwrap_or(&never))?;
+    let outcome = run_with(&network, ends, Pace::Ahead, options.stop.unwrap_or(&never))
+        .map_err(|Interrupted| RunError::Interrupted)?;
     let wall = before.elapsed();
-    let result = measure::result(resolved, plan, controls, &network, &outcome, wall);
+    let mut result = measure::result(resolved, plan, controls, &network, &outcome, wall);
+    result.transport = transport;
     let (flows, queues) = match options.samples {
         Some(_) => (trace::flows(&network, &outcome), trace::queues(&outcome)),
         None => (Vec::new(), Vec::new()),

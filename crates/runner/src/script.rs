@@ -93,7 +93,7 @@ impl Player {
             mss: resolved.packet_bytes.max(1),
             rtt: flow.rtt_ns,
             service: u64::try_from(service).unwrap_or(u64::MAX),
-            per_ack: flow.delayed_ack.max(1),
+            per_ack: flow.delayed_ack.value.max(1),
             now: start,
             sent: 0,
             acked: 0,

@@ -33,11 +33,11 @@ pub use firstflight_control::quantity::{
 pub use firstflight_control::{ControlError, ControlSpec, Part, nearest, quantity, spec};
 pub use flags::{Flag, PathFlags};
 pub use plan::Plan;
-pub use profile::{Profile, Recovery};
+pub use profile::{Carrier, Profile, Recovery};
 pub use reproduction::{Class, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{
     Bottleneck, Cost, FilesResult, FlowResult, LabFigures, Results, RunResult, Startup, TimeToBdp,
 };
-pub use scenario::Scenario;
+pub use scenario::{Flow, Scenario};
 pub use series::Series;

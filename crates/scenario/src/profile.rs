@@ -33,6 +33,16 @@ pub enum Recovery {
     Sack,
 }
 
+/// What carries a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Carrier {
+    /// The simulator's TCP.
+    Tcp,
+    /// quinn's QUIC over the simulator's network.
+    Quic,
+}
+
 /// The constants of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Constants {
@@ -104,6 +114,7 @@ macro_rules! named {
 }
 
 named!(Profile, "profile", "rfc" => Profile::Rfc, "ns2" => Profile::Ns2, "linux" => Profile::Linux);
+named!(Carrier, "transport", "tcp" => Carrier::Tcp, "quic" => Carrier::Quic);
 named!(
     Recovery, "recovery",
     "reno" => Recovery::Reno, "newreno" => Recovery::NewReno, "sack" => Recovery::Sack

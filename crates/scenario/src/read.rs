@@ -138,6 +138,7 @@ read_as_text!(
     crate::ControlSpec,
     crate::Profile,
     crate::Recovery,
+    crate::Carrier,
     crate::scenario::Between<crate::Size>,
     crate::scenario::Between<crate::Time>,
     crate::scenario::Starts,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::profile::{Profile, Recovery};
+use crate::profile::{Carrier, Profile, Recovery};
 use firstflight_control::ControlSpec;
 
 /// A value and whether the scenario gave it. Printed as the value alone.
@@ -159,7 +159,10 @@ pub struct ResolvedFlow {
     /// Loss recovery.
     pub recovery: Setting<Recovery>,
     /// Packets per ACK.
-    pub delayed_ack: u64,
+    pub delayed_ack: Setting<u64>,
+    /// What carries it; `None` is the run's transport.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Carrier>,
     /// Files on connections of their own instead of one connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<ResolvedFiles>,

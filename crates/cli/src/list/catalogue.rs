@@ -2,12 +2,13 @@
 
 use firstflight_core::knob::{Knob as CoreKnob, KnobKind};
 use firstflight_core::registry::{ALIASES, AVOIDANCES, Listing, STARTUPS};
+use firstflight_quic::{OWN, Own};
 use firstflight_runner::accepted;
 use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, nearest};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::transport::transports_of;
+use crate::transport::{UNPACED, transports_of};
 
 /// The document of `list --json`.
 #[derive(Debug, Serialize)]
@@ -22,6 +23,8 @@ pub(crate) struct Catalogue {
     pub(crate) aliases: Vec<Alias>,
     /// The kernel's own controls, which run on linux alone.
     pub(crate) kernels_own: Vec<KernelsOwn>,
+    /// Controllers that come with quinn, over QUIC only.
+    pub(crate) quinn: Vec<Quinn>,
     /// Sets of endpoint constants.
     pub(crate) profiles: Vec<Profile>,
     /// Flags of `compare` and `run`, with the scenario keys they set.
@@ -41,6 +44,8 @@ pub(crate) struct Policy {
     pub(crate) paced: bool,
     /// The transports of this build that run it.
     pub(crate) transports: Vec<&'static str>,
+    /// On these of them its pacing rate is not followed.
+    pub(crate) unpaced_on: &'static [&'static str],
     /// What can be set.
     pub(crate) knobs: Vec<Knob>,
 }
@@ -82,6 +87,17 @@ pub(crate) struct KernelsOwn {
     pub(crate) source: &'static str,
     /// Whether the running kernel has it.
     pub(crate) here: bool,
+}
+
+/// A controller that comes with quinn.
+#[derive(Debug, Serialize)]
+pub(crate) struct Quinn {
+    /// As users write it.
+    pub(crate) name: &'static str,
+    /// One line: what it does.
+    pub(crate) summary: &'static str,
+    /// Where it comes from.
+    pub(crate) source: &'static str,
 }
 
 /// A set of endpoint constants.
@@ -143,6 +159,7 @@ impl Catalogue {
             avoidances: AVOIDANCES.iter().map(Policy::of).collect(),
             aliases: ALIASES.iter().map(alias).collect(),
             kernels_own: firstflight_lab::control::OWN.iter().map(own).collect(),
+            quinn: OWN.iter().map(Quinn::of).collect(),
             profiles: [Named::Rfc, Named::Ns2, Named::Linux].map(Profile::of).into(),
             path_flags: PathFlags::ALL.iter().map(flag).collect(),
         }
@@ -173,6 +190,7 @@ impl Catalogue {
         self.startups.retain(|policy| startups.iter().any(|startup| startup == policy.name));
         self.avoidances.retain(|policy| avoidances.iter().any(|avoid| avoid == policy.name));
         self.kernels_own.retain(|own| own.name == name);
+        self.quinn.retain(|own| own.name == name);
         self.profiles.retain(|profile| profile.name == name);
         let bare = name.trim_start_matches('-');
         self.path_flags.retain(|flag| flag.name.trim_start_matches('-') == bare);
@@ -191,6 +209,7 @@ impl Catalogue {
         let policies = self.startups.iter().chain(&self.avoidances).map(|policy| policy.name);
         let aliases = self.aliases.iter().map(|alias| alias.name);
         let aliases = aliases.chain(self.kernels_own.iter().map(|own| own.name));
+        let aliases = aliases.chain(self.quinn.iter().map(|own| own.name));
         let flags = self.path_flags.iter().map(|flag| flag.name.trim_start_matches('-'));
         let profiles = self.profiles.iter().map(|profile| profile.name.as_str());
         policies.chain(aliases).chain(flags).chain(profiles).map(str::to_owned).collect()
@@ -205,8 +224,15 @@ impl Policy {
             source: listing.source,
             paced: listing.paced,
             transports: transports_of(listing.name),
+            unpaced_on: if listing.paced { UNPACED } else { &[] },
             knobs: listing.knobs.iter().map(Knob::of).collect(),
         }
+    }
+}
+
+impl Quinn {
+    fn of(own: &Own) -> Self {
+        Self { name: own.name, summary: own.summary, source: own.source }
     }
 }
 

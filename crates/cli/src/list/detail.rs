@@ -23,6 +23,12 @@ pub(super) fn text(catalogue: &Catalogue) -> String {
             "the kernel's own {name}\n  {summary}\n  source: {source}\n  runs on: linux; {here}\n"
         ));
     }
+    for own in &catalogue.quinn {
+        let (name, summary, source) = (own.name, own.summary, own.source);
+        let part =
+            format!("quinn's own {name}\n  {summary}\n  source: {source}\n  runs on: quic\n");
+        parts.push(part);
+    }
     for profile in &catalogue.profiles {
         let mut part = format!("profile {}\n", profile.name);
         for constant in &profile.constants {
@@ -44,7 +50,7 @@ fn policy(axis: &str, policy: &Policy) -> String {
     let mut text = format!("{axis} {}\n  {}\n", policy.name, policy.summary);
     let _ = writeln!(text, "  source: {}", policy.source);
     let paced = if policy.paced { "; sets a pacing rate" } else { "" };
-    let _ = writeln!(text, "  runs on: {}{paced}", policy.transports.join(", "));
+    let _ = writeln!(text, "  runs on: {}{paced}", super::transports(policy));
     if policy.knobs.is_empty() {
         text.push_str("  no knobs\n");
         return text;

@@ -86,10 +86,15 @@ fn unknown_words_are_answered_with_the_nearest_one() {
 }
 
 #[test]
-fn a_transport_of_another_build_is_what_the_machine_lacks() {
-    let message = "this build has no transport `quic`; accepted here: sim";
-    refused(&run(&["compare", "--on", "quic"]), 3, &[message]);
-    refused(&run(&["run", "x.toml", "--on", "quic"]), 3, &[message]);
+fn what_quic_cannot_carry_is_refused_with_what_it_can() {
+    let small = run(&["compare", "astart", "--on", "quic", "--packet", "1000B"]);
+    refused(&small, 2, &["packet of 1000 bytes", "1200 to 65527"]);
+    let slip = run(&["compare", "quinn-cubix", "--on", "quic"]);
+    refused(&slip, 2, &["did you mean `quinn-cubic`"]);
+}
+
+#[test]
+fn an_unknown_transport_is_answered_with_the_nearest() {
     refused(&run(&["compare", "--on", "sin"]), 2, &["did you mean `sim`", "accepted: sim"]);
 }
 

@@ -36,6 +36,24 @@ fn json_is_one_document_with_a_run_per_control_in_order() {
 }
 
 #[test]
+fn quic_runs_beside_tcp_in_one_file_and_measures_the_same_every_time() {
+    let place = Place::new();
+    let text = "duration = '2s'\n[[flow]]\ncontrol = 'newreno'\n[[flow]]\ncontrol = 'astart'\n\
+        transport = 'quic'\n[[flow]]\ncontrol = 'quinn-cubic'\n";
+    place.write("mix.toml", text);
+    let file = place.path("mix.toml");
+    let words = ["run", file.to_str().unwrap(), "--json"];
+    let [mut first, mut second] = [(); 2].map(|()| json(&run(&words)));
+    assert_eq!(first["runs"][0]["transport"], "sim, quic");
+    assert_eq!(first["scenario"]["packet_bytes"], 1200);
+    assert!(first["runs"][0]["flows"][2]["delivered_packets"].as_u64() > Some(100));
+    for document in [&mut first, &mut second] {
+        document["runs"][0]["cost"] = Value::Null;
+    }
+    assert_eq!(first, second);
+}
+
+#[test]
 fn the_same_words_measure_the_same() {
     let words = ["compare", "newreno", "--loss", "0.5%", "--flows", "3", "--json"];
     let measured = || {

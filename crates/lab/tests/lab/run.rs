@@ -94,7 +94,7 @@ fn a_run_that_is_told_to_stop_keeps_nothing_and_one_after_another_what_was_finis
     }
     let stop = AtomicBool::new(false);
     let first_done = |_, _| stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    let options = Options { stop: Some(&stop), on_done: Some(&first_done), samples: None };
+    let options = Options { stop: Some(&stop), on_done: Some(&first_done), ..Options::default() };
     let report = run(&scenario, &options, TUN).unwrap();
     assert!(report.interrupted);
     let names: Vec<&str> = report.runs.iter().map(|run| run.result.alias.as_str()).collect();

@@ -52,7 +52,8 @@ impl Resolver<'_> {
             ),
             receiver_window_bytes: receiver_window.map(bytes),
             recovery: Setting::new(flow.recovery.or(common.recovery), self.constants.recovery),
-            delayed_ack: flow.delayed_ack.or(common.delayed_ack).unwrap_or(1),
+            delayed_ack: Setting::new(flow.delayed_ack.or(common.delayed_ack), 1),
+            transport: flow.transport,
             files: flow.files.map(|files| self.files(key, flow, files)).transpose()?,
         })
     }

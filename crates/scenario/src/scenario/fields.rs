@@ -110,6 +110,7 @@ impl Read for Flow {
             receiver_window: fields.read("receiver_window")?,
             recovery: fields.read("recovery")?,
             delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
+            transport: fields.read("transport")?,
             path: fields.list("path")?,
             files: fields.read("files")?,
         };

@@ -13,7 +13,7 @@ use crate::document::Document;
 use crate::error::{Place, ScenarioError};
 use crate::expect::Expect;
 use crate::flags::PathFlags;
-use crate::profile::{Profile, Recovery};
+use crate::profile::{Carrier, Profile, Recovery};
 use crate::read::Read;
 use firstflight_control::ControlSpec;
 use firstflight_control::quantity::{Buffer, Fraction, Rate, Size, Threshold, Time, Window};
@@ -182,6 +182,8 @@ pub struct Flow {
     pub recovery: Option<Recovery>,
     /// Packets per ACK instead of the scenario's.
     pub delayed_ack: Option<u64>,
+    /// TCP or QUIC, whatever the run's transport is.
+    pub transport: Option<Carrier>,
     /// Names of links in the order of travel; the only link when not written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,

@@ -1,0 +1,67 @@
+//! QUIC as a transport of the runner: flows of a scenario become pairs.
+
+use firstflight_control::ControlProblem;
+use firstflight_quic::OWN;
+use firstflight_runner::{Foreign, ForeignFlow};
+use firstflight_scenario::ControlSpec;
+use firstflight_sim::Ends;
+
+use crate::pair::Pair;
+use crate::setup::{Control, MIN_PACKET, Setup};
+
+/// quinn's QUIC over the simulator's network.
+///
+/// ```
+/// use firstflight_quic_sim::Quic;
+/// use firstflight_runner::{On, Options, run};
+/// use firstflight_scenario::Scenario;
+///
+/// let text = "controls = ['astart', 'quinn-cubic']\nduration = '2s'";
+/// let scenario = Scenario::parse(text, "example.toml").unwrap();
+/// let on = Some(On { transport: &Quic, by_default: true });
+/// let report = run(&scenario, &Options { on, ..Options::default() }).unwrap();
+/// assert_eq!(report.runs[0].result.transport, "quic");
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Quic;
+
+impl Foreign for Quic {
+    fn name(&self) -> &'static str {
+        "quic"
+    }
+
+    fn smallest_packet(&self) -> u64 {
+        MIN_PACKET
+    }
+
+    fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem> {
+        if !spec.startup.name.starts_with("quinn-") {
+            return Ok(None);
+        }
+        firstflight_quic::any(&spec.text)?;
+        Ok(OWN.iter().map(|own| own.name).find(|name| *name == spec.text))
+    }
+
+    fn ends(&self, flow: &ForeignFlow<'_>) -> Result<Box<dyn Ends>, String> {
+        let group = flow.group;
+        let control = Control::named(&flow.control.text).map_err(|problem| problem.to_string())?;
+        if group.files.is_some() {
+            let problem = "a source of files runs over TCP only; accepted over QUIC: size, or none";
+            return Err(format!("flow.files: {problem}"));
+        }
+        let (iw, ssthresh) = (group.iw_bytes, group.ssthresh_bytes);
+        let setup = Setup {
+            control,
+            packet_bytes: flow.resolved.packet_bytes,
+            initial_window: iw.given.then_some(iw.value),
+            initial_ssthresh: ssthresh.value.filter(|_| ssthresh.given),
+            delayed_ack: group.delayed_ack.given.then_some(group.delayed_ack.value),
+            size: group.size_bytes,
+            receive_window: group.receiver_window_bytes,
+            path_bytes: flow.path_bytes,
+            seed: flow.seed,
+        };
+        let pair = Pair::new(&setup).map_err(|problem| format!("packet: {problem}"))?;
+        Ok(Box::new(pair))
+    }
+}

@@ -1,0 +1,164 @@
+//! Flows over another transport than the simulator's TCP, inside the same network.
+
+use firstflight_control::{Control, ControlProblem};
+use firstflight_core::units::Span;
+use firstflight_scenario::resolved::ResolvedFlow;
+use firstflight_scenario::{Carrier, ControlSpec, Flow, Resolved, Scenario, Size};
+use firstflight_sim::{Ends, FlowSpec, Network, stream};
+use rand_pcg::rand_core::RngCore;
+
+use crate::RunError;
+
+/// A transport whose protocol is somebody else's and whose network is the simulator's.
+pub trait Foreign: Sync {
+    /// As results name it.
+    fn name(&self) -> &'static str;
+
+    /// The smallest packet it can send, in bytes: what a scenario that says nothing gets.
+    fn smallest_packet(&self) -> u64;
+
+    /// A control that only this transport has, by its name; `None` for any other name.
+    ///
+    /// # Errors
+    /// A name that is nearly one of its own.
+    fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem>;
+
+    /// The ends of one flow.
+    ///
+    /// # Errors
+    /// What is wrong with the flow, and what is accepted.
+    fn ends(&self, flow: &ForeignFlow<'_>) -> Result<Box<dyn Ends>, String>;
+}
+
+/// What the ends of a flow are made from.
+pub struct ForeignFlow<'a> {
+    /// Its control as written.
+    pub control: &'a ControlSpec,
+    /// Its group, as resolved.
+    pub group: &'a ResolvedFlow,
+    /// Its route and times.
+    pub spec: &'a FlowSpec,
+    /// The scenario.
+    pub resolved: &'a Resolved,
+    /// What its path holds, buffers included, in bytes.
+    pub path_bytes: u64,
+    /// A seed of its own.
+    pub seed: u64,
+}
+
+/// The foreign transport of a run, and whether it carries what does not say otherwise.
+#[derive(Clone, Copy)]
+pub struct On<'a> {
+    /// The transport.
+    pub transport: &'a dyn Foreign,
+    /// It carries every flow that does not name TCP.
+    pub by_default: bool,
+}
+
+/// Who carries a group of flows under a control: `None` is the simulator's TCP.
+pub(crate) fn carrier<'a>(
+    on: Option<On<'a>>,
+    written: Option<Carrier>,
+    spec: &ControlSpec,
+) -> Result<Option<&'a dyn Foreign>, RunError> {
+    let own = spec.startup.name.starts_with(OWN_PREFIX);
+    let wanted = own
+        || written == Some(Carrier::Quic)
+        || written.is_none() && on.is_some_and(|on| on.by_default);
+    match (wanted, on) {
+        (false, _) => Ok(None),
+        (true, Some(_)) if own && written == Some(Carrier::Tcp) => Err(RunError::Foreign(format!(
+            "control `{}`: quinn's own, on a flow with transport = \"tcp\"; accepted: \"quic\"",
+            spec.text
+        ))),
+        (true, Some(on)) => Ok(Some(on.transport)),
+        (true, None) => Err(RunError::Foreign(format!(
+            "control `{}`: runs over QUIC only; accepted here: flows over TCP",
+            spec.text
+        ))),
+    }
+}
+
+/// The control that a plan names: one of the core's, or one that only `on` has.
+pub(crate) fn control(on: Option<On<'_>>, spec: &ControlSpec) -> Result<Control, ControlProblem> {
+    let own = on.map_or(Ok(None), |on| on.transport.own(spec))?;
+    let Some(name) = own else { return Control::resolve(spec) };
+    // Its policies are the transport's own: those of the silent TCP beside it mean nothing.
+    let mut silent = Control::named("newreno")?;
+    (silent.full, silent.alias) = (name.to_owned(), spec.text.clone());
+    silent.recovery = None;
+    Ok(silent)
+}
+
+/// The scenario as its transports can run it: where a flow is foreign and no packet size is given,
+/// packets of the smallest size that transport has.
+pub(crate) fn fitting(scenario: &Scenario, on: Option<On<'_>>) -> Result<Scenario, RunError> {
+    let mut scenario = scenario.clone();
+    let Some(transport) = on.map(|on| on.transport) else { return Ok(scenario) };
+    if scenario.packet.is_none() && is_any_foreign(&scenario, on)? {
+        scenario.packet = Some(Size::from_bytes(transport.smallest_packet()));
+    }
+    Ok(scenario)
+}
+
+fn is_any_foreign(scenario: &Scenario, on: Option<On<'_>>) -> Result<bool, RunError> {
+    let default = [Flow::default()];
+    let flows = if scenario.flows.is_empty() { &default[..] } else { &scenario.flows };
+    for plan in scenario.plans()? {
+        for (flow, spec) in flows.iter().zip(&plan.controls) {
+            if carrier(on, flow.transport, spec)?.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The foreign flows of a run, each with its place among all.
+type AllEnds = Vec<(usize, Box<dyn Ends>)>;
+
+/// The foreign flows of a run, and the name of what carries it.
+pub(crate) fn all_ends(
+    resolved: &Resolved,
+    specs: &[ControlSpec],
+    network: &Network,
+    on: Option<On<'_>>,
+) -> Result<(AllEnds, String), RunError> {
+    let mut ends = Vec::new();
+    let groups = resolved.flows.iter().zip(specs);
+    let groups = groups.flat_map(|pair| std::iter::repeat_n(pair, pair.0.count as usize));
+    for ((place, spec), (group, control)) in network.flows.iter().enumerate().zip(groups) {
+        let Some(transport) = carrier(on, group.transport, control)? else { continue };
+        let seed = stream(network.seed, ENDS_STREAM + place as u64).next_u64();
+        let path_bytes = path_bytes(resolved, spec);
+        let flow = ForeignFlow { control, group, spec, resolved, path_bytes, seed };
+        ends.push((place, transport.ends(&flow).map_err(RunError::Foreign)?));
+    }
+    let foreign = on.map_or("", |on| on.transport.name());
+    let carried = match ends.len() {
+        0 => "sim".to_owned(),
+        all if all == network.flows.len() => foreign.to_owned(),
+        _ => format!("sim, {foreign}"),
+    };
+    Ok((ends, carried))
+}
+
+/// BDP and buffers of a flow's path, in bytes.
+fn path_bytes(resolved: &Resolved, spec: &FlowSpec) -> u64 {
+    use firstflight_scenario::ResolvedBuffer::{Bytes, Packets};
+    let buffers = spec.path.iter().map(|link| match resolved.links[*link].buffer {
+        Packets(packets) => packets.saturating_mul(resolved.wire_bytes()),
+        Bytes(bytes) => bytes,
+    });
+    let access = spec.access_delay * 4;
+    let held = u128::from(spec.return_rate_bps) * u128::from(access.0) / 8_000_000_000;
+    let access_bytes = if access == Span(0) { 0 } else { u64::try_from(held).unwrap_or(u64::MAX) };
+    let buffered = buffers.fold(0, u64::saturating_add);
+    spec.bdp_bytes.saturating_add(buffered).saturating_add(access_bytes)
+}
+
+/// Names of controls that come with quinn begin so.
+const OWN_PREFIX: &str = "quinn-";
+
+/// Streams of foreign ends begin here; below are those of links, starts and files.
+const ENDS_STREAM: u64 = 1 << 34;
