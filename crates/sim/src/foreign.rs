@@ -13,7 +13,7 @@ use std::fmt;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 
-use crate::link::{Fate, Tie, serialisation};
+use crate::link::{Tie, serialisation};
 use crate::network::FlowSpec;
 use crate::outcome::FlowOutcome;
 use crate::queue::{Event, Kind};
@@ -211,7 +211,7 @@ impl<'a> ForeignFlow<'a> {
         let Some(datagram) = self.under_way.get(&number) else { return };
         let bytes = self.bytes(datagram);
         let fate = fabric.arrive(self.spec.path[hop], now, bytes, Tie::DepartureFirst);
-        let Fate::Delivered(at, _) = fate else {
+        let Some(at) = fate else {
             self.under_way.remove(&number);
             self.watch.on_drop(now);
             return;

@@ -12,6 +12,7 @@ mod outcome;
 mod queue;
 mod random;
 mod receiver;
+mod ring;
 mod route;
 mod rto;
 mod run;

@@ -4,31 +4,39 @@
 //! for departures: it keeps the departure times of what it holds and forgets those that have
 //! passed.
 
-use std::collections::VecDeque;
-
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
 
 use crate::network::{Buffer, LinkSpec};
+use crate::ring::Ring;
 
 /// A link while the simulation runs.
 #[derive(Debug)]
 pub(crate) struct Link {
     delay: Span,
     rate: u64,
-    capacity: Buffer,
-    in_service_counts: bool,
+    room: Room,
     /// Departure time and size of every packet held, packed as in [`pack`].
-    held: VecDeque<u64>,
+    held: Ring<u64>,
     held_bytes: u64,
     free_at: u64,
+    /// Time without anything to send, until the newest packet came.
+    idle_ns: u64,
     serial: Serialisation,
     loss: Option<(u64, Pcg64Mcg)>,
     drop_nth: Vec<u64>,
-    arrivals: u64,
     end_of_run: u64,
-    pub(crate) totals: Totals,
+    totals: Totals,
+}
+
+/// What the buffer has room for.
+#[derive(Debug)]
+enum Room {
+    /// So many packets, the one in service included, and always one.
+    Packets(u64),
+    /// So many bytes, and whether the packet in service counts.
+    Bytes(u64, bool),
 }
 
 /// What happened at a link.
@@ -67,14 +75,6 @@ pub(crate) enum Tie {
     ArrivalFirst,
 }
 
-/// What became of a packet at a link.
-pub(crate) enum Fate {
-    /// It reaches the far end then; the link held this many packets, it included.
-    Delivered(Instant, u64),
-    /// It is gone.
-    Lost,
-}
-
 impl Link {
     pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg, end_of_run: Instant) -> Self {
         let mut drop_nth = spec.drop_nth.clone();
@@ -82,88 +82,104 @@ impl Link {
         Self {
             delay: spec.delay,
             rate: spec.rate_bps.max(1),
-            capacity: spec.buffer,
-            in_service_counts: spec.in_service_counts,
-            held: VecDeque::new(),
+            room: Room::new(spec.buffer, spec.in_service_counts),
+            held: Ring::new(),
             held_bytes: 0,
             free_at: 0,
+            idle_ns: 0,
             serial: Serialisation::default(),
             loss: (spec.loss_ppb > 0).then_some((spec.loss_ppb, rng)),
             drop_nth,
-            arrivals: 0,
             end_of_run: end_of_run.0,
             totals: Totals::default(),
         }
     }
 
-    /// A packet of `bytes` arrives. Arrivals must come in order of time. Of a departure at the same
-    /// nanosecond `tie` says whether it comes first.
+    /// A packet of `bytes` arrives. Arrivals must come in order of time and within the run. Of a
+    /// departure at the same nanosecond `tie` says whether it comes first. Returns when the packet
+    /// reaches the far end, unless it is lost.
     #[inline]
-    pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Fate {
+    pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
         self.release(match tie {
             Tie::DepartureFirst => at.0,
             Tie::ArrivalFirst => at.0.saturating_sub(1),
         });
         if self.is_full(bytes) {
             self.totals.drops += 1;
-            return Fate::Lost;
+            return None;
         }
         let start = self.free_at.max(at.0);
         let departure = start + self.serial.time(bytes, self.rate);
+        self.idle_ns += start - self.free_at;
         self.free_at = departure;
         self.held.push_back(pack(departure, bytes));
         self.held_bytes += bytes;
-        let held = self.held.len() as u64;
         self.totals.packets += 1;
         self.totals.bytes += bytes;
-        self.totals.peak_packets = self.totals.peak_packets.max(held);
-        let until = departure.min(self.end_of_run);
-        self.totals.held_ns += u128::from(until.saturating_sub(at.0));
-        self.totals.busy_ns += until.saturating_sub(start);
-        self.arrivals += 1;
+        self.totals.peak_packets = self.totals.peak_packets.max(self.packets_held());
+        self.totals.held_ns += u128::from(departure.min(self.end_of_run) - at.0);
         if self.is_unlucky() {
             self.totals.losses += 1;
-            return Fate::Lost;
+            return None;
         }
-        Fate::Delivered(Instant(departure) + self.delay, held)
+        Some(Instant(departure) + self.delay)
     }
 
+    /// Packets held when the newest came, it included.
+    #[inline]
+    pub(crate) fn packets_held(&self) -> u64 {
+        self.held.len() as u64
+    }
+
+    /// What happened until the end of the run.
+    pub(crate) fn totals(&self) -> Totals {
+        let idle_since = self.end_of_run.saturating_sub(self.free_at);
+        let busy_ns = self.end_of_run - self.idle_ns - idle_since;
+        Totals { busy_ns, ..self.totals }
+    }
+
+    /// Forgets the packets that have left by `now`.
     #[inline]
     fn release(&mut self, now: u64) {
-        while let Some(&first) = self.held.front() {
-            let (departure, bytes) = unpack(first);
-            if departure > now {
-                return;
-            }
+        let latest = pack(now, MAX_PACKET_BYTES);
+        while let Some(first) = self.held.front().filter(|first| *first <= latest) {
             self.held.pop_front();
-            self.held_bytes -= bytes;
+            self.held_bytes -= unpack(first).1;
         }
     }
 
     /// The packet in service does not count against the buffer unless the profile says so.
+    #[inline]
     fn is_full(&self, bytes: u64) -> bool {
-        let Some(&first) = self.held.front() else { return false };
-        match self.capacity {
-            Buffer::Unlimited => false,
-            Buffer::Packets(limit) => {
-                let in_service = u64::from(!self.in_service_counts);
-                self.held.len() as u64 >= limit + in_service
-            }
-            Buffer::Bytes(limit) => {
-                let in_service = if self.in_service_counts { 0 } else { unpack(first).1 };
-                self.held_bytes - in_service + bytes > limit
+        match self.room {
+            Room::Packets(room) => self.packets_held() >= room,
+            Room::Bytes(room, in_service_counts) => {
+                let Some(first) = self.held.front() else { return false };
+                let in_service = if in_service_counts { 0 } else { unpack(first).1 };
+                self.held_bytes - in_service + bytes > room
             }
         }
     }
 
     fn is_unlucky(&mut self) -> bool {
-        if self.drop_nth.last() == Some(&self.arrivals) {
+        if self.drop_nth.last() == Some(&self.totals.packets) {
             self.drop_nth.pop();
             return true;
         }
         match &mut self.loss {
             None => false,
             Some((ppb, rng)) => rng.next_u64() % PARTS_PER_BILLION < *ppb,
+        }
+    }
+}
+
+impl Room {
+    fn new(buffer: Buffer, in_service_counts: bool) -> Self {
+        match buffer {
+            Buffer::Unlimited => Self::Packets(u64::MAX),
+            Buffer::Packets(limit) if in_service_counts => Self::Packets(limit.max(1)),
+            Buffer::Packets(limit) => Self::Packets(limit.saturating_add(1)),
+            Buffer::Bytes(limit) => Self::Bytes(limit, in_service_counts),
         }
     }
 }

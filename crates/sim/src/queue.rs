@@ -1,14 +1,16 @@
 //! The event queue: FIFO lanes merged by a winner tree, with a heap for what fits no lane.
 //!
 //! Events that a fixed-delay element emits are already in order, so each such source gets a lane
-//! and an event costs a push, a pop and one climb of a small tree. What comes out of order (timers,
+//! and an event costs a push, a pop and at most one climb of a small tree. What comes out of order (timers,
 //! bursts that overtake) goes to a binary heap. Order is total and independent of where an event
 //! waited: by time, then kind, then flow.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use firstflight_core::units::Instant;
+
+use crate::ring::Ring;
 
 /// What happens. The order is the order of events at the same nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub(crate) enum Kind {
 }
 
 /// One event: when, what, whose, and 64 bits for the one who handles it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event {
     key: u64,
     pub(crate) payload: u64,
@@ -34,19 +36,32 @@ pub(crate) struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LaneId(u32);
 
-/// The earliest key below a node of the tree, and the leaf it stands at.
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    key: u64,
-    leaf: u64,
+/// Events in order of time, and the key of the last one ever pushed.
+#[derive(Debug)]
+struct Lane {
+    events: Ring<Event>,
+    newest: u64,
 }
 
+/// Who stands at a node of the tree: the key in the upper half, the leaf in the lower. One number,
+/// because the smaller of two numbers is found without a branch, and which one it is cannot be
+/// predicted.
+type Entrant = u128;
+
 /// Events in order of time.
+///
+/// One leaf is next. With few leaves it often stays so for long, and the tree hears about it only
+/// when another one's turn comes. With many it changes with nearly every event.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    lanes: Vec<VecDeque<Event>>,
-    /// `tree[1]` is the winner, `tree[leaves + i]` is leaf `i`.
-    tree: Vec<Node>,
+    lanes: Vec<Lane>,
+    /// The leaf that is next, and the key it stands at.
+    next: usize,
+    next_key: u64,
+    /// With few leaves the smallest key of the others; with many, of those that came since.
+    rival_key: u64,
+    /// `tree[1]` is the winner, `tree[leaves + i]` is leaf `i`. Right but for the leaf `next`.
+    tree: Vec<Entrant>,
     leaves: usize,
     strays: BinaryHeap<Reverse<Event>>,
 }
@@ -80,10 +95,11 @@ impl Queue {
     pub(crate) fn new(lanes: usize) -> Self {
         let leaves = (lanes + 1).next_power_of_two();
         Self {
-            lanes: (0..lanes).map(|_| VecDeque::new()).collect(),
-            tree: (0..2 * leaves)
-                .map(|node| Node { key: u64::MAX, leaf: (node % leaves) as u64 })
-                .collect(),
+            lanes: (0..lanes).map(|_| Lane { events: Ring::new(), newest: 0 }).collect(),
+            next: 0,
+            next_key: NOTHING,
+            rival_key: NOTHING,
+            tree: vec![entrant(NOTHING, 0); 2 * leaves],
             leaves,
             strays: BinaryHeap::new(),
         }
@@ -97,80 +113,128 @@ impl Queue {
     #[inline]
     pub(crate) fn push(&mut self, lane: LaneId, event: Event) {
         let queue = &mut self.lanes[lane.0 as usize];
-        match queue.back() {
-            None => {
-                queue.push_back(event);
-                self.climb(lane.0 as usize + 1, event.key);
-            }
-            Some(last) if last.key <= event.key => queue.push_back(event),
-            Some(_) => self.push_stray(event),
+        let empty = queue.events.len() == 0;
+        if !empty && event.key < queue.newest {
+            return self.push_stray(event);
+        }
+        queue.newest = event.key;
+        queue.events.push_back(event);
+        if empty {
+            self.enter(lane.0 as usize + 1, event.key);
         }
     }
 
     /// Adds an event that belongs to no lane.
+    #[inline(never)]
     pub(crate) fn push_stray(&mut self, event: Event) {
         self.strays.push(Reverse(event));
         if self.strays.peek() == Some(&Reverse(event)) {
-            self.climb(0, event.key);
+            self.enter(0, event.key);
         }
     }
 
     /// Whether `event` would be the next one out.
     #[inline]
     pub(crate) fn would_be_next(&self, event: Event) -> bool {
-        event.key < self.tree[1].key
+        event.key < self.next_key.min(self.rival_key)
     }
 
     /// Takes the earliest event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        let winner = self.tree[1];
-        if winner.key == u64::MAX {
-            return None;
+        if self.next_key >= self.rival_key {
+            self.take_over();
         }
-        let leaf = winner.leaf as usize;
-        if leaf == 0 {
-            let event = self.strays.pop()?.0;
-            self.climb(0, self.strays.peek().map_or(u64::MAX, |next| next.0.key));
-            return Some(event);
+        if self.next == 0 {
+            return self.pop_stray();
         }
-        let queue = &mut self.lanes[leaf - 1];
-        let event = queue.pop_front()?;
-        let next = queue.front().map_or(u64::MAX, |next| next.key);
-        self.climb(leaf, next);
+        let events = &mut self.lanes[self.next - 1].events;
+        let event = events.pop_front()?;
+        self.next_key = events.front().map_or(NOTHING, |next| next.key);
+        if self.leaves > FEW_LEAVES {
+            self.take_over();
+        }
         Some(event)
+    }
+
+    #[inline(never)]
+    fn pop_stray(&mut self) -> Option<Event> {
+        let event = self.strays.pop()?.0;
+        self.next_key = self.strays.peek().map_or(NOTHING, |next| next.0.key);
+        if self.leaves > FEW_LEAVES {
+            self.take_over();
+        }
+        Some(event)
+    }
+
+    /// Leaf `leaf` now starts at `key`, earlier than before.
+    #[inline]
+    fn enter(&mut self, leaf: usize, key: u64) {
+        if leaf == self.next {
+            self.next_key = key;
+        } else {
+            self.climb(leaf, key);
+            self.rival_key = self.rival_key.min(key);
+        }
+    }
+
+    /// The leaf with the smallest key is next.
+    #[inline]
+    fn take_over(&mut self) {
+        self.climb(self.next, self.next_key);
+        let winner = self.tree[1];
+        (self.next, self.next_key) = (winner as u64 as usize, key(winner));
+        self.rival_key = NOTHING;
+        if self.leaves <= FEW_LEAVES {
+            self.rival_key = self.best_but(self.next);
+        }
+    }
+
+    /// The smallest key of all leaves but one: of the winners it meets on its way to the root.
+    fn best_but(&self, leaf: usize) -> u64 {
+        let path = std::iter::successors(Some(self.leaves + leaf), |node| Some(node / 2));
+        let rivals = path.take_while(|node| *node > 1).map(|node| key(self.tree[node ^ 1]));
+        rivals.min().unwrap_or(NOTHING)
     }
 
     /// Leaf `leaf` now starts at `key`: decides its matches anew, up to the root.
     #[inline]
     fn climb(&mut self, leaf: usize, key: u64) {
         let mut node = self.leaves + leaf;
-        let mut winner = Node { key, leaf: leaf as u64 };
+        let mut winner = entrant(key, leaf as u64);
         let tree = &mut self.tree[..2 * self.leaves];
         tree[node] = winner;
         while node > 1 {
-            winner = winner.earlier(tree[node ^ 1]);
+            winner = winner.min(tree[node ^ 1]);
             node >>= 1;
             tree[node] = winner;
         }
     }
 }
 
-impl Node {
-    /// The earlier of two, without a branch: which one it is cannot be predicted.
-    #[inline]
-    fn earlier(self, other: Self) -> Self {
-        let mask = u64::from(other.key < self.key).wrapping_neg();
-        let select = |mine: u64, theirs: u64| mine ^ ((mine ^ theirs) & mask);
-        Self { key: select(self.key, other.key), leaf: select(self.leaf, other.leaf) }
-    }
+#[inline]
+fn entrant(key: u64, leaf: u64) -> Entrant {
+    u128::from(key) << 64 | u128::from(leaf)
 }
+
+#[inline]
+fn key(entrant: Entrant) -> u64 {
+    (entrant >> 64) as u64
+}
+
+/// With more leaves than this, the next one is looked for at every event.
+const FEW_LEAVES: usize = 16;
+
+/// The key of a leaf where no event waits.
+const NOTHING: u64 = u64::MAX;
 
 /// The latest time an event can carry: 46 bits of nanoseconds, 19.5 hours.
 pub(crate) const MAX_TIME: u64 = (1 << 46) - 1;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn event(at: u64, flow: u16) -> Event {
@@ -179,14 +243,43 @@ mod tests {
 
     #[test]
     fn events_come_out_by_time_wherever_they_waited() {
-        let mut queue = Queue::new(3);
-        let mut times: Vec<u64> = (0..1000).map(|i| i * 7919 % 1009).collect();
-        for (i, at) in times.iter().enumerate() {
-            queue.push(Queue::lane(i % 3), event(*at, i as u16));
+        for lanes in [1, 3, 40] {
+            let mut queue = Queue::new(lanes);
+            let mut times: Vec<u64> = (0..1000).map(|i| i * 7919 % 1009).collect();
+            for (i, at) in times.iter().enumerate() {
+                queue.push(Queue::lane(i % lanes), event(*at, i as u16));
+            }
+            times.sort_unstable();
+            let out: Vec<u64> = std::iter::from_fn(|| queue.pop()).map(|e| e.at().0).collect();
+            assert_eq!(out, times);
         }
-        times.sort_unstable();
-        let out: Vec<u64> = std::iter::from_fn(|| queue.pop()).map(|e| e.at().0).collect();
-        assert_eq!(out, times);
+    }
+
+    proptest! {
+        /// Pushes and pops as they come, against a sorted list of what waits.
+        #[test]
+        fn the_earliest_event_is_next_at_any_time(
+            lanes in prop_oneof![1usize..5, 14usize..18, 30usize..70],
+            steps in prop::collection::vec((0usize..70, 1u64..2000, any::<bool>(), 0usize..3), 1..300),
+        ) {
+            let (mut queue, mut waiting, mut now) = (Queue::new(lanes), Vec::new(), 0);
+            for (number, (lane, delay, stray, pops)) in steps.into_iter().enumerate() {
+                let event = event(now + delay, number as u16);
+                let first = waiting.iter().min().is_none_or(|earliest| event < *earliest);
+                prop_assert_eq!(queue.would_be_next(event), first);
+                match stray {
+                    true => queue.push_stray(event),
+                    false => queue.push(Queue::lane(lane % lanes), event),
+                }
+                waiting.push(event);
+                for _ in 0..pops {
+                    waiting.sort_unstable_by(|a, b| b.cmp(a));
+                    let expected = waiting.pop();
+                    prop_assert_eq!(queue.pop(), expected);
+                    now = expected.map_or(now, |event| event.at().0);
+                }
+            }
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use firstflight_core::units::{Instant, Span};
 
 use crate::files::FileSource;
 use crate::foreign::{Ends, ForeignFlow};
-use crate::link::{Fate, Link, Tie};
+use crate::link::{Link, Tie};
 use crate::network::{FlowSpec, Network};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::queue::{Event, Kind, Queue};
@@ -215,7 +215,7 @@ impl<'a> Engine<'a> {
         let links = self.fabric.links.into_iter().zip(self.fabric.queues_over_time);
         Outcome {
             flows,
-            links: links.map(|(l, series)| LinkOutcome { totals: l.totals, series }).collect(),
+            links: links.map(|(l, series)| LinkOutcome { totals: l.totals(), series }).collect(),
             events: self.events,
         }
     }
@@ -330,7 +330,7 @@ impl FlowPath {
         loop {
             let Hop { link, tie, .. } = self.route.hops[hop];
             let bytes = self.route.bytes(seq);
-            let Fate::Delivered(far_end, _) = fabric.arrive(link, at, bytes, tie) else {
+            let Some(far_end) = fabric.arrive(link, at, bytes, tie) else {
                 self.watch.on_drop(at);
                 return;
             };
@@ -393,17 +393,29 @@ impl FlowPath {
 
 impl Fabric {
     #[inline]
-    pub(crate) fn arrive(&mut self, link: usize, at: Instant, bytes: u64, tie: Tie) -> Fate {
-        let fate = self.links[link].arrive(at, bytes, tie);
-        if let (Some(every), Fate::Delivered(_, held)) = (self.sample_every, &fate) {
-            let series = &mut self.queues_over_time[link];
-            let bucket = Instant(at.0 - at.0 % every.0.max(1));
-            match series.last_mut() {
-                Some((last, most)) if *last == bucket => *most = (*most).max(*held),
-                _ => series.push((bucket, *held)),
-            }
+    pub(crate) fn arrive(
+        &mut self,
+        link: usize,
+        at: Instant,
+        bytes: u64,
+        tie: Tie,
+    ) -> Option<Instant> {
+        let far_end = self.links[link].arrive(at, bytes, tie);
+        if let (Some(every), Some(_)) = (self.sample_every, far_end) {
+            self.sample(link, at, every);
         }
-        fate
+        far_end
+    }
+
+    #[cold]
+    fn sample(&mut self, link: usize, at: Instant, every: Span) {
+        let held = self.links[link].packets_held();
+        let series = &mut self.queues_over_time[link];
+        let bucket = Instant(at.0 - at.0 % every.0.max(1));
+        match series.last_mut() {
+            Some((last, most)) if *last == bucket => *most = (*most).max(held),
+            _ => series.push((bucket, held)),
+        }
     }
 }
 

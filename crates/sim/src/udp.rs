@@ -2,7 +2,7 @@
 
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
 
-use crate::link::{Fate, Tie};
+use crate::link::Tie;
 use crate::network::UdpSpec;
 use crate::queue::{Event, Kind};
 use crate::run::Fabric;
@@ -31,7 +31,7 @@ impl<'a> UdpSource<'a> {
             fabric.queue.push_stray(Event::new(now + gap, Kind::Other, event.flow(), 0));
         }
         let fate = fabric.arrive(spec.path[hop], now, spec.packet_bytes, Tie::DepartureFirst);
-        let Fate::Delivered(at, _) = fate else { return };
+        let Some(at) = fate else { return };
         if hop + 1 < spec.path.len() {
             let next = Event::new(at, Kind::Other, event.flow(), hop as u64 + 1);
             fabric.queue.push_stray(next);

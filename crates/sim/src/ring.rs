@@ -1,0 +1,85 @@
+//! A FIFO of small values in a ring of a power of two, which grows and never shrinks.
+//!
+//! `VecDeque` does the same for any capacity, and pays for that at every step; these queues are
+//! stepped several times per packet.
+
+/// First in, first out. Positions count up and wrap.
+#[derive(Debug)]
+pub(crate) struct Ring<T> {
+    slots: Vec<T>,
+    /// Position of the first, and of the place behind the last.
+    head: usize,
+    tail: usize,
+}
+
+impl<T: Copy + Default> Ring<T> {
+    pub(crate) fn new() -> Self {
+        Self { slots: vec![T::default(); FIRST_CAPACITY], head: 0, tail: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    #[inline]
+    pub(crate) fn front(&self) -> Option<T> {
+        (self.head != self.tail).then(|| self.slots[self.head & (self.slots.len() - 1)])
+    }
+
+    /// Takes out the first, if there is one.
+    #[inline]
+    pub(crate) fn pop_front(&mut self) -> Option<T> {
+        let front = self.front()?;
+        self.head = self.head.wrapping_add(1);
+        Some(front)
+    }
+
+    #[inline]
+    pub(crate) fn push_back(&mut self, value: T) {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        let place = self.tail & (self.slots.len() - 1);
+        self.slots[place] = value;
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let capacity = self.slots.len();
+        self.slots.rotate_left(self.head & (capacity - 1));
+        self.slots.resize(2 * capacity, T::default());
+        (self.head, self.tail) = (0, capacity);
+    }
+}
+
+const FIRST_CAPACITY: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn values_come_out_as_they_went_in(pushes in prop::collection::vec(0usize..9, 0..200)) {
+            let (mut ring, mut plain, mut next) = (Ring::new(), VecDeque::new(), 0_u64);
+            for count in pushes {
+                for _ in 0..count {
+                    ring.push_back(next);
+                    plain.push_back(next);
+                    next += 1;
+                }
+                prop_assert_eq!(ring.len(), plain.len());
+                for _ in 0..count / 2 + 1 {
+                    prop_assert_eq!(ring.front(), plain.front().copied());
+                    prop_assert_eq!(ring.pop_front(), plain.pop_front());
+                }
+            }
+        }
+    }
+}
