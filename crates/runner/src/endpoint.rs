@@ -62,7 +62,7 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
     };
     match common.profile {
         Profile::Rfc => RecoveryRules { one_per_window: recovery != Recovery::Reno, ..base },
-        Profile::Linux => RecoveryRules { halve: Halve::Window, ..base },
+        Profile::Linux => RecoveryRules { halve: Halve::Window, prr: true, ..base },
         Profile::Ns2 => RecoveryRules {
             halve: Halve::Window,
             full_ack: FullAck::Keep,

@@ -67,6 +67,8 @@ pub struct RecoveryRules {
     pub flywheel: bool,
     /// The initial window opens only with the first data ACK (ns-2.35's Vegas agent).
     pub late_initial_window: bool,
+    /// A SACK sender that repairs sends in proportion to what arrives (RFC 9937).
+    pub prr: bool,
 }
 
 /// What a loss halves.
@@ -117,6 +119,7 @@ impl RecoveryRules {
         recovery_burst: 0,
         flywheel: false,
         late_initial_window: false,
+        prr: false,
     };
 }
 

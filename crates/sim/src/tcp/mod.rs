@@ -7,6 +7,7 @@ mod fast_recovery;
 mod log;
 mod ns2_sack;
 mod ns2_vegas;
+mod prr;
 mod sack;
 
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
@@ -100,7 +101,7 @@ impl Tcp {
             repair: match endpoint.recovery {
                 Recovery::Reno => Repair::FastRecovery(FastRecovery::new(false)),
                 Recovery::NewReno => Repair::FastRecovery(FastRecovery::new(true)),
-                Recovery::Sack => Repair::Sack(Sack::default()),
+                Recovery::Sack => Repair::Sack(Sack::new(endpoint.rules.prr)),
                 Recovery::Ns2Sack => Repair::Ns2Sack(Ns2Sack::default()),
                 Recovery::Ns2Vegas => Repair::Ns2Vegas(Ns2Vegas::default()),
             },

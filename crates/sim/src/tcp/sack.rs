@@ -3,6 +3,9 @@
 //! A packet is lost once three packets above it have been selectively acknowledged. Every packet is
 //! visited a bounded number of times: the edge of loss and the edge of repair only move up. A
 //! retransmission that is lost again waits for the timer, as in the RFC.
+//!
+//! How much may leave while repairing is RFC 6675's (the pipe is below the window) or, by
+//! [`crate::RecoveryRules::prr`], that of proportional rate reduction.
 
 use firstflight_core::event::LossKind;
 use firstflight_core::policy::{Avoidance, Startup};
@@ -10,6 +13,7 @@ use firstflight_core::sender::Sender;
 use firstflight_core::units::Instant;
 
 use super::log::{Mark, SendLog};
+use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
 
 #[derive(Debug, Default)]
@@ -25,9 +29,16 @@ pub(super) struct Sack {
     judged: u32,
     /// Packets below have been sent again if they were lost.
     repaired: u32,
+    /// `None` lets leave what the window allows.
+    prr: Option<Prr>,
 }
 
 impl Sack {
+    /// With proportional rate reduction or without.
+    pub(super) fn new(prr: bool) -> Self {
+        Self { prr: prr.then(Prr::default), ..Self::default() }
+    }
+
     /// Packets in the network (RFC 6675 section 4, SetPipe).
     #[inline]
     pub(super) fn pipe(&self, una: u32, max: u32) -> u32 {
@@ -102,24 +113,52 @@ impl Tcp {
     #[inline]
     pub(super) fn sack_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         let Repair::Sack(sack) = &mut self.repair else { return };
+        let advances = next > self.una;
+        let mut delivered = next.saturating_sub(self.una);
         let newly_sacked = cause > next && cause < self.max && !self.log.has(cause, Mark::SACKED);
         if newly_sacked {
             sack.note_sacked(cause, &mut self.log);
+            delivered += 1;
         }
-        if next > self.una {
+        if advances {
             let quiet = sack.sacked == 0 && sack.lost == 0;
             let known = if quiet { 0 } else { sack.advance(self.una, next, &self.log) };
+            delivered -= known;
             self.sack_advance(now, next, known);
         } else if newly_sacked {
             self.dupacks += 1;
             self.tell_core(now, 0, 1, None);
         }
         let Repair::Sack(sack) = &mut self.repair else { return };
+        let lost = sack.lost;
         if sack.sacked > 0 {
             sack.judge(self.una, &mut self.log);
         }
-        self.sack_decide(now, wire);
+        let safe = advances && sack.lost <= lost;
+        let entered = self.sack_decide(now);
+        self.sack_reduce(delivered, safe, entered);
+        if entered {
+            // The fast retransmit leaves whatever the window says (RFC 6675 section 5 step 4.3).
+            self.sack_resend(now, wire);
+        }
         self.sack_send(now, wire);
+    }
+
+    /// Tells proportional rate reduction about an ACK.
+    #[inline]
+    fn sack_reduce(&mut self, delivered: u32, safe: bool, entered: bool) {
+        let Repair::Sack(sack) = &mut self.repair else { return };
+        if !sack.active {
+            return;
+        }
+        let target = u32::try_from(self.core.cwnd().0 / self.mss).unwrap_or(u32::MAX);
+        let (flight, pipe) = (self.max - self.una, sack.pipe(self.una, self.max));
+        let Some(prr) = &mut sack.prr else { return };
+        if entered {
+            // What was delivered before will not be delivered in recovery (RFC 9937 section 6).
+            prr.begin((flight + delivered).saturating_sub(sack.sacked));
+        }
+        prr.on_ack(delivered, pipe, target, safe);
     }
 
     #[inline]
@@ -142,17 +181,17 @@ impl Tcp {
         self.tell_core(now, newly, newly - known, sample);
     }
 
-    /// Enters recovery when the first packet outstanding is lost (RFC 6675 section 5), unless a
+    /// Enters recovery, and says so, when the first packet outstanding is lost (RFC 6675 section 5), unless a
     /// timeout is already repairing the same window.
     #[inline]
-    fn sack_decide(&mut self, now: Instant, wire: &mut impl Wire) {
-        let Repair::Sack(sack) = &mut self.repair else { return };
+    fn sack_decide(&mut self, now: Instant) -> bool {
+        let Repair::Sack(sack) = &mut self.repair else { return false };
         if sack.active || sack.sacked == 0 || self.una < self.recover {
-            return;
+            return false;
         }
         let lost = self.log.has(self.una, Mark::LOST);
         if !lost && self.dupacks < DUP_THRESHOLD {
-            return;
+            return false;
         }
         if !lost {
             self.log.set(self.una, Mark::LOST);
@@ -165,7 +204,7 @@ impl Tcp {
         self.declare_loss(now, LossKind::Recovery, false);
         self.rto.restart(now);
         self.rto.forget_timed();
-        self.sack_resend(now, wire);
+        true
     }
 
     /// Sends while the pipe is below the window: lost packets first, then new ones
@@ -182,15 +221,32 @@ impl Tcp {
                     return;
                 }
                 self.transmit_next(now, wire);
+                self.sack_note_sent();
             }
+        }
+    }
+
+    #[inline]
+    fn sack_note_sent(&mut self) {
+        let Repair::Sack(sack) = &mut self.repair else { return };
+        if sack.active
+            && let Some(prr) = &mut sack.prr
+        {
+            prr.on_sent();
         }
     }
 
     /// The pipe is below the window, and there is something to send.
     #[inline]
     pub(super) fn sack_has_room(&self, sack: &Sack) -> bool {
-        let pipe = u64::from(sack.pipe(self.una, self.max));
-        (pipe + 1) * self.mss <= self.core.cwnd().0 && (sack.lost > 0 || self.has_fresh())
+        let window = match &sack.prr {
+            Some(prr) if sack.active => prr.allowance > 0,
+            _ => {
+                let pipe = u64::from(sack.pipe(self.una, self.max));
+                (pipe + 1) * self.mss <= self.core.cwnd().0
+            }
+        };
+        window && (sack.lost > 0 || self.has_fresh())
     }
 
     #[inline]
@@ -212,6 +268,7 @@ impl Tcp {
         sack.lost -= 1;
         sack.repaired = seq + 1;
         self.transmit(seq, now, wire);
+        self.sack_note_sent();
         true
     }
 }
