@@ -76,7 +76,8 @@ const EXAMPLES: &str = "\
 Each end has a TUN device `ff0`: 10.77.0.1 is near, 10.77.128.1 far (also in $FF_NEAR, $FF_FAR).
 It takes root. Namespaces without names vanish with the link, however it ends. At the end it tells
 what it carried, what it dropped, and how late it was itself: `degraded` means that 1 % of the
-packets were late by more than 1 % of the RTT, `invalid` by more than 5 %.
+packets were late by more than 1 % of the RTT, or one by a quarter of it; `invalid` that 1 % were by
+more than 5 %, or one by a whole RTT.
 
 Examples:
   firstflight link --rate 40Mbps --rtt 100ms -- ping -c 10 10.77.128.1

@@ -135,9 +135,11 @@ impl Measured<'_> {
             self.flows.iter().filter_map(|flow| flow.problem.clone()).collect();
         if !["valid", "unknown"].contains(&lab.timing.as_str()) {
             notes.push(format!(
-                "timing {}: 1 % of the packets were late by more than {:.1} ms, {} were never read",
+                "timing {}: 1 % of the packets were late by more than {:.1} ms, one by {:.1} ms, \
+                 {} were never read",
                 lab.timing,
                 lab.late_p99_us / 1e3,
+                lab.late_max_us / 1e3,
                 lab.overruns
             ));
         }

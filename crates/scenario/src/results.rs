@@ -85,8 +85,8 @@ pub struct LabFigures {
     pub link: String,
     /// `own` or `iperf3`.
     pub generator: String,
-    /// `valid`, `degraded` or `invalid`: 99 % of the packets were late by at most 1 % or 5 % of the
-    /// round trip, or by more. Of netem, which does not tell, `unknown`.
+    /// `valid`: 99 % of the packets were late by at most 1 % of the round trip, none by a quarter;
+    /// `degraded`: 5 % and a whole; else `invalid`. Of netem, which does not tell, `unknown`.
     pub timing: String,
     /// How late the emulated link handed packets on: mean, microseconds.
     #[serde(serialize_with = "finite")]

@@ -36,10 +36,10 @@ pub struct LatenessReport {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Timing {
-    /// 99 % of the packets were late by at most 1 % of the round trip.
+    /// 99 % of the packets were late by at most 1 % of the round trip, and none by a quarter.
     #[default]
     Valid,
-    /// By at most 5 %.
+    /// 99 % by at most 5 %, and none by a whole round trip.
     Degraded,
     /// By more, or the kernel lost packets on the way to the link.
     Invalid,
@@ -101,9 +101,9 @@ impl LatenessReport {
     pub fn timing(&self, rtt_ns: u64, overruns: u64) -> Timing {
         // No path is judged by less than what a busy machine's timers give.
         let rtt_us = (rtt_ns as f64 / 1e3).max(SHORTEST_RTT_US);
-        if overruns > 0 || self.p99_us > INVALID * rtt_us {
+        if overruns > 0 || self.p99_us > INVALID * rtt_us || self.max_us > rtt_us {
             Timing::Invalid
-        } else if self.p99_us > DEGRADED * rtt_us {
+        } else if self.p99_us > DEGRADED * rtt_us || self.max_us > STALL * rtt_us {
             Timing::Degraded
         } else {
             Timing::Valid
@@ -114,6 +114,8 @@ impl LatenessReport {
 /// Shares of the round trip that 99 % of the packets may be late.
 const DEGRADED: f64 = 0.01;
 const INVALID: f64 = 0.05;
+/// One stall this long makes a burst, and the burst drops that no path would have made.
+const STALL: f64 = 0.25;
 const SHORTEST_RTT_US: f64 = 10_000.0;
 const SUB: usize = 16;
 
@@ -165,6 +167,10 @@ mod tests {
         assert_eq!(report.timing(100_000_000, 0), Timing::Degraded);
         assert_eq!(report.timing(20_000_000, 0), Timing::Invalid);
         assert_eq!(report.timing(200_000_000, 1), Timing::Invalid);
+        let stalled = LatenessReport { max_us: 30_000.0, ..LatenessReport::default() };
+        assert_eq!(stalled.timing(200_000_000, 0), Timing::Valid);
+        assert_eq!(stalled.timing(100_000_000, 0), Timing::Degraded);
+        assert_eq!(stalled.timing(20_000_000, 0), Timing::Invalid);
     }
 
     #[test]
