@@ -58,11 +58,7 @@ fn rate(curves: &Curves, until_s: f64) -> Option<Panel> {
 }
 
 fn rtt(curves: &Curves) -> Option<Panel> {
-    let all = [
-        ("latest RTT", &curves.latest_rtt),
-        ("smoothed RTT", &curves.smoothed_rtt),
-        ("smallest RTT", &curves.min_rtt),
-    ];
+    let all = [("latest RTT", &curves.latest_rtt), ("smoothed RTT", &curves.smoothed_rtt)];
     if all.iter().all(|(_, points)| points.is_empty()) {
         return None;
     }
