@@ -13,8 +13,12 @@ pub(super) fn figure(
     let curves = connection.curves(until_s);
     let exit = summary.exit.as_ref().filter(|exit| exit.time_s <= until_s);
     let exit = exit.and_then(|exit| Some((exit.time_s, exit.cwnd_bytes? as f64)));
-    let panels =
-        [windows(&curves, exit, until_s), rate(&curves, until_s), rtt(&curves), losses(&curves)];
+    let panels = [
+        windows(&curves, exit, until_s),
+        rate(&curves, until_s),
+        rtt(&curves),
+        losses(&curves, until_s),
+    ];
     let figure = Figure::new("startup", heading, Axis::new("time", "s"));
     panels.into_iter().flatten().fold(figure, Figure::panel)
 }
@@ -67,12 +71,13 @@ fn rtt(curves: &Curves) -> Option<Panel> {
     Some(told.fold(panel, |panel, (name, points)| panel.with(Series::steps(name, points.clone()))))
 }
 
-fn losses(curves: &Curves) -> Option<Panel> {
+fn losses(curves: &Curves, until_s: f64) -> Option<Panel> {
     if curves.lost.is_empty() {
         return None;
     }
     let from_zero = std::iter::once((0.0, 0.0)).chain(curves.lost.iter().copied()).collect();
-    Some(Panel::new(Axis::new("lost", "packets")).with(Series::steps("lost", from_zero)))
+    let lost = Series::steps("lost", to_end(from_zero, until_s));
+    Some(Panel::new(Axis::new("lost", "packets")).with(lost))
 }
 
 /// A log tells values when they change: the last one holds.
