@@ -9,6 +9,8 @@
 #include "units.h"
 
 enum unit { UNIT_ENDPOINT, UNIT_SEGMENTS, UNIT_BYTES, UNIT_NO_LIMIT };
+enum threshold { THRESHOLD_GIVEN, THRESHOLD_HOE, THRESHOLD_ERE };
+enum first { FIRST_AUTO, FIRST_GROWS, FIRST_HOLDS };
 enum filter { FILTER_TRAPEZOID, FILTER_PLAIN, FILTER_CONSTANT };
 
 struct ff_knob_values {
@@ -28,6 +30,33 @@ struct ff_knob_values {
     u64 lg_beta;
     u64 lg_eps;
     u64 lg_guard_rtts;
+    u64 bc_limit;
+    u64 dbc_dmax;
+    u64 dbc_wth;
+    u64 pair_span;
+    u64 hoe_ns2;
+    u64 vegas_gamma;
+    u64 vegas_grow_every;
+    u64 vegas_first;
+    u64 vegas_alpha;
+    u64 vegas_beta;
+    u64 ms_largest;
+    u64 ms_smallest;
+    u64 ms_first_largest;
+    u64 ms_reset_per_rtt;
+    u64 ms_until_half;
+    u64 ms_continue;
+    u64 ms_each;
+    u64 cubic_beta;
+    u64 cubic_c;
+    u64 cubic_fast_convergence;
+    u64 cubic_friendly;
+    u64 cubic_max_increment;
+    u64 cubic_21;
+    u64 hystart_no_train;
+    u64 hystart_no_delay;
+    u64 hystart_whole_train;
+    u64 hystart_low_window;
 };
 
 /* Volatile, because the loader writes what the compiler sees as constant. */

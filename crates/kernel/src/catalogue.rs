@@ -84,7 +84,15 @@ fn pairs() -> String {
 /// Every pair there is.
 pub const PAIRS: &[Pair] = &[
     Pair { startup: "slow-start", avoidance: "newreno", header: "newreno" },
+    Pair { startup: "liw", avoidance: "newreno", header: "liw" },
+    Pair { startup: "hoe", avoidance: "newreno", header: "hoe" },
+    Pair { startup: "bc", avoidance: "newreno", header: "bc" },
+    Pair { startup: "dbc", avoidance: "newreno", header: "dbc" },
     Pair { startup: "astart", avoidance: "westwood", header: "astart" },
+    Pair { startup: "vegas", avoidance: "vegas", header: "vegas" },
+    Pair { startup: "slow-start", avoidance: "cubic", header: "cubic" },
+    Pair { startup: "hystart", avoidance: "cubic", header: "hystart" },
+    Pair { startup: "mstart", avoidance: "cubic", header: "mstart" },
 ];
 
 /// `TCP_CA_NAME_MAX` without the zero at the end.

@@ -3,7 +3,8 @@
 use firstflight_control::{Control, Setting};
 use firstflight_core::estimate::ere::{EreKnobs, Filter};
 use firstflight_core::estimate::load_gauge::LoadGaugeKnobs;
-use firstflight_core::knob::{Amount, KnobValue};
+use firstflight_core::estimate::packet_pair::QUARTER;
+use firstflight_core::knob::{Amount, KnobValue, RATIO_ONE};
 
 /// Why a control cannot be had in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,7 +39,7 @@ pub enum NotInKernel {
 macro_rules! fields {
     ($($field:ident)*) => {
         /// The values, ready to be written into a control's read-only data.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[expect(missing_docs, reason = "each is explained where it comes from: the knob it holds")]
         #[repr(C)]
         pub struct KnobValues {
@@ -46,6 +47,8 @@ macro_rules! fields {
         }
 
         impl KnobValues {
+            const ZERO: Self = Self { $($field: 0,)* };
+
             /// As they lie in memory.
             pub fn bytes(&self) -> Vec<u8> {
                 [$(self.$field),*].iter().flat_map(|value| value.to_ne_bytes()).collect()
@@ -61,6 +64,11 @@ fields! {
     iw_unit iw iw_limit ssthresh_unit ssthresh
     ere_filter ere_n ere_eps ere_re_per_rtt ere_tmin ere_null_m ere_umax_window
     lg_on lg_beta lg_eps lg_guard_rtts
+    bc_limit dbc_dmax dbc_wth pair_span hoe_ns2
+    vegas_gamma vegas_grow_every vegas_first vegas_alpha vegas_beta
+    ms_largest ms_smallest ms_first_largest ms_reset_per_rtt ms_until_half ms_continue ms_each
+    cubic_beta cubic_c cubic_fast_convergence cubic_friendly cubic_max_increment cubic_21
+    hystart_no_train hystart_no_delay hystart_whole_train hystart_low_window
 }
 
 impl KnobValues {
@@ -69,7 +77,7 @@ impl KnobValues {
     /// # Errors
     /// A knob that the C version lacks.
     pub fn of(control: &Control) -> Result<Self, NotInKernel> {
-        let mut values = Self::default();
+        let mut values = Self::DEFAULT;
         let mut estimates = Estimates::default();
         for setting in &control.settings {
             let taken = values.set(setting) | estimates.set(setting);
@@ -87,10 +95,9 @@ impl KnobValues {
         Ok(values)
     }
 
-    /// Sets what only one policy has.
+    /// Sets a knob, unless it is of an estimator.
     fn set(&mut self, setting: &Setting) -> bool {
         match (setting.policy, setting.knob, setting.value) {
-            ("slow-start", "preset", KnobValue::Word(word)) => self.put_rfc(word),
             (_, "iw", KnobValue::Window(iw)) => {
                 (self.iw_unit, self.iw) = unit(iw);
                 self.iw_limit = 0;
@@ -98,9 +105,72 @@ impl KnobValues {
             (_, "ssthresh", KnobValue::Window(ssthresh)) => {
                 (self.ssthresh_unit, self.ssthresh) = unit(ssthresh);
             }
+            (policy, knob, KnobValue::Word(word)) => return self.set_word(policy, knob, word),
+            (policy, knob, KnobValue::Count(number) | KnobValue::Ratio(number)) => {
+                return self.set_number(policy, knob, number);
+            }
             _ => return false,
         }
         true
+    }
+
+    fn set_number(&mut self, policy: &str, knob: &str, number: u64) -> bool {
+        let field = match (policy, knob) {
+            ("bc", "limit") => &mut self.bc_limit,
+            ("dbc", "dmax") => &mut self.dbc_dmax,
+            ("hoe", "span") => {
+                self.hoe_ns2 = 0;
+                &mut self.pair_span
+            }
+            ("vegas", "gamma") => &mut self.vegas_gamma,
+            ("vegas", "grow_every") => &mut self.vegas_grow_every,
+            ("vegas", "alpha") => &mut self.vegas_alpha,
+            ("vegas", "beta") => &mut self.vegas_beta,
+            ("mstart", "P") => &mut self.ms_largest,
+            ("cubic", "beta") => &mut self.cubic_beta,
+            ("cubic", "c") => &mut self.cubic_c,
+            ("cubic", "max_increment") => &mut self.cubic_max_increment,
+            ("hystart", "low_window") => &mut self.hystart_low_window,
+            _ => return false,
+        };
+        *field = number;
+        true
+    }
+
+    fn set_word(&mut self, policy: &str, knob: &str, word: &str) -> bool {
+        let is = |wanted: &str| u64::from(word == wanted);
+        match (policy, knob) {
+            ("slow-start", "preset") => self.put_rfc(word),
+            ("hoe", "preset") => (self.hoe_ns2, self.pair_span) = (is("ns2"), QUARTER),
+            ("dbc", "wth") => self.dbc_wth = is("hoe") + 2 * is("ere"),
+            ("vegas", "first") => self.vegas_first = is("grows") + 2 * is("holds"),
+            ("mstart", "preset") => self.ms_first_largest = is("simulation"),
+            ("mstart", "cycle") => self.ms_smallest = is("10..1"),
+            ("mstart", "first") => self.ms_first_largest = is("P"),
+            ("mstart", "reset_per_rtt") => self.ms_reset_per_rtt = is("on"),
+            ("mstart", "until") => self.ms_until_half = is("half"),
+            ("mstart", "after_rto") => self.ms_continue = is("continue"),
+            ("mstart", "several") => self.ms_each = is("each"),
+            ("cubic", "preset") => self.put_cubic(word),
+            ("cubic", "fast_convergence") => self.cubic_fast_convergence = is("on"),
+            ("cubic", "friendly") => self.cubic_friendly = is("on"),
+            ("hystart", "detect") => {
+                (self.hystart_no_train, self.hystart_no_delay) = (is("delay"), is("train"));
+            }
+            ("hystart", "train") => self.hystart_whole_train = is("whole"),
+            _ => return false,
+        }
+        true
+    }
+
+    /// The constants of RFC 9438, or of CUBIC 2.1.
+    fn put_cubic(&mut self, preset: &str) {
+        self.cubic_21 = u64::from(preset == "ns2");
+        (self.cubic_beta, self.cubic_c, self.cubic_max_increment) = match preset {
+            "ns2" => (819 * RATIO_ONE / 1024, 410 * RATIO_ONE / 1024, 16),
+            _ => (Self::DEFAULT.cubic_beta, Self::DEFAULT.cubic_c, 0),
+        };
+        (self.cubic_fast_convergence, self.cubic_friendly) = (1, 1);
     }
 
     /// The initial windows of RFCs: segments, and for some no more than so many bytes.
@@ -135,6 +205,27 @@ impl KnobValues {
         self.lg_eps = gauge.eps;
         self.lg_guard_rtts = gauge.guard_rtts;
     }
+}
+
+impl KnobValues {
+    /// Nothing set. The estimators' knobs are filled in from the core's own table.
+    const DEFAULT: Self = Self {
+        bc_limit: 2,
+        dbc_dmax: 2 * RATIO_ONE,
+        pair_span: QUARTER,
+        vegas_gamma: 1,
+        vegas_grow_every: 2,
+        vegas_alpha: 1,
+        vegas_beta: 3,
+        ms_largest: 10,
+        ms_smallest: 1,
+        cubic_beta: 700_000,
+        cubic_c: 400_000,
+        cubic_fast_convergence: 1,
+        cubic_friendly: 1,
+        hystart_low_window: 16,
+        ..Self::ZERO
+    };
 }
 
 /// Knobs of the estimators, read by the core itself, presets included.
@@ -197,7 +288,7 @@ mod tests {
             .map(|(field, _)| field)
             .collect();
         assert_eq!(fields, FIELDS);
-        assert_eq!(KnobValues::default().bytes().len(), 8 * FIELDS.len());
+        assert_eq!(KnobValues::ZERO.bytes().len(), 8 * FIELDS.len());
     }
 
     #[test]

@@ -36,10 +36,35 @@ const CONTROLS: &[&str] = &[
     "astart(preset=paper)+westwood(lg=on,lg.eps=0.6)",
     "tcpw-a(lg.beta=0,lg.guard_rtts=0,lg.eps=0)",
     "tcpw-a(lg.beta=1,lg.eps=1)",
+    "liw",
+    "liw(iw=100KB)",
+    "bc",
+    "bc(limit=7,ssthresh=none)",
+    "dbc",
+    "dbc(dmax=100,wth=hoe)",
+    "dbc(dmax=1.5,wth=ere,ssthresh=none)",
+    "hoe",
+    "hoe(span=1)",
+    "hoe(preset=ns2)",
+    "vegas",
+    "vegas(gamma=0,grow_every=1)+vegas(alpha=0,beta=1)",
+    "vegas(first=grows)",
+    "vegas(first=holds,gamma=30)+vegas(alpha=5,beta=20)",
+    "mstart",
+    "mstart(preset=simulation,several=each,after_rto=continue)",
+    "mstart(P=3,cycle=10..0,reset_per_rtt=on,until=half,several=each)+cubic(preset=ns2)",
+    "cubic",
+    "slow-start+cubic(preset=ns2,max_increment=0)",
+    "slow-start+cubic(beta=0.1,c=100,fast_convergence=off)",
+    "slow-start+cubic(c=0.001,friendly=off)",
+    "hystart",
+    "hystart(detect=train,train=whole,low_window=1)",
+    "hystart(ssthresh=none,iw=100pkt)",
+    "hystart(detect=delay,ssthresh=none)",
 ];
 
-/// Over all controls more than a million ACKs, in two kinds of streams.
-const ACKS: u64 = 1_200_000;
+/// Over all controls three million ACKs, in two kinds of streams.
+const ACKS: u64 = 3_000_000;
 
 #[test]
 fn cwnd_and_ssthresh_are_equal_after_every_ack() {

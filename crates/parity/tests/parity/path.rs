@@ -18,9 +18,12 @@ struct Path {
     acked: u64,
     sent: u64,
     duplicates: u64,
+    jitter: u64,
+    /// What others queue, and so every sample has in it for a while.
+    cross: u64,
 }
 
-/// Two thousand ACKs over one path.
+/// Up to two thousand ACKs over one path.
 pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
     let rate = 1 << draw.between(16, 33);
     let rtt = 1 << draw.between(14, 31);
@@ -34,11 +37,13 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
         acked: 0,
         sent: 0,
         duplicates: 0,
+        jitter: if draw.once_in(2) { rtt / 50 } else { 2_000_000 },
+        cross: 0,
     };
     if draw.once_in(2) {
         both.handshake(path.now, rtt);
     }
-    for _ in 0..2_000 {
+    for _ in 0..draw.between(50, 2_000) {
         path.send(both);
         path.acknowledge(both, draw);
         path.happen(both, draw);
@@ -77,7 +82,7 @@ impl Path {
         let credited = bytes.saturating_sub(self.duplicates);
         self.duplicates = self.duplicates.saturating_sub(bytes);
         self.acked += bytes;
-        let sample = (!draw.once_in(9)).then(|| draw.between(rtt - rtt / 50, rtt + rtt / 50));
+        let sample = (!draw.once_in(9)).then(|| rtt + self.cross + draw.between(0, self.jitter));
         self.ack(both, bytes, credited, sample, draw.once_in(30));
     }
 
@@ -116,6 +121,9 @@ impl Path {
         }
         if draw.once_in(300) {
             self.now += self.rtt.saturating_mul(1 << draw.between(0, 12));
+        }
+        if draw.once_in(40) {
+            self.cross = draw.between(0, 20_000_000);
         }
         if draw.once_in(900) {
             both.set_mss(draw.between(100, 9_000));

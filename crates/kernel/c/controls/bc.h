@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * bc: Byte Counting before NewReno.
+ */
+#include "../byte_counting.h"
+#include "../new_reno.h"
+
+#define FF_STARTUP byte_counting
+#define FF_AVOIDANCE new_reno
+
+#include "../sender.h"

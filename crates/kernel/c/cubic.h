@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * CUBIC (RFC 9438): the window follows `W(t) = C (t - K)^3 + W_max` of the time since the last cut,
+ * each ACK moving cwnd toward the curve one RTT ahead, and is never below what Reno with the same
+ * average would have. With the knob cubic_21, CUBIC 2.1 as Linux 2.6.22 and ns-2.35 have it:
+ * crates/core/src/avoidance/cubic.rs tells the differences.
+ *
+ * Time in 2^-16 s, the curve in bytes.
+ */
+#ifndef FF_CUBIC_H
+#define FF_CUBIC_H
+
+#include "view.h"
+#include "wide.h"
+
+#define FRACTION 16
+/* 2^16 per second, over 10^9, in 2^-64. */
+#define TICKS_PER_NANO 1208925819614629ULL
+/* 1024 s in ticks: no curve is followed for longer. */
+#define LONGEST_CURVE (1ULL << 26)
+#define TENTH_OF_A_SECOND 100000000ULL
+#define BLIND_ACKS 26
+
+enum stage { STAGE_UNKNOWN, STAGE_CUT, STAGE_RUNNING, STAGE_RUNNING_AFTER_CUT };
+
+struct cubic {
+    u64 w_max;
+    u64 prior;
+    /* The curve: W_max or the window it began from, K, and C times the MSS. */
+    u64 origin;
+    u64 k;
+    u64 scale;
+    u64 start;
+    u64 last;
+    /* The Reno estimate, in 2^-16 bytes. */
+    u64 estimate;
+    u64 remainder;
+    u32 stage;
+};
+
+FF_NEW_POLICY(cubic)
+FF_OBSERVES_NOTHING(cubic)
+FF_NEVER_REPROBES(cubic)
+
+/* The largest whole number whose cube is not above `high 2^64 + low`, which is under 2^78. `root`
+ * is zero: as an argument, so that the verifier does not know it and follow every way to build it.
+ */
+FF_SUBPROGRAM u64 cube_root(u64 high, u64 low, u64 root)
+{
+    struct wide cube = { high, low };
+
+    for (u32 i = 0; i < 26; i++) {
+        u64 next = root | 1ULL << (25 - i);
+
+        if (!wide_less(cube, wide_product(next * next, next)))
+            root = next;
+    }
+    return root;
+}
+
+FF_INLINE void curve_begin(struct cubic *c, ff_knobs *k, u64 cwnd, u64 origin, u64 mss)
+{
+    u64 scale = mul_div(mss, k->cubic_c << FRACTION, RATIO_ONE), way = minus(origin, cwnd);
+    struct wide cube;
+
+    scale = min_of(max_of(scale, 1), 1ULL << 48);
+    cube.high = way / scale;
+    cube.low = divide_wide(way % scale, 0, scale);
+    c->origin = origin;
+    c->k = cube.high >> 14 ? LONGEST_CURVE : cube_root(cube.high, cube.low, 0);
+    c->scale = scale;
+}
+
+FF_INLINE u64 curve_ticks(u64 t) { return min_of(high_half(t, TICKS_PER_NANO), 2 * LONGEST_CURVE); }
+
+/* The window after `t`. */
+FF_INLINE u64 curve_at(const struct cubic *c, u64 t)
+{
+    u64 ticks = curve_ticks(t), offset = min_of(distance(ticks, c->k), LONGEST_CURVE);
+    struct wide cube = wide_product(offset * offset, offset);
+    u64 change = cube.high * c->scale + high_half(cube.low, c->scale);
+
+    return ticks < c->k ? minus(c->origin, change) : plus(c->origin, change);
+}
+
+/* Starts the curve from the window as it is. */
+FF_INLINE void cubic_begin(struct cubic *c, ff_knobs *k, const struct ff_view *v)
+{
+    u64 cwnd = v->window.cwnd, cut = c->stage == STAGE_CUT;
+
+    if (!cut)
+        c->prior = cwnd;
+    curve_begin(c, k, cwnd, cut ? max_of(c->w_max, cwnd) : cwnd, v->mss);
+    c->stage = cut ? STAGE_RUNNING_AFTER_CUT : STAGE_RUNNING;
+    c->start = v->now;
+    c->last = v->now;
+    c->estimate = times(cwnd, 1 << FRACTION);
+    c->remainder = 0;
+}
+
+/* What cwnd is moved toward within a window of ACKs. */
+FF_INLINE u64 cubic_target(const struct cubic *c, ff_knobs *k, u64 t, const struct ff_view *v)
+{
+    u64 cwnd = v->window.cwnd, rtt, missing, most;
+
+    if (!k->cubic_21) {
+        missing = curve_at(c, plus(t, v->rtt.smoothed));
+        return min_of(max_of(missing, cwnd), plus(cwnd, cwnd / 2));
+    }
+    if (c->stage == STAGE_RUNNING)
+        return plus(cwnd, cwnd / BLIND_ACKS);
+    rtt = v->rtt.min == NONE ? 0 : v->rtt.min;
+    missing = minus(curve_at(c, plus(t, rtt)), cwnd);
+    if (k->cubic_max_increment > 0 && curve_ticks(plus(t, rtt)) >= c->k) {
+        most = mul_div(times(v->mss, k->cubic_max_increment), rtt, TENTH_OF_A_SECOND);
+        missing = min_of(missing, most);
+    }
+    return plus(cwnd, min_of(mul_div(missing, 31, 16), cwnd));
+}
+
+/* The Reno estimate after an ACK for `acked`. */
+FF_INLINE u64 cubic_reno(struct cubic *c, ff_knobs *k, u64 acked, const struct ff_view *v)
+{
+    u64 passed = c->estimate >> FRACTION >= c->prior, alpha = 1 << FRACTION;
+
+    if (!passed || k->cubic_21)
+        alpha = ((3 * (RATIO_ONE - k->cubic_beta)) << FRACTION) / (RATIO_ONE + k->cubic_beta);
+    alpha = times(times(acked, v->mss), alpha) / max_of(v->window.cwnd, 1);
+    c->estimate = plus(c->estimate, alpha);
+    return c->estimate >> FRACTION;
+}
+
+FF_INLINE void cubic_enter(struct cubic *c, const struct ff_view *v)
+{
+    if (c->stage != STAGE_CUT)
+        c->stage = STAGE_UNKNOWN;
+}
+
+FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct ff_ack *ack,
+                                    const struct ff_view *v)
+{
+    u64 cwnd = v->window.cwnd, acked = min_of(ack->acked, cwnd), t, estimate, ahead, product;
+
+    if (cwnd < v->window.ssthresh)
+        return grow(v->window, min_of(ack->acked, v->mss));
+    if (c->stage < STAGE_RUNNING)
+        cubic_begin(c, k, v);
+    if (ack->app_limited) {
+        /* RFC 9438 section 5.8: time in which the source limits does not count. */
+        c->start = plus(c->start, minus(v->now, c->last));
+        c->last = v->now;
+        return hold(v->window);
+    }
+    c->last = v->now;
+    t = minus(v->now, c->start);
+    estimate = cubic_reno(c, k, acked, v);
+    ahead = k->cubic_friendly ? minus(estimate, cwnd) : 0;
+    if (k->cubic_friendly && !k->cubic_21 && curve_at(c, t) < estimate)
+        return grow(v->window, ahead);
+    product = plus(times(acked, minus(cubic_target(c, k, t, v), cwnd)), c->remainder);
+    c->remainder = product % max_of(cwnd, 1);
+    return grow(v->window, max_of(product / max_of(cwnd, 1), ahead));
+}
+
+FF_INLINE struct ff_window cubic_cut(struct cubic *c, ff_knobs *k, const struct ff_loss *loss,
+                                     const struct ff_view *v)
+{
+    u64 cwnd = v->window.cwnd, timeout = loss->kind == LOSS_TIMEOUT, beta = k->cubic_beta;
+    u64 left = mul_div(loss->flight, beta, RATIO_ONE);
+    struct ff_window cut;
+
+    /* A segment that times out twice is not a second sign (RFC 5681 section 3.1). */
+    cut.cwnd = timeout && loss->again ? v->window.ssthresh : left;
+    cut.ssthresh = cut.cwnd;
+    if (timeout) {
+        c->stage = STAGE_UNKNOWN;
+        c->w_max = 0;
+    } else {
+        u64 falls = k->cubic_fast_convergence && cwnd < c->w_max;
+
+        c->w_max = falls ? mul_div(cwnd, RATIO_ONE + beta, 2 * RATIO_ONE) : cwnd;
+        c->stage = STAGE_CUT;
+    }
+    c->prior = cwnd;
+    return cut;
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * HyStart (Ha and Rhee, 2008), in the form Linux' CUBIC has it: slow start that ends when the ACK
+ * train of a round is as long as half of the path without a queue, or when the RTT has grown,
+ *
+ *   ACK train: the ACK comes at most 2 ms after the last of the train:
+ *              now - round_start > (delay_min + ack_delay) / 2   leave
+ *   delay:     after 8 samples, the smallest RTT of the round
+ *              > delay_min + clamp(delay_min / 8, 4 ms, 16 ms)   leave
+ *   leaving:   ssthresh = cwnd
+ */
+#ifndef FF_HYSTART_H
+#define FF_HYSTART_H
+
+#include "slow_start.h"
+#include "view.h"
+
+#define TRAIN_GAP 2000000ULL
+#define MIN_SAMPLES 8
+#define MIN_INCREASE 4000000ULL
+#define MAX_INCREASE 16000000ULL
+#define MAX_ACK_DELAY 1000000ULL
+/* Four blocks of 64 KiB; Linux' pacing rates, in millionths of a window per RTT. */
+#define BLOCKS (4ULL * 65536)
+#define SLOW_START_GAIN 2000000ULL
+#define LATER_GAIN 1200000ULL
+
+struct hystart {
+    u64 round_start;
+    /* The round is over when more than this is acknowledged. */
+    u64 round_end;
+    u64 last_of_train;
+    u64 min_rtt;
+    u8 samples;
+    u8 found;
+};
+
+FF_NEW_POLICY(hystart)
+FF_OBSERVES_NO_HANDSHAKE(hystart)
+FF_OBSERVES_NO_SENDING(hystart)
+FF_ESTIMATES_NOTHING(hystart)
+FF_RESTARTS_WITH_ONE(hystart)
+FF_FIRST_WINDOW_OF_KNOBS(hystart)
+FF_FIRST_SSTHRESH_OF_KNOBS(hystart)
+
+FF_INLINE void hystart_begin_round(struct hystart *h, const struct ff_view *v)
+{
+    h->round_start = v->now;
+    h->round_end = v->sent;
+    h->last_of_train = v->now;
+    h->min_rtt = NONE;
+    h->samples = 0;
+}
+
+/* Linux' cushion for ACKs of large blocks. */
+FF_INLINE u64 hystart_ack_delay(const struct ff_view *v)
+{
+    u64 early = v->window.cwnd < v->window.ssthresh / 2, srtt = v->rtt.smoothed;
+    u64 rate = srtt == 0 ? U64_MAX : mul_div(v->window.cwnd, NANOS_PER_SECOND, srtt);
+
+    rate = mul_div(rate, early ? SLOW_START_GAIN : LATER_GAIN, RATIO_ONE);
+    return rate == 0 ? 0 : min_of(mul_div(NANOS_PER_SECOND, BLOCKS, rate), MAX_ACK_DELAY);
+}
+
+FF_INLINE u8 hystart_train_is_long(struct hystart *h, ff_knobs *k, const struct ff_view *v)
+{
+    u64 limit = plus(v->rtt.min, hystart_ack_delay(v));
+
+    if (minus(v->now, h->last_of_train) > TRAIN_GAP)
+        return 0;
+    h->last_of_train = v->now;
+    return minus(v->now, h->round_start) > (k->hystart_whole_train ? limit : limit / 2);
+}
+
+FF_INLINE u8 hystart_rtt_has_grown(struct hystart *h, u64 rtt, u64 delay_min)
+{
+    u64 increase = min_of(max_of(delay_min / 8, MIN_INCREASE), MAX_INCREASE);
+
+    h->min_rtt = min_of(h->min_rtt, rtt);
+    if (h->samples < MIN_SAMPLES) {
+        h->samples++;
+        return 0;
+    }
+    return h->min_rtt > plus(delay_min, increase);
+}
+
+FF_INLINE void hystart_on_ack(struct hystart *h, ff_knobs *k, const struct ff_ack *ack,
+                              const struct ff_view *v)
+{
+    u8 train = 0, delay = 0;
+
+    if (h->found || v->phase != STARTUP || v->window.cwnd >= v->window.ssthresh)
+        return;
+    if (ack->acked == 0 || ack->rtt == NONE)
+        return;
+    if (v->acked > h->round_end)
+        hystart_begin_round(h, v);
+    if (v->window.cwnd < times(v->mss, k->hystart_low_window))
+        return;
+    if (!k->hystart_no_train)
+        train = hystart_train_is_long(h, k, v);
+    if (!k->hystart_no_delay)
+        delay = hystart_rtt_has_grown(h, ack->rtt, v->rtt.min);
+    h->found = train || delay;
+}
+
+FF_INLINE void hystart_enter(struct hystart *h, ff_knobs *k, enum entry why,
+                             const struct ff_view *v)
+{
+    hystart_begin_round(h, v);
+    h->found = 0;
+}
+
+FF_INLINE struct ff_step hystart_step(struct hystart *h, ff_knobs *k, const struct ff_ack *ack,
+                                      const struct ff_view *v)
+{
+    struct ff_step step = hold(v->window);
+
+    if (!h->found)
+        return double_window(ack, v->mss, v->window);
+    step.window.ssthresh = v->window.cwnd;
+    step.exit = 1;
+    return step;
+}
+
+#endif

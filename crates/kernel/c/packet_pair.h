@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * Bottleneck rate from closely spaced ACKs (Hoe, SIGCOMM 1996, section 3): the slope of the
+ * least-squares line through three of them that span less than a fraction of the smallest RTT. With
+ * times and amounts counted from the first ACK,
+ *
+ *   b = (t1 (2 a1 - a2) + t2 (2 a2 - a1)) / (2 ((t2 - t1)^2 + t1 t2))
+ */
+#ifndef FF_PACKET_PAIR_H
+#define FF_PACKET_PAIR_H
+
+#include "view.h"
+#include "wide.h"
+
+/* Longest span three ACKs may have, in ns: 18 minutes; amounts are cut here, in bytes. */
+#define LONGEST_SPAN (1ULL << 40)
+#define LARGEST_AMOUNT ((1ULL << 48) - 1)
+
+struct packet_pair {
+    u64 at[3];
+    u64 acked[3];
+    u64 rate;
+    u8 seen;
+    u8 known;
+};
+
+FF_INLINE void packet_pair_slope(struct packet_pair *p)
+{
+    u64 t1 = minus(p->at[1], p->at[0]), t2 = minus(p->at[2], p->at[0]);
+    u64 a1 = minus(p->acked[1], p->acked[0]) & LARGEST_AMOUNT;
+    u64 a2 = minus(p->acked[2], p->acked[0]) & LARGEST_AMOUNT;
+    struct wide plus_terms, minus_terms, above, below;
+
+    if (p->at[1] < p->at[0] || p->at[2] < p->at[1] || t2 == 0)
+        return;
+    plus_terms = wide_sum(wide_product(2 * t1, a1), wide_product(2 * t2, a2));
+    minus_terms = wide_sum(wide_product(t1, a2), wide_product(t2, a1));
+    if (!wide_less(minus_terms, plus_terms))
+        return;
+    above = wide_difference(plus_terms, minus_terms);
+    below = wide_times(wide_sum(wide_product(t2 - t1, t2 - t1), wide_product(t1, t2)), 2);
+    p->rate = wide_quotient(wide_times(above, NANOS_PER_SECOND), below);
+    p->known = 1;
+}
+
+/* Takes an ACK in; afterwards nothing changes any more once the rate is known. */
+FF_INLINE void packet_pair_on_ack(struct packet_pair *p, ff_knobs *k, const struct ff_ack *ack,
+                                  const struct ff_view *v)
+{
+    u64 near = min_of(mul_div(v->rtt.min, k->pair_span, RATIO_ONE), LONGEST_SPAN);
+
+    if (p->known || ack->acked == 0)
+        return;
+    p->at[0] = p->at[1];
+    p->at[1] = p->at[2];
+    p->at[2] = ack->now;
+    p->acked[0] = p->acked[1];
+    p->acked[1] = p->acked[2];
+    p->acked[2] = v->acked;
+    if (p->seen < 3)
+        p->seen++;
+    if (p->seen >= 3 && v->rtt.min != NONE && minus(p->at[2], p->at[0]) < near)
+        packet_pair_slope(p);
+}
+
+#endif
