@@ -19,8 +19,7 @@
 //! above what it believes: here a quarter, as the pacing rate, which also keeps the steps out of
 //! the queue.
 //!
-//! Departure: there is no FAST TCP here to go on with, so it goes on with the avoidance it is
-//! given.
+//! It goes on with FAST TCP's avoidance ([`crate::avoidance::Fast`]) unless given another.
 
 use crate::estimate::ack_train::AckTrain;
 use crate::event::Ack;

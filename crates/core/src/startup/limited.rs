@@ -7,11 +7,11 @@
 //! K = int(cwnd / (0.5 max_ssthresh)),  cwnd += int(MSS / K)  per ACK
 //! ```
 //!
-//! Published: all of it. But K is a whole number, so the growth per RTT is not `max_ssthresh / 2`,
-//! the limit it is designed for: it is half the window up to 1.5 `max_ssthresh`, a third up to 2,
-//! and so on, which at the end of each step is more by 1 / (K + 1) of a window's share: 75 segments
-//! instead of 50 at 150. Linux, while it had the option (`tcp_max_ssthresh`, until 3.9), counted
-//! ACKs instead and kept to the limit; `k=exact` is that.
+//! Published: all of it. But K is a whole number, so a round does not add the `max_ssthresh / 2`
+//! that the rule is designed for, but a whole fraction of the window: half of it up to 1.5
+//! `max_ssthresh`, a third up to 2, and so on. From 149 segments a round adds up to 75 instead of
+//! 50. Linux, while it had the option `tcp_max_ssthresh`, added up shares instead of dividing by K
+//! and kept to the limit; `k=exact` is that.
 
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
