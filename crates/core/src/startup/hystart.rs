@@ -13,6 +13,9 @@
 //! leaving:   ssthresh = cwnd
 //! ```
 //!
+//! Until then the window grows by what an ACK acknowledges and stops at ssthresh, as in Linux, so
+//! that delayed ACKs do not slow it.
+//!
 //! `ack_delay` allows for data that leaves and arrives in large blocks:
 //! `min(1 ms, 4 * 64 KiB / rate)`, the rate being Linux' pacing rate: 2 cwnd/srtt below half of
 //! ssthresh, 1.2 above. A paced sender spreads its data over the RTT, so there the train may take
@@ -30,7 +33,7 @@ use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::opening::Opening;
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Phase, View};
 
@@ -158,7 +161,13 @@ impl Startup for HyStart {
         if self.found {
             return view.window.hold().threshold(view.window.cwnd).exit(Exit::Heuristic);
         }
-        double(ack, view)
+        let window = view.window;
+        if window.cwnd >= window.ssthresh {
+            return window.hold().until_threshold();
+        }
+        let mut step = window.grow(ack.acked);
+        step.window.cwnd = step.window.cwnd.min(window.ssthresh);
+        step.until_threshold()
     }
 }
 
@@ -316,6 +325,16 @@ mod tests {
             policy.found
         });
         assert!(!left);
+    }
+
+    #[test]
+    fn the_window_grows_by_what_is_acknowledged_and_stops_at_ssthresh() {
+        let below = view(90, MSS * 100);
+        let step = HyStart::default().step(&ack(&below, 2), &below);
+        assert_eq!((step.window.cwnd, step.exit), (MSS * 92, None));
+        let near = view(99, MSS * 100);
+        let step = HyStart::default().step(&ack(&near, 2), &near);
+        assert_eq!((step.window.cwnd, step.exit), (MSS * 100, Some(Exit::Threshold)));
     }
 
     #[test]
