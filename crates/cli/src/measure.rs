@@ -59,6 +59,13 @@ pub(crate) fn measure(
     };
     let report = transport.run(scenario, &options)?;
     drop(progress);
+    for run in &report.runs {
+        if let Some(note) = &run.result.note
+            && run.result.transport.contains("quic")
+        {
+            output::complain(&format!("{}: {note}", run.result.alias));
+        }
+    }
     if report.interrupted {
         let finished = report.runs.len();
         output::complain(&format!("interrupted: {finished} of {runs} runs were finished"));

@@ -1,7 +1,8 @@
 //! quinn in the simulator's network and time: real packets, TLS, loss recovery and ACK policy of
 //! quinn-proto's state machines, no sockets, no clock.
 //!
-//! A [`Pair`] is a client that sends one stream to a server that reads it. It is what the simulator
+//! A [`Pair`] is a client that sends to a server that reads, stream after stream of a mebibyte. It
+//! is what the simulator
 //! calls the [ends](firstflight_sim::Ends) of a flow, and shares links with simulated TCP.
 //!
 //! # The same bytes on every run

@@ -8,7 +8,7 @@ use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{Counts, Datagram, Ends, EndsTotals, SenderState, Way};
 use quinn_proto::{
-    ClientConfig, Dir, EndpointConfig, Event, ServerConfig, StreamEvent, StreamId,
+    ClientConfig, Connection, Dir, EndpointConfig, Event, ServerConfig, StreamEvent, StreamId,
     ValidationTokenConfig,
 };
 
@@ -30,10 +30,14 @@ pub struct Pair {
     /// Bytes that the application still has to write; `None` without end.
     to_write: Option<u64>,
     size: Option<u64>,
-    stream: Option<StreamId>,
+    /// The stream being written and the room left on it.
+    stream: Option<(StreamId, usize)>,
+    connected: bool,
     stopped: bool,
     delivered: u64,
     finished_at: Option<Instant>,
+    /// Why the connection ended before its time.
+    broke: Option<String>,
     deadline: Option<Instant>,
     scratch: Vec<Vec<u8>>,
 }
@@ -72,6 +76,8 @@ impl Pair {
             to_write: setup.size,
             size: setup.size,
             stream: None,
+            connected: false,
+            broke: None,
             stopped: false,
             delivered: 0,
             finished_at: None,
@@ -106,51 +112,56 @@ impl Pair {
     }
 
     fn on_client_event(&mut self, event: &Event) {
-        if let Event::Connected = event
-            && let Some(connection) = self.client.connection()
-        {
-            self.stream = connection.streams().open(Dir::Uni);
+        match event {
+            Event::Connected => self.connected = true,
+            Event::ConnectionLost { reason } => self.broke = Some(reason.to_string()),
+            _ => {}
         }
     }
 
-    /// The application writes all it may.
+    /// The application writes all it may, stream after stream.
     fn write(&mut self) {
-        let (Some(stream), false) = (self.stream, self.stopped) else { return };
+        if !self.connected || self.stopped {
+            return;
+        }
         let Some(connection) = self.client.connection() else { return };
-        let mut send = connection.send_stream(stream);
-        loop {
-            let most =
-                self.to_write.map_or(BLOCK.len() as u64, |left| left.min(BLOCK.len() as u64));
-            if most == 0 {
-                // Nothing can follow, and a stream finished twice stays finished.
-                let _ = send.finish();
-                self.stopped = true;
+        while self.to_write != Some(0) {
+            let Some((stream, room)) =
+                self.stream.or_else(|| Some((connection.streams().open(Dir::Uni)?, STREAM)))
+            else {
                 return;
-            }
-            let mut chunks = [Chunk::from_static(&BLOCK[..most as usize])];
+            };
+            self.stream = Some((stream, room));
+            let most = self.to_write.map_or(room, |left| room.min(left as usize)).min(BLOCK.len());
+            let mut chunks = [Chunk::from_static(&BLOCK[..most])];
+            let mut send = connection.send_stream(stream);
             let Ok(written) = send.write_chunks(&mut chunks) else { return };
             if let Some(left) = &mut self.to_write {
                 *left -= written.bytes as u64;
+            }
+            self.stream = Some((stream, room - written.bytes));
+            if room == written.bytes || self.to_write == Some(0) {
+                // Refused only where the peer has stopped the stream, which ours never does.
+                let _ = send.finish();
+                self.stream = None;
             }
         }
     }
 
     fn on_server_event(&mut self, event: &Event, now: Instant) {
         let Some(connection) = self.server.connection() else { return };
-        let stream = match event {
+        match event {
             Event::Stream(StreamEvent::Opened { dir: Dir::Uni }) => {
-                connection.streams().accept(Dir::Uni)
+                while let Some(stream) = connection.streams().accept(Dir::Uni) {
+                    self.delivered += read(connection, stream);
+                }
             }
-            Event::Stream(StreamEvent::Readable { id }) => Some(*id),
-            _ => None,
-        };
-        let Some(stream) = stream else { return };
-        let mut receive = connection.recv_stream(stream);
-        let Ok(mut chunks) = receive.read(true) else { return };
-        while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-            self.delivered += chunk.bytes.len() as u64;
+            Event::Stream(StreamEvent::Readable { id }) => self.delivered += read(connection, *id),
+            Event::ConnectionLost { reason } => {
+                self.broke.get_or_insert_with(|| reason.to_string());
+            }
+            _ => {}
         }
-        let _ = chunks.finalize();
         if self.size.is_some_and(|size| self.delivered >= size) {
             self.finished_at.get_or_insert(now);
         }
@@ -194,10 +205,10 @@ impl Ends for Pair {
         self.deadline
     }
 
-    /// Resets the stream: what was lost by then is not repaired.
+    /// Resets the stream being written: what was lost of it by then is not repaired.
     fn stop(&mut self) {
         self.stopped = true;
-        if let (Some(stream), Some(connection)) = (self.stream, self.client.connection()) {
+        if let (Some((stream, _)), Some(connection)) = (self.stream, self.client.connection()) {
             // Refused only where the stream is over already.
             let _ = connection.send_stream(stream).reset(0_u32.into());
         }
@@ -242,6 +253,10 @@ impl Ends for Pair {
         }
     }
 
+    fn failure(&self) -> Option<String> {
+        self.broke.clone()
+    }
+
     /// quinn counts packets of any content. What it declares lost it sends again.
     fn totals(&self) -> EndsTotals {
         let (Some(shared), Some(connection)) = (&self.controller, self.client.peek()) else {
@@ -265,12 +280,30 @@ impl Ends for Pair {
     }
 }
 
+/// Reads all that is there in order; how much that was, in bytes.
+fn read(connection: &mut Connection, stream: StreamId) -> u64 {
+    let mut receive = connection.recv_stream(stream);
+    let Ok(mut chunks) = receive.read(true) else { return 0 };
+    let mut bytes = 0;
+    while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+        bytes += chunk.bytes.len() as u64;
+    }
+    // Whether something is to be sent is asked for after every event anyway.
+    let _ = chunks.finalize();
+    bytes
+}
+
 /// The seed of one end's generator, from the flow's.
 fn seed(flow: u64, end: u8) -> [u8; 32] {
     let mut seed = [end; 32];
     seed[..8].copy_from_slice(&flow.to_le_bytes());
     seed
 }
+
+/// Bytes on one stream. A receiver of quinn-proto 0.11.19 closes the connection when it holds more
+/// than 1024 pieces of one stream (quinn-rs/quinn#2809), and slow start on a long fat path leaves
+/// more gaps than that behind. A mebibyte has fewer packets.
+const STREAM: usize = 1 << 20;
 
 /// What the application writes at a time.
 static BLOCK: [u8; 64 * 1024] = [0; 64 * 1024];

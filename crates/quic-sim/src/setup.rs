@@ -132,6 +132,8 @@ impl Setup {
             .min_mtu(packet)
             .mtu_discovery_config(None)
             .max_idle_timeout(None)
+            .max_concurrent_uni_streams(VarInt::from_u32(1_024))
+            .send_fairness(false)
             .enable_segmentation_offload(false);
         if let Some(packets) = self.delayed_ack {
             let mut frequency = AckFrequencyConfig::default();

@@ -48,10 +48,18 @@ pub(crate) fn result(
             events: outcome.events,
             delivered_packets_per_s: packets as f64 / wall.as_secs_f64().max(f64::MIN_POSITIVE),
         },
-        note: None,
+        note: failures(outcome),
         lab: None,
         flows,
     }
+}
+
+/// Flows that ended before their time, and why.
+fn failures(outcome: &Outcome) -> Option<String> {
+    let flows = outcome.flows.iter().enumerate();
+    let broken = flows.filter_map(|(id, flow)| Some((id, flow.failure.as_ref()?)));
+    let texts: Vec<String> = broken.map(|(id, why)| format!("flow {id} broke: {why}")).collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 /// The measured period of a flow is its own: from its start until it stops, completes, or the run

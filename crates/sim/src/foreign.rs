@@ -56,6 +56,11 @@ pub trait Ends {
     /// The quantities of its policies, by name.
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64));
 
+    /// Why the flow ended before its time, if it did.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
     /// What was delivered and counted by the end of the run.
     fn totals(&self) -> EndsTotals;
 }
@@ -254,6 +259,7 @@ impl<'a> ForeignFlow<'a> {
             counts: totals.counts,
             drops: self.watch.drops,
             finished_at: totals.finished_at,
+            failure: self.ends.failure(),
             files: Vec::new(),
             peak_cwnd: self.watch.peak_cwnd,
             final_cwnd: self.ends.cwnd(),

@@ -30,6 +30,8 @@ pub struct FlowOutcome {
     pub drops: u64,
     /// When the last packet of a sized flow was delivered.
     pub finished_at: Option<Instant>,
+    /// Why a flow of another protocol ended before its time.
+    pub failure: Option<String>,
     /// Files whose last ACK came within the run, in order.
     pub files: Vec<FileOutcome>,
     /// Largest cwnd.

@@ -311,6 +311,7 @@ impl Flow<'_> {
             counts: self.tcp.counts(),
             drops: watch.drops,
             finished_at,
+            failure: None,
             files: self.files.map_or(Vec::new(), |files| files.done),
             peak_cwnd: watch.peak_cwnd,
             final_cwnd: self.tcp.core().cwnd(),
