@@ -172,7 +172,11 @@ fn harm() -> impl Strategy<Value = Harm> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 8, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 24,
+        max_shrink_iters: 8,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn no_path_back_makes_a_sender_run_away(
