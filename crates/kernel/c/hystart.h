@@ -8,11 +8,12 @@
  *   delay:     after 8 samples, the smallest RTT of the round
  *              > delay_min + clamp(delay_min / 8, 4 ms, 16 ms)   leave
  *   leaving:   ssthresh = cwnd
+ *
+ * Until then the window grows by what is acknowledged and stops at ssthresh.
  */
 #ifndef FF_HYSTART_H
 #define FF_HYSTART_H
 
-#include "slow_start.h"
 #include "view.h"
 
 #define TRAIN_GAP 2000000ULL
@@ -116,11 +117,14 @@ FF_INLINE struct ff_step hystart_step(struct hystart *h, ff_knobs *k, const stru
 {
     struct ff_step step = hold(v->window);
 
-    if (!h->found)
-        return double_window(ack, v->mss, v->window);
-    step.window.ssthresh = v->window.cwnd;
-    step.exit = 1;
-    return step;
+    if (h->found) {
+        step.window.ssthresh = v->window.cwnd;
+        step.exit = 1;
+        return step;
+    }
+    if (v->window.cwnd < v->window.ssthresh)
+        step.window.cwnd = min_of(plus(v->window.cwnd, ack->acked), v->window.ssthresh);
+    return until_threshold(step);
 }
 
 #endif
