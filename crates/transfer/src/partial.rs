@@ -107,3 +107,55 @@ pub(crate) fn partial_path(target: &Path) -> PathBuf {
     name.push(".part");
     name.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory of the test's own.
+    fn place(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("firstflight-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    fn names(place: &Path) -> Vec<OsString> {
+        fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    #[test]
+    fn wrong_content_gets_no_name_and_is_not_kept() {
+        let place = place("wrong");
+        let right = Sha256::of(b"right");
+        for (content, bytes) in [(&b"wrong"[..], 5), (b"righ", 5), (b"right", 6)] {
+            let mut partial = Partial::open(&place.join("f"), Some(5)).unwrap();
+            partial.write(content).unwrap();
+            let error = partial.finish(bytes, &right).unwrap_err();
+            assert!(matches!(error, TransferError::Corrupt), "{error}");
+            assert_eq!(names(&place), [""; 0]);
+        }
+        let mut partial = Partial::open(&place.join("f"), Some(5)).unwrap();
+        partial.write(b"right").unwrap();
+        assert_eq!(partial.finish(5, &right).unwrap(), place.join("f"));
+        assert_eq!(names(&place), ["f"]);
+        fs::remove_dir_all(place).unwrap();
+    }
+
+    #[test]
+    fn what_was_written_is_there_for_the_next_attempt_and_for_one_writer() {
+        let place = place("again");
+        let target = place.join("f");
+        let mut first = Partial::open(&target, Some(5)).unwrap();
+        first.write(b"rig").unwrap();
+        let error = Partial::open(&target, Some(5)).err().unwrap().to_string();
+        assert!(error.contains("another recv is writing it"), "{error}");
+        drop(first);
+        let mut next = Partial::open(&target, Some(5)).unwrap();
+        assert_eq!((next.bytes(), next.prefix()), (3, Some(Sha256::of(b"rig"))));
+        next.restart(3).unwrap();
+        next.write(b"ht").unwrap();
+        next.finish(5, &Sha256::of(b"right")).unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"right");
+        fs::remove_dir_all(place).unwrap();
+    }
+}
