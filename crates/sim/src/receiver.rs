@@ -91,16 +91,8 @@ impl Receiver {
     #[inline]
     pub(crate) fn receive(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
         let overdue = if self.deadline.is_some() { self.on_timer(at) } else { None };
-        self.last_cause = seq;
-        let in_order = seq == self.next;
-        let had_gap = self.early_count > 0;
-        if in_order {
-            self.advance(at);
-        } else if seq > self.next {
-            self.keep_early(seq);
-        }
-        // RFC 5681 section 4.2: at once for what is out of order or fills a gap; and for a SYN.
-        if !in_order || had_gap || self.every == 1 || seq < self.first_data {
+        let expected = self.take_in(seq, at);
+        if !expected || self.answers_each() || seq < self.first_data {
             return (overdue, Some(self.answer(at)));
         }
         self.unacked += 1;
@@ -109,6 +101,34 @@ impl Receiver {
         }
         self.deadline.get_or_insert(at + self.hold);
         (overdue, None)
+    }
+
+    /// Every packet causes an ACK.
+    #[inline]
+    pub(crate) fn answers_each(&self) -> bool {
+        self.every == 1
+    }
+
+    /// The same where every packet causes an ACK: none is ever held back.
+    #[inline]
+    pub(crate) fn receive_and_answer(&mut self, seq: u32, at: Instant) -> AckOut {
+        self.take_in(seq, at);
+        self.answer(at)
+    }
+
+    /// Packet `seq` arrives. Returns false if it is to be answered at once (RFC 5681 section 4.2):
+    /// it is out of order or fills a gap.
+    #[inline]
+    fn take_in(&mut self, seq: u32, at: Instant) -> bool {
+        self.last_cause = seq;
+        let in_order = seq == self.next;
+        let had_gap = self.early_count > 0;
+        if in_order {
+            self.advance(at);
+        } else if seq > self.next {
+            self.keep_early(seq);
+        }
+        in_order && !had_gap
     }
 
     #[inline]

@@ -146,7 +146,8 @@ impl Watch {
         if in_flight >= self.next_mark {
             self.reach_marks(now, in_flight);
         }
-        if now >= self.next_look {
+        let ended = matches!(self.exit, ExitWatch::Running) && sender.exit().is_some();
+        if ended || now >= self.next_look {
             self.look_closely(now, sender);
         }
     }
@@ -162,6 +163,7 @@ impl Watch {
         self.follow_exit(Instant(u64::MAX), sender);
     }
 
+    #[cold]
     fn reach_marks(&mut self, now: Instant, in_flight: Bytes) {
         while self.marks_reached < BDP_PERCENT.len() && in_flight >= self.next_mark {
             self.startup.time_to_bdp[self.marks_reached] = Some(now);
@@ -172,10 +174,11 @@ impl Watch {
         }
     }
 
+    #[cold]
     fn look_closely(&mut self, now: Instant, sender: &(impl Watched + ?Sized)) {
         self.follow_exit(now, sender);
         self.next_look = match self.exit {
-            ExitWatch::Running => now,
+            ExitWatch::Running => Instant(u64::MAX),
             ExitWatch::Ended { exit, rtt, .. } => exit.at + rtt * 10,
             ExitWatch::Judged => Instant(u64::MAX),
         };

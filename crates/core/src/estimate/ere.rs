@@ -243,33 +243,32 @@ impl Ere {
 /// `U` and the largest of its last values, as a ring.
 #[derive(Clone, Debug)]
 struct Instability {
-    values: [u64; LONGEST_UMAX_WINDOW],
-    newest: u8,
-    /// The largest in the ring, and the largest ever.
+    values: [u64; INSTABILITIES],
+    newest: usize,
+    /// The largest in the window.
     largest: u64,
-    peak: u64,
 }
 
 impl Instability {
-    const NONE: Self = Self { values: [0; LONGEST_UMAX_WINDOW], newest: 0, largest: 0, peak: 0 };
+    const NONE: Self = Self { values: [0; INSTABILITIES], newest: 0, largest: 0 };
 
     /// Takes in a change of the sample; returns `U/Umax` in 2^-64, zero while nothing has changed.
     /// `Umax` is taken over `window` values, or all there have been for 0. What the new value is
     /// compared with does not depend on it, so its reciprocal is ready when the value is.
     #[inline]
     fn observe(&mut self, change: u64, window: usize) -> u64 {
-        let last = self.values[self.newest as usize];
-        self.newest = if self.newest as usize + 1 < window { self.newest + 1 } else { 0 };
-        let oldest = core::mem::take(&mut self.values[self.newest as usize]);
-        if oldest == self.largest {
+        let last = self.values[self.newest];
+        self.newest = (self.newest + 1) % self.values.len();
+        let leaving = self.newest.wrapping_sub(window) % self.values.len();
+        let oldest = core::mem::take(&mut self.values[leaving]);
+        if oldest == self.largest && window > 0 {
             self.largest = self.values.iter().fold(0, |largest, &other| largest.max(other));
         }
-        let others = if window == 0 { self.peak } else { self.largest };
+        let others = self.largest;
         let part = u64::MAX / others.max(1);
         let value = blend(change, last, U_EPS);
-        self.values[self.newest as usize] = value;
-        self.largest = self.largest.max(value);
-        self.peak = self.peak.max(value);
+        self.values[self.newest] = value;
+        self.largest = others.max(value);
         if value >= others {
             return if value > 0 { u64::MAX } else { 0 };
         }
@@ -412,4 +411,7 @@ const RATIO_ONE: u64 = crate::knob::RATIO_ONE;
 const LARGEST_N: u64 = 100;
 const LARGEST_M: u64 = 8;
 const LONGEST_UMAX_WINDOW: usize = 10;
+
+/// A power of two beyond the longest window: what has left it is zero.
+const INSTABILITIES: usize = 16;
 const LONGEST_TMIN: Span = Span::from_secs(1);

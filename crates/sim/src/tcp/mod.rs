@@ -296,17 +296,24 @@ impl Tcp {
 
     #[inline]
     fn has_room(&self) -> bool {
+        self.has_room_in(self.window())
+    }
+
+    #[inline]
+    fn has_room_in(&self, window: u64) -> bool {
         let outstanding = u64::from(self.nxt - self.una);
         self.nxt < self.limit
-            && (outstanding + 1) * self.mss <= self.window()
+            && (outstanding + 1) * self.mss <= window
             && outstanding < u64::from(self.endpoint.receiver_window)
     }
 
-    /// Sends what the window allows, at most `burst` packets unless that is 0.
+    /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not
+    /// change the window.
     #[inline]
     fn send_window(&mut self, now: Instant, burst: u32, wire: &mut impl Wire) {
         let mut sent = 0;
-        while self.has_room() && self.may_depart(now) {
+        let window = self.window();
+        while self.has_room_in(window) && self.may_depart(now) {
             self.transmit_next(now, wire);
             sent += 1;
             if sent == burst {
