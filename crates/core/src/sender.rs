@@ -162,6 +162,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
 
     /// Data was found lost. Returns whether the window was cut: once for all that was in flight
     /// when it was cut last (RFC 6582 section 3.2, RFC 3168 section 6.1.2), but for every timeout.
+    #[cold]
     pub fn on_loss(&mut self, loss: &Loss) -> bool {
         let timeout = loss.kind == LossKind::Timeout;
         if !timeout && self.is_answered(loss.kind) {
@@ -331,11 +332,13 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         *cwnd = (*cwnd).clamp(self.config.mss, self.config.max_cwnd);
     }
 
+    #[cold]
     fn enter_startup(&mut self, why: Entry) {
         self.view.phase = Phase::Startup;
         self.startup.enter(why, &self.view);
     }
 
+    #[cold]
     fn leave_startup(&mut self, why: Exit, cwnd: Bytes) {
         self.view.phase = Phase::Avoidance;
         let (at, in_flight) = (self.view.now, self.view.in_flight);

@@ -165,6 +165,7 @@ impl<'a> ForeignFlow<'a> {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn handle(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
         let (what, hop, number) = unpack(event.payload);
         match what {

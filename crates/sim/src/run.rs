@@ -237,6 +237,7 @@ fn foreign_flows<'a>(
 }
 
 impl Flow<'_> {
+    #[cold]
     fn on_timer(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
         if event.payload == Timer::Start as u64 && !self.begin_file(now, fabric.end) {
             return;
@@ -279,6 +280,7 @@ impl Flow<'_> {
     }
 
     /// With files, changes to the connection of the next one. False if none follows.
+    #[cold]
     fn begin_file(&mut self, now: Instant, end_of_run: Instant) -> bool {
         let Some(files) = &mut self.files else { return true };
         let Some((tcp, packets)) = files.begin(now, &self.tcp) else { return false };
@@ -290,6 +292,7 @@ impl Flow<'_> {
     }
 
     /// A connection has nothing left to send or to repair: the next file comes after a pause.
+    #[cold]
     fn end_file(&mut self, now: Instant, fabric: &mut Fabric) {
         let delivered = self.path.route.receiver.finished_at();
         let pause = self.files.as_mut().and_then(|files| files.end(&self.tcp, delivered));

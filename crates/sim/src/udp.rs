@@ -20,6 +20,7 @@ impl<'a> UdpSource<'a> {
 
     /// A packet of the source reaches the link that the event names by its place on the path; at
     /// the first one the source emits it, and the next one a gap later.
+    #[inline(never)]
     pub(crate) fn handle(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
         let spec = self.spec;
         let hop = event.payload as usize;

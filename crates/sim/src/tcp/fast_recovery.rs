@@ -84,6 +84,7 @@ impl Tcp {
         }
     }
 
+    #[inline(never)]
     fn fast_recovery_duplicate(&mut self, now: Instant, active: bool, wire: &mut impl Wire) {
         self.dupacks += 1;
         self.duplicate_ack(now);
@@ -102,6 +103,7 @@ impl Tcp {
         }
     }
 
+    #[cold]
     fn enter_recovery(&mut self, now: Instant, wire: &mut impl Wire) {
         self.recover = self.max;
         self.counts.fast_retransmits += 1;
@@ -125,6 +127,7 @@ impl Tcp {
     }
 
     /// RFC 3042: the first two duplicate ACKs each let one new packet leave.
+    #[cold]
     pub(super) fn limited_transmit(&mut self, now: Instant, wire: &mut impl Wire) {
         let after = u64::from(self.nxt - self.una) + 1;
         let window = self.core.cwnd().0 + u64::from(self.dupacks) * self.mss;
@@ -136,6 +139,7 @@ impl Tcp {
         }
     }
 
+    #[cold]
     fn partial_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
         let newly = next - self.una;
         let Repair::FastRecovery(recovery) = &mut self.repair else { return };
@@ -153,6 +157,7 @@ impl Tcp {
         self.transmit(next, now, wire);
     }
 
+    #[cold]
     fn leave_recovery(&mut self, next: u32) {
         let outstanding = self.bytes(self.max - next);
         let Repair::FastRecovery(recovery) = &mut self.repair else { return };

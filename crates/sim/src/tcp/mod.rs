@@ -202,6 +202,7 @@ impl Tcp {
         }
     }
 
+    #[cold]
     fn on_handshake(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
         if next <= self.una {
             return;
@@ -380,6 +381,7 @@ impl Tcp {
         wire.transmit(seq);
     }
 
+    #[cold]
     fn on_timeout(&mut self, now: Instant, wire: &mut impl Wire) {
         if self.una == self.max {
             self.rto.cancel();

@@ -88,7 +88,7 @@ impl Ns2Sack {
 }
 
 impl Tcp {
-    #[inline]
+    #[inline(never)]
     pub(super) fn ns2_sack_ack(
         &mut self,
         now: Instant,

@@ -63,7 +63,7 @@ impl Ns2Vegas {
 }
 
 impl Tcp {
-    #[inline]
+    #[inline(never)]
     pub(super) fn ns2_vegas_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
         if next > self.una {
             self.ns2_vegas_new_ack(now, next, wire);

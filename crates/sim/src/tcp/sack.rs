@@ -110,7 +110,7 @@ impl Sack {
 }
 
 impl Tcp {
-    #[inline]
+    #[inline(never)]
     pub(super) fn sack_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         let Repair::Sack(sack) = &mut self.repair else { return };
         let advances = next > self.una;
