@@ -57,6 +57,8 @@ macro_rules! policies {
        $source:literal;)*) => {
         #[doc = concat!("Any ", $axis, " policy, chosen by name.")]
         #[derive(Clone, Debug)]
+        // A tag of its own: which policy it is, every event asks several times.
+        #[repr(u8)]
         #[expect(missing_docs, reason = "the variants are the policies of the same name")]
         #[allow(clippy::large_enum_variant, reason = "nothing is allocated, so nothing is boxed")]
         pub enum $any {

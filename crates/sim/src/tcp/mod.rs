@@ -74,8 +74,9 @@ pub(crate) struct Tcp {
     next_departure: Instant,
 }
 
-/// The state of loss repair.
+/// The state of loss repair. With a tag of its own, because every event asks which it is.
 #[derive(Debug)]
+#[repr(u8)]
 enum Repair {
     FastRecovery(FastRecovery),
     Sack(Sack),
