@@ -162,6 +162,20 @@ impl Control {
             self.preset = word.to_owned();
         }
     }
+
+    /// The same for a knob of the avoidance, where it has one of that name.
+    pub fn suggest_avoidance(&mut self, name: &str, word: &'static str) {
+        let policy = self.avoidance_name;
+        let listing = AVOIDANCES.iter().find(|listing| listing.name == policy);
+        let knob = listing.and_then(|listing| listing.knobs.iter().find(|knob| knob.name == name));
+        let Some(Knob { name: knob, .. }) = knob else { return };
+        if self.settings.iter().any(|given| given.policy == policy && given.knob == *knob) {
+            return;
+        }
+        let value = KnobValue::Word(word);
+        self.avoidance.set(knob, value);
+        self.settings.push(Setting { policy, knob, value });
+    }
 }
 
 impl Control {

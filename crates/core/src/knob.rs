@@ -79,3 +79,11 @@ impl Amount {
 
 /// One, in the millionths of [`KnobKind::Ratio`].
 pub const RATIO_ONE: u64 = 1_000_000;
+
+/// How the growth of a window by a part of a segment rounds; of the policies ns-2.35 has.
+pub const SUMS: Knob = Knob {
+    name: "sums",
+    kind: KnobKind::Word(&["exact", "double"]),
+    default: "exact",
+    doc: "how growth rounds; double: in double precision, as ns-2.35 does",
+};

@@ -32,6 +32,7 @@ pub(crate) fn endpoint(
         rto: rto(resolved, control, id),
         delayed_ack: u32::try_from(flow.delayed_ack.value).unwrap_or(u32::MAX),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
+        delay_repeated: common.profile == Profile::Ns2,
         ack_bytes: ACK_BYTES,
         limit_growth_to_flight: common.growth_limit,
     }

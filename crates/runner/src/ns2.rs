@@ -15,6 +15,7 @@ use firstflight_control::Control;
 /// round, which holds, but not for an RTT sample; so its first round of data grows whatever the
 /// handshake said. Its Hoe is an option of its NewReno agent.
 pub(crate) fn adapt(control: &mut Control) {
+    control.suggest_avoidance("sums", "double");
     match control.startup_name {
         "vegas" => control.suggest("first", "grows"),
         "hoe" => control.suggest("preset", "ns2"),

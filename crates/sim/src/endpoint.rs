@@ -26,6 +26,9 @@ pub struct Endpoint {
     pub delayed_ack: u32,
     /// The longest an ACK is held back.
     pub delayed_ack_timeout: Span,
+    /// A second arrival of the newest packet in order may be held back like the first, as ns-2.35's
+    /// delayed-ACK sink does, instead of answered at once (RFC 9293 section 3.10.7.4).
+    pub delay_repeated: bool,
     /// Size of an ACK on a link, in bytes; also of a SYN.
     pub ack_bytes: u64,
     /// See [`firstflight_core::sender::Config::limit_growth_to_flight`].
@@ -102,6 +105,7 @@ impl Endpoint {
             rto: RtoRules::RFC,
             delayed_ack: 1,
             delayed_ack_timeout: Span::from_millis(200),
+            delay_repeated: false,
             ack_bytes: ACK_BYTES,
             limit_growth_to_flight: true,
         }

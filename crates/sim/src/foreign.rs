@@ -216,7 +216,7 @@ impl<'a> ForeignFlow<'a> {
     fn arrive(&mut self, hop: usize, number: u64, now: Instant, fabric: &mut Fabric) {
         let Some(datagram) = self.under_way.get(&number) else { return };
         let bytes = self.bytes(datagram);
-        let fate = fabric.arrive(self.spec.path[hop], now, bytes, Tie::DepartureFirst);
+        let fate = fabric.arrive(self.spec.path[hop], now, bytes, Tie::DEPARTURE_FIRST);
         let Some(at) = fate else {
             self.under_way.remove(&number);
             self.watch.on_drop(now);

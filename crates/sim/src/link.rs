@@ -68,11 +68,22 @@ struct Serialisation {
     carry: u64,
 }
 
-/// Which of an arrival and a departure at the same nanosecond comes first.
+/// Which of an arrival and a departure that fall together comes first: departures up to this many
+/// nanoseconds after an arrival are over when it happens, with a negative number only those that
+/// long before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tie {
-    DepartureFirst,
-    ArrivalFirst,
+pub(crate) struct Tie(i64);
+
+impl Tie {
+    /// At the same nanosecond the departure comes first.
+    pub(crate) const DEPARTURE_FIRST: Self = Self(0);
+
+    /// The departure comes first, and what falls together but for the rounding of times to whole
+    /// nanoseconds falls together.
+    pub(crate) const ROUNDED_DEPARTURE_FIRST: Self = Self(ROUNDING_NS);
+
+    /// The same with the arrival first.
+    pub(crate) const ROUNDED_ARRIVAL_FIRST: Self = Self(-ROUNDING_NS - 1);
 }
 
 impl Link {
@@ -96,14 +107,11 @@ impl Link {
     }
 
     /// A packet of `bytes` arrives. Arrivals must come in order of time and within the run. Of a
-    /// departure at the same nanosecond `tie` says whether it comes first. Returns when the packet
-    /// reaches the far end, unless it is lost.
+    /// departure at the same nanosecond, or nearly, `tie` says whether it comes first. Returns when
+    /// the packet reaches the far end, unless it is lost.
     #[inline]
     pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
-        self.release(match tie {
-            Tie::DepartureFirst => at.0,
-            Tie::ArrivalFirst => at.0.saturating_sub(1),
-        });
+        self.release(at.0.saturating_add_signed(tie.0));
         if self.is_full(bytes) {
             self.totals.drops += 1;
             return None;
@@ -215,7 +223,49 @@ fn unpack(packed: u64) -> (u64, u64) {
     (packed >> 18, packed & MAX_PACKET_BYTES)
 }
 
+/// A round trip takes up to eight delays that are each rounded to whole nanoseconds: over three
+/// links with the packet, over three with its ACK, one for SACK blocks, one for the remainder that
+/// a shared link carries on.
+const ROUNDING_NS: i64 = 8;
+
 /// The largest packet a link can carry, in bytes.
 pub(crate) const MAX_PACKET_BYTES: u64 = (1 << 18) - 1;
 
 const PARTS_PER_BILLION: u64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+
+    /// One packet of 1 us in service and one that waits, and no more room, at a given time.
+    fn arrival_at(at: u64, tie: Tie) -> bool {
+        let spec = LinkSpec {
+            rate_bps: 8_000_000_000,
+            delay: Span(0),
+            buffer: Buffer::Packets(1),
+            in_service_counts: false,
+            loss_ppb: 0,
+            drop_nth: Vec::new(),
+        };
+        let mut link = Link::new(&spec, stream(1, 0), Instant(1_000_000));
+        for _ in 0..2 {
+            assert!(link.arrive(Instant(0), 1000, tie).is_some());
+        }
+        link.arrive(Instant(at), 1000, tie).is_some()
+    }
+
+    #[test]
+    fn a_departure_that_only_rounding_put_later_makes_room() {
+        assert!(arrival_at(1000, Tie::DEPARTURE_FIRST));
+        assert!(!arrival_at(999, Tie::DEPARTURE_FIRST));
+        assert!(arrival_at(992, Tie::ROUNDED_DEPARTURE_FIRST));
+        assert!(!arrival_at(991, Tie::ROUNDED_DEPARTURE_FIRST));
+    }
+
+    #[test]
+    fn with_the_arrival_first_room_comes_when_the_departure_is_surely_over() {
+        assert!(!arrival_at(1008, Tie::ROUNDED_ARRIVAL_FIRST));
+        assert!(arrival_at(1009, Tie::ROUNDED_ARRIVAL_FIRST));
+    }
+}

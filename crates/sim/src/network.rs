@@ -18,9 +18,10 @@ pub struct Network {
     pub duration: Span,
     /// The one random seed; every element draws from a stream of its own.
     pub seed: u64,
-    /// An arrival and a departure at the same nanosecond come in the order in which ns-2 would have
-    /// scheduled them: the arrival first if its way over the access link takes longer than its
-    /// service at the link. Otherwise the departure always comes first.
+    /// An arrival and a departure that fall together, but for rounding, come in the order in which
+    /// ns-2 would have scheduled them: the arrival first if its way over the access link takes
+    /// longer than its service at the link. Otherwise a departure at the same nanosecond comes
+    /// first.
     pub ns2_ties: bool,
     /// Keep time series with this spacing.
     pub sample_every: Option<Span>,

@@ -33,6 +33,7 @@ pub(crate) struct Receiver {
     sack: Option<SackHistory>,
     every: u32,
     hold: Span,
+    delay_repeated: bool,
     unacked: u32,
     last_cause: u32,
     deadline: Option<Instant>,
@@ -55,6 +56,7 @@ impl Receiver {
             sack: sack.then(SackHistory::default),
             every: endpoint.delayed_ack.max(1),
             hold: endpoint.delayed_ack_timeout,
+            delay_repeated: endpoint.delay_repeated,
             unacked: 0,
             last_cause: 0,
             deadline: None,
@@ -91,7 +93,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn receive(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
         let overdue = if self.deadline.is_some() { self.on_timer(at) } else { None };
-        let expected = self.take_in(seq, at);
+        let expected = self.take_in(seq, at) || self.is_repeated(seq);
         if !expected || self.answers_each() || seq < self.first_data {
             return (overdue, Some(self.answer(at)));
         }
@@ -129,6 +131,12 @@ impl Receiver {
             self.keep_early(seq);
         }
         in_order && !had_gap
+    }
+
+    /// Whether packet `seq` is the newest in order, come again, and may wait like the first.
+    #[inline]
+    fn is_repeated(&self, seq: u32) -> bool {
+        self.delay_repeated && seq + 1 == self.next && self.early_count == 0
     }
 
     #[inline]
@@ -262,6 +270,17 @@ mod tests {
         assert_eq!(own, None);
         let (_, own) = receiver.receive(2, late);
         assert_eq!(own.unwrap().next, 3);
+    }
+
+    #[test]
+    fn a_repeated_packet_is_answered_at_once_except_where_ns2_holds_it() {
+        for (delay_repeated, answered) in [(false, true), (true, false)] {
+            let mut receiver = Receiver { delay_repeated, ..receiver(2) };
+            receiver.receive(0, Instant(0));
+            assert!(receiver.receive(1, Instant(1)).1.is_some());
+            assert_eq!(receiver.receive(1, Instant(2)).1.is_some(), answered);
+            assert!(receiver.receive(0, Instant(3)).1.is_some());
+        }
     }
 
     #[test]

@@ -152,10 +152,13 @@ pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
             for link in &spec.path {
                 let exclusive = feeders[*link] == 1;
                 let service = serialisation(packet_bytes, network.links[*link].rate_bps);
-                let arrival_first = network.ns2_ties
-                    && hops.is_empty()
-                    && access.full_packet + access.delay > service;
-                let tie = if arrival_first { Tie::ArrivalFirst } else { Tie::DepartureFirst };
+                let tie = match network.ns2_ties {
+                    false => Tie::DEPARTURE_FIRST,
+                    true if hops.is_empty() && access.full_packet + access.delay > service => {
+                        Tie::ROUNDED_ARRIVAL_FIRST
+                    }
+                    true => Tie::ROUNDED_DEPARTURE_FIRST,
+                };
                 hops.push(Hop { link: *link, lane: lane(source), exclusive, tie });
                 source = LaneKey::Link(*link);
             }

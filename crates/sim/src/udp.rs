@@ -31,7 +31,7 @@ impl<'a> UdpSource<'a> {
             let gap = self.gap();
             fabric.queue.push_stray(Event::new(now + gap, Kind::Other, event.flow(), 0));
         }
-        let fate = fabric.arrive(spec.path[hop], now, spec.packet_bytes, Tie::DepartureFirst);
+        let fate = fabric.arrive(spec.path[hop], now, spec.packet_bytes, Tie::DEPARTURE_FIRST);
         let Some(at) = fate else { return };
         if hop + 1 < spec.path.len() {
             let next = Event::new(at, Kind::Other, event.flow(), hop as u64 + 1);

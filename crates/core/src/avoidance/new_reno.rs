@@ -1,9 +1,13 @@
 //! Reno and NewReno congestion avoidance (RFC 5681 section 3.1): one segment more per RTT, half the
 //! flight at a loss. Whether a second loss in the same window is a new one is for the recovery
 //! algorithm of the transport to say (RFC 6582), so both names share this policy.
+//!
+//! With the knob `sums=double` the window is kept as ns-2.35 keeps it ([`crate::double`]), whose
+//! last bits decide with which ACK a packet more may leave.
 
+use crate::double::DoubleWindow;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::{Knob, KnobValue, Knobs, SUMS};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::view::{View, Window};
@@ -12,6 +16,7 @@ use crate::view::{View, Window};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NewReno {
     linear: LinearGrowth,
+    double: Option<DoubleWindow>,
 }
 
 impl Observer for NewReno {}
@@ -19,19 +24,37 @@ impl Observer for NewReno {}
 impl Avoidance for NewReno {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        additive_increase(&mut self.linear, ack, view)
+        let Window { cwnd, ssthresh } = view.window;
+        match &mut self.double {
+            Some(double) if cwnd >= ssthresh => {
+                let now = double.at(cwnd, view.mss);
+                view.window.grow(double.set(now.plus(now.inverse()), view.mss) - cwnd)
+            }
+            _ => additive_increase(&mut self.linear, ack, view),
+        }
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
-        halve(loss, view)
+        let window = halve(loss, view);
+        let cwnd = view.window.cwnd;
+        if let Some(double) = self.double.as_mut().filter(|_| window.cwnd == cwnd / 2) {
+            let half = double.at(cwnd, view.mss).half();
+            double.set(half, view.mss);
+        }
+        window
     }
 }
 
 impl Knobs for NewReno {
-    const KNOBS: &'static [Knob] = &[];
+    const KNOBS: &'static [Knob] = &[SUMS];
 
-    fn set(&mut self, _name: &str, _value: KnobValue) -> bool {
-        false
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("sums", KnobValue::Word("exact")) => self.double = None,
+            ("sums", KnobValue::Word("double")) => self.double = Some(DoubleWindow::new()),
+            _ => return false,
+        }
+        true
     }
 }
 

@@ -10,10 +10,14 @@
 //! A loss costs a quarter of the window, a loss of what was already resent half of it, and never
 //! leaves fewer than two segments. A timeout leaves an ssthresh of half the window. The
 //! fine-grained timeouts that find losses early are the transport's.
+//!
+//! With the knob `sums=double` the window's growth rounds as that agent's does
+//! ([`crate::double`]): a round of growth from nine segments then ends just below ten.
 
+use crate::double::{Double, DoubleWindow};
 use crate::estimate::vegas_diff::VegasDiff;
 use crate::event::{Ack, Loss, LossKind, Sent};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, SUMS};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::startup::vegas::{MIN_SEGMENTS, UNUSED_SEGMENTS, unused};
@@ -29,6 +33,15 @@ pub struct Vegas {
     linear: LinearGrowth,
     /// The window at the decision to grow, while this round grows.
     grows_from: Option<Bytes>,
+    /// With sums in double precision.
+    double: Option<Sums>,
+}
+
+/// The window in double precision, and that window at the decision.
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    window: DoubleWindow,
+    from: Double,
 }
 
 impl Observer for Vegas {
@@ -62,16 +75,29 @@ impl Avoidance for Vegas {
                 window.cwnd = (window.cwnd - view.mss).max(view.mss * MIN_SEGMENTS);
             }
         }
-        match self.grows_from {
-            Some(from) if unused(view) <= view.mss * UNUSED_SEGMENTS => {
-                window.grow(self.linear.per_ack_at(view, from))
+        if let Some(sums) = &mut self.double {
+            let now = sums.window.at(window.cwnd, view.mss);
+            if self.diff.decision().is_some() {
+                sums.from = now;
             }
+        }
+        let has_room = unused(view) <= view.mss * UNUSED_SEGMENTS;
+        match (self.grows_from, &mut self.double) {
+            (Some(_), Some(sums)) if has_room => {
+                let grown = sums.window.at(window.cwnd, view.mss).plus(sums.from.inverse());
+                window.grow(sums.window.set(grown, view.mss) - window.cwnd)
+            }
+            (Some(from), None) if has_room => window.grow(self.linear.per_ack_at(view, from)),
             _ => window.hold(),
         }
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let floor = view.mss * MIN_SEGMENTS;
+        if let Some(sums) = &mut self.double {
+            // What a cut leaves is whole segments.
+            sums.window = DoubleWindow::new();
+        }
         if loss.kind == LossKind::Timeout {
             return Window { cwnd: floor, ssthresh: loss.flight / 2 };
         }
@@ -95,6 +121,7 @@ impl Default for Vegas {
             beta: 3,
             linear: LinearGrowth::default(),
             grows_from: None,
+            double: None,
         }
     }
 }
@@ -113,12 +140,19 @@ impl Knobs for Vegas {
             default: "3",
             doc: "segments in queues above which the window shrinks",
         },
+        SUMS,
     ];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
             ("alpha", KnobValue::Count(alpha)) => self.alpha = alpha.min(1_000),
             ("beta", KnobValue::Count(beta)) => self.beta = beta.min(1_000),
+            ("sums", KnobValue::Word("exact")) => self.double = None,
+            ("sums", KnobValue::Word("double")) => {
+                let mut window = DoubleWindow::new();
+                let from = window.at(Bytes(1), Bytes(1));
+                self.double = Some(Sums { window, from });
+            }
             _ => return false,
         }
         true

@@ -212,6 +212,9 @@ impl Tcp {
         // ns-2.35's Vegas counts time from its SYN and takes a send time of 0 for "not sent", so
         // its SYN is no sample.
         let unseen = matches!(self.repair, Repair::Ns2Vegas(_));
+        if let Repair::Ns2Vegas(vegas) = &mut self.repair {
+            vegas.open(self.log.sent_at(0), sample);
+        }
         if !self.log.has(0, Mark::RESENT) && !unseen {
             self.core.on_handshake(now, sample);
         }
@@ -412,8 +415,12 @@ impl Tcp {
             self.nxt = self.una;
         }
         if handshake {
-            self.core.on_recovered(Some(Bytes(self.mss)));
-            self.transmit_next(now, wire);
+            // ns-2.35's Vegas begins every slow start with two packets, the SYN being one of them.
+            let packets = if matches!(self.repair, Repair::Ns2Vegas(_)) { 2 } else { 1 };
+            self.core.on_recovered(Some(self.bytes(packets)));
+            for _ in 0..packets {
+                self.transmit_next(now, wire);
+            }
             return;
         }
         self.resume(now, wire);

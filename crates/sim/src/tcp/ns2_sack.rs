@@ -51,14 +51,23 @@ impl Ns2Sack {
         (self.repaired, self.highest) = (0, 0);
     }
 
-    /// An ACK reports the run of arrived packets that `seq` is in, and the runs that the two ACKs
-    /// before it with other runs reported (RFC 2018 section 4: three blocks).
-    fn note(&mut self, seq: u32, una: u32, max: u32, log: &mut SendLog) {
+    /// The receiver has `seq` out of order: from now on its ACKs report the run of arrived packets
+    /// that holds it, beside the two reported last (RFC 2018 section 4: three blocks).
+    fn remember(&mut self, seq: u32, log: &mut SendLog) {
         log.set(seq, Mark::ARRIVED);
-        self.reported = match self.reported {
-            [first, second, _] if first + 1 != seq => [seq, first, second],
-            [_, second, third] => [seq, second, third],
+        let [first, second, third] = self.reported;
+        let apart = |reported: u32| !one_run(reported, seq, log);
+        self.reported = match (apart(first), apart(second)) {
+            (true, true) => [seq, first, second],
+            (true, false) => [seq, first, third],
+            (false, true) => [seq, second, third],
+            (false, false) => [seq, third, 0],
         };
+    }
+
+    /// The same, with what the ACK reports taken to the scoreboard.
+    fn note(&mut self, seq: u32, una: u32, max: u32, log: &mut SendLog) {
+        self.remember(seq, log);
         for place in 0..self.reported.len() {
             let reported = self.reported[place];
             if reported > una && reported < max {
@@ -108,8 +117,9 @@ impl Tcp {
             if sack.highest > 0 {
                 sack.forget(self.una, self.max, &mut self.log);
             }
+            // An ACK of new data leaves the scoreboard empty, whatever its blocks say.
             if news {
-                self.log.set(cause, Mark::ARRIVED);
+                sack.remember(cause, &mut self.log);
             }
             self.new_ack(now, next);
         } else if next == self.una && !sack.timed_out && news {
@@ -134,7 +144,7 @@ impl Tcp {
         sack.pipe -= 1;
         if next >= self.recover {
             if let Some(seq) = news {
-                self.log.set(seq, Mark::ARRIVED);
+                sack.remember(seq, &mut self.log);
             }
             sack.active = false;
             sack.timed_out = false;
@@ -198,4 +208,9 @@ impl Tcp {
             }
         }
     }
+}
+
+/// Whether everything from one of the two packets to the other has arrived.
+fn one_run(a: u32, b: u32, log: &SendLog) -> bool {
+    a > 0 && (a.min(b)..=a.max(b)).all(|seq| log.has(seq, Mark::ARRIVED))
 }

@@ -3,7 +3,8 @@
 //! A fine-grained timeout per packet is checked on duplicate ACKs and on the two ACKs after a
 //! retransmission; the window is cut only for packets sent since the last cut, and is inflated by
 //! duplicate ACKs. After an ordinary recovery it falls back to what the cut left, but when fewer
-//! than four duplicates came it keeps the inflation, as that agent does.
+//! than four duplicates came it keeps the inflation and the ssthresh from before, as that agent
+//! does: slow start then goes on.
 
 use firstflight_core::event::{Loss, LossKind};
 use firstflight_core::policy::{Avoidance, Startup};
@@ -26,6 +27,10 @@ pub(super) struct Ns2Vegas {
     cut_at: Instant,
     /// ACKs on which the next packet's timeout is still to be checked.
     worried: u32,
+    /// The window was cut and nothing new has been acknowledged since.
+    cut: bool,
+    /// When the connection was opened.
+    opened: Instant,
     last_cut_was_timeout: bool,
 }
 
@@ -44,15 +49,28 @@ impl Ns2Vegas {
             core.on_recovered(Some(Bytes(cwnd)));
         }
         self.after_cut = 0;
+        self.cut = false;
         self.cut_at = now;
         self.last_cut_was_timeout = true;
+    }
+
+    /// The connection was opened at `at`, and the SYN answered after `rtt`: no RTT sample, but
+    /// where the estimator begins.
+    pub(super) fn open(&mut self, at: Instant, rtt: Span) {
+        self.opened = at;
+        self.begin(rtt);
+    }
+
+    fn begin(&mut self, rtt: Span) {
+        (self.smoothed, self.deviation) = (rtt.0 as i64 * 8, rtt.0 as i64);
+        self.timeout = Span(((self.smoothed / 4 + self.deviation) / 2) as u64);
     }
 
     /// Jacobson's estimator in nanoseconds, plus a sixteenth.
     fn observe(&mut self, sample: Span) {
         let rtt = sample.0 as i64;
         if self.smoothed == 0 {
-            (self.smoothed, self.deviation) = (rtt * 8, rtt);
+            self.begin(sample);
         }
         let error = rtt - self.smoothed / 8;
         self.smoothed += error;
@@ -85,6 +103,15 @@ impl Tcp {
         if let Some(inflated) = vegas.inflated.take() {
             let deflate = dupacks > DUP_THRESHOLD && inflated > vegas.after_cut;
             let cwnd = if deflate { vegas.after_cut } else { inflated };
+            if deflate && !vegas.cut {
+                // The ssthresh that was kept goes with a later deflation.
+                let (kind, lost) = (LossKind::Recovery, Bytes(self.mss));
+                let flight = Bytes(cwnd);
+                self.core.on_loss(&Loss { now, kind, lost, flight, again: false });
+            } else if !deflate && vegas.cut {
+                self.core.on_spurious_loss();
+            }
+            vegas.cut = false;
             self.core.on_recovered(Some(Bytes(cwnd)));
         }
         if let Some(sample) = sample {
@@ -120,7 +147,7 @@ impl Tcp {
             return;
         }
         vegas.last_cut_was_timeout = false;
-        vegas.worried = (self.nxt - self.una).min(2);
+        vegas.worried = (self.nxt - self.una + 1).min(WORRIED_ACKS);
         let resent = self.log.has(self.una, Mark::RESENT);
         vegas.timeout = if resent { vegas.timeout * 2 } else { vegas.timeout + vegas.timeout / 8 };
         let fresh = vegas.cut_at < self.log.sent_at(self.una);
@@ -149,11 +176,23 @@ impl Tcp {
         let after_cut = self.core.cwnd().0;
         let Repair::Ns2Vegas(vegas) = &mut self.repair else { return };
         vegas.after_cut = after_cut;
+        vegas.cut = true;
         vegas.inflated = Some(after_cut + u64::from(self.dupacks) * self.mss);
     }
 
+    /// Whether the next packet's own timeout has passed. To that agent a packet never sent left a
+    /// second before the connection was opened, so it is overdue, leaves, and counts as outside
+    /// the window: the window then sends it again.
     fn ns2_vegas_expired(&self, now: Instant) -> bool {
         let Repair::Ns2Vegas(vegas) = &self.repair else { return false };
-        self.una < self.max && now.since(self.log.sent_at(self.una)) >= vegas.timeout
+        let waited = if self.una < self.max {
+            now.since(self.log.sent_at(self.una))
+        } else {
+            now.since(vegas.opened) + Span::from_secs(1)
+        };
+        self.una < self.limit && waited >= vegas.timeout
     }
 }
+
+/// ACKs after a fast retransmit on which the agent looks for another overdue packet.
+const WORRIED_ACKS: u32 = 2;
