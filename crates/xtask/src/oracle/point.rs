@@ -34,6 +34,17 @@ impl Point {
         }
     }
 
+    /// The same point with every flow starting so many seconds later and the run as much longer.
+    pub(super) fn begun_later(&self, flow: impl Fn(usize) -> f64, run: f64) -> Self {
+        let shifted = self.starts().into_iter().enumerate();
+        let starts: Vec<String> =
+            shifted.map(|(id, start)| format!("{:.6}", start + flow(id))).collect();
+        let mut later = self.clone();
+        later.keys.insert("starts".to_owned(), starts.join(","));
+        later.keys.insert("dur".to_owned(), format!("{}", self.number("dur") + run));
+        later
+    }
+
     /// The arguments of `ns2-dumbbell.tcl`.
     pub(super) fn args(&self) -> Vec<String> {
         let given = self.keys.iter().filter(|(_, value)| !value.is_empty());
@@ -149,6 +160,16 @@ mod tests {
         assert_eq!((point.buffer(), point.access()), (63, 200.0));
         assert_eq!(point.starts(), [0.5, 1.0]);
         assert!(point.args().contains(&"starts=0.5,1".to_owned()));
+    }
+
+    #[test]
+    fn the_same_point_can_begin_later() {
+        let text = format!("{HEAD}a = 'sack flows=2 starts=two'\nb = 'sack flows=2'\n");
+        let points = parse(&text).unwrap();
+        let later = points[0].begun_later(|_| 0.25, 0.25);
+        assert_eq!((later.starts(), later.number("dur")), (vec![0.75, 1.25], 20.25));
+        let apart = points[1].begun_later(|flow| flow as f64 * 1e-6, 0.0);
+        assert_eq!((apart.text("starts"), apart.text("dur")), ("0.000000,0.000001", "20"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::measured::Measured;
 use super::point::Point;
+use super::range::Range;
 use crate::Stop;
 
 /// One point, as the simulators see it.
@@ -23,6 +24,8 @@ pub(super) struct Row {
     losses_differ: bool,
     /// Why, from `oracles/explained.toml`.
     explained: Option<String>,
+    /// Where a difference wants a reason: what ns-2 gives when the same run begins otherwise.
+    ns2_range: Option<Range>,
 }
 
 impl Row {
@@ -42,6 +45,7 @@ impl Row {
             difference_points: firstflight.utilization_percent - ns2.utilization_percent,
             losses_differ: (ns2.drops == 0) != (firstflight.drops == 0),
             explained: explained.get(&point.id).cloned(),
+            ns2_range: None,
         }
     }
 
@@ -50,9 +54,19 @@ impl Row {
         self.difference_points.abs() > FAILS || self.losses_differ
     }
 
+    /// The same row with the range of values that ns-2 itself gives.
+    pub(super) fn with_range(self, range: Range) -> Self {
+        Self { ns2_range: Some(range), ..self }
+    }
+
+    /// Whether ns-2 differs as much from itself.
+    fn within_range(&self) -> bool {
+        self.ns2_range.is_some_and(|range| range.holds(&self.firstflight, FAILS))
+    }
+
     /// Whether the row breaks the comparison.
     pub(super) fn fails(&self) -> bool {
-        self.must_be_explained() && self.explained.is_none()
+        self.must_be_explained() && self.explained.is_none() && !self.within_range()
     }
 
     fn mark(&self) -> String {
@@ -63,7 +77,8 @@ impl Row {
         };
         let losses = if self.losses_differ { "losses differ" } else { "" };
         let explained = if self.explained.is_some() { "explained" } else { "" };
-        let words = [size, losses, explained];
+        let range = self.ns2_range.map_or(String::new(), |range| range.text());
+        let words = [size, losses, explained, &range];
         words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
     }
 }
@@ -117,11 +132,12 @@ pub(super) fn text(rows: &[Row]) -> String {
     let count = |wanted: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| wanted(row)).count();
     lines.push(format!(
         "{} points: {} within 1 point of ns-2, {} more within 2, {} with losses in one only, \
-         {} unexplained",
+         {} within ns-2's own range, {} unexplained",
         rows.len(),
         count(&|row| row.difference_points.abs() <= NOTED),
         count(&|row| (NOTED..=FAILS).contains(&row.difference_points.abs())),
         count(&|row| row.losses_differ),
+        count(&|row| row.must_be_explained() && row.within_range()),
         count(&Row::fails),
     ));
     lines.join("\n")
