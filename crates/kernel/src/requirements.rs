@@ -7,7 +7,9 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lack {
     /// Too few privileges.
-    #[error("needs root, or the capabilities CAP_BPF and CAP_NET_ADMIN; run it with sudo")]
+    #[error(
+        "needs root, or the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN; run it with sudo"
+    )]
     Privileges,
     /// The kernel does not describe its own types.
     #[error("the kernel has no BTF ({BTF}); it must be built with CONFIG_DEBUG_INFO_BTF")]
@@ -56,12 +58,12 @@ pub fn check_pinning() -> Result<(), Lack> {
     if mounted && Path::new(BPFFS).is_dir() { Ok(()) } else { Err(Lack::Bpffs) }
 }
 
-/// From `/proc/self/status`: CAP_SYS_ADMIN, or CAP_BPF with CAP_NET_ADMIN.
+/// From `/proc/self/status`: CAP_NET_ADMIN with CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN for both.
 fn privileged(status: &str) -> bool {
     let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let held = capabilities.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
     let has = |capability: u32| held >> capability & 1 == 1;
-    has(CAP_NET_ADMIN) && (has(CAP_BPF) || has(CAP_SYS_ADMIN))
+    has(CAP_NET_ADMIN) && (has(CAP_BPF) && has(CAP_PERFMON) || has(CAP_SYS_ADMIN))
 }
 
 fn contains(btf: &[u8], name: &str) -> bool {
@@ -82,6 +84,7 @@ const FEATURES: &[(&str, &str)] = &[
 
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
 #[cfg(test)]
@@ -89,10 +92,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn root_and_the_two_capabilities_suffice() {
+    fn root_and_three_capabilities_suffice() {
         assert!(privileged("Name:\tx\nCapEff:\t000001ffffffffff\n"));
-        assert!(privileged("CapEff:\t0000008000001000\n"));
-        assert!(!privileged("CapEff:\t0000008000000000\n"));
+        assert!(privileged("CapEff:\t000000c000001000\n"));
+        assert!(!privileged("CapEff:\t0000008000001000\n"));
         assert!(!privileged("CapEff:\t0000000000000000\n"));
         assert!(!privileged(""));
     }

@@ -30,27 +30,32 @@ pub struct Uses {
     pub defaults: Vec<String>,
     /// Routes, each with its namespace in front.
     pub routes: Vec<String>,
+    /// Network namespaces that could not be entered (it takes CAP_SYS_ADMIN).
+    pub unseen: Vec<String>,
 }
 
 /// Who uses each of these controls, in the order given.
 ///
 /// # Errors
-/// `ss`, `ip` or `nsenter` is missing or cannot enter a namespace that is still there.
+/// `ss`, `ip` or `nsenter` is missing or fails in the namespace of this program.
 pub fn of(names: &[String]) -> io::Result<Vec<Uses>> {
     let mut uses = vec![Uses::default(); names.len()];
     if names.is_empty() {
         return Ok(uses);
     }
-    for (path, label) in namespaces() {
-        let inside = |program: &[&str]| match inside(&path, program) {
-            // It went away while we looked.
-            Err(_) if !path.exists() => Ok(String::new()),
-            result => result,
+    let own = fs::metadata(OWN).map(|metadata| metadata.ino()).ok();
+    for (inode, (path, label)) in namespaces() {
+        let is_own = Some(inode) == own;
+        let Facts { default, sockets, routes } = match Facts::read(&path, is_own) {
+            Err(error) if is_own || error.kind() == io::ErrorKind::NotFound => return Err(error),
+            Err(_) => {
+                // It went away while we looked, or is not ours to enter.
+                let unseen = path.exists().then(|| label.clone());
+                uses.iter_mut().for_each(|uses| uses.unseen.extend(unseen.clone()));
+                continue;
+            }
+            Ok(facts) => facts,
         };
-        let default = inside(&["cat", "/proc/sys/net/ipv4/tcp_congestion_control"])?;
-        let sockets = inside(&["ss", "-tainHO"])?;
-        let mut routes = inside(&["ip", "-4", "route", "show", "table", "all"])?;
-        routes.push_str(&inside(&["ip", "-6", "route", "show", "table", "all"])?);
         for (name, uses) in names.iter().zip(&mut uses) {
             if default.trim() == name {
                 uses.defaults.push(label.clone());
@@ -61,6 +66,24 @@ pub fn of(names: &[String]) -> io::Result<Vec<Uses>> {
         }
     }
     Ok(uses)
+}
+
+/// What programs say in one network namespace.
+struct Facts {
+    default: String,
+    sockets: String,
+    routes: String,
+}
+
+impl Facts {
+    fn read(path: &Path, is_own: bool) -> io::Result<Self> {
+        let run = |program: &[&str]| run(path, is_own, program);
+        let default = run(&["cat", "/proc/sys/net/ipv4/tcp_congestion_control"])?;
+        let sockets = run(&["ss", "-tainHO"])?;
+        let mut routes = run(&["ip", "-4", "route", "show", "table", "all"])?;
+        routes.push_str(&run(&["ip", "-6", "route", "show", "table", "all"])?);
+        Ok(Self { default, sockets, routes })
+    }
 }
 
 /// A line of `ss` about a socket with that control.
@@ -82,8 +105,8 @@ fn names_control(line: &str, name: &str) -> bool {
     first == Some(name) || first == Some("lock") && words.next() == Some(name)
 }
 
-/// Every network namespace once: a path to it, and what to call it.
-fn namespaces() -> Vec<(PathBuf, String)> {
+/// Every network namespace once, by its number: a path to it, and what to call it.
+fn namespaces() -> BTreeMap<u64, (PathBuf, String)> {
     let mut found: BTreeMap<u64, (PathBuf, String)> = BTreeMap::new();
     let mut add = |path: PathBuf, label: String| {
         if let Ok(metadata) = fs::metadata(&path) {
@@ -91,6 +114,7 @@ fn namespaces() -> Vec<(PathBuf, String)> {
         }
     };
     add("/proc/1/ns/net".into(), "host".to_owned());
+    add(OWN.into(), "of this program".to_owned());
     for entry in fs::read_dir("/run/netns").into_iter().flatten().flatten() {
         add(entry.path(), entry.file_name().to_string_lossy().into_owned());
     }
@@ -100,13 +124,20 @@ fn namespaces() -> Vec<(PathBuf, String)> {
             add(entry.path().join("ns/net"), format!("of process {name}"));
         }
     }
-    found.into_values().collect()
+    found
 }
 
-/// What a program prints in a network namespace.
-fn inside(namespace: &Path, program: &[&str]) -> io::Result<String> {
-    let enter = format!("--net={}", namespace.display());
-    let output = Command::new("nsenter").arg(enter).args(program).output()?;
+/// What a program prints in a network namespace; its own can be looked into without entering.
+fn run(namespace: &Path, is_own: bool, program: &[&str]) -> io::Result<String> {
+    let mut command = Command::new(if is_own { program[0] } else { "nsenter" });
+    if is_own {
+        command.args(&program[1..]);
+    } else {
+        command.arg(format!("--net={}", namespace.display())).args(program);
+    }
+    let output = command
+        .output()
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", program.join(" "))))?;
     let complaint = String::from_utf8_lossy(&output.stderr);
     // A protocol that the kernel lacks has no routes.
     if !output.status.success() && !program.contains(&"-6") {
@@ -114,6 +145,9 @@ fn inside(namespace: &Path, program: &[&str]) -> io::Result<String> {
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
+
+/// The network namespace of this program.
+const OWN: &str = "/proc/self/ns/net";
 
 #[cfg(test)]
 mod tests {

@@ -30,6 +30,8 @@ pub(super) struct Loaded {
     pub(super) connections: Vec<Connection>,
     pub(super) default_in: Vec<String>,
     pub(super) routes: Vec<String>,
+    /// Namespaces that could not be looked into.
+    unseen: Vec<String>,
 }
 
 /// A socket.
@@ -66,6 +68,7 @@ impl Loaded {
             connections: connections.collect(),
             default_in: uses.defaults,
             routes: uses.routes,
+            unseen: uses.unseen,
         }
     }
 
@@ -87,6 +90,9 @@ impl Loaded {
         for socket in &self.connections {
             let Connection { namespace, state, local, peer } = socket;
             let _ = writeln!(text, "  connection {local} to {peer}, {state}, in {namespace}");
+        }
+        for namespace in &self.unseen {
+            let _ = writeln!(text, "  not looked into: namespace {namespace}");
         }
         text
     }
