@@ -145,6 +145,8 @@ impl Loaded {
     /// A control that the kernel has not and cannot be given.
     #[cfg(feature = "bpf")]
     pub(crate) fn load(controls: &mut [LinuxControl]) -> Result<Self, LabError> {
+        use std::sync::atomic::{AtomicU32, Ordering};
+
         use firstflight_kernel::load::Options;
         use firstflight_kernel::{LoadError, Registered};
         let mut registered: Vec<Registered> = Vec::new();
@@ -157,7 +159,10 @@ impl Loaded {
                 control.kernel_name = same.name().to_owned();
                 continue;
             }
-            let name = format!("ff_{:x}_{}", std::process::id(), registered.len());
+            // A number of its own even while those of an earlier plan are still there.
+            static NEXT: AtomicU32 = AtomicU32::new(0);
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("ff_{:x}_{number}", std::process::id());
             let options = Options { name: Some(name.clone()), ..Options::default() };
             registered.push(Registered::load(kernel, &options).map_err(|error| match error {
                 LoadError::Lack(_) | LoadError::NotInKernel(_) => {

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 mod bench;
 mod check;
+mod lab;
 mod oracle;
 mod papers;
 mod step;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(&root(), &rest),
         "tidy" => tidy::run(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
+        "lab" => lab::run(&root(), &rest),
         "oracle" => oracle::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
@@ -92,4 +94,6 @@ usage: cargo xtask TASK
                                    on oracles/bench.toml if installed (three minutes)
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml
          [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++)
+  lab [--control NAME] [--tries N] the simulator and the running kernel on the paths of
+                                   oracles/lab.toml, side by side (root; ten minutes)
   help                             this list";

@@ -6,7 +6,7 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::prctl::set_timerslack;
@@ -14,6 +14,7 @@ use nix::sys::time::TimeSpec;
 
 use super::direction::Direction;
 use super::lateness::Lateness;
+use super::pace::{Next, Pace};
 use super::packet::Pool;
 use super::rate::ns;
 use super::{DirectionReport, LinkReport, LinkSpec};
@@ -67,11 +68,11 @@ pub fn start(near: File, far: File, spec: &LinkSpec, clock: Clock) -> io::Result
         ],
         pool: Pool::new(spec.mtu.max(576)),
         refused: [0; 2],
-        spin_ns: spec.spin_ns,
         depth_every: spec.depth_every_ns,
         measured: (0, u64::MAX),
         looked_at: clock.now(),
         longest_absence: 0,
+        pace: Pace::new(spec.spin_ns, clock.now()),
         clock,
         shared: Arc::clone(&shared),
     };
@@ -110,7 +111,7 @@ struct Engine {
     directions: [Direction; 2],
     pool: Pool,
     refused: [u64; 2],
-    spin_ns: u64,
+    pace: Pace,
     depth_every: Option<u64>,
     measured: (u64, u64),
     /// When the devices were last found empty.
@@ -132,9 +133,7 @@ impl Engine {
                 busy |= self.read(end);
             }
             self.release();
-            if !busy {
-                self.wait();
-            }
+            self.wait(busy);
         }
         self.report(realtime)
     }
@@ -201,21 +200,25 @@ impl Engine {
         }
     }
 
-    /// Sleeps until shortly before the next packet is due, or until one comes.
-    fn wait(&mut self) {
+    /// Sleeps until shortly before the next packet is due, or until one comes. A `busy` link does
+    /// not sleep, but for the rests that a real-time thread owes the machine.
+    fn wait(&mut self, busy: bool) {
+        let now = self.clock.now();
         let due = self.directions.iter().filter_map(Direction::next_due).min();
-        let left = due.map_or(LONGEST_WAIT, |due| due.saturating_sub(self.clock.now()));
-        if left <= self.spin_ns {
-            return;
+        let left = due.map_or(LONGEST_WAIT, |due| due.saturating_sub(now)).min(LONGEST_WAIT);
+        match self.pace.next(now, left, busy) {
+            Next::Go => {}
+            Next::Rest(rest) => thread::sleep(Duration::from_nanos(rest)),
+            Next::Sleep(wait) => {
+                let wait = TimeSpec::new(0, wait as i64);
+                let [near, far] = &self.ends;
+                let mut ends = [near, far].map(|end| PollFd::new(end.as_fd(), PollFlags::POLLIN));
+                // An interrupted wait is a short one.
+                let _ = ppoll(&mut ends, Some(wait), None);
+                // Asleep, the link misses nothing: a packet wakes it.
+                self.looked_at = self.clock.now();
+            }
         }
-        let left = (left - self.spin_ns).min(LONGEST_WAIT) as i64;
-        let wait = TimeSpec::new(left / 1_000_000_000, left % 1_000_000_000);
-        let [near, far] = &self.ends;
-        let mut ends = [near, far].map(|end| PollFd::new(end.as_fd(), PollFlags::POLLIN));
-        // An interrupted wait is a short one.
-        let _ = ppoll(&mut ends, Some(wait), None);
-        // Asleep, the link misses nothing: a packet wakes it.
-        self.looked_at = self.clock.now();
     }
 
     fn report(&mut self, realtime: bool) -> LinkReport {

@@ -13,6 +13,7 @@ mod direction;
 mod engine;
 pub(crate) mod lateness;
 pub(crate) mod loss;
+mod pace;
 mod packet;
 mod queue;
 pub(crate) mod rate;
