@@ -1,5 +1,5 @@
-//! When the link's thread sleeps: it spins before a packet is due, but never so much that the kernel
-//! has to stop it.
+//! When the link's thread sleeps: it spins before a packet is due, but never so much that the
+//! kernel has to stop it.
 //!
 //! A real-time thread that takes a whole processor is stopped by the kernel for 50 ms in every
 //! second (`sched_rt_runtime_us`), which is worse than anything it could do by itself. So spinning

@@ -181,8 +181,8 @@ impl Tcp {
         self.tell_core(now, newly, newly - known, sample);
     }
 
-    /// Enters recovery, and says so, when the first packet outstanding is lost (RFC 6675 section 5),
-    /// unless a timeout is already repairing the same window.
+    /// Enters recovery, and says so, when the first packet outstanding is lost (RFC 6675 section
+    /// 5), unless a timeout is already repairing the same window.
     #[inline]
     fn sack_decide(&mut self, now: Instant) -> bool {
         let Repair::Sack(sack) = &mut self.repair else { return false };
