@@ -39,6 +39,7 @@ pub mod avoidance;
 pub mod double;
 pub mod estimate;
 pub mod event;
+pub mod hint;
 pub mod knob;
 pub mod linear;
 mod opening;
@@ -48,5 +49,6 @@ pub mod sender;
 pub mod startup;
 #[cfg(test)]
 mod testing;
+mod trial;
 pub mod units;
 pub mod view;

@@ -4,6 +4,7 @@
 //! so an estimator is warm when its policy takes over.
 
 use crate::event::{Ack, Loss, Sent};
+use crate::hint::PathHint;
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
 
@@ -40,6 +41,8 @@ pub enum Entry {
     Timeout,
     /// The avoidance policy asked for it ([`Avoidance::wants_reprobe`]).
     Reprobe,
+    /// What a hint had led to was taken back ([`Startup::retreat`]).
+    Retreat,
 }
 
 /// Why start-up ended.
@@ -84,6 +87,25 @@ pub trait Startup: Observer {
     /// The window after a timeout: one segment (RFC 5681 section 3.1, loss window).
     fn restart_window(&self, mss: Bytes) -> Bytes {
         mss
+    }
+
+    /// The rate this start-up wants of the path's routers; what they grant comes back as
+    /// [`PathHint::Granted`] where a transport can ask them.
+    fn asks(&self) -> Option<Rate> {
+        None
+    }
+
+    /// Something is known of the path before data has left on it: the window to begin with, and
+    /// the rate to pace it at until the first ACK.
+    fn inform(&mut self, _hint: &PathHint, view: &View) -> Step {
+        view.window.hold()
+    }
+
+    /// Data was lost in start-up. The window it leaves, if that is for the start-up to say, because
+    /// what was lost had been sent on a hint; start-up then begins again. Otherwise
+    /// [`Avoidance::cut`] decides.
+    fn retreat(&mut self, _loss: &Loss, _view: &View) -> Option<Window> {
+        None
     }
 
     /// Start-up begins, or begins again.

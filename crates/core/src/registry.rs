@@ -5,12 +5,13 @@ use crate::avoidance::{
     Cubic, Fast, Hybla as HyblaAvoidance, NewReno, Vegas as VegasAvoidance, Westwood, WestwoodPlus,
 };
 use crate::event::{Ack, Loss, Sent};
+use crate::hint::PathHint;
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::policy::{Avoidance, Entry, Observer, Startup, Step};
 use crate::startup::{
-    AfStart, Astart, ByteCounting, Conservative, DecreasingByteCounting, GallopVegas, Hoe, HyStart,
-    Hybla as HyblaStart, LargeInitialWindow, Limited, MStart, Paced, PacketPairStart, SlowStart,
-    SmoothStart, TwoPhase, Vegas as VegasStart,
+    AfStart, Astart, ByteCounting, Conservative, DecreasingByteCounting, FastStart, GallopVegas,
+    Hoe, HyStart, Hybla as HyblaStart, LargeInitialWindow, Limited, MStart, Paced, PacketPairStart,
+    QuickStart, SlowStart, SmoothStart, Spand, TwoPhase, Vegas as VegasStart,
 };
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
@@ -144,6 +145,18 @@ macro_rules! startups {
                 delegate!(Self: $($variant)*; self, it => it.restart_window(mss))
             }
 
+            fn asks(&self) -> Option<Rate> {
+                delegate!(Self: $($variant)*; self, it => it.asks())
+            }
+
+            fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
+                delegate!(Self: $($variant)*; self, it => it.inform(hint, view))
+            }
+
+            fn retreat(&mut self, loss: &Loss, view: &View) -> Option<Window> {
+                delegate!(Self: $($variant)*; self, it => it.retreat(loss, view))
+            }
+
             fn enter(&mut self, why: Entry, view: &View) {
                 delegate!(Self: $($variant)*; self, it => it.enter(why, view))
             }
@@ -230,6 +243,14 @@ startups! {
     GallopVegas = "gallop-vegas" + "vegas", false,
         "half a segment per ACK in every round, until segments queue",
         "Ho, Chan and Chen, JCN 2006";
+    FastStart = "fast-start" + "newreno", true,
+        "slow start from the cached window of an earlier connection",
+        "Padmanabhan and Katz, Globecom 1998";
+    Spand = "spand" + "newreno", true,
+        "starts at the window that connections of its site have learned",
+        "SPAND, USITS 1997; Zhang and others, 1999";
+    QuickStart = "quick-start" + "newreno", true,
+        "slow start from a rate that the path's routers granted", "RFC 4782";
 }
 
 avoidances! {
@@ -271,6 +292,16 @@ pub const ALIASES: &[Alias] = &[
         control: "two-phase+newreno",
         source: "P-TCP; M-Start paper, reference 9",
     },
+    Alias {
+        name: "ack-counting",
+        control: "slow-start(count=acks)+newreno",
+        source: "RFC 2581; what ACK splitting abuses",
+    },
+    Alias {
+        name: "hoe-early",
+        control: "hoe+newreno",
+        source: "M-Start paper, reference 15: Hoe, retransmission on the second duplicate ACK",
+    },
     Alias { name: "iw4k", control: "slow-start(preset=rfc3390)+newreno", source: "RFC 3390" },
     Alias { name: "iw10", control: "slow-start(preset=rfc6928)+newreno", source: "RFC 6928" },
     Alias {
@@ -285,6 +316,9 @@ pub const ALIASES: &[Alias] = &[
 /// are the same policies, and the short-transfers paper ran Reno throughout (section 2).
 pub const ALIAS_RECOVERY: &[(&str, &str)] =
     &[("reno", "reno"), ("newreno", "newreno"), ("stcp", "reno"), ("bc", "reno"), ("dbc", "reno")];
+
+/// Aliases that name how many duplicate ACKs mean a loss, where it is not three.
+pub const ALIAS_DUPLICATE_ACKS: &[(&str, u32)] = &[("hoe-early", 2)];
 
 /// The avoidance a start-up runs with when a control names none.
 pub fn partner(startup: &str) -> Option<&'static str> {

@@ -2,6 +2,7 @@
 //! the limit on growth of a sender that does not use its window, undo, and who decides when.
 
 use crate::event::{Ack, Loss, LossKind, Sent};
+use crate::hint::PathHint;
 use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Phase, Rtt, View, Window};
@@ -107,6 +108,25 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         }
     }
 
+    /// The rate the start-up wants of the path's routers, if it asks for one.
+    pub fn asks(&self) -> Option<Rate> {
+        self.startup.asks()
+    }
+
+    /// Something is known of the path. Before the first data only, later it has no effect; after
+    /// [`Sender::on_handshake`] if there was one.
+    pub fn on_hint(&mut self, now: Instant, hint: &PathHint) {
+        self.view.now = now;
+        if self.view.sent > Bytes(0) {
+            return;
+        }
+        let step = self.startup.inform(hint, &self.view);
+        self.view.window = step.window;
+        self.pace = step.pace;
+        self.bound_cwnd();
+        self.max_flight = self.view.window.cwnd;
+    }
+
     /// The handshake finished: an RTT sample before any data.
     pub fn on_handshake(&mut self, now: Instant, rtt: Span) {
         self.view.now = now;
@@ -181,7 +201,11 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
                 first_exit: self.first_exit,
             });
         }
-        let cut = self.avoidance.cut(loss, &self.view);
+        let retreat = match self.view.phase {
+            Phase::Startup => self.startup.retreat(loss, &self.view),
+            Phase::Avoidance => None,
+        };
+        let cut = retreat.unwrap_or_else(|| self.avoidance.cut(loss, &self.view));
         let mss = self.view.mss;
         self.view.window = Window {
             cwnd: if timeout { self.startup.restart_window(mss) } else { cut.cwnd },
@@ -204,6 +228,8 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         if timeout {
             self.round_end = self.view.acked;
             self.enter_startup(Entry::Timeout);
+        } else if retreat.is_some() {
+            self.enter_startup(Entry::Retreat);
         }
         true
     }

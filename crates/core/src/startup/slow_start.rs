@@ -4,6 +4,11 @@
 //! segment is acknowledged, and grows by half with delayed ACKs. The presets are the initial
 //! windows TCP has had: one segment (RFC 2001), two (RFC 2581), about 4 KB (RFC 3390, RFC 5681),
 //! ten (RFC 6928).
+//!
+//! An ACK for part of a segment grows the window by that part, as RFC 5681 recommends since an ACK
+//! costs a receiver nothing: one that acknowledges each segment in k pieces would make the sender k
+//! times as fast ("ACK division", Savage and others, 1999). `count=acks` is the older rule, a segment for
+//! every ACK for new data, which such a receiver can abuse.
 
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
@@ -16,6 +21,8 @@ use crate::view::View;
 pub struct SlowStart {
     iw: InitialWindow,
     ssthresh: Option<Amount>,
+    /// Every ACK counts for a segment.
+    counts_acks: bool,
 }
 
 /// Where the initial window comes from.
@@ -45,6 +52,9 @@ impl Startup for SlowStart {
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        if self.counts_acks {
+            return double(&Ack { acked: view.mss, ..*ack }, view);
+        }
         double(ack, view)
     }
 }
@@ -59,6 +69,12 @@ impl Knobs for SlowStart {
         },
         IW,
         SSTHRESH,
+        Knob {
+            name: "count",
+            kind: KnobKind::Word(&["bytes", "acks"]),
+            default: "bytes",
+            doc: "growth per ACK: what it acknowledges, a segment at most; or a segment always",
+        },
     ];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
@@ -66,6 +82,7 @@ impl Knobs for SlowStart {
             ("preset", KnobValue::Word(word)) => self.iw = preset(word),
             ("iw", KnobValue::Window(iw)) => self.iw = InitialWindow::Fixed(iw),
             ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
+            ("count", KnobValue::Word(word)) => self.counts_acks = word == "acks",
             _ => return false,
         }
         true
@@ -112,6 +129,17 @@ mod tests {
         let mut policy = SlowStart::default();
         assert!(policy.set("preset", KnobValue::Word(preset)));
         policy.initial_window(Bytes(7), Bytes(mss)).0
+    }
+
+    #[test]
+    fn an_ack_for_part_of_a_segment_counts_for_that_part_unless_acks_are_counted() {
+        use crate::testing::{MSS, ack, view};
+        let view = view(4, MSS * 32);
+        let quarter = Ack { acked: MSS / 4, ..ack(&view, 1) };
+        let mut policy = SlowStart::default();
+        assert_eq!(policy.step(&quarter, &view).window.cwnd, MSS * 4 + MSS / 4);
+        assert!(policy.set("count", KnobValue::Word("acks")));
+        assert_eq!(policy.step(&quarter, &view).window.cwnd, MSS * 5);
     }
 
     #[test]

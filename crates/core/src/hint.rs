@@ -1,0 +1,37 @@
+//! What a transport may know of a path before it has sent data on it.
+//!
+//! The core keeps nothing between connections. What an earlier connection learned, or what the
+//! path's routers granted, the transport keeps and hands to a new [`crate::sender::Sender`] by
+//! [`crate::sender::Sender::on_hint`]; a start-up policy uses what it is made for and leaves the
+//! rest. A hint may be stale or wrong: a policy that acts on one says in
+//! [`crate::policy::Startup::retreat`] what happens when data sent on it is lost.
+
+use crate::units::{Bytes, Rate, Span};
+use crate::view::Window;
+
+/// Something known of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathHint {
+    /// What the last connection between the same two hosts learned.
+    Own(Learned),
+    /// What any connection of the site learned most recently over the same path.
+    Shared(Learned),
+    /// The rate of payload that every router of the path granted in answer to
+    /// [`crate::policy::Startup::asks`]. Reported after the handshake, so the RTT is known.
+    Granted(Rate),
+}
+
+/// What a connection knew when it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Learned {
+    /// cwnd, and ssthresh, [`Bytes::MAX`] if no loss ever set it.
+    pub window: Window,
+    /// Smoothed RTT; never zero.
+    pub rtt: Span,
+    /// Smallest RTT; never zero.
+    pub min_rtt: Span,
+    /// Payload that was delivered.
+    pub delivered: Bytes,
+    /// How long ago it ended.
+    pub age: Span,
+}

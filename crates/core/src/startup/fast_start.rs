@@ -1,0 +1,164 @@
+//! Fast Start (Padmanabhan and Katz, 1998): a new connection goes on where the last one between the
+//! same hosts ended, and takes it back when that loses data.
+//!
+//! Published: the paper's abstract and the ns-2 agent of its first author (`tcp-fs.cc`): window,
+//! ssthresh and RTT are those of the connection before; the window is made safe first, half of it
+//! if that connection was in slow start and one segment less if it was in avoidance; the first
+//! window is clocked out over the cached RTT; once several of its packets are lost the sender is in
+//! slow start from its ordinary first window, as if nothing had been tried, and ssthresh stays. The
+//! packets of the first window carry a mark by which routers drop them before others.
+//!
+//! Inferred: no router here drops by marks, so others are less protected than in the paper. One
+//! packet leaves at a time where the agent sends bursts of `maxburst_`. Any loss of the first
+//! window takes it back, because a policy sees one loss per recovery and not each lost packet. What
+//! is older than `max_age` is not used; the paper has no number for it.
+
+use crate::event::{Ack, Loss};
+use crate::hint::PathHint;
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::opening::Opening;
+use crate::policy::{Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::trial::Trial;
+use crate::units::{Bytes, Span};
+use crate::view::{View, Window};
+
+/// Slow start that begins with the cached window of an earlier connection.
+#[derive(Clone, Copy, Debug)]
+pub struct FastStart {
+    opening: Opening,
+    max_age: Span,
+    trial: Trial,
+}
+
+impl Observer for FastStart {}
+
+impl Startup for FastStart {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.window(default, mss)
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.ssthresh(default, mss)
+    }
+
+    fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
+        let ordinary = view.window;
+        let PathHint::Own(last) = hint else { return ordinary.hold() };
+        let was = last.window;
+        let in_slow_start = was.cwnd < was.ssthresh;
+        let safe = if in_slow_start { was.cwnd / 2 } else { was.cwnd - view.mss };
+        let safe = safe.whole_segments(view.mss);
+        if last.age > self.max_age || safe <= ordinary.cwnd {
+            return ordinary.hold();
+        }
+        self.trial = Trial::of(safe, ordinary);
+        let window = Window { cwnd: safe, ssthresh: was.ssthresh };
+        window.hold().paced(safe.per(last.rtt))
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        double(ack, view)
+    }
+
+    fn retreat(&mut self, _loss: &Loss, view: &View) -> Option<Window> {
+        let ordinary = self.trial.failed(view)?;
+        Some(Window { cwnd: ordinary.cwnd, ssthresh: view.window.ssthresh })
+    }
+}
+
+impl Default for FastStart {
+    fn default() -> Self {
+        Self { opening: Opening::default(), max_age: MAX_AGE, trial: Trial::default() }
+    }
+}
+
+impl Knobs for FastStart {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "max_age",
+            kind: KnobKind::Time(Span(0), Span::from_secs(86_400)),
+            default: "10min",
+            doc: "what an earlier connection learned longer ago is not used",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("max_age", KnobValue::Time(age)) => self.max_age = age,
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// Argued: loads change with the minutes.
+const MAX_AGE: Span = Span::from_secs(600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::LossKind;
+    use crate::hint::Learned;
+    use crate::testing::{MSS, ack, view};
+    use crate::units::{Instant, Rate};
+
+    fn learned(cwnd: u64, ssthresh: Bytes, age_s: u64) -> PathHint {
+        let rtt = Span::from_millis(200);
+        PathHint::Own(Learned {
+            window: Window { cwnd: MSS * cwnd, ssthresh },
+            rtt,
+            min_rtt: rtt,
+            delivered: MSS * 1_000,
+            age: Span::from_secs(age_s),
+        })
+    }
+
+    fn opened(hint: &PathHint) -> Step {
+        FastStart::default().inform(hint, &view(2, MSS * 32))
+    }
+
+    #[test]
+    fn it_begins_with_the_cached_window_made_safe_over_the_cached_rtt() {
+        // In avoidance: one segment less, its ssthresh, 79 kB over 200 ms.
+        let step = opened(&learned(80, MSS * 40, 1));
+        assert_eq!(step.window, Window { cwnd: MSS * 79, ssthresh: MSS * 40 });
+        assert_eq!(step.pace, Some(Rate(395_000)));
+        // In slow start: half.
+        assert_eq!(opened(&learned(81, Bytes::MAX, 1)).window.cwnd, MSS * 40);
+    }
+
+    #[test]
+    fn what_is_old_small_or_of_others_is_not_used() {
+        let ordinary = view(2, MSS * 32).window.hold();
+        let PathHint::Own(of_others) = learned(80, MSS * 40, 1) else { unreachable!() };
+        for hint in [
+            learned(80, MSS * 40, 601),
+            learned(3, MSS * 2, 1),
+            learned(0, MSS * 2, 1),
+            PathHint::Shared(of_others),
+            PathHint::Granted(Rate(1_000_000)),
+        ] {
+            assert_eq!(opened(&hint), ordinary, "{hint:?}");
+        }
+    }
+
+    #[test]
+    fn a_loss_of_the_first_window_takes_it_back_and_a_later_one_does_not() {
+        let mut policy = FastStart::default();
+        let _ = policy.inform(&learned(80, MSS * 40, 1), &view(2, MSS * 32));
+        let (kind, now) = (LossKind::Recovery, Instant(0));
+        let loss = Loss { now, kind, lost: MSS, flight: MSS * 79, again: false };
+        let at = |acked: u64| View { acked: MSS * acked, ..view(79, MSS * 40) };
+        let mut later = policy;
+        let back = Window { cwnd: MSS * 2, ssthresh: MSS * 40 };
+        assert_eq!(policy.retreat(&loss, &at(78)), Some(back));
+        assert_eq!(policy.retreat(&loss, &at(78)), None, "once");
+        assert_eq!(later.retreat(&loss, &at(79)), None);
+        let view = at(10);
+        assert_eq!(policy.step(&ack(&view, 1), &view).exit, Some(crate::policy::Exit::Threshold));
+    }
+}

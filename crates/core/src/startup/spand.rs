@@ -1,0 +1,126 @@
+//! SPAND-style start: a new connection takes the window that connections of its site have learned
+//! the path to hold, and sends it evenly.
+//!
+//! Published: SPAND (Seshan, Stemm and Katz, "Shared Passive Network Performance Discovery", USITS
+//! 1997) lets the hosts of a site share what their transfers measured; Zhang, Qiu and Keshav
+//! ("Optimizing TCP Start-up Performance", Cornell, 1999) choose the first cwnd and ssthresh of a
+//! connection from it, and pace with a leaky bucket, without which the first window is one burst.
+//! The Astart paper (section II) says so much of it and that the pacing is the costly part.
+//!
+//! Inferred: how the two values are chosen, as the two papers were not at hand. Both are what the
+//! path held: the ssthresh of the newest connection of the site over the same path, half the
+//! window at its last loss, or its cwnd if it had no loss. So no slow start is left to do. The first
+//! window is paced over the shared RTT; the pacing ends with the first ACK, from which on ACKs space
+//! the data. Losses are answered by the avoidance, whether or not the shared window was too large:
+//! neither source has a way back.
+
+use crate::event::Ack;
+use crate::hint::PathHint;
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::opening::Opening;
+use crate::policy::{Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::{Bytes, Span};
+use crate::view::{View, Window};
+
+/// Starts at the window its site knows of, else with slow start.
+#[derive(Clone, Copy, Debug)]
+pub struct Spand {
+    opening: Opening,
+    max_age: Span,
+}
+
+impl Observer for Spand {}
+
+impl Startup for Spand {
+    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.window(default, mss)
+    }
+
+    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
+        self.opening.ssthresh(default, mss)
+    }
+
+    fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
+        let ordinary = view.window;
+        let PathHint::Shared(last) = hint else { return ordinary.hold() };
+        let held = last.window.ssthresh.min(last.window.cwnd).whole_segments(view.mss);
+        if last.age > self.max_age || held <= ordinary.cwnd {
+            return ordinary.hold();
+        }
+        Window { cwnd: held, ssthresh: held }.hold().paced(held.per(last.rtt))
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        double(ack, view)
+    }
+}
+
+impl Default for Spand {
+    fn default() -> Self {
+        Self { opening: Opening::default(), max_age: MAX_AGE }
+    }
+}
+
+impl Knobs for Spand {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "max_age",
+            kind: KnobKind::Time(Span(0), Span::from_secs(86_400)),
+            default: "10min",
+            doc: "what the site learned longer ago is not used",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("max_age", KnobValue::Time(age)) => self.max_age = age,
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// Argued, as for Fast Start: loads change with the minutes.
+const MAX_AGE: Span = Span::from_secs(600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hint::Learned;
+    use crate::policy::Exit;
+    use crate::testing::{MSS, ack, view};
+    use crate::units::Rate;
+
+    fn opened(cwnd: u64, ssthresh: Bytes) -> Step {
+        let rtt = Span::from_millis(200);
+        let window = Window { cwnd: MSS * cwnd, ssthresh };
+        let (delivered, age) = (MSS * 1_000, Span::from_secs(5));
+        let hint = PathHint::Shared(Learned { window, rtt, min_rtt: rtt, delivered, age });
+        Spand::default().inform(&hint, &view(1, MSS * 32))
+    }
+
+    #[test]
+    fn it_starts_where_the_path_held_and_paces_the_first_window() {
+        let step = opened(70, MSS * 50);
+        assert_eq!(step.window, Window { cwnd: MSS * 50, ssthresh: MSS * 50 });
+        assert_eq!(step.pace, Some(Rate(250_000)));
+        let without_loss = opened(60, Bytes::MAX);
+        assert_eq!(without_loss.window, Window { cwnd: MSS * 60, ssthresh: MSS * 60 });
+    }
+
+    #[test]
+    fn the_first_ack_is_for_avoidance() {
+        let view = view(50, MSS * 50);
+        let step = Spand::default().step(&ack(&view, 1), &view);
+        assert_eq!((step.window, step.exit), (view.window, Some(Exit::Threshold)));
+    }
+
+    #[test]
+    fn a_connection_that_learned_less_than_the_first_window_changes_nothing() {
+        assert_eq!(opened(1, Bytes::MAX), view(1, MSS * 32).window.hold());
+    }
+}

@@ -1,0 +1,28 @@
+//! A first window larger than the ordinary one, on trial until its data are acknowledged.
+
+use crate::units::Bytes;
+use crate::view::{View, Window};
+
+/// Nothing is on trial by default.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Trial(Option<(Bytes, Window)>);
+
+impl Trial {
+    /// The first `bytes` of the connection are on trial, in place of the `ordinary` window.
+    pub(crate) fn of(bytes: Bytes, ordinary: Window) -> Self {
+        Self(Some((bytes, ordinary)))
+    }
+
+    /// What is on trial ends at fewer bytes, because no more were sent.
+    pub(crate) fn shorten(&mut self, bytes: Bytes) {
+        if let Some((end, _)) = &mut self.0 {
+            *end = (*end).min(bytes);
+        }
+    }
+
+    /// Data was lost: the ordinary window if it was data on trial. The trial is over then.
+    pub(crate) fn failed(&mut self, view: &View) -> Option<Window> {
+        let (end, ordinary) = self.0.take()?;
+        (view.acked < end).then_some(ordinary)
+    }
+}
