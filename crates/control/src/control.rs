@@ -2,7 +2,8 @@
 
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue, RATIO_ONE};
 use firstflight_core::registry::{
-    ALIAS_RECOVERY, ALIASES, AVOIDANCES, Alias, AnyAvoidance, AnyStartup, Listing, STARTUPS, alias,
+    ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, ALIASES, AVOIDANCES, Alias, AnyAvoidance, AnyStartup,
+    Listing, STARTUPS, alias,
 };
 use firstflight_core::units::Span;
 
@@ -26,6 +27,8 @@ pub struct Control {
     /// The loss recovery that belongs to the name, as Reno's does to `reno`, called as in
     /// [`ALIAS_RECOVERY`].
     pub recovery: Option<&'static str>,
+    /// The duplicate ACKs that mean a loss, where the name says it ([`ALIAS_DUPLICATE_ACKS`]).
+    pub duplicate_acks: Option<u32>,
     /// Name of the start-up policy.
     pub startup_name: &'static str,
     /// Name of the avoidance policy.
@@ -140,6 +143,7 @@ impl Control {
             startup,
             avoidance,
             recovery: alias.and_then(recovery_of),
+            duplicate_acks: alias.and_then(duplicate_acks_of),
             startup_name: startup_listing.name,
             avoidance_name: avoidance_listing.name,
             settings: knobs.settings,
@@ -372,6 +376,11 @@ fn put(part: &mut Part, key: &str, value: &str) {
 /// The recovery that belongs to an alias, if one does.
 fn recovery_of(alias: &Alias) -> Option<&'static str> {
     ALIAS_RECOVERY.iter().find(|(name, _)| *name == alias.name).map(|(_, recovery)| *recovery)
+}
+
+/// How many duplicate ACKs mean a loss to an alias, if it says so.
+fn duplicate_acks_of(alias: &Alias) -> Option<u32> {
+    ALIAS_DUPLICATE_ACKS.iter().find(|(name, _)| *name == alias.name).map(|(_, count)| *count)
 }
 
 #[cfg(test)]

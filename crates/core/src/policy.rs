@@ -101,8 +101,8 @@ pub trait Startup: Observer {
         view.window.hold()
     }
 
-    /// Data was lost in start-up. The window it leaves, if that is for the start-up to say, because
-    /// what was lost had been sent on a hint; start-up then begins again. Otherwise
+    /// Data was lost, in either phase. The window it leaves, if that is for the start-up to say,
+    /// because what was lost had been sent on a hint; start-up then begins again. Otherwise
     /// [`Avoidance::cut`] decides.
     fn retreat(&mut self, _loss: &Loss, _view: &View) -> Option<Window> {
         None

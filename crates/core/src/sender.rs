@@ -51,8 +51,9 @@ pub struct Sender<S, A> {
     reprobes: u64,
     /// Everything sent before the last cut: what it suffers has been answered for.
     answered: Option<Bytes>,
-    /// The last cut answered a mark.
-    marked: bool,
+    /// The last cut answered a mark, or took back what a hint had led to: the window grows on, and
+    /// a loss may follow of what was sent before it.
+    goes_on: bool,
     before_cut: Option<BeforeCut<A>>,
 }
 
@@ -103,7 +104,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
             first_exit: None,
             reprobes: 0,
             answered: None,
-            marked: false,
+            goes_on: false,
             before_cut: None,
         }
     }
@@ -201,10 +202,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
                 first_exit: self.first_exit,
             });
         }
-        let retreat = match self.view.phase {
-            Phase::Startup => self.startup.retreat(loss, &self.view),
-            Phase::Avoidance => None,
-        };
+        let retreat = self.startup.retreat(loss, &self.view);
         let cut = retreat.unwrap_or_else(|| self.avoidance.cut(loss, &self.view));
         let mss = self.view.mss;
         self.view.window = Window {
@@ -213,7 +211,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         };
         self.bound_cwnd();
         self.answered = Some(self.view.sent);
-        self.marked = loss.kind == LossKind::Mark;
+        self.goes_on = loss.kind == LossKind::Mark || retreat.is_some();
         self.max_flight = Bytes(0);
         self.pace = None;
         if self.view.phase == Phase::Startup {
@@ -224,7 +222,8 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
             };
             self.leave_startup(why, cwnd_before);
         }
-        self.view.recovering = loss.kind == LossKind::Recovery;
+        // What is taken back is repaired in slow start, as after a timeout.
+        self.view.recovering = loss.kind == LossKind::Recovery && retreat.is_none();
         if timeout {
             self.round_end = self.view.acked;
             self.enter_startup(Entry::Timeout);
@@ -321,12 +320,13 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     }
 
     /// The window was cut for this already. A mark tells of data at or below what is acknowledged,
-    /// a loss of data above it. A loss outside recovery is a new one, unless a mark cut the window.
+    /// a loss of data above it. A loss outside recovery is a new one, unless the last cut let the window
+    /// grow on.
     fn is_answered(&self, kind: LossKind) -> bool {
         let Some(answered) = self.answered else { return false };
         match kind {
             LossKind::Mark => self.view.recovering || self.view.acked <= answered,
-            _ => self.view.recovering || self.marked && self.view.acked < answered,
+            _ => self.view.recovering || self.goes_on && self.view.acked < answered,
         }
     }
 

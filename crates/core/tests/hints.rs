@@ -70,6 +70,9 @@ fn a_loss_of_what_was_sent_on_a_hint_leads_back_to_slow_start() {
         let cwnd = if kind == LossKind::Timeout { 1 } else { 2 };
         assert_eq!((sender.cwnd(), sender.ssthresh()), (MSS * cwnd, MSS * 50), "{kind:?}");
         assert_eq!((sender.view().phase, sender.pace()), (Phase::Startup, None));
+        assert!(!sender.view().recovering, "it grows while it repairs");
+        let again = Loss { now: Instant(0), kind, lost: MSS, flight: MSS, again: false };
+        assert_eq!(sender.on_loss(&again), kind == LossKind::Timeout, "cut for one window once");
         let exit = sender.first_exit().unwrap();
         assert_eq!(exit.cwnd, MSS * 80);
         assert_eq!(exit.why, if cwnd == 1 { Exit::Timeout } else { Exit::Loss });

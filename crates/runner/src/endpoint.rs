@@ -1,9 +1,10 @@
 //! The endpoint's constants for the simulator: what a profile means there, beyond the numbers that
 //! a scenario can set alone.
 
+use firstflight_core::policy::Startup as _;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
-use firstflight_scenario::{Profile, Recovery, Resolved};
+use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved};
 use firstflight_sim::{
     ACK_BYTES, Endpoint, FullAck, Halve, RecoveryRules, RtoRules, UNLIMITED_WINDOW,
 };
@@ -22,20 +23,32 @@ pub(crate) fn endpoint(
     let recovery = flow.recovery.or_own(control.recovery.and_then(|name| name.parse().ok()));
     let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
     Endpoint {
-        syn: common.syn,
+        // What is asked of the routers travels with the SYN.
+        syn: control.startup.asks().is_some() || common.syn && common.fast_open != FastOpen::Cookie,
+        fast_open: common.fast_open == FastOpen::On,
         initial_window: Bytes(flow.iw_bytes.value),
         initial_ssthresh: flow.ssthresh_bytes.value.map_or(Bytes::MAX, Bytes),
         receiver_window: window
             .map_or(UNLIMITED_WINDOW, |packets| packets.clamp(1, UNLIMITED_WINDOW.into()) as u32),
         recovery: recovery_kind(common.profile, recovery, control),
-        rules: rules(common, recovery, control),
+        rules: RecoveryRules {
+            duplicate_acks: count(
+                flow.duplicate_acks.or_own(control.duplicate_acks.map(u64::from)),
+            ),
+            ..rules(common, recovery, control)
+        },
         rto: rto(resolved, control, id),
-        delayed_ack: u32::try_from(flow.delayed_ack.value).unwrap_or(u32::MAX),
+        delayed_ack: count(flow.delayed_ack.value),
+        split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
         delay_repeated: common.profile == Profile::Ns2,
         ack_bytes: ACK_BYTES,
         limit_growth_to_flight: common.growth_limit,
     }
+}
+
+fn count(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 fn recovery_kind(

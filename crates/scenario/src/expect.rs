@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::document::{Node, Raw};
 use crate::error::ScenarioError;
 use crate::read::unknown_key;
-use crate::results::{FlowResult, RunResult};
+use crate::results::{FilesResult, FlowResult, RunResult};
 use firstflight_control::quantity::{Rate, Time};
 
 /// Conditions on the results: `[expect]`, or `[[expect]]` with a `control` each.
@@ -294,7 +294,8 @@ fn collect(json: &Value, path: &str, walked: String, found: &mut Vec<(String, Va
 
 /// The fields of a run that can be expected, read off an empty result so that none is forgotten.
 static KNOWN_FIELDS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let run = RunResult { flows: vec![FlowResult::default()], ..RunResult::default() };
+    let flow = FlowResult { files: Some(FilesResult::default()), ..FlowResult::default() };
+    let run = RunResult { flows: vec![flow], ..RunResult::default() };
     let mut fields = vec!["control".to_owned(), "utilization".to_owned()];
     let mut stack = vec![(String::new(), serde_json::to_value(run).unwrap_or_default())];
     while let Some((path, value)) = stack.pop() {

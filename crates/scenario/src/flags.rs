@@ -68,6 +68,12 @@ flags! {
         "Each flow starts up to this much later, at random";
     profile "--profile" "profile" "rfc" "Endpoint constants: rfc, ns2 or linux";
     syn "--syn" "syn" "false (ns2, linux: true)" "SYN exchange before data: true or false";
+    fast_open "--fast-open" "fast_open" "off"
+        "Data before the SYN exchange ends: off, on (after a source's first connection) or cookie";
+    duplicate_acks "--duplicate-acks" "duplicate_acks" "3"
+        "Duplicate ACKs that mean a loss to Reno and NewReno";
+    split_acks "--split-acks" "split_acks" "1"
+        "Parts in which the receiver sends each ACK: ACK splitting";
     receiver_window "--receiver-window" "receiver_window" "unlimited" "Advertised window";
     limited_transmit "--limited-transmit" "limited_transmit" "true"
         "New data on the first two duplicate ACKs: true or false";

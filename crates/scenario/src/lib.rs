@@ -33,7 +33,7 @@ pub use firstflight_control::quantity::{
 pub use firstflight_control::{ControlError, ControlSpec, Part, nearest, quantity, spec};
 pub use flags::{Flag, PathFlags};
 pub use plan::Plan;
-pub use profile::{Carrier, Profile, Recovery};
+pub use profile::{Carrier, FastOpen, Profile, Recovery};
 pub use reproduction::{Class, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{

@@ -43,6 +43,21 @@ pub enum Carrier {
     Quic,
 }
 
+/// Data without a SYN exchange first: TCP Fast Open (RFC 7413).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum FastOpen {
+    /// Every connection waits for its SYN exchange.
+    #[default]
+    Off,
+    /// The first connection of a source asks for a cookie, those after it have one.
+    On,
+    /// The first one has a cookie already.
+    Cookie,
+}
+
 /// The constants of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Constants {
@@ -115,6 +130,10 @@ macro_rules! named {
 
 named!(Profile, "profile", "rfc" => Profile::Rfc, "ns2" => Profile::Ns2, "linux" => Profile::Linux);
 named!(Carrier, "transport", "tcp" => Carrier::Tcp, "quic" => Carrier::Quic);
+named!(
+    FastOpen, "fast open",
+    "off" => FastOpen::Off, "on" => FastOpen::On, "cookie" => FastOpen::Cookie
+);
 named!(
     Recovery, "recovery",
     "reno" => Recovery::Reno, "newreno" => Recovery::NewReno, "sack" => Recovery::Sack

@@ -137,6 +137,7 @@ macro_rules! read_as_text {
 read_as_text!(
     crate::ControlSpec,
     crate::Profile,
+    crate::FastOpen,
     crate::Recovery,
     crate::Carrier,
     crate::scenario::Between<crate::Size>,

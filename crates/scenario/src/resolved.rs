@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::profile::{Carrier, Profile, Recovery};
+use crate::profile::{Carrier, FastOpen, Profile, Recovery};
 use firstflight_control::ControlSpec;
 
 /// A value and whether the scenario gave it. Printed as the value alone.
@@ -74,6 +74,8 @@ pub struct ResolvedEndpoint {
     pub profile: Profile,
     /// SYN exchange before the first data packet.
     pub syn: bool,
+    /// Connections whose data do not wait for the SYN exchange.
+    pub fast_open: FastOpen,
     /// RTO before the first RTT sample.
     pub rto_initial_ns: u64,
     /// Smallest RTO.
@@ -158,11 +160,15 @@ pub struct ResolvedFlow {
     pub receiver_window_bytes: Option<u64>,
     /// Loss recovery.
     pub recovery: Setting<Recovery>,
+    /// Duplicate ACKs that mean a loss to Reno and NewReno.
+    pub duplicate_acks: Setting<u64>,
     /// Packets per ACK.
     pub delayed_ack: Setting<u64>,
     /// What carries it; `None` is the run's transport.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<Carrier>,
+    /// Parts of an ACK; 1 is a whole.
+    pub split_acks: u64,
     /// Files on connections of their own instead of one connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<ResolvedFiles>,

@@ -10,6 +10,9 @@ use crate::rto::RtoRules;
 pub struct Endpoint {
     /// Model the SYN exchange: one packet of [`Endpoint::ack_bytes`] before any data.
     pub syn: bool,
+    /// After a source's first connection data leaves without waiting for the SYN exchange
+    /// (TCP Fast Open, RFC 7413).
+    pub fast_open: bool,
     /// Initial window, in bytes.
     pub initial_window: Bytes,
     /// Initial ssthresh, in bytes.
@@ -24,6 +27,8 @@ pub struct Endpoint {
     pub rto: RtoRules,
     /// One ACK for this many packets.
     pub delayed_ack: u32,
+    /// A receiver that sends each ACK for new data in this many parts; 1 is none of that.
+    pub split_acks: u32,
     /// The longest an ACK is held back.
     pub delayed_ack_timeout: Span,
     /// A second arrival of the newest packet in order may be held back like the first, as ns-2.35's
@@ -53,7 +58,9 @@ pub enum Recovery {
 /// Details of recovery in which implementations differ.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoveryRules {
-    /// Send a new packet on each of the first two duplicate ACKs (RFC 3042).
+    /// Duplicate ACKs that mean a loss to Reno and NewReno: 3 (RFC 5681 section 3.2), or fewer.
+    pub duplicate_acks: u32,
+    /// Send a new packet on each duplicate ACK before those (RFC 3042).
     pub limited_transmit: bool,
     /// What a loss halves.
     pub halve: Halve,
@@ -97,6 +104,7 @@ impl Endpoint {
     pub fn rfc(mss: Bytes) -> Self {
         Self {
             syn: false,
+            fast_open: false,
             initial_window: mss,
             initial_ssthresh: Bytes::MAX,
             receiver_window: UNLIMITED_WINDOW,
@@ -104,6 +112,7 @@ impl Endpoint {
             rules: RecoveryRules::RFC,
             rto: RtoRules::RFC,
             delayed_ack: 1,
+            split_acks: 1,
             delayed_ack_timeout: Span::from_millis(200),
             delay_repeated: false,
             ack_bytes: ACK_BYTES,
@@ -115,6 +124,7 @@ impl Endpoint {
 impl RecoveryRules {
     /// RFC 5681, 3042 and 6582 with its Impatient variant.
     pub const RFC: Self = Self {
+        duplicate_acks: 3,
         limited_transmit: true,
         halve: Halve::Flight,
         impatient: true,

@@ -8,6 +8,7 @@ use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
 
+use crate::memory::Kept;
 use crate::network::{FilesSpec, FlowSpec, Uniform};
 use crate::outcome::FileOutcome;
 use crate::tcp::Tcp;
@@ -24,9 +25,20 @@ pub(crate) struct FileSource<'a> {
     packets: u32,
     began: Instant,
     sent_before: u64,
+    /// What the connection before left behind; with Fast Open, its cookie too.
+    pub(crate) own: Option<Kept>,
     /// Packets delivered of all files before this one.
     pub(crate) delivered_before: u64,
     pub(crate) done: Vec<FileOutcome>,
+}
+
+/// The connection that follows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Next {
+    /// How many packets it has to send.
+    pub(crate) packets: u32,
+    /// It begins with a SYN exchange.
+    pub(crate) syn: bool,
 }
 
 impl<'a> FileSource<'a> {
@@ -40,14 +52,15 @@ impl<'a> FileSource<'a> {
             packets: 0,
             began: Instant(0),
             sent_before: 0,
+            own: None,
             delivered_before: 0,
             done: Vec::new(),
         }
     }
 
-    /// The connection for the next file, of so many packets, in place of `earlier`; `None` if the
-    /// source has been stopped.
-    pub(crate) fn begin(&mut self, now: Instant, earlier: &Tcp) -> Option<(Tcp, u32)> {
+    /// The connection for the next file in place of `earlier`; `None` if the source has been
+    /// stopped.
+    pub(crate) fn begin(&mut self, now: Instant, earlier: &Tcp) -> Option<(Tcp, Next)> {
         if self.stopped {
             return None;
         }
@@ -57,15 +70,26 @@ impl<'a> FileSource<'a> {
         self.packets = packets as u32;
         self.began = now;
         self.sent_before = earlier.counts().sent;
-        Some((earlier.successor(self.spec, self.packets), self.packets))
+        let endpoint = &self.spec.endpoint;
+        let next = Next {
+            packets: self.packets,
+            syn: endpoint.syn && !(endpoint.fast_open && self.own.is_some()),
+        };
+        Some((earlier.successor(self.spec, next), next))
     }
 
     /// The sender has had the last ACK of the file, which was all `delivered` at some time before:
     /// the pause until the next file, if one follows.
-    pub(crate) fn end(&mut self, tcp: &Tcp, delivered: Option<Instant>) -> Option<Span> {
+    pub(crate) fn end(
+        &mut self,
+        tcp: &Tcp,
+        delivered: Option<Instant>,
+        kept: Option<Kept>,
+    ) -> Option<Span> {
         if !std::mem::take(&mut self.sending) {
             return None;
         }
+        self.own = kept.or(self.own);
         // A stop leaves the file it cuts short without an end.
         let delivered = delivered?;
         let sent = tcp.counts().sent - self.sent_before;

@@ -3,13 +3,16 @@
 //! Same network, same seed: same outcome, on every machine. The congestion controllers are the
 //! core's; this crate holds no algorithm, only endpoints, links and time.
 
+mod connection;
 mod endpoint;
 mod files;
 mod foreign;
 mod link;
+mod memory;
 mod network;
 mod outcome;
 mod queue;
+mod quick_start;
 mod random;
 mod receiver;
 mod ring;

@@ -9,6 +9,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
 
 use crate::network::{Buffer, LinkSpec};
+use crate::quick_start::Router;
 use crate::ring::Ring;
 
 /// A link while the simulation runs.
@@ -27,6 +28,8 @@ pub(crate) struct Link {
     loss: Option<(u64, Pcg64Mcg)>,
     drop_nth: Vec<u64>,
     end_of_run: u64,
+    /// Where routers are asked for rates. Boxed because few are.
+    router: Option<Box<Router>>,
     totals: Totals,
 }
 
@@ -102,8 +105,19 @@ impl Link {
             loss: (spec.loss_ppb > 0).then_some((spec.loss_ppb, rng)),
             drop_nth,
             end_of_run: end_of_run.0,
+            router: None,
             totals: Totals::default(),
         }
+    }
+
+    /// From now on the link remembers what it carries, to answer requests for rates.
+    pub(crate) fn watch_load(&mut self) {
+        self.router.get_or_insert_with(|| Box::new(Router::new(self.rate)));
+    }
+
+    /// A request for a rate in bits per second passes: what is left of it.
+    pub(crate) fn approve(&mut self, at: Instant, asked_bps: u64) -> u64 {
+        self.router.as_mut().map_or(0, |router| router.approve(at, asked_bps))
     }
 
     /// A packet of `bytes` arrives. Arrivals must come in order of time and within the run. Of a
@@ -126,6 +140,9 @@ impl Link {
         self.totals.bytes += bytes;
         self.totals.peak_packets = self.totals.peak_packets.max(self.packets_held());
         self.totals.held_ns += u128::from(departure.min(self.end_of_run) - at.0);
+        if let Some(router) = &mut self.router {
+            router.carry(at, bytes);
+        }
         if self.is_unlucky() {
             self.totals.losses += 1;
             return None;

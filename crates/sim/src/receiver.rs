@@ -20,6 +20,8 @@ pub(crate) struct AckOut {
     pub(crate) cause: u32,
     /// SACK blocks it carries.
     pub(crate) blocks: u32,
+    /// It is sent as this many ACKs, each for a part of what is new.
+    pub(crate) parts: u32,
 }
 
 /// One flow's receiver.
@@ -32,6 +34,9 @@ pub(crate) struct Receiver {
     /// With SACK: what was reported last.
     sack: Option<SackHistory>,
     every: u32,
+    split: u32,
+    /// What the last ACK acknowledged, where ACKs are split.
+    acked: u32,
     hold: Span,
     delay_repeated: bool,
     unacked: u32,
@@ -45,9 +50,14 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// The receiver of a flow of `packets` data packets, greedy without.
-    pub(crate) fn new(endpoint: &Endpoint, packets: Option<u32>, end_of_run: Instant) -> Self {
-        let first_data = u32::from(endpoint.syn);
+    /// The receiver of a connection of `packets` data packets, greedy without.
+    pub(crate) fn new(
+        endpoint: &Endpoint,
+        syn: bool,
+        packets: Option<u32>,
+        end_of_run: Instant,
+    ) -> Self {
+        let first_data = u32::from(syn);
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Ns2Sack);
         Self {
             next: 0,
@@ -55,6 +65,8 @@ impl Receiver {
             early_count: 0,
             sack: sack.then(SackHistory::default),
             every: endpoint.delayed_ack.max(1),
+            split: endpoint.split_acks.max(1),
+            acked: first_data,
             hold: endpoint.delayed_ack_timeout,
             delay_repeated: endpoint.delay_repeated,
             unacked: 0,
@@ -143,7 +155,15 @@ impl Receiver {
     fn answer(&mut self, at: Instant) -> AckOut {
         self.unacked = 0;
         self.deadline = None;
-        AckOut { at, next: self.next, cause: self.last_cause, blocks: self.sack_blocks() }
+        let parts = if self.split > 1 { self.parts() } else { 1 };
+        AckOut { at, next: self.next, cause: self.last_cause, blocks: self.sack_blocks(), parts }
+    }
+
+    /// A splitting receiver splits every ACK for new data, unless it misses some.
+    fn parts(&mut self) -> u32 {
+        let is_new = self.next > self.acked && self.early_count == 0;
+        self.acked = self.acked.max(self.next);
+        if is_new { self.split } else { 1 }
     }
 
     #[inline]
@@ -245,7 +265,7 @@ mod tests {
             recovery: Recovery::Sack,
             ..Endpoint::rfc(Bytes(1000))
         };
-        Receiver::new(&endpoint, Some(1000), Instant(u64::MAX))
+        Receiver::new(&endpoint, false, Some(1000), Instant(u64::MAX))
     }
 
     #[test]

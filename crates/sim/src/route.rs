@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use firstflight_core::units::{Instant, Span};
 
+use crate::files::Next;
 use crate::link::{Tie, serialisation};
 use crate::network::{FlowSpec, Network};
 use crate::queue::{LaneId, Queue};
@@ -25,6 +26,7 @@ pub(crate) struct Route {
     /// [`LATER`] on the packets of every other connection of a source of files, else 0.
     tag: u32,
     packet_bytes: u64,
+    payload_bytes: u64,
     syn_bytes: Option<u64>,
 }
 
@@ -90,10 +92,11 @@ impl Route {
         self.last_ack
     }
 
-    /// A new connection of `packets` takes the route. What of the one before is still under way
+    /// A new connection takes the route. What of the one before is still under way
     /// keeps its tag and means nothing to the new ends.
-    pub(crate) fn renew(&mut self, spec: &FlowSpec, packets: u32, end_of_run: Instant) {
-        self.receiver = Receiver::new(&spec.endpoint, Some(packets), end_of_run);
+    pub(crate) fn renew(&mut self, spec: &FlowSpec, next: Next, end_of_run: Instant) {
+        self.receiver = Receiver::new(&spec.endpoint, next.syn, Some(next.packets), end_of_run);
+        self.syn_bytes = next.syn.then_some(spec.syn_bytes);
         self.last_ack = Instant(0);
         self.tag ^= LATER;
     }
@@ -111,6 +114,11 @@ impl Route {
         (seq & LATER == 0).then_some(seq)
     }
 
+    /// Bits per second of payload in so many on a link.
+    pub(crate) fn payload_bps(&self, link_bps: u64) -> u64 {
+        link_bps / self.packet_bytes.max(1) * self.payload_bytes
+    }
+
     /// Size of a packet on a link, in bytes, by its sequence number as it travels.
     #[inline]
     pub(crate) fn bytes(&self, tagged: u32) -> u64 {
@@ -120,7 +128,8 @@ impl Route {
         }
     }
 
-    fn is_syn(&self, tagged: u32) -> bool {
+    /// Whether it is a SYN, by its sequence number as it travels.
+    pub(crate) fn is_syn(&self, tagged: u32) -> bool {
         tagged & !LATER == 0 && self.syn_bytes.is_some()
     }
 }
@@ -166,7 +175,12 @@ pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
             let ack_lane = lane(LaneKey::Return(last, egress.delay + return_delay));
             Route {
                 hops,
-                receiver: Receiver::new(&spec.endpoint, spec.packets, end_of_run),
+                receiver: Receiver::new(
+                    &spec.endpoint,
+                    spec.endpoint.syn,
+                    spec.packets,
+                    end_of_run,
+                ),
                 ack_lane,
                 access,
                 egress,
@@ -175,6 +189,7 @@ pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
                 last_ack: Instant(0),
                 tag: 0,
                 packet_bytes,
+                payload_bytes: spec.payload_bytes,
                 syn_bytes: spec.endpoint.syn.then_some(spec.syn_bytes),
             }
         })

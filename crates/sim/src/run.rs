@@ -7,18 +7,20 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use firstflight_core::units::{Instant, Span};
+use firstflight_core::policy::Startup as _;
+use firstflight_core::units::{Instant, Rate, Span};
 
 use crate::files::FileSource;
 use crate::foreign::{Ends, ForeignFlow};
 use crate::link::{Link, Tie};
+use crate::memory::Memory;
 use crate::network::{FlowSpec, Network};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::queue::{Event, Kind, Queue};
 use crate::random::stream;
 use crate::receiver::AckOut;
 use crate::route::{Hop, Route, lay_out};
-use crate::tcp::{Tcp, Wire};
+use crate::tcp::{PART, Tcp, Wire};
 use crate::udp::UdpSource;
 use crate::watch::Watch;
 
@@ -79,20 +81,24 @@ struct Engine<'a> {
 }
 
 /// A flow's two ends and what lies between.
-struct Flow<'a> {
-    tcp: Tcp,
-    path: FlowPath,
-    spec: &'a FlowSpec,
+pub(crate) struct Flow<'a> {
+    pub(crate) tcp: Tcp,
+    pub(crate) path: FlowPath,
+    pub(crate) spec: &'a FlowSpec,
     /// Boxed because few flows have one.
-    files: Option<Box<FileSource<'a>>>,
+    pub(crate) files: Option<Box<FileSource<'a>>>,
+    /// Something follows when all there is to send has been acknowledged.
+    pub(crate) ends: bool,
     /// When the pending timer event fires; `u64::MAX` if none is pending.
     timer_at: u64,
 }
 
-struct FlowPath {
-    id: u16,
-    route: Route,
-    watch: Watch,
+pub(crate) struct FlowPath {
+    pub(crate) id: u16,
+    pub(crate) route: Route,
+    pub(crate) watch: Watch,
+    /// What is left of the rate the connection's SYN asks the routers for; 0 if it does not ask.
+    pub(crate) asked_bps: u64,
 }
 
 /// What flows share.
@@ -102,7 +108,8 @@ pub(crate) struct Fabric {
     queues_over_time: Vec<Vec<(Instant, u64)>>,
     sample_every: Option<Span>,
     ahead: bool,
-    end: Instant,
+    pub(crate) end: Instant,
+    pub(crate) memory: Memory,
 }
 
 impl<'a> Engine<'a> {
@@ -116,9 +123,11 @@ impl<'a> Engine<'a> {
             tcp: Tcp::new(spec),
             spec,
             files: files(id, spec),
+            ends: spec.files.is_some() || spec.packets.is_some(),
             path: FlowPath {
                 id: id as u16,
                 route,
+                asked_bps: 0,
                 watch: Watch::new(spec.bdp_bytes, network.sample_every),
             },
             timer_at: u64::MAX,
@@ -134,7 +143,11 @@ impl<'a> Engine<'a> {
             sample_every: network.sample_every,
             ahead: pace == Pace::Ahead,
             end,
+            memory: Memory::new(&network.flows),
         };
+        for flow in network.flows.iter().filter(|flow| flow.startup.asks().is_some()) {
+            flow.path.iter().for_each(|link| fabric.links[*link].watch_load());
+        }
         let foreign = foreign_flows(network, foreign);
         foreign.iter().for_each(|flow| flow.schedule(&mut fabric));
         for (id, spec) in network.flows.iter().enumerate() {
@@ -196,8 +209,8 @@ impl<'a> Engine<'a> {
                 let mut wire = FlowWire { now, path: &mut flow.path, fabric };
                 flow.tcp.on_ack(now, next, cause, &mut wire);
                 flow.settle(now, fabric);
-                if flow.files.is_some() && flow.tcp.is_done() {
-                    flow.end_file(now, fabric);
+                if flow.ends && flow.tcp.is_done() {
+                    flow.end(now, fabric);
                 }
             }
             _ => flow.on_timer(event, now, fabric),
@@ -239,7 +252,7 @@ fn foreign_flows<'a>(
 impl Flow<'_> {
     #[cold]
     fn on_timer(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
-        if event.payload == Timer::Start as u64 && !self.begin_file(now, fabric.end) {
+        if event.payload == Timer::Start as u64 && !self.begin(now, fabric) {
             return;
         }
         let mut wire = FlowWire { now, path: &mut self.path, fabric };
@@ -279,28 +292,6 @@ impl Flow<'_> {
         }
     }
 
-    /// With files, changes to the connection of the next one. False if none follows.
-    #[cold]
-    fn begin_file(&mut self, now: Instant, end_of_run: Instant) -> bool {
-        let Some(files) = &mut self.files else { return true };
-        let Some((tcp, packets)) = files.begin(now, &self.tcp) else { return false };
-        files.delivered_before += u64::from(self.path.route.receiver.delivered());
-        self.path.watch.change_connection(&self.tcp);
-        self.path.route.renew(self.spec, packets, end_of_run);
-        self.tcp = tcp;
-        true
-    }
-
-    /// A connection has nothing left to send or to repair: the next file comes after a pause.
-    #[cold]
-    fn end_file(&mut self, now: Instant, fabric: &mut Fabric) {
-        let delivered = self.path.route.receiver.finished_at();
-        let pause = self.files.as_mut().and_then(|files| files.end(&self.tcp, delivered));
-        if let Some(at) = pause.map(|pause| now + pause).filter(|at| *at <= fabric.end) {
-            fabric.queue.push_stray(timer(at, self.path.id as usize, Timer::Start));
-        }
-    }
-
     fn outcome(mut self, payload_bytes: u64) -> FlowOutcome {
         self.path.watch.finish(&self.tcp);
         let watch = self.path.watch;
@@ -333,6 +324,9 @@ impl FlowPath {
     fn arrive(&mut self, fabric: &mut Fabric, mut hop: usize, seq: u32, mut at: Instant) {
         loop {
             let Hop { link, tie, .. } = self.route.hops[hop];
+            if self.asked_bps > 0 && self.route.is_syn(seq) {
+                self.asked_bps = fabric.links[link].approve(at, self.asked_bps);
+            }
             let bytes = self.route.bytes(seq);
             let Some(far_end) = fabric.arrive(link, at, bytes, tie) else {
                 self.watch.on_drop(at);
@@ -394,6 +388,10 @@ impl FlowPath {
     fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
         let at = self.route.back(&ack);
         let next = self.route.tagged(ack.next);
+        for _ in 1..ack.parts {
+            let part = Event::new(at, Kind::Ack, self.id, pack(next, ack.cause | PART));
+            fabric.queue.push(self.route.ack_lane, part);
+        }
         let event = Event::new(at, Kind::Ack, self.id, pack(next, ack.cause));
         fabric.queue.push(self.route.ack_lane, event);
     }
@@ -443,18 +441,24 @@ impl Wire for FlowWire<'_> {
             self.path.arrive(self.fabric, 0, seq, at);
         }
     }
+
+    fn granted(&mut self) -> Option<Rate> {
+        let granted = std::mem::take(&mut self.path.asked_bps);
+        let bps = self.path.route.payload_bps(granted);
+        (granted > 0).then(|| Rate::from_bits_per_second(bps))
+    }
 }
 
 /// What a timer event is for.
 #[derive(Clone, Copy, Debug)]
-enum Timer {
+pub(crate) enum Timer {
     Retransmit = 0,
     Start = 1,
     Stop = 2,
     DelayedAck = 3,
 }
 
-fn timer(at: Instant, flow: usize, what: Timer) -> Event {
+pub(crate) fn timer(at: Instant, flow: usize, what: Timer) -> Event {
     Event::new(at, Kind::Timer, flow as u16, what as u64)
 }
 

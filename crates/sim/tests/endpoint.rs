@@ -3,6 +3,8 @@
 mod common;
 
 use common::{flow, link, network};
+use firstflight_core::knob::{KnobValue, Knobs as _};
+use firstflight_core::registry::AnyStartup;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, run};
 
@@ -114,6 +116,67 @@ fn reno_cuts_once_per_loss_and_newreno_once_per_window() {
     };
     assert_eq!(cuts(Recovery::NewReno, true), 1);
     assert_eq!(cuts(Recovery::Reno, false), 2);
+}
+
+/// The last three packets of a file, of which the first is lost: two duplicate ACKs are all there
+/// can be. 7 packets go in windows of 1, 2 and 4.
+#[test]
+fn two_duplicate_acks_are_a_loss_where_two_are_asked_for() {
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let mut spec = ideal(sized(recovery, 7));
+        let patient = one(spec.clone(), path(&[5]), 5_000);
+        assert_eq!((patient.counts.fast_retransmits, patient.counts.timeouts), (0, 1));
+        spec.endpoint.rules.duplicate_acks = 2;
+        let early = one(spec.clone(), path(&[5]), 5_000);
+        assert_eq!((early.counts.fast_retransmits, early.counts.timeouts), (1, 0));
+        // The third round's packet 5 after 203 ms, its duplicates 101 ms later, and 51 to repair.
+        let finished = early.finished_at.unwrap().0 / 1_000_000;
+        assert!((355..=360).contains(&finished), "{finished}");
+        assert!(patient.finished_at.unwrap().0 > 1_000_000_000);
+        // One duplicate is not enough.
+        let last_two = one(spec, path(&[6]), 5_000);
+        assert_eq!(last_two.counts.timeouts, 1);
+    }
+}
+
+/// Four ACKs for each packet make a sender that counts them grow by five times a round, and one that
+/// counts bytes by two times as ever.
+#[test]
+fn a_receiver_that_splits_acks_speeds_up_a_sender_that_counts_them_and_no_other() {
+    let grown = |startup: &str, count: Option<&'static str>, parts: u32| {
+        let mut spec = ideal(flow(&[0], 50, Recovery::NewReno));
+        spec.startup = AnyStartup::by_name(startup).unwrap();
+        if let Some(word) = count {
+            assert!(spec.startup.set("count", KnobValue::Word(word)));
+        }
+        spec.endpoint.limit_growth_to_flight = false;
+        spec.endpoint.split_acks = parts;
+        // Two rounds of ACKs.
+        let outcome = one(spec, path(&[]), 250);
+        assert_eq!(outcome.counts.retransmitted, 0);
+        outcome.final_cwnd.0 / 1_000
+    };
+    let (attacked, honest) = (Some("acks"), Some("bytes"));
+    assert_eq!(grown("slow-start", attacked, 1), 4);
+    assert_eq!(grown("slow-start", attacked, 4), 25);
+    for parts in [1, 4, 100] {
+        assert_eq!(grown("slow-start", honest, parts), 4, "{parts} parts");
+        assert_eq!(grown("bc", None, parts), 4, "{parts} parts");
+    }
+}
+
+#[test]
+fn split_acks_acknowledge_each_packet_once_whatever_is_lost() {
+    for recovery in ALL {
+        for parts in [1, 3, 7] {
+            let mut spec = sized(recovery, 400);
+            spec.endpoint.split_acks = parts;
+            spec.endpoint.delayed_ack = 2;
+            let outcome = one(spec, path(&[20, 21, 50, 90]), 20_000);
+            assert_eq!(outcome.delivered_packets, 400, "{recovery:?} {parts}");
+            assert!(outcome.finished_at.is_some() && outcome.counts.retransmitted >= 4);
+        }
+    }
 }
 
 #[test]

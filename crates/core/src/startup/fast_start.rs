@@ -9,9 +9,11 @@
 //! packets of the first window carry a mark by which routers drop them before others.
 //!
 //! Inferred: no router here drops by marks, so others are less protected than in the paper. One
-//! packet leaves at a time where the agent sends bursts of `maxburst_`. Any loss of the first
-//! window takes it back, because a policy sees one loss per recovery and not each lost packet. What
-//! is older than `max_age` is not used; the paper has no number for it.
+//! packet leaves at a time where the agent sends bursts of `maxburst_`, and the window is spread
+//! over the smallest RTT of the connection before, not its smoothed one, so that all of it has left
+//! when the first ACK ends the pacing. Any loss of the first window takes it back, because a policy
+//! sees one loss per recovery and not each lost packet. What is older than `max_age` is not used;
+//! the paper has no number for it.
 
 use crate::event::{Ack, Loss};
 use crate::hint::PathHint;
@@ -54,7 +56,7 @@ impl Startup for FastStart {
         }
         self.trial = Trial::of(safe, ordinary);
         let window = Window { cwnd: safe, ssthresh: was.ssthresh };
-        window.hold().paced(safe.per(last.rtt))
+        window.hold().paced(safe.per(last.min_rtt))
     }
 
     #[inline]
@@ -107,11 +109,10 @@ mod tests {
     use crate::units::{Instant, Rate};
 
     fn learned(cwnd: u64, ssthresh: Bytes, age_s: u64) -> PathHint {
-        let rtt = Span::from_millis(200);
         PathHint::Own(Learned {
             window: Window { cwnd: MSS * cwnd, ssthresh },
-            rtt,
-            min_rtt: rtt,
+            rtt: Span::from_millis(250),
+            min_rtt: Span::from_millis(200),
             delivered: MSS * 1_000,
             age: Span::from_secs(age_s),
         })

@@ -6,9 +6,9 @@
 //! ten (RFC 6928).
 //!
 //! An ACK for part of a segment grows the window by that part, as RFC 5681 recommends since an ACK
-//! costs a receiver nothing: one that acknowledges each segment in k pieces would make the sender k
-//! times as fast ("ACK division", Savage and others, 1999). `count=acks` is the older rule, a segment for
-//! every ACK for new data, which such a receiver can abuse.
+//! costs a receiver nothing: one that acknowledges each segment in k pieces would make the sender
+//! k times as fast ("ACK division", Savage and others, 1999). `count=acks` is the older rule, a
+//! segment for every ACK for new data, which such a receiver can abuse.
 
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};

@@ -54,6 +54,8 @@ impl Resolver<'_> {
             recovery: Setting::new(flow.recovery.or(common.recovery), self.constants.recovery),
             delayed_ack: Setting::new(flow.delayed_ack.or(common.delayed_ack), 1),
             transport: flow.transport,
+            duplicate_acks: Setting::new(common.duplicate_acks, DUPLICATE_ACKS),
+            split_acks: flow.split_acks.or(common.split_acks).unwrap_or(1),
             files: flow.files.map(|files| self.files(key, flow, files)).transpose()?,
         })
     }
@@ -196,5 +198,7 @@ impl Resolver<'_> {
     }
 }
 
+/// RFC 5681 section 3.2.
+const DUPLICATE_ACKS: u64 = 3;
 /// Access links are much faster than the bottleneck, or none of the papers' bursts appear.
 const ACCESS_RATE: Rate = Rate::from_bps(1_000_000_000);

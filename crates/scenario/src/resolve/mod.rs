@@ -5,7 +5,7 @@ mod limits;
 
 use self::limits::{HALF_DAY, HOUR, NANOSECOND};
 use crate::error::ScenarioError;
-use crate::profile::Constants;
+use crate::profile::{Constants, FastOpen};
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets};
 use crate::scenario::{Dumbbell, Flow, Link, MOST_FLOWS, Scenario};
 use firstflight_control::quantity::{Buffer, Rate, Size, Time, Window};
@@ -88,6 +88,7 @@ impl<'a> Resolver<'a> {
         let endpoint = ResolvedEndpoint {
             profile: own.profile.unwrap_or_default(),
             syn: own.syn.unwrap_or(base.syn),
+            fast_open: own.fast_open.unwrap_or_default(),
             rto_initial_ns: timer("rto_initial", own.rto_initial, base.rto_initial)?,
             rto_min_ns: timer("rto_min", own.rto_min, base.rto_min)?,
             rto_max_ns: timer("rto_max", own.rto_max, base.rto_max)?,
@@ -108,6 +109,10 @@ impl<'a> Resolver<'a> {
                 .buffer_counts_in_service
                 .unwrap_or(base.buffer_counts_in_service),
         };
+        if endpoint.fast_open != FastOpen::Off && !endpoint.syn {
+            let problem = "there is no SYN exchange to save; accepted: `syn = true` with it";
+            return Err(self.error("fast_open", problem));
+        }
         if endpoint.rto_min_ns > endpoint.rto_max_ns {
             let (key, most) = match own.rto_max {
                 Some(_) => ("rto_max", "at least rto_min"),

@@ -47,6 +47,9 @@ impl Endpoint {
             limited_transmit: fields.read("limited_transmit")?,
             impatient: fields.read("impatient")?,
             syn: fields.read("syn")?,
+            fast_open: fields.read("fast_open")?,
+            duplicate_acks: fields.count("duplicate_acks", 1..=MOST_DUPLICATE_ACKS)?,
+            split_acks: fields.count("split_acks", 1..=MOST_PARTS)?,
             rto_initial: fields.read("rto_initial")?,
             rto_min: fields.read("rto_min")?,
             rto_max: fields.read("rto_max")?,
@@ -111,6 +114,7 @@ impl Read for Flow {
             recovery: fields.read("recovery")?,
             delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
             transport: fields.read("transport")?,
+            split_acks: fields.count("split_acks", 1..=MOST_PARTS)?,
             path: fields.list("path")?,
             files: fields.read("files")?,
         };
@@ -141,4 +145,6 @@ impl Read for Nth {
 }
 
 const MOST_DELAYED_ACKS: u64 = 1_000;
+const MOST_DUPLICATE_ACKS: u64 = 100;
+const MOST_PARTS: u64 = 100;
 const MOST_RUNS: u64 = 10_000;

@@ -13,7 +13,7 @@ use crate::document::Document;
 use crate::error::{Place, ScenarioError};
 use crate::expect::Expect;
 use crate::flags::PathFlags;
-use crate::profile::{Carrier, Profile, Recovery};
+use crate::profile::{Carrier, FastOpen, Profile, Recovery};
 use crate::read::Read;
 use firstflight_control::ControlSpec;
 use firstflight_control::quantity::{Buffer, Fraction, Rate, Size, Threshold, Time, Window};
@@ -95,6 +95,12 @@ pub struct Endpoint {
     pub impatient: Option<bool>,
     /// SYN exchange before the first data packet.
     pub syn: Option<bool>,
+    /// Connections whose data do not wait for the SYN exchange.
+    pub fast_open: Option<FastOpen>,
+    /// Duplicate ACKs that mean a loss to Reno and NewReno.
+    pub duplicate_acks: Option<u64>,
+    /// Parts in which a receiver sends each ACK for new data.
+    pub split_acks: Option<u64>,
     /// RTO before the first RTT sample.
     pub rto_initial: Option<Time>,
     /// Smallest RTO.
@@ -184,6 +190,8 @@ pub struct Flow {
     pub delayed_ack: Option<u64>,
     /// TCP or QUIC, whatever the run's transport is.
     pub transport: Option<Carrier>,
+    /// Parts of an ACK instead of the scenario's.
+    pub split_acks: Option<u64>,
     /// Names of links in the order of travel; the only link when not written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,

@@ -8,7 +8,7 @@ use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::sender::Sender;
 use firstflight_core::units::{Bytes, Instant};
 
-use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
+use super::{Repair, Tcp, Wire};
 use crate::endpoint::FullAck;
 
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Tcp {
         let rules = &self.endpoint.rules;
         if self.dupacks == 0 {
             self.send_window(now, 0, wire);
-        } else if self.dupacks >= DUP_THRESHOLD && !rules.flywheel {
+        } else if self.dupacks >= rules.duplicate_acks && !rules.flywheel {
             let burst = if partial_acks { rules.recovery_burst } else { 0 };
             self.send_window(now, burst, wire);
         }
@@ -89,16 +89,16 @@ impl Tcp {
         self.dupacks += 1;
         self.duplicate_ack(now);
         let rules = self.endpoint.rules;
-        if self.dupacks == DUP_THRESHOLD {
+        if self.dupacks == rules.duplicate_acks {
             if !rules.one_per_window || self.recover == 0 || self.una > self.recover {
                 self.enter_recovery(now, wire);
             }
-        } else if self.dupacks > DUP_THRESHOLD && active {
+        } else if self.dupacks > rules.duplicate_acks && active {
             self.inflate();
             if rules.flywheel && self.dupacks % 2 == 1 && self.nxt < self.limit {
                 self.transmit_next(now, wire);
             }
-        } else if self.dupacks < DUP_THRESHOLD && rules.limited_transmit {
+        } else if self.dupacks < rules.duplicate_acks && rules.limited_transmit {
             self.limited_transmit(now, wire);
         }
     }
@@ -113,7 +113,7 @@ impl Tcp {
             recovery.active = true;
             recovery.first_partial_seen = false;
             recovery.cwnd = cwnd;
-            recovery.inflation = DUP_THRESHOLD;
+            recovery.inflation = self.endpoint.rules.duplicate_acks;
         }
         self.rto.restart(now);
         self.rto.forget_timed();

@@ -11,11 +11,13 @@ mod prr;
 mod sack;
 
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::hint::PathHint;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::{Config, Sender};
-use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
 
 use crate::endpoint::{Endpoint, Halve, Recovery};
+use crate::files::Next;
 use crate::network::FlowSpec;
 use crate::rto::Rto;
 use fast_recovery::FastRecovery;
@@ -28,6 +30,9 @@ use sack::Sack;
 pub(crate) trait Wire {
     /// Packet `seq` leaves now.
     fn transmit(&mut self, seq: u32);
+
+    /// The rate of payload that the routers granted the connection's SYN, if it asked.
+    fn granted(&mut self) -> Option<Rate>;
 }
 
 /// What a sender counts.
@@ -65,6 +70,8 @@ pub(crate) struct Tcp {
     credited_ahead: u32,
     /// One past the highest packet sent when the last recovery or timeout began; 0 before any.
     recover: u32,
+    /// What parts of ACKs have told of packets at and after `una`.
+    told_ahead: Bytes,
     mss: u64,
     endpoint: Endpoint,
     rto: Rto,
@@ -85,7 +92,12 @@ enum Repair {
 }
 
 impl Tcp {
+    /// The first connection of a flow.
     pub(crate) fn new(spec: &FlowSpec) -> Self {
+        Self::with(spec, spec.endpoint.syn)
+    }
+
+    fn with(spec: &FlowSpec, syn: bool) -> Self {
         let endpoint = spec.endpoint.clone();
         let mss = spec.payload_bytes;
         let late = endpoint.rules.late_initial_window;
@@ -96,7 +108,7 @@ impl Tcp {
             max_cwnd: Bytes(mss * u64::from(endpoint.receiver_window)),
             limit_growth_to_flight: endpoint.limit_growth_to_flight,
         };
-        let first_data = u32::from(endpoint.syn);
+        let first_data = u32::from(syn);
         Self {
             core: Sender::new(spec.startup.clone(), spec.avoidance.clone(), config),
             repair: match endpoint.recovery {
@@ -114,6 +126,7 @@ impl Tcp {
             dupacks: 0,
             credited_ahead: 0,
             recover: 0,
+            told_ahead: Bytes(0),
             mss,
             rto: Rto::new(endpoint.rto),
             endpoint,
@@ -123,11 +136,22 @@ impl Tcp {
         }
     }
 
-    /// A new connection of the same source, for `packets`; it goes on counting where this one is.
-    pub(crate) fn successor(&self, spec: &FlowSpec, packets: u32) -> Self {
-        let fresh = Self::new(spec);
-        let limit = packets.saturating_add(fresh.first_data);
+    /// A new connection of the same source; it goes on counting where this one is.
+    pub(crate) fn successor(&self, spec: &FlowSpec, next: Next) -> Self {
+        let fresh = Self::with(spec, next.syn);
+        let limit = next.packets.saturating_add(fresh.first_data);
         Self { limit, counts: self.counts, ..fresh }
+    }
+
+    /// Something is known of the path.
+    pub(crate) fn on_hint(&mut self, now: Instant, hint: &PathHint) {
+        self.core.on_hint(now, hint);
+    }
+
+    /// The rate to ask the routers for with the SYN, in bits per second on a link; 0 for none.
+    pub(crate) fn asks_bps(&self) -> u64 {
+        let asks = self.core.asks().filter(|_| self.first_data > 0);
+        asks.map_or(0, |rate| rate.0.saturating_mul(8))
     }
 
     /// Everything there was to send has been acknowledged.
@@ -156,6 +180,10 @@ impl Tcp {
     pub(crate) fn on_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         if self.una < self.first_data {
             self.on_handshake(now, next, wire);
+            return;
+        }
+        if cause & PART != 0 {
+            self.on_part(now, next, wire);
             return;
         }
         match self.repair {
@@ -217,11 +245,33 @@ impl Tcp {
         }
         if !self.log.has(0, Mark::RESENT) && !unseen {
             self.core.on_handshake(now, sample);
+            if let Some(rate) = wire.granted() {
+                self.core.on_hint(now, &PathHint::Granted(rate));
+            }
         }
         (self.una, self.nxt) = (next, self.nxt.max(next));
         self.rto.on_acked(next, now, Some(sample));
         self.rto.cancel();
         self.send_window(now, 0, wire);
+    }
+
+    /// One of the parts of an ACK for all below `next`, but not the last, which tells the rest. A
+    /// sender in recovery waits for that one.
+    fn on_part(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+        if next <= self.una || self.dupacks > 0 || self.core.view().recovering {
+            return;
+        }
+        let part = self.bytes(next - self.una) / u64::from(self.endpoint.split_acks.max(1));
+        self.told_ahead += part;
+        self.core.on_ack(&Ack {
+            now,
+            acked: part,
+            credited: part,
+            in_flight: self.bytes(self.in_flight()) - self.told_ahead,
+            sent: self.bytes(self.nxt - self.first_data),
+            ..Ack::default()
+        });
+        self.resume(now, wire);
     }
 
     /// Data up to `next` is newly acknowledged: timer, RTT, window.
@@ -240,10 +290,11 @@ impl Tcp {
 
     #[inline]
     fn tell_core(&mut self, now: Instant, newly: u32, credited: u32, sample: Option<Span>) {
+        let told = if newly > 0 { std::mem::take(&mut self.told_ahead) } else { Bytes(0) };
         let ack = Ack {
             now,
-            acked: self.bytes(newly),
-            credited: self.bytes(credited),
+            acked: self.bytes(newly) - told,
+            credited: self.bytes(credited) - told,
             rtt: sample,
             in_flight: self.bytes(self.in_flight()),
             sent: self.bytes(self.nxt - self.first_data),
@@ -441,6 +492,9 @@ impl Tcp {
         Bytes(u64::from(packets) * self.mss)
     }
 }
+
+/// On the cause of an ACK: it is one of several parts, and not the last.
+pub(crate) const PART: u32 = 1 << 31;
 
 /// The duplicate ACKs that mean a loss (RFC 5681 section 3.2).
 const DUP_THRESHOLD: u32 = 3;

@@ -1,0 +1,31 @@
+//! Every file of `scenarios/` shows what it says it shows.
+
+use std::fs;
+use std::path::Path;
+
+use firstflight_runner::{Options, run};
+use firstflight_scenario::Scenario;
+
+#[test]
+fn every_scenario_of_the_repository_meets_its_expectations() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let readme = fs::read_to_string(dir.join("README.md")).unwrap();
+    let files = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    assert!(files.len() >= 6, "{files:?}");
+    for path in files {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(readme.contains(&format!("`{name}`")), "README.md does not tell of {name}");
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!scenario.expect.is_empty(), "{name} expects nothing");
+        let report = run(&scenario, &Options::default()).unwrap();
+        let unmet: Vec<String> = report
+            .runs
+            .iter()
+            .flat_map(|run| scenario.unmet(&run.result))
+            .map(|unmet| unmet.to_string())
+            .collect();
+        assert!(unmet.is_empty(), "{name}: {unmet:#?}");
+    }
+}

@@ -1,0 +1,48 @@
+//! Where a connection of a flow begins and ends: what it is told of those before it, what it asks
+//! of the path's routers, and what it leaves to those after it.
+
+use firstflight_core::hint::PathHint;
+use firstflight_core::units::Instant;
+
+use crate::memory::Kept;
+use crate::run::{Fabric, Flow, Timer, timer};
+
+impl Flow<'_> {
+    /// A connection begins, with files that of the next one. False if none follows.
+    #[cold]
+    pub(crate) fn begin(&mut self, now: Instant, fabric: &mut Fabric) -> bool {
+        let id = self.path.id as usize;
+        if let Some(files) = &mut self.files {
+            let Some((tcp, next)) = files.begin(now, &self.tcp) else { return false };
+            files.delivered_before += u64::from(self.path.route.receiver.delivered());
+            self.path.watch.change_connection(&self.tcp);
+            self.path.route.renew(self.spec, next, fabric.end);
+            self.tcp = tcp;
+            if let Some(own) = &files.own {
+                self.tcp.on_hint(now, &PathHint::Own(own.told(now)));
+            }
+        }
+        if let Some(shared) = fabric.memory.newest(id) {
+            self.tcp.on_hint(now, &PathHint::Shared(shared.told(now)));
+        }
+        self.path.asked_bps = self.tcp.asks_bps();
+        true
+    }
+
+    /// A connection has nothing left to send or to repair: what it learned is kept, and the next
+    /// file comes after a pause.
+    #[cold]
+    pub(crate) fn end(&mut self, now: Instant, fabric: &mut Fabric) {
+        self.ends = self.files.is_some();
+        let kept = Kept::of(now, self.tcp.core());
+        if let Some(kept) = kept {
+            fabric.memory.keep(self.path.id as usize, kept);
+        }
+        let Some(files) = &mut self.files else { return };
+        let delivered = self.path.route.receiver.finished_at();
+        let Some(pause) = files.end(&self.tcp, delivered, kept) else { return };
+        if now + pause <= fabric.end {
+            fabric.queue.push_stray(timer(now + pause, self.path.id as usize, Timer::Start));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What is kept of connections that have ended, for those to come: by each source for itself, and
+//! by everybody who uses the same path.
+
+use firstflight_core::hint::Learned;
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::sender::Sender;
+use firstflight_core::units::{Instant, Span};
+
+use crate::network::FlowSpec;
+
+/// What one connection left behind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    at: Instant,
+    learned: Learned,
+}
+
+/// The newest connection of each path. Two flows with the same links in the same order share it.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    newest: Vec<Option<Kept>>,
+    /// By flow: its place in `newest`.
+    path_of: Vec<usize>,
+}
+
+impl Kept {
+    /// Of a connection that ends at `at`; nothing if it never measured an RTT.
+    pub(crate) fn of(at: Instant, sender: &Sender<AnyStartup, AnyAvoidance>) -> Option<Self> {
+        let view = sender.view();
+        if view.rtt.smoothed == Span(0) {
+            return None;
+        }
+        let learned = Learned {
+            window: view.window,
+            rtt: view.rtt.smoothed,
+            min_rtt: view.rtt.min,
+            delivered: view.delivered,
+            age: Span(0),
+        };
+        Some(Self { at, learned })
+    }
+
+    /// As it is told at `now`.
+    pub(crate) fn told(&self, now: Instant) -> Learned {
+        Learned { age: now.since(self.at), ..self.learned }
+    }
+}
+
+impl Memory {
+    pub(crate) fn new(flows: &[FlowSpec]) -> Self {
+        let mut paths: Vec<&[usize]> = Vec::new();
+        let path_of = flows.iter().map(|flow| {
+            let known = paths.iter().position(|path| *path == flow.path);
+            known.unwrap_or_else(|| {
+                paths.push(&flow.path);
+                paths.len() - 1
+            })
+        });
+        let path_of = path_of.collect();
+        Self { newest: vec![None; paths.len()], path_of }
+    }
+
+    pub(crate) fn newest(&self, flow: usize) -> Option<&Kept> {
+        self.newest[self.path_of[flow]].as_ref()
+    }
+
+    pub(crate) fn keep(&mut self, flow: usize, kept: Kept) {
+        self.newest[self.path_of[flow]] = Some(kept);
+    }
+}
