@@ -320,8 +320,8 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     }
 
     /// The window was cut for this already. A mark tells of data at or below what is acknowledged,
-    /// a loss of data above it. A loss outside recovery is a new one, unless the last cut let the window
-    /// grow on.
+    /// a loss of data above it. A loss outside recovery is a new one, unless the last cut let the
+    /// window grow on.
     fn is_answered(&self, kind: LossKind) -> bool {
         let Some(answered) = self.answered else { return false };
         match kind {

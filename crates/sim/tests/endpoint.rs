@@ -3,7 +3,7 @@
 mod common;
 
 use common::{flow, link, network};
-use firstflight_core::knob::{KnobValue, Knobs as _};
+use firstflight_core::knob::KnobValue;
 use firstflight_core::registry::AnyStartup;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, run};
@@ -139,8 +139,8 @@ fn two_duplicate_acks_are_a_loss_where_two_are_asked_for() {
     }
 }
 
-/// Four ACKs for each packet make a sender that counts them grow by five times a round, and one that
-/// counts bytes by two times as ever.
+/// Four ACKs for each packet make a sender that counts them grow by five times a round, and one
+/// that counts bytes by two times as ever.
 #[test]
 fn a_receiver_that_splits_acks_speeds_up_a_sender_that_counts_them_and_no_other() {
     let grown = |startup: &str, count: Option<&'static str>, parts: u32| {

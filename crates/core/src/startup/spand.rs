@@ -10,9 +10,9 @@
 //! Inferred: how the two values are chosen, as the two papers were not at hand. Both are what the
 //! path held: the ssthresh of the newest connection of the site over the same path, half the
 //! window at its last loss, or its cwnd if it had no loss. So no slow start is left to do. The
-//! first window is paced over the smallest RTT, so that all of it has left when the first ACK comes,
-//! from which on ACKs space the data. Losses are answered by the avoidance, whether or not the shared window was
-//! too large: neither source has a way back.
+//! first window is paced over the smallest RTT, so all of it has left when the first ACK comes,
+//! from which on ACKs space the data. Losses are answered by the avoidance, whether or not the
+//! shared window was too large: neither source has a way back.
 
 use crate::event::Ack;
 use crate::hint::PathHint;
