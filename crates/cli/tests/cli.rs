@@ -8,6 +8,8 @@ mod commands;
 mod kernel;
 #[path = "cli/lab.rs"]
 mod lab;
+#[path = "cli/named.rs"]
+mod named;
 #[path = "cli/predict.rs"]
 mod predict;
 #[path = "cli/process.rs"]

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use firstflight_runner::start;
 use firstflight_scenario::resolved::{ResolvedFlow, ResolvedUdp};
-use firstflight_scenario::{Profile, Recovery, Resolved, Scenario};
+use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved, Scenario};
 
 use crate::control::LinuxControl;
 use crate::error::LabError;
@@ -98,6 +98,17 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
     if let Some(flow) = resolved.flows.iter().find(|flow| flow.delayed_ack.value > 2) {
         let found = flow.delayed_ack.value;
         return no(format!("delayed_ack is 1 (route attribute quickack) or 2, not {found}"));
+    }
+    if let Some(flow) = resolved.flows.iter().find(|flow| flow.split_acks > 1) {
+        let found = flow.split_acks;
+        return no(format!("split_acks is 1, as the kernel's receiver splits none, not {found}"));
+    }
+    if let Some(flow) = resolved.flows.iter().find(|flow| flow.duplicate_acks.value != 3) {
+        let found = flow.duplicate_acks.value;
+        return no(format!("duplicate_acks is 3, where the kernel begins, not {found}"));
+    }
+    if resolved.endpoint.fast_open != FastOpen::Off {
+        return no("fast_open is off: a flow is one connection and has no cookie".to_owned());
     }
     let recoveries: Vec<Recovery> = resolved.flows.iter().map(|f| f.recovery.value).collect();
     if recoveries.contains(&Recovery::Reno) || recoveries.windows(2).any(|two| two[0] != two[1]) {
@@ -247,6 +258,9 @@ mod tests {
         for (more, word) in [
             ("packet = '40B'", "76 to 32755"),
             ("delayed_ack = 3", "quickack"),
+            ("split_acks = 2", "splits none"),
+            ("duplicate_acks = 2", "where the kernel begins"),
+            ("fast_open = 'on'", "has no cookie"),
             ("recovery = 'reno'", "tcp_sack"),
             ("[[flow]]\nfiles = { size = '1KB..2KB' }", "files"),
             ("[[flow]]\ncount = 5001", "1 to 5000"),
