@@ -5,7 +5,8 @@ use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
 
 use crate::memory::Kept;
-use crate::run::{Fabric, Flow, Timer, timer};
+use crate::run::{Fabric, Flow};
+use crate::timer::{Timer, timer};
 
 impl Flow<'_> {
     /// A connection begins, with files that of the next one. False if none follows.

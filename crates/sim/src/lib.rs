@@ -21,6 +21,7 @@ mod rto;
 mod run;
 mod sack_blocks;
 mod tcp;
+mod timer;
 mod udp;
 mod watch;
 

@@ -21,6 +21,7 @@ use crate::random::stream;
 use crate::receiver::AckOut;
 use crate::route::{Hop, Route, lay_out};
 use crate::tcp::{PART, Tcp, Wire};
+use crate::timer::{Timer, timer};
 use crate::udp::UdpSource;
 use crate::watch::Watch;
 
@@ -447,19 +448,6 @@ impl Wire for FlowWire<'_> {
         let bps = self.path.route.payload_bps(granted);
         (granted > 0).then(|| Rate::from_bits_per_second(bps))
     }
-}
-
-/// What a timer event is for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Timer {
-    Retransmit = 0,
-    Start = 1,
-    Stop = 2,
-    DelayedAck = 3,
-}
-
-pub(crate) fn timer(at: Instant, flow: usize, what: Timer) -> Event {
-    Event::new(at, Kind::Timer, flow as u16, what as u64)
 }
 
 fn pack(high: u32, low: u32) -> u64 {

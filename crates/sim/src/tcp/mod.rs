@@ -257,6 +257,7 @@ impl Tcp {
 
     /// One of the parts of an ACK for all below `next`, but not the last, which tells the rest. A
     /// sender in recovery waits for that one.
+    #[cold]
     fn on_part(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
         if next <= self.una || self.dupacks > 0 || self.core.view().recovering {
             return;
