@@ -7,6 +7,7 @@ mod fast_recovery;
 mod log;
 mod ns2_sack;
 mod ns2_vegas;
+mod parts;
 mod prr;
 mod sack;
 
@@ -24,6 +25,7 @@ use fast_recovery::FastRecovery;
 use log::{Mark, SendLog};
 use ns2_sack::Ns2Sack;
 use ns2_vegas::Ns2Vegas;
+pub(crate) use parts::PART;
 use sack::Sack;
 
 /// Takes packets away from a sender.
@@ -255,26 +257,6 @@ impl Tcp {
         self.send_window(now, 0, wire);
     }
 
-    /// One of the parts of an ACK for all below `next`, but not the last, which tells the rest. A
-    /// sender in recovery waits for that one.
-    #[cold]
-    fn on_part(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
-        if next <= self.una || self.dupacks > 0 || self.core.view().recovering {
-            return;
-        }
-        let part = self.bytes(next - self.una) / u64::from(self.endpoint.split_acks.max(1));
-        self.told_ahead += part;
-        self.core.on_ack(&Ack {
-            now,
-            acked: part,
-            credited: part,
-            in_flight: self.bytes(self.in_flight()) - self.told_ahead,
-            sent: self.bytes(self.nxt - self.first_data),
-            ..Ack::default()
-        });
-        self.resume(now, wire);
-    }
-
     /// Data up to `next` is newly acknowledged: timer, RTT, window.
     #[inline]
     fn new_ack(&mut self, now: Instant, next: u32) {
@@ -493,9 +475,6 @@ impl Tcp {
         Bytes(u64::from(packets) * self.mss)
     }
 }
-
-/// On the cause of an ACK: it is one of several parts, and not the last.
-pub(crate) const PART: u32 = 1 << 31;
 
 /// The duplicate ACKs that mean a loss (RFC 5681 section 3.2).
 const DUP_THRESHOLD: u32 = 3;

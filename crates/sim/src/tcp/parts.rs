@@ -1,0 +1,31 @@
+//! ACKs that a receiver sends in parts: ACK splitting (Savage and others, 1999).
+
+use firstflight_core::event::Ack;
+use firstflight_core::units::Instant;
+
+use super::{Tcp, Wire};
+
+impl Tcp {
+    /// One of the parts of an ACK for all below `next`, but not the last, which tells the rest. A
+    /// sender in recovery waits for that one.
+    #[cold]
+    pub(super) fn on_part(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+        if next <= self.una || self.dupacks > 0 || self.core.view().recovering {
+            return;
+        }
+        let part = self.bytes(next - self.una) / u64::from(self.endpoint.split_acks.max(1));
+        self.told_ahead += part;
+        self.core.on_ack(&Ack {
+            now,
+            acked: part,
+            credited: part,
+            in_flight: self.bytes(self.in_flight()) - self.told_ahead,
+            sent: self.bytes(self.nxt - self.first_data),
+            ..Ack::default()
+        });
+        self.resume(now, wire);
+    }
+}
+
+/// On the cause of an ACK: it is one of several parts, and not the last.
+pub(crate) const PART: u32 = 1 << 31;
