@@ -84,7 +84,7 @@ impl Shared {
 
 impl State {
     pub(crate) fn window(&self) -> u64 {
-        self.controller().window()
+        self.controller().metrics().congestion_window
     }
 
     pub(crate) fn ssthresh(&self) -> Option<u64> {
@@ -191,7 +191,7 @@ impl Controller for Shared {
     }
 
     fn window(&self) -> u64 {
-        self.state().window()
+        self.state().controller().window()
     }
 
     fn metrics(&self) -> ControllerMetrics {

@@ -90,6 +90,11 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         self.recovery = None;
     }
 
+    /// What may be in flight.
+    fn cwnd(&self) -> u64 {
+        self.sender.cwnd().0.max(self.min_window)
+    }
+
     /// Time since the path began. What quinn remembers from before is as old as the path.
     fn time(&self, at: Clock) -> Instant {
         let ns = at.saturating_duration_since(self.epoch).as_nanos();
@@ -218,7 +223,7 @@ where
             (false, _) => LossKind::Recovery,
         };
         let now = self.time(now);
-        let (lost, flight) = (Bytes(lost_bytes), Bytes(self.window()));
+        let (lost, flight) = (Bytes(lost_bytes), Bytes(self.cwnd()));
         self.sender.on_loss(&Loss { now, kind, lost, flight, again });
         self.recovery = Some(now);
     }
@@ -228,15 +233,18 @@ where
         self.sender.set_mss(Bytes(new_mtu.into()));
     }
 
+    /// quinn sends while flight plus packet stay *below* this, RFC 9002 section 7 up to cwnd: one
+    /// byte more makes them the same. Without it a window of whole packets is never full, and a
+    /// window that may grow only as far as the flight justifies would stand still there.
     #[inline]
     fn window(&self) -> u64 {
-        self.sender.cwnd().0.max(self.min_window)
+        self.cwnd().saturating_add(1)
     }
 
     fn metrics(&self) -> ControllerMetrics {
         let ssthresh = Some(self.sender.ssthresh()).filter(|ssthresh| *ssthresh != Bytes::MAX);
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.window();
+        metrics.congestion_window = self.cwnd();
         metrics.ssthresh = ssthresh.map(|ssthresh| ssthresh.0);
         metrics.pacing_rate = self.sender.pace().map(|rate| rate.0.saturating_mul(8));
         metrics

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn first_window(factory: Factory, mtu: u16) -> u64 {
-        factory.controller(Instant::now(), mtu).window()
+        factory.controller(Instant::now(), mtu).metrics().congestion_window
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn rtt_samples_are_of_the_newest_packet_and_of_none_that_comes_late() {
 fn an_mtu_change_moves_the_floor_and_the_segment() {
     let mut path = Path::new("newreno");
     path.controller.on_mtu_update(9_000);
-    assert_eq!(path.controller.window(), 18_000);
+    assert_eq!(path.controller.metrics().congestion_window, 18_000);
     assert_eq!(path.controller.sender().view().mss.0, 9_000);
 }
 
@@ -196,7 +196,7 @@ proptest! {
         for (gap_us, event) in events {
             now += Duration::from_micros(gap_us.into());
             let ago = |us: u32| now.checked_sub(Duration::from_micros(us.into())).unwrap_or(now);
-            let before = path.controller.window();
+            let before = path.controller.metrics().congestion_window;
             let mut earned = 0;
             match event {
                 Event::Sent(bytes) => path.controller.on_sent(now, bytes.into(), 0),
@@ -221,7 +221,7 @@ proptest! {
                     continue;
                 }
             }
-            let window = path.controller.window();
+            let window = path.controller.metrics().congestion_window;
             prop_assert!(window >= floor, "{name}: {window} below two packets");
             prop_assert!(window <= MOST.max(floor), "{name}: {window} above the limit");
             let grown = window.saturating_sub(before.max(floor));
