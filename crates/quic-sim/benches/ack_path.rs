@@ -1,7 +1,7 @@
 //! What an ACK costs in quinn's whole stack under each controller:
 //! `cargo bench -p firstflight-quic-sim`. Packets, TLS, recovery and the simulator are the same for
-//! all, and firstflight's NewReno sends the same packets at the same times as quinn's, so that the
-//! difference is the controller's.
+//! all, and firstflight's NewReno sends what quinn's does but for one packet in flight, so that the
+//! difference is the controller's and the machine's noise.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant as Clock;
