@@ -1,9 +1,9 @@
 //! The event queue: FIFO lanes merged by a winner tree, with a heap for what fits no lane.
 //!
 //! Events that a fixed-delay element emits are already in order, so each such source gets a lane
-//! and an event costs a push, a pop and at most one climb of a small tree. What comes out of order (timers,
-//! bursts that overtake) goes to a binary heap. Order is total and independent of where an event
-//! waited: by time, then kind, then flow.
+//! and an event costs a push, a pop and at most one climb of a small tree. What comes out of order
+//! (timers, bursts that overtake) goes to a binary heap. Order is total and independent of where an
+//! event waited: by time, then kind, then flow.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -260,7 +260,10 @@ mod tests {
         #[test]
         fn the_earliest_event_is_next_at_any_time(
             lanes in prop_oneof![1usize..5, 14usize..18, 30usize..70],
-            steps in prop::collection::vec((0usize..70, 1u64..2000, any::<bool>(), 0usize..3), 1..300),
+            steps in prop::collection::vec(
+                (0usize..70, 1u64..2000, any::<bool>(), 0usize..3),
+                1..300,
+            ),
         ) {
             let (mut queue, mut waiting, mut now) = (Queue::new(lanes), Vec::new(), 0);
             for (number, (lane, delay, stray, pops)) in steps.into_iter().enumerate() {
