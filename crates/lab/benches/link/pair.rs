@@ -1,5 +1,5 @@
-//! The dispersion of a pair of 1500-byte packets at 40 Mbit/s: 300 us, by the receiving kernel's time
-//! stamps, because waking a receiver takes a sixth of that.
+//! The dispersion of a pair of 1500-byte packets at 40 Mbit/s: 300 us, by the receiving kernel's
+//! time stamps, because waking a receiver takes a sixth of that.
 
 use std::io::IoSliceMut;
 use std::net::UdpSocket;
