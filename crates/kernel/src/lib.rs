@@ -5,8 +5,8 @@
 //! headers for the machine it runs on and holds them to the Rust core after every single ACK.
 //! `c/bpf/shell.bpf.c` translates between them and the kernel.
 //!
-//! With the feature `bpf`, [`Registered`] brings a control into the running kernel for as long as
-//! it lives, and [`pinned`] for as long as nobody takes it out again.
+//! With the feature `bpf`, `Registered` brings a control into the running kernel for as long as
+//! it lives, and `pinned` for as long as nobody takes it out again.
 
 pub mod catalogue;
 pub mod knobs;

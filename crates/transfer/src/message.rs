@@ -24,7 +24,7 @@ use crate::hash::Sha256;
 /// What the sender has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
-    /// [`VERSION`].
+    /// `VERSION`.
     pub version: u32,
     /// The file's name without directories; `None` for bytes that belong to no file.
     pub name: Option<String>,

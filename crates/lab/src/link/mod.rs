@@ -3,9 +3,9 @@
 //!
 //! Each end's namespace has a TUN device; one thread carries packets from one to the other. It
 //! reads without blocking, in batches, into slots of one size, asks the virtual clock of the
-//! direction ([`queue`]) when each packet is due, and hands it on then: `ppoll` with a timer slack
+//! direction (`queue`) when each packet is due, and hands it on then: `ppoll` with a timer slack
 //! of 1 ns brings it close, a spin of some tens of microseconds the rest of the way. How late it
-//! was is part of every result ([`lateness`]).
+//! was is part of every result (`lateness`).
 //!
 //! What is not emulated: the rate of access links, and queues of the way back unless it has a rate.
 
