@@ -260,7 +260,7 @@ mod tests {
             ("delayed_ack = 3", "quickack"),
             ("split_acks = 2", "splits none"),
             ("duplicate_acks = 2", "where the kernel begins"),
-            ("fast_open = 'on'", "has no cookie"),
+            ("syn = true\nfast_open = 'on'", "has no cookie"),
             ("recovery = 'reno'", "tcp_sack"),
             ("[[flow]]\nfiles = { size = '1KB..2KB' }", "files"),
             ("[[flow]]\ncount = 5001", "1 to 5000"),
