@@ -52,3 +52,4 @@ pub use factory::{Factory, control};
 pub use firstflight_control::ControlProblem;
 pub use flow::Flow;
 pub use own::{OWN, Own, any};
+pub use quinn_proto::congestion::ControllerFactory;

@@ -15,7 +15,7 @@ pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
     run("clippy", clippy.args(features).args(["--", "--deny", "warnings"]))?;
     if !features.is_empty() {
         // What only a build without them has.
-        let plain = ["clippy", "--package", "firstflight", "--all-targets"];
+        let plain = ["clippy", "--package", "firstflight-cli", "--all-targets"];
         run("clippy", cargo(root, &plain).args(["--", "--deny", "warnings"]))?;
     }
     let mut rustdoc = cargo(root, &["doc", "--workspace", "--no-deps"]);

@@ -117,7 +117,7 @@ fn options(args: &[String]) -> Result<Options, Stop> {
 }
 
 fn build(root: &Path, with_kernel: bool) -> Result<PathBuf, Stop> {
-    let mut words = vec!["build", "--release", "--quiet", "--package", "firstflight"];
+    let mut words = vec!["build", "--release", "--quiet", "--package", "firstflight-cli"];
     if with_kernel {
         words.extend(step::kernel_features()?);
     }

@@ -43,7 +43,7 @@ const FRESH: &str = "firstflight-out/papers.md";
 /// Runs every claim. The exit code 1 says that claims fail, which the document says too.
 fn reproduce(root: &Path, file: &Path) -> Result<(), Stop> {
     announce("reproduce");
-    let mut command = cargo(root, &["run", "--release", "--package", "firstflight", "--"]);
+    let mut command = cargo(root, &["run", "--release", "--package", "firstflight-cli", "--"]);
     command.args(["reproduce", "--out", "firstflight-out/reproduce", "--markdown"]).arg(file);
     command.stdout(std::process::Stdio::null());
     let status = command.status().map_err(|error| unable("reproduce", &error))?;

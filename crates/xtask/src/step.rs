@@ -28,7 +28,7 @@ pub(crate) fn kernel_features() -> Result<&'static [&'static str], Stop> {
         quiet.status().is_ok_and(|status| status.success())
     };
     if works("clang", &["--version"]) && works("pkg-config", &["--exists", "libelf", "zlib"]) {
-        return Ok(&["--features", "firstflight/kernel"]);
+        return Ok(&["--features", "firstflight-cli/kernel"]);
     }
     let lack = "controls in the kernel need clang libelf-dev zlib1g-dev pkg-config to build";
     if std::env::var_os("FIRSTFLIGHT_REQUIRE_BPF").is_some() {

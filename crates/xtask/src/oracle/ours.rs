@@ -20,7 +20,7 @@ impl Ours {
     pub(super) fn build(root: &Path, cache: &Path) -> Result<Self, Stop> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
-            .args(["build", "--release", "--quiet", "--package", "firstflight"])
+            .args(["build", "--release", "--quiet", "--package", "firstflight-cli"])
             .current_dir(root)
             .status()
             .map_err(|error| Stop::failed(&format!("cargo: {error}")))?;

@@ -1,5 +1,5 @@
 //! A server and a client over loopback, the server's control chosen by name:
-//! `cargo run --release -p firstflight-quic --example loopback -- astart 50`
+//! `cargo run --release -p firstflight --example loopback -- astart 50`
 //! moves 50 MB and prints the time it took and the window at the end.
 
 use std::error::Error;
@@ -34,8 +34,8 @@ async fn main() -> Outcome<()> {
 /// An endpoint whose connections send under `control`. This is all that a service needs.
 fn server(control: &str) -> Outcome<(Endpoint, CertificateDer<'static>)> {
     let mut transport = TransportConfig::default();
-    transport.congestion_controller_factory(firstflight_quic::any(control)?);
-    firstflight_quic::Flow::for_path(1_000_000_000, 100).apply(&mut transport);
+    transport.congestion_controller_factory(firstflight::quinn(control)?);
+    firstflight::quinn::Flow::for_path(1_000_000_000, 100).apply(&mut transport);
 
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()])?;
     let certificate = CertificateDer::from(made.cert);
@@ -65,7 +65,7 @@ async fn fetch(address: SocketAddr, certificate: CertificateDer<'static>) -> Out
     let mut roots = RootCertStore::empty();
     roots.add(certificate)?;
     let mut transport = TransportConfig::default();
-    firstflight_quic::Flow::for_path(1_000_000_000, 100).apply(&mut transport);
+    firstflight::quinn::Flow::for_path(1_000_000_000, 100).apply(&mut transport);
     let mut config = ClientConfig::with_root_certificates(Arc::new(roots))?;
     config.transport_config(Arc::new(transport));
     let mut endpoint = Endpoint::client(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
