@@ -4,6 +4,7 @@
 use crate::knob::{Amount, KnobValue};
 use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::Bytes;
+use crate::view::Window;
 
 /// The values of the knobs `iw` and `ssthresh`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,13 +15,19 @@ pub(crate) struct Opening {
 
 impl Opening {
     /// The first window, where `default` is the endpoint's.
-    pub(crate) fn window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.iw.map_or(default, |iw| iw.bytes(mss))
+    pub(crate) fn window(&self, default: Window, mss: Bytes) -> Window {
+        Window {
+            cwnd: self.iw.map_or(default.cwnd, |iw| iw.bytes(mss)),
+            ssthresh: self.ssthresh.map_or(default.ssthresh, |ssthresh| ssthresh.bytes(mss)),
+        }
     }
 
-    /// The first ssthresh, where `default` is the endpoint's.
-    pub(crate) fn ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss))
+    /// The same where the threshold is the policy's to raise: without any, 32 segments, because it
+    /// would be slow start. Only the knob can ask for none.
+    pub(crate) fn window_to_raise(&self, default: Window, mss: Bytes) -> Window {
+        let none = default.ssthresh == Bytes::MAX;
+        let ssthresh = if none { mss * FIRST_SSTHRESH_SEGMENTS } else { default.ssthresh };
+        self.window(Window { ssthresh, ..default }, mss)
     }
 
     /// Sets one of the two; false for any other knob.
@@ -36,3 +43,6 @@ impl Opening {
         true
     }
 }
+
+/// The plateau at 32 KB that NewReno has in the Astart paper's figures, in its packets of 1000 bytes.
+const FIRST_SSTHRESH_SEGMENTS: u64 = 32;

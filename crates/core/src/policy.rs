@@ -74,13 +74,8 @@ pub struct Step {
 
 /// Decides the window until the path is believed full.
 pub trait Startup: Observer {
-    /// First window of a connection. `default` is the endpoint's own.
-    fn initial_window(&self, default: Bytes, _mss: Bytes) -> Bytes {
-        default
-    }
-
-    /// First ssthresh of a connection. `default` is the endpoint's own.
-    fn initial_ssthresh(&self, default: Bytes, _mss: Bytes) -> Bytes {
+    /// First cwnd and ssthresh of a connection. `default` is the endpoint's own.
+    fn open(&self, default: Window, _mss: Bytes) -> Window {
         default
     }
 

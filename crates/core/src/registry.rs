@@ -133,12 +133,8 @@ macro_rules! startups {
         }
 
         impl Startup for AnyStartup {
-            fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-                delegate!(Self: $($variant)*; self, it => it.initial_window(default, mss))
-            }
-
-            fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-                delegate!(Self: $($variant)*; self, it => it.initial_ssthresh(default, mss))
+            fn open(&self, default: Window, mss: Bytes) -> Window {
+                delegate!(Self: $($variant)*; self, it => it.open(default, mss))
             }
 
             fn restart_window(&self, mss: Bytes) -> Bytes {

@@ -72,13 +72,11 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         config.mss = config.mss.max(Bytes(1));
         config.max_cwnd = config.max_cwnd.max(config.mss);
         let mss = config.mss;
-        let cwnd = startup.initial_window(config.initial_window, mss);
+        let default = Window { cwnd: config.initial_window, ssthresh: config.initial_ssthresh };
+        let first = startup.open(default, mss);
         let view = View {
             now: Instant(0),
-            window: Window {
-                cwnd: cwnd.clamp(mss, config.max_cwnd),
-                ssthresh: startup.initial_ssthresh(config.initial_ssthresh, mss),
-            },
+            window: Window { cwnd: first.cwnd.clamp(mss, config.max_cwnd), ..first },
             mss,
             rtt: Rtt::UNKNOWN,
             in_flight: Bytes(0),

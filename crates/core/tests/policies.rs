@@ -82,8 +82,9 @@ mod liw {
     #[test]
     fn begins_at_64_segments_and_is_in_avoidance_at_once() {
         let mut policy = LargeInitialWindow::default();
-        assert_eq!(policy.initial_window(segments(1), Bytes(MSS)), segments(64));
-        assert_eq!(policy.initial_ssthresh(segments(32), Bytes(MSS)), segments(64));
+        let endpoint = Window { cwnd: segments(1), ssthresh: segments(32) };
+        let first = Window { cwnd: segments(64), ssthresh: segments(64) };
+        assert_eq!(policy.open(endpoint, Bytes(MSS)), first);
         let view = view(100, 1, 64, 64);
         let step = policy.step(&ack(&view, 100), &view);
         assert_eq!((step.window, step.exit), (view.window, Some(Exit::Threshold)));
@@ -308,10 +309,13 @@ mod astart {
     #[test]
     fn the_first_ssthresh_is_32_segments_where_the_endpoint_has_none() {
         let mut policy = Astart::default();
-        assert_eq!(policy.initial_ssthresh(Bytes::MAX, Bytes(MSS)), segments(32));
-        assert_eq!(policy.initial_ssthresh(segments(7), Bytes(MSS)), segments(7));
+        let first = |policy: &Astart, ssthresh: Bytes| {
+            policy.open(Window { cwnd: segments(2), ssthresh }, Bytes(MSS)).ssthresh
+        };
+        assert_eq!(first(&policy, Bytes::MAX), segments(32));
+        assert_eq!(first(&policy, segments(7)), segments(7));
         assert!(policy.set("ssthresh", KnobValue::Window(Amount::Unlimited)));
-        assert_eq!(policy.initial_ssthresh(segments(7), Bytes(MSS)), Bytes::MAX);
+        assert_eq!(first(&policy, segments(7)), Bytes::MAX);
     }
 }
 

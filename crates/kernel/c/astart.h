@@ -16,8 +16,6 @@
 #include "linear.h"
 #include "view.h"
 
-#define FIRST_SSTHRESH_SEGMENTS 32
-
 struct astart {
     struct ere ere;
     struct linear linear;
@@ -32,9 +30,7 @@ FF_FIRST_WINDOW_OF_KNOBS(astart)
 
 FF_INLINE u64 astart_initial_ssthresh(ff_knobs *k, u64 given, u64 mss)
 {
-    if (given == NONE)
-        given = times(mss, FIRST_SSTHRESH_SEGMENTS);
-    return amount(k->ssthresh_unit, k->ssthresh, given, mss);
+    return ssthresh_to_raise(k, given, mss);
 }
 
 FF_INLINE void astart_on_ack(struct astart *a, ff_knobs *k, const struct ff_ack *ack,

@@ -18,7 +18,6 @@
 #include "view.h"
 
 #define MOST_SEGMENTS 2
-#define ESTIMATED_FIRST_SEGMENTS 32
 
 struct decreasing_byte_counting {
     struct ere ere;
@@ -39,10 +38,9 @@ FF_FIRST_WINDOW_OF_KNOBS(decreasing_byte_counting)
 
 FF_INLINE u64 decreasing_byte_counting_initial_ssthresh(ff_knobs *k, u64 given, u64 mss)
 {
-    given = amount(k->ssthresh_unit, k->ssthresh, given, mss);
-    if (k->dbc_wth == THRESHOLD_ERE && given == NONE)
-        return times(mss, ESTIMATED_FIRST_SEGMENTS);
-    return given;
+    if (k->dbc_wth == THRESHOLD_ERE)
+        return ssthresh_to_raise(k, given, mss);
+    return amount(k->ssthresh_unit, k->ssthresh, given, mss);
 }
 
 FF_INLINE void decreasing_byte_counting_on_ack(struct decreasing_byte_counting *d, ff_knobs *k,

@@ -11,6 +11,7 @@
 
 /* No RTT sample, no estimate, no smallest RTT yet, no limit. */
 #define NONE U64_MAX
+#define FIRST_SSTHRESH_SEGMENTS 32
 
 /* One acknowledgement. `rtt` is NONE without a sample. */
 struct ff_ack {
@@ -143,6 +144,14 @@ FF_INLINE u64 amount(u64 unit, u64 count, u64 given, u64 mss)
     if (unit == UNIT_BYTES)
         return count;
     return unit == UNIT_NO_LIMIT ? U64_MAX : given;
+}
+
+/* First ssthresh where an estimate is to raise it: without any, 32 segments. */
+FF_INLINE u64 ssthresh_to_raise(ff_knobs *k, u64 given, u64 mss)
+{
+    if (given == NONE)
+        given = times(mss, FIRST_SSTHRESH_SEGMENTS);
+    return amount(k->ssthresh_unit, k->ssthresh, given, mss);
 }
 
 #endif

@@ -23,12 +23,12 @@
 
 use crate::estimate::ack_train::AckTrain;
 use crate::event::Ack;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, Rate};
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// A climb to a threshold measured on the way.
 #[derive(Clone, Copy, Debug)]
@@ -72,12 +72,8 @@ impl Observer for AfStart {
 }
 
 impl Startup for AfStart {
-    fn initial_window(&self, _default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.window(Amount::Segments(TRAIN_SEGMENTS).bytes(mss), mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(Window { cwnd: mss * TRAIN_SEGMENTS, ..default }, mss)
     }
 
     fn enter(&mut self, why: Entry, _view: &View) {
@@ -170,7 +166,7 @@ mod tests {
     #[test]
     fn the_first_train_of_four_sets_ssthresh_and_jumps_to_sixteen() {
         let (mut policy, mut view) = fresh();
-        assert_eq!(policy.initial_window(MSS, MSS), MSS * 4);
+        assert_eq!(policy.open(view.window, MSS).cwnd, MSS * 4);
         assert_eq!(round(&mut policy, &mut view, 4, 3, 200).window.cwnd, MSS * 7, "slow start yet");
         let (mut policy, mut view) = fresh();
         let step = round(&mut policy, &mut view, 4, 4, 200);

@@ -19,20 +19,20 @@
 
 use crate::estimate::ere::{self, Ere, EreKnobs};
 use crate::event::Ack;
-use crate::knob::{Amount, Knob, KnobValue, Knobs};
+use crate::knob::{Knob, KnobValue, Knobs};
 use crate::linear::LinearGrowth;
+use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::{Bytes, Rate, Span};
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start whose threshold follows the Eligible Rate Estimate up.
 #[derive(Clone, Debug)]
 pub struct Astart {
     ere: Ere,
     linear: LinearGrowth,
-    iw: Option<Amount>,
-    ssthresh: Option<Amount>,
+    opening: Opening,
 }
 
 impl Observer for Astart {
@@ -52,16 +52,8 @@ impl Observer for Astart {
 }
 
 impl Startup for Astart {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.iw.map_or(default, |iw| iw.bytes(mss))
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        match self.ssthresh {
-            Some(ssthresh) => ssthresh.bytes(mss),
-            None if default == Bytes::MAX => mss * FIRST_SSTHRESH_SEGMENTS,
-            None => default,
-        }
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window_to_raise(default, mss)
     }
 
     #[inline]
@@ -95,8 +87,7 @@ impl Default for Astart {
         Self {
             ere: Ere::new(EreKnobs::FIGURES),
             linear: LinearGrowth::default(),
-            iw: None,
-            ssthresh: None,
+            opening: Opening::default(),
         }
     }
 }
@@ -116,14 +107,6 @@ impl Knobs for Astart {
     ];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("iw", KnobValue::Window(iw)) => self.iw = Some(iw),
-            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
-            _ => return self.ere.set(name, value),
-        }
-        true
+        self.opening.set(name, value) || self.ere.set(name, value)
     }
 }
-
-/// 32 KB in packets of 1000 bytes.
-const FIRST_SSTHRESH_SEGMENTS: u64 = 32;

@@ -22,7 +22,7 @@ use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::Bytes;
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start by bytes acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +35,8 @@ pub struct ByteCounting {
 impl Observer for ByteCounting {}
 
 impl Startup for ByteCounting {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     fn enter(&mut self, why: Entry, _view: &View) {

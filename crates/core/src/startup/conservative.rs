@@ -30,7 +30,7 @@ use crate::opening::Opening;
 use crate::policy::{Exit, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::{Bytes, Span};
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start by fractions, watching the queue.
 #[derive(Clone, Copy, Debug)]
@@ -55,12 +55,8 @@ impl Conservative {
 impl Observer for Conservative {}
 
 impl Startup for Conservative {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     #[inline]

@@ -31,7 +31,7 @@ use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, Rate, Span, mul_div};
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start that grows by less the nearer its threshold is.
 #[derive(Clone, Debug)]
@@ -84,15 +84,10 @@ impl Observer for DecreasingByteCounting {
 }
 
 impl Startup for DecreasingByteCounting {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        let given = self.opening.ssthresh(default, mss);
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         match self.threshold {
-            Threshold::Ere(_) if given == Bytes::MAX => mss * FIRST_SSTHRESH_SEGMENTS,
-            _ => given,
+            Threshold::Ere(_) => self.opening.window_to_raise(default, mss),
+            _ => self.opening.window(default, mss),
         }
     }
 
@@ -203,9 +198,6 @@ const MOST_SEGMENTS: u64 = 2;
 
 /// Growth by a hundredth per RTT.
 const LARGEST_DMAX: u64 = 100 * RATIO_ONE;
-
-/// Astart's, 32 KB in packets of 1000 bytes.
-const FIRST_SSTHRESH_SEGMENTS: u64 = 32;
 
 #[cfg(test)]
 mod tests {

@@ -36,12 +36,8 @@ pub struct FastStart {
 impl Observer for FastStart {}
 
 impl Startup for FastStart {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
@@ -72,33 +68,32 @@ impl Startup for FastStart {
 
 impl Default for FastStart {
     fn default() -> Self {
-        Self { opening: Opening::default(), max_age: MAX_AGE, trial: Trial::default() }
+        Self { opening: Opening::default(), max_age: TEN_MINUTES, trial: Trial::default() }
     }
 }
 
 impl Knobs for FastStart {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "max_age",
-            kind: KnobKind::Time(Span(0), Span::from_secs(86_400)),
-            default: "10min",
-            doc: "what an earlier connection learned longer ago is not used",
-        },
-    ];
+    const KNOBS: &'static [Knob] = &[IW, SSTHRESH, MAX_AGE];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
-            ("max_age", KnobValue::Time(age)) => self.max_age = age,
+            (name, KnobValue::Time(age)) if name == MAX_AGE.name => self.max_age = age,
             _ => return self.opening.set(name, value),
         }
         true
     }
 }
 
-/// Argued: loads change with the minutes.
-const MAX_AGE: Span = Span::from_secs(600);
+/// The knob for how long what another connection learned is used.
+pub(crate) const MAX_AGE: Knob = Knob {
+    name: "max_age",
+    kind: KnobKind::Time(Span(0), Span::from_secs(86_400)),
+    default: "10min",
+    doc: "what an earlier connection learned longer ago is not used",
+};
+
+/// Its default. Argued: loads change with the minutes.
+pub(crate) const TEN_MINUTES: Span = Span::from_secs(600);
 
 #[cfg(test)]
 mod tests {

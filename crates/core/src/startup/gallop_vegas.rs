@@ -23,7 +23,7 @@ use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::startup::vegas::{RESTART_SEGMENTS, UNUSED_SEGMENTS, give_back, unused};
 use crate::units::Bytes;
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Vegas' slow start at an even pace.
 #[derive(Clone, Copy, Debug)]
@@ -56,12 +56,8 @@ impl Observer for GallopVegas {
 }
 
 impl Startup for GallopVegas {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     fn restart_window(&self, mss: Bytes) -> Bytes {

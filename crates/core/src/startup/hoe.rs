@@ -21,7 +21,7 @@ use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start toward a measured ssthresh.
 #[derive(Clone, Copy, Debug)]
@@ -72,12 +72,8 @@ impl Observer for Hoe {
 }
 
 impl Startup for Hoe {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     #[inline]

@@ -23,7 +23,7 @@ use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::{Bytes, mul_div};
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start at the pace of a connection with a short RTT.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,12 +46,8 @@ impl Observer for Hybla {
 }
 
 impl Startup for Hybla {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     #[inline]

@@ -35,7 +35,7 @@ use crate::opening::Opening;
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::{Phase, View};
+use crate::view::{Phase, View, Window};
 
 /// Slow start that looks for its end in ACK trains and in the RTT.
 #[derive(Clone, Copy, Debug)]
@@ -143,12 +143,8 @@ impl Observer for HyStart {
 }
 
 impl Startup for HyStart {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     fn enter(&mut self, _why: Entry, view: &View) {

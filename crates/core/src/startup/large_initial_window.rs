@@ -9,7 +9,7 @@ use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::double;
 use crate::units::Bytes;
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// A large first window instead of slow start.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +20,9 @@ pub struct LargeInitialWindow {
 impl Observer for LargeInitialWindow {}
 
 impl Startup for LargeInitialWindow {
-    fn initial_window(&self, _default: Bytes, mss: Bytes) -> Bytes {
-        self.iw.bytes(mss)
-    }
-
-    fn initial_ssthresh(&self, _default: Bytes, mss: Bytes) -> Bytes {
-        self.iw.bytes(mss)
+    fn open(&self, _default: Window, mss: Bytes) -> Window {
+        let iw = self.iw.bytes(mss);
+        Window { cwnd: iw, ssthresh: iw }
     }
 
     #[inline]

@@ -19,7 +19,7 @@ use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, mul_div};
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start with a limit on its growth per RTT.
 #[derive(Clone, Copy, Debug)]
@@ -47,12 +47,8 @@ impl Limited {
 impl Observer for Limited {}
 
 impl Startup for Limited {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     #[inline]

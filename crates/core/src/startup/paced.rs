@@ -20,7 +20,7 @@ use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, Rate, Span};
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start, paced.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,8 @@ pub struct Paced {
 impl Observer for Paced {}
 
 impl Startup for Paced {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     #[inline]

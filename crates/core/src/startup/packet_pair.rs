@@ -22,7 +22,7 @@ use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::Bytes;
-use crate::view::{Phase, View};
+use crate::view::{Phase, View, Window};
 
 /// A jump to the window that the first pairs of ACKs show.
 #[derive(Clone, Copy, Debug)]
@@ -49,12 +49,8 @@ impl Observer for PacketPairStart {
 }
 
 impl Startup for PacketPairStart {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     fn enter(&mut self, why: Entry, _view: &View) {

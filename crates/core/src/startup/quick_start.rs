@@ -37,12 +37,8 @@ pub struct QuickStart {
 impl Observer for QuickStart {}
 
 impl Startup for QuickStart {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     fn asks(&self) -> Option<Rate> {

@@ -14,7 +14,7 @@ use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
 use crate::policy::{Observer, Startup, Step};
 use crate::units::Bytes;
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start with an initial window and an initial ssthresh of its own, if any.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,16 +38,13 @@ enum InitialWindow {
 impl Observer for SlowStart {}
 
 impl Startup for SlowStart {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
-        match self.iw {
-            InitialWindow::Endpoint => default,
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        let cwnd = match self.iw {
+            InitialWindow::Endpoint => default.cwnd,
             InitialWindow::Fixed(iw) => iw.bytes(mss),
             InitialWindow::Limited(segments, bytes) => (mss * segments).min(bytes.max(mss * 2)),
-        }
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.ssthresh.map_or(default, |ssthresh| ssthresh.bytes(mss))
+        };
+        Window { cwnd, ssthresh: self.ssthresh.map_or(default.ssthresh, |it| it.bytes(mss)) }
     }
 
     #[inline]
@@ -128,7 +125,7 @@ mod tests {
     fn first_window(preset: &'static str, mss: u64) -> u64 {
         let mut policy = SlowStart::default();
         assert!(policy.set("preset", KnobValue::Word(preset)));
-        policy.initial_window(Bytes(7), Bytes(mss)).0
+        policy.open(Window { cwnd: Bytes(7), ssthresh: Bytes::MAX }, Bytes(mss)).cwnd.0
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, mul_div};
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start that grows on every second, third, and so on ACK as it nears ssthresh.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +46,8 @@ impl SmoothStart {
 impl Observer for SmoothStart {}
 
 impl Startup for SmoothStart {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     fn enter(&mut self, _why: Entry, _view: &View) {

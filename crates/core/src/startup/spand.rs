@@ -16,9 +16,10 @@
 
 use crate::event::Ack;
 use crate::hint::PathHint;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobValue, Knobs};
 use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
+use crate::startup::fast_start::{MAX_AGE, TEN_MINUTES};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};
@@ -33,12 +34,8 @@ pub struct Spand {
 impl Observer for Spand {}
 
 impl Startup for Spand {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
@@ -59,33 +56,21 @@ impl Startup for Spand {
 
 impl Default for Spand {
     fn default() -> Self {
-        Self { opening: Opening::default(), max_age: MAX_AGE }
+        Self { opening: Opening::default(), max_age: TEN_MINUTES }
     }
 }
 
 impl Knobs for Spand {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "max_age",
-            kind: KnobKind::Time(Span(0), Span::from_secs(86_400)),
-            default: "10min",
-            doc: "what the site learned longer ago is not used",
-        },
-    ];
+    const KNOBS: &'static [Knob] = &[IW, SSTHRESH, MAX_AGE];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
-            ("max_age", KnobValue::Time(age)) => self.max_age = age,
+            (name, KnobValue::Time(age)) if name == MAX_AGE.name => self.max_age = age,
             _ => return self.opening.set(name, value),
         }
         true
     }
 }
-
-/// Argued, as for Fast Start: loads change with the minutes.
-const MAX_AGE: Span = Span::from_secs(600);
 
 #[cfg(test)]
 mod tests {

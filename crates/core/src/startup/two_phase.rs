@@ -26,7 +26,7 @@ use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::Bytes;
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start whose second half is ever slower.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,12 +38,8 @@ pub struct TwoPhase {
 impl Observer for TwoPhase {}
 
 impl Startup for TwoPhase {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     #[inline]

@@ -19,7 +19,7 @@ use crate::opening::Opening;
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::Bytes;
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Slow start in every other round, until a queue shows.
 #[derive(Clone, Copy, Debug)]
@@ -67,12 +67,8 @@ impl Observer for Vegas {
 }
 
 impl Startup for Vegas {
-    fn initial_window(&self, default: Bytes, mss: Bytes) -> Bytes {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
-    }
-
-    fn initial_ssthresh(&self, default: Bytes, mss: Bytes) -> Bytes {
-        self.opening.ssthresh(default, mss)
     }
 
     fn restart_window(&self, mss: Bytes) -> Bytes {
