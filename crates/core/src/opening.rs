@@ -44,5 +44,5 @@ impl Opening {
     }
 }
 
-/// The plateau at 32 KB that NewReno has in the Astart paper's figures, in its packets of 1000 bytes.
+/// 32 KB, where NewReno has its plateau in the figures of the Astart paper, in packets of 1000 bytes.
 const FIRST_SSTHRESH_SEGMENTS: u64 = 32;

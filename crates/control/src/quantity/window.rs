@@ -21,27 +21,22 @@ impl FromStr for Buffer {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        let buffer = match amount(&BUFFER, text)? {
+        Ok(match amount(&BUFFER, text, "a buffer of zero holds nothing")? {
             Window::Packets(n) => Self::Packets(n),
             Window::Bytes(n) => Self::Bytes(n),
             Window::Bdp(n) => Self::Bdp(n),
-        };
-        match buffer {
-            Self::Packets(0) | Self::Bytes(0) | Self::Bdp(0) => {
-                Err(BUFFER.error("a buffer of zero holds nothing"))
-            }
-            buffer => Ok(buffer),
-        }
+        })
     }
 }
 
 impl fmt::Display for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Packets(n) => write!(f, "{n}pkt"),
-            Self::Bytes(n) => write!(f, "{}", Size::from_bytes(n)),
-            Self::Bdp(milli) => write_bdp(f, milli),
+            Self::Packets(n) => Window::Packets(n),
+            Self::Bytes(n) => Window::Bytes(n),
+            Self::Bdp(n) => Window::Bdp(n),
         }
+        .fmt(f)
     }
 }
 
@@ -72,12 +67,7 @@ impl FromStr for Window {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        match amount(&WINDOW, text)? {
-            Self::Packets(0) | Self::Bytes(0) | Self::Bdp(0) => {
-                Err(WINDOW.error("a window of zero sends nothing"))
-            }
-            window => Ok(window),
-        }
+        amount(&WINDOW, text, "a window of zero sends nothing")
     }
 }
 
@@ -134,20 +124,25 @@ fn write_bdp(f: &mut fmt::Formatter<'_>, milli: u64) -> fmt::Result {
 }
 
 /// Packets or a share of the BDP when the unit says so, else bytes; `kind` gives the words of the
-/// errors.
-fn amount(kind: &Kind, text: &str) -> Result<Window, QuantityError> {
+/// errors, `zero` those for nothing at all.
+fn amount(kind: &Kind, text: &str, zero: &str) -> Result<Window, QuantityError> {
     let (number, unit) = kind.split(text)?;
-    let text = format!("{number}{unit}");
-    if ["bdp", "BDP"].contains(&unit) {
-        let bdp = Kind { units: &[("bdp", 1000)], base: "0.001bdp", most: MOST_BDP, ..*kind };
-        return bdp.read(&format!("{number}bdp")).map(Window::Bdp);
+    let window = match unit {
+        "bdp" | "BDP" => {
+            let bdp = Kind { units: &[("bdp", 1000)], base: "0.001bdp", most: MOST_BDP, ..*kind };
+            Window::Bdp(bdp.read(&format!("{number}bdp"))?)
+        }
+        "pkt" | "pkts" | "packet" | "packets" => {
+            let packets =
+                Kind { units: &[("pkt", 1)], base: "one packet", most: MOST_PACKETS, ..*kind };
+            Window::Packets(packets.read(&format!("{number}pkt"))?)
+        }
+        _ => Window::Bytes(kind.read(&format!("{number}{unit}"))?),
+    };
+    match window {
+        Window::Packets(0) | Window::Bytes(0) | Window::Bdp(0) => Err(kind.error(zero)),
+        window => Ok(window),
     }
-    if ["pkt", "pkts", "packet", "packets"].contains(&unit) {
-        return Kind { units: &[("pkt", 1)], base: "one packet", most: MOST_PACKETS, ..*kind }
-            .read(&format!("{number}pkt"))
-            .map(Window::Packets);
-    }
-    kind.read(&text).map(Window::Bytes)
 }
 
 /// More is no buffer of this world: about 10 s at 1 Tbit/s.
