@@ -44,5 +44,5 @@ impl Opening {
     }
 }
 
-/// 32 KB, where NewReno has its plateau in the figures of the Astart paper, in packets of 1000 bytes.
+/// 32 KB in packets of 1000 bytes, NewReno's plateau in the figures of the Astart paper.
 const FIRST_SSTHRESH_SEGMENTS: u64 = 32;
