@@ -60,6 +60,19 @@ pub enum Exit {
     Mark,
 }
 
+impl Exit {
+    /// The word for it in results and logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Threshold => "ssthresh",
+            Self::Heuristic => "heuristic",
+            Self::Loss => "loss",
+            Self::Timeout => "timeout",
+            Self::Mark => "ecn",
+        }
+    }
+}
+
 /// What a policy decides on one ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use firstflight_scenario::measure::{jain_index, ratio, throughput_bps};
+use firstflight_scenario::measure::{distinct, jain_index, ratio, throughput_bps};
 use firstflight_scenario::{
     Bottleneck, Cost, FlowResult, LabFigures, Plan, Resolved, RunResult, Startup, TimeToBdp,
 };
@@ -218,16 +218,6 @@ fn kernel_release() -> String {
 
 fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
-}
-
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut seen: Vec<&str> = Vec::new();
-    for name in names {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    }
-    seen.join(", ")
 }
 
 #[cfg(test)]

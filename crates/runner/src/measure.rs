@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use firstflight_core::policy::Exit;
 use firstflight_core::units::{Bytes, Instant};
-use firstflight_scenario::measure::{jain_index, mean_and_error, ratio};
+use firstflight_scenario::measure::{distinct, jain_index, mean_and_error, ratio};
 use firstflight_scenario::{
     Bottleneck, Cost, FilesResult, FlowResult, Plan, Resolved, RunResult, Startup, TimeToBdp,
 };
@@ -127,7 +126,7 @@ fn startup(spec: &FlowSpec, flow: &FlowOutcome) -> Startup {
     let ratio = |part: Bytes, whole: u64| part.0 as f64 / whole.max(1) as f64;
     Startup {
         exit_time_s: Some(since_start(exit.at)),
-        exit_reason: Some(reason(exit.why).to_owned()),
+        exit_reason: Some(exit.why.name().to_owned()),
         exit_cwnd_packets: Some(packets(exit.cwnd, spec)),
         exit_window_over_bdp: Some(ratio(exit.cwnd, spec.bdp_bytes)),
         inflight_over_window_at_exit: Some(ratio(exit.in_flight, exit.cwnd.0)),
@@ -135,16 +134,6 @@ fn startup(spec: &FlowSpec, flow: &FlowOutcome) -> Startup {
         reductions_next_10_rtt: Some(flow.startup.reductions_next_10_rtt),
         time_to_bdp_s,
         reprobes,
-    }
-}
-
-fn reason(exit: Exit) -> &'static str {
-    match exit {
-        Exit::Threshold => "ssthresh",
-        Exit::Heuristic => "heuristic",
-        Exit::Loss => "loss",
-        Exit::Timeout => "timeout",
-        Exit::Mark => "ecn",
     }
 }
 
@@ -168,14 +157,4 @@ fn packets(bytes: Bytes, spec: &FlowSpec) -> u64 {
 
 fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
-}
-
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut seen: Vec<&str> = Vec::new();
-    for name in names {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    }
-    seen.join(", ")
 }

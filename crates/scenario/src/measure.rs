@@ -55,6 +55,17 @@ pub fn throughput_bps(bytes: u64, ns: u64) -> f64 {
     ratio(bytes as f64 * 8.0 * 1e9, ns as f64)
 }
 
+/// The different ones of `names` in the order of their first place, for results of mixed runs.
+pub fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

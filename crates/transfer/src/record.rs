@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use firstflight_control::ControlProblem;
-use firstflight_core::policy::Exit;
 use firstflight_qlog::{Probe, State};
 use firstflight_quic::Factory;
 use quinn_proto::RttEstimator;
@@ -148,7 +147,7 @@ impl Watched {
                 // A cut that is undone takes back the exit; quinn never undoes one.
                 record.exit = sender.first_exit().map(|exit| RecordedExit {
                     after: Duration::from_nanos(exit.at.0),
-                    reason: word(exit.why),
+                    reason: exit.why.name(),
                     window: exit.cwnd.0,
                     in_flight: exit.in_flight.0,
                 });
@@ -249,14 +248,4 @@ const QUINNS: &str = "quinn-";
 
 fn open(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
     record.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn word(exit: Exit) -> &'static str {
-    match exit {
-        Exit::Threshold => "ssthresh",
-        Exit::Heuristic => "heuristic",
-        Exit::Loss => "loss",
-        Exit::Timeout => "timeout",
-        Exit::Mark => "ecn",
-    }
 }
