@@ -1,6 +1,6 @@
 //! A path back that duplicates, reorders, delays and loses ACK datagrams, and RTTs that jump: real
-//! quinn endpoints under every control. What a peer can forge inside the encryption, optimistic and
-//! split ACKs and changes of the MTU, goes to the adapter directly (`firstflight-quic`).
+//! quinn endpoints under every control. What a peer can forge inside the encryption is in
+//! `forged.rs`.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,0 +1,162 @@
+//! A peer that lies inside the encryption: ACKs of packets that never arrived or never left, split,
+//! repeated, reordered and late ones, marks, frames that are none; paths whose RTT and MTU change.
+//! Through quinn's own state machines, under every start-up and, for comparison, under quinn's own
+//! controllers.
+//!
+//! The handshake is with a quinn server, whose keys the liar then uses (`keys.rs`). What must hold:
+//! no panic, a window of two packets at least that grows no faster than a few bytes per byte
+//! acknowledged, nothing in flight beyond it but probes, and a connection that goes on, or ends
+//! with the error that the lie deserves.
+
+#[path = "forged/keys.rs"]
+mod keys;
+#[path = "forged/liar.rs"]
+mod liar;
+#[path = "forged/packet.rs"]
+mod packet;
+#[path = "forged/scene.rs"]
+mod scene;
+#[path = "forged/watch.rs"]
+mod watch;
+
+use firstflight_core::registry::STARTUPS;
+use firstflight_quic::OWN;
+use quinn_proto::{ConnectionError, TransportErrorCode};
+
+use liar::Attack;
+use scene::{BUFFERED, Outcome, Path, run};
+
+/// 20 Mbit/s, 40 ms, half a BDP of buffer.
+fn path() -> Path {
+    Path { rate_mbps: 20, one_way_ms: 20, buffer: 50, mtu: 1_500, changes: Vec::new() }
+}
+
+/// Every start-up with its usual avoidance, and quinn's own controllers.
+fn controls() -> impl Iterator<Item = &'static str> {
+    STARTUPS.iter().map(|listing| listing.name).chain(OWN.iter().map(|own| own.name))
+}
+
+/// What holds whatever is said.
+fn bounded(control: &str, attack: Attack, outcome: &Outcome) {
+    let seen = outcome.seen;
+    let at = format!("{control}, {attack:?}: {seen:?}");
+    assert!(seen.least_window >= 2 * 1_200, "{at}");
+    assert!(seen.peak_in_flight <= seen.peak_window.max(seen.first_window) + seen.mtu, "{at}");
+    assert!(seen.peak_in_flight <= BUFFERED + BUFFERED / 20, "headers and all: {at}");
+    assert!(seen.above <= PROBES, "{at}");
+    // BBR's window is a rate times a delay, and not bounded so.
+    let grown = seen.peak_window - seen.first_window;
+    assert!(control == "quinn-bbr" || grown <= MOST_PER_BYTE * seen.acked, "{at}");
+}
+
+fn goes_on(control: &str, attack: Attack, outcome: &Outcome) {
+    bounded(control, attack, outcome);
+    let (acked, closed) = (outcome.seen.acked, &outcome.closed);
+    assert!(closed.is_none(), "{control}, {attack:?}: {closed:?}");
+    assert!(acked > 20_000, "{control}, {attack:?}: {acked} bytes");
+}
+
+fn ends(control: &str, attack: Attack, outcome: &Outcome, code: TransportErrorCode) {
+    bounded(control, attack, outcome);
+    let Some(ConnectionError::TransportError(error)) = &outcome.closed else {
+        panic!("{control}, {attack:?}: {outcome:?}");
+    };
+    assert_eq!(error.code, code, "{control}, {attack:?}: {error}");
+}
+
+/// The peak window under the attack over that under an honest receiver.
+fn gained(control: &str, attack: Attack, path: &Path) -> f64 {
+    let honest = run(control, Attack::Honest, path, SEED, RUN_MS);
+    goes_on(control, Attack::Honest, &honest);
+    let outcome = run(control, attack, path, SEED, RUN_MS);
+    goes_on(control, attack, &outcome);
+    outcome.seen.peak_window as f64 / honest.seen.peak_window as f64
+}
+
+#[test]
+fn acks_that_are_split_win_nothing_much() {
+    for control in controls() {
+        let gained = gained(control, Attack::Split, &path());
+        // Estimators get a sample per packet instead of one per two.
+        assert!(gained < 2.0, "{control}: {gained} times the window");
+    }
+}
+
+#[test]
+fn acks_that_are_repeated_win_nothing() {
+    for control in controls() {
+        let gained = gained(control, Attack::Repeated, &path());
+        assert!(gained < 1.05, "{control}: {gained} times the window");
+    }
+}
+
+#[test]
+fn acks_out_of_order_or_late_and_marks_leave_a_connection_that_goes_on() {
+    for control in controls() {
+        for attack in [Attack::Backwards, Attack::Late] {
+            goes_on(control, attack, &run(control, attack, &path(), SEED, RUN_MS));
+        }
+        let marked = run(control, Attack::Marked, &path(), SEED, RUN_MS);
+        goes_on(control, Attack::Marked, &marked);
+        // quinn's BBR does not look at marks.
+        let seen = marked.seen;
+        assert!(control == "quinn-bbr" || seen.window <= 20 * seen.mtu, "{control}: {seen:?}");
+    }
+}
+
+/// Nobody can tell such an ACK from that of a shorter path; what is buffered is the bound.
+#[test]
+fn acks_of_what_has_just_left_bring_no_more_into_flight_than_is_buffered() {
+    for control in controls() {
+        goes_on(control, Attack::Early, &run(control, Attack::Early, &path(), SEED, RUN_MS / 2));
+    }
+}
+
+#[test]
+fn acks_of_what_never_left_end_the_connection() {
+    for control in controls() {
+        for attack in [Attack::Ahead, Attack::Lossless] {
+            let outcome = run(control, attack, &path(), SEED, RUN_MS);
+            ends(control, attack, &outcome, TransportErrorCode::PROTOCOL_VIOLATION);
+        }
+    }
+}
+
+#[test]
+fn ranges_that_are_none_end_the_connection() {
+    for (seed, control) in (1..).zip(controls()) {
+        let outcome = run(control, Attack::Absurd, &path(), seed, RUN_MS);
+        bounded(control, Attack::Absurd, &outcome);
+        let error = outcome.closed.map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("ACK") || error.contains("acked"), "{control}: {error}");
+    }
+}
+
+#[test]
+fn a_receiver_that_says_now_this_and_now_that_cannot_make_a_sender_run_away() {
+    for (seed, control) in (1..).zip(controls().chain(controls())) {
+        goes_on(control, Attack::Mixed, &run(control, Attack::Mixed, &path(), seed, RUN_MS));
+    }
+}
+
+#[test]
+fn paths_whose_rtt_and_mtu_leap_are_lived_through() {
+    // At 900 ms the RTT leaps to 340 ms and packets above 1300 bytes vanish, at 1600 ms it is over.
+    let leaping = Path { changes: vec![(900, 170, 1_300), (1_600, 20, 1_500)], ..path() };
+    for control in controls() {
+        let whole = run(control, Attack::Honest, &path(), SEED, 900).seen;
+        assert!(whole.mtu > 1_300, "{control}: no larger packets were found: {whole:?}");
+        let outcome = run(control, Attack::Honest, &leaping, SEED, 4_000);
+        goes_on(control, Attack::Honest, &outcome);
+        assert!(outcome.seen.acked > whole.acked + 100_000, "{control}: {outcome:?}");
+    }
+}
+
+const SEED: u64 = 7;
+/// Half a second of handshake and a second of lies.
+const RUN_MS: u64 = 1_500;
+/// Packets above the window: two for each probe timeout (RFC 9002 section 6.2.4), of which a second
+/// has few.
+const PROBES: u64 = 32;
+/// M-Start, which multiplies, adds up to 2.6 bytes per byte; all others one or less.
+const MOST_PER_BYTE: u64 = 3;
