@@ -4,6 +4,8 @@
 mod ends;
 #[path = "transfer/full_disk.rs"]
 mod full_disk;
+#[path = "transfer/lossy.rs"]
+mod lossy;
 #[path = "transfer/whole.rs"]
 mod whole;
 

@@ -12,6 +12,7 @@ use rustls::version::TLS13;
 use crate::certificate::{Fingerprint, Identity, Pinned};
 use crate::error::TransferError;
 use crate::message::ALPN;
+use crate::streams::streams_of;
 
 /// The shortest time after which a silent peer counts as gone.
 pub const MIN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -68,7 +69,9 @@ pub(crate) fn transport(timeout: Duration, window: u64) -> Result<TransportConfi
     // Three PINGs may be lost before silence means that nobody is there.
     transport.keep_alive_interval(Some(timeout / 4));
     transport.max_concurrent_bidi_streams(VarInt::from_u32(1));
-    transport.max_concurrent_uni_streams(VarInt::from_u32(1));
+    transport.max_concurrent_uni_streams(streams_of(window));
+    // What was written first is sent first: the receiver reads in this order.
+    transport.send_fairness(false);
     transport.datagram_receive_buffer_size(None);
     Ok(transport)
 }

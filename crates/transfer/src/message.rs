@@ -5,7 +5,7 @@
 //!   | -- Offer: name, size ------------> |
 //!   | <-- Accept: from, prefix --------- |   what it has, and its SHA-256
 //!   | -- Start: from ------------------> |   0 if the prefix is not that of the file
-//!   | == data, on a stream of its own => |
+//!   | == data, a mebibyte a stream ====> |   the last is shorter
 //!   | <-- Received: bytes -------------- |   now and then
 //!   | -- Done: bytes, sha256 ----------> |
 //!   | <-- Stored: bytes ---------------- |
@@ -97,10 +97,10 @@ fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
 }
 
 /// Of the protocol; both sides must have the same.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The protocol in TLS's negotiation (RFC 7301).
-pub(crate) const ALPN: &[u8] = b"firstflight-file/1";
+pub(crate) const ALPN: &[u8] = b"firstflight-file/2";
 
 /// A name of 255 bytes, each escaped, and then some.
 const LONGEST: usize = 16 * 1024;

@@ -12,11 +12,12 @@ use crate::Progress;
 use crate::certificate::{Fingerprint, Identity};
 use crate::endpoint::{self, machine};
 use crate::error::TransferError;
-use crate::failure::{Cause, DONE, GAVE_UP, SENDER, gave_up, lost, out_of_turn};
+use crate::failure::{DONE, GAVE_UP, SENDER, gave_up, lost, out_of_turn};
 use crate::hash::Sha256;
 use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
 use crate::partial::{Partial, partial_path};
 use crate::sink::{Sink, Store, Writing};
+use crate::streams::Incoming;
 
 /// Where to listen, and what to do with what comes.
 #[derive(Debug)]
@@ -327,17 +328,15 @@ impl Taking<'_> {
         say: &mut SendStream,
         progress: &watch::Sender<Progress>,
     ) -> Result<(), Missing> {
-        let lost = |error: ConnectionError| Missing::Lost(error.cause());
-        let mut data = self.connection.accept_uni().await.map_err(lost)?;
+        let mut data = Incoming::new(self.connection);
         let mut tick = interval(REPORT);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                chunk = data.read_chunk(usize::MAX, true) => {
-                    let chunk = chunk.map_err(|error| Missing::Lost(error.cause()))?;
-                    let Some(chunk) = chunk else { return Ok(()) };
-                    let length = chunk.bytes.len() as u64;
-                    if writing.to.send(chunk.bytes).await.is_err() {
+                bytes = data.next() => {
+                    let Some(bytes) = bytes.map_err(Missing::Lost)? else { return Ok(()) };
+                    let length = bytes.len() as u64;
+                    if writing.to.send(bytes).await.is_err() {
                         return Ok(()); // The thread says why.
                     }
                     progress.send_modify(|now| now.bytes += length);

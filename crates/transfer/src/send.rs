@@ -16,11 +16,12 @@ use crate::Progress;
 use crate::certificate::{Fingerprint, Identity, Pinned, SERVER_NAME};
 use crate::endpoint::{self, machine, send_window};
 use crate::error::TransferError;
-use crate::failure::{Cause, DONE, GAVE_UP, RECEIVER, gave_up, lost, out_of_turn};
+use crate::failure::{DONE, GAVE_UP, RECEIVER, gave_up, lost, out_of_turn};
 use crate::hash::Sha256;
 use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
 use crate::record::{Record, Watching};
 use crate::source::{Opened, Reading, Source, Whole};
+use crate::streams::{Outgoing, Unsent};
 
 /// What to send, where and how.
 #[derive(Debug)]
@@ -102,6 +103,8 @@ pub async fn send(
     let handshake = began.elapsed();
     let talk = Talk { connection: &connection, began, timeout: sending.timeout };
     let (mut ask, answers) = connection.open_bi().await.map_err(|error| talk.lost(error))?;
+    // Words overtake data. Refused only of a stream that is over.
+    let _ = ask.set_priority(1);
     let outcome = tokio::select! {
         outcome = talk.transfer(prepared, &mut ask, answers, progress) => outcome,
         () = &mut stop => Err(TransferError::Interrupted { kept: GO_ON.to_owned() }),
@@ -219,9 +222,8 @@ impl Talk<'_> {
         progress.send_replace(Progress { bytes: from, total: offer.size });
 
         let mut stored = tokio::spawn(follow(answers, progress));
-        let data = self.connection.open_uni().await.map_err(|error| self.lost(error))?;
         let whole = tokio::select! {
-            whole = self.pump(data, reading) => match whole {
+            whole = self.pump(reading) => match whole {
                 Ok(whole) => whole,
                 Err(Pumping::Failed(error)) => return Err(error),
                 // Why, it says over the other stream.
@@ -253,7 +255,8 @@ impl Talk<'_> {
     }
 
     /// Sends the data until the last byte is acknowledged.
-    async fn pump(&self, mut data: SendStream, mut reading: Reading) -> Result<Whole, Pumping> {
+    async fn pump(&self, mut reading: Reading) -> Result<Whole, Pumping> {
+        let mut data = Outgoing::new(self.connection);
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -265,11 +268,11 @@ impl Talk<'_> {
                 }
             };
             let Some(block) = block else { break };
-            let mut writing = std::pin::pin!(data.write_chunk(block));
+            let mut writing = std::pin::pin!(data.write(block));
             loop {
                 tokio::select! {
                     written = &mut writing => {
-                        written.map_err(|error| self.cause(error))?;
+                        written.map_err(|unsent| self.unsent(unsent))?;
                         break;
                     }
                     _ = look.tick() => self.follow_window(),
@@ -277,9 +280,7 @@ impl Talk<'_> {
             }
         }
         let whole = reading.end().await.map_err(Pumping::Failed)?;
-        // It was finished by nobody else, so this cannot fail.
-        let _ = data.finish();
-        data.stopped().await.map_err(|error| self.cause(error))?;
+        data.end().await.map_err(|unsent| self.unsent(unsent))?;
         Ok(whole)
     }
 
@@ -292,10 +293,10 @@ impl Talk<'_> {
         lost(RECEIVER, &error, self.timeout, GO_ON)
     }
 
-    fn cause(&self, error: impl Cause) -> Pumping {
-        match error.cause() {
-            Ok(error) => Pumping::Failed(self.lost(error)),
-            Err(_) => Pumping::Stopped,
+    fn unsent(&self, unsent: Unsent) -> Pumping {
+        match unsent {
+            Unsent::Lost(error) => Pumping::Failed(self.lost(error)),
+            Unsent::Stopped => Pumping::Stopped,
         }
     }
 

@@ -112,6 +112,19 @@ fn controls_of_ours_and_of_quinn_are_known_by_name() {
 }
 
 #[test]
+fn files_that_end_with_a_stream_or_just_before_or_behind_it_arrive() {
+    let place = Place::new();
+    for bytes in [1 << 20, (1 << 20) - 1, (2 << 20) + 1] {
+        let sent = content(bytes);
+        place.write("f", &sent);
+        let receiver = Receiver::new(&place, &["--dir", "in", "--force"]);
+        assert_eq!(receiver.send(&place, &["f"]).code, 0);
+        assert_eq!(receiver.running.end().code, 0);
+        assert!(fs::read(place.path("in/f")).unwrap() == sent, "{bytes} bytes: another content");
+    }
+}
+
+#[test]
 fn an_empty_file_is_a_file() {
     let place = Place::new();
     place.write("empty", "");
