@@ -3,8 +3,8 @@
 //!
 //! [`receive()`] listens, [`send()`] connects. They talk over one stream in both directions (see
 //! [`Offer`]), and the bytes go over others, a mebibyte each. Nobody who cannot show a certificate
-//! with the expected [`Fingerprint`] is talked to. What has arrived is kept under another name until
-//! the SHA-256 of all of it is right, and a transfer that broke off goes on where it stopped.
+//! with the expected [`Fingerprint`] is talked to. What has arrived is kept under another name
+//! until the SHA-256 of all of it is right, and a transfer that broke off goes on where it stopped.
 //!
 //! Flow control is kept out of the way, so that the congestion controller is what limits: the
 //! receiver announces a large window once, and the sender's buffer follows its cwnd.
