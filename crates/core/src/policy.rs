@@ -23,7 +23,8 @@ pub trait Observer {
     fn on_loss(&mut self, _loss: &Loss, _view: &View) {}
 
     /// The rate this policy's estimator believes the path has for the connection, if it keeps one.
-    /// A start-up's is put into [`View::eligible`], so that the avoidance need not keep it twice.
+    /// A start-up's is put into [`View::eligible`] before a loss is answered, so that the avoidance
+    /// need not keep it twice.
     fn eligible(&self) -> Option<Rate> {
         None
     }

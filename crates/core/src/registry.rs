@@ -86,12 +86,12 @@ macro_rules! policies {
                 delegate!($any: $($variant)*; self, policy => policy.on_handshake(view))
             }
 
-            #[inline]
+            #[inline(always)]
             fn on_sent(&mut self, sent: &Sent, view: &View) {
                 delegate!($any: $($variant)*; self, policy => policy.on_sent(sent, view))
             }
 
-            #[inline]
+            #[inline(always)]
             fn on_ack(&mut self, ack: &Ack, view: &View) {
                 delegate!($any: $($variant)*; self, policy => Observer::on_ack(policy, ack, view))
             }
@@ -157,7 +157,7 @@ macro_rules! startups {
                 delegate!(Self: $($variant)*; self, it => it.enter(why, view))
             }
 
-            #[inline]
+            #[inline(always)]
             fn step(&mut self, ack: &Ack, view: &View) -> Step {
                 delegate!(Self: $($variant)*; self, it => it.step(ack, view))
             }
@@ -177,7 +177,7 @@ macro_rules! avoidances {
                 delegate!(Self: $($variant)*; self, it => it.enter(view))
             }
 
-            #[inline]
+            #[inline(always)]
             fn step(&mut self, ack: &Ack, view: &View) -> Step {
                 delegate!(Self: $($variant)*; self, it => it.step(ack, view))
             }
@@ -186,6 +186,7 @@ macro_rules! avoidances {
                 delegate!(Self: $($variant)*; self, it => it.cut(loss, view))
             }
 
+            #[inline(always)]
             fn wants_reprobe(&self) -> bool {
                 delegate!(Self: $($variant)*; self, it => it.wants_reprobe())
             }

@@ -145,11 +145,10 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     }
 
     /// An ACK arrived.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, ack: &Ack) {
         self.observe(ack);
         self.startup.on_ack(ack, &self.view);
-        self.view.eligible = self.startup.eligible();
         self.avoidance.on_ack(ack, &self.view);
         if ack.marked > Bytes(0) {
             let (kind, flight) = (LossKind::Mark, ack.in_flight + ack.credited);
@@ -189,6 +188,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
             return false;
         }
         self.view.now = loss.now;
+        self.view.eligible = self.startup.eligible();
         self.startup.on_loss(loss, &self.view);
         self.avoidance.on_loss(loss, &self.view);
         let cwnd_before = self.view.window.cwnd;
@@ -299,6 +299,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         self.avoidance.gauges(report);
     }
 
+    #[inline(always)]
     fn observe(&mut self, ack: &Ack) {
         let view = &mut self.view;
         view.now = ack.now;
@@ -328,6 +329,7 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         }
     }
 
+    #[inline(always)]
     fn apply(&mut self, step: Step, ack: &Ack) {
         let old = self.view.window.cwnd;
         self.pace = step.pace;

@@ -57,7 +57,7 @@ pub struct View {
     /// Which policy decides.
     pub phase: Phase,
     /// What the start-up's estimator believes the path has for this connection, if it keeps one
-    /// ([`crate::policy::Observer::eligible`]); up to date with the ACK being processed.
+    /// ([`crate::policy::Observer::eligible`]); up to date whenever a loss is answered.
     pub eligible: Option<Rate>,
     /// Lost data is being repaired: the window does not grow.
     pub recovering: bool,
@@ -68,7 +68,8 @@ pub struct View {
 }
 
 impl Rtt {
-    pub(crate) const UNKNOWN: Self = Self {
+    /// Before the first sample.
+    pub const UNKNOWN: Self = Self {
         latest: Span(0),
         smoothed: Span(0),
         variation: Span(0),
@@ -76,7 +77,9 @@ impl Rtt {
         first: Span(0),
     };
 
-    pub(crate) fn observe(&mut self, sample: Span) {
+    /// Takes a sample in.
+    #[inline]
+    pub fn observe(&mut self, sample: Span) {
         self.latest = sample;
         self.min = self.min.min(sample);
         if self.first == Span(0) {

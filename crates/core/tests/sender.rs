@@ -322,7 +322,7 @@ struct Restless {
 }
 
 impl Observer for Restless {
-    fn on_ack(&mut self, _ack: &Ack, view: &View) {
+    fn on_loss(&mut self, _loss: &Loss, view: &View) {
         self.told = view.eligible;
     }
 
@@ -370,7 +370,8 @@ fn avoidance_can_ask_for_start_up_again() {
 fn the_avoidance_sees_what_the_start_up_estimates() {
     let mut bench = Bench::new(ThreeAcks::default(), Restless::default(), config(1_000));
     bench.fill().step().fill().step();
+    bench.lose(LossKind::Recovery);
     let mut told = 0;
     bench.sender.gauges(&mut |_, value| told = value);
-    assert_eq!(told, 1, "as of the ACK before the step that counts it");
+    assert_eq!(told, 2, "up to date when the loss is answered");
 }

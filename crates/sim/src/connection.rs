@@ -5,7 +5,8 @@ use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
 
 use crate::memory::Kept;
-use crate::run::{Fabric, Flow};
+use crate::path::Fabric;
+use crate::run::Flow;
 use crate::timer::{Timer, timer};
 
 impl Flow<'_> {

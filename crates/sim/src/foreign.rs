@@ -16,8 +16,8 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use crate::link::{Tie, serialisation};
 use crate::network::FlowSpec;
 use crate::outcome::FlowOutcome;
+use crate::path::Fabric;
 use crate::queue::{Event, Kind};
-use crate::run::Fabric;
 use crate::tcp::Counts;
 use crate::watch::{SenderState, Watch, Watched};
 

@@ -11,6 +11,7 @@ mod link;
 mod memory;
 mod network;
 mod outcome;
+mod path;
 mod queue;
 mod quick_start;
 mod random;

@@ -25,12 +25,21 @@ pub(crate) struct Link {
     /// Time without anything to send, until the newest packet came.
     idle_ns: u64,
     serial: Serialisation,
-    loss: Option<(u64, Pcg64Mcg)>,
-    drop_nth: Vec<u64>,
     end_of_run: u64,
-    /// Where routers are asked for rates. Boxed because few are.
+    /// Boxed because few links lose packets on purpose, and few routers are asked for rates.
+    losses: Option<Box<Losses>>,
     router: Option<Box<Router>>,
     totals: Totals,
+}
+
+/// Packets lost on purpose.
+#[derive(Debug)]
+struct Losses {
+    /// At random: so many parts per billion.
+    ppb: u64,
+    rng: Pcg64Mcg,
+    /// Those still to come of the chosen ones, the next one last.
+    nth: Vec<u64>,
 }
 
 /// What the buffer has room for.
@@ -72,27 +81,36 @@ struct Serialisation {
 }
 
 /// Which of an arrival and a departure that fall together comes first: departures up to this many
-/// nanoseconds after an arrival are over when it happens, with a negative number only those that
-/// long before it.
+/// nanoseconds after [`Tie::EARLY`] before an arrival are over when it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tie(i64);
+pub(crate) struct Tie(u64);
 
 impl Tie {
     /// At the same nanosecond the departure comes first.
-    pub(crate) const DEPARTURE_FIRST: Self = Self(0);
+    pub(crate) const DEPARTURE_FIRST: Self = Self(Self::EARLY);
 
     /// The departure comes first, and what falls together but for the rounding of times to whole
     /// nanoseconds falls together.
-    pub(crate) const ROUNDED_DEPARTURE_FIRST: Self = Self(ROUNDING_NS);
+    pub(crate) const ROUNDED_DEPARTURE_FIRST: Self = Self(Self::EARLY + ROUNDING_NS);
 
     /// The same with the arrival first.
-    pub(crate) const ROUNDED_ARRIVAL_FIRST: Self = Self(-ROUNDING_NS - 1);
+    pub(crate) const ROUNDED_ARRIVAL_FIRST: Self = Self(Self::EARLY - ROUNDING_NS - 1);
+
+    const EARLY: u64 = ROUNDING_NS + 1;
+
+    /// Departures until then are over when a packet arrives at `at`.
+    #[inline]
+    fn over_by(self, at: u64) -> u64 {
+        (at + self.0).saturating_sub(Self::EARLY)
+    }
 }
 
 impl Link {
     pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg, end_of_run: Instant) -> Self {
-        let mut drop_nth = spec.drop_nth.clone();
-        drop_nth.sort_unstable_by(|a, b| b.cmp(a));
+        let mut nth = spec.drop_nth.clone();
+        nth.sort_unstable_by(|a, b| b.cmp(a));
+        let loses = spec.loss_ppb > 0 || !nth.is_empty();
+        let losses = Losses { ppb: spec.loss_ppb, rng, nth };
         Self {
             delay: spec.delay,
             rate: spec.rate_bps.max(1),
@@ -102,9 +120,8 @@ impl Link {
             free_at: 0,
             idle_ns: 0,
             serial: Serialisation::default(),
-            loss: (spec.loss_ppb > 0).then_some((spec.loss_ppb, rng)),
-            drop_nth,
             end_of_run: end_of_run.0,
+            losses: loses.then(|| Box::new(losses)),
             router: None,
             totals: Totals::default(),
         }
@@ -123,9 +140,9 @@ impl Link {
     /// A packet of `bytes` arrives. Arrivals must come in order of time and within the run. Of a
     /// departure at the same nanosecond, or nearly, `tie` says whether it comes first. Returns when
     /// the packet reaches the far end, unless it is lost.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
-        self.release(at.0.saturating_add_signed(tie.0));
+        self.release(tie.over_by(at.0));
         if self.is_full(bytes) {
             self.totals.drops += 1;
             return None;
@@ -143,7 +160,9 @@ impl Link {
         if let Some(router) = &mut self.router {
             router.carry(at, bytes);
         }
-        if self.is_unlucky() {
+        if let Some(losses) = &mut self.losses
+            && losses.take(self.totals.packets)
+        {
             self.totals.losses += 1;
             return None;
         }
@@ -185,16 +204,17 @@ impl Link {
             }
         }
     }
+}
 
-    fn is_unlucky(&mut self) -> bool {
-        if self.drop_nth.last() == Some(&self.totals.packets) {
-            self.drop_nth.pop();
+impl Losses {
+    /// Whether the packet of this number is lost.
+    #[cold]
+    fn take(&mut self, number: u64) -> bool {
+        if self.nth.last() == Some(&number) {
+            self.nth.pop();
             return true;
         }
-        match &mut self.loss {
-            None => false,
-            Some((ppb, rng)) => rng.next_u64() % PARTS_PER_BILLION < *ppb,
-        }
+        self.ppb > 0 && self.rng.next_u64() % PARTS_PER_BILLION < self.ppb
     }
 }
 
@@ -243,7 +263,7 @@ fn unpack(packed: u64) -> (u64, u64) {
 /// A round trip takes up to eight delays that are each rounded to whole nanoseconds: over three
 /// links with the packet, over three with its ACK, one for SACK blocks, one for the remainder that
 /// a shared link carries on.
-const ROUNDING_NS: i64 = 8;
+const ROUNDING_NS: u64 = 8;
 
 /// The largest packet a link can carry, in bytes.
 pub(crate) const MAX_PACKET_BYTES: u64 = (1 << 18) - 1;

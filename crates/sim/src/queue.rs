@@ -110,7 +110,7 @@ impl Queue {
     }
 
     /// Adds an event to its lane, or to the heap if the lane already holds a later one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, lane: LaneId, event: Event) {
         let queue = &mut self.lanes[lane.0 as usize];
         let empty = queue.events.len() == 0;
@@ -168,7 +168,7 @@ impl Queue {
     }
 
     /// Leaf `leaf` now starts at `key`, earlier than before.
-    #[inline]
+    #[inline(never)]
     fn enter(&mut self, leaf: usize, key: u64) {
         if leaf == self.next {
             self.next_key = key;

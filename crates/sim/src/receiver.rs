@@ -35,6 +35,8 @@ pub(crate) struct Receiver {
     sack: Option<SackHistory>,
     every: u32,
     split: u32,
+    /// Whether there may be calm packets ([`Receiver::take_calm`]).
+    shortcuts: bool,
     /// What the last ACK acknowledged, where ACKs are split.
     acked: u32,
     hold: Span,
@@ -45,17 +47,24 @@ pub(crate) struct Receiver {
     /// The first packet that carries no payload to count: the SYN, if there is one.
     first_data: u32,
     end_of_run: Instant,
-    delivered: u32,
-    finish: Option<(u32, Option<Instant>)>,
+    /// Packets taken in after the run, in order.
+    late: u32,
+    /// Behind the last packet there is to come, and when that came.
+    end: u32,
+    finished_at: Option<Instant>,
+    /// The next packet in order only moves `next` on, and is answered at once.
+    calm: bool,
 }
 
 impl Receiver {
-    /// The receiver of a connection of `packets` data packets, greedy without.
+    /// The receiver of a connection of `packets` data packets, greedy without. With `shortcuts`
+    /// calm packets take their own way.
     pub(crate) fn new(
         endpoint: &Endpoint,
         syn: bool,
         packets: Option<u32>,
         end_of_run: Instant,
+        shortcuts: bool,
     ) -> Self {
         let first_data = u32::from(syn);
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Ns2Sack);
@@ -66,6 +75,7 @@ impl Receiver {
             sack: sack.then(SackHistory::default),
             every: endpoint.delayed_ack.max(1),
             split: endpoint.split_acks.max(1),
+            shortcuts,
             acked: first_data,
             hold: endpoint.delayed_ack_timeout,
             delay_repeated: endpoint.delay_repeated,
@@ -74,19 +84,26 @@ impl Receiver {
             deadline: None,
             first_data,
             end_of_run,
-            delivered: 0,
-            finish: packets.map(|packets| (first_data + packets, None)),
+            late: 0,
+            end: packets.map_or(u32::MAX, |packets| first_data + packets),
+            finished_at: None,
+            calm: false,
         }
+    }
+
+    /// Whether calm packets take their own way.
+    pub(crate) fn has_shortcuts(&self) -> bool {
+        self.shortcuts
     }
 
     /// Data packets delivered in order before the end of the run.
     pub(crate) fn delivered(&self) -> u32 {
-        self.delivered
+        (self.next - self.late).saturating_sub(self.first_data)
     }
 
     /// When the last packet of a sized flow arrived in order, if within the run.
     pub(crate) fn finished_at(&self) -> Option<Instant> {
-        self.finish.and_then(|(_, at)| at).filter(|at| *at <= self.end_of_run)
+        self.finished_at.filter(|at| *at <= self.end_of_run)
     }
 
     /// When the ACK that is held back must go, if one is.
@@ -100,13 +117,33 @@ impl Receiver {
         Some(self.answer(due))
     }
 
+    /// Packet `seq` arrives at `at`: the ACK it causes, if it is the next one, nothing is missing
+    /// and no ACK is ever held back, as with nearly every packet. Otherwise nothing has changed,
+    /// and [`Receiver::receive`] is to be called.
+    #[inline(always)]
+    pub(crate) fn take_calm(&mut self, seq: u32, at: Instant) -> Option<AckOut> {
+        if !self.calm || seq != self.next || at > self.end_of_run {
+            return None;
+        }
+        self.next = seq + 1;
+        if self.next == self.end {
+            self.finished_at = Some(at);
+        }
+        Some(AckOut { at, next: self.next, cause: seq, blocks: 0, parts: 1 })
+    }
+
     /// Packet `seq` arrives at `at`. Returns the ACK that the delayed-ACK timer had sent before it,
     /// and the ACK it causes.
-    #[inline]
     pub(crate) fn receive(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
+        let acks = self.receive_any(seq, at);
+        self.calm = self.shortcuts && self.every == 1 && self.split == 1 && self.early_count == 0;
+        acks
+    }
+
+    fn receive_any(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
         let overdue = if self.deadline.is_some() { self.on_timer(at) } else { None };
         let expected = self.take_in(seq, at) || self.is_repeated(seq);
-        if !expected || self.answers_each() || seq < self.first_data {
+        if !expected || self.every == 1 || seq < self.first_data {
             return (overdue, Some(self.answer(at)));
         }
         self.unacked += 1;
@@ -117,22 +154,8 @@ impl Receiver {
         (overdue, None)
     }
 
-    /// Every packet causes an ACK.
-    #[inline]
-    pub(crate) fn answers_each(&self) -> bool {
-        self.every == 1
-    }
-
-    /// The same where every packet causes an ACK: none is ever held back.
-    #[inline]
-    pub(crate) fn receive_and_answer(&mut self, seq: u32, at: Instant) -> AckOut {
-        self.take_in(seq, at);
-        self.answer(at)
-    }
-
     /// Packet `seq` arrives. Returns false if it is to be answered at once (RFC 5681 section 4.2):
     /// it is out of order or fills a gap.
-    #[inline]
     fn take_in(&mut self, seq: u32, at: Instant) -> bool {
         self.last_cause = seq;
         let in_order = seq == self.next;
@@ -146,12 +169,10 @@ impl Receiver {
     }
 
     /// Whether packet `seq` is the newest in order, come again, and may wait like the first.
-    #[inline]
     fn is_repeated(&self, seq: u32) -> bool {
         self.delay_repeated && seq + 1 == self.next && self.early_count == 0
     }
 
-    #[inline]
     fn answer(&mut self, at: Instant) -> AckOut {
         self.unacked = 0;
         self.deadline = None;
@@ -166,7 +187,6 @@ impl Receiver {
         if is_new { self.split } else { 1 }
     }
 
-    #[inline]
     fn sack_blocks(&mut self) -> u32 {
         let Some(history) = &self.sack else { return 0 };
         let nothing_early = self.early_count == 0;
@@ -188,21 +208,17 @@ impl Receiver {
         blocks
     }
 
-    #[inline]
     fn advance(&mut self, at: Instant) {
         let before = self.next;
         self.next += 1;
         while self.early_count > 0 && self.take_early(self.next) {
             self.next += 1;
         }
-        if at <= self.end_of_run {
-            self.delivered = self.next - self.first_data.min(self.next);
+        if at > self.end_of_run {
+            self.late += self.next - before;
         }
-        if let Some((end, when @ None)) = &mut self.finish
-            && before < *end
-            && self.next >= *end
-        {
-            *when = Some(at);
+        if before < self.end && self.next >= self.end {
+            self.finished_at.get_or_insert(at);
         }
     }
 
@@ -265,7 +281,7 @@ mod tests {
             recovery: Recovery::Sack,
             ..Endpoint::rfc(Bytes(1000))
         };
-        Receiver::new(&endpoint, false, Some(1000), Instant(u64::MAX))
+        Receiver::new(&endpoint, false, Some(1000), Instant(u64::MAX), true)
     }
 
     #[test]

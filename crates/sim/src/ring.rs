@@ -46,6 +46,7 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     #[cold]
+    #[inline(never)]
     fn grow(&mut self) {
         let capacity = self.slots.len();
         self.slots.rotate_left(self.head & (capacity - 1));

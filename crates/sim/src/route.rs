@@ -87,7 +87,10 @@ impl Route {
     /// long one.
     #[inline]
     pub(crate) fn back(&mut self, ack: &AckOut) -> Instant {
-        let at = ack.at + self.return_delay + self.block_delay * u64::from(ack.blocks);
+        let mut at = ack.at + self.return_delay;
+        if ack.blocks > 0 {
+            at = at + self.block_delay * u64::from(ack.blocks);
+        }
         self.last_ack = self.last_ack.max(at);
         self.last_ack
     }
@@ -95,7 +98,8 @@ impl Route {
     /// A new connection takes the route. What of the one before is still under way
     /// keeps its tag and means nothing to the new ends.
     pub(crate) fn renew(&mut self, spec: &FlowSpec, next: Next, end_of_run: Instant) {
-        self.receiver = Receiver::new(&spec.endpoint, next.syn, Some(next.packets), end_of_run);
+        let (packets, shortcuts) = (Some(next.packets), self.receiver.has_shortcuts());
+        self.receiver = Receiver::new(&spec.endpoint, next.syn, packets, end_of_run, shortcuts);
         self.syn_bytes = next.syn.then_some(spec.syn_bytes);
         self.last_ack = Instant(0);
         self.tag ^= LATER;
@@ -136,7 +140,7 @@ impl Route {
 
 /// Lays out all routes and the lanes their events wait in. Flows whose events come out of the same
 /// element after the same delay share a lane, because those are in order already.
-pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
+pub(crate) fn lay_out(network: &Network, shortcuts: bool) -> (Vec<Route>, Queue) {
     let mut lanes: HashMap<LaneKey, usize> = HashMap::new();
     let mut feeders = vec![0_u32; network.links.len()];
     for path in network.flows.iter().map(|f| &f.path).chain(network.udp.iter().map(|u| &u.path)) {
@@ -180,6 +184,7 @@ pub(crate) fn lay_out(network: &Network) -> (Vec<Route>, Queue) {
                     spec.endpoint.syn,
                     spec.packets,
                     end_of_run,
+                    shortcuts,
                 ),
                 ack_lane,
                 access,

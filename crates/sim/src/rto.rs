@@ -1,6 +1,7 @@
 //! The retransmission timer (RFC 6298), with ns-2's coarse clock as a variant.
 
 use firstflight_core::units::{Instant, Span};
+use firstflight_core::view::Rtt;
 
 /// Constants of the timer.
 #[derive(Clone, Copy, Debug)]
@@ -20,20 +21,34 @@ pub struct RtoRules {
     pub phase: Span,
 }
 
-/// The timer of one connection.
+/// The timer of one connection. What it takes from the connection's RTT it works out when it is
+/// asked, because most deadlines only move away and are never asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Rto {
     rules: RtoRules,
-    /// Smoothed RTT and its variation: nanoseconds, or ticks times 8 and times 4.
+    /// When the timer was started last; `None` while it is off.
+    since: Option<Instant>,
+    /// No timeout is shorter.
+    least: Span,
+    backoff: u64,
+    /// Samples of its own, where the connection's RTT lacks one that RFC 6298 would take.
+    own: Option<Box<Rtt>>,
+    ticks: Ticks,
+}
+
+/// ns-2's estimator: whole ticks, one segment timed at a time.
+#[derive(Clone, Copy, Debug)]
+struct Ticks {
+    /// Smoothed RTT and its variation, in ticks times 8 and times 4.
     smoothed: u64,
     variation: u64,
     base: Span,
-    backoff: u64,
+    /// The timeout when the timer was started last.
+    timeout: Span,
     /// The segment being timed, and since when.
     timed: Option<(u32, Instant)>,
     /// One past the highest segment ever timed.
     timed_up_to: u32,
-    deadline: Option<Instant>,
 }
 
 impl RtoRules {
@@ -50,29 +65,44 @@ impl RtoRules {
 
 impl Rto {
     pub(crate) fn new(rules: RtoRules) -> Self {
-        // ns-2.35 begins with a variation of 12 s, which its first sample replaces.
-        Self {
-            rules,
+        let ticks = Ticks {
+            // ns-2.35 begins with a variation of 12 s, which its first sample replaces.
             smoothed: 0,
             variation: 0,
             base: rules.initial,
-            backoff: 1,
+            timeout: Span(0),
             timed: None,
             timed_up_to: 0,
-            deadline: None,
-        }
+        };
+        let least = rules.min.min(rules.max);
+        Self { rules, since: None, least, backoff: 1, own: None, ticks }
     }
 
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.deadline
+    /// Whether the timer runs.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// When the timer fires, for a connection whose RTT is `rtt`.
+    pub(crate) fn deadline(&self, rtt: &Rtt) -> Option<Instant> {
+        let timeout = if self.rules.ticks { self.ticks.timeout } else { self.timeout(rtt) };
+        self.since.map(|since| since + timeout)
+    }
+
+    /// The timer does not fire before this time, whatever the RTT is.
+    #[inline]
+    pub(crate) fn earliest(&self) -> Option<Instant> {
+        self.since.map(|since| since + self.least)
     }
 
     /// A segment left for the first time.
     #[inline]
     pub(crate) fn on_sent(&mut self, seq: u32, now: Instant) {
-        if self.rules.ticks && self.timed.is_none() && seq >= self.timed_up_to {
-            self.timed = Some((seq, now));
-            self.timed_up_to = seq + 1;
+        let ticks = &mut self.ticks;
+        if self.rules.ticks && ticks.timed.is_none() && seq >= ticks.timed_up_to {
+            ticks.timed = Some((seq, now));
+            ticks.timed_up_to = seq + 1;
         }
     }
 
@@ -80,19 +110,32 @@ impl Rto {
     #[inline]
     pub(crate) fn on_acked(&mut self, una: u32, now: Instant, sample: Option<Span>) {
         if self.rules.ticks {
-            if let Some((_, since)) = self.timed.take_if(|(seq, _)| *seq < una) {
+            if let Some((_, since)) = self.ticks.timed.take_if(|(seq, _)| *seq < una) {
                 self.backoff = 1;
-                self.observe_ticks(since, now);
+                self.ticks.observe(&self.rules, since, now);
             }
         } else if let Some(sample) = sample {
-            self.backoff = 1;
-            self.observe(sample);
+            self.on_sample(sample);
         }
+    }
+
+    /// The same with a sample and without ticks.
+    #[inline(always)]
+    pub(crate) fn on_sample(&mut self, sample: Span) {
+        self.backoff = 1;
+        if let Some(own) = &mut self.own {
+            own.observe(sample);
+        }
+    }
+
+    /// The first sample is one that the connection's RTT does not take.
+    pub(crate) fn keep_own(&mut self) {
+        self.own = Some(Box::new(Rtt::UNKNOWN));
     }
 
     /// Segments below `una` are acknowledged by a partial ACK, which ns-2 does not sample.
     pub(crate) fn on_partially_acked(&mut self, una: u32) {
-        if self.rules.ticks && self.timed.take_if(|(seq, _)| *seq < una).is_some() {
+        if self.rules.ticks && self.ticks.timed.take_if(|(seq, _)| *seq < una).is_some() {
             self.backoff = 1;
         }
     }
@@ -100,7 +143,10 @@ impl Rto {
     /// Starts the timer, or starts it again.
     #[inline]
     pub(crate) fn restart(&mut self, now: Instant) {
-        self.deadline = Some(now + self.timeout());
+        self.since = Some(now);
+        if self.rules.ticks {
+            self.ticks.timeout = self.backed_off(self.ticks.base);
+        }
     }
 
     /// Progress: the next timeout is not backed off.
@@ -109,48 +155,49 @@ impl Rto {
     }
 
     pub(crate) fn cancel(&mut self) {
-        self.deadline = None;
+        self.since = None;
     }
 
     /// What was being timed has been retransmitted (Karn).
     pub(crate) fn forget_timed(&mut self) {
-        self.timed = None;
+        self.ticks.timed = None;
     }
 
     /// Doubles the timeout (RFC 6298 section 5.5).
-    pub(crate) fn back_off(&mut self) {
-        if self.backoff < 64 || self.timeout() < self.rules.max {
+    pub(crate) fn back_off(&mut self, rtt: &Rtt) {
+        if self.backoff < 64 || self.timeout(rtt) < self.rules.max {
             self.backoff *= 2;
         }
         if self.rules.ticks && self.backoff > 8 {
             // ns-2.35 distrusts its estimate after four timeouts and keeps it as variation only.
-            self.variation += self.smoothed >> 3;
-            self.smoothed = 0;
+            self.ticks.variation += self.ticks.smoothed >> 3;
+            self.ticks.smoothed = 0;
         }
     }
 
-    pub(crate) fn timeout(&self) -> Span {
-        let base = self.base.max(self.rules.min);
+    /// The timeout as it would be now (RFC 6298 section 2).
+    fn timeout(&self, rtt: &Rtt) -> Span {
+        if self.rules.ticks {
+            return self.backed_off(self.ticks.base);
+        }
+        let rtt = self.own.as_deref().unwrap_or(rtt);
+        if rtt.first == Span(0) {
+            return self.backed_off(self.rules.initial);
+        }
+        self.backed_off(rtt.smoothed + (rtt.variation * 4).max(self.rules.granularity))
+    }
+
+    fn backed_off(&self, base: Span) -> Span {
+        let base = base.max(self.rules.min);
         (base * self.backoff).min(self.rules.max).max(self.rules.granularity * 2)
     }
+}
 
-    fn observe(&mut self, sample: Span) {
-        if self.smoothed == 0 {
-            self.smoothed = sample.0;
-            self.variation = sample.0 / 2;
-        } else {
-            let error = self.smoothed.abs_diff(sample.0);
-            self.variation = self.variation - self.variation / 4 + error / 4;
-            self.smoothed = self.smoothed - self.smoothed / 8 + sample.0 / 8;
-        }
-        let margin = (self.variation * 4).max(self.rules.granularity.0);
-        self.base = Span(self.smoothed + margin);
-    }
-
+impl Ticks {
     /// ns-2.35's `rtt_update`: the clock ticks, and the sample is the number of ticks seen.
-    fn observe_ticks(&mut self, since: Instant, now: Instant) {
-        let tick = self.rules.granularity.0.max(1);
-        let phase = (since.0 + self.rules.phase.0) % tick;
+    fn observe(&mut self, rules: &RtoRules, since: Instant, now: Instant) {
+        let tick = rules.granularity.0.max(1);
+        let phase = (since.0 + rules.phase.0) % tick;
         let sample = (((now.0 - since.0) + phase) / tick).max(1);
         if self.smoothed == 0 {
             self.smoothed = sample << 3;

@@ -2,35 +2,35 @@
 //!
 //! What nobody else can disturb is computed ahead instead of waiting for an event of its own: a
 //! link that one flow alone feeds, the receiver's access link, the receiver. So a flow alone on its
-//! bottleneck costs one event per packet, its ACK. [`Pace::EveryHop`] turns that off; results are
-//! the same, which a test holds.
+//! bottleneck costs one event per packet, its ACK. Where nothing is lost or held back, both ends of
+//! a flow take short ways (`tcp/calm.rs`, [`Receiver::take_calm`]). [`Pace::EveryHop`] turns all of
+//! that off; results are the same, which a test holds.
+//!
+//! [`Receiver::take_calm`]: crate::receiver::Receiver::take_calm
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use firstflight_core::policy::Startup as _;
-use firstflight_core::units::{Instant, Rate, Span};
+use firstflight_core::units::Instant;
 
 use crate::files::FileSource;
 use crate::foreign::{Ends, ForeignFlow};
-use crate::link::{Link, Tie};
-use crate::memory::Memory;
 use crate::network::{FlowSpec, Network};
-use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
-use crate::queue::{Event, Kind, Queue};
+use crate::outcome::{FlowOutcome, Outcome};
+use crate::path::{Fabric, FlowPath, FlowWire, unpack};
+use crate::queue::{Event, Kind};
 use crate::random::stream;
-use crate::receiver::AckOut;
-use crate::route::{Hop, Route, lay_out};
-use crate::tcp::{PART, Tcp, Wire};
+use crate::route::{Route, lay_out};
+use crate::tcp::Tcp;
 use crate::timer::{Timer, timer};
 use crate::udp::UdpSource;
 use crate::watch::Watch;
 
-/// Whether elements nobody else can disturb act ahead of time.
+/// Whether elements nobody else can disturb act ahead of time, and calm ends take short ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// They do: the fast way.
     Ahead,
-    /// Every packet waits for an event at every shared link.
+    /// Every packet waits for an event at every shared link, every ACK takes the way of any.
     EveryHop,
 }
 
@@ -94,34 +94,15 @@ pub(crate) struct Flow<'a> {
     timer_at: u64,
 }
 
-pub(crate) struct FlowPath {
-    pub(crate) id: u16,
-    pub(crate) route: Route,
-    pub(crate) watch: Watch,
-    /// What is left of the rate the connection's SYN asks the routers for; 0 if it does not ask.
-    pub(crate) asked_bps: u64,
-}
-
-/// What flows share.
-pub(crate) struct Fabric {
-    links: Vec<Link>,
-    pub(crate) queue: Queue,
-    queues_over_time: Vec<Vec<(Instant, u64)>>,
-    sample_every: Option<Span>,
-    ahead: bool,
-    pub(crate) end: Instant,
-    pub(crate) memory: Memory,
-}
-
 impl<'a> Engine<'a> {
     fn new(network: &'a Network, foreign: Vec<(usize, Box<dyn Ends + 'a>)>, pace: Pace) -> Self {
-        let (routes, queue) = lay_out(network);
+        let (routes, queue) = lay_out(network, pace == Pace::Ahead);
         let files = |id: usize, spec: &'a FlowSpec| {
             let rng = stream(network.seed, FILES_STREAM + id as u64);
             spec.files.map(|files| Box::new(FileSource::new(spec, files, rng)))
         };
         let flow = |(id, (spec, route)): (usize, (&'a FlowSpec, Route))| Flow {
-            tcp: Tcp::new(spec),
+            tcp: Tcp::new(spec, pace == Pace::Ahead),
             spec,
             files: files(id, spec),
             ends: spec.files.is_some() || spec.packets.is_some(),
@@ -133,22 +114,7 @@ impl<'a> Engine<'a> {
             },
             timer_at: u64::MAX,
         };
-        let end = Instant(0) + network.duration;
-        let mut fabric = Fabric {
-            links: (0_u64..)
-                .zip(&network.links)
-                .map(|(id, spec)| Link::new(spec, stream(network.seed, id), end))
-                .collect(),
-            queue,
-            queues_over_time: vec![Vec::new(); network.links.len()],
-            sample_every: network.sample_every,
-            ahead: pace == Pace::Ahead,
-            end,
-            memory: Memory::new(&network.flows),
-        };
-        for flow in network.flows.iter().filter(|flow| flow.startup.asks().is_some()) {
-            flow.path.iter().for_each(|link| fabric.links[*link].watch_load());
-        }
+        let mut fabric = Fabric::new(network, queue, pace == Pace::Ahead);
         let foreign = foreign_flows(network, foreign);
         foreign.iter().for_each(|flow| flow.schedule(&mut fabric));
         for (id, spec) in network.flows.iter().enumerate() {
@@ -169,7 +135,7 @@ impl<'a> Engine<'a> {
             fabric,
             udp: network.udp.iter().map(UdpSource::new).collect(),
             foreign,
-            end,
+            end: Instant(0) + network.duration,
             events: 0,
         }
     }
@@ -202,7 +168,7 @@ impl<'a> Engine<'a> {
         match event.kind() {
             Kind::Arrive => {
                 let (seq, hop) = unpack(event.payload);
-                flow.path.arrive(fabric, hop as usize, seq, now);
+                flow.path.arrive_now(fabric, hop as usize, seq, now);
             }
             Kind::Ack => {
                 let (next, cause) = unpack(event.payload);
@@ -226,12 +192,7 @@ impl<'a> Engine<'a> {
             let place = foreign.flow;
             flows[place] = foreign.outcome();
         }
-        let links = self.fabric.links.into_iter().zip(self.fabric.queues_over_time);
-        Outcome {
-            flows,
-            links: links.map(|(l, series)| LinkOutcome { totals: l.totals(), series }).collect(),
-            events: self.events,
-        }
+        Outcome { flows, links: self.fabric.outcome(), events: self.events }
     }
 }
 
@@ -285,6 +246,13 @@ impl Flow<'_> {
     #[inline]
     fn settle(&mut self, now: Instant, fabric: &mut Fabric) {
         self.path.watch.look(now, &self.tcp);
+        if !self.tcp.sleeps_until(Instant(self.timer_at)) {
+            self.set_timer(now, fabric);
+        }
+    }
+
+    #[inline(never)]
+    fn set_timer(&mut self, now: Instant, fabric: &mut Fabric) {
         let Some(deadline) = self.tcp.deadline() else { return };
         let at = deadline.max(now);
         if at.0 < self.timer_at {
@@ -316,146 +284,6 @@ impl Flow<'_> {
             gauge_names: watch.gauge_names,
         }
     }
-}
-
-impl FlowPath {
-    /// Packet `seq` reaches the shared link of `hop` at `at`, which is now or, where nobody can
-    /// interfere, later.
-    #[inline]
-    fn arrive(&mut self, fabric: &mut Fabric, mut hop: usize, seq: u32, mut at: Instant) {
-        loop {
-            let Hop { link, tie, .. } = self.route.hops[hop];
-            if self.asked_bps > 0 && self.route.is_syn(seq) {
-                self.asked_bps = fabric.links[link].approve(at, self.asked_bps);
-            }
-            let bytes = self.route.bytes(seq);
-            let Some(far_end) = fabric.arrive(link, at, bytes, tie) else {
-                self.watch.on_drop(at);
-                return;
-            };
-            hop += 1;
-            at = far_end;
-            if hop == self.route.hops.len() {
-                return self.deliver(fabric, seq, at);
-            }
-            if !self.may_go_on(fabric, hop, seq, at) {
-                return;
-            }
-        }
-    }
-
-    /// Whether the arrival at a link can be handled at once; otherwise it becomes an event, or is
-    /// forgotten because the run ends before it.
-    #[inline]
-    fn may_go_on(&self, fabric: &mut Fabric, hop: usize, seq: u32, at: Instant) -> bool {
-        if at > fabric.end {
-            return false;
-        }
-        let target = self.route.hops[hop];
-        let event = Event::new(at, Kind::Arrive, self.id, pack(seq, hop as u32));
-        if fabric.ahead && (target.exclusive || fabric.queue.would_be_next(event)) {
-            return true;
-        }
-        fabric.queue.push(target.lane, event);
-        false
-    }
-
-    #[inline]
-    fn deliver(&mut self, fabric: &mut Fabric, tagged: u32, at: Instant) {
-        let at = self.route.leave(at, tagged);
-        let Some(seq) = self.route.untagged(tagged) else { return };
-        if self.route.receiver.answers_each() {
-            let ack = self.route.receiver.receive_and_answer(seq, at);
-            return self.send_ack(fabric, ack);
-        }
-        let held_before = self.route.receiver.deadline();
-        let (overdue, own) = self.route.receiver.receive(seq, at);
-        // Not a loop over both: collecting them would copy each ACK through memory.
-        if let Some(ack) = overdue {
-            self.send_ack(fabric, ack);
-        }
-        if let Some(ack) = own {
-            self.send_ack(fabric, ack);
-        }
-        let held = self.route.receiver.deadline();
-        if held != held_before
-            && let Some(due) = held
-        {
-            fabric.queue.push_stray(timer(due, self.id as usize, Timer::DelayedAck));
-        }
-    }
-
-    #[inline]
-    fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
-        let at = self.route.back(&ack);
-        let next = self.route.tagged(ack.next);
-        for _ in 1..ack.parts {
-            let part = Event::new(at, Kind::Ack, self.id, pack(next, ack.cause | PART));
-            fabric.queue.push(self.route.ack_lane, part);
-        }
-        let event = Event::new(at, Kind::Ack, self.id, pack(next, ack.cause));
-        fabric.queue.push(self.route.ack_lane, event);
-    }
-}
-
-impl Fabric {
-    #[inline]
-    pub(crate) fn arrive(
-        &mut self,
-        link: usize,
-        at: Instant,
-        bytes: u64,
-        tie: Tie,
-    ) -> Option<Instant> {
-        let far_end = self.links[link].arrive(at, bytes, tie);
-        if let (Some(every), Some(_)) = (self.sample_every, far_end) {
-            self.sample(link, at, every);
-        }
-        far_end
-    }
-
-    #[cold]
-    fn sample(&mut self, link: usize, at: Instant, every: Span) {
-        let held = self.links[link].packets_held();
-        let series = &mut self.queues_over_time[link];
-        let bucket = Instant(at.0 - at.0 % every.0.max(1));
-        match series.last_mut() {
-            Some((last, most)) if *last == bucket => *most = (*most).max(held),
-            _ => series.push((bucket, held)),
-        }
-    }
-}
-
-/// A flow's sender sees its path as a wire.
-struct FlowWire<'a> {
-    now: Instant,
-    path: &'a mut FlowPath,
-    fabric: &'a mut Fabric,
-}
-
-impl Wire for FlowWire<'_> {
-    #[inline]
-    fn transmit(&mut self, seq: u32) {
-        let seq = self.path.route.tagged(seq);
-        let at = self.path.route.enter(self.now, seq);
-        if self.path.may_go_on(self.fabric, 0, seq, at) {
-            self.path.arrive(self.fabric, 0, seq, at);
-        }
-    }
-
-    fn granted(&mut self) -> Option<Rate> {
-        let granted = std::mem::take(&mut self.path.asked_bps);
-        let bps = self.path.route.payload_bps(granted);
-        (granted > 0).then(|| Rate::from_bits_per_second(bps))
-    }
-}
-
-fn pack(high: u32, low: u32) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
-}
-
-fn unpack(payload: u64) -> (u32, u32) {
-    ((payload >> 32) as u32, payload as u32)
 }
 
 /// Streams of sources of files begin here; below are the links' and the starts of flows.

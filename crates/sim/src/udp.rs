@@ -4,8 +4,8 @@ use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
 
 use crate::link::Tie;
 use crate::network::UdpSpec;
+use crate::path::Fabric;
 use crate::queue::{Event, Kind};
-use crate::run::Fabric;
 
 /// A source while the simulation runs.
 pub(crate) struct UdpSource<'a> {

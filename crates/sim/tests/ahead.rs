@@ -5,7 +5,7 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use common::{flow, link, network};
-use firstflight_core::registry::AnyStartup;
+use firstflight_core::registry::{AnyAvoidance, AnyStartup, partner};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     Buffer, FilesSpec, FlowSpec, LinkSpec, Network, Outcome, Pace, Recovery, UdpSpec, Uniform,
@@ -46,8 +46,9 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         Recovery::Ns2Sack,
         Recovery::Ns2Vegas,
     ]);
-    // Bursts, pacing, jumps.
-    let startups = prop::sample::select(vec!["slow-start", "paced", "afstart", "packet-pair"]);
+    // Bursts, pacing, jumps, estimates.
+    let startups =
+        prop::sample::select(vec!["slow-start", "paced", "afstart", "packet-pair", "astart"]);
     let one = (
         0..links,
         recoveries,
@@ -67,11 +68,12 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         let path: Vec<usize> = (first..links).collect();
         let mut flow = flow(&path, back, recovery);
         flow.startup = AnyStartup::by_name(startup).unwrap();
+        flow.avoidance = AnyAvoidance::by_name(partner(startup).unwrap()).unwrap();
         flow.start = Instant(start * 1_000_000);
         flow.packets = packets;
         flow.endpoint.delayed_ack = every;
         flow.endpoint.syn = syn;
-        flow.endpoint.rto.ticks = syn;
+        flow.endpoint.rto.ticks = back % 3 == 0;
         flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
         flow.access_delay = Span::from_millis(access_delay);
         flow.access_rate_bps = access_rate * 1_000_000;
@@ -104,7 +106,7 @@ fn networks() -> impl Strategy<Value = Network> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 300,
+        cases: 1000,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

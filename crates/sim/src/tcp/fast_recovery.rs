@@ -33,6 +33,11 @@ impl FastRecovery {
         if self.active { self.cwnd + u64::from(self.inflation) * mss } else { cwnd }
     }
 
+    /// Nothing is being repaired.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.active
+    }
+
     /// A timeout ends recovery.
     pub(super) fn abort<S, A>(&mut self, core: &mut Sender<S, A>)
     where

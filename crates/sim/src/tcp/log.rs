@@ -45,6 +45,13 @@ impl SendLog {
         self.words[seq as usize & self.mask] = now.0 << MARK_BITS | kept | Mark::RESENT.0;
     }
 
+    /// When packet `seq` left, if it has no mark.
+    #[inline]
+    pub(crate) fn sent_once_at(&self, seq: u32) -> Option<Instant> {
+        let word = self.words[seq as usize & self.mask];
+        (word & MARKS == 0).then_some(Instant(word >> MARK_BITS))
+    }
+
     #[inline]
     pub(crate) fn sent_at(&self, seq: u32) -> Instant {
         Instant(self.words[seq as usize & self.mask] >> MARK_BITS)
@@ -64,6 +71,8 @@ impl SendLog {
         self.words[seq as usize & self.mask] &= !mark.0;
     }
 
+    #[cold]
+    #[inline(never)]
     fn grow(&mut self, una: u32, seq: u32) {
         let capacity = ((seq - una) as usize + 1).next_power_of_two() * 2;
         let mut words = vec![0; capacity];
@@ -75,4 +84,5 @@ impl SendLog {
 }
 
 const MARK_BITS: u32 = 4;
+const MARKS: u64 = (1 << MARK_BITS) - 1;
 const FIRST_CAPACITY: usize = 64;

@@ -3,6 +3,7 @@
 //! Mechanism only: how large the window is, the core's [`Sender`] decides. How lost packets are
 //! found and repaired stands in one file per kind of recovery.
 
+mod calm;
 mod fast_recovery;
 mod log;
 mod ns2_sack;
@@ -79,6 +80,9 @@ pub(crate) struct Tcp {
     rto: Rto,
     log: SendLog,
     counts: Counts,
+    /// Whether ACKs may be calm at all, and how many packets the next calm one may cover.
+    shortcuts: bool,
+    calm_packets: u32,
     /// With pacing: when the next packet may leave.
     next_departure: Instant,
 }
@@ -94,12 +98,12 @@ enum Repair {
 }
 
 impl Tcp {
-    /// The first connection of a flow.
-    pub(crate) fn new(spec: &FlowSpec) -> Self {
-        Self::with(spec, spec.endpoint.syn)
+    /// The first connection of a flow; `shortcuts` lets calm ACKs take their own way ([`calm`]).
+    pub(crate) fn new(spec: &FlowSpec, shortcuts: bool) -> Self {
+        Self::with(spec, spec.endpoint.syn, shortcuts)
     }
 
-    fn with(spec: &FlowSpec, syn: bool) -> Self {
+    fn with(spec: &FlowSpec, syn: bool, shortcuts: bool) -> Self {
         let endpoint = spec.endpoint.clone();
         let mss = spec.payload_bytes;
         let late = endpoint.rules.late_initial_window;
@@ -134,13 +138,15 @@ impl Tcp {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
+            shortcuts,
+            calm_packets: 0,
             next_departure: Instant(0),
         }
     }
 
     /// A new connection of the same source; it goes on counting where this one is.
     pub(crate) fn successor(&self, spec: &FlowSpec, next: Next) -> Self {
-        let fresh = Self::with(spec, next.syn);
+        let fresh = Self::with(spec, next.syn, self.shortcuts);
         let limit = next.packets.saturating_add(fresh.first_data);
         Self { limit, counts: self.counts, ..fresh }
     }
@@ -180,39 +186,56 @@ impl Tcp {
     /// it.
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
+        if !self.on_calm_ack(now, next, cause, wire) {
+            self.on_any_ack(now, next, cause, wire);
+        }
+    }
+
+    /// An ACK that may need anything.
+    #[inline(never)]
+    fn on_any_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         if self.una < self.first_data {
             self.on_handshake(now, next, wire);
-            return;
-        }
-        if cause & PART != 0 {
+        } else if cause & PART != 0 {
             self.on_part(now, next, wire);
-            return;
+        } else {
+            match self.repair {
+                Repair::FastRecovery(_) => self.fast_recovery_ack(now, next, wire),
+                Repair::Sack(_) => self.sack_ack(now, next, cause, wire),
+                Repair::Ns2Sack(_) => self.ns2_sack_ack(now, next, cause, wire),
+                Repair::Ns2Vegas(_) => self.ns2_vegas_ack(now, next, wire),
+            }
         }
-        match self.repair {
-            Repair::FastRecovery(_) => self.fast_recovery_ack(now, next, wire),
-            Repair::Sack(_) => self.sack_ack(now, next, cause, wire),
-            Repair::Ns2Sack(_) => self.ns2_sack_ack(now, next, cause, wire),
-            Repair::Ns2Vegas(_) => self.ns2_vegas_ack(now, next, wire),
-        }
+        self.calm_packets = self.calm_packets();
     }
 
     /// The retransmission timer fires, if it is still due. Also resumes a paced sender.
     pub(crate) fn on_timer(&mut self, now: Instant, wire: &mut impl Wire) {
-        if self.rto.deadline().is_some_and(|deadline| deadline <= now) {
+        if self.rto_deadline().is_some_and(|deadline| deadline <= now) {
             self.on_timeout(now, wire);
         } else if self.core.pace().is_some() && self.next_departure <= now {
             self.resume(now, wire);
         }
+        self.calm_packets = self.calm_packets();
     }
 
     /// When [`Tcp::on_timer`] must be called next.
-    #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let rto = self.rto.deadline();
+        let rto = self.rto_deadline();
         if self.core.pace().is_none() || !self.waits_for_pace() {
             return rto;
         }
         Some(rto.map_or(self.next_departure, |rto| rto.min(self.next_departure)))
+    }
+
+    /// Whether nothing is due before `at`; may say no although it is so.
+    #[inline]
+    pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
+        self.core.pace().is_none() && self.rto.earliest().is_none_or(|earliest| at <= earliest)
+    }
+
+    fn rto_deadline(&self) -> Option<Instant> {
+        self.rto.deadline(&self.core.view().rtt)
     }
 
     /// The congestion controller.
@@ -252,13 +275,15 @@ impl Tcp {
             }
         }
         (self.una, self.nxt) = (next, self.nxt.max(next));
+        if self.log.has(0, Mark::RESENT) || unseen {
+            self.rto.keep_own();
+        }
         self.rto.on_acked(next, now, Some(sample));
         self.rto.cancel();
         self.send_window(now, 0, wire);
     }
 
     /// Data up to `next` is newly acknowledged: timer, RTT, window.
-    #[inline]
     fn new_ack(&mut self, now: Instant, next: u32) {
         let newly = next - self.una;
         let sample = self.rtt_sample(now, next);
@@ -271,7 +296,7 @@ impl Tcp {
         self.tell_core(now, newly, credited, sample);
     }
 
-    #[inline]
+    #[inline(never)]
     fn tell_core(&mut self, now: Instant, newly: u32, credited: u32, sample: Option<Span>) {
         let told = if newly > 0 { std::mem::take(&mut self.told_ahead) } else { Bytes(0) };
         let ack = Ack {
@@ -297,7 +322,6 @@ impl Tcp {
 
     /// Packets a cumulative ACK for `newly` tells of beyond those duplicates told of: algorithm of
     /// the Westwood ACK credit, where a filled hole counts itself only.
-    #[inline]
     fn credit(&mut self, newly: u32) -> u32 {
         if self.credited_ahead == 0 || newly == 1 {
             return newly;
@@ -314,7 +338,6 @@ impl Tcp {
     }
 
     /// Restarts the timer while anything is outstanding (RFC 6298 sections 5.2, 5.3).
-    #[inline]
     fn rearm(&mut self, now: Instant) {
         if self.nxt > self.una || self.una < self.max {
             self.rto.restart(now);
@@ -333,7 +356,6 @@ impl Tcp {
         }
     }
 
-    #[inline]
     fn has_room(&self) -> bool {
         self.has_room_in(self.window())
     }
@@ -348,7 +370,6 @@ impl Tcp {
 
     /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not
     /// change the window.
-    #[inline]
     fn send_window(&mut self, now: Instant, burst: u32, wire: &mut impl Wire) {
         let mut sent = 0;
         let window = self.window();
@@ -389,14 +410,13 @@ impl Tcp {
         true
     }
 
-    #[inline]
     fn transmit_next(&mut self, now: Instant, wire: &mut impl Wire) {
         let seq = self.nxt;
         self.nxt += 1;
         self.transmit(seq, now, wire);
     }
 
-    #[inline]
+    #[inline(never)]
     fn transmit(&mut self, seq: u32, now: Instant, wire: &mut impl Wire) {
         let idle = self.una == self.max;
         let data = u64::from(seq >= self.first_data);
@@ -413,7 +433,7 @@ impl Tcp {
                 self.core.on_sent(&Sent { now, bytes, in_flight });
             }
         }
-        if idle || self.rto.deadline().is_none() {
+        if idle || !self.rto.is_on() {
             self.rto.restart(now);
         }
         wire.transmit(seq);
@@ -442,7 +462,7 @@ impl Tcp {
         self.credited_ahead = 0;
         self.recover = self.max;
         self.declare_loss(now, LossKind::Timeout, again);
-        self.rto.back_off();
+        self.rto.back_off(&self.core.view().rtt);
         self.rto.restart(now);
         self.rto.forget_timed();
         if handshake || !matches!(self.repair, Repair::Sack(_)) {

@@ -155,7 +155,7 @@ impl Tcp {
         if fresh {
             self.ns2_vegas_cut(now, resent);
         }
-        self.rto.back_off();
+        self.rto.back_off(&self.core.view().rtt);
         self.rto.restart(now);
         self.rto.forget_timed();
         self.transmit(self.una, now, wire);

@@ -45,6 +45,11 @@ impl Sack {
         (max - una) - self.sacked - self.lost
     }
 
+    /// Nothing is being repaired, and nothing above the cumulative ACK is known to have arrived.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.active && self.sacked == 0 && self.lost == 0
+    }
+
     /// After a timeout everything not selectively acknowledged is lost (RFC 6675 section 5.1).
     pub(super) fn abort<S, A>(
         &mut self,

@@ -1,0 +1,89 @@
+//! The calm ACK: for new data, while nothing is lost, repaired or in doubt. Nearly every ACK is
+//! one, and it means the same under every recovery but ns-2's own: take the RTT, tell the core,
+//! send what the window allows. This is the way of any ACK with what cannot apply left out;
+//! `tests/ahead.rs` holds both to the same outcome.
+
+use firstflight_core::event::{Ack, Sent};
+use firstflight_core::units::{Bytes, Instant};
+
+use super::{Repair, Tcp, Wire};
+
+impl Tcp {
+    /// How many packets a calm ACK may cover now; 0 if there is something to repair. A calm ACK
+    /// changes nothing that this depends on.
+    pub(super) fn calm_packets(&self) -> u32 {
+        let idle = match &self.repair {
+            Repair::FastRecovery(recovery) => recovery.is_idle(),
+            Repair::Sack(sack) => sack.is_idle(),
+            Repair::Ns2Sack(_) | Repair::Ns2Vegas(_) => false,
+        };
+        let calm = idle
+            && self.shortcuts
+            && self.una >= self.first_data
+            && self.nxt == self.max
+            && self.dupacks == 0
+            && self.told_ahead == Bytes(0)
+            && !self.core.view().recovering
+            && !self.endpoint.rto.ticks;
+        match calm {
+            false => 0,
+            // What duplicate ACKs told of beyond one packet is for `Tcp::credit` to take off.
+            true if self.credited_ahead > 0 => 1,
+            true => MANY,
+        }
+    }
+
+    /// Handles the ACK if it is calm; otherwise returns false and has changed nothing. The packet
+    /// that caused a calm one is the newest that it covers: it fills no gap and is no part.
+    #[inline(always)]
+    pub(super) fn on_calm_ack(
+        &mut self,
+        now: Instant,
+        next: u32,
+        cause: u32,
+        wire: &mut impl Wire,
+    ) -> bool {
+        let packets = next.wrapping_sub(self.una);
+        if packets.wrapping_sub(1) >= self.calm_packets || cause.wrapping_add(1) != next {
+            return false;
+        }
+        let Some(sent_at) = self.log.sent_once_at(cause) else { return false };
+        let newly = self.bytes(packets);
+        self.una = next;
+        self.rto.on_sample(now.since(sent_at));
+        self.core.on_ack(&Ack {
+            now,
+            acked: newly,
+            credited: newly,
+            rtt: Some(now.since(sent_at)),
+            in_flight: self.bytes(self.nxt - next),
+            sent: self.bytes(self.nxt - self.first_data),
+            ..Ack::default()
+        });
+        let window = self.core.cwnd().0;
+        while self.has_room_in(window) && self.may_depart(now) {
+            self.transmit_fresh(now, wire);
+        }
+        if self.una < self.max {
+            self.rto.restart(now);
+        } else {
+            self.rto.cancel();
+        }
+        true
+    }
+
+    /// The next packet leaves, which has never left before.
+    #[inline(always)]
+    fn transmit_fresh(&mut self, now: Instant, wire: &mut impl Wire) {
+        let seq = self.nxt;
+        (self.nxt, self.max) = (seq + 1, seq + 1);
+        self.counts.sent += 1;
+        self.log.sent(seq, self.una, now);
+        let (bytes, in_flight) = (Bytes(self.mss), self.bytes(self.nxt - self.una));
+        self.core.on_sent(&Sent { now, bytes, in_flight });
+        wire.transmit(seq);
+    }
+}
+
+/// More packets than are ever in flight.
+const MANY: u32 = 1 << 30;
