@@ -18,7 +18,7 @@
 
 struct packet_pair {
     u64 at[3];
-    u64 acked[3];
+    u64 delivered[3];
     u64 rate;
     u8 seen;
     u8 known;
@@ -27,8 +27,8 @@ struct packet_pair {
 FF_INLINE void packet_pair_slope(struct packet_pair *p)
 {
     u64 t1 = minus(p->at[1], p->at[0]), t2 = minus(p->at[2], p->at[0]);
-    u64 a1 = minus(p->acked[1], p->acked[0]) & LARGEST_AMOUNT;
-    u64 a2 = minus(p->acked[2], p->acked[0]) & LARGEST_AMOUNT;
+    u64 a1 = minus(p->delivered[1], p->delivered[0]) & LARGEST_AMOUNT;
+    u64 a2 = minus(p->delivered[2], p->delivered[0]) & LARGEST_AMOUNT;
     struct wide plus_terms, minus_terms, above, below;
 
     if (p->at[1] < p->at[0] || p->at[2] < p->at[1] || t2 == 0)
@@ -49,14 +49,14 @@ FF_INLINE void packet_pair_on_ack(struct packet_pair *p, ff_knobs *k, const stru
 {
     u64 near = min_of(mul_div(v->rtt.min, k->pair_span, RATIO_ONE), LONGEST_SPAN);
 
-    if (p->known || ack->acked == 0)
+    if (p->known || ack->acked == 0 || ack->credited == 0)
         return;
     p->at[0] = p->at[1];
     p->at[1] = p->at[2];
     p->at[2] = ack->now;
-    p->acked[0] = p->acked[1];
-    p->acked[1] = p->acked[2];
-    p->acked[2] = v->acked;
+    p->delivered[0] = p->delivered[1];
+    p->delivered[1] = p->delivered[2];
+    p->delivered[2] = v->delivered;
     if (p->seen < 3)
         p->seen++;
     if (p->seen >= 3 && v->rtt.min != NONE && minus(p->at[2], p->at[0]) < near)

@@ -96,6 +96,7 @@ FF_INLINE void observe(struct ff_sender *s, const struct ff_ack *ack)
     v->now = ack->now;
     v->sent = ack->sent;
     v->acked = plus(v->acked, ack->acked);
+    v->delivered = plus(v->delivered, ack->credited);
     if (ack->rtt != NONE)
         observe_rtt(&v->rtt, ack->rtt);
     v->round_start = ack->acked > 0 && v->acked >= s->round_end;

@@ -63,6 +63,7 @@ struct ff_view {
     struct ff_rtt rtt;
     u64 acked;
     u64 sent;
+    u64 delivered;
     /* The window that the start-up's estimate gives; written before a cut, NONE without one. */
     u64 room;
     u8 phase;

@@ -158,5 +158,6 @@ const RUN_MS: u64 = 1_500;
 /// Packets above the window: two for each probe timeout (RFC 9002 section 6.2.4), of which a second
 /// has few.
 const PROBES: u64 = 32;
-/// M-Start, which multiplies, adds up to 2.6 bytes per byte; all others one or less.
-const MOST_PER_BYTE: u64 = 3;
+/// M-Start, which multiplies, adds up to 2.6 bytes per byte, and packet pair's jump to the BDP is
+/// 3.5 bytes per byte that came before it; all others add one or less.
+const MOST_PER_BYTE: u64 = 4;

@@ -18,7 +18,8 @@ use crate::rate_sample::Snapshots;
 /// - quinn names every packet that an ACK frame acknowledges and then says that the frame is
 ///   through. The core gets its ACKs at that point, one per packet, all at the same time: in QUIC
 ///   the window grows by what was acknowledged (RFC 9002 section 7.3.1), however many packets one
-///   frame covers. It is what a TCP sender sees behind a link that bunches ACKs.
+///   frame covers. All of the frame counts as delivered with the first of them, so that what
+///   measures rates sees one ACK per frame, as of a TCP receiver that delays ACKs.
 /// - The RTT sample is of the newest packet acknowledged (RFC 9002 section 5.1), the delay that the
 ///   peer adds before it acknowledges included, as in TCP.
 /// - A recovery period begins with a loss or a mark and ends when a packet sent after that is
@@ -46,7 +47,7 @@ pub struct Controller<S = AnyStartup, A = AnyAvoidance> {
     newest: Option<Instant>,
     app_limited: bool,
     batch: Batch,
-    snapshots: Snapshots,
+    snapshots: Option<Snapshots>,
 }
 
 /// What one ACK frame acknowledges.
@@ -61,7 +62,7 @@ struct Batch {
 }
 
 impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
-    pub(crate) fn new(sender: Sender<S, A>, now: Clock, mtu: u16) -> Self {
+    pub(crate) fn new(sender: Sender<S, A>, now: Clock, mtu: u16, rate_samples: bool) -> Self {
         let min_window = MIN_PACKETS * u64::from(mtu);
         Self {
             epoch: now,
@@ -75,7 +76,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
             newest: None,
             app_limited: false,
             batch: Batch::default(),
-            snapshots: Snapshots::default(),
+            snapshots: rate_samples.then(Snapshots::default),
         }
     }
 
@@ -131,7 +132,9 @@ where
 {
     fn on_sent(&mut self, now: Clock, bytes: u64, _last_packet_number: u64) {
         let now = self.time(now);
-        self.snapshots.on_sent(now, self.in_flight == 0, self.delivered, self.app_limited);
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots.on_sent(now, self.in_flight == 0, self.delivered, self.app_limited);
+        }
         self.in_flight = self.in_flight.saturating_add(bytes);
         let in_flight = Bytes(self.in_flight);
         self.sender.on_sent(&Sent { now, bytes: Bytes(bytes), in_flight });
@@ -168,7 +171,7 @@ where
         let first = self.newest.is_none();
         let mut ack = Ack {
             now,
-            in_flight: Bytes(in_flight.saturating_add(batch.bytes)),
+            in_flight: Bytes(in_flight),
             sent: Bytes(self.delivered.saturating_add(in_flight)),
             app_limited,
             ..Ack::default()
@@ -176,31 +179,27 @@ where
         if is_newest {
             self.newest = Some(batch.newest);
             let rtt = now.since(batch.newest);
-            ack.sample = self.snapshots.sample(now, batch.newest, self.delivered);
+            let snapshots = self.snapshots.as_mut();
+            ack.sample = snapshots.and_then(|it| it.sample(now, batch.newest, self.delivered));
             if first {
                 self.sender.on_handshake(now, rtt);
             } else {
                 ack.rtt = Some(rtt);
             }
         }
-        if batch.earlier > 0 {
-            self.withheld = self.withheld.saturating_add(batch.earlier);
-            self.acknowledge(&ack, 0, batch.earlier);
-            (ack.rtt, ack.sample) = (None, None);
-        }
+        self.withheld = self.withheld.saturating_add(batch.earlier);
         if batch.packets == 0 {
-            return;
+            return self.acknowledge(&ack, 0, total);
         }
         if self.sender.view().recovering {
             self.sender.on_recovered(None);
         }
-        let mut rest = batch.bytes;
+        let (mut rest, mut credited) = (batch.bytes, total);
         for left in (1..=batch.packets).rev() {
-            let share = rest / left;
+            let share = if left == 1 { rest } else { rest / left };
             rest -= share;
-            ack.in_flight = Bytes(in_flight.saturating_add(rest));
-            let late = std::mem::take(&mut self.withheld);
-            self.acknowledge(&ack, share.saturating_add(late), share);
+            let acked = share.saturating_add(std::mem::take(&mut self.withheld));
+            self.acknowledge(&ack, acked, std::mem::take(&mut credited));
             (ack.rtt, ack.sample) = (None, None);
         }
     }

@@ -24,6 +24,7 @@ pub struct Factory<S = AnyStartup, A = AnyAvoidance> {
     initial_window: Option<u64>,
     initial_ssthresh: u64,
     max_window: u64,
+    rate_samples: bool,
 }
 
 /// The control of that name: a start-up or an alias, its knobs, and perhaps an avoidance, as in
@@ -52,6 +53,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
             initial_window: None,
             initial_ssthresh: u64::MAX,
             max_window: u64::MAX,
+            rate_samples: false,
         }
     }
 
@@ -74,6 +76,14 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
         Self { max_window: bytes, ..self }
     }
 
+    /// Takes delivery-rate samples for the policies
+    /// ([`Ack::sample`](firstflight_core::event::Ack::sample)). None of firstflight's reads them,
+    /// and they cost a note per packet, so they are off without this.
+    #[must_use]
+    pub fn rate_samples(self) -> Self {
+        Self { rate_samples: true, ..self }
+    }
+
     /// The control sets a pacing rate, which quinn 0.11 does not follow.
     pub fn paced(&self) -> bool {
         self.paced
@@ -90,7 +100,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
             limit_growth_to_flight: true,
         };
         let sender = Sender::new(self.startup.clone(), self.avoidance.clone(), config);
-        Controller::new(sender, now, mtu)
+        Controller::new(sender, now, mtu, self.rate_samples)
     }
 }
 

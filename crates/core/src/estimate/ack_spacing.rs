@@ -48,13 +48,13 @@ impl AckSpacing {
     /// Takes an ACK in.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if ack.acked == Bytes(0) {
+        if ack.acked == Bytes(0) || ack.credited == Bytes(0) {
             return;
         }
         let Some(last) = self.last.replace(ack.now) else { return };
         let gap = ack.now.since(last);
         if gap > Span(0) && view.rtt.min != Span::MAX && gap < view.rtt.min / 4 {
-            self.sample(ack.acked.per(gap));
+            self.sample(ack.credited.per(gap));
         }
     }
 

@@ -15,7 +15,7 @@ use crate::view::View;
 #[derive(Clone, Copy, Debug)]
 pub struct PacketPair {
     span: u64,
-    /// The last ACKs, oldest first: arrival, and all that was acknowledged then.
+    /// The last ACKs, oldest first: arrival, and all that had been delivered then.
     acks: [(Instant, Bytes); 3],
     seen: u8,
     rate: Option<Rate>,
@@ -36,10 +36,10 @@ impl PacketPair {
     /// Takes an ACK in; afterwards nothing changes any more once the rate is known.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if self.rate.is_some() || ack.acked == Bytes(0) {
+        if self.rate.is_some() || ack.acked == Bytes(0) || ack.credited == Bytes(0) {
             return;
         }
-        self.acks = [self.acks[1], self.acks[2], (ack.now, view.acked)];
+        self.acks = [self.acks[1], self.acks[2], (ack.now, view.delivered)];
         self.seen = self.seen.saturating_add(1);
         let [first, _, last] = self.acks;
         let near = view.rtt.min.scaled(self.span, crate::knob::RATIO_ONE).min(LONGEST_SPAN);
@@ -81,6 +81,22 @@ const LARGEST: u64 = (1 << 48) - 1;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{MSS, ack, view};
+
+    #[test]
+    fn parts_of_one_ack_are_one_ack() {
+        let mut pair = PacketPair::new(QUARTER);
+        let mut view = view(10, Bytes::MAX);
+        // Two packets every 400 us, the window opened for each alone: 5 MB/s.
+        for at in [0, 400, 800] {
+            view.now = Instant(at * 1_000);
+            view.delivered += MSS * 2;
+            let whole = Ack { acked: MSS, ..ack(&view, 2) };
+            pair.on_ack(&whole, &view);
+            pair.on_ack(&Ack { credited: Bytes(0), ..whole }, &view);
+        }
+        assert_eq!(pair.rate(), Some(Rate(5_000_000)));
+    }
 
     fn acks(times_us: [u64; 3], segments: [u64; 3]) -> [(Instant, Bytes); 3] {
         [0, 1, 2].map(|i| (Instant(times_us[i] * 1_000), Bytes(segments[i] * 1_000)))

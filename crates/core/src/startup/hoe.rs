@@ -61,7 +61,7 @@ impl Observer for Hoe {
         };
         if let Some(rate) = rate {
             self.rate = rate.max(Rate(1));
-            let window = rate.over(view.rtt.first).whole_segments(view.mss);
+            let window = self.rate.over(view.rtt.first).whole_segments(view.mss);
             self.measured = Some(window.max(view.mss * 2));
         }
     }

@@ -66,6 +66,18 @@ fn slow_start_grows_by_every_packet_of_an_ack_frame() {
 }
 
 #[test]
+fn a_frame_of_several_packets_is_one_ack_to_what_measures_rates() {
+    let mut path = Path::new("hoe");
+    path.send(0, 10);
+    // Two packets every 2 ms are 1.2 MB/s; over the RTT of 100 ms that is 100 packets.
+    path.ack(100, 0, 2);
+    path.ack(102, 0, 2);
+    path.ack(104, 0, 2);
+    assert_eq!(path.controller.sender().ssthresh().0, 100 * PACKET);
+    assert_eq!(path.window(), 16, "and each packet opens the window");
+}
+
+#[test]
 fn one_recovery_period_cuts_once_and_ends_with_a_packet_sent_after_it() {
     let mut path = Path::new("newreno");
     path.send(0, 10);
