@@ -91,6 +91,14 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         self.recovery = None;
     }
 
+    /// An ACK frame acknowledges a packet of `bytes` that left at `sent`; what the frame does comes
+    /// with `on_end_acks`. All that the adapter takes from quinn's `on_ack`, whose RTT estimator
+    /// nobody but quinn can make.
+    #[inline]
+    pub fn acknowledged(&mut self, sent: Clock, bytes: u64) {
+        self.take_in(self.time(sent), bytes);
+    }
+
     /// What may be in flight.
     fn cwnd(&self) -> u64 {
         self.sender.cwnd().0.max(self.min_window)
@@ -149,7 +157,7 @@ where
         _app_limited: bool,
         _rtt: &RttEstimator,
     ) {
-        self.take_in(self.time(sent), bytes);
+        self.acknowledged(sent, bytes);
     }
 
     fn on_end_acks(

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 mod bench;
 mod check;
+mod fuzz;
 mod lab;
 mod oracle;
 mod papers;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         "check" => check::check(&root(), &rest),
         "test" => test::test(&root(), &rest),
         "bench" => bench::run(&root(), &rest),
+        "fuzz" => fuzz::fuzz(&root(), &rest),
         "tidy" => tidy::run(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
@@ -88,6 +90,8 @@ usage: cargo xtask TASK
   test                             what CI runs: check, then all tests and doctests
   check                            rustfmt, clippy, rustdoc, tidy, and cargo-deny if installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see
+  fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
+       [--only TARGET]             compiler); what they find is left in target/fuzz/failures
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
                                    nothing when its runs are kept), or say whether it is as written
   bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3

@@ -1,0 +1,112 @@
+//! What a peer, a path and an application may do to a control on quinn, event by event, possible
+//! or not: packets acknowledged that never left, times that leap, any size.
+
+use std::time::{Duration, Instant};
+
+use arbitrary::{Arbitrary, Unstructured};
+use firstflight_quic::Controller;
+use quinn_proto::congestion::Controller as _;
+
+use crate::control::AnyControl;
+
+/// A control and what happens to it.
+#[derive(Debug, Arbitrary)]
+struct Run {
+    control: AnyControl,
+    jumbo: bool,
+    events: Vec<(u32, Event)>,
+}
+
+/// Times are microseconds.
+#[derive(Debug, Arbitrary)]
+enum Event {
+    Sent {
+        bytes: u16,
+    },
+    Acks {
+        packets: Vec<Acked>,
+        in_flight: u32,
+        app_limited: bool,
+    },
+    /// Full packets that left together, in one frame.
+    Many {
+        sent_ago: u32,
+        packets: u8,
+        in_flight: u32,
+    },
+    Congestion {
+        sent_ago: u32,
+        persistent: bool,
+        bytes: u32,
+    },
+    Mtu(u16),
+    Spurious,
+}
+
+#[derive(Debug, Arbitrary)]
+struct Acked {
+    sent_ago: u32,
+    bytes: u16,
+}
+
+/// Runs the events and looks at the window after each: two packets at least, no more than the limit
+/// set, grown only by what was acknowledged.
+///
+/// # Panics
+/// Where one of these does not hold, or a control panics.
+pub fn adapter(data: &[u8]) {
+    // Bytes that end too early are the rest of no run.
+    let Ok(run) = Run::arbitrary_take_rest(Unstructured::new(data)) else { return };
+    let zero = Instant::now();
+    let mtu = if run.jumbo { JUMBO } else { SMALLEST };
+    let mut controller = run.control.factory().max_window(MOST).controller(zero, mtu);
+    let mut floor = 2 * u64::from(mtu);
+    let mut now = zero;
+    for (gap, event) in run.events {
+        now += Duration::from_micros(gap.into());
+        let before = controller.metrics().congestion_window;
+        if let Event::Mtu(mtu) = event {
+            floor = 2 * u64::from(mtu.max(SMALLEST));
+        }
+        let spurious = matches!(event, Event::Spurious);
+        let earned = apply(&mut controller, now, zero, event);
+        let window = controller.metrics().congestion_window;
+        assert!(window >= floor, "{window} below two packets");
+        assert!(window <= MOST.max(floor), "{window} above the limit");
+        let grown = window.saturating_sub(before.max(floor));
+        assert!(grown == 0 || earned > 0 || spurious, "grown by {grown} without an ACK");
+    }
+}
+
+/// Tells the controller; how many bytes were acknowledged.
+fn apply(controller: &mut Controller, now: Instant, zero: Instant, event: Event) -> u64 {
+    let ago = |us: u32| now.checked_sub(Duration::from_micros(us.into())).unwrap_or(zero);
+    match event {
+        Event::Sent { bytes } => controller.on_sent(now, bytes.into(), 0),
+        Event::Acks { packets, in_flight, app_limited } => {
+            for packet in &packets {
+                controller.acknowledged(ago(packet.sent_ago), packet.bytes.into());
+            }
+            controller.on_end_acks(now, in_flight.into(), app_limited, None);
+            return packets.iter().map(|packet| u64::from(packet.bytes)).sum();
+        }
+        Event::Many { sent_ago, packets, in_flight } => {
+            (0..packets).for_each(|_| controller.acknowledged(ago(sent_ago), SMALLEST.into()));
+            controller.on_end_acks(now, in_flight.into(), false, None);
+            return u64::from(packets) * u64::from(SMALLEST);
+        }
+        Event::Congestion { sent_ago, persistent, bytes } => {
+            controller.on_congestion_event(now, ago(sent_ago), persistent, bytes.into());
+        }
+        // quinn never asks for less.
+        Event::Mtu(mtu) => controller.on_mtu_update(mtu.max(SMALLEST)),
+        Event::Spurious => controller.on_spurious_loss(),
+    }
+    0
+}
+
+/// RFC 9000 section 14: no path carries less.
+const SMALLEST: u16 = 1_200;
+const JUMBO: u16 = 9_000;
+/// The limit on the window.
+const MOST: u64 = 100_000_000;

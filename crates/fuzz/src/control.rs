@@ -1,0 +1,62 @@
+//! Any control with any knobs that a user can set.
+
+use arbitrary::Arbitrary;
+use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
+use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
+use firstflight_core::units::Span;
+use firstflight_quic::Factory;
+
+/// A start-up, an avoidance and some of their knobs.
+#[derive(Debug, Arbitrary)]
+pub(crate) struct AnyControl {
+    startup: u8,
+    avoidance: u8,
+    startup_knobs: Vec<Turn>,
+    avoidance_knobs: Vec<Turn>,
+}
+
+/// A knob and what it is set to, both brought into range.
+#[derive(Clone, Copy, Debug, Arbitrary)]
+struct Turn {
+    knob: u8,
+    value: u64,
+}
+
+impl AnyControl {
+    pub(crate) fn factory(&self) -> Factory {
+        let listing = &STARTUPS[usize::from(self.startup) % STARTUPS.len()];
+        let mut startup = AnyStartup::by_name(listing.name).expect("it is listed");
+        for (name, value) in turned(listing.knobs, &self.startup_knobs) {
+            assert!(startup.set(name, value), "{}({name}): {value:?}", listing.name);
+        }
+        let listing = &AVOIDANCES[usize::from(self.avoidance) % AVOIDANCES.len()];
+        let mut avoidance = AnyAvoidance::by_name(listing.name).expect("it is listed");
+        for (name, value) in turned(listing.knobs, &self.avoidance_knobs) {
+            assert!(avoidance.set(name, value), "{}({name}): {value:?}", listing.name);
+        }
+        Factory::new(startup, avoidance)
+    }
+}
+
+/// Names and values; none of a policy without knobs.
+fn turned(knobs: &[Knob], turns: &[Turn]) -> Vec<(&'static str, KnobValue)> {
+    let knob = |turn: &Turn| knobs.get(usize::from(turn.knob).checked_rem(knobs.len())?);
+    let turned = turns.iter().filter_map(|turn| Some((knob(turn)?, turn.value)));
+    turned.map(|(knob, value)| (knob.name, in_range(knob.kind, value))).collect()
+}
+
+fn in_range(kind: KnobKind, value: u64) -> KnobValue {
+    let between = |low: u64, high: u64| low + value % (high - low).saturating_add(1);
+    match kind {
+        KnobKind::Count(low, high) => KnobValue::Count(between(low, high)),
+        KnobKind::Time(low, high) => KnobValue::Time(Span(between(low.0, high.0))),
+        KnobKind::Ratio(low, high) => KnobValue::Ratio(between(low, high)),
+        KnobKind::Word(words) => KnobValue::Word(words[value as usize % words.len()]),
+        KnobKind::Window => KnobValue::Window(match value % 4 {
+            0 => Amount::Unlimited,
+            1 => Amount::Bytes(value),
+            2 => Amount::Segments(value >> 32),
+            _ => Amount::Segments(value % 1_000),
+        }),
+    }
+}

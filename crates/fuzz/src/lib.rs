@@ -1,0 +1,21 @@
+//! What anybody may feed to firstflight, as functions of bytes that never panic: the events of a
+//! QUIC peer, a scenario file, a qlog of another program.
+//!
+//! `cargo xtask fuzz` has a coverage-guided engine look for bytes that make one of them panic.
+//! Each begins with the files in `seeds/`, which the tests of this crate run too: what was found is
+//! kept there as a file of its own and stays found.
+
+mod adapter;
+mod control;
+mod qlog;
+mod scenario;
+
+pub use adapter::adapter;
+pub use qlog::qlog;
+pub use scenario::scenario;
+
+/// A function to fuzz, and the name of its seeds.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: &[Target] = &[("adapter", adapter), ("scenario", scenario), ("qlog", qlog)];
