@@ -12,11 +12,13 @@ pub struct LinearGrowth {
 
 impl LinearGrowth {
     /// The increase for one ACK, in bytes.
+    #[inline(always)]
     pub fn per_ack(&mut self, view: &View) -> Bytes {
         self.per_ack_at(view, view.window.cwnd)
     }
 
     /// The same with a window frozen earlier, as Vegas does once per RTT.
+    #[inline(always)]
     pub fn per_ack_at(&mut self, view: &View, cwnd: Bytes) -> Bytes {
         self.share(mul_div(view.mss.0, view.mss.0, 1), cwnd)
     }
@@ -27,7 +29,7 @@ impl LinearGrowth {
         self.share(mul_div(square, num, den), view.window.cwnd)
     }
 
-    #[inline]
+    #[inline(always)]
     fn share(&mut self, square: u64, cwnd: Bytes) -> Bytes {
         let cwnd = cwnd.0.max(1);
         let square = square.saturating_add(self.remainder);

@@ -331,13 +331,18 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
 
     #[inline(always)]
     fn apply(&mut self, step: Step, ack: &Ack) {
+        // Number by number: a copy of several at once would wait until each of them has been
+        // written.
         let old = self.view.window.cwnd;
-        self.pace = step.pace;
-        self.view.window = step.window;
-        if step.window.cwnd > old {
-            self.view.window.cwnd = step.window.cwnd.min(self.growth_limit(ack)).max(old);
+        let Window { mut cwnd, ssthresh } = step.window;
+        if cwnd > old {
+            cwnd = cwnd.min(self.growth_limit(ack)).max(old);
         }
-        self.bound_cwnd();
+        self.view.window.cwnd = cwnd.clamp(self.config.mss, self.config.max_cwnd);
+        self.view.window.ssthresh = ssthresh;
+        if step.pace.is_some() || self.pace.is_some() {
+            self.pace = step.pace;
+        }
     }
 
     fn growth_limit(&self, ack: &Ack) -> Bytes {

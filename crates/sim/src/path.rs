@@ -78,8 +78,11 @@ impl FlowPath {
             return false;
         }
         let target = self.route.hops[hop];
+        if fabric.ahead && target.exclusive {
+            return true;
+        }
         let event = Event::new(at, Kind::Arrive, self.id, pack(seq, hop as u32));
-        if fabric.ahead && (target.exclusive || fabric.queue.would_be_next(event)) {
+        if fabric.ahead && fabric.queue.would_be_next(event) {
             return true;
         }
         fabric.queue.push(target.lane, event);

@@ -126,10 +126,10 @@ impl Route {
     /// Size of a packet on a link, in bytes, by its sequence number as it travels.
     #[inline]
     pub(crate) fn bytes(&self, tagged: u32) -> u64 {
-        match self.syn_bytes {
-            Some(bytes) if tagged & !LATER == 0 => bytes,
-            _ => self.packet_bytes,
+        if tagged & !LATER == 0 {
+            return self.syn_bytes.unwrap_or(self.packet_bytes);
         }
+        self.packet_bytes
     }
 
     /// Whether it is a SYN, by its sequence number as it travels.

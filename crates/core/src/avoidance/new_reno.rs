@@ -22,7 +22,7 @@ pub struct NewReno {
 impl Observer for NewReno {}
 
 impl Avoidance for NewReno {
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let Window { cwnd, ssthresh } = view.window;
         match &mut self.double {
@@ -60,7 +60,7 @@ impl Knobs for NewReno {
 
 /// One segment per RTT; below ssthresh, where a recovery may leave cwnd, one per ACK (RFC 5681
 /// section 3.1: slow start is for cwnd below ssthresh).
-#[inline]
+#[inline(always)]
 pub(crate) fn additive_increase(linear: &mut LinearGrowth, ack: &Ack, view: &View) -> Step {
     let window = view.window;
     if window.cwnd < window.ssthresh {

@@ -65,7 +65,7 @@ impl Westwood {
 }
 
 impl Observer for Westwood {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         if !self.shares(view) {
             self.ere.on_ack(ack, view);
@@ -85,7 +85,7 @@ impl Avoidance for Westwood {
         self.gauge.restart(view.now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         self.gauge.judge(view);
         additive_increase(&mut self.linear, ack, view)

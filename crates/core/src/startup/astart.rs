@@ -36,7 +36,7 @@ pub struct Astart {
 }
 
 impl Observer for Astart {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.ere.on_ack(ack, view);
     }
@@ -56,7 +56,7 @@ impl Startup for Astart {
         self.opening.window_to_raise(default, mss)
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let mut window = view.window;
         window.ssthresh = self.raised(window.ssthresh, view);
@@ -69,7 +69,7 @@ impl Startup for Astart {
 
 impl Astart {
     /// ssthresh, or the estimated window if that is larger. Whole segments are counted only then.
-    #[inline]
+    #[inline(always)]
     fn raised(&self, ssthresh: Bytes, view: &View) -> Bytes {
         if view.rtt.min == Span::MAX {
             return ssthresh;

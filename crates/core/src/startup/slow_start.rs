@@ -47,7 +47,7 @@ impl Startup for SlowStart {
         Window { cwnd, ssthresh: self.ssthresh.map_or(default.ssthresh, |it| it.bytes(mss)) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         if self.counts_acks {
             return double(&Ack { acked: view.mss, ..*ack }, view);
@@ -97,7 +97,7 @@ fn preset(word: &str) -> InitialWindow {
 }
 
 /// The rule itself, which other policies use below their thresholds: at most one segment an ACK.
-#[inline]
+#[inline(always)]
 pub(crate) fn double(ack: &Ack, view: &View) -> Step {
     let window = view.window;
     if window.cwnd >= window.ssthresh {
