@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::select_unpredictable;
 
 use firstflight_core::units::Instant;
 
@@ -43,10 +44,12 @@ struct Lane {
     newest: u64,
 }
 
-/// Who stands at a node of the tree: the key in the upper half, the leaf in the lower. One number,
-/// because the smaller of two numbers is found without a branch, and which one it is cannot be
-/// predicted.
-type Entrant = u128;
+/// Who stands at a node of the tree.
+#[derive(Clone, Copy, Debug)]
+struct Entrant {
+    key: u64,
+    leaf: usize,
+}
 
 /// Events in order of time.
 ///
@@ -99,7 +102,7 @@ impl Queue {
             next: 0,
             next_key: NOTHING,
             rival_key: NOTHING,
-            tree: vec![entrant(NOTHING, 0); 2 * leaves],
+            tree: vec![Entrant { key: NOTHING, leaf: 0 }; 2 * leaves],
             leaves,
             strays: BinaryHeap::new(),
         }
@@ -182,8 +185,7 @@ impl Queue {
     #[inline]
     fn take_over(&mut self) {
         self.climb(self.next, self.next_key);
-        let winner = self.tree[1];
-        (self.next, self.next_key) = (winner as u64 as usize, key(winner));
+        Entrant { leaf: self.next, key: self.next_key } = self.tree[1];
         self.rival_key = NOTHING;
         if self.leaves <= FEW_LEAVES {
             self.rival_key = self.best_but(self.next);
@@ -193,33 +195,27 @@ impl Queue {
     /// The smallest key of all leaves but one: of the winners it meets on its way to the root.
     fn best_but(&self, leaf: usize) -> u64 {
         let path = std::iter::successors(Some(self.leaves + leaf), |node| Some(node / 2));
-        let rivals = path.take_while(|node| *node > 1).map(|node| key(self.tree[node ^ 1]));
+        let rivals = path.take_while(|node| *node > 1).map(|node| self.tree[node ^ 1].key);
         rivals.min().unwrap_or(NOTHING)
     }
 
-    /// Leaf `leaf` now starts at `key`: decides its matches anew, up to the root.
+    /// Leaf `leaf` now starts at `key`: decides its matches anew, up to the root. Who wins one
+    /// cannot be predicted, so nothing branches on it.
     #[inline]
     fn climb(&mut self, leaf: usize, key: u64) {
         let mut node = self.leaves + leaf;
-        let mut winner = entrant(key, leaf as u64);
+        let mut winner = Entrant { key, leaf };
         let tree = &mut self.tree[..2 * self.leaves];
         tree[node] = winner;
         while node > 1 {
-            winner = winner.min(tree[node ^ 1]);
+            let rival = tree[node ^ 1];
+            let rival_wins = rival.key < winner.key;
+            winner.leaf = select_unpredictable(rival_wins, rival.leaf, winner.leaf);
+            winner.key = winner.key.min(rival.key);
             node >>= 1;
             tree[node] = winner;
         }
     }
-}
-
-#[inline]
-fn entrant(key: u64, leaf: u64) -> Entrant {
-    u128::from(key) << 64 | u128::from(leaf)
-}
-
-#[inline]
-fn key(entrant: Entrant) -> u64 {
-    (entrant >> 64) as u64
 }
 
 /// With more leaves than this, the next one is looked for at every event.
