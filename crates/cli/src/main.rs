@@ -18,6 +18,7 @@ mod page;
 mod path_args;
 mod predict;
 mod progress;
+mod real_time;
 mod recv;
 mod reproduce;
 mod run;

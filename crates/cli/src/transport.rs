@@ -7,6 +7,7 @@ use firstflight_runner::{On as Over, Options, Report};
 use firstflight_scenario::{ControlSpec, Resolved, Scenario, nearest};
 
 use crate::failure::Failure;
+use crate::real_time;
 
 /// What `--on` takes, and the flags that go with a transport.
 #[derive(Debug, clap::Args)]
@@ -15,6 +16,9 @@ pub(crate) struct On {
     /// own TCP [default: sim]
     #[arg(long = "on", value_name = "TRANSPORT", default_value = "sim", hide_default_value = true)]
     name: String,
+    /// On quic: real sockets across the lab's emulated link, in real time (root, Linux)
+    #[arg(long)]
+    real_time: bool,
     /// On linux, how the bottleneck is made: tun (firstflight's own link) or netem
     /// [default: netem if the kernel has it]
     #[arg(long, value_name = "KIND")]
@@ -31,6 +35,8 @@ pub(crate) enum Transport {
     Sim,
     /// quinn's QUIC over the packet simulator's network, in its time.
     Quic,
+    /// quinn over sockets, across the lab's link.
+    RealTime,
     /// The running kernel's TCP.
     Linux(Lab),
 }
@@ -43,9 +49,16 @@ impl On {
     pub(crate) fn transport(&self) -> Result<Transport, Failure> {
         let lab = self.lab()?;
         let name = self.name.as_str();
+        if self.real_time && name != "quic" {
+            return Err(Failure::Usage(format!(
+                "--real-time belongs to `--on quic`, found `--on {name}`; accepted: one or the \
+                 other"
+            )));
+        }
         let simulated = match name {
             "linux" => return Ok(Transport::Linux(lab)),
             "sim" => Some(Transport::Sim),
+            "quic" if self.real_time => Some(Transport::RealTime),
             "quic" => Some(Transport::Quic),
             _ => None,
         };
@@ -82,6 +95,7 @@ impl Transport {
     pub(crate) fn resolve(self, scenario: &Scenario) -> Result<Resolved, Failure> {
         match self {
             Self::Sim | Self::Quic => Ok(firstflight_runner::resolve(scenario, self.over())?),
+            Self::RealTime => real_time::resolve(scenario),
             Self::Linux(_) => Ok(firstflight_lab::resolve(scenario)?),
         }
     }
@@ -100,14 +114,16 @@ impl Transport {
     /// As [`Transport::check_control`].
     pub(crate) fn full_name(self, spec: &ControlSpec) -> Result<String, Failure> {
         match self {
-            Self::Sim | Self::Quic => Ok(firstflight_runner::full_name(spec, self.over())?),
+            Self::Sim | Self::Quic | Self::RealTime => {
+                Ok(firstflight_runner::full_name(spec, self.over())?)
+            }
             Self::Linux(_) => Ok(LinuxControl::resolve(spec)?.full),
         }
     }
 
     /// QUIC is there for the flows that name it; on `quic` it carries all others too.
-    fn over(self) -> Option<Over<'static>> {
-        Some(Over { transport: &Quic, by_default: self == Self::Quic })
+    pub(crate) fn over(self) -> Option<Over<'static>> {
+        Some(Over { transport: &Quic, by_default: self != Self::Sim })
     }
 
     /// Runs every plan of the scenario.
@@ -121,6 +137,7 @@ impl Transport {
                 let options = Options { on: self.over(), ..*options };
                 Ok(firstflight_runner::run(scenario, &options)?)
             }
+            Self::RealTime => real_time::run(scenario, options),
             Self::Linux(lab) => Ok(firstflight_lab::run(scenario, options, lab)?),
         }
     }

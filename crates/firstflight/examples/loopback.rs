@@ -1,5 +1,5 @@
 //! A server and a client over loopback, the server's control chosen by name:
-//! `cargo run --release -p firstflight --example loopback -- astart 50`
+//! `cargo run --release -p firstflight --example loopback -- hoe+cubic 50`
 //! moves 50 MB and prints the time it took and the window at the end.
 
 use std::error::Error;
@@ -16,7 +16,7 @@ type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 #[tokio::main]
 async fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
-    let control = arguments.next().unwrap_or_else(|| "astart".to_owned());
+    let control = arguments.next().unwrap_or_else(|| "hoe+cubic".to_owned());
     let megabytes: usize = arguments.next().map_or(Ok(50), |text| text.parse())?;
 
     let (server, certificate) = server(&control)?;

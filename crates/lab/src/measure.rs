@@ -109,25 +109,8 @@ impl Measured<'_> {
     }
 
     fn lab(&self) -> LabFigures {
-        let late = &self.link.lateness;
         let rtt = self.job.link.forward.delay_ns + self.job.link.backward.delay_ns;
-        let timing = match late.timing(rtt, self.overruns) {
-            _ if self.link_name == "netem" => "unknown",
-            Timing::Valid => "valid",
-            Timing::Degraded => "degraded",
-            Timing::Invalid => "invalid",
-        };
-        LabFigures {
-            kernel: kernel_release(),
-            link: self.link_name.to_owned(),
-            generator: self.generator.to_owned(),
-            timing: timing.to_owned(),
-            late_mean_us: late.mean_us,
-            late_p99_us: late.p99_us,
-            late_max_us: late.max_us,
-            late_over_1ms: late.over_1ms,
-            overruns: self.overruns,
-        }
+        lab_figures(self.link, self.link_name, self.generator, rtt, self.overruns)
     }
 
     fn note(&self, lab: &LabFigures) -> Option<String> {
@@ -209,6 +192,35 @@ fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, &'static st
         };
         Some((index, why))
     })
+}
+
+/// How a run over `link`, of the kind `name`, was measured: what sent, and whether the link was in
+/// time for a round trip of `rtt_ns`.
+pub fn lab_figures(
+    link: &LinkReport,
+    name: &str,
+    generator: &str,
+    rtt_ns: u64,
+    overruns: u64,
+) -> LabFigures {
+    let late = &link.lateness;
+    let timing = match late.timing(rtt_ns, overruns) {
+        _ if name == "netem" => "unknown",
+        Timing::Valid => "valid",
+        Timing::Degraded => "degraded",
+        Timing::Invalid => "invalid",
+    };
+    LabFigures {
+        kernel: kernel_release(),
+        link: name.to_owned(),
+        generator: generator.to_owned(),
+        timing: timing.to_owned(),
+        late_mean_us: late.mean_us,
+        late_p99_us: late.p99_us,
+        late_max_us: late.max_us,
+        late_over_1ms: late.over_1ms,
+        overruns,
+    }
 }
 
 fn kernel_release() -> String {

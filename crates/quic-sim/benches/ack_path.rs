@@ -80,6 +80,7 @@ fn run(network: &Network, name: &str) -> (f64, u64) {
         packet_bytes: PACKET,
         initial_window: None,
         initial_ssthresh: None,
+        packet_threshold: None,
         delayed_ack: Some(1),
         size: None,
         receive_window: None,

@@ -22,6 +22,7 @@
 //! is the handshake's: data leave an RTT after the start. Without an initial window of the
 //! scenario's, RFC 9002's ten packets hold, and no ssthresh.
 
+mod applies;
 mod end;
 mod pair;
 mod setup;
@@ -29,6 +30,7 @@ mod shared;
 mod tls;
 mod transport;
 
+pub use applies::applies;
 pub use pair::Pair;
 pub use setup::{Control, MIN_PACKET, Setup, SetupError};
 pub use transport::Quic;

@@ -21,6 +21,8 @@ pub struct Setup {
     pub initial_window: Option<u64>,
     /// Initial ssthresh; none without. quinn's own controllers have no such setting.
     pub initial_ssthresh: Option<u64>,
+    /// How many packets later acknowledged make a loss (RFC 9002 section 6.1.1); three without.
+    pub packet_threshold: Option<u64>,
     /// One ACK for this many packets, by the ACK-frequency extension; quinn's own policy, every
     /// second packet and 25 ms at most, without.
     pub delayed_ack: Option<u64>,
@@ -135,6 +137,9 @@ impl Setup {
             .max_concurrent_uni_streams(VarInt::from_u32(1_024))
             .send_fairness(false)
             .enable_segmentation_offload(false);
+        if let Some(threshold) = self.packet_threshold {
+            transport.packet_threshold(u32::try_from(threshold).unwrap_or(u32::MAX).max(1));
+        }
         if let Some(packets) = self.delayed_ack {
             let mut frequency = AckFrequencyConfig::default();
             let more = VarInt::from_u64(packets.saturating_sub(1)).unwrap_or(VarInt::MAX);

@@ -6,6 +6,7 @@ use firstflight_runner::{Foreign, ForeignFlow};
 use firstflight_scenario::ControlSpec;
 use firstflight_sim::Ends;
 
+use crate::applies::applies;
 use crate::pair::Pair;
 use crate::setup::{Control, MIN_PACKET, Setup};
 
@@ -42,19 +43,23 @@ impl Foreign for Quic {
         Ok(OWN.iter().map(|own| own.name).find(|name| *name == spec.text))
     }
 
+    fn caution(&self, spec: &ControlSpec) -> Option<&'static str> {
+        (spec.text == "quinn-bbr").then_some(NOT_REPLAYABLE)
+    }
+
     fn ends(&self, flow: &ForeignFlow<'_>) -> Result<Box<dyn Ends>, String> {
         let group = flow.group;
         let control = Control::named(&flow.control.text).map_err(|problem| problem.to_string())?;
-        if group.files.is_some() {
-            let problem = "a source of files runs over TCP only; accepted over QUIC: size, or none";
-            return Err(format!("flow.files: {problem}"));
-        }
+        applies(flow.resolved, group)?;
+        let named = firstflight_control::Control::named(&flow.control.text).ok();
+        let own = named.and_then(|control| control.duplicate_acks).map(u64::from);
         let (iw, ssthresh) = (group.iw_bytes, group.ssthresh_bytes);
         let setup = Setup {
             control,
             packet_bytes: flow.resolved.packet_bytes,
             initial_window: iw.given.then_some(iw.value),
             initial_ssthresh: ssthresh.value.filter(|_| ssthresh.given),
+            packet_threshold: Some(group.duplicate_acks.or_own(own)),
             delayed_ack: group.delayed_ack.given.then_some(group.delayed_ack.value),
             size: group.size_bytes,
             receive_window: group.receiver_window_bytes,
@@ -65,3 +70,7 @@ impl Foreign for Quic {
         Ok(Box::new(pair))
     }
 }
+
+/// Its generator has no seed that a user could set.
+const NOT_REPLAYABLE: &str =
+    "quinn-bbr draws its gain cycle from the system's randomness: the next run differs";

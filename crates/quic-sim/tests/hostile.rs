@@ -189,6 +189,7 @@ proptest! {
             packet_bytes: PACKET,
             initial_window: None,
             initial_ssthresh: None,
+            packet_threshold: None,
             delayed_ack: None,
             size: None,
             receive_window: None,

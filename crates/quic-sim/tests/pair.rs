@@ -57,6 +57,7 @@ fn setup(control: &str) -> Setup {
         packet_bytes: PACKET,
         initial_window: None,
         initial_ssthresh: None,
+        packet_threshold: None,
         delayed_ack: None,
         size: None,
         receive_window: None,

@@ -32,7 +32,7 @@ pub const OWN: &[Own] = &[
     },
     Own {
         name: "quinn-bbr",
-        summary: "quinn's own BBR, which draws its gain cycle at random",
+        summary: "quinn's own BBR; its gain cycle is the system's to draw: no replay",
         source: "quinn-proto 0.11, experimental",
     },
 ];

@@ -23,6 +23,11 @@ pub trait Foreign: Sync {
     /// A name that is nearly one of its own.
     fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem>;
 
+    /// What readers of a result under this control must know, if anything.
+    fn caution(&self, _spec: &ControlSpec) -> Option<&'static str> {
+        None
+    }
+
     /// The ends of one flow.
     ///
     /// # Errors
@@ -141,6 +146,14 @@ pub(crate) fn all_ends(
         _ => format!("sim, {foreign}"),
     };
     Ok((ends, carried))
+}
+
+/// What readers of a run under these controls must know, if anything.
+pub(crate) fn cautions(specs: &[ControlSpec], on: Option<On<'_>>) -> Option<String> {
+    let on = on?;
+    let mut texts: Vec<&str> = specs.iter().filter_map(|spec| on.transport.caution(spec)).collect();
+    texts.dedup();
+    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 /// BDP and buffers of a flow's path, in bytes.

@@ -83,7 +83,7 @@ pub struct LabFigures {
     pub kernel: String,
     /// `tun` or `netem`.
     pub link: String,
-    /// `own` or `iperf3`.
+    /// `own`, `iperf3`, or `quinn`.
     pub generator: String,
     /// `valid`: 99 % of the packets were late by at most 1 % of the round trip, none by a quarter;
     /// `degraded`: 5 % and a whole; else `invalid`. Of netem, which does not tell, `unknown`.

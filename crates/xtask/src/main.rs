@@ -13,6 +13,7 @@ mod fuzz;
 mod lab;
 mod oracle;
 mod papers;
+mod quic;
 mod step;
 mod test;
 mod tidy;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         "fuzz" => fuzz::fuzz(&root(), &rest),
         "tidy" => tidy::run(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
+        "quic" => quic::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
         "oracle" => oracle::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
@@ -100,4 +102,5 @@ usage: cargo xtask TASK
          [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++)
   lab [--control NAME] [--tries N] the simulator and the running kernel on the paths of
                                    oracles/lab.toml, side by side (root; ten minutes)
+  quic                             write the tables of scenarios/quic/README.md (minutes)
   help                             this list";

@@ -27,6 +27,14 @@ fn wrong_words_are_refused_before_anything_is_made() {
         (&["compare", "newreno", "--link", "tun"], "`--on linux`"),
         (&["compare", "linux-reno"], "unknown start-up `linux-reno`"),
         (&["compare", "linux-reno", "--on", "linux", "--recovery", "reno"], "tcp_sack"),
+        (&["compare", "hoe", "--real-time"], "`--on quic`"),
+        (&["compare", "hoe", "--on", "quic", "--real-time", "--flows", "2"], "one flow"),
+        (
+            &["compare", "hoe", "--on", "quic", "--real-time", "--iw", "4pkt"],
+            "slow-start(iw=32pkt)",
+        ),
+        (&["compare", "hoe", "--on", "quic", "--profile", "linux"], "accepted over QUIC: rfc"),
+        (&["compare", "hoe", "--on", "quic", "--split-acks", "2"], "accepted over QUIC: 1"),
         (&["link", "--rate", "40"], "--rate: "),
         (&["link", "--loss", "ge:1%"], "ge:0.5%,20%"),
         (&["link", "--rate-trace", "no-such-file"], "no-such-file"),
@@ -36,6 +44,38 @@ fn wrong_words_are_refused_before_anything_is_made() {
         let outcome = run(words);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{words:?}: {outcome:?}");
         assert!(outcome.stderr.contains(part), "{words:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn quinn_in_real_time_has_the_schema_of_all_transports() {
+    let words = "compare hoe quinn-cubic --on quic --real-time --size 300KB --rate 20Mbps \
+                 --rtt 20ms --duration 20s --json";
+    let outcome = run(&words.split_whitespace().collect::<Vec<_>>());
+    if !able(&outcome) {
+        return;
+    }
+    let results: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    for (run, name) in results["runs"].as_array().unwrap().iter().zip(["hoe", "quinn-cubic"]) {
+        assert_eq!((&run["alias"], &run["transport"]), (&name.into(), &"quic".into()));
+        assert_eq!(
+            (&run["lab"]["link"], &run["lab"]["generator"]),
+            (&"tun".into(), &"quinn".into())
+        );
+        assert_eq!(run["flows"][0]["delivered_bytes"], 300_000);
+        // A handshake, and 0.12 s of sending: never less.
+        assert!(run["flows"][0]["completion_time_s"].as_f64().unwrap() > 0.14, "{run}");
+        assert!(run["bottleneck"]["utilization"].as_f64().unwrap() > 0.0, "{run}");
+    }
+}
+
+#[test]
+fn a_transfer_that_does_not_fit_its_time_says_so() {
+    let words = "compare hoe --on quic --real-time --size 5MB --rate 10Mbps --duration 500ms";
+    let outcome = run(&words.split(' ').collect::<Vec<_>>());
+    if able(&outcome) {
+        assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("a longer --duration"), "{}", outcome.stderr);
     }
 }
 

@@ -1,0 +1,104 @@
+//! Which words of a scenario hold for a flow of quinn's. What is TCP's is refused rather than
+//! ignored, so that nobody takes a result for that of a key that had no effect.
+
+use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
+use firstflight_scenario::{Carrier, FastOpen, Profile, Recovery, Resolved};
+
+/// Whether quinn can do what the scenario says of this flow, and the constants of TCP that it sets
+/// have a flow of TCP to hold for.
+///
+/// # Errors
+/// The key that does not apply, what was found, and what is accepted over QUIC.
+pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
+    if flow.files.is_some() {
+        return no("files", "a source of files", "size, or none: files run over TCP only");
+    }
+    if flow.split_acks != 1 {
+        let found = format!("split_acks = {}", flow.split_acks);
+        return no("split_acks", &found, "1: a packet of QUIC is acknowledged whole");
+    }
+    if flow.recovery.given && flow.recovery.value != Recovery::Sack {
+        let found = format!("recovery = \"{}\"", flow.recovery.value);
+        return no("recovery", &found, "sack, or none: RFC 9002 acknowledges selectively");
+    }
+    // The profile and its constants are those of TCP's endpoints, of which there may be some.
+    if resolved.flows.iter().any(|flow| flow.transport == Some(Carrier::Tcp)) {
+        return Ok(());
+    }
+    constants(&resolved.endpoint)
+}
+
+fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
+    if endpoint.profile != Profile::Rfc {
+        let found = format!("profile = \"{}\"", endpoint.profile);
+        return no("profile", &found, "rfc, or none: profiles are of TCP's endpoints");
+    }
+    if endpoint.fast_open != FastOpen::Off {
+        let found = format!("fast_open = \"{}\"", endpoint.fast_open);
+        return no("fast_open", &found, "off: QUIC has a handshake of its own");
+    }
+    let rfc = Profile::Rfc.constants();
+    let set = [
+        ("rto_initial", endpoint.rto_initial_ns != rfc.rto_initial.ns()),
+        ("rto_min", endpoint.rto_min_ns != rfc.rto_min.ns()),
+        ("rto_max", endpoint.rto_max_ns != rfc.rto_max.ns()),
+        ("rto_granularity", endpoint.rto_granularity_ns != rfc.rto_granularity.ns()),
+        ("delayed_ack_timer", endpoint.delayed_ack_timer_ns != rfc.delayed_ack_timer.ns()),
+        ("limited_transmit", endpoint.limited_transmit != rfc.limited_transmit),
+        ("impatient", endpoint.impatient != rfc.impatient),
+        ("growth_limit", endpoint.growth_limit != rfc.growth_limit),
+    ];
+    match set.iter().find(|(_, differs)| *differs) {
+        Some((key, _)) => no(key, "a value of its own", "none: a constant of TCP's endpoints"),
+        None => Ok(()),
+    }
+}
+
+fn no(key: &str, found: &str, accepted: &str) -> Result<(), String> {
+    Err(format!("{key}: found {found}; accepted over QUIC: {accepted}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight_scenario::Scenario;
+
+    use super::*;
+
+    fn judged(text: &str) -> Result<(), String> {
+        let scenario = Scenario::parse(&format!("controls = ['hoe']\n{text}"), "test.toml");
+        let resolved = scenario.unwrap().resolve().unwrap();
+        resolved.flows.iter().try_for_each(|flow| applies(&resolved, flow))
+    }
+
+    #[test]
+    fn what_is_tcps_is_refused_by_its_key() {
+        for (text, key) in [
+            ("split_acks = 2", "split_acks: found split_acks = 2"),
+            ("recovery = 'reno'", "recovery: found recovery = \"reno\""),
+            ("profile = 'linux'", "profile: found profile = \"linux\""),
+            ("syn = true\nfast_open = 'on'", "fast_open: found fast_open = \"on\""),
+            ("rto_min = '200ms'", "rto_min: "),
+            ("growth_limit = false", "growth_limit: "),
+        ] {
+            let problem = judged(text).unwrap_err();
+            assert!(problem.starts_with(key), "{text}: {problem}");
+            assert!(problem.contains("accepted over QUIC: "), "{text}: {problem}");
+        }
+    }
+
+    #[test]
+    fn what_quinn_can_do_is_taken() {
+        for text in
+            ["", "recovery = 'sack'", "duplicate_acks = 4", "iw = '4pkt'", "delayed_ack = 2"]
+        {
+            assert_eq!(judged(text), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn beside_a_flow_of_tcp_its_constants_have_a_meaning() {
+        let flows = "[[flow]]\ntransport = 'tcp'\n[[flow]]\ntransport = 'quic'";
+        assert_eq!(judged(&format!("profile = 'linux'\n{flows}")), Ok(()));
+        assert!(judged("profile = 'linux'\n[[flow]]\ntransport = 'quic'").is_err());
+    }
+}
