@@ -73,7 +73,7 @@ fn packet(packet: &Packet) -> Value {
 }
 
 fn lost(lost: &Lost) -> Value {
-    let mut data = json!({ "header": { "packet_type": "1RTT" } });
+    let mut data = json!({ "header": { "packet_type": lost.packet_type.name() } });
     if let Some(number) = lost.number {
         data["header"]["packet_number"] = json!(number);
     }

@@ -70,7 +70,7 @@ pub struct Packet {
 }
 
 /// The types of packets (quic-events, `PacketType`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PacketType {
     /// `initial`
     Initial,
@@ -92,6 +92,8 @@ pub struct Lost {
     pub packets: u64,
     /// Their bytes, if told.
     pub bytes: Option<u64>,
+    /// The type of the packets.
+    pub packet_type: PacketType,
     /// The number of the packet, or of the highest of them.
     pub number: Option<u64>,
     /// Why: `time_threshold`, `reordering_threshold`, `pto_expired`, or the stack's own word.

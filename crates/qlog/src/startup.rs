@@ -9,9 +9,11 @@
 //!
 //! A log with states is judged by its states alone: Astart has a threshold and goes on above it.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
-use crate::event::{Event, Metrics, What};
+use crate::event::{Event, Metrics, PacketType, What};
 use crate::read::Connection;
 
 /// Start-up and what a connection cost, as far as its log tells.
@@ -76,24 +78,37 @@ impl Connection {
         let last = self.events.last().map_or(0.0, |event| event.at_ms);
         let mut summary = Summary { duration_s: last / 1e3, ..Summary::default() };
         let answered = self.first_answer_ms();
-        self.events.iter().for_each(|event| summary.count(event, event.at_ms >= answered));
+        let mut lengths = HashMap::new();
+        for event in &self.events {
+            summary.count(event, event.at_ms >= answered, &mut lengths);
+        }
         summary.exit = exit(&self.events);
         summary
     }
 }
 
 impl Summary {
-    fn count(&mut self, event: &Event, answered: bool) {
+    /// `lengths` has those of the packets that were sent: most stacks tell of a loss only which
+    /// packet it was.
+    fn count(
+        &mut self,
+        event: &Event,
+        answered: bool,
+        lengths: &mut HashMap<(PacketType, u64), u64>,
+    ) {
         match &event.what {
             What::Metrics(metrics) => self.measure(metrics, answered),
             What::Sent(packet) => {
                 self.packets_sent += 1;
                 let length = packet.length.unwrap_or(0);
                 self.bytes_sent = self.bytes_sent.saturating_add(length);
+                lengths.extend(packet.number.map(|number| ((packet.packet_type, number), length)));
             }
             What::Lost(lost) => {
                 self.packets_lost = self.packets_lost.saturating_add(lost.packets);
-                self.bytes_lost = self.bytes_lost.saturating_add(lost.bytes.unwrap_or(0));
+                let known = || lengths.get(&(lost.packet_type, lost.number?)).copied();
+                let bytes = lost.bytes.or_else(known).unwrap_or(0);
+                self.bytes_lost = self.bytes_lost.saturating_add(bytes);
             }
             What::State(_) | What::Received(_) => {}
         }

@@ -5,6 +5,7 @@
 //! | 0.3 (quinn, quiche, neqo, quic-go) | `recovery:metrics_updated` | `congestion_window` |
 //! | draft-09 and newer | `quic:recovery_metrics_updated` | `congestion_window` |
 //! | picoquic (draft-00) | `recovery`, `metrics_updated` | `cwnd` |
+//! | aioquic (0.3) | `recovery:metrics_updated` | `cwnd` |
 //! | mvfst (draft-00) | `congestion_metric_update`, `metric_update` | `current_cwnd` |
 
 use serde_json::Value;
@@ -56,7 +57,7 @@ fn state(data: &Value) -> Option<What> {
 
 fn packet(data: &Value) -> Packet {
     let header = data.get("header").unwrap_or(&Value::Null);
-    let named = text_of(header, &["packet_type"]).or_else(|| text_of(data, &["packet_type"]));
+    let named = text_of(header, &["packet_type"]).or_else(|| text_of(data, OWN_TYPES));
     Packet {
         packet_type: named.map_or(PacketType::Other, |name| PacketType::of(&name)),
         number: count_of(header, &["packet_number"]).or_else(|| count_of(data, &["packet_number"])),
@@ -92,10 +93,14 @@ fn lost(data: &Value) -> Lost {
     Lost {
         packets: batch.unwrap_or(1),
         bytes: count_of(data, &["lost_bytes"]).or(packet.length),
+        packet_type: packet.packet_type,
         number: packet.number.or_else(|| count_of(data, &["largest_lost_packet_num"])),
         trigger: text_of(data, &["trigger"]),
     }
 }
+
+/// Beside the header and not in it: picoquic's word and aioquic's.
+const OWN_TYPES: &[&str] = &["packet_type", "type"];
 
 /// Stacks write the largest number they have for "no threshold yet".
 const UNLIMITED: u64 = 1 << 52;

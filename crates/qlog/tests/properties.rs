@@ -59,7 +59,7 @@ fn what() -> impl Strategy<Value = What> {
         packet().prop_map(What::Received),
         state.prop_map(|(old, new, trigger)| What::State(State { old, new, trigger })),
         lost.prop_map(|(bytes, number, trigger)| {
-            What::Lost(Lost { packets: 1, bytes, number, trigger })
+            What::Lost(Lost { packets: 1, bytes, number, trigger, ..Lost::default() })
         }),
     ]
 }

@@ -191,6 +191,7 @@ fn every_kind() -> Vec<What> {
         packets: 1,
         bytes: Some(1_200),
         number: Some(7),
+        packet_type: PacketType::Handshake,
         trigger: Some("time_threshold".to_owned()),
     };
     vec![
