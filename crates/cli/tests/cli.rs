@@ -14,5 +14,7 @@ mod named;
 mod predict;
 #[path = "cli/process.rs"]
 mod process;
+#[path = "../../qlog/tests/schema/rules.rs"]
+mod qlog_rules;
 #[path = "cli/show.rs"]
 mod show;

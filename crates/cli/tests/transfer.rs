@@ -14,3 +14,5 @@ mod pair;
 #[expect(dead_code, reason = "the other tests of the command line use the rest")]
 #[path = "cli/process.rs"]
 mod process;
+#[path = "../../qlog/tests/schema/rules.rs"]
+mod qlog_rules;

@@ -69,8 +69,8 @@ impl Log {
 
 impl Connection {
     /// When the first packet came back, milliseconds. RTTs told before are a stack's guess
-    /// (RFC 9002, section 6.2.2) and no measurement. What came before anything was sent, to a server,
-    /// answers nothing. 0 of a log without packets.
+    /// (RFC 9002, section 6.2.2) and no measurement. What came before anything was sent, to a
+    /// server, answers nothing. 0 of a log without packets.
     pub(crate) fn first_answer_ms(&self) -> f64 {
         let sent = self.events.iter().position(|event| matches!(event.what, What::Sent(_)));
         let after = self.events.get(sent.unwrap_or(0)..).unwrap_or_default();

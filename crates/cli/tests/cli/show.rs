@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::process::Place;
+use crate::qlog_rules::validate;
 
 /// A place with the log of a flow that leaves start-up by a loss.
 fn traced() -> (Place, Value) {
@@ -19,6 +20,9 @@ fn traced() -> (Place, Value) {
 #[test]
 fn the_log_of_a_simulated_flow_tells_the_start_up_that_the_results_tell() {
     let (place, results) = traced();
+    let log = fs::read(place.path("t/newreno.flow-0.sqlog")).unwrap();
+    let events = validate(&log).unwrap_or_else(|problem| panic!("{problem}"));
+    assert!(events > 100, "{events} events");
     let outcome = place.run(&["show", "t/newreno.flow-0.sqlog", "--json"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
     let shown: Value = serde_json::from_str(&outcome.stdout).unwrap();

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::pair::{Receiver, content};
 use crate::process::{Outcome, Place};
+use crate::qlog_rules::validate;
 
 fn json(outcome: &Outcome) -> Value {
     assert_eq!(outcome.code, 0, "{outcome:?}");
@@ -42,35 +43,14 @@ fn a_file_arrives_under_its_name_and_the_results_are_in_the_shared_schema() {
 }
 
 #[test]
-fn the_qlog_has_what_qvis_needs_and_shows_the_connection() {
+fn the_qlog_conforms_to_its_schema_and_shows_the_connection() {
     let place = Place::new();
     let receiver = Receiver::new(&place, &["--discard"]);
     let words = ["--size", "1MB", "--control", "astart", "--qlog", "log.sqlog"];
     assert_eq!(receiver.send(&place, &words).code, 0);
-    let log = fs::read_to_string(place.path("log.sqlog")).unwrap();
-    let mut records = log
-        .split('\u{1e}')
-        .skip(1)
-        .map(|record| serde_json::from_str::<Value>(record).expect("every record is JSON"));
-    let header = records.next().unwrap();
-    assert_eq!(
-        (&header["qlog_version"], &header["qlog_format"]),
-        (&"0.3".into(), &"JSON-SEQ".into())
-    );
-    assert_eq!(header["trace"]["vantage_point"]["type"], "client");
-    let mut last = 0.0;
-    for record in records {
-        let time = record["time"].as_f64().unwrap();
-        assert!(time >= last, "{record}");
-        last = time;
-        assert!(record.get("group_id").is_none(), "{record}");
-        let data = &record["data"];
-        if record["name"] == "transport:packet_sent" {
-            assert!(data["raw"]["length"].as_u64().unwrap() > 0, "{record}");
-            assert!(data["header"]["packet_number"].is_u64(), "{record}");
-            assert!(data["header"]["packet_type"].is_string(), "{record}");
-        }
-    }
+    let log = fs::read(place.path("log.sqlog")).unwrap();
+    let events = validate(&log).unwrap_or_else(|problem| panic!("{problem}"));
+    assert!(events > 500, "{events} events");
     let shown = json(&place.run(&["show", "log.sqlog", "--json"]));
     let startup = &shown["startup"];
     assert!(startup["bytes_sent"].as_u64().unwrap() > 1_000_000, "{startup}");
