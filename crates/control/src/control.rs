@@ -328,7 +328,7 @@ fn unknown(
     }
 }
 
-fn hint(found: &str, names: &[&str]) -> String {
+pub(crate) fn hint(found: &str, names: &[&str]) -> String {
     nearest(found, names.iter().copied())
         .map_or(String::new(), |name| format!(", did you mean `{name}`"))
 }

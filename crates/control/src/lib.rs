@@ -13,9 +13,11 @@
 
 pub mod control;
 pub mod nearest;
+pub mod own;
 pub mod quantity;
 pub mod spec;
 
 pub use control::{Control, ControlProblem, Setting, accepted};
 pub use nearest::nearest;
+pub use own::Own;
 pub use spec::{ControlError, ControlSpec, Part};

@@ -3,8 +3,9 @@
 
 use std::fs;
 
+use firstflight_control::Own;
 use firstflight_kernel::KernelControl;
-use firstflight_scenario::{ControlSpec, nearest};
+use firstflight_scenario::ControlSpec;
 
 use crate::error::LabError;
 
@@ -19,17 +20,6 @@ pub struct LinuxControl {
     pub preset: String,
     /// What is to be loaded; `None` for the kernel's own.
     pub kernel: Option<KernelControl>,
-}
-
-/// One of the kernel's own controls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Own {
-    /// As users write it.
-    pub name: &'static str,
-    /// One line: what it does.
-    pub summary: &'static str,
-    /// What it is after.
-    pub source: &'static str,
 }
 
 /// The kernel's own controls that firstflight knows; `linux-` and what the kernel calls it.
@@ -86,15 +76,9 @@ impl LinuxControl {
         let written = &spec.text;
         let known = OWN.iter().any(|own| own.name == spec.startup.name);
         if !known && !available().iter().any(|name| name == kernel_name) {
-            let names = OWN.iter().map(|own| own.name);
-            let hint = nearest(&spec.startup.name, names.clone())
-                .map_or(String::new(), |near| format!(", did you mean `{near}`"));
-            let accepted: Vec<&str> = names.collect();
-            return Err(LabError::Input(format!(
-                "control `{written}`: the kernel has no control of its own `{kernel_name}`{hint}; \
-                 accepted: {}",
-                accepted.join(", ")
-            )));
+            let axis = "control of the kernel's own";
+            let problem = Own::unknown(OWN, axis, written, &spec.startup.name);
+            return Err(LabError::Input(problem.to_string()));
         }
         if !spec.startup.knobs.is_empty() || spec.avoidance.is_some() {
             return Err(LabError::Input(format!(

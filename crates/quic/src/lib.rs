@@ -51,5 +51,5 @@ pub use controller::Controller;
 pub use factory::{Factory, control};
 pub use firstflight_control::ControlProblem;
 pub use flow::Flow;
-pub use own::{OWN, Own, any};
+pub use own::{OWN, any};
 pub use quinn_proto::congestion::ControllerFactory;

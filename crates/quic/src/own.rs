@@ -2,21 +2,10 @@
 
 use std::sync::Arc;
 
-use firstflight_control::{ControlProblem, nearest};
+use firstflight_control::{ControlProblem, Own};
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 
 use crate::factory::control;
-
-/// A controller that comes with quinn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Own {
-    /// As users write it.
-    pub name: &'static str,
-    /// One line: what it does.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-}
 
 /// quinn's own controllers.
 pub const OWN: &[Own] = &[
@@ -55,21 +44,11 @@ pub fn any(name: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>, Contr
         "quinn-newreno" => Arc::new(NewRenoConfig::default()),
         "quinn-cubic" => Arc::new(CubicConfig::default()),
         "quinn-bbr" => Arc::new(BbrConfig::default()),
-        _ if name.starts_with("quinn-") => return Err(unknown(name)),
+        _ if name.starts_with("quinn-") => {
+            return Err(Own::unknown(OWN, "controller of quinn's own", name, name));
+        }
         _ => Arc::new(control(name)?),
     })
-}
-
-fn unknown(name: &str) -> ControlProblem {
-    let names = OWN.iter().map(|own| own.name);
-    ControlProblem::Unknown {
-        control: name.to_owned(),
-        axis: "controller of quinn's own",
-        found: name.to_owned(),
-        hint: nearest(name, names.clone())
-            .map_or(String::new(), |near| format!(", did you mean `{near}`")),
-        accepted: names.collect::<Vec<_>>().join(", "),
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Everything that has a name, as data: what `list --json` prints.
 
+use firstflight_control::Own;
 use firstflight_core::knob::{Knob as CoreKnob, KnobKind};
 use firstflight_core::registry::{ALIASES, AVOIDANCES, Listing, STARTUPS};
-use firstflight_quic::{OWN, Own};
+use firstflight_quic::OWN;
 use firstflight_runner::accepted;
 use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, nearest};
 use serde::Serialize;
@@ -146,7 +147,7 @@ impl Catalogue {
             help: f.help,
         };
         let here = firstflight_lab::control::available();
-        let own = |own: &firstflight_lab::control::Own| KernelsOwn {
+        let own = |own: &Own| KernelsOwn {
             name: own.name,
             summary: own.summary,
             source: own.source,

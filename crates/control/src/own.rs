@@ -1,0 +1,28 @@
+//! Controls that come with a transport, and of which the core knows nothing: quinn's, the kernel's.
+
+use crate::control::{ControlProblem, hint};
+
+/// A control that comes with a transport; each transport has the list of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Own {
+    /// As users write it.
+    pub name: &'static str,
+    /// One line: what it does.
+    pub summary: &'static str,
+    /// What it is after, and where it is.
+    pub source: &'static str,
+}
+
+impl Own {
+    /// The error for `found` in `control`, which is none of `all`; `axis` is what they are.
+    pub fn unknown(all: &[Self], axis: &'static str, control: &str, found: &str) -> ControlProblem {
+        let names: Vec<&str> = all.iter().map(|own| own.name).collect();
+        ControlProblem::Unknown {
+            control: control.to_owned(),
+            axis,
+            found: found.to_owned(),
+            hint: hint(found, &names),
+            accepted: names.join(", "),
+        }
+    }
+}
