@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.pem")]
     trust: Vec<PathBuf>,
     /// Congestion control: one of `firstflight list`, or quinn-newreno, quinn-cubic, quinn-bbr
-    #[arg(long, value_name = "CONTROL", default_value = "hoe+cubic")]
+    #[arg(long, value_name = "CONTROL", default_value = "cubic")]
     control: String,
     /// Name of the file there [default: the one it has here]
     #[arg(long, value_name = "NAME", requires = "file")]
