@@ -47,8 +47,32 @@ pub(crate) fn lost(
         ConnectionError::ConnectionClosed(close) if is_about_certificates(close.error_code) => {
             TransferError::NotWelcome
         }
+        error if is_about_versions(error) => {
+            TransferError::Protocol { peer, problem: OTHER_VERSION.to_owned() }
+        }
         error => TransferError::Broken { problem: shown(&error.to_string()), kept },
     }
+}
+
+/// Why a connection came to nothing before anything was said over it, for the receiver.
+pub(crate) fn fruitless(error: &ConnectionError) -> String {
+    match error {
+        ConnectionError::ConnectionClosed(close) if is_about_certificates(close.error_code) => {
+            "the sender does not trust this certificate; it has another --pin".to_owned()
+        }
+        error if is_about_versions(error) => OTHER_VERSION.to_owned(),
+        error => shown(&error.to_string()),
+    }
+}
+
+/// The two ends have no protocol in common (RFC 7301, section 3.2): one finds it out and tells.
+fn is_about_versions(error: &ConnectionError) -> bool {
+    let code = match error {
+        ConnectionError::ConnectionClosed(close) => close.error_code,
+        ConnectionError::TransportError(error) => error.code,
+        _ => return false,
+    };
+    u64::from(code) == CRYPTO_ERROR + NO_APPLICATION_PROTOCOL
 }
 
 /// TLS names by a number what one side has against the other's certificate; a sender hears of it
@@ -113,6 +137,9 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 const LONGEST: usize = 300;
+const OTHER_VERSION: &str = "it is another version of firstflight; both ends need the same";
+/// RFC 8446, section 6.
+const NO_APPLICATION_PROTOCOL: u64 = 120;
 /// A TLS alert as an error of QUIC (RFC 9001, section 4.8).
 const CRYPTO_ERROR: u64 = 0x100;
 /// bad_certificate, unsupported_certificate, certificate_revoked, certificate_expired,
@@ -121,7 +148,27 @@ const CERTIFICATE_ALERTS: [u64; 8] = [42, 43, 44, 45, 46, 48, 49, 116];
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+
     use super::*;
+
+    fn closed(alert: u8) -> ConnectionError {
+        let error_code = TransportErrorCode::crypto(alert);
+        let reason = Bytes::from_static(b"why");
+        let close = quinn_proto::ConnectionClose { error_code, frame_type: None, reason };
+        ConnectionError::ConnectionClosed(close)
+    }
+
+    #[test]
+    fn tls_s_numbers_become_what_to_do() {
+        let told = |alert| lost(RECEIVER, &closed(alert), Duration::from_secs(1), "").to_string();
+        assert!(told(120).contains("another version of firstflight"), "{}", told(120));
+        assert!(told(116).contains("--cert and --key"), "{}", told(116));
+        assert!(told(40).contains("the connection broke"), "{}", told(40));
+        assert!(fruitless(&closed(49)).contains("another --pin"));
+        assert!(fruitless(&closed(120)).contains("another version"));
+        assert!(fruitless(&ConnectionError::TimedOut).contains("timed out"));
+    }
 
     #[test]
     fn a_peer_s_words_cannot_write_to_the_terminal() {

@@ -12,7 +12,7 @@ use crate::Progress;
 use crate::certificate::{Fingerprint, Identity};
 use crate::endpoint::{self, machine};
 use crate::error::TransferError;
-use crate::failure::{DONE, GAVE_UP, SENDER, gave_up, lost, out_of_turn};
+use crate::failure::{DONE, GAVE_UP, SENDER, fruitless, gave_up, lost, out_of_turn};
 use crate::hash::Sha256;
 use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
 use crate::partial::{Partial, partial_path};
@@ -186,11 +186,11 @@ async fn greet(
     waiting: Duration,
 ) -> Result<(Connection, Greeting), String> {
     let greeting = async {
-        let connection = incoming.await.map_err(|error| error.to_string())?;
-        let streams = connection.accept_bi().await.map_err(|error| error.to_string())?;
+        let connection = incoming.await.map_err(|error| fruitless(&error))?;
+        let streams = connection.accept_bi().await.map_err(|error| fruitless(&error))?;
         let (tell, mut from) = streams;
         let offer = hear(&mut from).await.map_err(|error| match error {
-            MessageError::Lost(Ok(error)) => error.to_string(),
+            MessageError::Lost(Ok(error)) => fruitless(&error),
             MessageError::Lost(Err(problem)) | MessageError::Wrong(problem) => problem,
         })?;
         Ok((connection, Greeting { offer, tell, hear: from }))
