@@ -78,6 +78,17 @@ impl Span {
     pub const fn scaled(self, num: u64, den: u64) -> Self {
         Self(mul_div(self.0, num, den))
     }
+
+    /// As a clock tells it that counts whole ticks: rounded down, but at least one. A tick of zero
+    /// tells it exactly; [`Span::MAX`], which is "not known", stays that.
+    #[inline]
+    pub const fn in_ticks(self, tick: Self) -> Self {
+        if tick.0 == 0 || self.0 == u64::MAX {
+            return self;
+        }
+        let ticks = self.0 / tick.0;
+        Self(if ticks == 0 { tick.0 } else { ticks * tick.0 })
+    }
 }
 
 impl Rate {
@@ -185,6 +196,15 @@ mod tests {
     fn products_beyond_64_bits_stay_exact() {
         let rate = Rate::from_bits_per_second(100_000_000_000);
         assert_eq!(rate.over(Span::from_secs(600)), Bytes(7_500_000_000_000));
+    }
+
+    #[test]
+    fn a_coarse_clock_rounds_down_to_whole_ticks_but_not_to_none() {
+        let tick = Span::from_millis(10);
+        assert_eq!(Span::from_millis(109).in_ticks(tick), Span::from_millis(100));
+        assert_eq!(Span::from_millis(3).in_ticks(tick), tick);
+        assert_eq!(Span::from_millis(109).in_ticks(Span(0)), Span::from_millis(109));
+        assert_eq!(Span::MAX.in_ticks(tick), Span::MAX);
     }
 
     #[test]

@@ -73,7 +73,9 @@ impl Twin {
         }
         let Some(last) = self.at.replace(now) else { return Ok(()) };
         let cwnd = view.window.cwnd.0 as f64;
-        let excess = (cwnd - self.achieved * view.rtt.min.0 as f64 / 1e9).max(0.0) / cwnd;
+        let (exact, tick) = (view.rtt.min.0, self.knobs.tick.0);
+        let rtt_min = exact.checked_div(tick).map_or(exact, |ticks| ticks.max(1) * tick);
+        let excess = (cwnd - self.achieved * rtt_min as f64 / 1e9).max(0.0) / cwnd;
         let tmin = self.knobs.tmin.0.min(srtt) as f64;
         let expected = (srtt as f64 * excess).max(tmin);
         let tolerance = srtt as f64 * (3.0 / cwnd + 1e-5) + 2.0;
@@ -138,13 +140,15 @@ fn knobs() -> impl Strategy<Value = EreKnobs> {
         1 => Just(Filter::Constant),
     ];
     let tmin = prop_oneof![Just(0u64), Just(10_000_000), 0u64..50_000_000];
-    (filter, 0u64..20, 0u64..=1_000_000, any::<bool>(), tmin, 0u64..=8, 0u64..=10).prop_map(
-        |(filter, n, eps, re_per_rtt, tmin, null_m, umax_window)| EreKnobs {
+    let tick = prop_oneof![2 => Just(0u64), 1 => Just(10_000_000), 1 => 0u64..50_000_000];
+    (filter, 0u64..20, 0u64..=1_000_000, any::<bool>(), tmin, tick, 0u64..=8, 0u64..=10).prop_map(
+        |(filter, n, eps, re_per_rtt, tmin, tick, null_m, umax_window)| EreKnobs {
             filter,
             n,
             eps,
             re_per_rtt,
             tmin: Span(tmin),
+            tick: Span(tick),
             null_m,
             umax_window,
         },
@@ -204,7 +208,7 @@ fn steady(knobs: EreKnobs, gap: u64, rtt: u64, acks: u64) -> Ere {
 #[test]
 fn a_full_path_is_estimated_at_its_rate() {
     // 1000 bytes every 200 us are 5 MB/s; after 20 RTTs of 100 ms the start is forgotten.
-    for knobs in [EreKnobs::PAPER, EreKnobs::FIGURES] {
+    for knobs in [EreKnobs::PAPER, EreKnobs::FIGURES, EreKnobs::NS2] {
         let ere = steady(knobs, 200_000, 100_000_000, 10_000);
         let rate = ere.rate().0;
         assert!((4_950_000..=5_050_000).contains(&rate), "{rate}");

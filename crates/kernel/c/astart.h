@@ -44,13 +44,14 @@ FF_INLINE u64 astart_room(const struct astart *a, const struct ff_view *v)
     return ere_room(&a->ere, v->rtt.min);
 }
 
-FF_INLINE u64 astart_raised(const struct astart *a, u64 ssthresh, const struct ff_view *v)
+FF_INLINE u64 astart_raised(const struct astart *a, ff_knobs *k, u64 ssthresh,
+                            const struct ff_view *v)
 {
     u64 estimated;
 
     if (v->rtt.min == NONE)
         return ssthresh;
-    estimated = ere_over(&a->ere, v->rtt.min);
+    estimated = ere_over(&a->ere, in_ticks(v->rtt.min, k->ere_tick));
     if (estimated <= ssthresh)
         return ssthresh;
     return max_of(ssthresh, whole_segments(estimated, v->mss));
@@ -61,7 +62,7 @@ FF_INLINE struct ff_step astart_step(struct astart *a, ff_knobs *k, const struct
 {
     struct ff_window window = v->window;
 
-    window.ssthresh = astart_raised(a, window.ssthresh, v);
+    window.ssthresh = astart_raised(a, k, window.ssthresh, v);
     if (window.cwnd >= window.ssthresh)
         return grow(window, linear_per_ack(&a->linear, v));
     return grow(window, min_of(ack->acked, v->mss));

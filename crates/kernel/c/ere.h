@@ -97,7 +97,8 @@ FF_INLINE void ere_achieve(struct ere *e, ff_knobs *k, u64 now, u64 srtt)
 FF_INLINE u64 ere_interval(const struct ere *e, ff_knobs *k, u64 srtt, const struct ff_view *v)
 {
     u64 cwnd = max_of(v->window.cwnd, 1), tmin = min_of(k->ere_tmin, srtt);
-    u64 arrived = high_half(e->achieved << 4, min_of(v->rtt.min, LONGEST) << 12);
+    u64 rtt_min = min_of(in_ticks(v->rtt.min, k->ere_tick), LONGEST);
+    u64 arrived = high_half(e->achieved << 4, rtt_min << 12);
 
     if (arrived >= cwnd)
         return tmin;

@@ -24,12 +24,14 @@ struct ff_knob_values {
     u64 ere_eps;
     u64 ere_re_per_rtt;
     u64 ere_tmin;
+    u64 ere_tick;
     u64 ere_null_m;
     u64 ere_umax_window;
     u64 lg_on;
     u64 lg_beta;
     u64 lg_eps;
     u64 lg_guard_rtts;
+    u64 lg_tick;
     u64 bc_limit;
     u64 dbc_dmax;
     u64 dbc_wth;

@@ -70,6 +70,8 @@ FF_INLINE u64 load_gauge_boundary(ff_knobs *k, const struct ff_view *v)
 /* Judges on an ACK for new data in congestion avoidance. */
 FF_INLINE void load_gauge_judge(struct load_gauge *g, ff_knobs *k, const struct ff_view *v)
 {
+    u64 arrived;
+
     if (!k->lg_on)
         return;
     if (v->window.cwnd < v->window.ssthresh) {
@@ -80,7 +82,8 @@ FF_INLINE void load_gauge_judge(struct load_gauge *g, ff_knobs *k, const struct 
         g->counter = 0;
         return;
     }
-    if (mul_div(g->achieved, v->rtt.min, 1ULL << 32) > load_gauge_boundary(k, v))
+    arrived = mul_div(g->achieved, in_ticks(v->rtt.min, k->lg_tick), 1ULL << 32);
+    if (arrived > load_gauge_boundary(k, v))
         g->counter++;
     else
         g->counter = minus(g->counter, 1);

@@ -98,6 +98,14 @@ FF_INLINE u64 mul_div(u64 a, u64 b, u64 den)
 /* What a rate moves in a span. */
 FF_INLINE u64 rate_over(u64 rate, u64 span) { return mul_div(rate, span, NANOS_PER_SECOND); }
 
+/* A span as a clock of whole ticks tells it: rounded down, at least one. No tick, no rounding. */
+FF_INLINE u64 in_ticks(u64 span, u64 tick)
+{
+    if (tick == 0 || span == U64_MAX)
+        return span;
+    return max_of(span / tick, 1) * tick;
+}
+
 /* The largest whole number of segments that fits; "no limit" stays that. */
 FF_INLINE u64 whole_segments(u64 bytes, u64 mss)
 {

@@ -62,8 +62,8 @@ macro_rules! fields {
 
 fields! {
     iw_unit iw iw_limit ssthresh_unit ssthresh
-    ere_filter ere_n ere_eps ere_re_per_rtt ere_tmin ere_null_m ere_umax_window
-    lg_on lg_beta lg_eps lg_guard_rtts
+    ere_filter ere_n ere_eps ere_re_per_rtt ere_tmin ere_tick ere_null_m ere_umax_window
+    lg_on lg_beta lg_eps lg_guard_rtts lg_tick
     bc_limit dbc_dmax dbc_wth pair_span hoe_ns2
     vegas_gamma vegas_grow_every vegas_first vegas_alpha vegas_beta
     ms_largest ms_smallest ms_first_largest ms_reset_per_rtt ms_until_half ms_continue ms_each
@@ -195,6 +195,7 @@ impl KnobValues {
         self.ere_eps = ere.eps;
         self.ere_re_per_rtt = u64::from(ere.re_per_rtt);
         self.ere_tmin = ere.tmin.0;
+        self.ere_tick = ere.tick.0;
         self.ere_null_m = ere.null_m;
         self.ere_umax_window = ere.umax_window;
     }
@@ -204,6 +205,7 @@ impl KnobValues {
         self.lg_beta = gauge.beta;
         self.lg_eps = gauge.eps;
         self.lg_guard_rtts = gauge.guard_rtts;
+        self.lg_tick = gauge.tick.0;
     }
 }
 
@@ -256,7 +258,7 @@ impl Estimates {
 /// estimate of its own there: it uses the start-up's.
 fn accepted(policy: &str) -> &'static str {
     match policy {
-        "westwood" => "lg, lg.beta, lg.eps, lg.guard_rtts",
+        "westwood" => "lg, lg.beta, lg.eps, lg.guard_rtts, lg.tick",
         _ => "its other knobs",
     }
 }

@@ -32,6 +32,8 @@ const CONTROLS: &[&str] = &[
     "astart(ere.re_update=rtt,ere.null_m=0,ere.umax_window=1)",
     "astart(ere.eps=0,ere.N=100,ere.tmin=1s)",
     "astart(ere.eps=1,ere.umax_window=3)",
+    "astart(preset=ns2)",
+    "astart(preset=ns2)+westwood(lg=on,lg.eps=0.6,lg.tick=10ms)",
     "tcpw-a",
     "astart(preset=paper)+westwood(lg=on,lg.eps=0.6)",
     "tcpw-a(lg.beta=0,lg.guard_rtts=0,lg.eps=0)",

@@ -21,9 +21,10 @@ pub(crate) struct Rates {
 
 /// The rates over time; empty where the control has no Load Gauge.
 pub(crate) fn rates(trace: &Series, packet_bytes: u64) -> Vec<Rates> {
+    // What the sender takes for RTTmin, which may be coarse.
     let smallest = trace
-        .column("srtt_ms")
-        .map(|srtt| srtt.flatten().filter(|srtt| *srtt > 0.0).fold(f64::INFINITY, f64::min));
+        .column("lg_rtt_min")
+        .map(|rtt| rtt.flatten().filter(|rtt| *rtt > 0.0).fold(f64::INFINITY, f64::min) / 1e6);
     let columns = ["time_s", "cwnd_packets", "ssthresh_packets", "lg_re"];
     let [Some(times), Some(cwnd), Some(ssthresh), Some(achieved)] =
         columns.map(|name| trace.column(name))
@@ -89,15 +90,15 @@ mod tests {
             "time_s",
             "cwnd_packets",
             "ssthresh_packets",
-            "srtt_ms",
+            "lg_rtt_min",
             "lg_re",
             "lg_restarts",
         ]);
         let rows = [
             [0.0, 10.0, 8.0, 0.0, 0.0, 0.0],
-            [1.0, 20.0, 8.0, 100.0, 100_000.0, 0.0],
-            [2.0, 30.0, 8.0, 150.0, 200_000.0, 1.0],
-            [3.0, 40.0, 8.0, 150.0, 300_000.0, 2.0],
+            [1.0, 20.0, 8.0, 100e6, 100_000.0, 0.0],
+            [2.0, 30.0, 8.0, 100e6, 200_000.0, 1.0],
+            [3.0, 40.0, 8.0, 100e6, 300_000.0, 2.0],
         ];
         rows.iter().for_each(|row| series.push(&row.map(Some)));
         series

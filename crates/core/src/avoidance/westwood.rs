@@ -59,7 +59,7 @@ impl Westwood {
         }
         Some(match view.eligible {
             Some(rate) if self.source == Source::Shared => rate.over(view.rtt.min),
-            _ => self.ere.over(view.rtt.min),
+            _ => self.ere.over(self.ere.rtt_min(view)),
         })
     }
 }
@@ -122,6 +122,7 @@ impl Knobs for Westwood {
         load_gauge::KNOBS[1],
         load_gauge::KNOBS[2],
         load_gauge::KNOBS[3],
+        load_gauge::KNOBS[4],
         ere::KNOBS[0],
         ere::KNOBS[1],
         ere::KNOBS[2],
@@ -129,6 +130,7 @@ impl Knobs for Westwood {
         ere::KNOBS[4],
         ere::KNOBS[5],
         ere::KNOBS[6],
+        ere::KNOBS[7],
     ];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
@@ -146,7 +148,8 @@ const MIN_SEGMENTS: u64 = 2;
 
 /// The preset, of the estimate and of Load Gauge.
 const PRESET: Knob = Knob {
-    doc: "figures: N = 3, tmin = 15ms, lg.eps = 0.8, fits the published figures; \
-        paper: N = 10, tmin = 0s, lg.eps = 0.6",
+    doc: "figures: N = 3, tmin = 15ms, lg.eps = 0.8, fits the published throughputs; \
+        paper: N = 10, tmin = 0s, lg.eps = 0.6; \
+        ns2: N = 0, tmin = 0s, lg.eps = 0.6, tick = lg.tick = 10ms, the text on ns-2's clock",
     ..ere::PRESET
 };

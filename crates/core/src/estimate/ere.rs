@@ -23,7 +23,11 @@
 //! papers' paths (40 Mbit/s and 20 to 200 ms, 10 to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP),
 //! they keep every published throughput within a tenth and 36 Mbit/s of 40 at 100 ms; without a
 //! smallest interval N = 0 and N = 2 are 16 to 18 % high at 150 Mbit/s, and N = 10 comes below at
-//! long RTTs.
+//! long RTTs. Preset `ns2` has no fitted number: neither paper speaks of instability or a smallest
+//! interval, so N = 0 and the ACK spacing; and RTTmin is that of ns-2's TCP clock, whole ticks of
+//! 10 ms rounded down, as in the authors' ns-2 module for TCP Westwood (M. Valla, 2002). A few
+//! milliseconds that RTTmin does not know hold the estimate as many per cent below the window of a
+//! path that is nearly full, which is what slows the climb there.
 //!
 //! Departures, all for inputs the papers do not think of: ACKs less than 100 ns apart are one
 //! sample; an interval beyond `2 tau`, where `a` would turn negative, counts as `2 tau`; after 64
@@ -86,6 +90,8 @@ pub struct EreKnobs {
     pub re_per_rtt: bool,
     /// Smallest sampling interval, but no more than an RTT; zero for the spacing of ACKs.
     pub tmin: Span,
+    /// RTTmin is known in whole ticks of this clock; zero for exactly.
+    pub tick: Span,
     /// Samples of zero are taken every `tau / null_m` of silence; 0 for none, up to 8.
     pub null_m: u64,
     /// The largest instability is taken over so many samples, up to 10; 0 for the whole connection.
@@ -126,6 +132,12 @@ impl Ere {
     pub const fn over(&self, span: Span) -> Bytes {
         let span = if span.0 < 1 << 52 { span.0 } else { (1 << 52) - 1 };
         Bytes(high_half(self.estimate << 4, span << 12))
+    }
+
+    /// RTTmin as the clock tells it.
+    #[inline]
+    pub const fn rtt_min(&self, view: &View) -> Span {
+        view.rtt.min.in_ticks(self.knobs.tick)
     }
 
     /// Takes an ACK in.
@@ -198,7 +210,7 @@ impl Ere {
         let cwnd = view.window.cwnd.0.max(1);
         let part_per_byte = u64::MAX / cwnd;
         let tmin = self.knobs.tmin.0.min(srtt);
-        let rtt_min = view.rtt.min.0.min(LONGEST);
+        let rtt_min = self.rtt_min(view).0.min(LONGEST);
         let arrived = high_half(self.achieved << 4, rtt_min << 12);
         if arrived >= cwnd {
             return tmin;
@@ -287,13 +299,18 @@ impl EreKnobs {
         eps: 600_000,
         re_per_rtt: false,
         tmin: Span(0),
+        tick: Span(0),
         null_m: 2,
         umax_window: 10,
     };
 
+    /// What the papers' text says, on ns-2's clock.
+    pub const NS2: Self = Self { n: 0, tick: NS2_TICK, ..Self::PAPER };
+
     /// Sets one by name; false if there is none of that name and kind.
     pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
+            ("preset", KnobValue::Word("ns2")) => *self = Self::NS2,
             ("preset", KnobValue::Word("paper")) => *self = Self::PAPER,
             ("preset", KnobValue::Word("figures")) => *self = Self::FIGURES,
             ("ere.filter", KnobValue::Word("trapezoid")) => self.filter = Filter::Trapezoid,
@@ -303,6 +320,7 @@ impl EreKnobs {
             ("ere.eps", KnobValue::Ratio(eps)) => self.eps = eps.min(RATIO_ONE),
             ("ere.re_update", KnobValue::Word(word)) => self.re_per_rtt = word == "rtt",
             ("ere.tmin", KnobValue::Time(tmin)) => self.tmin = tmin.min(LONGEST_TMIN),
+            ("ere.tick", KnobValue::Time(tick)) => self.tick = tick.min(LONGEST_TMIN),
             ("ere.null_m", KnobValue::Count(m)) => self.null_m = m.min(LARGEST_M),
             ("ere.umax_window", KnobValue::Count(window)) => {
                 self.umax_window = window.min(LONGEST_UMAX_WINDOW as u64);
@@ -335,13 +353,14 @@ fn blend(new: u64, old: u64, eps: u64) -> u64 {
 /// The preset, where a policy has no more to it than its estimator's.
 pub const PRESET: Knob = Knob {
     name: "preset",
-    kind: KnobKind::Word(&["figures", "paper"]),
+    kind: KnobKind::Word(&["figures", "paper", "ns2"]),
     default: "figures",
-    doc: "figures: N = 3, tmin = 15ms, fits the published figures; paper: N = 10, tmin = 0s",
+    doc: "figures: N = 3, tmin = 15ms, fits the published throughputs; paper: N = 10, tmin = 0s; \
+        ns2: N = 0, tmin = 0s, tick = 10ms, the text on ns-2's clock",
 };
 
 /// The other knobs, in the order of the formulas.
-pub const KNOBS: [Knob; 7] = [
+pub const KNOBS: [Knob; 8] = [
     Knob {
         name: "ere.eps",
         kind: KnobKind::Ratio(0, RATIO_ONE),
@@ -357,8 +376,14 @@ pub const KNOBS: [Knob; 7] = [
     Knob {
         name: "ere.tmin",
         kind: KnobKind::Time(Span(0), LONGEST_TMIN),
-        default: "15ms (figures), 0s (paper)",
+        default: "15ms (figures), 0s (paper, ns2)",
         doc: "smallest sampling interval Tk, at most an RTT; 0s is the spacing of two ACKs",
+    },
+    Knob {
+        name: "ere.tick",
+        kind: KnobKind::Time(Span(0), LONGEST_TMIN),
+        default: "0s (figures, paper), 10ms (ns2)",
+        doc: "clock in whose whole ticks RTTmin is known; 0s for exactly",
     },
     Knob {
         name: "ere.umax_window",
@@ -369,7 +394,7 @@ pub const KNOBS: [Knob; 7] = [
     Knob {
         name: "ere.N",
         kind: KnobKind::Count(0, LARGEST_N),
-        default: "3 (figures), 10 (paper)",
+        default: "3 (figures), 10 (paper), 0 (ns2)",
         doc: "RTTs by which full instability lengthens the time constant",
     },
     Knob {
@@ -415,3 +440,6 @@ const LONGEST_UMAX_WINDOW: usize = 10;
 /// A power of two beyond the longest window: what has left it is zero.
 const INSTABILITIES: usize = 16;
 const LONGEST_TMIN: Span = Span::from_secs(1);
+
+/// ns-2's TCP clock (`tcpTick_`).
+pub(crate) const NS2_TICK: Span = Span::from_millis(10);

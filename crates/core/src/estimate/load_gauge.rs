@@ -24,13 +24,17 @@
 //! both are over. It has to: by then the window has grown by two segments and the boundary is a
 //! quarter of a segment above ssthresh, where counted from the loss it is below, and a path that is
 //! just full would look light. eps is not stated for this use; 0.6 is that of the rate estimate,
-//! 0.8 the lag that the paper's Figures 2 and 4 show.
+//! 0.8 the lag that the paper's Figures 2 and 4 show if RTTmin is known exactly. In ns-2 it was
+//! known in ticks of 10 ms, rounded down (`lg.tick`): then RE RTTmin is a few per cent below the
+//! window without any lag, 0.6 gives those figures, and a load must stay light for longer to be
+//! found so, which is what keeps the gauge from acting after nearly every loss.
 //!
 //! The 1.5 segments are what a window that grows by one per RTT gained in the 1.5 RTTs after the
 //! data behind RE was sent. A receiver that acknowledges every other packet halves that growth, and
 //! 0.75 would be right; 1.5 is kept, because nothing in an ACK tells for certain, and it errs to
 //! the side of more restarts by 0.4 segments.
 
+use crate::estimate::ere::NS2_TICK;
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, RATIO_ONE};
 use crate::units::{Bytes, Instant, Span, mul_div};
@@ -46,6 +50,8 @@ pub struct LoadGauge {
     since: Option<Instant>,
     /// Delivered since then.
     arrived: Bytes,
+    /// RTTmin as its clock told it then.
+    rtt_min: Span,
     /// When congestion avoidance began, or the last loss.
     entered: Instant,
     counter: u64,
@@ -64,6 +70,8 @@ pub struct LoadGaugeKnobs {
     pub eps: u64,
     /// RTTs after entering congestion avoidance, or a loss, in which it does not judge.
     pub guard_rtts: u64,
+    /// RTTmin is known in whole ticks of this clock; zero for exactly.
+    pub tick: Span,
 }
 
 impl LoadGauge {
@@ -74,6 +82,7 @@ impl LoadGauge {
             achieved: 0,
             since: None,
             arrived: Bytes(0),
+            rtt_min: Span(0),
             entered: Instant(0),
             counter: 0,
             restarts: 0,
@@ -105,6 +114,7 @@ impl LoadGauge {
         self.achieved =
             mul_div(self.achieved, kept, one).saturating_add(mul_div(newest, one - kept, one));
         (self.since, self.arrived) = (Some(ack.now), Bytes(0));
+        self.rtt_min = view.rtt.min.in_ticks(self.knobs.tick);
     }
 
     /// Congestion avoidance begins, or a loss cut the window: what was seen before is no sign.
@@ -127,7 +137,7 @@ impl LoadGauge {
             self.counter = 0;
             return;
         }
-        if self.achieved_over(view.rtt.min) > self.boundary(view) {
+        if self.achieved_over(view.rtt.min.in_ticks(self.knobs.tick)) > self.boundary(view) {
             self.counter += 1;
         } else {
             self.counter = self.counter.saturating_sub(1);
@@ -150,13 +160,14 @@ impl LoadGauge {
         self.knobs.set(name, value)
     }
 
-    /// Reports RE in bytes per second, the counter, and how often the load was found light; nothing
-    /// while off.
+    /// Reports RE in bytes per second, RTTmin in ns, the counter, and how often the load was found
+    /// light; nothing while off.
     pub fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         if !self.knobs.on {
             return;
         }
         report("lg_re", self.achieved_over(Span::from_secs(1)).0);
+        report("lg_rtt_min", self.rtt_min.0);
         report("lg_counter", self.counter);
         report("lg_restarts", self.restarts);
     }
@@ -176,17 +187,21 @@ impl LoadGauge {
 impl LoadGaugeKnobs {
     /// Off; otherwise as the paper's text has it, with the smoothing of its figures.
     pub const OFF: Self =
-        Self { on: false, beta: RATIO_ONE / 2, eps: EPS_OF_FIGURES, guard_rtts: 2 };
+        Self { on: false, beta: RATIO_ONE / 2, eps: EPS_OF_FIGURES, guard_rtts: 2, tick: Span(0) };
 
     /// Sets one by name; false if there is none of that name and kind.
     pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
-            ("preset", KnobValue::Word("paper")) => self.eps = EPS_AS_ABSE,
-            ("preset", KnobValue::Word("figures")) => self.eps = EPS_OF_FIGURES,
+            ("preset", KnobValue::Word("ns2")) => (self.eps, self.tick) = (EPS_AS_ABSE, NS2_TICK),
+            ("preset", KnobValue::Word("paper")) => (self.eps, self.tick) = (EPS_AS_ABSE, Span(0)),
+            ("preset", KnobValue::Word("figures")) => {
+                (self.eps, self.tick) = (EPS_OF_FIGURES, Span(0));
+            }
             ("lg", KnobValue::Word(word)) => self.on = word == "on",
             ("lg.beta", KnobValue::Ratio(beta)) => self.beta = beta.min(RATIO_ONE),
             ("lg.eps", KnobValue::Ratio(eps)) => self.eps = eps.min(RATIO_ONE),
             ("lg.guard_rtts", KnobValue::Count(rtts)) => self.guard_rtts = rtts,
+            ("lg.tick", KnobValue::Time(tick)) => self.tick = tick.min(Span::from_secs(1)),
             _ => return false,
         }
         true
@@ -194,7 +209,7 @@ impl LoadGaugeKnobs {
 }
 
 /// The knobs, beside the preset.
-pub const KNOBS: [Knob; 4] = [
+pub const KNOBS: [Knob; 5] = [
     Knob {
         name: "lg",
         kind: KnobKind::Word(&["off", "on"]),
@@ -210,7 +225,7 @@ pub const KNOBS: [Knob; 4] = [
     Knob {
         name: "lg.eps",
         kind: KnobKind::Ratio(0, RATIO_ONE),
-        default: "0.8 (figures), 0.6 (paper)",
+        default: "0.8 (figures), 0.6 (paper, ns2)",
         doc: "weight of the old achieved rate, per RTT",
     },
     Knob {
@@ -218,6 +233,12 @@ pub const KNOBS: [Knob; 4] = [
         kind: KnobKind::Count(0, 100),
         default: "2",
         doc: "RTTs after the beginning of congestion avoidance, or a loss, that do not count",
+    },
+    Knob {
+        name: "lg.tick",
+        kind: KnobKind::Time(Span(0), Span::from_secs(1)),
+        default: "0s (figures, paper), 10ms (ns2)",
+        doc: "clock in whose whole ticks RTTmin is known; 0s for exactly",
     },
 ];
 
@@ -323,6 +344,23 @@ mod tests {
         assert_eq!(gauge.counter, 2);
         gauge.judge(&view(308, 7 * MSS, 8 * MSS));
         assert_eq!((gauge.counter, gauge.entered), (0, Instant(308_000_000)));
+    }
+
+    /// An RTT of 109 ms is 100 to a clock of 10 ms: 10.5 segments per RTT of 109 ms, above the
+    /// boundary of 0.5 * 10.5 + 0.5 * 10 = 10.25, are 9.6 in what it takes for an RTT.
+    #[test]
+    fn a_coarse_clock_asks_for_more_before_the_load_is_light() {
+        let counted = |tick| {
+            let mut gauge = gauge(0);
+            gauge.knobs.tick = tick;
+            ack(&mut gauge, 0, 1);
+            ack(&mut gauge, 1_090, 105);
+            let mut view = view(2_000, 12 * MSS, 10 * MSS);
+            view.rtt.min = Span::from_millis(109);
+            gauge.judge(&view);
+            gauge.counter
+        };
+        assert_eq!((counted(Span(0)), counted(NS2_TICK)), (1, 0));
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Astart {
         if view.rtt.min == Span::MAX {
             return ssthresh;
         }
-        let estimated = self.ere.over(view.rtt.min);
+        let estimated = self.ere.over(self.ere.rtt_min(view));
         if estimated <= ssthresh {
             return ssthresh;
         }
@@ -104,6 +104,7 @@ impl Knobs for Astart {
         ere::KNOBS[4],
         ere::KNOBS[5],
         ere::KNOBS[6],
+        ere::KNOBS[7],
     ];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
