@@ -272,6 +272,7 @@ avoidances! {
 
 /// Every alias.
 pub const ALIASES: &[Alias] = &[
+    Alias { name: "tahoe", control: "slow-start+newreno", source: "Jacobson, SIGCOMM 1988" },
     Alias { name: "reno", control: "slow-start+newreno", source: "RFC 5681, Reno recovery" },
     Alias { name: "newreno", control: "slow-start+newreno", source: "RFC 6582" },
     Alias { name: "hoe", control: "hoe+newreno", source: "Hoe, SIGCOMM 1996" },
@@ -309,10 +310,16 @@ pub const ALIASES: &[Alias] = &[
     Alias { name: "dbc", control: "dbc+newreno", source: "Short-transfers paper, section 4.3" },
 ];
 
-/// Aliases that name a loss recovery with the policies, as a profile calls it: `reno` and `newreno`
-/// are the same policies, and the short-transfers paper ran Reno throughout (section 2).
-pub const ALIAS_RECOVERY: &[(&str, &str)] =
-    &[("reno", "reno"), ("newreno", "newreno"), ("stcp", "reno"), ("bc", "reno"), ("dbc", "reno")];
+/// Aliases that name a loss recovery with the policies, as a profile calls it: `tahoe`, `reno` and
+/// `newreno` are the same policies, and the short-transfers paper ran Reno throughout (section 2).
+pub const ALIAS_RECOVERY: &[(&str, &str)] = &[
+    ("tahoe", "tahoe"),
+    ("reno", "reno"),
+    ("newreno", "newreno"),
+    ("stcp", "reno"),
+    ("bc", "reno"),
+    ("dbc", "reno"),
+];
 
 /// Aliases that name how many duplicate ACKs mean a loss, where it is not three.
 pub const ALIAS_DUPLICATE_ACKS: &[(&str, u32)] = &[("hoe-early", 2)];

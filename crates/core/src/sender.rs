@@ -231,6 +231,17 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         true
     }
 
+    /// The loss just told is not recovered from: everything unacknowledged is sent again in slow
+    /// start, from one segment, as Tahoe does (Jacobson 1988) and a timeout makes everyone do.
+    #[cold]
+    pub fn on_restart(&mut self) {
+        self.view.window.cwnd = self.startup.restart_window(self.view.mss);
+        self.bound_cwnd();
+        self.view.recovering = false;
+        self.round_end = self.view.acked;
+        self.enter_startup(Entry::Timeout);
+    }
+
     /// Recovery is over. `cwnd` is the window it leaves, where the recovery algorithm has a say in
     /// it (RFC 6582 section 3.2, full and partial acknowledgements).
     pub fn on_recovered(&mut self, cwnd: Option<Bytes>) {

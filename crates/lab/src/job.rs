@@ -111,7 +111,8 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
         return no("fast_open is off: a flow is one connection and has no cookie".to_owned());
     }
     let recoveries: Vec<Recovery> = resolved.flows.iter().map(|f| f.recovery.value).collect();
-    if recoveries.contains(&Recovery::Reno) || recoveries.windows(2).any(|two| two[0] != two[1]) {
+    let old = |kind: &Recovery| matches!(kind, Recovery::Tahoe | Recovery::Reno);
+    if recoveries.iter().any(old) || recoveries.windows(2).any(|two| two[0] != two[1]) {
         return no("recovery is sack, or newreno for all flows (tcp_sack = 0)".to_owned());
     }
     if let Some(udp) = resolved.udp.iter().find(|udp| !DATAGRAMS.contains(&udp.packet_bytes)) {

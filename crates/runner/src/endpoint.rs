@@ -59,6 +59,7 @@ fn recovery_kind(
     use firstflight_sim::Recovery as Sim;
     match (profile, recovery) {
         (Profile::Ns2, _) if control.startup_name == "vegas" => Sim::Ns2Vegas,
+        (_, Recovery::Tahoe) => Sim::Tahoe,
         (_, Recovery::Reno) => Sim::Reno,
         (_, Recovery::NewReno) => Sim::NewReno,
         (Profile::Ns2, Recovery::Sack) => Sim::Ns2Sack,
@@ -97,6 +98,7 @@ fn rto(resolved: &Resolved, control: &Control, id: usize) -> RtoRules {
         initial: Span(common.rto_initial_ns),
         granularity: Span(common.rto_granularity_ns),
         ticks: common.profile == Profile::Ns2,
+        progress_ends_backoff: common.progress_ends_backoff,
         phase: ns2::clock_phase(id, flows, control.startup_name == "vegas"),
     }
 }

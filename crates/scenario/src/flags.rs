@@ -79,6 +79,8 @@ flags! {
         "New data on the first two duplicate ACKs: true or false";
     impatient "--impatient" "impatient" "true"
         "Only the first partial ACK restarts the timer: true or false";
+    progress_ends_backoff "--progress-ends-backoff" "progress_ends_backoff" "false (linux: true)"
+        "New data acknowledged ends the RTO's back-off without an RTT sample: true or false";
     rto_initial "--rto-initial" "rto_initial" "1s (ns2: 3s)" "RTO before the first sample";
     rto_min "--rto-min" "rto_min" "1s (ns2, linux: 200ms)" "Smallest RTO";
     rto_max "--rto-max" "rto_max" "60s (linux: 120s)" "Largest RTO";

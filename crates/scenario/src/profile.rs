@@ -25,6 +25,8 @@ pub enum Profile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recovery {
+    /// Fast retransmit, then slow start from one segment (Jacobson, SIGCOMM 1988).
+    Tahoe,
     /// Fast retransmit and fast recovery, over at the first new ACK (RFC 5681 section 3.2).
     Reno,
     /// Partial ACKs repair one loss per round trip (RFC 6582).
@@ -73,6 +75,9 @@ pub struct Constants {
     pub limited_transmit: bool,
     /// Only the first partial ACK restarts the timer (RFC 6582 section 4, "Impatient").
     pub impatient: bool,
+    /// New data acknowledged ends the back-off of the RTO even if the ACK gives no RTT sample. With
+    /// TCP timestamps the ACK of a retransmission is one (RFC 7323 section 4).
+    pub progress_ends_backoff: bool,
     /// RTO before the first RTT sample.
     pub rto_initial: Time,
     /// Lower bound of the RTO.
@@ -136,7 +141,8 @@ named!(
 );
 named!(
     Recovery, "recovery",
-    "reno" => Recovery::Reno, "newreno" => Recovery::NewReno, "sack" => Recovery::Sack
+    "tahoe" => Recovery::Tahoe, "reno" => Recovery::Reno,
+    "newreno" => Recovery::NewReno, "sack" => Recovery::Sack
 );
 
 /// RFC 6298 sections 2.1, 2.4 and 2.5 for the timer, RFC 5681 section 4.2 for delayed ACKs (at
@@ -148,6 +154,7 @@ const RFC: Constants = Constants {
     recovery: Recovery::NewReno,
     limited_transmit: true,
     impatient: true,
+    progress_ends_backoff: false,
     rto_initial: Time::from_ms(1_000),
     rto_min: Time::from_ms(1_000),
     rto_max: Time::from_ms(60_000),
@@ -172,7 +179,8 @@ const NS2: Constants = Constants {
 };
 
 /// Linux: TCP_INIT_CWND, TCP_INFINITE_SSTHRESH, TCP_TIMEOUT_INIT, TCP_RTO_MIN, TCP_RTO_MAX,
-/// TCP_DELACK_MIN, a clock of 1000 Hz.
+/// TCP_DELACK_MIN, a clock of 1000 Hz; tcp_timestamps, with which `tcp_ack_update_rtt` takes a
+/// sample from every ACK of new data and ends the back-off.
 const LINUX: Constants = Constants {
     syn: true,
     iw: Window::Packets(10),
@@ -180,6 +188,7 @@ const LINUX: Constants = Constants {
     recovery: Recovery::Sack,
     rto_min: Time::from_ms(200),
     rto_max: Time::from_ms(120_000),
+    progress_ends_backoff: true,
     delayed_ack_timer: Time::from_ms(40),
     ..RFC
 };
@@ -193,7 +202,8 @@ mod tests {
         for profile in [Profile::Rfc, Profile::Ns2, Profile::Linux] {
             assert_eq!(profile.to_string().parse(), Ok(profile));
         }
-        let problem = "unknown recovery, did you mean `newreno`; accepted: reno, newreno, sack";
+        let problem =
+            "unknown recovery, did you mean `newreno`; accepted: tahoe, reno, newreno, sack";
         assert_eq!("newrno".parse::<Recovery>(), Err(problem.to_owned()));
     }
 

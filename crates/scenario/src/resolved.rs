@@ -90,6 +90,8 @@ pub struct ResolvedEndpoint {
     pub limited_transmit: bool,
     /// Only the first partial ACK restarts the timer.
     pub impatient: bool,
+    /// New data acknowledged ends the back-off of the RTO without an RTT sample.
+    pub progress_ends_backoff: bool,
     /// No growth while cwnd does not limit the sender.
     pub growth_limit: bool,
     /// A buffer of B packets counts the one being sent.

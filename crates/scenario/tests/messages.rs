@@ -154,7 +154,10 @@ const FILES: &[(&str, &str)] = &[
         "x.toml:1: profile = \"lnux\": unknown profile, did you mean `linux`; accepted: rfc, ns2, \
          linux",
     ),
-    ("recovery = 3", "x.toml:1: recovery = 3: unknown recovery; accepted: reno, newreno, sack"),
+    (
+        "recovery = 3",
+        "x.toml:1: recovery = 3: unknown recovery; accepted: tahoe, reno, newreno, sack",
+    ),
     (
         "controls = \"astart\"",
         "x.toml:1: controls = \"astart\": not a list; accepted: values in [brackets], or \

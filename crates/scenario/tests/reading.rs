@@ -46,6 +46,7 @@ fn the_reference_names_every_key_and_the_right_constants() {
             ("growth_limit", c.growth_limit.to_string()),
             ("limited_transmit", c.limited_transmit.to_string()),
             ("impatient", c.impatient.to_string()),
+            ("progress_ends_backoff", c.progress_ends_backoff.to_string()),
             ("buffer_counts_in_service", c.buffer_counts_in_service.to_string()),
         ];
         for (key, value) in rows {

@@ -21,7 +21,7 @@ pub struct Endpoint {
     pub receiver_window: u32,
     /// How lost packets are found and repaired.
     pub recovery: Recovery,
-    /// Details of Reno and NewReno recovery.
+    /// Details of Tahoe, Reno and NewReno recovery.
     pub rules: RecoveryRules,
     /// Retransmission timer.
     pub rto: RtoRules,
@@ -43,6 +43,8 @@ pub struct Endpoint {
 /// How lost packets are found and repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
+    /// Fast retransmit and then slow start, without fast recovery (Jacobson 1988).
+    Tahoe,
     /// Fast retransmit and fast recovery (RFC 5681 section 3.2).
     Reno,
     /// The same with partial ACKs (RFC 6582).
@@ -58,7 +60,8 @@ pub enum Recovery {
 /// Details of recovery in which implementations differ.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoveryRules {
-    /// Duplicate ACKs that mean a loss to Reno and NewReno: 3 (RFC 5681 section 3.2), or fewer.
+    /// Duplicate ACKs that mean a loss to Tahoe, Reno and NewReno: 3 (RFC 5681 section 3.2), or
+    /// fewer.
     pub duplicate_acks: u32,
     /// Send a new packet on each duplicate ACK before those (RFC 3042).
     pub limited_transmit: bool,

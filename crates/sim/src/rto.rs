@@ -17,6 +17,9 @@ pub struct RtoRules {
     /// RTT samples are whole ticks of the granularity and the arithmetic is ns-2.35's; one segment
     /// is timed at a time. Otherwise every ACK of a segment sent once gives a sample.
     pub ticks: bool,
+    /// New data acknowledged ends the back-off even if the ACK gives no RTT sample. RFC 6298
+    /// section 5 waits for a sample; with timestamps (RFC 7323) the ACK of a retransmission is one.
+    pub progress_ends_backoff: bool,
     /// With ticks: when within a tick this endpoint's clock ticks.
     pub phase: Span,
 }
@@ -59,6 +62,7 @@ impl RtoRules {
         initial: Span::from_secs(1),
         granularity: Span::from_millis(1),
         ticks: false,
+        progress_ends_backoff: false,
         phase: Span(0),
     };
 }
@@ -109,6 +113,9 @@ impl Rto {
     /// Segments below `una` are acknowledged; `sample` is the RTT of the newest.
     #[inline]
     pub(crate) fn on_acked(&mut self, una: u32, now: Instant, sample: Option<Span>) {
+        if self.rules.progress_ends_backoff {
+            self.backoff = 1;
+        }
         if self.rules.ticks {
             if let Some((_, since)) = self.ticks.timed.take_if(|(seq, _)| *seq < una) {
                 self.backoff = 1;
@@ -135,7 +142,8 @@ impl Rto {
 
     /// Segments below `una` are acknowledged by a partial ACK, which ns-2 does not sample.
     pub(crate) fn on_partially_acked(&mut self, una: u32) {
-        if self.rules.ticks && self.ticks.timed.take_if(|(seq, _)| *seq < una).is_some() {
+        let timed = self.rules.ticks && self.ticks.timed.take_if(|(seq, _)| *seq < una).is_some();
+        if timed || self.rules.progress_ends_backoff {
             self.backoff = 1;
         }
     }
@@ -209,5 +217,27 @@ impl Ticks {
             self.variation = (self.variation as i64 + spread).max(1) as u64;
         }
         self.base = Span((((self.variation << 3) + self.smoothed) >> 3) * tick);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An RTT of 100 ms gives the smallest timeout of a second; two timeouts make it four.
+    fn timeout_after_an_ack_of_a_retransmission(progress_ends_backoff: bool) -> Span {
+        let span = Span::from_millis(100);
+        let rtt = Rtt { latest: span, smoothed: span, variation: span / 2, min: span, first: span };
+        let mut rto = Rto::new(RtoRules { progress_ends_backoff, ..RtoRules::RFC });
+        rto.back_off(&rtt);
+        rto.back_off(&rtt);
+        rto.on_acked(2, Instant(200_000_000), None);
+        rto.timeout(&rtt)
+    }
+
+    #[test]
+    fn without_an_rtt_sample_only_progress_with_timestamps_ends_the_backoff() {
+        assert_eq!(timeout_after_an_ack_of_a_retransmission(false), Span::from_secs(4));
+        assert_eq!(timeout_after_an_ack_of_a_retransmission(true), Span::from_secs(1));
     }
 }

@@ -40,6 +40,7 @@ type Drawn = (
 
 fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
     let recoveries = prop::sample::select(vec![
+        Recovery::Tahoe,
         Recovery::Reno,
         Recovery::NewReno,
         Recovery::Sack,

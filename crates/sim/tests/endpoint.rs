@@ -8,7 +8,7 @@ use firstflight_core::registry::AnyStartup;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, run};
 
-const ALL: [Recovery; 3] = [Recovery::Reno, Recovery::NewReno, Recovery::Sack];
+const ALL: [Recovery; 4] = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack];
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
 fn path(drop_nth: &[u64]) -> LinkSpec {
@@ -105,6 +105,22 @@ fn newreno_repairs_one_loss_a_round_trip_and_sack_all_in_one() {
     // At least one round trip more: while NewReno repairs hole by hole, SACK already sends new
     // data.
     assert!(newreno > sack + 100, "NewReno {newreno} ms, SACK {sack} ms");
+}
+
+/// Packets 65 and 67 of the round that sends 64 to 127 are lost. NewReno halves the window; Tahoe
+/// begins with one packet, gets both repaired on the way up and needs neither a second cut nor the
+/// timer. From one packet back to half of the window are some five round trips more.
+#[test]
+fn tahoe_answers_losses_with_slow_start() {
+    let finished = |recovery| {
+        let outcome = one(sized(recovery, 400), path(&[65, 67]), 20_000);
+        assert_eq!(outcome.delivered_packets, 400);
+        let counts = outcome.counts;
+        assert_eq!((counts.fast_retransmits, counts.cuts, counts.timeouts), (1, 1, 0));
+        outcome.finished_at.unwrap().0 / 1_000_000
+    };
+    let (tahoe, newreno) = (finished(Recovery::Tahoe), finished(Recovery::NewReno));
+    assert!((200..=600).contains(&(tahoe - newreno)), "Tahoe {tahoe} ms, NewReno {newreno} ms");
 }
 
 #[test]

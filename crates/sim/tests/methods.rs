@@ -188,8 +188,14 @@ fn fast_settles_with_alpha_packets_in_the_queue() {
 /// generous, as backed-off timers of a start-up that overshoots again and again take minutes.
 #[test]
 fn every_pair_finishes_a_lossy_transfer_with_every_recovery() {
-    let recoveries =
-        [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Ns2Sack, Recovery::Ns2Vegas];
+    let recoveries = [
+        Recovery::Tahoe,
+        Recovery::Reno,
+        Recovery::NewReno,
+        Recovery::Sack,
+        Recovery::Ns2Sack,
+        Recovery::Ns2Vegas,
+    ];
     for startup in STARTUPS {
         for avoidance in AVOIDANCES {
             for (recovery, delayed_ack) in recoveries.into_iter().zip([1, 2, 1, 2, 1]) {

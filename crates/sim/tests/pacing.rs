@@ -7,8 +7,14 @@ use firstflight_core::registry::AnyStartup;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{FlowSpec, LinkSpec, Outcome, Recovery, run};
 
-const ALL: [Recovery; 5] =
-    [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Ns2Sack, Recovery::Ns2Vegas];
+const ALL: [Recovery; 6] = [
+    Recovery::Tahoe,
+    Recovery::Reno,
+    Recovery::NewReno,
+    Recovery::Sack,
+    Recovery::Ns2Sack,
+    Recovery::Ns2Vegas,
+];
 
 fn with(startup: &str, recovery: Recovery, ssthresh: u64) -> FlowSpec {
     let mut spec = flow(&[0], 50, recovery);

@@ -267,6 +267,7 @@ impl Profile {
             ("growth_limit", c.growth_limit.to_string()),
             ("limited_transmit", c.limited_transmit.to_string()),
             ("impatient", c.impatient.to_string()),
+            ("progress_ends_backoff", c.progress_ends_backoff.to_string()),
             ("buffer_counts_in_service", c.buffer_counts_in_service.to_string()),
         ];
         let constants = constants.map(|(name, value)| Constant { name, value });

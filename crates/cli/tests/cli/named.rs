@@ -7,9 +7,10 @@ use crate::process::run;
 /// As the papers say, where they do, and what it is called here: a control, or a path flag.
 const NAMED: &[(&str, &str, &str)] = &[
     ("slow start", "S0 S1 S2 S4", "slow-start"),
+    ("TCP Tahoe", "S1", "tahoe"),
     ("TCP Reno", "S0 S1 S4", "reno"),
     ("TCP NewReno", "S0 S2", "newreno"),
-    ("Reno, NewReno, SACK recovery", "S1", "--recovery"),
+    ("Tahoe, Reno, NewReno, SACK recovery", "S1", "--recovery"),
     ("TCP Vegas", "S0 S2", "vegas"),
     ("Hoe's ssthresh from packet pairs", "S0 S1", "hoe"),
     ("TCP Westwood", "S0 S2", "tcpw"),

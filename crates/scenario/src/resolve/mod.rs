@@ -104,6 +104,7 @@ impl<'a> Resolver<'a> {
             )?,
             limited_transmit: own.limited_transmit.unwrap_or(base.limited_transmit),
             impatient: own.impatient.unwrap_or(base.impatient),
+            progress_ends_backoff: own.progress_ends_backoff.unwrap_or(base.progress_ends_backoff),
             growth_limit: own.growth_limit.unwrap_or(base.growth_limit),
             buffer_counts_in_service: own
                 .buffer_counts_in_service

@@ -46,6 +46,7 @@ impl Endpoint {
             delayed_ack_timer: fields.read("delayed_ack_timer")?,
             limited_transmit: fields.read("limited_transmit")?,
             impatient: fields.read("impatient")?,
+            progress_ends_backoff: fields.read("progress_ends_backoff")?,
             syn: fields.read("syn")?,
             fast_open: fields.read("fast_open")?,
             duplicate_acks: fields.count("duplicate_acks", 1..=MOST_DUPLICATE_ACKS)?,

@@ -93,6 +93,8 @@ pub struct Endpoint {
     pub limited_transmit: Option<bool>,
     /// Only the first partial ACK restarts the timer.
     pub impatient: Option<bool>,
+    /// New data acknowledged ends the back-off of the RTO without an RTT sample.
+    pub progress_ends_backoff: Option<bool>,
     /// SYN exchange before the first data packet.
     pub syn: Option<bool>,
     /// Connections whose data do not wait for the SYN exchange.

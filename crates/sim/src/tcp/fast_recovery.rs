@@ -1,4 +1,8 @@
-//! Fast retransmit and fast recovery: Reno (RFC 5681 section 3.2) and NewReno (RFC 6582).
+//! Fast retransmit, and what follows it: slow start (Tahoe: Jacobson, "Congestion avoidance and
+//! control", SIGCOMM 1988), or fast recovery, Reno's (RFC 5681 section 3.2) or NewReno's (RFC
+//! 6582).
+//!
+//! Tahoe has no recovery to be in: what it sends again, it sends in slow start.
 //!
 //! The window during recovery is the core's window after the cut, less what partial ACKs deflate it
 //! by, plus one packet for every duplicate ACK.
@@ -11,10 +15,20 @@ use firstflight_core::units::{Bytes, Instant};
 use super::{Repair, Tcp, Wire};
 use crate::endpoint::FullAck;
 
+/// What follows a fast retransmit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// One segment, and everything after it again (Tahoe).
+    SlowStart,
+    /// Half of the window, until the next ACK of new data (Reno).
+    FastRecovery,
+    /// The same until everything sent before the loss is acknowledged (NewReno).
+    UntilRepaired,
+}
+
 #[derive(Debug)]
 pub(super) struct FastRecovery {
-    /// Stay until everything sent before the loss is acknowledged.
-    partial_acks: bool,
+    answer: Answer,
     active: bool,
     first_partial_seen: bool,
     /// The window, in bytes, before inflation.
@@ -24,8 +38,12 @@ pub(super) struct FastRecovery {
 }
 
 impl FastRecovery {
-    pub(super) fn new(partial_acks: bool) -> Self {
-        Self { partial_acks, active: false, first_partial_seen: false, cwnd: 0, inflation: 0 }
+    pub(super) const TAHOE: Self = Self::new(Answer::SlowStart);
+    pub(super) const RENO: Self = Self::new(Answer::FastRecovery);
+    pub(super) const NEW_RENO: Self = Self::new(Answer::UntilRepaired);
+
+    const fn new(answer: Answer) -> Self {
+        Self { answer, active: false, first_partial_seen: false, cwnd: 0, inflation: 0 }
     }
 
     #[inline]
@@ -67,7 +85,7 @@ impl Tcp {
     #[inline]
     pub(super) fn fast_recovery_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
         let Repair::FastRecovery(recovery) = &self.repair else { return };
-        let (active, partial_acks) = (recovery.active, recovery.partial_acks);
+        let (active, partial_acks) = (recovery.active, recovery.answer == Answer::UntilRepaired);
         if next > self.una {
             if active && partial_acks && next < self.recover {
                 self.partial_ack(now, next, wire);
@@ -113,15 +131,19 @@ impl Tcp {
         self.recover = self.max;
         self.counts.fast_retransmits += 1;
         self.declare_loss(now, LossKind::Recovery, false);
-        let cwnd = self.core.cwnd().0;
-        if let Repair::FastRecovery(recovery) = &mut self.repair {
-            recovery.active = true;
-            recovery.first_partial_seen = false;
-            recovery.cwnd = cwnd;
-            recovery.inflation = self.endpoint.rules.duplicate_acks;
-        }
         self.rto.restart(now);
         self.rto.forget_timed();
+        let cwnd = self.core.cwnd().0;
+        let Repair::FastRecovery(recovery) = &mut self.repair else { return };
+        if recovery.answer == Answer::SlowStart {
+            self.core.on_restart();
+            (self.nxt, self.credited_ahead) = (self.una, 0);
+            return self.send_window(now, 0, wire);
+        }
+        recovery.active = true;
+        recovery.first_partial_seen = false;
+        recovery.cwnd = cwnd;
+        recovery.inflation = self.endpoint.rules.duplicate_acks;
         self.transmit(self.una, now, wire);
     }
 

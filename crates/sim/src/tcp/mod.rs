@@ -118,8 +118,9 @@ impl Tcp {
         Self {
             core: Sender::new(spec.startup.clone(), spec.avoidance.clone(), config),
             repair: match endpoint.recovery {
-                Recovery::Reno => Repair::FastRecovery(FastRecovery::new(false)),
-                Recovery::NewReno => Repair::FastRecovery(FastRecovery::new(true)),
+                Recovery::Tahoe => Repair::FastRecovery(FastRecovery::TAHOE),
+                Recovery::Reno => Repair::FastRecovery(FastRecovery::RENO),
+                Recovery::NewReno => Repair::FastRecovery(FastRecovery::NEW_RENO),
                 Recovery::Sack => Repair::Sack(Sack::new(endpoint.rules.prr)),
                 Recovery::Ns2Sack => Repair::Ns2Sack(Ns2Sack::default()),
                 Recovery::Ns2Vegas => Repair::Ns2Vegas(Ns2Vegas::default()),
@@ -458,9 +459,7 @@ impl Tcp {
             }
             Repair::Ns2Vegas(vegas) => vegas.abort(now, &mut self.core),
         }
-        self.dupacks = 0;
-        self.credited_ahead = 0;
-        self.recover = self.max;
+        (self.dupacks, self.credited_ahead, self.recover) = (0, 0, self.max);
         self.declare_loss(now, LossKind::Timeout, again);
         self.rto.back_off(&self.core.view().rtt);
         self.rto.restart(now);

@@ -58,6 +58,7 @@ impl Ours {
 /// The point as a scenario file.
 fn scenario(point: &Point) -> String {
     let (control, recovery) = match point.text("alg") {
+        "tahoe" => ("tahoe", "tahoe"),
         "reno" => ("reno", "reno"),
         "sack" => ("newreno", "sack"),
         "vegas" => ("vegas", "newreno"),
