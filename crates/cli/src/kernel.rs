@@ -34,6 +34,9 @@ struct Load {
     /// A control such as astart(ere.N=3); under a name of your own as NAME=CONTROL
     #[arg(required = true, value_name = "CONTROL")]
     controls: Vec<String>,
+    /// Register as kernels before 6.4 do, where there are no links
+    #[arg(long, hide = true)]
+    without_link: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -72,7 +75,7 @@ Examples:
   firstflight kernel status
   firstflight kernel unload astart
 
-Needs root, Linux 6.4 or later with BTF, and a build with `--features kernel`. docs/operators.md
+Needs root, Linux 5.15 or later with BTF, and a build with `--features kernel`. docs/operators.md
 tells how to try a control on one route first, and how to go back.";
 
 fn load_help() -> String {
@@ -94,7 +97,7 @@ pub(crate) fn kernel(args: &Args) -> Result<Status, Failure> {
         Action::Load(args) => {
             let wanted: Vec<Wanted> =
                 args.controls.iter().map(|text| Wanted::read(text)).collect::<Result<_, _>>()?;
-            load(wanted, args.json)
+            load(wanted, args)
         }
         Action::Unload(args) => unload(args),
         Action::Status(args) => status(args.json),
@@ -129,10 +132,11 @@ mod elsewhere {
 
     use firstflight_kernel::requirements::Lack;
 
-    use super::{Unload, Wanted};
+    use super::{Load, Unload, Wanted};
     use crate::failure::{Failure, Status};
 
-    pub(super) fn load(wanted: Vec<Wanted>, _json: bool) -> Result<Status, Failure> {
+    pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> {
+        let _ = (&args.controls, args.without_link, args.json);
         let _ = wanted.into_iter().map(|wanted| (wanted.name, wanted.control)).next();
         Err(Lack::Build.into())
     }

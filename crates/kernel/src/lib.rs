@@ -9,6 +9,7 @@
 //! it lives, and `pinned` for as long as nobody takes it out again.
 
 pub mod catalogue;
+pub mod hold;
 pub mod knobs;
 #[cfg(feature = "bpf")]
 pub mod load;
@@ -21,4 +22,4 @@ pub mod uses;
 
 pub use catalogue::KernelControl;
 #[cfg(feature = "bpf")]
-pub use load::{LoadError, Registered};
+pub use load::{LoadError, Prepared, Registered};

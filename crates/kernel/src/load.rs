@@ -1,6 +1,9 @@
 //! Registering a control with the running kernel.
 
+use std::path::Path;
 use std::sync::Mutex;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use firstflight_control::{Control, ControlProblem};
 use libbpf_rs::{
@@ -8,19 +11,40 @@ use libbpf_rs::{
 };
 
 use crate::catalogue::{KernelControl, LONGEST_NAME};
+use crate::hold::Hold;
 use crate::knobs::{KnobValues, NotInKernel};
 use crate::requirements::{self, Lack};
 
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
+/// A control whose programs the kernel has checked and holds, but which it does not know by name.
+#[derive(Debug)]
+pub struct Prepared {
+    name: String,
+    full: String,
+    hold: Hold,
+    object: Object,
+}
+
 /// A control that the kernel knows by name, until this is dropped. Connections that use it then
 /// keep it until they end.
 #[derive(Debug)]
 pub struct Registered {
-    name: String,
-    full: String,
-    link: Link,
-    object: Object,
+    // Dropped first: what it stands for is in the object.
+    link: Option<Link>,
+    prepared: Prepared,
+    /// It stays registered when this is dropped.
+    stays: bool,
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        drop(self.link.take());
+        if !self.stays {
+            // Nothing more can be done about one that the kernel keeps.
+            let _ = until_free(&self.prepared.name);
+        }
+    }
 }
 
 /// What can be chosen at load beside the control.
@@ -30,6 +54,8 @@ pub struct Options {
     pub name: Option<String>,
     /// Every event of every connection goes to the ring buffer ([`crate::record`]).
     pub recording: bool,
+    /// As on a kernel before 6.4, which has no links of struct_ops, even where there are some.
+    pub without_link: bool,
 }
 
 /// Why a control could not be loaded.
@@ -81,25 +107,71 @@ impl Registered {
     /// # Errors
     /// What the machine lacks, or why the kernel refused; nothing stays behind.
     pub fn load(control: &KernelControl, options: &Options) -> Result<Self, LoadError> {
-        requirements::check()?;
-        let name = options.name.clone().unwrap_or_else(|| control.name.clone());
-        check_name(&name)?;
-        if available().contains(&name) {
-            return Err(LoadError::Taken(name));
-        }
-        let refused = |error: libbpf_rs::Error| LoadError::Refused {
-            name: name.clone(),
-            reason: Complaints::with(&error),
-        };
-        Complaints::listen();
-        let mut object =
-            open(control, &name, options).and_then(OpenObject::load).map_err(refused)?;
-        let link = register(&mut object).map_err(refused)?;
-        Ok(Self { name, full: control.full.clone(), link, object })
+        Prepared::load(control, options)?.register()
     }
 
     /// The kernel's name for it: what `setsockopt(TCP_CONGESTION)`, `ip route ... congctl` and the
     /// sysctl `net.ipv4.tcp_congestion_control` take.
+    pub fn name(&self) -> &str {
+        &self.prepared.name
+    }
+
+    /// The control in full.
+    pub fn full(&self) -> &str {
+        &self.prepared.full
+    }
+
+    /// Leaves it registered: by its link, pinned there, or by the entry of its map.
+    pub(crate) fn stay(mut self, pin: &Path) -> Result<(), libbpf_rs::Error> {
+        if let Some(link) = &mut self.link {
+            match self.prepared.hold {
+                Hold::Link => link.pin(pin)?,
+                Hold::Entry => link.disconnect(),
+            }
+        }
+        self.stays = true;
+        Ok(())
+    }
+
+    pub(crate) fn object(&self) -> &Object {
+        &self.prepared.object
+    }
+}
+
+impl Prepared {
+    /// Hands a control's programs to the kernel.
+    ///
+    /// # Errors
+    /// As [`Registered::load`].
+    pub fn load(control: &KernelControl, options: &Options) -> Result<Self, LoadError> {
+        let hold = requirements::check()?;
+        let hold = if options.without_link { Hold::Entry } else { hold };
+        let name = options.name.clone().unwrap_or_else(|| control.name.clone());
+        check_name(&name)?;
+        check_free(&name)?;
+        Complaints::listen();
+        let object = open(control, &name, options, hold)
+            .and_then(OpenObject::load)
+            .map_err(|error| refused(&name, &error))?;
+        Ok(Self { name, full: control.full.clone(), hold, object })
+    }
+
+    /// Registers it.
+    ///
+    /// # Errors
+    /// The name is taken by now, or why the kernel refused.
+    pub fn register(mut self) -> Result<Registered, LoadError> {
+        check_free(&self.name)?;
+        Complaints::listen();
+        let link = match self.map(STRUCT_OPS) {
+            Some(mut map) => map.attach_struct_ops(),
+            None => Err(std::io::Error::other("the object has no congestion control").into()),
+        };
+        let link = link.map_err(|error| refused(&self.name, &error))?;
+        Ok(Registered { link: Some(link), prepared: self, stays: false })
+    }
+
+    /// The kernel's name for it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -109,16 +181,12 @@ impl Registered {
         &self.full
     }
 
-    pub(crate) fn link(&mut self) -> &mut Link {
-        &mut self.link
+    pub(crate) fn hold(&self) -> Hold {
+        self.hold
     }
 
     pub(crate) fn map(&mut self, name: &str) -> Option<MapMut<'_>> {
         self.object.maps_mut().find(|map| map.name() == name)
-    }
-
-    pub(crate) fn object(&self) -> &Object {
-        &self.object
     }
 }
 
@@ -127,6 +195,7 @@ fn open(
     control: &KernelControl,
     name: &str,
     options: &Options,
+    hold: Hold,
 ) -> Result<OpenObject, libbpf_rs::Error> {
     let (_, bytes) = OBJECTS
         .iter()
@@ -140,7 +209,10 @@ fn open(
                 let head = [&control.knobs.bytes()[..], &recording].concat();
                 put(&mut map, &[&head[..], control.full.as_bytes()].concat());
             }
-            Some(STRUCT_OPS) => put(&mut map, &[name.as_bytes(), &[0]].concat()),
+            Some(STRUCT_OPS) => {
+                put(&mut map, &[name.as_bytes(), &[0]].concat());
+                map.set_map_flags(hold.map_flags())?;
+            }
             Some(RECORDS) => map.set_autocreate(options.recording)?,
             _ => {}
         }
@@ -156,18 +228,31 @@ fn put(map: &mut OpenMapMut<'_>, bytes: &[u8]) {
     }
 }
 
-fn register(object: &mut Object) -> Result<Link, libbpf_rs::Error> {
-    let mut maps = object.maps_mut();
-    match maps.find(|map| map.name() == STRUCT_OPS) {
-        Some(mut map) => map.attach_struct_ops(),
-        None => Err(std::io::Error::other("the object has no congestion control").into()),
-    }
+fn refused(name: &str, error: &libbpf_rs::Error) -> LoadError {
+    LoadError::Refused { name: name.to_owned(), reason: Complaints::with(error) }
 }
 
 fn check_name(name: &str) -> Result<(), LoadError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let fits = (1..=LONGEST_NAME).contains(&name.len());
     if fits && name.bytes().all(plain) { Ok(()) } else { Err(LoadError::Name(name.to_owned())) }
+}
+
+pub(crate) fn check_free(name: &str) -> Result<(), LoadError> {
+    let taken = available().iter().any(|known| known == name);
+    if taken { Err(LoadError::Taken(name.to_owned())) } else { Ok(()) }
+}
+
+/// Waits until a name is free: the kernel takes a link down a moment after the last hold on it
+/// ends.
+pub(crate) fn until_free(name: &str) -> Result<(), LoadError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match check_free(name) {
+            Err(_) if Instant::now() < until => sleep(Duration::from_millis(5)),
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Every congestion control the kernel knows, by name.
@@ -209,7 +294,9 @@ impl Complaints {
 pub(crate) const TEXT_OFFSET: usize = size_of::<KnobValues>() + 8;
 pub(crate) const LOADED: &str = ".rodata.loaded";
 pub(crate) const RECORDS: &str = "records";
-const STRUCT_OPS: &str = "ff_control";
+pub(crate) const STRUCT_OPS: &str = "ff_control";
+
+const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {

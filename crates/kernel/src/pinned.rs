@@ -3,14 +3,19 @@
 //! A loaded control is a folder there with two files: `control`, a map with its knobs and its name
 //! in full, and `link`, which keeps it registered. The link is pinned last and removed first, so a
 //! folder without it is what an interrupted command left, and the next one clears it away.
+//!
+//! A kernel without links ([`Hold::Entry`]) goes on without any file. There the second file is
+//! `entry`, the map whose entry is the registration; it is pinned before the control is registered,
+//! so that whatever is registered can be found and taken out again.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 
-use crate::load::{LOADED, LoadError, Registered, TEXT_OFFSET};
+use crate::hold::Hold;
+use crate::load::{LOADED, LoadError, Prepared, STRUCT_OPS, TEXT_OFFSET, check_free, until_free};
 use crate::requirements::BPFFS;
 
 /// A control that is loaded until it is unloaded.
@@ -22,21 +27,21 @@ pub struct Pinned {
     pub control: String,
 }
 
-/// Pins every one of these, or none.
+/// Registers and pins every one of these, or none.
 ///
 /// # Errors
-/// The file system takes no pins; all are unregistered again then.
-pub fn pin(controls: Vec<Registered>) -> Result<Vec<Pinned>, LoadError> {
+/// A name is taken, or the file system takes no pins; all are unregistered again then.
+pub fn pin(controls: Vec<Prepared>) -> Result<Vec<Pinned>, LoadError> {
+    let _turn = turn().map_err(|error| unpinnable("load", &error.into()))?;
     let mut done: Vec<Pinned> = Vec::new();
-    for mut control in controls {
-        let name = control.name().to_owned();
-        if let Err(error) = pin_one(&mut control) {
-            let names = done.iter().map(|pinned| pinned.name.as_str()).chain([name.as_str()]);
+    for control in controls {
+        let pinned = Pinned { name: control.name().to_owned(), control: control.full().to_owned() };
+        if let Err(error) = register(control) {
             // What cannot be removed was not made; what is told is why it could not be.
-            names.for_each(|name| drop(remove(&folder(name))));
-            return Err(LoadError::Refused { name, reason: format!("{BPFFS}: {error}") });
+            done.iter().for_each(|pinned| drop(remove(&folder(&pinned.name))));
+            return Err(error);
         }
-        done.push(Pinned { name, control: control.full().to_owned() });
+        done.push(pinned);
     }
     Ok(done)
 }
@@ -46,6 +51,7 @@ pub fn pin(controls: Vec<Registered>) -> Result<Vec<Pinned>, LoadError> {
 /// # Errors
 /// The folder cannot be read.
 pub fn list() -> io::Result<Vec<Pinned>> {
+    let _turn = turn()?;
     let entries = match fs::read_dir(root()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -54,7 +60,7 @@ pub fn list() -> io::Result<Vec<Pinned>> {
     for entry in entries {
         let path = entry?.path();
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        if path.join(LINK).exists() {
+        if is_loaded(&path) {
             let control = control_of(&path).unwrap_or_default();
             found.push(Pinned { name: name.to_owned(), control });
         }
@@ -69,29 +75,71 @@ pub fn list() -> io::Result<Vec<Pinned>> {
 /// # Errors
 /// The folder cannot be removed.
 pub fn unpin(name: &str) -> io::Result<bool> {
+    let _turn = turn()?;
     let folder = folder(name);
-    let there = folder.join(LINK).exists();
+    let there = is_loaded(&folder);
     if folder.exists() {
         remove(&folder)?;
+    }
+    if there {
+        until_free(name).map_err(io::Error::other)?;
     }
     Ok(there)
 }
 
-fn pin_one(control: &mut Registered) -> Result<(), libbpf_rs::Error> {
-    let folder = folder(control.name());
-    if folder.exists() {
-        // Of an interrupted command: the name could not have been registered otherwise.
-        remove(&folder)?;
+/// Waits until no other command is at work here; none is until this is dropped. What it would have
+/// half done looks like an interrupted command's.
+fn turn() -> io::Result<File> {
+    let file = File::open(BPFFS)?;
+    file.lock()?;
+    Ok(file)
+}
+
+fn is_loaded(folder: &Path) -> bool {
+    [LINK, ENTRY].iter().any(|file| folder.join(file).exists())
+}
+
+/// Registers and pins one, or leaves nothing.
+fn register(mut control: Prepared) -> Result<(), LoadError> {
+    let name = control.name().to_owned();
+    check_free(&name)?;
+    let folder = folder(&name);
+    let outcome = pin_maps(&mut control, &folder)
+        .map_err(|error| unpinnable(&name, &error))
+        .and_then(|()| control.register())
+        .and_then(|registered| {
+            registered.stay(&folder.join(LINK)).map_err(|error| unpinnable(&name, &error))
+        });
+    if outcome.is_err() {
+        drop(remove(&folder));
     }
-    fs::create_dir_all(&folder)?;
+    outcome
+}
+
+fn unpinnable(name: &str, error: &libbpf_rs::Error) -> LoadError {
+    LoadError::Refused { name: name.to_owned(), reason: format!("{BPFFS}: {error}") }
+}
+
+/// What is pinned before the control is registered.
+fn pin_maps(control: &mut Prepared, folder: &Path) -> Result<(), libbpf_rs::Error> {
+    if folder.exists() {
+        // Of an interrupted command: the name would not be free otherwise.
+        remove(folder)?;
+    }
+    fs::create_dir_all(folder)?;
     if let Some(mut map) = control.map(LOADED) {
         map.pin(folder.join(CONTROL))?;
     }
-    control.link().pin(folder.join(LINK))
+    let pins_entry = control.hold() == Hold::Entry;
+    match control.map(STRUCT_OPS) {
+        Some(mut map) if pins_entry => map.pin(folder.join(ENTRY)),
+        _ => Ok(()),
+    }
 }
 
 fn remove(folder: &Path) -> io::Result<()> {
-    for file in [LINK, CONTROL] {
+    unregister(&folder.join(ENTRY))?;
+    for file in [LINK, ENTRY, CONTROL] {
         match fs::remove_file(folder.join(file)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -101,6 +149,19 @@ fn remove(folder: &Path) -> io::Result<()> {
     // The common folder goes with the last control.
     let _ = fs::remove_dir(root());
     Ok(())
+}
+
+/// Deletes the entry of a pinned map, if there are both.
+fn unregister(entry: &Path) -> io::Result<()> {
+    if !entry.exists() {
+        return Ok(());
+    }
+    let map = MapHandle::from_pinned_path(entry).map_err(io::Error::other)?;
+    match map.delete(&[0; 4]) {
+        // Never registered.
+        Err(error) if error.kind() == libbpf_rs::ErrorKind::NotFound => Ok(()),
+        outcome => outcome.map_err(io::Error::other),
+    }
 }
 
 /// The name in full, out of the pinned map.
@@ -121,4 +182,5 @@ fn folder(name: &str) -> PathBuf {
 
 /// Names in the folder.
 const LINK: &str = "link";
+const ENTRY: &str = "entry";
 const CONTROL: &str = "control";

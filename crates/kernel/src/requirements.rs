@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::hold::Hold;
+
 /// Something the machine lacks, and how to get it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lack {
@@ -15,7 +17,7 @@ pub enum Lack {
     #[error("the kernel has no BTF ({BTF}); it must be built with CONFIG_DEBUG_INFO_BTF")]
     Btf,
     /// The kernel lacks a feature of BPF.
-    #[error("the kernel has no {0}; Linux 6.4 or later with CONFIG_BPF_JIT has")]
+    #[error("the kernel has no {0}; Linux 5.15 or later with CONFIG_BPF_JIT has")]
     Feature(&'static str),
     /// Nowhere to pin.
     #[error("{BPFFS} is not a BPF file system; mount it: mount -t bpf bpf {BPFFS}")]
@@ -28,21 +30,19 @@ pub enum Lack {
     Build,
 }
 
-/// Checks what registering needs.
+/// Checks what registering needs, and how this kernel keeps what is registered.
 ///
 /// # Errors
 /// The first thing the machine lacks.
-pub fn check() -> Result<(), Lack> {
+pub fn check() -> Result<Hold, Lack> {
     if !privileged(&fs::read_to_string("/proc/self/status").unwrap_or_default()) {
         return Err(Lack::Privileges);
     }
     let btf = fs::read(BTF).map_err(|_| Lack::Btf)?;
-    for (name, what) in FEATURES {
-        if !contains(&btf, name) {
-            return Err(Lack::Feature(what));
-        }
+    if !contains(&btf, CONTROLS_IN_BPF) {
+        return Err(Lack::Feature("congestion controls in BPF"));
     }
-    Ok(())
+    Ok(if contains(&btf, LINKS) { Hold::Link } else { Hold::Entry })
 }
 
 /// Checks what surviving the command's exit needs besides.
@@ -66,9 +66,10 @@ fn privileged(status: &str) -> bool {
     has(CAP_NET_ADMIN) && (has(CAP_BPF) && has(CAP_PERFMON) || has(CAP_SYS_ADMIN))
 }
 
+/// Whether a name is among the strings of the kernel's BTF. Most of BTF is no text, but names are,
+/// and the search in text is the fast one in every build.
 fn contains(btf: &[u8], name: &str) -> bool {
-    let name: Vec<u8> = [&[0], name.as_bytes(), &[0]].concat();
-    btf.windows(name.len()).any(|window| window == name)
+    String::from_utf8_lossy(btf).contains(&format!("\0{name}\0"))
 }
 
 /// Where BPF objects can be pinned.
@@ -77,10 +78,8 @@ pub const BPFFS: &str = "/sys/fs/bpf";
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 
 /// Types that are there where the feature is.
-const FEATURES: &[(&str, &str)] = &[
-    ("bpf_struct_ops_tcp_congestion_ops", "congestion controls in BPF"),
-    ("bpf_struct_ops_link", "links of struct_ops"),
-];
+const CONTROLS_IN_BPF: &str = "bpf_struct_ops_tcp_congestion_ops";
+const LINKS: &str = "bpf_struct_ops_link";
 
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;

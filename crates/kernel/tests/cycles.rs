@@ -38,8 +38,10 @@ fn loading_and_unloading_leaves_nothing() {
     let cycles = std::env::var("FIRSTFLIGHT_CYCLES").map_or(20, |text| text.parse().unwrap());
     let control = KernelControl::new(&Control::named(CONTROL).unwrap()).unwrap();
     let name = format!("ff_c_{}", std::process::id() % 100_000);
-    let options = Options { name: Some(name.clone()), recording: false };
     for cycle in 0..cycles {
+        // In turn as kernels with links and as those without.
+        let without_link = cycle % 2 == 1;
+        let options = Options { name: Some(name.clone()), recording: false, without_link };
         let loaded = Registered::load(&control, &options);
         let loaded = loaded.unwrap_or_else(|error| panic!("cycle {cycle}: {error}"));
         assert!(cycle > 0 || maps() == 1, "the map is not found while loaded");

@@ -2,7 +2,8 @@
 //! events, and loading and unloading leave nothing behind.
 //!
 //! Needs root, BPF, iperf3 and network namespaces; where one is missing each test says that it was
-//! skipped, and with FIRSTFLIGHT_REQUIRE_BPF=1 it fails instead.
+//! skipped, and with FIRSTFLIGHT_REQUIRE_BPF=1 it fails instead. FIRSTFLIGHT_CONTROLS, words apart,
+//! are replayed instead of all, one after the other.
 
 mod running {
     pub(crate) mod network;
@@ -24,8 +25,8 @@ use running::replay::Replay;
 fn able() -> bool {
     let lack = match requirements::check() {
         Err(lack) => lack.to_string(),
-        Ok(()) if !has_tools() => "needs ip, tc and iperf3 (iproute2 iperf3)".to_owned(),
-        Ok(()) => return true,
+        Ok(_) if !has_tools() => "needs ip, tc and iperf3 (iproute2 iperf3)".to_owned(),
+        Ok(_) => return true,
     };
     eprintln!("skipped: {lack}");
     assert!(std::env::var_os("FIRSTFLIGHT_REQUIRE_BPF").is_none(), "BPF is required here: {lack}");
@@ -34,12 +35,17 @@ fn able() -> bool {
 
 fn load(text: &str, name: &str, recording: bool) -> Result<Registered, LoadError> {
     let control = KernelControl::new(&Control::named(text).unwrap()).unwrap();
-    Registered::load(&control, &Options { name: Some(name.to_owned()), recording })
+    let options = Options { name: Some(name.to_owned()), recording, ..Options::default() };
+    Registered::load(&control, &options)
 }
 
 #[test]
 fn the_core_replays_what_the_kernel_did() {
     if !able() {
+        return;
+    }
+    if let Ok(few) = std::env::var("FIRSTFLIGHT_CONTROLS") {
+        few.split_whitespace().enumerate().for_each(|(number, text)| replay(number, text));
         return;
     }
     std::thread::scope(|scope| {

@@ -123,7 +123,7 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Sees to it that the kernel has every control. Those of the core are loaded under names of
     /// this process, with their knobs, whatever else is loaded. They go with the process, however
-    /// it ends.
+    /// it ends; but on a kernel before 6.4 not when it is killed by SIGKILL.
     ///
     /// # Errors
     /// A control that the kernel has not and cannot be given.

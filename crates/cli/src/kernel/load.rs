@@ -2,23 +2,23 @@
 
 use firstflight_kernel::load::Options;
 use firstflight_kernel::pinned;
-use firstflight_kernel::{Registered, requirements};
+use firstflight_kernel::{Prepared, requirements};
 
-use super::Wanted;
 use super::status::{Document, Loaded};
+use super::{Load, Wanted};
 use crate::failure::{Failure, Status};
 use crate::output;
 
 /// Loads all of these, or none.
-pub(super) fn load(wanted: Vec<Wanted>, json: bool) -> Result<Status, Failure> {
+pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> {
     requirements::check_pinning()?;
-    let mut registered = Vec::new();
-    for wanted in wanted {
-        let options = Options { name: wanted.name, recording: false };
-        registered.push(Registered::load(&wanted.control, &options)?);
+    let mut prepared = Vec::new();
+    for Wanted { name, control } in wanted {
+        let options = Options { name, recording: false, without_link: args.without_link };
+        prepared.push(Prepared::load(&control, &options)?);
     }
-    let loaded: Vec<Loaded> = pinned::pin(registered)?.into_iter().map(Loaded::unused).collect();
-    if json {
+    let loaded: Vec<Loaded> = pinned::pin(prepared)?.into_iter().map(Loaded::unused).collect();
+    if args.json {
         output::print(&Document::new(loaded).text()?)?;
         return Ok(Status::Done);
     }

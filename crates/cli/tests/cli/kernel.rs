@@ -43,7 +43,7 @@ mod loaded {
 
     /// Whether this machine can load; says why not.
     fn able() -> bool {
-        match requirements::check().and_then(|()| requirements::check_pinning()) {
+        match requirements::check().and_then(|_| requirements::check_pinning()) {
             Ok(()) => true,
             Err(lack) => {
                 eprintln!("skipped: {lack}");
@@ -60,23 +60,34 @@ mod loaded {
 
     #[test]
     fn a_loaded_control_outlives_the_command_until_unloaded() {
-        if !able() {
-            return;
+        if able() {
+            from_load_to_unload(&name("cli"), &[]);
         }
-        let name = name("cli");
-        let loaded = run(&["kernel", "load", &format!("{name}=astart(ere.N=7)"), "--json"]);
+    }
+
+    #[test]
+    fn so_it_does_where_the_kernel_has_no_links() {
+        if able() {
+            from_load_to_unload(&name("old"), &["--without-link"]);
+        }
+    }
+
+    fn from_load_to_unload(name: &str, how: &[&str]) {
+        let control = format!("{name}=astart(ere.N=7)");
+        let loaded = run(&[&["kernel", "load", &control, "--json"], how].concat());
         assert_eq!(loaded.code, 0, "{loaded:?}");
-        assert!(available().contains(&name));
+        let known = |name: &str| available().iter().any(|known| known == name);
+        assert!(known(name));
         let status = run(&["kernel", "status", "--json"]);
         let document: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
         let entries = document["loaded"].as_array().unwrap();
-        let entry = entries.iter().find(|entry| entry["name"] == name.as_str()).unwrap();
+        let entry = entries.iter().find(|entry| entry["name"] == name).unwrap();
         assert_eq!(entry["control"], "astart(ere.N=7)+westwood");
         assert_eq!(entry["registered"], true);
-        let unloaded = run(&["kernel", "unload", &name]);
+        let unloaded = run(&["kernel", "unload", name]);
         assert_eq!(unloaded.code, 0, "{unloaded:?}");
-        assert!(!available().contains(&name));
-        let again = run(&["kernel", "unload", &name]);
+        assert!(!known(name));
+        let again = run(&["kernel", "unload", name]);
         assert_eq!(again.code, 2, "{again:?}");
     }
 
@@ -88,11 +99,17 @@ mod loaded {
         let (first, second) = (name("one"), name("two"));
         let controls = [format!("{first}=newreno"), format!("{second}=astart")];
         let both = [&controls[0], &controls[1], &controls[0]].map(String::as_str);
-        let outcome = run(&["kernel", "load", both[0], both[1], both[2]]);
-        assert_eq!(outcome.code, 1, "{outcome:?}");
+        for how in [&[][..], &["--without-link"]] {
+            let outcome = run(&[&["kernel", "load"], &both[..], how].concat());
+            assert_eq!(outcome.code, 1, "{outcome:?}");
+            nothing_is_left(&first, &second);
+        }
+    }
+
+    fn nothing_is_left(first: &str, second: &str) {
         let known = available();
-        assert!(!known.contains(&first) && !known.contains(&second), "{known:?}");
+        assert!(!known.iter().any(|name| name == first || name == second), "{known:?}");
         let status = run(&["kernel", "status"]);
-        assert!(!status.stdout.contains(&first), "{}", status.stdout);
+        assert!(!status.stdout.contains(first), "{}", status.stdout);
     }
 }
