@@ -29,7 +29,9 @@ struct before_cut {
 struct ff_sender {
     struct ff_view view;
     u64 max_cwnd;
+#ifndef FF_WATCHES_NO_ACKS
     u64 round_end;
+#endif
     struct FF_AVOIDANCE avoidance;
     struct before_cut before_cut;
     struct FF_STARTUP startup;
@@ -49,7 +51,9 @@ FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *
     u64 mss = max_of(config->mss, 1);
 
     v->mss = mss;
+#ifndef FF_WATCHES_NO_ACKS
     v->rtt.min = NONE;
+#endif
     s->max_cwnd = max_of(config->max_cwnd, mss);
     v->window.cwnd = startup(initial_window)(k, config->initial_window, mss);
     v->window.ssthresh = startup(initial_ssthresh)(k, config->initial_ssthresh, mss);
@@ -58,6 +62,20 @@ FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *
     avoidance(new)(&s->avoidance, k);
     startup(enter)(&s->startup, k, ENTRY_CONNECT, v);
 }
+
+#ifdef FF_WATCHES_NO_ACKS
+
+FF_INLINE void ff_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt) {}
+FF_INLINE void ff_on_sent(struct ff_sender *s, ff_knobs *k, u64 now, u64 bytes) {}
+
+FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
+{
+    s->view.acked = plus(s->view.acked, ack->acked);
+}
+
+FF_INLINE void observe_loss(struct ff_sender *s, const struct ff_loss *loss) {}
+
+#else
 
 /* RFC 6298 section 2. */
 FF_INLINE void observe_rtt(struct ff_rtt *rtt, u64 sample)
@@ -89,7 +107,7 @@ FF_INLINE void ff_on_sent(struct ff_sender *s, ff_knobs *k, u64 now, u64 bytes)
     avoidance(on_sent)(&s->avoidance, now);
 }
 
-FF_INLINE void observe(struct ff_sender *s, const struct ff_ack *ack)
+FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
 {
     struct ff_view *v = &s->view;
 
@@ -102,7 +120,21 @@ FF_INLINE void observe(struct ff_sender *s, const struct ff_ack *ack)
     v->round_start = ack->acked > 0 && v->acked >= s->round_end;
     if (v->round_start)
         s->round_end = v->sent;
+    startup(on_ack)(&s->startup, k, ack, v);
+    avoidance(on_ack)(&s->avoidance, k, ack, v);
 }
+
+FF_INLINE void observe_loss(struct ff_sender *s, const struct ff_loss *loss)
+{
+    struct ff_view *v = &s->view;
+
+    v->now = loss->now;
+    v->room = startup(room)(&s->startup, v);
+    if (loss->kind == LOSS_TIMEOUT)
+        s->round_end = v->acked;
+}
+
+#endif
 
 /* A sender that does not use its window does not open it. */
 FF_INLINE void apply(struct ff_sender *s, struct ff_step step, const struct ff_ack *ack)
@@ -134,9 +166,7 @@ FF_INLINE void ff_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *
     u64 before = v->window.cwnd;
     struct ff_step step;
 
-    observe(s, ack);
-    startup(on_ack)(&s->startup, k, ack, v);
-    avoidance(on_ack)(&s->avoidance, k, ack, v);
+    observe(s, k, ack);
     if (ack->acked == 0 || v->recovering)
         return;
     if (v->phase == STARTUP) {
@@ -163,14 +193,13 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
 
     if (!timeout && v->recovering)
         return;
-    v->now = loss->now;
+    observe_loss(s, loss);
     if (!(timeout && loss->again && s->before_cut.known)) {
         s->before_cut.window = v->window;
         s->before_cut.phase = v->phase;
         s->before_cut.avoidance = s->avoidance;
         s->before_cut.known = 1;
     }
-    v->room = startup(room)(&s->startup, v);
     cut = avoidance(cut)(&s->avoidance, k, loss, v);
     v->window.cwnd = timeout ? startup(restart_window)(v->mss) : cut.cwnd;
     v->window.ssthresh = max_of(whole_segments(cut.ssthresh, v->mss), least);
@@ -178,10 +207,8 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
     if (v->phase == STARTUP)
         leave_startup(s);
     v->recovering = !timeout;
-    if (timeout) {
-        s->round_end = v->acked;
+    if (timeout)
         enter_startup(s, k, ENTRY_TIMEOUT);
-    }
 }
 
 /* Recovery is over. `cwnd` is the window it leaves, NONE if it has no say in it. */

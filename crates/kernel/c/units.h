@@ -44,7 +44,10 @@ FF_INLINE u64 high_half(u64 a, u64 b)
     return a1 * b1 + (middle >> 32) + (other >> 32);
 }
 
-FF_INLINE u64 times(u64 a, u64 b) { return high_half(a, b) ? U64_MAX : a * b; }
+FF_INLINE u64 times(u64 a, u64 b)
+{
+    return (a | b) >> 32 && high_half(a, b) ? U64_MAX : a * b;
+}
 
 /* One digit in base 2^32 of `(rest 2^32 + next) / den`, for rest < den and den >= 2^63. What two
  * halves of den give is at most two too many (Knuth, The Art of Computer Programming, 4.3.1).

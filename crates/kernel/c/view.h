@@ -56,16 +56,22 @@ struct ff_rtt {
     u64 first;
 };
 
+/* A control whose policies look at nothing but what an ACK acknowledges and at the window says
+ * FF_WATCHES_NO_ACKS, and keeps no more: its whole state fits into what the kernel gives to every
+ * connection.
+ */
 struct ff_view {
-    u64 now;
     struct ff_window window;
     u64 mss;
-    struct ff_rtt rtt;
     u64 acked;
+#ifndef FF_WATCHES_NO_ACKS
+    u64 now;
+    struct ff_rtt rtt;
     u64 sent;
     u64 delivered;
     /* The window that the start-up's estimate gives; written before a cut, NONE without one. */
     u64 room;
+#endif
     u8 phase;
     u8 recovering;
     u8 round_start;

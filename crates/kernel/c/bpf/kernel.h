@@ -18,6 +18,9 @@ typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
 
+/* A control's own state within a socket, in words of 64 bits. */
+#define CA_PRIV_WORDS 13
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct sock_common {
@@ -31,6 +34,7 @@ struct sock {
 
 struct inet_connection_sock {
     u8 icsk_ca_state : 5;
+    u64 icsk_ca_priv[CA_PRIV_WORDS];
 };
 
 struct tcp_sock {

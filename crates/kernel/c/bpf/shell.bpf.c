@@ -15,6 +15,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include FF_CONTROL
+#include "connection.h"
 #include "record.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -29,23 +30,6 @@ struct loaded {
 };
 
 const volatile struct loaded ff_loaded SEC(".rodata.loaded") = {};
-
-/* Of one socket: the sender, and what the kernel's counters were when it was last told. */
-struct connection {
-    struct ff_sender sender;
-    u64 acked_at_start;
-    u64 delivered;
-    u32 cwnd;
-    u8 state;
-    u8 timed_out;
-};
-
-struct {
-    __uint(type, MAP_TYPE_SK_STORAGE);
-    __uint(map_flags, MAP_NO_PREALLOC);
-    __type(key, int);
-    __type(value, struct connection);
-} connections SEC(".maps");
 
 struct {
     __uint(type, MAP_TYPE_RINGBUF);
@@ -73,11 +57,6 @@ FF_INLINE void report(const struct connection *c, struct tcp_sock *tp, u32 kind,
     bpf_ringbuf_output(&records, &r, sizeof(r), 0);
 }
 
-FF_INLINE struct connection *connection_of(struct sock *sk)
-{
-    return bpf_sk_storage_get(&connections, sk, 0, 0);
-}
-
 FF_INLINE u8 kernel_reduces(const struct connection *c)
 {
     return c->state == CA_CWR || c->state == CA_RECOVERY;
@@ -91,25 +70,39 @@ FF_INLINE u64 uses_its_window(struct tcp_sock *tp)
     return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
-FF_INLINE u32 segments(u64 bytes, u64 mss, u32 most)
+/* `before` is what it was: from one ACK to the next it hardly changes, and a product tells that
+ * faster than a quotient.
+ */
+FF_INLINE u32 segments(u64 bytes, u64 mss, u32 most, u32 before)
 {
-    return bytes == NONE ? most : max_of(min_of(bytes / max_of(mss, 1), most), 1);
+    u64 count = before;
+
+    if (bytes == NONE)
+        return most;
+    if (bytes < count * mss || bytes - count * mss >= mss)
+        count = bytes / max_of(mss, 1);
+    return max_of(min_of(count, most), 1);
 }
 
-FF_INLINE void write_ssthresh(const struct connection *c, struct tcp_sock *tp)
+FF_INLINE u32 cwnd_segments(const struct connection *c, const struct tcp_sock *tp)
 {
     const struct ff_view *v = &c->sender.view;
 
-    tp->snd_ssthresh = segments(v->window.ssthresh, v->mss, INFINITE_SSTHRESH);
+    return segments(v->window.cwnd, v->mss, tp->snd_cwnd_clamp, c->cwnd);
+}
+
+FF_INLINE u32 ssthresh_segments(const struct connection *c, const struct tcp_sock *tp)
+{
+    const struct ff_view *v = &c->sender.view;
+
+    return segments(v->window.ssthresh, v->mss, INFINITE_SSTHRESH, tp->snd_ssthresh);
 }
 
 FF_INLINE void write_window(struct connection *c, struct tcp_sock *tp)
 {
-    const struct ff_view *v = &c->sender.view;
-
-    c->cwnd = segments(v->window.cwnd, v->mss, tp->snd_cwnd_clamp);
+    c->cwnd = cwnd_segments(c, tp);
     tp->snd_cwnd = c->cwnd;
-    write_ssthresh(c, tp);
+    tp->snd_ssthresh = ssthresh_segments(c, tp);
     report(c, tp, RECORD_WROTE, 0, 0);
 }
 
@@ -144,7 +137,7 @@ FF_INLINE void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 aga
     u64 numbers[] = { loss.now, loss.flight, kind, again };
 
     ff_on_loss(&c->sender, &ff_loaded.knobs, &loss);
-    write_ssthresh(c, tp);
+    tp->snd_ssthresh = ssthresh_segments(c, tp);
     report(c, tp, RECORD_LOSS, numbers, 4);
 }
 
@@ -165,18 +158,18 @@ void BPF_PROG(ff_init, struct sock *sk)
     u64 reno = 0x6f6e6572; /* the word, as a string */
     struct connection *c;
 
-    bpf_sk_storage_delete(&connections, sk);
-    c = bpf_sk_storage_get(&connections, sk, 0, STORAGE_CREATE);
+    c = new_connection(sk);
     if (!c) {
         /* No memory for its state: the kernel's own control needs none. */
         bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, &reno, sizeof(reno));
         return;
     }
-    c->acked_at_start = tp->bytes_acked;
-    c->delivered = tp->delivered;
     c->cwnd = tp->snd_cwnd;
     c->state = BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state);
     ff_new(&c->sender, &ff_loaded.knobs, &config);
+#ifdef FF_WATCHES_NO_ACKS
+    c->sender.view.acked = tp->bytes_acked;
+#endif
     report(c, tp, RECORD_NEW, numbers, 4);
     if (tp->srtt_us) {
         u64 handshake[] = { now, rtt = (tp->srtt_us >> 3) * 1000ULL };
@@ -191,6 +184,44 @@ void BPF_PROG(ff_init, struct sock *sk)
         catch_up(c, tp);
     }
 }
+
+#ifdef FF_WATCHES_NO_ACKS
+
+/* An ACK that may raise the window is all that these policies look at, and of it, how much it
+ * acknowledges. The kernel calls a recovery over before it gets here. The ACK that ended it is
+ * observed and opens nothing.
+ */
+FF_INLINE void take_ack(struct connection *c, struct tcp_sock *tp)
+{
+    struct ff_ack ack = {
+        .acked = tp->bytes_acked - c->sender.view.acked,
+        .rtt = NONE,
+        .app_limited = !uses_its_window(tp),
+    };
+
+    ff_on_ack(&c->sender, &ff_loaded.knobs, &ack);
+    report(c, tp, RECORD_ACK, (u64 *)&ack, 7);
+}
+
+SEC("struct_ops")
+void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
+{
+    struct connection *c = connection_of(sk);
+    struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+    if (!c)
+        return;
+    if (c->sender.view.recovering) {
+        take_ack(c, tp);
+        catch_up(c, tp);
+        return;
+    }
+    catch_up(c, tp);
+    take_ack(c, tp);
+    write_window(c, tp);
+}
+
+#else
 
 /* Of every ACK, before the kernel decides what it means. */
 SEC("struct_ops")
@@ -207,7 +238,7 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     acked = tp->bytes_acked - c->acked_at_start;
     ack.now = tp->tcp_clock_cache;
     ack.acked = acked - c->sender.view.acked;
-    ack.credited = (tp->delivered - (u32)c->delivered) * c->sender.view.mss;
+    ack.credited = (u64)(tp->delivered - c->delivered) * c->sender.view.mss;
     ack.rtt = sample->rtt_us < 0 ? NONE : sample->rtt_us * 1000ULL;
     ack.in_flight = tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out;
     ack.in_flight *= c->sender.view.mss;
@@ -227,6 +258,8 @@ void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
     if (c && !c->sender.view.recovering)
         write_window(c, (struct tcp_sock *)sk);
 }
+
+#endif
 
 /* The kernel wants a threshold before it says what happened: the one there is, until it does. */
 SEC("struct_ops")
@@ -285,7 +318,7 @@ u32 BPF_PROG(ff_undo_cwnd, struct sock *sk)
         return cwnd;
     ff_on_spurious_loss(&c->sender);
     report(c, tp, RECORD_SPURIOUS, 0, 0);
-    c->cwnd = segments(c->sender.view.window.cwnd, c->sender.view.mss, tp->snd_cwnd_clamp);
+    c->cwnd = cwnd_segments(c, tp);
     return max_of(c->cwnd, cwnd);
 }
 
@@ -294,7 +327,9 @@ struct tcp_congestion_ops ff_control = {
     .name = "ff_unnamed",
     .flags = CONG_NON_RESTRICTED,
     .init = (void *)ff_init,
+#ifndef FF_WATCHES_NO_ACKS
     .pkts_acked = (void *)ff_pkts_acked,
+#endif
     .cong_avoid = (void *)ff_cong_avoid,
     .ssthresh = (void *)ff_ssthresh,
     .cwnd_event = (void *)ff_cwnd_event,

@@ -2,6 +2,9 @@
  *
  * bc: Byte Counting before NewReno.
  */
+/* What an ACK says beside what it acknowledges is nothing to either. */
+#define FF_WATCHES_NO_ACKS
+
 #include "../byte_counting.h"
 #include "../new_reno.h"
 

@@ -2,6 +2,9 @@
  *
  * liw: a large first window before NewReno.
  */
+/* What an ACK says beside what it acknowledges is nothing to either. */
+#define FF_WATCHES_NO_ACKS
+
 #include "../large_initial_window.h"
 #include "../new_reno.h"
 

@@ -2,6 +2,9 @@
  *
  * newreno: the yardstick beside the kernel's own reno.
  */
+/* What an ACK says beside what it acknowledges is nothing to either. */
+#define FF_WATCHES_NO_ACKS
+
 #include "../new_reno.h"
 #include "../slow_start.h"
 

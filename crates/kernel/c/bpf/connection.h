@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * Where a connection's sender is kept: within the socket, if it is small enough and all that its
+ * policies look at is what ACKs acknowledge; else in socket storage.
+ */
+#ifndef FF_CONNECTION_H
+#define FF_CONNECTION_H
+
+#include "kernel.h"
+
+#include <bpf/bpf_helpers.h>
+
+#ifdef FF_WATCHES_NO_ACKS
+
+/* Of one socket: the sender, and what it was last told. */
+struct connection {
+    struct ff_sender sender;
+    u32 cwnd;
+    u8 state;
+    u8 timed_out;
+};
+
+_Static_assert(sizeof(struct connection) <= CA_PRIV_WORDS * 8, "the kernel's room is that small");
+
+FF_INLINE struct connection *room_of(struct sock *sk)
+{
+    return (struct connection *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+
+/* None before the connection begins: a SYN may time out. */
+FF_INLINE struct connection *connection_of(struct sock *sk)
+{
+    struct connection *c = room_of(sk);
+
+    return c->sender.view.mss ? c : 0;
+}
+
+FF_INLINE struct connection *new_connection(struct sock *sk)
+{
+    struct connection *c = room_of(sk);
+
+    __builtin_memset(c, 0, sizeof(*c));
+    return c;
+}
+
+#else
+
+/* Of one socket: the sender, and what the kernel's counters were when it was last told. */
+struct connection {
+    struct ff_sender sender;
+    u32 cwnd;
+    u8 state;
+    u8 timed_out;
+    u32 delivered;
+    u64 acked_at_start;
+};
+
+struct {
+    __uint(type, MAP_TYPE_SK_STORAGE);
+    __uint(map_flags, MAP_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct connection);
+} connections SEC(".maps");
+
+FF_INLINE struct connection *connection_of(struct sock *sk)
+{
+    return bpf_sk_storage_get(&connections, sk, 0, 0);
+}
+
+FF_INLINE struct connection *new_connection(struct sock *sk)
+{
+    struct tcp_sock *tp = (struct tcp_sock *)sk;
+    struct connection *c;
+
+    bpf_sk_storage_delete(&connections, sk);
+    c = bpf_sk_storage_get(&connections, sk, 0, STORAGE_CREATE);
+    if (!c)
+        return 0;
+    c->acked_at_start = tp->bytes_acked;
+    c->delivered = tp->delivered;
+    return c;
+}
+
+#endif
+
+#endif
