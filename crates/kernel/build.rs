@@ -3,7 +3,7 @@
 #[cfg(feature = "bpf")]
 fn main() {
     use std::fmt::Write as _;
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
     use std::{env, fs};
 
     println!("cargo::rerun-if-changed=c");
@@ -17,16 +17,25 @@ fn main() {
     names.sort();
     for name in names {
         let object = out.join(format!("{name}.o"));
-        libbpf_cargo::SkeletonBuilder::new()
-            .source(Path::new("c/bpf/shell.bpf.c"))
-            .clang_args([format!("-DFF_CONTROL=\"../controls/{name}.h\""), "-mcpu=v3".to_owned()])
-            .obj(&object)
-            .build()
-            .unwrap_or_else(|error| panic!("{name} for BPF (is clang installed?): {error:#}"));
+        let control = format!("-DFF_CONTROL=\"../controls/{name}.h\"");
+        compile("c/bpf/shell.bpf.c", &[&control], &object);
         let _ = writeln!(list, "    ({name:?}, include_bytes!({object:?})),");
     }
     let text = format!("const OBJECTS: &[(&str, &[u8])] = &[\n{list}];\n");
     fs::write(out.join("objects.rs"), text).expect("cargo's directory takes files");
+    // Of the benchmark.
+    println!("cargo::rerun-if-changed=benches");
+    compile("benches/cost/probe.bpf.c", &["-Ic"], &out.join("probe.o"));
+}
+
+#[cfg(feature = "bpf")]
+fn compile(source: &str, arguments: &[&str], object: &std::path::Path) {
+    libbpf_cargo::SkeletonBuilder::new()
+        .source(source)
+        .clang_args([arguments, &["-mcpu=v3"]].concat())
+        .obj(object)
+        .build()
+        .unwrap_or_else(|error| panic!("{source} for BPF (is clang installed?): {error:#}"));
 }
 
 #[cfg(not(feature = "bpf"))]

@@ -51,7 +51,7 @@ impl Network {
         }
     }
 
-    fn name(&self, end: &str) -> String {
+    pub(crate) fn name(&self, end: &str) -> String {
         format!("{}{end}", self.prefix)
     }
 

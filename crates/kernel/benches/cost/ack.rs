@@ -1,0 +1,106 @@
+//! The time of every single ACK in the functions that handle it, over a router with a slow link.
+//!
+//! It goes into a histogram in the kernel (`probe.bpf.c`); printed is the mean of its middle half,
+//! which interrupts and recoveries do not reach. The clock's own time, measured on a function that
+//! does nothing, is taken off.
+
+use std::fs::File;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread::{self, sleep};
+use std::time::Duration;
+
+use nix::sched::{CloneFlags, setns};
+use socket2::SockRef;
+
+use crate::network::Network;
+use crate::probe::{Function, Probe};
+use crate::{Problem, Subject, drain, fill};
+
+/// Measures and prints.
+pub(crate) fn report(subjects: &[Subject], probe: &Probe, rounds: u32) -> Result<(), Problem> {
+    let network = Network::new(0);
+    let done = thread::scope(|scope| {
+        let (sender, receiver) = connect(&network)?;
+        let writer = sender.try_clone()?;
+        scope.spawn(|| drain(receiver));
+        scope.spawn(|| fill(writer));
+        let done = measure(&sender, subjects, probe, rounds);
+        sender.shutdown(Shutdown::Both)?;
+        done
+    });
+    done.and_then(|()| print(subjects, probe))
+}
+
+/// Both ends, each in its namespace.
+fn connect(network: &Network) -> Result<(TcpStream, TcpStream), Problem> {
+    let listener = within(network, "b", || TcpListener::bind("0.0.0.0:0"))?;
+    let port = listener.local_addr()?.port();
+    let sender = within(network, "a", || TcpStream::connect(("10.77.2.2", port)))?;
+    Ok((sender, listener.accept()?.0))
+}
+
+/// Does it in a namespace; sockets stay in the one they were made in.
+fn within<T: Send>(
+    network: &Network,
+    end: &str,
+    make: impl FnOnce() -> std::io::Result<T> + Send,
+) -> Result<T, Problem> {
+    let namespace = File::open(format!("/run/netns/{}", network.name(end)))?;
+    let enter = || {
+        setns(&namespace, CloneFlags::CLONE_NEWNET)?;
+        make()
+    };
+    let made = thread::scope(|scope| scope.spawn(enter).join());
+    Ok(made.map_err(|_| "a thread panicked")??)
+}
+
+fn measure(
+    sender: &TcpStream,
+    subjects: &[Subject],
+    probe: &Probe,
+    rounds: u32,
+) -> Result<(), Problem> {
+    let port = sender.local_addr()?.port();
+    let socket = SockRef::from(sender);
+    sleep(Duration::from_secs(1));
+    for round in 0..usize::try_from(rounds)? {
+        for turn in 0..subjects.len() {
+            let number = (round + turn) % subjects.len();
+            socket.set_tcp_congestion(subjects[number].name.as_bytes())?;
+            sleep(SETTLING);
+            probe.watch(port, number)?;
+            sleep(SLICE);
+            probe.nothing(CLOCK_RUNS)?;
+            probe.watch(0, number)?;
+        }
+    }
+    Ok(())
+}
+
+fn print(subjects: &[Subject], probe: &Probe) -> Result<(), Problem> {
+    println!("\n{:<16} {:>9} {:>9} {:>8} {:>9} {:>8}", "", "ACKs", "tcp_ack", "", "received", "");
+    let mut reno: Option<(f64, f64)> = None;
+    for (number, subject) in subjects.iter().enumerate() {
+        let clock = probe.histogram(number, Function::Nothing)?.middle();
+        let ack = probe.histogram(number, Function::Ack)?;
+        let receive = probe.histogram(number, Function::Receive)?.middle() - clock;
+        let (acks, ack) = (ack.samples(), ack.middle() - clock);
+        let (of_ack, of_receive) = *reno.get_or_insert((ack, receive));
+        let percent = |ours: f64, renos: f64| 100.0 * (ours / renos - 1.0);
+        println!(
+            "{:<16} {acks:>9} {ack:>6.0} ns {:>+7.1}% {receive:>6.0} ns {:>+7.1}%",
+            subject.text,
+            percent(ack, of_ack),
+            percent(receive, of_receive),
+        );
+    }
+    println!(
+        "ns per ACK in tcp_ack() and in tcp_rcv_established(), which holds it: from the IP layer \
+         to the segments sent;\nmean of the middle half; percent: against linux-reno"
+    );
+    Ok(())
+}
+
+const SETTLING: Duration = Duration::from_millis(30);
+const SLICE: Duration = Duration::from_millis(220);
+const CLOCK_RUNS: u32 = 50;
