@@ -122,9 +122,7 @@ fn build(root: &Path, with_kernel: bool) -> Result<PathBuf, Stop> {
         words.extend(step::kernel_features()?);
     }
     step::run("build", &mut cargo(root, &words))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR");
-    let target = target.map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release/firstflight"))
+    Ok(step::target(root).join("release/firstflight"))
 }
 
 fn measure(

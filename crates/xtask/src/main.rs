@@ -13,7 +13,9 @@ mod fuzz;
 mod lab;
 mod oracle;
 mod papers;
+mod qemu;
 mod quic;
+mod soak;
 mod step;
 mod test;
 mod tidy;
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
         "papers" => papers::run(&root(), &rest),
         "quic" => quic::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
+        "qemu" => qemu::run(&root(), &rest),
+        "soak" => soak::run(&root(), &rest),
         "oracle" => oracle::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
@@ -103,4 +107,10 @@ usage: cargo xtask TASK
   lab [--control NAME] [--tries N] the simulator and the running kernel on the paths of
                                    oracles/lab.toml, side by side (root; ten minutes)
   quic                             write the tables of scenarios/quic/README.md (minutes)
+  qemu [--kernel PACKAGE] [--cost] the controls in Debian's stock kernel, booted in qemu (two
+                                   minutes; Debian's qemu-system-x86); or what each costs per ACK
+                                   there, in instructions
+  soak [--flows N] [--seconds N]   controls loaded and unloaded under the flows that use them, then
+       [--cycles N] [--dev]        what is left in the kernel (root; 200 flows, 300 s, 1000 cycles);
+                                   --dev takes the programs as the tests build them
   help                             this list";

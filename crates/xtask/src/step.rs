@@ -1,7 +1,7 @@
 //! Steps: programs that are named before they run, and whose failure ends the task.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::Stop;
@@ -16,7 +16,19 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(args).current_dir(root);
+    // Of the cargo that runs this task. Build scripts of dependencies would run again for them.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
+            command.env_remove(name);
+        }
+    }
     command
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR");
+    target.map_or_else(|| root.join("target"), PathBuf::from)
 }
 
 /// What a build for controls in the kernel takes, as arguments of cargo; nothing where this machine
@@ -36,6 +48,27 @@ pub(crate) fn kernel_features() -> Result<&'static [&'static str], Stop> {
     }
     println!("skipped: {lack}");
     Ok(&[])
+}
+
+/// The program that cargo builds of `words` (`--bin X`, `--example X`, `--test X`), with controls
+/// in the kernel. Of the whole workspace, so that what the tests have built serves again.
+pub(crate) fn built(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
+    let name = words.last().copied().unwrap_or_default();
+    announce(&format!("build {name}"));
+    let all = ["--workspace", "--features", "firstflight-cli/kernel,firstflight-kernel/bpf"];
+    let command = [words, &all, &["--quiet", "--message-format=json"]].concat();
+    let output = cargo(root, &command)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| unable("cargo", &error))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let messages = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let mut programs = messages.filter_map(|message: serde_json::Value| {
+        let program = message["executable"].as_str()?;
+        (message["target"]["name"] == name).then(|| PathBuf::from(program))
+    });
+    let missing = format!("cargo did not build {name}: {}", output.status);
+    programs.next_back().ok_or_else(|| Stop::failed(&missing))
 }
 
 /// Announces and runs one step to its end.

@@ -1,0 +1,151 @@
+//! The controls in a second kernel: Debian's stock one, in qemu without acceleration.
+//!
+//! The kernel's package is downloaded and unpacked, not installed. The guest has no disk and no
+//! network; all it runs is in its initramfs: the programs built here with the libraries they ask
+//! for, and `guest.sh`, which says after every step how it ended.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Stop;
+use crate::step::{announce, built, kernel_features, target, unable};
+
+mod image;
+
+/// What was asked for.
+struct Options {
+    /// The Debian package, or one that depends on it.
+    kernel: String,
+    /// Instructions per ACK instead of the steps.
+    cost: bool,
+}
+
+/// Boots the kernel and judges what it says.
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    let options = options(args)?;
+    has_tools()?;
+    if kernel_features()?.is_empty() {
+        return Err(Stop::lacks("qemu: what runs in the guest is built with these packages"));
+    }
+    let folder = target(root).join("qemu");
+    let kernel = image::unpack(&folder, &options.kernel)?;
+    let programs = build(root, options.cost)?;
+    let initramfs = image::pack(&folder, &kernel, &programs)?;
+    announce("guest");
+    let steps = boot(&kernel.vmlinuz, &initramfs, options.cost)?;
+    let failed: Vec<&str> =
+        steps.iter().filter(|(_, code)| code != "0").map(|(name, _)| name.as_str()).collect();
+    if !steps.iter().any(|(name, _)| name == LAST_STEP) {
+        return Err(Stop::failed("qemu: the guest did not get to its last step"));
+    }
+    println!("qemu: {} steps, {} failed", steps.len(), failed.len());
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Stop::failed(&format!("qemu: failed in the guest: {}", failed.join(", "))))
+}
+
+fn options(args: &[String]) -> Result<Options, Stop> {
+    let mut options = Options { kernel: "linux-image-cloud-amd64".to_owned(), cost: false };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match (arg.as_str(), args.as_slice().first()) {
+            ("--cost", _) => options.cost = true,
+            ("--kernel", Some(package)) => {
+                options.kernel.clone_from(package);
+                args.next();
+            }
+            _ => {
+                let accepted = "accepted: --kernel PACKAGE, --cost";
+                return Err(Stop::usage(&format!("qemu: found `{arg}`; {accepted}")));
+            }
+        }
+    }
+    Ok(options)
+}
+
+fn has_tools() -> Result<(), Stop> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).exists());
+    let missing: Vec<&str> = TOOLS.iter().filter(|tool| !found(tool)).copied().collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Stop::lacks(&format!(
+        "qemu: missing {}; on Debian: apt install qemu-system-x86 cpio iproute2 iperf3 procps",
+        missing.join(", ")
+    )))
+}
+
+/// What the guest runs, as built: by name.
+fn build(root: &Path, cost: bool) -> Result<Vec<(&'static str, PathBuf)>, Stop> {
+    if cost {
+        return Ok(vec![("cost", built(root, &["build", "--bench", "cost"])?)]);
+    }
+    Ok(vec![
+        ("firstflight", built(root, &["build", "--bin", "firstflight"])?),
+        ("running", built(root, &["test", "--no-run", "--test", "running"])?),
+    ])
+}
+
+/// Steps of the guest and their exit codes, in order.
+fn boot(vmlinuz: &Path, initramfs: &Path, cost: bool) -> Result<Vec<(String, String)>, Stop> {
+    let mut command = Command::new("timeout");
+    command.args([TIME_LIMIT, "qemu-system-x86_64"]).args(MACHINE);
+    let mut kernel = "console=ttyS0 quiet panic=-1".to_owned();
+    if cost {
+        // The guest's clock counts its instructions, one to the nanosecond.
+        command.args(["-icount", "shift=0,sleep=off"]);
+        kernel.push_str(" firstflight.cost");
+    }
+    command.arg("-kernel").arg(vmlinuz).arg("-initrd").arg(initramfs).args(["-append", &kernel]);
+    let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    let mut guest = spawned.map_err(|error| unable("qemu-system-x86_64", &error))?;
+    let mut steps = Vec::new();
+    let console = guest.stdout.take().into_iter().flat_map(|out| BufReader::new(out).split(b'\n'));
+    for line in console.map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim_end();
+        println!("    {line}");
+        let ended = line.strip_prefix("==> ").and_then(|line| line.split_once(": "));
+        steps.extend(ended.map(|(name, code)| (name.to_owned(), code.to_owned())));
+    }
+    let status = guest.wait().map_err(|error| unable("qemu-system-x86_64", &error))?;
+    if status.success() { Ok(steps) } else { Err(Stop::failed(&format!("qemu: {status}"))) }
+}
+
+const TOOLS: [&str; 12] = [
+    "qemu-system-x86_64",
+    "apt-get",
+    "dpkg-deb",
+    "cpio",
+    "gzip",
+    "timeout",
+    "ip",
+    "tc",
+    "ss",
+    "nsenter",
+    "iperf3",
+    "sysctl",
+];
+
+/// No disk, no network, no screen; what the guest prints is on standard output.
+const MACHINE: [&str; 12] = [
+    "-accel",
+    "tcg,thread=single",
+    "-cpu",
+    "max",
+    "-m",
+    "1024",
+    "-no-reboot",
+    "-nodefaults",
+    "-display",
+    "none",
+    "-serial",
+    "stdio",
+];
+
+/// Seconds; a guest that needs longer hangs.
+const TIME_LIMIT: &str = "400";
+const LAST_STEP: &str = "log";

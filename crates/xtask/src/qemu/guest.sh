@@ -1,0 +1,65 @@
+#!/bin/busybox sh
+# What the second kernel runs instead of an init: every step says how it ended, then it powers off.
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t tmpfs tmpfs /tmp
+mount -t tmpfs tmpfs /run
+mount -t bpf bpf /sys/fs/bpf
+for module in /modules/*; do insmod "$module" || echo "no $module"; done
+ip link set lo up
+dmesg -n 1
+
+step() {
+    local name=$1
+    shift
+    echo "--> $name: $*"
+    "$@"
+    local code=$?
+    echo "==> $name: $code"
+}
+
+names() { grep -q "$1" /proc/sys/net/ipv4/tcp_available_congestion_control; }
+unnamed() { ! names "$1"; }
+
+flow() {
+    iperf3 --server --daemon --one-off
+    sleep 1
+    iperf3 --client 127.0.0.1 --congestion ff_astart --time 2
+}
+
+parity() {
+    FIRSTFLIGHT_REQUIRE_BPF=1 FIRSTFLIGHT_CONTROLS="newreno tcpw-a" \
+        running --exact the_core_replays_what_the_kernel_did --nocapture
+}
+
+# Into a file first: on the console the command would draw its progress.
+lab() {
+    firstflight run /scenario.toml --on linux --link "$1" > /tmp/said 2>&1
+    local code=$?
+    cat /tmp/said
+    return $code
+}
+
+clean_log() { ! dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|refcount|leak'; }
+
+echo "kernel: $(uname -r)"
+if grep -q firstflight.cost /proc/cmdline; then
+    step cost cost 4
+else
+    step load firstflight kernel load newreno astart
+    step registered names ff_astart
+    step status firstflight kernel status
+    step flow flow
+    step unload firstflight kernel unload --all
+    step gone unnamed ff_
+    step unpinned test ! -e /sys/fs/bpf/firstflight
+    step parity parity
+    step netem lab netem
+    step tun lab tun
+    step gone-again unnamed ff_
+fi
+step log clean_log
+poweroff -f

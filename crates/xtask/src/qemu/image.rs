@@ -1,0 +1,176 @@
+//! The kernel out of its Debian package, and the initramfs.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Stop;
+use crate::step::{announce, unable};
+
+/// An unpacked kernel.
+pub(super) struct Kernel {
+    pub(super) vmlinuz: PathBuf,
+    /// The folder of its modules.
+    modules: PathBuf,
+    busybox: PathBuf,
+}
+
+/// Downloads the kernel's package and busybox's, unless they are there, and unpacks them.
+pub(super) fn unpack(folder: &Path, package: &str) -> Result<Kernel, Stop> {
+    announce(&format!("packages: {package}"));
+    let unpacked = match download(folder, package) {
+        Ok(unpacked) => unpacked,
+        Err(_) => {
+            // The machine's list of packages may be old, or missing.
+            output(Command::new("apt-get").args(["update", "-qq"]))?;
+            download(folder, package)?
+        }
+    };
+    let vmlinuz = only(&unpacked.join("boot"), "vmlinuz-")?;
+    let modules = only(&unpacked.join("lib/modules"), "")?;
+    Ok(Kernel { vmlinuz, modules, busybox: unpacked.join("bin/busybox") })
+}
+
+/// Where the packages are unpacked.
+fn download(folder: &Path, package: &str) -> Result<PathBuf, Stop> {
+    let packages = [concrete(package)?, "busybox-static".to_owned()];
+    let unpacked = folder.join("unpacked").join(&packages[0]);
+    if unpacked.exists() {
+        return Ok(unpacked);
+    }
+    let (fresh, half) = (folder.join("packages"), folder.join("unpacking"));
+    for folder in [&fresh, &half] {
+        let _ = fs::remove_dir_all(folder);
+        fs::create_dir_all(folder).map_err(|error| unable("qemu", &error))?;
+    }
+    output(Command::new("apt-get").args(["download", "-qq"]).args(&packages).current_dir(&fresh))?;
+    for entry in fs::read_dir(&fresh).into_iter().flatten().flatten() {
+        output(Command::new("dpkg-deb").arg("-x").arg(entry.path()).arg(&half))?;
+    }
+    let renamed = fs::create_dir_all(folder.join("unpacked"))
+        .and_then(|()| fs::rename(&half, &unpacked))
+        .and_then(|()| fs::remove_dir_all(&fresh));
+    renamed.map_err(|error| unable("qemu", &error))?;
+    Ok(unpacked)
+}
+
+/// The package itself for one that only depends on the newest.
+fn concrete(package: &str) -> Result<String, Stop> {
+    let said = output(Command::new("apt-cache").args(["depends", package]))?;
+    let mut depends = said.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+    let image = depends.find(|name| name.starts_with("linux-image-"));
+    Ok(image.unwrap_or(package).to_owned())
+}
+
+/// The only entry of a folder that begins like that.
+fn only(folder: &Path, begins: &str) -> Result<PathBuf, Stop> {
+    let entries = fs::read_dir(folder).map_err(|error| unable("qemu", &error))?;
+    let mut found = entries.flatten().map(|entry| entry.path()).filter(|path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begins))
+    });
+    let missing = format!("qemu: nothing like {begins}* in {}", folder.display());
+    found.next().ok_or_else(|| Stop::failed(&missing))
+}
+
+/// Makes the initramfs of these programs and what they need.
+pub(super) fn pack(
+    folder: &Path,
+    kernel: &Kernel,
+    programs: &[(&str, PathBuf)],
+) -> Result<PathBuf, Stop> {
+    announce("initramfs");
+    let root = folder.join("root");
+    let _ = fs::remove_dir_all(&root);
+    let made = FOLDERS.iter().try_for_each(|name| fs::create_dir_all(root.join(name)));
+    made.map_err(|error| unable("initramfs", &error))?;
+    let mut files = vec![(kernel.busybox.clone(), root.join("bin/busybox"))];
+    for (number, module) in MODULES.iter().enumerate() {
+        let name = Path::new(module).file_name().unwrap_or_default().to_string_lossy();
+        let from = kernel.modules.join("kernel").join(module);
+        // A kernel may have it built in.
+        if from.exists() {
+            files.push((from, root.join(format!("modules/{number}-{name}"))));
+        }
+    }
+    let tools: Vec<(&str, PathBuf)> =
+        TOOLS.iter().map(|tool| Ok((*tool, which(tool)?))).collect::<Result<_, Stop>>()?;
+    for (name, program) in programs.iter().chain(&tools) {
+        files.push((program.clone(), root.join("bin").join(name)));
+        for library in libraries(program)? {
+            let inside = root.join(library.strip_prefix("/").unwrap_or(&library));
+            files.push((library, inside));
+        }
+    }
+    for (from, to) in &files {
+        let copied =
+            to.parent().map_or(Ok(()), fs::create_dir_all).and(fs::copy(from, to).map(drop));
+        copied.map_err(|error| unable(&from.display().to_string(), &error))?;
+    }
+    let init = root.join("init");
+    let written = fs::write(&init, include_str!("guest.sh"))
+        .and_then(|()| fs::write(root.join("scenario.toml"), include_str!("scenario.toml")));
+    written.map_err(|error| unable("initramfs", &error))?;
+    output(Command::new("chmod").arg("755").arg(&init))?;
+    // Debug information would be most of it.
+    for (name, _) in programs {
+        let _ = Command::new("strip").arg(root.join("bin").join(name)).status();
+    }
+    archive(&root, &folder.join("initramfs.gz"))
+}
+
+/// Where a program is.
+fn which(program: &str) -> Result<PathBuf, Stop> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
+    let missing = format!("qemu: no program `{program}` on the PATH");
+    places.find(|place| place.exists()).ok_or_else(|| Stop::lacks(&missing))
+}
+
+/// The shared libraries of a program, and its loader.
+fn libraries(program: &Path) -> Result<Vec<PathBuf>, Stop> {
+    let said = output(Command::new("ldd").arg(program))?;
+    let words = said.split_whitespace().filter(|word| word.starts_with('/'));
+    Ok(words.map(PathBuf::from).collect())
+}
+
+fn archive(root: &Path, file: &Path) -> Result<PathBuf, Stop> {
+    let script = "find . | cpio --quiet -o -H newc | gzip -1";
+    let mut command = Command::new("sh");
+    let bytes = command
+        .args(["-c", script])
+        .current_dir(root)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| unable("cpio", &error))?
+        .stdout;
+    let written = fs::File::create(file).and_then(|mut file| file.write_all(&bytes));
+    written.map_err(|error| unable("initramfs", &error))?;
+    Ok(file.to_path_buf())
+}
+
+/// What a command prints, if it succeeds.
+fn output(command: &mut Command) -> Result<String, Stop> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let done = command.output().map_err(|error| unable(&name, &error))?;
+    if done.status.success() {
+        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    Err(Stop::failed(&format!("qemu: {name}: {}", said.trim())))
+}
+
+const FOLDERS: [&str; 9] = ["bin", "dev", "etc", "lib64", "modules", "proc", "run", "sys", "tmp"];
+
+/// Of the guest, beside what is built here.
+const TOOLS: [&str; 6] = ["ip", "tc", "ss", "nsenter", "iperf3", "sysctl"];
+
+/// In the order in which they need each other.
+const MODULES: [&str; 6] = [
+    "net/ipv4/inet_diag.ko",
+    "net/ipv4/tcp_diag.ko",
+    "drivers/net/veth.ko",
+    "drivers/net/tun.ko",
+    "net/sched/sch_tbf.ko",
+    "net/sched/sch_netem.ko",
+];

@@ -1,0 +1,276 @@
+//! Many flows over a lossy link, while the controls they use are unloaded and loaded again and
+//! again under them; then, what is left of it all in the kernel: nothing.
+
+use std::io::read_to_string;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::Stop;
+use crate::step::{self, announce, unable};
+
+mod kernel;
+
+use kernel::State;
+
+/// How much of it.
+struct Options {
+    flows: u32,
+    seconds: u32,
+    cycles: u32,
+    /// Programs as the tests build them, which are slower at it but built already.
+    dev: bool,
+}
+
+/// Runs it and judges what is left.
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    let options = options(args)?;
+    let programs = Programs::build(root, options.dev)?;
+    remove_namespaces();
+    let before = State::read(&programs)?;
+    announce(&format!(
+        "soak: {} flows, {} s, {} cycles",
+        options.flows, options.seconds, options.cycles
+    ));
+    let ran = soak(&programs, &options);
+    // What is left is told even of what went wrong.
+    let _ = programs.firstflight(&["kernel", "unload", "--all", "--force"]);
+    remove_namespaces();
+    let left = before.compare(&programs)?;
+    ran?;
+    match left.as_slice() {
+        [] => {
+            println!("soak: nothing is left");
+            Ok(())
+        }
+        left => Err(Stop::failed(&format!("soak: left in the kernel: {}", left.join("; ")))),
+    }
+}
+
+fn options(args: &[String]) -> Result<Options, Stop> {
+    let mut options = Options { flows: 200, seconds: 300, cycles: 1000, dev: false };
+    let dev = args.iter().position(|arg| arg == "--dev");
+    options.dev = dev.is_some();
+    let mut args = args.to_vec();
+    dev.map(|place| args.remove(place));
+    for pair in args.chunks(2) {
+        let value = pair.get(1).and_then(|value| value.parse().ok()).filter(|number| *number > 0);
+        match (pair[0].as_str(), value) {
+            ("--flows", Some(number)) if (2..=MOST_FLOWS).contains(&number) => {
+                options.flows = number;
+            }
+            ("--seconds", Some(number)) => options.seconds = number,
+            ("--cycles", Some(number)) => options.cycles = number,
+            _ => {
+                return Err(Stop::usage(&format!(
+                    "soak: found `{}`; accepted: --flows 2 to {MOST_FLOWS}, --seconds N, \
+                     --cycles N, --dev",
+                    pair.join(" ")
+                )));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// What was built for it.
+pub(crate) struct Programs {
+    firstflight: PathBuf,
+    objects: PathBuf,
+}
+
+impl Programs {
+    fn build(root: &Path, dev: bool) -> Result<Self, Stop> {
+        if step::kernel_features()?.is_empty() {
+            return Err(Stop::lacks("soak: it takes a build that can load controls"));
+        }
+        let profile = ["--profile", if dev { "dev" } else { "release" }];
+        let build = |kind: &str, name: &str| {
+            step::built(root, &[&["build"], &profile[..], &[kind, name]].concat())
+        };
+        let firstflight = build("--bin", "firstflight")?;
+        Ok(Self { firstflight, objects: build("--example", "bpf_objects")? })
+    }
+
+    /// Runs the command to its end; what it complains about is the failure.
+    fn firstflight(&self, arguments: &[&str]) -> Result<(), Stop> {
+        said(Command::new(&self.firstflight).args(arguments)).map(drop)
+    }
+}
+
+/// What a command prints, if it succeeds.
+fn said(command: &mut Command) -> Result<String, Stop> {
+    let name = format!("{command:?}");
+    let done = command.output().map_err(|error| unable(&name, &error))?;
+    let text = String::from_utf8_lossy(&done.stdout).into_owned();
+    if done.status.success() {
+        return Ok(text);
+    }
+    let complaint = String::from_utf8_lossy(&done.stderr).into_owned();
+    let stop = if done.status.code() == Some(3) { Stop::lacks } else { Stop::failed };
+    Err(stop(&format!("soak: {name}: {}", complaint.trim())))
+}
+
+/// The flows, and the cycles under them.
+fn soak(programs: &Programs, options: &Options) -> Result<(), Stop> {
+    for name in NAMESPACES {
+        said(Command::new("ip").args(["netns", "add", name]))?;
+    }
+    let mut link = start(
+        Command::new(&programs.firstflight)
+            .args(["link", "--near", NAMESPACES[0], "--far", NAMESPACES[1]])
+            .args(LINK),
+        Stdio::null(),
+    )?;
+    sleep(Duration::from_secs(1));
+    if let Ok(Some(status)) = link.0.try_wait() {
+        return Err(Stop::failed(&format!("soak: firstflight link: {status}")));
+    }
+    let flows = NAMES.iter().zip(0..).map(|(name, number)| {
+        load(programs, name, number as usize)?;
+        Flows::start(name, options.flows.div_ceil(2), 5201 + number, options.seconds)
+    });
+    let flows: Vec<Flows> = flows.collect::<Result<_, _>>()?;
+    connected(options.flows)?;
+    let began = Instant::now();
+    for cycle in 0..options.cycles {
+        let name = NAMES[cycle as usize % NAMES.len()];
+        programs.firstflight(&["kernel", "unload", name])?;
+        load(programs, name, cycle as usize)?;
+        if cycle % CYCLES_PER_FLOW == 0 {
+            Flows::start(name, 1, 5300, 1)?.finish()?;
+        }
+    }
+    let took = began.elapsed().as_secs_f64();
+    println!("{} cycles of unload and load in {took:.0} s", options.cycles);
+    flows.into_iter().try_for_each(Flows::finish)
+}
+
+/// Waits until so many connections are there: each chose its control while that was loaded.
+fn connected(flows: u32) -> Result<(), Stop> {
+    let until = Instant::now() + PATIENCE;
+    let sockets = ["netns", "exec", NAMESPACES[0], "ss", "-Htn", "state", "established"];
+    while said(Command::new("ip").args(sockets))?.lines().count() < flows as usize {
+        if Instant::now() > until {
+            return Err(Stop::failed(&format!("soak: {flows} connections do not come about")));
+        }
+        sleep(Duration::from_millis(200));
+    }
+    Ok(())
+}
+
+/// Loads one of the controls under that name, unless it is loaded.
+fn load(programs: &Programs, name: &str, number: usize) -> Result<(), Stop> {
+    let control = format!("{name}={}", CONTROLS[number % CONTROLS.len()]);
+    programs.firstflight(&["kernel", "load", &control])
+}
+
+/// Streams of one pair of iperf3.
+struct Flows {
+    control: &'static str,
+    streams: u32,
+    client: Ended,
+    said: JoinHandle<String>,
+    until: Instant,
+    _server: Ended,
+}
+
+impl Flows {
+    fn start(control: &'static str, streams: u32, port: u32, seconds: u32) -> Result<Self, Stop> {
+        let [port, many, time] = [port, streams, seconds].map(|number| number.to_string());
+        let inside = |namespace: &str| {
+            let mut command = Command::new("ip");
+            command.args(["netns", "exec", namespace, "iperf3", "--port", &port]);
+            command
+        };
+        let server = start(inside(NAMESPACES[1]).args(["--server", "--one-off"]), Stdio::null())?;
+        sleep(Duration::from_millis(300));
+        let mut client = start(
+            inside(NAMESPACES[0])
+                .args(["--client", FAR, "--congestion", control, "--json"])
+                .args(["--time", &time, "--parallel", &many]),
+            Stdio::piped(),
+        )?;
+        let out = client.0.stdout.take();
+        let said = thread::spawn(|| {
+            let lines = out.map(|out| read_to_string(out).unwrap_or_default());
+            lines.unwrap_or_default()
+        });
+        let until = Instant::now() + Duration::from_secs(seconds.into()) + PATIENCE;
+        Ok(Self { control, streams, client, said, until, _server: server })
+    }
+
+    /// Waits for the end, and sees to it that every stream carried something.
+    fn finish(mut self) -> Result<(), Stop> {
+        while self.client.0.try_wait().map_err(|error| unable("iperf3", &error))?.is_none() {
+            if Instant::now() > self.until {
+                let stuck = format!("soak: a connection of {} is stuck", self.control);
+                return Err(Stop::failed(&stuck));
+            }
+            sleep(Duration::from_millis(100));
+        }
+        let Self { control, streams, .. } = self;
+        let text = self.said.join().unwrap_or_default();
+        let document: Value = serde_json::from_str(&text).unwrap_or_default();
+        if let Some(error) = document["error"].as_str() {
+            return Err(Stop::failed(&format!("soak: iperf3 with {control}: {error}")));
+        }
+        let ends = document["end"]["streams"].as_array().cloned().unwrap_or_default();
+        let bytes = ends.iter().map(|end| end["receiver"]["bytes"].as_u64().unwrap_or(0));
+        let least = bytes.min().unwrap_or(0);
+        let mbps = document["end"]["sum_received"]["bits_per_second"].as_f64().unwrap_or(0.0) / 1e6;
+        let again = &document["end"]["sum_sent"]["retransmits"];
+        if streams > 1 {
+            println!(
+                "{control}: {} streams, {mbps:.1} Mbps, {again} segments again, at least {least} \
+                 bytes a stream",
+                ends.len(),
+            );
+        }
+        if ends.len() == streams as usize && least > 0 {
+            return Ok(());
+        }
+        Err(Stop::failed(&format!("soak: a stream of {control} carried nothing: {text}")))
+    }
+}
+
+fn start(command: &mut Command, out: Stdio) -> Result<Ended, Stop> {
+    let name = format!("{command:?}");
+    let quiet = command.stdin(Stdio::null()).stdout(out).stderr(Stdio::null());
+    quiet.spawn().map(Ended).map_err(|error| unable(&name, &error))
+}
+
+/// A program that does not outlive this.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Of this run, or of one that was killed.
+fn remove_namespaces() {
+    for name in NAMESPACES {
+        let quiet = Stdio::null();
+        let _ = Command::new("ip").args(["netns", "delete", name]).stderr(quiet).status();
+    }
+}
+
+const NAMESPACES: [&str; 2] = ["ffsoak-near", "ffsoak-far"];
+/// The far end's address, as `firstflight link --help` has it.
+const FAR: &str = "10.77.128.1";
+const LINK: [&str; 8] =
+    ["--rate", "100Mbps", "--rtt", "40ms", "--buffer", "1bdp", "--loss", "0.5%"];
+const NAMES: [&str; 2] = ["ff_soak_a", "ff_soak_b"];
+const CONTROLS: [&str; 5] = ["astart", "newreno", "mstart", "tcpw-a", "vegas"];
+/// Two iperf3, which have at most 128 streams each.
+const MOST_FLOWS: u32 = 256;
+/// After so many cycles, one short flow begins and ends.
+const CYCLES_PER_FLOW: u32 = 25;
+const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,0 +1,97 @@
+//! What the kernel holds, before and after.
+
+use std::fs;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::{Programs, said};
+use crate::Stop;
+
+/// What should be as it was.
+pub(super) struct State {
+    /// Maps, programs and links of BPF.
+    objects: String,
+    namespaces: String,
+    devices: String,
+    controls: String,
+    /// Memory that the kernel holds for itself, in KiB.
+    memory: u64,
+    log: usize,
+}
+
+impl State {
+    pub(super) fn read(programs: &Programs) -> Result<Self, Stop> {
+        let controls = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+        Ok(Self {
+            objects: said(&mut Command::new(&programs.objects))?.trim().to_owned(),
+            namespaces: said(Command::new("ip").args(["netns", "list"]))?,
+            devices: said(Command::new("ip").args(["-brief", "link"]))?,
+            controls: fs::read_to_string(controls).unwrap_or_default(),
+            memory: memory(),
+            log: log().len(),
+        })
+    }
+
+    /// What differs now, in words; waits a while for what the kernel frees a grace period later.
+    pub(super) fn compare(&self, programs: &Programs) -> Result<Vec<String>, Stop> {
+        let until = Instant::now() + PATIENCE;
+        let mut now = Self::read(programs)?;
+        while !self.differences(&now).is_empty() && Instant::now() < until {
+            sleep(Duration::from_secs(1));
+            now = Self::read(programs)?;
+        }
+        println!("BPF: {} before, {} after", self.objects, now.objects);
+        println!("the kernel's own memory: {} KiB before, {} KiB after", self.memory, now.memory);
+        let new = log().split_off(self.log.min(now.log));
+        println!("kernel log: {} new lines", new.len());
+        new.iter().for_each(|line| println!("    {line}"));
+        let mut left = self.differences(&now);
+        let bad = |line: &&String| TROUBLE.iter().any(|word| line.contains(word));
+        left.extend(new.iter().filter(bad).map(|line| format!("kernel log: {line}")));
+        Ok(left)
+    }
+
+    fn differences(&self, now: &Self) -> Vec<String> {
+        let pairs = [
+            ("BPF", &self.objects, &now.objects),
+            ("namespaces", &self.namespaces, &now.namespaces),
+            ("devices", &self.devices, &now.devices),
+            ("congestion controls", &self.controls, &now.controls),
+        ];
+        let differ = pairs.into_iter().filter(|(_, before, after)| before != after);
+        let mut left: Vec<String> = differ
+            .map(|(what, before, after)| {
+                format!("{what}: `{}` was `{}`", after.trim(), before.trim())
+            })
+            .collect();
+        if now.memory > self.memory + MEMORY_KIB {
+            left.push(format!("memory: {} KiB was {} KiB", now.memory, self.memory));
+        }
+        left
+    }
+}
+
+/// Slabs that cannot be reclaimed, memory per CPU, page tables, stacks; in KiB.
+fn memory() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let of = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0)
+    };
+    ["SUnreclaim", "Percpu", "VmallocUsed"].iter().map(|name| of(name)).sum()
+}
+
+fn log() -> Vec<String> {
+    let said = said(&mut Command::new("dmesg")).unwrap_or_default();
+    said.lines().map(str::to_owned).collect()
+}
+
+/// Words of the kernel when something is wrong.
+const TROUBLE: [&str; 8] =
+    ["BUG", "WARNING", "Oops", "Call Trace", "refcount", "leak", "unregister_netdevice", "stall"];
+
+/// A control takes some 60 KiB: a thousand cycles that left each would be far above this, and what
+/// others on the machine do in the meantime is below it.
+const MEMORY_KIB: u64 = 32 << 10;
+const PATIENCE: Duration = Duration::from_secs(30);
