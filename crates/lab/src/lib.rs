@@ -11,6 +11,7 @@
 mod bed;
 pub mod control;
 mod error;
+mod household;
 mod job;
 pub mod link;
 mod measure;

@@ -2,7 +2,8 @@
 //!
 //! What the simulator knows from its own state is read here from samples of `TCP_INFO`: windows,
 //! the end of start-up and the repairs of loss are known to the nearest 10 ms. Bytes and packets
-//! are the kernel's counts, and exact.
+//! are the kernel's counts, and exact. Drops in the round of the exit are those that firstflight's
+//! link noted within an RTT of it; netem notes none, so that they stay unknown there.
 
 use std::time::Duration;
 
@@ -93,9 +94,25 @@ impl Measured<'_> {
             completion_time_s: finished,
             peak_cwnd_packets: peak.into(),
             final_cwnd_packets: last.cwnd.into(),
-            startup: startup(job, self.job.packet_bytes, &outcome.samples),
+            startup: self.startup(job, outcome),
             files: None,
         }
+    }
+
+    /// The end of start-up, with what the link dropped around it.
+    fn startup(&self, job: &FlowJob, outcome: &FlowOutcome) -> Startup {
+        let startup = startup(job, self.job.packet_bytes, &outcome.samples);
+        let losses = self.link.forward.losses.as_deref();
+        let drops = losses.zip(exit(job, &outcome.samples)).map(|(losses, (index, _))| {
+            // The exit lies between two looks.
+            let (before, _) = outcome.samples[index.saturating_sub(1)];
+            let (at, info) = outcome.samples[index];
+            let rtt = u64::from(info.rtt_us) * 1_000;
+            let round = before.saturating_sub(rtt)..=at + rtt;
+            let own = |(at, port): &&(u64, u16)| *port == job.port() && round.contains(at);
+            losses.iter().filter(own).count() as u64
+        });
+        Startup { drops_in_exit_round: drops, ..startup }
     }
 
     fn bottleneck(&self) -> Bottleneck {

@@ -119,3 +119,57 @@ pub(crate) fn confine(command: &mut Command, namespace: &File) {
     // SAFETY: the closure allocates nothing and takes no lock.
     unsafe { command.pre_exec(enter) };
 }
+
+/// Makes a command the second process of the PID namespace in which it is started; the first waits
+/// for it, and ends with the same code or 128 and its signal. The namespace sees a `/proc` of its
+/// own where it may.
+pub(crate) fn keep_house(command: &mut Command) {
+    let enter = || {
+        show_own_processes();
+        // SAFETY: fork is async-signal-safe, and this process has one thread.
+        match unsafe { libc::fork() } {
+            0 => Ok(()),
+            -1 => Err(io::Error::last_os_error()),
+            child => wait_and_exit(child),
+        }
+    };
+    // SAFETY: the closure allocates nothing and takes no lock.
+    unsafe { command.pre_exec(enter) };
+}
+
+/// Mounts the PID namespace's own `/proc` in a mount namespace of its own. Where that is not
+/// allowed, `ps` shows everybody's.
+fn show_own_processes() {
+    let (none, root, proc) = (c"none".as_ptr(), c"/".as_ptr(), c"/proc".as_ptr());
+    let (kind, nothing) = (c"proc".as_ptr(), std::ptr::null());
+    // SAFETY: single system calls with strings that live for ever.
+    unsafe {
+        if libc::unshare(libc::CLONE_NEWNS) == 0
+            && libc::mount(none, root, nothing, libc::MS_REC | libc::MS_PRIVATE, nothing.cast())
+                == 0
+        {
+            libc::mount(none, proc, kind, 0, nothing.cast());
+        }
+    }
+}
+
+/// What the first process of a PID namespace does: it takes in orphans until `child` has ended.
+fn wait_and_exit(child: libc::pid_t) -> ! {
+    // SAFETY: single system calls with plain numbers and an address that lives until they return.
+    // Everything open is closed but for the standard streams, so that nobody waits for their end.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
+        loop {
+            let mut status = 0;
+            let ended = libc::waitpid(-1, &raw mut status, 0);
+            let gone = ended == -1 && *libc::__errno_location() == libc::ECHILD;
+            if ended == child && libc::WIFSIGNALED(status) {
+                libc::_exit(128 + libc::WTERMSIG(status));
+            } else if ended == child {
+                libc::_exit(libc::WEXITSTATUS(status));
+            } else if gone {
+                libc::_exit(1);
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The link as a tool of its own: between two namespaces that exist, or around commands.
 
 use std::net::Ipv4Addr;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::error::LabError;
+use crate::household::Household;
 use crate::link::{Clock, LinkReport, LinkSpec, Timing};
 use crate::namespace::Namespace;
 use crate::path::{Path, far_address, near_address};
@@ -35,7 +36,7 @@ pub struct Carried {
     pub timing: Timing,
     /// Packets that the kernel dropped because the link did not read them in time.
     pub overruns: u64,
-    /// Exit code of the near command; `None` without one, or if a signal ended it.
+    /// Exit code of the near command, 128 and its number if a signal ended it; `None` without one.
     pub near_exit: Option<i32>,
     /// Whether the near command was there and failed.
     pub near_failed: bool,
@@ -47,7 +48,8 @@ pub fn addresses() -> (Ipv4Addr, Ipv4Addr) {
 }
 
 /// Keeps a link up until its command ends, its time is over, or `stop` becomes true. `ready` is
-/// told when it stands. The commands find the addresses in `FF_NEAR` and `FF_FAR`.
+/// told when it stands. The commands find the addresses in `FF_NEAR` and `FF_FAR`. Whatever they
+/// started ends with them, and with the link.
 ///
 /// # Errors
 /// The machine lacks something, a namespace does not exist, or a command cannot be started.
@@ -76,8 +78,8 @@ pub fn carry(
         if ends.duration.is_some_and(|duration| begun.elapsed() >= duration) {
             break;
         }
-        if let Some(Running(child)) = &mut near {
-            status = child.try_wait().map_err(|error| LabError::Failed(error.to_string()))?;
+        if let Some(near) = &mut near {
+            status = near.try_wait().map_err(|error| LabError::Failed(error.to_string()))?;
             if status.is_some() {
                 break;
             }
@@ -97,27 +99,16 @@ pub fn carry(
     })
 }
 
-/// A command that is ended when nobody needs it any more.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // One that has ended already is no problem.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn start(end: &Namespace, words: &[String]) -> Result<Option<Running>, LabError> {
+fn start(end: &Namespace, words: &[String]) -> Result<Option<Household>, LabError> {
     let Some((program, arguments)) = words.split_first() else { return Ok(None) };
     let (near, far) = addresses();
     let mut command = Command::new(program);
     command.args(arguments).env("FF_NEAR", near.to_string()).env("FF_FAR", far.to_string());
     end.confine(&mut command);
-    let child = command.spawn().map_err(|error| {
+    let household = Household::start(&mut command).map_err(|error| {
         LabError::Input(format!("{program}: {error}; accepted: a program on this machine"))
     })?;
-    Ok(Some(Running(child)))
+    Ok(Some(household))
 }
 
 const SETTLE: Duration = Duration::from_millis(300);

@@ -28,6 +28,8 @@ pub(crate) struct Direction {
     period: (u64, u64),
     pub(crate) totals: DirectionTotals,
     pub(crate) lateness: Lateness,
+    /// When TCP packets were gone and to which port they went; `None` after too many.
+    losses: Option<Vec<(u64, u16)>>,
 }
 
 /// What became of the packets in the measured period.
@@ -74,6 +76,7 @@ impl Direction {
             period: (0, u64::MAX),
             totals: DirectionTotals::default(),
             lateness: Lateness::new(),
+            losses: Some(Vec::new()),
         }
     }
 
@@ -83,6 +86,7 @@ impl Direction {
         self.totals = DirectionTotals::default();
         self.lateness = Lateness::new();
         self.numbered = 0;
+        self.losses = Some(Vec::new());
         if let Some(queue) = &mut self.queue {
             queue.measure(from, until, every);
         }
@@ -97,16 +101,37 @@ impl Direction {
             None => now,
             Some(queue) => match queue.offer(now, charged) {
                 Some(departure) => departure,
-                None => return false,
+                None => {
+                    self.note_loss(now, packet);
+                    return false;
+                }
             },
         };
         if self.is_unlucky(packet) {
             self.totals.lost += counted;
+            self.note_loss(now, packet);
             return false;
         }
         let lane = &mut self.lanes[lane(&self.routes, packet)];
         lane.waiting.push_back((departure.saturating_add(lane.delay), slot));
         true
+    }
+
+    fn note_loss(&mut self, now: u64, packet: &[u8]) {
+        let (from, until) = self.period;
+        let Some(losses) = &mut self.losses else { return };
+        let Some(port) = packet::port(packet).filter(|_| (from..until).contains(&now)) else {
+            return;
+        };
+        losses.push((now - from, port));
+        if losses.len() > MOST_LOSSES {
+            self.losses = None;
+        }
+    }
+
+    /// The losses noted in the measured period, by their time in it.
+    pub(crate) fn take_losses(&mut self) -> Option<Vec<(u64, u16)>> {
+        self.losses.take()
     }
 
     /// When the next packet is to be handed on.
@@ -153,6 +178,9 @@ impl Direction {
     }
 }
 
+/// Losses that are noted, so that a long run does not take the memory.
+const MOST_LOSSES: usize = 1_000_000;
+
 /// The lane of a packet: that of either of its addresses, or the first.
 fn lane(routes: &[(Ipv4Addr, usize)], packet: &[u8]) -> usize {
     if routes.is_empty() {
@@ -167,7 +195,7 @@ mod tests {
     use firstflight_scenario::ResolvedBuffer;
 
     use super::super::Rate;
-    use super::packet::tests::tcp;
+    use super::packet::tests::{PORT, tcp};
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -212,6 +240,7 @@ mod tests {
         assert!(direction.offer(2 * MS, 4, &tcp(960)));
         let due: Vec<u32> = take_all(&mut direction).iter().map(|(_, slot)| *slot).collect();
         assert_eq!((due, direction.totals.lost), (vec![1, 2, 4], 1));
+        assert_eq!(direction.take_losses(), Some(vec![(0, PORT)]));
         // Its time on the link was used: 960 + 40 bytes, twice, 40 bytes, and it again.
         assert_eq!(direction.queue.as_ref().unwrap().totals.busy_ns, 3 * MS + 40_000);
     }

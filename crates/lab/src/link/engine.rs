@@ -244,6 +244,7 @@ impl Direction {
             lost_packets: totals.lost,
             delivered_packets: totals.delivered,
             delivered_bytes: totals.delivered_bytes,
+            losses: self.take_losses(),
             ..DirectionReport::default()
         };
         if let Some(queue) = &mut self.queue {

@@ -110,6 +110,10 @@ pub struct DirectionReport {
     /// Start of each interval in ns and the most packets waiting in it.
     #[serde(skip)]
     pub depth: Vec<(u64, u64)>,
+    /// When TCP packets were dropped or lost, ns of the measured period, and to which port they
+    /// went; `None` where nobody noted it, or there were too many to note.
+    #[serde(skip)]
+    pub losses: Option<Vec<(u64, u16)>>,
 }
 
 /// How long the lab's links spin before a packet is due: about what a wake-up takes.

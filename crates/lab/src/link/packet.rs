@@ -73,6 +73,13 @@ pub(crate) fn is_tcp(packet: &[u8]) -> bool {
     packet.get(9) == Some(&TCP)
 }
 
+/// The port that a TCP packet goes to.
+pub(crate) fn port(packet: &[u8]) -> Option<u16> {
+    let header = usize::from(*packet.first()? & 15) * 4;
+    let bytes: [u8; 2] = packet.get(header + 2..header + 4)?.try_into().ok()?;
+    is_tcp(packet).then(|| u16::from_be_bytes(bytes))
+}
+
 /// Source and destination of an IPv4 packet of 20 bytes or more.
 pub(crate) fn addresses(packet: &[u8]) -> Option<(Ipv4Addr, Ipv4Addr)> {
     let address = |at: usize| -> Option<Ipv4Addr> {
@@ -97,9 +104,13 @@ pub(crate) mod tests {
         packet[9] = TCP;
         packet[12..16].copy_from_slice(&[10, 0, 0, 1]);
         packet[16..20].copy_from_slice(&[10, 0, 0, 2]);
+        packet[22..24].copy_from_slice(&PORT.to_be_bytes());
         packet[32] = 5 << 4;
         packet
     }
+
+    /// Where the packets of tests go.
+    pub(crate) const PORT: u16 = 10_001;
 
     #[test]
     fn slots_come_back_and_keep_their_packets_apart() {

@@ -25,6 +25,9 @@ fn a_transfer_arrives_whole_and_every_loss_is_repaired() {
     assert_eq!((flow.delivered_bytes, flow.delivered_packets), (300_000, 300));
     assert!(flow.completion_time_s.is_some());
     assert_eq!(run.result.bottleneck.drops, 3);
+    // All within an RTT of the exit, as in the simulator.
+    let exit = &flow.startup;
+    assert_eq!((exit.exit_reason.as_deref(), exit.drops_in_exit_round), (Some("loss"), Some(3)));
     assert!(flow.retransmitted_packets >= 3, "{}", flow.retransmitted_packets);
     assert_eq!(flow.sent_packets, 300 + flow.retransmitted_packets);
     assert_eq!((run.result.transport.as_str(), run.result.profile.as_str()), ("linux", "linux"));

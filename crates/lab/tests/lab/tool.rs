@@ -20,21 +20,36 @@ fn a_command_sees_the_far_end_and_its_failure_is_told() {
     assert_eq!((carried.near_exit, carried.near_failed), (Some(7), true));
 }
 
+/// Processes that sleep for so long.
+fn sleeping(seconds: &str) -> usize {
+    let running = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = running.filter_map(|p| std::fs::read_to_string(p.path().join("cmdline")).ok());
+    lines.filter(|line| *line == format!("sleep\0{seconds}\0")).count()
+}
+
 #[test]
-fn the_far_command_ends_with_the_link() {
+fn whatever_the_commands_started_ends_with_the_link() {
     let spec = super::spec(DirectionSpec::default(), DirectionSpec::default());
-    let marker = format!("30.{}", std::process::id());
+    let seconds = format!("30.{}", std::process::id());
+    // One in the background, one that has left the session and lost its parent.
+    let family = format!("sleep {seconds} & (setsid sleep {seconds} &)");
     let ends = Ends {
-        near: words("true"),
-        far: words(&format!("exec sleep {marker}")),
+        near: words(&format!("{family}; sleep 0.2; [ $(ps -e | grep -c sleep) = 2 ]")),
+        far: words(&format!("{family}; exec sleep {seconds}")),
         ..Ends::default()
     };
-    if super::granted(carry(&spec, &ends, &AtomicBool::new(false), || ())).is_none() {
-        return;
-    }
-    let running = std::fs::read_dir("/proc").unwrap().flatten();
-    let mut lines = running.filter_map(|p| std::fs::read_to_string(p.path().join("cmdline")).ok());
-    assert!(!lines.any(|line| line == format!("sleep\0{marker}\0")));
+    let outcome = carry(&spec, &ends, &AtomicBool::new(false), || assert!(sleeping(&seconds) > 2));
+    let Some(carried) = super::granted(outcome) else { return };
+    assert_eq!((carried.near_exit, sleeping(&seconds)), (Some(0), 0));
+}
+
+#[test]
+fn a_signal_that_ended_the_command_is_told_as_a_shell_tells_it() {
+    let spec = super::spec(DirectionSpec::default(), DirectionSpec::default());
+    let ends = Ends { near: words("kill -9 $$"), ..Ends::default() };
+    let outcome = carry(&spec, &ends, &AtomicBool::new(false), || ());
+    let Some(carried) = super::granted(outcome) else { return };
+    assert_eq!((carried.near_exit, carried.near_failed), (Some(137), true));
 }
 
 #[test]
