@@ -104,8 +104,9 @@ usage: cargo xtask TASK
                                    on oracles/bench.toml if installed (three minutes)
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml
          [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++)
-  lab [--control NAME] [--tries N] the simulator and the running kernel on the paths of
-                                   oracles/lab.toml, side by side (root; ten minutes)
+  lab [--minutes N] [--tries N]    write docs/lab.md: the emulated link, the running kernel beside
+      [--again]                    the simulator on the paths of oracles/lab.toml, the papers' lab
+                                   (root; twenty minutes; goes on with what was measured before)
   quic                             write the tables of scenarios/quic/README.md (minutes)
   qemu [--kernel PACKAGE] [--cost] the controls in Debian's stock kernel, booted in qemu (two
                                    minutes; Debian's qemu-system-x86); or what each costs per ACK

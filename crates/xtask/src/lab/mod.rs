@@ -1,0 +1,180 @@
+//! `docs/lab.md`: the running kernel beside the simulator and the papers, and the emulated link
+//! beside its bars, as measured on this machine.
+//!
+//! It takes real time, so what was measured is kept by kernel, and the same command goes on. A run
+//! that other work disturbed says so; it is repeated, and never kept.
+
+mod kept;
+mod link;
+mod page;
+mod points;
+mod rows;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::Stop;
+use crate::step::{announce, cargo, kernel_features, run as run_step, target, unable};
+
+use kept::Kept;
+
+/// `oracles/lab.toml`.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// Of every point.
+    duration: String,
+    /// In the simulator and on the kernel.
+    pair: Vec<Pair>,
+    path: Vec<Route>,
+    /// What `reproduce` is asked for, a few minutes each.
+    rows: Vec<String>,
+}
+
+/// Controls that are held to each other.
+#[derive(Clone, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pair {
+    sim: String,
+    linux: String,
+}
+
+#[derive(Clone, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Route {
+    rate: String,
+    rtt: String,
+    buffer: String,
+    /// Why a difference above [`points::ACCEPTED`] stands, by the control in the simulator.
+    #[serde(default)]
+    explained: std::collections::BTreeMap<String, String>,
+}
+
+/// What was asked for.
+struct Options {
+    /// Runs of one point until one is not disturbed.
+    tries: u32,
+    /// Begin nothing new after so many minutes.
+    minutes: Option<u64>,
+    /// Forget what is kept.
+    again: bool,
+}
+
+/// What every part needs.
+struct Lab<'a> {
+    root: &'a Path,
+    program: PathBuf,
+    kernel: String,
+    tries: u32,
+    /// Begin nothing new after this.
+    until: Option<Instant>,
+}
+
+impl Lab<'_> {
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+/// Measures what is not kept yet; writes the page when nothing is missing.
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    let options = options(args)?;
+    let path = root.join("oracles/lab.toml");
+    let wrong =
+        |problem: &dyn std::fmt::Display| Stop::usage(&format!("{}: {problem}", path.display()));
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
+    let file: File = toml::from_str(&text).map_err(|error| wrong(&error))?;
+    let features = kernel_features()?;
+    let program = build(root, features)?;
+    let until = options.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease");
+    let kernel = kernel.map_err(|error| unable("lab", &error))?.trim().to_owned();
+    let lab = Lab { root, program, kernel, tries: options.tries, until };
+    let mut kept = Kept::open(&root.join(KEPT), options.again)?;
+
+    let mut tables = Vec::new();
+    for pair in &file.pair {
+        announce(&format!("{} in the simulator, {} in the kernel", pair.sim, pair.linux));
+        tables.push(points::measure(&lab, &file, pair, &mut kept)?);
+    }
+    let mut rows = Some(Vec::new());
+    for name in &file.rows {
+        announce(&format!("reproduce {name}"));
+        let found = rows::measure(&lab, name)?;
+        rows = rows.zip(found).map(|(rows, found)| [rows, found].concat());
+    }
+    announce("the emulated link");
+    let link = link::measure(&lab, &mut kept)?;
+    let (Some(link), Some(rows)) = (&link, &rows) else { return goes_on() };
+    if tables.iter().any(|table| table.points.len() < file.path.len()) {
+        return goes_on();
+    }
+    page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)?;
+    println!("lab: {DOCUMENT} is written");
+    match tables.iter().flat_map(|table| &table.points).filter(|it| it.is_unexplained()).count() {
+        0 => Ok(()),
+        count => Err(Stop::failed(&format!(
+            "{count} points differ by more than {} % and are not explained",
+            points::ACCEPTED
+        ))),
+    }
+}
+
+fn goes_on() -> Result<(), Stop> {
+    println!("lab: something is missing; the same command goes on from here");
+    Ok(())
+}
+
+fn options(args: &[String]) -> Result<Options, Stop> {
+    let mut options = Options { tries: 3, minutes: None, again: false };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut number = || {
+            let value = args.next().ok_or(Stop::usage(&format!("{arg} needs a value")))?;
+            let number = value.parse().ok().filter(|number: &u32| (1..=100).contains(number));
+            let problem = format!("{arg}: found `{value}`, accepted: 1 to 100");
+            number.ok_or(Stop::usage(&problem))
+        };
+        match arg.as_str() {
+            "--again" => options.again = true,
+            "--minutes" => options.minutes = Some(number()?.into()),
+            "--tries" => options.tries = number()?,
+            _ => {
+                let accepted = "--tries, --minutes, --again";
+                let problem = format!("unknown argument `{arg}`; accepted: {accepted}");
+                return Err(Stop::usage(&problem));
+            }
+        }
+    }
+    Ok(options)
+}
+
+fn build(root: &Path, features: &[&str]) -> Result<PathBuf, Stop> {
+    let words = ["build", "--release", "--quiet", "--package", "firstflight-cli"];
+    run_step("build", &mut cargo(root, &[&words, features].concat()))?;
+    Ok(target(root).join("release/firstflight"))
+}
+
+const DOCUMENT: &str = "docs/lab.md";
+const KEPT: &str = "firstflight-out/lab/kept.json";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_slips_are_refused() {
+        let read =
+            |args: &[&str]| options(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>());
+        let some = read(&["--minutes", "4", "--again"]).ok().unwrap();
+        assert_eq!((some.minutes, some.tries, some.again), (Some(4), 3, true));
+        assert!(read(&["--tries", "0"]).is_err() && read(&["--tris", "1"]).is_err());
+        assert!(read(&["--minutes"]).is_err());
+    }
+
+    #[test]
+    fn the_file_of_paths_is_read() {
+        let file: File = toml::from_str(include_str!("../../../../oracles/lab.toml")).unwrap();
+        assert_eq!((file.path.len(), file.pair.len()), (12, 3));
+    }
+}

@@ -1,0 +1,37 @@
+//! The papers' rows of the lab, by `firstflight reproduce`, which keeps its own runs.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::Lab;
+use crate::{Stop, step};
+
+/// The lab's rows among those that `name` selects; `None` if there was no time for them or other
+/// work disturbed one of them.
+pub(super) fn measure(lab: &Lab<'_>, name: &str) -> Result<Option<Vec<Value>>, Stop> {
+    if lab.is_over() {
+        return Ok(None);
+    }
+    let output = Command::new(&lab.program)
+        .current_dir(lab.root)
+        .args(["reproduce", "--lab", "--json", name])
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| step::unable("firstflight", &error))?;
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let Some(rows) = document["rows"].as_array() else {
+        let stop = if output.status.code() == Some(3) { Stop::lacks } else { Stop::failed };
+        return Err(stop(&format!("reproduce {name}: no rows")));
+    };
+    for row in rows {
+        println!("{} {}", text(&row["id"]), text(&row["verdict"]));
+    }
+    let disturbed = rows.iter().any(|row| row["verdict"] == "not-run");
+    Ok((!disturbed).then(|| rows.clone()))
+}
+
+/// A value of a row in words.
+pub(super) fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
