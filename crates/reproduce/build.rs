@@ -21,17 +21,23 @@ fn main() -> io::Result<()> {
     table.push_str("]\n");
     fs::write(out.join("papers.rs"), table)?;
     println!("cargo:rerun-if-changed={}", papers.display());
-    println!("cargo:rustc-env=FIRSTFLIGHT_SOURCES={:016x}", fingerprint(&here)?);
+    let simulator = ["core/src", "control/src", "sim/src", "scenario/src", "runner/src"];
+    let simulated = fingerprint(&here, &simulator, "rs", OFFSET)?;
+    println!("cargo:rustc-env=FIRSTFLIGHT_SOURCES={simulated:016x}");
+    let lab = ["control/src", "scenario/src", "kernel/src", "lab/src"];
+    let lab = fingerprint(&here, &lab, "rs", OFFSET)?;
+    let lab = fingerprint(&here, &["kernel/c"], "h", lab)?;
+    let lab = fingerprint(&here, &["kernel/c"], "c", lab)?;
+    println!("cargo:rustc-env=FIRSTFLIGHT_LAB_SOURCES={lab:016x}");
     Ok(())
 }
 
-/// FNV-1a over the sources of the crates that decide what a run yields.
-fn fingerprint(here: &Path) -> io::Result<u64> {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for name in ["core", "control", "sim", "scenario", "runner"] {
-        let sources = here.join("..").join(name).join("src");
+/// FNV-1a over the sources in some directories below `crates/`, going on from `hash`.
+fn fingerprint(here: &Path, dirs: &[&str], ending: &str, mut hash: u64) -> io::Result<u64> {
+    for dir in dirs {
+        let sources = here.join("..").join(dir);
         println!("cargo:rerun-if-changed={}", sources.display());
-        for path in files(&sources, "rs")? {
+        for path in files(&sources, ending)? {
             for byte in fs::read(path)? {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }
@@ -39,6 +45,9 @@ fn fingerprint(here: &Path) -> io::Result<u64> {
     }
     Ok(hash)
 }
+
+/// Where FNV-1a begins.
+const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Every file with this ending below a directory, in the order of its path.
 fn files(dir: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {

@@ -6,6 +6,8 @@ use std::io;
 use firstflight_kernel::LoadError;
 use firstflight_kernel::knobs::NotInKernel;
 use firstflight_kernel::requirements::Lack;
+#[cfg(target_os = "linux")]
+use firstflight_lab::LabError;
 use firstflight_qlog::QlogError;
 use firstflight_report::ReportError;
 use firstflight_reproduce::ReproduceError;
@@ -110,6 +112,19 @@ impl Failure {
 impl From<Lack> for Failure {
     fn from(lack: Lack) -> Self {
         Self::Lacks(format!("kernel: {lack}"))
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        match error {
+            LabError::Scenario(error) => error.into(),
+            LabError::Interrupted => Self::Interrupted,
+            LabError::Input(problem) => Self::Usage(problem),
+            LabError::Lacks(problem) => Self::Lacks(problem),
+            LabError::Failed(problem) => Self::Broke(problem),
+        }
     }
 }
 

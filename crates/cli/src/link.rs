@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use firstflight_lab::LabError;
 use firstflight_lab::link::{DirectionSpec, LinkSpec, Loss, Rate, SPIN_NS, Timing};
 use firstflight_lab::tool::{self, Carried, Ends};
 use firstflight_report::terminal;
@@ -236,15 +235,3 @@ fn text(carried: &Carried) -> String {
 
 /// A buffer holds at least one full packet.
 const SMALLEST: u64 = 1_500;
-
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Self {
-        match error {
-            LabError::Scenario(error) => error.into(),
-            LabError::Interrupted => Self::Interrupted,
-            LabError::Input(problem) => Self::Usage(problem),
-            LabError::Lacks(problem) => Self::Lacks(problem),
-            LabError::Failed(problem) => Self::Broke(problem),
-        }
-    }
-}

@@ -10,7 +10,6 @@ mod failure;
 mod figures;
 mod interrupt;
 mod kernel;
-mod link;
 mod list;
 mod measure;
 mod output;
@@ -18,7 +17,6 @@ mod page;
 mod path_args;
 mod predict;
 mod progress;
-mod real_time;
 mod recv;
 mod reproduce;
 mod run;
@@ -28,6 +26,18 @@ mod summary;
 mod trace;
 mod transfer;
 mod transport;
+
+#[cfg(target_os = "linux")]
+mod link;
+#[cfg(target_os = "linux")]
+mod real_time;
+#[cfg(target_os = "linux")]
+use firstflight_lab as lab;
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(not(target_os = "linux"))]
+use elsewhere::{lab, link, real_time};
 
 use std::process::ExitCode;
 

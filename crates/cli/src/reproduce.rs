@@ -1,11 +1,12 @@
 //! `reproduce`: the papers' tables, figures and stated numbers, beside what is measured here.
 
+mod lab;
 mod verdicts;
 
 use std::path::{Path, PathBuf};
 
 use firstflight_report::write_file;
-use firstflight_reproduce::{Options, Outcome, Progress as Finished};
+use firstflight_reproduce::{Lab, Options, Outcome, Progress as Finished};
 use firstflight_scenario::{Reproduction, Verdict};
 
 use crate::failure::{Failure, Status};
@@ -37,12 +38,17 @@ pub(crate) struct Args {
     /// One seed per run instead of several
     #[arg(long)]
     quick: bool,
+    /// Run the rows of the lab too: the running kernel's TCP in real time, one run after the other
+    /// (root; ten minutes). A row or figure of the lab that is named in full needs no flag
+    #[arg(long)]
+    lab: bool,
 }
 
 const OUT: &str = "firstflight-out/reproduce";
 
 const EXAMPLES: &str = "\
-The exit code is 1 if any verdict is `fail`. Finished runs are kept: the same command goes on after
+The exit code is 1 if any verdict is `fail`, and 3 if rows of the lab were asked for that this
+machine cannot run. Finished runs are kept: the same command goes on after
 an interruption, and a second time takes no time.
 
 Examples:
@@ -50,6 +56,7 @@ Examples:
   firstflight reproduce astart --out report
   firstflight reproduce table1 S0-F5
   firstflight reproduce --markdown papers.md
+  firstflight reproduce figure17               the lab, simulated and on the running kernel
   firstflight reproduce --json | jq -r '.rows[] | select(.verdict == \"fail\") | .id'";
 
 /// Runs the command.
@@ -67,6 +74,12 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
     if let Some(file) = &args.markdown {
         check_file(file)?;
     }
+    let asked = args.lab || firstflight_reproduce::names_lab(&args.select)?;
+    let machine = lab::machine();
+    let lab = match asked {
+        true => Lab::Here { version: &machine, run: &lab::run },
+        false => Lab::NotAsked,
+    };
     let progress = Progress::new(0);
     let finished = |run: Finished<'_>| {
         progress.set(run.done, run.total);
@@ -80,6 +93,7 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         progress: &finished,
         command_line: command_line::typed(),
         quick: args.quick,
+        lab,
     })?;
     drop(progress);
     if args.json {
@@ -101,7 +115,7 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
     if outcome.interrupted {
         output::complain(&format!("interrupted: {}", outcome.how_to_go_on()));
     }
-    Ok(status(&outcome))
+    status(&outcome, asked)
 }
 
 /// Finds out before anything runs that the document can be written.
@@ -122,12 +136,19 @@ fn usual_place(select: &[String]) -> PathBuf {
     }
 }
 
-fn status(outcome: &Outcome) -> Status {
+/// An interruption counts more than a failed claim, and that more than a row that was asked of a
+/// machine that cannot run it.
+fn status(outcome: &Outcome, lab_asked: bool) -> Result<Status, Failure> {
+    let has = |verdict: Verdict| outcome.rows.iter().any(|row| row.verdict == verdict);
     if outcome.interrupted {
-        return Status::Interrupted;
+        return Ok(Status::Interrupted);
     }
-    match outcome.rows.iter().any(|row| row.verdict == Verdict::Fail) {
-        true => Status::Unmet,
-        false => Status::Done,
+    if has(Verdict::Fail) {
+        return Ok(Status::Unmet);
     }
+    if lab_asked && has(Verdict::NotRun) {
+        let left = outcome.rows.iter().filter(|row| row.verdict == Verdict::NotRun).count();
+        return Err(Failure::Lacks(format!("{left} rows of the lab were not run; each says why")));
+    }
+    Ok(Status::Done)
 }

@@ -1,12 +1,12 @@
 //! Which transport carries the flows: the one place where the command line chooses among them.
 
 use firstflight_kernel::catalogue::PAIRS;
-use firstflight_lab::{Generator, Lab, LinkKind, LinuxControl};
 use firstflight_quic_sim::Quic;
 use firstflight_runner::{On as Over, Options, Report};
 use firstflight_scenario::{ControlSpec, Resolved, Scenario, nearest};
 
 use crate::failure::Failure;
+use crate::lab::{self, Generator, Lab, LinkKind, LinuxControl};
 use crate::real_time;
 
 /// What `--on` takes, and the flags that go with a transport.
@@ -96,7 +96,7 @@ impl Transport {
         match self {
             Self::Sim | Self::Quic => Ok(firstflight_runner::resolve(scenario, self.over())?),
             Self::RealTime => real_time::resolve(scenario),
-            Self::Linux(_) => Ok(firstflight_lab::resolve(scenario)?),
+            Self::Linux(_) => Ok(lab::resolve(scenario)?),
         }
     }
 
@@ -138,7 +138,7 @@ impl Transport {
                 Ok(firstflight_runner::run(scenario, &options)?)
             }
             Self::RealTime => real_time::run(scenario, options),
-            Self::Linux(lab) => Ok(firstflight_lab::run(scenario, options, lab)?),
+            Self::Linux(lab) => Ok(lab::run(scenario, options, lab)?),
         }
     }
 }

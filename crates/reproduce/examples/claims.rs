@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use firstflight_reproduce::{Options, reproduce};
+use firstflight_reproduce::{Lab, Options, reproduce};
 use firstflight_scenario::Value;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,6 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         progress: &|progress| eprintln!("{}/{} {}", progress.done, progress.total, progress.name),
         command_line,
         quick: false,
+        lab: Lab::NotAsked,
     })?;
     for row in &outcome.rows {
         let (expected, measured) = (shown(&row.expected), shown(&row.measured));

@@ -15,13 +15,18 @@ use crate::paper::{Laid, LaidCase, Variant};
 pub(crate) struct Done<'a> {
     /// Every run that was asked for.
     pub jobs: &'a Jobs,
-    /// In the order of the jobs; `None` is not finished.
-    pub runs: &'a [Option<Run>],
+    /// In the order of the jobs.
+    pub runs: &'a [Result<Run, Unfinished>],
 }
 
-/// A run that is needed is not finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unfinished;
+/// A run that is needed is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unfinished {
+    /// The reproduction was stopped before.
+    Interrupted,
+    /// It is the lab's, which gave none: why, in a line.
+    NotRun(String),
+}
 
 /// A check with its number.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,7 +169,7 @@ impl Check {
     }
 
     /// What the number is compared with: the check's own, or the claim's.
-    fn target(&self, claim: &Claim) -> Option<f64> {
+    pub(crate) fn target(&self, claim: &Claim) -> Option<f64> {
         let own = match claim.expected {
             Value::Number(expected) => Some(expected),
             _ => None,
@@ -241,8 +246,8 @@ impl Done<'_> {
     /// The runs of a variant, one per seed.
     pub(crate) fn runs(&self, variant: &Variant) -> Result<Vec<&Run>, Unfinished> {
         let run = |scenario| {
-            let place = self.jobs.find(scenario, variant).ok_or(Unfinished)?;
-            self.runs[place].as_ref().ok_or(Unfinished)
+            let place = self.jobs.find(scenario, variant).ok_or(Unfinished::Interrupted)?;
+            self.runs[place].as_ref().map_err(Clone::clone)
         };
         variant.scenarios.iter().map(run).collect()
     }

@@ -36,6 +36,14 @@ pub enum ReproduceError {
         /// Why.
         source: Box<RunError>,
     },
+    /// A run in the lab broke.
+    #[error("{name}: {problem}")]
+    Lab {
+        /// File, case and control.
+        name: String,
+        /// Why.
+        problem: String,
+    },
     /// The report cannot be written.
     #[error(transparent)]
     Report(#[from] ReportError),

@@ -1,4 +1,5 @@
-//! Runs jobs over all cores, keeps what is finished, and stops when told to.
+//! Runs jobs over all cores, then those of the lab one by one, keeps what is finished, and stops
+//! when told to.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,8 +8,11 @@ use firstflight_runner::{Options, Run, RunError, run, script};
 use rayon::prelude::*;
 
 use crate::cache::Cache;
+use crate::check::Unfinished;
 use crate::error::ReproduceError;
+use crate::file::On;
 use crate::job::Job;
+use crate::lab::Lab;
 
 /// A run was finished, or found among those of an earlier time.
 #[derive(Clone, Debug)]
@@ -26,7 +30,9 @@ pub struct Progress<'a> {
 /// What is finished.
 pub(crate) struct Executed {
     /// In the order of the jobs.
-    pub runs: Vec<Option<Run>>,
+    pub runs: Vec<Result<Run, Unfinished>>,
+    /// How many of them were asked for.
+    pub total: usize,
     /// How many came from the cache.
     pub cached: usize,
     /// Whether it was told to stop before all were done.
@@ -34,20 +40,25 @@ pub(crate) struct Executed {
 }
 
 /// Runs every job that is not kept yet. A run that was begun when `stop` became true is given up.
+/// The lab waits until the simulator has done: it measures in real time.
 ///
 /// # Errors
 /// The first run that fails, or a finished one that cannot be kept.
 pub(crate) fn execute(
     jobs: &[Job],
     cache: Option<&Cache>,
+    lab: Lab<'_>,
     stop: &AtomicBool,
     progress: &(dyn Fn(Progress<'_>) + Sync),
 ) -> Result<Executed, ReproduceError> {
+    let asked = |on: On| on == On::Sim || !matches!(lab, Lab::NotAsked);
+    let total = jobs.iter().filter(|job| asked(job.on)).count();
     let (done, cached) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failure = Mutex::new(None);
     let failed = AtomicBool::new(false);
     // Long runs first: a core that gets the longest last makes the others wait.
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    let of = |on: On| (0..jobs.len()).filter(|i| jobs[*i].on == on).collect::<Vec<usize>>();
+    let mut order = of(On::Sim);
     order.sort_by_key(|i| std::cmp::Reverse(weight(&jobs[*i])));
     let one = |index: usize| -> Option<Run> {
         let job = &jobs[index];
@@ -62,8 +73,7 @@ pub(crate) fn execute(
                 let run = run?;
                 cached.fetch_add(usize::from(was_kept), Ordering::Relaxed);
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                let (total, name) = (jobs.len(), job.name.as_str());
-                progress(Progress { done, total, cached: was_kept, name });
+                progress(Progress { done, total, cached: was_kept, name: &job.name });
                 Some(run)
             }
             Err(error) => {
@@ -80,12 +90,22 @@ pub(crate) fn execute(
     if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
-    let mut runs: Vec<Option<Run>> = vec![None; jobs.len()];
+    let (mut done, mut cached) = (done.into_inner(), cached.into_inner());
+    let mut runs: Vec<Result<Run, Unfinished>> = vec![Err(Unfinished::Interrupted); jobs.len()];
     for (index, run) in finished {
+        runs[index] = run.ok_or(Unfinished::Interrupted);
+    }
+    for index in of(On::Linux) {
+        let (run, was_kept) = lab.one(&jobs[index], cache, stop)?;
+        cached += usize::from(was_kept);
+        if asked(On::Linux) && !matches!(run, Err(Unfinished::Interrupted)) {
+            done += 1;
+            progress(Progress { done, total, cached: was_kept, name: &jobs[index].name });
+        }
         runs[index] = run;
     }
-    let interrupted = runs.iter().any(Option::is_none);
-    Ok(Executed { runs, cached: cached.into_inner(), interrupted })
+    let interrupted = runs.iter().any(|run| matches!(run, Err(Unfinished::Interrupted)));
+    Ok(Executed { runs, total, cached, interrupted })
 }
 
 fn compute(

@@ -54,6 +54,9 @@ pub(crate) struct Experiment {
     pub samples: Option<u32>,
     /// No network: the control is fed this many ACKs on a scripted path.
     pub acks: Option<u32>,
+    /// What carries the flows.
+    #[serde(default)]
+    pub on: On,
     /// Variations of the scenario.
     #[serde(default, rename = "case")]
     pub cases: Vec<Case>,
@@ -87,6 +90,8 @@ pub(crate) struct Case {
     pub samples: Option<u32>,
     /// Another number of ACKs on a scripted path.
     pub acks: Option<u32>,
+    /// Another transport.
+    pub on: Option<On>,
 }
 
 /// One case per value of a key, named by the value, its number the place on the x axis.
@@ -111,6 +116,19 @@ pub(crate) struct Sweep {
     pub samples: Option<u32>,
     /// Another number of ACKs on a scripted path.
     pub acks: Option<u32>,
+    /// Another transport.
+    pub on: Option<On>,
+}
+
+/// What carries the flows of a case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum On {
+    /// The packet simulator.
+    #[default]
+    Sim,
+    /// The lab: the running kernel's TCP on an emulated link, in real time.
+    Linux,
 }
 
 /// A value for a key.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use firstflight_scenario::Scenario;
 
 use crate::error::ReproduceError;
+use crate::file::On;
 use crate::paper::{Laid, LaidCase, Variant};
 
 /// One run: a scenario with a single plan.
@@ -18,7 +19,9 @@ pub(crate) struct Job {
     pub samples: Option<u32>,
     /// No network, but so many ACKs on a scripted path.
     pub acks: Option<u32>,
-    /// Everything that decides what it yields, as text.
+    /// What carries the flows.
+    pub on: On,
+    /// Everything in the paper's files and in the program that decides what it yields, as text.
     pub key: String,
 }
 
@@ -38,7 +41,7 @@ impl Jobs {
         variant: &Variant,
     ) -> Result<(), ReproduceError> {
         for scenario in &variant.scenarios {
-            let key = key(scenario, variant.samples, variant.acks)?;
+            let key = key(scenario, variant)?;
             if self.by_key.contains_key(&key) {
                 continue;
             }
@@ -46,15 +49,15 @@ impl Jobs {
             let seed = scenario.seed.unwrap_or(1);
             let control = if variant.control.is_empty() { "flows" } else { &variant.control };
             let name = format!("{} {} {control}, seed {seed}", laid.stem, case.name);
-            let (scenario, samples, acks) = (scenario.clone(), variant.samples, variant.acks);
-            self.list.push(Job { name, scenario, samples, acks, key });
+            let (samples, acks, on) = (variant.samples, variant.acks, variant.on);
+            self.list.push(Job { name, scenario: scenario.clone(), samples, acks, on, key });
         }
         Ok(())
     }
 
     /// The place among all of a job of this variant.
     pub(crate) fn find(&self, scenario: &Scenario, variant: &Variant) -> Option<usize> {
-        let key = key(scenario, variant.samples, variant.acks).ok()?;
+        let key = key(scenario, variant).ok()?;
         self.by_key.get(&key).copied()
     }
 
@@ -65,27 +68,38 @@ impl Jobs {
 
 /// Names and titles decide nothing; whether a value was given or is a default does, because a
 /// control's own wins over a default. That is why this is not the scenario's JSON.
-fn key(
-    scenario: &Scenario,
-    samples: Option<u32>,
-    acks: Option<u32>,
-) -> Result<String, ReproduceError> {
+fn key(scenario: &Scenario, variant: &Variant) -> Result<String, ReproduceError> {
     let mut resolved = scenario.resolve()?;
     resolved.name.clear();
     resolved.title = None;
-    Ok(format!("{VERSION} samples={samples:?} acks={acks:?} {resolved:?}"))
+    let Variant { samples, acks, on, .. } = variant;
+    let version = match on {
+        On::Sim => VERSION,
+        On::Linux => LAB_VERSION,
+    };
+    Ok(format!("{version} samples={samples:?} acks={acks:?} {resolved:?}"))
 }
 
 /// Of the program and of its sources.
 pub(crate) const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "-", env!("FIRSTFLIGHT_SOURCES"));
 
+/// The same of runs in the lab.
+const LAB_VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "-linux-", env!("FIRSTFLIGHT_LAB_SOURCES"));
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn key_of(text: &str) -> String {
-        key(&Scenario::parse(text, "x.toml").unwrap(), None, None).unwrap()
+        key_on(text, On::Sim)
+    }
+
+    fn key_on(text: &str, on: On) -> String {
+        let scenarios = vec![Scenario::parse(text, "x.toml").unwrap()];
+        let variant = Variant { control: String::new(), scenarios, samples: None, acks: None, on };
+        key(&variant.scenarios[0], &variant).unwrap()
     }
 
     #[test]
@@ -94,6 +108,7 @@ mod tests {
         assert_eq!(plain, key_of("controls = ['newreno']\nname = 'other'\ntitle = 'x'"));
         assert_eq!(plain, key_of("controls = ['newreno']\npath.rate = '40Mbps'"));
         assert_ne!(plain, key_of("controls = ['reno']"));
+        assert_ne!(plain, key_on("controls = ['newreno']", On::Linux));
         assert_ne!(plain, key_of("controls = ['newreno']\nseed = 2"));
         assert_ne!(plain, key_of("controls = ['newreno']\nsyn = true"));
         assert_ne!(plain, key_of("controls = ['newreno']\niw = '1pkt'"), "given is not default");

@@ -2,11 +2,12 @@
 //!
 //! The papers are data: one file per figure or table under `papers/`, in the format that
 //! `papers/README.md` explains, compiled into the program. Here is what reads them, runs the
-//! scenarios, measures, judges and draws; nothing here knows what a paper says.
+//! scenarios, measures, judges and draws; nothing here knows what a paper says. Rows of the lab run
+//! on a [`Lab`] that the caller hands in, and on none by default.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
-//! use firstflight_reproduce::{Options, reproduce};
+//! use firstflight_reproduce::{Lab, Options, reproduce};
 //!
 //! let outcome = reproduce(&Options {
 //!     select: &["S0-T1c".to_owned()],
@@ -16,6 +17,7 @@
 //!     progress: &|_| {},
 //!     command_line: String::new(),
 //!     quick: false,
+//!     lab: Lab::NotAsked,
 //! })?;
 //! assert_eq!(outcome.rows[0].id, "S0-T1c");
 //! # Ok::<(), firstflight_reproduce::ReproduceError>(())
@@ -28,6 +30,7 @@ mod execute;
 mod file;
 mod formula;
 mod job;
+mod lab;
 mod load;
 mod markdown;
 mod measure;
@@ -49,13 +52,15 @@ use firstflight_scenario::{Reproduction, Row};
 use cache::Cache;
 use check::Done;
 use execute::Executed;
+use file::{Claim, On};
 use job::Jobs;
 use page::{About, Finished};
-use paper::{FILES, Paper};
+use paper::{FILES, Laid, Paper};
 use select::{Chosen, choose};
 
 pub use error::ReproduceError;
 pub use execute::Progress;
+pub use lab::{Lab, LabStop};
 pub use markdown::markdown;
 
 /// What to reproduce, and where to put it.
@@ -75,6 +80,8 @@ pub struct Options<'a> {
     pub command_line: String,
     /// One seed per run instead of several.
     pub quick: bool,
+    /// Where runs of the lab come from.
+    pub lab: Lab<'a>,
 }
 
 /// What a reproduction yields.
@@ -125,6 +132,27 @@ pub fn reproduce(options: &Options<'_>) -> Result<Outcome, ReproduceError> {
     reproduce_papers(&papers, options)
 }
 
+/// Whether the words of a selection name a row of the lab by its full id, or an experiment with
+/// such rows.
+///
+/// # Errors
+/// A selection that names nothing, or a paper file that is wrong.
+pub fn names_lab(select: &[String]) -> Result<bool, ReproduceError> {
+    let papers = paper::load(FILES, true)?;
+    choose(&papers, select)?;
+    let is_of_lab = |laid: &Laid, claim: &Claim| {
+        let checks = claim.checks.iter().chain(&claim.refutations);
+        let points = checks.flat_map(|check| check.points(laid).unwrap_or_default());
+        let variants = points.flat_map(|point| std::iter::once(point.top).chain(point.bottom));
+        variants.into_iter().any(|(_, variant)| variant.on == On::Linux)
+    };
+    Ok(papers.iter().flat_map(|paper| &paper.experiments).any(|laid| {
+        let named = |name: &str| select.iter().any(|word| word.eq_ignore_ascii_case(name));
+        let claims = laid.data.claims.iter().filter(|claim| named(&laid.stem) || named(&claim.id));
+        claims.into_iter().any(|claim| is_of_lab(laid, claim))
+    }))
+}
+
 fn reproduce_papers(papers: &[Paper], options: &Options<'_>) -> Result<Outcome, ReproduceError> {
     let chosen = choose(papers, options.select)?;
     let jobs = jobs(papers, &chosen, options.out.is_some())?;
@@ -133,7 +161,8 @@ fn reproduce_papers(papers: &[Paper], options: &Options<'_>) -> Result<Outcome, 
     }
     let dir = options.cache.map(Path::to_owned).or(options.out.map(|out| out.join("cache")));
     let cache = dir.as_deref().map(Cache::open).transpose()?;
-    let executed = execute::execute(jobs.list(), cache.as_ref(), options.stop, options.progress)?;
+    let Options { stop, progress, lab, .. } = *options;
+    let executed = execute::execute(jobs.list(), cache.as_ref(), lab, stop, progress)?;
     let done = Done { jobs: &jobs, runs: &executed.runs };
     let finished: Vec<Finished<'_>> =
         chosen.iter().map(|chosen| finish(papers, chosen, done)).collect();
@@ -142,7 +171,7 @@ fn reproduce_papers(papers: &[Paper], options: &Options<'_>) -> Result<Outcome, 
         rows: rows.collect(),
         interrupted: executed.interrupted,
         finished: executed.runs.iter().flatten().count(),
-        total: executed.runs.len(),
+        total: executed.total,
         cached: executed.cached,
         cache: dir,
         ..Outcome::default()
@@ -183,8 +212,8 @@ fn finish<'a>(papers: &'a [Paper], chosen: &Chosen, done: Done<'_>) -> Finished<
     let paper = &papers[chosen.paper];
     let laid = &paper.experiments[chosen.experiment];
     let claims = chosen.claims.iter().map(|index| &laid.data.claims[*index]);
-    let judged = claims.map(|claim| row::judge(paper, laid, claim, done));
-    Finished { paper, laid, judged: judged.filter_map(Result::ok).collect() }
+    let judged = claims.filter_map(|claim| row::judge(paper, laid, claim, done));
+    Finished { paper, laid, judged: judged.collect() }
 }
 
 /// Finds out before anything runs that the output can be written.

@@ -24,12 +24,12 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
         .map(|paper| (paper, rows.iter().filter(|row| row.paper == paper.head.name).collect()))
         .filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty())
         .collect();
-    text.push_str("\n| paper | claims | pass | fail | refuted-confirmed |\n");
-    text.push_str("|---|---|---|---|---|\n");
+    text.push_str("\n| paper | claims | pass | fail | refuted-confirmed | not-run |\n");
+    text.push_str("|---|---|---|---|---|---|\n");
     for (paper, rows) in &parts {
         let title = title(paper);
-        let [pass, fail, refuted] = VERDICTS.map(|verdict| count(rows, verdict));
-        let _ = writeln!(text, "| {title} | {} | {pass} | {fail} | {refuted} |", rows.len());
+        let counts = VERDICTS.map(|verdict| count(rows, verdict).to_string()).join(" | ");
+        let _ = writeln!(text, "| {title} | {} | {counts} |", rows.len());
     }
     for (paper, rows) in &parts {
         section(&mut text, paper, rows);
@@ -46,10 +46,12 @@ repository); edits by hand are lost. What the classes mean and how a claim is ju
 [deviations.md](deviations.md). The classes: an *exact* claim must be equal, a *tight* one lies
 within a small stated tolerance, a *shape* is an ordering or a threshold, an *anecdote* a single
 number of unknown period, and a *refuted* one is contradicted by the paper's own numbers.
-`refuted-confirmed` says that the contradiction is shown.
+`refuted-confirmed` says that the contradiction is shown. A `not-run` row is one of the lab, which
+measures the running kernel in real time: [lab.md](lab.md) has what it measured on one machine.
 ";
 
-const VERDICTS: [Verdict; 3] = [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed];
+const VERDICTS: [Verdict; 4] =
+    [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed, Verdict::NotRun];
 
 fn count(rows: &[&Row], verdict: Verdict) -> usize {
     rows.iter().filter(|row| row.verdict == verdict).count()
@@ -66,7 +68,8 @@ fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
     for row in rows {
         let _ = writeln!(text, "{}", line(row));
     }
-    let unlike: Vec<&&Row> = rows.iter().filter(|row| row.verdict != Verdict::Pass).collect();
+    let as_claimed = |row: &Row| matches!(row.verdict, Verdict::Pass | Verdict::NotRun);
+    let unlike: Vec<&&Row> = rows.iter().filter(|row| !as_claimed(row)).collect();
     if unlike.is_empty() {
         return;
     }
@@ -198,6 +201,7 @@ mod tests {
             progress: &|_| {},
             command_line: String::new(),
             quick: true,
+            lab: crate::Lab::NotAsked,
         });
         for row in outcome.unwrap().rows {
             assert!(lines().contains(&line(&row).as_str()), "{AGAIN}: {}", line(&row));

@@ -6,6 +6,7 @@ use firstflight_report::{Cell, Column, Page, Section, Table, Verdict};
 use firstflight_scenario::{Class, Value};
 
 use crate::check::{Done, Outcome, number};
+use crate::file::On;
 use crate::paper::{Laid, Paper};
 use crate::row::{Judged, in_short};
 
@@ -109,7 +110,7 @@ fn claims(finished: &[Finished<'_>]) -> Table {
                 row.unit.as_str().into(),
                 row.class.name().into(),
                 rules(checks).into(),
-                verdict(row.verdict).into(),
+                verdict(row.verdict),
                 see.clone(),
             ]);
         }
@@ -171,9 +172,10 @@ fn again(paper: &Paper, laid: &Laid) -> String {
         1 => "The case".to_owned(),
         count => format!("The first of {count} cases"),
     };
+    let on = if first.variants.iter().any(|it| it.on == On::Linux) { " --on linux" } else { "" };
     format!(
-        "{cases}: {}. To run it alone: firstflight run scenarios/{}.toml, from the directory of \
-         this page; all of them again: firstflight reproduce {}/{}.",
+        "{cases}: {}. To run it alone: firstflight run scenarios/{}.toml{on}, from the directory \
+         of this page; all of them again: firstflight reproduce {}/{}.",
         in_short(&first.resolved),
         first.scenario.name,
         paper.head.name,
@@ -237,10 +239,12 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn verdict(verdict: firstflight_scenario::Verdict) -> Verdict {
+/// A row that was not run is neither of what a page counts.
+fn verdict(verdict: firstflight_scenario::Verdict) -> Cell {
     match verdict {
-        firstflight_scenario::Verdict::Pass => Verdict::Pass,
-        firstflight_scenario::Verdict::Fail => Verdict::Fail,
-        firstflight_scenario::Verdict::RefutedConfirmed => Verdict::RefutedConfirmed,
+        firstflight_scenario::Verdict::Pass => Verdict::Pass.into(),
+        firstflight_scenario::Verdict::Fail => Verdict::Fail.into(),
+        firstflight_scenario::Verdict::RefutedConfirmed => Verdict::RefutedConfirmed.into(),
+        firstflight_scenario::Verdict::NotRun => verdict.name().into(),
     }
 }

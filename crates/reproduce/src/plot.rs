@@ -118,7 +118,7 @@ impl Plot {
         for (line, (case, variant)) in
             self.lines.iter().zip(self.variants(laid).unwrap_or_default())
         {
-            let run = done.runs(variant)?.into_iter().next().ok_or(Unfinished)?;
+            let run = done.runs(variant)?.into_iter().next().ok_or(Unfinished::Interrupted)?;
             runs.push((line, case, run));
         }
         let longest = runs.iter().map(|(_, _, run)| run.result.duration_s).fold(0.0, f64::max);

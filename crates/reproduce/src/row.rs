@@ -3,7 +3,7 @@
 use firstflight_scenario::{Class, Resolved, ResolvedBuffer, Row, Time, Value, Verdict};
 
 use crate::check::{Done, Outcome, Unfinished, number};
-use crate::file::{Check, Claim};
+use crate::file::{Check, Claim, On};
 use crate::measure::Measure;
 use crate::paper::{Laid, Paper};
 
@@ -18,8 +18,47 @@ pub(crate) struct Judged {
     pub refutations: Vec<Outcome>,
 }
 
-/// Judges a claim.
-pub(crate) fn judge(
+/// Judges a claim; `None` if the reproduction was stopped before all of its runs were there.
+pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Option<Judged> {
+    match measure(paper, laid, claim, done) {
+        Ok(judged) => Some(judged),
+        Err(Unfinished::Interrupted) => None,
+        Err(Unfinished::NotRun(why)) => {
+            let row = Row {
+                measured: Value::Text(format!("not run: {why}")),
+                tolerance: tolerance(
+                    claim,
+                    claim.checks.iter().map(|it| it.rule(it.target(claim))),
+                ),
+                verdict: Verdict::NotRun,
+                scenario: place(laid, claim),
+                note: claim.note.as_ref().map(|note| note.trim().to_owned()),
+                ..stated(paper, claim)
+            };
+            Some(Judged { row, checks: Vec::new(), refutations: Vec::new() })
+        }
+    }
+}
+
+/// What is known of a row without a run.
+fn stated(paper: &Paper, claim: &Claim) -> Row {
+    Row {
+        id: claim.id.clone(),
+        paper: paper.head.name.clone(),
+        what: claim.what.clone(),
+        expected: claim.expected.clone(),
+        measured: Value::Flag(false),
+        unit: claim.unit.clone(),
+        class: claim.class,
+        tolerance: Value::Flag(false),
+        verdict: Verdict::NotRun,
+        preset: String::new(),
+        scenario: String::new(),
+        note: None,
+    }
+}
+
+fn measure(
     paper: &Paper,
     laid: &Laid,
     claim: &Claim,
@@ -30,18 +69,13 @@ pub(crate) fn judge(
     };
     let (checks, refutations) = (all(&claim.checks)?, all(&claim.refutations)?);
     let row = Row {
-        id: claim.id.clone(),
-        paper: paper.head.name.clone(),
-        what: claim.what.clone(),
-        expected: claim.expected.clone(),
         measured: measured(claim, &checks),
-        unit: claim.unit.clone(),
-        class: claim.class,
-        tolerance: tolerance(claim, &checks),
+        tolerance: tolerance(claim, checks.iter().map(|check| check.rule.clone())),
         verdict: verdict(claim.class, &checks, &refutations),
         preset: presets(laid, claim, done)?,
         scenario: place(laid, claim),
         note: note(claim, &checks, &refutations),
+        ..stated(paper, claim)
     };
     Ok(Judged { row, checks, refutations })
 }
@@ -83,17 +117,17 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-fn tolerance(claim: &Claim, checks: &[Outcome]) -> Value {
+fn tolerance(claim: &Claim, rules: impl Iterator<Item = String>) -> Value {
     match &claim.checks[..] {
         [Check { within: Some(by), .. }] => Value::Number(*by),
         _ => {
-            let mut rules: Vec<&str> = Vec::new();
-            for check in checks {
-                if !rules.contains(&check.rule.as_str()) {
-                    rules.push(&check.rule);
+            let mut distinct: Vec<String> = Vec::new();
+            for rule in rules {
+                if !distinct.contains(&rule) {
+                    distinct.push(rule);
                 }
             }
-            Value::Text(rules.join("; "))
+            Value::Text(distinct.join("; "))
         }
     }
 }
@@ -141,9 +175,11 @@ fn place(laid: &Laid, claim: &Claim) -> String {
     let checks = claim.checks.iter().chain(&claim.refutations);
     let mut cases: Vec<&str> = Vec::new();
     let mut first: Option<&Resolved> = None;
+    let mut in_lab = false;
     for check in checks.filter(|check| check.measure != Measure::Formula) {
         for point in check.points(laid).unwrap_or_default() {
-            let (case, _) = point.top;
+            let (case, variant) = point.top;
+            in_lab |= variant.on == On::Linux;
             if !cases.contains(&case.name.as_str()) {
                 cases.push(&case.name);
             }
@@ -155,7 +191,8 @@ fn place(laid: &Laid, claim: &Claim) -> String {
         1..=3 => cases.join(", "),
         more => format!("{} to {}, {more} cases", cases[0], cases[more - 1]),
     };
-    format!("{} [{cases}]: {}", laid.path, in_short(resolved))
+    let lab = if in_lab { ", on linux" } else { "" };
+    format!("{} [{cases}]: {}{lab}", laid.path, in_short(resolved))
 }
 
 /// The path and the endpoints in a line.

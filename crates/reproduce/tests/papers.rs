@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use firstflight_reproduce::{Options, Outcome, ReproduceError, reproduce};
+use firstflight_reproduce::{Lab, Options, Outcome, ReproduceError, reproduce};
 use firstflight_scenario::{Reproduction, Value, Verdict};
 
 /// Runs a selection without a report.
@@ -18,6 +18,7 @@ fn claims(select: &[&str]) -> Result<Outcome, ReproduceError> {
         progress: &|_| {},
         command_line: String::new(),
         quick: true,
+        lab: Lab::NotAsked,
     })
 }
 
@@ -45,6 +46,7 @@ fn stopped_after(limit: usize, out: &std::path::Path, select: &[String]) -> Outc
         progress: &progress,
         command_line: "firstflight reproduce table1 --out out".to_owned(),
         quick: false,
+        lab: Lab::NotAsked,
     })
     .unwrap()
 }
@@ -163,6 +165,7 @@ fn an_output_that_cannot_be_written_is_found_before_anything_runs() {
         progress: &|_| panic!("something ran"),
         command_line: String::new(),
         quick: false,
+        lab: Lab::NotAsked,
     });
     let message = error.unwrap_err().to_string();
     assert!(message.starts_with("cannot write "), "{message}");

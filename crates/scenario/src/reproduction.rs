@@ -79,15 +79,18 @@ pub enum Verdict {
     Fail,
     /// It does not, and the arithmetic says that it cannot.
     RefutedConfirmed,
+    /// Nothing was measured: a row of the lab that was not asked for or cannot be run here.
+    NotRun,
 }
 
 impl Verdict {
-    /// As in JSON: `pass`, `fail`, `refuted-confirmed`.
+    /// As in JSON: `pass`, `fail`, `refuted-confirmed`, `not-run`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",
             Self::RefutedConfirmed => "refuted-confirmed",
+            Self::NotRun => "not-run",
         }
     }
 }

@@ -9,6 +9,7 @@ use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, nearest};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::lab;
 use crate::transport::{UNPACED, transports_of};
 
 /// The document of `list --json`.
@@ -146,7 +147,7 @@ impl Catalogue {
             default: f.default,
             help: f.help,
         };
-        let here = firstflight_lab::control::available();
+        let here = lab::control::available();
         let own = |own: &Own| KernelsOwn {
             name: own.name,
             summary: own.summary,
@@ -159,7 +160,7 @@ impl Catalogue {
             startups: STARTUPS.iter().map(Policy::of).collect(),
             avoidances: AVOIDANCES.iter().map(Policy::of).collect(),
             aliases: ALIASES.iter().map(alias).collect(),
-            kernels_own: firstflight_lab::control::OWN.iter().map(own).collect(),
+            kernels_own: lab::control::OWN.iter().map(own).collect(),
             quinn: OWN.iter().map(Quinn::of).collect(),
             profiles: [Named::Rfc, Named::Ns2, Named::Linux].map(Profile::of).into(),
             path_flags: PathFlags::ALL.iter().map(flag).collect(),

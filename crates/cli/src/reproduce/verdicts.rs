@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Column, Table, Verdict as Sign};
+use firstflight_report::{Cell, Column, Table, Verdict as Sign};
 use firstflight_scenario::{Row, Value, Verdict};
 
 use crate::digits;
@@ -23,10 +23,15 @@ pub(super) fn text(rows: &[Row], screen: Screen) -> String {
     text
 }
 
-/// What was measured where that is a long text, and the note of what is not simply as claimed.
+/// What was measured where that is a long text, or why nothing was, and the note of what is not
+/// simply as claimed.
 fn remarks(row: &Row) -> impl Iterator<Item = String> {
-    let measured = long(&row.measured).map(|text| format!("{} measured: {text}", row.id));
-    let note = row.note.as_ref().filter(|_| row.verdict != Verdict::Pass);
+    let ran = row.verdict != Verdict::NotRun;
+    let measured = long(&row.measured).map(|text| match ran {
+        true => format!("{} measured: {text}", row.id),
+        false => format!("{}: {text}", row.id),
+    });
+    let note = row.note.as_ref().filter(|_| ran && row.verdict != Verdict::Pass);
     measured.into_iter().chain(note.map(|note| format!("{}: {note}", row.id)))
 }
 
@@ -71,7 +76,11 @@ fn summary(rows: &[Row]) -> String {
     let failed: Vec<&str> = failed.map(|row| row.id.as_str()).collect();
     let failed =
         if failed.is_empty() { String::new() } else { format!("; failed: {}", failed.join(", ")) };
-    format!("{} {noun}: {}{failed}", rows.len(), counts.join(", "))
+    let left = match rows.iter().filter(|row| row.verdict == Verdict::NotRun).count() {
+        0 => String::new(),
+        left => format!(", {left} not run"),
+    };
+    format!("{} {noun}: {}{left}{failed}", rows.len(), counts.join(", "))
 }
 
 fn table(rows: &[Row]) -> Table {
@@ -94,7 +103,7 @@ fn table(rows: &[Row]) -> Table {
             long(&row.measured).map_or_else(|| shown(&row.measured), |_| "see below".into()).into(),
             row.unit.clone().into(),
             row.class.name().into(),
-            sign(row.verdict).into(),
+            sign(row.verdict),
         ]);
     }
     table
@@ -124,11 +133,12 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn sign(verdict: Verdict) -> Sign {
+fn sign(verdict: Verdict) -> Cell {
     match verdict {
-        Verdict::Pass => Sign::Pass,
-        Verdict::Fail => Sign::Fail,
-        Verdict::RefutedConfirmed => Sign::RefutedConfirmed,
+        Verdict::Pass => Sign::Pass.into(),
+        Verdict::Fail => Sign::Fail.into(),
+        Verdict::RefutedConfirmed => Sign::RefutedConfirmed.into(),
+        Verdict::NotRun => verdict.name().into(),
     }
 }
 

@@ -151,3 +151,77 @@ fn nothing_is_left_after_ctrl_c_nor_after_a_kill() {
     }
     assert!(place.files().is_empty());
 }
+
+/// Processes that sleep for so long.
+fn sleeping(seconds: &str) -> usize {
+    let running = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = running.filter_map(|p| std::fs::read_to_string(p.path().join("cmdline")).ok());
+    lines.filter(|line| *line == format!("sleep\0{seconds}\0")).count()
+}
+
+#[test]
+fn what_a_link_served_dies_with_it_even_by_a_kill() {
+    let place = Place::new();
+    let seconds = format!("33.{}", std::process::id());
+    let family = format!("(setsid sleep {seconds} &); sleep {seconds}");
+    for signal_name in ["-TERM", "-KILL"] {
+        let words = ["link", "--serve", &family, "--", "sh", "-c", &family];
+        let mut command = place.command(&words);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let wait = |wanted: usize| {
+            (0..200).any(|_| {
+                std::thread::sleep(Duration::from_millis(50));
+                sleeping(&seconds) == wanted
+            })
+        };
+        if !wait(4) {
+            let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+            let code = child.wait().unwrap().code().unwrap_or(-1);
+            assert!(!able(&Outcome { code, stdout: String::new(), stderr }), "not 4 of them");
+            return;
+        }
+        signal(&child, signal_name);
+        child.wait().unwrap();
+        assert!(wait(0), "{} processes outlived {signal_name}", sleeping(&seconds));
+    }
+}
+
+fn rows(outcome: &Outcome) -> Vec<Value> {
+    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    document["rows"].as_array().unwrap().clone()
+}
+
+#[test]
+fn rows_of_the_lab_run_only_when_asked_for_and_count_as_neither() {
+    let place = Place::new();
+    let outcome = place.run(&["reproduce", "S0-LT1"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.stdout.contains("S0-LT1a: not run: `reproduce --lab`"), "{}", outcome.stdout);
+    let summary = "5 claims: 0 pass, 0 fail, 0 refuted-confirmed, 5 not run";
+    assert!(outcome.stdout.contains(summary), "{}", outcome.stdout);
+    let outcome = place.run(&["reproduce", "S0-LT1", "--json"]);
+    assert!(rows(&outcome).iter().all(|row| row["verdict"] == "not-run"), "{outcome:?}");
+}
+
+/// A row of the lab from the paper's file to its verdict: the kernel's own Reno and, in a build
+/// that can load it, the eBPF control, 20 s each.
+#[test]
+fn a_row_of_the_lab_is_measured_on_the_running_kernel() {
+    let place = Place::new();
+    let outcome = place.run(&["reproduce", "S0-LT2a", "--json"]);
+    let row = &rows(&outcome)[0];
+    let measured = row["measured"].as_str().unwrap();
+    if row["verdict"] == "not-run" {
+        assert_eq!(outcome.code, 3, "{outcome:?}");
+        let why = measured.strip_prefix("not run: ").unwrap().to_owned();
+        assert_eq!(why.lines().count(), 1, "{why}");
+        if !why.starts_with("other work disturbed") && cfg!(feature = "kernel") {
+            able(&Outcome { stderr: why, ..outcome });
+        } else {
+            eprintln!("skipped: {why}");
+        }
+        return;
+    }
+    assert_eq!((&row["verdict"], outcome.code), (&"pass".into(), 0), "{row}");
+    assert!(measured.contains("eBPF newreno, %: 7"), "{measured}");
+}

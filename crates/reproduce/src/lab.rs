@@ -1,0 +1,157 @@
+//! Runs in the lab: the running kernel's TCP in real time, on machines that have what it takes.
+//!
+//! This crate has no lab of its own: who has one hands it in. Without one, rows that read its runs
+//! are `not-run` and say why, and all others are as they are everywhere.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use firstflight_runner::{Options, Report, Run};
+use firstflight_scenario::Scenario;
+
+use crate::cache::Cache;
+use crate::check::Unfinished;
+use crate::error::ReproduceError;
+use crate::job::Job;
+
+/// What carries the flows of runs in the lab.
+#[derive(Clone, Copy, Default)]
+pub enum Lab<'a> {
+    /// Nobody asked for its rows, which take real time.
+    #[default]
+    NotAsked,
+    /// This machine's lab.
+    Here {
+        /// Kernel and link, whose runs are no other kernel's.
+        version: &'a str,
+        /// Runs every plan of a scenario once, with the samples that the options ask for.
+        run: &'a dyn Fn(&Scenario, &Options<'_>) -> Result<Report, LabStop>,
+    },
+}
+
+/// Why a lab gave no result.
+#[derive(Clone, Debug)]
+pub enum LabStop {
+    /// The machine lacks something, in a line.
+    Lacks(String),
+    /// A run broke, or its scenario cannot be run on Linux.
+    Failed(String),
+    /// It was told to stop.
+    Interrupted,
+}
+
+impl Lab<'_> {
+    /// The run of a job, kept or new; a second value says whether it was kept. One that the machine
+    /// disturbed is repeated, and never kept.
+    ///
+    /// # Errors
+    /// A run that broke, or a finished one that cannot be kept.
+    pub(crate) fn one(
+        self,
+        job: &Job,
+        cache: Option<&Cache>,
+        stop: &AtomicBool,
+    ) -> Result<(Result<Run, Unfinished>, bool), ReproduceError> {
+        let Self::Here { version, run } = self else {
+            return Ok((Err(Unfinished::NotRun(HOW_TO_ASK.to_owned())), false));
+        };
+        let key = format!("{} {version}", job.key);
+        if let Some(kept) = cache.and_then(|cache| cache.load(&key)) {
+            return Ok((Ok(kept), true));
+        }
+        let options = Options { samples: job.samples, stop: Some(stop), ..Options::default() };
+        let mut disturbed = String::new();
+        for _ in 0..TRIES {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let report = match run(&job.scenario, &options) {
+                Ok(report) => report,
+                Err(LabStop::Lacks(why)) => return Ok((Err(Unfinished::NotRun(why)), false)),
+                Err(LabStop::Interrupted) => break,
+                Err(LabStop::Failed(problem)) => {
+                    return Err(ReproduceError::Lab { name: job.name.clone(), problem });
+                }
+            };
+            let Some(run) = report.runs.into_iter().next() else { break };
+            match disturbance(&run) {
+                None => {
+                    if let Some(cache) = cache {
+                        cache.store(&key, &run)?;
+                    }
+                    return Ok((Ok(run), false));
+                }
+                Some(how) => disturbed = how,
+            }
+        }
+        let why = match stop.load(Ordering::Relaxed) || disturbed.is_empty() {
+            true => Unfinished::Interrupted,
+            false => Unfinished::NotRun(format!("other work disturbed {TRIES} tries: {disturbed}")),
+        };
+        Ok((Err(why), false))
+    }
+}
+
+/// What makes a run not worth reading: the link was late, or a flow broke.
+fn disturbance(run: &Run) -> Option<String> {
+    let timing = run.result.lab.as_ref().map_or("unknown", |lab| lab.timing.as_str());
+    let fine = ["valid", "unknown"].contains(&timing);
+    let note = || run.result.note.clone().unwrap_or_else(|| format!("timing {timing}"));
+    (!fine || run.result.note.is_some()).then(note)
+}
+
+const TRIES: u32 = 3;
+const HOW_TO_ASK: &str = "`reproduce --lab` measures it on the running kernel";
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use firstflight_scenario::{LabFigures, RunResult};
+
+    use super::*;
+    use crate::file::On;
+
+    fn job() -> Job {
+        let scenario = Scenario::parse("controls = ['linux-reno']", "x.toml").unwrap();
+        let (name, key) = ("x".to_owned(), "x".to_owned());
+        Job { name, scenario, samples: None, acks: None, on: On::Linux, key }
+    }
+
+    /// A lab whose runs have these timings, one after the other.
+    fn with(timings: &[&str]) -> (Result<Run, Unfinished>, usize) {
+        let count = Cell::new(0);
+        let run = |scenario: &Scenario, _: &Options<'_>| {
+            let lab = LabFigures { timing: timings[count.get()].to_owned(), ..Default::default() };
+            count.set(count.get() + 1);
+            let result = RunResult { lab: Some(lab), ..RunResult::default() };
+            let run = Run { result, flows: Vec::new(), queues: Vec::new() };
+            let resolved = scenario.resolve().unwrap();
+            Ok(Report { resolved, runs: vec![run], interrupted: false })
+        };
+        let lab = Lab::Here { version: "6.18", run: &run };
+        let (outcome, kept) = lab.one(&job(), None, &AtomicBool::new(false)).unwrap();
+        assert!(!kept);
+        (outcome, count.get())
+    }
+
+    #[test]
+    fn a_disturbed_run_is_repeated_and_in_the_end_not_judged() {
+        let (outcome, tries) = with(&["degraded", "valid"]);
+        assert_eq!((outcome.is_ok(), tries), (true, 2));
+        let (outcome, tries) = with(&["invalid"; 3]);
+        let Err(Unfinished::NotRun(why)) = outcome else { panic!("{outcome:?}") };
+        assert_eq!((&*why, tries), ("other work disturbed 3 tries: timing invalid", 3));
+    }
+
+    #[test]
+    fn a_machine_without_a_lab_says_what_it_lacks() {
+        let lacks = |_: &Scenario, _: &Options<'_>| Err(LabStop::Lacks("no root".to_owned()));
+        let lab = Lab::Here { version: "", run: &lacks };
+        let (outcome, _) = lab.one(&job(), None, &AtomicBool::new(false)).unwrap();
+        assert_eq!(outcome.unwrap_err(), Unfinished::NotRun("no root".to_owned()));
+        let broken = |_: &Scenario, _: &Options<'_>| Err(LabStop::Failed("no route".to_owned()));
+        let lab = Lab::Here { version: "", run: &broken };
+        let error = lab.one(&job(), None, &AtomicBool::new(false)).unwrap_err();
+        assert_eq!(error.to_string(), "x: no route");
+    }
+}
