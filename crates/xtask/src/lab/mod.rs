@@ -39,7 +39,7 @@ struct Pair {
     linux: String,
 }
 
-#[derive(Clone, serde::Deserialize)]
+#[derive(Clone, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Route {
     rate: String,
@@ -76,7 +76,7 @@ impl Lab<'_> {
     }
 }
 
-/// Measures what is not kept yet; writes the page when nothing is missing.
+/// Measures what is not kept yet; writes the page when nothing but points is missing.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options = options(args)?;
     let path = root.join("oracles/lab.toml");
@@ -106,11 +106,11 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     announce("the emulated link");
     let link = link::measure(&lab, &mut kept)?;
     let (Some(link), Some(rows)) = (&link, &rows) else { return goes_on() };
+    page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)?;
+    println!("lab: {DOCUMENT} is written");
     if tables.iter().any(|table| table.points.len() < file.path.len()) {
         return goes_on();
     }
-    page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)?;
-    println!("lab: {DOCUMENT} is written");
     match tables.iter().flat_map(|table| &table.points).filter(|it| it.is_unexplained()).count() {
         0 => Ok(()),
         count => Err(Stop::failed(&format!(

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::File;
 use super::points::Table;
 use super::rows::text;
+use super::{File, Route};
 use crate::Stop;
 use crate::step::unable;
 
@@ -23,10 +23,9 @@ pub(super) fn write(
 ) -> Result<(), Stop> {
     let mut page = format!("{HEAD}\nMeasured on Linux {kernel}.\n");
     let _ = writeln!(page, "\n## The emulated link\n\n{LINK}\n\n```\n{}\n```", link.join("\n"));
-    let duration = &file.duration;
     let _ = writeln!(page, "\n## The same control, simulated and in the kernel\n\n{POINTS}");
     for table in tables {
-        points(&mut page, table, duration);
+        points(&mut page, table, file);
     }
     let _ = writeln!(page, "\n## The papers' lab\n\n{ROWS}\n");
     page.push_str("| id | claim | expected | measured | verdict |\n|---|---|---|---|---|\n");
@@ -49,7 +48,7 @@ pub(super) fn write(
     fs::write(path, page).map_err(|error| unable(&path.display().to_string(), &error))
 }
 
-fn points(page: &mut String, table: &Table, duration: &str) {
+fn points(page: &mut String, table: &Table, file: &File) {
     let (sim, linux) = (&table.pair.sim, &table.pair.linux);
     let _ = writeln!(page, "\n### `{sim}` simulated, `{linux}` in the kernel\n");
     let head = "| path | simulator, Mbit/s | kernel | difference | drops | 99 % late by | |";
@@ -71,6 +70,14 @@ fn points(page: &mut String, table: &Table, duration: &str) {
             point.remark()
         );
     }
+    let measured = |route: &Route| table.points.iter().any(|point| point.route == *route);
+    for Route { rate, rtt, buffer, .. } in file.path.iter().filter(|route| !measured(route)) {
+        let _ = writeln!(
+            page,
+            "| {rate}, {rtt}, {buffer} | | | | | | other work disturbed every try |"
+        );
+    }
+    let duration = &file.duration;
     let most = table.points.iter().map(|point| point.percent().abs()).fold(0.0, f64::max);
     let _ = writeln!(page, "\nOver {duration} the largest difference is {most:.1} %.");
 }
