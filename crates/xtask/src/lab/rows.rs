@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::Lab;
 use crate::{Stop, step};
 
-/// The rows that `name` selects, `not-run` where other work disturbed every try; `None` if there was
-/// no time for them.
+/// The rows that `name` selects, `not-run` where other work disturbed every try; `None` if there
+/// was no time for them.
 pub(super) fn measure(lab: &Lab<'_>, name: &str) -> Result<Option<Vec<Value>>, Stop> {
     if lab.is_over() {
         return Ok(None);
