@@ -37,8 +37,8 @@ pub fn pin(controls: Vec<Prepared>) -> Result<Vec<Pinned>, LoadError> {
     for control in controls {
         let pinned = Pinned { name: control.name().to_owned(), control: control.full().to_owned() };
         if let Err(error) = register(control) {
-            // What cannot be removed was not made; what is told is why it could not be.
-            done.iter().for_each(|pinned| drop(remove(&folder(&pinned.name))));
+            // What is told is why one could not be made.
+            done.iter().for_each(|pinned| drop(take_back(&pinned.name)));
             return Err(error);
         }
         done.push(pinned);
@@ -77,14 +77,19 @@ pub fn list() -> io::Result<Vec<Pinned>> {
 pub fn unpin(name: &str) -> io::Result<bool> {
     let _turn = turn()?;
     let folder = folder(name);
-    let there = is_loaded(&folder);
+    if is_loaded(&folder) {
+        return take_back(name).map(|()| true);
+    }
     if folder.exists() {
         remove(&folder)?;
     }
-    if there {
-        until_free(name).map_err(io::Error::other)?;
-    }
-    Ok(there)
+    Ok(false)
+}
+
+/// Unregisters one and removes its pins; the name is free then.
+fn take_back(name: &str) -> io::Result<()> {
+    remove(&folder(name))?;
+    until_free(name).map_err(io::Error::other)
 }
 
 /// Waits until no other command is at work here; none is until this is dropped. What it would have
