@@ -77,6 +77,24 @@ impl Amount {
     }
 }
 
+/// The knobs of a policy that is built of parts: the lists of `parts`, one after another.
+///
+/// For constants: a total other than `N` does not compile.
+pub const fn joined<const N: usize>(parts: &[&[Knob]]) -> [Knob; N] {
+    let mut all = [SUMS; N];
+    let (mut part, mut at, mut next) = (0, 0, 0);
+    while part < parts.len() {
+        if at < parts[part].len() {
+            all[next] = parts[part][at];
+            (at, next) = (at + 1, next + 1);
+        } else {
+            (part, at) = (part + 1, 0);
+        }
+    }
+    assert!(next == N, "as many knobs as the parts have");
+    all
+}
+
 /// One, in the millionths of [`KnobKind::Ratio`].
 pub const RATIO_ONE: u64 = 1_000_000;
 

@@ -36,6 +36,7 @@
 #![deny(clippy::float_arithmetic, clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
 pub mod avoidance;
+pub mod curve;
 pub mod double;
 pub mod estimate;
 pub mod event;

@@ -4,7 +4,8 @@
 //! and what the formula moves in three ticks of 2^-16 s. Stated bound of a whole run, a second of
 //! ACKs after a cut: within a thousandth of the window.
 
-use firstflight_core::avoidance::{Cubic, Curve};
+use firstflight_core::avoidance::Cubic;
+use firstflight_core::curve::Curve;
 use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::policy::Avoidance;
 use firstflight_core::units::{Bytes, Instant, Span};

@@ -8,7 +8,7 @@ mod vegas;
 mod westwood;
 mod westwood_plus;
 
-pub use cubic::{Cubic, Curve};
+pub use cubic::Cubic;
 pub use fast::Fast;
 pub use hybla::Hybla;
 pub use new_reno::NewReno;

@@ -23,7 +23,7 @@ use crate::avoidance::new_reno::additive_increase;
 use crate::estimate::ere::{self, Ere, EreKnobs};
 use crate::estimate::load_gauge::{self, LoadGauge, LoadGaugeKnobs};
 use crate::event::{Ack, Loss};
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::{Knob, KnobValue, Knobs, joined};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::units::{Bytes, Span};
@@ -116,22 +116,7 @@ impl Default for Westwood {
 }
 
 impl Knobs for Westwood {
-    const KNOBS: &'static [Knob] = &[
-        PRESET,
-        load_gauge::KNOBS[0],
-        load_gauge::KNOBS[1],
-        load_gauge::KNOBS[2],
-        load_gauge::KNOBS[3],
-        load_gauge::KNOBS[4],
-        ere::KNOBS[0],
-        ere::KNOBS[1],
-        ere::KNOBS[2],
-        ere::KNOBS[3],
-        ere::KNOBS[4],
-        ere::KNOBS[5],
-        ere::KNOBS[6],
-        ere::KNOBS[7],
-    ];
+    const KNOBS: &'static [Knob] = &joined::<14>(&[&[PRESET], &load_gauge::KNOBS, &ere::KNOBS]);
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         let of_estimate = self.ere.set(name, value);

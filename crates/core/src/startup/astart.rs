@@ -19,7 +19,7 @@
 
 use crate::estimate::ere::{self, Ere, EreKnobs};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::{Knob, KnobValue, Knobs, joined};
 use crate::linear::LinearGrowth;
 use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
@@ -93,19 +93,7 @@ impl Default for Astart {
 }
 
 impl Knobs for Astart {
-    const KNOBS: &'static [Knob] = &[
-        ere::PRESET,
-        IW,
-        SSTHRESH,
-        ere::KNOBS[0],
-        ere::KNOBS[1],
-        ere::KNOBS[2],
-        ere::KNOBS[3],
-        ere::KNOBS[4],
-        ere::KNOBS[5],
-        ere::KNOBS[6],
-        ere::KNOBS[7],
-    ];
+    const KNOBS: &'static [Knob] = &joined::<11>(&[&[ere::PRESET, IW, SSTHRESH], &ere::KNOBS]);
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         self.opening.set(name, value) || self.ere.set(name, value)

@@ -18,7 +18,7 @@
 
 use crate::estimate::rho::{self, Rho};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::{Knob, KnobValue, Knobs, joined};
 use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH};
@@ -65,7 +65,7 @@ impl Startup for Hybla {
 }
 
 impl Knobs for Hybla {
-    const KNOBS: &'static [Knob] = &[IW, SSTHRESH, rho::KNOBS[0], rho::KNOBS[1]];
+    const KNOBS: &'static [Knob] = &joined::<4>(&[&[IW, SSTHRESH], &rho::KNOBS]);
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         self.rho.set(name, value) || self.opening.set(name, value)
