@@ -3,10 +3,16 @@
 //! Every measure is one number per run, or none where the thing did not happen. The units are fixed
 //! and are those of the claims: Mbit/s, percent, packets, seconds.
 
+mod flows;
+mod scripted;
+
 use firstflight_runner::Run;
+use firstflight_scenario::FlowResult;
 use firstflight_scenario::measure::ratio;
-use firstflight_scenario::{FilesResult, FlowResult, Series};
 use serde::Deserialize;
+
+use flows::Flows;
+use scripted::scripted;
 
 use crate::load::{self, Rates};
 
@@ -200,7 +206,7 @@ impl Measure {
             Self::TimeTo60 => flows.mean(|flow| flow.startup.time_to_bdp_s.at_60),
             Self::TimeTo90 => flows.mean(|flow| flow.startup.time_to_bdp_s.at_90),
             Self::MeanCwnd => flows.mean_cwnd(query),
-            Self::FastPhases => flows.traces().next().map(|trace| fast_phases(trace, query)),
+            Self::FastPhases => flows.fast_phases(query),
             Self::SlowUntil => flows.slow_until(measured.packet_bytes, query),
             Self::ScriptedCwnd
             | Self::ScriptedQueue
@@ -209,15 +215,7 @@ impl Measure {
             | Self::ScriptedTime
             | Self::ScriptedPlace => scripted(self, measured, query),
             Self::FileThroughput => flows.file_throughput(),
-            Self::UniqueOverSent => {
-                let packets = flows.results().map(|flow| {
-                    flow.files.map_or((flow.delivered_packets, flow.sent_packets), |files| {
-                        (files.unique_packets, files.sent_packets)
-                    })
-                });
-                let (unique, sent) = packets.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-                (sent > 0).then(|| unique as f64 / sent as f64)
-            }
+            Self::UniqueOverSent => flows.unique_over_sent(),
             Self::MaxCwnd => flows.max_cwnd(query),
             Self::Reprobes => Some(flows.each(|flow| flow.startup.reprobes as f64).sum()),
             Self::RestartTime => load::restart(flows.traces().next()?, |time| query.holds(time)),
@@ -242,91 +240,9 @@ impl Query<'_> {
     }
 }
 
-/// The chosen flows of a run.
-#[derive(Clone, Copy)]
-struct Flows<'a> {
-    run: &'a Run,
-    chosen: Option<&'a [usize]>,
-}
-
-impl<'a> Flows<'a> {
-    fn is_chosen(&self, index: usize) -> bool {
-        self.chosen.is_none_or(|chosen| chosen.contains(&index))
-    }
-
-    fn results(self) -> impl Iterator<Item = &'a FlowResult> {
-        let flows = self.run.result.flows.iter().enumerate();
-        flows.filter(move |(i, _)| self.is_chosen(*i)).map(|(_, flow)| flow)
-    }
-
-    fn traces(self) -> impl Iterator<Item = &'a Series> {
-        let flows = self.run.flows.iter().enumerate();
-        flows.filter(move |(i, _)| self.is_chosen(*i)).map(|(_, trace)| trace)
-    }
-
-    fn each(self, part: impl Fn(&FlowResult) -> f64) -> impl Iterator<Item = f64> {
-        self.results().map(part)
-    }
-
-    /// The mean over the flows; `None` if it did not happen to one of them.
-    fn mean(self, part: impl Fn(&FlowResult) -> Option<f64>) -> Option<f64> {
-        let values: Option<Vec<f64>> = self.results().map(part).collect();
-        mean(&values?)
-    }
-
-    fn throughput(self, packet_bytes: u64, query: &Query<'_>) -> Option<f64> {
-        if query.from.is_none() && query.until.is_none() {
-            let bytes: u64 = self.results().map(|flow| flow.delivered_bytes).sum();
-            return Some(ratio(bytes as f64 * 8.0 / 1e6, self.run.result.duration_s));
-        }
-        let from = query.from.unwrap_or(0.0);
-        let until = query.until.unwrap_or(self.run.result.duration_s);
-        let packets: Option<f64> =
-            self.traces().map(|trace| Some(acked_by(trace, until)? - acked_by(trace, from)?)).sum();
-        Some(ratio(packets? * packet_bytes as f64 * 8.0 / 1e6, until - from))
-    }
-
-    fn file_throughput(self) -> Option<f64> {
-        let files: Vec<FilesResult> = self.results().filter_map(|flow| flow.files).collect();
-        let count: u64 = files.iter().map(|files| files.count).sum();
-        let sum: f64 = files.iter().map(|it| it.count as f64 * it.mean_throughput_bps).sum();
-        (count > 0).then(|| sum / count as f64 / 1e6)
-    }
-
-    fn mean_cwnd(self, query: &Query<'_>) -> Option<f64> {
-        let per_flow = self.traces().map(|trace| {
-            if let (Some(from), Some(until)) = (query.from, query.until)
-                && from >= until
-            {
-                return value_at(trace, "cwnd_packets", from);
-            }
-            let times = trace.column("time_s")?;
-            let held = times.zip(trace.column("cwnd_packets")?);
-            let held = held.filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
-            mean(&held.filter_map(|(_, cwnd)| cwnd).collect::<Vec<f64>>())
-        });
-        mean(&per_flow.collect::<Option<Vec<f64>>>()?)
-    }
-
-    fn max_cwnd(self, query: &Query<'_>) -> Option<f64> {
-        let rows = self
-            .traces()
-            .filter_map(|trace| Some(trace.column("time_s")?.zip(trace.column("cwnd_packets")?)));
-        let held = rows.flatten().filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
-        held.filter_map(|(_, cwnd)| cwnd).reduce(f64::max)
-    }
-
-    fn slow_until(self, packet_bytes: u64, query: &Query<'_>) -> Option<f64> {
-        let trace = self.traces().next()?;
-        let level = query.level.unwrap_or(0.0);
-        let times: Vec<f64> = trace.column("time_s")?.flatten().collect();
-        let mut slow = times.into_iter().filter(|time| *time >= 1.0 && query.holds(*time));
-        let rate = |time: f64| {
-            let packets = acked_by(trace, time)? - acked_by(trace, time - 1.0)?;
-            Some(packets * packet_bytes as f64 * 8.0 / 1e6)
-        };
-        slow.rfind(|time| rate(*time).is_some_and(|rate| rate < level))
-    }
+/// The arithmetic mean; `None` of nothing.
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn mean_of(rates: &[Rates], part: impl Fn(&Rates) -> f64) -> Option<f64> {
@@ -341,76 +257,12 @@ fn whole(value: Option<u64>) -> Option<f64> {
     value.map(|value| value as f64)
 }
 
-fn acked_by(trace: &Series, time: f64) -> Option<f64> {
-    value_at(trace, "delivered_packets", time)
-}
-
-/// The last value of a column at or before a moment; 0 before the first sample.
-fn value_at(trace: &Series, column: &str, time: f64) -> Option<f64> {
-    let rows = trace.column("time_s")?.zip(trace.column(column)?);
-    let before = rows.take_while(|(at, _)| at.is_some_and(|at| at <= time));
-    Some(before.last().and_then(|(_, value)| value).unwrap_or(0.0))
-}
-
-/// One row of a script's trace per ACK, the start first.
-fn scripted(measure: Measure, measured: Measured<'_>, query: &Query<'_>) -> Option<f64> {
-    let trace = measured.run.flows.first()?;
-    let column = |name: &str| Some(trace.column(name)?.flatten().collect::<Vec<f64>>());
-    let (rounds, queue) = (column("round")?, column("queue_packets")?);
-    let rows = match (query.ack, query.round) {
-        (Some(ack), None) => ack as usize..ack as usize + 1,
-        (None, Some(round)) => {
-            let first = rounds.iter().position(|it| *it == f64::from(round))?;
-            // A round whose end is not in the script has no value.
-            let end = rounds.iter().position(|it| *it > f64::from(round))?;
-            first..end
-        }
-        _ => return None,
-    };
-    let queue = queue.get(rows.clone())?;
-    let last = rows.end.checked_sub(1)?;
-    match measure {
-        Measure::ScriptedCwnd => column("cwnd_packets")?.get(last).copied(),
-        Measure::ScriptedQueue => queue.iter().copied().reduce(f64::max),
-        Measure::ScriptedQueueKbit => {
-            Some(queue.iter().sum::<f64>() * measured.packet_bytes as f64 * 8.0 / 1e3)
-        }
-        Measure::ScriptedAck => Some(last as f64),
-        Measure::ScriptedTime => column("time_s")?.get(last).copied(),
-        Measure::ScriptedPlace => column("place")?.get(last).copied(),
-        _ => None,
-    }
-}
-
-fn fast_phases(trace: &Series, query: &Query<'_>) -> f64 {
-    let (Some(times), Some(cwnd), Some(ssthresh)) =
-        (trace.column("time_s"), trace.column("cwnd_packets"), trace.column("ssthresh_packets"))
-    else {
-        return 0.0;
-    };
-    let mut phases = 0;
-    let mut was_fast = false;
-    for ((time, cwnd), ssthresh) in times.zip(cwnd).zip(ssthresh) {
-        if !time.is_some_and(|time| query.holds(time)) {
-            continue;
-        }
-        let is_fast = cwnd.unwrap_or(0.0) < ssthresh.unwrap_or(f64::INFINITY);
-        phases += u32::from(is_fast && !was_fast);
-        was_fast = is_fast;
-    }
-    f64::from(phases)
-}
-
-/// The arithmetic mean; `None` of nothing.
-pub(crate) fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use firstflight_scenario::RunResult;
     use firstflight_scenario::series::FLOW_COLUMNS;
+    use firstflight_scenario::{FilesResult, Series};
 
     /// Two flows over 4 s: the first doubles each second and rests at ssthresh, the second is flat.
     fn run() -> Run {

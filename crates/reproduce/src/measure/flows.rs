@@ -1,0 +1,147 @@
+//! What is asked of the flows of a run.
+
+use firstflight_runner::Run;
+use firstflight_scenario::measure::ratio;
+use firstflight_scenario::{FilesResult, FlowResult, Series};
+
+use super::{Query, mean};
+
+/// The chosen flows of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Flows<'a> {
+    pub(super) run: &'a Run,
+    pub(super) chosen: Option<&'a [usize]>,
+}
+
+impl<'a> Flows<'a> {
+    fn is_chosen(&self, index: usize) -> bool {
+        self.chosen.is_none_or(|chosen| chosen.contains(&index))
+    }
+
+    /// Their results.
+    pub(super) fn results(self) -> impl Iterator<Item = &'a FlowResult> {
+        let flows = self.run.result.flows.iter().enumerate();
+        flows.filter(move |(i, _)| self.is_chosen(*i)).map(|(_, flow)| flow)
+    }
+
+    /// Their samples over time.
+    pub(super) fn traces(self) -> impl Iterator<Item = &'a Series> {
+        let flows = self.run.flows.iter().enumerate();
+        flows.filter(move |(i, _)| self.is_chosen(*i)).map(|(_, trace)| trace)
+    }
+
+    /// A part of each result.
+    pub(super) fn each(self, part: impl Fn(&FlowResult) -> f64) -> impl Iterator<Item = f64> {
+        self.results().map(part)
+    }
+
+    /// The mean over the flows; `None` if it did not happen to one of them.
+    pub(super) fn mean(self, part: impl Fn(&FlowResult) -> Option<f64>) -> Option<f64> {
+        let values: Option<Vec<f64>> = self.results().map(part).collect();
+        mean(&values?)
+    }
+
+    /// Mbit/s of all of them together, over the run or the period.
+    pub(super) fn throughput(self, packet_bytes: u64, query: &Query<'_>) -> Option<f64> {
+        if query.from.is_none() && query.until.is_none() {
+            let bytes: u64 = self.results().map(|flow| flow.delivered_bytes).sum();
+            return Some(ratio(bytes as f64 * 8.0 / 1e6, self.run.result.duration_s));
+        }
+        let from = query.from.unwrap_or(0.0);
+        let until = query.until.unwrap_or(self.run.result.duration_s);
+        let packets: Option<f64> =
+            self.traces().map(|trace| Some(acked_by(trace, until)? - acked_by(trace, from)?)).sum();
+        Some(ratio(packets? * packet_bytes as f64 * 8.0 / 1e6, until - from))
+    }
+
+    /// Mbit/s while a file was sent, mean over the files.
+    pub(super) fn file_throughput(self) -> Option<f64> {
+        let files: Vec<FilesResult> = self.results().filter_map(|flow| flow.files).collect();
+        let count: u64 = files.iter().map(|files| files.count).sum();
+        let sum: f64 = files.iter().map(|it| it.count as f64 * it.mean_throughput_bps).sum();
+        (count > 0).then(|| sum / count as f64 / 1e6)
+    }
+
+    /// cwnd, packets: mean over the period, or at one moment.
+    pub(super) fn mean_cwnd(self, query: &Query<'_>) -> Option<f64> {
+        let per_flow = self.traces().map(|trace| {
+            if let (Some(from), Some(until)) = (query.from, query.until)
+                && from >= until
+            {
+                return value_at(trace, "cwnd_packets", from);
+            }
+            let times = trace.column("time_s")?;
+            let held = times.zip(trace.column("cwnd_packets")?);
+            let held = held.filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
+            mean(&held.filter_map(|(_, cwnd)| cwnd).collect::<Vec<f64>>())
+        });
+        mean(&per_flow.collect::<Option<Vec<f64>>>()?)
+    }
+
+    /// The largest sample of cwnd, packets.
+    pub(super) fn max_cwnd(self, query: &Query<'_>) -> Option<f64> {
+        let rows = self
+            .traces()
+            .filter_map(|trace| Some(trace.column("time_s")?.zip(trace.column("cwnd_packets")?)));
+        let held = rows.flatten().filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
+        held.filter_map(|(_, cwnd)| cwnd).reduce(f64::max)
+    }
+
+    /// The last moment at which the second before was below the level, of the first flow.
+    pub(super) fn slow_until(self, packet_bytes: u64, query: &Query<'_>) -> Option<f64> {
+        let trace = self.traces().next()?;
+        let level = query.level.unwrap_or(0.0);
+        let times: Vec<f64> = trace.column("time_s")?.flatten().collect();
+        let mut slow = times.into_iter().filter(|time| *time >= 1.0 && query.holds(*time));
+        let rate = |time: f64| {
+            let packets = acked_by(trace, time)? - acked_by(trace, time - 1.0)?;
+            Some(packets * packet_bytes as f64 * 8.0 / 1e6)
+        };
+        slow.rfind(|time| rate(*time).is_some_and(|rate| rate < level))
+    }
+
+    /// Packets delivered over packets sent, of files where the flows are sources of files.
+    pub(super) fn unique_over_sent(self) -> Option<f64> {
+        let packets = self.results().map(|flow| {
+            flow.files.map_or((flow.delivered_packets, flow.sent_packets), |files| {
+                (files.unique_packets, files.sent_packets)
+            })
+        });
+        let (unique, sent) = packets.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        (sent > 0).then(|| unique as f64 / sent as f64)
+    }
+
+    /// How often cwnd was below ssthresh anew, of the first flow.
+    pub(super) fn fast_phases(self, query: &Query<'_>) -> Option<f64> {
+        let trace = self.traces().next()?;
+        let (Some(times), Some(cwnd), Some(ssthresh)) = (
+            trace.column("time_s"),
+            trace.column("cwnd_packets"),
+            trace.column("ssthresh_packets"),
+        ) else {
+            return Some(0.0);
+        };
+        let mut phases = 0;
+        let mut was_fast = false;
+        for ((time, cwnd), ssthresh) in times.zip(cwnd).zip(ssthresh) {
+            if !time.is_some_and(|time| query.holds(time)) {
+                continue;
+            }
+            let is_fast = cwnd.unwrap_or(0.0) < ssthresh.unwrap_or(f64::INFINITY);
+            phases += u32::from(is_fast && !was_fast);
+            was_fast = is_fast;
+        }
+        Some(f64::from(phases))
+    }
+}
+
+fn acked_by(trace: &Series, time: f64) -> Option<f64> {
+    value_at(trace, "delivered_packets", time)
+}
+
+/// The last value of a column at or before a moment; 0 before the first sample.
+fn value_at(trace: &Series, column: &str, time: f64) -> Option<f64> {
+    let rows = trace.column("time_s")?.zip(trace.column(column)?);
+    let before = rows.take_while(|(at, _)| at.is_some_and(|at| at <= time));
+    Some(before.last().and_then(|(_, value)| value).unwrap_or(0.0))
+}
