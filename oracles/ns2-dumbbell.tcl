@@ -14,6 +14,8 @@
 #   ack      1 = an ACK per packet, 2 = delayed ACKs [1]
 #   access   access-link rate, Mbps, or a multiple of rate such as 2x [10x]
 #   adelay   one-way delay of each access link, ms [0]
+#   accesses, adelays  the same for each flow, comma-separated, in Mbps and ms; adelays come on
+#            top of what inc leaves of rtt for the bottleneck []
 #   inc      1 = rtt includes the access links, 0 = they come on top [1]
 #   iw       initial window, packets, after the SYN [2, stock ns-2]
 #   syn      1 = model the SYN exchange [1]
@@ -26,6 +28,7 @@
 #   minrto   smallest retransmission timeout, s; 0 = ns-2's own (0.2) [0]
 #   tick     TCP clock tick, s; 0 = ns-2's own (0.01) [0]
 #   maxburst ns-2 maxburst_ [0]
+#   lt       1 = limited transmit, ns-2 singledup_ [1, stock]
 #   impatient  NewReno newreno_changes1_: 1 = only the first partial ACK restarts the
 #            retransmission timer (stock ns-2.35), 0 = every one does, one hole an RTT [1]
 #   deflate  NewReno partial_window_deflation_ [1, stock]
@@ -42,8 +45,8 @@
 array set o {
     alg newreno rate 40 rtt 100 buf bdp flows 1 dur 20 ssthresh 32 pkt 1000 hdr in
     ack 1 access 10x adelay 0 inc 1 iw 2 syn 1 packets 0 at 0 spread 0 life 0 seed 1
-    minrto 0 tick 0 maxburst 0 impatient 1 deflate 1 gamma 1 alpha 1 beta 3 poll 0 ssexit 0
-    starts "" trace "" packets_trace "" mon 1 lean 1 sched Calendar
+    minrto 0 tick 0 maxburst 0 lt 1 impatient 1 deflate 1 gamma 1 alpha 1 beta 3 poll 0 ssexit 0
+    starts "" accesses "" adelays "" trace "" packets_trace "" mon 1 lean 1 sched Calendar
 }
 foreach a $argv {
     set i [string first = $a]
@@ -87,6 +90,7 @@ Agent/TCP set delay_growth_ [expr {$o(syn) ? true : false}]
 Agent/TCP set useHeaders_ [expr {$o(hdr) eq "add" ? true : false}]
 Agent/TCP set packetSize_ $o(pkt)
 Agent/TCP set maxburst_ $o(maxburst)
+Agent/TCP set singledup_ $o(lt)
 Agent/TCP/Newreno set newreno_changes1_ $o(impatient)
 Agent/TCP/Newreno set partial_window_deflation_ $o(deflate)
 if {$o(minrto) > 0} { Agent/TCP set minrto_ $o(minrto) }
@@ -119,17 +123,21 @@ Agent/TCP instproc done {} {
     incr finished
 }
 
-set given [expr {$o(starts) eq "" ? {} : [split $o(starts) ,]}]
-if {[llength $given] != 0 && [llength $given] != $o(flows)} {
-    puts stderr "starts has [llength $given] times for $o(flows) flows"
-    exit 2
+foreach k {starts accesses adelays} {
+    set given($k) [split $o($k) ,]
+    if {[llength $given($k)] != 0 && [llength $given($k)] != $o(flows)} {
+        puts stderr "$k has [llength $given($k)] values for $o(flows) flows"
+        exit 2
+    }
 }
 
 for {set i 0} {$i < $o(flows)} {incr i} {
     set s [$ns node]
     set h [$ns node]
+    set arate [expr {$o(accesses) eq "" ? $access : [lindex $given(accesses) $i]}]
+    set adelay [expr {$o(adelays) eq "" ? $o(adelay) : [lindex $given(adelays) $i]}]
     foreach {a b} [list $s $r1 $r2 $h] {
-        $ns duplex-link $a $b ${access}Mb $o(adelay)ms DropTail
+        $ns duplex-link $a $b ${arate}Mb ${adelay}ms DropTail
         $ns queue-limit $a $b 1000000
         $ns queue-limit $b $a 1000000
     }
@@ -141,8 +149,8 @@ for {set i 0} {$i < $o(flows)} {incr i} {
     if {$o(alg) eq "hoe"} { $tcp($i) set newreno_changes_ 1 }
     set app($i) [new Application/FTP]
     $app($i) attach-agent $tcp($i)
-    if {[llength $given] > 0} {
-        set start($i) [lindex $given $i]
+    if {[llength $given(starts)] > 0} {
+        set start($i) [lindex $given(starts) $i]
     } else {
         set start($i) [expr {$o(at) + ($o(spread) > 0 ? [$rng uniform 0 $o(spread)] : 0)}]
     }

@@ -15,6 +15,8 @@
 //   ack      DelAckCount: 1 = an ACK per packet [1]
 //   access   access-link rate, Mbps, or a multiple of rate such as 10x [10x]
 //   adelay   one-way delay of each access link, ms [0]
+//   accesses, adelays  the same for each flow, comma-separated, in Mbps and ms; adelays come on
+//            top of what inc leaves of rtt for the bottleneck []
 //   inc      1 = rtt includes the access links, 0 = they come on top [1]
 //   iw       initial window, packets [2]
 //   packets  packets per flow; 0 = greedy [0]
@@ -24,6 +26,7 @@
 //   life     seconds a flow lives; 0 = to the end [0]
 //   seed     random seed (used by spread) [1]
 //   sack     1 = SACK + PRR (ns-3's own defaults), 0 = no SACK, classic recovery [1]
+//   lt       1 = limited transmit (RFC 3042) [1]
 //   ts       1 = TCP timestamps (12 bytes more of header) [0]
 //   minrto   smallest retransmission timeout, s [0.2]
 //   hystart  CUBIC's HyStart, 0 or 1 [1]
@@ -63,7 +66,7 @@ std::map<std::string, std::string> o{
     {"spread", "0"},    {"life", "0"},  {"seed", "1"},   {"sack", "1"},     {"ts", "0"},
     {"minrto", "0.2"},  {"hystart", "1"}, {"ssexit", "0"}, {"trace", ""},   {"mon", "1"},
     {"ssthresh", "32"}, {"sndbuf", "8"},
-    {"starts", ""},     {"routing", "nix"}};
+    {"starts", ""},     {"accesses", ""}, {"adelays", ""}, {"lt", "1"},     {"routing", "nix"}};
 
 const std::map<std::string, std::string> kTypes{
     {"newreno", "TcpNewReno"},   {"reno", "TcpLinuxReno"},   {"vegas", "TcpVegas"},
@@ -77,6 +80,23 @@ double
 Num(const std::string& k)
 {
     return std::atof(o[k].c_str());
+}
+
+// The values of a key that has one for each flow; none if it is not given.
+std::vector<double>
+ForEachFlow(const std::string& k, int flows)
+{
+    std::vector<double> values;
+    std::stringstream given(o[k]);
+    for (std::string one; std::getline(given, one, ','); values.push_back(std::atof(one.c_str())))
+    {
+    }
+    if (!values.empty() && values.size() != size_t(flows))
+    {
+        std::fprintf(stderr, "%s: %zu values, %d flows\n", k.c_str(), values.size(), flows);
+        std::exit(2);
+    }
+    return values;
 }
 
 uint32_t g_seg = 1000;
@@ -290,6 +310,7 @@ main(int argc, char** argv)
         Config::SetDefault("ns3::TcpSocket::InitialSlowStartThreshold",
                            UintegerValue(uint32_t(Num("ssthresh") * g_seg)));
     }
+    Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(o["lt"] == "1"));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(o["ts"] == "1"));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(o["sack"] == "1"));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(Num("minrto"))));
@@ -328,17 +349,9 @@ main(int argc, char** argv)
     Ipv4AddressHelper net("10.0.0.0", "255.255.255.252");
     net.Assign(mid);
 
-    std::vector<double> starts;
-    std::stringstream given(o["starts"]);
-    for (std::string one; std::getline(given, one, ',');)
-    {
-        starts.push_back(std::atof(one.c_str()));
-    }
-    if (!starts.empty() && starts.size() != size_t(flows))
-    {
-        std::fprintf(stderr, "starts has %zu times for %d flows\n", starts.size(), flows);
-        return 2;
-    }
+    const std::vector<double> starts = ForEachFlow("starts", flows);
+    const std::vector<double> accesses = ForEachFlow("accesses", flows);
+    const std::vector<double> adelays = ForEachFlow("adelays", flows);
 
     auto start = CreateObject<UniformRandomVariable>();
     std::vector<Flow> f(flows);
@@ -347,10 +360,12 @@ main(int argc, char** argv)
     for (int i = 0; i < flows; i++)
     {
         net.NewNetwork();
-        auto l = Link(left.Get(i), routers.Get(0), access, adelay, 1000000);
+        const double ownRate = accesses.empty() ? access : accesses[i];
+        const double ownDelay = adelays.empty() ? adelay : adelays[i];
+        auto l = Link(left.Get(i), routers.Get(0), ownRate, ownDelay, 1000000);
         net.Assign(l);
         net.NewNetwork();
-        auto r = Link(routers.Get(1), right.Get(i), access, adelay, 1000000);
+        auto r = Link(routers.Get(1), right.Get(i), ownRate, ownDelay, 1000000);
         auto addr = net.Assign(r);
         senderQueue.push_back(QueueOf(l, 0));
 

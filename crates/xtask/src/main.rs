@@ -103,7 +103,8 @@ usage: cargo xtask TASK
   bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3
                                    on oracles/bench.toml if installed (three minutes)
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml
-         [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++)
+         [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++), or on N
+         [--random N [--seed N]]   points drawn at random
   lab [--minutes N] [--tries N]    write docs/lab.md: the emulated link, the running kernel beside
       [--again]                    the simulator on the paths of oracles/lab.toml, the papers' lab
                                    (root; twenty minutes; goes on with what was measured before)

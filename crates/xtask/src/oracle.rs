@@ -1,10 +1,11 @@
 //! The same scenarios in ns-2, ns-3 and firstflight, side by side.
 //!
-//! The programs and the points are in `oracles/`. Where firstflight and ns-2 differ, ns-2 runs
-//! again with other beginnings ([`range`]); a difference beyond what ns-2 then differs from itself
-//! needs a reason in `oracles/explained.toml`. What ns-2 and ns-3 say is kept below
-//! `target/oracle-cache`.
+//! The programs and the points are in `oracles/`; `--random` draws other points ([`random`]). Where
+//! firstflight and ns-2 differ, ns-2 runs again with other beginnings ([`range`]); a difference
+//! beyond what ns-2 then differs from itself needs a reason in `oracles/explained.toml`. What ns-2
+//! and ns-3 say is kept below `target/oracle-cache`.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -15,6 +16,7 @@ mod measured;
 mod ours;
 pub(crate) mod peers;
 pub(crate) mod point;
+mod random;
 mod range;
 mod table;
 
@@ -28,6 +30,9 @@ use table::Row;
 struct Options {
     /// Beginnings of the ids wanted; none is all.
     only: Vec<String>,
+    /// So many random points instead of those of the file, and where they begin.
+    random: Option<u64>,
+    seed: u64,
     json: bool,
     with_ns3: bool,
     jobs: usize,
@@ -36,7 +41,8 @@ struct Options {
 /// Runs the comparison; fails if a large difference is not explained.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options = options(args)?;
-    let points = point::load(&root.join("oracles/points.toml"), &options.only)?;
+    let random = options.random.map(|count| random::points(options.seed, count));
+    let points = point::load(&root.join("oracles/points.toml"), random, &options.only)?;
     let explained = table::explained(&root.join("oracles/explained.toml"))?;
     let cache = root.join("target/oracle-cache");
     let peers = Peers::new(root, &cache, options.with_ns3)?;
@@ -67,6 +73,9 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         println!("{}", table::json(&rows).map_err(|error| Stop::failed(&error.to_string()))?);
     } else {
         println!("{}", table::text(&rows));
+        if options.random.is_some() {
+            print!("{}", table::lines(&rows));
+        }
     }
     match rows.iter().filter(|row| row.fails()).count() {
         0 => Ok(()),
@@ -76,7 +85,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
 
 fn options(args: &[String]) -> Result<Options, Stop> {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut options = Options { only: Vec::new(), json: false, with_ns3: true, jobs };
+    let mut options =
+        Options { only: Vec::new(), random: None, seed: 1, json: false, with_ns3: true, jobs };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(Stop::usage(&format!("{arg} needs a value")));
@@ -84,19 +94,23 @@ fn options(args: &[String]) -> Result<Options, Stop> {
             "--only" => options.only.push(value()?.clone()),
             "--json" => options.json = true,
             "--no-ns3" => options.with_ns3 = false,
-            "--jobs" => {
-                let found = value()?;
-                let jobs = found.parse().ok().filter(|jobs| (1..=1024).contains(jobs));
-                let problem = format!("--jobs: found `{found}`, accepted: a number from 1 to 1024");
-                options.jobs = jobs.ok_or(Stop::usage(&problem))?;
-            }
+            "--random" => options.random = Some(number(arg, value()?, 1..=9999)?),
+            "--seed" => options.seed = number(arg, value()?, 0..=u64::MAX)?,
+            "--jobs" => options.jobs = number(arg, value()?, 1..=1024)? as usize,
             _ => {
-                let accepted = "accepted: --only ID, --json, --no-ns3, --jobs N";
+                let accepted =
+                    "accepted: --only ID, --random N, --seed N, --json, --no-ns3, --jobs N";
                 return Err(Stop::usage(&format!("unknown argument `{arg}`; {accepted}")));
             }
         }
     }
     Ok(options)
+}
+
+fn number(name: &str, found: &str, accepted: RangeInclusive<u64>) -> Result<u64, Stop> {
+    let (least, most) = (accepted.start(), accepted.end());
+    let problem = format!("{name}: found `{found}`, accepted: a number from {least} to {most}");
+    found.parse().ok().filter(|value| accepted.contains(value)).ok_or(Stop::usage(&problem))
 }
 
 #[cfg(test)]
@@ -112,7 +126,9 @@ mod tests {
         let options = read(&["--only", "over-", "--json", "--jobs", "3", "--no-ns3"]).unwrap();
         assert_eq!((options.only.len(), options.json, options.jobs), (1, true, 3));
         assert!(!options.with_ns3);
-        for wrong in [&["--only"][..], &["--jobs", "0"], &["--jsn"]] {
+        let options = read(&["--random", "20", "--seed", "7"]).unwrap();
+        assert_eq!((options.random, options.seed), (Some(20), 7));
+        for wrong in [&["--only"][..], &["--jobs", "0"], &["--jsn"], &["--random", "0"]] {
             assert_eq!(read(wrong).unwrap_err().code, 2, "{wrong:?}");
         }
     }

@@ -82,14 +82,23 @@ fn scenario(point: &Point) -> String {
         point.text("pkt")
     );
     let _ = writeln!(text, "iw = \"{}pkt\"\nssthresh = \"{ssthresh}\"", point.text("iw"));
+    let _ = writeln!(text, "limited_transmit = {}", point.text("lt") != "0");
     let _ = writeln!(text, "delayed_ack = {}\n\n[path]", point.text("ack"));
     let _ = writeln!(text, "rate = \"{}Mbps\"", point.text("rate"));
-    let _ = writeln!(text, "rtt = \"{}ms\"", point.number("rtt") - 4.0 * access_delay);
+    // To the nanosecond and the bit, which is as fine as a scenario's times and rates are.
+    let _ = writeln!(text, "rtt = \"{:.6}ms\"", point.number("rtt") - 4.0 * access_delay);
     let _ = writeln!(text, "buffer = \"{}pkt\"", point.buffer());
     let _ = writeln!(text, "access_delay = \"{access_delay}ms\"");
-    let _ = writeln!(text, "access_rate = \"{}Mbps\"", point.access());
-    for start in point.starts() {
+    let _ = writeln!(text, "access_rate = \"{:.6}Mbps\"", point.access());
+    let (delays, rates) = (point.list("adelays"), point.list("accesses"));
+    for (flow, start) in point.starts().into_iter().enumerate() {
         let _ = writeln!(text, "\n[[flow]]\nstart = \"{start}s\"");
+        if let Some(delay) = delays.get(flow) {
+            let _ = writeln!(text, "access_delay = \"{delay}ms\"");
+        }
+        if let Some(rate) = rates.get(flow) {
+            let _ = writeln!(text, "access_rate = \"{rate}Mbps\"");
+        }
     }
     text
 }

@@ -30,8 +30,14 @@ impl Point {
     pub(super) fn starts(&self) -> Vec<f64> {
         match self.text("starts") {
             "" => vec![0.0; self.number("flows") as usize],
-            list => list.split(',').map(|text| text.parse().unwrap_or(f64::NAN)).collect(),
+            _ => self.list("starts"),
         }
+    }
+
+    /// The values of one of [`LISTS`], none where the point does not have it.
+    pub(super) fn list(&self, key: &str) -> Vec<f64> {
+        let values = self.text(key).split(',').filter(|text| !text.is_empty());
+        values.map(|text| text.parse().unwrap_or(f64::NAN)).collect()
     }
 
     /// The same point with every flow starting so many seconds later and the run as much longer.
@@ -75,19 +81,16 @@ impl Point {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    defaults: String,
-    starts: BTreeMap<String, String>,
-    points: BTreeMap<String, String>,
-}
-
-/// Reads the points whose id begins with one of `only`, or all.
-pub(super) fn load(path: &Path, only: &[String]) -> Result<Vec<Point>, Stop> {
+/// Reads the points whose id begins with one of `only`, or all: those of the file, or `random`
+/// instead.
+pub(super) fn load(
+    path: &Path,
+    random: Option<BTreeMap<String, String>>,
+    only: &[String],
+) -> Result<Vec<Point>, Stop> {
     let wrong = |problem: String| Stop::usage(&format!("{}: {problem}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let points = parse(&text).map_err(wrong)?;
+    let points = parse(&text, random).map_err(wrong)?;
     for id in only {
         if !points.iter().any(|point| point.id.starts_with(id.as_str())) {
             let known: Vec<&str> = points.iter().map(|point| point.id.as_str()).collect();
@@ -100,31 +103,56 @@ pub(super) fn load(path: &Path, only: &[String]) -> Result<Vec<Point>, Stop> {
     Ok(points.into_iter().filter(chosen).collect())
 }
 
-fn parse(text: &str) -> Result<Vec<Point>, String> {
-    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-    let mut points = Vec::new();
-    for (id, said) in file.points {
-        let mut keys = pairs(&file.defaults, &id)?;
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    defaults: String,
+    starts: BTreeMap<String, String>,
+    points: BTreeMap<String, String>,
+}
+
+fn parse(text: &str, random: Option<BTreeMap<String, String>>) -> Result<Vec<Point>, String> {
+    let mut file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    let points = random.unwrap_or_else(|| std::mem::take(&mut file.points));
+    points.into_iter().map(|(id, said)| file.point(id, said)).collect()
+}
+
+impl File {
+    fn point(&self, id: String, said: String) -> Result<Point, String> {
+        let mut keys = pairs(&self.defaults, &id)?;
         let (alg, rest) = said.split_once(' ').unwrap_or((&said, ""));
         keys.insert("alg".to_owned(), alg.to_owned());
-        for (key, mut value) in pairs(rest, &id)? {
-            if key == "starts" {
-                let list = file.starts.get(&value);
-                value = list.ok_or(format!("{id}: no list `{value}` in [starts]"))?.clone();
-            } else if !keys.contains_key(&key) {
-                let known: Vec<&str> = keys.keys().map(String::as_str).collect();
+        for (key, value) in pairs(rest, &id)? {
+            if !keys.contains_key(&key) && !LISTS.contains(&key.as_str()) {
+                let known: Vec<&str> = keys.keys().map(String::as_str).chain(LISTS).collect();
                 return Err(format!("{id}: unknown key `{key}`; known: {}", known.join(" ")));
             }
+            let is_name = key == "starts" && value.starts_with(char::is_alphabetic);
+            let value = if is_name { self.starts(&id, &value)? } else { value };
             keys.insert(key, value);
         }
         let point = Point { id, said, keys };
-        let numbers = ["rate", "rtt", "flows", "dur", "ssthresh", "pkt", "ack", "adelay", "iw"];
+        let numbers =
+            ["rate", "rtt", "flows", "dur", "ssthresh", "pkt", "ack", "adelay", "iw", "lt"];
         if let Some(key) = numbers.iter().find(|key| !point.number(key).is_finite()) {
             return Err(format!("{}: `{key}={}` is no number", point.id, point.text(key)));
         }
-        points.push(point);
+        let flows = point.number("flows") as usize;
+        for key in LISTS.iter().filter(|key| !point.text(key).is_empty()) {
+            let values = point.list(key);
+            if values.len() != flows || values.iter().any(|value| !value.is_finite()) {
+                let found = point.text(key);
+                let id = &point.id;
+                return Err(format!("{id}: `{key}={found}` is not one number for each flow"));
+            }
+        }
+        Ok(point)
     }
-    Ok(points)
+
+    fn starts(&self, id: &str, name: &str) -> Result<String, String> {
+        let list = self.starts.get(name);
+        list.cloned().ok_or(format!("{id}: no list `{name}` in [starts]"))
+    }
 }
 
 /// `rate=40 rtt=100` as pairs.
@@ -135,6 +163,9 @@ pub(crate) fn pairs(text: &str, id: &str) -> Result<BTreeMap<String, String>, St
     };
     text.split_whitespace().map(pair).collect()
 }
+
+/// Keys that have a value for each flow, separated by commas.
+const LISTS: [&str; 3] = ["starts", "adelays", "accesses"];
 
 /// A point for tests.
 #[cfg(test)]
@@ -147,12 +178,12 @@ mod tests {
     use super::*;
 
     const HEAD: &str = "defaults = 'rate=40 rtt=100 buf=bdp flows=1 dur=20 ssthresh=32 pkt=1000 \
-        ack=1 access=10x adelay=0 iw=2'\n[starts]\ntwo = '0.5,1'\n[points]\n";
+        ack=1 access=10x adelay=0 iw=2 lt=1'\n[starts]\ntwo = '0.5,1'\n[points]\n";
 
     #[test]
     fn a_point_is_the_defaults_and_what_it_says() {
         let text = format!("{HEAD}a = 'sack rate=20 buf=0.25bdp flows=2 starts=two'\n");
-        let point = &parse(&text).unwrap()[0];
+        let point = &parse(&text, None).unwrap()[0];
         assert_eq!(
             (point.text("alg"), point.number("rate"), point.number("rtt")),
             ("sack", 20.0, 100.0)
@@ -165,7 +196,7 @@ mod tests {
     #[test]
     fn the_same_point_can_begin_later() {
         let text = format!("{HEAD}a = 'sack flows=2 starts=two'\nb = 'sack flows=2'\n");
-        let points = parse(&text).unwrap();
+        let points = parse(&text, None).unwrap();
         let later = points[0].begun_later(|_| 0.25, 0.25);
         assert_eq!((later.starts(), later.number("dur")), (vec![0.75, 1.25], 20.25));
         let apart = points[1].begun_later(|flow| flow as f64 * 1e-6, 0.0);
@@ -174,9 +205,24 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused() {
-        let problem = |line: &str| parse(&format!("{HEAD}{line}\n")).unwrap_err();
+        let problem = |line: &str| parse(&format!("{HEAD}{line}\n"), None).unwrap_err();
         assert!(problem("a = 'sack rat=2'").contains("unknown key `rat`"));
         assert!(problem("a = 'sack rate=fast'").contains("`rate=fast` is no number"));
         assert!(problem("a = 'sack starts=three'").contains("no list `three`"));
+        let one_short = problem("a = 'sack flows=2 adelays=3'");
+        assert!(one_short.contains("`adelays=3` is not one number for each flow"));
+    }
+
+    #[test]
+    fn random_points_stand_in_for_those_of_the_file() {
+        let said = "sack flows=2 starts=0.5,1 adelays=3,4.5".to_owned();
+        let random = BTreeMap::from([("random-1-000".to_owned(), said)]);
+        let points = parse(&format!("{HEAD}a = 'sack'\n"), Some(random)).unwrap();
+        assert_eq!((points.len(), points[0].id.as_str()), (1, "random-1-000"));
+        assert_eq!(
+            (points[0].starts(), points[0].list("adelays")),
+            (vec![0.5, 1.0], vec![3.0, 4.5])
+        );
+        assert!(points[0].list("accesses").is_empty());
     }
 }

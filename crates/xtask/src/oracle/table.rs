@@ -143,6 +143,12 @@ pub(super) fn text(rows: &[Row]) -> String {
     lines.join("\n")
 }
 
+/// The rows that break the comparison as lines of `oracles/points.toml`.
+pub(super) fn lines(rows: &[Row]) -> String {
+    let failing = rows.iter().filter(|row| row.fails());
+    failing.map(|row| format!("{} = \"{}\"\n", row.id, row.scenario)).collect()
+}
+
 fn losses(measured: &Measured) -> String {
     format!("{}/{}/{}", measured.drops, measured.retransmitted, measured.timeouts)
 }
