@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod detail;
+mod named;
 
 use std::fmt::Write as _;
 
@@ -16,7 +17,8 @@ use catalogue::{Catalogue, Policy};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A start-up, avoidance, alias, profile or path flag, or a control such as astart+newreno
+    /// A start-up, avoidance, alias, profile or path flag, a control such as astart+newreno, or a
+    /// system as one of the papers calls it
     name: Option<String>,
     /// Print one JSON document
     #[arg(long)]
@@ -29,6 +31,7 @@ const EXAMPLES: &str = "\
 Examples:
   firstflight list
   firstflight list astart
+  firstflight list 'HighSpeed TCP'
   firstflight list --json | jq -r '.startups[].name'";
 
 /// Runs the command.
@@ -53,6 +56,7 @@ fn overview(catalogue: &Catalogue) -> String {
         policies("Start-ups", &catalogue.startups),
         policies("Avoidances", &catalogue.avoidances),
         aliases(catalogue),
+        named(catalogue),
         kernels_own(catalogue),
         quinn(catalogue),
         profiles(catalogue),
@@ -104,6 +108,21 @@ fn aliases(catalogue: &Catalogue) -> Table {
     let mut table = Table::new("aliases", "Aliases", columns);
     for alias in &catalogue.aliases {
         table.push([alias.name.into(), alias.control.into(), alias.source.into()]);
+    }
+    table
+}
+
+/// What the papers call it, for their readers.
+fn named(catalogue: &Catalogue) -> Table {
+    let columns = ["name in a paper", "papers", "here"].map(Column::text);
+    let mut table = Table::new("named", "Names in the papers", columns);
+    for named in &catalogue.named {
+        let here = match (named.here, named.note) {
+            (Some(here), Some(note)) => format!("{here}: {note}"),
+            (Some(here), None) => here.to_owned(),
+            (None, note) => format!("no control: {}", note.unwrap_or_default()),
+        };
+        table.push([named.name.into(), named.papers.join(", ").into(), here.into()]);
     }
     table
 }

@@ -1,5 +1,6 @@
 //! Which transport carries the flows: the one place where the command line chooses among them.
 
+use firstflight_core::registry::needs_routers;
 use firstflight_kernel::catalogue::PAIRS;
 use firstflight_quic_sim::Quic;
 use firstflight_runner::{On as Over, Options, Report};
@@ -143,10 +144,15 @@ impl Transport {
     }
 }
 
-/// The transports that run a policy, by its name: eBPF has not all of them.
+/// The transports that run a policy, by its name: eBPF has not all of them, and only the simulator
+/// has routers that answer.
 pub(crate) fn transports_of(policy: &str) -> Vec<&'static str> {
     let in_kernel = PAIRS.iter().any(|pair| pair.startup == policy || pair.avoidance == policy);
-    let runs = |transport: &&str| *transport != "linux" || in_kernel;
+    let runs = |transport: &&str| match *transport {
+        "sim" => true,
+        "linux" => in_kernel,
+        _ => !needs_routers(policy),
+    };
     TRANSPORTS.iter().copied().filter(runs).collect()
 }
 

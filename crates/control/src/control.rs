@@ -3,7 +3,7 @@
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue, RATIO_ONE};
 use firstflight_core::registry::{
     ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, ALIASES, AVOIDANCES, Alias, AnyAvoidance, AnyStartup,
-    Listing, STARTUPS, alias,
+    Listing, STARTUPS, alias, needs_routers,
 };
 use firstflight_core::units::Span;
 
@@ -104,6 +104,17 @@ pub enum ControlProblem {
         /// What it takes.
         accepted: String,
     },
+    /// The policy needs routers that this transport's network has not.
+    #[error(
+        "control `{control}`: {policy} needs routers that answer it, and only those of `--on sim` \
+         do; accepted here: a control of other policies"
+    )]
+    NeedsRouters {
+        /// The control as written.
+        control: String,
+        /// The policy.
+        policy: &'static str,
+    },
 }
 
 impl Control {
@@ -150,6 +161,18 @@ impl Control {
             paced: startup_listing.paced || avoidance_listing.paced,
             given: first.knobs.iter().map(|(key, _)| key.clone()).collect(),
         })
+    }
+
+    /// The control, for a transport whose network has no routers that answer.
+    ///
+    /// # Errors
+    /// It needs some.
+    pub fn without_routers(self) -> Result<Self, ControlProblem> {
+        let policies = [self.startup_name, self.avoidance_name];
+        match policies.into_iter().find(|policy| needs_routers(policy)) {
+            Some(policy) => Err(ControlProblem::NeedsRouters { control: self.alias, policy }),
+            None => Ok(self),
+        }
     }
 
     /// Sets a knob of the start-up to what suits a profile, unless the user set it.
@@ -407,6 +430,17 @@ mod tests {
         let both = "astart(preset=paper)+westwood(lg=on,preset=paper)";
         assert_eq!(full("tcpw-a(preset=paper)"), both);
         assert_eq!(full("tcpw-a+newreno"), "astart+newreno");
+    }
+
+    #[test]
+    fn a_transport_without_routers_gets_no_control_that_needs_them() {
+        let without = |text: &str| Control::named(text).unwrap().without_routers();
+        for text in ["quick-start", "xcp", "tcp-ebn", "slow-start+xcp", "xcp+newreno"] {
+            let problem = without(text).unwrap_err().to_string();
+            assert!(problem.starts_with(&format!("control `{text}`: ")), "{problem}");
+            assert!(problem.contains("needs routers"), "{problem}");
+        }
+        assert_eq!(without("scalable-tcp").unwrap().full, "slow-start+scalable");
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub mod curve;
 pub mod double;
 pub mod estimate;
 pub mod event;
+pub mod feedback;
 pub mod hint;
 pub mod knob;
 pub mod linear;

@@ -4,6 +4,7 @@
 //! so an estimator is warm when its policy takes over.
 
 use crate::event::{Ack, Loss, Sent};
+use crate::feedback::{Feedback, Signals};
 use crate::hint::PathHint;
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
@@ -21,6 +22,14 @@ pub trait Observer {
 
     /// The window was cut, or the connection timed out; `view` still has the window before the cut.
     fn on_loss(&mut self, _loss: &Loss, _view: &View) {}
+
+    /// What this policy needs the routers of the path to tell it.
+    fn listens(&self) -> Signals {
+        Signals::NONE
+    }
+
+    /// The next ACK brings back what the routers told; called before anything else about it.
+    fn on_feedback(&mut self, _feedback: &Feedback, _view: &View) {}
 
     /// The rate this policy's estimator believes the path has for the connection, if it keeps one.
     /// A start-up's is put into [`View::eligible`] before a loss is answered, so that the avoidance

@@ -2,16 +2,19 @@
 //! file and one entry here; the command line, scenario files, `list` and the tests read this table.
 
 use crate::avoidance::{
-    Cubic, Fast, Hybla as HyblaAvoidance, NewReno, Vegas as VegasAvoidance, Westwood, WestwoodPlus,
+    Cubic, Fast, HighSpeed, Hybla as HyblaAvoidance, NewReno, Scalable, TcpEbn as TcpEbnAvoidance,
+    Vegas as VegasAvoidance, Westwood, WestwoodPlus, Xcp as XcpAvoidance,
 };
 use crate::event::{Ack, Loss, Sent};
+use crate::feedback::{Feedback, Signals};
 use crate::hint::PathHint;
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::policy::{Avoidance, Entry, Observer, Startup, Step};
 use crate::startup::{
-    AfStart, Astart, ByteCounting, Conservative, DecreasingByteCounting, FastStart, GallopVegas,
-    Hoe, HyStart, Hybla as HyblaStart, LargeInitialWindow, Limited, MStart, Paced, PacketPairStart,
-    QuickStart, SlowStart, SmoothStart, Spand, TwoPhase, Vegas as VegasStart,
+    AfStart, Astart, ByteCounting, Conservative, DecreasingByteCounting, ESpeed, FastStart,
+    GallopVegas, Hoe, HyStart, Hybla as HyblaStart, LargeInitialWindow, Limited, MStart, Paced,
+    PacketPairStart, QuickStart, SlowStart, SmoothStart, Spand, TcpEbn as TcpEbnStart, TwoPhase,
+    Vegas as VegasStart, Xcp as XcpStart,
 };
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
@@ -98,6 +101,14 @@ macro_rules! policies {
 
             fn on_loss(&mut self, loss: &Loss, view: &View) {
                 delegate!($any: $($variant)*; self, policy => policy.on_loss(loss, view))
+            }
+
+            fn listens(&self) -> Signals {
+                delegate!($any: $($variant)*; self, policy => policy.listens())
+            }
+
+            fn on_feedback(&mut self, feedback: &Feedback, view: &View) {
+                delegate!($any: $($variant)*; self, policy => policy.on_feedback(feedback, view))
             }
 
             #[inline]
@@ -248,6 +259,14 @@ startups! {
         "SPAND, USITS 1997; Zhang and others, 1999";
     QuickStart = "quick-start" + "newreno", true,
         "slow start from a rate that the path's routers granted", "RFC 4782";
+    ESpeed = "e-speed" + "newreno", false,
+        "one of two speeds of slow start, chosen by the measured BDP",
+        "Oyeyinka and others, 2011; M-Start paper, reference 13";
+    XcpStart = "xcp" + "xcp", false,
+        "a window that the path's routers raise packet by packet",
+        "Katabi and others, SIGCOMM 2002";
+    TcpEbnStart = "tcp-ebn" + "tcp-ebn", true,
+        "a jump to the window that the path's routers tell", "Dutta and Zhang, ICC 2002";
 }
 
 avoidances! {
@@ -268,6 +287,15 @@ avoidances! {
     WestwoodPlus = "westwood-plus", false,
         "one segment more per RTT, after a loss the rate of the last RTTs",
         "Grieco and Mascolo, 2004; Linux tcp_westwood.c";
+    Scalable = "scalable", false,
+        "a hundredth of a segment more per segment acknowledged, an eighth less at a loss",
+        "Kelly, Scalable TCP, 2003";
+    HighSpeed = "highspeed", false,
+        "the larger the window, the more a RTT adds and the less a loss takes", "RFC 3649";
+    XcpAvoidance = "xcp", false,
+        "the changes that the path's routers give", "Katabi and others, SIGCOMM 2002";
+    TcpEbnAvoidance = "tcp-ebn", true,
+        "the window that the path's routers tell", "Dutta and Zhang, ICC 2002";
 }
 
 /// Every alias.
@@ -308,6 +336,21 @@ pub const ALIASES: &[Alias] = &[
         source: "Linux tcp_westwood.c",
     },
     Alias { name: "dbc", control: "dbc+newreno", source: "Short-transfers paper, section 4.3" },
+    Alias {
+        name: "scalable-tcp",
+        control: "slow-start+scalable",
+        source: "Kelly, 2003; Agile Probing paper, reference 15",
+    },
+    Alias {
+        name: "highspeed-tcp",
+        control: "slow-start+highspeed",
+        source: "RFC 3649; Agile Probing paper, reference 10",
+    },
+    Alias {
+        name: "fast-tcp",
+        control: "slow-start+fast",
+        source: "Wei and others, 2006; Agile Probing and M-Start papers",
+    },
 ];
 
 /// Aliases that name a loss recovery with the policies, as a profile calls it: `tahoe`, `reno` and
@@ -323,6 +366,15 @@ pub const ALIAS_RECOVERY: &[(&str, &str)] = &[
 
 /// Aliases that name how many duplicate ACKs mean a loss, where it is not three.
 pub const ALIAS_DUPLICATE_ACKS: &[(&str, u32)] = &[("hoe-early", 2)];
+
+/// Whether the policy of that name, on either axis, needs the routers of the path to answer it or
+/// to tell it something. Only a transport whose network has such routers can run it.
+pub fn needs_routers(policy: &str) -> bool {
+    let startup = AnyStartup::by_name(policy);
+    let avoidance = AnyAvoidance::by_name(policy);
+    startup.is_some_and(|startup| startup.asks().is_some() || startup.listens().any())
+        || avoidance.is_some_and(|avoidance| avoidance.listens().any())
+}
 
 /// The avoidance a start-up runs with when a control names none.
 pub fn partner(startup: &str) -> Option<&'static str> {

@@ -2,6 +2,7 @@
 //! the limit on growth of a sender that does not use its window, undo, and who decides when.
 
 use crate::event::{Ack, Loss, LossKind, Sent};
+use crate::feedback::{Feedback, Signals};
 use crate::hint::PathHint;
 use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
 use crate::units::{Bytes, Instant, Rate, Span};
@@ -20,7 +21,7 @@ pub struct Config {
     pub max_cwnd: Bytes,
     /// Limit growth to twice the largest flight since the last cut in start-up, and to one segment
     /// more than it in avoidance (draft-ietf-ccwg-ratelimited-increase). Off, only an ACK marked
-    /// application-limited stops growth, as in ns-2.
+    /// application-limited stops growth, as in ns-2. Off for a control that listens to routers.
     pub limit_growth_to_flight: bool,
 }
 
@@ -71,6 +72,8 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     pub fn new(mut startup: S, avoidance: A, mut config: Config) -> Self {
         config.mss = config.mss.max(Bytes(1));
         config.max_cwnd = config.max_cwnd.max(config.mss);
+        // What routers grant, the path carries, whatever is in flight.
+        config.limit_growth_to_flight &= !(startup.listens() | avoidance.listens()).any();
         let mss = config.mss;
         let default = Window { cwnd: config.initial_window, ssthresh: config.initial_ssthresh };
         let first = startup.open(default, mss);
@@ -110,6 +113,19 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     /// The rate the start-up wants of the path's routers, if it asks for one.
     pub fn asks(&self) -> Option<Rate> {
         self.startup.asks()
+    }
+
+    /// What the control needs the routers of the path to tell it.
+    pub fn listens(&self) -> Signals {
+        self.startup.listens() | self.avoidance.listens()
+    }
+
+    /// The ACK to be reported next brings back what the routers told.
+    #[cold]
+    pub fn on_feedback(&mut self, now: Instant, feedback: &Feedback) {
+        self.view.now = now;
+        self.startup.on_feedback(feedback, &self.view);
+        self.avoidance.on_feedback(feedback, &self.view);
     }
 
     /// Something is known of the path. Before the first data only, later it has no effect; after

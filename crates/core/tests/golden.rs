@@ -8,10 +8,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::feedback::Feedback;
 use firstflight_core::knob::{Amount, KnobValue};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup, STARTUPS, partner};
 use firstflight_core::sender::{Config, Sender};
-use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::Phase;
 
 const MSS: u64 = 1_000;
@@ -27,7 +28,8 @@ const RTO: u64 = 1_000_000_000;
 
 /// One flow over one drop-tail bottleneck. Every packet is acknowledged by itself; a packet is lost
 /// once three sent after it have been; what is lost is sent again at once. A pacing rate counts for
-/// nothing.
+/// nothing. Routers tell those who listen that the path's rate is theirs, and give them 0.4 of what
+/// is free once per window.
 struct Path {
     sender: Sender<AnyStartup, AnyAvoidance>,
     now: u64,
@@ -125,6 +127,7 @@ impl Path {
         self.in_flight -= u64::from(fresh);
         self.timer = at + RTO;
         let acked = (self.una() - una) * MSS;
+        self.tell();
         self.sender.on_ack(&Ack {
             now: Instant(at),
             acked: Bytes(acked),
@@ -138,6 +141,19 @@ impl Path {
             self.sender.on_recovered(None);
         }
         self.detect(packet);
+    }
+
+    fn tell(&mut self) {
+        let (now, listens) = (Instant(self.now), self.sender.listens());
+        let rate = (MSS * 8 * 1_000_000_000 / SERVICE) as i64;
+        let window = (self.sender.cwnd().0 / MSS) as i64;
+        if listens.change {
+            let free = rate - window * (MSS * 8 * 1_000_000_000 / PROPAGATION) as i64;
+            self.sender.on_feedback(now, &Feedback::Change(free * 4 / 10 / window));
+        }
+        if listens.share {
+            self.sender.on_feedback(now, &Feedback::Share(Rate(rate as u64 / 8)));
+        }
     }
 
     fn detect(&mut self, acked: u64) {
@@ -263,6 +279,8 @@ fn presets_and_westwood_keep_to_their_traces() {
     compare("tcpw-a", &trace("astart", None, Some("westwood(lg=on)")));
     compare("fast", &trace("slow-start", None, Some("fast")));
     compare("westwood-plus", &trace("slow-start", None, Some("westwood-plus")));
+    compare("scalable", &trace("slow-start", None, Some("scalable")));
+    compare("highspeed", &trace("slow-start", None, Some("highspeed")));
 }
 
 /// Start-ups that find their own end, without an ssthresh to stop them before.

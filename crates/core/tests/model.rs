@@ -3,10 +3,11 @@
 //! again.
 
 use firstflight_core::event::{Ack, Loss, LossKind, RateSample, Sent};
+use firstflight_core::feedback::Feedback;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::sender::{Config, Sender};
-use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use proptest::prelude::*;
 
 /// What a transport may report. Numbers are small unless the event says otherwise.
@@ -46,6 +47,11 @@ enum Event {
         cwnd: Option<u32>,
     },
     Spurious,
+    /// What routers told; the policies that do not listen must not mind.
+    Told {
+        change: i64,
+        share: u64,
+    },
     Mss {
         mss: u16,
     },
@@ -78,6 +84,9 @@ fn event() -> impl Strategy<Value = Event> {
         1 => any::<bool>().prop_map(|again| Event::Timeout { again }),
         2 => prop::option::of(any::<u32>()).prop_map(|cwnd| Event::Recovered { cwnd }),
         1 => Just(Event::Spurious),
+        3 => (-100_000_000i64..100_000_000, 0u64..100_000_000)
+            .prop_map(|(change, share)| Event::Told { change, share }),
+        1 => (any::<i64>(), any_size()).prop_map(|(change, share)| Event::Told { change, share }),
         1 => any::<u16>().prop_map(|mss| Event::Mss { mss }),
         8 => (0u64..100_000_000).prop_map(|nanos| Event::Later { nanos }),
         1 => any::<u64>().prop_map(|nanos| Event::Later { nanos }),
@@ -201,6 +210,12 @@ impl Model {
                 self.sender.on_recovered(cwnd.map(|cwnd| Bytes(u64::from(cwnd))));
             }
             Event::Spurious => self.sender.on_spurious_loss(),
+            Event::Told { change, share } => {
+                let now = Instant(self.now);
+                self.sender.on_feedback(now, &Feedback::Change(change));
+                self.sender.on_feedback(now, &Feedback::Share(Rate(share)));
+                assert_eq!(self.sender.cwnd(), before, "the window moves with the ACK only");
+            }
             Event::Mss { mss } => {
                 self.sender.set_mss(Bytes(u64::from(mss)));
                 self.config.mss = Bytes(u64::from(mss).max(1));

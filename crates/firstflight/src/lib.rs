@@ -48,7 +48,8 @@
 
 pub use firstflight_control::{Control, ControlProblem};
 pub use firstflight_core::{
-    avoidance, estimate, event, hint, knob, policy, registry, sender, startup, units, view,
+    avoidance, estimate, event, feedback, hint, knob, policy, registry, sender, startup, units,
+    view,
 };
 
 /// The controls for quinn 0.11: factories by name or by type, and windows for flow control.

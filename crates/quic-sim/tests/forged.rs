@@ -19,7 +19,7 @@ mod scene;
 #[path = "forged/watch.rs"]
 mod watch;
 
-use firstflight_core::registry::STARTUPS;
+use firstflight_core::registry::{STARTUPS, needs_routers};
 use firstflight_quic::OWN;
 use quinn_proto::{ConnectionError, TransportErrorCode};
 
@@ -31,9 +31,10 @@ fn path() -> Path {
     Path { rate_mbps: 20, one_way_ms: 20, buffer: 50, mtu: 1_500, changes: Vec::new() }
 }
 
-/// Every start-up with its usual avoidance, and quinn's own controllers.
+/// Every start-up that needs no routers with its usual avoidance, and quinn's own controllers.
 fn controls() -> impl Iterator<Item = &'static str> {
-    STARTUPS.iter().map(|listing| listing.name).chain(OWN.iter().map(|own| own.name))
+    let ours = STARTUPS.iter().map(|listing| listing.name).filter(|name| !needs_routers(name));
+    ours.chain(OWN.iter().map(|own| own.name))
 }
 
 /// What holds whatever is said.

@@ -31,7 +31,8 @@ pub struct Factory<S = AnyStartup, A = AnyAvoidance> {
 /// `astart`, `hoe+newreno` or `slow-start(iw=32pkt)+cubic`. `firstflight list` has all names.
 ///
 /// # Errors
-/// A name or a knob that does not exist, with the nearest one, or a value out of range.
+/// A name or a knob that does not exist, with the nearest one, a value out of range, or a control
+/// that needs the routers of the path.
 ///
 /// ```
 /// assert!(!firstflight_quic::control("astart")?.paced());
@@ -40,7 +41,7 @@ pub struct Factory<S = AnyStartup, A = AnyAvoidance> {
 /// # Ok::<(), firstflight_quic::ControlProblem>(())
 /// ```
 pub fn control(name: &str) -> Result<Factory, ControlProblem> {
-    Control::named(name).map(Factory::from)
+    Control::named(name)?.without_routers().map(Factory::from)
 }
 
 impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {

@@ -27,7 +27,9 @@ impl Flow<'_> {
         if let Some(shared) = fabric.memory.newest(id) {
             self.tcp.on_hint(now, &PathHint::Shared(shared.told(now)));
         }
-        self.path.asked_bps = self.tcp.asks_bps();
+        if let Some(dialogue) = &mut self.path.dialogue {
+            dialogue.renew(self.tcp.asks_bps());
+        }
         true
     }
 

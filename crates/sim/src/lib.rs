@@ -4,6 +4,7 @@
 //! core's; this crate holds no algorithm, only endpoints, links and time.
 
 mod connection;
+mod dialogue;
 mod endpoint;
 mod files;
 mod foreign;
@@ -13,11 +14,11 @@ mod network;
 mod outcome;
 mod path;
 mod queue;
-mod quick_start;
 mod random;
 mod receiver;
 mod ring;
 mod route;
+mod router;
 mod rto;
 mod run;
 mod sack_blocks;

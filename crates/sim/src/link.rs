@@ -4,13 +4,14 @@
 //! for departures: it keeps the departure times of what it holds and forgets those that have
 //! passed.
 
+use firstflight_core::feedback::Signals;
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
 
 use crate::network::{Buffer, LinkSpec};
-use crate::quick_start::Router;
 use crate::ring::Ring;
+use crate::router::{Arrival, Header, Router};
 
 /// A link while the simulation runs.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(crate) struct Link {
     idle_ns: u64,
     serial: Serialisation,
     end_of_run: u64,
-    /// Boxed because few links lose packets on purpose, and few routers are asked for rates.
+    /// Boxed because few links lose packets on purpose, and few routers are asked for anything.
     losses: Option<Box<Losses>>,
     router: Option<Box<Router>>,
     totals: Totals,
@@ -127,9 +128,24 @@ impl Link {
         }
     }
 
-    /// From now on the link remembers what it carries, to answer requests for rates.
-    pub(crate) fn watch_load(&mut self) {
-        self.router.get_or_insert_with(|| Box::new(Router::new(self.rate)));
+    /// From now on the router at its entry serves a flow that asks for rates, or listens.
+    pub(crate) fn serve(&mut self, asks: bool, listens: Signals) {
+        let router = self.router.get_or_insert_with(|| Box::new(Router::new(self.rate)));
+        router.serve(asks, listens);
+    }
+
+    /// A packet with a header is about to arrive: the router writes into it.
+    pub(crate) fn mark(
+        &mut self,
+        at: Instant,
+        bytes: u64,
+        (flow, listens): (u16, Signals),
+        header: &mut Header,
+    ) {
+        let packet = Arrival { at, idle_at: self.free_at, bytes };
+        if let Some(router) = &mut self.router {
+            router.mark(packet, flow, listens, header);
+        }
     }
 
     /// A request for a rate in bits per second passes: what is left of it.
@@ -150,6 +166,9 @@ impl Link {
         let start = self.free_at.max(at.0);
         let departure = start + self.serial.time(bytes, self.rate);
         self.idle_ns += start - self.free_at;
+        if let Some(router) = &mut self.router {
+            router.carry(Arrival { at, idle_at: self.free_at, bytes });
+        }
         self.free_at = departure;
         self.held.push_back(pack(departure, bytes));
         self.held_bytes += bytes;
@@ -157,9 +176,6 @@ impl Link {
         self.totals.bytes += bytes;
         self.totals.peak_packets = self.totals.peak_packets.max(self.packets_held());
         self.totals.held_ns += u128::from(departure.min(self.end_of_run) - at.0);
-        if let Some(router) = &mut self.router {
-            router.carry(at, bytes);
-        }
         if let Some(losses) = &mut self.losses
             && losses.take(self.totals.packets)
         {

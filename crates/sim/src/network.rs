@@ -1,5 +1,7 @@
 //! What is simulated, in base units: links, flows over them, constant-rate cross traffic.
 
+use firstflight_core::feedback::Signals;
+use firstflight_core::policy::{Observer as _, Startup as _};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Instant, Span};
 
@@ -90,6 +92,18 @@ pub struct FlowSpec {
     pub files: Option<FilesSpec>,
     /// BDP of its path, in bytes, for the times at which the window reached parts of it.
     pub bdp_bytes: u64,
+}
+
+impl FlowSpec {
+    /// It asks the routers of its path for a rate.
+    pub(crate) fn asks(&self) -> bool {
+        self.startup.asks().is_some()
+    }
+
+    /// What it needs them to tell it.
+    pub(crate) fn listens(&self) -> Signals {
+        self.startup.listens() | self.avoidance.listens()
+    }
 }
 
 /// Files one after the other over the same route: the first when the flow starts, every other one a

@@ -1,9 +1,10 @@
 //! The way of a flow's packets through what it shares with others, link by link, and of its ACKs
 //! back.
 
-use firstflight_core::policy::Startup as _;
+use firstflight_core::feedback::Feedback;
 use firstflight_core::units::{Instant, Rate, Span};
 
+use crate::dialogue::{Dialogue, Passing};
 use crate::link::{Link, Tie};
 use crate::memory::Memory;
 use crate::network::Network;
@@ -12,6 +13,7 @@ use crate::queue::{Event, Kind, Queue};
 use crate::random::stream;
 use crate::receiver::AckOut;
 use crate::route::{Hop, Route};
+use crate::router::Header;
 use crate::tcp::{PART, Wire};
 use crate::timer::{Timer, timer};
 use crate::watch::Watch;
@@ -20,8 +22,8 @@ pub(crate) struct FlowPath {
     pub(crate) id: u16,
     pub(crate) route: Route,
     pub(crate) watch: Watch,
-    /// What is left of the rate the connection's SYN asks the routers for; 0 if it does not ask.
-    pub(crate) asked_bps: u64,
+    /// Boxed because few flows talk to the routers.
+    pub(crate) dialogue: Option<Box<Dialogue>>,
 }
 
 /// What flows share.
@@ -41,18 +43,27 @@ impl FlowPath {
     #[inline(always)]
     fn arrive(&mut self, fabric: &mut Fabric, hop: usize, seq: u32, at: Instant) {
         let Hop { link, tie, .. } = self.route.hops[hop];
-        if self.route.is_syn(seq) && self.asked_bps > 0 {
-            self.asked_bps = fabric.links[link].approve(at, self.asked_bps);
+        if let Some(dialogue) = &mut self.dialogue {
+            let packet = Passing { seq, at, flow: self.id, hop };
+            dialogue.pass(&mut fabric.links[link], &self.route, packet);
         }
         let bytes = self.route.bytes(seq);
         let Some(far_end) = fabric.arrive(link, at, bytes, tie) else {
-            self.watch.on_drop(at);
+            self.lost(hop, at);
             return;
         };
         if hop + 1 == self.route.hops.len() {
             self.deliver(fabric, seq, far_end);
         } else {
             self.go_on(fabric, hop + 1, seq, far_end);
+        }
+    }
+
+    #[inline]
+    fn lost(&mut self, hop: usize, at: Instant) {
+        self.watch.on_drop(at);
+        if let Some(dialogue) = &mut self.dialogue {
+            dialogue.lose(hop);
         }
     }
 
@@ -104,8 +115,14 @@ impl FlowPath {
     fn deliver_any(&mut self, fabric: &mut Fabric, seq: u32, at: Instant) {
         let held_before = self.route.receiver.deadline();
         let (overdue, own) = self.route.receiver.receive(seq, at);
-        for ack in [overdue, own].into_iter().flatten() {
-            self.send_ack(fabric, ack);
+        if let Some(ack) = overdue {
+            self.send_any_ack(fabric, ack);
+        }
+        if let Some(dialogue) = &mut self.dialogue {
+            dialogue.receive();
+        }
+        if let Some(ack) = own {
+            self.send_any_ack(fabric, ack);
         }
         let held = self.route.receiver.deadline();
         if held != held_before
@@ -113,6 +130,15 @@ impl FlowPath {
         {
             fabric.queue.push_stray(timer(due, self.id as usize, Timer::DelayedAck));
         }
+    }
+
+    /// An ACK that may bring back what routers told.
+    #[inline]
+    pub(crate) fn send_any_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
+        if let Some(dialogue) = &mut self.dialogue {
+            dialogue.answer();
+        }
+        self.send_ack(fabric, ack);
     }
 
     #[inline(always)]
@@ -144,8 +170,8 @@ impl Fabric {
             .zip(&network.links)
             .map(|(id, spec)| Link::new(spec, stream(network.seed, id), end))
             .collect();
-        for flow in network.flows.iter().filter(|flow| flow.startup.asks().is_some()) {
-            flow.path.iter().for_each(|link| links[*link].watch_load());
+        for flow in network.flows.iter().filter(|flow| flow.asks() || flow.listens().any()) {
+            flow.path.iter().for_each(|link| links[*link].serve(flow.asks(), flow.listens()));
         }
         Self {
             queues_over_time: vec![Vec::new(); links.len()],
@@ -209,8 +235,20 @@ impl Wire for FlowWire<'_> {
         }
     }
 
+    fn say(&mut self, rtt: Span, spacing: Span) {
+        if let Some(dialogue) = &mut self.path.dialogue {
+            dialogue.say(Header::new(rtt, spacing));
+        }
+    }
+
+    fn hear(&mut self) -> [Option<Feedback>; 2] {
+        let path = &mut *self.path;
+        path.dialogue.as_mut().map_or([None; 2], |dialogue| dialogue.hear(&path.route))
+    }
+
     fn granted(&mut self) -> Option<Rate> {
-        let granted = std::mem::take(&mut self.path.asked_bps);
+        let dialogue = self.path.dialogue.as_mut()?;
+        let granted = std::mem::take(&mut dialogue.asked_bps);
         let bps = self.path.route.payload_bps(granted);
         (granted > 0).then(|| Rate::from_bits_per_second(bps))
     }

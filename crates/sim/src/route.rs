@@ -120,7 +120,8 @@ impl Route {
 
     /// Bits per second of payload in so many on a link.
     pub(crate) fn payload_bps(&self, link_bps: u64) -> u64 {
-        link_bps / self.packet_bytes.max(1) * self.payload_bytes
+        let bps = u128::from(link_bps) * u128::from(self.payload_bytes);
+        u64::try_from(bps / u128::from(self.packet_bytes.max(1))).unwrap_or(u64::MAX)
     }
 
     /// Size of a packet on a link, in bytes, by its sequence number as it travels.
@@ -157,6 +158,8 @@ pub(crate) fn lay_out(network: &Network, shortcuts: bool) -> (Vec<Route>, Queue)
         .flows
         .iter()
         .map(|spec| {
+            // What routers tell is added up where a packet arrives.
+            let shortcuts = shortcuts && !spec.listens().any();
             let (access, egress) = (Access::new(spec), Access::new(spec));
             let return_delay = return_delay(spec);
             let packet_bytes = spec.payload_bytes + spec.header_bytes;

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use firstflight_core::units::Instant;
 
+use crate::dialogue::Dialogue;
 use crate::files::FileSource;
 use crate::foreign::{Ends, ForeignFlow};
 use crate::network::{FlowSpec, Network};
@@ -109,7 +110,7 @@ impl<'a> Engine<'a> {
             path: FlowPath {
                 id: id as u16,
                 route,
-                asked_bps: 0,
+                dialogue: Dialogue::of(spec.asks(), spec.listens(), spec.path.len()),
                 watch: Watch::new(spec.bdp_bytes, network.sample_every),
             },
             timer_at: u64::MAX,
@@ -226,7 +227,7 @@ impl Flow<'_> {
             }
             payload if payload == Timer::DelayedAck as u64 => {
                 if let Some(ack) = wire.path.route.receiver.on_timer(now) {
-                    wire.path.send_ack(wire.fabric, ack);
+                    wire.path.send_any_ack(wire.fabric, ack);
                 }
                 return;
             }

@@ -47,9 +47,16 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         Recovery::Ns2Sack,
         Recovery::Ns2Vegas,
     ]);
-    // Bursts, pacing, jumps, estimates.
-    let startups =
-        prop::sample::select(vec!["slow-start", "paced", "afstart", "packet-pair", "astart"]);
+    // Bursts, pacing, jumps, estimates, what routers tell.
+    let startups = prop::sample::select(vec![
+        "slow-start",
+        "paced",
+        "afstart",
+        "packet-pair",
+        "astart",
+        "xcp",
+        "tcp-ebn",
+    ]);
     let one = (
         0..links,
         recoveries,

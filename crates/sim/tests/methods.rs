@@ -7,7 +7,7 @@ use common::{flow, link, network};
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::units::{Bytes, Span};
-use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Recovery, run};
+use firstflight_sim::{FlowOutcome, FlowSample, FlowSpec, LinkSpec, Network, Recovery, run};
 
 /// Start-up and avoidance, with the first ssthresh in packets; none is unlimited.
 fn with(startup: &str, avoidance: &str, ssthresh: Option<u64>) -> FlowSpec {
@@ -182,6 +182,46 @@ fn fast_settles_with_alpha_packets_in_the_queue() {
         assert!((590..=610).contains(&(flow.final_cwnd.0 / 1000)), "{:?}", flow.final_cwnd);
         assert!(peak < 250, "{startup}: {peak}");
     }
+}
+
+/// 4500 packets on a path of 5000, and one loss: Scalable TCP has its eighth back after 13.4 round
+/// trips, HighSpeed TCP its quarter after about 70 (a is 14 to 18), NewReno its half after 2250.
+#[test]
+fn scalable_and_highspeed_tcp_have_a_large_window_back_soon_after_a_loss() {
+    let rounds = |avoidance| {
+        let every = Some(Span::from_millis(10));
+        let link = LinkSpec { drop_nth: vec![30_000], ..link(400, 50, 5_000) };
+        let flow = with("slow-start", avoidance, Some(4_500));
+        let network = Network { sample_every: every, ..network(vec![link], vec![flow], 12_000) };
+        let flow = run(&network).flows.remove(0);
+        assert_eq!((flow.drops, flow.counts.cuts), (1, 1), "{avoidance}");
+        let falls = |pair: &[FlowSample]| pair[1].cwnd < pair[0].cwnd;
+        let cut = flow.series.windows(2).position(falls).unwrap();
+        let before = &flow.series[cut];
+        let back = flow.series[cut + 1..].iter().find(|sample| sample.cwnd >= before.cwnd);
+        back.map(|back| back.at.since(before.at).0 / 100_000_000)
+    };
+    let [scalable, highspeed, newreno] = ["scalable", "highspeed", "newreno"].map(rounds);
+    assert!(scalable.is_some_and(|rounds| (13..=17).contains(&rounds)), "{scalable:?}");
+    assert!(highspeed.is_some_and(|rounds| (60..=80).contains(&rounds)), "{highspeed:?}");
+    assert_eq!(newreno, None);
+}
+
+/// Slow start has 90 % of 500 packets after nine round trips and of 5000 after thirteen. e-speed
+/// goes with it for two of them, and quadruples from then on.
+#[test]
+fn e_speed_is_quick_on_a_large_path_and_slow_start_on_a_small_one() {
+    let full = |startup, rate, buffer| {
+        let mut spec = with(startup, "newreno", None);
+        spec.bdp_bytes = rate * 12_500;
+        let (flow, _) = one(spec, link(rate, 50, buffer), 3_000);
+        (flow.startup.time_to_bdp[2].unwrap().0 / 100_000_000, flow.drops)
+    };
+    assert_eq!((full("slow-start", 40, 500).0, full("e-speed", 40, 500)), (9, (6, 0)));
+    assert_eq!((full("slow-start", 400, 5_000).0, full("e-speed", 400, 5_000)), (13, (8, 0)));
+    // Its bursts want three quarters of a BDP of buffer.
+    assert!(full("e-speed", 40, 250).1 > 0);
+    assert_eq!(full("e-speed", 4, 50), full("slow-start", 4, 50));
 }
 
 /// Nothing may leave a sender with data to send and nothing to wake it, whatever is lost. Time is

@@ -8,6 +8,7 @@ use firstflight_runner::accepted;
 use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, nearest};
 use serde::Serialize;
 
+use super::named::{NAMED, PaperName};
 use crate::failure::Failure;
 use crate::lab;
 use crate::transport::{UNPACED, transports_of};
@@ -23,6 +24,8 @@ pub(crate) struct Catalogue {
     pub(crate) avoidances: Vec<Policy>,
     /// Short names of pairs.
     pub(crate) aliases: Vec<Alias>,
+    /// What the papers call all of these.
+    pub(crate) named: Vec<PaperName>,
     /// The kernel's own controls, which run on linux alone.
     pub(crate) kernels_own: Vec<KernelsOwn>,
     /// Controllers that come with quinn, over QUIC only.
@@ -160,6 +163,7 @@ impl Catalogue {
             startups: STARTUPS.iter().map(Policy::of).collect(),
             avoidances: AVOIDANCES.iter().map(Policy::of).collect(),
             aliases: ALIASES.iter().map(alias).collect(),
+            named: NAMED.to_vec(),
             kernels_own: lab::control::OWN.iter().map(own).collect(),
             quinn: OWN.iter().map(Quinn::of).collect(),
             profiles: [Named::Rfc, Named::Ns2, Named::Linux].map(Profile::of).into(),
@@ -174,6 +178,14 @@ impl Catalogue {
     /// Nothing does; the nearest name is in the message.
     pub(crate) fn narrow(&mut self, name: &str) -> Result<(), Failure> {
         let names = self.names();
+        let asked = name;
+        let name = self.named.iter().find(|named| named.is_meant_by(asked));
+        let name =
+            name.and_then(|named| named.here).filter(|_| !names.iter().any(|it| it == asked));
+        let name = name.unwrap_or(asked);
+        let bare = name.trim_start_matches('-');
+        let is_it = |here: &str| here.trim_start_matches('-') == bare;
+        self.named.retain(|named| named.here.is_some_and(is_it) || named.is_meant_by(asked));
         let mut startups = vec![name.to_owned()];
         let mut avoidances = vec![name.to_owned()];
         let spec = name.parse::<ControlSpec>().ok();
@@ -194,11 +206,11 @@ impl Catalogue {
         self.kernels_own.retain(|own| own.name == name);
         self.quinn.retain(|own| own.name == name);
         self.profiles.retain(|profile| profile.name == name);
-        let bare = name.trim_start_matches('-');
         self.path_flags.retain(|flag| flag.name.trim_start_matches('-') == bare);
         let half = name.contains('+') && (self.startups.is_empty() || self.avoidances.is_empty());
-        if half || self.names().is_empty() {
-            let hint = nearest(name, names.iter().map(String::as_str));
+        if half || self.names().is_empty() && self.named.is_empty() {
+            let papers = NAMED.iter().map(|named| named.name);
+            let hint = nearest(name, names.iter().map(String::as_str).chain(papers));
             let hint = hint.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
             let problem =
                 format!("list: nothing is named `{name}`{hint}; `firstflight list` has all names");

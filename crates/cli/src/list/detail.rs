@@ -16,6 +16,11 @@ pub(super) fn text(catalogue: &Catalogue) -> String {
     }
     parts.extend(catalogue.startups.iter().map(|startup| policy("start-up", startup)));
     parts.extend(catalogue.avoidances.iter().map(|avoidance| policy("avoidance", avoidance)));
+    for named in &catalogue.named {
+        let note = named.note.map_or(String::new(), |note| format!("\n  {note}"));
+        let papers = named.papers.join(", ");
+        parts.push(format!("in the papers {papers}: {}{note}\n", named.name));
+    }
     for own in &catalogue.kernels_own {
         let here = if own.here { "this kernel has it" } else { "this kernel has it not" };
         let (name, summary, source) = (own.name, own.summary, own.source);

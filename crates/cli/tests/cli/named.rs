@@ -4,78 +4,92 @@ use serde_json::Value;
 
 use crate::process::run;
 
-/// As the papers say, where they do, and what it is called here: a control, or a path flag.
-const NAMED: &[(&str, &str, &str)] = &[
-    ("slow start", "S0 S1 S2 S4", "slow-start"),
-    ("TCP Tahoe", "S1", "tahoe"),
-    ("TCP Reno", "S0 S1 S4", "reno"),
-    ("TCP NewReno", "S0 S2", "newreno"),
-    ("Tahoe, Reno, NewReno, SACK recovery", "S1", "--recovery"),
-    ("TCP Vegas", "S0 S2", "vegas"),
-    ("Hoe's ssthresh from packet pairs", "S0 S1", "hoe"),
-    ("TCP Westwood", "S0 S2", "tcpw"),
-    ("Westwood+ as Linux has it", "S2", "westwood-plus"),
-    ("Adaptive Start (Astart)", "S0", "astart"),
-    ("TCPW with Agile Probing and Load Gauge", "S2", "tcpw-a"),
-    ("large initial window", "S0", "liw"),
-    ("initial window of about 4 KB (RFC 3390)", "S0", "iw4k"),
-    ("initial window of 10 (RFC 6928)", "S4", "iw10"),
-    ("a larger initial window, any", "S0 S1", "--iw"),
-    ("Fast Start", "S0 S2", "fast-start"),
-    ("SPAND", "S0", "spand"),
-    ("Smooth-start", "S0 S4", "smooth-start"),
-    ("pacing", "S0 S2", "paced"),
-    ("standard TCP (STCP)", "S1", "stcp"),
-    ("Byte Counting", "S1", "bc"),
-    ("Decreasing Byte Counting", "S1", "dbc"),
-    ("delayed ACKs", "S1", "--delayed-ack"),
-    ("CUBIC", "S4", "cubic"),
-    ("M-Start", "S4", "mstart"),
-    ("AFStart", "S4", "afstart"),
-    ("TCP Fast Open", "S4", "--fast-open"),
-    ("Gallop-Vegas", "S4", "gallop-vegas"),
-    ("HyStart", "S4", "hystart"),
-    ("P-TCP, two-phase slow start", "S4", "two-phase"),
-    ("quick start for satellites", "S4", "packet-pair"),
-    ("Quick-Start (RFC 4782)", "S4", "quick-start"),
-    ("timer-driven slow start", "S4", "paced"),
-    ("ACK splitting", "S4", "--split-acks"),
-    ("a sender that counts ACKs, which splitting abuses", "S4", "ack-counting"),
-    ("Hoe with early retransmission", "S4", "hoe-early"),
-    ("conservative slow start", "S4", "conservative"),
-    ("Limited Slow Start (RFC 3742)", "S4", "limited"),
-    ("Hybla", "S4", "hybla"),
-];
+/// Controls that no paper names: what the papers' systems became, or are built from, or are held
+/// against.
+const OF_OTHERS: &[&str] =
+    &["limited", "hybla", "quick-start", "westwood-plus", "ack-counting", "two-phase", "westwood"];
+
+fn catalogue() -> Value {
+    serde_json::from_str(&run(&["list", "--json"]).stdout).expect("one JSON document")
+}
 
 fn names(document: &Value, table: &str) -> Vec<String> {
     let entries = document[table].as_array().expect("a list");
     entries.iter().map(|entry| entry["name"].as_str().expect("a name").to_owned()).collect()
 }
 
+/// The names of the papers, each with what it is called here; `None` if there is no control.
+fn named(document: &Value) -> Vec<(String, Option<String>)> {
+    let entries = document["named"].as_array().expect("a list");
+    let text = |entry: &Value, key: &str| entry[key].as_str().map(str::to_owned);
+    entries.iter().map(|entry| (text(entry, "name").unwrap(), text(entry, "here"))).collect()
+}
+
 #[test]
-fn list_shows_every_system_that_the_papers_name() {
-    let outcome = run(&["list", "--json"]);
-    let document: Value = serde_json::from_str(&outcome.stdout).expect("one JSON document");
+fn every_system_that_a_paper_names_is_listed_or_has_a_reason() {
+    let document = catalogue();
     let tables = ["startups", "avoidances", "aliases", "path_flags"];
     let listed: Vec<String> = tables.iter().flat_map(|table| names(&document, table)).collect();
-    let missing: Vec<_> =
-        NAMED.iter().filter(|(.., name)| !listed.iter().any(|known| known == name)).collect();
-    assert!(missing.is_empty(), "not listed: {missing:?}");
-    for (system, papers, _) in NAMED {
-        assert!(
-            papers.split(' ').all(|paper| ["S0", "S1", "S2", "S4"].contains(&paper)),
-            "{system}"
-        );
+    for (name, here) in named(&document) {
+        assert!(here.is_none_or(|here| listed.contains(&here)), "{name} is not what is listed");
+    }
+    for entry in document["named"].as_array().unwrap() {
+        let papers = entry["papers"].as_array().unwrap();
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/");
+        let is_paper = |paper: &Value| {
+            std::path::Path::new(root).join(paper.as_str().unwrap()).join("paper.toml").is_file()
+        };
+        assert!(!papers.is_empty() && papers.iter().all(is_paper), "{entry}");
+        assert!(entry["here"].is_string() || entry["note"].is_string(), "{entry}");
     }
 }
 
 #[test]
+fn every_control_is_one_that_a_paper_names_or_one_of_others() {
+    let document = catalogue();
+    let named: Vec<String> = named(&document).into_iter().filter_map(|(_, here)| here).collect();
+    // A paper's name for a pair is one for its avoidance, too.
+    let meant = document["aliases"].as_array().unwrap().iter();
+    let meant = meant.filter(|alias| named.iter().any(|name| alias["name"] == name.as_str()));
+    let meant: Vec<&str> = meant.map(|alias| alias["control"].as_str().unwrap()).collect();
+    for table in ["startups", "avoidances", "aliases"] {
+        for name in names(&document, table) {
+            let of_pair = meant.iter().any(|control| control.ends_with(&format!("+{name}")));
+            let known = named.contains(&name) || of_pair || OF_OTHERS.contains(&name.as_str());
+            assert!(known, "no paper names `{name}`");
+        }
+    }
+}
+
+#[test]
+fn a_reader_finds_a_system_by_the_name_in_the_paper() {
+    for (asked, found) in [
+        ("Scalable TCP", "slow-start+scalable"),
+        ("highspeed tcp", "RFC 3649"),
+        ("SPAND", "start-up spand"),
+        ("LIW", "start-up liw"),
+        ("SACK", "path flag --recovery"),
+        ("RED", "queues here are drop-tail"),
+    ] {
+        let outcome = run(&["list", asked]);
+        assert_eq!(outcome.code, 0, "{asked}: {}", outcome.stderr);
+        assert!(outcome.stdout.contains(found), "{asked}: {}", outcome.stdout);
+        assert!(outcome.stdout.contains("in the papers "), "{asked}: {}", outcome.stdout);
+    }
+    let nearly = run(&["list", "Scalable TPC"]);
+    assert_eq!(nearly.code, 2);
+    assert!(nearly.stderr.contains("did you mean `Scalable TCP`?"), "{}", nearly.stderr);
+}
+
+#[test]
 fn every_control_that_the_papers_name_carries_a_file() {
-    let controls = NAMED.iter().map(|(.., name)| *name).filter(|name| !name.starts_with("--"));
-    let mut controls: Vec<&str> = controls.collect();
+    let named = named(&catalogue()).into_iter().filter_map(|(_, here)| here);
+    let mut controls: Vec<String> = named.filter(|name| !name.starts_with("--")).collect();
+    controls.extend(OF_OTHERS.iter().filter(|name| **name != "westwood").map(ToString::to_string));
     controls.sort_unstable();
     controls.dedup();
     let words = ["compare", "--json", "--size", "200KB", "--rate", "10Mbps", "--duration", "60s"];
+    let controls: Vec<&str> = controls.iter().map(String::as_str).collect();
     let outcome = run(&[&words[..], &controls].concat());
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     let document: Value = serde_json::from_str(&outcome.stdout).expect("one JSON document");
@@ -85,5 +99,23 @@ fn every_control_that_the_papers_name_carries_a_file() {
         let flow = &run["flows"][0];
         assert_eq!(flow["delivered_bytes"], 200_000, "{}", run["alias"]);
         assert!(flow["completion_time_s"].is_number(), "{}", run["alias"]);
+    }
+}
+
+/// A control that needs routers is refused where there are none that answer, not left to wait.
+#[test]
+fn controls_that_need_routers_run_in_the_simulator_only() {
+    let document = catalogue();
+    for name in ["quick-start", "xcp", "tcp-ebn", "slow-start+xcp"] {
+        let first = name.split('+').next().unwrap();
+        let over_quic = run(&["compare", name, "--on", "quic", "--duration", "1s"]);
+        assert_eq!(over_quic.code, 2, "{name}: {}", over_quic.stdout);
+        assert!(over_quic.stderr.contains("needs routers that answer"), "{}", over_quic.stderr);
+        let startups = document["startups"].as_array().unwrap();
+        let Some(entry) = startups.iter().find(|entry| entry["name"] == first) else { continue };
+        let needs_none = first == "slow-start";
+        let runs_on: Vec<&str> =
+            entry["transports"].as_array().unwrap().iter().map(|on| on.as_str().unwrap()).collect();
+        assert_eq!(runs_on == ["sim"], !needs_none, "{name}: {runs_on:?}");
     }
 }

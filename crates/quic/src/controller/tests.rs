@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use firstflight_core::registry::{ALIASES, STARTUPS};
+use firstflight_core::registry::{ALIASES, STARTUPS, needs_routers};
 use proptest::prelude::*;
 use quinn_proto::congestion::Controller as _;
 
@@ -191,7 +191,8 @@ fn event() -> impl Strategy<Value = Event> {
 fn controls() -> Vec<String> {
     let policies = STARTUPS.iter().map(|listing| listing.name);
     let aliases = ALIASES.iter().map(|alias| alias.name);
-    policies.chain(aliases).map(str::to_owned).collect()
+    let all = policies.chain(aliases).map(str::to_owned);
+    all.filter(|name| !needs_routers(name)).collect()
 }
 
 proptest! {

@@ -11,12 +11,14 @@ mod ns2_vegas;
 mod parts;
 mod prr;
 mod sack;
+mod told;
+mod wire;
 
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
 use firstflight_core::hint::PathHint;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::{Config, Sender};
-use firstflight_core::units::{Bytes, Instant, Rate, Span};
+use firstflight_core::units::{Bytes, Instant, Span};
 
 use crate::endpoint::{Endpoint, Halve, Recovery};
 use crate::files::Next;
@@ -28,15 +30,7 @@ use ns2_sack::Ns2Sack;
 use ns2_vegas::Ns2Vegas;
 pub(crate) use parts::PART;
 use sack::Sack;
-
-/// Takes packets away from a sender.
-pub(crate) trait Wire {
-    /// Packet `seq` leaves now.
-    fn transmit(&mut self, seq: u32);
-
-    /// The rate of payload that the routers granted the connection's SYN, if it asked.
-    fn granted(&mut self) -> Option<Rate>;
-}
+pub(crate) use wire::Wire;
 
 /// What a sender counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,6 +77,8 @@ pub(crate) struct Tcp {
     /// Whether ACKs may be calm at all, and how many packets the next calm one may cover.
     shortcuts: bool,
     calm_packets: u32,
+    /// The control listens to the routers ([`told`]).
+    listens: bool,
     /// With pacing: when the next packet may leave.
     next_departure: Instant,
 }
@@ -115,6 +111,7 @@ impl Tcp {
             limit_growth_to_flight: endpoint.limit_growth_to_flight,
         };
         let first_data = u32::from(syn);
+        let listens = spec.listens().any();
         Self {
             core: Sender::new(spec.startup.clone(), spec.avoidance.clone(), config),
             repair: match endpoint.recovery {
@@ -139,8 +136,9 @@ impl Tcp {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            shortcuts,
+            shortcuts: shortcuts && !listens,
             calm_packets: 0,
+            listens,
             next_departure: Instant(0),
         }
     }
@@ -150,17 +148,6 @@ impl Tcp {
         let fresh = Self::with(spec, next.syn, self.shortcuts);
         let limit = next.packets.saturating_add(fresh.first_data);
         Self { limit, counts: self.counts, ..fresh }
-    }
-
-    /// Something is known of the path.
-    pub(crate) fn on_hint(&mut self, now: Instant, hint: &PathHint) {
-        self.core.on_hint(now, hint);
-    }
-
-    /// The rate to ask the routers for with the SYN, in bits per second on a link; 0 for none.
-    pub(crate) fn asks_bps(&self) -> u64 {
-        let asks = self.core.asks().filter(|_| self.first_data > 0);
-        asks.map_or(0, |rate| rate.0.saturating_mul(8))
     }
 
     /// Everything there was to send has been acknowledged.
@@ -195,6 +182,9 @@ impl Tcp {
     /// An ACK that may need anything.
     #[inline(never)]
     fn on_any_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
+        if self.listens {
+            self.hear(now, cause, wire);
+        }
         if self.una < self.first_data {
             self.on_handshake(now, next, wire);
         } else if cause & PART != 0 {
@@ -436,6 +426,9 @@ impl Tcp {
         }
         if idle || !self.rto.is_on() {
             self.rto.restart(now);
+        }
+        if self.listens {
+            self.say(wire);
         }
         wire.transmit(seq);
     }

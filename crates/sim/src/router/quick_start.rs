@@ -7,35 +7,32 @@
 
 use firstflight_core::units::Instant;
 
+use super::load::Load;
+
 /// One router of a path.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Router {
+pub(super) struct QuickStart {
     rate_bps: u64,
-    /// The current interval, counted from the beginning of the run.
-    interval: u64,
-    /// Bytes that arrived in the current interval and in those before it, by number modulo the
-    /// length.
-    bytes: [u64; INTERVALS],
+    load: Load,
     /// Granted in the current interval and in the one before, in bits per second.
     granted: [u64; 2],
 }
 
-impl Router {
-    pub(crate) fn new(rate_bps: u64) -> Self {
-        Self { rate_bps, interval: 0, bytes: [0; INTERVALS], granted: [0; 2] }
+impl QuickStart {
+    pub(super) fn new(rate_bps: u64) -> Self {
+        Self { rate_bps, load: Load::default(), granted: [0; 2] }
     }
 
     /// A packet arrives. Times never go backwards.
-    pub(crate) fn carry(&mut self, at: Instant, bytes: u64) {
+    pub(super) fn carry(&mut self, at: Instant, bytes: u64) {
         self.advance(at);
-        self.bytes[self.interval as usize % INTERVALS] += bytes;
+        self.load.add(bytes);
     }
 
     /// A request for `asked` bits per second arrives: what is granted, 0 if nothing.
-    pub(crate) fn approve(&mut self, at: Instant, asked: u64) -> u64 {
+    pub(super) fn approve(&mut self, at: Instant, asked: u64) -> u64 {
         self.advance(at);
-        let peak = self.bytes.iter().max().copied().unwrap_or(0);
-        let carried = peak.saturating_mul(8 * INTERVALS_PER_SECOND);
+        let carried = self.load.peak_bps();
         let used = carried.saturating_add(self.granted[0]).saturating_add(self.granted[1]);
         let most = self.rate_bps / 100 * SHARE_PERCENT;
         let granted = encodable(asked.min(most.saturating_sub(used)));
@@ -44,17 +41,11 @@ impl Router {
     }
 
     fn advance(&mut self, at: Instant) {
-        let interval = at.0 / INTERVAL_NS;
-        let passed = interval - self.interval;
-        for i in 1..=passed.min(INTERVALS as u64) {
-            self.bytes[(self.interval + i) as usize % INTERVALS] = 0;
-        }
-        match passed {
+        match self.load.advance(at) {
             0 => {}
             1 => self.granted = [0, self.granted[0]],
             _ => self.granted = [0, 0],
         }
-        self.interval = interval;
     }
 }
 
@@ -63,9 +54,6 @@ fn encodable(bps: u64) -> u64 {
     (1..=15).rev().map(|n| 40_000_u64 << n).find(|rate| *rate <= bps).unwrap_or(0)
 }
 
-const INTERVAL_NS: u64 = 200_000_000;
-const INTERVALS_PER_SECOND: u64 = 5;
-const INTERVALS: usize = 5;
 const SHARE_PERCENT: u64 = 85;
 
 #[cfg(test)]
@@ -79,14 +67,14 @@ mod tests {
     #[test]
     fn an_idle_router_grants_a_rate_of_the_option_up_to_its_share() {
         // 85 % of 10 Mbit/s are 8.5; the option has 5.12 and 10.24.
-        assert_eq!(Router::new(10_000_000).approve(at(0), u64::MAX), 5_120_000);
-        assert_eq!(Router::new(10_000_000).approve(at(0), 1_280_000), 1_280_000);
-        assert_eq!(Router::new(80_000).approve(at(0), u64::MAX), 0);
+        assert_eq!(QuickStart::new(10_000_000).approve(at(0), u64::MAX), 5_120_000);
+        assert_eq!(QuickStart::new(10_000_000).approve(at(0), 1_280_000), 1_280_000);
+        assert_eq!(QuickStart::new(80_000).approve(at(0), u64::MAX), 0);
     }
 
     #[test]
     fn what_was_granted_is_not_granted_again_at_once() {
-        let mut router = Router::new(10_000_000);
+        let mut router = QuickStart::new(10_000_000);
         let granted = [10, 20, 210, 610].map(|ms| router.approve(at(ms), u64::MAX));
         // 8.5 less 5.12 are 3.38, of which the option has 2.56; less 7.68 are 0.82, so 0.64.
         assert_eq!(granted, [5_120_000, 2_560_000, 640_000, 5_120_000]);
@@ -94,11 +82,11 @@ mod tests {
 
     #[test]
     fn a_busy_router_refuses_and_forgets_after_a_second() {
-        let mut router = Router::new(10_000_000);
+        let mut router = QuickStart::new(10_000_000);
         // 8 Mbit/s for 0.2 s.
         router.carry(at(0), 200_000);
         assert_eq!(router.approve(at(100), u64::MAX), 320_000);
-        let mut full = Router::new(10_000_000);
+        let mut full = QuickStart::new(10_000_000);
         full.carry(at(0), 215_000);
         assert_eq!(full.approve(at(900), u64::MAX), 0);
         assert_eq!(full.approve(at(1_000), u64::MAX), 5_120_000);

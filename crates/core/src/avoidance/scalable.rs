@@ -1,0 +1,152 @@
+//! Scalable TCP (Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM
+//! SIGCOMM Computer Communication Review 33(2), 2003): growth and loss in proportion to the window.
+//!
+//! What it believes: the time a connection takes to recover from a loss should not depend on how
+//! large its window is. What it does: every segment acknowledged adds `a` = 0.01 of a segment,
+//! every loss takes `b` = 1/8 of the window, so that what a loss took is back after `ln(8/7) /
+//! ln(1.01)`, 13.4 round trips, at any rate. Up to the legacy window `lwnd`, 16 segments, it is
+//! standard TCP.
+//!
+//! Published: all of it. Linux' `tcp_scalable.c` has the same two numbers but no legacy window; it
+//! grows as Reno up to 100 segments, where both are equal. Inferred: a timeout leaves half, as the
+//! author changes congestion avoidance only.
+
+use crate::avoidance::new_reno::{additive_increase, halve};
+use crate::event::{Ack, Loss, LossKind};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::linear::LinearGrowth;
+use crate::policy::{Avoidance, Observer, Step};
+use crate::units::Bytes;
+use crate::view::{View, Window};
+
+/// Multiplicative increase, multiplicative decrease.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalable {
+    /// In millionths.
+    a: u64,
+    /// In millionths.
+    b: u64,
+    /// In segments.
+    lwnd: u64,
+    linear: LinearGrowth,
+    /// Millionths of a byte that growth left over.
+    rest: u64,
+}
+
+impl Observer for Scalable {}
+
+impl Avoidance for Scalable {
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if window.cwnd < window.ssthresh || window.cwnd <= view.mss * self.lwnd {
+            return additive_increase(&mut self.linear, ack, view);
+        }
+        let sum = ack.acked.min(window.cwnd).0.saturating_mul(self.a).saturating_add(self.rest);
+        self.rest = sum % RATIO_ONE;
+        window.grow(Bytes(sum / RATIO_ONE))
+    }
+
+    fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        if loss.kind == LossKind::Timeout || loss.flight <= view.mss * self.lwnd {
+            return halve(loss, view);
+        }
+        let left = loss.flight.scaled(RATIO_ONE - self.b, RATIO_ONE);
+        Window { cwnd: left, ssthresh: left }
+    }
+}
+
+impl Default for Scalable {
+    fn default() -> Self {
+        let linear = LinearGrowth::default();
+        Self { a: 10_000, b: 125_000, lwnd: LEGACY_WINDOW, linear, rest: 0 }
+    }
+}
+
+impl Knobs for Scalable {
+    const KNOBS: &'static [Knob] = &[
+        Knob {
+            name: "a",
+            kind: KnobKind::Ratio(1_000, RATIO_ONE),
+            default: "0.01",
+            doc: "segments that each segment acknowledged adds",
+        },
+        Knob {
+            name: "b",
+            kind: KnobKind::Ratio(10_000, 900_000),
+            default: "0.125",
+            doc: "part of the window that a loss takes",
+        },
+        Knob {
+            name: "lwnd",
+            kind: KnobKind::Count(0, 1_000_000),
+            default: "16",
+            doc: "legacy window: segments up to which it is standard TCP",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("a", KnobValue::Ratio(a)) => self.a = a.clamp(1_000, RATIO_ONE),
+            ("b", KnobValue::Ratio(b)) => self.b = b.clamp(10_000, 900_000),
+            ("lwnd", KnobValue::Count(lwnd)) => self.lwnd = lwnd.min(1_000_000),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Standard TCP up to here, in segments.
+const LEGACY_WINDOW: u64 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MSS, ack, view};
+    use crate::units::Instant;
+
+    fn loss(kind: LossKind, flight: u64) -> Loss {
+        Loss { now: Instant(0), kind, lost: MSS, flight: MSS * flight, again: false }
+    }
+
+    /// The window after so many ACKs for a segment.
+    fn after(policy: &mut Scalable, acks: u64, cwnd: u64) -> Bytes {
+        let mut view = view(cwnd, MSS);
+        for _ in 0..acks {
+            view.window = policy.step(&ack(&view, 1), &view).window;
+        }
+        view.window.cwnd
+    }
+
+    #[test]
+    fn a_hundred_segments_acknowledged_add_one_at_any_window() {
+        for cwnd in [20, 1_000, 50_000] {
+            assert_eq!(after(&mut Scalable::default(), 100, cwnd), MSS * (cwnd + 1), "{cwnd}");
+        }
+    }
+
+    #[test]
+    fn a_loss_takes_an_eighth_which_is_back_after_fourteen_round_trips() {
+        let mut policy = Scalable::default();
+        let left = policy.cut(&loss(LossKind::Recovery, 8_000), &view(8_000, MSS));
+        assert_eq!((left.cwnd, left.ssthresh), (MSS * 7_000, MSS * 7_000));
+        let mut rounds = 0;
+        let mut cwnd = 7_000;
+        while cwnd < 8_000 {
+            cwnd = after(&mut policy, cwnd, cwnd).0 / MSS.0;
+            rounds += 1;
+        }
+        assert_eq!(rounds, 14);
+    }
+
+    #[test]
+    fn up_to_the_legacy_window_and_after_a_timeout_it_is_standard_tcp() {
+        let mut policy = Scalable::default();
+        assert_eq!(after(&mut policy, 1, 10), Bytes(10_100));
+        assert_eq!(policy.cut(&loss(LossKind::Recovery, 16), &view(16, MSS)).cwnd, MSS * 8);
+        let timeout = policy.cut(&loss(LossKind::Timeout, 1_000), &view(1_000, MSS));
+        assert_eq!(timeout.ssthresh, MSS * 500);
+        assert!(policy.set("lwnd", KnobValue::Count(0)));
+        assert_eq!(after(&mut policy, 1, 10), Bytes(10_010));
+    }
+}

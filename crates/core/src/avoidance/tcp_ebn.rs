@@ -1,0 +1,103 @@
+//! TCP-EBN (Dutta and Zhang, "An early bandwidth notification (EBN) architecture for dynamic
+//! bandwidth environments", ICC 2002): cwnd follows the bandwidth that the routers tell.
+//!
+//! What it believes: the rate told is the connection's. What it does: on every ACK the window is
+//! what that rate fills ([`crate::estimate::told_share`]), at once, up or down, and leaves at that
+//! rate. Without a rate it is NewReno.
+//!
+//! Published: cwnd rises and falls by a bandwidth estimate that routers send, in a normalized form;
+//! a router needs a state per flow to be accurate, or must assume that flows share fairly
+//! (abstract; Agile Probing paper, section VI). The paper was not available. Inferred: the law
+//! above; that a loss leaves the window told if that is less, because EBN's point is that a loss
+//! need not mean a full path. What the routers tell is in the simulator (`router/ebn.rs`), and only
+//! there.
+
+use crate::avoidance::new_reno::{additive_increase, halve};
+use crate::estimate::told_share::ToldShare;
+use crate::event::{Ack, Loss};
+use crate::feedback::{Feedback, Signals};
+use crate::knob::{Knob, KnobValue, Knobs};
+use crate::linear::LinearGrowth;
+use crate::policy::{Avoidance, Observer, Step};
+use crate::view::{View, Window};
+
+/// The window that the routers tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TcpEbn {
+    told: ToldShare,
+    linear: LinearGrowth,
+}
+
+impl Observer for TcpEbn {
+    fn listens(&self) -> Signals {
+        Signals::SHARE
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback, _view: &View) {
+        self.told.on_feedback(feedback);
+    }
+}
+
+impl Avoidance for TcpEbn {
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let told = self.told.step(view);
+        told.unwrap_or_else(|| additive_increase(&mut self.linear, ack, view))
+    }
+
+    fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        let Some(window) = self.told.window(view) else { return halve(loss, view) };
+        let left = window.min(view.window.cwnd.max(view.window.ssthresh));
+        Window { cwnd: left, ssthresh: left }
+    }
+}
+
+impl Knobs for TcpEbn {
+    const KNOBS: &'static [Knob] = &[];
+
+    fn set(&mut self, _name: &str, _value: KnobValue) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::LossKind;
+    use crate::testing::{MSS, ack, view};
+    use crate::units::{Instant, Rate};
+
+    fn told(rate: u64) -> TcpEbn {
+        let mut policy = TcpEbn::default();
+        policy.on_feedback(&Feedback::Share(Rate(rate)), &view(10, MSS));
+        policy
+    }
+
+    fn left(policy: &mut TcpEbn, cwnd: u64) -> u64 {
+        let (kind, flight) = (LossKind::Recovery, MSS * cwnd);
+        let loss = Loss { now: Instant(0), kind, lost: MSS, flight, again: false };
+        policy.cut(&loss, &view(cwnd, MSS)).cwnd.0 / MSS.0
+    }
+
+    #[test]
+    fn the_window_follows_the_rate_told_up_and_down_at_once() {
+        for (rate, segments) in [(5_000_000, 500), (300_000, 30)] {
+            let view = view(100, MSS);
+            let step = told(rate).step(&ack(&view, 1), &view);
+            assert_eq!((step.window.cwnd, step.pace), (MSS * segments, Some(Rate(rate))));
+        }
+    }
+
+    #[test]
+    fn a_loss_leaves_what_was_told_and_half_where_nothing_was() {
+        assert_eq!(left(&mut told(5_000_000), 600), 500);
+        assert_eq!(left(&mut told(5_000_000), 80), 80, "a loss gives nothing");
+        assert_eq!(left(&mut TcpEbn::default(), 80), 40);
+    }
+
+    #[test]
+    fn without_routers_that_tell_it_is_newreno() {
+        let view = view(10, MSS);
+        let step = TcpEbn::default().step(&ack(&view, 1), &view);
+        assert_eq!((step.window.cwnd.0, step.pace), (10_100, None));
+    }
+}

@@ -1,0 +1,77 @@
+//! The start of TCP-EBN (Dutta and Zhang, "An early bandwidth notification (EBN) architecture for
+//! dynamic bandwidth environments", ICC 2002): the first window that the routers tell.
+//!
+//! What it believes: the rate that the routers tell ([`crate::estimate::told_share`]). What it
+//! does: slow start until an ACK tells one; then cwnd and ssthresh become what that rate fills, and
+//! start-up ends.
+//!
+//! Published, in the abstract: explicit notification of bandwidth, a new control that responds
+//! promptly to its changes; nothing of a start. The paper was not available. Inferred: everything
+//! here.
+
+use crate::estimate::told_share::ToldShare;
+use crate::event::Ack;
+use crate::feedback::{Feedback, Signals};
+use crate::knob::{Knob, KnobValue, Knobs};
+use crate::opening::Opening;
+use crate::policy::{Exit, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::Bytes;
+use crate::view::{View, Window};
+
+/// A jump to the window that the routers tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TcpEbn {
+    opening: Opening,
+    told: ToldShare,
+}
+
+impl Observer for TcpEbn {
+    fn listens(&self) -> Signals {
+        Signals::SHARE
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback, _view: &View) {
+        self.told.on_feedback(feedback);
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("told_rate", self.told.rate().0);
+    }
+}
+
+impl Startup for TcpEbn {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let Some(step) = self.told.step(view) else { return double(ack, view) };
+        step.threshold(step.window.cwnd).exit(Exit::Heuristic)
+    }
+}
+
+impl Knobs for TcpEbn {
+    const KNOBS: &'static [Knob] = &[IW, SSTHRESH];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        self.opening.set(name, value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MSS, ack, view};
+    use crate::units::Rate;
+
+    #[test]
+    fn it_is_slow_start_until_a_rate_is_told_and_then_that_window_at_that_rate() {
+        let (mut policy, first) = (TcpEbn::default(), view(2, MSS * 32));
+        assert_eq!(policy.step(&ack(&first, 1), &first).window.cwnd, MSS * 3);
+        policy.on_feedback(&Feedback::Share(Rate(5_000_000)), &first);
+        let step = policy.step(&ack(&first, 1), &first);
+        assert_eq!(step.window, Window { cwnd: MSS * 500, ssthresh: MSS * 500 });
+        assert_eq!((step.pace, step.exit), (Some(Rate(5_000_000)), Some(Exit::Heuristic)));
+    }
+}

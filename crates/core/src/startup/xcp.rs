@@ -1,0 +1,124 @@
+//! The start of XCP (Katabi, Handley and Rohrs, "Congestion control for high bandwidth-delay
+//! product networks", SIGCOMM 2002), which has no slow start: the routers say from the first packet
+//! on how much faster each connection may become.
+//!
+//! What it believes: the routers. What it does: puts the changes that every ACK brings into the
+//! window ([`crate::estimate::granted_change`]), and leaves start-up after the first round trip in
+//! which they came to nothing or less again: the routers have no more to give. ssthresh does not
+//! matter to it, and becomes the window it leaves. What the routers do is in the simulator
+//! (`router/xcp.rs`), and only there.
+//!
+//! Published: all of the above but the end. Inferred: the end, since XCP itself has one phase only;
+//! `xcp+newreno` takes it for the moment to go on without routers. While a loss is repaired
+//! what comes back is not used.
+
+use crate::estimate::granted_change::GrantedChange;
+use crate::event::{Ack, Loss};
+use crate::feedback::{Feedback, Signals};
+use crate::knob::{Knob, KnobValue, Knobs};
+use crate::opening::Opening;
+use crate::policy::{Entry, Exit, Observer, Startup, Step};
+use crate::startup::slow_start::IW;
+use crate::view::{Phase, View, Window};
+
+/// The routers' changes, until they come to nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Xcp {
+    opening: Opening,
+    granted: GrantedChange,
+    /// A round trip has brought a gain.
+    gained: bool,
+}
+
+impl Observer for Xcp {
+    fn listens(&self) -> Signals {
+        Signals::CHANGE
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback, view: &View) {
+        if view.phase == Phase::Startup && !view.recovering {
+            self.granted.on_feedback(feedback);
+        }
+    }
+
+    fn on_loss(&mut self, _loss: &Loss, _view: &View) {
+        self.granted.forget();
+    }
+}
+
+impl Startup for Xcp {
+    fn open(&self, default: Window, mss: crate::units::Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    fn enter(&mut self, _why: Entry, _view: &View) {
+        self.granted.forget();
+        self.gained = false;
+    }
+
+    fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        let spare = if view.round_start { self.granted.end_round() } else { None };
+        let window = Window { cwnd: self.granted.apply(view), ..view.window };
+        match spare {
+            Some(sum) if sum > 0 => self.gained = true,
+            Some(_) if self.gained => {
+                return window.hold().threshold(window.cwnd).exit(Exit::Heuristic);
+            }
+            _ => {}
+        }
+        window.hold()
+    }
+}
+
+impl Knobs for Xcp {
+    const KNOBS: &'static [Knob] = &[IW];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        name == IW.name && self.opening.set(name, value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MSS, ack, view};
+
+    fn step(policy: &mut Xcp, change: i64, view: &View) -> Step {
+        policy.on_feedback(&Feedback::Change(change), view);
+        policy.step(&ack(view, 1), view)
+    }
+
+    #[test]
+    fn the_window_is_what_the_routers_make_of_it_whatever_ssthresh_is() {
+        let mut policy = Xcp::default();
+        // 40 Mbit/s over 100 ms are 500 segments.
+        let grown = step(&mut policy, 40_000_000, &view(10, MSS * 32));
+        assert_eq!((grown.window.cwnd, grown.exit), (MSS * 510, None));
+        let shrunk = step(&mut policy, -800_000, &view(510, MSS * 32));
+        assert_eq!((shrunk.window.cwnd, shrunk.exit), (MSS * 500, None));
+    }
+
+    #[test]
+    fn a_round_without_a_gain_ends_start_up() {
+        let mut policy = Xcp::default();
+        let round = View { round_start: true, ..view(10, MSS * 32) };
+        assert_eq!(policy.step(&ack(&round, 1), &round).exit, None, "nothing was told yet");
+        // The routers give nothing to a packet that left before there was an RTT.
+        assert_eq!(step(&mut policy, 0, &round).exit, None);
+        assert_eq!(step(&mut policy, 8_000, &round).exit, None);
+        let end = step(&mut policy, -8_000, &round);
+        assert_eq!(end.exit, Some(Exit::Heuristic));
+        assert_eq!(end.window.ssthresh, end.window.cwnd);
+    }
+
+    #[test]
+    fn what_comes_back_in_avoidance_or_in_recovery_is_not_kept() {
+        let mut policy = Xcp::default();
+        let avoidance = View { phase: Phase::Avoidance, ..view(10, MSS * 32) };
+        policy.on_feedback(&Feedback::Change(800_000), &avoidance);
+        let recovery = View { recovering: true, ..view(10, MSS * 32) };
+        policy.on_feedback(&Feedback::Change(800_000), &recovery);
+        let view = view(10, MSS * 32);
+        assert_eq!(policy.step(&ack(&view, 1), &view).window, view.window);
+    }
+}

@@ -1,0 +1,37 @@
+//! What a sender is told of its path: by connections before it, and by the path's routers in answer
+//! to its SYN or with every ACK.
+
+use firstflight_core::hint::PathHint;
+use firstflight_core::units::Instant;
+
+use super::{PART, Tcp, Wire};
+
+impl Tcp {
+    /// Something is known of the path.
+    pub(crate) fn on_hint(&mut self, now: Instant, hint: &PathHint) {
+        self.core.on_hint(now, hint);
+    }
+
+    /// The rate to ask the routers for with the SYN, in bits per second on a link; 0 for none.
+    pub(crate) fn asks_bps(&self) -> u64 {
+        let asks = self.core.asks().filter(|_| self.first_data > 0);
+        asks.map_or(0, |rate| rate.0.saturating_mul(8))
+    }
+
+    /// A packet is about to leave.
+    #[cold]
+    pub(super) fn say(&self, wire: &mut impl Wire) {
+        let view = self.core.view();
+        let rtt = view.rtt.smoothed;
+        wire.say(rtt, rtt.scaled(self.mss, view.window.cwnd.0));
+    }
+
+    /// An ACK arrives. Of an ACK in parts the last brings it all.
+    #[cold]
+    pub(super) fn hear(&mut self, now: Instant, cause: u32, wire: &mut impl Wire) {
+        if cause & PART == 0 {
+            let told = wire.hear();
+            told.iter().flatten().for_each(|feedback| self.core.on_feedback(now, feedback));
+        }
+    }
+}
