@@ -68,11 +68,7 @@ FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *
 FF_INLINE void ff_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt) {}
 FF_INLINE void ff_on_sent(struct ff_sender *s, ff_knobs *k, u64 now, u64 bytes) {}
 
-FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
-{
-    s->view.acked = plus(s->view.acked, ack->acked);
-}
-
+FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack) {}
 FF_INLINE void observe_loss(struct ff_sender *s, const struct ff_loss *loss) {}
 
 #else
@@ -139,11 +135,9 @@ FF_INLINE void observe_loss(struct ff_sender *s, const struct ff_loss *loss)
 /* A sender that does not use its window does not open it. */
 FF_INLINE void apply(struct ff_sender *s, struct ff_step step, const struct ff_ack *ack)
 {
-    u64 old = s->view.window.cwnd;
-
+    if (ack->app_limited)
+        step.window.cwnd = min_of(step.window.cwnd, s->view.window.cwnd);
     s->view.window = step.window;
-    if (step.window.cwnd > old && ack->app_limited)
-        s->view.window.cwnd = old;
     bound_cwnd(s);
 }
 

@@ -30,9 +30,25 @@ typedef unsigned long long u64;
 
 FF_INLINE u64 min_of(u64 a, u64 b) { return a < b ? a : b; }
 FF_INLINE u64 max_of(u64 a, u64 b) { return a > b ? a : b; }
-FF_INLINE u64 plus(u64 a, u64 b) { return a + b < a ? U64_MAX : a + b; }
 FF_INLINE u64 minus(u64 a, u64 b) { return a > b ? a - b : 0; }
 FF_INLINE u64 distance(u64 a, u64 b) { return a > b ? a - b : b - a; }
+
+/* The same value, of which clang does not see how it came about. */
+FF_INLINE u64 hidden(u64 value)
+{
+#ifdef __bpf__
+    asm("" : "+r"(value));
+#endif
+    return value;
+}
+
+/* clang knows a saturating sum, for which eBPF has no instruction; it makes twice as many of it. */
+FF_INLINE u64 plus(u64 a, u64 b)
+{
+    u64 sum = hidden(a + b);
+
+    return sum < a ? U64_MAX : sum;
+}
 
 /* The upper 64 bits of a product. */
 FF_INLINE u64 high_half(u64 a, u64 b)
@@ -44,9 +60,12 @@ FF_INLINE u64 high_half(u64 a, u64 b)
     return a1 * b1 + (middle >> 32) + (other >> 32);
 }
 
+/* Of "the upper half is 0" clang makes "one part of it is minus the other", at which the verifier
+ * of Linux 6.18 loses its bounds and warns of itself ("REG INVARIANTS VIOLATION").
+ */
 FF_INLINE u64 times(u64 a, u64 b)
 {
-    return (a | b) >> 32 && high_half(a, b) ? U64_MAX : a * b;
+    return (a | b) >> 32 && hidden(high_half(a, b)) ? U64_MAX : a * b;
 }
 
 /* One digit in base 2^32 of `(rest 2^32 + next) / den`, for rest < den and den >= 2^63. What two
@@ -89,7 +108,7 @@ FF_SUBPROGRAM u64 divide_wide(u64 high, u64 low, u64 den)
 /* `a * b / den` without overflow on the way; `den` 0 counts as 1. */
 FF_INLINE u64 mul_div(u64 a, u64 b, u64 den)
 {
-    u64 high = high_half(a, b);
+    u64 high = hidden(high_half(a, b));
 
     if (den == 0)
         den = 1;

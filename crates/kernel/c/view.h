@@ -63,18 +63,18 @@ struct ff_rtt {
 struct ff_view {
     struct ff_window window;
     u64 mss;
-    u64 acked;
 #ifndef FF_WATCHES_NO_ACKS
+    u64 acked;
     u64 now;
     struct ff_rtt rtt;
     u64 sent;
     u64 delivered;
     /* The window that the start-up's estimate gives; written before a cut, NONE without one. */
     u64 room;
+    u64 round_start;
 #endif
-    u8 phase;
-    u8 recovering;
-    u8 round_start;
+    u32 phase : 1;
+    u32 recovering : 1;
 };
 
 /* What a policy decides on one ACK. */

@@ -1,8 +1,8 @@
-//! The time of every single ACK in the functions that handle it, over a router with a slow link.
+//! The time of every single ACK in the function that handles it, over a router with a slow link.
 //!
-//! It goes into a histogram in the kernel (`probe.bpf.c`); printed is the mean of its middle half,
-//! which interrupts and recoveries do not reach. The clock's own time, measured on a function that
-//! does nothing, is taken off.
+//! It goes into histograms in the kernel (`probe.bpf.c`). Printed are the mean, which holds what
+//! sending takes, and the mean of those ACKs alone that let nothing go, of which the control is the
+//! largest share. The clock's own time, measured on a function that does nothing, is taken off.
 
 use std::fs::File;
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use nix::sched::{CloneFlags, setns};
 use socket2::SockRef;
 
 use crate::network::Network;
-use crate::probe::{Function, Probe};
+use crate::probe::{Of, Probe};
 use crate::{Problem, Subject, drain, fill};
 
 /// Measures and prints.
@@ -70,7 +70,7 @@ fn measure(
             sleep(SETTLING);
             probe.watch(port, number)?;
             sleep(SLICE);
-            probe.nothing(CLOCK_RUNS)?;
+            probe.clock(CLOCK_RUNS)?;
             probe.watch(0, number)?;
         }
     }
@@ -78,25 +78,25 @@ fn measure(
 }
 
 fn print(subjects: &[Subject], probe: &Probe) -> Result<(), Problem> {
-    println!("\n{:<16} {:>9} {:>9} {:>8} {:>9} {:>8}", "", "ACKs", "tcp_ack", "", "received", "");
+    println!("\n{:<16} {:>7} {:>9} {:>8} {:>9}", "", "ACKs", "mean", "", "quiet");
     let mut reno: Option<(f64, f64)> = None;
     for (number, subject) in subjects.iter().enumerate() {
-        let clock = probe.histogram(number, Function::Nothing)?.middle();
-        let ack = probe.histogram(number, Function::Ack)?;
-        let receive = probe.histogram(number, Function::Receive)?.middle() - clock;
-        let (acks, ack) = (ack.samples(), ack.middle() - clock);
-        let (of_ack, of_receive) = *reno.get_or_insert((ack, receive));
+        let clock = probe.histogram(number, Of::Clock)?.middle();
+        let all = probe.histogram(number, Of::All)?;
+        let (acks, mean) = (all.samples(), all.mean() - clock);
+        let quiet = probe.histogram(number, Of::Quiet)?.middle() - clock;
+        let (of_mean, of_quiet) = *reno.get_or_insert((mean, quiet));
         let percent = |ours: f64, renos: f64| 100.0 * (ours / renos - 1.0);
         println!(
-            "{:<16} {acks:>9} {ack:>6.0} ns {:>+7.1}% {receive:>6.0} ns {:>+7.1}%",
+            "{:<16} {acks:>7} {mean:>6.0} ns {:>+7.1}% {quiet:>6.0} ns {:>+7.1}%",
             subject.text,
-            percent(ack, of_ack),
-            percent(receive, of_receive),
+            percent(mean, of_mean),
+            percent(quiet, of_quiet),
         );
     }
     println!(
-        "ns per ACK in tcp_ack() and in tcp_rcv_established(), which holds it: from the IP layer \
-         to the segments sent;\nmean of the middle half; percent: against linux-reno"
+        "ns of an ACK that delivers two segments, from the IP layer to the segments sent \
+         (tcp_rcv_established());\nquiet: of those that let none go; percent: against linux-reno"
     );
     Ok(())
 }

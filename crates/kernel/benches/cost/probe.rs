@@ -4,15 +4,15 @@ use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ObjectBuilder, ProgramInpu
 
 use crate::Problem;
 
-/// What is timed, in the order of `probe.bpf.c`.
+/// What is counted, in the order of `probe.bpf.c`.
 #[derive(Clone, Copy)]
-pub(crate) enum Function {
-    /// `tcp_ack`.
-    Ack,
-    /// `tcp_rcv_established`.
-    Receive,
-    /// One that returns at once.
-    Nothing,
+pub(crate) enum Of {
+    /// ACKs that deliver two segments.
+    All,
+    /// Those among them that let none go.
+    Quiet,
+    /// What the clock itself takes.
+    Clock,
 }
 
 /// Attached until it is dropped.
@@ -36,10 +36,10 @@ impl Probe {
     }
 
     /// Runs the function that returns at once.
-    pub(crate) fn nothing(&self, times: u32) -> Result<(), Problem> {
+    pub(crate) fn clock(&self, times: u32) -> Result<(), Problem> {
         for _ in 0..times {
             for program in self.object.progs_mut() {
-                if program.name() == "nothing_begins" {
+                if program.name() == "clock_begins" {
                     program.test_run(ProgramInput::default())?;
                 }
             }
@@ -47,8 +47,8 @@ impl Probe {
         Ok(())
     }
 
-    pub(crate) fn histogram(&self, control: usize, of: Function) -> Result<Histogram, Problem> {
-        let key = u32::try_from(control * 3 + of as usize)?.to_ne_bytes();
+    pub(crate) fn histogram(&self, control: usize, of: Of) -> Result<Histogram, Problem> {
+        let key = u32::try_from(control * HISTOGRAMS + of as usize)?.to_ne_bytes();
         let value = self.map("histograms")?.lookup(&key, MapFlags::ANY)?.ok_or("no histogram")?;
         let counts = value.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word));
         Ok(Histogram { counts: counts.collect() })
@@ -69,10 +69,17 @@ impl Histogram {
         self.counts.iter().map(|count| u64::from(*count)).sum()
     }
 
+    /// The mean without the last hundredth, which interrupts prolong, in ns.
+    pub(crate) fn mean(&self) -> f64 {
+        self.between(0, self.samples() - self.samples() / 100)
+    }
+
     /// The mean of its middle half, in ns.
     pub(crate) fn middle(&self) -> f64 {
-        let samples = self.samples();
-        let (low, high) = (samples / 4, samples - samples / 4);
+        self.between(self.samples() / 4, self.samples() - self.samples() / 4)
+    }
+
+    fn between(&self, low: u64, high: u64) -> f64 {
         let (mut seen, mut sum) = (0, 0.0);
         for (bucket, count) in self.counts.iter().enumerate() {
             let next = seen + u64::from(*count);
@@ -85,4 +92,5 @@ impl Histogram {
 }
 
 /// As in `probe.bpf.c`.
+const HISTOGRAMS: usize = 3;
 const BUCKET_NS: f64 = 2.0;

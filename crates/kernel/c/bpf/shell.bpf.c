@@ -65,9 +65,12 @@ FF_INLINE u8 kernel_reduces(const struct connection *c)
 /* As tcp_is_cwnd_limited() of the kernel has it. */
 FF_INLINE u64 uses_its_window(struct tcp_sock *tp)
 {
+    u32 cwnd;
+
     if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
         return 1;
-    return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
+    cwnd = tp->snd_cwnd;
+    return cwnd < tp->snd_ssthresh && cwnd < 2 * tp->max_packets_out;
 }
 
 /* `before` is what it was: from one ACK to the next it hardly changes, and a product tells that
@@ -167,9 +170,6 @@ void BPF_PROG(ff_init, struct sock *sk)
     c->cwnd = tp->snd_cwnd;
     c->state = BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state);
     ff_new(&c->sender, &ff_loaded.knobs, &config);
-#ifdef FF_WATCHES_NO_ACKS
-    c->sender.view.acked = tp->bytes_acked;
-#endif
     report(c, tp, RECORD_NEW, numbers, 4);
     if (tp->srtt_us) {
         u64 handshake[] = { now, rtt = (tp->srtt_us >> 3) * 1000ULL };
@@ -187,38 +187,67 @@ void BPF_PROG(ff_init, struct sock *sk)
 
 #ifdef FF_WATCHES_NO_ACKS
 
-/* An ACK that may raise the window is all that these policies look at, and of it, how much it
- * acknowledges. The kernel calls a recovery over before it gets here. The ACK that ended it is
- * observed and opens nothing.
+/* What an ACK needs of a sender. Kernels check every read within a socket (6.1 with six further
+ * instructions), so that each is done once; what an ACK makes of it is written back.
  */
-FF_INLINE void take_ack(struct connection *c, struct tcp_sock *tp)
+FF_INLINE struct ff_sender read_sender(const struct connection *c)
 {
-    struct ff_ack ack = {
-        .acked = tp->bytes_acked - c->sender.view.acked,
-        .rtt = NONE,
-        .app_limited = !uses_its_window(tp),
+    struct ff_sender s = {
+        .view = c->sender.view,
+        .max_cwnd = c->sender.max_cwnd,
+        .avoidance = c->sender.avoidance,
+        .startup = c->sender.startup,
     };
 
-    ff_on_ack(&c->sender, &ff_loaded.knobs, &ack);
-    report(c, tp, RECORD_ACK, (u64 *)&ack, 7);
+    return s;
 }
 
+/* Whether its window is that many segments. */
+FF_INLINE u8 is_worth(const struct ff_sender *s, u32 segments)
+{
+    return s->view.window.cwnd - (u64)segments * s->view.mss < s->view.mss;
+}
+
+FF_INLINE void take_ack(struct connection *c, struct tcp_sock *tp, struct ff_sender s, u32 cwnd,
+                        const struct ff_ack *ack)
+{
+    u64 ssthresh = s.view.window.ssthresh;
+
+    ff_on_ack(&s, &ff_loaded.knobs, ack);
+    c->sender.view.window.cwnd = s.view.window.cwnd;
+    c->sender.view.phase = s.view.phase;
+    c->sender.avoidance = s.avoidance;
+    c->sender.startup = s.startup;
+    report(c, tp, RECORD_ACK, (const u64 *)ack, 7);
+    if (s.view.window.ssthresh == ssthresh && is_worth(&s, cwnd))
+        return;
+    c->sender.view.window.ssthresh = s.view.window.ssthresh;
+    write_window(c, tp);
+}
+
+/* An ACK that may raise the window is all that these policies look at, and of it, how many segments
+ * it delivers: as in the kernel's reno, one in part counts when it is acknowledged in full. The
+ * kernel calls a recovery over before it gets here; the ACK that ended it opens nothing.
+ */
 SEC("struct_ops")
 void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
 {
-    struct connection *c = connection_of(sk);
     struct tcp_sock *tp = (struct tcp_sock *)sk;
+    struct ff_ack ack = { .rtt = NONE, .app_limited = !uses_its_window(tp) };
+    struct connection *c = room_of(sk);
+    struct ff_sender s = read_sender(c);
+    u32 cwnd = tp->snd_cwnd;
 
-    if (!c)
+    if (!s.view.mss || !acked)
         return;
-    if (c->sender.view.recovering) {
-        take_ack(c, tp);
-        catch_up(c, tp);
+    ack.acked = acked * s.view.mss;
+    if (!s.view.recovering && s.view.mss == tp->mss_cache && is_worth(&s, cwnd)) {
+        take_ack(c, tp, s, cwnd, &ack);
         return;
     }
     catch_up(c, tp);
-    take_ack(c, tp);
-    write_window(c, tp);
+    if (!s.view.recovering)
+        take_ack(c, tp, read_sender(c), cwnd, &ack);
 }
 
 #else
