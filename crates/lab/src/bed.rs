@@ -13,7 +13,7 @@ use crate::path::Path;
 pub enum LinkKind {
     /// firstflight's own link between two TUN devices.
     Tun,
-    /// The kernel's netem and tbf between two veth pairs.
+    /// The kernel's netem between two veth pairs.
     Netem,
 }
 

@@ -1,10 +1,13 @@
-//! The bottleneck by the kernel's own means: a namespace in the middle, tbf for rate and buffer,
-//! netem for delay and loss.
+//! The bottleneck by the kernel's own means: a namespace in the middle with netem.
 //!
-//! tbf stands on the middle's way to the far end and netem's delay, the whole round trip, on its
-//! way back: in a closed loop it makes no difference where a fixed delay is, and netem's own queue
-//! then never holds data. tbf counts Ethernet frames where a scenario counts payload and its own
-//! headers, so rate and buffer are scaled by what a full packet takes. netem tells no lateness.
+//! Rate, buffer and loss are netem's on the middle's way to the far end, and its delay, the whole
+//! round trip, on the way back: in a closed loop it makes no difference where a fixed delay is, and
+//! the first queue then holds nothing but what waits. netem's rate keeps a virtual clock, so that a
+//! late timer costs no bandwidth, as it does with tbf and a bucket of one packet. netem counts
+//! Ethernet frames where a scenario counts payload and its own headers, so the rate is scaled by
+//! what a full packet takes (an overhead per packet would be below 0, which netem takes for very
+//! much in a packet that is shorter, such as ARP's). Its buffer counts packets: one in bytes
+//! becomes as many full ones as it holds. netem tells no lateness.
 
 use firstflight_scenario::ResolvedBuffer;
 
@@ -21,6 +24,7 @@ pub(crate) struct Netem {
     pub(crate) clock: Clock,
     middle: Namespace,
     rate_bps: u64,
+    full: Full,
     /// Drops, sent bytes, before the measured period.
     before: [u64; 2],
     period_ns: u64,
@@ -74,7 +78,8 @@ impl Netem {
         }
         let rate_bps = spec.forward.rate.as_ref().map_or(0, |rate| rate.peak_bps());
         let clock = Clock::start();
-        Ok(Self { near, far, clock, middle, rate_bps, before: [0; 2], period_ns: 0 })
+        let (full, before) = (Full::of(spec), [0; 2]);
+        Ok(Self { near, far, clock, middle, rate_bps, full, before, period_ns: 0 })
     }
 
     pub(crate) fn measure(&mut self, from: u64, until: u64) {
@@ -84,7 +89,8 @@ impl Netem {
 
     pub(crate) fn report(&self) -> LinkReport {
         let now = self.counts();
-        let [drops, bytes] = [0, 1].map(|i| now[i].saturating_sub(self.before[i]));
+        let [drops, sent] = [0, 1].map(|i| now[i].saturating_sub(self.before[i]));
+        let bytes = scaled(sent, self.full.packet, self.full.frame);
         let could = u128::from(self.rate_bps) * u128::from(self.period_ns) / 8_000_000_000;
         let forward = DirectionReport {
             dropped_packets: drops,
@@ -97,14 +103,36 @@ impl Netem {
 
     /// Drops and bytes sent of the way to the far end.
     fn counts(&self) -> [u64; 2] {
-        let text = self.middle.tool("tc", "-s qdisc show dev f0").unwrap_or_default();
-        let after = |word: &str| {
-            let rest = text.split(word).nth(1).unwrap_or_default();
-            let digits = rest.trim_start().split(|c: char| !c.is_ascii_digit()).next();
-            digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
-        };
-        [after("dropped"), after("Sent")]
+        counted(&self.middle.tool("tc", "-s qdisc show dev f0").unwrap_or_default())
     }
+}
+
+/// Out of `Sent 1 bytes 2 pkt (dropped 3, ...`.
+fn counted(text: &str) -> [u64; 2] {
+    let after = |word: &str| {
+        let rest = text.split_once(word).map_or("", |(_, rest)| rest);
+        let digits = rest.trim_start().split(|c: char| !c.is_ascii_digit()).next();
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+    };
+    [after("dropped"), after("Sent")]
+}
+
+/// A full packet in bytes: as the scenario counts it, and as the kernel does.
+#[derive(Clone, Copy, Debug)]
+struct Full {
+    packet: u64,
+    frame: u64,
+}
+
+impl Full {
+    fn of(spec: &LinkSpec) -> Self {
+        let packet = spec.packet_bytes + spec.forward.header_bytes.unwrap_or(0);
+        Self { packet: packet.max(1), frame: spec.packet_bytes + FRAME }
+    }
+}
+
+fn scaled(amount: u64, by: u64, of: u64) -> u64 {
+    u64::try_from(u128::from(amount) * u128::from(by) / u128::from(of)).unwrap_or(u64::MAX)
 }
 
 /// The words for `tc` in the middle.
@@ -122,30 +150,21 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
     let (Some(rate), Some(buffer)) = (&forward.rate, forward.buffer) else {
         return no("it has a rate and a buffer");
     };
-    let packet = spec.packet_bytes + forward.header_bytes.unwrap_or(0);
-    let frame = spec.packet_bytes + FRAME;
-    let scale = |amount: u64| u128::from(amount) * u128::from(frame) / u128::from(packet.max(1));
-    let bps = scale(rate.peak_bps());
+    let full = Full::of(spec);
     let waiting = match buffer {
-        ResolvedBuffer::Packets(packets) => u128::from(packets * frame),
-        ResolvedBuffer::Bytes(bytes) => scale(bytes),
+        ResolvedBuffer::Packets(packets) => packets,
+        ResolvedBuffer::Bytes(bytes) => bytes / full.packet,
     };
-    // The one in service is in tbf's queue too.
-    let limit = waiting + if forward.buffer_counts_in_service { 0 } else { u128::from(frame) };
+    // The one in service is in netem's queue too.
+    let limit = (waiting + u64::from(!forward.buffer_counts_in_service)).max(1);
     let rtt_us = (forward.delay_ns + backward.delay_ns) / 1_000;
-    let tbf = format!("tbf rate {bps}bit burst {frame} limit {limit}");
     let lossy = match forward.loss {
-        Loss::None => None,
-        Loss::Random(ppb) => Some(format!("loss random {}%", ppb as f64 / 1e7)),
+        Loss::None => String::new(),
+        Loss::Random(ppb) => format!(" loss random {}%", ppb as f64 / 1e7),
         Loss::GilbertElliott { .. } => return no("bursts of loss are not told to it"),
     };
-    let mut words = match lossy {
-        None => vec![format!("qdisc add dev f0 root handle 1: {tbf}")],
-        Some(loss) => vec![
-            format!("qdisc add dev f0 root handle 1: netem {loss} limit {MANY}"),
-            format!("qdisc add dev f0 parent 1:1 handle 2: {tbf}"),
-        ],
-    };
+    let bps = scaled(rate.peak_bps(), full.frame, full.packet);
+    let mut words = vec![format!("qdisc add dev f0 root netem limit {limit}{lossy} rate {bps}bit")];
     words.push(format!("qdisc add dev n0 root netem delay {rtt_us}us limit {MANY}"));
     Ok(words)
 }
@@ -172,19 +191,33 @@ mod tests {
     }
 
     #[test]
-    fn rate_and_buffer_are_scaled_to_frames() {
+    fn the_rate_is_that_of_what_the_scenario_counts() {
         let words = words(&spec(DirectionSpec::default())).unwrap();
-        let tbf = "qdisc add dev f0 root handle 1: tbf rate 10660000bit burst 1066 limit 107666";
-        assert_eq!(words[0], tbf);
+        assert_eq!(words[0], "qdisc add dev f0 root netem limit 101 rate 10660000bit");
         assert_eq!(words[1], "qdisc add dev n0 root netem delay 50000us limit 1000000");
     }
 
     #[test]
-    fn loss_stands_before_the_bottleneck() {
+    fn a_buffer_in_bytes_is_one_in_full_packets() {
+        let mut spec = spec(DirectionSpec::default());
+        spec.forward.buffer = Some(ResolvedBuffer::Bytes(20_500));
+        assert!(words(&spec).unwrap()[0].contains("netem limit 21 rate"));
+        spec.forward.buffer_counts_in_service = true;
+        assert!(words(&spec).unwrap()[0].contains("netem limit 20 rate"));
+    }
+
+    #[test]
+    fn what_tc_counts_is_read() {
+        let text = "qdisc netem 8001: root refcnt 2 limit 101 rate 10Mbit\n \
+                    Sent 42640 bytes 40 pkt (dropped 7, overlimits 0 requeues 0)\n backlog 0b 0p";
+        assert_eq!(counted(text), [7, 42_640]);
+    }
+
+    #[test]
+    fn loss_is_told_in_percent() {
         let lossy = DirectionSpec { loss: Loss::Random(10_000_000), ..DirectionSpec::default() };
         let words = words(&spec(lossy)).unwrap();
-        assert!(words[0].ends_with("netem loss random 1% limit 1000000"), "{}", words[0]);
-        assert!(words[1].starts_with("qdisc add dev f0 parent 1:1 handle 2: tbf rate"));
+        assert!(words[0].contains("limit 101 loss random 1% rate"), "{}", words[0]);
     }
 
     #[test]
