@@ -17,8 +17,29 @@ mod image;
 struct Options {
     /// The Debian package, or one that depends on it.
     kernel: String,
-    /// Instructions per ACK instead of the steps.
-    cost: bool,
+    mode: Mode,
+}
+
+/// What the guest does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// Load, a flow, parity, netem, unload.
+    Steps,
+    /// Instructions per ACK.
+    Cost,
+    /// `cargo xtask soak`, of a size that an emulated processor bears.
+    Soak,
+}
+
+impl Mode {
+    /// The word on the guest's command line, and the seconds after which it hangs.
+    fn word_and_limit(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Steps => ("firstflight.steps", "400"),
+            Self::Cost => ("firstflight.cost", "400"),
+            Self::Soak => ("firstflight.soak", "900"),
+        }
+    }
 }
 
 /// Boots the kernel and judges what it says.
@@ -30,10 +51,10 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     }
     let folder = target(root).join("qemu");
     let kernel = image::unpack(&folder, &options.kernel)?;
-    let programs = build(root, options.cost)?;
+    let programs = build(root, options.mode)?;
     let initramfs = image::pack(&folder, &kernel, &programs)?;
     announce("guest");
-    let steps = boot(&kernel.vmlinuz, &initramfs, options.cost)?;
+    let steps = boot(&kernel.vmlinuz, &initramfs, options.mode)?;
     let failed: Vec<&str> =
         steps.iter().filter(|(_, code)| code != "0").map(|(name, _)| name.as_str()).collect();
     if !steps.iter().any(|(name, _)| name == LAST_STEP) {
@@ -47,17 +68,19 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
 }
 
 fn options(args: &[String]) -> Result<Options, Stop> {
-    let mut options = Options { kernel: "linux-image-cloud-amd64".to_owned(), cost: false };
+    let kernel = "linux-image-cloud-amd64".to_owned();
+    let mut options = Options { kernel, mode: Mode::Steps };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match (arg.as_str(), args.as_slice().first()) {
-            ("--cost", _) => options.cost = true,
+            ("--cost", _) => options.mode = Mode::Cost,
+            ("--soak", _) => options.mode = Mode::Soak,
             ("--kernel", Some(package)) => {
                 options.kernel.clone_from(package);
                 args.next();
             }
             _ => {
-                let accepted = "accepted: --kernel PACKAGE, --cost";
+                let accepted = "accepted: --kernel PACKAGE, --cost or --soak";
                 return Err(Stop::usage(&format!("qemu: found `{arg}`; {accepted}")));
             }
         }
@@ -79,25 +102,30 @@ fn has_tools() -> Result<(), Stop> {
 }
 
 /// What the guest runs, as built: by name.
-fn build(root: &Path, cost: bool) -> Result<Vec<(&'static str, PathBuf)>, Stop> {
-    if cost {
+fn build(root: &Path, mode: Mode) -> Result<Vec<(&'static str, PathBuf)>, Stop> {
+    if mode == Mode::Cost {
         return Ok(vec![("cost", built(root, &["build", "--bench", "cost"])?)]);
     }
-    Ok(vec![
-        ("firstflight", built(root, &["build", "--bin", "firstflight"])?),
-        ("running", built(root, &["test", "--no-run", "--test", "running"])?),
-    ])
+    let firstflight = built(root, &["build", "--bin", "firstflight"])?;
+    let other = if mode == Mode::Soak {
+        let itself = std::env::current_exe().map_err(|error| unable("xtask", &error))?;
+        let objects = built(root, &["build", "--example", "bpf_objects"])?;
+        vec![("xtask", itself), ("bpf_objects", objects)]
+    } else {
+        vec![("running", built(root, &["test", "--no-run", "--test", "running"])?)]
+    };
+    Ok([vec![("firstflight", firstflight)], other].concat())
 }
 
 /// Steps of the guest and their exit codes, in order.
-fn boot(vmlinuz: &Path, initramfs: &Path, cost: bool) -> Result<Vec<(String, String)>, Stop> {
+fn boot(vmlinuz: &Path, initramfs: &Path, mode: Mode) -> Result<Vec<(String, String)>, Stop> {
+    let (word, limit) = mode.word_and_limit();
     let mut command = Command::new("timeout");
-    command.args([TIME_LIMIT, "qemu-system-x86_64"]).args(MACHINE);
-    let mut kernel = "console=ttyS0 quiet panic=-1".to_owned();
-    if cost {
+    command.args([limit, "qemu-system-x86_64"]).args(MACHINE);
+    let kernel = format!("console=ttyS0 quiet panic=-1 {word}");
+    if mode == Mode::Cost {
         // The guest's clock counts its instructions, one to the nanosecond.
         command.args(["-icount", "shift=0,sleep=off"]);
-        kernel.push_str(" firstflight.cost");
     }
     command.arg("-kernel").arg(vmlinuz).arg("-initrd").arg(initramfs).args(["-append", &kernel]);
     let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
@@ -109,6 +137,8 @@ fn boot(vmlinuz: &Path, initramfs: &Path, cost: bool) -> Result<Vec<(String, Str
         let line = line.trim_end();
         println!("    {line}");
         let ended = line.strip_prefix("==> ").and_then(|line| line.split_once(": "));
+        // What a step itself announces has no code.
+        let ended = ended.filter(|(_, code)| code.parse::<u8>().is_ok());
         steps.extend(ended.map(|(name, code)| (name.to_owned(), code.to_owned())));
     }
     let status = guest.wait().map_err(|error| unable("qemu-system-x86_64", &error))?;
@@ -146,6 +176,4 @@ const MACHINE: [&str; 12] = [
     "stdio",
 ];
 
-/// Seconds; a guest that needs longer hangs.
-const TIME_LIMIT: &str = "400";
 const LAST_STEP: &str = "log";

@@ -12,8 +12,10 @@ use serde_json::Value;
 use crate::Stop;
 use crate::step::{self, announce, unable};
 
+mod bed;
 mod kernel;
 
+use bed::{Bed, FAR, LinkKind, NAMESPACES};
 use kernel::State;
 
 /// How much of it.
@@ -21,15 +23,24 @@ struct Options {
     flows: u32,
     seconds: u32,
     cycles: u32,
-    /// Programs as the tests build them, which are slower at it but built already.
-    dev: bool,
+    link: LinkKind,
+    build: Build,
+}
+
+/// Whence the programs are.
+enum Build {
+    Release,
+    /// As the tests build them: slower at it, but built already.
+    Dev,
+    /// In that folder, as they are.
+    Done(PathBuf),
 }
 
 /// Runs it and judges what is left.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options = options(args)?;
-    let programs = Programs::build(root, options.dev)?;
-    remove_namespaces();
+    let programs = Programs::build(root, &options.build)?;
+    bed::remove();
     let before = State::read(&programs)?;
     announce(&format!(
         "soak: {} flows, {} s, {} cycles",
@@ -38,7 +49,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let ran = soak(&programs, &options);
     // What is left is told even of what went wrong.
     let _ = programs.firstflight(&["kernel", "unload", "--all", "--force"]);
-    remove_namespaces();
+    bed::remove();
     let left = before.compare(&programs)?;
     ran?;
     match left.as_slice() {
@@ -51,24 +62,35 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
 }
 
 fn options(args: &[String]) -> Result<Options, Stop> {
-    let mut options = Options { flows: 200, seconds: 300, cycles: 1000, dev: false };
-    let dev = args.iter().position(|arg| arg == "--dev");
-    options.dev = dev.is_some();
-    let mut args = args.to_vec();
-    dev.map(|place| args.remove(place));
-    for pair in args.chunks(2) {
-        let value = pair.get(1).and_then(|value| value.parse().ok()).filter(|number| *number > 0);
-        match (pair[0].as_str(), value) {
+    let mut options = Options {
+        flows: 200,
+        seconds: 300,
+        cycles: 1000,
+        link: LinkKind::Tun,
+        build: Build::Release,
+    };
+    let mut args = args.iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        if arg == "--dev" {
+            options.build = Build::Dev;
+            continue;
+        }
+        let value = args.next().unwrap_or_default();
+        let number = value.parse().ok().filter(|number| *number > 0);
+        match (arg, number) {
             ("--flows", Some(number)) if (2..=MOST_FLOWS).contains(&number) => {
                 options.flows = number;
             }
             ("--seconds", Some(number)) => options.seconds = number,
             ("--cycles", Some(number)) => options.cycles = number,
+            ("--link", None) if value == "tun" => options.link = LinkKind::Tun,
+            ("--link", None) if value == "netem" => options.link = LinkKind::Netem,
+            ("--built", _) if !value.is_empty() => options.build = Build::Done(value.into()),
             _ => {
                 return Err(Stop::usage(&format!(
                     "soak: found `{}`; accepted: --flows 2 to {MOST_FLOWS}, --seconds N, \
-                     --cycles N, --dev",
-                    pair.join(" ")
+                     --cycles N, --link tun or netem, --dev, --built FOLDER",
+                    format!("{arg} {value}").trim()
                 )));
             }
         }
@@ -83,16 +105,25 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    fn build(root: &Path, dev: bool) -> Result<Self, Stop> {
+    fn build(root: &Path, how: &Build) -> Result<Self, Stop> {
+        let profile = match how {
+            Build::Release => "release",
+            Build::Dev => "dev",
+            Build::Done(folder) => {
+                let [firstflight, objects] = [FIRSTFLIGHT, OBJECTS].map(|name| folder.join(name));
+                return Ok(Self { firstflight, objects });
+            }
+        };
         if step::kernel_features()?.is_empty() {
             return Err(Stop::lacks("soak: it takes a build that can load controls"));
         }
-        let profile = ["--profile", if dev { "dev" } else { "release" }];
         let build = |kind: &str, name: &str| {
-            step::built(root, &[&["build"], &profile[..], &[kind, name]].concat())
+            step::built(root, &["build", "--profile", profile, kind, name])
         };
-        let firstflight = build("--bin", "firstflight")?;
-        Ok(Self { firstflight, objects: build("--example", "bpf_objects")? })
+        Ok(Self {
+            firstflight: build("--bin", FIRSTFLIGHT)?,
+            objects: build("--example", OBJECTS)?,
+        })
     }
 
     /// Runs the command to its end; what it complains about is the failure.
@@ -116,19 +147,7 @@ fn said(command: &mut Command) -> Result<String, Stop> {
 
 /// The flows, and the cycles under them.
 fn soak(programs: &Programs, options: &Options) -> Result<(), Stop> {
-    for name in NAMESPACES {
-        said(Command::new("ip").args(["netns", "add", name]))?;
-    }
-    let mut link = start(
-        Command::new(&programs.firstflight)
-            .args(["link", "--near", NAMESPACES[0], "--far", NAMESPACES[1]])
-            .args(LINK),
-        Stdio::null(),
-    )?;
-    sleep(Duration::from_secs(1));
-    if let Ok(Some(status)) = link.0.try_wait() {
-        return Err(Stop::failed(&format!("soak: firstflight link: {status}")));
-    }
+    let _bed = Bed::new(programs, options.link)?;
     let flows = NAMES.iter().zip(0..).map(|(name, number)| {
         load(programs, name, number as usize)?;
         Flows::start(name, options.flows.div_ceil(2), 5201 + number, options.seconds)
@@ -146,20 +165,33 @@ fn soak(programs: &Programs, options: &Options) -> Result<(), Stop> {
     }
     let took = began.elapsed().as_secs_f64();
     println!("{} cycles of unload and load in {took:.0} s", options.cycles);
-    flows.into_iter().try_for_each(Flows::finish)
+    flows.into_iter().try_for_each(Flows::finish)?;
+    closed()
 }
 
 /// Waits until so many connections are there: each chose its control while that was loaded.
 fn connected(flows: u32) -> Result<(), Stop> {
+    until(&["state", "established"], "do not come about", |count| count >= flows as usize)
+}
+
+/// Waits until no connection is left that has anything to send or to wait for.
+fn closed() -> Result<(), Stop> {
+    until(&["-a", "exclude", "time-wait", "exclude", "listening"], "do not end", |count| count == 0)
+}
+
+fn until(which: &[&str], else_they: &str, enough: impl Fn(usize) -> bool) -> Result<(), Stop> {
     let until = Instant::now() + PATIENCE;
-    let sockets = ["netns", "exec", NAMESPACES[0], "ss", "-Htn", "state", "established"];
-    while said(Command::new("ip").args(sockets))?.lines().count() < flows as usize {
+    let sockets = [&["netns", "exec", NAMESPACES[0], "ss", "-Htn"], which].concat();
+    loop {
+        let said = said(Command::new("ip").args(&sockets))?;
+        if enough(said.lines().count()) {
+            return Ok(());
+        }
         if Instant::now() > until {
-            return Err(Stop::failed(&format!("soak: {flows} connections do not come about")));
+            return Err(Stop::failed(&format!("soak: connections {else_they}: {said}")));
         }
         sleep(Duration::from_millis(200));
     }
-    Ok(())
 }
 
 /// Loads one of the controls under that name, unless it is loaded.
@@ -254,19 +286,8 @@ impl Drop for Ended {
     }
 }
 
-/// Of this run, or of one that was killed.
-fn remove_namespaces() {
-    for name in NAMESPACES {
-        let quiet = Stdio::null();
-        let _ = Command::new("ip").args(["netns", "delete", name]).stderr(quiet).status();
-    }
-}
-
-const NAMESPACES: [&str; 2] = ["ffsoak-near", "ffsoak-far"];
-/// The far end's address, as `firstflight link --help` has it.
-const FAR: &str = "10.77.128.1";
-const LINK: [&str; 8] =
-    ["--rate", "100Mbps", "--rtt", "40ms", "--buffer", "1bdp", "--loss", "0.5%"];
+const FIRSTFLIGHT: &str = "firstflight";
+const OBJECTS: &str = "bpf_objects";
 const NAMES: [&str; 2] = ["ff_soak_a", "ff_soak_b"];
 const CONTROLS: [&str; 5] = ["astart", "newreno", "mstart", "tcpw-a", "vegas"];
 /// Two iperf3, which have at most 128 streams each.

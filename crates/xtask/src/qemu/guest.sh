@@ -48,6 +48,10 @@ clean_log() { ! dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|refcount|leak'; }
 echo "kernel: $(uname -r)"
 if grep -q firstflight.cost /proc/cmdline; then
     step cost cost 4
+elif grep -q firstflight.soak /proc/cmdline; then
+    # On the emulated processor 40 flows share 20 Mbit/s, and a cycle takes about a second.
+    step soak xtask soak --built /bin --link netem --flows 40 --seconds 90 --cycles 60
+    dmesg
 else
     step load firstflight kernel load newreno astart
     step registered names ff_astart
