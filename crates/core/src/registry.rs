@@ -2,8 +2,9 @@
 //! file and one entry here; the command line, scenario files, `list` and the tests read this table.
 
 use crate::avoidance::{
-    Cubic, Fast, HighSpeed, Hybla as HyblaAvoidance, NewReno, Scalable, TcpEbn as TcpEbnAvoidance,
-    Vegas as VegasAvoidance, Westwood, WestwoodPlus, Xcp as XcpAvoidance,
+    Cubic, Fast, HighSpeed, Hybla as HyblaAvoidance, NewReno, Scalable, StabilizedVegas,
+    TcpEbn as TcpEbnAvoidance, Vegas as VegasAvoidance, Westwood, WestwoodPlus,
+    Xcp as XcpAvoidance,
 };
 use crate::event::{Ack, Loss, Sent};
 use crate::feedback::{Feedback, Signals};
@@ -292,6 +293,8 @@ avoidances! {
         "Kelly, Scalable TCP, 2003";
     HighSpeed = "highspeed", false,
         "the larger the window, the more a RTT adds and the less a loss takes", "RFC 3649";
+    StabilizedVegas = "stabilized-vegas", false,
+        "Vegas that looks at where the queue is going", "Choe and Low, INFOCOM 2003";
     XcpAvoidance = "xcp", false,
         "the changes that the path's routers give", "Katabi and others, SIGCOMM 2002";
     TcpEbnAvoidance = "tcp-ebn", true,
@@ -345,6 +348,11 @@ pub const ALIASES: &[Alias] = &[
         name: "highspeed-tcp",
         control: "slow-start+highspeed",
         source: "RFC 3649; Agile Probing paper, reference 10",
+    },
+    Alias {
+        name: "stabilized-vegas",
+        control: "vegas+stabilized-vegas",
+        source: "Choe and Low, 2003; Agile Probing paper, reference 7",
     },
     Alias {
         name: "fast-tcp",

@@ -279,6 +279,7 @@ fn presets_and_westwood_keep_to_their_traces() {
     compare("tcpw-a", &trace("astart", None, Some("westwood(lg=on)")));
     compare("fast", &trace("slow-start", None, Some("fast")));
     compare("westwood-plus", &trace("slow-start", None, Some("westwood-plus")));
+    compare("stabilized-vegas", &trace("vegas", None, Some("stabilized-vegas")));
     compare("scalable", &trace("slow-start", None, Some("scalable")));
     compare("highspeed", &trace("slow-start", None, Some("highspeed")));
 }

@@ -4,9 +4,10 @@
 mod common;
 
 use common::{flow, link, network};
+use firstflight_core::knob::KnobValue;
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
-use firstflight_core::units::{Bytes, Span};
+use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{FlowOutcome, FlowSample, FlowSpec, LinkSpec, Network, Recovery, run};
 
 /// Start-up and avoidance, with the first ssthresh in packets; none is unlimited.
@@ -205,6 +206,33 @@ fn scalable_and_highspeed_tcp_have_a_large_window_back_soon_after_a_loss() {
     assert!(scalable.is_some_and(|rounds| (13..=17).contains(&rounds)), "{scalable:?}");
     assert!(highspeed.is_some_and(|rounds| (60..=80).contains(&rounds)), "{highspeed:?}");
     assert_eq!(newreno, None);
+}
+
+/// Without room between alpha and beta twenty flows of Vegas all grow, and all shrink, on what the
+/// queue was a round trip ago. With a look ahead it stays at their two packets each.
+#[test]
+fn stabilized_vegas_holds_the_queue_where_vegas_swings() {
+    let queue = |avoidance| {
+        let flow = |i: u64| {
+            let mut flow = with("vegas", avoidance, None);
+            flow.return_delay = Span::from_millis(100);
+            flow.start = Instant(i * 37_000_000);
+            for knob in ["alpha", "beta"] {
+                assert!(flow.avoidance.set(knob, KnobValue::Count(2)));
+            }
+            flow
+        };
+        let flows = (0..20).map(flow).collect();
+        let every = Some(Span::from_millis(50));
+        let path = network(vec![link(40, 100, 1_000)], flows, 60_000);
+        let outcome = run(&Network { sample_every: every, ..path });
+        let late = outcome.links[0].series.iter().filter(|(at, _)| at.0 > 30_000_000_000);
+        let held: Vec<u64> = late.map(|(_, held)| *held).collect();
+        (*held.iter().min().unwrap(), *held.iter().max().unwrap())
+    };
+    let (stabilized, vegas) = (queue("stabilized-vegas"), queue("vegas"));
+    assert!(stabilized.0 >= 38 && stabilized.1 <= 42, "{stabilized:?}");
+    assert!(vegas.0 < 15 && vegas.1 > 65, "{vegas:?}");
 }
 
 /// Slow start has 90 % of 500 packets after nine round trips and of 5000 after thirteen. e-speed

@@ -83,6 +83,7 @@ pub(crate) const NAMED: &[PaperName] = &[
     runs("TCP Fast Open", &[S4], "--fast-open"),
     runs("TCP Westwood (TCPW)", &[S0, S2], "tcpw"),
     runs("TCP Vegas", &[S0, S2, S4], "vegas"),
+    runs("Stabilized Vegas", &[S2], "stabilized-vegas"),
     runs("FAST TCP", &[S2, S4], "fast-tcp"),
     runs("CUBIC", &[S4], "cubic"),
     runs("Scalable TCP", &[S2], "scalable-tcp"),

@@ -35,6 +35,10 @@ pub struct Vegas {
     grows_from: Option<Bytes>,
     /// With sums in double precision.
     double: Option<Sums>,
+    /// Decides on what will be queued so many rounds from now.
+    lead: u64,
+    /// What was queued at the last decision.
+    before: Option<i64>,
 }
 
 /// The window in double precision, and that window at the decision.
@@ -42,6 +46,29 @@ pub struct Vegas {
 struct Sums {
     window: DoubleWindow,
     from: Double,
+}
+
+impl Vegas {
+    /// Vegas that decides on what will be queued `rounds` from now
+    /// ([`crate::avoidance::StabilizedVegas`]).
+    pub(super) fn looking_ahead(rounds: u64) -> Self {
+        Self { lead: rounds, ..Self::default() }
+    }
+
+    /// The same for one there is.
+    pub(super) fn look_ahead(&mut self, rounds: u64) {
+        self.lead = rounds;
+    }
+
+    /// What will be queued if it goes on as in the last round.
+    pub(super) fn ahead(&mut self, queued: i64) -> i64 {
+        if self.lead == 0 {
+            return queued;
+        }
+        let before = self.before.replace(queued).unwrap_or(queued);
+        let lead = i64::try_from(self.lead).unwrap_or(i64::MAX);
+        queued.saturating_add(queued.saturating_sub(before).saturating_mul(lead))
+    }
 }
 
 impl Observer for Vegas {
@@ -63,12 +90,13 @@ impl Observer for Vegas {
 impl Avoidance for Vegas {
     fn enter(&mut self, _view: &View) {
         self.grows_from = None;
+        self.before = None;
     }
 
     #[inline]
     fn step(&mut self, _ack: &Ack, view: &View) -> Step {
         let mut window = view.window;
-        if let Some(queued) = self.diff.decision() {
+        if let Some(queued) = self.diff.decision().map(|queued| self.ahead(queued)) {
             self.grows_from = (queued < self.alpha as i64).then_some(window.cwnd);
             if queued > self.beta as i64 {
                 self.grows_from = None;
@@ -122,6 +150,8 @@ impl Default for Vegas {
             linear: LinearGrowth::default(),
             grows_from: None,
             double: None,
+            lead: 0,
+            before: None,
         }
     }
 }
