@@ -109,9 +109,10 @@ usage: cargo xtask TASK
       [--again]                    the simulator on the paths of oracles/lab.toml, the papers' lab
                                    (root; twenty minutes; goes on with what was measured before)
   quic                             write the tables of scenarios/quic/README.md (minutes)
-  qemu [--kernel PACKAGE] [--cost] the controls in Debian's stock kernel, booted in qemu (two
-       [--soak]                    minutes; Debian's qemu-system-x86); or what each costs per ACK
-                                   there, in instructions; or a small soak there
+  qemu [--kernel PACKAGE]          the controls in Debian's stock kernel, booted in qemu (two
+       [--short] [--cost] [--soak] minutes; Debian's qemu-system-x86); or only load, a flow and
+                                   unload; or what each costs per ACK there, in instructions; or a
+                                   small soak there
   soak [--flows N] [--seconds N]   controls loaded and unloaded under the flows that use them, then
        [--cycles N] [--dev]        what is left in the kernel (root; 200 flows, 300 s, 1000 cycles)
        [--link tun|netem]          over firstflight's link or netem; --dev takes the programs as the

@@ -23,8 +23,10 @@ struct Options {
 /// What the guest does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Load, a flow, parity, netem, unload.
+    /// Load, a flow, unload, parity, netem, TUN.
     Steps,
+    /// Load, a flow and unload alone, which take the same course on however slow a machine.
+    Short,
     /// Instructions per ACK.
     Cost,
     /// `cargo xtask soak`, of a size that an emulated processor bears.
@@ -36,6 +38,7 @@ impl Mode {
     fn word_and_limit(self) -> (&'static str, &'static str) {
         match self {
             Self::Steps => ("firstflight.steps", "400"),
+            Self::Short => ("firstflight.short", "400"),
             Self::Cost => ("firstflight.cost", "400"),
             Self::Soak => ("firstflight.soak", "900"),
         }
@@ -75,12 +78,13 @@ fn options(args: &[String]) -> Result<Options, Stop> {
         match (arg.as_str(), args.as_slice().first()) {
             ("--cost", _) => options.mode = Mode::Cost,
             ("--soak", _) => options.mode = Mode::Soak,
+            ("--short", _) => options.mode = Mode::Short,
             ("--kernel", Some(package)) => {
                 options.kernel.clone_from(package);
                 args.next();
             }
             _ => {
-                let accepted = "accepted: --kernel PACKAGE, --cost or --soak";
+                let accepted = "accepted: --kernel PACKAGE, --short, --cost or --soak";
                 return Err(Stop::usage(&format!("qemu: found `{arg}`; {accepted}")));
             }
         }
@@ -107,12 +111,14 @@ fn build(root: &Path, mode: Mode) -> Result<Vec<(&'static str, PathBuf)>, Stop> 
         return Ok(vec![("cost", built(root, &["build", "--bench", "cost"])?)]);
     }
     let firstflight = built(root, &["build", "--bin", "firstflight"])?;
-    let other = if mode == Mode::Soak {
-        let itself = std::env::current_exe().map_err(|error| unable("xtask", &error))?;
-        let objects = built(root, &["build", "--example", "bpf_objects"])?;
-        vec![("xtask", itself), ("bpf_objects", objects)]
-    } else {
-        vec![("running", built(root, &["test", "--no-run", "--test", "running"])?)]
+    let other = match mode {
+        Mode::Soak => {
+            let itself = std::env::current_exe().map_err(|error| unable("xtask", &error))?;
+            let objects = built(root, &["build", "--example", "bpf_objects"])?;
+            vec![("xtask", itself), ("bpf_objects", objects)]
+        }
+        Mode::Steps => vec![("running", built(root, &["test", "--no-run", "--test", "running"])?)],
+        _ => Vec::new(),
     };
     Ok([vec![("firstflight", firstflight)], other].concat())
 }

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use super::{Programs, said};
 use crate::Stop;
 
-/// What should be as it was.
+/// What should be no more than it was. It may be less: what others left before the run ends.
 pub(super) struct State {
-    /// Maps, programs and links of BPF.
+    /// Maps, programs and links of BPF, in words and numbers.
     objects: String,
-    namespaces: String,
-    devices: String,
-    controls: String,
+    namespaces: Vec<String>,
+    devices: Vec<String>,
+    controls: Vec<String>,
     /// Memory that the kernel holds for itself, in KiB.
     memory: u64,
     log: usize,
@@ -25,9 +25,9 @@ impl State {
         let controls = "/proc/sys/net/ipv4/tcp_available_congestion_control";
         Ok(Self {
             objects: said(&mut Command::new(&programs.objects))?.trim().to_owned(),
-            namespaces: said(Command::new("ip").args(["netns", "list"]))?,
-            devices: said(Command::new("ip").args(["-brief", "link"]))?,
-            controls: fs::read_to_string(controls).unwrap_or_default(),
+            namespaces: first_words(&said(Command::new("ip").args(["netns", "list"]))?),
+            devices: first_words(&said(Command::new("ip").args(["-brief", "link"]))?),
+            controls: words(&fs::read_to_string(controls).unwrap_or_default()),
             memory: memory(),
             log: log().len(),
         })
@@ -53,23 +53,40 @@ impl State {
     }
 
     fn differences(&self, now: &Self) -> Vec<String> {
-        let pairs = [
-            ("BPF", &self.objects, &now.objects),
-            ("namespaces", &self.namespaces, &now.namespaces),
-            ("devices", &self.devices, &now.devices),
-            ("congestion controls", &self.controls, &now.controls),
-        ];
-        let differ = pairs.into_iter().filter(|(_, before, after)| before != after);
-        let mut left: Vec<String> = differ
-            .map(|(what, before, after)| {
-                format!("{what}: `{}` was `{}`", after.trim(), before.trim())
-            })
-            .collect();
+        let mut left = Vec::new();
+        if more(&self.objects, &now.objects) {
+            left.push(format!("BPF: {} was {}", now.objects, self.objects));
+        }
+        for (what, before, after) in [
+            ("namespace", &self.namespaces, &now.namespaces),
+            ("device", &self.devices, &now.devices),
+            ("congestion control", &self.controls, &now.controls),
+        ] {
+            let new = after.iter().filter(|name| !before.contains(name));
+            left.extend(new.map(|name| format!("{what} {name}")));
+        }
         if now.memory > self.memory + MEMORY_KIB {
             left.push(format!("memory: {} KiB was {} KiB", now.memory, self.memory));
         }
         left
     }
+}
+
+/// Whether any number among these words is larger now.
+fn more(before: &str, now: &str) -> bool {
+    let numbers = |text: &str| -> Vec<u64> {
+        text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    };
+    numbers(before).iter().zip(numbers(now)).any(|(before, now)| now > *before)
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Of every line.
+fn first_words(text: &str) -> Vec<String> {
+    text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
 /// Slabs that cannot be reclaimed, memory per CPU, page tables, stacks; in KiB.
@@ -95,3 +112,16 @@ const TROUBLE: [&str; 8] =
 /// others on the machine do in the meantime is below it.
 const MEMORY_KIB: u64 = 32 << 10;
 const PATIENCE: Duration = Duration::from_secs(30);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_more_is_left() {
+        let before = "maps 3 programs 7 links 1";
+        assert!(!more(before, "maps 0 programs 0 links 0"));
+        assert!(!more(before, before));
+        assert!(more(before, "maps 3 programs 7 links 2"));
+    }
+}
