@@ -153,6 +153,8 @@ fn exit(events: &[Event]) -> Option<Exit> {
 struct Walk<'a> {
     events: &'a [Event],
     cwnd: Option<u64>,
+    /// The window before it was last cut, and when that was.
+    cut: Option<(f64, u64)>,
     ssthresh: Option<u64>,
     smoothed_rtt_ms: f64,
     started: bool,
@@ -162,6 +164,9 @@ impl Walk<'_> {
     fn metrics(&mut self, at_ms: f64, metrics: &Metrics, judge: bool) -> Option<Exit> {
         let before = self.cwnd;
         self.cwnd = metrics.congestion_window.or(self.cwnd);
+        if self.cwnd < before {
+            self.cut = before.map(|cwnd| (at_ms, cwnd));
+        }
         self.ssthresh = metrics.ssthresh.or(self.ssthresh);
         self.smoothed_rtt_ms = metrics.smoothed_rtt_ms.unwrap_or(self.smoothed_rtt_ms);
         if !judge {
@@ -188,7 +193,9 @@ impl Walk<'_> {
         }
         let lossy = self.lost(at_ms - self.vicinity(), at_ms + SAME_MS) > 0;
         let reason = state.trigger.clone().or_else(|| lossy.then(|| "loss".to_owned()));
-        Some(self.end(at_ms, reason, Evidence::State, self.cwnd))
+        // Some stacks tell the cut window first.
+        let cut = self.cut.filter(|(cut_ms, _)| at_ms - cut_ms <= SAME_MS).map(|(_, cwnd)| cwnd);
+        Some(self.end(at_ms, reason, Evidence::State, cut.max(self.cwnd)))
     }
 
     fn end(
@@ -219,12 +226,12 @@ impl Walk<'_> {
 }
 
 /// Whether a state is start-up: slow start of NewReno and CUBIC, HyStart and the slow start of
-/// HyStart++ that is called conservative (RFC 9406, section 4.2), BBR's.
+/// HyStart++ that is called conservative (RFC 9406, section 4.2), BBR's, with or without its name.
 fn starts_up(state: &str) -> bool {
     let plain: String =
         state.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     ["slowstart", "startup", "hystart", "conservativeslowstart", "css", "initial", "init"]
-        .contains(&plain.as_str())
+        .contains(&plain.trim_start_matches("bbr"))
 }
 
 /// Whether a state leaves open which phase the connection is in.

