@@ -53,7 +53,7 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     if let Some(out) = &args.out {
         output::check_directory("--out", out)?;
     }
-    let report = measure(&scenario, transport, purpose(args))?;
+    let report = measure(&scenario, transport, purpose(args), None)?;
     if args.json {
         output::print(&report.results().to_json()?)?;
     } else {

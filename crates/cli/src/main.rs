@@ -11,6 +11,7 @@ mod figures;
 mod interrupt;
 mod kernel;
 mod list;
+mod logs;
 mod measure;
 mod output;
 mod page;

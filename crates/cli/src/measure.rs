@@ -1,6 +1,7 @@
 //! What `run` and `compare` share: the last checks, the work with its progress, and its end.
 
-use firstflight_runner::{Options, Report};
+use firstflight_quic_sim::Quic;
+use firstflight_runner::{On, Options, Report};
 use firstflight_scenario::Scenario;
 
 use crate::failure::Failure;
@@ -40,11 +41,13 @@ pub(crate) fn check_distinct(scenario: &Scenario) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the scenario with a bar on standard error, and stops at Ctrl-C.
+/// Runs the scenario with a bar on standard error, and stops at Ctrl-C. `quic` carries what is to
+/// go over QUIC, where that is not for the transport to say.
 pub(crate) fn measure(
     scenario: &Scenario,
     transport: Transport,
     purpose: Use,
+    quic: Option<&Quic<'_>>,
 ) -> Result<Report, Failure> {
     let resolved = transport.resolve(scenario)?;
     let runs = scenario.plans()?.len() * resolved.seeds().count();
@@ -55,7 +58,7 @@ pub(crate) fn measure(
         samples: samples(purpose, resolved.flow_count(), runs as u64),
         stop: Some(interrupt::listen()),
         on_done: Some(&done),
-        ..Options::default()
+        on: quic.and_then(|quic| Some(On { transport: quic, ..transport.over()? })),
     };
     let report = transport.run(scenario, &options)?;
     drop(progress);

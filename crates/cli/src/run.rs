@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
+use firstflight_quic_sim::{LogTo, Quic};
 use firstflight_report::terminal;
+use firstflight_runner::ForeignFlow;
 use firstflight_scenario::{Document, RunResult, Scenario};
 
 use crate::failure::{Failure, Status};
+use crate::logs::Logs;
 use crate::measure::{Use, check_distinct, measure};
 use crate::page::{self, About};
 use crate::path_args::PathArgs;
@@ -31,6 +34,9 @@ pub(crate) struct Args {
     /// and a qlog per flow
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
+    /// Write quinn's own qlog of every flow over QUIC here, packet by packet, for qvis and `show`
+    #[arg(long, value_name = "DIR")]
+    qlog: Option<PathBuf>,
     #[command(flatten)]
     path: PathArgs,
 }
@@ -42,6 +48,7 @@ Examples:
   firstflight run scenario.toml
   firstflight run scenario.toml --seed 2 --rtt 200ms --json
   firstflight run scenario.toml --out report --trace traces
+  firstflight run scenario.toml --on quic --qlog logs && firstflight show logs/astart.flow-0.quinn.sqlog
 
 A small scenario:
   controls = [\"newreno\", \"astart\"]
@@ -56,12 +63,21 @@ A small scenario:
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let transport = args.on.transport()?;
     let scenario = read(args, transport)?;
-    for (flag, directory) in [("--out", &args.out), ("--trace", &args.trace)] {
+    if args.qlog.is_some() && !transport.has_virtual_quic() {
+        let problem = "--qlog belongs to `--on quic` in virtual time; accepted elsewhere: --trace, \
+                       and `firstflight send --qlog` over sockets";
+        return Err(Failure::Usage(problem.to_owned()));
+    }
+    let directories = [("--out", &args.out), ("--trace", &args.trace), ("--qlog", &args.qlog)];
+    for (flag, directory) in directories {
         if let Some(directory) = directory {
             output::check_directory(flag, directory)?;
         }
     }
-    let report = measure(&scenario, transport, purpose(args))?;
+    let logs = args.qlog.clone().map(Logs::new);
+    let open = logs.as_ref().map(|logs| move |flow: &ForeignFlow<'_>| logs.open(flow));
+    let quic = Quic { log_to: open.as_ref().map(|open| open as &LogTo<'_>) };
+    let report = measure(&scenario, transport, purpose(args), Some(&quic))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
     let checked = expectations::check(&scenario, &runs);
     if args.json {
@@ -88,6 +104,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(out) = &args.trace {
         let files = trace::write(out, &report)?;
         output::note(&format!("traces: {files} files in {}", out.display()));
+    }
+    if let Some(logs) = &logs {
+        output::note(&logs.summary());
     }
     let failed = checked.is_some_and(|checked| !checked.unmet.is_empty());
     Ok(match (report.interrupted, failed) {

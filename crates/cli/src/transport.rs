@@ -122,12 +122,17 @@ impl Transport {
         }
     }
 
-    /// QUIC is there for the flows that name it; on `quic` it carries all others too.
-    pub(crate) fn over(self) -> Option<Over<'static>> {
-        Some(Over { transport: &Quic, by_default: self != Self::Sim })
+    /// Its flows are quinn's in virtual time, or those of them that name QUIC.
+    pub(crate) fn has_virtual_quic(self) -> bool {
+        matches!(self, Self::Sim | Self::Quic)
     }
 
-    /// Runs every plan of the scenario.
+    /// QUIC is there for the flows that name it; on `quic` it carries all others too.
+    pub(crate) fn over(self) -> Option<Over<'static>> {
+        Some(Over { transport: &Quic::SILENT, by_default: self != Self::Sim })
+    }
+
+    /// Runs every plan of the scenario; what QUIC it needs is in the options, or [`Self::over`].
     ///
     /// # Errors
     /// A scenario that cannot be, a machine that lacks something, or an interruption before any run
@@ -135,7 +140,7 @@ impl Transport {
     pub(crate) fn run(self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, Failure> {
         match self {
             Self::Sim | Self::Quic => {
-                let options = Options { on: self.over(), ..*options };
+                let options = Options { on: options.on.or(self.over()), ..*options };
                 Ok(firstflight_runner::run(scenario, &options)?)
             }
             Self::RealTime => real_time::run(scenario, options),

@@ -31,6 +31,7 @@ mod fields;
 mod frame;
 mod read;
 mod startup;
+mod tap;
 mod translate;
 mod write;
 
@@ -40,4 +41,5 @@ pub use error::QlogError;
 pub use event::{Event, Lost, Metrics, Packet, PacketType, State, What};
 pub use read::{Connection, Log};
 pub use startup::{Evidence, Exit, Summary};
+pub use tap::{Tap, startup_probe};
 pub use write::{Header, Vantage, Writer};

@@ -1,40 +1,58 @@
-//! What an ACK costs in quinn's whole stack under each controller: `cargo bench -p
-//! firstflight-quic-sim` in ns, and with `-- --instructions` in instructions, which a busy machine
-//! does not disturb (it takes valgrind, Debian package `valgrind`, and a minute or two).
+//! What an ACK costs under each controller, in two readings of one run: in quinn's whole stack, and
+//! in the calls to the controller alone. `cargo bench -p firstflight-quic-sim` in ns, and with
+//! `-- --instructions` in instructions, which a busy machine does not disturb (it takes valgrind,
+//! Debian package `valgrind`, and a few minutes).
 //!
-//! Packets, TLS, recovery and the simulator are the same for all, and firstflight's NewReno sends
-//! what quinn's does but for one packet in flight, so that the difference is the controller's.
+//! - *Stack*: packets, TLS, recovery and the simulator are the same for all, and firstflight's
+//!   NewReno sends what quinn's does but for one packet in flight, so that the difference is the
+//!   controller's.
+//! - *Calls*: what quinn said to its NewReno in one such run, said again to each. What saying it
+//!   costs is taken off.
+
+#[path = "ack_path/calls.rs"]
+mod calls;
+#[path = "../tests/common/mod.rs"]
+mod common;
 
 use std::process::{Command, ExitCode};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::time::Instant as Clock;
 
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
-use firstflight_core::units::{Bytes, Instant, Span};
+use calls::{Calls, Nothing, Recording};
 use firstflight_quic_sim::{Control, Pair, Setup};
-use firstflight_sim::{Buffer, Endpoint, Ends, FlowSpec, LinkSpec, Network, Pace, run_with};
+use quinn_proto::congestion::ControllerFactory;
 
-const PACKET: u64 = 1_200;
 const RUNS: u32 = 7;
 const NAMES: [&str; 8] =
     ["quinn-newreno", "newreno", "quinn-cubic", "cubic", "hoe", "vegas", "astart", "tcpw-a"];
 
+/// A controller's cost per packet delivered.
+#[derive(Clone, Copy)]
+struct Cost {
+    stack: f64,
+    calls: f64,
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let counted = match arguments[..] {
-        [] => (0..RUNS).fold([f64::INFINITY; NAMES.len()], |best, _| {
-            std::array::from_fn(|it| best[it].min(run(&network(10), NAMES[it]).0))
-        }),
-        ["--instructions"] => match NAMES.iter().map(|name| instructions(name)).collect() {
-            Ok::<Vec<f64>, String>(counts) => std::array::from_fn(|it| counts[it]),
+    let (unit, costs) = match arguments[..] {
+        [] => ("ns", NAMES.map(timed).to_vec()),
+        ["--instructions"] => match NAMES.into_iter().map(counted).collect() {
+            Ok::<Vec<Cost>, String>(costs) => ("instructions", costs),
             Err(problem) => {
                 eprintln!("{problem}");
                 return ExitCode::from(3);
             }
         },
-        ["--once", name, seconds] => {
-            println!("{}", run(&network(seconds.parse().unwrap_or(1)), name).1);
+        ["--stack", name, seconds] => {
+            println!("{}", packets(name, seconds.parse().unwrap_or(1)));
+            return ExitCode::SUCCESS;
+        }
+        ["--calls", name, times] => {
+            let (calls, packets) = recorded();
+            (0..times.parse().unwrap_or(1)).for_each(|_| calls.make(factory(name)));
+            println!("{packets}");
             return ExitCode::SUCCESS;
         }
         _ => {
@@ -42,94 +60,100 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let unit = if arguments.is_empty() { "ns" } else { "instructions" };
-    println!("{:16}{:>24}{:>24}", "control", format!("{unit} per packet"), "against quinn-newreno");
-    for (name, count) in NAMES.iter().zip(counted) {
-        let percent = 100.0 * (count / counted[0] - 1.0);
-        println!("{name:16}{count:24.0}{percent:23.2}%");
+    println!("{unit} per packet of 1200 bytes, each acknowledged alone, 100 Mbit/s, 20 ms");
+    println!("{:16}{:>12}{:>24}{:>12}", "control", "stack", "against quinn-newreno", "calls");
+    for (name, cost) in NAMES.iter().zip(&costs) {
+        let percent = 100.0 * (cost.stack / costs[0].stack - 1.0);
+        println!("{name:16}{:12.0}{percent:23.2}%{:12.0}", cost.stack, cost.calls);
     }
     ExitCode::SUCCESS
 }
 
-/// Instructions per packet delivered: what three seconds take more than one.
-fn instructions(name: &str) -> Result<f64, String> {
-    let [(few, less), (many, more)] = [count(name, "1")?, count(name, "3")?];
-    Ok((more - less) / (many - few))
+/// The best of some runs, in ns.
+fn timed(name: &str) -> Cost {
+    let best = |run: &dyn Fn() -> u64| {
+        (0..RUNS).fold(f64::INFINITY, |best, _| {
+            let began = Clock::now();
+            let packets = run();
+            best.min(began.elapsed().as_nanos() as f64 / packets as f64)
+        })
+    };
+    let (calls, packets_each) = recorded();
+    let making = |name: &str| {
+        best(&|| {
+            calls.make(factory(name));
+            packets_each
+        })
+    };
+    Cost { stack: best(&|| packets(name, 10)), calls: making(name) - making(NOTHING) }
 }
 
-/// Packets delivered and instructions taken in so many seconds.
-fn count(name: &str, seconds: &str) -> Result<(f64, f64), String> {
+/// Instructions: what the longer of two runs takes more, so that neither the handshake nor the
+/// program's own beginning counts.
+fn counted(name: &str) -> Result<Cost, String> {
+    let [few, many] = [count(&["--stack", name, "1"])?, count(&["--stack", name, "3"])?];
+    let calls = |name: &str| {
+        let [once, often] = [count(&["--calls", name, "1"])?, count(&["--calls", name, "11"])?];
+        Ok::<f64, String>((often.instructions - once.instructions) / (10.0 * once.packets))
+    };
+    let stack = (many.instructions - few.instructions) / (many.packets - few.packets);
+    Ok(Cost { stack, calls: calls(name)? - calls(NOTHING)? })
+}
+
+/// Packets delivered and instructions taken by this program with these arguments.
+struct Count {
+    packets: f64,
+    instructions: f64,
+}
+
+fn count(arguments: &[&str]) -> Result<Count, String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(this)
-        .args(["--once", name, seconds])
+        .args(arguments)
         .output()
         .map_err(|error| format!("valgrind: {error}; Debian: apt install valgrind"))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let packets = String::from_utf8_lossy(&output.stdout).trim().parse().ok();
     let collected = said.split("Collected :").nth(1).and_then(|it| it.split_whitespace().next());
-    let collected = collected.and_then(|it| it.parse().ok());
-    packets.zip(collected).ok_or(said)
+    let instructions = collected.and_then(|it| it.parse().ok());
+    let both = packets.zip(instructions);
+    both.map(|(packets, instructions)| Count { packets, instructions }).ok_or(said)
 }
 
-/// One transfer; ns per packet delivered, each of which is acknowledged alone, and how many.
-fn run(network: &Network, name: &str) -> (f64, u64) {
-    let setup = Setup {
-        control: Control::named(name).expect("a listed name"),
-        packet_bytes: PACKET,
-        initial_window: None,
-        initial_ssthresh: None,
-        packet_threshold: None,
-        delayed_ack: Some(1),
-        size: None,
-        receive_window: None,
-        path_bytes: 1_000_000,
-        seed: 1,
-    };
-    let ends: Box<dyn Ends> = Box::new(Pair::new(&setup).expect("1200 bytes"));
-    let began = Clock::now();
-    let outcome = run_with(network, vec![(0, ends)], Pace::Ahead, &AtomicBool::new(false));
-    let ns = began.elapsed().as_nanos() as f64;
-    let packets = outcome.expect("nobody stops it").flows[0].delivered_packets;
-    (ns / packets as f64, packets)
-}
-
-/// 100 Mbit/s, 20 ms, a buffer of a BDP.
-fn network(seconds: u64) -> Network {
-    let flow = FlowSpec {
-        startup: AnyStartup::by_name("slow-start").expect("listed"),
-        avoidance: AnyAvoidance::by_name("newreno").expect("listed"),
-        endpoint: Endpoint::rfc(Bytes(PACKET)),
-        path: vec![0],
-        access_rate_bps: 1_000_000_000,
-        access_delay: Span(0),
-        return_delay: Span::from_millis(10),
-        return_rate_bps: 100_000_000,
-        payload_bytes: PACKET,
-        header_bytes: 0,
-        syn_bytes: 40,
-        start: Instant(0),
-        stop: None,
-        packets: None,
-        files: None,
-        bdp_bytes: 250_000,
-    };
-    let link = LinkSpec {
-        rate_bps: 100_000_000,
-        delay: Span::from_millis(10),
-        buffer: Buffer::Packets(208),
-        in_service_counts: false,
-        loss_ppb: 0,
-        drop_nth: Vec::new(),
-    };
-    Network {
-        links: vec![link],
-        flows: vec![flow],
-        udp: Vec::new(),
-        duration: Span::from_secs(seconds),
-        seed: 1,
-        ns2_ties: false,
-        sample_every: None,
+fn factory(name: &str) -> Arc<dyn ControllerFactory + Send + Sync> {
+    match name {
+        NOTHING => Arc::new(Nothing),
+        _ => firstflight_quic::any(name).expect("a listed name"),
     }
 }
+
+fn setup(name: &str) -> Setup {
+    let control = Control::named(name).expect("a listed name");
+    Setup { delayed_ack: Some(1), ..Setup::new(control, 1_000_000) }
+}
+
+/// Packets delivered in so many seconds of one transfer.
+fn packets(name: &str, seconds: u64) -> u64 {
+    delivered(Pair::new(&setup(name)), seconds)
+}
+
+/// What quinn says to its NewReno in two seconds, and the packets delivered in them.
+fn recorded() -> (Calls, u64) {
+    let (inner, calls) = (factory(NAMES[0]), Calls::default());
+    let recording = Recording { inner, calls: calls.clone() };
+    let pair = Pair::with_controller(&setup(NAMES[0]), Arc::new(recording));
+    let packets = delivered(pair, 2);
+    (calls, packets)
+}
+
+fn delivered(pair: Result<Pair, firstflight_quic_sim::SetupError>, seconds: u64) -> u64 {
+    let pair = pair.expect("1200 bytes");
+    // A buffer of a BDP.
+    let outcome = common::run(&common::network(100, 20, 208, 1, seconds), vec![Box::new(pair)]);
+    outcome.flows[0].delivered_packets
+}
+
+/// Stands for the controller that does nothing.
+const NOTHING: &str = "nothing";

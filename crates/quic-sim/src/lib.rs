@@ -33,4 +33,5 @@ mod transport;
 pub use applies::applies;
 pub use pair::Pair;
 pub use setup::{Control, MIN_PACKET, Setup, SetupError};
-pub use transport::Quic;
+pub use shared::LogFile;
+pub use transport::{LogTo, Quic};

@@ -6,15 +6,17 @@ use std::time::{Duration, Instant as Clock};
 use bytes::Bytes as Chunk;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_qlog::{Header, Tap};
 use firstflight_sim::{Counts, Datagram, Ends, EndsTotals, SenderState, Way};
+use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{
-    ClientConfig, Connection, Dir, EndpointConfig, Event, ServerConfig, StreamEvent, StreamId,
-    ValidationTokenConfig,
+    ClientConfig, Connection, Dir, EndpointConfig, Event, QlogConfig, ServerConfig, StreamEvent,
+    StreamId, ValidationTokenConfig,
 };
 
 use crate::end::End;
-use crate::setup::{Setup, SetupError};
-use crate::shared::{Shared, Watching};
+use crate::setup::{Control, Setup, SetupError};
+use crate::shared::{Kind, LogFile, Shared, Watching};
 use crate::tls::tls;
 
 /// Both ends of a QUIC connection. The client sends, the server receives.
@@ -22,6 +24,7 @@ pub struct Pair {
     client: End,
     server: End,
     connect: Option<ClientConfig>,
+    log: Option<Tap<LogFile>>,
     watching: Arc<Watching>,
     controller: Option<Shared>,
     /// quinn's time of the simulation's zero.
@@ -48,13 +51,48 @@ impl Pair {
     /// # Errors
     /// A packet size that QUIC does not have.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
+        Self::built(setup, setup.kind(), None)
+    }
+
+    /// The same with quinn's own qlog of the sender, completed as
+    /// [`firstflight_qlog::Completing`] does. What it could not write is the connection's failure.
+    ///
+    /// # Errors
+    /// A packet size that QUIC does not have.
+    pub fn logged(setup: &Setup, header: Header, to: LogFile) -> Result<Self, SetupError> {
+        Self::built(setup, setup.kind(), Some((header, to)))
+    }
+
+    /// The same with a controller of anybody's in place of the setup's.
+    ///
+    /// # Errors
+    /// A packet size that QUIC does not have.
+    pub fn with_controller(
+        setup: &Setup,
+        factory: Arc<dyn ControllerFactory + Send + Sync>,
+    ) -> Result<Self, SetupError> {
+        Self::built(setup, Kind::Own(factory), None)
+    }
+
+    fn built(
+        setup: &Setup,
+        kind: Kind,
+        log: Option<(Header, LogFile)>,
+    ) -> Result<Self, SetupError> {
         let packet = setup.check()?;
         let base = Clock::now();
-        let watching = Arc::new(Watching::new(setup.kind(), base));
+        let watching = Arc::new(Watching::new(kind, base));
         let tls = tls();
 
         let mut transport = setup.transport(packet);
         transport.congestion_controller_factory(watching.clone());
+        let tells = !matches!(setup.control, Control::QuinnBbr);
+        let log = log.map(|(header, to)| watching.log(header, to, tells));
+        if let Some(log) = &log {
+            let mut config = QlogConfig::default();
+            config.writer(Box::new(log.clone())).start_time(base);
+            transport.qlog_stream(config.into_stream());
+        }
         let mut connect = ClientConfig::new(tls.client);
         connect.transport_config(Arc::new(transport));
 
@@ -69,6 +107,7 @@ impl Pair {
             client: End::client(endpoint(), seed(setup.seed, 0), packet),
             server: End::server(endpoint(), seed(setup.seed, 1), packet, server),
             connect: Some(connect),
+            log,
             watching,
             controller: None,
             base,
@@ -254,7 +293,9 @@ impl Ends for Pair {
     }
 
     fn failure(&self) -> Option<String> {
-        self.broke.clone()
+        let log = self.log.as_ref().and_then(|log| log.finish().err());
+        let log = log.map(|error| format!("its qlog was not written: {error}"));
+        self.broke.clone().or(log)
     }
 
     /// quinn counts packets of any content. What it declares lost it sends again.

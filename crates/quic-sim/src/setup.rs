@@ -80,6 +80,23 @@ impl Control {
 }
 
 impl Setup {
+    /// A flow without end of QUIC's smallest packets, with every constant quinn's own or RFC 9002's,
+    /// over a path of `path_bytes`.
+    pub fn new(control: Control, path_bytes: u64) -> Self {
+        Self {
+            control,
+            packet_bytes: MIN_PACKET,
+            initial_window: None,
+            initial_ssthresh: None,
+            packet_threshold: None,
+            delayed_ack: None,
+            size: None,
+            receive_window: None,
+            path_bytes,
+            seed: 1,
+        }
+    }
+
     /// # Errors
     /// A packet size that QUIC does not have.
     pub(crate) fn check(&self) -> Result<u16, SetupError> {

@@ -1,14 +1,19 @@
 //! The sender's controller, where both quinn and the simulation can see it.
 
 use std::any::Any;
+use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant as Clock;
 
 use firstflight_core::policy::Exit;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant};
+use firstflight_qlog::{Completing, Header, Probe, Tap, startup_probe};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+
+/// Where a qlog goes.
+pub type LogFile = Box<dyn Write + Send + Sync>;
 
 /// Whose controller it is.
 #[derive(Clone)]
@@ -48,6 +53,16 @@ enum Driven {
 impl Watching {
     pub(crate) fn new(kind: Kind, base: Clock) -> Self {
         Self { kind, base, built: Mutex::new(None) }
+    }
+
+    /// A log that tells the begin and the end of start-up besides what quinn writes into it, if
+    /// the controller tells.
+    pub(crate) fn log(self: &Arc<Self>, header: Header, to: LogFile, tells: bool) -> Tap<LogFile> {
+        let watching = Arc::clone(self);
+        // quinn writes its log between its calls to the controller, so that nobody holds the lock.
+        let exit = move || Some(watching.built()?.state().exit()?.why.name());
+        let probe: Probe = if tells { startup_probe(exit) } else { Box::new(|| None) };
+        Tap::new(Completing::new(to, header, probe))
     }
 
     /// The controller built last.

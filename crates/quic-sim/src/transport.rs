@@ -1,6 +1,7 @@
 //! QUIC as a transport of the runner: flows of a scenario become pairs.
 
 use firstflight_control::ControlProblem;
+use firstflight_qlog::{Header, Vantage};
 use firstflight_quic::OWN;
 use firstflight_runner::{Foreign, ForeignFlow};
 use firstflight_scenario::ControlSpec;
@@ -9,6 +10,7 @@ use firstflight_sim::Ends;
 use crate::applies::applies;
 use crate::pair::Pair;
 use crate::setup::{Control, MIN_PACKET, Setup};
+use crate::shared::LogFile;
 
 /// quinn's QUIC over the simulator's network.
 ///
@@ -19,14 +21,25 @@ use crate::setup::{Control, MIN_PACKET, Setup};
 ///
 /// let text = "controls = ['astart', 'quinn-cubic']\nduration = '2s'";
 /// let scenario = Scenario::parse(text, "example.toml").unwrap();
-/// let on = Some(On { transport: &Quic, by_default: true });
+/// let on = Some(On { transport: &Quic::SILENT, by_default: true });
 /// let report = run(&scenario, &Options { on, ..Options::default() }).unwrap();
 /// assert_eq!(report.runs[0].result.transport, "quic");
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Quic;
+#[derive(Clone, Copy, Default)]
+pub struct Quic<'a> {
+    /// Opens a file for quinn's own qlog of each flow, where it is wanted.
+    pub log_to: Option<&'a LogTo<'a>>,
+}
 
-impl Foreign for Quic {
+/// The file for a flow's qlog, or what is wrong with it.
+pub type LogTo<'a> = dyn Fn(&ForeignFlow<'_>) -> Result<LogFile, String> + Sync + 'a;
+
+impl Quic<'_> {
+    /// Without logs.
+    pub const SILENT: Self = Self { log_to: None };
+}
+
+impl Foreign for Quic<'_> {
     fn name(&self) -> &'static str {
         "quic"
     }
@@ -66,8 +79,18 @@ impl Foreign for Quic {
             path_bytes: flow.path_bytes,
             seed: flow.seed,
         };
-        let pair = Pair::new(&setup).map_err(|problem| format!("packet: {problem}"))?;
-        Ok(Box::new(pair))
+        let pair = match self.log_to {
+            None => Pair::new(&setup),
+            Some(log_to) => {
+                let header = Header {
+                    title: format!("{}, flow {}", flow.run, flow.place),
+                    description: "firstflight run over quinn 0.11 in virtual time".to_owned(),
+                    vantage: Vantage::Client,
+                };
+                Pair::logged(&setup, header, log_to(flow)?)
+            }
+        };
+        Ok(Box::new(pair.map_err(|problem| format!("packet: {problem}"))?))
     }
 }
 

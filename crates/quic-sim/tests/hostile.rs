@@ -2,16 +2,14 @@
 //! quinn endpoints under every control. What a peer can forge inside the encryption is in
 //! `forged.rs`.
 
-use std::sync::atomic::AtomicBool;
+mod common;
 
-use firstflight_core::registry::{AnyAvoidance, AnyStartup, STARTUPS, needs_routers};
+use common::{network, run};
+use firstflight_core::registry::{STARTUPS, needs_routers};
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_quic_sim::{Control, Pair, Setup};
-use firstflight_sim::{
-    Buffer, Datagram, Endpoint, Ends, EndsTotals, FlowSpec, LinkSpec, Network, Pace, SenderState,
-    Way, run_with,
-};
+use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Setup};
+use firstflight_sim::{Datagram, Ends, EndsTotals, SenderState, Way};
 use proptest::prelude::*;
 
 /// What happens to datagrams on the way back, in per cent, and how long those held wait.
@@ -43,7 +41,7 @@ impl Harmed {
 
     fn check(&mut self) {
         let (cwnd, in_flight) = (Ends::cwnd(&self.pair).0, Ends::in_flight(&self.pair).0);
-        assert!(cwnd == 0 || (2 * PACKET..=self.most).contains(&cwnd), "cwnd {cwnd}");
+        assert!(cwnd == 0 || (2 * MIN_PACKET..=self.most).contains(&cwnd), "cwnd {cwnd}");
         // Probes may exceed the window, a cut may leave more in flight than it allows.
         assert!(in_flight <= self.most, "{in_flight} bytes in flight");
     }
@@ -119,45 +117,6 @@ impl Ends for Harmed {
     }
 }
 
-/// 10 Mbit/s, 40 ms, a buffer of 40 packets, 3 s.
-fn network() -> Network {
-    let flow = FlowSpec {
-        startup: AnyStartup::by_name("slow-start").unwrap(),
-        avoidance: AnyAvoidance::by_name("newreno").unwrap(),
-        endpoint: Endpoint::rfc(Bytes(PACKET)),
-        path: vec![0],
-        access_rate_bps: 1_000_000_000,
-        access_delay: Span(0),
-        return_delay: Span::from_millis(20),
-        return_rate_bps: 10_000_000,
-        payload_bytes: PACKET,
-        header_bytes: 0,
-        syn_bytes: 40,
-        start: Instant(0),
-        stop: None,
-        packets: None,
-        files: None,
-        bdp_bytes: 50_000,
-    };
-    let link = LinkSpec {
-        rate_bps: 10_000_000,
-        delay: Span::from_millis(20),
-        buffer: Buffer::Packets(40),
-        in_service_counts: false,
-        loss_ppb: 0,
-        drop_nth: Vec::new(),
-    };
-    Network {
-        links: vec![link],
-        flows: vec![flow],
-        udp: Vec::new(),
-        duration: Span::from_secs(3),
-        seed: 1,
-        ns2_ties: false,
-        sample_every: None,
-    }
-}
-
 fn harm() -> impl Strategy<Value = Harm> {
     (0..60_u64, 0..60_u64, 0..60_u64, 0..80_u64, 0..400_u64, any::<u64>()).prop_map(
         |(lost, doubled, held, hold_ms, jump_ms, seed)| Harm {
@@ -183,25 +142,12 @@ proptest! {
         name in proptest::sample::select(controls()),
         harm in harm(),
     ) {
-        let network = network();
-        let setup = Setup {
-            control: Control::named(name).unwrap(),
-            packet_bytes: PACKET,
-            initial_window: None,
-            initial_ssthresh: None,
-            packet_threshold: None,
-            delayed_ack: None,
-            size: None,
-            receive_window: None,
-            path_bytes: 100_000,
-            seed: harm.seed,
-        };
-        let pair = Pair::new(&setup).unwrap();
+        let control = Control::named(name).unwrap();
+        let pair = Pair::new(&Setup { seed: harm.seed, ..Setup::new(control, 100_000) }).unwrap();
         // What may ever be in flight: what the windows of flow control allow, and their headers.
         let most = 12_000_000;
-        let ends: Box<dyn Ends> = Box::new(Harmed { pair, harm, held: Vec::new(), most });
-        let flows = vec![(0, ends)];
-        let outcome = run_with(&network, flows, Pace::Ahead, &AtomicBool::new(false)).unwrap();
+        let ends = Harmed { pair, harm, held: Vec::new(), most };
+        let outcome = run(&network(10, 40, 40, 1, 3), vec![Box::new(ends)]);
         let flow = &outcome.flows[0];
         prop_assert!(flow.failure.is_none(), "{:?}", flow.failure);
         // 10 Mbit/s for 3 s are 3125 packets; twice the path and the buffer were under way besides.
@@ -214,5 +160,3 @@ proptest! {
 fn controls() -> Vec<&'static str> {
     STARTUPS.iter().map(|listing| listing.name).filter(|name| !needs_routers(name)).collect()
 }
-
-const PACKET: u64 = 1_200;

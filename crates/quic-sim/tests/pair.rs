@@ -1,77 +1,24 @@
 //! quinn over the simulator's links.
 
-use std::sync::atomic::AtomicBool;
+mod common;
 
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
-use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_quic_sim::{Control, Pair, Setup, SetupError};
-use firstflight_sim::{
-    Buffer, Endpoint, Ends, FlowSpec, LinkSpec, Network, Outcome, Pace, run_with,
-};
+use std::io::Write;
+use std::sync::{Arc, Mutex};
 
-const PACKET: u64 = 1_200;
-
-/// `flows` over one link of `rate_mbps` and `rtt_ms`, with room for `buffer` packets.
-fn network(rate_mbps: u64, rtt_ms: u64, buffer: u64, flows: usize, seconds: u64) -> Network {
-    let half = Span::from_millis(rtt_ms / 2);
-    let flow = FlowSpec {
-        startup: AnyStartup::by_name("slow-start").unwrap(),
-        avoidance: AnyAvoidance::by_name("newreno").unwrap(),
-        endpoint: Endpoint::rfc(Bytes(PACKET)),
-        path: vec![0],
-        access_rate_bps: 1_000_000_000,
-        access_delay: Span(0),
-        return_delay: half,
-        return_rate_bps: rate_mbps * 1_000_000,
-        payload_bytes: PACKET,
-        header_bytes: 0,
-        syn_bytes: 40,
-        start: Instant(0),
-        stop: None,
-        packets: None,
-        files: None,
-        bdp_bytes: rate_mbps * 125 * rtt_ms,
-    };
-    let link = LinkSpec {
-        rate_bps: rate_mbps * 1_000_000,
-        delay: half,
-        buffer: Buffer::Packets(buffer),
-        in_service_counts: false,
-        loss_ppb: 0,
-        drop_nth: Vec::new(),
-    };
-    Network {
-        links: vec![link],
-        flows: vec![flow; flows],
-        udp: Vec::new(),
-        duration: Span::from_secs(seconds),
-        seed: 1,
-        ns2_ties: false,
-        sample_every: Some(Span::from_millis(50)),
-    }
-}
+use common::network;
+use firstflight_core::units::{Bytes, Span};
+use firstflight_qlog::{Header, Log};
+use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Setup, SetupError};
+use firstflight_sim::{Ends, Network, Outcome};
 
 fn setup(control: &str) -> Setup {
-    Setup {
-        control: Control::named(control).unwrap(),
-        packet_bytes: PACKET,
-        initial_window: None,
-        initial_ssthresh: None,
-        packet_threshold: None,
-        delayed_ack: None,
-        size: None,
-        receive_window: None,
-        path_bytes: 2_000_000,
-        seed: 1,
-    }
+    Setup::new(Control::named(control).unwrap(), 2_000_000)
 }
 
 fn run(network: &Network, setups: &[Setup]) -> Outcome {
-    let ends = setups.iter().enumerate().map(|(place, setup)| {
-        let ends: Box<dyn Ends> = Box::new(Pair::new(setup).unwrap());
-        (place, ends)
-    });
-    run_with(network, ends.collect(), Pace::Ahead, &AtomicBool::new(false)).unwrap()
+    let network = Network { sample_every: Some(Span::from_millis(50)), ..network.clone() };
+    let ends = |setup| -> Box<dyn Ends> { Box::new(Pair::new(setup).unwrap()) };
+    common::run(&network, setups.iter().map(ends).collect())
 }
 
 #[test]
@@ -112,7 +59,7 @@ fn our_newreno_does_what_quinns_does_but_for_the_packet_that_quinn_holds_back() 
     let network = network(10, 100, 100, 1, 5);
     let [ours, quinns] = ["newreno", "quinn-newreno"].map(|name| run(&network, &[setup(name)]));
     let [ours, quinns] = [&ours.flows[0], &quinns.flows[0]];
-    let exits = [ours, quinns].map(|flow| flow.startup.exit.unwrap().cwnd.0 / PACKET);
+    let exits = [ours, quinns].map(|flow| flow.startup.exit.unwrap().cwnd.0 / MIN_PACKET);
     assert!(exits[0].abs_diff(exits[1]) <= 4, "{exits:?}");
     let [ours, quinns] = [ours.delivered_bytes.0, quinns.delivered_bytes.0];
     assert!(ours.abs_diff(quinns) < quinns / 50, "{ours} and {quinns}");
@@ -155,4 +102,76 @@ fn a_packet_below_quics_smallest_is_refused() {
     let problem = Pair::new(&small).err().unwrap();
     assert_eq!(problem, SetupError::Packet { found: 1_000 });
     assert!(problem.to_string().contains("1200 to 65527"), "{problem}");
+}
+
+/// A writer whose bytes somebody else can look at.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A file system without room.
+struct Full;
+
+impl Write for Full {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn logged(control: &str, to: impl Write + Send + Sync + 'static) -> Outcome {
+    let header = Header { title: control.to_owned(), ..Header::default() };
+    let pair = Pair::logged(&setup(control), header, Box::new(to)).unwrap();
+    common::run(&network(10, 40, 42, 1, 2), vec![Box::new(pair)])
+}
+
+#[test]
+fn quinns_own_log_tells_what_the_simulator_counted() {
+    for control in ["newreno", "quinn-cubic"] {
+        let kept = Kept::default();
+        let outcome = logged(control, kept.clone());
+        let flow = &outcome.flows[0];
+        let bytes = kept.0.lock().unwrap().clone();
+        let log = Log::read(control, &bytes).unwrap();
+        let summary = log.connections[0].summary();
+        assert_eq!(summary.packets_sent, flow.counts.sent, "{control}");
+        assert_eq!(summary.packets_lost, flow.counts.retransmitted, "{control}");
+        let (told, seen) = (summary.exit.unwrap(), flow.startup.exit.unwrap());
+        assert_eq!(told.reason.as_deref(), Some(seen.why.name()), "{control}");
+        // The log has it with the first event after it.
+        assert!(
+            (told.time_s - seen.at.0 as f64 / 1e9).abs() < 0.02,
+            "{control}: {told:?} {seen:?}"
+        );
+        assert!((40.0..42.0).contains(&summary.min_rtt_ms.unwrap()), "{control}");
+    }
+}
+
+#[test]
+fn the_same_seed_writes_the_same_log() {
+    let [first, second] = [0, 1].map(|_| {
+        let kept = Kept::default();
+        logged("astart", kept.clone());
+        kept
+    });
+    assert!(first.0.lock().unwrap().len() > 100_000);
+    assert!(*first.0.lock().unwrap() == *second.0.lock().unwrap());
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_told() {
+    let failure = logged("newreno", Full).flows[0].failure.clone().unwrap();
+    assert!(failure.contains("its qlog was not written"), "{failure}");
 }

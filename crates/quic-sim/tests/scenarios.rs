@@ -6,7 +6,7 @@ use firstflight_quic_sim::Quic;
 use firstflight_runner::{On, Options, full_name, resolve, run};
 use firstflight_scenario::{Document, PathFlags, Scenario};
 
-const ON: Option<On<'_>> = Some(On { transport: &Quic, by_default: true });
+const ON: Option<On<'_>> = Some(On { transport: &Quic::SILENT, by_default: true });
 
 #[test]
 fn every_scenario_of_the_repository_resolves_with_all_its_controls() {

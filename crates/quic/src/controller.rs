@@ -3,11 +3,11 @@
 use std::any::Any;
 use std::time::Instant as Clock;
 
-use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::event::{Ack, Loss, LossKind, RateSample, Sent};
 use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::Sender;
-use firstflight_core::units::{Bytes, Instant};
+use firstflight_core::units::{Bytes, Instant, Span};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::ControllerMetrics;
 
@@ -20,6 +20,8 @@ use crate::rate_sample::Snapshots;
 ///   the window grows by what was acknowledged (RFC 9002 section 7.3.1), however many packets one
 ///   frame covers. All of the frame counts as delivered with the first of them, so that what
 ///   measures rates sees one ACK per frame, as of a TCP receiver that delays ACKs.
+/// - The core hears of the first packet when it leaves, and of all that leaves later with the next
+///   ACK or loss, as a sum: no policy looks at the leaving of any packet but the first.
 /// - The RTT sample is of the newest packet acknowledged (RFC 9002 section 5.1), the delay that the
 ///   peer adds before it acknowledges included, as in TCP.
 /// - A recovery period begins with a loss or a mark and ends when a packet sent after that is
@@ -36,48 +38,61 @@ pub struct Controller<S = AnyStartup, A = AnyAvoidance> {
     epoch: Clock,
     initial_window: u64,
     min_window: u64,
+    /// What may be in flight since the last event; less than the largest number.
+    window: u64,
     /// Bytes in flight as quinn counts them, and all it has sent since it last said so.
     in_flight: u64,
+    /// Sent since the core last heard how much that is; `None` before the first packet.
+    untold: Option<u64>,
     /// Acknowledged since the path began, and how much of it recovery withholds.
     delivered: u64,
     withheld: u64,
     /// Start of the last recovery period.
-    recovery: Option<Instant>,
-    /// When the newest packet acknowledged was sent.
-    newest: Option<Instant>,
+    recovery: Option<Clock>,
+    /// When the newest packet acknowledged was sent; the beginning before the first ACK.
+    newest: Clock,
+    /// An ACK has come.
+    heard: bool,
     app_limited: bool,
     batch: Batch,
     snapshots: Option<Snapshots>,
 }
 
 /// What one ACK frame acknowledges.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Batch {
     /// Packets sent after the last recovery period began, and their bytes.
     packets: u64,
     bytes: u64,
     /// Bytes sent before.
     earlier: u64,
-    newest: Instant,
+    /// When the newest of them was sent.
+    newest: Clock,
 }
 
 impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
     pub(crate) fn new(sender: Sender<S, A>, now: Clock, mtu: u16, rate_samples: bool) -> Self {
         let min_window = MIN_PACKETS * u64::from(mtu);
-        Self {
+        let mut controller = Self {
             epoch: now,
-            initial_window: sender.cwnd().0.max(min_window),
             sender,
+            initial_window: 0,
             min_window,
+            window: 0,
             in_flight: 0,
+            untold: None,
             delivered: 0,
             withheld: 0,
             recovery: None,
-            newest: None,
+            newest: now,
+            heard: false,
             app_limited: false,
-            batch: Batch::default(),
+            batch: Batch::new(now),
             snapshots: rate_samples.then(Snapshots::default),
-        }
+        };
+        controller.decided();
+        controller.initial_window = controller.window;
+        controller
     }
 
     /// The core's sender, for its phase, its estimators and how start-up ended.
@@ -89,6 +104,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
     pub fn on_spurious_loss(&mut self) {
         self.sender.on_spurious_loss();
         self.recovery = None;
+        self.decided();
     }
 
     /// An ACK frame acknowledges a packet of `bytes` that left at `sent`; what the frame does comes
@@ -96,28 +112,6 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
     /// nobody but quinn can make.
     #[inline]
     pub fn acknowledged(&mut self, sent: Clock, bytes: u64) {
-        self.take_in(self.time(sent), bytes);
-    }
-
-    /// What may be in flight.
-    fn cwnd(&self) -> u64 {
-        self.sender.cwnd().0.max(self.min_window)
-    }
-
-    /// Time since the path began. What quinn remembers from before is as old as the path.
-    fn time(&self, at: Clock) -> Instant {
-        let ns = at.saturating_duration_since(self.epoch).as_nanos();
-        Instant(u64::try_from(ns).unwrap_or(u64::MAX))
-    }
-
-    /// What was sent then was sent before the last recovery period began.
-    fn is_answered(&self, sent: Instant) -> bool {
-        self.recovery.is_some_and(|start| sent <= start)
-    }
-
-    /// An ACK frame acknowledges a packet of `bytes` that left at `sent`.
-    #[inline]
-    fn take_in(&mut self, sent: Instant, bytes: u64) {
         self.batch.newest = self.batch.newest.max(sent);
         if self.is_answered(sent) {
             self.batch.earlier = self.batch.earlier.saturating_add(bytes);
@@ -127,9 +121,63 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         }
     }
 
-    /// One ACK that credits `credited` bytes, of which `acked` let the window grow.
-    fn acknowledge(&mut self, ack: &Ack, acked: u64, credited: u64) {
-        self.sender.on_ack(&Ack { acked: Bytes(acked), credited: Bytes(credited), ..*ack });
+    /// The core has had its say. quinn asks for the window several times per packet.
+    #[inline]
+    fn decided(&mut self) {
+        self.window = self.sender.cwnd().0.max(self.min_window).min(u64::MAX - 1);
+    }
+
+    /// Time since the path began. What quinn remembers from before is as old as the path.
+    fn time(&self, at: Clock) -> Instant {
+        Instant(elapsed(self.epoch, at).0)
+    }
+
+    /// What was sent then was sent before the last recovery period began.
+    #[inline]
+    fn is_answered(&self, sent: Clock) -> bool {
+        self.recovery.is_some_and(|start| sent <= start)
+    }
+
+    /// An ACK for every packet of a frame that lets the window grow. The frame counts as delivered,
+    /// and is a sample, with the first.
+    #[inline]
+    fn grant(&mut self, mut ack: Ack, batch: Batch) {
+        if self.sender.view().recovering {
+            self.sender.on_recovered(None);
+        }
+        let mut rest = batch.bytes;
+        for left in (1..=batch.packets).rev() {
+            let share = if left == 1 { rest } else { rest / left };
+            rest -= share;
+            ack.acked = Bytes(share.saturating_add(std::mem::take(&mut self.withheld)));
+            self.sender.on_ack(&ack);
+            (ack.credited, ack.rtt, ack.sample) = (Bytes(0), None, None);
+        }
+    }
+
+    /// A packet leaves for which there may be a sample of the rate.
+    #[cold]
+    fn keep_snapshot(&mut self, now: Clock) {
+        let now = self.time(now);
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots.on_sent(now, self.in_flight == 0, self.delivered, self.app_limited);
+        }
+    }
+
+    /// The sample of the packet that left at `sent`, for an ACK that came at `now`.
+    #[cold]
+    fn sample(&mut self, now: Instant, sent: Clock) -> Option<RateSample> {
+        let (sent, delivered) = (self.time(sent), self.delivered);
+        self.snapshots.as_mut()?.sample(now, sent, delivered)
+    }
+
+    /// Tells the core what has left since it last heard of it.
+    #[cold]
+    fn tell_sent(&mut self, now: Clock, bytes: u64) {
+        self.untold = Some(0);
+        let now = self.time(now);
+        let in_flight = Bytes(self.in_flight);
+        self.sender.on_sent(&Sent { now, bytes: Bytes(bytes), in_flight });
     }
 }
 
@@ -139,13 +187,14 @@ where
     A: Avoidance + Clone + Send + Sync + 'static,
 {
     fn on_sent(&mut self, now: Clock, bytes: u64, _last_packet_number: u64) {
-        let now = self.time(now);
-        if let Some(snapshots) = &mut self.snapshots {
-            snapshots.on_sent(now, self.in_flight == 0, self.delivered, self.app_limited);
+        if self.snapshots.is_some() {
+            self.keep_snapshot(now);
         }
         self.in_flight = self.in_flight.saturating_add(bytes);
-        let in_flight = Bytes(self.in_flight);
-        self.sender.on_sent(&Sent { now, bytes: Bytes(bytes), in_flight });
+        match &mut self.untold {
+            Some(untold) => *untold = untold.saturating_add(bytes),
+            None => self.tell_sent(now, bytes),
+        }
     }
 
     #[inline]
@@ -167,49 +216,43 @@ where
         app_limited: bool,
         _largest_packet_num_acked: Option<u64>,
     ) {
-        let batch = std::mem::take(&mut self.batch);
+        let batch = std::mem::replace(&mut self.batch, Batch::new(self.epoch));
         (self.in_flight, self.app_limited) = (in_flight, app_limited);
         let total = batch.bytes.saturating_add(batch.earlier);
         if total == 0 {
             return;
         }
-        let now = self.time(now);
+        // An ACK says how much has left by then.
+        self.untold = Some(0);
         self.delivered = self.delivered.saturating_add(total);
-        let is_newest = self.newest.is_none_or(|newest| batch.newest >= newest);
-        let first = self.newest.is_none();
         let mut ack = Ack {
-            now,
+            now: self.time(now),
+            credited: Bytes(total),
             in_flight: Bytes(in_flight),
             sent: Bytes(self.delivered.saturating_add(in_flight)),
             app_limited,
             ..Ack::default()
         };
-        if is_newest {
-            self.newest = Some(batch.newest);
-            let rtt = now.since(batch.newest);
-            let snapshots = self.snapshots.as_mut();
-            ack.sample = snapshots.and_then(|it| it.sample(now, batch.newest, self.delivered));
-            if first {
-                self.sender.on_handshake(now, rtt);
-            } else {
+        if batch.newest >= self.newest {
+            self.newest = batch.newest;
+            if self.snapshots.is_some() {
+                ack.sample = self.sample(ack.now, batch.newest);
+            }
+            let rtt = elapsed(batch.newest, now);
+            if self.heard {
                 ack.rtt = Some(rtt);
+            } else {
+                self.heard = true;
+                self.sender.on_handshake(ack.now, rtt);
             }
         }
         self.withheld = self.withheld.saturating_add(batch.earlier);
         if batch.packets == 0 {
-            return self.acknowledge(&ack, 0, total);
+            self.sender.on_ack(&ack);
+        } else {
+            self.grant(ack, batch);
         }
-        if self.sender.view().recovering {
-            self.sender.on_recovered(None);
-        }
-        let (mut rest, mut credited) = (batch.bytes, total);
-        for left in (1..=batch.packets).rev() {
-            let share = if left == 1 { rest } else { rest / left };
-            rest -= share;
-            let acked = share.saturating_add(std::mem::take(&mut self.withheld));
-            self.acknowledge(&ack, acked, std::mem::take(&mut credited));
-            (ack.rtt, ack.sample) = (None, None);
-        }
+        self.decided();
     }
 
     fn on_congestion_event(
@@ -219,8 +262,11 @@ where
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
+        let again = self.is_answered(sent);
+        if let Some(bytes) = self.untold.filter(|bytes| *bytes > 0) {
+            self.tell_sent(now, bytes);
+        }
         self.in_flight = self.in_flight.saturating_sub(lost_bytes);
-        let again = self.is_answered(self.time(sent));
         if again && !is_persistent_congestion {
             return;
         }
@@ -229,15 +275,17 @@ where
             (false, 0) => LossKind::Mark,
             (false, _) => LossKind::Recovery,
         };
-        let now = self.time(now);
-        let (lost, flight) = (Bytes(lost_bytes), Bytes(self.cwnd()));
-        self.sender.on_loss(&Loss { now, kind, lost, flight, again });
+        let (lost, flight) = (Bytes(lost_bytes), Bytes(self.window));
+        let at = self.time(now);
+        self.sender.on_loss(&Loss { now: at, kind, lost, flight, again });
         self.recovery = Some(now);
+        self.decided();
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
         self.min_window = MIN_PACKETS * u64::from(new_mtu);
         self.sender.set_mss(Bytes(new_mtu.into()));
+        self.decided();
     }
 
     /// quinn sends while flight plus packet stay *below* this, RFC 9002 section 7 up to cwnd: one
@@ -245,13 +293,13 @@ where
     /// window that may grow only as far as the flight justifies would stand still there.
     #[inline]
     fn window(&self) -> u64 {
-        self.cwnd().saturating_add(1)
+        self.window + 1
     }
 
     fn metrics(&self) -> ControllerMetrics {
         let ssthresh = Some(self.sender.ssthresh()).filter(|ssthresh| *ssthresh != Bytes::MAX);
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.cwnd();
+        metrics.congestion_window = self.window;
         metrics.ssthresh = ssthresh.map(|ssthresh| ssthresh.0);
         metrics.pacing_rate = self.sender.pace().map(|rate| rate.0.saturating_mul(8));
         metrics
@@ -268,6 +316,19 @@ where
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
+}
+
+impl Batch {
+    /// Nothing yet; what was sent before `epoch` counts as sent then.
+    fn new(epoch: Clock) -> Self {
+        Self { packets: 0, bytes: 0, earlier: 0, newest: epoch }
+    }
+}
+
+/// From one instant to another, which are less than 584 years apart; none if it is not later.
+#[inline]
+fn elapsed(from: Clock, to: Clock) -> Span {
+    Span(to.saturating_duration_since(from).as_nanos() as u64)
 }
 
 /// RFC 9002 section 7.2: the smallest window is two packets.

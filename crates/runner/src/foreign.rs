@@ -3,7 +3,7 @@
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::units::Span;
 use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_scenario::{Carrier, ControlSpec, Flow, Resolved, Scenario, Size};
+use firstflight_scenario::{Carrier, ControlSpec, Flow, Plan, Resolved, Scenario, Size};
 use firstflight_sim::{Ends, FlowSpec, Network, stream};
 use rand_pcg::rand_core::RngCore;
 
@@ -37,6 +37,10 @@ pub trait Foreign: Sync {
 
 /// What the ends of a flow are made from.
 pub struct ForeignFlow<'a> {
+    /// What the run is called; its random seed is the scenario's.
+    pub run: &'a str,
+    /// The flow's place among all of the run, from 0.
+    pub place: usize,
     /// Its control as written.
     pub control: &'a ControlSpec,
     /// Its group, as resolved.
@@ -125,18 +129,19 @@ type AllEnds = Vec<(usize, Box<dyn Ends>)>;
 /// The foreign flows of a run, and the name of what carries it.
 pub(crate) fn all_ends(
     resolved: &Resolved,
-    specs: &[ControlSpec],
+    plan: &Plan,
     network: &Network,
     on: Option<On<'_>>,
 ) -> Result<(AllEnds, String), RunError> {
     let mut ends = Vec::new();
-    let groups = resolved.flows.iter().zip(specs);
+    let groups = resolved.flows.iter().zip(&plan.controls);
     let groups = groups.flat_map(|pair| std::iter::repeat_n(pair, pair.0.count as usize));
     for ((place, spec), (group, control)) in network.flows.iter().enumerate().zip(groups) {
         let Some(transport) = carrier(on, group.transport, control)? else { continue };
         let seed = stream(network.seed, ENDS_STREAM + place as u64).next_u64();
         let path_bytes = path_bytes(resolved, spec);
-        let flow = ForeignFlow { control, group, spec, resolved, path_bytes, seed };
+        let run = plan.name.as_str();
+        let flow = ForeignFlow { run, place, control, group, spec, resolved, path_bytes, seed };
         ends.push((place, transport.ends(&flow).map_err(RunError::Foreign)?));
     }
     let foreign = on.map_or("", |on| on.transport.name());

@@ -185,7 +185,7 @@ fn run_plan(
         .samples
         .map(|samples| Span((resolved.duration_ns / u64::from(samples.max(1))).max(1)));
     let network = network::build(resolved, controls, sample_every);
-    let (ends, transport) = foreign::all_ends(resolved, &plan.controls, &network, options.on)?;
+    let (ends, transport) = foreign::all_ends(resolved, plan, &network, options.on)?;
     let never = AtomicBool::new(false);
     let before = Instant::now();
     let outcome = run_with(&network, ends, Pace::Ahead, options.stop.unwrap_or(&never))

@@ -154,3 +154,27 @@ fn certificates_from_files_let_in_whom_they_name() {
     assert_eq!(receiver.code, 0, "a stranger ends nothing");
     assert!(receiver.stderr.contains("came to nothing"), "{receiver:?}");
 }
+
+#[test]
+fn runs_over_quic_in_virtual_time_write_quinn_s_own_logs() {
+    let place = Place::new();
+    place.write("s.toml", "controls = ['astart', 'quinn-cubic']\nduration = '1s'");
+    let words = ["run", "s.toml", "--on", "quic", "--qlog", "logs", "--json"];
+    let results = json(&place.run(&words));
+    for (run, name) in results["runs"].as_array().unwrap().iter().zip(["astart", "quinn-cubic"]) {
+        let path = format!("logs/{name}.flow-0.quinn.sqlog");
+        let log = fs::read(place.path(&path)).unwrap();
+        let events = validate(&log).unwrap_or_else(|problem| panic!("{path}: {problem}"));
+        assert!(events > 500, "{path}: {events} events");
+        let startup = &json(&place.run(&["show", &path, "--json"]))["startup"];
+        let flow = &run["flows"][0];
+        assert_eq!(startup["packets_sent"], flow["sent_packets"], "{path}");
+        assert_eq!(startup["exit"]["reason"], flow["startup"]["exit_reason"], "{path}");
+    }
+    place.write("tcp.toml", "controls = ['astart']\nduration = '1s'");
+    let none = place.run(&["run", "tcp.toml", "--qlog", "logs"]);
+    assert!(none.stderr.contains("qlogs: none"), "{none:?}");
+    let wrong = place.run(&["run", "s.toml", "--on", "linux", "--qlog", "logs"]);
+    assert_eq!(wrong.code, 2, "{wrong:?}");
+    assert!(wrong.stderr.contains("--qlog belongs to `--on quic`"), "{wrong:?}");
+}

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use firstflight_core::registry::{ALIASES, STARTUPS, needs_routers};
+use firstflight_core::policy::Observer;
+use firstflight_core::registry::{ALIASES, AVOIDANCES, STARTUPS, needs_routers};
+use firstflight_core::view::View;
 use proptest::prelude::*;
 use quinn_proto::congestion::Controller as _;
 
@@ -38,7 +40,7 @@ impl Path {
     /// One ACK frame at `ms` for so many packets that left at `sent`.
     fn ack(&mut self, ms: u64, sent: u64, packets: u64) {
         for _ in 0..packets {
-            self.controller.take_in(Instant(sent * 1_000_000), PACKET);
+            self.controller.acknowledged(self.at(sent), PACKET);
         }
         self.in_flight -= packets * PACKET;
         self.controller.on_end_acks(self.at(ms), self.in_flight, false, None);
@@ -161,6 +163,29 @@ fn an_application_that_sends_little_does_not_open_the_window() {
     assert!(path.window() <= 20, "{}", path.window());
 }
 
+/// What the adapter tells of packets that leave would not do if one did.
+#[test]
+fn no_policy_looks_at_the_leaving_of_a_packet_but_the_first() {
+    let mut path = Path::new("newreno");
+    path.send(0, 10);
+    path.ack(100, 0, 2);
+    let view = *path.controller.sender().view();
+    for name in STARTUPS.iter().map(|listing| listing.name) {
+        unmoved(AnyStartup::by_name(name).unwrap(), &view);
+    }
+    for name in AVOIDANCES.iter().map(|listing| listing.name) {
+        unmoved(AnyAvoidance::by_name(name).unwrap(), &view);
+    }
+}
+
+fn unmoved(mut policy: impl Observer + std::fmt::Debug, view: &View) {
+    let sent = |now| Sent { now: Instant(now), bytes: Bytes(PACKET), in_flight: Bytes(PACKET) };
+    policy.on_sent(&sent(0), view);
+    let before = format!("{policy:?}");
+    policy.on_sent(&sent(1_000_000), view);
+    assert_eq!(format!("{policy:?}"), before);
+}
+
 /// An event as a hostile peer and path may bring it: no packet needs to have been sent, times leap,
 /// sizes are any.
 #[derive(Clone, Debug)]
@@ -215,8 +240,7 @@ proptest! {
                 Event::Sent(bytes) => path.controller.on_sent(now, bytes.into(), 0),
                 Event::Ack { sent_ago_us, packets, bytes, in_flight, app_limited } => {
                     for _ in 0..packets {
-                        let sent = path.controller.time(ago(sent_ago_us));
-                        path.controller.take_in(sent, bytes.into());
+                        path.controller.acknowledged(ago(sent_ago_us), bytes.into());
                     }
                     path.controller.on_end_acks(now, in_flight.into(), app_limited, None);
                     earned = u64::from(packets) * u64::from(bytes);

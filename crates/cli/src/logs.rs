@@ -1,0 +1,50 @@
+//! Files for quinn's own qlog of every flow of every run.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use firstflight_quic_sim::LogFile;
+use firstflight_runner::ForeignFlow;
+
+use crate::output::file_name;
+
+/// A directory and the files opened in it.
+pub(crate) struct Logs {
+    directory: PathBuf,
+    names: Mutex<BTreeSet<String>>,
+}
+
+impl Logs {
+    pub(crate) fn new(directory: PathBuf) -> Self {
+        Self { directory, names: Mutex::default() }
+    }
+
+    /// The file of a flow: `astart.flow-0.quinn.sqlog`, with the seed where there are several.
+    pub(crate) fn open(&self, flow: &ForeignFlow<'_>) -> Result<LogFile, String> {
+        let mut name = file_name(flow.run);
+        if flow.resolved.runs > 1 {
+            name = format!("{name}.seed-{}", flow.resolved.seed);
+        }
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |name: &str| format!("{name}.flow-{}.quinn.sqlog", flow.place);
+        while !names.insert(full(&name)) {
+            name.push('_');
+        }
+        let path = self.directory.join(full(&name));
+        let file = fs::create_dir_all(&self.directory).and_then(|()| File::create(&path));
+        let file = file.map_err(|error| format!("--qlog {}: {error}", path.display()))?;
+        Ok(Box::new(BufWriter::new(file)))
+    }
+
+    /// What to tell the user of them.
+    pub(crate) fn summary(&self) -> String {
+        let files = self.names.lock().unwrap_or_else(PoisonError::into_inner).len();
+        match files {
+            0 => "qlogs: none, because no flow goes over QUIC (--on quic)".to_owned(),
+            _ => format!("qlogs: {files} in {}", self.directory.display()),
+        }
+    }
+}

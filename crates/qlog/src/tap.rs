@@ -1,0 +1,68 @@
+//! The file of a log while a stack writes it and somebody else waits for its end.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::complete::{Completing, Probe};
+use crate::event::State;
+
+/// A [`Completing`] for two: quinn, which takes its writer and never says when it is done with it,
+/// and whoever closes the file.
+pub struct Tap<W: Write>(Arc<Mutex<Completing<W>>>);
+
+impl<W: Write> Tap<W> {
+    /// Shares the log.
+    pub fn new(log: Completing<W>) -> Self {
+        Self(Arc::new(Mutex::new(log)))
+    }
+
+    /// Writes what is held back: nothing comes any more.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn finish(&self) -> io::Result<()> {
+        self.log().finish()
+    }
+
+    fn log(&self) -> MutexGuard<'_, Completing<W>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<W: Write> Clone for Tap<W> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<W: Write> Write for Tap<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.log().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.log().flush()
+    }
+}
+
+/// Tells the begin of start-up, and its end once `exit` has a reason for it, in the word of the
+/// results: `loss`, `timeout`, `ssthresh`, `heuristic` or `ecn`.
+pub fn startup_probe(
+    mut exit: impl FnMut() -> Option<&'static str> + Send + Sync + 'static,
+) -> Probe {
+    let (mut begun, mut ended) = (false, false);
+    Box::new(move || {
+        if !begun {
+            begun = true;
+            return Some(State { old: None, new: SLOW_START.to_owned(), trigger: None });
+        }
+        let reason = if ended { None } else { exit() }?;
+        ended = true;
+        let lossy = ["loss", "timeout", "ecn"].contains(&reason);
+        let new = if lossy { "recovery" } else { "congestion_avoidance" };
+        let (old, trigger) = (Some(SLOW_START.to_owned()), Some(reason.to_owned()));
+        Some(State { old, new: new.to_owned(), trigger })
+    })
+}
+
+const SLOW_START: &str = "slow_start";
