@@ -145,7 +145,10 @@ impl From<LoadError> for Failure {
 /// What could be known before anybody was asked is the user's, the rest is the transfer's.
 fn transfer_code(error: &TransferError) -> u8 {
     match error {
-        TransferError::Control(_) | TransferError::Input(_) | TransferError::Address { .. } => 2,
+        TransferError::Control(_)
+        | TransferError::Input(_)
+        | TransferError::Address { .. }
+        | TransferError::Listen { .. } => 2,
         TransferError::Machine(_) => 3,
         TransferError::Interrupted { .. } => 130,
         _ => 1,

@@ -101,7 +101,13 @@ fn announce(inbox: &Inbox, fingerprint: Option<Fingerprint>, discard: bool) {
     let pin = fingerprint.map_or(String::new(), |fingerprint| fingerprint.to_string());
     let what = if discard { "--size 30MB" } else { "FILE" };
     output::note(&format!("listening on {address}; the sender types"));
-    output::note(&format!("  firstflight send {address} {what} --pin {pin}"));
+    if address.ip().is_unspecified() {
+        let port = address.port();
+        output::note(&format!("  firstflight send HOST:{port} {what} --pin {pin}"));
+        output::note("where HOST is a name or an address of this host");
+    } else {
+        output::note(&format!("  firstflight send {address} {what} --pin {pin}"));
+    }
 }
 
 async fn take(args: &Args, inbox: &Inbox) -> Result<Status, Failure> {

@@ -10,11 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::pem::Error::NoItemsFound;
+use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 
+use crate::endpoint::machine;
 use crate::error::TransferError;
 use crate::hash::Sha256;
 
@@ -78,7 +80,7 @@ impl Identity {
     /// A machine without randomness.
     pub fn make() -> Result<Self, TransferError> {
         let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]);
-        let made = made.map_err(|error| TransferError::Input(error.to_string()))?;
+        let made = made.map_err(machine)?;
         let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
         Ok(Self { chain: vec![made.cert.into()], key: key.into() })
     }
@@ -89,9 +91,8 @@ impl Identity {
     /// Files that cannot be read, or hold something else.
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, TransferError> {
         let chain = certificates(certificate)?;
-        let key = PrivateKeyDer::from_pem_file(key)
-            .map_err(|error| TransferError::Input(format!("{}: {error}", key.display())))?;
-        Ok(Self { chain, key })
+        let found = PrivateKeyDer::from_pem_file(key);
+        Ok(Self { chain, key: found.map_err(|error| unreadable(key, "a private key", &error))? })
     }
 
     /// Of its own certificate.
@@ -101,16 +102,19 @@ impl Identity {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TransferError> {
-    let wrong = |problem: String| {
-        TransferError::Input(format!(
-            "{}: {problem}; accepted: certificates in PEM",
-            path.display()
-        ))
+    let found =
+        CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let found = found.and_then(|all| if all.is_empty() { Err(NoItemsFound) } else { Ok(all) });
+    found.map_err(|error| unreadable(path, "certificates", &error))
+}
+
+fn unreadable(path: &Path, accepted: &str, error: &pem::Error) -> TransferError {
+    let problem = match error {
+        NoItemsFound => "nothing of that kind in it".to_owned(),
+        pem::Error::Io(error) => error.to_string(),
+        other => other.to_string(),
     };
-    let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect)
-        .map_err(|error| wrong(error.to_string()))?;
-    if certificates.is_empty() { Err(wrong("no certificate".to_owned())) } else { Ok(certificates) }
+    TransferError::Input(format!("{}: {problem}; accepted: {accepted} in PEM", path.display()))
 }
 
 /// Trusts the certificates with these fingerprints, whatever their names and dates.

@@ -23,6 +23,17 @@ pub enum TransferError {
         /// Why not.
         problem: String,
     },
+    /// An address that cannot be listened to.
+    #[error(
+        "{address}: {problem}; accepted: an address of this host with a free port, or port 0 for \
+         any that is free"
+    )]
+    Listen {
+        /// As typed.
+        address: String,
+        /// Why not.
+        problem: String,
+    },
     /// A file of this host that cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -52,7 +63,9 @@ pub enum TransferError {
         waited: Duration,
     },
     /// The peer showed a certificate that is not trusted.
-    #[error("the receiver's certificate is not the one given with --pin: it showed {shown}")]
+    #[error(
+        "the receiver's certificate is not the one given with --pin or --trust: it showed {shown}"
+    )]
     WrongCertificate {
         /// The fingerprint of what it showed.
         shown: Fingerprint,

@@ -47,6 +47,12 @@ pub(crate) fn lost(
         ConnectionError::ConnectionClosed(close) if is_about_certificates(close.error_code) => {
             TransferError::NotWelcome
         }
+        ConnectionError::ConnectionClosed(close)
+            if close.error_code == TransportErrorCode::CONNECTION_REFUSED =>
+        {
+            let reason = "it is busy with another transfer; try again later".to_owned();
+            TransferError::GaveUp { peer, reason, kept }
+        }
         error if is_about_versions(error) => {
             TransferError::Protocol { peer, problem: OTHER_VERSION.to_owned() }
         }

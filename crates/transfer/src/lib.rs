@@ -15,6 +15,7 @@ mod error;
 mod failure;
 mod hash;
 mod message;
+mod name;
 mod partial;
 mod receive;
 mod record;

@@ -7,19 +7,27 @@ use std::path::{Path, PathBuf};
 
 use crate::error::TransferError;
 use crate::hash::{Hashing, Sha256};
+use crate::name::PART;
 
 /// What has arrived of a file.
 pub(crate) struct Partial {
     file: File,
     path: PathBuf,
     target: PathBuf,
+    replace: bool,
     bytes: u64,
     hashing: Hashing,
 }
 
 impl Partial {
-    /// Opens or makes the partial file of `target`, and hashes what it has of `size` bytes.
-    pub(crate) fn open(target: &Path, size: Option<u64>) -> Result<Self, TransferError> {
+    /// Opens or makes the partial file of `target`, and hashes what it has of `size` bytes. Only
+    /// with `replace` may a file of its name be there.
+    pub(crate) fn open(
+        target: &Path,
+        size: Option<u64>,
+        replace: bool,
+    ) -> Result<Self, TransferError> {
+        check_free(target, replace)?;
         let path = partial_path(target);
         let fault = |source: io::Error| TransferError::File { path: path.clone(), source };
         let mut options = OpenOptions::new();
@@ -43,7 +51,7 @@ impl Partial {
         let bytes = if size.is_some_and(|size| there > size) { 0 } else { there };
         let mut hashing = Hashing::default();
         hashing.read(&mut file, bytes).map_err(fault)?;
-        Ok(Self { file, path, target: target.to_owned(), bytes, hashing })
+        Ok(Self { file, path, target: target.to_owned(), replace, bytes, hashing })
     }
 
     /// How many bytes are there.
@@ -82,6 +90,8 @@ impl Partial {
             fs::remove_file(&self.path).map_err(fault)?;
             return Err(TransferError::Corrupt);
         }
+        // Somebody else may have taken the name meanwhile.
+        check_free(&self.target, self.replace)?;
         // The name must not be there before the content is.
         self.file.sync_all().map_err(fault)?;
         fs::rename(&self.path, &self.target).map_err(fault)?;
@@ -101,10 +111,21 @@ impl Partial {
     }
 }
 
+/// Nothing has the name, or only what may be replaced.
+fn check_free(target: &Path, replace: bool) -> Result<(), TransferError> {
+    let problem = match target.symlink_metadata() {
+        Err(_) => return Ok(()),
+        Ok(there) if there.is_dir() => "a directory; send --name calls the file otherwise",
+        Ok(_) if replace => return Ok(()),
+        Ok(_) => "there already; recv --force replaces it, send --name calls it otherwise",
+    };
+    Err(TransferError::BadFile { path: target.to_owned(), problem: problem.to_owned() })
+}
+
 /// `big.iso` arrives as `big.iso.part`.
 pub(crate) fn partial_path(target: &Path) -> PathBuf {
     let mut name: OsString = target.as_os_str().to_owned();
-    name.push(".part");
+    name.push(PART);
     name.into()
 }
 
@@ -128,13 +149,13 @@ mod tests {
         let place = place("wrong");
         let right = Sha256::of(b"right");
         for (content, bytes) in [(&b"wrong"[..], 5), (b"righ", 5), (b"right", 6)] {
-            let mut partial = Partial::open(&place.join("f"), Some(5)).unwrap();
+            let mut partial = Partial::open(&place.join("f"), Some(5), false).unwrap();
             partial.write(content).unwrap();
             let error = partial.finish(bytes, &right).unwrap_err();
             assert!(matches!(error, TransferError::Corrupt), "{error}");
             assert_eq!(names(&place), [""; 0]);
         }
-        let mut partial = Partial::open(&place.join("f"), Some(5)).unwrap();
+        let mut partial = Partial::open(&place.join("f"), Some(5), false).unwrap();
         partial.write(b"right").unwrap();
         assert_eq!(partial.finish(5, &right).unwrap(), place.join("f"));
         assert_eq!(names(&place), ["f"]);
@@ -145,17 +166,45 @@ mod tests {
     fn what_was_written_is_there_for_the_next_attempt_and_for_one_writer() {
         let place = place("again");
         let target = place.join("f");
-        let mut first = Partial::open(&target, Some(5)).unwrap();
+        let mut first = Partial::open(&target, Some(5), false).unwrap();
         first.write(b"rig").unwrap();
-        let error = Partial::open(&target, Some(5)).err().unwrap().to_string();
+        let error = Partial::open(&target, Some(5), false).err().unwrap().to_string();
         assert!(error.contains("another recv is writing it"), "{error}");
         drop(first);
-        let mut next = Partial::open(&target, Some(5)).unwrap();
+        let mut next = Partial::open(&target, Some(5), false).unwrap();
         assert_eq!((next.bytes(), next.prefix()), (3, Some(Sha256::of(b"rig"))));
         next.restart(3).unwrap();
         next.write(b"ht").unwrap();
         next.finish(5, &Sha256::of(b"right")).unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"right");
+        fs::remove_dir_all(place).unwrap();
+    }
+
+    #[test]
+    fn a_name_that_was_taken_meanwhile_is_kept_and_so_is_what_arrived() {
+        let place = place("taken");
+        let target = place.join("f");
+        for (replace, there) in [(false, &b"other"[..]), (true, b"right")] {
+            fs::remove_file(&target).or_else(|_| fs::remove_file(partial_path(&target))).ok();
+            let mut partial = Partial::open(&target, Some(5), replace).unwrap();
+            partial.restart(0).unwrap();
+            partial.write(b"right").unwrap();
+            fs::write(&target, b"other").unwrap();
+            let finished = partial.finish(5, &Sha256::of(b"right"));
+            assert_eq!(finished.is_ok(), replace);
+            assert_eq!(fs::read(&target).unwrap(), there);
+            assert_eq!(partial_path(&target).exists(), !replace);
+        }
+        fs::remove_dir_all(place).unwrap();
+    }
+
+    #[test]
+    fn a_directory_is_not_replaced() {
+        let place = place("directory");
+        fs::create_dir(place.join("f")).unwrap();
+        let error = Partial::open(&place.join("f"), None, true).err().unwrap().to_string();
+        assert!(error.contains("a directory"), "{error}");
+        assert_eq!(names(&place), ["f"]);
         fs::remove_dir_all(place).unwrap();
     }
 }

@@ -12,9 +12,10 @@ use crate::Progress;
 use crate::certificate::{Fingerprint, Identity};
 use crate::endpoint::{self, machine};
 use crate::error::TransferError;
-use crate::failure::{DONE, GAVE_UP, SENDER, fruitless, gave_up, lost, out_of_turn};
+use crate::failure::{DONE, GAVE_UP, SENDER, fruitless, gave_up, lost, out_of_turn, shown};
 use crate::hash::Sha256;
 use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
+use crate::name;
 use crate::partial::{Partial, partial_path};
 use crate::sink::{Sink, Store, Writing};
 use crate::streams::Incoming;
@@ -75,7 +76,7 @@ impl Inbox {
         let transport = endpoint::transport(timeout, window)?;
         let config = endpoint::server(identity, accepted, transport)?;
         let endpoint = Endpoint::server(config, address)
-            .map_err(|error| TransferError::Address { address: at, problem: error.to_string() })?;
+            .map_err(|error| TransferError::Listen { address: at, problem: error.to_string() })?;
         let address = endpoint.local_addr().map_err(machine)?;
         Ok(Self { endpoint, timeout, store, address })
     }
@@ -278,18 +279,13 @@ impl Taking<'_> {
             return Err(TransferError::Protocol { peer: SENDER, problem });
         }
         let Some(target) = self.target(offer)? else { return Ok(Sink::discard()) };
-        if self.keeps_older() && target.exists() {
-            let problem = "there already; recv --force replaces it, send --name calls it otherwise"
-                .to_owned();
-            return Err(TransferError::BadFile { path: target, problem });
-        }
-        let size = offer.size;
-        let opened = tokio::task::spawn_blocking(move || Partial::open(&target, size));
+        let (size, replace) = (offer.size, self.replaces());
+        let opened = tokio::task::spawn_blocking(move || Partial::open(&target, size, replace));
         opened.await.map_err(machine)?.map(Sink::File)
     }
 
-    fn keeps_older(&self) -> bool {
-        matches!(self.inbox.store, Store::Directory { replace: false, .. })
+    fn replaces(&self) -> bool {
+        matches!(self.inbox.store, Store::Directory { replace: true, .. })
     }
 
     /// Where the file goes; `None` if nothing is stored.
@@ -300,9 +296,9 @@ impl Taking<'_> {
                 "the sender has no file to store; recv --discard takes what belongs to none";
             return Err(TransferError::BadFile { path: path.clone(), problem: problem.to_owned() });
         };
-        if !is_file_name(name) {
-            let problem = format!("`{}` is no name of a file", crate::failure::shown(name));
-            return Err(TransferError::Protocol { peer: SENDER, problem });
+        if let Some(problem) = name::problem(name) {
+            let problem = format!("`{}`: {problem}; send --name gives it another", shown(name));
+            return Err(TransferError::BadFile { path: path.clone(), problem });
         }
         Ok(Some(path.join(name)))
     }
@@ -399,29 +395,7 @@ fn kept(sink: &Sink, offer: &Offer, partial: Option<&Path>) -> String {
     }
 }
 
-/// Whether a peer's name for a file is one, and stays in its directory.
-fn is_file_name(name: &str) -> bool {
-    let plain = |c: char| !c.is_control() && c != '/' && c != '\\';
-    let special = [".", ".."].contains(&name) || name.ends_with(".part");
-    !name.is_empty() && name.len() <= 240 && name.chars().all(plain) && !special
-}
-
 /// How often the sender hears how much has come.
 const REPORT: Duration = Duration::from_millis(250);
 /// How long the last words may take.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_peer_cannot_name_a_file_elsewhere() {
-        for name in ["", ".", "..", "a/b", "/etc/passwd", "..\\x", "a\nb", "a\0", "x.part"] {
-            assert!(!is_file_name(name), "{name:?}");
-        }
-        for name in ["a", "big file.iso", ".hidden", "\u{e4}.tar.gz", "..x"] {
-            assert!(is_file_name(name), "{name:?}");
-        }
-    }
-}

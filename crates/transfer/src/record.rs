@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use firstflight_control::ControlProblem;
-use firstflight_qlog::{Probe, State};
+use firstflight_qlog::{Probe, startup_probe};
 use firstflight_quic::Factory;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
@@ -82,25 +82,8 @@ impl Watching {
     /// Tells a qlog of the begin and the end of start-up. Nothing of a control that does not tell.
     pub(crate) fn probe(&self, tells: bool) -> Probe {
         let record = Arc::clone(&self.record);
-        let mut told = 0;
-        let state = |old: Option<&str>, new: &str, trigger: Option<&str>| State {
-            old: old.map(str::to_owned),
-            new: new.to_owned(),
-            trigger: trigger.map(str::to_owned),
-        };
-        Box::new(move || match (told, &open(&record).exit) {
-            (0, _) if tells => {
-                told = 1;
-                Some(state(None, "slow_start", None))
-            }
-            (1, Some(exit)) => {
-                told = 2;
-                let lossy = ["loss", "timeout", "ecn"].contains(&exit.reason);
-                let new = if lossy { "recovery" } else { "congestion_avoidance" };
-                Some(state(Some("slow_start"), new, Some(exit.reason)))
-            }
-            _ => None,
-        })
+        let exit = move || open(&record).exit.as_ref().map(|exit| exit.reason);
+        if tells { startup_probe(exit) } else { Box::new(|| None) }
     }
 }
 

@@ -1,13 +1,13 @@
 //! The sender's side.
 
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::BufWriter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use firstflight_qlog::{Completing, Header, Vantage};
+use firstflight_qlog::{Completing, Header, Tap, Vantage};
 use quinn::{ConnectError, Connection, ConnectionError, Endpoint, RecvStream, SendStream};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -16,9 +16,10 @@ use crate::Progress;
 use crate::certificate::{Fingerprint, Identity, Pinned, SERVER_NAME};
 use crate::endpoint::{self, machine, send_window};
 use crate::error::TransferError;
-use crate::failure::{DONE, GAVE_UP, RECEIVER, gave_up, lost, out_of_turn};
+use crate::failure::{DONE, GAVE_UP, RECEIVER, gave_up, lost, out_of_turn, shown};
 use crate::hash::Sha256;
 use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
+use crate::name;
 use crate::record::{Record, Watching};
 use crate::source::{Opened, Reading, Source, Whole};
 use crate::streams::{Outgoing, Unsent};
@@ -82,7 +83,8 @@ pub async fn send(
     let prepared = Prepared::new(&sending)?;
     let mut transport = endpoint::transport(sending.timeout, 0)?;
     transport.congestion_controller_factory(Arc::clone(&watching) as _);
-    let log = sending.qlog.as_ref().map(|path| Tap::open(path, &sending, &watching)).transpose()?;
+    let path = sending.qlog.clone();
+    let log = path.as_ref().map(|path| log(path, &sending, &watching)).transpose()?;
     if let Some(log) = &log {
         let mut config = quinn::QlogConfig::default();
         config.writer(Box::new(log.clone()));
@@ -117,8 +119,8 @@ pub async fn send(
     let record = watching.record();
     // The peer learns of the end sooner; whoever lost the connection need not wait for it.
     let _ = timeout(sending.timeout.min(LAST_WORDS), endpoint.wait_idle()).await;
-    if let Some(log) = log {
-        log.finish()?;
+    if let (Some(log), Some(path)) = (log, path) {
+        log.finish().map_err(|source| TransferError::File { path, source })?;
     }
     let Transferred { name, bytes, resumed, sha256, took } = outcome?;
     Ok(Sent { to, name, bytes, resumed, sha256, handshake, took, stats, record })
@@ -137,10 +139,13 @@ impl Prepared {
         Ok(match &sending.source {
             Source::File(path) => {
                 let opened = Opened::new(path.clone())?;
-                let own = || path.file_name().map(|name| name.to_string_lossy().into_owned());
-                let name = sending.name.clone().or_else(own);
+                let name = name_of(path, sending.name.as_deref())?;
+                if sending.qlog.as_deref().is_some_and(|log| is_same(log, path)) {
+                    let problem = "the file to send; accepted for --qlog: another file";
+                    return Err(TransferError::Input(format!("{}: {problem}", path.display())));
+                }
                 Self {
-                    offer: offer(name, Some(opened.size)),
+                    offer: offer(Some(name), Some(opened.size)),
                     opened: Some(opened),
                     memory: (0, None),
                 }
@@ -153,6 +158,25 @@ impl Prepared {
             }
         })
     }
+}
+
+/// What the file is called there: as given, or as here.
+fn name_of(path: &Path, given: Option<&str>) -> Result<String, TransferError> {
+    let here = || path.file_name().map_or(Some(""), |name| name.to_str());
+    let wrong = |shown: &str, problem: &str| {
+        TransferError::Input(format!("{shown}: {problem}; send --name gives it another there"))
+    };
+    let name = given.or_else(here);
+    let name = name.ok_or_else(|| wrong(&path.display().to_string(), "its name is not UTF-8"))?;
+    match name::problem(name) {
+        Some(problem) => Err(wrong(&format!("`{}`", shown(name)), problem)),
+        None => Ok(name.to_owned()),
+    }
+}
+
+/// Whether two paths lead to one file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 async fn connect(
@@ -355,42 +379,20 @@ async fn say_good_bye(connection: &Connection, ask: &mut SendStream, error: &Tra
     connection.close(GAVE_UP, reason.as_bytes());
 }
 
-/// The file of the qlog, for quinn and for the end.
-#[derive(Clone)]
-struct Tap {
-    log: Arc<Mutex<Completing<BufWriter<File>>>>,
-    path: PathBuf,
+/// The file of the qlog.
+fn log(path: &Path, sending: &Sending, watching: &Watching) -> Result<Log, TransferError> {
+    let file = File::create(path)
+        .map_err(|error| TransferError::Input(format!("--qlog {}: {error}", path.display())))?;
+    let header = Header {
+        title: format!("{} to {}", sending.control, sending.to),
+        description: "firstflight send over quinn 0.11".to_owned(),
+        vantage: Vantage::Client,
+    };
+    let probe = watching.probe(sending.control != "quinn-bbr");
+    Ok(Tap::new(Completing::new(BufWriter::new(file), header, probe)))
 }
 
-impl Tap {
-    fn open(path: &PathBuf, sending: &Sending, watching: &Watching) -> Result<Self, TransferError> {
-        let file = File::create(path)
-            .map_err(|error| TransferError::Input(format!("--qlog {}: {error}", path.display())))?;
-        let header = Header {
-            title: format!("{} to {}", sending.control, sending.to),
-            description: "firstflight send over quinn 0.11".to_owned(),
-            vantage: Vantage::Client,
-        };
-        let probe = watching.probe(sending.control != "quinn-bbr");
-        let log = Completing::new(BufWriter::new(file), header, probe);
-        Ok(Self { log: Arc::new(Mutex::new(log)), path: path.clone() })
-    }
-
-    fn finish(&self) -> Result<(), TransferError> {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        log.finish().map_err(|source| TransferError::File { path: self.path.clone(), source })
-    }
-}
-
-impl io::Write for Tap {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).flush()
-    }
-}
+type Log = Tap<BufWriter<File>>;
 
 /// How often the sender's buffer is fitted to its cwnd.
 const LOOK: Duration = Duration::from_millis(50);

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use tokio::sync::mpsc;
@@ -28,6 +28,8 @@ pub(crate) struct Opened {
     file: File,
     path: PathBuf,
     pub(crate) size: u64,
+    /// When it was last written to, where the file system tells.
+    written: Option<SystemTime>,
     hashing: Hashing,
 }
 
@@ -37,12 +39,25 @@ impl Opened {
             let accepted = "accepted: a file that can be read and whose size is known";
             TransferError::Input(format!("{}: {problem}; {accepted}", path.display()))
         };
-        let file = File::open(&path).map_err(|error| wrong(error.to_string()))?;
-        let about = file.metadata().map_err(|error| wrong(error.to_string()))?;
+        // Looked at before it is opened: a pipe would wait for whoever writes to it.
+        let about = path.metadata().map_err(|error| wrong(error.to_string()))?;
         if !about.is_file() {
             return Err(wrong("not a regular file".to_owned()));
         }
-        Ok(Self { file, path, size: about.len(), hashing: Hashing::default() })
+        let file = File::open(&path).map_err(|error| wrong(error.to_string()))?;
+        let about = file.metadata().map_err(|error| wrong(error.to_string()))?;
+        let (size, written) = (about.len(), about.modified().ok());
+        Ok(Self { file, path, size, written, hashing: Hashing::default() })
+    }
+
+    /// Whether it is still the file that was opened: parts of two contents are neither.
+    fn unchanged(&self) -> Result<(), TransferError> {
+        let about = self.file.metadata().map_err(|source| self.fault(source))?;
+        if about.len() == self.size && about.modified().ok() == self.written {
+            return Ok(());
+        }
+        let problem = "it changed while it was being sent".to_owned();
+        Err(TransferError::BadFile { path: self.path.clone(), problem })
     }
 
     /// Where to go on: after the first `from` bytes if that is what the receiver has, else at 0.
@@ -99,6 +114,7 @@ impl Reading {
                     break; // The connection is gone, and says so itself.
                 }
             }
+            opened.unchanged()?;
             Ok(Whole { bytes: opened.size, sha256: Some(opened.hashing.finish()) })
         })
     }

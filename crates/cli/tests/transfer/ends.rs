@@ -2,7 +2,9 @@
 //! not whole.
 
 use std::fs;
+use std::io::Write as _;
 use std::net::UdpSocket;
+use std::process::Command;
 
 use crate::pair::{Receiver, complaint, content, wait_for};
 use crate::process::Place;
@@ -118,7 +120,10 @@ fn another_certificate_is_not_talked_to() {
     let outcome = place.run(&["send", &receiver.address, "f", "--pin", &pin]);
     assert_eq!(outcome.code, 1, "{outcome:?}");
     let said = complaint(&outcome);
-    assert!(said.contains("is not the one given with --pin: it showed sha256:"), "{said}");
+    assert!(
+        said.contains("is not the one given with --pin or --trust: it showed sha256:"),
+        "{said}"
+    );
     assert!(said.contains(&receiver.pin), "{said}");
     receiver.running.interrupt();
     let ended = receiver.running.end();
@@ -150,6 +155,56 @@ fn a_file_that_is_there_is_kept_unless_force_is_given() {
 }
 
 #[test]
+fn a_file_that_changes_while_it_is_sent_gets_no_name() {
+    let place = Place::new();
+    place.write("f", content(LONG));
+    let receiver = Receiver::new(&place, &["--dir", "in"]);
+    let sender = receiver.sending(&place, &["f"]);
+    wait_for(&place, "in/f.part", 1);
+    fs::OpenOptions::new().append(true).open(place.path("f")).unwrap().write_all(b"x").unwrap();
+    let (sent, received) = (sender.end(), receiver.running.end());
+    assert_eq!((sent.code, received.code), (1, 1), "{sent:?} {received:?}");
+    for said in [complaint(&sent), complaint(&received)] {
+        assert!(said.contains("f: it changed while it was being sent"), "{said}");
+    }
+    assert!(!place.path("in/f").exists());
+}
+
+#[test]
+fn a_second_sender_is_told_that_the_receiver_is_busy() {
+    let place = Place::new();
+    place.write("f", "content");
+    let receiver = Receiver::new(&place, &["--discard", "--serve"]);
+    let first = receiver.sending(&place, &["--duration", "60s", "--qlog", "log"]);
+    wait_for(&place, "log", 100_000);
+    let second = receiver.send(&place, &["f"]);
+    assert_eq!(second.code, 1, "{second:?}");
+    assert!(complaint(&second).contains("it is busy with another transfer"), "{second:?}");
+    first.kill();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_utf8_wants_another_and_a_pipe_is_no_file() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = Place::new();
+    let name = std::ffi::OsStr::from_bytes(b"bad\xff");
+    fs::write(place.path(".").join(name), "content").unwrap();
+    let pin = format!("sha256:{}", "0".repeat(64));
+    let mut command = place.command(&["send", "4433", "--pin", &pin]);
+    let told = command.arg(name).output().unwrap();
+    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert_eq!(told.status.code(), Some(2), "{said}");
+    assert!(said.contains("its name is not UTF-8; send --name"), "{said}");
+
+    let made = Command::new("mkfifo").arg(place.path("pipe")).status();
+    assert!(made.unwrap().success());
+    let outcome = place.run(&["send", "4433", "pipe", "--pin", &pin]);
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    assert!(complaint(&outcome).contains("pipe: not a regular file"), "{outcome:?}");
+}
+
+#[test]
 fn what_a_receiver_does_not_take_is_told_to_both() {
     let place = Place::new();
     place.write("f", "content");
@@ -161,10 +216,10 @@ fn what_a_receiver_does_not_take_is_told_to_both() {
         assert!(complaint(&outcome).contains(part), "{outcome:?}");
         assert!(complaint(&ended).contains(part), "{ended:?}");
     };
-    refused(&["f", "--name", "../f"], "`../f` is no name of a file");
-    refused(&["f", "--name", "f.part"], "is no name of a file");
     refused(&["--size", "1kB"], "recv --discard takes what belongs to none");
     assert_eq!(fs::read_dir(place.path("in")).unwrap().count(), 0);
+    fs::create_dir(place.path("in/d")).unwrap();
+    refused(&["f", "--name", "d"], "in/d: a directory; send --name calls the file otherwise");
     assert!(fs::read(place.path("f")).unwrap() == b"content");
 }
 
@@ -181,7 +236,11 @@ fn wrong_words_are_told_before_anybody_is_asked() {
     };
     told(&["send", "4433", "f"], "--pin");
     told(&["send", "4433", "f", "--pin", "12"], "`12` is no fingerprint; accepted: sha256:");
-    told(&["send", "4433", "f", "--trust", "no.pem"], "no.pem: no certificate");
+    told(&["send", "4433", "f", "--trust", "no.pem"], "accepted: certificates in PEM");
+    told(&["send", "4433", "f", "--trust", "none"], "none: No such file");
+    told(&["send", "4433", "f", "--pin", &pin, "--name", "../f"], "`../f`: a name with");
+    told(&["send", "4433", "f", "--pin", &pin, "--name", "f.part"], "ends with .part");
+    told(&["send", "4433", "f", "--pin", &pin, "--qlog", "./f"], "f: the file to send; accepted");
     told(&["send", "4433", "--pin", &pin], "FILE");
     told(&["send", "4433", "none", "--pin", &pin], "none: No such file");
     told(&["send", "4433", ".", "--pin", &pin], "not a regular file");
@@ -192,5 +251,9 @@ fn wrong_words_are_told_before_anybody_is_asked() {
     told(&["send", "4433", "f", "--pin", &pin, "--cert", "no.pem"], "--key");
     told(&["recv", "--listen", "1.2.3.4"], "HOST:PORT");
     told(&["recv", "--dir", "f"], "f is not a directory");
-    told(&["recv", "--listen", "0", "--trust", "no.pem"], "no.pem: no certificate");
+    told(&["recv", "--listen", "0", "--trust", "no.pem"], "accepted: certificates in PEM");
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    told(&["recv", "--listen", &address], "port 0 for any that is free");
+    assert_eq!(fs::read(place.path("f")).unwrap(), b"content");
 }

@@ -1,0 +1,40 @@
+//! Names of files that one side gives the other.
+
+/// What keeps a name from being that of a file in the receiver's directory, on every system; `None`
+/// of a good one.
+pub(crate) fn problem(name: &str) -> Option<&'static str> {
+    let foreign = |c: char| c.is_control() || c == '/' || c == '\\';
+    if name.is_empty() || [".", ".."].contains(&name) {
+        Some("no name of a file")
+    } else if name.chars().any(foreign) {
+        Some("a name with a control character, / or \\")
+    } else if name.len() > LONGEST {
+        Some("a name of more than 240 bytes")
+    } else if name.ends_with(PART) {
+        Some("a name that ends with .part, as those of incomplete files do")
+    } else {
+        None
+    }
+}
+
+/// What an incomplete file's name ends with.
+pub(crate) const PART: &str = ".part";
+
+/// File systems take 255 bytes, the ending of incomplete files included.
+const LONGEST: usize = 240;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_cannot_name_a_file_elsewhere() {
+        let long = "n".repeat(241);
+        for name in ["", ".", "..", "a/b", "/etc/passwd", "..\\x", "a\nb", "a\0", "x.part", &long] {
+            assert!(problem(name).is_some(), "{name:?}");
+        }
+        for name in ["a", "big file.iso", ".hidden", "\u{e4}.tar.gz", "..x", "-x"] {
+            assert_eq!(problem(name), None, "{name:?}");
+        }
+    }
+}
