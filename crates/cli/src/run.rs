@@ -62,12 +62,12 @@ A small scenario:
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let transport = args.on.transport()?;
-    let scenario = read(args, transport)?;
     if args.qlog.is_some() && !transport.has_virtual_quic() {
         let problem = "--qlog belongs to `--on quic` in virtual time; accepted elsewhere: --trace, \
                        and `firstflight send --qlog` over sockets";
         return Err(Failure::Usage(problem.to_owned()));
     }
+    let scenario = read(args, transport)?;
     let directories = [("--out", &args.out), ("--trace", &args.trace), ("--qlog", &args.qlog)];
     for (flag, directory) in directories {
         if let Some(directory) = directory {

@@ -1,6 +1,6 @@
 //! The constants of both ends.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,8 +84,16 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, TransferError> {
     };
     let port = text.strip_prefix(':').unwrap_or(text);
     let full = if port.parse::<u16>().is_ok() { format!("127.0.0.1:{port}") } else { text.into() };
-    let mut found = full.to_socket_addrs().map_err(|error| wrong(&error.to_string()))?;
-    found.next().ok_or_else(|| wrong("no address"))
+    let found: Vec<_> =
+        full.to_socket_addrs().map_err(|error| wrong(&error.to_string()))?.collect();
+    choose(&found).ok_or_else(|| wrong("no address"))
+}
+
+/// The first, but of this host IPv4's: `localhost` has two, and a receiver listens to that one
+/// unless it is told otherwise.
+fn choose(found: &[SocketAddr]) -> Option<SocketAddr> {
+    let here = found.iter().find(|address| address.ip() == Ipv4Addr::LOCALHOST);
+    here.or(found.first()).copied()
 }
 
 /// For errors that no input explains.
@@ -109,6 +117,16 @@ pub(crate) fn send_window(cwnd: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_name_s_addresses_the_one_is_taken_that_a_receiver_has() {
+        let [v6, v4, far] =
+            ["[::1]:1", "127.0.0.1:1", "[2001:db8::1]:1"].map(|it| it.parse().unwrap());
+        assert_eq!(choose(&[v6, v4]), Some(v4));
+        assert_eq!(choose(&[v6]), Some(v6));
+        assert_eq!(choose(&[far, v6]), Some(far));
+        assert_eq!(choose(&[]), None);
+    }
 
     #[test]
     fn a_port_alone_is_one_of_loopback() {

@@ -1,5 +1,27 @@
 //! Names of files that one side gives the other.
 
+use std::path::Path;
+
+use crate::error::TransferError;
+use crate::failure::shown;
+
+/// What a file is called there: as given, or as here.
+///
+/// # Errors
+/// A name that is none there, and how to give another.
+pub(crate) fn of(path: &Path, given: Option<&str>) -> Result<String, TransferError> {
+    let wrong = |shown: &str, problem: &str| {
+        TransferError::Input(format!("{shown}: {problem}; send --name gives it another there"))
+    };
+    let here = || path.file_name().map_or(Some(""), |name| name.to_str());
+    let name = given.or_else(here);
+    let name = name.ok_or_else(|| wrong(&path.display().to_string(), "its name is not UTF-8"))?;
+    match problem(name) {
+        Some(problem) => Err(wrong(&format!("`{}`", shown(name)), problem)),
+        None => Ok(name.to_owned()),
+    }
+}
+
 /// What keeps a name from being that of a file in the receiver's directory, on every system; `None`
 /// of a good one.
 pub(crate) fn problem(name: &str) -> Option<&'static str> {

@@ -16,7 +16,7 @@ use crate::Progress;
 use crate::certificate::{Fingerprint, Identity, Pinned, SERVER_NAME};
 use crate::endpoint::{self, machine, send_window};
 use crate::error::TransferError;
-use crate::failure::{DONE, GAVE_UP, RECEIVER, gave_up, lost, out_of_turn, shown};
+use crate::failure::{DONE, GAVE_UP, RECEIVER, gave_up, lost, out_of_turn};
 use crate::hash::Sha256;
 use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
 use crate::name;
@@ -139,7 +139,7 @@ impl Prepared {
         Ok(match &sending.source {
             Source::File(path) => {
                 let opened = Opened::new(path.clone())?;
-                let name = name_of(path, sending.name.as_deref())?;
+                let name = name::of(path, sending.name.as_deref())?;
                 if sending.qlog.as_deref().is_some_and(|log| is_same(log, path)) {
                     let problem = "the file to send; accepted for --qlog: another file";
                     return Err(TransferError::Input(format!("{}: {problem}", path.display())));
@@ -157,20 +157,6 @@ impl Prepared {
                 Self { offer: offer(None, None), opened: None, memory: (u64::MAX, Some(*duration)) }
             }
         })
-    }
-}
-
-/// What the file is called there: as given, or as here.
-fn name_of(path: &Path, given: Option<&str>) -> Result<String, TransferError> {
-    let here = || path.file_name().map_or(Some(""), |name| name.to_str());
-    let wrong = |shown: &str, problem: &str| {
-        TransferError::Input(format!("{shown}: {problem}; send --name gives it another there"))
-    };
-    let name = given.or_else(here);
-    let name = name.ok_or_else(|| wrong(&path.display().to_string(), "its name is not UTF-8"))?;
-    match name::problem(name) {
-        Some(problem) => Err(wrong(&format!("`{}`", shown(name)), problem)),
-        None => Ok(name.to_owned()),
     }
 }
 
