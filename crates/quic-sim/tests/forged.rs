@@ -63,6 +63,8 @@ fn earned(control: &str, acked: u64, mtu: u64) -> Option<u64> {
         "hybla" => None,
         // Ten packets per packet, then nine, down to one: 5.5 on the average.
         "mstart" => Some(acked * 11 / 2 + 10 * mtu),
+        // Three segments per segment on a path that it takes for a large one.
+        "e-speed" => Some(acked * 3),
         // A byte per byte in slow start (RFC 9002 section 7.3.1), less elsewhere.
         _ => Some(acked),
     }
