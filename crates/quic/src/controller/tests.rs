@@ -99,6 +99,18 @@ fn one_recovery_period_cuts_once_and_ends_with_a_packet_sent_after_it() {
 }
 
 #[test]
+fn the_core_knows_how_much_has_left_when_a_loss_comes() {
+    let mut path = Path::new("newreno");
+    path.send(0, 4);
+    path.send(1, 6);
+    path.lose(100, 0, 1);
+    assert_eq!(path.controller.sender().view().sent.0, 10 * PACKET);
+    assert_eq!(path.controller.sender().first_exit().unwrap().in_flight.0, 10 * PACKET);
+    path.ack(101, 1, 6);
+    assert_eq!(path.controller.sender().view().sent.0, 9 * PACKET, "what is lost is no more");
+}
+
+#[test]
 fn a_mark_cuts_like_a_loss_and_opens_a_recovery_period() {
     let mut path = Path::new("newreno");
     path.send(0, 10);
