@@ -48,7 +48,8 @@ Examples:
   firstflight run scenario.toml
   firstflight run scenario.toml --seed 2 --rtt 200ms --json
   firstflight run scenario.toml --out report --trace traces
-  firstflight run scenario.toml --on quic --qlog logs && firstflight show logs/astart.flow-0.quinn.sqlog
+  firstflight run scenario.toml --on quic --qlog logs
+  firstflight show logs/astart.flow-0.quinn.sqlog
 
 A small scenario:
   controls = [\"newreno\", \"astart\"]

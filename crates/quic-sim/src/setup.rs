@@ -80,8 +80,8 @@ impl Control {
 }
 
 impl Setup {
-    /// A flow without end of QUIC's smallest packets, with every constant quinn's own or RFC 9002's,
-    /// over a path of `path_bytes`.
+    /// A flow without end, of QUIC's smallest packets, over a path of `path_bytes`. Every constant
+    /// is quinn's own or RFC 9002's.
     pub fn new(control: Control, path_bytes: u64) -> Self {
         Self {
             control,
