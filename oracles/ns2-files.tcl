@@ -11,6 +11,8 @@
 #   ssthresh initial, packets; 0 = unlimited [50]
 #   pkt     packet size, bytes, on the wire [512]
 #   ack     1 = an ACK per packet, 2 = delayed ACKs [2]
+#   grow    first slow start: ack = 1 packet per ACK, bc = Byte Counting, dbc = Decreasing Byte
+#           Counting with dmax 2 (needs ssthresh) [ack]
 #   min, max  file size, kB, uniform [100, 1000]
 #   pause   longest pause between files, s, uniform from 0 [5]
 #   access  access-link rate, Mbps, or a multiple of rate such as 10x [10x]
@@ -19,7 +21,7 @@
 # With runs > 1 each run is a child process and the line reported holds the means.
 
 array set o {
-    alg reno rate 7.5 rtt 191 buf 70 flows 5 dur 50 ssthresh 50 pkt 512 ack 2
+    alg reno rate 7.5 rtt 191 buf 70 flows 5 dur 50 ssthresh 50 pkt 512 ack 2 grow ack
     min 100 max 1000 pause 5 access 10x iw 1 syn 1 seed 1 runs 1
 }
 foreach a $argv {
@@ -34,7 +36,8 @@ proc said {more} {
     global o
     set j "\{\"sim\":\"ns-[ns-version]\",\"alg\":\"$o(alg)\",\"rate_mbps\":$o(rate)"
     append j ",\"rtt_ms\":$o(rtt),\"buf_pkts\":$o(buf),\"flows\":$o(flows),\"dur_s\":$o(dur)"
-    return [append j ",\"ssthresh\":$o(ssthresh),\"pkt\":$o(pkt),\"ack\":$o(ack)$more"]
+    append j ",\"ssthresh\":$o(ssthresh),\"pkt\":$o(pkt),\"ack\":$o(ack)"
+    return [append j ",\"grow\":\"$o(grow)\"$more"]
 }
 
 if {$o(runs) > 1} {
@@ -93,7 +96,7 @@ if {$o(ack) == 2} { append sinkclass /DelAck }
 
 # Every file gets agents of its own, made when it starts.
 proc next {src} {
-    global ns o rng class sinkclass snode hnode tcp began size owner
+    global ns o rng class sinkclass snode hnode tcp began size owner seen
     set t [new $class]
     set k [new $sinkclass]
     $ns attach-agent $snode($src) $t
@@ -106,7 +109,31 @@ proc next {src} {
     set began($t) [$ns now]
     set size($t) $n
     set owner($t) $src
+    if {$o(grow) ne "ack"} {
+        set seen($t) 0
+        set channel [chan create write [list count $t]]
+        fconfigure $channel -buffering none
+        $t attach $channel
+        $t trace cwnd_
+    }
     $f produce $n
+}
+# ns-2 has no sender that counts bytes: its window grows by a packet per ACK. It tells a channel of
+# every change of the window, before it sends, so that the channel's handler can add what the paper
+# wants beyond that packet: in the first slow start, for an ACK of two packets.
+proc count {t call channel args} {
+    global o seen
+    if {$call eq "initialize"} { return {initialize finalize watch write} }
+    if {$call ne "write"} return
+    set acked [$t set ack_]
+    set new [expr {$acked - $seen($t)}]
+    set seen($t) $acked
+    set w [$t set cwnd_]
+    if {$new >= 2 && [$t set ncwndcuts_] == 0 && ($o(ssthresh) == 0 || $w < $o(ssthresh))} {
+        set d [expr {$o(grow) eq "dbc" ? 1 + ($w - 2.0) / ($o(ssthresh) - 1) : 1}]
+        $t set cwnd_ [expr {$w - 1 + 2 / $d}]
+    }
+    return [string length [lindex $args 0]]
 }
 set files 0
 set rates 0.0

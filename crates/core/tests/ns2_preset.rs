@@ -1,5 +1,5 @@
-//! Preset `ns2`: the rate estimate and Load Gauge on ns-2's clock, which knows RTTmin in whole ticks
-//! of 10 ms only, rounded down. On a path of 103 ms that is 100 ms, three parts in a hundred less.
+//! Preset `ns2`: the rate estimate and Load Gauge on ns-2's clock, which knows RTTmin only in whole
+//! ticks of 10 ms, rounded down. On a path of 103 ms that is 100 ms, three parts in a hundred less.
 
 mod scripted_path;
 
@@ -75,8 +75,8 @@ fn rtt_min_is_whole_ticks_rounded_down_and_at_least_one() {
     assert_eq!(ere.rtt_min(&view(MSS, 110 * MS - 1)), Span(100 * MS));
 }
 
-/// The estimate is the path's rate, to half a packet of the sampling interval; times an RTTmin that is
-/// short it is a window as much short of the one that fills the path.
+/// The estimate is the path's rate, to half a packet of the sampling interval; times an RTTmin that
+/// is short it is a window as much short of the one that fills the path.
 #[test]
 fn the_window_to_aim_at_is_short_by_what_the_clock_does_not_know() {
     for (rtt, known) in [(109, 100), (79, 70), (100, 100), (200, 200)] {
@@ -120,8 +120,8 @@ fn tcpw_a(tick: u64) -> Westwood {
     westwood
 }
 
-/// Near the BDP start-up's threshold stops short by at least the same part, 9 in 109, and only linear
-/// growth goes on. With an exact clock it reaches the BDP.
+/// Near the BDP start-up's threshold stops short by at least the same part, 9 in 109, and only
+/// linear growth goes on. With an exact clock it reaches the BDP.
 #[test]
 fn start_up_climbs_to_the_window_that_the_clock_allows() {
     let bdp = (109 * MS / SERVICE) as f64;
@@ -135,8 +135,9 @@ fn start_up_climbs_to_the_window_that_the_clock_allows() {
     assert!(exact > 0.985, "{exact} of the BDP");
 }
 
-/// `RE RTTmin > (cwnd - 1.5 + ssthresh) / 2` with an RE of `cwnd / RTT` and RTTmin short by 3 in 103
-/// asks for `cwnd > ssthresh / (2 * 100/103 - 1)`, a sixteenth more; an exact clock for next to none.
+/// `RE RTTmin > (cwnd - 1.5 + ssthresh) / 2` with an RE of `cwnd / RTT` and RTTmin short by 3 in
+/// 103 asks for `cwnd > ssthresh / (2 * 100/103 - 1)`, a sixteenth more; an exact clock for next to
+/// none.
 #[test]
 fn load_gauge_waits_until_the_window_has_outgrown_what_the_clock_does_not_know() {
     let grown = |tick| {

@@ -74,8 +74,8 @@ mod tests {
             data().flat_map(|data| &data.claims).map(|claim| &claim.id[3..]).collect();
         let wanted = "T1a T1b T1c T1d T1e T2a T2b T2c T2d T2e X1 X2 T3 X3 D1 F3a F3b C1 F5 F6 F10 \
             F9 F11 F7 F8 X4 F13a F13b F14 F15 A1 X5 C2 X6 D2";
-        let lab = "LT1a LT1b LT1c LT1d LT1e LT2a LT2b LT2c LT2d LT2e LX6 LD2";
-        assert_eq!(ids, wanted.split_whitespace().chain(lab.split_whitespace()).collect());
+        let own = "I1 I2 LT1a LT1b LT1c LT1d LT1e LT2a LT2b LT2c LT2d LT2e LX6 LD2";
+        assert_eq!(ids, wanted.split_whitespace().chain(own.split_whitespace()).collect());
         let plots: Vec<&str> =
             data().flat_map(|data| &data.plots).map(|plot| plot.id.as_str()).collect();
         for number in (2..=15).chain([17]) {
@@ -126,7 +126,8 @@ mod tests {
         let claims = paper.experiments.iter().flat_map(|laid| &laid.data.claims);
         let ids: BTreeSet<&str> = claims.map(|claim| &claim.id[3..]).collect();
         let wanted = "T1 T1p E4 C1 C2 C3 C4 F4 F6 F7 F8 F10 F10b X1 X2 F11 F11b F12";
-        assert_eq!(ids, wanted.split_whitespace().collect());
+        let own = "I1 I2";
+        assert_eq!(ids, wanted.split_whitespace().chain(own.split_whitespace()).collect());
     }
 
     #[test]
@@ -137,7 +138,7 @@ mod tests {
         let ids: BTreeSet<&str> =
             data().flat_map(|data| &data.claims).map(|claim| &claim.id[3..]).collect();
         let wanted = "F1a F1b F2 F4a F4b X1 F5a F5b F6 X2 F7 F8 X3 F9 X4";
-        let own = "D1 I1 I2 I3 LF8 LX3 LF9";
+        let own = "D1 I1 I2 I3 I4 LF8 LX3 LF9";
         assert_eq!(ids, wanted.split_whitespace().chain(own.split_whitespace()).collect());
         let plots: Vec<&str> =
             data().flat_map(|data| &data.plots).map(|plot| plot.id.as_str()).collect();

@@ -23,8 +23,9 @@
 //! papers' paths (40 Mbit/s and 20 to 200 ms, 10 to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP),
 //! they keep every published throughput within a tenth and 36 Mbit/s of 40 at 100 ms; without a
 //! smallest interval N = 0 and N = 2 are 16 to 18 % high at 150 Mbit/s, and N = 10 comes below at
-//! long RTTs. Preset `ns2` has no fitted number: neither paper speaks of instability or a smallest
-//! interval, so N = 0 and the ACK spacing; and RTTmin is that of ns-2's TCP clock, whole ticks of
+//! long RTTs. Preset `ns2` has no fitted number but one choice: neither paper speaks of a smallest
+//! interval or of instability, so the ACK spacing and N = 0, which one published figure asks for
+//! where the others take any N; and RTTmin is that of ns-2's TCP clock, whole ticks of
 //! 10 ms rounded down, as in the authors' ns-2 module for TCP Westwood (M. Valla, 2002). A few
 //! milliseconds that RTTmin does not know hold the estimate as many per cent below the window of a
 //! path that is nearly full, which is what slows the climb there.

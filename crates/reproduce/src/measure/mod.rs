@@ -38,6 +38,8 @@ pub(crate) enum Measure {
     Timeouts,
     /// Entries into fast recovery of the flows.
     FastRetransmits,
+    /// Packets the flows sent again; unlike `drops` it leaves UDP's losses out.
+    Retransmitted,
     /// Packets lost in the round in which start-up ended, mean over the flows.
     DropsInExitRound,
     /// cwnd when start-up ended for the first time, packets, mean over the flows.
@@ -158,6 +160,7 @@ impl Measure {
             Self::Drops | Self::DropsInExitRound => ("drops", "packets"),
             Self::Timeouts => ("timeouts", ""),
             Self::FastRetransmits => ("fast retransmits", ""),
+            Self::Retransmitted => ("packets sent again", "packets"),
             Self::ExitCwnd => ("cwnd at the end of start-up", "packets"),
             Self::ExitWindowOverBdp => ("cwnd at the end of start-up over BDP", ""),
             Self::ExitTime => ("end of start-up", "s"),
@@ -197,6 +200,7 @@ impl Measure {
             Self::Drops => Some(run.result.bottleneck.drops as f64),
             Self::Timeouts => Some(flows.each(|flow| flow.timeouts as f64).sum()),
             Self::FastRetransmits => Some(flows.each(|flow| flow.fast_retransmits as f64).sum()),
+            Self::Retransmitted => Some(flows.each(|flow| flow.retransmitted_packets as f64).sum()),
             Self::DropsInExitRound => flows.mean(|flow| whole(flow.startup.drops_in_exit_round)),
             Self::ExitCwnd => flows.mean(|flow| whole(flow.startup.exit_cwnd_packets)),
             Self::ExitWindowOverBdp => flows.mean(|flow| flow.startup.exit_window_over_bdp),
