@@ -114,6 +114,14 @@ fn started(place: &Place, generator: &str) -> Option<Child> {
     command.args(["--generator", generator]).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     std::thread::sleep(Duration::from_secs(2));
+    // On a busy machine iperf3 is not there yet.
+    for _ in 0..400 {
+        if generator == "own" || !children(&child).is_empty() || child.try_wait().unwrap().is_some()
+        {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
     match child.try_wait().unwrap() {
         None => Some(child),
         Some(status) => {
