@@ -1,10 +1,11 @@
 //! The rules all senders obey, one by one.
 
-use firstflight_core::avoidance::NewReno;
+use firstflight_core::avoidance::{NewReno, Xcp as XcpAvoidance};
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::feedback::Feedback;
 use firstflight_core::policy::{Avoidance, Entry, Exit, Observer, Startup, Step};
 use firstflight_core::sender::{Config, Sender};
-use firstflight_core::startup::SlowStart;
+use firstflight_core::startup::{SlowStart, Xcp};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{Phase, View, Window};
 
@@ -247,6 +248,17 @@ fn a_limit_on_growth_does_not_slow_a_sender_that_uses_its_window() {
     let mut bench = Bench::new(SlowStart::default(), NewReno::default(), limited);
     let windows: Vec<u64> = (0..7).map(|_| bench.round().cwnd()).collect();
     assert_eq!(windows, [4, 8, 16, 32, 64, 128, 256]);
+}
+
+#[test]
+fn what_routers_grant_is_taken_whole_although_growth_is_limited() {
+    let limited = Config { limit_growth_to_flight: true, ..config(1_000) };
+    let mut bench = Bench::new(Xcp::default(), XcpAvoidance::default(), limited);
+    bench.round();
+    assert!(bench.sender.listens().change);
+    // 8 Mbit/s over 100 ms.
+    bench.sender.on_feedback(Instant(bench.now), &Feedback::Change(8_000_000));
+    assert_eq!(bench.step().cwnd(), 102);
 }
 
 #[test]

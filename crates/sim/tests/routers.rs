@@ -7,7 +7,10 @@ use common::{flow, link, network};
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{FlowOutcome, FlowSpec, Network, Outcome, Recovery, UdpSpec, run};
+use firstflight_sim::{
+    FileOutcome, FilesSpec, FlowOutcome, FlowSpec, Network, Outcome, Recovery, UdpSpec, Uniform,
+    run,
+};
 
 fn with(startup: &str, avoidance: &str) -> FlowSpec {
     let mut spec = flow(&[0], 50, Recovery::Sack);
@@ -140,3 +143,19 @@ fn beside_newreno_ebn_is_left_with_what_newreno_leaves() {
 }
 
 const NANOS: u64 = 1_000_000_000;
+
+/// What the ACKs of one connection bring back is not taken for that of the next.
+#[test]
+fn every_connection_of_a_source_of_files_starts_from_what_it_is_told() {
+    let mut spec = with("xcp", "xcp");
+    let always = |value| Uniform { from: value, until: value };
+    let (bytes, pause_ns) = (always(500_000), always(3 * NANOS));
+    spec.files = Some(FilesSpec { bytes, pause_ns });
+    spec.endpoint.delayed_ack = 2;
+    spec.endpoint.initial_window = Bytes(2_000);
+    let flow = run(&sampled(vec![spec], 20_000)).flows.remove(0);
+    let took = |file: &FileOutcome| file.delivered.since(file.began).0 / 1_000_000;
+    let times: Vec<u64> = flow.files.iter().map(took).collect();
+    assert!(times.len() == 6 && times.iter().all(|time| *time < 600), "{times:?}");
+    assert_eq!(flow.drops, 0);
+}
