@@ -9,7 +9,6 @@ use firstflight_core::feedback::{Feedback, Signals};
 use firstflight_core::units::{Instant, Rate};
 
 use crate::link::Link;
-use crate::route::Route;
 use crate::router::Header;
 
 /// A flow's talk with the routers.
@@ -39,8 +38,9 @@ struct Told {
 /// A packet at a link of its path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
-    /// As it is called on the way.
-    pub(crate) seq: u32,
+    /// On the link.
+    pub(crate) bytes: u64,
+    pub(crate) is_syn: bool,
     pub(crate) at: Instant,
     pub(crate) flow: u16,
     pub(crate) hop: usize,
@@ -75,13 +75,13 @@ impl Dialogue {
     }
 
     /// A packet reaches a link.
-    pub(crate) fn pass(&mut self, link: &mut Link, route: &Route, packet: Passing) {
-        let Passing { seq, at, flow, hop } = packet;
-        if self.asked_bps > 0 && route.is_syn(seq) {
+    pub(crate) fn pass(&mut self, link: &mut Link, packet: Passing) {
+        let Passing { bytes, is_syn, at, flow, hop } = packet;
+        if self.asked_bps > 0 && is_syn {
             self.asked_bps = link.approve(at, self.asked_bps);
         }
         let Some(mut header) = self.under_way[hop].pop_front() else { return };
-        link.mark(at, route.bytes(seq), (flow, self.listens), &mut header);
+        link.mark(at, bytes, (flow, self.listens), &mut header);
         match self.under_way.get_mut(hop + 1) {
             Some(next) => next.push_back(header),
             None => self.arrived = Some(header),
@@ -110,18 +110,74 @@ impl Dialogue {
         }
     }
 
-    /// An ACK of this connection reaches the sender: what it brings, in payload.
-    pub(crate) fn hear(&mut self, route: &Route) -> [Option<Feedback>; 2] {
+    /// An ACK of this connection reaches the sender: what it brings, as `payload_bps` turns bits
+    /// per second on a link into those of payload.
+    pub(crate) fn hear(&mut self, payload_bps: impl Fn(u64) -> u64) -> [Option<Feedback>; 2] {
         while self.back.front().is_some_and(|(connection, _)| *connection < self.connection) {
             self.back.pop_front();
         }
         let Some((_, told)) = self.back.pop_front() else { return [None; 2] };
-        let change = route.payload_bps(told.change_bps.unsigned_abs());
+        let change = payload_bps(told.change_bps.unsigned_abs());
         let change = i64::try_from(change).unwrap_or(i64::MAX) * told.change_bps.signum();
-        let share = told.share_bps.map(|bps| Rate::from_bits_per_second(route.payload_bps(bps)));
+        let share = told.share_bps.map(|bps| Rate::from_bits_per_second(payload_bps(bps)));
         [
             Some(Feedback::Change(change)).filter(|_| self.listens.change),
             share.map(Feedback::Share).filter(|_| self.listens.share),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight_core::units::Span;
+
+    use super::*;
+    use crate::network::{Buffer, LinkSpec};
+    use crate::random::stream;
+
+    fn link() -> Link {
+        let spec = LinkSpec {
+            rate_bps: 8_000_000,
+            delay: Span(0),
+            buffer: Buffer::Unlimited,
+            in_service_counts: false,
+            loss_ppb: 0,
+            drop_nth: Vec::new(),
+        };
+        let mut link = Link::new(&spec, stream(1, 0), Instant(1_000_000));
+        link.serve(false, Signals::SHARE);
+        link
+    }
+
+    fn pass(dialogue: &mut Dialogue, hop: usize) {
+        let packet = Passing { bytes: 1_000, is_syn: false, at: Instant(0), flow: 0, hop };
+        dialogue.pass(&mut link(), packet);
+    }
+
+    #[test]
+    fn what_a_lost_packet_carried_is_lost_with_it() {
+        for lost_at in [0, 1] {
+            let mut dialogue = *Dialogue::of(false, Signals::SHARE, 2).unwrap();
+            (1..=2).for_each(|spacing| dialogue.say(Header::new(Span(9), Span(spacing))));
+            (0..=lost_at).for_each(|hop| pass(&mut dialogue, hop));
+            dialogue.lose(lost_at);
+            (0..2).for_each(|hop| pass(&mut dialogue, hop));
+            assert_eq!(dialogue.arrived.unwrap().spacing, Span(2), "the second is not the first");
+        }
+    }
+
+    #[test]
+    fn a_connection_hears_nothing_that_was_told_to_the_one_before() {
+        let mut dialogue = *Dialogue::of(false, Signals::SHARE, 1).unwrap();
+        let answered = |dialogue: &mut Dialogue, bps| {
+            dialogue.received.share_bps = Some(bps);
+            dialogue.answer();
+        };
+        answered(&mut dialogue, 8_000);
+        dialogue.renew(0);
+        answered(&mut dialogue, 16_000);
+        let told = dialogue.hear(|bps| bps / 2);
+        assert_eq!(told, [None, Some(Feedback::Share(Rate(1_000)))]);
+        assert_eq!(dialogue.hear(|bps| bps), [None; 2]);
     }
 }

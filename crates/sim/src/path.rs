@@ -44,8 +44,9 @@ impl FlowPath {
     fn arrive(&mut self, fabric: &mut Fabric, hop: usize, seq: u32, at: Instant) {
         let Hop { link, tie, .. } = self.route.hops[hop];
         if let Some(dialogue) = &mut self.dialogue {
-            let packet = Passing { seq, at, flow: self.id, hop };
-            dialogue.pass(&mut fabric.links[link], &self.route, packet);
+            let (bytes, is_syn) = (self.route.bytes(seq), self.route.is_syn(seq));
+            let packet = Passing { bytes, is_syn, at, flow: self.id, hop };
+            dialogue.pass(&mut fabric.links[link], packet);
         }
         let bytes = self.route.bytes(seq);
         let Some(far_end) = fabric.arrive(link, at, bytes, tie) else {
@@ -243,7 +244,9 @@ impl Wire for FlowWire<'_> {
 
     fn hear(&mut self) -> [Option<Feedback>; 2] {
         let path = &mut *self.path;
-        path.dialogue.as_mut().map_or([None; 2], |dialogue| dialogue.hear(&path.route))
+        path.dialogue
+            .as_mut()
+            .map_or([None; 2], |dialogue| dialogue.hear(|bps| path.route.payload_bps(bps)))
     }
 
     fn granted(&mut self) -> Option<Rate> {
