@@ -19,7 +19,8 @@ pub(crate) struct Link {
     delay: Span,
     rate: u64,
     room: Room,
-    /// Departure time and size of every packet held, packed as in [`pack`].
+    /// Departure time and size of every packet held, packed as in [`pack`], and of some that have
+    /// left.
     held: Ring<u64>,
     held_bytes: u64,
     free_at: u64,
@@ -158,10 +159,12 @@ impl Link {
     /// the packet reaches the far end, unless it is lost.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
-        self.release(tie.over_by(at.0));
-        if self.is_full(bytes) {
-            self.totals.drops += 1;
-            return None;
+        if self.is_crowded(bytes) {
+            self.release(tie.over_by(at.0));
+            if self.is_full(bytes) {
+                self.totals.drops += 1;
+                return None;
+            }
         }
         let start = self.free_at.max(at.0);
         let departure = start + self.serial.time(bytes, self.rate);
@@ -174,7 +177,7 @@ impl Link {
         self.held_bytes += bytes;
         self.totals.packets += 1;
         self.totals.bytes += bytes;
-        self.totals.peak_packets = self.totals.peak_packets.max(self.packets_held());
+        self.totals.peak_packets = self.totals.peak_packets.max(self.held.len() as u64);
         self.totals.held_ns += u128::from(departure.min(self.end_of_run) - at.0);
         if let Some(losses) = &mut self.losses
             && losses.take(self.totals.packets)
@@ -185,9 +188,9 @@ impl Link {
         Some(Instant(departure) + self.delay)
     }
 
-    /// Packets held when the newest came, it included.
-    #[inline]
-    pub(crate) fn packets_held(&self) -> u64 {
+    /// Packets held when the newest came at `at`, it included.
+    pub(crate) fn packets_held(&mut self, at: Instant, tie: Tie) -> u64 {
+        self.release(tie.over_by(at.0));
         self.held.len() as u64
     }
 
@@ -198,8 +201,20 @@ impl Link {
         Totals { busy_ns, ..self.totals }
     }
 
-    /// Forgets the packets that have left by `now`.
+    /// A packet of `bytes` may not fit, or be one more than were ever held. If so it matters which
+    /// of the packets held have left, and only then they are forgotten, many at once.
     #[inline]
+    fn is_crowded(&self, bytes: u64) -> bool {
+        let held = self.held.len() as u64;
+        let full = match self.room {
+            Room::Packets(room) => held >= room,
+            Room::Bytes(room, _) => self.held_bytes + bytes > room,
+        };
+        full || held >= self.totals.peak_packets
+    }
+
+    /// Forgets the packets that have left by `now`.
+    #[inline(never)]
     fn release(&mut self, now: u64) {
         let latest = pack(now, MAX_PACKET_BYTES);
         while let Some(first) = self.held.front().filter(|first| *first <= latest) {
@@ -212,7 +227,7 @@ impl Link {
     #[inline]
     fn is_full(&self, bytes: u64) -> bool {
         match self.room {
-            Room::Packets(room) => self.packets_held() >= room,
+            Room::Packets(room) => self.held.len() as u64 >= room,
             Room::Bytes(room, in_service_counts) => {
                 let Some(first) = self.held.front() else { return false };
                 let in_service = if in_service_counts { 0 } else { unpack(first).1 };

@@ -202,14 +202,14 @@ impl Fabric {
     ) -> Option<Instant> {
         let far_end = self.links[link].arrive(at, bytes, tie);
         if let (Some(every), Some(_)) = (self.sample_every, far_end) {
-            self.sample(link, at, every);
+            self.sample(link, at, tie, every);
         }
         far_end
     }
 
     #[cold]
-    fn sample(&mut self, link: usize, at: Instant, every: Span) {
-        let held = self.links[link].packets_held();
+    fn sample(&mut self, link: usize, at: Instant, tie: Tie, every: Span) {
+        let held = self.links[link].packets_held(at, tie);
         let series = &mut self.queues_over_time[link];
         let bucket = Instant(at.0 - at.0 % every.0.max(1));
         match series.last_mut() {

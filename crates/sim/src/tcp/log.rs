@@ -74,7 +74,7 @@ impl SendLog {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, una: u32, seq: u32) {
-        let capacity = ((seq - una) as usize + 1).next_power_of_two() * 2;
+        let capacity = ((seq - una) as usize + 1).next_power_of_two();
         let mut words = vec![0; capacity];
         for old in una..seq {
             words[old as usize & (capacity - 1)] = self.words[old as usize & self.mask];
