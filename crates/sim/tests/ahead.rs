@@ -35,7 +35,7 @@ type Drawn = (
     u64,
     Option<u32>,
     u32,
-    ((bool, &'static str), u64, u64, Option<(u64, u64)>),
+    ((bool, &'static str), u64, (u64, u64), Option<(u64, u64)>),
 );
 
 fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
@@ -67,12 +67,13 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         (
             (any::<bool>(), startups),
             0..3_u64,
-            1..200_u64,
+            // A smallest timeout of a few milliseconds fires while nothing is lost.
+            (1..200_u64, prop_oneof![Just(1000), 1..300_u64]),
             prop::option::of((1..60_000_u64, 0..3_u64)),
         ),
     );
     let build = move |(first, recovery, back, start, packets, every, more): Drawn| {
-        let ((syn, startup), access_delay, access_rate, files) = more;
+        let ((syn, startup), access_delay, (access_rate, least_timeout), files) = more;
         let path: Vec<usize> = (first..links).collect();
         let mut flow = flow(&path, back, recovery);
         flow.startup = AnyStartup::by_name(startup).unwrap();
@@ -82,6 +83,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.endpoint.delayed_ack = every;
         flow.endpoint.syn = syn;
         flow.endpoint.rto.ticks = back % 3 == 0;
+        flow.endpoint.rto.min = Span::from_millis(least_timeout);
         flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
         flow.access_delay = Span::from_millis(access_delay);
         flow.access_rate_bps = access_rate * 1_000_000;
@@ -107,7 +109,9 @@ fn networks() -> impl Strategy<Value = Network> {
                 stop: Some(Instant((100 + stop) * 1_000_000)),
             });
             let udp = udp.into_iter().collect();
-            Network { udp, seed, ..network(links, flows, 3000) }
+            // What the policies hold is seen in the samples only.
+            let sample_every = seed.is_multiple_of(2).then_some(Span::from_millis(20));
+            Network { udp, seed, sample_every, ..network(links, flows, 3000) }
         })
     })
 }

@@ -23,8 +23,9 @@ impl Tcp {
             && self.nxt == self.max
             && self.dupacks == 0
             && self.told_ahead == Bytes(0)
-            && !self.core.view().recovering
             && !self.endpoint.rto.ticks;
+        // The core recovers only while a repair is under way.
+        debug_assert!(!(idle && self.core.view().recovering));
         match calm {
             false => 0,
             // What duplicate ACKs told of beyond one packet is for `Tcp::credit` to take off.
@@ -75,6 +76,7 @@ impl Tcp {
     /// The next packet leaves, which has never left before.
     #[inline(always)]
     fn transmit_fresh(&mut self, now: Instant, wire: &mut impl Wire) {
+        debug_assert_eq!(self.nxt, self.max);
         let seq = self.nxt;
         (self.nxt, self.max) = (seq + 1, seq + 1);
         self.counts.sent += 1;
