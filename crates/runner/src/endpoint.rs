@@ -84,6 +84,7 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
             recovery_burst: 2,
             flywheel: control.startup_name == "hoe",
             late_initial_window: control.startup_name == "vegas",
+            timeout_keeps_duplicates: recovery == Recovery::Tahoe,
             ..base
         },
     }

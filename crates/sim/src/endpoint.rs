@@ -80,6 +80,9 @@ pub struct RecoveryRules {
     pub flywheel: bool,
     /// The initial window opens only with the first data ACK (ns-2.35's Vegas agent).
     pub late_initial_window: bool,
+    /// Duplicate ACKs before a timeout count with those after it, so that limited transmit rests
+    /// (ns-2.35's Tahoe).
+    pub timeout_keeps_duplicates: bool,
     /// A SACK sender that repairs sends in proportion to what arrives (RFC 9937).
     pub prr: bool,
 }
@@ -135,6 +138,7 @@ impl RecoveryRules {
         full_ack: FullAck::Flight,
         recovery_burst: 0,
         flywheel: false,
+        timeout_keeps_duplicates: false,
         late_initial_window: false,
         prr: false,
     };

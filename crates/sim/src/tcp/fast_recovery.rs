@@ -147,6 +147,11 @@ impl Tcp {
         self.transmit(self.una, now, wire);
     }
 
+    /// What a timeout leaves of the count of duplicate ACKs.
+    pub(super) fn kept_duplicates(&self) -> u32 {
+        if self.endpoint.rules.timeout_keeps_duplicates { self.dupacks } else { 0 }
+    }
+
     fn inflate(&mut self) {
         if let Repair::FastRecovery(recovery) = &mut self.repair {
             recovery.inflation += 1;

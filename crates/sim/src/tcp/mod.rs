@@ -452,7 +452,7 @@ impl Tcp {
             }
             Repair::Ns2Vegas(vegas) => vegas.abort(now, &mut self.core),
         }
-        (self.dupacks, self.credited_ahead, self.recover) = (0, 0, self.max);
+        (self.dupacks, self.credited_ahead, self.recover) = (self.kept_duplicates(), 0, self.max);
         self.declare_loss(now, LossKind::Timeout, again);
         self.rto.back_off(&self.core.view().rtt);
         self.rto.restart(now);

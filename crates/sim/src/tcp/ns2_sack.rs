@@ -65,18 +65,20 @@ impl Ns2Sack {
         };
     }
 
-    /// The same, with what the ACK reports taken to the scoreboard.
-    fn note(&mut self, seq: u32, una: u32, max: u32, log: &mut SendLog) {
-        self.remember(seq, log);
-        for place in 0..self.reported.len() {
-            let reported = self.reported[place];
+    /// An ACK reports what it did before, whatever caused it. Takes that to the scoreboard and says
+    /// whether any of it is new there.
+    fn note(&mut self, una: u32, max: u32, log: &mut SendLog) -> bool {
+        let mut news = false;
+        for reported in self.reported {
             if reported > una && reported < max {
-                self.note_run(reported, una, max, log);
+                news |= self.note_run(reported, una, max, log);
             }
         }
+        news
     }
 
-    fn note_run(&mut self, seq: u32, una: u32, max: u32, log: &mut SendLog) {
+    fn note_run(&mut self, seq: u32, una: u32, max: u32, log: &mut SendLog) -> bool {
+        let mut news = !log.has(seq, Mark::SACKED);
         let fresh =
             |seq: &u32, log: &SendLog| log.has(*seq, Mark::ARRIVED) && !log.has(*seq, Mark::SACKED);
         let mut low = seq;
@@ -85,10 +87,12 @@ impl Ns2Sack {
         }
         let mut past = low;
         while past < max && (past <= seq || fresh(&past, log)) {
+            news |= past != seq;
             log.set(past, Mark::SACKED);
             past += 1;
         }
         self.highest = self.highest.max(past);
+        news
     }
 
     fn next_hole(&self, una: u32, log: &SendLog) -> Option<u32> {
@@ -105,10 +109,13 @@ impl Tcp {
         cause: u32,
         wire: &mut impl Wire,
     ) {
-        let news = cause > next && cause < self.max && !self.log.has(cause, Mark::SACKED);
+        let arrived = cause > next && cause < self.max && !self.log.has(cause, Mark::SACKED);
         let Repair::Ns2Sack(sack) = &mut self.repair else { return };
+        if arrived {
+            sack.remember(cause, &mut self.log);
+        }
         if sack.active {
-            self.ns2_sack_recovery_ack(now, next, news.then_some(cause));
+            self.ns2_sack_recovery_ack(now, next, arrived);
             self.ns2_sack_send(now, wire);
             return;
         }
@@ -118,14 +125,15 @@ impl Tcp {
                 sack.forget(self.una, self.max, &mut self.log);
             }
             // An ACK of new data leaves the scoreboard empty, whatever its blocks say.
-            if news {
-                sack.remember(cause, &mut self.log);
-            }
             self.new_ack(now, next);
-        } else if next == self.una && !sack.timed_out && news {
-            sack.note(cause, self.una, self.max, &mut self.log);
+        } else if next == self.una
+            && !sack.timed_out
+            && sack.note(self.una, self.max, &mut self.log)
+        {
             self.dupacks += 1;
-            self.duplicate_ack(now);
+            if arrived {
+                self.duplicate_ack(now);
+            }
             if self.dupacks == DUP_THRESHOLD {
                 if self.recover == 0 || self.una > self.recover {
                     self.ns2_sack_enter(now, wire);
@@ -139,13 +147,10 @@ impl Tcp {
         }
     }
 
-    fn ns2_sack_recovery_ack(&mut self, now: Instant, next: u32, news: Option<u32>) {
+    fn ns2_sack_recovery_ack(&mut self, now: Instant, next: u32, arrived: bool) {
         let Repair::Ns2Sack(sack) = &mut self.repair else { return };
         sack.pipe -= 1;
         if next >= self.recover {
-            if let Some(seq) = news {
-                sack.remember(seq, &mut self.log);
-            }
             sack.active = false;
             sack.timed_out = false;
             sack.forget(self.una, self.max, &mut self.log);
@@ -154,9 +159,7 @@ impl Tcp {
             self.core.on_recovered(None);
             return;
         }
-        if let Some(seq) = news {
-            sack.note(seq, self.una, self.max, &mut self.log);
-        }
+        sack.note(self.una, self.max, &mut self.log);
         if next > self.una {
             sack.pipe -= 1;
             let newly = next - self.una;
@@ -166,7 +169,7 @@ impl Tcp {
             self.rto.restart(now);
             let credited = self.credit(newly);
             self.tell_core(now, newly, credited, None);
-        } else if news.is_some() {
+        } else if arrived {
             self.dupacks += 1;
             self.duplicate_ack(now);
         }

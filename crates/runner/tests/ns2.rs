@@ -1,0 +1,57 @@
+//! Points at which a detail of ns-2.35 decides, with what ns-2.35 gives there. `cargo xtask oracle`
+//! runs these and many more in ns-2 itself; here they are held where it is not installed.
+
+use firstflight_runner::{Options, run};
+use firstflight_scenario::{RunResult, Scenario};
+
+fn at(scenario: &str) -> RunResult {
+    let text = format!("profile = 'ns2'\n{scenario}");
+    let scenario = Scenario::parse(&text, "ns2.toml").unwrap();
+    run(&scenario, &Options::default()).unwrap().runs[0].result.clone()
+}
+
+/// Drops at the bottleneck, packets sent again and timeouts, and what arrived, in packets.
+fn counts(result: &RunResult) -> [u64; 4] {
+    let sum = |count: fn(&firstflight_scenario::FlowResult) -> u64| -> u64 {
+        result.flows.iter().map(count).sum()
+    };
+    [
+        result.bottleneck.drops,
+        sum(|flow| flow.retransmitted_packets),
+        sum(|flow| flow.timeouts),
+        sum(|flow| flow.delivered_packets),
+    ]
+}
+
+/// Duplicate ACKs from before a timeout still count after it, so that no packet leaves by limited
+/// transmit then. Otherwise the third flow has a timeout, and 27 % of the link is used.
+#[test]
+fn tahoe_goes_on_counting_duplicate_acks_after_a_timeout() {
+    let flows = [
+        (2.82, 45.676, 8.629),
+        (1.595, 16.812, 11.562),
+        (8.178, 19.755, 38.465),
+        (4.233, 30.184, 25.098),
+    ];
+    let flow = |(start, delay, rate): (f64, f64, f64)| {
+        format!(
+            "\n[[flow]]\nstart = '{start}s'\naccess_delay = '{delay}ms'\naccess_rate = '{rate}Mbps'"
+        )
+    };
+    let flows: String = flows.into_iter().map(flow).collect();
+    let result = at(&format!(
+        "controls = ['tahoe']\nduration = '33s'\npacket = '576B'\niw = '10pkt'\n\
+        ssthresh = 'none'\n[path]\nrate = '5.64Mbps'\nrtt = '226.676ms'\nbuffer = '148pkt'{flows}"
+    ));
+    assert_eq!(counts(&result), [842, 1787, 4, 26299]);
+}
+
+/// A duplicate ACK that an old packet causes repeats its blocks. They are news to a scoreboard that
+/// an ACK of new data has emptied, so the ACK counts, and a packet leaves by limited transmit.
+#[test]
+fn repeated_blocks_are_news_to_an_emptied_scoreboard() {
+    let result = at("controls = ['newreno']\nrecovery = 'sack'\nduration = '60s'\n\
+        packet = '1000B'\niw = '1pkt'\nssthresh = '183pkt'\n[path]\nrate = '1.15Mbps'\n\
+        rtt = '287ms'\nbuffer = '17pkt'\naccess_rate = '11.5Mbps'");
+    assert_eq!(counts(&result), [46, 107, 2, 6968]);
+}
