@@ -44,7 +44,9 @@ fn download(folder: &Path, package: &str) -> Result<PathBuf, Stop> {
         let _ = fs::remove_dir_all(folder);
         fs::create_dir_all(folder).map_err(|error| unable("qemu", &error))?;
     }
-    output(Command::new("apt-get").args(["download", "-qq"]).args(&packages).current_dir(&fresh))?;
+    output(Command::new("apt-get").args(["download", "-qq"]).args(&packages).current_dir(&fresh))
+        // Without a mirror there is no second kernel: the machine lacks it, nothing failed.
+        .map_err(|stop| Stop::lacks(&stop.message))?;
     for entry in fs::read_dir(&fresh).into_iter().flatten().flatten() {
         output(Command::new("dpkg-deb").arg("-x").arg(entry.path()).arg(&half))?;
     }
