@@ -1,15 +1,15 @@
 //! Names become controls: aliases, policies, presets and knobs, all read from the core's tables.
 
-use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue, RATIO_ONE};
+use firstflight_core::knob::{Knob, KnobValue};
 use firstflight_core::registry::{
     ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, ALIASES, AVOIDANCES, Alias, AnyAvoidance, AnyStartup,
     Listing, STARTUPS, alias, needs_routers,
 };
-use firstflight_core::units::Span;
 
 use crate::nearest::nearest;
-use crate::quantity::{Threshold, Time, Window};
+use crate::pair::policies;
 use crate::spec::{ControlError, ControlSpec, Part};
+use crate::value::{accepted, knob, read};
 
 /// A control ready to run.
 #[derive(Clone, Debug)]
@@ -134,21 +134,20 @@ impl Control {
         let alias = alias(&spec.startup.name);
         let (first, second) = policies(spec, alias);
         let startup_listing = find(STARTUPS, &first.name, &spec.text, "start-up")?;
-        let partner = startup_listing.partner.unwrap_or("newreno");
-        let avoidance_name = second.as_ref().map_or(partner, |part| part.name.as_str());
-        let avoidance_listing = find(AVOIDANCES, avoidance_name, &spec.text, "avoidance")?;
+        let avoidance_listing = find(AVOIDANCES, &second.name, &spec.text, "avoidance")?;
         let unknown = || unknown(&spec.text, "start-up", &first.name, STARTUPS);
         let mut startup = AnyStartup::by_name(startup_listing.name).ok_or_else(unknown)?;
         let mut avoidance = AnyAvoidance::by_name(avoidance_listing.name).ok_or_else(unknown)?;
         let mut knobs = Setter { control: &spec.text, preset: String::new(), settings: Vec::new() };
-        knobs.set_all(startup_listing, Some(&first), |name, value| {
+        let pair = spec.avoidance.is_none().then_some(avoidance_listing);
+        knobs.set_all(startup_listing, &first, pair, |name, value| {
             startup.set(name, value);
         })?;
-        knobs.set_all(avoidance_listing, second.as_ref(), |name, value| {
+        knobs.set_all(avoidance_listing, &second, None, |name, value| {
             avoidance.set(name, value);
         })?;
         Ok(Self {
-            full: full_name(&first, second.as_ref(), avoidance_listing),
+            full: format!("{first}+{second}"),
             alias: spec.text.clone(),
             preset: knobs.preset,
             startup,
@@ -220,15 +219,22 @@ struct Setter<'a> {
 }
 
 impl Setter<'_> {
+    /// Sets the knobs of one policy; where they were written for a `pair`, its avoidance has others.
     fn set_all(
         &mut self,
         policy: &'static Listing,
-        part: Option<&Part>,
+        part: &Part,
+        pair: Option<&'static Listing>,
         mut set: impl FnMut(&str, KnobValue),
     ) -> Result<(), ControlProblem> {
-        let given: &[(String, String)] = part.map_or(&[], |part| &part.knobs);
-        if let Some((found, _)) = given.iter().find(|(key, _)| !has_knob(policy, key)) {
-            let names: Vec<&str> = policy.knobs.iter().map(|knob| knob.name).collect();
+        if let Some((found, _)) = part.knobs.iter().find(|(key, _)| knob(policy, key).is_none()) {
+            let all = policy.knobs.iter().chain(pair.map_or(&[][..], |listing| listing.knobs));
+            let mut names: Vec<&str> = Vec::new();
+            all.for_each(|knob| {
+                if !names.contains(&knob.name) {
+                    names.push(knob.name);
+                }
+            });
             return Err(ControlProblem::NoSuchKnob {
                 control: self.control.to_owned(),
                 policy: policy.name,
@@ -239,11 +245,12 @@ impl Setter<'_> {
         }
         // In the policy's own order, where a preset comes before what adjusts it.
         for knob in policy.knobs {
-            let value = given.iter().find(|(key, _)| key == knob.name);
-            if knob.name == "preset" && self.preset.is_empty() {
-                self.preset = value.map_or(knob.default, |(_, text)| text).to_owned();
+            let value = part.knob(knob.name);
+            // The start-up's preset is told, unless it says no more than that nothing is set.
+            if knob.name == "preset" && matches!(&*self.preset, "" | NOTHING_SET) {
+                self.preset = value.unwrap_or(knob.default).to_owned();
             }
-            if let Some((_, text)) = value {
+            if let Some(text) = value {
                 let value = self.value(policy, knob, text)?;
                 set(knob.name, value);
                 self.settings.push(Setting { policy: policy.name, knob: knob.name, value });
@@ -266,56 +273,6 @@ impl Setter<'_> {
             accepted: accepted(knob.kind),
         })
     }
-}
-
-/// What a knob takes, in words.
-pub fn accepted(kind: KnobKind) -> String {
-    match kind {
-        KnobKind::Count(low, high) => format!("a whole number from {low} to {high}"),
-        KnobKind::Window => "a window such as 10pkt or 64KiB, or none".to_owned(),
-        KnobKind::Time(low, high) => {
-            format!("a time from {} to {}", Time::from_ns(low.0), Time::from_ns(high.0))
-        }
-        KnobKind::Ratio(low, high) => {
-            let show = |ratio: u64| ratio as f64 / RATIO_ONE as f64;
-            format!("a number from {} to {}", show(low), show(high))
-        }
-        KnobKind::Word(words) => words.join(", "),
-    }
-}
-
-fn read(kind: KnobKind, text: &str) -> Option<KnobValue> {
-    Some(match kind {
-        KnobKind::Count(low, high) => {
-            KnobValue::Count(text.parse().ok().filter(|n| (low..=high).contains(n))?)
-        }
-        KnobKind::Window => KnobValue::Window(match text.parse().ok()? {
-            Threshold::None => Amount::Unlimited,
-            Threshold::At(Window::Packets(packets)) => Amount::Segments(packets),
-            Threshold::At(Window::Bytes(bytes)) => Amount::Bytes(bytes),
-            // A control knows no path.
-            Threshold::At(Window::Bdp(_)) => return None,
-        }),
-        KnobKind::Time(low, high) => {
-            let span = Span(text.parse::<Time>().ok()?.ns());
-            KnobValue::Time(Some(span).filter(|span| (low..=high).contains(span))?)
-        }
-        KnobKind::Ratio(low, high) => {
-            KnobValue::Ratio(millionths(text).filter(|n| (low..=high).contains(n))?)
-        }
-        KnobKind::Word(words) => KnobValue::Word(words.iter().find(|word| **word == text)?),
-    })
-}
-
-/// A plain decimal number in millionths, exactly; `None` if it is none or has more digits.
-fn millionths(text: &str) -> Option<u64> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(part) || part.len() > 6 {
-        return None;
-    }
-    let part: u64 = format!("{part:0<6}").parse().ok()?;
-    whole.parse::<u64>().ok()?.checked_mul(RATIO_ONE)?.checked_add(part)
 }
 
 fn find(
@@ -346,54 +303,30 @@ fn unknown(
         control: control.to_owned(),
         axis,
         found: found.to_owned(),
-        hint: hint(found, &names),
+        hint: other_axis(axis, found).unwrap_or_else(|| hint(found, &names)),
         accepted: names.join(", "),
+    }
+}
+
+/// What to write instead of a name from the other side of the `+`.
+fn other_axis(axis: &str, found: &str) -> Option<String> {
+    let is = |table: &[Listing]| table.iter().any(|listing| listing.name == found);
+    match axis {
+        "start-up" if is(AVOIDANCES) => {
+            Some(format!(", an avoidance; did you mean `slow-start+{found}`"))
+        }
+        "avoidance" if is(STARTUPS) => Some(format!(", a start-up; did you mean `{found}`")),
+        "avoidance" => {
+            let meant = alias(found)?.control.parse::<ControlSpec>().ok()?.avoidance?;
+            Some(format!(", an alias; did you mean its avoidance `{meant}`"))
+        }
+        _ => None,
     }
 }
 
 pub(crate) fn hint(found: &str, names: &[&str]) -> String {
     nearest(found, names.iter().copied())
         .map_or(String::new(), |name| format!(", did you mean `{name}`"))
-}
-
-fn has_knob(policy: &Listing, key: &str) -> bool {
-    policy.knobs.iter().any(|knob| knob.name == key)
-}
-
-fn full_name(startup: &Part, avoidance: Option<&Part>, listing: &Listing) -> String {
-    avoidance
-        .map_or_else(|| format!("{startup}+{}", listing.name), |part| format!("{startup}+{part}"))
-}
-
-/// The policies that a control names, each with its knobs. An alias gives way to what it stands
-/// for. Knobs written after it win over its own; where it is no policy's own name they are for the
-/// pair, each policy taking those it has. An avoidance of the user's replaces that of the alias.
-fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (Part, Option<Part>) {
-    let Some(meant) = alias.and_then(|alias| alias.control.parse::<ControlSpec>().ok()) else {
-        return (spec.startup.clone(), spec.avoidance.clone());
-    };
-    let (mut startup, mut avoidance) = (meant.startup, meant.avoidance);
-    let pair = spec.avoidance.is_none() && startup.name != spec.startup.name;
-    for (key, value) in &spec.startup.knobs {
-        let of_avoidance = avoidance.as_mut().filter(|part| pair && takes(AVOIDANCES, part, key));
-        let of_startup = of_avoidance.is_none() || takes(STARTUPS, &startup, key);
-        if let Some(part) = of_avoidance {
-            put(part, key, value);
-        }
-        if of_startup {
-            put(&mut startup, key, value);
-        }
-    }
-    (startup, spec.avoidance.clone().or(avoidance))
-}
-
-fn takes(table: &[Listing], part: &Part, key: &str) -> bool {
-    table.iter().any(|listing| listing.name == part.name && has_knob(listing, key))
-}
-
-fn put(part: &mut Part, key: &str, value: &str) {
-    part.knobs.retain(|(known, _)| known != key);
-    part.knobs.push((key.to_owned(), value.to_owned()));
 }
 
 /// The recovery that belongs to an alias, if one does.
@@ -405,6 +338,9 @@ fn recovery_of(alias: &Alias) -> Option<&'static str> {
 fn duplicate_acks_of(alias: &Alias) -> Option<u32> {
     ALIAS_DUPLICATE_ACKS.iter().find(|(name, _)| *name == alias.name).map(|(_, count)| *count)
 }
+
+/// The preset of slow start that sets nothing.
+const NOTHING_SET: &str = "endpoint";
 
 #[cfg(test)]
 mod tests {
@@ -444,10 +380,33 @@ mod tests {
     }
 
     #[test]
-    fn knobs_after_a_policys_own_name_are_for_that_policy() {
-        assert_eq!(full("astart(preset=paper)"), "astart(preset=paper)+westwood");
-        assert_eq!(full("hoe(ssthresh=none)"), "hoe(ssthresh=none)+newreno");
-        let unknown = Control::resolve(&"tcpw-a(lg.bet=0.7)".parse().unwrap()).unwrap_err();
-        assert!(unknown.to_string().contains("no knob `lg.bet`"), "{unknown}");
+    fn the_preset_of_an_estimate_is_told_before_that_of_plain_slow_start() {
+        let preset = |text: &str| Control::named(text).unwrap().preset;
+        assert_eq!(preset("astart(preset=paper)"), "paper");
+        assert_eq!(preset("tcpw"), "figures");
+        assert_eq!(preset("tcpw(preset=paper)"), "paper");
+        assert_eq!(preset("newreno"), "endpoint");
+        assert_eq!(preset("vegas"), "");
+    }
+
+    #[test]
+    fn a_name_on_the_wrong_side_of_the_plus_is_answered_with_the_right_control() {
+        let mean = "did you mean";
+        let wanted =
+            format!("unknown start-up `westwood`, an avoidance; {mean} `slow-start+westwood`");
+        assert_eq!(problem("westwood"), wanted);
+        let wanted = format!("unknown avoidance `reno`, an alias; {mean} its avoidance `newreno`");
+        assert_eq!(problem("slow-start+reno"), wanted);
+        assert_eq!(
+            problem("astart+hoe"),
+            format!("unknown avoidance `hoe`, a start-up; {mean} `hoe`")
+        );
+    }
+
+    /// What is wrong with a control, without its name and what is accepted.
+    fn problem(text: &str) -> String {
+        let problem = Control::named(text).unwrap_err().to_string();
+        let problem = problem.split("`: ").nth(1).unwrap().split("; accepted").next().unwrap();
+        problem.to_owned()
     }
 }

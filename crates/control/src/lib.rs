@@ -14,10 +14,13 @@
 pub mod control;
 pub mod nearest;
 pub mod own;
+mod pair;
 pub mod quantity;
 pub mod spec;
+mod value;
 
-pub use control::{Control, ControlProblem, Setting, accepted};
+pub use control::{Control, ControlProblem, Setting};
 pub use nearest::nearest;
 pub use own::Own;
 pub use spec::{ControlError, ControlSpec, Part};
+pub use value::accepted;

@@ -21,8 +21,10 @@ pub struct Knob {
 pub enum KnobKind {
     /// A whole number in this range, both ends included.
     Count(u64, u64),
-    /// A window: packets, bytes, or none for no limit.
+    /// A window: packets or bytes.
     Window,
+    /// A window that can also be none, for no limit.
+    Threshold,
     /// A length of time in this range, both ends included.
     Time(Span, Span),
     /// A decimal number in this range, in millionths, both ends included.
@@ -36,7 +38,7 @@ pub enum KnobKind {
 pub enum KnobValue {
     /// For [`KnobKind::Count`].
     Count(u64),
-    /// For [`KnobKind::Window`].
+    /// For [`KnobKind::Window`] and [`KnobKind::Threshold`].
     Window(Amount),
     /// For [`KnobKind::Time`].
     Time(Span),

@@ -114,7 +114,7 @@ fn knob_value(knob: &Knob, draw: u64) -> KnobValue {
         KnobKind::Ratio(low, high) => KnobValue::Ratio(between(low, high)),
         KnobKind::Time(low, high) => KnobValue::Time(Span(between(low.0, high.0))),
         KnobKind::Word(words) => KnobValue::Word(words[draw as usize % words.len()]),
-        KnobKind::Window => KnobValue::Window(match draw % 3 {
+        KnobKind::Window | KnobKind::Threshold => KnobValue::Window(match draw % 3 {
             0 => Amount::Unlimited,
             1 => Amount::Segments(draw >> (draw % 64)),
             _ => Amount::Bytes(draw >> (draw % 64)),

@@ -52,7 +52,7 @@ fn in_range(kind: KnobKind, value: u64) -> KnobValue {
         KnobKind::Time(low, high) => KnobValue::Time(Span(between(low.0, high.0))),
         KnobKind::Ratio(low, high) => KnobValue::Ratio(between(low, high)),
         KnobKind::Word(words) => KnobValue::Word(words[value as usize % words.len()]),
-        KnobKind::Window => KnobValue::Window(match value % 4 {
+        KnobKind::Window | KnobKind::Threshold => KnobValue::Window(match value % 4 {
             0 => Amount::Unlimited,
             1 => Amount::Bytes(value),
             2 => Amount::Segments(value >> 32),

@@ -254,7 +254,7 @@ impl Knob {
     fn of(knob: &CoreKnob) -> Self {
         let kind = match knob.kind {
             KnobKind::Count(..) => "count",
-            KnobKind::Window => "window",
+            KnobKind::Window | KnobKind::Threshold => "window",
             KnobKind::Time(..) => "time",
             KnobKind::Ratio(..) => "ratio",
             KnobKind::Word(_) => "word",

@@ -171,16 +171,17 @@ impl Knobs for DecreasingByteCounting {
         },
         Knob {
             name: "wth",
-            kind: KnobKind::Word(&["ssthresh", "hoe", "ere"]),
+            kind: KnobKind::Word(&["ssthresh", "fixed", "hoe", "ere"]),
             default: "ssthresh",
-            doc: "the threshold: ssthresh as given, the paper's BDP, or measured by Hoe or ERE",
+            doc: "the threshold: ssthresh as given, or `fixed` (the paper's BDP is `--ssthresh 1bdp`); or \
+                  measured by Hoe or ERE",
         },
     ];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
             ("dmax", KnobValue::Ratio(dmax)) => self.dmax = dmax.clamp(RATIO_ONE, LARGEST_DMAX),
-            ("wth", KnobValue::Word("ssthresh")) => self.threshold = Threshold::Given,
+            ("wth", KnobValue::Word("ssthresh" | "fixed")) => self.threshold = Threshold::Given,
             ("wth", KnobValue::Word("hoe")) => {
                 self.threshold = Threshold::Hoe { pair: PacketPair::new(QUARTER), used: false };
             }

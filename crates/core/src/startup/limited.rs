@@ -74,7 +74,7 @@ impl Knobs for Limited {
         SSTHRESH,
         Knob {
             name: "max_ssthresh",
-            kind: KnobKind::Window,
+            kind: KnobKind::Threshold,
             default: "100 segments",
             doc: "window up to which it is slow start, and twice the growth per RTT above",
         },

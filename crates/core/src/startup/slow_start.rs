@@ -113,7 +113,7 @@ pub(crate) const IW: Knob =
 /// The knob for the initial ssthresh.
 pub(crate) const SSTHRESH: Knob = Knob {
     name: "ssthresh",
-    kind: KnobKind::Window,
+    kind: KnobKind::Threshold,
     default: "the endpoint's",
     doc: "initial ssthresh; none means unlimited",
 };
