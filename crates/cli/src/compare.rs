@@ -1,15 +1,11 @@
 //! `compare`: one path, several controls, side by side.
 
-use std::path::PathBuf;
-
 use firstflight_report::terminal;
 use firstflight_scenario::Scenario;
 
 use crate::failure::{Failure, Status};
-use crate::measure::{Use, check_distinct, measure};
-use crate::page::{self, About};
-use crate::path_args::PathArgs;
-use crate::transport::On;
+use crate::measure::{Common, check_distinct, measure};
+use crate::page::About;
 use crate::{figures, output, summary};
 
 /// Compare controls on one path, side by side, with a plot
@@ -20,15 +16,7 @@ pub(crate) struct Args {
     #[arg(value_name = "CONTROL", default_values = DEFAULTS)]
     controls: Vec<String>,
     #[command(flatten)]
-    on: On,
-    /// Print the results as one JSON document
-    #[arg(long)]
-    json: bool,
-    /// Write report.html, figures, data and results.json here
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    #[command(flatten)]
-    path: PathArgs,
+    common: Common,
 }
 
 /// The controls that the Astart paper compares.
@@ -44,17 +32,15 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
-    let transport = args.on.transport()?;
-    let scenario = Scenario::from_flags(&args.path.0, &args.controls)?;
+    let transport = args.common.on.transport()?;
+    let scenario = Scenario::from_flags(&args.common.path.0, &args.controls)?;
     for control in &scenario.controls {
         transport.check_control(control)?;
     }
     check_distinct(&scenario)?;
-    if let Some(out) = &args.out {
-        output::check_directory("--out", out)?;
-    }
-    let report = measure(&scenario, transport, purpose(args), None)?;
-    if args.json {
+    args.common.check_directories()?;
+    let report = measure(&scenario, transport, args.common.purpose(true), None)?;
+    if args.common.json {
         output::print(&report.results().to_json()?)?;
     } else {
         let screen = output::screen();
@@ -62,20 +48,10 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
         let plot = figures::windows(&report).map(|figure| terminal::figure(&figure, screen));
         output::print(&plot.map_or(table.clone(), |plot| format!("{plot}\n{table}")))?;
     }
-    if let Some(out) = &args.out {
-        let mut names: Vec<&str> = report.runs.iter().map(|run| &*run.result.alias).collect();
-        names.dedup();
-        let subtitle = summary::path(&report);
-        let about = About { title: names.join(", "), subtitle, expectations: None };
-        output::note(&format!("report: {}", page::write(out, &report, &about)?.display()));
-    }
+    let mut names: Vec<&str> = report.runs.iter().map(|run| &*run.result.alias).collect();
+    names.dedup();
+    let about =
+        About { title: names.join(", "), subtitle: summary::path(&report), expectations: None };
+    args.common.write(&report, &about)?;
     Ok(if report.interrupted { Status::Interrupted } else { Status::Done })
-}
-
-fn purpose(args: &Args) -> Use {
-    match (&args.out, args.json) {
-        (Some(_), _) => Use::Report,
-        (None, false) => Use::Terminal,
-        (None, true) => Use::Numbers,
-    }
 }

@@ -17,8 +17,10 @@ pub(crate) struct Checked {
     pub(crate) unmet: Vec<Unmet>,
 }
 
-/// Refuses conditions for a control that the scenario does not run: they would never be checked.
+/// Refuses conditions for a flow or a control that the scenario does not run: they would never be
+/// checked.
 pub(crate) fn check_names(scenario: &Scenario, transport: Transport) -> Result<(), Failure> {
+    check_flows(scenario, transport)?;
     let mut names = Vec::new();
     for plan in scenario.plans()? {
         let full = plan.controls.iter().map(|spec| transport.full_name(spec));
@@ -32,6 +34,22 @@ pub(crate) fn check_names(scenario: &Scenario, transport: Transport) -> Result<(
             let accepted = names.join(", ");
             let problem = format!(
                 "[expect] control = \"{name}\": no run of that control; accepted: {accepted}"
+            );
+            return Err(Failure::Usage(problem));
+        }
+    }
+    Ok(())
+}
+
+fn check_flows(scenario: &Scenario, transport: Transport) -> Result<(), Failure> {
+    let flows = transport.resolve(scenario)?.flow_count();
+    for field in scenario.expect.iter().flat_map(|expect| expect.fields.keys()) {
+        let number = field.strip_prefix("flows.").and_then(|rest| rest.split('.').next());
+        let number = number.and_then(|number| number.parse::<u64>().ok());
+        if let Some(number) = number.filter(|number| *number >= flows) {
+            let problem = format!(
+                "[expect] {field}: no flow {number}; accepted: flows.0 to flows.{}",
+                flows.saturating_sub(1)
             );
             return Err(Failure::Usage(problem));
         }
@@ -56,7 +74,11 @@ pub(crate) fn check(scenario: &Scenario, runs: &[&RunResult]) -> Option<Checked>
             }
             let unmet = runs.iter().flat_map(|run| of_run(&alone, run, runs));
             let mut unmet: Vec<Unmet> = unmet.collect();
-            unmet.iter_mut().for_each(|unmet| unmet.measured = shortened(&unmet.measured));
+            unmet.iter_mut().for_each(|unmet| {
+                let number = unmet.measured.parse();
+                unmet.measured =
+                    number.map_or_else(|_| unmet.measured.clone(), |n| shown(&unmet.field, n));
+            });
             let verdict = if unmet.is_empty() { Verdict::Pass } else { Verdict::Fail };
             let values = runs.iter().flat_map(|run| measured(run, &field).unwrap_or_default());
             let values: Vec<(String, Value)> = values.collect();
@@ -66,7 +88,7 @@ pub(crate) fn check(scenario: &Scenario, runs: &[&RunResult]) -> Option<Checked>
                 run.alias.clone().into(),
                 field.clone().into(),
                 expected.unwrap_or_default().into(),
-                in_short(&values).into(),
+                in_short(&field, &values).into(),
                 verdict.into(),
             ]);
             all.extend(unmet);
@@ -86,16 +108,16 @@ fn of_run(scenario: &Scenario, run: &RunResult, runs: &[&RunResult]) -> Vec<Unme
 }
 
 /// The value, or the smallest and the largest, or the words of several flows.
-fn in_short(values: &[(String, Value)]) -> String {
+fn in_short(field: &str, values: &[(String, Value)]) -> String {
     let mut texts: Vec<String> = Vec::new();
     let mut numbers: Vec<f64> = values.iter().filter_map(|(_, value)| value.as_f64()).collect();
     numbers.sort_by(f64::total_cmp);
     match numbers.as_slice() {
         [] => {}
         [first, .., last] if first < last => {
-            texts.push(format!("{}..{}", digits::short(*first), digits::short(*last)));
+            texts.push(format!("{}..{}", shown(field, *first), shown(field, *last)));
         }
-        [first, ..] => texts.push(digits::short(*first)),
+        [first, ..] => texts.push(shown(field, *first)),
     }
     for (_, value) in values.iter().filter(|(_, value)| !value.is_number()) {
         let text = value.as_str().map_or_else(|| "none".to_owned(), str::to_owned);
@@ -106,8 +128,13 @@ fn in_short(values: &[(String, Value)]) -> String {
     texts.join(", ")
 }
 
-fn shortened(measured: &str) -> String {
-    measured.parse().map_or_else(|_| measured.to_owned(), digits::short)
+/// A number in the form in which conditions are written: `36.2Mbps`, `1.5s`.
+fn shown(field: &str, number: f64) -> String {
+    match field {
+        _ if field.ends_with("_bps") => digits::short(number / 1e6) + "Mbps",
+        _ if field.ends_with("_s") => digits::short(number) + "s",
+        _ => digits::short(number),
+    }
 }
 
 /// Each condition as an expectation of its own.
@@ -126,11 +153,13 @@ mod tests {
     fn many_values_are_shown_by_their_range_and_words_once_each() {
         let shown = |values: &[Value]| {
             let values = values.iter().map(|value| (String::new(), value.clone()));
-            in_short(&values.collect::<Vec<_>>())
+            in_short("flows.timeouts", &values.collect::<Vec<_>>())
         };
         assert_eq!(shown(&[2.into(), 0.into(), 1.into()]), "0..2");
         assert_eq!(shown(&[0.25.into(), 0.25.into()]), "0.25");
         assert_eq!(shown(&["loss".into(), Value::Null, "loss".into()]), "loss, none");
         assert_eq!(shown(&[1.5.into(), Value::Null]), "1.5, none");
+        assert_eq!(super::shown("total_throughput_bps", 36.2e6), "36.2Mbps");
+        assert_eq!(super::shown("flows.0.completion_time_s", 1.5), "1.5s");
     }
 }

@@ -104,10 +104,11 @@ fn quinn(catalogue: &Catalogue) -> Table {
 }
 
 fn aliases(catalogue: &Catalogue) -> Table {
-    let columns = ["alias", "control", "source"].map(Column::text);
+    let columns = ["alias", "control", "source", "runs on"].map(Column::text);
     let mut table = Table::new("aliases", "Aliases", columns);
     for alias in &catalogue.aliases {
-        table.push([alias.name.into(), alias.control.into(), alias.source.into()]);
+        let runs_on = alias.transports.join(", ");
+        table.push([alias.name.into(), alias.control.into(), alias.source.into(), runs_on.into()]);
     }
     table
 }

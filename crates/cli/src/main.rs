@@ -18,6 +18,7 @@ mod page;
 mod path_args;
 mod predict;
 mod progress;
+mod reading;
 mod recv;
 mod reproduce;
 mod run;
@@ -27,6 +28,7 @@ mod summary;
 mod trace;
 mod transfer;
 mod transport;
+mod words;
 
 #[cfg(target_os = "linux")]
 mod link;

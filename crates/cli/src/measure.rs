@@ -1,13 +1,70 @@
 //! What `run` and `compare` share: the last checks, the work with its progress, and its end.
 
+use std::path::PathBuf;
+
 use firstflight_quic_sim::Quic;
-use firstflight_runner::{On, Options, Report};
+use firstflight_runner::{On as Over, Options, Report};
 use firstflight_scenario::Scenario;
 
 use crate::failure::Failure;
+use crate::page::{self, About};
+use crate::path_args::PathArgs;
 use crate::progress::Progress;
-use crate::transport::Transport;
+use crate::transport::{On, Transport};
 use crate::{interrupt, output, trace};
+
+/// The flags of both.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Common {
+    #[command(flatten)]
+    pub(crate) on: On,
+    /// Print the results as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write report.html, figures, data and results.json here
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write cwnd, ssthresh, in flight, srtt, delivered, gauges and queues over time here, as CSV,
+    /// and a qlog per flow
+    #[arg(long, value_name = "DIR")]
+    trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) path: PathArgs,
+}
+
+impl Common {
+    /// Finds out before anything runs that its files can be written.
+    pub(crate) fn check_directories(&self) -> Result<(), Failure> {
+        for (flag, directory) in [("--out", &self.out), ("--trace", &self.trace)] {
+            if let Some(directory) = directory {
+                output::check_directory(flag, directory)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is asked of a run; `draws` if the command draws in the terminal.
+    pub(crate) fn purpose(&self, draws: bool) -> Use {
+        match (&self.trace, &self.out) {
+            (Some(_), _) => Use::Traces,
+            (None, Some(_)) => Use::Report,
+            (None, None) if draws && !self.json => Use::Terminal,
+            (None, None) => Use::Numbers,
+        }
+    }
+
+    /// Writes the report and the traces that were asked for, and tells where.
+    pub(crate) fn write(&self, report: &Report, about: &About<'_>) -> Result<(), Failure> {
+        if let Some(out) = &self.out {
+            output::note(&format!("report: {}", page::write(out, report, about)?.display()));
+        }
+        if let Some(out) = &self.trace {
+            let files = trace::write(out, report)?;
+            output::note(&format!("traces: {files} files in {}", out.display()));
+        }
+        Ok(())
+    }
+}
 
 /// More traces than this are worth no picture.
 const MOST_DRAWN: u64 = 4_000;
@@ -58,7 +115,7 @@ pub(crate) fn measure(
         samples: samples(purpose, resolved.flow_count(), runs as u64),
         stop: Some(interrupt::listen()),
         on_done: Some(&done),
-        on: quic.and_then(|quic| Some(On { transport: quic, ..transport.over()? })),
+        on: quic.and_then(|quic| Some(Over { transport: quic, ..transport.over()? })),
     };
     let report = transport.run(scenario, &options)?;
     drop(progress);

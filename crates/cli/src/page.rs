@@ -6,7 +6,7 @@ use firstflight_report::{Page, Section, Table, write_dir, write_file};
 use firstflight_runner::Report;
 
 use crate::failure::Failure;
-use crate::{command_line, figures, summary};
+use crate::{command_line, figures, reading, summary};
 
 /// What a page says besides the results.
 pub(crate) struct About<'a> {
@@ -30,6 +30,9 @@ pub(crate) fn write(out: &Path, report: &Report, about: &About<'_>) -> Result<Pa
 fn page(report: &Report, about: &About<'_>) -> Page {
     let command = command_line::typed();
     let mut results = Section::new("results", "Results").table(summary::table(report));
+    for sentence in reading::sentences(report) {
+        results = results.text(sentence);
+    }
     let mut notes: Vec<&String> =
         report.runs.iter().filter_map(|run| run.result.note.as_ref()).collect();
     notes.dedup();

@@ -43,9 +43,16 @@ fn argument(flag: &'static Flag) -> Arg {
         .long(long)
         .value_name(value_name(flag))
         .help(format!("{} [default: {}]", flag.help, flag.default))
-        .help_heading("Path")
+        .help_heading(heading(flag))
         // A negative quantity is for the scenario to refuse, with what it accepts.
         .allow_hyphen_values(true)
+}
+
+/// What is asked of the path and its flows, or of the hosts at its ends.
+fn heading(flag: &Flag) -> &'static str {
+    let of_path = ["packet", "headers", "duration", "seed", "runs"].contains(&flag.key);
+    let of_path = of_path || flag.key.starts_with("path.") || flag.key.starts_with("flow[");
+    if of_path { "Path" } else { "Endpoints" }
 }
 
 /// What kind of value it takes, by its default: the unit says it.

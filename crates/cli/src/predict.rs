@@ -11,6 +11,7 @@ use crate::digits::short;
 use crate::failure::{Failure, Status};
 use crate::output;
 use crate::path_args::PathArgs;
+use crate::words::wrapped;
 
 /// Predict how slow start ends on a path, from the closed-form model
 #[derive(Debug, clap::Args)]
@@ -86,7 +87,7 @@ fn page(resolved: &Resolved, path: &Conditions, found: &Prediction, screen: Scre
     let _ = writeln!(text, "{}", terminal::table(&numbers(found), screen));
     let _ = writeln!(text, "{}", terminal::table(&rounds(found), screen));
     for line in found.advice.lines() {
-        text.push_str(&wrapped(line, screen.width));
+        text.push_str(&wrapped(line, screen.width, "  "));
     }
     text
 }
@@ -165,38 +166,7 @@ fn bar(round: &MiniCycle, found: &Prediction) -> String {
     format!("{drawn} {said}")
 }
 
-/// A paragraph broken into lines between words; further lines are indented.
-fn wrapped(paragraph: &str, width: usize) -> String {
-    let mut text = String::new();
-    let mut used = 0;
-    for word in paragraph.split(' ') {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > width {
-            text.push_str("\n  ");
-            used = 2 + length;
-        } else {
-            let blank = if used > 0 { " " } else { "" };
-            text.push_str(blank);
-            used += blank.len() + length;
-        }
-        text.push_str(word);
-    }
-    text.push('\n');
-    text
-}
-
 /// Width of a bar.
 const BAR: usize = 30;
 /// The last so many rounds are drawn; the first are all alike.
 const MOST_ROUNDS: usize = 12;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paragraphs_break_between_words_and_indent() {
-        assert_eq!(wrapped("one two three four", 9), "one two\n  three\n  four\n");
-        assert_eq!(wrapped("unbreakable", 4), "unbreakable\n");
-    }
-}

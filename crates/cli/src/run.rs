@@ -9,11 +9,10 @@ use firstflight_scenario::{Document, RunResult, Scenario};
 
 use crate::failure::{Failure, Status};
 use crate::logs::Logs;
-use crate::measure::{Use, check_distinct, measure};
-use crate::page::{self, About};
-use crate::path_args::PathArgs;
-use crate::transport::{On, Transport};
-use crate::{expectations, output, summary, trace};
+use crate::measure::{Common, check_distinct, measure};
+use crate::page::About;
+use crate::transport::Transport;
+use crate::{expectations, output, summary};
 
 /// Run a scenario file
 #[derive(Debug, clap::Args)]
@@ -23,26 +22,15 @@ pub(crate) struct Args {
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
     #[command(flatten)]
-    on: On,
-    /// Print the results as one JSON document
-    #[arg(long)]
-    json: bool,
-    /// Write report.html, figures, data and results.json here
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Write cwnd, ssthresh, in flight, srtt, delivered, gauges and queues over time here, as CSV,
-    /// and a qlog per flow
-    #[arg(long, value_name = "DIR")]
-    trace: Option<PathBuf>,
+    common: Common,
     /// Write quinn's own qlog of every flow over QUIC here, packet by packet, for qvis and `show`
     #[arg(long, value_name = "DIR")]
     qlog: Option<PathBuf>,
-    #[command(flatten)]
-    path: PathArgs,
 }
 
 const EXAMPLES: &str = "\
-Path flags replace what the file says. The exit code is 1 if an [expect] does not hold.
+Path flags replace what the file says; those about flows (--flows, --size, --start-jitter) that of
+the first group. The exit code is 1 if an [expect] does not hold.
 
 Examples:
   firstflight run scenario.toml
@@ -62,26 +50,24 @@ A small scenario:
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let transport = args.on.transport()?;
+    let transport = args.common.on.transport()?;
     if args.qlog.is_some() && !transport.has_virtual_quic() {
         let problem = "--qlog belongs to `--on quic` in virtual time; accepted elsewhere: --trace, \
                        and `firstflight send --qlog` over sockets";
         return Err(Failure::Usage(problem.to_owned()));
     }
     let scenario = read(args, transport)?;
-    let directories = [("--out", &args.out), ("--trace", &args.trace), ("--qlog", &args.qlog)];
-    for (flag, directory) in directories {
-        if let Some(directory) = directory {
-            output::check_directory(flag, directory)?;
-        }
+    args.common.check_directories()?;
+    if let Some(directory) = &args.qlog {
+        output::check_directory("--qlog", directory)?;
     }
     let logs = args.qlog.clone().map(Logs::new);
     let open = logs.as_ref().map(|logs| move |flow: &ForeignFlow<'_>| logs.open(flow));
     let quic = Quic { log_to: open.as_ref().map(|open| open as &LogTo<'_>) };
-    let report = measure(&scenario, transport, purpose(args), Some(&quic))?;
+    let report = measure(&scenario, transport, args.common.purpose(false), Some(&quic))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
     let checked = expectations::check(&scenario, &runs);
-    if args.json {
+    if args.common.json {
         output::print(&report.results().to_json()?)?;
     } else {
         let screen = output::screen();
@@ -94,18 +80,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     for unmet in checked.iter().flat_map(|checked| &checked.unmet) {
         output::complain(&format!("not as expected: {unmet}"));
     }
-    if let Some(out) = &args.out {
-        let about = About {
+    args.common.write(
+        &report,
+        &About {
             title: scenario.title.clone().unwrap_or_else(|| scenario.name.clone()),
             subtitle: scenario.source.clone().unwrap_or_else(|| summary::path(&report)),
             expectations: checked.as_ref().map(|checked| &checked.table),
-        };
-        output::note(&format!("report: {}", page::write(out, &report, &about)?.display()));
-    }
-    if let Some(out) = &args.trace {
-        let files = trace::write(out, &report)?;
-        output::note(&format!("traces: {files} files in {}", out.display()));
-    }
+        },
+    )?;
     if let Some(logs) = &logs {
         output::note(&logs.summary());
     }
@@ -120,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 /// The scenario with the flags in it, whose controls all exist.
 fn read(args: &Args, transport: Transport) -> Result<Scenario, Failure> {
     let mut document = Document::load(&args.scenario)?;
-    document.apply(&args.path.0)?;
+    document.apply(&args.common.path.0)?;
     let scenario = document.scenario()?;
     scenario.check_controls(|spec| {
         transport.check_control(spec).map_err(|problem| problem.to_string())
@@ -128,12 +110,4 @@ fn read(args: &Args, transport: Transport) -> Result<Scenario, Failure> {
     check_distinct(&scenario)?;
     expectations::check_names(&scenario, transport)?;
     Ok(scenario)
-}
-
-fn purpose(args: &Args) -> Use {
-    match (&args.trace, &args.out) {
-        (Some(_), _) => Use::Traces,
-        (None, Some(_)) => Use::Report,
-        (None, None) => Use::Numbers,
-    }
 }

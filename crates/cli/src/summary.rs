@@ -6,6 +6,9 @@ use firstflight_runner::Report;
 use firstflight_scenario::measure::mean_and_interval;
 use firstflight_scenario::{FilesResult, FlowResult, Rate, ResolvedBuffer, RunResult, Time};
 
+use crate::reading;
+use crate::words::wrapped;
+
 /// The table of a report. Several flows of one run share a row: rates are their sum, counts too,
 /// windows and times their mean. So do several runs of one control: their mean, with the 95 %
 /// confidence interval.
@@ -45,13 +48,19 @@ pub(crate) fn table(report: &Report) -> Table {
         1 => "one flow".to_owned(),
         n => format!("{n} flows summed or averaged"),
     };
-    let of_runs = match resolved.runs {
-        1 => String::new(),
-        n => format!(", mean of {n} runs and its 95 % confidence interval"),
+    let by_control = || report.runs.chunk_by(|one, next| one.result.alias == next.result.alias);
+    // Fewer than asked for if the work was interrupted, and then not of every control.
+    let counts: Vec<usize> = by_control().map(<[_]>::len).collect();
+    let of_runs = match (counts.iter().min(), counts.iter().max()) {
+        (_, None | Some(1)) => String::new(),
+        (Some(few), Some(many)) if few < many => {
+            format!(", mean of {few} to {many} runs and its 95 % confidence interval")
+        }
+        (_, Some(n)) => format!(", mean of {n} runs and its 95 % confidence interval"),
     };
     let title = format!("{}, {of_flows}{of_runs}", path(report));
     let mut table = Table::new("summary", title, columns);
-    for runs in report.runs.chunk_by(|one, next| one.result.alias == next.result.alias) {
+    for runs in by_control() {
         let results: Vec<&RunResult> = runs.iter().map(|run| &run.result).collect();
         table.push(row(report, &results, &scale, has));
     }
@@ -66,9 +75,16 @@ struct Has {
     flows: bool,
 }
 
-/// The table for a terminal: a column per control if the screen is wide enough, else a row per
-/// control, else several tables of a column per control.
+/// The table for a terminal, and below it what it says in words.
 pub(crate) fn text(report: &Report, screen: Screen) -> String {
+    let said = reading::sentences(report);
+    let said = said.iter().map(|sentence| wrapped(sentence, screen.width, "  "));
+    format!("{}\n{}", drawn(report, screen), said.collect::<String>())
+}
+
+/// A column per control if the screen is wide enough, else a row per control, else several tables
+/// of a column per control.
+fn drawn(report: &Report, screen: Screen) -> String {
     let table = table(report);
     let blocks = turned(&table, screen.width);
     if blocks.len() > 1 && width(&table) <= screen.width {
@@ -207,7 +223,7 @@ fn row(report: &Report, runs: &[&RunResult], scale: &Scale, has: Has) -> Vec<Cel
 }
 
 /// A single flow is measured over its own life, several over the whole run.
-fn throughput(run: &RunResult) -> f64 {
+pub(crate) fn throughput(run: &RunResult) -> f64 {
     match run.flows.as_slice() {
         [flow] => flow.throughput_bps,
         _ => run.total_throughput_bps,
@@ -222,7 +238,7 @@ fn utilization(run: &RunResult, capacity_bps: f64) -> f64 {
 }
 
 /// The mean over all files of all sources of a run; `None` if none was done.
-fn over_files(run: &RunResult, value: fn(&FilesResult) -> f64) -> Option<f64> {
+pub(crate) fn over_files(run: &RunResult, value: fn(&FilesResult) -> f64) -> Option<f64> {
     let done: Vec<&FilesResult> = run.flows.iter().filter_map(|flow| flow.files.as_ref()).collect();
     let count: u64 = done.iter().map(|files| files.count).sum();
     let sum: f64 = done.iter().map(|files| value(files) * files.count as f64).sum();

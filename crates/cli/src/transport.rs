@@ -161,6 +161,15 @@ pub(crate) fn transports_of(policy: &str) -> Vec<&'static str> {
     TRANSPORTS.iter().copied().filter(runs).collect()
 }
 
+/// The transports that run a pair of policies.
+pub(crate) fn transports_of_pair(startup: &str, avoidance: &str) -> Vec<&'static str> {
+    let in_kernel = PAIRS.iter().any(|pair| (pair.startup, pair.avoidance) == (startup, avoidance));
+    let of_both = transports_of(avoidance);
+    let runs =
+        |transport: &&str| of_both.contains(transport) && (*transport != "linux" || in_kernel);
+    transports_of(startup).into_iter().filter(runs).collect()
+}
+
 /// The names of the transports of this build.
 pub(crate) const TRANSPORTS: &[&str] = &["sim", "quic", "linux"];
 

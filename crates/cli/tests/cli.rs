@@ -4,6 +4,10 @@
 mod bad_input;
 #[path = "cli/commands.rs"]
 mod commands;
+#[path = "cli/contract.rs"]
+mod contract;
+#[path = "cli/documented.rs"]
+mod documented;
 #[path = "cli/kernel.rs"]
 mod kernel;
 #[path = "cli/lab.rs"]

@@ -384,6 +384,10 @@ pub fn needs_routers(policy: &str) -> bool {
         || avoidance.is_some_and(|avoidance| avoidance.listens().any())
 }
 
+/// Start-ups that find their own end. The ssthresh of a profile, where NewReno's slow start ends in
+/// the papers, is not for them: Vegas' windows in Table 3 of the Astart paper lie beyond it.
+pub const OWN_END: &[&str] = &["vegas", "gallop-vegas", "hystart", "conservative"];
+
 /// The avoidance a start-up runs with when a control names none.
 pub fn partner(startup: &str) -> Option<&'static str> {
     STARTUPS.iter().find(|listing| listing.name == startup)?.partner

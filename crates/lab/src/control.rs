@@ -149,10 +149,10 @@ impl Loaded {
             let name = format!("ff_{:x}_{number}", std::process::id());
             let options = Options { name: Some(name.clone()), ..Options::default() };
             registered.push(Registered::load(kernel, &options).map_err(|error| match error {
-                LoadError::Lack(_) | LoadError::NotInKernel(_) => {
-                    LabError::Lacks(error.to_string())
+                LoadError::Lack(_) => LabError::Lacks(error.to_string()),
+                LoadError::Control(_) | LoadError::Name(_) | LoadError::NotInKernel(_) => {
+                    LabError::Input(error.to_string())
                 }
-                LoadError::Control(_) | LoadError::Name(_) => LabError::Input(error.to_string()),
                 LoadError::Taken(_) | LoadError::Refused { .. } => {
                     LabError::Failed(error.to_string())
                 }

@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum QlogError {
     /// The file cannot be read at all.
-    #[error("{file}: {source}")]
+    #[error("{file}: {}; accepted: a qlog file (.sqlog, .qlog)", plain(source))]
     Unreadable {
         /// The file as named.
         file: String,
@@ -34,4 +34,14 @@ pub enum QlogError {
         /// What was found and what is accepted.
         problem: String,
     },
+}
+
+/// The commonest reasons without the system's number.
+fn plain(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::IsADirectory => "this is a directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        _ => error.to_string(),
+    }
 }

@@ -30,7 +30,7 @@ pub struct Screen {
 impl Screen {
     /// No colours and no characters beyond ASCII.
     pub fn plain(width: usize) -> Self {
-        Self { width, color: false, unicode: false }
+        Self { width: width.min(WIDEST), color: false, unicode: false }
     }
 
     /// What the stream shows: colours on a terminal unless `NO_COLOR` is set, characters beyond
@@ -40,8 +40,9 @@ impl Screen {
         let terminal = stream.is_terminal();
         let measured = terminal.then(terminal_size::terminal_size).flatten();
         let stated = || env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let width = measured.map(|(width, _)| usize::from(width.0)).or_else(stated);
         Self {
-            width: measured.map(|(width, _)| usize::from(width.0)).or_else(stated).unwrap_or(100),
+            width: width.unwrap_or(100).min(WIDEST),
             color: terminal && !set("NO_COLOR") && env::var_os("TERM").is_none_or(|t| t != "dumb"),
             unicode: cfg!(windows) || locale_is_utf8(),
         }
@@ -59,6 +60,8 @@ fn locale_is_utf8() -> bool {
 
 /// The narrowest drawing that is still worth it; narrower screens are overrun.
 const NARROWEST: usize = 40;
+/// The widest that anybody reads, and far below what text can be padded to.
+const WIDEST: usize = 1_000;
 /// Rows of a figure's only panel, and of each of several.
 const ROWS: (usize, usize) = (16, 8);
 /// Longer words may be broken to make a table fit.
@@ -322,6 +325,12 @@ mod tests {
         assert!(text.is_ascii(), "{text}");
         assert!(text.lines().all(|line| line.len() <= 60), "{text}");
         assert!(text.contains("* a   o b"), "{text}");
+    }
+
+    #[test]
+    fn an_absurd_width_is_cut_to_what_text_can_be_padded_to() {
+        let text = figure(&rising(&["a", "b"]), Screen::plain(1_000_000));
+        assert!(text.lines().all(|line| line.len() <= WIDEST), "{}", text.len());
     }
 
     #[test]

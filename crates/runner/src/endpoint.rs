@@ -2,6 +2,7 @@
 //! a scenario can set alone.
 
 use firstflight_core::policy::Startup as _;
+use firstflight_core::registry::OWN_END;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved};
@@ -27,7 +28,7 @@ pub(crate) fn endpoint(
         syn: control.startup.asks().is_some() || common.syn && common.fast_open != FastOpen::Cookie,
         fast_open: common.fast_open == FastOpen::On,
         initial_window: Bytes(flow.iw_bytes.value),
-        initial_ssthresh: flow.ssthresh_bytes.value.map_or(Bytes::MAX, Bytes),
+        initial_ssthresh: initial_ssthresh(flow, control),
         receiver_window: window
             .map_or(UNLIMITED_WINDOW, |packets| packets.clamp(1, UNLIMITED_WINDOW.into()) as u32),
         recovery: recovery_kind(common.profile, recovery, control),
@@ -45,6 +46,12 @@ pub(crate) fn endpoint(
         ack_bytes: ACK_BYTES,
         limit_growth_to_flight: common.growth_limit,
     }
+}
+
+/// Of a start-up with an end of its own, the profile's ssthresh is not the default.
+pub(crate) fn initial_ssthresh(flow: &ResolvedFlow, control: &Control) -> Bytes {
+    let own = OWN_END.contains(&control.startup_name).then_some(None);
+    flow.ssthresh_bytes.or_own(own).map_or(Bytes::MAX, Bytes)
 }
 
 fn count(value: u64) -> u32 {

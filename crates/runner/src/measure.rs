@@ -145,6 +145,7 @@ fn bottleneck(resolved: &Resolved, outcome: &Outcome) -> Bottleneck {
     let waiting_ns = totals.held_ns.saturating_sub(u128::from(totals.busy_ns));
     Bottleneck {
         drops: totals.drops + totals.losses,
+        random_losses: totals.losses,
         utilization: totals.busy_ns as f64 / duration,
         peak_queue_packets: totals.peak_packets.saturating_sub(1),
         mean_queue_packets: waiting_ns as f64 / duration,

@@ -13,6 +13,7 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_scenario::series::FLOW_COLUMNS;
 use firstflight_scenario::{Profile, Resolved, RunResult, Scenario, Series};
 
+use crate::endpoint::initial_ssthresh;
 use crate::{Run, RunError, ns2};
 use firstflight_control::Control;
 
@@ -80,7 +81,7 @@ impl Player {
         let config = Config {
             mss: Bytes(resolved.packet_bytes),
             initial_window: Bytes(flow.iw_bytes.value),
-            initial_ssthresh: flow.ssthresh_bytes.value.map_or(Bytes::MAX, Bytes),
+            initial_ssthresh: initial_ssthresh(flow, control),
             max_cwnd: Bytes(flow.receiver_window_bytes.unwrap_or(u64::MAX)),
             limit_growth_to_flight: resolved.endpoint.growth_limit,
         };

@@ -138,7 +138,7 @@ impl Expect {
             unmet.extend(broken.map(|(field, value)| Unmet {
                 control: run.alias.clone(),
                 field,
-                measured: value.to_string(),
+                measured: if value.is_null() { "none".to_owned() } else { value.to_string() },
                 expected: condition.text.clone(),
             }));
         }
@@ -385,7 +385,7 @@ mod tests {
         );
         assert_eq!(
             unmet("[expect]\nflows.0.completion_time_s = '< 3'"),
-            ["astart: flows.0.completion_time_s is null, expected < 3"]
+            ["astart: flows.0.completion_time_s is none, expected < 3"]
         );
         assert_eq!(unmet("[expect]\nflows.7.timeouts = '== 0'").len(), 1);
         assert_eq!(unmet("[expect]\nutilization = '> 0.9'").len(), 1);

@@ -211,7 +211,7 @@ pub struct TimeToBdp {
 /// The bottleneck over the measured period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bottleneck {
-    /// Packets dropped for want of room.
+    /// Packets that did not leave it: dropped for want of room, or lost on it.
     pub drops: u64,
     /// Share of the time the link was sending, 0 to 1.
     #[serde(serialize_with = "finite")]
@@ -221,6 +221,9 @@ pub struct Bottleneck {
     /// Time average of packets waiting.
     #[serde(serialize_with = "finite")]
     pub mean_queue_packets: f64,
+    /// Of the drops, lost at random or because the scenario drops them by number.
+    #[serde(default)]
+    pub random_losses: u64,
 }
 
 /// What a run cost the machine; the only part that differs between equal runs.
@@ -276,7 +279,7 @@ mod tests {
             completion_time_s peak_cwnd_packets final_cwnd_packets startup exit_time_s \
             exit_reason exit_cwnd_packets exit_window_over_bdp inflight_over_window_at_exit \
             drops_in_exit_round reductions_next_10_rtt time_to_bdp_s 0.6 0.8 0.9 reprobes \
-            bottleneck drops utilization peak_queue_packets mean_queue_packets \
+            bottleneck drops utilization peak_queue_packets mean_queue_packets random_losses \
             total_throughput_bps jain_index cost wall_s events delivered_packets_per_s";
         let keys: Vec<&str> = json
             .lines()

@@ -199,7 +199,9 @@ impl Watch {
                 self.exit = ExitWatch::Ended { exit, rtt, cuts };
             }
             ExitWatch::Ended { exit, rtt, cuts } if now >= exit.at + rtt * 10 => {
-                let from = exit.at.0.saturating_sub(rtt.0);
+                // The loss that ended start-up lies a round trip and some ACKs back, and srtt lags
+                // behind a queue that grows.
+                let from = exit.at.0.saturating_sub(2 * rtt.0);
                 let to = (exit.at + rtt).0;
                 let near = self.drop_times.iter().filter(|t| (from..=to).contains(&t.0));
                 self.startup.drops_in_exit_round = near.count() as u64;

@@ -2,7 +2,7 @@
 
 use firstflight_control::Own;
 use firstflight_core::knob::{Knob as CoreKnob, KnobKind};
-use firstflight_core::registry::{ALIASES, AVOIDANCES, Listing, STARTUPS};
+use firstflight_core::registry::{ALIASES, AVOIDANCES, Alias as CoreAlias, Listing, STARTUPS};
 use firstflight_quic::OWN;
 use firstflight_runner::accepted;
 use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, nearest};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::named::{NAMED, PaperName};
 use crate::failure::Failure;
 use crate::lab;
-use crate::transport::{UNPACED, transports_of};
+use crate::transport::{UNPACED, transports_of, transports_of_pair};
 
 /// The document of `list --json`.
 #[derive(Debug, Serialize)]
@@ -79,6 +79,8 @@ pub(crate) struct Alias {
     pub(crate) control: &'static str,
     /// Who calls it so.
     pub(crate) source: &'static str,
+    /// The transports of this build that run it.
+    pub(crate) transports: Vec<&'static str>,
 }
 
 /// A control of the kernel's own.
@@ -139,11 +141,6 @@ pub(crate) struct Flag {
 impl Catalogue {
     /// All there is.
     pub(crate) fn new() -> Self {
-        let alias = |a: &firstflight_core::registry::Alias| Alias {
-            name: a.name,
-            control: a.control,
-            source: a.source,
-        };
         let flag = |f: &firstflight_scenario::Flag| Flag {
             name: f.name,
             key: f.key,
@@ -162,7 +159,7 @@ impl Catalogue {
             version: env!("CARGO_PKG_VERSION"),
             startups: STARTUPS.iter().map(Policy::of).collect(),
             avoidances: AVOIDANCES.iter().map(Policy::of).collect(),
-            aliases: ALIASES.iter().map(alias).collect(),
+            aliases: ALIASES.iter().map(Alias::of).collect(),
             named: NAMED.to_vec(),
             kernels_own: lab::control::OWN.iter().map(own).collect(),
             quinn: OWN.iter().map(Quinn::of).collect(),
@@ -240,6 +237,21 @@ impl Policy {
             transports: transports_of(listing.name),
             unpaced_on: if listing.paced { UNPACED } else { &[] },
             knobs: listing.knobs.iter().map(Knob::of).collect(),
+        }
+    }
+}
+
+impl Alias {
+    fn of(alias: &CoreAlias) -> Self {
+        let spec = alias.control.parse::<ControlSpec>().ok();
+        let pair = spec.as_ref().and_then(|spec| Some((spec, spec.avoidance.as_ref()?)));
+        Self {
+            name: alias.name,
+            control: alias.control,
+            source: alias.source,
+            transports: pair.map_or_else(Vec::new, |(spec, avoidance)| {
+                transports_of_pair(&spec.startup.name, &avoidance.name)
+            }),
         }
     }
 }

@@ -7,6 +7,7 @@ use firstflight_report::{Cell, Column, Table, Verdict as Sign};
 use firstflight_scenario::{Row, Value, Verdict};
 
 use crate::digits;
+use crate::words::wrapped;
 
 /// All rows in groups, below each what its table has no room for, and how many have which verdict.
 pub(super) fn text(rows: &[Row], screen: Screen) -> String {
@@ -14,9 +15,9 @@ pub(super) fn text(rows: &[Row], screen: Screen) -> String {
     for group in rows.chunk_by(|one, next| heading(one) == heading(next)) {
         let _ = writeln!(text, "{}", terminal::table(&table(group), screen));
         let remarks = group.iter().flat_map(remarks);
-        let remarks: Vec<String> = remarks.map(|each| wrapped(&each, screen.width)).collect();
+        let remarks: String = remarks.map(|each| wrapped(&each, screen.width, "")).collect();
         if !remarks.is_empty() {
-            let _ = writeln!(text, "{}\n", remarks.join("\n"));
+            let _ = writeln!(text, "{remarks}");
         }
     }
     let _ = writeln!(text, "{}", summary(rows));
@@ -45,25 +46,6 @@ fn long(value: &Value) -> Option<&str> {
 
 /// Characters of a measured text that a cell has room for.
 const MOST_IN_CELL: usize = 40;
-
-/// Lines of at most `width` characters, broken between words.
-fn wrapped(words: &str, width: usize) -> String {
-    let mut text = String::new();
-    let mut used = 0;
-    for word in words.split_whitespace() {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > width {
-            text.push('\n');
-            used = 0;
-        } else if used > 0 {
-            text.push(' ');
-            used += 1;
-        }
-        text.push_str(word);
-        used += length;
-    }
-    text
-}
 
 /// `62 claims: 58 pass, 1 fail, 3 refuted-confirmed; failed: S0-F9`.
 fn summary(rows: &[Row]) -> String {
@@ -139,17 +121,5 @@ fn sign(verdict: Verdict) -> Cell {
         Verdict::Fail => Sign::Fail.into(),
         Verdict::RefutedConfirmed => Sign::RefutedConfirmed.into(),
         Verdict::NotRun => verdict.name().into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_are_broken_between_words_and_long_words_stand_alone() {
-        assert_eq!(wrapped("one two three", 7), "one two\nthree");
-        assert_eq!(wrapped("a refutation b", 5), "a\nrefutation\nb");
-        assert_eq!(wrapped("", 5), "");
     }
 }

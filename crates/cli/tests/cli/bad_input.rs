@@ -61,6 +61,8 @@ fn controls_that_do_not_exist_are_refused_with_the_nearest_name() {
         ("astart(preset=paper,preset=paper)", &["twice"]),
         ("slow-start(iw=-3pkt)", &["iw", "-3pkt", "accepted: "]),
         ("slow-start(iw=10)", &["iw", "10", "accepted: "]),
+        ("slow-start(iw=none)", &["iw", "none", "accepted: a window such as 10pkt or 64KiB"]),
+        ("westwood", &["an avoidance", "did you mean `slow-start+westwood`"]),
         ("", &["start-up"]),
         ("+", &["start-up"]),
         ("🛫", &["start-up"]),
@@ -118,6 +120,7 @@ fn files_that_are_no_scenario_are_refused_by_name() {
         "nobody.toml",
         "controls = [\"newreno\"]\n[[expect]]\ncontrol = \"astart\"\nutilization = \">= 0.5\"\n",
     );
+    place.write("eighth.toml", "controls = [\"newreno\"]\n[expect]\nflows.7.timeouts = \"== 0\"\n");
     let cases: &[(&str, &[&str])] = &[
         ("missing.toml", &["no such file"]),
         (".", &["directory"]),
@@ -131,6 +134,7 @@ fn files_that_are_no_scenario_are_refused_by_name() {
         ("unit.toml", &["unit.toml:3", "path.rtt", "accepted: 5us"]),
         ("both.toml", &["both.toml"]),
         ("nobody.toml", &["astart", "accepted: newreno"]),
+        ("eighth.toml", &["flows.7.timeouts", "no flow 7", "accepted: flows.0"]),
     ];
     let before = place.files();
     for (file, parts) in cases {

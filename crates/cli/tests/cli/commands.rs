@@ -212,7 +212,7 @@ fn help_has_examples_everywhere() {
         assert!(help.stdout.contains("Examples:"), "{}", help.stdout);
     }
     let compare = run(&["compare", "--help"]).stdout;
-    assert!(compare.contains("\nPath:\n"), "{compare}");
+    assert!(compare.contains("\nPath:\n") && compare.contains("\nEndpoints:\n"), "{compare}");
     assert!(compare.contains("--access-delay <TIME>"), "{compare}");
     assert!(run(&["--version"]).stdout.starts_with("firstflight 0."));
 }

@@ -96,7 +96,7 @@ fn what_cannot_be_shown_is_told_in_one_line() {
         assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
         assert!(outcome.stderr.contains(part), "no `{part}` in {}", outcome.stderr);
     };
-    told(&["show", "none.sqlog"], "none.sqlog: No such file");
+    told(&["show", "none.sqlog"], "none.sqlog: no such file");
     told(&["show", "table.csv"], "table.csv: begins with t; accepted: qlog");
     told(&["show", "receiver.sqlog"], "only `transport:packet_received`; accepted: a log with");
     told(&["show", "receiver.sqlog", "--connection", "2"], "has 1 connections");

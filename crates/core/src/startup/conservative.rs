@@ -28,7 +28,7 @@ use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::linear::LinearGrowth;
 use crate::opening::Opening;
 use crate::policy::{Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};
 
@@ -85,7 +85,7 @@ impl Default for Conservative {
 impl Knobs for Conservative {
     const KNOBS: &'static [Knob] = &[
         IW,
-        SSTHRESH,
+        OWN_END_SSTHRESH,
         Knob {
             name: "fraction",
             kind: KnobKind::Ratio(1_000, RATIO_ONE),

@@ -20,7 +20,7 @@ use crate::event::{Ack, Sent};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
 use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::startup::vegas::{RESTART_SEGMENTS, UNUSED_SEGMENTS, give_back, unused};
 use crate::units::Bytes;
 use crate::view::{View, Window};
@@ -89,7 +89,7 @@ impl Default for GallopVegas {
 impl Knobs for GallopVegas {
     const KNOBS: &'static [Knob] = &[
         IW,
-        SSTHRESH,
+        OWN_END_SSTHRESH,
         Knob {
             name: "gamma",
             kind: KnobKind::Count(0, 1_000),

@@ -33,7 +33,7 @@ use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::opening::Opening;
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Phase, View, Window};
 
@@ -190,7 +190,7 @@ impl Default for HyStart {
 impl Knobs for HyStart {
     const KNOBS: &'static [Knob] = &[
         IW,
-        SSTHRESH,
+        OWN_END_SSTHRESH,
         Knob {
             name: "detect",
             kind: KnobKind::Word(&["both", "train", "delay"]),

@@ -118,6 +118,9 @@ pub(crate) const SSTHRESH: Knob = Knob {
     doc: "initial ssthresh; none means unlimited",
 };
 
+/// The same for a start-up of [`OWN_END`](crate::registry::OWN_END).
+pub(crate) const OWN_END_SSTHRESH: Knob = Knob { default: "none, or the scenario's", ..SSTHRESH };
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,7 +17,7 @@ use crate::event::{Ack, Sent};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
 use crate::opening::Opening;
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -125,7 +125,7 @@ impl Default for Vegas {
 impl Knobs for Vegas {
     const KNOBS: &'static [Knob] = &[
         IW,
-        SSTHRESH,
+        OWN_END_SSTHRESH,
         Knob {
             name: "gamma",
             kind: KnobKind::Count(0, 1_000),

@@ -1,0 +1,195 @@
+//! What the numbers of a comparison say, in words: which control does best, how each one's start-up
+//! ended and whether that was early or late, and what of the set-up decides more than any control.
+
+use firstflight_runner::Report;
+use firstflight_scenario::measure::mean_and_interval;
+use firstflight_scenario::{FlowResult, ResolvedBuffer, RunResult, Size, Time};
+
+use crate::digits::short;
+use crate::summary::{Scale, bottleneck_bps, over_files, throughput};
+use crate::words::count;
+
+/// One sentence or two each, without line breaks.
+pub(crate) fn sentences(report: &Report) -> Vec<String> {
+    let by_control = report.runs.chunk_by(|one, next| one.result.alias == next.result.alias);
+    let controls: Vec<Vec<&RunResult>> =
+        by_control.map(|runs| runs.iter().map(|run| &run.result).collect()).collect();
+    let mut said: Vec<String> = ranking(report, &controls).into_iter().collect();
+    for runs in &controls {
+        // Of several flows or seeds the table has the means.
+        if let [run] = runs[..]
+            && let [flow] = &run.flows[..]
+            && flow.files.is_none()
+        {
+            said.push(format!("{}: {}.", run.alias, start_up(flow)));
+        }
+    }
+    said.extend(set_up(report));
+    said
+}
+
+/// Which control is done first, or carries most, and what the others are beside it.
+fn ranking(report: &Report, controls: &[Vec<&RunResult>]) -> Option<String> {
+    if controls.len() < 2 {
+        return None;
+    }
+    let measure = Measure::of(report);
+    let (mut found, mut late): (Vec<(&str, f64)>, Vec<String>) = (Vec::new(), Vec::new());
+    for runs in controls {
+        let name = runs.first()?.alias.as_str();
+        let values: Option<Vec<f64>> = runs.iter().map(|run| measure.value(run)).collect();
+        match values.and_then(|values| mean_and_interval(&values).0) {
+            Some(value) => found.push((name, value)),
+            None => late.push(format!("{name} did not finish")),
+        }
+    }
+    found.sort_by(|one, other| one.1.total_cmp(&other.1));
+    if measure == Measure::Throughput {
+        found.reverse();
+    }
+    let Some(((best, most), rest)) = found.split_first() else {
+        return Some("Nothing was finished in the time measured; see --duration.".to_owned());
+    };
+    let scale = Scale::of(report);
+    let best = match measure {
+        Measure::Throughput => {
+            format!("{best} carries most, {:.2} {}", most / scale.bps, scale.unit)
+        }
+        Measure::Completion => format!("{best} finishes first, after {} s", short(*most)),
+        Measure::Files => format!("{best} is the fastest, {} s a file", short(*most)),
+    };
+    let others = rest.iter().map(|(name, value)| measure.beside(name, value / most));
+    let others: Vec<String> = others.chain(late).collect();
+    Some(format!("{best}; {}.", others.join(", ")))
+}
+
+/// By what controls are ranked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    Throughput,
+    /// The mean time until flows of a size are done.
+    Completion,
+    /// The mean time of a file.
+    Files,
+}
+
+impl Measure {
+    fn of(report: &Report) -> Self {
+        let flows = &report.resolved.flows;
+        if flows.iter().all(|group| group.size_bytes.is_some()) {
+            return Self::Completion;
+        }
+        let files = flows.iter().all(|group| group.files.is_some());
+        if files { Self::Files } else { Self::Throughput }
+    }
+
+    /// `None` if a flow was not done, or no file.
+    fn value(self, run: &RunResult) -> Option<f64> {
+        let times: Option<Vec<f64>> = match self {
+            Self::Throughput => return Some(throughput(run)),
+            Self::Files => return over_files(run, |files| files.mean_time_s),
+            Self::Completion => run.flows.iter().map(|flow| flow.completion_time_s).collect(),
+        };
+        mean_and_interval(&times?).0
+    }
+
+    fn beside(self, name: &str, ratio: f64) -> String {
+        match self {
+            _ if (ratio - 1.0).abs() < EQUAL => format!("{name} the same within 1 %"),
+            Self::Throughput => format!("{name} {:.0} % of it", ratio * 100.0),
+            _ => format!("{name} takes {ratio:.1} times as long"),
+        }
+    }
+}
+
+/// How start-up ended, and whether the window was right then.
+fn start_up(flow: &FlowResult) -> String {
+    let startup = &flow.startup;
+    let full = startup.time_to_bdp_s.at_90;
+    let (Some(reason), Some(share)) = (&startup.exit_reason, startup.exit_window_over_bdp) else {
+        return match full {
+            Some(after) => {
+                format!("90 % of the BDP after {} s, and start-up did not end", short(after))
+            }
+            None if flow.completion_time_s.is_some() => "done before start-up ended".to_owned(),
+            None => "start-up did not end, and did not reach 90 % of the BDP".to_owned(),
+        };
+    };
+    let by = match reason.as_str() {
+        "ssthresh" => "at ssthresh",
+        "loss" => "by a loss",
+        "timeout" => "by a timeout",
+        "heuristic" => "by its own sign of a full path",
+        other => other,
+    };
+    let mut said = format!("start-up ended {by}, at {share:.2} BDP");
+    if let Some(after) = startup.exit_time_s {
+        said.push_str(&format!(" after {} s", short(after)));
+    }
+    match full {
+        _ if share >= EARLY => {}
+        Some(after) => said.push_str(&format!(": early, 90 % came only at {} s", short(after))),
+        None => said.push_str(": too early, 90 % was never reached"),
+    }
+    let dropped = startup.drops_in_exit_round.unwrap_or(0);
+    let cuts = startup.reductions_next_10_rtt.unwrap_or(0);
+    if dropped > 0 {
+        let late = if share > LATE && dropped > LONE { ": too late, " } else { "; " };
+        let (dropped, cuts) = (count(dropped, "packet"), count(cuts, "further cut"));
+        said.push_str(&format!("{late}{dropped} dropped in that round, {cuts} in ten RTTs"));
+    }
+    if flow.timeouts > 0 {
+        said.push_str(&format!("; {} in all", count(flow.timeouts, "timeout")));
+    }
+    said
+}
+
+/// What makes a path say little about start-up, as reports of such tests show again and again.
+fn set_up(report: &Report) -> Vec<String> {
+    let resolved = &report.resolved;
+    let ([link], [group]) = (&resolved.links[..], &resolved.flows[..]) else { return Vec::new() };
+    let bdp = bottleneck_bps(report) as f64 * group.rtt_ns as f64 / 8e9;
+    let wire = resolved.wire_bytes() as f64;
+    let buffer = match link.buffer {
+        ResolvedBuffer::Packets(packets) => packets as f64 * wire,
+        ResolvedBuffer::Bytes(bytes) => bytes as f64,
+    };
+    let mut said = Vec::new();
+    if buffer > DEEP * bdp.max(wire) {
+        said.push(format!(
+            "The buffer holds {} BDP: what waits for a loss ends late here.",
+            short((buffer / bdp).round())
+        ));
+    }
+    let window = group.receiver_window_bytes.map(|bytes| bytes as f64 / bdp);
+    if let Some(share) = window.filter(|share| *share < 1.0) {
+        said.push(format!("The receiver's window is {share:.2} BDP: it is the limit here."));
+    }
+    if let Some(size) = group.size_bytes.filter(|size| (*size as f64) < bdp) {
+        said.push(format!(
+            "{} are less than one BDP: only the first round trips are measured.",
+            Size::from_bytes(size)
+        ));
+    }
+    let rtts = resolved.duration_ns / group.rtt_ns.max(1);
+    if rtts < FEW_RTTS {
+        let duration = Time::from_ns(resolved.duration_ns);
+        said.push(format!(
+            "{duration} are {rtts} round trips: little beyond start-up is measured."
+        ));
+    }
+    said
+}
+
+/// Differences below this are none.
+const EQUAL: f64 = 0.01;
+/// The smallest of the shares of a BDP at which start-ups are timed (60, 80 and 90 %).
+const EARLY: f64 = 0.6;
+/// Above the BDP a window only queues; a tenth is left to how the BDP is rounded.
+const LATE: f64 = 1.1;
+/// As many drops as congestion avoidance costs when it fills a buffer: growth was linear then.
+const LONE: u64 = 3;
+/// Buffers in BDP beyond which slow start hardly meets a loss.
+const DEEP: f64 = 8.0;
+/// Slow start from one packet takes as many to a window of a thousand.
+const FEW_RTTS: u64 = 10;

@@ -1,0 +1,101 @@
+//! Every command that the documentation and the help print is one that the program takes.
+
+use std::fs;
+use std::path::Path;
+
+use crate::process::run;
+
+/// Files whose lines `firstflight ...` are meant to be typed.
+const PAGES: &[&str] = &[
+    "README.md",
+    "papers/README.md",
+    "docs/operators.md",
+    "docs/transfer.md",
+    "docs/quic.md",
+    "docs/lab.md",
+];
+
+const COMMANDS: &[&str] = &[
+    "",
+    "reproduce",
+    "compare",
+    "run",
+    "predict",
+    "show",
+    "send",
+    "recv",
+    "link",
+    "kernel",
+    "list",
+    "completions",
+];
+
+#[test]
+fn the_words_of_every_documented_command_are_known() {
+    let mut commands = Vec::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for page in PAGES {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        // Every second part is code.
+        let code: Vec<&str> = text.split("```").skip(1).step_by(2).collect();
+        commands.extend(typed(&code.join("\n")).map(|line| (page.to_string(), line)));
+    }
+    for command in COMMANDS {
+        let words: Vec<&str> = command.split(' ').filter(|word| !word.is_empty()).collect();
+        let help = run(&[&words[..], &["--help"]].concat()).stdout;
+        commands.extend(typed(&help).map(|line| (format!("{command} --help"), line)));
+    }
+    assert!(commands.len() > 60, "{}", commands.len());
+    for (place, line) in commands {
+        let mut words = words(&line);
+        // Before what belongs to another program.
+        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        words.truncate(end);
+        for word in words.iter_mut().filter(|word| word.starts_with("sha256:")) {
+            *word = format!("sha256:{}", "0".repeat(64));
+        }
+        words.push("--help".to_owned());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert_eq!(run(&words).code, 0, "{place}: {line}");
+        if quick(&words) {
+            let outcome = run(&words[..words.len() - 1]);
+            assert_eq!(outcome.code, 0, "{place}: {line}: {}", outcome.stderr);
+        }
+    }
+}
+
+/// What runs in an instant and leaves only files behind.
+fn quick(words: &[&str]) -> bool {
+    let simulated = !words.contains(&"linux") && !words.contains(&"--on");
+    matches!(words[0], "list" | "predict" | "completions")
+        || words[0] == "compare" && simulated && !words.contains(&"60s")
+}
+
+/// The commands of a text: lines that begin with `firstflight`, in a shell's prompt or not, without
+/// remarks, pipes and what follows `&&`, and with their continuation lines.
+fn typed(text: &str) -> impl Iterator<Item = String> {
+    let text = text.replace("\\\n", " ");
+    let lines = text.lines().map(|line| line.trim().trim_start_matches("$ ").to_owned());
+    let command = |line: &String| line.starts_with("firstflight ") && !line.contains(" = ");
+    let lines: Vec<String> = lines.filter(command).collect();
+    lines.into_iter().map(|line| {
+        let line = line.trim_start_matches("firstflight ");
+        let ends = [" #", "  ", " | ", " && ", " > "].iter().filter_map(|end| line.find(end));
+        line[..ends.min().unwrap_or(line.len())].trim().to_owned()
+    })
+}
+
+/// As a shell takes them apart, single quotes only.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            _ => words.last_mut().unwrap().push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
