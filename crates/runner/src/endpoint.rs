@@ -7,7 +7,7 @@ use firstflight_core::units::{Bytes, Span};
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved};
 use firstflight_sim::{
-    ACK_BYTES, Endpoint, FullAck, Halve, RecoveryRules, RtoRules, UNLIMITED_WINDOW,
+    ACK_BYTES, Endpoint, FullAck, Halve, ROUNDING_NS, RecoveryRules, RtoRules, UNLIMITED_WINDOW,
 };
 
 use crate::ns2;
@@ -42,6 +42,7 @@ pub(crate) fn endpoint(
         delayed_ack: count(flow.delayed_ack.value),
         split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
+        delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),
         delay_repeated: common.profile == Profile::Ns2,
         ack_bytes: ACK_BYTES,
         limit_growth_to_flight: common.growth_limit,

@@ -23,6 +23,16 @@ fn counts(result: &RunResult) -> [u64; 4] {
     ]
 }
 
+/// A packet comes 100 ms after one whose ACK is held for 100 ms: the timer goes first, and the
+/// packet begins a wait of its own. Otherwise Vegas leaves slow start a round later and has 24.6 %.
+#[test]
+fn a_held_ack_goes_before_the_packet_that_comes_as_its_time_is_up() {
+    let result = at("controls = ['vegas']\nduration = '28s'\npacket = '1460B'\niw = '2pkt'\n\
+        ssthresh = 'none'\nlimited_transmit = false\ndelayed_ack = 2\n[path]\nrate = '17.2Mbps'\n\
+        rtt = '483.256ms'\nbuffer = '408pkt'\naccess_delay = '0.686ms'\naccess_rate = '172Mbps'");
+    assert_eq!(counts(&result), [0, 0, 0, 7219]);
+}
+
 /// Duplicate ACKs from before a timeout still count after it, so that no packet leaves by limited
 /// transmit then. Otherwise the third flow has a timeout, and 27 % of the link is used.
 #[test]

@@ -31,6 +31,9 @@ pub struct Endpoint {
     pub split_acks: u32,
     /// The longest an ACK is held back.
     pub delayed_ack_timeout: Span,
+    /// A packet that arrives no more than this before a held ACK is due arrives after that: with
+    /// ns-2.35's ties, what the rounding of times puts apart.
+    pub delayed_ack_ties: Span,
     /// A second arrival of the newest packet in order may be held back like the first, as ns-2.35's
     /// delayed-ACK sink does, instead of answered at once (RFC 9293 section 3.10.7.4).
     pub delay_repeated: bool,
@@ -120,6 +123,7 @@ impl Endpoint {
             delayed_ack: 1,
             split_acks: 1,
             delayed_ack_timeout: Span::from_millis(200),
+            delayed_ack_ties: Span(0),
             delay_repeated: false,
             ack_bytes: ACK_BYTES,
             limit_growth_to_flight: true,

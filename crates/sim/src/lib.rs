@@ -31,7 +31,7 @@ pub use endpoint::{
     ACK_BYTES, Endpoint, FullAck, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,
 };
 pub use foreign::{Datagram, Ends, EndsTotals, Way};
-pub use link::Totals;
+pub use link::{ROUNDING_NS, Totals};
 pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform};
 pub use outcome::{FileOutcome, FlowOutcome, FlowSample, LinkOutcome, Outcome, StartupOutcome};
 pub use random::stream;

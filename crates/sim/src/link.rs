@@ -291,10 +291,11 @@ fn unpack(packed: u64) -> (u64, u64) {
     (packed >> 18, packed & MAX_PACKET_BYTES)
 }
 
-/// A round trip takes up to eight delays that are each rounded to whole nanoseconds: over three
-/// links with the packet, over three with its ACK, one for SACK blocks, one for the remainder that
-/// a shared link carries on.
-const ROUNDING_NS: u64 = 8;
+/// How far rounding puts apart, in nanoseconds, what falls together on paper. A round trip takes up
+/// to eight delays that are each rounded to whole nanoseconds: over three links with the packet,
+/// over three with its ACK, one for SACK blocks, one for the remainder that a shared link carries
+/// on.
+pub const ROUNDING_NS: u64 = 8;
 
 /// The largest packet a link can carry, in bytes.
 pub(crate) const MAX_PACKET_BYTES: u64 = (1 << 18) - 1;

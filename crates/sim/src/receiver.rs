@@ -40,6 +40,7 @@ pub(crate) struct Receiver {
     /// What the last ACK acknowledged, where ACKs are split.
     acked: u32,
     hold: Span,
+    hold_ties: Span,
     delay_repeated: bool,
     unacked: u32,
     last_cause: u32,
@@ -78,6 +79,7 @@ impl Receiver {
             shortcuts,
             acked: first_data,
             hold: endpoint.delayed_ack_timeout,
+            hold_ties: endpoint.delayed_ack_ties,
             delay_repeated: endpoint.delay_repeated,
             unacked: 0,
             last_cause: 0,
@@ -141,7 +143,7 @@ impl Receiver {
     }
 
     fn receive_any(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
-        let overdue = if self.deadline.is_some() { self.on_timer(at) } else { None };
+        let overdue = if self.deadline.is_some() { self.before(at) } else { None };
         let expected = self.take_in(seq, at) || self.is_repeated(seq);
         if !expected || self.every == 1 || seq < self.first_data {
             return (overdue, Some(self.answer(at)));
@@ -152,6 +154,12 @@ impl Receiver {
         }
         self.deadline.get_or_insert(at + self.hold);
         (overdue, None)
+    }
+
+    /// The held ACK, if its timer fires before what arrives at `at`.
+    fn before(&mut self, at: Instant) -> Option<AckOut> {
+        let due = self.deadline.filter(|due| *due <= at + self.hold_ties)?;
+        Some(self.answer(due.min(at)))
     }
 
     /// Packet `seq` arrives. Returns false if it is to be answered at once (RFC 5681 section 4.2):
@@ -306,6 +314,20 @@ mod tests {
         assert_eq!(own, None);
         let (_, own) = receiver.receive(2, late);
         assert_eq!(own.unwrap().next, 3);
+    }
+
+    #[test]
+    fn a_timer_and_an_arrival_that_rounding_put_apart_are_a_tie_that_the_timer_wins() {
+        for (early_ns, ties, timer_first) in
+            [(0, 0, true), (1, 0, false), (8, 8, true), (9, 8, false)]
+        {
+            let mut receiver = Receiver { hold_ties: Span(ties), ..receiver(2) };
+            receiver.receive(0, Instant(0));
+            let at = Instant(100_000_000 - early_ns);
+            let (overdue, own) = receiver.receive(1, at);
+            assert_eq!(overdue.map(|ack| (ack.at, ack.next)), timer_first.then_some((at, 1)));
+            assert_eq!(own.is_some(), !timer_first);
+        }
     }
 
     #[test]
