@@ -63,7 +63,7 @@ impl LinuxControl {
         let control = firstflight_runner::Control::resolve(spec)
             .map_err(|problem| LabError::Input(problem.to_string()))?;
         let kernel =
-            KernelControl::new(&control).map_err(|problem| LabError::Lacks(problem.to_string()))?;
+            KernelControl::new(&control).map_err(|problem| LabError::Input(problem.to_string()))?;
         Ok(Self {
             kernel_name: kernel.name.clone(),
             full: kernel.full.clone(),

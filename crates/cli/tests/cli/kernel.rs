@@ -16,6 +16,15 @@ fn a_control_is_checked_before_the_machine_is() {
     }
 }
 
+/// As for `kernel load`: nothing that could be added to the machine would help.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_control_without_a_kernel_version_is_wrong_input_for_the_lab_too() {
+    let outcome = run(&["compare", "limited", "--on", "linux"]);
+    assert_eq!((outcome.code, outcome.stderr.lines().count()), (2, 1), "{outcome:?}");
+    assert!(outcome.stderr.contains("no kernel version of limited+newreno"), "{outcome:?}");
+}
+
 #[test]
 fn help_tells_which_controls_there_are_and_how_to_use_one() {
     let help = run(&["kernel", "load", "--help"]).stdout;
