@@ -219,7 +219,8 @@ struct Setter<'a> {
 }
 
 impl Setter<'_> {
-    /// Sets the knobs of one policy; where they were written for a `pair`, its avoidance has others.
+    /// Sets the knobs of one policy; where they were written for a `pair`, its avoidance has
+    /// others.
     fn set_all(
         &mut self,
         policy: &'static Listing,

@@ -173,8 +173,8 @@ impl Knobs for DecreasingByteCounting {
             name: "wth",
             kind: KnobKind::Word(&["ssthresh", "fixed", "hoe", "ere"]),
             default: "ssthresh",
-            doc: "the threshold: ssthresh as given, or `fixed` (the paper's BDP is `--ssthresh 1bdp`); or \
-                  measured by Hoe or ERE",
+            doc: "the threshold: ssthresh as given, or `fixed` (the paper's BDP is \
+                  `--ssthresh 1bdp`); or measured by Hoe or ERE",
         },
     ];
 
