@@ -3,32 +3,16 @@
 //! Stated bound: with few enough ACKs that none is merged, RE and ERE are within 8 bytes per second
 //! and 5 millionths of the fastest sample so far, and Tk within three bytes' share of an RTT.
 
+mod start_up_view;
+
 use firstflight_core::estimate::ere::{Ere, EreKnobs, Filter};
 use firstflight_core::event::Ack;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_core::view::{Phase, Rtt, View, Window};
+use firstflight_core::view::View;
 use proptest::prelude::*;
+use start_up_view::view;
 
 const MSS: u64 = 1_000;
-
-fn view(cwnd: u64, srtt: u64, rtt_min: u64) -> View {
-    let (smoothed, min) = (Span(srtt), Span(rtt_min));
-    View {
-        now: Instant(0),
-        window: Window { cwnd: Bytes(cwnd), ssthresh: Bytes::MAX },
-        mss: Bytes(MSS),
-        rtt: Rtt { latest: smoothed, smoothed, variation: Span(0), min, first: min },
-        in_flight: Bytes(0),
-        acked: Bytes(0),
-        sent: Bytes(0),
-        delivered: Bytes(0),
-        phase: Phase::Startup,
-        eligible: None,
-        recovering: false,
-        round: 0,
-        round_start: false,
-    }
-}
 
 fn ack(now: u64, credited: u64) -> Ack {
     Ack { now: Instant(now), acked: Bytes(credited), credited: Bytes(credited), ..Ack::default() }

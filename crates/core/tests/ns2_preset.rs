@@ -2,6 +2,7 @@
 //! ticks of 10 ms, rounded down. On a path of 103 ms that is 100 ms, three parts in a hundred less.
 
 mod scripted_path;
+mod start_up_view;
 
 use firstflight_core::avoidance::Westwood;
 use firstflight_core::estimate::ere::{Ere, EreKnobs};
@@ -9,40 +10,17 @@ use firstflight_core::event::Ack;
 use firstflight_core::knob::{KnobValue, Knobs};
 use firstflight_core::startup::Astart;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_core::view::{Phase, Rtt, View, Window};
+use firstflight_core::view::{Phase, View};
 use scripted_path::{MSS, Path, SECOND, SERVICE};
+use start_up_view::view;
 
 const MS: u64 = 1_000_000;
 /// The same formulas with RTTmin exact.
 const EXACT: EreKnobs = EreKnobs { tick: Span(0), ..EreKnobs::NS2 };
 
-fn view(cwnd: u64, rtt: u64) -> View {
-    View {
-        now: Instant(0),
-        window: Window { cwnd: Bytes(cwnd), ssthresh: Bytes::MAX },
-        mss: Bytes(MSS),
-        rtt: Rtt {
-            latest: Span(rtt),
-            smoothed: Span(rtt),
-            variation: Span(0),
-            min: Span(rtt),
-            first: Span(rtt),
-        },
-        in_flight: Bytes(0),
-        acked: Bytes(0),
-        sent: Bytes(0),
-        delivered: Bytes(0),
-        phase: Phase::Startup,
-        eligible: None,
-        recovering: false,
-        round: 0,
-        round_start: false,
-    }
-}
-
 /// A path of 40 Mbit/s that a window of `rtt / 200 us` segments just fills, for thirty round trips.
 fn full_path(knobs: EreKnobs, rtt: u64) -> (Ere, View) {
-    let view = view(rtt / 200_000 * MSS, rtt);
+    let view = view(rtt / 200_000 * MSS, rtt, rtt);
     let mut ere = Ere::new(knobs);
     for i in 1..=30 * rtt / 200_000 {
         let now = Instant(SECOND + i * 200_000);
@@ -70,9 +48,9 @@ fn the_preset_is_the_published_formulas_with_n_zero_on_a_clock_of_ten_millisecon
 fn rtt_min_is_whole_ticks_rounded_down_and_at_least_one() {
     let ere = Ere::new(EreKnobs::NS2);
     for (exact, known) in [(100, 100), (103, 100), (109, 100), (110, 110), (73, 70), (3, 10)] {
-        assert_eq!(ere.rtt_min(&view(MSS, exact * MS)), Span(known * MS), "{exact} ms");
+        assert_eq!(ere.rtt_min(&view(MSS, exact * MS, exact * MS)), Span(known * MS), "{exact} ms");
     }
-    assert_eq!(ere.rtt_min(&view(MSS, 110 * MS - 1)), Span(100 * MS));
+    assert_eq!(ere.rtt_min(&view(MSS, 110 * MS - 1, 110 * MS - 1)), Span(100 * MS));
 }
 
 /// The estimate is the path's rate, to half a packet of the sampling interval; times an RTTmin that
