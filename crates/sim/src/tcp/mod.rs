@@ -11,10 +11,12 @@ mod ns2_vegas;
 mod parts;
 mod prr;
 mod sack;
+mod send;
+mod timeout;
 mod told;
 mod wire;
 
-use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::hint::PathHint;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::{Config, Sender};
@@ -200,35 +202,6 @@ impl Tcp {
         self.calm_packets = self.calm_packets();
     }
 
-    /// The retransmission timer fires, if it is still due. Also resumes a paced sender.
-    pub(crate) fn on_timer(&mut self, now: Instant, wire: &mut impl Wire) {
-        if self.rto_deadline().is_some_and(|deadline| deadline <= now) {
-            self.on_timeout(now, wire);
-        } else if self.core.pace().is_some() && self.next_departure <= now {
-            self.resume(now, wire);
-        }
-        self.calm_packets = self.calm_packets();
-    }
-
-    /// When [`Tcp::on_timer`] must be called next.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        let rto = self.rto_deadline();
-        if self.core.pace().is_none() || !self.waits_for_pace() {
-            return rto;
-        }
-        Some(rto.map_or(self.next_departure, |rto| rto.min(self.next_departure)))
-    }
-
-    /// Whether nothing is due before `at`; may say no although it is so.
-    #[inline]
-    pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
-        self.core.pace().is_none() && self.rto.earliest().is_none_or(|earliest| at <= earliest)
-    }
-
-    fn rto_deadline(&self) -> Option<Instant> {
-        self.rto.deadline(&self.core.view().rtt)
-    }
-
     /// The congestion controller.
     pub(crate) fn core(&self) -> &Sender<AnyStartup, AnyAvoidance> {
         &self.core
@@ -335,141 +308,6 @@ impl Tcp {
         } else {
             self.rto.cancel();
         }
-    }
-
-    /// The window to send in, with what recovery adds to it.
-    #[inline]
-    fn window(&self) -> u64 {
-        match &self.repair {
-            Repair::FastRecovery(recovery) => recovery.window(self.core.cwnd().0, self.mss),
-            Repair::Ns2Vegas(vegas) => vegas.window(self.core.cwnd().0),
-            _ => self.core.cwnd().0,
-        }
-    }
-
-    fn has_room(&self) -> bool {
-        self.has_room_in(self.window())
-    }
-
-    #[inline]
-    fn has_room_in(&self, window: u64) -> bool {
-        let outstanding = u64::from(self.nxt - self.una);
-        self.nxt < self.limit
-            && (outstanding + 1) * self.mss <= window
-            && outstanding < u64::from(self.endpoint.receiver_window)
-    }
-
-    /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not
-    /// change the window.
-    fn send_window(&mut self, now: Instant, burst: u32, wire: &mut impl Wire) {
-        let mut sent = 0;
-        let window = self.window();
-        while self.has_room_in(window) && self.may_depart(now) {
-            self.transmit_next(now, wire);
-            sent += 1;
-            if sent == burst {
-                return;
-            }
-        }
-    }
-
-    /// Something could leave now if it were not for the pacing rate.
-    fn waits_for_pace(&self) -> bool {
-        match &self.repair {
-            Repair::Sack(sack) => self.sack_has_room(sack),
-            _ => self.has_room(),
-        }
-    }
-
-    fn resume(&mut self, now: Instant, wire: &mut impl Wire) {
-        match self.repair {
-            Repair::Sack(_) => self.sack_send(now, wire),
-            Repair::Ns2Sack(_) => self.ns2_sack_send(now, wire),
-            _ => self.send_window(now, 0, wire),
-        }
-    }
-
-    /// Pacing: a packet may leave when the one before has had its time at the pacing rate.
-    #[inline]
-    fn may_depart(&mut self, now: Instant) -> bool {
-        let Some(rate) = self.core.pace() else { return true };
-        if self.next_departure > now {
-            return false;
-        }
-        let gap = Span::from_secs(1).scaled(self.mss, rate.0);
-        self.next_departure = self.next_departure.max(now) + gap;
-        true
-    }
-
-    fn transmit_next(&mut self, now: Instant, wire: &mut impl Wire) {
-        let seq = self.nxt;
-        self.nxt += 1;
-        self.transmit(seq, now, wire);
-    }
-
-    #[inline(never)]
-    fn transmit(&mut self, seq: u32, now: Instant, wire: &mut impl Wire) {
-        let idle = self.una == self.max;
-        let data = u64::from(seq >= self.first_data);
-        self.counts.sent += data;
-        if seq < self.max {
-            self.counts.retransmitted += data;
-            self.log.resent(seq, now);
-        } else {
-            self.max = seq + 1;
-            self.log.sent(seq, self.una, now);
-            self.rto.on_sent(seq, now);
-            if data > 0 {
-                let (bytes, in_flight) = (Bytes(self.mss), self.bytes(self.nxt - self.una));
-                self.core.on_sent(&Sent { now, bytes, in_flight });
-            }
-        }
-        if idle || !self.rto.is_on() {
-            self.rto.restart(now);
-        }
-        if self.listens {
-            self.say(wire);
-        }
-        wire.transmit(seq);
-    }
-
-    #[cold]
-    fn on_timeout(&mut self, now: Instant, wire: &mut impl Wire) {
-        if self.una == self.max {
-            self.rto.cancel();
-            return;
-        }
-        let again = self.log.has(self.una, Mark::RESENT) && !self.endpoint.rto.ticks;
-        let handshake = self.una < self.first_data;
-        self.counts.timeouts += u64::from(!handshake);
-        match &mut self.repair {
-            Repair::FastRecovery(recovery) => recovery.abort(&mut self.core),
-            // A SYN is on no scoreboard.
-            Repair::Sack(_) if handshake => {}
-            Repair::Sack(sack) => sack.abort(&mut self.core, &mut self.log, self.una, self.max),
-            Repair::Ns2Sack(sack) => {
-                sack.abort(&mut self.core, &mut self.log, self.una, self.max);
-            }
-            Repair::Ns2Vegas(vegas) => vegas.abort(now, &mut self.core),
-        }
-        (self.dupacks, self.credited_ahead, self.recover) = (self.kept_duplicates(), 0, self.max);
-        self.declare_loss(now, LossKind::Timeout, again);
-        self.rto.back_off(&self.core.view().rtt);
-        self.rto.restart(now);
-        self.rto.forget_timed();
-        if handshake || !matches!(self.repair, Repair::Sack(_)) {
-            self.nxt = self.una;
-        }
-        if handshake {
-            // ns-2.35's Vegas begins every slow start with two packets, the SYN being one of them.
-            let packets = if matches!(self.repair, Repair::Ns2Vegas(_)) { 2 } else { 1 };
-            self.core.on_recovered(Some(self.bytes(packets)));
-            for _ in 0..packets {
-                self.transmit_next(now, wire);
-            }
-            return;
-        }
-        self.resume(now, wire);
     }
 
     fn declare_loss(&mut self, now: Instant, kind: LossKind, again: bool) {

@@ -1,0 +1,104 @@
+//! How packets leave: as the window allows, and at the pacing rate if there is one.
+
+use firstflight_core::event::Sent;
+use firstflight_core::units::{Bytes, Instant, Span};
+
+use super::{Repair, Tcp, Wire};
+
+impl Tcp {
+    /// The window to send in, with what recovery adds to it.
+    #[inline]
+    fn window(&self) -> u64 {
+        match &self.repair {
+            Repair::FastRecovery(recovery) => recovery.window(self.core.cwnd().0, self.mss),
+            Repair::Ns2Vegas(vegas) => vegas.window(self.core.cwnd().0),
+            _ => self.core.cwnd().0,
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.has_room_in(self.window())
+    }
+
+    #[inline]
+    pub(super) fn has_room_in(&self, window: u64) -> bool {
+        let outstanding = u64::from(self.nxt - self.una);
+        self.nxt < self.limit
+            && (outstanding + 1) * self.mss <= window
+            && outstanding < u64::from(self.endpoint.receiver_window)
+    }
+
+    /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not
+    /// change the window.
+    pub(super) fn send_window(&mut self, now: Instant, burst: u32, wire: &mut impl Wire) {
+        let mut sent = 0;
+        let window = self.window();
+        while self.has_room_in(window) && self.may_depart(now) {
+            self.transmit_next(now, wire);
+            sent += 1;
+            if sent == burst {
+                return;
+            }
+        }
+    }
+
+    /// Something could leave now if it were not for the pacing rate.
+    pub(super) fn waits_for_pace(&self) -> bool {
+        match &self.repair {
+            Repair::Sack(sack) => self.sack_has_room(sack),
+            _ => self.has_room(),
+        }
+    }
+
+    pub(super) fn resume(&mut self, now: Instant, wire: &mut impl Wire) {
+        match self.repair {
+            Repair::Sack(_) => self.sack_send(now, wire),
+            Repair::Ns2Sack(_) => self.ns2_sack_send(now, wire),
+            _ => self.send_window(now, 0, wire),
+        }
+    }
+
+    /// Pacing: a packet may leave when the one before has had its time at the pacing rate.
+    #[inline]
+    pub(super) fn may_depart(&mut self, now: Instant) -> bool {
+        let Some(rate) = self.core.pace() else { return true };
+        if self.next_departure > now {
+            return false;
+        }
+        let gap = Span::from_secs(1).scaled(self.mss, rate.0);
+        self.next_departure = self.next_departure.max(now) + gap;
+        true
+    }
+
+    pub(super) fn transmit_next(&mut self, now: Instant, wire: &mut impl Wire) {
+        let seq = self.nxt;
+        self.nxt += 1;
+        self.transmit(seq, now, wire);
+    }
+
+    #[inline(never)]
+    pub(super) fn transmit(&mut self, seq: u32, now: Instant, wire: &mut impl Wire) {
+        let idle = self.una == self.max;
+        let data = u64::from(seq >= self.first_data);
+        self.counts.sent += data;
+        if seq < self.max {
+            self.counts.retransmitted += data;
+            self.log.resent(seq, now);
+        } else {
+            self.max = seq + 1;
+            self.log.sent(seq, self.una, now);
+            self.rto.on_sent(seq, now);
+            if data > 0 {
+                let (bytes, in_flight) = (Bytes(self.mss), self.bytes(self.nxt - self.una));
+                self.core.on_sent(&Sent { now, bytes, in_flight });
+            }
+        }
+        if idle || !self.rto.is_on() {
+            self.rto.restart(now);
+        }
+        if self.listens {
+            self.say(wire);
+        }
+        wire.transmit(seq);
+    }
+}
