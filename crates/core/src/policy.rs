@@ -23,6 +23,12 @@ pub trait Observer {
     /// The window was cut, or the connection timed out; `view` still has the window before the cut.
     fn on_loss(&mut self, _loss: &Loss, _view: &View) {}
 
+    /// It reads times: `now` and `rtt` of the view or the ACK, or [`Ack::sample`]. Where none of a
+    /// control does, a transport need not work them out for every ACK after start-up.
+    fn reads_times(&self) -> bool {
+        true
+    }
+
     /// What this policy needs the routers of the path to tell it.
     fn listens(&self) -> Signals {
         Signals::NONE

@@ -104,6 +104,10 @@ macro_rules! policies {
                 delegate!($any: $($variant)*; self, policy => policy.on_loss(loss, view))
             }
 
+            fn reads_times(&self) -> bool {
+                delegate!($any: $($variant)*; self, policy => policy.reads_times())
+            }
+
             fn listens(&self) -> Signals {
                 delegate!($any: $($variant)*; self, policy => policy.listens())
             }

@@ -120,6 +120,11 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         self.startup.listens() | self.avoidance.listens()
     }
 
+    /// One of the policies reads times ([`Observer::reads_times`](crate::policy::Observer)).
+    pub fn reads_times(&self) -> bool {
+        self.startup.reads_times() || self.avoidance.reads_times()
+    }
+
     /// The ACK to be reported next brings back what the routers told.
     #[cold]
     pub fn on_feedback(&mut self, now: Instant, feedback: &Feedback) {

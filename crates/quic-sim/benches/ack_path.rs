@@ -8,6 +8,9 @@
 //!   controller's.
 //! - *Calls*: what quinn said to its NewReno in one such run, said again to each. What saying it
 //!   costs is taken off.
+//!
+//! Each of firstflight's stands there twice: by name, as most will use it, and by type, where the
+//! compiler sees which policies they are.
 
 #[path = "ack_path/calls.rs"]
 mod calls;
@@ -19,12 +22,30 @@ use std::sync::Arc;
 use std::time::Instant as Clock;
 
 use calls::{Calls, Nothing, Recording};
+use firstflight_core::avoidance::{Cubic, NewReno, Vegas, Westwood};
+use firstflight_core::knob::{KnobValue, Knobs as _};
+use firstflight_core::startup::{Astart, Hoe, SlowStart, Vegas as VegasStart};
+use firstflight_quic::Factory;
 use firstflight_quic_sim::{Control, Pair, Setup};
 use quinn_proto::congestion::ControllerFactory;
 
 const RUNS: u32 = 7;
-const NAMES: [&str; 8] =
-    ["quinn-newreno", "newreno", "quinn-cubic", "cubic", "hoe", "vegas", "astart", "tcpw-a"];
+const NAMES: [&str; 14] = [
+    "quinn-newreno",
+    "newreno",
+    "newreno by type",
+    "quinn-cubic",
+    "cubic",
+    "cubic by type",
+    "hoe",
+    "hoe by type",
+    "vegas",
+    "vegas by type",
+    "astart",
+    "astart by type",
+    "tcpw-a",
+    "tcpw-a by type",
+];
 
 /// A controller's cost per packet delivered.
 #[derive(Clone, Copy)]
@@ -125,25 +146,35 @@ fn count(arguments: &[&str]) -> Result<Count, String> {
 fn factory(name: &str) -> Arc<dyn ControllerFactory + Send + Sync> {
     match name {
         NOTHING => Arc::new(Nothing),
+        "newreno by type" => Arc::new(Factory::new(SlowStart::default(), NewReno::default())),
+        "cubic by type" => Arc::new(Factory::new(SlowStart::default(), Cubic::default())),
+        "hoe by type" => Arc::new(Factory::new(Hoe::default(), NewReno::default())),
+        "vegas by type" => Arc::new(Factory::new(VegasStart::default(), Vegas::default())),
+        "astart by type" => Arc::new(Factory::new(Astart::default(), Westwood::default())),
+        "tcpw-a by type" => {
+            let mut westwood = Westwood::default();
+            assert!(westwood.set("lg", KnobValue::Word("on")));
+            Arc::new(Factory::new(Astart::default(), westwood))
+        }
         _ => firstflight_quic::any(name).expect("a listed name"),
     }
 }
 
-fn setup(name: &str) -> Setup {
-    let control = Control::named(name).expect("a listed name");
+fn setup() -> Setup {
+    let control = Control::QuinnNewReno;
     Setup { delayed_ack: Some(1), ..Setup::new(control, 1_000_000) }
 }
 
 /// Packets delivered in so many seconds of one transfer.
 fn packets(name: &str, seconds: u64) -> u64 {
-    delivered(Pair::new(&setup(name)), seconds)
+    delivered(Pair::with_controller(&setup(), factory(name)), seconds)
 }
 
 /// What quinn says to its NewReno in two seconds, and the packets delivered in them.
 fn recorded() -> (Calls, u64) {
     let (inner, calls) = (factory(NAMES[0]), Calls::default());
     let recording = Recording { inner, calls: calls.clone() };
-    let pair = Pair::with_controller(&setup(NAMES[0]), Arc::new(recording));
+    let pair = Pair::with_controller(&setup(), Arc::new(recording));
     let packets = delivered(pair, 2);
     (calls, packets)
 }

@@ -8,6 +8,7 @@ use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::Sender;
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::Phase;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::ControllerMetrics;
 
@@ -38,12 +39,15 @@ pub struct Controller<S = AnyStartup, A = AnyAvoidance> {
     epoch: Clock,
     initial_window: u64,
     min_window: u64,
-    /// What may be in flight since the last event; less than the largest number.
-    window: u64,
-    /// Bytes in flight as quinn counts them, and all it has sent since it last said so.
+    /// The answer to quinn's question for the window: one byte more than it.
+    allowed: u64,
+    /// Bytes in flight when quinn last said so, less what was lost since, and all sent since.
     in_flight: u64,
-    /// Sent since the core last heard how much that is; `None` before the first packet.
-    untold: Option<u64>,
+    untold: u64,
+    /// A packet that leaves is more than bytes: the first, and those that samples are taken of.
+    notes_sending: bool,
+    /// The policies read times, in both phases.
+    reads_times: bool,
     /// Acknowledged since the path began, and how much of it recovery withholds.
     delivered: u64,
     withheld: u64,
@@ -59,15 +63,15 @@ pub struct Controller<S = AnyStartup, A = AnyAvoidance> {
 }
 
 /// What one ACK frame acknowledges.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     /// Packets sent after the last recovery period began, and their bytes.
     packets: u64,
     bytes: u64,
     /// Bytes sent before.
     earlier: u64,
-    /// When the newest of them was sent.
-    newest: Clock,
+    /// The newest packet of all acknowledged so far is among them.
+    newest: bool,
 }
 
 impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
@@ -75,23 +79,25 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         let min_window = MIN_PACKETS * u64::from(mtu);
         let mut controller = Self {
             epoch: now,
+            reads_times: rate_samples || sender.reads_times(),
             sender,
             initial_window: 0,
             min_window,
-            window: 0,
+            allowed: 0,
             in_flight: 0,
-            untold: None,
+            untold: 0,
+            notes_sending: true,
             delivered: 0,
             withheld: 0,
             recovery: None,
             newest: now,
             heard: false,
             app_limited: false,
-            batch: Batch::new(now),
+            batch: Batch::default(),
             snapshots: rate_samples.then(Snapshots::default),
         };
         controller.decided();
-        controller.initial_window = controller.window;
+        controller.initial_window = controller.cwnd();
         controller
     }
 
@@ -112,7 +118,9 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
     /// nobody but quinn can make.
     #[inline]
     pub fn acknowledged(&mut self, sent: Clock, bytes: u64) {
-        self.batch.newest = self.batch.newest.max(sent);
+        if sent >= self.newest {
+            (self.newest, self.batch.newest) = (sent, true);
+        }
         if self.is_answered(sent) {
             self.batch.earlier = self.batch.earlier.saturating_add(bytes);
         } else {
@@ -124,7 +132,35 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
     /// The core has had its say. quinn asks for the window several times per packet.
     #[inline]
     fn decided(&mut self) {
-        self.window = self.sender.cwnd().0.max(self.min_window).min(u64::MAX - 1);
+        self.allowed = self.sender.cwnd().0.max(self.min_window).saturating_add(1);
+    }
+
+    /// What may be in flight since the last event; less than the largest number.
+    fn cwnd(&self) -> u64 {
+        self.allowed - 1
+    }
+
+    /// Somebody wants to know when this ACK came: the policies, or whoever asks later when start-up
+    /// ended. Elsewhere the time stands still, because reckoning it and an RTT from quinn's
+    /// instants costs as much as the rest of an ACK.
+    #[inline]
+    fn takes_times(&self) -> bool {
+        self.reads_times || !self.heard || self.sender.view().phase == Phase::Startup
+    }
+
+    /// What the newest packet acknowledged tells, which left at [`Controller::newest`].
+    #[inline]
+    fn measure(&mut self, now: Clock, ack: &mut Ack) {
+        if self.snapshots.is_some() {
+            ack.sample = self.sample(ack.now, self.newest);
+        }
+        let rtt = elapsed(self.newest, now);
+        if self.heard {
+            ack.rtt = Some(rtt);
+        } else {
+            self.heard = true;
+            self.sender.on_handshake(ack.now, rtt);
+        }
     }
 
     /// Time since the path began. What quinn remembers from before is as old as the path.
@@ -155,12 +191,17 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         }
     }
 
-    /// A packet leaves for which there may be a sample of the rate.
+    /// The first packet leaves, or one of which there may be a sample of the rate.
     #[cold]
-    fn keep_snapshot(&mut self, now: Clock) {
-        let now = self.time(now);
+    fn note_sending(&mut self, now: Clock, bytes: u64) {
+        let (time, idle) = (self.time(now), self.in_flight.saturating_add(self.untold) == 0);
         if let Some(snapshots) = &mut self.snapshots {
-            snapshots.on_sent(now, self.in_flight == 0, self.delivered, self.app_limited);
+            snapshots.on_sent(time, idle, self.delivered, self.app_limited);
+        }
+        self.notes_sending = self.snapshots.is_some();
+        self.untold = self.untold.saturating_add(bytes);
+        if self.sender.view().sent == Bytes(0) {
+            self.tell_sent(now);
         }
     }
 
@@ -173,10 +214,10 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
 
     /// Tells the core what has left since it last heard of it.
     #[cold]
-    fn tell_sent(&mut self, now: Clock, bytes: u64) {
-        self.untold = Some(0);
-        let now = self.time(now);
-        let in_flight = Bytes(self.in_flight);
+    fn tell_sent(&mut self, now: Clock) {
+        let bytes = std::mem::take(&mut self.untold);
+        self.in_flight = self.in_flight.saturating_add(bytes);
+        let (now, in_flight) = (self.time(now), Bytes(self.in_flight));
         self.sender.on_sent(&Sent { now, bytes: Bytes(bytes), in_flight });
     }
 }
@@ -186,15 +227,12 @@ where
     S: Startup + Clone + Send + Sync + 'static,
     A: Avoidance + Clone + Send + Sync + 'static,
 {
+    #[inline]
     fn on_sent(&mut self, now: Clock, bytes: u64, _last_packet_number: u64) {
-        if self.snapshots.is_some() {
-            self.keep_snapshot(now);
+        if self.notes_sending {
+            return self.note_sending(now, bytes);
         }
-        self.in_flight = self.in_flight.saturating_add(bytes);
-        match &mut self.untold {
-            Some(untold) => *untold = untold.saturating_add(bytes),
-            None => self.tell_sent(now, bytes),
-        }
+        self.untold = self.untold.saturating_add(bytes);
     }
 
     #[inline]
@@ -216,34 +254,27 @@ where
         app_limited: bool,
         _largest_packet_num_acked: Option<u64>,
     ) {
-        let batch = std::mem::replace(&mut self.batch, Batch::new(self.epoch));
+        let batch = std::mem::take(&mut self.batch);
         (self.in_flight, self.app_limited) = (in_flight, app_limited);
+        // An ACK says how much has left by then.
+        self.untold = 0;
         let total = batch.bytes.saturating_add(batch.earlier);
         if total == 0 {
             return;
         }
-        // An ACK says how much has left by then.
-        self.untold = Some(0);
         self.delivered = self.delivered.saturating_add(total);
         let mut ack = Ack {
-            now: self.time(now),
+            now: self.sender.view().now,
             credited: Bytes(total),
             in_flight: Bytes(in_flight),
             sent: Bytes(self.delivered.saturating_add(in_flight)),
             app_limited,
             ..Ack::default()
         };
-        if batch.newest >= self.newest {
-            self.newest = batch.newest;
-            if self.snapshots.is_some() {
-                ack.sample = self.sample(ack.now, batch.newest);
-            }
-            let rtt = elapsed(batch.newest, now);
-            if self.heard {
-                ack.rtt = Some(rtt);
-            } else {
-                self.heard = true;
-                self.sender.on_handshake(ack.now, rtt);
+        if self.takes_times() {
+            ack.now = self.time(now);
+            if batch.newest {
+                self.measure(now, &mut ack);
             }
         }
         self.withheld = self.withheld.saturating_add(batch.earlier);
@@ -263,8 +294,8 @@ where
         lost_bytes: u64,
     ) {
         let again = self.is_answered(sent);
-        if let Some(bytes) = self.untold.filter(|bytes| *bytes > 0) {
-            self.tell_sent(now, bytes);
+        if self.untold > 0 {
+            self.tell_sent(now);
         }
         self.in_flight = self.in_flight.saturating_sub(lost_bytes);
         if again && !is_persistent_congestion {
@@ -275,7 +306,7 @@ where
             (false, 0) => LossKind::Mark,
             (false, _) => LossKind::Recovery,
         };
-        let (lost, flight) = (Bytes(lost_bytes), Bytes(self.window));
+        let (lost, flight) = (Bytes(lost_bytes), Bytes(self.cwnd()));
         let at = self.time(now);
         self.sender.on_loss(&Loss { now: at, kind, lost, flight, again });
         self.recovery = Some(now);
@@ -293,13 +324,13 @@ where
     /// window that may grow only as far as the flight justifies would stand still there.
     #[inline]
     fn window(&self) -> u64 {
-        self.window + 1
+        self.allowed
     }
 
     fn metrics(&self) -> ControllerMetrics {
         let ssthresh = Some(self.sender.ssthresh()).filter(|ssthresh| *ssthresh != Bytes::MAX);
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.window;
+        metrics.congestion_window = self.cwnd();
         metrics.ssthresh = ssthresh.map(|ssthresh| ssthresh.0);
         metrics.pacing_rate = self.sender.pace().map(|rate| rate.0.saturating_mul(8));
         metrics
@@ -315,13 +346,6 @@ where
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
-    }
-}
-
-impl Batch {
-    /// Nothing yet; what was sent before `epoch` counts as sent then.
-    fn new(epoch: Clock) -> Self {
-        Self { packets: 0, bytes: 0, earlier: 0, newest: epoch }
     }
 }
 

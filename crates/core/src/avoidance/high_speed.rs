@@ -71,6 +71,10 @@ impl Response {
 }
 
 impl Observer for HighSpeed {
+    fn reads_times(&self) -> bool {
+        false
+    }
+
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         report("highspeed_a", self.a);
     }

@@ -19,7 +19,11 @@ pub struct NewReno {
     double: Option<DoubleWindow>,
 }
 
-impl Observer for NewReno {}
+impl Observer for NewReno {
+    fn reads_times(&self) -> bool {
+        false
+    }
+}
 
 impl Avoidance for NewReno {
     #[inline(always)]

@@ -33,7 +33,11 @@ pub struct Scalable {
     rest: u64,
 }
 
-impl Observer for Scalable {}
+impl Observer for Scalable {
+    fn reads_times(&self) -> bool {
+        false
+    }
+}
 
 impl Avoidance for Scalable {
     #[inline]

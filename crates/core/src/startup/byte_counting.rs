@@ -32,7 +32,11 @@ pub struct ByteCounting {
     after_timeout: bool,
 }
 
-impl Observer for ByteCounting {}
+impl Observer for ByteCounting {
+    fn reads_times(&self) -> bool {
+        false
+    }
+}
 
 impl Startup for ByteCounting {
     fn open(&self, default: Window, mss: Bytes) -> Window {

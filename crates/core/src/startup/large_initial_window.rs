@@ -17,7 +17,11 @@ pub struct LargeInitialWindow {
     iw: Amount,
 }
 
-impl Observer for LargeInitialWindow {}
+impl Observer for LargeInitialWindow {
+    fn reads_times(&self) -> bool {
+        false
+    }
+}
 
 impl Startup for LargeInitialWindow {
     fn open(&self, _default: Window, mss: Bytes) -> Window {

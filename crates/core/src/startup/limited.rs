@@ -44,7 +44,11 @@ impl Limited {
     }
 }
 
-impl Observer for Limited {}
+impl Observer for Limited {
+    fn reads_times(&self) -> bool {
+        false
+    }
+}
 
 impl Startup for Limited {
     fn open(&self, default: Window, mss: Bytes) -> Window {

@@ -35,7 +35,11 @@ enum InitialWindow {
     Limited(u64, Bytes),
 }
 
-impl Observer for SlowStart {}
+impl Observer for SlowStart {
+    fn reads_times(&self) -> bool {
+        false
+    }
+}
 
 impl Startup for SlowStart {
     fn open(&self, default: Window, mss: Bytes) -> Window {

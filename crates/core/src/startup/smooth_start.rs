@@ -43,7 +43,11 @@ impl SmoothStart {
     }
 }
 
-impl Observer for SmoothStart {}
+impl Observer for SmoothStart {
+    fn reads_times(&self) -> bool {
+        false
+    }
+}
 
 impl Startup for SmoothStart {
     fn open(&self, default: Window, mss: Bytes) -> Window {

@@ -35,7 +35,11 @@ pub struct TwoPhase {
     linear: LinearGrowth,
 }
 
-impl Observer for TwoPhase {}
+impl Observer for TwoPhase {
+    fn reads_times(&self) -> bool {
+        false
+    }
+}
 
 impl Startup for TwoPhase {
     fn open(&self, default: Window, mss: Bytes) -> Window {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use firstflight_core::policy::Observer;
-use firstflight_core::registry::{ALIASES, AVOIDANCES, STARTUPS, needs_routers};
+use firstflight_core::registry::{ALIASES, AVOIDANCES, Listing, STARTUPS, needs_routers};
 use firstflight_core::view::View;
 use proptest::prelude::*;
 use quinn_proto::congestion::Controller as _;
@@ -148,6 +148,22 @@ fn rtt_samples_are_of_the_newest_packet_and_of_none_that_comes_late() {
 }
 
 #[test]
+fn times_go_on_where_a_policy_reads_them_or_start_up_may_end() {
+    let last = |name: &str, loses: bool| {
+        let mut path = Path::new(name);
+        path.send(0, 20);
+        path.ack(100, 0, 2);
+        if loses {
+            path.lose(110, 0, 1);
+        }
+        path.ack(200, 0, 2);
+        path.controller.sender().view().now.0 / 1_000_000
+    };
+    assert_eq!([last("newreno", false), last("cubic", true), last("astart", true)], [200; 3]);
+    assert_eq!(last("newreno", true), 110, "nobody is left who would ask");
+}
+
+#[test]
 fn an_mtu_change_moves_the_floor_and_the_segment() {
     let mut path = Path::new("newreno");
     path.controller.on_mtu_update(9_000);
@@ -225,6 +241,32 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
+fn happen(controller: &mut Controller, now: Clock, event: &Event) {
+    let ago = |us: u32| now.checked_sub(Duration::from_micros(us.into())).unwrap_or(now);
+    match *event {
+        Event::Sent(bytes) => controller.on_sent(now, bytes.into(), 0),
+        Event::Ack { sent_ago_us, packets, bytes, in_flight, app_limited } => {
+            (0..packets).for_each(|_| controller.acknowledged(ago(sent_ago_us), bytes.into()));
+            controller.on_end_acks(now, in_flight.into(), app_limited, None);
+        }
+        Event::Congestion { sent_ago_us, persistent, bytes } => {
+            controller.on_congestion_event(now, ago(sent_ago_us), persistent, bytes.into());
+        }
+        Event::Mtu(mtu) => controller.on_mtu_update(mtu.max(1_200)),
+        Event::Spurious => controller.on_spurious_loss(),
+    }
+}
+
+/// Every pair of policies that read no times.
+fn timeless() -> Vec<String> {
+    let of = |reads: fn(&str) -> bool, all: &'static [Listing]| {
+        all.iter().map(|it| it.name).filter(move |name| !reads(name))
+    };
+    let startups = of(|name| AnyStartup::by_name(name).unwrap().reads_times(), STARTUPS);
+    let avoidances = || of(|name| AnyAvoidance::by_name(name).unwrap().reads_times(), AVOIDANCES);
+    startups.flat_map(|first| avoidances().map(move |then| format!("{first}+{then}"))).collect()
+}
+
 fn controls() -> Vec<String> {
     let policies = STARTUPS.iter().map(|listing| listing.name);
     let aliases = ALIASES.iter().map(|alias| alias.name);
@@ -245,31 +287,17 @@ proptest! {
         let mut floor = 2 * PACKET;
         for (gap_us, event) in events {
             now += Duration::from_micros(gap_us.into());
-            let ago = |us: u32| now.checked_sub(Duration::from_micros(us.into())).unwrap_or(now);
             let before = path.controller.metrics().congestion_window;
-            let mut earned = 0;
-            match event {
-                Event::Sent(bytes) => path.controller.on_sent(now, bytes.into(), 0),
-                Event::Ack { sent_ago_us, packets, bytes, in_flight, app_limited } => {
-                    for _ in 0..packets {
-                        path.controller.acknowledged(ago(sent_ago_us), bytes.into());
-                    }
-                    path.controller.on_end_acks(now, in_flight.into(), app_limited, None);
-                    earned = u64::from(packets) * u64::from(bytes);
-                }
-                Event::Congestion { sent_ago_us, persistent, bytes } => {
-                    let sent = ago(sent_ago_us);
-                    path.controller.on_congestion_event(now, sent, persistent, bytes.into());
-                }
+            happen(&mut path.controller, now, &event);
+            let earned = match event {
+                Event::Spurious => continue,
+                Event::Ack { packets, bytes, .. } => u64::from(packets) * u64::from(bytes),
                 Event::Mtu(mtu) => {
-                    path.controller.on_mtu_update(mtu.max(1_200));
                     floor = 2 * u64::from(mtu.max(1_200));
+                    0
                 }
-                Event::Spurious => {
-                    path.controller.on_spurious_loss();
-                    continue;
-                }
-            }
+                _ => 0,
+            };
             let window = path.controller.metrics().congestion_window;
             prop_assert!(window >= floor, "{name}: {window} below two packets");
             prop_assert!(window <= MOST.max(floor), "{name}: {window} above the limit");
@@ -277,6 +305,39 @@ proptest! {
             if earned == 0 {
                 prop_assert_eq!(grown, 0, "{}: grown with no ACK", name);
             }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn policies_that_read_no_times_decide_the_same_where_time_stands_still(
+        name in proptest::sample::select(timeless()),
+        rounds in proptest::collection::vec((20_u64..300, 0_u8..20), 1..80),
+    ) {
+        let mut spared = Path::new(&name);
+        let mut told = Path { controller: spared.controller.clone(), ..spared };
+        prop_assert!(!spared.controller.reads_times, "{}", name);
+        told.controller.reads_times = true;
+        let mut now = 0;
+        for (rtt, trouble) in rounds {
+            for path in [&mut spared, &mut told] {
+                let packets = path.window().min(100);
+                path.send(now, packets);
+                (0..packets / 2).for_each(|pair| path.ack(now + rtt + pair % 10, now, 2));
+                match trouble {
+                    0 | 1 => path.lose(now + rtt + 10, now, packets % 2),
+                    2 => {
+                        let (at, sent) = (path.at(now + rtt), path.at(now));
+                        path.controller.on_congestion_event(at, sent, true, 1);
+                    },
+                    _ => path.ack(now + rtt + 10, now, packets % 2),
+                }
+            }
+            now += rtt + 11;
+            prop_assert_eq!(spared.controller.window(), told.controller.window(), "{}", name);
+            let exits = [&spared, &told].map(|path| path.controller.sender().first_exit());
+            prop_assert_eq!(exits[0], exits[1], "{}", name);
         }
     }
 }
