@@ -36,7 +36,7 @@ FF_INLINE u64 astart_initial_ssthresh(ff_knobs *k, u64 given, u64 mss)
 FF_INLINE void astart_on_ack(struct astart *a, ff_knobs *k, const struct ff_ack *ack,
                              const struct ff_view *v)
 {
-    ere_on_ack(&a->ere, k, ack, v);
+    ere_on_ack(&a->ere, &k->ere, ack, v);
 }
 
 FF_INLINE u64 astart_room(const struct astart *a, const struct ff_view *v)
@@ -51,7 +51,7 @@ FF_INLINE u64 astart_raised(const struct astart *a, ff_knobs *k, u64 ssthresh,
 
     if (v->rtt.min == NONE)
         return ssthresh;
-    estimated = ere_over(&a->ere, in_ticks(v->rtt.min, k->ere_tick));
+    estimated = ere_over(&a->ere, in_ticks(v->rtt.min, k->ere.tick));
     if (estimated <= ssthresh)
         return ssthresh;
     return max_of(ssthresh, whole_segments(estimated, v->mss));

@@ -50,7 +50,7 @@ FF_INLINE void decreasing_byte_counting_on_ack(struct decreasing_byte_counting *
     if (k->dbc_wth == THRESHOLD_HOE)
         packet_pair_on_ack(&d->pair, k, ack, v);
     if (k->dbc_wth == THRESHOLD_ERE)
-        ere_on_ack(&d->ere, k, ack, v);
+        ere_on_ack(&d->ere, &k->ere, ack, v);
 }
 
 FF_INLINE void decreasing_byte_counting_enter(struct decreasing_byte_counting *d, ff_knobs *k,

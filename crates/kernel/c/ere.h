@@ -81,23 +81,23 @@ FF_INLINE u64 ere_room(const struct ere *e, u64 rtt_min)
 }
 
 /* RE. */
-FF_INLINE void ere_achieve(struct ere *e, ff_knobs *k, u64 now, u64 srtt)
+FF_INLINE void ere_achieve(struct ere *e, ere_knobs *k, u64 now, u64 srtt)
 {
     u64 bytes, achieved;
 
-    if (k->ere_re_per_rtt && e->started && now - e->achieved_at < srtt)
+    if (k->re_per_rtt && e->started && now - e->achieved_at < srtt)
         return;
     e->achieved_at = now;
     bytes = history_within(&e->history, srtt);
     achieved = min_of(high_half(bytes << 32, U64_MAX / srtt), FASTEST);
-    e->achieved = blend(achieved << 16, e->achieved, k->ere_eps);
+    e->achieved = blend(achieved << 16, e->achieved, k->eps);
 }
 
 /* Tk. */
-FF_INLINE u64 ere_interval(const struct ere *e, ff_knobs *k, u64 srtt, const struct ff_view *v)
+FF_INLINE u64 ere_interval(const struct ere *e, ere_knobs *k, u64 srtt, const struct ff_view *v)
 {
-    u64 cwnd = max_of(v->window.cwnd, 1), tmin = min_of(k->ere_tmin, srtt);
-    u64 rtt_min = min_of(in_ticks(v->rtt.min, k->ere_tick), LONGEST);
+    u64 cwnd = max_of(v->window.cwnd, 1), tmin = min_of(k->tmin, srtt);
+    u64 rtt_min = min_of(in_ticks(v->rtt.min, k->tick), LONGEST);
     u64 arrived = high_half(e->achieved << 4, rtt_min << 12);
 
     if (arrived >= cwnd)
@@ -133,9 +133,9 @@ FF_INLINE u64 instability_observe(struct instability *u, u64 change, u64 window)
 }
 
 /* 1 - a, in 2^-32. Over more than 2 tau it would exceed one. */
-FF_INLINE u64 ere_weight(ff_knobs *k, u64 dt, u64 tau)
+FF_INLINE u64 ere_weight(ere_knobs *k, u64 dt, u64 tau)
 {
-    if (k->ere_filter == FILTER_CONSTANT)
+    if (k->filter == FILTER_CONSTANT)
         return CONSTANT_WEIGHT;
     return min_of(mul_div(2 * dt, 1ULL << 32, 2 * tau + dt), U32_MAX);
 }
@@ -160,9 +160,9 @@ FF_SUBPROGRAM u64 ere_decay(u64 estimate, u64 sample, u64 weight, u64 nulls)
 }
 
 /* Samples of zero for the silence in `dt`; returns what remains of it. */
-FF_INLINE u64 ere_nulls(struct ere *e, ff_knobs *k, u64 dt, u64 tau)
+FF_INLINE u64 ere_nulls(struct ere *e, ere_knobs *k, u64 dt, u64 tau)
 {
-    u64 m = k->ere_null_m, slice, nulls, sample;
+    u64 m = k->null_m, slice, nulls, sample;
 
     if (m == 0 || dt * m <= tau)
         return dt;
@@ -172,7 +172,7 @@ FF_INLINE u64 ere_nulls(struct ere *e, ff_knobs *k, u64 dt, u64 tau)
         e->estimate = 0;
         e->sample = 0;
     } else if (nulls > 0) {
-        sample = k->ere_filter == FILTER_PLAIN ? 0 : e->sample;
+        sample = k->filter == FILTER_PLAIN ? 0 : e->sample;
         e->estimate = ere_decay(e->estimate, sample, ere_weight(k, slice, tau), nulls);
         e->sample = 0;
     }
@@ -184,7 +184,7 @@ FF_INLINE u64 rate_of(u64 bytes, u64 span)
     return min_of((bytes << 32) / max_of(span, 1), FASTEST);
 }
 
-FF_INLINE void ere_sample(struct ere *e, ff_knobs *k, u32 credit, u64 dt, u64 srtt,
+FF_INLINE void ere_sample(struct ere *e, ere_knobs *k, u32 credit, u64 dt, u64 srtt,
                           const struct ff_view *v)
 {
     u64 interval = ere_interval(e, k, srtt, v), tau = srtt, sample, target;
@@ -193,20 +193,20 @@ FF_INLINE void ere_sample(struct ere *e, ff_knobs *k, u32 credit, u64 dt, u64 sr
         sample = rate_of(credit, dt);
     else
         sample = rate_of(history_within(&e->history, interval), interval);
-    if (k->ere_n > 0) {
+    if (k->n > 0) {
         u64 change = distance(sample, e->sample);
-        u64 ratio = instability_observe(&e->instability, change, k->ere_umax_window);
+        u64 ratio = instability_observe(&e->instability, change, k->umax_window);
 
-        tau += high_half(srtt * k->ere_n, ratio);
+        tau += high_half(srtt * k->n, ratio);
     }
     dt = ere_nulls(e, k, dt, tau);
-    target = k->ere_filter == FILTER_PLAIN ? sample << 16 : (sample + e->sample) << 15;
+    target = k->filter == FILTER_PLAIN ? sample << 16 : (sample + e->sample) << 15;
     e->estimate = toward(e->estimate, target, ere_weight(k, dt, tau));
     e->sample = sample;
 }
 
 /* Takes an ACK in. It must see every one of the connection once. */
-FF_INLINE void ere_on_ack(struct ere *e, ff_knobs *k, const struct ff_ack *ack,
+FF_INLINE void ere_on_ack(struct ere *e, ere_knobs *k, const struct ff_ack *ack,
                           const struct ff_view *v)
 {
     u64 srtt = min_of(v->rtt.smoothed, LONGEST), now = max_of(ack->now, e->at), dt;

@@ -13,20 +13,27 @@ enum threshold { THRESHOLD_GIVEN, THRESHOLD_HOE, THRESHOLD_ERE };
 enum first { FIRST_AUTO, FIRST_GROWS, FIRST_HOLDS };
 enum filter { FILTER_TRAPEZOID, FILTER_PLAIN, FILTER_CONSTANT };
 
+/* Of one Eligible Rate Estimate. */
+struct ere_knob_values {
+    u64 filter;
+    u64 n;
+    u64 eps;
+    u64 re_per_rtt;
+    u64 tmin;
+    u64 tick;
+    u64 null_m;
+    u64 umax_window;
+};
+
 struct ff_knob_values {
     u64 iw_unit;
     u64 iw;
     u64 iw_limit; /* bytes; with it, iw segments but no more than so many bytes or two segments */
     u64 ssthresh_unit;
     u64 ssthresh;
-    u64 ere_filter;
-    u64 ere_n;
-    u64 ere_eps;
-    u64 ere_re_per_rtt;
-    u64 ere_tmin;
-    u64 ere_tick;
-    u64 ere_null_m;
-    u64 ere_umax_window;
+    u64 count_acks;
+    struct ere_knob_values ere;
+    struct ere_knob_values westwood; /* where it keeps an estimate of its own */
     u64 lg_on;
     u64 lg_beta;
     u64 lg_eps;
@@ -62,6 +69,7 @@ struct ff_knob_values {
 };
 
 /* Volatile, because the loader writes what the compiler sees as constant. */
+typedef const volatile struct ere_knob_values ere_knobs;
 typedef const volatile struct ff_knob_values ff_knobs;
 
 #endif

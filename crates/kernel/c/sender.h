@@ -191,7 +191,7 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
     if (!(timeout && loss->again && s->before_cut.known)) {
         s->before_cut.window = v->window;
         s->before_cut.phase = v->phase;
-        s->before_cut.avoidance = s->avoidance;
+        copy(&s->before_cut.avoidance, &s->avoidance, sizeof(s->avoidance));
         s->before_cut.known = 1;
     }
     cut = avoidance(cut)(&s->avoidance, k, loss, v);
@@ -227,7 +227,7 @@ FF_INLINE void ff_on_spurious_loss(struct ff_sender *s)
     v->window.ssthresh = s->before_cut.window.ssthresh;
     v->phase = s->before_cut.phase;
     v->recovering = 0;
-    s->avoidance = s->before_cut.avoidance;
+    copy(&s->avoidance, &s->before_cut.avoidance, sizeof(s->avoidance));
     bound_cwnd(s);
 }
 

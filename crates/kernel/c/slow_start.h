@@ -35,7 +35,9 @@ FF_INLINE struct ff_step double_window(const struct ff_ack *ack, u64 mss, struct
 FF_INLINE struct ff_step slow_start_step(struct slow_start *s, ff_knobs *k,
                                          const struct ff_ack *ack, const struct ff_view *v)
 {
-    return double_window(ack, v->mss, v->window);
+    struct ff_ack whole = { .acked = v->mss };
+
+    return double_window(k->count_acks ? &whole : ack, v->mss, v->window);
 }
 
 #endif

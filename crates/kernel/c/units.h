@@ -33,6 +33,17 @@ FF_INLINE u64 max_of(u64 a, u64 b) { return a > b ? a : b; }
 FF_INLINE u64 minus(u64 a, u64 b) { return a > b ? a - b : 0; }
 FF_INLINE u64 distance(u64 a, u64 b) { return a > b ? a - b : b - a; }
 
+/* Words, in pieces: for more than 1024 bytes at once clang calls memcpy, which eBPF lacks. */
+FF_INLINE void copy(void *to, const void *from, u64 size)
+{
+    u8 *left = __builtin_assume_aligned(to, 8);
+    const u8 *right = __builtin_assume_aligned(from, 8);
+
+#pragma GCC unroll 8
+    for (u64 at = 0; at < size; at += 512)
+        __builtin_memcpy(left + at, right + at, min_of(size - at, 512));
+}
+
 /* The same value, of which clang does not see how it came about. */
 FF_INLINE u64 hidden(u64 value)
 {

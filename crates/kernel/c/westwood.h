@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * TCP Westwood's loss response on the Eligible Rate Estimate that the start-up keeps; Reno's
- * growth:
+ * TCP Westwood's loss response on the Eligible Rate Estimate that the start-up keeps, or with
+ * FF_WESTWOOD_ESTIMATES on one of its own; Reno's growth:
  *
  *   three duplicate ACKs: ssthresh = ERE RTTmin, cwnd = min(cwnd, ssthresh)
  *   timeout:              ssthresh = max(2, ERE RTTmin), cwnd = 1
@@ -12,6 +12,7 @@
 #ifndef FF_WESTWOOD_H
 #define FF_WESTWOOD_H
 
+#include "ere.h"
 #include "linear.h"
 #include "load_gauge.h"
 #include "new_reno.h"
@@ -20,15 +21,45 @@
 struct westwood {
     struct linear linear;
     struct load_gauge gauge;
+#ifdef FF_WESTWOOD_ESTIMATES
+    struct ere ere;
+#endif
 };
 
 FF_NEW_POLICY(westwood)
 FF_OBSERVES_NO_HANDSHAKE(westwood)
 FF_OBSERVES_NO_SENDING(westwood)
 
+#ifdef FF_WESTWOOD_ESTIMATES
+
+FF_INLINE void westwood_estimate(struct westwood *w, ff_knobs *k, const struct ff_ack *ack,
+                                 const struct ff_view *v)
+{
+    ere_on_ack(&w->ere, &k->westwood, ack, v);
+}
+
+/* The window that the path has room for, once an RTT is known. */
+FF_INLINE u64 westwood_room(const struct westwood *w, ff_knobs *k, const struct ff_view *v)
+{
+    return ere_over(&w->ere, in_ticks(v->rtt.min, k->westwood.tick));
+}
+
+#else
+
+FF_INLINE void westwood_estimate(struct westwood *w, ff_knobs *k, const struct ff_ack *ack,
+                                 const struct ff_view *v) {}
+
+FF_INLINE u64 westwood_room(const struct westwood *w, ff_knobs *k, const struct ff_view *v)
+{
+    return v->room;
+}
+
+#endif
+
 FF_INLINE void westwood_on_ack(struct westwood *w, ff_knobs *k, const struct ff_ack *ack,
                                const struct ff_view *v)
 {
+    westwood_estimate(w, k, ack, v);
     load_gauge_on_ack(&w->gauge, k, ack, v);
 }
 
@@ -47,7 +78,7 @@ FF_INLINE struct ff_step westwood_step(struct westwood *w, ff_knobs *k, const st
 FF_INLINE struct ff_window westwood_cut(struct westwood *w, ff_knobs *k,
                                         const struct ff_loss *loss, const struct ff_view *v)
 {
-    u64 room = v->rtt.min == NONE ? loss->flight / 2 : v->room;
+    u64 room = v->rtt.min == NONE ? loss->flight / 2 : westwood_room(w, k, v);
     u64 ssthresh = max_of(whole_segments(room, v->mss), times(v->mss, 2));
     struct ff_window cut = { min_of(v->window.cwnd, ssthresh), ssthresh };
 

@@ -3,7 +3,7 @@
 use firstflight_control::Control;
 use firstflight_core::registry;
 
-use crate::knobs::{KnobValues, NotInKernel};
+use crate::knobs::{KnobValues, NotInKernel, is_of_own_estimate};
 
 /// A pair of policies that exists in C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Pair {
     /// Name of the avoidance.
     pub avoidance: &'static str,
     /// The header in `c/controls` that puts the two together, without its ending.
-    pub header: &'static str,
+    header: &'static str,
 }
 
 /// A control as the kernel can have it.
@@ -25,6 +25,8 @@ pub struct KernelControl {
     pub name: String,
     /// Its policies.
     pub pair: &'static Pair,
+    /// The header in `c/controls` that puts them together, without its ending.
+    pub header: &'static str,
     /// Its knobs.
     pub knobs: KnobValues,
 }
@@ -45,11 +47,13 @@ impl KernelControl {
                 found: format!("{}+{}", control.startup_name, control.avoidance_name),
                 accepted: pairs(),
             })?;
+        let own = control.settings.iter().any(is_of_own_estimate);
         let written = control.alias.split(['(', '+', ' ']).next().unwrap_or_default();
         Ok(Self {
             full: control.full.clone(),
             name: kernel_name(written),
             pair,
+            header: if own { WESTWOOD_ESTIMATES } else { pair.header },
             knobs: KnobValues::of(control)?,
         })
     }
@@ -94,6 +98,9 @@ pub const PAIRS: &[Pair] = &[
     Pair { startup: "hystart", avoidance: "cubic", header: "hystart" },
     Pair { startup: "mstart", avoidance: "cubic", header: "mstart" },
 ];
+
+/// The header of Astart before a Westwood that keeps an estimate of its own.
+const WESTWOOD_ESTIMATES: &str = "astart_own";
 
 /// `TCP_CA_NAME_MAX` without the zero at the end.
 pub const LONGEST_NAME: usize = 15;

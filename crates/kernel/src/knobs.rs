@@ -19,10 +19,8 @@ pub enum NotInKernel {
         /// The pairs there are.
         accepted: String,
     },
-    /// A knob that the C version lacks.
-    #[error(
-        "control `{control}`: {policy}({knob}=...) has no kernel version; accepted: {accepted}"
-    )]
+    /// A value of a knob that the C version lacks.
+    #[error("control `{control}`: {policy}({knob}=...) has no such value in the kernel: {why}")]
     Knob {
         /// The control as written.
         control: String,
@@ -30,8 +28,8 @@ pub enum NotInKernel {
         policy: &'static str,
         /// The knob.
         knob: &'static str,
-        /// What can be had instead.
-        accepted: &'static str,
+        /// Why, and what is accepted.
+        why: &'static str,
     },
 }
 
@@ -61,8 +59,10 @@ macro_rules! fields {
 }
 
 fields! {
-    iw_unit iw iw_limit ssthresh_unit ssthresh
+    iw_unit iw iw_limit ssthresh_unit ssthresh count_acks
     ere_filter ere_n ere_eps ere_re_per_rtt ere_tmin ere_tick ere_null_m ere_umax_window
+    westwood_filter westwood_n westwood_eps westwood_re_per_rtt westwood_tmin westwood_tick
+    westwood_null_m westwood_umax_window
     lg_on lg_beta lg_eps lg_guard_rtts lg_tick
     bc_limit dbc_dmax dbc_wth pair_span hoe_ns2
     vegas_gamma vegas_grow_every vegas_first vegas_alpha vegas_beta
@@ -75,7 +75,7 @@ impl KnobValues {
     /// Those of a control.
     ///
     /// # Errors
-    /// A knob that the C version lacks.
+    /// A value that the C version lacks.
     pub fn of(control: &Control) -> Result<Self, NotInKernel> {
         let mut values = Self::DEFAULT;
         let mut estimates = Estimates::default();
@@ -86,11 +86,11 @@ impl KnobValues {
                     control: control.alias.clone(),
                     policy: setting.policy,
                     knob: setting.knob,
-                    accepted: accepted(setting.policy),
+                    why: why_not(setting),
                 });
             }
         }
-        values.put_ere(&estimates.startup);
+        values.put_estimates(&estimates.startup, &estimates.avoidance);
         values.put_gauge(&estimates.gauge);
         Ok(values)
     }
@@ -140,7 +140,9 @@ impl KnobValues {
     fn set_word(&mut self, policy: &str, knob: &str, word: &str) -> bool {
         let is = |wanted: &str| u64::from(word == wanted);
         match (policy, knob) {
+            (_, "sums") => return word == "exact",
             ("slow-start", "preset") => self.put_rfc(word),
+            ("slow-start", "count") => self.count_acks = is("acks"),
             ("hoe", "preset") => (self.hoe_ns2, self.pair_span) = (is("ns2"), QUARTER),
             ("dbc", "wth") => self.dbc_wth = is("hoe") + 2 * is("ere"),
             ("vegas", "first") => self.vegas_first = is("grows") + 2 * is("holds"),
@@ -185,19 +187,28 @@ impl KnobValues {
         (self.iw_unit, self.iw, self.iw_limit) = (unit, segments, limit);
     }
 
-    fn put_ere(&mut self, ere: &EreKnobs) {
-        self.ere_filter = match ere.filter {
-            Filter::Trapezoid => 0,
-            Filter::Plain => 1,
-            Filter::Constant => 2,
-        };
-        self.ere_n = ere.n;
-        self.ere_eps = ere.eps;
-        self.ere_re_per_rtt = u64::from(ere.re_per_rtt);
-        self.ere_tmin = ere.tmin.0;
-        self.ere_tick = ere.tick.0;
-        self.ere_null_m = ere.null_m;
-        self.ere_umax_window = ere.umax_window;
+    /// The start-up's estimate, and Westwood's own.
+    fn put_estimates(&mut self, startup: &EreKnobs, avoidance: &EreKnobs) {
+        [
+            self.ere_filter,
+            self.ere_n,
+            self.ere_eps,
+            self.ere_re_per_rtt,
+            self.ere_tmin,
+            self.ere_tick,
+            self.ere_null_m,
+            self.ere_umax_window,
+        ] = ere_values(startup);
+        [
+            self.westwood_filter,
+            self.westwood_n,
+            self.westwood_eps,
+            self.westwood_re_per_rtt,
+            self.westwood_tmin,
+            self.westwood_tick,
+            self.westwood_null_m,
+            self.westwood_umax_window,
+        ] = ere_values(avoidance);
     }
 
     fn put_gauge(&mut self, gauge: &LoadGaugeKnobs) {
@@ -233,12 +244,14 @@ impl KnobValues {
 /// Knobs of the estimators, read by the core itself, presets included.
 struct Estimates {
     startup: EreKnobs,
+    avoidance: EreKnobs,
     gauge: LoadGaugeKnobs,
 }
 
 impl Default for Estimates {
     fn default() -> Self {
-        Self { startup: EreKnobs::FIGURES, gauge: LoadGaugeKnobs::OFF }
+        let (startup, avoidance) = (EreKnobs::FIGURES, EreKnobs::FIGURES);
+        Self { startup, avoidance, gauge: LoadGaugeKnobs::OFF }
     }
 }
 
@@ -246,20 +259,38 @@ impl Estimates {
     fn set(&mut self, setting: &Setting) -> bool {
         match setting.policy {
             "astart" => self.startup.set(setting.knob, setting.value),
-            "westwood" if setting.knob.starts_with("lg") => {
-                self.gauge.set(setting.knob, setting.value)
+            // A preset is of both.
+            "westwood" => {
+                self.avoidance.set(setting.knob, setting.value)
+                    | self.gauge.set(setting.knob, setting.value)
             }
             _ => false,
         }
     }
 }
 
-/// What can be set in the kernel, of a policy of which not everything can. Westwood keeps no
-/// estimate of its own there: it uses the start-up's.
-fn accepted(policy: &str) -> &'static str {
-    match policy {
-        "westwood" => "lg, lg.beta, lg.eps, lg.guard_rtts, lg.tick",
-        _ => "its other knobs",
+/// Whether a setting makes Westwood keep an estimate of its own, beside the start-up's.
+pub(crate) fn is_of_own_estimate(setting: &Setting) -> bool {
+    let mut any = EreKnobs::FIGURES;
+    setting.policy == "westwood" && any.set(setting.knob, setting.value)
+}
+
+/// `struct ere_knob_values` of the header.
+fn ere_values(ere: &EreKnobs) -> [u64; 8] {
+    let filter = match ere.filter {
+        Filter::Trapezoid => 0,
+        Filter::Plain => 1,
+        Filter::Constant => 2,
+    };
+    let re_per_rtt = u64::from(ere.re_per_rtt);
+    let (tmin, tick) = (ere.tmin.0, ere.tick.0);
+    [filter, ere.n, ere.eps, re_per_rtt, tmin, tick, ere.null_m, ere.umax_window]
+}
+
+fn why_not(setting: &Setting) -> &'static str {
+    match setting.knob {
+        "sums" => "eBPF has no floating point; accepted: exact",
+        _ => "its C has no such knob",
     }
 }
 
@@ -279,15 +310,26 @@ const NO_LIMIT: u64 = 3;
 
 #[cfg(test)]
 mod tests {
+    use firstflight_core::knob::{Knob, KnobKind};
+    use firstflight_core::registry::{AVOIDANCES, STARTUPS};
+
     use super::*;
+    use crate::catalogue::{KernelControl, PAIRS};
 
     #[test]
     fn fields_lie_as_the_header_has_them() {
-        let header = include_str!("../c/knobs.h");
-        let fields: Vec<&str> = header
+        let (of_ere, all) =
+            include_str!("../c/knobs.h").split_once("struct ff_knob_values").unwrap();
+        let field = |line: &str, kind: &str| {
+            Some(line.strip_prefix(kind)?.trim().split_once(';')?.0.to_owned())
+        };
+        let ere: Vec<String> = of_ere.lines().filter_map(|line| field(line, "    u64 ")).collect();
+        let fields: Vec<String> = all
             .lines()
-            .filter_map(|line| line.strip_prefix("    u64 ")?.split_once(';'))
-            .map(|(field, _)| field)
+            .flat_map(|line| match field(line, "    struct ere_knob_values ") {
+                Some(prefix) => ere.iter().map(|field| format!("{prefix}_{field}")).collect(),
+                None => Vec::from_iter(field(line, "    u64 ")),
+            })
             .collect();
         assert_eq!(fields, FIELDS);
         assert_eq!(KnobValues::ZERO.bytes().len(), 8 * FIELDS.len());
@@ -307,9 +349,55 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_of_westwoods_own_is_refused() {
-        let control = Control::named("astart+westwood(ere.N=9)").unwrap();
+    fn an_estimate_of_westwoods_own_has_knobs_of_its_own() {
+        let values = |text: &str| KnobValues::of(&Control::named(text).unwrap()).unwrap();
+        let apart = values("astart(ere.N=5)+westwood(ere.N=9,ere.tmin=1ms)");
+        assert_eq!((apart.ere_n, apart.westwood_n, apart.westwood_tmin), (5, 9, 1_000_000));
+        let both = values("tcpw-a(preset=ns2)");
+        assert_eq!((both.ere_n, both.westwood_n, both.lg_tick), (0, 0, 10_000_000));
+    }
+
+    /// Every word of every knob, and both ends of every range, of every policy that has C.
+    #[test]
+    fn every_value_is_taken_but_floating_point() {
+        let mut tried = 0;
+        for pair in PAIRS {
+            let both = [(STARTUPS, pair.startup, true), (AVOIDANCES, pair.avoidance, false)];
+            for (listings, name, first) in both {
+                let listing = listings.iter().find(|listing| listing.name == name).unwrap();
+                for (knob, value) in listing.knobs.iter().flat_map(ends) {
+                    let text = match first {
+                        true => format!("{name}({knob}={value})+{}", pair.avoidance),
+                        false => format!("{}+{name}({knob}={value})", pair.startup),
+                    };
+                    let taken = KernelControl::new(&Control::named(&text).unwrap());
+                    assert_eq!(taken.is_ok(), value != "double", "{text}: {taken:?}");
+                    tried += 1;
+                }
+            }
+        }
+        assert!(tried > 100, "{tried}");
+    }
+
+    fn ends(knob: &Knob) -> Vec<(&'static str, String)> {
+        let values: Vec<String> = match knob.kind {
+            KnobKind::Count(low, high) => vec![low.to_string(), high.to_string()],
+            KnobKind::Ratio(low, high) => {
+                [low, high].map(|n| format!("{}.{:06}", n / RATIO_ONE, n % RATIO_ONE)).into()
+            }
+            KnobKind::Time(low, high) => [low, high].map(|n| format!("{}ns", n.0)).into(),
+            KnobKind::Window => vec!["1pkt".into(), "1B".into()],
+            KnobKind::Threshold => vec!["1pkt".into(), "1B".into(), "none".into()],
+            KnobKind::Word(words) => words.iter().map(|&word| word.to_owned()).collect(),
+        };
+        values.into_iter().map(|value| (knob.name, value)).collect()
+    }
+
+    #[test]
+    fn floating_point_is_refused_in_words() {
+        let control = Control::named("slow-start+newreno(sums=double)").unwrap();
         let error = KnobValues::of(&control).unwrap_err().to_string();
-        assert!(error.contains("westwood(ere.N=...) has no kernel version"), "{error}");
+        assert!(error.contains("newreno(sums=...)"), "{error}");
+        assert!(error.ends_with("eBPF has no floating point; accepted: exact"), "{error}");
     }
 }

@@ -56,6 +56,9 @@ pub struct Options {
     pub recording: bool,
     /// As on a kernel before 6.4, which has no links of struct_ops, even where there are some.
     pub without_link: bool,
+    /// Refuse where the kernel's verifier finds that its own bounds contradict each other (Linux
+    /// 6.8 and later). Otherwise it only notes so in its log, forgets the bounds and goes on.
+    pub strict: bool,
 }
 
 /// Why a control could not be loaded.
@@ -199,7 +202,7 @@ fn open(
 ) -> Result<OpenObject, libbpf_rs::Error> {
     let (_, bytes) = OBJECTS
         .iter()
-        .find(|(header, _)| *header == control.pair.header)
+        .find(|(header, _)| *header == control.header)
         .ok_or_else(|| libbpf_rs::Error::from(std::io::Error::other("no such object")))?;
     let mut object = ObjectBuilder::default().name(name)?.open_memory(bytes)?;
     for mut map in object.maps_mut() {
@@ -216,6 +219,9 @@ fn open(
             Some(RECORDS) => map.set_autocreate(options.recording)?,
             _ => {}
         }
+    }
+    if options.strict {
+        object.progs_mut().for_each(|mut program| program.set_flags(TEST_REG_INVARIANTS));
     }
     Ok(object)
 }
@@ -295,6 +301,9 @@ pub(crate) const TEXT_OFFSET: usize = size_of::<KnobValues>() + 8;
 pub(crate) const LOADED: &str = ".rodata.loaded";
 pub(crate) const RECORDS: &str = "records";
 pub(crate) const STRUCT_OPS: &str = "ff_control";
+
+/// `BPF_F_TEST_REG_INVARIANTS` of the kernel's linux/bpf.h.
+const TEST_REG_INVARIANTS: u32 = 1 << 7;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 

@@ -41,7 +41,7 @@ fn loading_and_unloading_leaves_nothing() {
     for cycle in 0..cycles {
         // In turn as kernels with links and as those without.
         let without_link = cycle % 2 == 1;
-        let options = Options { name: Some(name.clone()), recording: false, without_link };
+        let options = Options { name: Some(name.clone()), without_link, ..Options::default() };
         let loaded = Registered::load(&control, &options);
         let loaded = loaded.unwrap_or_else(|error| panic!("cycle {cycle}: {error}"));
         assert!(cycle > 0 || maps() == 1, "the map is not found while loaded");

@@ -104,6 +104,7 @@ const CONTROLS: &[&str] = &[
     "dbc(wth=ere)",
     "astart(preset=paper)",
     "tcpw-a",
+    "tcpw-a(preset=ns2)",
     "vegas",
     "cubic",
     "hystart",

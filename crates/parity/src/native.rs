@@ -83,7 +83,7 @@ pub struct Native {
 impl Native {
     /// A sender for a new connection; `None` if the control's pair has no C here.
     pub fn new(control: &KernelControl, config: Config) -> Option<Self> {
-        let (_, ops) = CONTROLS.iter().find(|(name, _)| *name == control.pair.header)?;
+        let (_, ops) = CONTROLS.iter().find(|(name, _)| *name == control.header)?;
         // SAFETY: the function takes nothing and returns the address of a static table whose
         // layout `Ops` repeats.
         let ops = unsafe { &*ops() };

@@ -6,6 +6,7 @@ mod parity {
     pub(crate) mod both;
     pub(crate) mod draw;
     pub(crate) mod path;
+    pub(crate) mod random_knobs;
     pub(crate) mod wild;
 }
 
@@ -16,7 +17,7 @@ use firstflight_parity::{high_half, mul_div};
 
 use parity::both::Both;
 use parity::draw::Draw;
-use parity::{path, wild};
+use parity::{path, random_knobs, wild};
 
 /// Controls with the knobs that have a branch of their own in C.
 const CONTROLS: &[&str] = &[
@@ -24,6 +25,7 @@ const CONTROLS: &[&str] = &[
     "slow-start(iw=4pkt,ssthresh=none)",
     "slow-start(preset=rfc3390,ssthresh=64KiB)",
     "slow-start(preset=rfc6928)",
+    "slow-start(count=acks,ssthresh=none)",
     "astart",
     "astart(preset=paper)",
     "astart(iw=64KiB,ssthresh=2pkt,ere.N=0)",
@@ -36,6 +38,9 @@ const CONTROLS: &[&str] = &[
     "astart(preset=ns2)+westwood(lg=on,lg.eps=0.6,lg.tick=10ms)",
     "tcpw-a",
     "astart(preset=paper)+westwood(lg=on,lg.eps=0.6)",
+    "tcpw-a(preset=paper)",
+    "tcpw-a(preset=ns2)",
+    "astart(ere.N=0)+westwood(ere.N=10,ere.tick=10ms,lg=on)",
     "tcpw-a(lg.beta=0,lg.guard_rtts=0,lg.eps=0)",
     "tcpw-a(lg.beta=1,lg.eps=1)",
     "liw",
@@ -89,6 +94,29 @@ fn cwnd_and_ssthresh_are_equal_after_every_ack() {
     println!("{acks} ACKs, of which {grown} opened cwnd, and {cuts} cuts, all equal");
     assert!(acks >= ACKS, "only {acks} ACKs");
     assert!(grown > acks / 4 && cuts > acks / 1_000, "{grown} opened cwnd, {cuts} cuts");
+}
+
+/// Connections whose knobs nobody chose, each short, so that there are many sets of knobs.
+const RANDOM_CONNECTIONS: u64 = 3_000;
+
+#[test]
+fn random_knobs_are_the_same_knobs_in_c() {
+    let mut draw = Draw::new(1 << 32);
+    let (mut acks, mut cuts) = (0, 0);
+    for connection in 0..RANDOM_CONNECTIONS {
+        let pair = &PAIRS[connection as usize % PAIRS.len()];
+        let text = random_knobs::control(pair, &mut draw);
+        let mut both = Both::new(&text, &mut draw);
+        if draw.once_in(4) {
+            wild::drive(&mut both, &mut draw);
+        } else {
+            path::drive(&mut both, &mut draw);
+        }
+        acks += both.acks;
+        cuts += both.cuts;
+    }
+    println!("{RANDOM_CONNECTIONS} sets of knobs, {acks} ACKs and {cuts} cuts, all equal");
+    assert!(acks > 1_000_000 && cuts > 10_000, "{acks} ACKs, {cuts} cuts");
 }
 
 /// Quotients of two 64-bit digits in base 2^32 need their corrections only now and then.

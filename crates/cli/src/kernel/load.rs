@@ -14,7 +14,7 @@ pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> 
     requirements::check_pinning()?;
     let mut prepared = Vec::new();
     for Wanted { name, control } in wanted {
-        let options = Options { name, recording: false, without_link: args.without_link };
+        let options = Options { name, without_link: args.without_link, ..Options::default() };
         prepared.push(Prepared::load(&control, &options)?);
     }
     let loaded: Vec<Loaded> = pinned::pin(prepared)?.into_iter().map(Loaded::unused).collect();
