@@ -1,5 +1,7 @@
 //! The command line of firstflight: scenarios, comparisons and reproductions from a terminal.
 
+use std::process::ExitCode;
+
 mod args;
 mod command_line;
 mod compare;
@@ -41,8 +43,6 @@ use firstflight_lab as lab;
 mod elsewhere;
 #[cfg(not(target_os = "linux"))]
 use elsewhere::{lab, link, real_time};
-
-use std::process::ExitCode;
 
 fn main() -> ExitCode {
     args::main()

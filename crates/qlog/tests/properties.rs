@@ -1,12 +1,13 @@
 //! No bytes make the reader panic, and what is written is read back as it was.
 
+use std::io::Write as _;
+
 use firstflight_qlog::{
     Completing, Event, Header, Log, Lost, Metrics, Packet, PacketType, State, What, Writer,
 };
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use std::io::Write as _;
 
 /// Counts that JSON numbers and the schema can say.
 fn count() -> impl Strategy<Value = u64> {

@@ -1,6 +1,7 @@
 //! The endpoint's constants for the simulator: what a profile means there, beyond the numbers that
 //! a scenario can set alone.
 
+use firstflight_control::Control;
 use firstflight_core::policy::Startup as _;
 use firstflight_core::registry::OWN_END;
 use firstflight_core::units::{Bytes, Span};
@@ -11,7 +12,6 @@ use firstflight_sim::{
 };
 
 use crate::ns2;
-use firstflight_control::Control;
 
 /// The endpoint of flow `id`, of one group under one control.
 pub(crate) fn endpoint(

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
+use firstflight_control::Control;
 use firstflight_core::units::{Bytes, Instant};
 use firstflight_scenario::measure::{distinct, jain_index, mean_and_error, ratio};
 use firstflight_scenario::{
     Bottleneck, Cost, FilesResult, FlowResult, Plan, Resolved, RunResult, Startup, TimeToBdp,
 };
 use firstflight_sim::{FileOutcome, FlowOutcome, FlowSpec, Network, Outcome};
-
-use firstflight_control::Control;
 
 /// The result of one run.
 pub(crate) fn result(

@@ -1,5 +1,6 @@
 //! A resolved scenario becomes a network for the simulator.
 
+use firstflight_control::Control;
 use firstflight_core::units::{Instant, Span};
 use firstflight_scenario::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp};
 use firstflight_scenario::{Profile, Resolved, ResolvedBuffer};
@@ -8,7 +9,6 @@ use rand_pcg::rand_core::RngCore;
 
 use crate::endpoint::endpoint;
 use crate::ns2;
-use firstflight_control::Control;
 
 /// The network of one run: one control per group of flows.
 pub(crate) fn build(

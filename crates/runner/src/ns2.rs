@@ -5,11 +5,10 @@
 //! starts the same in every run. Where several flows time out, the phases decide results. The draws
 //! below were read from ns-2.35 itself.
 
+use firstflight_control::Control;
 use firstflight_core::units::Span;
 use firstflight_scenario::{Profile, Resolved};
 use firstflight_sim::ACK_BYTES;
-
-use firstflight_control::Control;
 
 /// Makes a control what ns-2.35's agent of that name is. Its Vegas takes its SYN for the first
 /// round, which holds, but not for an RTT sample; so its first round of data grows whatever the

@@ -6,6 +6,7 @@
 //! is what the ACKs of the round have released less what the bottleneck has sent since the round
 //! began: right as long as the path is longer than the window.
 
+use firstflight_control::Control;
 use firstflight_core::event::{Ack, Sent};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::{Config, Sender};
@@ -15,7 +16,6 @@ use firstflight_scenario::{Profile, Resolved, RunResult, Scenario, Series};
 
 use crate::endpoint::initial_ssthresh;
 use crate::{Run, RunError, ns2};
-use firstflight_control::Control;
 
 /// Feeds `acks` ACKs to the first control of a scenario and its first flow. The trace has a row for
 /// every ACK, after one for the start, and the columns of [`SCRIPT_COLUMNS`] after the common ones.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
+use firstflight_control::quantity::{Rate, Time};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -14,7 +15,6 @@ use crate::document::{Node, Raw};
 use crate::error::ScenarioError;
 use crate::read::unknown_key;
 use crate::results::{FilesResult, FlowResult, RunResult};
-use firstflight_control::quantity::{Rate, Time};
 
 /// Conditions on the results: `[expect]`, or `[[expect]]` with a `control` each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -1,8 +1,9 @@
 //! The runs of a scenario: which control each group of flows has in which run.
 
+use firstflight_control::ControlSpec;
+
 use crate::error::ScenarioError;
 use crate::scenario::{Flow, Scenario};
-use firstflight_control::ControlSpec;
 
 /// One run: a name for it and a control for each group of flows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use firstflight_control::nearest;
+
 use crate::document::{Node, Raw};
 use crate::error::ScenarioError;
 use crate::flags::PathFlags;
-use firstflight_control::nearest;
 
 /// A value that can be read from a document.
 pub(crate) trait Read: Sized {

@@ -1,9 +1,9 @@
 //! A scenario with every default filled in, in base units: what runs, and what results carry.
 
+use firstflight_control::ControlSpec;
 use serde::Serialize;
 
 use crate::profile::{Carrier, FastOpen, Profile, Recovery};
-use firstflight_control::ControlSpec;
 
 /// A value and whether the scenario gave it. Printed as the value alone.
 ///

@@ -1,11 +1,12 @@
 //! Groups of flows and constant-rate sources: when they run, where they go, what they are given.
 
+use firstflight_control::quantity::{Rate, Size, Threshold, Time, Window};
+
 use super::limits::{HOUR, NANOSECOND};
 use super::{MOST_IN_FLIGHT, Resolver, propagation};
 use crate::error::ScenarioError;
 use crate::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting};
 use crate::scenario::{Between, Files, Flow, Udp};
-use firstflight_control::quantity::{Rate, Size, Threshold, Time, Window};
 
 impl Resolver<'_> {
     pub(super) fn flow(

@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use firstflight_control::quantity::{Size, Time, Window};
+
 use super::Resolver;
 use crate::error::ScenarioError;
-use firstflight_control::quantity::{Size, Time, Window};
 
 impl Resolver<'_> {
     pub(super) fn error(&self, key: &str, problem: impl Into<String>) -> ScenarioError {

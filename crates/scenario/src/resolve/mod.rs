@@ -3,12 +3,13 @@
 mod flow;
 mod limits;
 
+use firstflight_control::quantity::{Buffer, Rate, Size, Time, Window};
+
 use self::limits::{HALF_DAY, HOUR, NANOSECOND};
 use crate::error::ScenarioError;
 use crate::profile::{Constants, FastOpen};
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets};
 use crate::scenario::{Dumbbell, Flow, Link, MOST_FLOWS, Scenario};
-use firstflight_control::quantity::{Buffer, Rate, Size, Time, Window};
 
 impl Scenario {
     /// Base units and all defaults: the Astart paper's path (40 Mbps, 100 ms, a buffer of one BDP,

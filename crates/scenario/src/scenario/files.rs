@@ -3,12 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use firstflight_control::quantity::{Size, Time};
 use serde::Serialize;
 
 use crate::document::Node;
 use crate::error::ScenarioError;
 use crate::read::Read;
-use firstflight_control::quantity::{Size, Time};
 
 /// `files = { size = "100KB..1MB", pause = "0s..5s" }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

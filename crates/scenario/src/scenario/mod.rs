@@ -7,6 +7,8 @@ mod starts;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use firstflight_control::ControlSpec;
+use firstflight_control::quantity::{Buffer, Fraction, Rate, Size, Threshold, Time, Window};
 use serde::Serialize;
 
 use crate::document::Document;
@@ -15,8 +17,6 @@ use crate::expect::Expect;
 use crate::flags::PathFlags;
 use crate::profile::{Carrier, FastOpen, Profile, Recovery};
 use crate::read::Read;
-use firstflight_control::ControlSpec;
-use firstflight_control::quantity::{Buffer, Fraction, Rate, Size, Threshold, Time, Window};
 
 pub use files::{Between, Files};
 pub use starts::Starts;

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
-
 use firstflight_control::quantity::Time;
+use serde::Serialize;
 
 /// Starts drawn uniformly from a span: `uniform 0s..1170s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
