@@ -1,7 +1,7 @@
 //! Samples over time as named columns.
 
 use firstflight_scenario::Series;
-use firstflight_scenario::series::FLOW_COLUMNS;
+use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
 
 use crate::tcp_info::TcpInfo;
 
@@ -33,7 +33,7 @@ pub(crate) fn flow(id: usize, samples: &[(u64, TcpInfo)], most: u32) -> Series {
 
 /// The most packets waiting in each interval.
 pub(crate) fn queue(depth: &[(u64, u64)]) -> Series {
-    let mut series = Series::new(["time_s", "queue_packets"]);
+    let mut series = Series::new(QUEUE_COLUMNS.iter().copied());
     for (at, waiting) in depth {
         series.push(&[Some(*at as f64 / 1e9), Some(*waiting as f64)]);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use firstflight_runner::check_control;
+use firstflight_runner::Control;
 use firstflight_scenario::{Document, Resolved, Scenario};
 use serde::de::DeserializeOwned;
 
@@ -194,7 +194,7 @@ fn lay_out_case(
         match spec.text.starts_with(KERNELS_OWN) && on == On::Linux {
             // Which of them a kernel has is known on its machine alone.
             true => Ok(()),
-            false => check_control(spec).map_err(|error| error.to_string()),
+            false => Control::resolve(spec).map(drop).map_err(|error| error.to_string()),
         }
     })?;
     let names: Vec<String> = scenario.controls.iter().map(|spec| spec.text.clone()).collect();

@@ -3,7 +3,7 @@
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::units::Span;
 use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_scenario::{Carrier, ControlSpec, Flow, Plan, Resolved, Scenario, Size};
+use firstflight_scenario::{Carrier, ControlSpec, Plan, Resolved, Scenario, Size};
 use firstflight_sim::{Ends, FlowSpec, Network, stream};
 use rand_pcg::rand_core::RngCore;
 
@@ -111,8 +111,7 @@ pub(crate) fn fitting(scenario: &Scenario, on: Option<On<'_>>) -> Result<Scenari
 }
 
 fn is_any_foreign(scenario: &Scenario, on: Option<On<'_>>) -> Result<bool, RunError> {
-    let default = [Flow::default()];
-    let flows = if scenario.flows.is_empty() { &default[..] } else { &scenario.flows };
+    let flows = scenario.groups();
     for plan in scenario.plans()? {
         for (flow, spec) in flows.iter().zip(&plan.controls) {
             if carrier(on, flow.transport, spec)?.is_some() {

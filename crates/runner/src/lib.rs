@@ -157,18 +157,10 @@ pub fn resolve(scenario: &Scenario, on: Option<On<'_>>) -> Result<Resolved, RunE
     Ok(foreign::fitting(scenario, on)?.resolve()?)
 }
 
-/// Checks that a control exists and that its knobs can be set so, without running anything.
-///
-/// # Errors
-/// What is wrong, with the nearest name and what is accepted.
-pub fn check_control(spec: &ControlSpec) -> Result<(), ControlProblem> {
-    Control::resolve(spec).map(|_| ())
-}
-
 /// A control in full, as results name it: one of the core's, or one that only `on` has.
 ///
 /// # Errors
-/// As of [`check_control`].
+/// What is wrong, with the nearest name and what is accepted.
 pub fn full_name(spec: &ControlSpec, on: Option<On<'_>>) -> Result<String, ControlProblem> {
     foreign::control(on, spec).map(|control| control.full)
 }

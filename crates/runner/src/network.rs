@@ -95,7 +95,7 @@ fn udp(source: &ResolvedUdp) -> UdpSpec {
 }
 
 /// When a flow starts, ns: drawn from the group's span, plus its jitter, from a stream that only
-/// this flow uses. The generator takes odd states only and drops the lowest bit.
+/// this flow uses.
 pub fn start(seed: u64, group: &ResolvedFlow, id: u64) -> u64 {
     let mut rng = stream(seed, START_STREAM + id);
     let span = group.start_until_ns.saturating_sub(group.start_from_ns);

@@ -11,7 +11,7 @@ use firstflight_core::event::{Ack, Sent};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_scenario::series::FLOW_COLUMNS;
+use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
 use firstflight_scenario::{Profile, Resolved, RunResult, Scenario, Series};
 
 use crate::endpoint::initial_ssthresh;
@@ -104,7 +104,7 @@ impl Player {
             place: 0,
             queued: 0,
             trace: Series::new(columns),
-            queue: Series::new(["time_s", "queue_packets"]),
+            queue: Series::new(QUEUE_COLUMNS.iter().copied()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use firstflight_core::units::Bytes;
 use firstflight_scenario::Series;
-use firstflight_scenario::series::FLOW_COLUMNS;
+use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
 use firstflight_sim::{Network, Outcome};
 
 /// One table per flow: the common columns, then the policies' own quantities in base units.
@@ -36,7 +36,7 @@ pub(crate) fn flows(network: &Network, outcome: &Outcome) -> Vec<Series> {
 /// One table per link: the most packets waiting in each interval.
 pub(crate) fn queues(outcome: &Outcome) -> Vec<Series> {
     let table = |samples: &[(firstflight_core::units::Instant, u64)]| {
-        let mut series = Series::new(["time_s", "queue_packets"]);
+        let mut series = Series::new(QUEUE_COLUMNS.iter().copied());
         for (at, held) in samples {
             let waiting = held.saturating_sub(1) as f64;
             series.push(&[Some(at.0 as f64 / 1e9), Some(waiting)]);

@@ -61,7 +61,8 @@ flags! {
     iw "--iw" "iw" "1pkt (ns2: 2pkt, linux: 10pkt)" "Initial window";
     ssthresh "--ssthresh" "ssthresh" "32pkt (linux: none)" "Initial ssthresh, or none";
     delayed_ack "--delayed-ack" "delayed_ack" "1" "Packets per ACK";
-    recovery "--recovery" "recovery" "newreno (linux: sack)" "Loss recovery: reno, newreno or sack";
+    recovery "--recovery" "recovery" "newreno (linux: sack)"
+        "Loss recovery: tahoe, reno, newreno or sack";
     seed "--seed" "seed" "1" "Seed of every random stream";
     runs "--runs" "runs" "1" "Runs of each control, with seeds from --seed on";
     start_jitter "--start-jitter" "flow[0].start_jitter" "0ms"

@@ -3,6 +3,7 @@
 use firstflight_control::ControlSpec;
 
 use crate::error::ScenarioError;
+use crate::measure::distinct;
 use crate::scenario::{Flow, Scenario};
 
 /// One run: a name for it and a control for each group of flows.
@@ -20,8 +21,7 @@ impl Scenario {
     /// # Errors
     /// A flow without any control, or listed controls that no flow would use.
     pub fn plans(&self) -> Result<Vec<Plan>, ScenarioError> {
-        let default = [Flow::default()];
-        let flows = if self.flows.is_empty() { &default[..] } else { &self.flows };
+        let flows = &self.groups();
         let lacking = flows.iter().position(|flow| flow.control.is_none());
         match (self.controls.is_empty(), lacking) {
             (true, Some(i)) => {
@@ -42,11 +42,5 @@ impl Scenario {
 fn plan(flows: &[Flow], listed: Option<&ControlSpec>) -> Plan {
     let controls: Vec<ControlSpec> =
         flows.iter().filter_map(|flow| flow.control.as_ref().or(listed).cloned()).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for control in &controls {
-        if !names.contains(&control.text.as_str()) {
-            names.push(&control.text);
-        }
-    }
-    Plan { name: names.join(", "), controls }
+    Plan { name: distinct(controls.iter().map(|control| control.text.as_str())), controls }
 }

@@ -13,8 +13,8 @@ pub const FLOW_COLUMNS: &[&str] = &[
     "delivered_packets",
 ];
 
-/// Columns of a queue's trace.
-pub const QUEUE_COLUMNS: &[&str] = &["time_s", "queue_packets", "drops"];
+/// Columns of a queue's trace: packets waiting, the one being sent excluded.
+pub const QUEUE_COLUMNS: &[&str] = &["time_s", "queue_packets"];
 
 /// A table of numbers with named columns. `None` is "no value", such as an unlimited ssthresh.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -157,7 +157,7 @@ impl Resolver<'_> {
         let start = udp.start.unwrap_or_default();
         self.before_end(&format!("{key}.start"), start)?;
         self.after(&format!("{key}.stop"), udp.stop, start)?;
-        let wire = Size::from_bytes(self.packet.bytes() + self.headers.bytes());
+        let wire = Size::from_bytes(self.wire_bytes());
         Ok(ResolvedUdp {
             rate_bps: udp.rate.bps(),
             start_ns: start.ns(),

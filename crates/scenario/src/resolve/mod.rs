@@ -9,7 +9,7 @@ use self::limits::{HALF_DAY, HOUR, NANOSECOND};
 use crate::error::ScenarioError;
 use crate::profile::{Constants, FastOpen};
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets};
-use crate::scenario::{Dumbbell, Flow, Link, MOST_FLOWS, Scenario};
+use crate::scenario::{Dumbbell, Link, MOST_FLOWS, Scenario};
 
 impl Scenario {
     /// Base units and all defaults: the Astart paper's path (40 Mbps, 100 ms, a buffer of one BDP,
@@ -48,11 +48,9 @@ impl<'a> Resolver<'a> {
 
     fn resolve(&self) -> Result<Resolved, ScenarioError> {
         let scenario = self.scenario;
-        let default = [Flow::default()];
-        let groups = if scenario.flows.is_empty() { &default[..] } else { &scenario.flows };
         let mut links = self.links()?;
         let mut flows = Vec::new();
-        for (i, flow) in groups.iter().enumerate() {
+        for (i, flow) in scenario.groups().iter().enumerate() {
             flows.push(self.flow(&format!("flow[{i}]"), flow, &links)?);
         }
         let mut udp = Vec::new();
@@ -190,7 +188,7 @@ impl<'a> Resolver<'a> {
                 round_trips[*link] = round_trips[*link].max(rtt);
             }
         }
-        let wire = self.packet.bytes() + self.headers.bytes();
+        let wire = self.wire_bytes();
         for (i, link) in links.iter_mut().enumerate() {
             let (key, written) = match self.scenario.links.get(i) {
                 Some(own) => (format!("link[{i}]"), own.buffer),
@@ -229,9 +227,13 @@ impl<'a> Resolver<'a> {
     /// times the propagation without access links.
     fn bytes(&self, window: Window, links: &[ResolvedLink], path: &[usize]) -> u64 {
         let rate = path.iter().map(|i| links[*i].rate_bps).min().unwrap_or(0);
-        let wire = self.packet.bytes() + self.headers.bytes();
         let rtt = propagation(links, path);
-        window.bytes(self.packet, |milli| bdp_packets(rate, rtt, wire, milli))
+        window.bytes(self.packet, |milli| bdp_packets(rate, rtt, self.wire_bytes(), milli))
+    }
+
+    /// Bytes a full packet takes on a link.
+    fn wire_bytes(&self) -> u64 {
+        self.packet.bytes() + self.headers.bytes()
     }
 }
 

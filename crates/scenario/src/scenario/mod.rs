@@ -4,6 +4,7 @@ mod fields;
 mod files;
 mod starts;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -58,7 +59,7 @@ pub struct Scenario {
     /// A general network instead.
     #[serde(rename = "link", skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// Groups of flows; one flow without an end when there are none.
+    /// Groups of flows as written; see [`Scenario::groups`].
     #[serde(rename = "flow", skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,
     /// Constant-rate sources without congestion control.
@@ -251,6 +252,14 @@ impl Scenario {
             document.set_controls(controls)?;
         }
         document.scenario()
+    }
+
+    /// The groups of flows: one flow without an end where none is written.
+    pub fn groups(&self) -> Cow<'_, [Flow]> {
+        match &self.flows[..] {
+            [] => Cow::Owned(vec![Flow::default()]),
+            written => Cow::Borrowed(written),
+        }
     }
 
     /// The scenario as TOML that reads back as the same scenario.
