@@ -4,7 +4,7 @@ use firstflight_core::registry::needs_routers;
 use firstflight_kernel::catalogue::PAIRS;
 use firstflight_quic_sim::Quic;
 use firstflight_runner::{On as Over, Options, Report};
-use firstflight_scenario::{ControlSpec, Resolved, Scenario, nearest};
+use firstflight_scenario::{ControlSpec, Resolved, Scenario, hint};
 
 use crate::failure::Failure;
 use crate::lab::{self, Generator, Lab, LinkKind, LinuxControl};
@@ -72,8 +72,7 @@ impl On {
                  or the other"
             )));
         }
-        let hint = nearest(name, TRANSPORTS.iter().copied());
-        let hint = hint.map_or(String::new(), |name| format!(", did you mean `{name}`?"));
+        let hint = hint(name, TRANSPORTS.iter().copied());
         let accepted = TRANSPORTS.join(", ");
         Err(Failure::Usage(format!("--on {name}: unknown transport{hint}; accepted: {accepted}")))
     }

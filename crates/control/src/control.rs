@@ -2,11 +2,12 @@
 
 use firstflight_core::knob::{Knob, KnobValue};
 use firstflight_core::registry::{
-    ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, ALIASES, AVOIDANCES, Alias, AnyAvoidance, AnyStartup,
-    Listing, STARTUPS, alias, needs_routers,
+    ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, Alias, AnyAvoidance, AnyStartup, Listing, alias,
+    needs_routers,
 };
 
-use crate::nearest::nearest;
+use crate::axis::Axis;
+use crate::nearest::hint;
 use crate::pair::policies;
 use crate::spec::{ControlError, ControlSpec, Part};
 use crate::value::{accepted, knob, read};
@@ -38,8 +39,6 @@ pub struct Control {
     pub settings: Vec<Setting>,
     /// It sets a pacing rate.
     pub paced: bool,
-    /// Knobs of the start-up that the user set.
-    given: Vec<String>,
 }
 
 /// A knob that was set.
@@ -133,11 +132,12 @@ impl Control {
     pub fn resolve(spec: &ControlSpec) -> Result<Self, ControlProblem> {
         let alias = alias(&spec.startup.name);
         let (first, second) = policies(spec, alias);
-        let startup_listing = find(STARTUPS, &first.name, &spec.text, "start-up")?;
-        let avoidance_listing = find(AVOIDANCES, &second.name, &spec.text, "avoidance")?;
-        let unknown = || unknown(&spec.text, "start-up", &first.name, STARTUPS);
-        let mut startup = AnyStartup::by_name(startup_listing.name).ok_or_else(unknown)?;
-        let mut avoidance = AnyAvoidance::by_name(avoidance_listing.name).ok_or_else(unknown)?;
+        let no_startup = || Axis::Startup.unknown(&spec.text, &first.name);
+        let no_avoidance = || Axis::Avoidance.unknown(&spec.text, &second.name);
+        let startup_listing = Axis::Startup.listing(&first.name).ok_or_else(no_startup)?;
+        let avoidance_listing = Axis::Avoidance.listing(&second.name).ok_or_else(no_avoidance)?;
+        let mut startup = AnyStartup::by_name(&first.name).ok_or_else(no_startup)?;
+        let mut avoidance = AnyAvoidance::by_name(&second.name).ok_or_else(no_avoidance)?;
         let mut knobs = Setter { control: &spec.text, preset: String::new(), settings: Vec::new() };
         let pair = spec.avoidance.is_none().then_some(avoidance_listing);
         knobs.set_all(startup_listing, &first, pair, |name, value| {
@@ -158,7 +158,6 @@ impl Control {
             avoidance_name: avoidance_listing.name,
             settings: knobs.settings,
             paced: startup_listing.paced || avoidance_listing.paced,
-            given: first.knobs.iter().map(|(key, _)| key.clone()).collect(),
         })
     }
 
@@ -174,40 +173,32 @@ impl Control {
         }
     }
 
-    /// Sets a knob of the start-up to what suits a profile, unless the user set it.
-    pub fn suggest(&mut self, name: &str, word: &'static str) {
-        if self.given.iter().any(|given| given == name) {
-            return;
-        }
-        let value = KnobValue::Word(word);
-        self.startup.set(name, value);
-        if let Some(knob) = self.startup_knob(name) {
-            self.settings.push(Setting { policy: self.startup_name, knob, value });
-        }
-        if name == "preset" {
+    /// Sets a knob of the start-up to what suits a profile, if it has one of that name and the user
+    /// did not set it.
+    pub fn suggest_startup(&mut self, name: &str, word: &'static str) {
+        let Some(setting) = self.suggestion(Axis::Startup, name, word) else { return };
+        self.startup.set(setting.knob, setting.value);
+        self.settings.push(setting);
+        if setting.knob == "preset" {
             self.preset = word.to_owned();
         }
     }
 
-    /// The same for a knob of the avoidance, where it has one of that name.
+    /// The same for a knob of the avoidance.
     pub fn suggest_avoidance(&mut self, name: &str, word: &'static str) {
-        let policy = self.avoidance_name;
-        let listing = AVOIDANCES.iter().find(|listing| listing.name == policy);
-        let knob = listing.and_then(|listing| listing.knobs.iter().find(|knob| knob.name == name));
-        let Some(Knob { name: knob, .. }) = knob else { return };
-        if self.settings.iter().any(|given| given.policy == policy && given.knob == *knob) {
-            return;
-        }
-        let value = KnobValue::Word(word);
-        self.avoidance.set(knob, value);
-        self.settings.push(Setting { policy, knob, value });
+        let Some(setting) = self.suggestion(Axis::Avoidance, name, word) else { return };
+        self.avoidance.set(setting.knob, setting.value);
+        self.settings.push(setting);
     }
-}
 
-impl Control {
-    fn startup_knob(&self, name: &str) -> Option<&'static str> {
-        let listing = STARTUPS.iter().find(|listing| listing.name == self.startup_name)?;
-        Some(listing.knobs.iter().find(|knob| knob.name == name)?.name)
+    fn suggestion(&self, axis: Axis, name: &str, word: &'static str) -> Option<Setting> {
+        let policy = match axis {
+            Axis::Startup => self.startup_name,
+            Axis::Avoidance => self.avoidance_name,
+        };
+        let knob = knob(axis.listing(policy)?, name)?.name;
+        let given = self.settings.iter().any(|it| it.policy == policy && it.knob == knob);
+        (!given).then_some(Setting { policy, knob, value: KnobValue::Word(word) })
     }
 }
 
@@ -240,7 +231,7 @@ impl Setter<'_> {
                 control: self.control.to_owned(),
                 policy: policy.name,
                 found: found.clone(),
-                hint: hint(found, &names),
+                hint: hint(found, names.iter().copied()),
                 accepted: if names.is_empty() { "none".into() } else { names.join(", ") },
             });
         }
@@ -276,60 +267,6 @@ impl Setter<'_> {
     }
 }
 
-fn find(
-    table: &'static [Listing],
-    name: &str,
-    control: &str,
-    axis: &'static str,
-) -> Result<&'static Listing, ControlProblem> {
-    table
-        .iter()
-        .find(|listing| listing.name == name)
-        .ok_or_else(|| unknown(control, axis, name, table))
-}
-
-fn unknown(
-    control: &str,
-    axis: &'static str,
-    found: &str,
-    table: &'static [Listing],
-) -> ControlProblem {
-    let mut names: Vec<&str> = table.iter().map(|listing| listing.name).collect();
-    if axis == "start-up" {
-        names.extend(ALIASES.iter().map(|alias| alias.name));
-        names.sort_unstable();
-        names.dedup();
-    }
-    ControlProblem::Unknown {
-        control: control.to_owned(),
-        axis,
-        found: found.to_owned(),
-        hint: other_axis(axis, found).unwrap_or_else(|| hint(found, &names)),
-        accepted: names.join(", "),
-    }
-}
-
-/// What to write instead of a name from the other side of the `+`.
-fn other_axis(axis: &str, found: &str) -> Option<String> {
-    let is = |table: &[Listing]| table.iter().any(|listing| listing.name == found);
-    match axis {
-        "start-up" if is(AVOIDANCES) => {
-            Some(format!(", an avoidance; did you mean `slow-start+{found}`"))
-        }
-        "avoidance" if is(STARTUPS) => Some(format!(", a start-up; did you mean `{found}`")),
-        "avoidance" => {
-            let meant = alias(found)?.control.parse::<ControlSpec>().ok()?.avoidance?;
-            Some(format!(", an alias; did you mean its avoidance `{meant}`"))
-        }
-        _ => None,
-    }
-}
-
-pub(crate) fn hint(found: &str, names: &[&str]) -> String {
-    nearest(found, names.iter().copied())
-        .map_or(String::new(), |name| format!(", did you mean `{name}`"))
-}
-
 /// The recovery that belongs to an alias, if one does.
 fn recovery_of(alias: &Alias) -> Option<&'static str> {
     ALIAS_RECOVERY.iter().find(|(name, _)| *name == alias.name).map(|(_, recovery)| *recovery)
@@ -353,7 +290,7 @@ mod tests {
 
     #[test]
     fn every_alias_resolves() {
-        for alias in ALIASES {
+        for alias in firstflight_core::registry::ALIASES {
             full(alias.name);
         }
     }

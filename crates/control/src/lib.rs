@@ -11,6 +11,7 @@
 //! # Ok::<(), firstflight_control::ControlProblem>(())
 //! ```
 
+mod axis;
 pub mod control;
 pub mod nearest;
 pub mod own;
@@ -20,7 +21,7 @@ pub mod spec;
 mod value;
 
 pub use control::{Control, ControlProblem, Setting};
-pub use nearest::nearest;
+pub use nearest::{hint, nearest};
 pub use own::Own;
 pub use spec::{ControlError, ControlSpec, Part};
 pub use value::accepted;

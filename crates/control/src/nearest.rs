@@ -1,4 +1,4 @@
-//! The nearest known name to a misspelt one, for every "did you mean" of the program.
+//! The nearest known name to a misspelt one, and the "did you mean" of every message.
 
 use strsim::damerau_levenshtein;
 
@@ -18,6 +18,12 @@ pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .filter(|(distance, name)| *distance <= (name.len().max(found.len()) / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// `, did you mean` and the nearest candidate, to follow `found` in a message; empty when nothing
+/// is close enough.
+pub fn hint<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(found, candidates).map_or(String::new(), |name| format!(", did you mean `{name}`"))
 }
 
 /// Names and keys of this project are far shorter.

@@ -1,6 +1,13 @@
 //! Controls that come with a transport, and of which the core knows nothing: quinn's, the kernel's.
 
-use crate::control::{ControlProblem, hint};
+use crate::control::ControlProblem;
+use crate::nearest::hint;
+
+/// How the names of quinn's controls begin.
+pub const OF_QUINN: &str = "quinn-";
+
+/// How the names of the kernel's controls begin; what follows is what the kernel calls them.
+pub const OF_LINUX: &str = "linux-";
 
 /// A control that comes with a transport; each transport has the list of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +28,7 @@ impl Own {
             control: control.to_owned(),
             axis,
             found: found.to_owned(),
-            hint: hint(found, &names),
+            hint: hint(found, names.iter().copied()),
             accepted: names.join(", "),
         }
     }

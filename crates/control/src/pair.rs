@@ -1,7 +1,8 @@
 //! Which of a control's two policies a knob is for.
 
-use firstflight_core::registry::{AVOIDANCES, Alias, Listing, STARTUPS, partner};
+use firstflight_core::registry::{Alias, partner};
 
+use crate::axis::Axis;
 use crate::spec::{ControlSpec, Part};
 use crate::value::{knob, read};
 
@@ -21,18 +22,18 @@ pub(crate) fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (Part, Part
     let (pair, alias) = (spec.avoidance.is_none(), startup.name != spec.startup.name);
     let mut avoidance = spec.avoidance.as_ref().map_or(usual, |part| bare(&part.name));
     for (key, value) in &spec.startup.knobs {
-        let of_startup = takes(STARTUPS, &startup, key, value);
-        let of_avoidance = pair && takes(AVOIDANCES, &avoidance, key, value);
+        let of_startup = takes(Axis::Startup, &startup, key, value);
+        let of_avoidance = pair && takes(Axis::Avoidance, &avoidance, key, value);
         if of_avoidance && (alias || !of_startup) {
-            put(AVOIDANCES, &mut avoidance, key, value);
+            put(Axis::Avoidance, &mut avoidance, key, value);
         }
         // What neither takes is told of the start-up.
         if of_startup || !of_avoidance {
-            put(STARTUPS, &mut startup, key, value);
+            put(Axis::Startup, &mut startup, key, value);
         }
     }
     for (key, value) in spec.avoidance.iter().flat_map(|part| &part.knobs) {
-        put(AVOIDANCES, &mut avoidance, key, value);
+        put(Axis::Avoidance, &mut avoidance, key, value);
     }
     (startup, avoidance)
 }
@@ -41,17 +42,13 @@ fn bare(name: &str) -> Part {
     Part { name: name.to_owned(), knobs: Vec::new() }
 }
 
-fn listing(table: &'static [Listing], part: &Part) -> Option<&'static Listing> {
-    table.iter().find(|listing| listing.name == part.name)
-}
-
-fn takes(table: &'static [Listing], part: &Part, key: &str, value: &str) -> bool {
-    let knob = listing(table, part).and_then(|listing| knob(listing, key));
+fn takes(axis: Axis, part: &Part, key: &str, value: &str) -> bool {
+    let knob = axis.listing(&part.name).and_then(|listing| knob(listing, key));
     knob.is_some_and(|knob| read(knob.kind, value).is_some())
 }
 
-fn put(table: &'static [Listing], part: &mut Part, key: &str, value: &str) {
-    let name = listing(table, part).and_then(|listing| knob(listing, key));
+fn put(axis: Axis, part: &mut Part, key: &str, value: &str) {
+    let name = axis.listing(&part.name).and_then(|listing| knob(listing, key));
     let name = name.map_or(key, |knob| knob.name);
     part.knobs.retain(|(known, _)| known != name);
     part.knobs.push((name.to_owned(), value.to_owned()));

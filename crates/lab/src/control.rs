@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use firstflight_control::Own;
+use firstflight_control::own::{OF_LINUX, Own};
 use firstflight_kernel::KernelControl;
 use firstflight_scenario::ControlSpec;
 
@@ -57,7 +57,7 @@ impl LinuxControl {
     /// # Errors
     /// A name that nobody has, or a control that has no version for the kernel.
     pub fn resolve(spec: &ControlSpec) -> Result<Self, LabError> {
-        if let Some(kernel_name) = spec.startup.name.strip_prefix("linux-") {
+        if let Some(kernel_name) = spec.startup.name.strip_prefix(OF_LINUX) {
             return Self::own(spec, kernel_name);
         }
         let control = firstflight_runner::Control::resolve(spec)

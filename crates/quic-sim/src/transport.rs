@@ -1,6 +1,7 @@
 //! QUIC as a transport of the runner: flows of a scenario become pairs.
 
 use firstflight_control::ControlProblem;
+use firstflight_control::own::OF_QUINN;
 use firstflight_qlog::{Header, Vantage};
 use firstflight_quic::OWN;
 use firstflight_runner::{Foreign, ForeignFlow};
@@ -49,7 +50,7 @@ impl Foreign for Quic<'_> {
     }
 
     fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem> {
-        if !spec.startup.name.starts_with("quinn-") {
+        if !spec.startup.name.starts_with(OF_QUINN) {
             return Ok(None);
         }
         firstflight_quic::any(&spec.text)?;

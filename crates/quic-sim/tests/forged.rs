@@ -19,6 +19,7 @@ mod scene;
 #[path = "forged/watch.rs"]
 mod watch;
 
+use firstflight_control::own::OF_QUINN;
 use firstflight_core::registry::{STARTUPS, needs_routers};
 use firstflight_quic::OWN;
 use quinn_proto::{ConnectionError, TransportErrorCode};
@@ -45,7 +46,7 @@ fn bounded(control: &str, attack: Attack, outcome: &Outcome) {
     assert!(seen.peak_in_flight <= seen.peak_window.max(seen.first_window) + seen.mtu, "{at}");
     assert!(seen.peak_in_flight <= BUFFERED + BUFFERED / 20, "headers and all: {at}");
     assert!(seen.above <= PROBES, "{at}");
-    let ours = !control.starts_with("quinn-");
+    let ours = !control.starts_with(OF_QUINN);
     let justified = (2 * seen.peak_in_flight + seen.mtu).max(seen.first_window);
     assert!(!ours || seen.peak_window <= justified, "{at}");
     let grown = seen.peak_window - seen.first_window;

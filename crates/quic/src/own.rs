@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use firstflight_control::{ControlProblem, Own};
+use firstflight_control::ControlProblem;
+use firstflight_control::own::{OF_QUINN, Own};
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 
 use crate::factory::control;
@@ -44,7 +45,7 @@ pub fn any(name: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>, Contr
         "quinn-newreno" => Arc::new(NewRenoConfig::default()),
         "quinn-cubic" => Arc::new(CubicConfig::default()),
         "quinn-bbr" => Arc::new(BbrConfig::default()),
-        _ if name.starts_with("quinn-") => {
+        _ if name.starts_with(OF_QUINN) => {
             return Err(Own::unknown(OWN, "controller of quinn's own", name, name));
         }
         _ => Arc::new(control(name)?),

@@ -2,7 +2,7 @@
 
 use firstflight_runner::Run;
 use firstflight_scenario::measure::mean_and_error;
-use firstflight_scenario::{Value, nearest};
+use firstflight_scenario::{Value, hint};
 
 use crate::file::{Check, Claim, Reduce};
 use crate::formula::evaluate;
@@ -219,8 +219,8 @@ impl Laid {
     pub(crate) fn case(&self, name: &str) -> Result<&LaidCase, String> {
         let names = || self.cases.iter().map(|case| case.name.as_str());
         self.cases.iter().find(|case| case.name == name).ok_or_else(|| {
-            let hint = nearest(name, names()).map_or(String::new(), |n| format!(" (`{n}`?)"));
-            format!("no case `{name}`{hint}; there are {}", names().collect::<Vec<_>>().join(", "))
+            let (hint, known) = (hint(name, names()), names().collect::<Vec<_>>().join(", "));
+            format!("no case `{name}`{hint}; there are {known}")
         })
     }
 }

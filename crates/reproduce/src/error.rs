@@ -12,7 +12,7 @@ pub enum ReproduceError {
     Unknown {
         /// As the user named it.
         found: String,
-        /// The nearest name, as a question.
+        /// The nearest name: `, did you mean ...`, or nothing.
         hint: String,
         /// What is accepted, in words.
         accepted: String,

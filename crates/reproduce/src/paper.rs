@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use firstflight_control::own::OF_LINUX;
 use firstflight_runner::Control;
 use firstflight_scenario::{Document, Resolved, Scenario};
 use serde::de::DeserializeOwned;
@@ -191,7 +192,7 @@ fn lay_out_case(
     }
     let on = case.on.unwrap_or(data.on);
     scenario.check_controls(|spec| {
-        match spec.text.starts_with(KERNELS_OWN) && on == On::Linux {
+        match spec.text.starts_with(OF_LINUX) && on == On::Linux {
             // Which of them a kernel has is known on its machine alone.
             true => Ok(()),
             false => Control::resolve(spec).map(drop).map_err(|error| error.to_string()),
@@ -229,9 +230,6 @@ fn lay_out_case(
         variants,
     })
 }
-
-/// How names of the kernel's own controls begin.
-const KERNELS_OWN: &str = "linux-";
 
 /// Values of `over` replace those of `under`; tables are merged key by key.
 fn merge(under: &mut toml::Table, over: toml::Table) {

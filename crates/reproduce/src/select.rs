@@ -1,6 +1,6 @@
 //! Which claims and experiments a user's words name.
 
-use firstflight_scenario::nearest;
+use firstflight_scenario::hint;
 
 use crate::error::ReproduceError;
 use crate::paper::{Laid, Paper};
@@ -81,11 +81,11 @@ fn ids(papers: &[Paper]) -> impl Iterator<Item = &str> {
 fn unknown(papers: &[Paper], word: &str) -> ReproduceError {
     let names = papers.iter().map(|paper| paper.head.name.as_str());
     let stems = papers.iter().flat_map(|paper| &paper.experiments).map(|laid| laid.stem.as_str());
-    let hint = nearest(word, ids(papers).chain(names).chain(stems));
+    let hint = hint(word, ids(papers).chain(names).chain(stems));
     let names: Vec<&str> = papers.iter().map(|paper| paper.head.name.as_str()).collect();
     ReproduceError::Unknown {
         found: word.to_owned(),
-        hint: hint.map_or(String::new(), |name| format!(", did you mean `{name}`?")),
+        hint,
         accepted: format!(
             "a paper ({}), a figure or table (figure09, table1), a claim (S0-T1a) or the \
              beginning of claims (S0-T1)",

@@ -163,7 +163,10 @@ mod tests {
         assert!(problem("shape", throughput).contains("a check without a condition cannot fail"));
         let near = |more: &str| format!("{throughput}, within = 1, {more}");
         let case = problem("shape", &near("case = 'd'"));
-        assert_eq!(case, "papers/p/a.toml: claim `P0-1`: no case `d` (`c`?); there are c");
+        assert_eq!(
+            case,
+            "papers/p/a.toml: claim `P0-1`: no case `d`, did you mean `c`; there are c"
+        );
         assert!(problem("shape", &near("control = 'reno'")).contains("it has newreno"));
         assert!(problem("shape", &near("from = 1")).contains("write `samples`"));
         assert!(problem("refuted", &near("case = 'c'")).contains("belong together"));

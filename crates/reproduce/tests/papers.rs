@@ -54,8 +54,8 @@ fn stopped_after(limit: usize, out: &std::path::Path, select: &[String]) -> Outc
 #[test]
 fn a_selection_that_names_nothing_is_answered_with_the_nearest_name() {
     let message = |word: &str| claims(&[word]).unwrap_err().to_string();
-    assert!(message("S0-T1z").contains("did you mean `S0-T1a`?"), "{}", message("S0-T1z"));
-    assert!(message("astrat").contains("did you mean `astart`?"), "{}", message("astrat"));
+    assert!(message("S0-T1z").contains("did you mean `S0-T1a`"), "{}", message("S0-T1z"));
+    assert!(message("astrat").contains("did you mean `astart`"), "{}", message("astrat"));
     assert!(message("figure99").starts_with("nothing to reproduce is called `figure99`"));
     assert!(message("").contains("accepted: a paper (astart, "), "{}", message(""));
 }

@@ -1,5 +1,6 @@
 //! Flows over another transport than the simulator's TCP, inside the same network.
 
+use firstflight_control::own::OF_QUINN;
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::units::Span;
 use firstflight_scenario::resolved::ResolvedFlow;
@@ -70,7 +71,7 @@ pub(crate) fn carrier<'a>(
     written: Option<Carrier>,
     spec: &ControlSpec,
 ) -> Result<Option<&'a dyn Foreign>, RunError> {
-    let own = spec.startup.name.starts_with(OWN_PREFIX);
+    let own = spec.startup.name.starts_with(OF_QUINN);
     let wanted = own
         || written == Some(Carrier::Quic)
         || written.is_none() && on.is_some_and(|on| on.by_default);
@@ -173,9 +174,6 @@ fn path_bytes(resolved: &Resolved, spec: &FlowSpec) -> u64 {
     let buffered = buffers.fold(0, u64::saturating_add);
     spec.bdp_bytes.saturating_add(buffered).saturating_add(access_bytes)
 }
-
-/// Names of controls that come with quinn begin so.
-const OWN_PREFIX: &str = "quinn-";
 
 /// Streams of foreign ends begin here; below are those of links, starts and files.
 const ENDS_STREAM: u64 = 1 << 34;

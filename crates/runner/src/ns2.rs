@@ -16,8 +16,8 @@ use firstflight_sim::ACK_BYTES;
 pub(crate) fn adapt(control: &mut Control) {
     control.suggest_avoidance("sums", "double");
     match control.startup_name {
-        "vegas" => control.suggest("first", "grows"),
-        "hoe" => control.suggest("preset", "ns2"),
+        "vegas" => control.suggest_startup("first", "grows"),
+        "hoe" => control.suggest_startup("preset", "ns2"),
         _ => {}
     }
 }

@@ -30,7 +30,7 @@ pub use expect::{Expect, Unmet};
 pub use firstflight_control::quantity::{
     Buffer, Fraction, QuantityError, Rate, Size, Threshold, Time, Window,
 };
-pub use firstflight_control::{ControlError, ControlSpec, Part, nearest, quantity, spec};
+pub use firstflight_control::{ControlError, ControlSpec, Part, hint, quantity, spec};
 pub use flags::{Flag, PathFlags};
 pub use plan::Plan;
 pub use profile::{Carrier, FastOpen, Profile, Recovery};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use firstflight_control::nearest;
+use firstflight_control::hint;
 use firstflight_control::quantity::{Threshold, Time, Window};
 
 /// Whose constants an endpoint has. Each can be set alone in the scenario.
@@ -116,10 +116,8 @@ macro_rules! named {
                     $($name => Ok($value),)+
                     _ => {
                         let names = [$($name),+];
-                        let hint = nearest(text, names).map_or(String::new(), |name| {
-                            format!(", did you mean `{name}`")
-                        });
-                        Err(format!("unknown {}{hint}; accepted: {}", $what, names.join(", ")))
+                        let (hint, names) = (hint(text, names), names.join(", "));
+                        Err(format!("unknown {}{hint}; accepted: {names}", $what))
                     }
                 }
             }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use firstflight_control::ControlProblem;
+use firstflight_control::own::OF_QUINN;
 use firstflight_qlog::{Probe, startup_probe};
 use firstflight_quic::Factory;
 use quinn_proto::RttEstimator;
@@ -65,7 +66,7 @@ enum Control {
 impl Watching {
     /// The control of that name; its record is shared.
     pub(crate) fn new(name: &str) -> Result<Self, ControlProblem> {
-        let build = if name.starts_with(QUINNS) {
+        let build = if name.starts_with(OF_QUINN) {
             Build::Quinns(firstflight_quic::any(name)?)
         } else {
             Build::Ours(Arc::new(firstflight_quic::control(name)?))
@@ -225,9 +226,6 @@ impl Controller for Watched {
         self
     }
 }
-
-/// How the names of quinn's own controllers begin, see [`firstflight_quic::OWN`].
-const QUINNS: &str = "quinn-";
 
 fn open(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
     record.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,11 +1,11 @@
 //! Everything that has a name, as data: what `list --json` prints.
 
-use firstflight_control::Own;
+use firstflight_control::own::{OF_LINUX, Own};
 use firstflight_core::knob::{Knob as CoreKnob, KnobKind};
 use firstflight_core::registry::{ALIASES, AVOIDANCES, Alias as CoreAlias, Listing, STARTUPS};
 use firstflight_quic::OWN;
 use firstflight_runner::accepted;
-use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, nearest};
+use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, hint};
 use serde::Serialize;
 
 use super::named::{NAMED, PaperName};
@@ -152,7 +152,7 @@ impl Catalogue {
             name: own.name,
             summary: own.summary,
             source: own.source,
-            here: own.name.strip_prefix("linux-").is_some_and(|n| here.iter().any(|h| h == n)),
+            here: own.name.strip_prefix(OF_LINUX).is_some_and(|n| here.iter().any(|h| h == n)),
         };
         Self {
             schema: "firstflight/list@1",
@@ -207,8 +207,7 @@ impl Catalogue {
         let half = name.contains('+') && (self.startups.is_empty() || self.avoidances.is_empty());
         if half || self.names().is_empty() && self.named.is_empty() {
             let papers = NAMED.iter().map(|named| named.name);
-            let hint = nearest(name, names.iter().map(String::as_str).chain(papers));
-            let hint = hint.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+            let hint = hint(name, names.iter().map(String::as_str).chain(papers));
             let problem =
                 format!("list: nothing is named `{name}`{hint}; `firstflight list` has all names");
             return Err(Failure::Usage(problem));

@@ -1,6 +1,6 @@
 //! A decimal number followed by a unit, scaled without rounding.
 
-use crate::nearest::nearest;
+use crate::nearest::hint;
 
 /// Why a quantity could not be read; prints the problem and the accepted forms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,8 +68,7 @@ impl Kind {
         }
         let known = self.units.iter().find(|(name, _)| *name == unit);
         known.map(|(_, scale)| *scale).ok_or_else(|| {
-            let hint = nearest(unit, self.units.iter().map(|(name, _)| *name));
-            let hint = hint.map_or(String::new(), |name| format!(", did you mean `{name}`"));
+            let hint = hint(unit, self.units.iter().map(|(name, _)| *name));
             self.error(format!("unknown unit `{}`{hint}", shortened(unit)))
         })
     }

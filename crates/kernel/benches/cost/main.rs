@@ -18,6 +18,7 @@ use std::net::TcpStream;
 use std::process::ExitCode;
 
 use firstflight_control::Control;
+use firstflight_control::own::OF_LINUX;
 use firstflight_kernel::load::Options;
 use firstflight_kernel::{KernelControl, Registered};
 
@@ -61,7 +62,7 @@ struct Subject {
 impl Subject {
     /// `linux-reno` and its like are the kernel's, anything else is ours.
     fn new(text: &str) -> Result<Self, Problem> {
-        if let Some(own) = text.strip_prefix("linux-") {
+        if let Some(own) = text.strip_prefix(OF_LINUX) {
             return Ok(Self { text: text.to_owned(), name: own.to_owned(), _registered: None });
         }
         let control = KernelControl::new(&Control::named(text)?)?;

@@ -1,5 +1,6 @@
 //! Groups of flows and constant-rate sources: when they run, where they go, what they are given.
 
+use firstflight_control::hint;
 use firstflight_control::quantity::{Rate, Size, Threshold, Time, Window};
 
 use super::limits::{HOUR, NANOSECOND};
@@ -185,8 +186,7 @@ impl Resolver<'_> {
         for (i, name) in names.iter().enumerate() {
             let place = format!("{key}.path[{i}]");
             let index = known.iter().position(|link| link == name).ok_or_else(|| {
-                let hint = crate::nearest(name, known.iter().copied())
-                    .map_or(String::new(), |link| format!(", did you mean `{link}`"));
+                let hint = hint(name, known.iter().copied());
                 self.error(&place, format!("no such link{hint}; accepted: {}", known.join(", ")))
             })?;
             if path.contains(&index) {

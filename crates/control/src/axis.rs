@@ -1,0 +1,75 @@
+//! The two sides of a control's `+`: which names each has, and what to say of a name it has not.
+
+use firstflight_core::registry::{ALIASES, AVOIDANCES, Listing, STARTUPS, alias};
+
+use crate::control::ControlProblem;
+use crate::nearest::hint;
+use crate::spec::ControlSpec;
+
+/// A side of the `+`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Axis {
+    /// Before it.
+    Startup,
+    /// After it.
+    Avoidance,
+}
+
+impl Axis {
+    /// Every policy of this side.
+    pub(crate) fn table(self) -> &'static [Listing] {
+        match self {
+            Self::Startup => STARTUPS,
+            Self::Avoidance => AVOIDANCES,
+        }
+    }
+
+    /// The policy of that name, if there is one.
+    pub(crate) fn listing(self, name: &str) -> Option<&'static Listing> {
+        self.table().iter().find(|listing| listing.name == name)
+    }
+
+    /// The error for `found` in `control`, which is no name of this side.
+    pub(crate) fn unknown(self, control: &str, found: &str) -> ControlProblem {
+        let names = self.names();
+        ControlProblem::Unknown {
+            control: control.to_owned(),
+            axis: match self {
+                Self::Startup => "start-up",
+                Self::Avoidance => "avoidance",
+            },
+            found: found.to_owned(),
+            hint: self
+                .of_the_other_side(found)
+                .unwrap_or_else(|| hint(found, names.iter().copied())),
+            accepted: names.join(", "),
+        }
+    }
+
+    /// Every name that can stand here; an alias stands where a start-up does.
+    fn names(self) -> Vec<&'static str> {
+        let mut names: Vec<&str> = self.table().iter().map(|listing| listing.name).collect();
+        if self == Self::Startup {
+            names.extend(ALIASES.iter().map(|alias| alias.name));
+            names.sort_unstable();
+            names.dedup();
+        }
+        names
+    }
+
+    /// What to write instead of a name from the other side of the `+`.
+    fn of_the_other_side(self, found: &str) -> Option<String> {
+        match self {
+            Self::Startup => Self::Avoidance
+                .listing(found)
+                .map(|_| format!(", an avoidance; did you mean `slow-start+{found}`")),
+            Self::Avoidance if Self::Startup.listing(found).is_some() => {
+                Some(format!(", a start-up; did you mean `{found}`"))
+            }
+            Self::Avoidance => {
+                let meant = alias(found)?.control.parse::<ControlSpec>().ok()?.avoidance?;
+                Some(format!(", an alias; did you mean its avoidance `{meant}`"))
+            }
+        }
+    }
+}
