@@ -79,10 +79,9 @@ fn with_bdp(panel: Panel, report: &Report) -> Panel {
 }
 
 fn queue_panel(report: &Report) -> Panel {
-    let slowest = bottleneck_bps(report);
-    let at = report.resolved.links.iter().position(|link| link.rate_bps == slowest).unwrap_or(0);
+    let slowest = report.resolved.slowest_link();
     let curves = firsts(report).filter_map(|run| {
-        let queue = run.queues.get(at)?;
+        let queue = run.queues.get(slowest)?;
         Some(Series::steps(run.result.alias.clone(), points(queue, "queue_packets")))
     });
     curves.fold(Panel::new(Axis::new("queue", "packets")), Panel::with)

@@ -139,8 +139,7 @@ fn width(table: &Table) -> usize {
 /// The network in words: `40 Mbps, 100 ms, buffer 500 packets, 20 s`.
 pub(crate) fn path(report: &Report) -> String {
     let resolved = &report.resolved;
-    let all: Vec<usize> = (0..resolved.links.len()).collect();
-    let Some(link) = resolved.links.get(resolved.bottleneck(&all)) else {
+    let Some(link) = resolved.links.get(resolved.slowest_link()) else {
         return "no link".to_owned();
     };
     let buffer = match link.buffer {

@@ -2,7 +2,7 @@
 
 use csv::Writer;
 
-use crate::{Cell, Figure, ReportError, Style, Table};
+use crate::{Cell, Figure, ReportError, Table};
 
 /// The points of a figure, all of them, one row per point.
 ///
@@ -23,7 +23,7 @@ pub fn figure(figure: &Figure) -> Result<String, ReportError> {
             for (x, y) in &series.points {
                 let mut row = vec![String::new(); 3 + figure.panels.len()];
                 row[0].clone_from(&series.name);
-                kind(series.style).clone_into(&mut row[1]);
+                series.style.name().clone_into(&mut row[1]);
                 row[2] = number(*x);
                 row[3 + index] = number(*y);
                 sheet.row(row)?;
@@ -64,18 +64,14 @@ impl<'a> Sheet<'a> {
 
     fn row(&mut self, fields: impl IntoIterator<Item = String>) -> Result<(), ReportError> {
         let id = self.id;
-        self.writer.write_record(fields).map_err(|error| failed(id, &error))
+        self.writer.write_record(fields).map_err(|error| ReportError::render(id, &error))
     }
 
     fn finish(self) -> Result<String, ReportError> {
         let id = self.id;
-        let bytes = self.writer.into_inner().map_err(|error| failed(id, &error))?;
-        String::from_utf8(bytes).map_err(|error| failed(id, &error))
+        let bytes = self.writer.into_inner().map_err(|error| ReportError::render(id, &error))?;
+        String::from_utf8(bytes).map_err(|error| ReportError::render(id, &error))
     }
-}
-
-fn failed(id: &str, error: &dyn std::error::Error) -> ReportError {
-    ReportError::Render { id: id.to_owned(), reason: error.to_string() }
 }
 
 /// A column name that needs no quoting in any language: `queue length`, `packets` give
@@ -113,15 +109,6 @@ fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
 /// The shortest text that reads back as the same number; empty if it is not finite.
 fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
-}
-
-fn kind(style: Style) -> &'static str {
-    match style {
-        Style::Line => "line",
-        Style::Steps => "steps",
-        Style::Points => "points",
-        Style::Reference => "reference",
-    }
 }
 
 #[cfg(test)]

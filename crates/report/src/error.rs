@@ -48,3 +48,10 @@ pub enum ReportError {
         reason: String,
     },
 }
+
+impl ReportError {
+    /// What was to be rendered, and what the renderer said.
+    pub(crate) fn render(id: &str, error: &dyn std::error::Error) -> Self {
+        Self::Render { id: id.to_owned(), reason: error.to_string() }
+    }
+}

@@ -78,6 +78,18 @@ pub enum Style {
     Reference,
 }
 
+impl Style {
+    /// The word for it in data: `line`, `steps`, `points` or `reference`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::Steps => "steps",
+            Self::Points => "points",
+            Self::Reference => "reference",
+        }
+    }
+}
+
 /// Lines of so many points have markers: two ends are a limit, very many hide the line.
 const MARKED: RangeInclusive<usize> = 3..=40;
 

@@ -7,7 +7,7 @@ use askama::Template;
 use serde::Serialize;
 
 use crate::{
-    Align, Block, Cell, Figure, Page, ReportError, Scale, Series, Style, Table, Verdict,
+    Align, Block, Cell, Figure, Page, ReportError, Scale, Series, Table, Verdict,
     palette::{Slots, legend},
     thin::{SCREEN_POINTS, thin},
 };
@@ -33,7 +33,7 @@ pub fn render(page: &Page) -> Result<String, ReportError> {
         program: PROGRAM,
         plotly: PLOTLY,
     };
-    template.render().map_err(|error| failed(&page.title, &error))
+    template.render().map_err(|error| ReportError::render(&page.title, &error))
 }
 
 #[derive(Template)]
@@ -149,12 +149,7 @@ impl<'a> Curve<'a> {
         let (x, y) = thin(&series.points, SCREEN_POINTS).into_iter().unzip();
         Self {
             name: &series.name,
-            style: match series.style {
-                Style::Line => "line",
-                Style::Steps => "steps",
-                Style::Points => "points",
-                Style::Reference => "reference",
-            },
+            style: series.style.name(),
             slot: slots.slot(series),
             marks: series.has_markers(),
             x: short(x),
@@ -186,8 +181,4 @@ fn short(values: Vec<f64>) -> Vec<Short> {
 /// JSON that cannot end the `<script>` element it stands in.
 fn script_safe(json: &str) -> String {
     json.replace('<', "\\u003c")
-}
-
-fn failed(id: &str, error: &dyn std::error::Error) -> ReportError {
-    ReportError::Render { id: id.to_owned(), reason: error.to_string() }
 }

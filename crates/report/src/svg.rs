@@ -32,10 +32,8 @@ pub fn render(figure: &Figure) -> Result<String, ReportError> {
     {
         let size = (WIDTH.unsigned_abs(), height.unsigned_abs());
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        draw(figure, &entries, head, &root).map_err(|error| ReportError::Render {
-            id: figure.id.clone(),
-            reason: error.to_string(),
-        })?;
+        draw(figure, &entries, head, &root)
+            .map_err(|error| ReportError::render(&figure.id, &*error))?;
     }
     Ok(in_pixels(&text, height))
 }

@@ -1,14 +1,15 @@
 //! Checks: which runs one reads, the number they give, and whether it is as it must be.
 
 use firstflight_runner::Run;
-use firstflight_scenario::measure::mean_and_error;
-use firstflight_scenario::{Value, hint};
+use firstflight_scenario::Value;
 
-use crate::file::{Check, Claim, Reduce};
+use crate::file::{Check, Claim};
 use crate::formula::evaluate;
 use crate::job::Jobs;
 use crate::measure::{Measure, Measured, Query, mean};
+use crate::number::number;
 use crate::paper::{Laid, LaidCase, Variant};
+use crate::reduce::{margin_of_ratio, reduce};
 
 /// Finished runs by the place of their job.
 #[derive(Clone, Copy)]
@@ -43,14 +44,37 @@ pub(crate) struct Outcome {
     pub holds: bool,
 }
 
+/// Where something is measured: in the runs of one control in one case.
+pub(crate) type Place<'a> = (&'a LaidCase, &'a Variant);
+
 /// One number of a check: what is measured and, perhaps, what divides it.
 pub(crate) struct Point<'a> {
     /// The case's place on the x axis.
     pub x: Option<f64>,
     /// What is measured where.
-    pub top: (&'a LaidCase, &'a Variant),
+    pub top: Place<'a>,
     /// What divides it.
-    pub bottom: Option<(&'a LaidCase, &'a Variant)>,
+    pub bottom: Option<Place<'a>>,
+}
+
+impl Claim {
+    /// What must hold, and what shows that a refuted claim cannot be.
+    pub(crate) fn all_checks(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().chain(&self.refutations)
+    }
+
+    /// The runs that its checks read.
+    ///
+    /// # Errors
+    /// As of [`Check::points`].
+    pub(crate) fn places<'a>(&self, laid: &'a Laid) -> Result<Vec<Place<'a>>, String> {
+        let mut places = Vec::new();
+        for check in self.all_checks() {
+            let points = check.points(laid)?;
+            places.extend(points.into_iter().flat_map(|p| std::iter::once(p.top).chain(p.bottom)));
+        }
+        Ok(places)
+    }
 }
 
 impl Check {
@@ -214,34 +238,6 @@ impl Check {
     }
 }
 
-impl Laid {
-    /// The case of that name.
-    pub(crate) fn case(&self, name: &str) -> Result<&LaidCase, String> {
-        let names = || self.cases.iter().map(|case| case.name.as_str());
-        self.cases.iter().find(|case| case.name == name).ok_or_else(|| {
-            let (hint, known) = (hint(name, names()), names().collect::<Vec<_>>().join(", "));
-            format!("no case `{name}`{hint}; there are {known}")
-        })
-    }
-}
-
-impl LaidCase {
-    /// The variant under that control, or the only one there is.
-    pub(crate) fn variant(&self, control: Option<&str>) -> Result<&Variant, String> {
-        let names = || self.variants.iter().map(|variant| variant.control.as_str());
-        let known = || names().collect::<Vec<_>>().join(", ");
-        match (control, &self.variants[..]) {
-            (None, [only]) => Ok(only),
-            (None, _) => Err(format!("case `{}` needs a `control` of {}", self.name, known())),
-            (Some(name), variants) => {
-                variants.iter().find(|variant| variant.control == name).ok_or_else(|| {
-                    format!("case `{}` has no control `{name}`; it has {}", self.name, known())
-                })
-            }
-        }
-    }
-}
-
 impl Done<'_> {
     /// The runs of a variant, one per seed.
     pub(crate) fn runs(&self, variant: &Variant) -> Result<Vec<&Run>, Unfinished> {
@@ -256,7 +252,7 @@ impl Done<'_> {
     pub(crate) fn value(
         &self,
         measure: Measure,
-        place: (&LaidCase, &Variant),
+        place: Place<'_>,
         query: &Query<'_>,
     ) -> Result<Option<f64>, Unfinished> {
         Ok(self.values(measure, place, query)?.and_then(|values| mean(&values)))
@@ -266,11 +262,11 @@ impl Done<'_> {
     fn values(
         &self,
         measure: Measure,
-        (case, variant): (&LaidCase, &Variant),
+        (case, variant): Place<'_>,
         query: &Query<'_>,
     ) -> Result<Option<Vec<f64>>, Unfinished> {
         let resolved = &case.resolved;
-        let link = &resolved.links[resolved.bottleneck(&all_links(resolved.links.len()))];
+        let link = &resolved.links[resolved.slowest_link()];
         let rtt_ns = link.delay_ns + link.return_delay_ns;
         let runs = self.runs(variant)?;
         let values = runs.into_iter().map(|run| {
@@ -284,86 +280,6 @@ impl Done<'_> {
         });
         Ok(values.collect())
     }
-}
-
-fn all_links(count: usize) -> Vec<usize> {
-    (0..count).collect()
-}
-
-fn reduce(how: Option<Reduce>, points: &[(Option<f64>, Option<f64>)]) -> Option<f64> {
-    let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect::<Option<_>>()?;
-    let smallest = values.iter().copied().reduce(f64::min)?;
-    let largest = values.iter().copied().reduce(f64::max)?;
-    let (first, last) = (values.first()?, values.last()?);
-    match how {
-        None => Some(*first),
-        Some(Reduce::Min) => Some(smallest),
-        Some(Reduce::Max) => Some(largest),
-        Some(Reduce::Mean) => mean(&values),
-        Some(Reduce::SpreadPercent) => Some(100.0 * (largest - smallest) / largest),
-        Some(Reduce::Growth) => Some(last / first),
-        Some(Reduce::ZeroFrom) => zero_from(points),
-        Some(Reduce::Median) => median(values),
-        Some(Reduce::XOfLargest) => x_of_largest(points.iter().map(|(x, value)| (*x, *value))),
-        Some(Reduce::XOfFall) => x_of_largest(steps(points).map(|(x, by)| (x, by.map(|by| -by)))),
-        Some(Reduce::XOfRise) => x_of_largest(steps(points)),
-    }
-}
-
-fn margin_of_ratio(top: &[f64], bottom: &[f64]) -> Option<f64> {
-    if top.len() != bottom.len() || top.len() < SEEDS_FOR_MARGIN {
-        return None;
-    }
-    let below = mean(bottom)?;
-    let ratio = mean(top)? / below;
-    let residuals: Vec<f64> = top.iter().zip(bottom).map(|(t, b)| t - ratio * b).collect();
-    let margin = NORMAL_95 * mean_and_error(&residuals).1? / below;
-    Some(margin).filter(|margin| margin.is_finite() && *margin > 0.0)
-}
-
-/// Fewer seeds say too little about how much their mean is to be trusted.
-const SEEDS_FOR_MARGIN: usize = 10;
-
-/// 95 % of a normal distribution lie within so many standard errors.
-const NORMAL_95: f64 = 1.96;
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let (low, high) = (values.get((values.len() - 1) / 2)?, values.get(values.len() / 2)?);
-    Some((low + high) / 2.0)
-}
-
-/// From each point to the next: the x before, and the change.
-fn steps(
-    points: &[(Option<f64>, Option<f64>)],
-) -> impl Iterator<Item = (Option<f64>, Option<f64>)> + '_ {
-    points.windows(2).map(|pair| (pair[0].0, pair[1].1.zip(pair[0].1).map(|(to, from)| to - from)))
-}
-
-fn x_of_largest(points: impl Iterator<Item = (Option<f64>, Option<f64>)>) -> Option<f64> {
-    let known = points.filter_map(|(x, value)| x.zip(value));
-    known.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(x, _)| x)
-}
-
-/// The smallest x from which on every value is zero; `None` if the last one is not.
-fn zero_from(points: &[(Option<f64>, Option<f64>)]) -> Option<f64> {
-    let mut sorted: Vec<(f64, f64)> = points.iter().filter_map(|(x, v)| x.zip(*v)).collect();
-    sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
-    sorted.iter().take_while(|(_, value)| *value == 0.0).last().map(|(x, _)| *x)
-}
-
-/// A number with four significant digits and no more than it needs.
-pub(crate) fn number(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".to_owned() } else { "none".to_owned() };
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a finite number")]
-    let digits = (3 - value.abs().log10().floor() as i32).clamp(0, 6);
-    let text = format!("{value:.*}", usize::try_from(digits).unwrap_or(0));
-    if text.contains('.') {
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    }
-    text
 }
 
 #[cfg(test)]
@@ -407,52 +323,5 @@ mod tests {
         assert!(!holds(&open, 0.0) && holds(&open, 5.0));
         assert_eq!(band.rule(band.target(&claim(95.6))), "≥ 1, < 2");
         assert!(!Check::default().has_condition(&claim(95.6)));
-    }
-
-    #[test]
-    fn several_cases_become_one_number() {
-        let at = |values: &[f64]| -> Vec<_> {
-            values.iter().enumerate().map(|(i, v)| (Some(i as f64), Some(*v))).collect()
-        };
-        let points = at(&[10.0, 40.0, 20.0]);
-        let value = |how| reduce(Some(how), &points);
-        assert_eq!(value(Reduce::Min), Some(10.0));
-        assert_eq!(value(Reduce::Max), Some(40.0));
-        assert_eq!(value(Reduce::Mean), Some(70.0 / 3.0));
-        assert_eq!(value(Reduce::SpreadPercent), Some(75.0));
-        assert_eq!(value(Reduce::Growth), Some(2.0));
-        assert_eq!(reduce(Some(Reduce::ZeroFrom), &at(&[9.0, 3.0, 0.0, 0.0])), Some(2.0));
-        assert_eq!(reduce(Some(Reduce::ZeroFrom), &at(&[0.0, 3.0, 0.0])), Some(2.0));
-        assert_eq!(reduce(Some(Reduce::ZeroFrom), &at(&[0.0, 1.0])), None);
-        assert_eq!(reduce(Some(Reduce::Min), &[(None, None), (None, Some(1.0))]), None);
-        let hill = at(&[10.0, 40.0, 45.0, 20.0, 30.0]);
-        let value = |how| reduce(Some(how), &hill);
-        assert_eq!(value(Reduce::Median), Some(30.0));
-        assert_eq!(reduce(Some(Reduce::Median), &hill[..4]), Some(30.0));
-        assert_eq!(value(Reduce::XOfLargest), Some(2.0));
-        assert_eq!(value(Reduce::XOfFall), Some(2.0));
-        assert_eq!(value(Reduce::XOfRise), Some(0.0));
-    }
-
-    #[test]
-    fn a_margin_is_that_of_the_mean_or_of_the_ratio_over_the_same_seeds() {
-        // Deviation 1 of 16 values: standard deviation sqrt(16/15), error that over 4.
-        let top: Vec<f64> = (0..16).map(|i| if i % 2 == 0 { 9.0 } else { 11.0 }).collect();
-        let alone = margin_of_ratio(&top, &[1.0; 16]).unwrap();
-        assert!((alone - 1.96 * (16.0_f64 / 15.0).sqrt() / 4.0).abs() < 1e-12);
-        let half = margin_of_ratio(&top, &[2.0; 16]).unwrap();
-        assert!((half - alone / 2.0).abs() < 1e-12);
-        let bottom: Vec<f64> = top.iter().map(|value| value * 3.0).collect();
-        assert_eq!(margin_of_ratio(&top, &bottom), None, "the ratio is the same with every seed");
-        assert_eq!(margin_of_ratio(&top[..5], &[1.0; 5]), None);
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let cases = [(95.5512, "95.55"), (0.384, "0.384"), (1992.0, "1992"), (0.0, "0")];
-        for (value, text) in cases {
-            assert_eq!(number(value), text);
-        }
-        assert_eq!(number(123_456.0), "123456");
     }
 }

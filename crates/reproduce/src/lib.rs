@@ -31,13 +31,15 @@ mod file;
 mod formula;
 mod job;
 mod lab;
-mod load;
+mod load_gauge;
 mod markdown;
 mod measure;
 mod model;
+mod number;
 mod page;
 mod paper;
 mod plot;
+mod reduce;
 mod row;
 mod select;
 mod validate;
@@ -51,7 +53,6 @@ use firstflight_scenario::{Reproduction, Row};
 
 use cache::Cache;
 use check::Done;
-use execute::Executed;
 use file::{Claim, On};
 use job::Jobs;
 use page::{About, Finished};
@@ -141,10 +142,8 @@ pub fn names_lab(select: &[String]) -> Result<bool, ReproduceError> {
     let papers = paper::load(FILES, true)?;
     choose(&papers, select)?;
     let is_of_lab = |laid: &Laid, claim: &Claim| {
-        let checks = claim.checks.iter().chain(&claim.refutations);
-        let points = checks.flat_map(|check| check.points(laid).unwrap_or_default());
-        let variants = points.flat_map(|point| std::iter::once(point.top).chain(point.bottom));
-        variants.into_iter().any(|(_, variant)| variant.on == On::Linux)
+        let places = claim.places(laid).unwrap_or_default();
+        places.into_iter().any(|(_, variant)| variant.on == On::Linux)
     };
     Ok(papers.iter().flat_map(|paper| &paper.experiments).any(|laid| {
         let named = |name: &str| select.iter().any(|word| word.eq_ignore_ascii_case(name));
@@ -177,7 +176,7 @@ fn reproduce_papers(papers: &[Paper], options: &Options<'_>) -> Result<Outcome, 
         ..Outcome::default()
     };
     if let Some(out) = options.out {
-        outcome.files = write(out, &finished, done, &executed, &outcome, options)?;
+        outcome.files = write(out, &finished, done, &outcome, options)?;
         outcome.report = outcome.files.first().cloned();
     }
     Ok(outcome)
@@ -190,12 +189,8 @@ fn jobs(papers: &[Paper], chosen: &[Chosen], drawn: bool) -> Result<Jobs, Reprod
         let laid = &papers[each.paper].experiments[each.experiment];
         let wrong = |problem: String| ReproduceError::paper(&laid.path, problem);
         for claim in each.claims.iter().map(|index| &laid.data.claims[*index]) {
-            for check in claim.checks.iter().chain(&claim.refutations) {
-                for point in check.points(laid).map_err(wrong)? {
-                    for (case, variant) in std::iter::once(point.top).chain(point.bottom) {
-                        jobs.add(laid, case, variant)?;
-                    }
-                }
+            for (case, variant) in claim.places(laid).map_err(wrong)? {
+                jobs.add(laid, case, variant)?;
             }
         }
         for plot in laid.data.plots.iter().filter(|_| drawn) {
@@ -228,11 +223,10 @@ fn write(
     out: &Path,
     finished: &[Finished<'_>],
     done: Done<'_>,
-    executed: &Executed,
     outcome: &Outcome,
     options: &Options<'_>,
 ) -> Result<Vec<PathBuf>, ReproduceError> {
-    let missing = if executed.interrupted {
+    let missing = if outcome.interrupted {
         format!("Interrupted: {}.", outcome.how_to_go_on())
     } else {
         String::new()

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use firstflight_scenario::{Row, Value, Verdict};
 
-use crate::check::number;
 use crate::error::ReproduceError;
+use crate::number::number;
 use crate::paper::{self, FILES, Laid, Paper};
 
 /// The rows as a Markdown document, papers and claims in the order of `papers/`. Links to scenario

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use firstflight_report::{Cell, Column, Page, Section, Table, Verdict};
 use firstflight_scenario::{Class, Value};
 
-use crate::check::{Done, Outcome, number};
+use crate::check::{Done, Outcome};
 use crate::file::On;
+use crate::number::number;
 use crate::paper::{Laid, Paper};
 use crate::row::{Judged, in_short};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use firstflight_control::own::OF_LINUX;
 use firstflight_runner::Control;
-use firstflight_scenario::{Document, Resolved, Scenario};
+use firstflight_scenario::{Document, Resolved, Scenario, hint};
 use serde::de::DeserializeOwned;
 
 use crate::error::ReproduceError;
@@ -63,6 +63,34 @@ pub(crate) struct Variant {
     pub acks: Option<u32>,
     /// What carries the flows.
     pub on: On,
+}
+
+impl Laid {
+    /// The case of that name.
+    pub(crate) fn case(&self, name: &str) -> Result<&LaidCase, String> {
+        let names = || self.cases.iter().map(|case| case.name.as_str());
+        self.cases.iter().find(|case| case.name == name).ok_or_else(|| {
+            let (hint, known) = (hint(name, names()), names().collect::<Vec<_>>().join(", "));
+            format!("no case `{name}`{hint}; there are {known}")
+        })
+    }
+}
+
+impl LaidCase {
+    /// The variant under that control, or the only one there is.
+    pub(crate) fn variant(&self, control: Option<&str>) -> Result<&Variant, String> {
+        let names = || self.variants.iter().map(|variant| variant.control.as_str());
+        let known = || names().collect::<Vec<_>>().join(", ");
+        match (control, &self.variants[..]) {
+            (None, [only]) => Ok(only),
+            (None, _) => Err(format!("case `{}` needs a `control` of {}", self.name, known())),
+            (Some(name), variants) => {
+                variants.iter().find(|variant| variant.control == name).ok_or_else(|| {
+                    format!("case `{}` has no control `{name}`; it has {}", self.name, known())
+                })
+            }
+        }
+    }
 }
 
 /// Reads every paper among `files`, in their order.
@@ -128,15 +156,13 @@ fn lay_out(
         .map_err(|error| ReproduceError::paper(path, format!("[scenario]: {error}")))?;
     let document = Document::parse(&text, path)?;
     let sweeps = std::mem::take(&mut data.sweeps);
-    let written = data.cases.iter().cloned().map(|case| (case, None));
     let swept = sweeps.iter().flat_map(|sweep| {
-        let case = |value: &String| (case_of(sweep, value), leading_number(value));
-        sweep.values.iter().map(case).collect::<Vec<_>>()
+        sweep.values.iter().map(|value| case_of(sweep, value)).collect::<Vec<_>>()
     });
     let prefix = format!("{}-{stem}", head.name);
     let mut cases: Vec<LaidCase> = Vec::new();
-    for (case, number) in written.chain(swept) {
-        let laid = lay_out_case(&prefix, &case, number, &document, &data, quick);
+    for case in data.cases.iter().cloned().chain(swept) {
+        let laid = lay_out_case(&prefix, &case, &document, &data, quick);
         let laid = laid.map_err(|error| match error {
             ReproduceError::Paper { problem, .. } => ReproduceError::paper(path, problem),
             other => other,
@@ -171,7 +197,6 @@ fn case_of(sweep: &Sweep, value: &str) -> Case {
 fn lay_out_case(
     prefix: &str,
     case: &Case,
-    number: Option<f64>,
     base: &Document,
     data: &Experiment,
     quick: bool,
@@ -224,7 +249,7 @@ fn lay_out_case(
     }
     Ok(LaidCase {
         name: case.name.clone(),
-        x: case.x.or(number),
+        x: case.x,
         resolved: scenario.resolve()?,
         scenario,
         variants,

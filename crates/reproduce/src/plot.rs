@@ -4,11 +4,11 @@ use firstflight_report::{Axis, Figure, Panel, Series};
 use firstflight_runner::Run;
 use firstflight_scenario as scenario;
 
-use crate::check::{Done, Unfinished};
+use crate::check::{Done, Place, Unfinished};
 use crate::file::{Line, Plot, Quantity};
-use crate::load;
+use crate::load_gauge;
 use crate::measure::{Measure, Query};
-use crate::paper::{Laid, LaidCase, Paper, Variant};
+use crate::paper::{Laid, LaidCase, Paper};
 
 impl Plot {
     /// The figure.
@@ -35,10 +35,7 @@ impl Plot {
     ///
     /// # Errors
     /// In words: a case or control that is not there, samples that are not kept.
-    pub(crate) fn variants<'a>(
-        &self,
-        laid: &'a Laid,
-    ) -> Result<Vec<(&'a LaidCase, &'a Variant)>, String> {
+    pub(crate) fn variants<'a>(&self, laid: &'a Laid) -> Result<Vec<Place<'a>>, String> {
         if self.measure.is_some() {
             let shown = |control: &str| {
                 self.controls.as_ref().is_none_or(|wanted| wanted.iter().any(|w| w == control))
@@ -196,8 +193,9 @@ impl Quantity {
         if self == Self::Rates {
             let trace = run.flows.get(line.flows.first().copied().unwrap_or(0));
             let packet_bytes = case.resolved.packet_bytes;
-            return trace
-                .map_or(Vec::new(), |trace| load::lines(&line.name, trace, packet_bytes, until));
+            return trace.map_or(Vec::new(), |trace| {
+                load_gauge::lines(&line.name, trace, packet_bytes, until)
+            });
         }
         let first = [0];
         let flows = if line.flows.is_empty() { &first[..] } else { &line.flows };

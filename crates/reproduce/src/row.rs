@@ -1,10 +1,12 @@
 //! Rows: a claim, what was measured for it, and the verdict.
 
+use firstflight_scenario::measure::distinct;
 use firstflight_scenario::{Class, Resolved, ResolvedBuffer, Row, Time, Value, Verdict};
 
-use crate::check::{Done, Outcome, Unfinished, number};
+use crate::check::{Done, Outcome, Unfinished};
 use crate::file::{Check, Claim, On};
 use crate::measure::Measure;
+use crate::number::number;
 use crate::paper::{Laid, Paper};
 
 /// A row and the checks behind it.
@@ -154,29 +156,20 @@ fn note(claim: &Claim, checks: &[Outcome], refutations: &[Outcome]) -> Option<St
 
 /// The presets of all runs that the claim reads.
 fn presets(laid: &Laid, claim: &Claim, done: Done<'_>) -> Result<String, Unfinished> {
-    let mut seen: Vec<String> = Vec::new();
-    for check in claim.checks.iter().chain(&claim.refutations) {
-        for point in check.points(laid).unwrap_or_default() {
-            for (_, variant) in std::iter::once(point.top).chain(point.bottom) {
-                for run in done.runs(variant)? {
-                    let preset = &run.result.preset;
-                    if !preset.is_empty() && !seen.contains(preset) {
-                        seen.push(preset.clone());
-                    }
-                }
-            }
-        }
+    let mut runs = Vec::new();
+    for (_, variant) in claim.places(laid).unwrap_or_default() {
+        runs.extend(done.runs(variant)?);
     }
-    Ok(seen.join(", "))
+    let presets = runs.iter().map(|run| run.result.preset.as_str());
+    Ok(distinct(presets.filter(|preset| !preset.is_empty())))
 }
 
 /// The file, and in words what its first case is.
 fn place(laid: &Laid, claim: &Claim) -> String {
-    let checks = claim.checks.iter().chain(&claim.refutations);
     let mut cases: Vec<&str> = Vec::new();
     let mut first: Option<&Resolved> = None;
     let mut in_lab = false;
-    for check in checks.filter(|check| check.measure != Measure::Formula) {
+    for check in claim.all_checks().filter(|check| check.measure != Measure::Formula) {
         for point in check.points(laid).unwrap_or_default() {
             let (case, variant) = point.top;
             in_lab |= variant.on == On::Linux;

@@ -44,7 +44,7 @@ fn of_claim(laid: &Laid, claim: &Claim) -> Result<(), String> {
     if (claim.class == Class::Refuted) == claim.refutations.is_empty() {
         return Err("class `refuted` and `refutation` belong together".to_owned());
     }
-    for check in claim.checks.iter().chain(&claim.refutations) {
+    for check in claim.all_checks() {
         check.points(laid)?;
         if !check.has_condition(claim) {
             return Err("a check without a condition cannot fail; accepted: equals, within, \
@@ -65,49 +65,74 @@ mod tests {
         validate(&load(FILES, false).unwrap()).unwrap();
     }
 
+    fn paper(id: &str) -> Paper {
+        load(FILES, false).unwrap().into_iter().find(|paper| paper.head.id == id).unwrap()
+    }
+
+    /// The ids of all claims without that of the paper.
+    fn claims(paper: &Paper) -> BTreeSet<&str> {
+        let claims = paper.experiments.iter().flat_map(|laid| &laid.data.claims);
+        claims.map(|claim| &claim.id[3..]).collect()
+    }
+
+    fn plots(paper: &Paper) -> BTreeSet<&str> {
+        let plots = paper.experiments.iter().flat_map(|laid| &laid.data.plots);
+        plots.map(|plot| plot.id.as_str()).collect()
+    }
+
+    /// The ids of what a paper says, and of what is added here.
+    fn ids<'a>(of_paper: &'a str, own: &'a str) -> BTreeSet<&'a str> {
+        of_paper.split_whitespace().chain(own.split_whitespace()).collect()
+    }
+
     #[test]
     fn no_claim_and_no_figure_of_the_astart_paper_is_missing() {
-        let papers = load(FILES, false).unwrap();
-        let paper = papers.iter().find(|paper| paper.head.id == "S0").unwrap();
-        let data = || paper.experiments.iter().map(|laid| &laid.data);
-        let ids: BTreeSet<&str> =
-            data().flat_map(|data| &data.claims).map(|claim| &claim.id[3..]).collect();
+        let paper = paper("S0");
         let wanted = "T1a T1b T1c T1d T1e T2a T2b T2c T2d T2e X1 X2 T3 X3 D1 F3a F3b C1 F5 F6 F10 \
             F9 F11 F7 F8 X4 F13a F13b F14 F15 A1 X5 C2 X6 D2";
         let own = "I1 I2 LT1a LT1b LT1c LT1d LT1e LT2a LT2b LT2c LT2d LT2e LX6 LD2";
-        assert_eq!(ids, wanted.split_whitespace().chain(own.split_whitespace()).collect());
-        let plots: Vec<&str> =
-            data().flat_map(|data| &data.plots).map(|plot| plot.id.as_str()).collect();
+        assert_eq!(claims(&paper), ids(wanted, own));
         for number in (2..=15).chain([17]) {
             let figure = format!("figure{number:02}");
-            assert!(plots.iter().any(|id| id.starts_with(&figure)), "{figure}");
+            assert!(plots(&paper).iter().any(|id| id.starts_with(&figure)), "{figure}");
+        }
+    }
+
+    #[test]
+    fn no_claim_of_the_short_transfers_paper_is_missing() {
+        let wanted = "T1 T1p E4 C1 C2 C3 C4 F4 F6 F7 F8 F10 F10b X1 X2 F11 F11b F12";
+        assert_eq!(claims(&paper("S1")), ids(wanted, "I1 I2"));
+    }
+
+    #[test]
+    fn no_claim_and_no_figure_of_the_agile_probing_paper_is_missing() {
+        let paper = paper("S2");
+        let wanted = "F1a F1b F2 F4a F4b X1 F5a F5b F6 X2 F7 F8 X3 F9 X4";
+        assert_eq!(claims(&paper), ids(wanted, "D1 I1 I2 I3 I4 LF8 LX3 LF9"));
+        for figure in ["01a", "01b", "02", "04", "05", "06", "07", "08", "09"] {
+            assert!(plots(&paper).contains(&*format!("figure{figure}")), "{figure}");
         }
     }
 
     #[test]
     fn no_claim_and_no_figure_of_the_m_start_paper_is_missing() {
-        let papers = load(FILES, false).unwrap();
-        let paper = papers.iter().find(|paper| paper.head.id == "S4").unwrap();
-        let data = || paper.experiments.iter().map(|laid| &laid.data);
-        let ids: BTreeSet<&str> =
-            data().flat_map(|data| &data.claims).map(|claim| &claim.id[3..]).collect();
+        let paper = paper("S4");
         let wanted = "T1 T2 T2e T3a T3b T3c T4 X1 X2 X3 X4 X5 X6 X7 D1";
-        assert_eq!(ids, wanted.split_whitespace().collect());
-        let plots: BTreeSet<&str> =
-            data().flat_map(|data| &data.plots).map(|plot| plot.id.as_str()).collect();
-        assert_eq!(plots, BTreeSet::from(["figure03", "figure05", "figure06", "figure07"]));
+        assert_eq!(claims(&paper), ids(wanted, ""));
+        assert_eq!(plots(&paper), ids("figure03 figure05 figure06 figure07", ""));
     }
+
+    const HEAD: &str = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = ''\ncitation = ''\nsetup = []\n\
+        order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
 
     #[test]
     fn measures_of_a_script_and_of_a_network_are_not_mixed() {
-        let paper = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = ''\ncitation = ''\nsetup = []\n\
-            order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
         let problem = |acks: &str, check: &str| {
             let text = format!(
                 "title = ''\ntext = []\n{acks}\n[[case]]\nname = 'c'\n[[claim]]\nid = 'P0-1'\n\
                  what = ''\nclass = 'exact'\nexpected = 1\ncheck = [{{ equals = 1, {check} }}]\n"
             );
-            let files = [("p/paper.toml", paper), ("p/a.toml", text.as_str())];
+            let files = [("p/paper.toml", HEAD), ("p/a.toml", text.as_str())];
             validate(&load(&files, false).unwrap()).map_err(|error| error.to_string())
         };
         let cwnd = "measure = 'scripted_cwnd', ack = 1";
@@ -120,43 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn no_claim_of_the_short_transfers_paper_is_missing() {
-        let papers = load(FILES, false).unwrap();
-        let paper = papers.iter().find(|paper| paper.head.id == "S1").unwrap();
-        let claims = paper.experiments.iter().flat_map(|laid| &laid.data.claims);
-        let ids: BTreeSet<&str> = claims.map(|claim| &claim.id[3..]).collect();
-        let wanted = "T1 T1p E4 C1 C2 C3 C4 F4 F6 F7 F8 F10 F10b X1 X2 F11 F11b F12";
-        let own = "I1 I2";
-        assert_eq!(ids, wanted.split_whitespace().chain(own.split_whitespace()).collect());
-    }
-
-    #[test]
-    fn no_claim_and_no_figure_of_the_agile_probing_paper_is_missing() {
-        let papers = load(FILES, false).unwrap();
-        let paper = papers.iter().find(|paper| paper.head.id == "S2").unwrap();
-        let data = || paper.experiments.iter().map(|laid| &laid.data);
-        let ids: BTreeSet<&str> =
-            data().flat_map(|data| &data.claims).map(|claim| &claim.id[3..]).collect();
-        let wanted = "F1a F1b F2 F4a F4b X1 F5a F5b F6 X2 F7 F8 X3 F9 X4";
-        let own = "D1 I1 I2 I3 I4 LF8 LX3 LF9";
-        assert_eq!(ids, wanted.split_whitespace().chain(own.split_whitespace()).collect());
-        let plots: Vec<&str> =
-            data().flat_map(|data| &data.plots).map(|plot| plot.id.as_str()).collect();
-        for figure in ["01a", "01b", "02", "04", "05", "06", "07", "08", "09"] {
-            assert!(plots.contains(&format!("figure{figure}").as_str()), "{figure}");
-        }
-    }
-
-    #[test]
     fn a_claim_that_cannot_fail_or_reads_nothing_is_refused() {
-        let paper = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = ''\ncitation = ''\nsetup = []\n\
-            order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
         let problem = |class: &str, check: &str| {
             let text = format!(
                 "title = ''\ntext = []\n[[case]]\nname = 'c'\n[[claim]]\nid = 'P0-1'\n\
                  what = ''\nclass = '{class}'\nexpected = 1\ncheck = [{{ {check} }}]\n"
             );
-            let files = [("p/paper.toml", paper), ("p/a.toml", text.as_str())];
+            let files = [("p/paper.toml", HEAD), ("p/a.toml", text.as_str())];
             validate(&load(&files, false).unwrap()).unwrap_err().to_string()
         };
         let throughput = "measure = 'throughput'";

@@ -138,8 +138,7 @@ fn startup(spec: &FlowSpec, flow: &FlowOutcome) -> Startup {
 
 /// The slowest link, its queue without the packet being sent.
 fn bottleneck(resolved: &Resolved, outcome: &Outcome) -> Bottleneck {
-    let all: Vec<usize> = (0..resolved.links.len()).collect();
-    let totals = &outcome.links[resolved.bottleneck(&all)].totals;
+    let totals = &outcome.links[resolved.slowest_link()].totals;
     let duration = resolved.duration_ns.max(1) as f64;
     let waiting_ns = totals.held_ns.saturating_sub(u128::from(totals.busy_ns));
     Bottleneck {

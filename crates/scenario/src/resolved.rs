@@ -221,6 +221,12 @@ impl Resolved {
         path.iter().min_by_key(rate).copied().unwrap_or(0)
     }
 
+    /// The slowest of all links by index, the first of equals.
+    pub fn slowest_link(&self) -> usize {
+        let all: Vec<usize> = (0..self.links.len()).collect();
+        self.bottleneck(&all)
+    }
+
     /// Whole packets in flight that fill a path of this rate and round trip.
     pub fn bdp_packets(&self, rate_bps: u64, rtt_ns: u64) -> u64 {
         bdp_packets(rate_bps, rtt_ns, self.wire_bytes(), 1000)

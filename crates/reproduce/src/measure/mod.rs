@@ -14,7 +14,7 @@ use serde::Deserialize;
 use flows::Flows;
 use scripted::scripted;
 
-use crate::load::{self, Rates};
+use crate::load_gauge::{self, Rates};
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -222,14 +222,16 @@ impl Measure {
             Self::UniqueOverSent => flows.unique_over_sent(),
             Self::MaxCwnd => flows.max_cwnd(query),
             Self::Reprobes => Some(flows.each(|flow| flow.startup.reprobes as f64).sum()),
-            Self::RestartTime => load::restart(flows.traces().next()?, |time| query.holds(time)),
+            Self::RestartTime => {
+                load_gauge::restart(flows.traces().next()?, |time| query.holds(time))
+            }
             Self::AchievedRate | Self::RateGap | Self::RateSlope => {
-                let rates = load::rates(flows.traces().next()?, measured.packet_bytes);
+                let rates = load_gauge::rates(flows.traces().next()?, measured.packet_bytes);
                 let rates: Vec<_> = rates.into_iter().filter(|r| query.holds(r.time)).collect();
                 match self {
                     Self::AchievedRate => mean_of(&rates, |rates| rates.achieved),
                     Self::RateGap => mean_of(&rates, |rates| rates.expected - rates.achieved),
-                    _ => load::slope(&rates),
+                    _ => load_gauge::slope(&rates),
                 }
             }
             Self::Bdp => Some(measured.bdp_packets as f64),
