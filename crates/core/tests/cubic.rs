@@ -9,8 +9,10 @@ use firstflight_core::curve::Curve;
 use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::policy::Avoidance;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_core::view::{Phase, Rtt, View, Window};
+use firstflight_core::view::{Phase, View, Window};
 use proptest::prelude::*;
+
+mod start_up_view;
 
 /// The window in bytes after `t` seconds.
 fn curve(cwnd: f64, origin: f64, c: f64, mss: f64, t: f64) -> f64 {
@@ -18,22 +20,15 @@ fn curve(cwnd: f64, origin: f64, c: f64, mss: f64, t: f64) -> f64 {
     c * mss * (t - k).powi(3) + origin
 }
 
+/// In avoidance, with a full window in flight.
 fn view(cwnd: u64, mss: u64, now: u64, rtt: u64) -> View {
-    let rtt = Span(rtt);
     View {
         now: Instant(now),
         window: Window { cwnd: Bytes(cwnd), ssthresh: Bytes(2 * mss) },
         mss: Bytes(mss),
-        rtt: Rtt { latest: rtt, smoothed: rtt, variation: Span(0), min: rtt, first: rtt },
         in_flight: Bytes(cwnd),
-        acked: Bytes(0),
-        sent: Bytes(0),
-        delivered: Bytes(0),
         phase: Phase::Avoidance,
-        eligible: None,
-        recovering: false,
-        round: 0,
-        round_start: false,
+        ..start_up_view::view(cwnd, rtt, rtt)
     }
 }
 

@@ -7,7 +7,9 @@ use firstflight_core::knob::{Amount, KnobValue, Knobs};
 use firstflight_core::policy::{Avoidance, Entry, Exit, Observer, Startup};
 use firstflight_core::startup::{Astart, Hoe, LargeInitialWindow, Vegas};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
-use firstflight_core::view::{Phase, Rtt, View, Window};
+use firstflight_core::view::{View, Window};
+
+mod start_up_view;
 
 const MSS: u64 = 1_000;
 
@@ -17,21 +19,15 @@ fn segments(count: u64) -> Bytes {
 
 /// A window of `cwnd` segments, all of it outstanding when the ACK came.
 fn view(now_ms: u64, acked: u64, cwnd: u64, ssthresh: u64) -> View {
-    let rtt = Span::from_millis(100);
+    let rtt = Span::from_millis(100).0;
     View {
         now: Instant(now_ms * 1_000_000),
         window: Window { cwnd: segments(cwnd), ssthresh: segments(ssthresh) },
-        mss: Bytes(MSS),
-        rtt: Rtt { latest: rtt, smoothed: rtt, variation: Span(0), min: rtt, first: rtt },
         in_flight: segments(cwnd - 1),
         acked: segments(acked),
         sent: segments(acked + cwnd - 1),
         delivered: segments(acked),
-        phase: Phase::Startup,
-        eligible: None,
-        recovering: false,
-        round: 0,
-        round_start: false,
+        ..start_up_view::view(cwnd, rtt, rtt)
     }
 }
 

@@ -302,36 +302,20 @@ const BLIND_ACKS: u64 = 26;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{Phase, Rtt};
-
-    const MSS: u64 = 1_000;
+    use crate::testing::{self, MSS};
+    use crate::view::Phase;
 
     fn view(cwnd: u64, ssthresh: u64, now_ms: u64) -> View {
-        let rtt = Span::from_millis(100);
-        View {
-            now: Instant(now_ms * 1_000_000),
-            window: Window { cwnd: Bytes(cwnd * MSS), ssthresh: Bytes(ssthresh * MSS) },
-            mss: Bytes(MSS),
-            rtt: Rtt { latest: rtt, smoothed: rtt, variation: Span(0), min: rtt, first: rtt },
-            in_flight: Bytes(cwnd * MSS),
-            acked: Bytes(0),
-            sent: Bytes(0),
-            delivered: Bytes(0),
-            phase: Phase::Avoidance,
-            eligible: None,
-            recovering: false,
-            round: 0,
-            round_start: false,
-        }
+        let now = Instant(now_ms * 1_000_000);
+        View { now, phase: Phase::Avoidance, ..testing::view(cwnd, MSS * ssthresh) }
     }
 
     fn loss(kind: LossKind, flight: u64) -> Loss {
-        let (now, lost) = (Instant(0), Bytes(MSS));
-        Loss { now, kind, lost, flight: Bytes(flight * MSS), again: false }
+        Loss { now: Instant(0), kind, lost: MSS, flight: MSS * flight, again: false }
     }
 
     fn ack() -> Ack {
-        Ack { acked: Bytes(MSS), credited: Bytes(MSS), ..Ack::default() }
+        Ack { acked: MSS, credited: MSS, ..Ack::default() }
     }
 
     #[test]
@@ -411,11 +395,11 @@ mod tests {
         let step = cubic.step(&ack(), &view(100, 100, 0));
         assert_eq!(step.window.cwnd, Bytes(100_038));
         let cut = cubic.cut(&loss(LossKind::Recovery, 1_024), &view(1_024, 512, 0));
-        assert_eq!(cut.cwnd.0 / MSS, 818, "819 less what millionths cannot hold");
+        assert_eq!(cut.cwnd.0 / MSS.0, 818, "819 less what millionths cannot hold");
         // Beyond W_max no more than 16 segments per RTT of 100 ms, times 31/16.
         let _ = cubic.step(&ack(), &view(819, 819, 0));
         let step = cubic.step(&ack(), &view(819, 819, 60_000));
-        let grown = step.window.cwnd.0 - 819 * MSS;
-        assert_eq!(grown, 31 * MSS / 819 + 1, "one byte is left over from the ACK before");
+        let grown = step.window.cwnd - MSS * 819;
+        assert_eq!(grown, MSS * 31 / 819 + Bytes(1), "one byte is left over from the ACK before");
     }
 }

@@ -237,26 +237,13 @@ const P: u64 = 10;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Instant, Span};
-    use crate::view::{Phase, Rtt, Window};
+    use crate::testing;
+    use crate::view::Window;
 
+    /// Segments of one byte, as the paper counts.
     fn view(cwnd: u64, ssthresh: u64, round_start: bool) -> View {
-        let rtt = Span::from_millis(200);
-        View {
-            now: Instant(0),
-            window: Window { cwnd: Bytes(cwnd), ssthresh: Bytes(ssthresh) },
-            mss: Bytes(1),
-            rtt: Rtt { latest: rtt, smoothed: rtt, variation: Span(0), min: rtt, first: rtt },
-            in_flight: Bytes(cwnd),
-            acked: Bytes(0),
-            sent: Bytes(0),
-            delivered: Bytes(0),
-            phase: Phase::Startup,
-            eligible: None,
-            recovering: false,
-            round: 0,
-            round_start,
-        }
+        let window = Window { cwnd: Bytes(cwnd), ssthresh: Bytes(ssthresh) };
+        View { window, mss: Bytes(1), round_start, ..testing::view(cwnd, Bytes::MAX) }
     }
 
     fn ack(segments: u64) -> Ack {
