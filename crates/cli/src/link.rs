@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use firstflight_lab::link::{DirectionSpec, LinkSpec, Loss, Rate, SPIN_NS, Timing};
+use firstflight_lab::link::{DirectionSpec, ETHERNET_MTU, LinkSpec, Loss, Rate, SPIN_NS, Timing};
 use firstflight_lab::tool::{self, Carried, Ends};
 use firstflight_report::terminal;
 use firstflight_report::{Column, Table};
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Largest packet in bytes, 576 to 65521
-    #[arg(long, value_name = "BYTES", default_value_t = 1_500)]
+    #[arg(long, value_name = "BYTES", default_value_t = ETHERNET_MTU)]
     mtu: usize,
     /// How long to spin before a packet is due; 0ms spares the processor
     #[arg(long, value_name = "TIME", default_value = "60us")]

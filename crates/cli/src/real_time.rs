@@ -6,9 +6,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use firstflight_lab::link::{DirectionSpec, LinkReport, LinkSpec, Loss, Rate, SPIN_NS};
+use firstflight_lab::link::{LinkReport, LinkSpec};
 use firstflight_lab::path::far_address;
-use firstflight_lab::{Namespace, Path, lab_figures};
+use firstflight_lab::{LinkKind, Namespace, Path, lab_figures};
 use firstflight_quic_sim::applies;
 use firstflight_runner::{Options, Report, Run};
 use firstflight_scenario::resolved::ResolvedFlow;
@@ -93,30 +93,13 @@ fn one(resolved: &Resolved, control: &str, seed: u64) -> Result<RunResult, Failu
     Ok(result(resolved, control, &sent?, &report, overruns))
 }
 
-/// One direction has the scenario's bottleneck; fixed delays are all on the link.
+/// The scenario's bottleneck, with the access links' delay on it too.
 fn link(resolved: &Resolved, seed: u64) -> LinkSpec {
-    let (link, flow) = (&resolved.links[0], &resolved.flows[0]);
-    let access = 2 * flow.access_delay_ns;
-    LinkSpec {
-        forward: DirectionSpec {
-            rate: Some(Rate::constant(link.rate_bps)),
-            delay_ns: link.delay_ns + access,
-            buffer: Some(link.buffer),
-            buffer_counts_in_service: resolved.endpoint.buffer_counts_in_service,
-            loss: if link.loss_ppb == 0 { Loss::None } else { Loss::Random(link.loss_ppb) },
-            drop_nth: link.drop.clone(),
-            ..DirectionSpec::default()
-        },
-        backward: DirectionSpec {
-            delay_ns: link.return_delay_ns + access,
-            ..DirectionSpec::default()
-        },
-        seed,
-        mtu: MTU,
-        packet_bytes: 0,
-        spin_ns: SPIN_NS,
-        depth_every_ns: None,
-    }
+    let mut link = LinkSpec::of_bottleneck(resolved, seed);
+    let access = 2 * resolved.flows[0].access_delay_ns;
+    link.forward.delay_ns += access;
+    link.backward.delay_ns += access;
+    link
 }
 
 /// A receiver at the far end, a sender at the near one, each on a thread of its own.
@@ -235,7 +218,7 @@ fn result(
     result.bottleneck.peak_queue_packets = way.peak_queue_packets;
     result.bottleneck.mean_queue_packets = way.mean_queue_packets;
     let rtt = flow.rtt_ns;
-    let lab = lab_figures(report, "tun", "quinn", rtt, overruns);
+    let lab = lab_figures(report, LinkKind::Tun, "quinn", rtt, overruns);
     result.note = (lab.timing != "valid").then(|| format!("timing {}", lab.timing));
     result.lab = Some(lab);
     result
@@ -254,8 +237,6 @@ fn broke(problem: &str) -> Failure {
     Failure::Broke(problem.to_owned())
 }
 
-/// An Ethernet's, so that path MTU discovery finds what it would find there.
-const MTU: usize = 1_500;
 const PORT: u16 = 4_433;
 const SILENCE: Duration = Duration::from_secs(10);
 /// Flow control that does not limit.

@@ -75,9 +75,10 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         check_file(file)?;
     }
     let asked = args.lab || firstflight_reproduce::names_lab(&args.select)?;
-    let machine = lab::machine();
+    // What tells one machine's runs from another's.
+    let kernel = crate::lab::kernel_release();
     let lab = match asked {
-        true => Lab::Here { version: &machine, run: &lab::run },
+        true => Lab::Here { version: &kernel, run: &lab::run },
         false => Lab::NotAsked,
     };
     let progress = Progress::new(0);

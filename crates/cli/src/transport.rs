@@ -7,7 +7,7 @@ use firstflight_runner::{On as Over, Options, Report};
 use firstflight_scenario::{ControlSpec, Resolved, Scenario, hint};
 
 use crate::failure::Failure;
-use crate::lab::{self, Generator, Lab, LinkKind, LinuxControl};
+use crate::lab::{self, Lab, LinuxControl};
 use crate::real_time;
 
 /// What `--on` takes, and the flags that go with a transport.
@@ -48,7 +48,7 @@ impl On {
     /// # Errors
     /// A name that is none, or a flag of another transport.
     pub(crate) fn transport(&self) -> Result<Transport, Failure> {
-        let lab = self.lab()?;
+        let lab = Lab::read(self.link.as_deref(), self.generator.as_deref())?;
         let name = self.name.as_str();
         if self.real_time && name != "quic" {
             return Err(Failure::Usage(format!(
@@ -75,15 +75,6 @@ impl On {
         let hint = hint(name, TRANSPORTS.iter().copied());
         let accepted = TRANSPORTS.join(", ");
         Err(Failure::Usage(format!("--on {name}: unknown transport{hint}; accepted: {accepted}")))
-    }
-
-    fn lab(&self) -> Result<Lab, Failure> {
-        let link = self.link.as_deref().map(str::parse::<LinkKind>).transpose();
-        let link = link.map_err(|problem| Failure::Usage(format!("--link: {problem}")))?;
-        let generator = self.generator.as_deref().map(str::parse::<Generator>).transpose();
-        let generator =
-            generator.map_err(|problem| Failure::Usage(format!("--generator: {problem}")))?;
-        Ok(Lab { link, generator: generator.unwrap_or_default() })
     }
 }
 

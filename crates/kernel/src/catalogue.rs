@@ -1,4 +1,4 @@
-//! Which controls have a version for the kernel, and what the kernel calls them.
+//! Which controls have a version for the kernel, what the kernel calls them, and which it knows.
 
 use firstflight_control::Control;
 use firstflight_core::registry;
@@ -77,6 +77,13 @@ pub fn loadable() -> Vec<&'static str> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// Every congestion control the running kernel knows, by name; none where there is no Linux.
+pub fn available() -> Vec<String> {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace().map(str::to_owned).collect()
 }
 
 fn pairs() -> String {

@@ -10,7 +10,7 @@ use libbpf_rs::{
     Link, MapCore as _, MapMut, Object, ObjectBuilder, OpenMapMut, OpenObject, PrintLevel,
 };
 
-use crate::catalogue::{KernelControl, LONGEST_NAME};
+use crate::catalogue::{KernelControl, LONGEST_NAME, available};
 use crate::hold::Hold;
 use crate::knobs::{KnobValues, NotInKernel};
 use crate::requirements::{self, Lack};
@@ -259,13 +259,6 @@ pub(crate) fn until_free(name: &str) -> Result<(), LoadError> {
             outcome => return outcome,
         }
     }
-}
-
-/// Every congestion control the kernel knows, by name.
-pub fn available() -> Vec<String> {
-    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// What libbpf says on its way to an error: its error codes alone explain little.

@@ -7,7 +7,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use firstflight_control::Control;
-use firstflight_kernel::load::{Options, available};
+use firstflight_kernel::catalogue::available;
+use firstflight_kernel::load::Options;
 use firstflight_kernel::{KernelControl, Registered, requirements};
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};

@@ -13,7 +13,8 @@ mod running {
 use std::time::Duration;
 
 use firstflight_control::Control;
-use firstflight_kernel::load::{Options, available};
+use firstflight_kernel::catalogue::available;
+use firstflight_kernel::load::Options;
 use firstflight_kernel::record::Kind;
 use firstflight_kernel::requirements;
 use firstflight_kernel::{KernelControl, LoadError, Registered};

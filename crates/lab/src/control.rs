@@ -1,10 +1,9 @@
 //! Names of controls on real Linux: the kernel's own as `linux-cubic` and the like, and those of
 //! the core, whose kernel versions are called `ff_...`.
 
-use std::fs;
-
 use firstflight_control::own::{OF_LINUX, Own};
 use firstflight_kernel::KernelControl;
+use firstflight_kernel::catalogue::available;
 use firstflight_scenario::ControlSpec;
 
 use crate::error::LabError;
@@ -171,12 +170,6 @@ impl Loaded {
         controls.iter().try_for_each(LinuxControl::check)?;
         Ok(Self::default())
     }
-}
-
-/// What the running kernel has.
-pub fn available() -> Vec<String> {
-    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    text.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

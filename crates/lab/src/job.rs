@@ -8,7 +8,7 @@ use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved, Scenario};
 
 use crate::control::LinuxControl;
 use crate::error::LabError;
-use crate::link::{DirectionSpec, LinkSpec, Loss, Rate, SPIN_NS};
+use crate::link::{DirectionSpec, LinkSpec};
 use crate::path::{ADDRESSES, far_address, near_address};
 
 /// One run: the link, the connections and the cross traffic.
@@ -124,6 +124,12 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
 }
 
 impl Job {
+    /// What the kernel is told as the MSS: the payload of a packet, and of TCP's options the
+    /// timestamps, which it includes.
+    pub(crate) fn mss(&self) -> u64 {
+        self.packet_bytes + TIMESTAMPS
+    }
+
     /// The run of these controls, one per group, with this seed.
     pub(crate) fn new(resolved: &Resolved, controls: &[LinuxControl], seed: u64) -> Self {
         let link = &resolved.links[0];
@@ -176,39 +182,30 @@ impl Group {
 /// The scenario's link. The access links' delay stands behind the bottleneck: in a closed loop it
 /// makes no difference where a fixed delay is.
 fn link_spec(resolved: &Resolved, seed: u64) -> LinkSpec {
-    let link = &resolved.links[0];
     let far = |(index, flow): (usize, &ResolvedFlow)| {
         (far_address(index as u16), 2 * flow.access_delay_ns)
     };
     let more_delay: Vec<(Ipv4Addr, u64)> = resolved.flows.iter().enumerate().map(far).collect();
-    let datagram = resolved.udp.iter().map(|udp| udp.packet_bytes).max().unwrap_or(0);
+    let datagram = resolved.udp.iter().map(|udp| udp.packet_bytes).max().unwrap_or(0) as usize;
+    let bottleneck = LinkSpec::of_bottleneck(resolved, seed);
     LinkSpec {
         forward: DirectionSpec {
-            rate: Some(Rate::constant(link.rate_bps)),
-            delay_ns: link.delay_ns,
-            buffer: Some(link.buffer),
-            buffer_counts_in_service: resolved.endpoint.buffer_counts_in_service,
-            loss: if link.loss_ppb == 0 { Loss::None } else { Loss::Random(link.loss_ppb) },
-            drop_nth: link.drop.clone(),
             data_only: true,
             header_bytes: Some(resolved.header_bytes),
             more_delay: more_delay.clone(),
+            ..bottleneck.forward
         },
-        backward: DirectionSpec {
-            delay_ns: link.return_delay_ns,
-            more_delay,
-            ..DirectionSpec::default()
-        },
-        seed,
-        mtu: (resolved.packet_bytes + HEADERS).max(datagram).max(1_500) as usize,
+        backward: DirectionSpec { more_delay, ..bottleneck.backward },
+        mtu: bottleneck.mtu.max((resolved.packet_bytes + HEADERS) as usize).max(datagram),
         packet_bytes: resolved.packet_bytes,
-        spin_ns: SPIN_NS,
-        depth_every_ns: None,
+        ..bottleneck
     }
 }
 
 /// IPv4, TCP and its options, with something to spare.
 const HEADERS: u64 = 100;
+/// TCP's timestamp option, padded (RFC 7323, appendix A).
+const TIMESTAMPS: u64 = 12;
 /// `TCP_MAXSEG` takes 88 to 32,767, of which 12 are the timestamp option's.
 const PACKETS: std::ops::RangeInclusive<u64> = 76..=32_755;
 /// Headers alone to a device's largest MTU.
@@ -219,6 +216,7 @@ const FIRST_PORT: u16 = 10_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::Loss;
 
     fn resolved(more: &str) -> Result<Resolved, String> {
         let text = format!("controls = ['linux-reno']\n{more}");

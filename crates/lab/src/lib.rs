@@ -30,7 +30,7 @@ pub use bed::LinkKind;
 pub use control::LinuxControl;
 pub use error::LabError;
 pub use job::resolve;
-pub use measure::lab_figures;
+pub use measure::{kernel_release, lab_figures};
 pub use namespace::Namespace;
 pub use netem::has_netem;
 pub use path::Path;

@@ -12,6 +12,7 @@ use firstflight_scenario::{
     Bottleneck, Cost, FlowResult, LabFigures, Plan, Resolved, RunResult, Startup, TimeToBdp,
 };
 
+use crate::bed::LinkKind;
 use crate::control::LinuxControl;
 use crate::job::{FlowJob, Job};
 use crate::link::{LinkReport, Timing};
@@ -27,7 +28,7 @@ pub(crate) struct Measured<'a> {
     pub(crate) flows: &'a [FlowOutcome],
     pub(crate) link: &'a LinkReport,
     pub(crate) overruns: u64,
-    pub(crate) link_name: &'static str,
+    pub(crate) kind: LinkKind,
     pub(crate) generator: &'static str,
     pub(crate) wall: Duration,
 }
@@ -128,7 +129,7 @@ impl Measured<'_> {
 
     fn lab(&self) -> LabFigures {
         let rtt = self.job.link.forward.delay_ns + self.job.link.backward.delay_ns;
-        lab_figures(self.link, self.link_name, self.generator, rtt, self.overruns)
+        lab_figures(self.link, self.kind, self.generator, rtt, self.overruns)
     }
 
     fn note(&self, lab: &LabFigures) -> Option<String> {
@@ -212,25 +213,25 @@ fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, &'static st
     })
 }
 
-/// How a run over `link`, of the kind `name`, was measured: what sent, and whether the link was in
-/// time for a round trip of `rtt_ns`.
+/// How a run over a link of this kind was measured: what sent, and whether the link was in time for
+/// a round trip of `rtt_ns`.
 pub fn lab_figures(
     link: &LinkReport,
-    name: &str,
+    kind: LinkKind,
     generator: &str,
     rtt_ns: u64,
     overruns: u64,
 ) -> LabFigures {
     let late = &link.lateness;
     let timing = match late.timing(rtt_ns, overruns) {
-        _ if name == "netem" => "unknown",
+        _ if kind == LinkKind::Netem => "unknown",
         Timing::Valid => "valid",
         Timing::Degraded => "degraded",
         Timing::Invalid => "invalid",
     };
     LabFigures {
         kernel: kernel_release(),
-        link: name.to_owned(),
+        link: kind.name().to_owned(),
         generator: generator.to_owned(),
         timing: timing.to_owned(),
         late_mean_us: late.mean_us,
@@ -241,7 +242,8 @@ pub fn lab_figures(
     }
 }
 
-fn kernel_release() -> String {
+/// The running kernel's release, such as `6.1.0-18-amd64`.
+pub fn kernel_release() -> String {
     let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     text.trim().to_owned()
 }

@@ -20,7 +20,7 @@ pub struct Path {
     /// What all times of the path are in.
     pub clock: Clock,
     link: Running,
-    /// Packets that the kernel dropped before, by end.
+    /// Packets that both kernels had dropped when the measured period began.
     overruns_before: u64,
 }
 

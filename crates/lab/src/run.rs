@@ -28,6 +28,24 @@ pub struct Lab {
     pub generator: Generator,
 }
 
+impl Lab {
+    /// firstflight's own link and its own source: the same on every kernel.
+    pub const TUN: Self = Self { link: Some(LinkKind::Tun), generator: Generator::Own };
+
+    /// What the flags `--link` and `--generator` say, as far as they are given.
+    ///
+    /// # Errors
+    /// A word that is none of theirs.
+    pub fn read(link: Option<&str>, generator: Option<&str>) -> Result<Self, LabError> {
+        let wrong = |flag: &'static str| {
+            move |problem: String| LabError::Input(format!("{flag}: {problem}"))
+        };
+        let link = link.map(str::parse).transpose().map_err(wrong("--link"))?;
+        let generator = generator.map(str::parse).transpose().map_err(wrong("--generator"))?;
+        Ok(Self { link, generator: generator.unwrap_or_default() })
+    }
+}
+
 /// Who makes the connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Generator {
@@ -146,7 +164,7 @@ impl One<'_> {
             flows: &flows,
             link: &link,
             overruns,
-            link_name: self.kind.name(),
+            kind: self.kind,
             generator: self.lab.generator.name(),
             wall: begun.elapsed(),
         };

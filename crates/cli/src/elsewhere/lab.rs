@@ -1,7 +1,5 @@
 //! What the commands ask of the lab, where there is no Linux: one answer.
 
-use std::str::FromStr;
-
 use firstflight_runner::{Options, Report};
 use firstflight_scenario::{ControlSpec, Resolved, Scenario};
 
@@ -9,52 +7,21 @@ use crate::failure::Failure;
 
 /// How to run on real Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lab {
-    pub(crate) link: Option<LinkKind>,
-    pub(crate) generator: Generator,
-}
-
-/// How the bottleneck is made; read and checked as on Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LinkKind {
-    Tun,
-    Netem,
-}
-
-/// Who makes the connections; read and checked as on Linux.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Generator {
-    #[default]
-    Own,
-    Iperf3,
-}
+pub(crate) struct Lab;
 
 /// A control that a socket can be given.
 pub(crate) struct LinuxControl {
     pub(crate) full: String,
 }
 
-impl FromStr for LinkKind {
-    type Err = String;
+impl Lab {
+    /// As on Linux.
+    pub(crate) const TUN: Self = Self;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "tun" => Ok(Self::Tun),
-            "netem" => Ok(Self::Netem),
-            _ => Err(format!("found `{text}`; accepted: tun, netem")),
-        }
-    }
-}
-
-impl FromStr for Generator {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "own" => Ok(Self::Own),
-            "iperf3" => Ok(Self::Iperf3),
-            _ => Err(format!("found `{text}`; accepted: own, iperf3")),
-        }
+    /// Neither flag has a meaning here.
+    pub(crate) fn read(link: Option<&str>, generator: Option<&str>) -> Result<Self, Failure> {
+        let flag = link.and(Some("--link")).or(generator.and(Some("--generator")));
+        flag.map_or(Ok(Self), |flag| Err(needs_linux(flag)))
     }
 }
 
@@ -75,6 +42,11 @@ pub(crate) fn run(_: &Scenario, _: &Options<'_>, _: Lab) -> Result<Report, Failu
     Err(needs_linux("the lab"))
 }
 
+/// No kernel's runs are kept here.
+pub(crate) fn kernel_release() -> String {
+    String::new()
+}
+
 /// The one answer.
 pub(crate) fn needs_linux(what: &str) -> Failure {
     Failure::Lacks(format!("{what} needs Linux, and this is {}", std::env::consts::OS))
@@ -86,9 +58,4 @@ pub(crate) mod control {
 
     /// None are known here.
     pub(crate) const OWN: &[Own] = &[];
-
-    /// What the running kernel has.
-    pub(crate) fn available() -> Vec<String> {
-        Vec::new()
-    }
 }

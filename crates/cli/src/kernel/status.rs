@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use firstflight_kernel::load::available;
+use firstflight_kernel::catalogue::available;
 use firstflight_kernel::pinned::{self, Pinned};
 use firstflight_kernel::requirements;
 use firstflight_kernel::uses::{self, Uses};

@@ -3,6 +3,7 @@
 use firstflight_control::own::{OF_LINUX, Own};
 use firstflight_core::knob::{Knob as CoreKnob, KnobKind};
 use firstflight_core::registry::{ALIASES, AVOIDANCES, Alias as CoreAlias, Listing, STARTUPS};
+use firstflight_kernel::catalogue::available;
 use firstflight_quic::OWN;
 use firstflight_runner::accepted;
 use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, hint};
@@ -147,7 +148,7 @@ impl Catalogue {
             default: f.default,
             help: f.help,
         };
-        let here = lab::control::available();
+        let here = available();
         let own = |own: &Own| KernelsOwn {
             name: own.name,
             summary: own.summary,

@@ -6,21 +6,14 @@ use firstflight_runner::{Options, Report};
 use firstflight_scenario::Scenario;
 
 use crate::failure::Failure;
-use crate::lab::{self, Generator, Lab, LinkKind};
-
-/// What tells one machine's runs from another's: its kernel.
-pub(super) fn machine() -> String {
-    let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    text.trim().to_owned()
-}
+use crate::lab::{self, Lab};
 
 /// Runs a scenario once.
 ///
 /// # Errors
 /// The machine lacks something, or the run broke.
 pub(super) fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, LabStop> {
-    let lab = Lab { link: Some(LinkKind::Tun), generator: Generator::Own };
-    lab::run(scenario, options, lab).map_err(|error| match Failure::from(error) {
+    lab::run(scenario, options, Lab::TUN).map_err(|error| match Failure::from(error) {
         Failure::Lacks(why) => LabStop::Lacks(why),
         Failure::Interrupted => LabStop::Interrupted,
         other => LabStop::Failed(other.to_string()),

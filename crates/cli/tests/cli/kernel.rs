@@ -45,7 +45,7 @@ fn a_build_without_it_says_what_to_install() {
 
 #[cfg(feature = "kernel")]
 mod loaded {
-    use firstflight_kernel::load::available;
+    use firstflight_kernel::catalogue::available;
     use firstflight_kernel::requirements;
 
     use crate::process::run;

@@ -1,6 +1,6 @@
 //! Goodput over 40 ms of round trip with the kernel's own CUBIC, start-up included.
 
-use firstflight_lab::{Generator, Lab, LabError, LinkKind, run};
+use firstflight_lab::{Lab, LabError, run};
 use firstflight_runner::Options;
 use firstflight_scenario::Scenario;
 
@@ -10,8 +10,7 @@ pub(crate) fn measure(rate: &str, bar: &str) -> Result<(), LabError> {
          [path]\nrate = '{rate}'\nrtt = '40ms'\nbuffer = '1bdp'"
     );
     let scenario = Scenario::parse(&text, "goodput")?;
-    let lab = Lab { link: Some(LinkKind::Tun), generator: Generator::Own };
-    let report = run(&scenario, &Options::default(), lab)?;
+    let report = run(&scenario, &Options::default(), Lab::TUN)?;
     let result = &report.runs[0].result;
     let late = result.lab.clone().unwrap_or_default();
     let what = format!("CUBIC, {rate} x 40 ms: goodput over 10 s");

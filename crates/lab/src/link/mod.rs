@@ -20,7 +20,7 @@ pub(crate) mod rate;
 
 use std::net::Ipv4Addr;
 
-use firstflight_scenario::ResolvedBuffer;
+use firstflight_scenario::{Resolved, ResolvedBuffer};
 use serde::Serialize;
 
 pub use engine::{Clock, Running, start};
@@ -70,6 +70,31 @@ pub struct DirectionSpec {
     pub more_delay: Vec<(Ipv4Addr, u64)>,
 }
 
+impl LinkSpec {
+    /// The scenario's bottleneck with its propagation, access links left out: what every way of
+    /// sending over it begins with.
+    pub fn of_bottleneck(resolved: &Resolved, seed: u64) -> Self {
+        let link = &resolved.links[0];
+        Self {
+            forward: DirectionSpec {
+                rate: Some(Rate::constant(link.rate_bps)),
+                delay_ns: link.delay_ns,
+                buffer: Some(link.buffer),
+                buffer_counts_in_service: resolved.endpoint.buffer_counts_in_service,
+                loss: if link.loss_ppb == 0 { Loss::None } else { Loss::Random(link.loss_ppb) },
+                drop_nth: link.drop.clone(),
+                ..DirectionSpec::default()
+            },
+            backward: DirectionSpec { delay_ns: link.return_delay_ns, ..DirectionSpec::default() },
+            seed,
+            mtu: ETHERNET_MTU,
+            packet_bytes: 0,
+            spin_ns: SPIN_NS,
+            depth_every_ns: None,
+        }
+    }
+}
+
 /// What a link did in the measured period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkReport {
@@ -115,6 +140,10 @@ pub struct DirectionReport {
     #[serde(skip)]
     pub losses: Option<Vec<(u64, u16)>>,
 }
+
+/// The largest packet unless a scenario's are larger, in bytes, so that path MTU discovery finds
+/// what it would find on an Ethernet.
+pub const ETHERNET_MTU: usize = 1_500;
 
 /// How long the lab's links spin before a packet is due: about what a wake-up takes.
 pub const SPIN_NS: u64 = 60_000;

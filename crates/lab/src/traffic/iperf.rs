@@ -84,7 +84,7 @@ fn words(job: &Job, flow: &FlowJob) -> String {
     let (to, from, port): (Ipv4Addr, Ipv4Addr, u16) = (group.far, group.near, flow.port());
     let end = flow.stop_ns.unwrap_or(u64::MAX).min(job.duration_ns);
     let seconds = end.saturating_sub(flow.start_ns).div_ceil(1_000_000_000).max(1);
-    let mss = job.packet_bytes + TIMESTAMPS;
+    let mss = job.mss();
     let control = &flow.control.kernel_name;
     format!("-c {to} -B {from} -p {port} -C {control} -M {mss} -t {seconds} -i 0.1 -J")
 }
@@ -170,8 +170,6 @@ fn read(flow: &FlowJob, packet: u64, text: &str) -> FlowOutcome {
     }
 }
 
-/// Of the TCP header's options, which the MSS includes.
-const TIMESTAMPS: u64 = 12;
 const LOOK: Duration = Duration::from_millis(10);
 /// After the run's end, for what is queued to arrive, ns.
 const PATIENCE: u64 = 20_000_000_000;

@@ -30,3 +30,6 @@ pub(crate) struct Schedule {
     /// Between two looks, ns.
     pub(crate) every: u64,
 }
+
+/// Nobody who waits for a moment sleeps longer, ns, so that an end comes soon.
+const LONGEST_SLEEP: u64 = 50_000_000;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use nix::sys::prctl::set_timerslack;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{FlowOutcome, Schedule};
+use super::{FlowOutcome, LONGEST_SLEEP, Schedule};
 use crate::error::LabError;
 use crate::job::{FlowJob, Group, Job};
 use crate::link::Clock;
@@ -265,7 +265,7 @@ fn listen(flow: &FlowJob, group: &Group) -> io::Result<Socket> {
 fn sender(job: &Job, flow: &FlowJob, group: &Group) -> Result<Socket, LabError> {
     let open = || -> io::Result<Socket> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-        socket.set_tcp_mss((job.packet_bytes + TIMESTAMPS) as u32)?;
+        socket.set_tcp_mss(job.mss() as u32)?;
         socket.bind(&SocketAddr::from((group.near, 0)).into())?;
         Ok(socket)
     };
@@ -289,10 +289,7 @@ fn failed(what: &str, error: &io::Error) -> LabError {
     LabError::Failed(format!("cannot {what} a connection: {error}"))
 }
 
-/// Of the TCP header's options, which `TCP_MAXSEG` includes.
-const TIMESTAMPS: u64 = 12;
 const CHUNK: usize = 256 * 1024;
 const STACK: usize = 128 * 1024;
 /// Between two looks at whether it is over.
 const PATIENCE: Duration = Duration::from_millis(100);
-const LONGEST_SLEEP: u64 = 50_000_000;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use firstflight_scenario::resolved::ResolvedUdp;
 use nix::sys::prctl::set_timerslack;
 
-use super::Schedule;
+use super::{LONGEST_SLEEP, Schedule};
 use crate::link::Clock;
 use crate::namespace::Namespace;
 use crate::path::far_address;
@@ -74,4 +74,3 @@ impl Source {
 /// IPv4 and UDP.
 const HEADERS: u64 = 28;
 const FIRST_PORT: u16 = 20_000;
-const LONGEST_SLEEP: u64 = 50_000_000;

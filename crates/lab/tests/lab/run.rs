@@ -2,11 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use firstflight_lab::{Generator, Lab, LabError, LinkKind, run};
+use firstflight_lab::{Generator, Lab, LabError, run};
 use firstflight_runner::{Options, Report};
 use firstflight_scenario::Scenario;
-
-const TUN: Lab = Lab { link: Some(LinkKind::Tun), generator: Generator::Own };
 
 fn measure(text: &str, lab: Lab) -> Option<Report> {
     let scenario = Scenario::parse(text, "x.toml").unwrap();
@@ -19,7 +17,7 @@ fn a_transfer_arrives_whole_and_every_loss_is_repaired() {
     let text = "controls = ['linux-reno']\nduration = '20s'\niw = '4pkt'\n\
         [path]\nrate = '10Mbps'\nrtt = '20ms'\ndrop = [30, 31, 77]\n\
         [[flow]]\nsize = '300KB'";
-    let Some(report) = measure(text, TUN) else { return };
+    let Some(report) = measure(text, Lab::TUN) else { return };
     let run = report.runs.into_iter().next().unwrap();
     let flow = &run.result.flows[0];
     assert_eq!((flow.delivered_bytes, flow.delivered_packets), (300_000, 300));
@@ -40,7 +38,7 @@ fn the_routes_give_windows_to_each_group_of_flows() {
     let text = "duration = '2s'\n[path]\nrate = '5Mbps'\nrtt = '100ms'\nbuffer = '500pkt'\n\
         [[flow]]\ncontrol = 'linux-reno'\nssthresh = '8pkt'\niw = '2pkt'\n\
         [[flow]]\ncontrol = 'linux-cubic'\nssthresh = '20pkt'\nstart = '500ms'\nrtt = '160ms'";
-    let Some(report) = measure(text, TUN) else { return };
+    let Some(report) = measure(text, Lab::TUN) else { return };
     let run = &report.runs[0];
     let first =
         |flow: usize, name: &str| run.flows[flow].column(name).unwrap().flatten().next().unwrap();
@@ -56,7 +54,7 @@ fn cross_traffic_and_flows_that_end_share_the_link() {
         [path]\nrate = '10Mbps'\nrtt = '20ms'\nbuffer = '2000pkt'\n\
         [[flow]]\ncount = 3\nstarts = 'uniform 0s..500ms'\nlifetime = '1s'\n\
         [[udp]]\nrate = '2Mbps'\npacket = '500B'\nstart = '1s'\nstop = '2s'";
-    let Some(report) = measure(text, TUN) else { return };
+    let Some(report) = measure(text, Lab::TUN) else { return };
     let result = &report.runs[0].result;
     assert_eq!(result.flows.len(), 3);
     for flow in &result.flows {
@@ -72,7 +70,7 @@ fn cross_traffic_and_flows_that_end_share_the_link() {
 #[test]
 fn iperf3_sends_as_well() {
     let text = "controls = ['linux-reno']\nduration = '3s'\n[path]\nrate = '10Mbps'\nrtt = '20ms'";
-    let lab = Lab { generator: Generator::Iperf3, ..TUN };
+    let lab = Lab { generator: Generator::Iperf3, ..Lab::TUN };
     let Some(report) = measure(text, lab) else { return };
     let run = &report.runs[0].result;
     assert_eq!(run.lab.as_ref().unwrap().generator, "iperf3");
@@ -90,7 +88,7 @@ fn a_run_that_is_told_to_stop_keeps_nothing_and_one_after_another_what_was_finis
     let scenario = Scenario::parse(text, "x.toml").unwrap();
     let stop = AtomicBool::new(true);
     let options = Options { stop: Some(&stop), ..Options::default() };
-    match run(&scenario, &options, TUN) {
+    match run(&scenario, &options, Lab::TUN) {
         Err(LabError::Interrupted) => {}
         Err(LabError::Lacks(_)) => return,
         other => panic!("{other:?}"),
@@ -98,7 +96,7 @@ fn a_run_that_is_told_to_stop_keeps_nothing_and_one_after_another_what_was_finis
     let stop = AtomicBool::new(false);
     let first_done = |_, _| stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let options = Options { stop: Some(&stop), on_done: Some(&first_done), ..Options::default() };
-    let report = run(&scenario, &options, TUN).unwrap();
+    let report = run(&scenario, &options, Lab::TUN).unwrap();
     assert!(report.interrupted);
     let names: Vec<&str> = report.runs.iter().map(|run| run.result.alias.as_str()).collect();
     assert_eq!(names, ["linux-reno"]);
@@ -108,9 +106,9 @@ fn a_run_that_is_told_to_stop_keeps_nothing_and_one_after_another_what_was_finis
 fn what_this_kernel_has_not_is_a_lack_and_found_before_anything_runs() {
     let text = "controls = ['linux-reno', 'linux-vegas']\nduration = '60s'";
     let scenario = Scenario::parse(text, "x.toml").unwrap();
-    if firstflight_lab::control::available().iter().any(|name| name == "vegas") {
+    if firstflight_kernel::catalogue::available().iter().any(|name| name == "vegas") {
         return;
     }
-    let problem = run(&scenario, &Options::default(), TUN).unwrap_err();
+    let problem = run(&scenario, &Options::default(), Lab::TUN).unwrap_err();
     assert!(matches!(&problem, LabError::Lacks(text) if text.contains("modprobe tcp_vegas")));
 }
