@@ -6,15 +6,10 @@
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::Error::NoItemsFound;
 use rustls::pki_types::pem::{self, PemObject as _};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
-use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use crate::endpoint::machine;
 use crate::error::TransferError;
@@ -37,7 +32,7 @@ pub struct Identity {
 }
 
 impl Fingerprint {
-    fn of(certificate: &CertificateDer<'_>) -> Self {
+    pub(crate) fn of(certificate: &CertificateDer<'_>) -> Self {
         Self(Sha256::of(certificate))
     }
 
@@ -115,132 +110,6 @@ fn unreadable(path: &Path, accepted: &str, error: &pem::Error) -> TransferError 
         other => other.to_string(),
     };
     TransferError::Input(format!("{}: {problem}; accepted: {accepted} in PEM", path.display()))
-}
-
-/// Trusts the certificates with these fingerprints, whatever their names and dates.
-#[derive(Debug)]
-pub(crate) struct Pinned {
-    accepted: Vec<Fingerprint>,
-    provider: Arc<CryptoProvider>,
-    /// What was shown instead, for the message.
-    refused: Mutex<Option<Fingerprint>>,
-}
-
-impl Pinned {
-    pub(crate) fn new(accepted: Vec<Fingerprint>, provider: Arc<CryptoProvider>) -> Arc<Self> {
-        Arc::new(Self { accepted, provider, refused: Mutex::default() })
-    }
-
-    /// The certificate that was shown and is none of those trusted.
-    pub(crate) fn refused(&self) -> Option<Fingerprint> {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn check(&self, shown: &CertificateDer<'_>) -> Result<(), Error> {
-        let shown = Fingerprint::of(shown);
-        if self.accepted.contains(&shown) {
-            return Ok(());
-        }
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(shown);
-        Err(Error::InvalidCertificate(rustls::CertificateError::ApplicationVerificationFailure))
-    }
-
-    fn tls12(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    /// Shows that the peer has the key of the certificate.
-    fn tls13(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-impl ServerCertVerifier for Pinned {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        self.check(end_entity).map(|()| ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.tls12(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.tls13(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.schemes()
-    }
-}
-
-impl ClientCertVerifier for Pinned {
-    fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        &[]
-    }
-
-    fn verify_client_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _now: UnixTime,
-    ) -> Result<ClientCertVerified, Error> {
-        self.check(end_entity).map(|()| ClientCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.tls12(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.tls13(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.schemes()
-    }
 }
 
 /// The name in TLS's server name indication; fingerprints are what is checked.

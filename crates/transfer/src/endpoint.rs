@@ -9,9 +9,10 @@ use quinn::{ClientConfig, IdleTimeout, ServerConfig, TransportConfig, VarInt};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::version::TLS13;
 
-use crate::certificate::{Fingerprint, Identity, Pinned};
+use crate::certificate::{Fingerprint, Identity};
 use crate::error::TransferError;
 use crate::message::ALPN;
+use crate::pinned::Pinned;
 use crate::streams::streams_of;
 
 /// The shortest time after which a silent peer counts as gone.

@@ -17,6 +17,7 @@ mod hash;
 mod message;
 mod name;
 mod partial;
+mod pinned;
 mod receive;
 mod record;
 mod results;

@@ -13,13 +13,14 @@ use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::Progress;
-use crate::certificate::{Fingerprint, Identity, Pinned, SERVER_NAME};
+use crate::certificate::{Fingerprint, Identity, SERVER_NAME};
 use crate::endpoint::{self, machine, send_window};
 use crate::error::TransferError;
 use crate::failure::{DONE, GAVE_UP, RECEIVER, gave_up, lost, out_of_turn};
 use crate::hash::Sha256;
 use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
 use crate::name;
+use crate::pinned::Pinned;
 use crate::record::{Record, Watching};
 use crate::source::{Opened, Reading, Source, Whole};
 use crate::streams::{Outgoing, Unsent};
