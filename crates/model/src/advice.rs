@@ -1,7 +1,6 @@
 //! What the numbers mean, in plain words.
 
-use crate::Packets;
-use crate::mini_cycle::float;
+use crate::packets::{Packets, float};
 use crate::prediction::{Case, Prediction};
 use crate::startups::{StartupFit, Verdict};
 use crate::words::{duration, number, packets};

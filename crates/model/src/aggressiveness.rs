@@ -2,8 +2,8 @@
 
 use num_bigint::BigInt;
 
-use crate::Packets;
 use crate::error::ModelError;
+use crate::packets::Packets;
 
 /// `d`: the packets that must be acknowledged for the window to grow by one. A round trip adds
 /// `W/d` to the window `W`, so a *smaller* d is more aggressive. From 1 to

@@ -2,8 +2,8 @@
 
 use num_traits::One as _;
 
-use crate::Packets;
-use crate::slow_start::{SlowStart, whole};
+use crate::packets::{Packets, whole};
+use crate::slow_start::SlowStart;
 
 /// The sizes of buffer at which slow start changes its behaviour, all by equation 4, which is safe
 /// however the rounds fall.

@@ -37,6 +37,7 @@ mod buffer;
 mod error;
 mod mini_cycle;
 mod overflow;
+mod packets;
 mod prediction;
 mod several;
 mod slow_start;
@@ -47,9 +48,7 @@ pub use aggressiveness::Aggressiveness;
 pub use buffer::BufferNeeds;
 pub use error::ModelError;
 pub use mini_cycle::MiniCycle;
+pub use packets::Packets;
 pub use prediction::{Conditions, Prediction, predict};
 pub use slow_start::SlowStart;
 pub use startups::{StartupFit, Verdict};
-
-/// A number of packets, exact; windows need not be whole.
-pub type Packets = num_rational::BigRational;

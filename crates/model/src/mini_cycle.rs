@@ -1,9 +1,8 @@
 //! Slow start round by round (section 2.2, Figure 2).
 
-use num_traits::ToPrimitive as _;
 use serde::Serialize;
 
-use crate::Packets;
+use crate::packets::float;
 use crate::slow_start::SlowStart;
 
 /// A mini-cycle: the round trip in which the ACKs of one burst release the next.
@@ -71,16 +70,11 @@ impl SlowStart {
     }
 }
 
-/// As a float.
-pub(crate) fn float(packets: &Packets) -> f64 {
-    packets.to_f64().unwrap_or(f64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::aggressiveness::Aggressiveness;
-    use crate::slow_start::whole;
+    use crate::packets::whole;
 
     fn paper(buffer: u64, d: u64) -> SlowStart {
         SlowStart::new(whole(70), buffer, Aggressiveness::delayed_acks(d).unwrap())

@@ -5,8 +5,8 @@ use std::cmp::{max, min};
 use num_bigint::BigInt;
 use num_traits::{One as _, ToPrimitive as _, Zero as _};
 
-use crate::Packets;
-use crate::slow_start::{SlowStart, whole};
+use crate::packets::{Packets, whole};
+use crate::slow_start::SlowStart;
 
 impl SlowStart {
     /// `W_B` of Theorem 1: `B + min(mu*T, alpha^(n-1))` with n the mini-cycle that overflows.

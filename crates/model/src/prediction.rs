@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::Packets;
 use crate::advice::advice;
 use crate::aggressiveness::Aggressiveness;
 use crate::error::ModelError;
-use crate::mini_cycle::{MiniCycle, float};
-use crate::slow_start::{SlowStart, bdp, whole};
+use crate::mini_cycle::MiniCycle;
+use crate::packets::{Packets, float, whole};
+use crate::slow_start::{SlowStart, bdp};
 use crate::startups::{StartupFit, fits};
 
 /// What is known of a path and of the endpoints on it.

@@ -4,8 +4,8 @@ use std::cmp::min;
 
 use num_traits::Zero as _;
 
-use crate::Packets;
-use crate::slow_start::{SlowStart, whole};
+use crate::packets::{Packets, whole};
+use crate::slow_start::SlowStart;
 
 impl SlowStart {
     /// Equation 6: the overflow window of a connection that finds `present` packets of others in

@@ -3,9 +3,9 @@
 use num_bigint::BigInt;
 use num_traits::Pow;
 
-use crate::Packets;
 use crate::aggressiveness::Aggressiveness;
 use crate::error::ModelError;
+use crate::packets::{Packets, whole};
 
 /// One connection in slow start over one bottleneck.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,11 +99,6 @@ pub(crate) fn bdp(rate_bps: u64, rtt_ns: u64, packet_bytes: u64) -> Result<Packe
     }
     let bits = BigInt::from(rate_bps) * BigInt::from(rtt_ns);
     Ok(Packets::new(bits, BigInt::from(packet_bytes) * BigInt::from(BIT_NANOS_PER_BYTE_SECOND)))
-}
-
-/// A whole number of packets.
-pub(crate) fn whole(packets: u64) -> Packets {
-    Packets::from_integer(BigInt::from(packets))
 }
 
 const BIT_NANOS_PER_BYTE_SECOND: u64 = 8_000_000_000;

@@ -2,11 +2,10 @@
 
 use serde::Serialize;
 
-use crate::Packets;
 use crate::aggressiveness::Aggressiveness;
-use crate::mini_cycle::float;
+use crate::packets::{Packets, float, whole};
 use crate::prediction::Case;
-use crate::slow_start::{SlowStart, whole};
+use crate::slow_start::SlowStart;
 use crate::words::{duration, number, packets};
 
 /// What the model says of a start-up on a path.

@@ -15,14 +15,9 @@ pub(crate) fn number(value: f64) -> String {
 
 /// `1 packet`, `52 packets`.
 pub(crate) fn packets(value: f64) -> String {
-    counted(value, "packet")
-}
-
-/// So many of a noun whose plural takes an s.
-pub(crate) fn counted(value: f64, noun: &str) -> String {
     let number = number(value);
     let ending = if number == "1" { "" } else { "s" };
-    format!("{number} {noun}{ending}")
+    format!("{number} packet{ending}")
 }
 
 /// Seconds, milliseconds below one, minutes above a hundred.
