@@ -32,7 +32,5 @@ pub use error::LabError;
 pub use job::resolve;
 pub use measure::{kernel_release, lab_figures};
 pub use namespace::Namespace;
-pub use netem::has_netem;
 pub use path::Path;
 pub use run::{Generator, Lab, run};
-pub use trace::TRACE_COLUMNS;

@@ -136,7 +136,7 @@ impl Namespace {
     ///
     /// # Errors
     /// No such file.
-    pub fn proc_net(&self, name: &str) -> io::Result<String> {
+    pub(crate) fn proc_net(&self, name: &str) -> io::Result<String> {
         // `/proc/net` is that of the process's first thread; this is the thread's own.
         self.run(|| fs::read_to_string(Path::new("/proc/thread-self/net").join(name)))?
     }

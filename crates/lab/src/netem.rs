@@ -34,7 +34,7 @@ pub(crate) struct Netem {
 ///
 /// # Errors
 /// No privilege.
-pub fn has_netem() -> Result<bool, LabError> {
+pub(crate) fn has_netem() -> Result<bool, LabError> {
     let asked = Namespace::new("a namespace to look for netem in")?;
     Ok(asked.tool("tc", "qdisc add dev lo root netem delay 1ms").is_ok())
 }

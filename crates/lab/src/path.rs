@@ -25,7 +25,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// Makes a path between two namespaces that have no device named [`DEVICE`].
+    /// Makes a path between two namespaces that have no device named `ff0`.
     ///
     /// # Errors
     /// No privilege or no TUN: the machine lacks something.
@@ -78,7 +78,7 @@ impl Path {
 }
 
 /// The address number `index` of the near end, for groups of flows that differ in their path.
-pub fn near_address(index: u16) -> Ipv4Addr {
+pub(crate) fn near_address(index: u16) -> Ipv4Addr {
     Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 77, 0, 1)) + u32::from(index % ADDRESSES))
 }
 
@@ -88,10 +88,10 @@ pub fn far_address(index: u16) -> Ipv4Addr {
 }
 
 /// Addresses that each end may have.
-pub const ADDRESSES: u16 = 4_000;
+pub(crate) const ADDRESSES: u16 = 4_000;
 
 /// The TUN device of each end.
-pub const DEVICE: &str = "ff0";
+pub(crate) const DEVICE: &str = "ff0";
 
 /// Sets an end's kernel for measuring.
 pub(crate) fn calm(end: &Namespace) -> Result<(), LabError> {

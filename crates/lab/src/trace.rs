@@ -6,7 +6,7 @@ use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
 use crate::tcp_info::TcpInfo;
 
 /// What a flow's trace has beyond the common columns.
-pub const TRACE_COLUMNS: &[&str] = &["retransmits", "pacing_rate_bps", "repairing"];
+pub(crate) const TRACE_COLUMNS: &[&str] = &["retransmits", "pacing_rate_bps", "repairing"];
 
 /// A flow's samples, at most about `most` of them.
 pub(crate) fn flow(id: usize, samples: &[(u64, TcpInfo)], most: u32) -> Series {

@@ -1,10 +1,11 @@
 //! A file over QUIC, with a start-up and avoidance of one's choice: what `firstflight send` and
 //! `firstflight recv` do.
 //!
-//! [`receive()`] listens, [`send()`] connects. They talk over one stream in both directions (see
-//! [`Offer`]), and the bytes go over others, a mebibyte each. Nobody who cannot show a certificate
-//! with the expected [`Fingerprint`] is talked to. What has arrived is kept under another name
-//! until the SHA-256 of all of it is right, and a transfer that broke off goes on where it stopped.
+//! [`receive()`] listens, [`send()`] connects. They talk over one stream in both directions
+//! (`message.rs` has the words), and the bytes go over others, a mebibyte each. Nobody who cannot
+//! show a certificate with the expected [`Fingerprint`] is talked to. What has arrived is kept
+//! under another name until the SHA-256 of all of it is right, and a transfer that broke off goes
+//! on where it stopped.
 //!
 //! Flow control is kept out of the way, so that the congestion controller is what limits: the
 //! receiver announces a large window once, and the sender's buffer follows its cwnd.
@@ -30,7 +31,6 @@ pub use certificate::{Fingerprint, FingerprintProblem, Identity};
 pub use endpoint::{MAX_TIMEOUT, MIN_TIMEOUT};
 pub use error::TransferError;
 pub use hash::Sha256;
-pub use message::Offer;
 pub use receive::{Inbox, Listening, Received, receive};
 pub use record::Record;
 pub use send::{Sending, Sent, send};

@@ -23,13 +23,13 @@ use crate::hash::Sha256;
 
 /// What the sender has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Offer {
-    /// `VERSION`.
-    pub version: u32,
+pub(crate) struct Offer {
+    /// [`VERSION`].
+    pub(crate) version: u32,
     /// The file's name without directories; `None` for bytes that belong to no file.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// How many bytes, if known.
-    pub size: Option<u64>,
+    pub(crate) size: Option<u64>,
 }
 
 /// What the sender says after its offer.

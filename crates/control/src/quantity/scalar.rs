@@ -124,11 +124,6 @@ impl Fraction {
     /// None at all.
     pub const ZERO: Self = Self(0);
 
-    /// `ppb` parts per billion, without a range check.
-    pub const fn from_ppb(ppb: u64) -> Self {
-        Self(ppb)
-    }
-
     /// Parts per billion.
     pub const fn ppb(self) -> u64 {
         self.0
