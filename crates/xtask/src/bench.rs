@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::oracle::{peers, point};
-use crate::step::{announce, cargo, unable};
+use crate::step::{announce, cargo, read_toml, unable};
 use crate::{Stop, no_arguments};
 
 mod peer;
@@ -46,15 +46,13 @@ struct File {
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     no_arguments("bench", args)?;
     let path = root.join("oracles/bench.toml");
-    let wrong =
-        |problem: &dyn std::fmt::Display| Stop::usage(&format!("{}: {problem}", path.display()));
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    let file: File = toml::from_str(&text).map_err(|error| wrong(&error))?;
+    let file: File = read_toml(&path)?;
 
     announce("firstflight");
     let ours = measure_ours(root)?;
     for (id, said) in &file.scenarios {
-        same(id, said, &ours).map_err(|problem| wrong(&problem))?;
+        same(id, said, &ours)
+            .map_err(|problem| Stop::usage(&format!("{}: {problem}", path.display())))?;
     }
     let ns2 = ns2(root, &file)?;
     let ns3 = ns3(root, &file)?;

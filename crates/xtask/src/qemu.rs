@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::Stop;
-use crate::step::{announce, built, kernel_features, target, unable};
+use crate::step::{announce, built, kernel_features, target, unable, which};
 
 mod image;
 
@@ -93,9 +93,7 @@ fn options(args: &[String]) -> Result<Options, Stop> {
 }
 
 fn has_tools() -> Result<(), Stop> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).exists());
-    let missing: Vec<&str> = TOOLS.iter().filter(|tool| !found(tool)).copied().collect();
+    let missing: Vec<&str> = TOOLS.into_iter().filter(|tool| which(tool).is_none()).collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -8,13 +8,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::step::{self, announce, cargo};
+use crate::step::{self, announce};
 use crate::{Stop, no_arguments};
 
 /// Measures, and writes the tables between the two marks of the document.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     no_arguments("quic", args)?;
-    let program = build(root)?;
+    announce("build");
+    let program = step::release(root, &[])?;
     let mut text = String::new();
     announce("completion");
     completion(&program, &mut text)?;
@@ -107,14 +108,6 @@ fn agreement(program: &Path, text: &mut String) -> Result<(), Stop> {
     }
     row(text, "within 10 %", within.iter().map(|count| format!("{count} of 12")));
     Ok(())
-}
-
-fn build(root: &Path) -> Result<PathBuf, Stop> {
-    let words = ["build", "--release", "--quiet", "--package", "firstflight-cli"];
-    step::run("build", &mut cargo(root, &words))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR");
-    let target = target.map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release/firstflight"))
 }
 
 fn compare(program: &Path, names: &[&str], flags: &[&str], quic: bool) -> Result<Vec<Value>, Stop> {

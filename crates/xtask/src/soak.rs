@@ -134,15 +134,7 @@ impl Programs {
 
 /// What a command prints, if it succeeds.
 fn said(command: &mut Command) -> Result<String, Stop> {
-    let name = format!("{command:?}");
-    let done = command.output().map_err(|error| unable(&name, &error))?;
-    let text = String::from_utf8_lossy(&done.stdout).into_owned();
-    if done.status.success() {
-        return Ok(text);
-    }
-    let complaint = String::from_utf8_lossy(&done.stderr).into_owned();
-    let stop = if done.status.code() == Some(3) { Stop::lacks } else { Stop::failed };
-    Err(stop(&format!("soak: {name}: {}", complaint.trim())))
+    step::output("soak", command)
 }
 
 /// The flows, and the cycles under them.

@@ -4,6 +4,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde::de::DeserializeOwned;
+
 use crate::Stop;
 
 /// Says what runs next.
@@ -71,9 +73,48 @@ pub(crate) fn built(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
     programs.next_back().ok_or_else(|| Stop::failed(&missing))
 }
 
+/// The release build of the command, with `features`. It announces nothing, as what follows may
+/// print a document.
+pub(crate) fn release(root: &Path, features: &[&str]) -> Result<PathBuf, Stop> {
+    let words = ["build", "--release", "--quiet", "--package", "firstflight-cli"];
+    succeed("build", cargo(root, &words).args(features))?;
+    let program = format!("release/firstflight{}", std::env::consts::EXE_SUFFIX);
+    Ok(target(root).join(program))
+}
+
+/// What a command prints, if it succeeds.
+pub(crate) fn output(task: &str, command: &mut Command) -> Result<String, Stop> {
+    let name = format!("{command:?}");
+    let done = command.output().map_err(|error| unable(&name, &error))?;
+    if done.status.success() {
+        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
+    }
+    let complaint = String::from_utf8_lossy(&done.stderr);
+    // The product's code for a machine that lacks something.
+    let stop = if done.status.code() == Some(3) { Stop::lacks } else { Stop::failed };
+    Err(stop(&format!("{task}: {name}: {}", complaint.trim())))
+}
+
+/// Where a program is on the PATH.
+pub(crate) fn which(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|place| place.exists())
+}
+
+/// Reads a file of this repository's tasks.
+pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Stop> {
+    let wrong = |problem: String| Stop::usage(&format!("{}: {problem}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    toml::from_str(&text).map_err(|error| wrong(error.to_string()))
+}
+
 /// Announces and runs one step to its end.
 pub(crate) fn run(name: &str, command: &mut Command) -> Result<(), Stop> {
     announce(name);
+    succeed(name, command)
+}
+
+fn succeed(name: &str, command: &mut Command) -> Result<(), Stop> {
     let status = command.status().map_err(|error| unable(name, &error))?;
     if status.success() { Ok(()) } else { Err(Stop::failed(&format!("{name}: failed, {status}"))) }
 }

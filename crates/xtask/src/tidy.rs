@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Stop, no_arguments};
+use crate::{Stop, no_arguments, step};
 
 mod rules;
 mod source;
@@ -35,7 +35,7 @@ struct Excused {
 /// Checks every source file below `root`.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     no_arguments("tidy", args)?;
-    let excused = excused(root)?;
+    let excused: Excused = step::read_toml(&root.join("crates/xtask/tidy.toml"))?;
     let mut paths = Vec::new();
     collect(root, &mut paths).map_err(|error| Stop::failed(&error.to_string()))?;
     paths.sort();
@@ -62,13 +62,6 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         return Ok(());
     }
     Err(Stop::failed(&format!("tidy: {} findings", findings.len())))
-}
-
-fn excused(root: &Path) -> Result<Excused, Stop> {
-    let path = root.join("crates/xtask/tidy.toml");
-    let text = fs::read_to_string(&path)
-        .map_err(|error| Stop::usage(&format!("{}: {error}", path.display())))?;
-    toml::from_str(&text).map_err(|error| Stop::usage(&format!("{}: {error}", path.display())))
 }
 
 /// Every file worth checking below `dir`: not what git ignores, nor what others wrote.

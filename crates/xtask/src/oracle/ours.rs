@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::measured::Measured;
 use super::point::Point;
-use crate::Stop;
+use crate::{Stop, step};
 
 /// The built program.
 pub(super) struct Ours {
@@ -18,21 +18,9 @@ pub(super) struct Ours {
 impl Ours {
     /// Builds the release binary.
     pub(super) fn build(root: &Path, cache: &Path) -> Result<Self, Stop> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(cargo)
-            .args(["build", "--release", "--quiet", "--package", "firstflight-cli"])
-            .current_dir(root)
-            .status()
-            .map_err(|error| Stop::failed(&format!("cargo: {error}")))?;
-        if !status.success() {
-            return Err(Stop::failed("firstflight does not build"));
-        }
-        let target = std::env::var_os("CARGO_TARGET_DIR");
-        let target = target.map_or_else(|| root.join("target"), PathBuf::from);
+        let program = step::release(root, &[])?;
         let scenarios = cache.join("scenarios");
         fs::create_dir_all(&scenarios).map_err(|error| Stop::failed(&error.to_string()))?;
-        let program =
-            target.join("release").join(format!("firstflight{}", std::env::consts::EXE_SUFFIX));
         Ok(Self { program, scenarios })
     }
 

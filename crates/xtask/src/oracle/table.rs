@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::measured::Measured;
 use super::point::Point;
 use super::range::Range;
-use crate::Stop;
+use crate::{Stop, step};
 
 /// One point, as the simulators see it.
 #[derive(Debug, Serialize)]
@@ -90,10 +90,7 @@ pub(super) fn explained(path: &Path) -> Result<BTreeMap<String, String>, Stop> {
     struct File {
         points: BTreeMap<String, String>,
     }
-    let wrong = |problem: String| Stop::usage(&format!("{}: {problem}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let file: File = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    Ok(file.points)
+    step::read_toml(path).map(|file: File| file.points)
 }
 
 /// The rows as one JSON document.

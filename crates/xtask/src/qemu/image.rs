@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::Stop;
-use crate::step::{announce, unable};
+use crate::step::{self, announce, unable, which};
 
 /// An unpacked kernel.
 pub(super) struct Kernel {
@@ -95,8 +95,9 @@ pub(super) fn pack(
             files.push((from, root.join(format!("modules/{number}-{name}"))));
         }
     }
+    // All are among those that the task looked for when it began.
     let tools: Vec<(&str, PathBuf)> =
-        TOOLS.iter().map(|tool| Ok((*tool, which(tool)?))).collect::<Result<_, Stop>>()?;
+        TOOLS.iter().filter_map(|tool| Some((*tool, which(tool)?))).collect();
     for (name, program) in programs.iter().chain(&tools) {
         files.push((program.clone(), root.join("bin").join(name)));
         for library in libraries(program)? {
@@ -119,14 +120,6 @@ pub(super) fn pack(
         let _ = Command::new("strip").arg(root.join("bin").join(name)).status();
     }
     archive(&root, &folder.join("initramfs.gz"))
-}
-
-/// Where a program is.
-fn which(program: &str) -> Result<PathBuf, Stop> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
-    let missing = format!("qemu: no program `{program}` on the PATH");
-    places.find(|place| place.exists()).ok_or_else(|| Stop::lacks(&missing))
 }
 
 /// The shared libraries of a program, and its loader.
@@ -153,13 +146,7 @@ fn archive(root: &Path, file: &Path) -> Result<PathBuf, Stop> {
 
 /// What a command prints, if it succeeds.
 fn output(command: &mut Command) -> Result<String, Stop> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let done = command.output().map_err(|error| unable(&name, &error))?;
-    if done.status.success() {
-        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
-    }
-    let said = String::from_utf8_lossy(&done.stderr);
-    Err(Stop::failed(&format!("qemu: {name}: {}", said.trim())))
+    step::output("qemu", command)
 }
 
 const FOLDERS: [&str; 9] = ["bin", "dev", "etc", "lib64", "modules", "proc", "run", "sys", "tmp"];

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::Stop;
-use crate::step::{announce, cargo, kernel_features, run as run_step, target, unable};
+use crate::step::{self, announce, kernel_features, unable};
 
 use kept::Kept;
 
@@ -79,13 +79,9 @@ impl Lab<'_> {
 /// Measures what is not kept yet; writes the page when nothing but points is missing.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options = options(args)?;
-    let path = root.join("oracles/lab.toml");
-    let wrong =
-        |problem: &dyn std::fmt::Display| Stop::usage(&format!("{}: {problem}", path.display()));
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    let file: File = toml::from_str(&text).map_err(|error| wrong(&error))?;
-    let features = kernel_features()?;
-    let program = build(root, features)?;
+    let file: File = step::read_toml(&root.join("oracles/lab.toml"))?;
+    announce("build");
+    let program = step::release(root, kernel_features()?)?;
     let until = options.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease");
     let kernel = kernel.map_err(|error| unable("lab", &error))?.trim().to_owned();
@@ -149,12 +145,6 @@ fn options(args: &[String]) -> Result<Options, Stop> {
     Ok(options)
 }
 
-fn build(root: &Path, features: &[&str]) -> Result<PathBuf, Stop> {
-    let words = ["build", "--release", "--quiet", "--package", "firstflight-cli"];
-    run_step("build", &mut cargo(root, &[&words, features].concat()))?;
-    Ok(target(root).join("release/firstflight"))
-}
-
 const DOCUMENT: &str = "docs/lab.md";
 const KEPT: &str = "firstflight-out/lab/kept.json";
 
@@ -174,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_file_of_paths_is_read() {
-        let file: File = toml::from_str(include_str!("../../../../oracles/lab.toml")).unwrap();
+        let file: File = toml::from_str(include_str!("../../../oracles/lab.toml")).unwrap();
         assert_eq!((file.path.len(), file.pair.len()), (12, 3));
     }
 }
