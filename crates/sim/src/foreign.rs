@@ -13,11 +13,11 @@ use std::fmt;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 
+use crate::event::{Event, Kind};
 use crate::link::{Tie, serialisation};
 use crate::network::FlowSpec;
 use crate::outcome::FlowOutcome;
 use crate::path::Fabric;
-use crate::queue::{Event, Kind};
 use crate::tcp::Counts;
 use crate::watch::{SenderState, Watch, Watched};
 

@@ -6,10 +6,13 @@
 mod connection;
 mod dialogue;
 mod endpoint;
+mod event;
+mod extras;
 mod files;
 mod foreign;
 mod link;
 mod memory;
+mod merge;
 mod network;
 mod outcome;
 mod path;
@@ -24,6 +27,7 @@ mod run;
 mod sack_blocks;
 mod tcp;
 mod timer;
+mod tree;
 mod udp;
 mod watch;
 

@@ -7,9 +7,10 @@
 use firstflight_core::feedback::Signals;
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::RngCore;
 
+use crate::extras::{Extras, Samples};
 use crate::network::{Buffer, LinkSpec};
+use crate::outcome::LinkOutcome;
 use crate::ring::Ring;
 use crate::router::{Arrival, Header, Router};
 
@@ -19,6 +20,8 @@ pub(crate) struct Link {
     delay: Span,
     rate: u64,
     room: Room,
+    /// Bytes that fit; `u64::MAX` where packets count.
+    room_bytes: u64,
     /// Departure time and size of every packet held, packed as in [`pack`], and of some that have
     /// left.
     held: Ring<u64>,
@@ -28,20 +31,9 @@ pub(crate) struct Link {
     idle_ns: u64,
     serial: Serialisation,
     end_of_run: u64,
-    /// Boxed because few links lose packets on purpose, and few routers are asked for anything.
-    losses: Option<Box<Losses>>,
-    router: Option<Box<Router>>,
+    /// Boxed because few links have any.
+    extras: Option<Box<Extras>>,
     totals: Totals,
-}
-
-/// Packets lost on purpose.
-#[derive(Debug)]
-struct Losses {
-    /// At random: so many parts per billion.
-    ppb: u64,
-    rng: Pcg64Mcg,
-    /// Those still to come of the chosen ones, the next one last.
-    nth: Vec<u64>,
 }
 
 /// What the buffer has room for.
@@ -109,30 +101,31 @@ impl Tie {
 
 impl Link {
     pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg, end_of_run: Instant) -> Self {
-        let mut nth = spec.drop_nth.clone();
-        nth.sort_unstable_by(|a, b| b.cmp(a));
-        let loses = spec.loss_ppb > 0 || !nth.is_empty();
-        let losses = Losses { ppb: spec.loss_ppb, rng, nth };
         Self {
             delay: spec.delay,
             rate: spec.rate_bps.max(1),
             room: Room::new(spec.buffer, spec.in_service_counts),
+            room_bytes: if let Buffer::Bytes(room) = spec.buffer { room } else { u64::MAX },
             held: Ring::new(),
             held_bytes: 0,
             free_at: 0,
             idle_ns: 0,
             serial: Serialisation::default(),
             end_of_run: end_of_run.0,
-            losses: loses.then(|| Box::new(losses)),
-            router: None,
+            extras: Extras::new(spec, rng).map(Box::new),
             totals: Totals::default(),
         }
     }
 
     /// From now on the router at its entry serves a flow that asks for rates, or listens.
     pub(crate) fn serve(&mut self, asks: bool, listens: Signals) {
-        let router = self.router.get_or_insert_with(|| Box::new(Router::new(self.rate)));
-        router.serve(asks, listens);
+        let router = &mut self.extras.get_or_insert_default().router;
+        router.get_or_insert_with(|| Router::new(self.rate)).serve(asks, listens);
+    }
+
+    /// From now on the packets held are sampled.
+    pub(crate) fn sample(&mut self, every: Span) {
+        self.extras.get_or_insert_default().samples = Some(Samples::new(every));
     }
 
     /// A packet with a header is about to arrive: the router writes into it.
@@ -144,14 +137,18 @@ impl Link {
         header: &mut Header,
     ) {
         let packet = Arrival { at, idle_at: self.free_at, bytes };
-        if let Some(router) = &mut self.router {
+        if let Some(router) = self.router() {
             router.mark(packet, flow, listens, header);
         }
     }
 
     /// A request for a rate in bits per second passes: what is left of it.
     pub(crate) fn approve(&mut self, at: Instant, asked_bps: u64) -> u64 {
-        self.router.as_mut().map_or(0, |router| router.approve(at, asked_bps))
+        self.router().map_or(0, |router| router.approve(at, asked_bps))
+    }
+
+    fn router(&mut self) -> Option<&mut Router> {
+        self.extras.as_mut()?.router.as_mut()
     }
 
     /// A packet of `bytes` arrives. Arrivals must come in order of time and within the run. Of a
@@ -159,68 +156,81 @@ impl Link {
     /// the packet reaches the far end, unless it is lost.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
-        if self.is_crowded(bytes) {
-            self.release(tie.over_by(at.0));
-            if self.is_full(bytes) {
-                self.totals.drops += 1;
-                return None;
-            }
+        if self.is_crowded(bytes) && !self.make_room(at, bytes, tie) {
+            self.totals.drops += 1;
+            return None;
         }
-        let start = self.free_at.max(at.0);
-        let departure = start + self.serial.time(bytes, self.rate);
-        self.idle_ns += start - self.free_at;
-        if let Some(router) = &mut self.router {
-            router.carry(Arrival { at, idle_at: self.free_at, bytes });
+        let idle_at = self.free_at;
+        if at.0 > idle_at {
+            self.idle_ns += at.0 - idle_at;
+            self.free_at = at.0;
         }
-        self.free_at = departure;
+        self.free_at += self.serial.time(bytes, self.rate);
+        let departure = self.free_at;
         self.held.push_back(pack(departure, bytes));
         self.held_bytes += bytes;
         self.totals.packets += 1;
         self.totals.bytes += bytes;
-        self.totals.peak_packets = self.totals.peak_packets.max(self.held.len() as u64);
         self.totals.held_ns += u128::from(departure.min(self.end_of_run) - at.0);
-        if let Some(losses) = &mut self.losses
-            && losses.take(self.totals.packets)
-        {
-            self.totals.losses += 1;
+        if self.extras.is_some() && !self.pass_extras(Arrival { at, idle_at, bytes }, tie) {
             return None;
         }
         Some(Instant(departure) + self.delay)
     }
 
-    /// Packets held when the newest came at `at`, it included.
-    pub(crate) fn packets_held(&mut self, at: Instant, tie: Tie) -> u64 {
-        self.release(tie.over_by(at.0));
-        self.held.len() as u64
+    /// A packet has been taken in. False if it is lost on purpose.
+    #[inline(never)]
+    fn pass_extras(&mut self, packet: Arrival, tie: Tie) -> bool {
+        let Some(mut extras) = self.extras.take() else { return true };
+        let lost = extras.loses(packet, self.totals.packets);
+        if lost {
+            self.totals.losses += 1;
+        } else if let Some(samples) = &mut extras.samples {
+            self.release(tie.over_by(packet.at.0));
+            samples.take(packet.at, self.held.len() as u64);
+        }
+        self.extras = Some(extras);
+        !lost
     }
 
     /// What happened until the end of the run.
-    pub(crate) fn totals(&self) -> Totals {
+    pub(crate) fn outcome(self) -> LinkOutcome {
         let idle_since = self.end_of_run.saturating_sub(self.free_at);
         let busy_ns = self.end_of_run - self.idle_ns - idle_since;
-        Totals { busy_ns, ..self.totals }
+        let samples = self.extras.and_then(|extras| extras.samples);
+        LinkOutcome {
+            totals: Totals { busy_ns, ..self.totals },
+            series: samples.map_or_else(Vec::new, |samples| samples.series),
+        }
     }
 
-    /// A packet of `bytes` may not fit, or be one more than were ever held. If so it matters which
-    /// of the packets held have left, and only then they are forgotten, many at once.
+    /// A packet of `bytes` may not fit, or be one more than were ever held, which is never more
+    /// than fit. If so it matters which of the packets held have left, and only then they are
+    /// forgotten, many at once.
     #[inline]
     fn is_crowded(&self, bytes: u64) -> bool {
-        let held = self.held.len() as u64;
-        let full = match self.room {
-            Room::Packets(room) => held >= room,
-            Room::Bytes(room, _) => self.held_bytes + bytes > room,
-        };
-        full || held >= self.totals.peak_packets
+        self.held.len() as u64 >= self.totals.peak_packets
+            || self.held_bytes + bytes > self.room_bytes
+    }
+
+    /// Whether a packet of `bytes` fits, as one more than are held then.
+    #[inline(never)]
+    fn make_room(&mut self, at: Instant, bytes: u64, tie: Tie) -> bool {
+        self.release(tie.over_by(at.0));
+        if self.is_full(bytes) {
+            return false;
+        }
+        let held = self.held.len() as u64 + 1;
+        self.totals.peak_packets = self.totals.peak_packets.max(held);
+        true
     }
 
     /// Forgets the packets that have left by `now`.
-    #[inline(never)]
     fn release(&mut self, now: u64) {
         let latest = pack(now, MAX_PACKET_BYTES);
-        while let Some(first) = self.held.front().filter(|first| *first <= latest) {
-            self.held.pop_front();
-            self.held_bytes -= unpack(first).1;
-        }
+        let mut left = 0;
+        self.held.pop_while(|packed| *packed <= latest, |packed| left += unpack(packed).1);
+        self.held_bytes -= left;
     }
 
     /// The packet in service does not count against the buffer unless the profile says so.
@@ -234,18 +244,6 @@ impl Link {
                 self.held_bytes - in_service + bytes > room
             }
         }
-    }
-}
-
-impl Losses {
-    /// Whether the packet of this number is lost.
-    #[cold]
-    fn take(&mut self, number: u64) -> bool {
-        if self.nth.last() == Some(&number) {
-            self.nth.pop();
-            return true;
-        }
-        self.ppb > 0 && self.rng.next_u64() % PARTS_PER_BILLION < self.ppb
     }
 }
 
@@ -299,8 +297,6 @@ pub const ROUNDING_NS: u64 = 8;
 
 /// The largest packet a link can carry, in bytes.
 pub(crate) const MAX_PACKET_BYTES: u64 = (1 << 18) - 1;
-
-const PARTS_PER_BILLION: u64 = 1_000_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -5,14 +5,15 @@ use firstflight_core::feedback::Feedback;
 use firstflight_core::units::{Instant, Rate, Span};
 
 use crate::dialogue::{Dialogue, Passing};
+use crate::event::{Event, Kind};
 use crate::link::{Link, Tie};
 use crate::memory::Memory;
 use crate::network::Network;
 use crate::outcome::LinkOutcome;
-use crate::queue::{Event, Kind, Queue};
+use crate::queue::{Lane, Queue};
 use crate::random::stream;
 use crate::receiver::AckOut;
-use crate::route::{Hop, Route};
+use crate::route::{Hop, Packet, Route};
 use crate::router::Header;
 use crate::tcp::{PART, Wire};
 use crate::timer::{Timer, timer};
@@ -30,33 +31,30 @@ pub(crate) struct FlowPath {
 pub(crate) struct Fabric {
     links: Vec<Link>,
     pub(crate) queue: Queue,
-    queues_over_time: Vec<Vec<(Instant, u64)>>,
-    sample_every: Option<Span>,
     ahead: bool,
     pub(crate) end: Instant,
     pub(crate) memory: Memory,
 }
 
 impl FlowPath {
-    /// Packet `seq` reaches the shared link of `hop` at `at`, which is now or, where nobody can
+    /// A packet reaches the shared link of `hop` at `at`, which is now or, where nobody can
     /// interfere, later.
     #[inline(always)]
-    fn arrive(&mut self, fabric: &mut Fabric, hop: usize, seq: u32, at: Instant) {
-        let Hop { link, tie, .. } = self.route.hops[hop];
+    fn arrive(&mut self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) {
+        let Hop { link, tie, .. } = *self.route.hop(hop);
+        let bytes = self.route.bytes(packet);
         if let Some(dialogue) = &mut self.dialogue {
-            let (bytes, is_syn) = (self.route.bytes(seq), self.route.is_syn(seq));
-            let packet = Passing { bytes, is_syn, at, flow: self.id, hop };
-            dialogue.pass(&mut fabric.links[link], packet);
+            let passing = Passing { bytes, is_syn: packet.is_syn, at, flow: self.id, hop };
+            dialogue.pass(&mut fabric.links[link], passing);
         }
-        let bytes = self.route.bytes(seq);
         let Some(far_end) = fabric.arrive(link, at, bytes, tie) else {
             self.lost(hop, at);
             return;
         };
-        if hop + 1 == self.route.hops.len() {
-            self.deliver(fabric, seq, far_end);
+        if self.route.is_last(hop) {
+            self.deliver(fabric, packet, far_end);
         } else {
-            self.go_on(fabric, hop + 1, seq, far_end);
+            self.go_on(fabric, hop + 1, packet, far_end);
         }
     }
 
@@ -70,41 +68,47 @@ impl FlowPath {
 
     /// The same in a place of its own, for events.
     #[inline(never)]
-    pub(crate) fn arrive_now(&mut self, fabric: &mut Fabric, hop: usize, seq: u32, now: Instant) {
-        self.arrive(fabric, hop, seq, now);
+    pub(crate) fn arrive_now(
+        &mut self,
+        fabric: &mut Fabric,
+        hop: usize,
+        tagged: u32,
+        now: Instant,
+    ) {
+        self.arrive(fabric, hop, self.route.packet(tagged), now);
     }
 
-    /// Packet `seq` will reach the shared link of `hop` at `at`.
+    /// A packet will reach the shared link of `hop` at `at`.
     #[inline(never)]
-    fn go_on(&mut self, fabric: &mut Fabric, hop: usize, seq: u32, at: Instant) {
-        if self.may_go_on(fabric, hop, seq, at) {
-            self.arrive(fabric, hop, seq, at);
+    fn go_on(&mut self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) {
+        if self.may_go_on(fabric, hop, packet, at) {
+            self.arrive(fabric, hop, packet, at);
         }
     }
 
     /// Whether the arrival at a link can be handled at once; otherwise it becomes an event, or is
     /// forgotten because the run ends before it.
     #[inline(always)]
-    fn may_go_on(&self, fabric: &mut Fabric, hop: usize, seq: u32, at: Instant) -> bool {
+    fn may_go_on(&self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) -> bool {
         if at > fabric.end {
             return false;
         }
-        let target = self.route.hops[hop];
-        if fabric.ahead && target.exclusive {
+        let target = self.route.hop(hop);
+        if target.exclusive {
             return true;
         }
-        let event = Event::new(at, Kind::Arrive, self.id, pack(seq, hop as u32));
+        let event = Event::new(at, Kind::Arrive, self.id, pack(packet.tagged, hop as u32));
         if fabric.ahead && fabric.queue.would_be_next(event) {
             return true;
         }
-        fabric.queue.push(target.lane, event);
+        fabric.queue.push(Lane::Arrive(target.lane), event);
         false
     }
 
     #[inline(always)]
-    fn deliver(&mut self, fabric: &mut Fabric, tagged: u32, at: Instant) {
-        let at = self.route.leave(at, tagged);
-        let Some(seq) = self.route.untagged(tagged) else { return };
+    fn deliver(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
+        let at = self.route.leave(at, packet);
+        let Some(seq) = self.route.untagged(packet.tagged) else { return };
         match self.route.receiver.take_calm(seq, at) {
             Some(ack) => self.send_ack(fabric, ack),
             None => self.deliver_any(fabric, seq, at),
@@ -150,7 +154,7 @@ impl FlowPath {
             self.send_parts(fabric, ack, at);
         }
         let event = Event::new(at, Kind::Ack, self.id, pack(next, ack.cause));
-        fabric.queue.push(self.route.ack_lane, event);
+        fabric.queue.push(Lane::Ack(self.route.ack_lane), event);
     }
 
     #[cold]
@@ -158,7 +162,7 @@ impl FlowPath {
         let next = self.route.tagged(ack.next);
         for _ in 1..ack.parts {
             let part = Event::new(at, Kind::Ack, self.id, pack(next, ack.cause | PART));
-            fabric.queue.push(self.route.ack_lane, part);
+            fabric.queue.push(Lane::Ack(self.route.ack_lane), part);
         }
     }
 }
@@ -174,21 +178,15 @@ impl Fabric {
         for flow in network.flows.iter().filter(|flow| flow.asks() || flow.listens().any()) {
             flow.path.iter().for_each(|link| links[*link].serve(flow.asks(), flow.listens()));
         }
-        Self {
-            queues_over_time: vec![Vec::new(); links.len()],
-            links,
-            queue,
-            sample_every: network.sample_every,
-            ahead,
-            end,
-            memory: Memory::new(&network.flows),
+        if let Some(every) = network.sample_every {
+            links.iter_mut().for_each(|link| link.sample(every));
         }
+        Self { links, queue, ahead, end, memory: Memory::new(&network.flows) }
     }
 
     /// What happened at the links.
     pub(crate) fn outcome(self) -> Vec<LinkOutcome> {
-        let links = self.links.into_iter().zip(self.queues_over_time);
-        links.map(|(link, series)| LinkOutcome { totals: link.totals(), series }).collect()
+        self.links.into_iter().map(Link::outcome).collect()
     }
 
     /// A packet reaches a link: when it reaches the far end, unless it is lost.
@@ -200,22 +198,7 @@ impl Fabric {
         bytes: u64,
         tie: Tie,
     ) -> Option<Instant> {
-        let far_end = self.links[link].arrive(at, bytes, tie);
-        if let (Some(every), Some(_)) = (self.sample_every, far_end) {
-            self.sample(link, at, tie, every);
-        }
-        far_end
-    }
-
-    #[cold]
-    fn sample(&mut self, link: usize, at: Instant, tie: Tie, every: Span) {
-        let held = self.links[link].packets_held(at, tie);
-        let series = &mut self.queues_over_time[link];
-        let bucket = Instant(at.0 - at.0 % every.0.max(1));
-        match series.last_mut() {
-            Some((last, most)) if *last == bucket => *most = (*most).max(held),
-            _ => series.push((bucket, held)),
-        }
+        self.links[link].arrive(at, bytes, tie)
     }
 }
 
@@ -226,14 +209,25 @@ pub(crate) struct FlowWire<'a> {
     pub(crate) fabric: &'a mut Fabric,
 }
 
-impl Wire for FlowWire<'_> {
+impl FlowWire<'_> {
     #[inline(always)]
-    fn transmit(&mut self, seq: u32) {
-        let seq = self.path.route.tagged(seq);
-        let at = self.path.route.enter(self.now, seq);
-        if self.path.may_go_on(self.fabric, 0, seq, at) {
-            self.path.arrive(self.fabric, 0, seq, at);
+    fn send(&mut self, packet: Packet) {
+        let at = self.path.route.enter(self.now, packet);
+        if self.path.may_go_on(self.fabric, 0, packet, at) {
+            self.path.arrive(self.fabric, 0, packet, at);
         }
+    }
+}
+
+impl Wire for FlowWire<'_> {
+    #[inline(never)]
+    fn transmit(&mut self, seq: u32) {
+        self.send(self.path.route.packet(self.path.route.tagged(seq)));
+    }
+
+    #[inline(always)]
+    fn transmit_data(&mut self, seq: u32) {
+        self.send(Packet { tagged: self.path.route.tagged(seq), is_syn: false });
     }
 
     fn say(&mut self, rtt: Span, spacing: Span) {

@@ -53,8 +53,8 @@ pub(crate) struct Receiver {
     /// Behind the last packet there is to come, and when that came.
     end: u32,
     finished_at: Option<Instant>,
-    /// The next packet in order only moves `next` on, and is answered at once.
-    calm: bool,
+    /// Packets in order before this one only move `next` on, and are answered at once. 0 if none.
+    calm_until: u32,
 }
 
 impl Receiver {
@@ -89,7 +89,7 @@ impl Receiver {
             late: 0,
             end: packets.map_or(u32::MAX, |packets| first_data + packets),
             finished_at: None,
-            calm: false,
+            calm_until: 0,
         }
     }
 
@@ -119,18 +119,15 @@ impl Receiver {
         Some(self.answer(due))
     }
 
-    /// Packet `seq` arrives at `at`: the ACK it causes, if it is the next one, nothing is missing
-    /// and no ACK is ever held back, as with nearly every packet. Otherwise nothing has changed,
-    /// and [`Receiver::receive`] is to be called.
+    /// Packet `seq` arrives at `at`: the ACK it causes, if it is the next one but not the last,
+    /// nothing is missing and no ACK is ever held back, as with nearly every packet. Otherwise
+    /// nothing has changed, and [`Receiver::receive`] is to be called.
     #[inline(always)]
     pub(crate) fn take_calm(&mut self, seq: u32, at: Instant) -> Option<AckOut> {
-        if !self.calm || seq != self.next || at > self.end_of_run {
+        if seq != self.next || seq >= self.calm_until || at > self.end_of_run {
             return None;
         }
         self.next = seq + 1;
-        if self.next == self.end {
-            self.finished_at = Some(at);
-        }
         Some(AckOut { at, next: self.next, cause: seq, blocks: 0, parts: 1 })
     }
 
@@ -138,7 +135,8 @@ impl Receiver {
     /// and the ACK it causes.
     pub(crate) fn receive(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
         let acks = self.receive_any(seq, at);
-        self.calm = self.shortcuts && self.every == 1 && self.split == 1 && self.early_count == 0;
+        let calm = self.shortcuts && self.every == 1 && self.split == 1 && self.early_count == 0;
+        self.calm_until = if calm { self.end - 1 } else { 0 };
         acks
     }
 

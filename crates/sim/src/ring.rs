@@ -27,12 +27,29 @@ impl<T: Copy + Default> Ring<T> {
         (self.head != self.tail).then(|| self.slots[self.head & (self.slots.len() - 1)])
     }
 
-    /// Takes out the first, if there is one.
+    /// Takes out the first of a ring that is not empty, and looks at the one behind it.
     #[inline]
-    pub(crate) fn pop_front(&mut self) -> Option<T> {
-        let front = self.front()?;
+    pub(crate) fn step(&mut self) -> (T, Option<T>) {
+        debug_assert!(self.len() > 0);
+        let first = self.slots[self.head & (self.slots.len() - 1)];
         self.head = self.head.wrapping_add(1);
-        Some(front)
+        (first, self.front())
+    }
+
+    /// Takes out values from the front as long as they are such as `goes` says, and shows them.
+    #[inline]
+    pub(crate) fn pop_while(&mut self, goes: impl Fn(&T) -> bool, mut show: impl FnMut(T)) {
+        let slots = self.slots.as_slice();
+        let mut head = self.head;
+        while head != self.tail {
+            let first = slots[head & (slots.len() - 1)];
+            if !goes(&first) {
+                break;
+            }
+            show(first);
+            head = head.wrapping_add(1);
+        }
+        self.head = head;
     }
 
     #[inline]
@@ -78,7 +95,9 @@ mod tests {
                 prop_assert_eq!(ring.len(), plain.len());
                 for _ in 0..count / 2 + 1 {
                     prop_assert_eq!(ring.front(), plain.front().copied());
-                    prop_assert_eq!(ring.pop_front(), plain.pop_front());
+                    if let Some(first) = plain.pop_front() {
+                        prop_assert_eq!(ring.step(), (first, plain.front().copied()));
+                    }
                 }
             }
         }

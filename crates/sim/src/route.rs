@@ -7,15 +7,17 @@ use firstflight_core::units::{Instant, Span};
 use crate::files::Next;
 use crate::link::{Tie, serialisation};
 use crate::network::{FlowSpec, Network};
-use crate::queue::{LaneId, Queue};
+use crate::queue::Queue;
 use crate::receiver::{AckOut, Receiver};
 
 /// One flow's route while the simulation runs.
 #[derive(Debug)]
 pub(crate) struct Route {
-    pub(crate) hops: Vec<Hop>,
+    /// The shared links: the first, which for most flows is the only one, and those behind it.
+    first: Hop,
+    others: Vec<Hop>,
     pub(crate) receiver: Receiver,
-    pub(crate) ack_lane: LaneId,
+    pub(crate) ack_lane: u32,
     access: Access,
     egress: Access,
     /// From the receiver sending an ACK to the sender having it.
@@ -30,12 +32,20 @@ pub(crate) struct Route {
     syn_bytes: Option<u64>,
 }
 
+/// A packet under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// Its sequence number as it travels.
+    pub(crate) tagged: u32,
+    pub(crate) is_syn: bool,
+}
+
 /// A shared link on a route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
     pub(crate) link: usize,
     /// Where this flow's arrivals at the link wait.
-    pub(crate) lane: LaneId,
+    pub(crate) lane: u32,
     /// Nothing else feeds the link: its arrivals may be computed ahead of time.
     pub(crate) exclusive: bool,
     pub(crate) tie: Tie,
@@ -61,26 +71,38 @@ impl Access {
         }
     }
 
-    #[inline]
+    /// When a packet that comes at `at` reaches the far end.
+    #[inline(always)]
     fn pass(&mut self, at: Instant, is_syn: bool) -> Instant {
-        let start = self.free_at.max(at);
-        self.free_at = start + if is_syn { self.syn } else { self.full_packet };
+        let service = if is_syn { self.syn } else { self.full_packet };
+        self.free_at = self.free_at.max(at) + service;
         self.free_at + self.delay
     }
 }
 
 impl Route {
     /// A packet leaves the sender at `now`: when it reaches the first shared link.
-    #[inline]
-    pub(crate) fn enter(&mut self, now: Instant, tagged: u32) -> Instant {
-        self.access.pass(now, self.is_syn(tagged))
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, now: Instant, packet: Packet) -> Instant {
+        self.access.pass(now, packet.is_syn)
+    }
+
+    /// A shared link of the route by its place on it.
+    #[inline(always)]
+    pub(crate) fn hop(&self, place: usize) -> &Hop {
+        if place == 0 { &self.first } else { &self.others[place - 1] }
+    }
+
+    /// Whether no shared link follows the one at this place.
+    #[inline(always)]
+    pub(crate) fn is_last(&self, place: usize) -> bool {
+        place == self.others.len()
     }
 
     /// A packet leaves the last shared link at `at`: when it reaches the receiver.
-    #[inline]
-    pub(crate) fn leave(&mut self, at: Instant, tagged: u32) -> Instant {
-        let is_syn = self.is_syn(tagged);
-        self.egress.pass(at, is_syn)
+    #[inline(always)]
+    pub(crate) fn leave(&mut self, at: Instant, packet: Packet) -> Instant {
+        self.egress.pass(at, packet.is_syn)
     }
 
     /// When an ACK that leaves the receiver reaches the sender. A short ACK does not overtake a
@@ -124,25 +146,28 @@ impl Route {
         u64::try_from(bps / u128::from(self.packet_bytes.max(1))).unwrap_or(u64::MAX)
     }
 
-    /// Size of a packet on a link, in bytes, by its sequence number as it travels.
-    #[inline]
-    pub(crate) fn bytes(&self, tagged: u32) -> u64 {
-        if tagged & !LATER == 0 {
-            return self.syn_bytes.unwrap_or(self.packet_bytes);
+    /// Size of a packet on a link, in bytes.
+    #[inline(always)]
+    pub(crate) fn bytes(&self, packet: Packet) -> u64 {
+        match self.syn_bytes {
+            Some(bytes) if packet.is_syn => bytes,
+            _ => self.packet_bytes,
         }
-        self.packet_bytes
     }
 
-    /// Whether it is a SYN, by its sequence number as it travels.
-    pub(crate) fn is_syn(&self, tagged: u32) -> bool {
-        tagged & !LATER == 0 && self.syn_bytes.is_some()
+    /// The packet of this sequence number as it travels.
+    #[inline]
+    pub(crate) fn packet(&self, tagged: u32) -> Packet {
+        Packet { tagged, is_syn: tagged & !LATER == 0 && self.syn_bytes.is_some() }
     }
 }
 
 /// Lays out all routes and the lanes their events wait in. Flows whose events come out of the same
 /// element after the same delay share a lane, because those are in order already.
-pub(crate) fn lay_out(network: &Network, shortcuts: bool) -> (Vec<Route>, Queue) {
-    let mut lanes: HashMap<LaneKey, usize> = HashMap::new();
+///
+/// With `ahead` what nobody can disturb may be computed ahead of time.
+pub(crate) fn lay_out(network: &Network, ahead: bool) -> (Vec<Route>, Queue) {
+    let (mut acks, mut arrivals) = (Lanes::default(), Lanes::default());
     let mut feeders = vec![0_u32; network.links.len()];
     for path in network.flows.iter().map(|f| &f.path).chain(network.udp.iter().map(|u| &u.path)) {
         for link in path {
@@ -150,23 +175,19 @@ pub(crate) fn lay_out(network: &Network, shortcuts: bool) -> (Vec<Route>, Queue)
         }
     }
     let end_of_run = Instant(0) + network.duration;
-    let mut lane = |key: LaneKey| {
-        let fresh = lanes.len();
-        Queue::lane(*lanes.entry(key).or_insert(fresh))
-    };
     let routes = network
         .flows
         .iter()
         .map(|spec| {
             // What routers tell is added up where a packet arrives.
-            let shortcuts = shortcuts && !spec.listens().any();
+            let shortcuts = ahead && !spec.listens().any();
             let (access, egress) = (Access::new(spec), Access::new(spec));
             let return_delay = return_delay(spec);
             let packet_bytes = spec.payload_bytes + spec.header_bytes;
             let mut hops = Vec::with_capacity(spec.path.len());
-            let mut source = LaneKey::Access(access.full_packet, access.delay);
+            let mut source = Source::Access(access.full_packet, access.delay);
             for link in &spec.path {
-                let exclusive = feeders[*link] == 1;
+                let exclusive = ahead && feeders[*link] == 1;
                 let service = serialisation(packet_bytes, network.links[*link].rate_bps);
                 let tie = match network.ns2_ties {
                     false => Tie::DEPARTURE_FIRST,
@@ -175,13 +196,14 @@ pub(crate) fn lay_out(network: &Network, shortcuts: bool) -> (Vec<Route>, Queue)
                     }
                     true => Tie::ROUNDED_DEPARTURE_FIRST,
                 };
-                hops.push(Hop { link: *link, lane: lane(source), exclusive, tie });
-                source = LaneKey::Link(*link);
+                hops.push(Hop { link: *link, lane: arrivals.of(source), exclusive, tie });
+                source = Source::Link(*link);
             }
             let last = spec.path.last().copied().unwrap_or_default();
-            let ack_lane = lane(LaneKey::Return(last, egress.delay + return_delay));
+            let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay));
             Route {
-                hops,
+                first: hops[0],
+                others: hops.split_off(1),
                 receiver: Receiver::new(
                     &spec.endpoint,
                     spec.endpoint.syn,
@@ -202,7 +224,7 @@ pub(crate) fn lay_out(network: &Network, shortcuts: bool) -> (Vec<Route>, Queue)
             }
         })
         .collect();
-    let queue = Queue::new(lanes.len());
+    let queue = Queue::new(acks.0.len(), arrivals.0.len());
     (routes, queue)
 }
 
@@ -223,9 +245,21 @@ const LATER: u32 = 1 << 31;
 /// A SACK block: two sequence numbers of four bytes (RFC 2018 section 3).
 const SACK_BLOCK_BYTES: u64 = 8;
 
+/// The lanes there are.
+#[derive(Default)]
+struct Lanes(HashMap<Source, u32>);
+
+impl Lanes {
+    /// The lane of what comes from this source.
+    fn of(&mut self, source: Source) -> u32 {
+        let fresh = self.0.len() as u32;
+        *self.0.entry(source).or_insert(fresh)
+    }
+}
+
 /// What makes events come out in order: the same element, the same delay after it.
 #[derive(PartialEq, Eq, Hash)]
-enum LaneKey {
+enum Source {
     Access(Span, Span),
     Link(usize),
     Return(usize, Span),

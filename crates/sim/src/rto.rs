@@ -29,9 +29,9 @@ pub struct RtoRules {
 #[derive(Clone, Debug)]
 pub(crate) struct Rto {
     rules: RtoRules,
-    /// When the timer was started last; `None` while it is off.
-    since: Option<Instant>,
-    /// No timeout is shorter.
+    /// The timer does not fire before this time, whatever the RTT is; [`OFF`] while it is off.
+    earliest: Instant,
+    /// No timeout is shorter: this long before `earliest` the timer was started last.
     least: Span,
     backoff: u64,
     /// Samples of its own, where the connection's RTT lacks one that RFC 6298 would take.
@@ -78,26 +78,31 @@ impl Rto {
             timed: None,
             timed_up_to: 0,
         };
-        let least = rules.min.min(rules.max);
-        Self { rules, since: None, least, backoff: 1, own: None, ticks }
+        let least = rules.min.min(rules.max).min(LONGEST);
+        Self { rules, earliest: OFF, least, backoff: 1, own: None, ticks }
     }
 
     /// Whether the timer runs.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
-        self.since.is_some()
+        self.earliest != OFF
     }
 
     /// When the timer fires, for a connection whose RTT is `rtt`.
     pub(crate) fn deadline(&self, rtt: &Rtt) -> Option<Instant> {
         let timeout = if self.rules.ticks { self.ticks.timeout } else { self.timeout(rtt) };
-        self.since.map(|since| since + timeout)
+        self.is_on().then(|| Instant(self.earliest.0 - self.least.0) + timeout)
     }
 
-    /// The timer does not fire before this time, whatever the RTT is.
+    /// Whether the timer does not fire before `at`, whatever the RTT is.
     #[inline]
-    pub(crate) fn earliest(&self) -> Option<Instant> {
-        self.since.map(|since| since + self.least)
+    pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
+        at <= self.earliest
+    }
+
+    /// An RTT sample, or a restart, changes nothing but the time from which the timer counts.
+    pub(crate) fn is_calm(&self) -> bool {
+        !self.rules.ticks && self.own.is_none() && self.backoff == 1
     }
 
     /// A segment left for the first time.
@@ -122,16 +127,10 @@ impl Rto {
                 self.ticks.observe(&self.rules, since, now);
             }
         } else if let Some(sample) = sample {
-            self.on_sample(sample);
-        }
-    }
-
-    /// The same with a sample and without ticks.
-    #[inline(always)]
-    pub(crate) fn on_sample(&mut self, sample: Span) {
-        self.backoff = 1;
-        if let Some(own) = &mut self.own {
-            own.observe(sample);
+            self.backoff = 1;
+            if let Some(own) = &mut self.own {
+                own.observe(sample);
+            }
         }
     }
 
@@ -151,10 +150,16 @@ impl Rto {
     /// Starts the timer, or starts it again.
     #[inline]
     pub(crate) fn restart(&mut self, now: Instant) {
-        self.since = Some(now);
+        self.restart_calm(now);
         if self.rules.ticks {
             self.ticks.timeout = self.backed_off(self.ticks.base);
         }
+    }
+
+    /// The same while [`Rto::is_calm`].
+    #[inline]
+    pub(crate) fn restart_calm(&mut self, now: Instant) {
+        self.earliest = Instant(now.0 + self.least.0);
     }
 
     /// Progress: the next timeout is not backed off.
@@ -163,7 +168,7 @@ impl Rto {
     }
 
     pub(crate) fn cancel(&mut self) {
-        self.since = None;
+        self.earliest = OFF;
     }
 
     /// What was being timed has been retransmitted (Karn).
@@ -219,6 +224,12 @@ impl Ticks {
         self.base = Span((((self.variation << 3) + self.smoothed) >> 3) * tick);
     }
 }
+
+/// A year: a timer that counts from a time of the run and is longer never fires in it.
+const LONGEST: Span = Span::from_secs(365 * 86_400);
+
+/// Of a timer that does not run.
+const OFF: Instant = Instant(u64::MAX);
 
 #[cfg(test)]
 mod tests {

@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use firstflight_core::units::Instant;
 
 use crate::dialogue::Dialogue;
+use crate::event::{Event, Kind, MAX_TIME};
 use crate::files::FileSource;
 use crate::foreign::{Ends, ForeignFlow};
 use crate::network::{FlowSpec, Network};
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::path::{Fabric, FlowPath, FlowWire, unpack};
-use crate::queue::{Event, Kind};
 use crate::random::stream;
 use crate::route::{Route, lay_out};
 use crate::tcp::Tcp;
@@ -136,23 +136,23 @@ impl<'a> Engine<'a> {
             fabric,
             udp: network.udp.iter().map(UdpSource::new).collect(),
             foreign,
-            end: Instant(0) + network.duration,
+            end: Instant(network.duration.0.min(MAX_TIME - 1)),
             events: 0,
         }
     }
 
     fn run(&mut self, stop: &AtomicBool) -> Result<(), Interrupted> {
-        while let Some(event) = self.fabric.queue.pop() {
-            if event.at() > self.end {
-                break;
+        while !stop.load(Ordering::Relaxed) {
+            for _ in 0..EVENTS_BETWEEN_LOOKS {
+                let event = self.fabric.queue.pop();
+                if event.at() > self.end {
+                    return Ok(());
+                }
+                self.events += 1;
+                self.handle(event);
             }
-            self.events += 1;
-            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && stop.load(Ordering::Relaxed) {
-                return Err(Interrupted);
-            }
-            self.handle(event);
         }
-        Ok(())
+        Err(Interrupted)
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use firstflight_core::units::Instant;
 
-use crate::queue::{Event, Kind};
+use crate::event::{Event, Kind};
 
 /// What a timer event is for.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,10 @@
 
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
 
+use crate::event::{Event, Kind};
 use crate::link::Tie;
 use crate::network::UdpSpec;
 use crate::path::Fabric;
-use crate::queue::{Event, Kind};
 
 /// A source while the simulation runs.
 pub(crate) struct UdpSource<'a> {

@@ -141,7 +141,9 @@ impl Watch {
     /// The flow has handled an event.
     #[inline]
     pub(crate) fn look(&mut self, now: Instant, sender: &(impl Watched + ?Sized)) {
-        self.peak_cwnd = self.peak_cwnd.max(sender.cwnd());
+        if sender.cwnd() > self.peak_cwnd {
+            self.peak_cwnd = sender.cwnd();
+        }
         let in_flight = sender.in_flight();
         if in_flight >= self.next_mark {
             self.reach_marks(now, in_flight);

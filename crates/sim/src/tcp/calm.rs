@@ -23,7 +23,7 @@ impl Tcp {
             && self.nxt == self.max
             && self.dupacks == 0
             && self.told_ahead == Bytes(0)
-            && !self.endpoint.rto.ticks;
+            && self.rto.is_calm();
         // The core recovers only while a repair is under way.
         debug_assert!(!(idle && self.core.view().recovering));
         match calm {
@@ -50,40 +50,41 @@ impl Tcp {
         }
         let Some(sent_at) = self.log.sent_once_at(cause) else { return false };
         let newly = self.bytes(packets);
+        let mut in_flight = self.bytes(self.nxt - next);
         self.una = next;
-        self.rto.on_sample(now.since(sent_at));
         self.core.on_ack(&Ack {
             now,
             acked: newly,
             credited: newly,
             rtt: Some(now.since(sent_at)),
-            in_flight: self.bytes(self.nxt - next),
+            in_flight,
             sent: self.bytes(self.nxt - self.first_data),
             ..Ack::default()
         });
-        let window = self.core.cwnd().0;
-        while self.has_room_in(window) && self.may_depart(now) {
-            self.transmit_fresh(now, wire);
+        let window = self.core.cwnd();
+        let end = self.limit.min(next + self.receiver_window);
+        while self.nxt < end && in_flight + Bytes(self.mss) <= window && self.may_depart(now) {
+            in_flight += Bytes(self.mss);
+            self.transmit_fresh(now, in_flight, wire);
         }
-        if self.una < self.max {
-            self.rto.restart(now);
+        if next < self.max {
+            self.rto.restart_calm(now);
         } else {
             self.rto.cancel();
         }
         true
     }
 
-    /// The next packet leaves, which has never left before.
+    /// The next packet leaves, which has never left before, and `in_flight` are on their way then.
     #[inline(always)]
-    fn transmit_fresh(&mut self, now: Instant, wire: &mut impl Wire) {
+    fn transmit_fresh(&mut self, now: Instant, in_flight: Bytes, wire: &mut impl Wire) {
         debug_assert_eq!(self.nxt, self.max);
         let seq = self.nxt;
         (self.nxt, self.max) = (seq + 1, seq + 1);
         self.counts.sent += 1;
         self.log.sent(seq, self.una, now);
-        let (bytes, in_flight) = (Bytes(self.mss), self.bytes(self.nxt - self.una));
-        self.core.on_sent(&Sent { now, bytes, in_flight });
-        wire.transmit(seq);
+        self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight });
+        wire.transmit_data(seq);
     }
 }
 

@@ -165,7 +165,7 @@ impl Tcp {
         let window = self.core.cwnd().0 + u64::from(self.dupacks) * self.mss;
         if self.nxt < self.limit
             && after * self.mss <= window
-            && after <= u64::from(self.endpoint.receiver_window)
+            && after <= u64::from(self.receiver_window)
         {
             self.transmit_next(now, wire);
         }

@@ -72,6 +72,8 @@ pub(crate) struct Tcp {
     /// What parts of ACKs have told of packets at and after `una`.
     told_ahead: Bytes,
     mss: u64,
+    /// Packets the receiver takes beyond what it has acknowledged.
+    receiver_window: u32,
     endpoint: Endpoint,
     rto: Rto,
     log: SendLog,
@@ -134,6 +136,7 @@ impl Tcp {
             recover: 0,
             told_ahead: Bytes(0),
             mss,
+            receiver_window: endpoint.receiver_window.min(GREEDY),
             rto: Rto::new(endpoint.rto),
             endpoint,
             log: SendLog::new(),

@@ -203,7 +203,7 @@ impl Tcp {
                 sack.repaired = hole + 1;
                 sack.pipe += 1;
                 self.transmit(hole, now, wire);
-            } else if self.nxt < self.limit && outstanding < self.endpoint.receiver_window {
+            } else if self.nxt < self.limit && outstanding < self.receiver_window {
                 sack.pipe += 1;
                 self.transmit_next(now, wire);
             } else {

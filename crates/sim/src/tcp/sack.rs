@@ -256,7 +256,7 @@ impl Tcp {
 
     #[inline]
     fn has_fresh(&self) -> bool {
-        self.nxt < self.limit && self.max - self.una < self.endpoint.receiver_window
+        self.nxt < self.limit && self.max - self.una < self.receiver_window
     }
 
     /// Sends the first lost packet again.

@@ -21,11 +21,11 @@ impl Tcp {
     }
 
     #[inline]
-    pub(super) fn has_room_in(&self, window: u64) -> bool {
+    fn has_room_in(&self, window: u64) -> bool {
         let outstanding = u64::from(self.nxt - self.una);
         self.nxt < self.limit
             && (outstanding + 1) * self.mss <= window
-            && outstanding < u64::from(self.endpoint.receiver_window)
+            && outstanding < u64::from(self.receiver_window)
     }
 
     /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not

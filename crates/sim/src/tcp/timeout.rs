@@ -29,7 +29,7 @@ impl Tcp {
     /// Whether nothing is due before `at`; may say no although it is so.
     #[inline]
     pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
-        self.core.pace().is_none() && self.rto.earliest().is_none_or(|earliest| at <= earliest)
+        self.core.pace().is_none() && self.rto.sleeps_until(at)
     }
 
     fn rto_deadline(&self) -> Option<Instant> {

@@ -8,6 +8,9 @@ pub(crate) trait Wire {
     /// Packet `seq` leaves now.
     fn transmit(&mut self, seq: u32);
 
+    /// The same for a packet that is no SYN.
+    fn transmit_data(&mut self, seq: u32);
+
     /// The rate of payload that the routers granted the connection's SYN, if it asked.
     fn granted(&mut self) -> Option<Rate>;
 

@@ -1,0 +1,83 @@
+//! What few links have: losses on purpose, a router of which something is asked, samples of the
+//! queue over time.
+
+use firstflight_core::units::{Instant, Span};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::RngCore;
+
+use crate::network::LinkSpec;
+use crate::router::{Arrival, Router};
+
+/// What a link has beyond its rate, its delay and its buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Extras {
+    losses: Option<Losses>,
+    /// At the link's entry.
+    pub(crate) router: Option<Router>,
+    pub(crate) samples: Option<Samples>,
+}
+
+/// Packets lost on purpose.
+#[derive(Debug)]
+struct Losses {
+    /// At random: so many parts per billion.
+    ppb: u64,
+    rng: Pcg64Mcg,
+    /// Those still to come of the chosen ones, the next one last.
+    nth: Vec<u64>,
+}
+
+/// Largest number of packets held in each interval that saw an arrival.
+#[derive(Debug)]
+pub(crate) struct Samples {
+    every: Span,
+    pub(crate) series: Vec<(Instant, u64)>,
+}
+
+impl Extras {
+    /// Of a link that loses packets on purpose; `None` for one that does not.
+    pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg) -> Option<Self> {
+        let mut nth = spec.drop_nth.clone();
+        nth.sort_unstable_by(|a, b| b.cmp(a));
+        let loses = spec.loss_ppb > 0 || !nth.is_empty();
+        let losses = Losses { ppb: spec.loss_ppb, rng, nth };
+        loses.then(|| Self { losses: Some(losses), ..Self::default() })
+    }
+
+    /// The link has taken in its packet of this number. Returns whether it is lost.
+    pub(crate) fn loses(&mut self, packet: Arrival, number: u64) -> bool {
+        if let Some(router) = &mut self.router {
+            router.carry(packet);
+        }
+        self.losses.as_mut().is_some_and(|losses| losses.take(number))
+    }
+}
+
+impl Samples {
+    /// With this spacing.
+    pub(crate) fn new(every: Span) -> Self {
+        Self { every: Span(every.0.max(1)), series: Vec::new() }
+    }
+
+    /// So many packets are held, the one that came at `at` included.
+    pub(crate) fn take(&mut self, at: Instant, held: u64) {
+        let bucket = Instant(at.0 - at.0 % self.every.0);
+        match self.series.last_mut() {
+            Some((last, most)) if *last == bucket => *most = (*most).max(held),
+            _ => self.series.push((bucket, held)),
+        }
+    }
+}
+
+impl Losses {
+    /// Whether the packet of this number is lost.
+    fn take(&mut self, number: u64) -> bool {
+        if self.nth.last() == Some(&number) {
+            self.nth.pop();
+            return true;
+        }
+        self.ppb > 0 && self.rng.next_u64() % PARTS_PER_BILLION < self.ppb
+    }
+}
+
+const PARTS_PER_BILLION: u64 = 1_000_000_000;
