@@ -56,6 +56,27 @@ pub struct State {
     pub trigger: Option<String>,
 }
 
+impl State {
+    /// Start-up begins.
+    pub fn begin() -> Self {
+        Self { old: None, new: SLOW_START.to_owned(), trigger: None }
+    }
+
+    /// Start-up is over, for a reason in the word of the results: `loss`, `timeout`, `ecn`,
+    /// `ssthresh` or `heuristic`. After a cut the controller recovers.
+    pub fn end(reason: Option<&str>) -> Self {
+        let new = match reason {
+            Some("loss" | "timeout" | "ecn") => "recovery",
+            _ => "congestion_avoidance",
+        };
+        let (old, trigger) = (Some(SLOW_START.to_owned()), reason.map(str::to_owned));
+        Self { old, new: new.to_owned(), trigger }
+    }
+}
+
+/// The state of start-up, whichever algorithm it is.
+const SLOW_START: &str = "slow_start";
+
 /// A packet as far as it matters here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {

@@ -45,8 +45,8 @@ impl<W: Write> Write for Tap<W> {
     }
 }
 
-/// Tells the begin of start-up, and its end once `exit` has a reason for it, in the word of the
-/// results: `loss`, `timeout`, `ssthresh`, `heuristic` or `ecn`.
+/// Tells the begin of start-up, and its end once `exit` has a reason for it, a word of
+/// [`State::end`].
 pub fn startup_probe(
     mut exit: impl FnMut() -> Option<&'static str> + Send + Sync + 'static,
 ) -> Probe {
@@ -54,15 +54,10 @@ pub fn startup_probe(
     Box::new(move || {
         if !begun {
             begun = true;
-            return Some(State { old: None, new: SLOW_START.to_owned(), trigger: None });
+            return Some(State::begin());
         }
         let reason = if ended { None } else { exit() }?;
         ended = true;
-        let lossy = ["loss", "timeout", "ecn"].contains(&reason);
-        let new = if lossy { "recovery" } else { "congestion_avoidance" };
-        let (old, trigger) = (Some(SLOW_START.to_owned()), Some(reason.to_owned()));
-        Some(State { old, new: new.to_owned(), trigger })
+        Some(State::end(Some(reason)))
     })
 }
-
-const SLOW_START: &str = "slow_start";

@@ -56,24 +56,17 @@ fn events(samples: &Series, flow: &FlowResult, packet_bytes: u64) -> Vec<Event> 
 /// Start-up from the flow's start to its end, with the window it ended with: the samples beside
 /// it may have missed that.
 fn changes(flow: &FlowResult, packet_bytes: u64) -> Vec<Event> {
-    let state = |old: Option<&str>, new: &str, trigger: Option<String>| {
-        What::State(State { old: old.map(str::to_owned), new: new.to_owned(), trigger })
-    };
     let mut events =
-        vec![Event { at_ms: flow.start_s * 1e3, what: state(None, "slow_start", None) }];
+        vec![Event { at_ms: flow.start_s * 1e3, what: What::State(State::begin()) }];
     let Startup { exit_time_s: Some(time_s), exit_reason, exit_cwnd_packets, .. } = &flow.startup
     else {
         return events;
     };
     let at_ms = (flow.start_s + time_s) * 1e3;
-    let next = match exit_reason.as_deref() {
-        Some("loss" | "timeout" | "ecn") => "recovery",
-        _ => "congestion_avoidance",
-    };
     let congestion_window = exit_cwnd_packets.map(|packets| packets * packet_bytes);
     let metrics = Metrics { congestion_window, ..Metrics::default() };
     events.push(Event { at_ms, what: What::Metrics(metrics) });
-    events.push(Event { at_ms, what: state(Some("slow_start"), next, exit_reason.clone()) });
+    events.push(Event { at_ms, what: What::State(State::end(exit_reason.as_deref())) });
     events
 }
 
