@@ -137,17 +137,13 @@ async fn take(args: &Args, inbox: &Inbox) -> Result<Status, Failure> {
 
 fn text(received: &Received) -> String {
     let new = received.bytes - received.resumed;
-    let seconds = received.took.as_secs_f64();
-    let mbps = new as f64 * 8.0 / 1e6 / seconds.max(f64::MIN_POSITIVE);
-    let from = received.from;
+    let (from, pace) = (received.from, transfer::pace(new, received.took));
     let what = match &received.path {
         Some(path) => format!("{}: {}", path.display(), megabytes(new)),
         None => format!("{}, not stored,", megabytes(new)),
     };
-    let mut text = format!("{what} from {from} in {seconds:.3} s, {mbps:.2} Mbps\n");
-    if received.resumed > 0 {
-        text.push_str(&format!("{} were there already\n", megabytes(received.resumed)));
-    }
+    let mut text = format!("{what} from {from} {pace}\n");
+    text.push_str(&transfer::resumed(received.resumed));
     if let Some(hash) = &received.sha256 {
         text.push_str(&format!("sha256 {hash}\n"));
     }

@@ -100,17 +100,13 @@ fn source(args: &Args) -> Source {
 }
 
 fn text(sent: &Sent, control: &str) -> String {
-    let seconds = sent.took.as_secs_f64();
     let new = sent.bytes - sent.resumed;
-    let mbps = new as f64 * 8.0 / 1e6 / seconds.max(f64::MIN_POSITIVE);
     let mut text = match &sent.name {
         Some(name) => format!("{name}: {} to {}", megabytes(new), sent.to),
         None => format!("{} to {}", megabytes(new), sent.to),
     };
-    text.push_str(&format!(" in {seconds:.3} s, {mbps:.2} Mbps, {control}\n"));
-    if sent.resumed > 0 {
-        text.push_str(&format!("{} were there already\n", megabytes(sent.resumed)));
-    }
+    text.push_str(&format!(" {}, {control}\n", transfer::pace(new, sent.took)));
+    text.push_str(&transfer::resumed(sent.resumed));
     let path = sent.stats.path;
     text.push_str(&format!(
         "RTT {:.1} ms, {} of {} packets lost\n",

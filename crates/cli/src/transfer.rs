@@ -93,4 +93,16 @@ pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{:.3} MB", bytes as f64 / 1e6)
 }
 
+/// How long a transfer took, and its rate.
+pub(crate) fn pace(bytes: u64, took: Duration) -> String {
+    let seconds = took.as_secs_f64();
+    let mbps = bytes as f64 * 8.0 / 1e6 / seconds.max(f64::MIN_POSITIVE);
+    format!("in {seconds:.3} s, {mbps:.2} Mbps")
+}
+
+/// A line on what an earlier transfer had brought; nothing if there was none.
+pub(crate) fn resumed(bytes: u64) -> String {
+    if bytes == 0 { String::new() } else { format!("{} were there already\n", megabytes(bytes)) }
+}
+
 const LOOK: Duration = Duration::from_millis(50);

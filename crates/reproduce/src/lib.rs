@@ -63,6 +63,7 @@ pub use error::ReproduceError;
 pub use execute::Progress;
 pub use lab::{Lab, LabStop};
 pub use markdown::markdown;
+pub use page::sign;
 
 /// What to reproduce, and where to put it.
 pub struct Options<'a> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use firstflight_report::{Cell, Column, Page, Section, Table, Verdict};
-use firstflight_scenario::{Class, Value};
+use firstflight_report::{Cell, Column, Page, Section, Table, Verdict as Sign};
+use firstflight_scenario::{Class, Value, Verdict};
 
 use crate::check::{Done, Outcome};
 use crate::file::On;
@@ -111,7 +111,7 @@ fn claims(finished: &[Finished<'_>]) -> Table {
                 row.unit.as_str().into(),
                 row.class.name().into(),
                 rules(checks).into(),
-                verdict(row.verdict),
+                sign(row.verdict),
                 see.clone(),
             ]);
         }
@@ -240,12 +240,13 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A row that was not run is neither of what a page counts.
-fn verdict(verdict: firstflight_scenario::Verdict) -> Cell {
+/// A verdict as a table shows it: one that was not run is a plain word, neither of what a page
+/// counts.
+pub fn sign(verdict: Verdict) -> Cell {
     match verdict {
-        firstflight_scenario::Verdict::Pass => Verdict::Pass.into(),
-        firstflight_scenario::Verdict::Fail => Verdict::Fail.into(),
-        firstflight_scenario::Verdict::RefutedConfirmed => Verdict::RefutedConfirmed.into(),
-        firstflight_scenario::Verdict::NotRun => verdict.name().into(),
+        Verdict::Pass => Sign::Pass.into(),
+        Verdict::Fail => Sign::Fail.into(),
+        Verdict::RefutedConfirmed => Sign::RefutedConfirmed.into(),
+        Verdict::NotRun => verdict.name().into(),
     }
 }

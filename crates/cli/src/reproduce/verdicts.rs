@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Cell, Column, Table, Verdict as Sign};
+use firstflight_report::{Column, Table};
+use firstflight_reproduce::sign;
 use firstflight_scenario::{Row, Value, Verdict};
 
 use crate::digits;
@@ -112,14 +113,5 @@ fn shown(value: &Value) -> String {
         Value::Flag(false) => "no".to_owned(),
         Value::Number(number) => digits::short(*number),
         Value::Text(text) => text.clone(),
-    }
-}
-
-fn sign(verdict: Verdict) -> Cell {
-    match verdict {
-        Verdict::Pass => Sign::Pass.into(),
-        Verdict::Fail => Sign::Fail.into(),
-        Verdict::RefutedConfirmed => Sign::RefutedConfirmed.into(),
-        Verdict::NotRun => verdict.name().into(),
     }
 }

@@ -56,8 +56,7 @@ fn events(samples: &Series, flow: &FlowResult, packet_bytes: u64) -> Vec<Event> 
 /// Start-up from the flow's start to its end, with the window it ended with: the samples beside
 /// it may have missed that.
 fn changes(flow: &FlowResult, packet_bytes: u64) -> Vec<Event> {
-    let mut events =
-        vec![Event { at_ms: flow.start_s * 1e3, what: What::State(State::begin()) }];
+    let mut events = vec![Event { at_ms: flow.start_s * 1e3, what: What::State(State::begin()) }];
     let Startup { exit_time_s: Some(time_s), exit_reason, exit_cwnd_packets, .. } = &flow.startup
     else {
         return events;
