@@ -167,8 +167,10 @@ mod tests {
     fn an_axis_without_usable_values_still_has_a_range() {
         let none = Span::around([f64::NAN, -1.0].into_iter(), Scale::Log);
         assert_eq!((none.lo, none.hi), (1.0, 10.0));
-        let one = Span::around([5.0].into_iter(), Scale::Linear);
-        assert!(one.lo < one.hi);
+        for scale in [Scale::Linear, Scale::Log] {
+            let one = Span::around([5.0].into_iter(), scale);
+            assert!(one.lo < one.hi, "{scale:?}");
+        }
     }
 
     #[test]

@@ -64,10 +64,23 @@ mod tests {
     }
 
     #[test]
+    fn what_falls_stays_in_its_order() {
+        let points: Vec<_> = (0..100_000).map(|i| (f64::from(i), -f64::from(i))).collect();
+        assert!(thin(&points, 4_000).is_sorted_by(|a, b| a.0 < b.0));
+    }
+
+    #[test]
     fn a_gap_survives() {
         let mut points = ramp_with_spike(50_000, 1);
         points[25_000].1 = f64::NAN;
         let gaps = thin(&points, 4_000).iter().filter(|(_, y)| y.is_nan()).count();
         assert_eq!(gaps, 1);
+    }
+
+    #[test]
+    fn many_gaps_do_not_break_the_limit() {
+        let mut points = ramp_with_spike(50_000, 1);
+        points.iter_mut().step_by(5).for_each(|point| point.1 = f64::NAN);
+        assert!(thin(&points, 4_000).len() <= 4_000);
     }
 }

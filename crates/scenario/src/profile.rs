@@ -105,6 +105,28 @@ impl Profile {
     }
 }
 
+impl Constants {
+    /// Each under its key in a scenario file, as written there.
+    pub fn named(&self) -> [(&'static str, String); 14] {
+        [
+            ("iw", self.iw.to_string()),
+            ("ssthresh", self.ssthresh.to_string()),
+            ("recovery", self.recovery.to_string()),
+            ("syn", self.syn.to_string()),
+            ("rto_initial", self.rto_initial.to_string()),
+            ("rto_min", self.rto_min.to_string()),
+            ("rto_max", self.rto_max.to_string()),
+            ("rto_granularity", self.rto_granularity.to_string()),
+            ("delayed_ack_timer", self.delayed_ack_timer.to_string()),
+            ("growth_limit", self.growth_limit.to_string()),
+            ("limited_transmit", self.limited_transmit.to_string()),
+            ("impatient", self.impatient.to_string()),
+            ("progress_ends_backoff", self.progress_ends_backoff.to_string()),
+            ("buffer_counts_in_service", self.buffer_counts_in_service.to_string()),
+        ]
+    }
+}
+
 /// Names in files and flags for an enum without fields.
 macro_rules! named {
     ($type:ty, $what:literal, $($name:literal => $value:path),+) => {

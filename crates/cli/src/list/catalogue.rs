@@ -278,23 +278,7 @@ impl Knob {
 
 impl Profile {
     fn of(profile: Named) -> Self {
-        let c = profile.constants();
-        let constants = [
-            ("iw", c.iw.to_string()),
-            ("ssthresh", c.ssthresh.to_string()),
-            ("recovery", c.recovery.to_string()),
-            ("syn", c.syn.to_string()),
-            ("rto_initial", c.rto_initial.to_string()),
-            ("rto_min", c.rto_min.to_string()),
-            ("rto_max", c.rto_max.to_string()),
-            ("rto_granularity", c.rto_granularity.to_string()),
-            ("delayed_ack_timer", c.delayed_ack_timer.to_string()),
-            ("growth_limit", c.growth_limit.to_string()),
-            ("limited_transmit", c.limited_transmit.to_string()),
-            ("impatient", c.impatient.to_string()),
-            ("progress_ends_backoff", c.progress_ends_backoff.to_string()),
-            ("buffer_counts_in_service", c.buffer_counts_in_service.to_string()),
-        ];
+        let constants = profile.constants().named();
         let constants = constants.map(|(name, value)| Constant { name, value });
         Self { name: profile.to_string(), constants: constants.into() }
     }
