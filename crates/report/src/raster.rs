@@ -95,6 +95,13 @@ mod tests {
     }
 
     #[test]
+    fn a_dashed_line_leaves_out_every_other_character() {
+        let mut raster = Raster::new(6, 1);
+        raster.line((0.0, 0.0), (1.0, 0.0), true, 0);
+        assert_eq!(rows(&raster), ["⣀ ⣀ ⣀ "]);
+    }
+
+    #[test]
     fn what_lies_outside_is_left_out() {
         let mut raster = Raster::new(2, 1);
         raster.line((-1.0, 0.5), (3.0, 0.5), true, 0);

@@ -311,6 +311,8 @@ mod tests {
         assert!(!holds(&absolute, 97.11) && !holds(&absolute, 94.0));
         let percent = Check { equals: Some(40.0), within_percent: Some(10.0), ..Check::default() };
         assert!(holds(&percent, 44.0) && holds(&percent, 36.0) && !holds(&percent, 44.1));
+        let below_zero = Check { equals: Some(-40.0), ..percent };
+        assert!(holds(&below_zero, -44.0) && !holds(&below_zero, -44.1));
         let exact = Check { equals: Some(96.0), ..Check::default() };
         assert!(holds(&exact, 96.0) && !holds(&exact, 97.0));
     }

@@ -373,7 +373,8 @@ mod tests {
         let conditions = "[expect]\nutilization = '>= 0.9'\nflows.0.timeouts = '== 0'\n\
             total_throughput_bps = '>= 36Mbps'\nflows.startup.exit_reason = '== loss'\n\
             'flows.startup.time_to_bdp_s.0.6' = '< 2s'\nflows.completion_time_s = '== none'\n\
-            bottleneck.drops = '0..5'";
+            bottleneck.drops = '0..5'\nflows.1.timeouts = '0..2'\n\
+            flows.0.startup.exit_reason = '!= ssthresh'";
         assert_eq!(unmet(conditions), [""; 0]);
     }
 
@@ -390,6 +391,7 @@ mod tests {
         assert_eq!(unmet("[expect]\nflows.7.timeouts = '== 0'").len(), 1);
         assert_eq!(unmet("[expect]\nutilization = '> 0.9'").len(), 1);
         assert_eq!(unmet("[expect]\nutilization = '0.1..0.2'").len(), 1);
+        assert_eq!(unmet("[expect]\nflows.0.startup.exit_reason = '!= loss'").len(), 1);
     }
 
     #[test]

@@ -308,6 +308,7 @@ mod tests {
         let period = Query { from: Some(2.0), until: Some(4.0), ..one };
         assert_eq!(measure(Measure::Throughput, &period), Some(1.0));
         assert_eq!(measure(Measure::LargestFlow, &Query::default()), Some(8.0));
+        assert_eq!(measure(Measure::SmallestFlow, &Query::default()), Some(2.0));
         assert_eq!(measure(Measure::Timeouts, &Query::default()), Some(2.0));
     }
 
@@ -321,6 +322,9 @@ mod tests {
         assert_eq!(measure(Measure::FastPhases, &first), Some(2.0));
         let slow = Query { level: Some(0.2), ..first };
         assert_eq!(measure(Measure::SlowUntil, &slow), Some(2.0));
+        let never = Query { level: Some(0.01), ..first };
+        assert_eq!(measure(Measure::SlowUntil, &never), None, "the first second has no rate yet");
+        assert_eq!(measure(Measure::MaxCwnd, &Query { until: Some(2.0), ..first }), Some(4.0));
     }
 
     #[test]
