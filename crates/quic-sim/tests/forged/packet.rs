@@ -56,8 +56,7 @@ pub(crate) fn seal(keys: &Tapped, phase: usize, id: &[u8], number: u64, frames: 
 }
 
 /// An ACK frame of ranges with both ends, the highest first; `delay` as it stands in the frame,
-/// `counts` those of packets without a
-/// mark of congestion and with one.
+/// `counts` those of packets without a mark of congestion and with one.
 pub(crate) fn ack(ranges: &[(u64, u64)], delay: u64, counts: Option<(u64, u64)>) -> Vec<u8> {
     let [(low, high), rest @ ..] = ranges else { return Vec::new() };
     let mut frame = vec![if counts.is_some() { 3 } else { 2 }];
