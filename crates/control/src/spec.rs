@@ -202,6 +202,8 @@ mod tests {
         assert_eq!(problem("a(k=1,k=2)"), (7, "knob `k` given twice".to_owned()));
         assert_eq!(problem("astart westwood"), (8, "expected `+` or the end".to_owned()));
         assert_eq!(problem("a+b+c"), (4, "expected the end".to_owned()));
+        let characters = "columns count characters, not bytes";
+        assert_eq!(problem("astart(iw=é").0, 12, "{characters}");
     }
 
     proptest! {

@@ -400,6 +400,8 @@ mod tests {
         run.duration_s = 80.0;
         let found = measured(&run, "utilization").unwrap();
         assert_eq!(found, [("utilization".to_owned(), Value::from(0.225))]);
+        run.flows.push(FlowResult::default());
+        assert_eq!(measured(&run, "utilization").unwrap(), found, "one that sent nothing");
         run.flows.truncate(1);
         assert_eq!(measured(&run, "utilization").unwrap()[0].1, Value::from(0.45));
     }

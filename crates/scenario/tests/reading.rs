@@ -43,6 +43,16 @@ fn the_reference_names_every_key_and_the_right_constants() {
 }
 
 #[test]
+fn the_edges_of_what_is_accepted_belong_to_it() {
+    for text in
+        ["packet = '1B'", "packet = '65535B'", "duration = '12h'", "flow = [{ count = 65535 }]"]
+    {
+        let scenario = Scenario::parse(&format!("controls = ['hoe']\n{text}"), "x.toml").unwrap();
+        assert!(scenario.resolve().is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn nothing_written_is_the_path_of_the_astart_paper() {
     let flags = Scenario::from_flags(&PathFlags::default(), &[]).unwrap().resolve().unwrap();
     assert_eq!(flags.duration_ns, 20_000_000_000);
