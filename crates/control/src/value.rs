@@ -97,6 +97,13 @@ mod tests {
     }
 
     #[test]
+    fn a_ratio_has_six_places_at_most() {
+        let ratio = KnobKind::Ratio(0, RATIO_ONE);
+        assert_eq!(read(ratio, "0.123456"), Some(KnobValue::Ratio(123_456)));
+        assert_eq!(read(ratio, "0.1234567"), None);
+    }
+
+    #[test]
     fn a_switch_takes_the_words_of_scenario_files_too() {
         let switch = KnobKind::Word(&["off", "on"]);
         assert_eq!(read(switch, "true"), Some(KnobValue::Word("on")));

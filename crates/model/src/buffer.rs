@@ -115,5 +115,6 @@ mod tests {
         assert_eq!(one.least_safe_d(&whole(60)), Some(2));
         assert_eq!(one.least_safe_d(&whole(100)), None);
         assert_eq!(paper(70, 0, 1).least_safe_d(&whole(10)), None);
+        assert_eq!(one.least_pipe_filling_d(), Some(3), "70 packets over 30");
     }
 }

@@ -112,6 +112,9 @@ fn beside_other_flows_half_of_equation_7_is_safe() {
     assert_eq!(found.safe_ssthresh_packets, 20.0);
     says(&found, &["A flow alone", "up to 20 packets", "from 40 packets on"]);
     assert_eq!(verdict(&found, "hoe"), Verdict::Overflows);
+    // Which growth is safe is known of a flow alone.
+    let given = of(&Conditions { flows: 5, rate_bps: 7_500_000, ..paper(20, 1, Some(60)) });
+    assert!(given.overflows && !given.advice.contains("safe with growth"), "{}", given.advice);
 }
 
 #[test]
