@@ -60,6 +60,9 @@ impl Axis {
     /// What to write instead of a name from the other side of the `+`.
     fn of_the_other_side(self, found: &str) -> Option<String> {
         match self {
+            Self::Startup if found.starts_with("linux-") => {
+                Some(", a name of the kernel's own controls, which run `--on linux`".to_owned())
+            }
             Self::Startup => Self::Avoidance
                 .listing(found)
                 .map(|_| format!(", an avoidance; did you mean `slow-start+{found}`")),

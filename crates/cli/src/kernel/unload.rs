@@ -46,7 +46,9 @@ fn names(args: &Unload, loaded: &[Loaded]) -> Result<Vec<String>, Failure> {
         return Ok(all);
     }
     let find = |text: &String| {
-        let wanted = [text.clone(), kernel_name(text)];
+        // As it was written at load, knobs and all.
+        let control = text.split(['(', '+']).next().unwrap_or_default();
+        let wanted = [text.clone(), kernel_name(control)];
         all.iter().find(|name| wanted.contains(name)).cloned().ok_or_else(|| {
             let accepted = if all.is_empty() { "none is".to_owned() } else { all.join(", ") };
             Failure::Usage(format!("no control `{text}` is loaded; accepted: {accepted}"))
@@ -55,12 +57,13 @@ fn names(args: &Unload, loaded: &[Loaded]) -> Result<Vec<String>, Failure> {
     args.controls.iter().map(find).collect()
 }
 
-/// A namespace's default goes on to new connections, loaded or not.
+/// A namespace's default goes on to new connections, loaded or not. What it says to set instead is
+/// taken in every namespace, where the kernel takes only tcp_allowed_congestion_control.
 fn refuse_default(control: &Loaded) -> Result<(), Failure> {
     let Some(namespace) = control.default_in.first() else { return Ok(()) };
     Err(Failure::Broke(format!(
         "kernel unload: {} is the default of namespace {namespace}, whose new connections would \
-         go on getting it; set another there (sysctl -w net.ipv4.tcp_congestion_control=cubic), \
+         go on getting it; set another there (sysctl -w net.ipv4.tcp_congestion_control=reno), \
          or --force",
         control.name
     )))

@@ -56,6 +56,7 @@ fn controls_that_do_not_exist_are_refused_with_the_nearest_name() {
         ("vegass", &["vegass", "did you mean `vegas`", "accepted: "]),
         ("newreno+westwod", &["unknown avoidance", "did you mean `westwood`"]),
         ("astart(presett=paper)", &["no knob `presett`", "did you mean `preset`"]),
+        ("linux-cubic", &["the kernel's own", "`--on linux`", "accepted: "]),
         ("astart(preset=papers)", &["preset", "papers", "accepted: figures, paper"]),
         ("astart(preset=paper", &["column"]),
         ("astart(preset=paper,preset=paper)", &["twice"]),
