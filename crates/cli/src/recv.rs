@@ -1,6 +1,7 @@
 //! `recv`: takes what a `send` sends.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use firstflight_scenario::Size;
 use firstflight_transfer::{
@@ -113,21 +114,29 @@ fn announce(inbox: &Inbox, fingerprint: Option<Fingerprint>, discard: bool) {
 async fn take(args: &Args, inbox: &Inbox) -> Result<Status, Failure> {
     loop {
         let (tell, progress) = watch::channel(Progress::default());
+        let began = Instant::now();
         let shown = tokio::spawn(transfer::show(progress));
         let note = |text: String| output::complain(&text);
         let received = firstflight_transfer::receive(inbox, &tell, note, interrupted()).await;
+        let reached = *tell.borrow();
         drop(tell);
         // The bar must be gone before anything is printed; it ends with what it shows.
         let _ = shown.await;
+        let stopped = matches!(received, Err(TransferError::Interrupted { .. }));
+        // Whoever only waited has no transfer to tell of.
+        let json = args.json && !(stopped && reached == Progress::default());
+        let received = received.map_err(Failure::from).or_else(|failure| {
+            let seen = (reached, began.elapsed());
+            transfer::tell_failure(json, "recv", "", seen, failure)
+        });
         match received {
             Ok(received) if args.json => {
                 output::print(&received.results(env!("CARGO_PKG_VERSION")).to_json()?)?;
             }
             Ok(received) => output::print(&text(&received))?,
-            Err(error @ TransferError::Interrupted { .. }) => return Err(error.into()),
             // The next transfer may go well.
-            Err(error) if args.serve => output::complain(&error),
-            Err(error) => return Err(error.into()),
+            Err(failure) if args.serve && !stopped => output::complain(&failure),
+            Err(failure) => return Err(failure),
         }
         if !args.serve {
             return Ok(Status::Done);

@@ -1,7 +1,7 @@
 //! `send`: a file, or so many bytes, over QUIC to a `recv`.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use firstflight_scenario::{Size, Time};
 use firstflight_transfer::{Fingerprint, Progress, Sending, Sent, Source};
@@ -73,12 +73,17 @@ pub(crate) fn send(args: Args) -> Result<Status, Failure> {
     };
     let runtime = transfer::runtime()?;
     let (tell, progress) = watch::channel(Progress::default());
+    let (reached, began) = (progress.clone(), Instant::now());
     let sent = runtime.block_on(async {
         let shown = tokio::spawn(transfer::show(progress));
         let sent = firstflight_transfer::send(sending, tell, interrupted()).await;
         // The bar must be gone before anything is printed; it ends with what it shows.
         let _ = shown.await;
         sent
+    });
+    let sent = sent.map_err(Failure::from).or_else(|failure| {
+        let (progress, took) = (*reached.borrow(), began.elapsed());
+        transfer::tell_failure(args.json, "send", &args.control, (progress, took), failure)
     })?;
     if args.json {
         let results = sent.results(&args.control, env!("CARGO_PKG_VERSION"));

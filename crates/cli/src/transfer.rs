@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use firstflight_scenario::Time;
 use firstflight_transfer::{
-    Fingerprint, Identity, MAX_TIMEOUT, MIN_TIMEOUT, Progress as Reached, TransferError,
+    Broken, Fingerprint, Identity, MAX_TIMEOUT, MIN_TIMEOUT, Progress as Reached, TransferError,
 };
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::output;
 use crate::progress::Progress;
 
 /// Who one is, and how long silence may last.
@@ -82,10 +83,25 @@ pub(crate) async fn interrupted() {
 pub(crate) async fn show(mut progress: watch::Receiver<Reached>) {
     let mut bar: Option<Progress> = None;
     while progress.changed().await.is_ok() {
-        let Reached { bytes, total } = *progress.borrow_and_update();
+        let Reached { bytes, total, .. } = *progress.borrow_and_update();
         bar.get_or_insert_with(|| Progress::of_bytes(total)).at(bytes);
         tokio::time::sleep(LOOK).await;
     }
+}
+
+/// The document of a transfer that failed, where one is wanted; wrong input has none.
+pub(crate) fn tell_failure<T>(
+    json: bool,
+    transfer: &str,
+    control: &str,
+    (progress, took): (Reached, Duration),
+    failure: Failure,
+) -> Result<T, Failure> {
+    if json && [1, 130].contains(&failure.code()) {
+        let broken = Broken { transfer, control, progress, took, why: &failure.to_string() };
+        output::print(&broken.results(env!("CARGO_PKG_VERSION")).to_json()?)?;
+    }
+    Err(failure)
 }
 
 /// Bytes for people.

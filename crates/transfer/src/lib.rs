@@ -33,6 +33,7 @@ pub use error::TransferError;
 pub use hash::Sha256;
 pub use receive::{Inbox, Listening, Received, receive};
 pub use record::Record;
+pub use results::Broken;
 pub use send::{Sending, Sent, send};
 pub use sink::Store;
 pub use source::Source;
@@ -42,6 +43,8 @@ pub use source::Source;
 pub struct Progress {
     /// Bytes that have arrived, those of an earlier attempt included.
     pub bytes: u64,
+    /// Bytes that an earlier attempt had brought.
+    pub resumed: u64,
     /// Bytes there are, if known.
     pub total: Option<u64>,
 }

@@ -227,7 +227,7 @@ impl Taking<'_> {
             Word::Done { .. } => return Err(out_of_turn(SENDER)),
         };
         let sink = self.go_on(sink, resumed)?;
-        progress.send_replace(Progress { bytes: resumed, total: offer.size });
+        progress.send_replace(Progress { bytes: resumed, resumed, total: offer.size });
 
         let partial = self.target(&offer).ok().flatten().map(|target| partial_path(&target));
         let writing = Writing::new(sink);

@@ -9,6 +9,7 @@ use firstflight_control::Control;
 use firstflight_scenario::{Cost, FlowResult, Results, RunResult, Startup};
 use serde_json::{Value, json};
 
+use crate::Progress;
 use crate::receive::Received;
 use crate::record::Record;
 use crate::send::Sent;
@@ -65,6 +66,49 @@ impl Sent {
             "packet_bytes": mtu,
             "lost_bytes": self.stats.path.lost_bytes,
         })
+    }
+}
+
+/// A transfer that did not come to its end, as far as this side knows.
+#[derive(Debug)]
+pub struct Broken<'a> {
+    /// `send` or `recv`.
+    pub transfer: &'a str,
+    /// The control as named, where this side had one.
+    pub control: &'a str,
+    /// What had arrived.
+    pub progress: Progress,
+    /// How long it was tried.
+    pub took: Duration,
+    /// What the user is told.
+    pub why: &'a str,
+}
+
+impl Broken<'_> {
+    /// The document of `send --json` and `recv --json`: nothing completed, and `note` says why.
+    pub fn results(&self, version: &str) -> Results {
+        let named = Control::named(self.control).ok();
+        let control = named.as_ref().map_or(self.control, |named| &named.full).to_owned();
+        let delivered = self.progress.bytes - self.progress.resumed;
+        let flow = FlowResult {
+            control: control.clone(),
+            throughput_bps: rate(delivered, self.took),
+            delivered_bytes: delivered,
+            ..FlowResult::default()
+        };
+        let run = RunResult {
+            control,
+            alias: self.control.to_owned(),
+            preset: named.map_or(String::new(), |named| named.preset),
+            note: Some(format!("failed: {}", self.why)),
+            ..run(flow, self.took)
+        };
+        let scenario = json!({
+            "transfer": self.transfer,
+            "size_bytes": self.progress.total,
+            "resumed_from_bytes": self.progress.resumed,
+        });
+        Results::new(version, scenario, vec![run])
     }
 }
 

@@ -230,7 +230,7 @@ impl Talk<'_> {
             Reply::Received { .. } | Reply::Stored { .. } => return Err(out_of_turn(RECEIVER)),
         };
         tell(ask, &Word::Start { from }).await.map_err(|error| self.wrong(error))?;
-        progress.send_replace(Progress { bytes: from, total: offer.size });
+        progress.send_replace(Progress { bytes: from, resumed: from, total: offer.size });
 
         let mut stored = tokio::spawn(follow(answers, progress));
         let whole = tokio::select! {

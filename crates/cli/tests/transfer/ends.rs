@@ -45,11 +45,17 @@ fn a_killed_receiver_is_missed_and_the_transfer_goes_on_where_it_stopped() {
     let sent = content(LONG);
     place.write("f", &sent);
     let receiver = Receiver::new(&place, &["--dir", "in"]);
-    let sending = receiver.sending(&place, &["f", "--timeout", "1s"]);
+    let sending = receiver.sending(&place, &["f", "--timeout", "1s", "--json"]);
     wait_for(&place, "in/f.part", SOME);
     receiver.running.kill();
     let ended = sending.end();
     assert_eq!(ended.code, 1, "{ended:?}");
+    let results: firstflight_scenario::Results = serde_json::from_str(&ended.stdout).unwrap();
+    let run = &results.runs[0];
+    assert_eq!((&*run.control, &*run.transport), ("slow-start+cubic", "quic"));
+    assert!(run.note.as_ref().unwrap().starts_with("failed: the receiver vanished"), "{run:?}");
+    assert_eq!(run.flows[0].completion_time_s, None);
+    assert!(run.flows[0].delivered_bytes < LONG as u64, "{run:?}");
     let said = complaint(&ended);
     assert!(said.contains("the receiver vanished: nothing came from it for 1 s"), "{said}");
     assert!(said.contains("send it again to go on"), "{said}");
