@@ -59,8 +59,8 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (unit, costs) = match arguments[..] {
         [] => ("ns", NAMES.map(timed).to_vec()),
-        ["--instructions"] => match NAMES.into_iter().map(counted).collect() {
-            Ok::<Vec<Cost>, String>(costs) => ("instructions", costs),
+        ["--instructions"] => match all_counted() {
+            Ok(costs) => ("instructions", costs),
             Err(problem) => {
                 eprintln!("{problem}");
                 return ExitCode::from(3);
@@ -111,14 +111,18 @@ fn timed(name: &str) -> Cost {
 
 /// Instructions: what the longer of two runs takes more, so that neither the handshake nor the
 /// program's own beginning counts.
-fn counted(name: &str) -> Result<Cost, String> {
-    let [few, many] = [count(&["--stack", name, "1"])?, count(&["--stack", name, "3"])?];
+fn all_counted() -> Result<Vec<Cost>, String> {
+    let stack = |name: &str| {
+        let [few, many] = [count(&["--stack", name, "1"])?, count(&["--stack", name, "3"])?];
+        Ok::<f64, String>((many.instructions - few.instructions) / (many.packets - few.packets))
+    };
     let calls = |name: &str| {
         let [once, often] = [count(&["--calls", name, "1"])?, count(&["--calls", name, "11"])?];
         Ok::<f64, String>((often.instructions - once.instructions) / (10.0 * once.packets))
     };
-    let stack = (many.instructions - few.instructions) / (many.packets - few.packets);
-    Ok(Cost { stack, calls: calls(name)? - calls(NOTHING)? })
+    let nothing = calls(NOTHING)?;
+    let cost = |name| Ok(Cost { stack: stack(name)?, calls: calls(name)? - nothing });
+    NAMES.into_iter().map(cost).collect()
 }
 
 /// Packets delivered and instructions taken by this program with these arguments.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use bytes::Bytes as Chunk;
-use firstflight_core::sender::StartupExit;
+use firstflight_core::sender::{Sender, StartupExit};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_qlog::{Header, Tap};
+use firstflight_quic::Build;
 use firstflight_sim::{Counts, Datagram, Ends, EndsTotals, SenderState, Way};
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{
@@ -16,7 +17,7 @@ use quinn_proto::{
 
 use crate::end::End;
 use crate::setup::{Control, Setup, SetupError};
-use crate::shared::{Kind, LogFile, Shared, Watching};
+use crate::shared::{LogFile, Shared, Watching};
 use crate::tls::tls;
 
 /// Both ends of a QUIC connection. The client sends, the server receives.
@@ -51,7 +52,7 @@ impl Pair {
     /// # Errors
     /// A packet size that QUIC does not have.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
-        Self::built(setup, setup.kind(), None)
+        Self::built(setup, setup.build(), None)
     }
 
     /// The same with quinn's own qlog of the sender, completed as
@@ -60,7 +61,7 @@ impl Pair {
     /// # Errors
     /// A packet size that QUIC does not have.
     pub fn logged(setup: &Setup, header: Header, to: LogFile) -> Result<Self, SetupError> {
-        Self::built(setup, setup.kind(), Some((header, to)))
+        Self::built(setup, setup.build(), Some((header, to)))
     }
 
     /// The same with a controller of anybody's in place of the setup's.
@@ -71,17 +72,17 @@ impl Pair {
         setup: &Setup,
         factory: Arc<dyn ControllerFactory + Send + Sync>,
     ) -> Result<Self, SetupError> {
-        Self::built(setup, Kind::Own(factory), None)
+        Self::built(setup, Build::Other(factory), None)
     }
 
     fn built(
         setup: &Setup,
-        kind: Kind,
+        build: Build,
         log: Option<(Header, LogFile)>,
     ) -> Result<Self, SetupError> {
         let packet = setup.check()?;
         let base = Clock::now();
-        let watching = Arc::new(Watching::new(kind, base));
+        let watching = Arc::new(Watching::new(build, base));
         let tls = tls();
 
         let mut transport = setup.transport(packet);
@@ -254,15 +255,15 @@ impl Ends for Pair {
     }
 
     fn cwnd(&self) -> Bytes {
-        Bytes(self.controller.as_ref().map_or(0, |shared| shared.state().window()))
+        Bytes(self.controller.as_ref().map_or(0, |shared| shared.look().controller.cwnd()))
     }
 
     fn in_flight(&self) -> Bytes {
-        Bytes(self.controller.as_ref().map_or(0, |shared| shared.state().in_flight))
+        Bytes(self.controller.as_ref().map_or(0, |shared| shared.look().watch.in_flight))
     }
 
     fn exit(&self) -> Option<StartupExit> {
-        self.controller.as_ref()?.state().exit()
+        self.controller.as_ref()?.look().watch.exit
     }
 
     fn state(&self) -> SenderState {
@@ -275,20 +276,21 @@ impl Ends for Pair {
             cuts: 0,
         };
         if let (Some(shared), Some(connection)) = (&self.controller, self.client.peek()) {
-            let seen = shared.state();
-            state.cwnd = Bytes(seen.window());
-            state.ssthresh = seen.ssthresh().map_or(Bytes::MAX, Bytes);
-            state.in_flight = Bytes(seen.in_flight);
-            state.acked_packets = seen.acked / self.packet_bytes;
-            state.cuts = seen.cuts;
+            let seen = shared.look();
+            state.cwnd = Bytes(seen.controller.cwnd());
+            state.ssthresh = seen.controller.ssthresh().map_or(Bytes::MAX, Bytes);
+            state.in_flight = Bytes(seen.watch.in_flight);
+            state.acked_packets = seen.watch.acked / self.packet_bytes;
+            state.cuts = seen.watch.cuts;
             state.srtt = Span(u64::try_from(connection.rtt().as_nanos()).unwrap_or(u64::MAX));
         }
         state
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        if let Some(shared) = &self.controller {
-            shared.state().gauges(report);
+        let Some(shared) = &self.controller else { return };
+        if let Some(sender) = shared.look().controller.sender() {
+            sender.gauges(report);
         }
     }
 
@@ -305,7 +307,9 @@ impl Ends for Pair {
         };
         // quinn asks the controller for its window: not while it is locked.
         let path = connection.stats().path;
-        let seen = shared.state();
+        let seen = shared.look();
+        let sender = seen.controller.sender();
+        let seen = &seen.watch;
         EndsTotals {
             delivered: Bytes(self.delivered),
             finished_at: self.finished_at,
@@ -316,7 +320,7 @@ impl Ends for Pair {
                 timeouts: seen.persistent,
                 cuts: seen.cuts,
             },
-            reprobes: seen.reprobes(),
+            reprobes: sender.map_or(0, Sender::reprobes),
         }
     }
 }

@@ -4,11 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use firstflight_control::ControlProblem;
-use firstflight_quic::Factory;
+use firstflight_quic::{Build, Factory};
 use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 use quinn_proto::{AckFrequencyConfig, TransportConfig, VarInt};
-
-use crate::shared::Kind;
 
 /// A flow of quinn's: its control and its constants, in bytes.
 #[derive(Clone, Debug)]
@@ -106,7 +104,7 @@ impl Setup {
     }
 
     /// The factory of the sender's controller.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn build(&self) -> Build {
         let window = self.initial_window;
         match &self.control {
             Control::Ours(factory) => {
@@ -117,22 +115,22 @@ impl Setup {
                 if let Some(ssthresh) = self.initial_ssthresh {
                     factory = factory.initial_ssthresh(ssthresh);
                 }
-                Kind::Ours(Box::new(factory))
+                Build::Ours(Box::new(factory))
             }
             Control::QuinnNewReno => {
                 let mut config = NewRenoConfig::default();
                 window.map(|window| config.initial_window(window));
-                Kind::Own(Arc::new(config))
+                Build::Other(Arc::new(config))
             }
             Control::QuinnCubic => {
                 let mut config = CubicConfig::default();
                 window.map(|window| config.initial_window(window));
-                Kind::Own(Arc::new(config))
+                Build::Other(Arc::new(config))
             }
             Control::QuinnBbr => {
                 let mut config = BbrConfig::default();
                 window.map(|window| config.initial_window(window));
-                Kind::Own(Arc::new(config))
+                Build::Other(Arc::new(config))
             }
         }
     }

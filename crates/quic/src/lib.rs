@@ -46,6 +46,7 @@ mod factory;
 mod flow;
 mod own;
 mod rate_sample;
+mod watched;
 
 pub use controller::Controller;
 pub use factory::{Factory, control};
@@ -53,3 +54,4 @@ pub use firstflight_control::ControlProblem;
 pub use flow::Flow;
 pub use own::{OWN, any};
 pub use quinn_proto::congestion::ControllerFactory;
+pub use watched::{Build, Built, Event, Seen, Watch, Watched};

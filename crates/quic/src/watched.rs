@@ -1,0 +1,240 @@
+//! Controllers that somebody looks at: what quinn told one, and what became of it.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use firstflight_control::{ControlProblem, own::OF_QUINN};
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::sender::Sender;
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{Controller as Quinns, ControllerFactory, ControllerMetrics};
+
+use crate::controller::Controller;
+use crate::factory::{Factory, control};
+use crate::own::any;
+
+/// What builds a controller: firstflight's, which tell more than quinn's trait asks, or any other.
+#[derive(Clone)]
+pub enum Build {
+    /// One of firstflight's.
+    Ours(Box<Factory>),
+    /// Any other.
+    Other(Arc<dyn ControllerFactory + Send + Sync>),
+}
+
+/// What it builds.
+pub enum Built {
+    /// One of firstflight's.
+    Ours(Box<Controller>),
+    /// Any other.
+    Other(Box<dyn Quinns>),
+}
+
+/// What quinn tells a controller, as the arguments of its trait are.
+#[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "quinn's trait has the words")]
+pub enum Event {
+    /// Packets left.
+    Sent { now: Instant, bytes: u64, last_packet_number: u64 },
+    /// A packet was acknowledged.
+    Ack { now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: RttEstimator },
+    /// The ACK frame is through.
+    EndAcks { now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64> },
+    /// Packets were lost or marked.
+    Congestion { now: Instant, sent: Instant, persistent: bool, lost: u64 },
+    /// The size of a packet changed.
+    Mtu(u16),
+    /// quinn asked for the window.
+    Window,
+}
+
+/// Whoever looks.
+pub trait Watch: Clone + Send + 'static {
+    /// The controller has taken the event in.
+    fn saw(&mut self, event: &Event, controller: &Built);
+}
+
+/// A controller and who looks at it. quinn holds one handle, whoever wants to look another.
+pub struct Watched<W>(Arc<Mutex<Seen<W>>>);
+
+/// What is behind a handle.
+pub struct Seen<W> {
+    /// The controller.
+    pub controller: Built,
+    /// Who looks.
+    pub watch: W,
+}
+
+impl Build {
+    /// The control of that name, as [`any`] knows it.
+    ///
+    /// # Errors
+    /// As of [`any`].
+    pub fn named(name: &str) -> Result<Self, ControlProblem> {
+        if name.trim().starts_with(OF_QUINN) {
+            return any(name).map(Self::Other);
+        }
+        control(name).map(|factory| Self::Ours(Box::new(factory)))
+    }
+
+    /// A controller for a path that begins at `now` with packets of `mtu` bytes.
+    pub fn controller(&self, now: Instant, mtu: u16) -> Built {
+        match self {
+            Self::Ours(factory) => Built::Ours(Box::new(factory.controller(now, mtu))),
+            Self::Other(factory) => Built::Other(Arc::clone(factory).build(now, mtu)),
+        }
+    }
+}
+
+impl Built {
+    /// As quinn sees it.
+    pub fn as_quinns(&self) -> &dyn Quinns {
+        match self {
+            Self::Ours(controller) => &**controller,
+            Self::Other(controller) => &**controller,
+        }
+    }
+
+    /// The window, bytes.
+    pub fn cwnd(&self) -> u64 {
+        self.as_quinns().metrics().congestion_window
+    }
+
+    /// The ssthresh, bytes, if there is one: quinn's own say "none" with the largest number.
+    pub fn ssthresh(&self) -> Option<u64> {
+        self.as_quinns().metrics().ssthresh.filter(|ssthresh| *ssthresh != u64::MAX)
+    }
+
+    /// The core's sender of one of firstflight's.
+    pub fn sender(&self) -> Option<&Sender<AnyStartup, AnyAvoidance>> {
+        match self {
+            Self::Ours(controller) => Some(controller.sender()),
+            Self::Other(_) => None,
+        }
+    }
+
+    fn as_quinns_mut(&mut self) -> &mut dyn Quinns {
+        match self {
+            Self::Ours(controller) => &mut **controller,
+            Self::Other(controller) => &mut **controller,
+        }
+    }
+}
+
+impl Clone for Built {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Ours(controller) => Self::Ours(controller.clone()),
+            Self::Other(controller) => Self::Other(controller.clone_box()),
+        }
+    }
+}
+
+impl Event {
+    /// Tells a controller.
+    #[inline]
+    pub fn tell(&self, to: &mut dyn Quinns) {
+        match *self {
+            Self::Sent { now, bytes, last_packet_number } => {
+                to.on_sent(now, bytes, last_packet_number);
+            }
+            Self::Ack { now, sent, bytes, app_limited, ref rtt } => {
+                to.on_ack(now, sent, bytes, app_limited, rtt);
+            }
+            Self::EndAcks { now, in_flight, app_limited, largest } => {
+                to.on_end_acks(now, in_flight, app_limited, largest);
+            }
+            Self::Congestion { now, sent, persistent, lost } => {
+                to.on_congestion_event(now, sent, persistent, lost);
+            }
+            Self::Mtu(mtu) => to.on_mtu_update(mtu),
+            Self::Window => {
+                to.window();
+            }
+        }
+    }
+}
+
+impl<W: Watch> Watched<W> {
+    /// A controller that `watch` is told about from now on.
+    pub fn new(controller: Built, watch: W) -> Self {
+        Self(Arc::new(Mutex::new(Seen { controller, watch })))
+    }
+
+    /// Another handle to the same controller.
+    pub fn handle(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
+    /// The controller and who looks at it, for as long as it is held; quinn waits meanwhile.
+    pub fn look(&self) -> MutexGuard<'_, Seen<W>> {
+        // Whoever panicked with it has not broken what it counts.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, event: Event) {
+        let seen = &mut *self.look();
+        event.tell(seen.controller.as_quinns_mut());
+        seen.watch.saw(&event, &seen.controller);
+    }
+}
+
+impl<W: Watch> Quinns for Watched<W> {
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        self.tell(Event::Sent { now, bytes, last_packet_number });
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        self.tell(Event::Ack { now, sent, bytes, app_limited, rtt: *rtt });
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        largest: Option<u64>,
+    ) {
+        self.tell(Event::EndAcks { now, in_flight, app_limited, largest });
+    }
+
+    fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost: u64) {
+        self.tell(Event::Congestion { now, sent, persistent, lost });
+    }
+
+    fn on_mtu_update(&mut self, mtu: u16) {
+        self.tell(Event::Mtu(mtu));
+    }
+
+    fn window(&self) -> u64 {
+        let seen = &mut *self.look();
+        seen.watch.saw(&Event::Window, &seen.controller);
+        seen.controller.as_quinns().window()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        self.look().controller.as_quinns().metrics()
+    }
+
+    /// A controller of its own for another path, and a clone of whoever looks.
+    fn clone_box(&self) -> Box<dyn Quinns> {
+        let seen = self.look();
+        Box::new(Self::new(seen.controller.clone(), seen.watch.clone()))
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.look().controller.as_quinns().initial_window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
