@@ -117,19 +117,27 @@ impl AckHistory {
         self.look_back(span, NEAR)
     }
 
-    #[inline]
+    #[inline(always)]
     fn look_back(&mut self, span: u64, kind: usize) -> u32 {
-        let from = self.last.at.saturating_sub(span);
-        let before = if from >= self.reach {
-            self.recent_until(from)
+        // Before time began it wraps around, to after the newest step.
+        let from = self.last.at.wrapping_sub(span);
+        let Piece { at, width, slope, total, .. } = self.pieces[kind];
+        let part = from.wrapping_sub(at);
+        let before = if part < width && from < self.reach {
+            rise(total, slope, part)
         } else {
-            self.pieces[kind].until(from).unwrap_or_else(|| self.curve_until(from, kind))
+            self.search(self.last.at.saturating_sub(span), kind)
         };
         self.last.total.wrapping_sub(before)
     }
 
+    /// The total at time `from`, wherever that is.
+    #[inline(never)]
+    fn search(&mut self, from: u64, kind: usize) -> u32 {
+        if from >= self.reach { self.recent_until(from) } else { self.curve_until(from, kind) }
+    }
+
     /// The total at time `from`, to which the recent steps reach back.
-    #[inline]
     fn recent_until(&self, from: u64) -> u32 {
         let mut position = self.newest;
         while self.recent[slot(position)].at > from {
@@ -139,7 +147,6 @@ impl AckHistory {
     }
 
     /// The total at time `from`, by a search that begins where the last one ended.
-    #[cold]
     fn curve_until(&mut self, from: u64, kind: usize) -> u32 {
         self.settle_head();
         let corner = self.corner_before(from, self.pieces[kind].corner);
@@ -222,15 +229,6 @@ impl AckHistory {
         }
         self.head = kept;
         self.forget_pieces();
-    }
-}
-
-impl Piece {
-    /// The total at time `from`, if that is here.
-    #[inline]
-    fn until(&self, from: u64) -> Option<u32> {
-        let part = from.wrapping_sub(self.at);
-        (part < self.width).then(|| rise(self.total, self.slope, part))
     }
 }
 

@@ -38,6 +38,7 @@
 //! width it needs. Tests hold it to the formulas in floating point.
 
 use crate::estimate::ack_history::AckHistory;
+use crate::estimate::instability::{Instability, LONGEST_WINDOW};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue};
 use crate::units::{Bytes, NANOS_PER_SECOND, Rate, Span, high_half, mul_div};
@@ -197,10 +198,10 @@ impl Ere {
         let mut tau = srtt;
         if self.knobs.n > 0 {
             let change = sample.abs_diff(self.sample);
-            let ratio = self.instability.observe(change, self.knobs.umax_window as usize);
+            let ratio = self.instability.observe(change, self.knobs.umax_window as u32);
             tau += high_half(srtt * self.knobs.n, ratio);
         }
-        let rest = self.take_nulls(dt, tau);
+        let rest = if dt * self.knobs.null_m > tau { self.take_nulls(dt, tau) } else { dt };
         self.step(rest, sample, tau);
     }
 
@@ -219,13 +220,10 @@ impl Ere {
         high_half(srtt, (cwnd - arrived) * part_per_byte).max(tmin)
     }
 
-    /// Samples of zero for the silence in `dt`; returns what remains of it.
-    #[inline]
+    /// Samples of zero for the silence in `dt`, which is longer than one; returns what remains.
+    #[cold]
     fn take_nulls(&mut self, dt: u64, tau: u64) -> u64 {
         let m = self.knobs.null_m;
-        if m == 0 || dt * m <= tau {
-            return dt;
-        }
         let slice = (tau / m).max(1);
         let nulls = (dt - 1) / slice;
         if nulls > m * FORGOTTEN {
@@ -250,42 +248,6 @@ impl Ere {
         let rises = target > self.estimate;
         self.estimate = if rises { self.estimate + change } else { self.estimate - change };
         self.sample = sample;
-    }
-}
-
-/// `U` and the largest of its last values, as a ring.
-#[derive(Clone, Debug)]
-struct Instability {
-    values: [u64; INSTABILITIES],
-    newest: usize,
-    /// The largest in the window.
-    largest: u64,
-}
-
-impl Instability {
-    const NONE: Self = Self { values: [0; INSTABILITIES], newest: 0, largest: 0 };
-
-    /// Takes in a change of the sample; returns `U/Umax` in 2^-64, zero while nothing has changed.
-    /// `Umax` is taken over `window` values, or all there have been for 0. What the new value is
-    /// compared with does not depend on it, so its reciprocal is ready when the value is.
-    #[inline]
-    fn observe(&mut self, change: u64, window: usize) -> u64 {
-        let last = self.values[self.newest];
-        self.newest = (self.newest + 1) % self.values.len();
-        let leaving = self.newest.wrapping_sub(window) % self.values.len();
-        let oldest = core::mem::take(&mut self.values[leaving]);
-        if oldest == self.largest && window > 0 {
-            self.largest = self.values.iter().fold(0, |largest, &other| largest.max(other));
-        }
-        let others = self.largest;
-        let part = u64::MAX / others.max(1);
-        let value = blend(change, last, U_EPS);
-        self.values[self.newest] = value;
-        self.largest = others.max(value);
-        if value >= others {
-            return if value > 0 { u64::MAX } else { 0 };
-        }
-        value * part
     }
 }
 
@@ -324,7 +286,7 @@ impl EreKnobs {
             ("ere.tick", KnobValue::Time(tick)) => self.tick = tick.min(LONGEST_TMIN),
             ("ere.null_m", KnobValue::Count(m)) => self.null_m = m.min(LARGEST_M),
             ("ere.umax_window", KnobValue::Count(window)) => {
-                self.umax_window = window.min(LONGEST_UMAX_WINDOW as u64);
+                self.umax_window = window.min(LONGEST_WINDOW as u64);
             }
             _ => return false,
         }
@@ -346,7 +308,7 @@ fn rate(bytes: u32, span: u64) -> u64 {
 
 /// `eps * old + (1 - eps) * new`, `eps` in millionths.
 #[inline]
-fn blend(new: u64, old: u64, eps: u64) -> u64 {
+pub(crate) fn blend(new: u64, old: u64, eps: u64) -> u64 {
     let kept = eps * (u64::MAX / RATIO_ONE);
     high_half(old, kept) + high_half(new, u64::MAX - kept)
 }
@@ -388,7 +350,7 @@ pub const KNOBS: [Knob; 8] = [
     },
     Knob {
         name: "ere.umax_window",
-        kind: KnobKind::Count(0, LONGEST_UMAX_WINDOW as u64),
+        kind: KnobKind::Count(0, LONGEST_WINDOW as u64),
         default: "10",
         doc: "samples over which the largest instability Umax is taken; 0 for all",
     },
@@ -424,9 +386,6 @@ const FASTEST: u64 = (1 << 44) - 1;
 /// Time constants of silence after which nothing is left: (3/5)^128 of the estimate with m = 2.
 const FORGOTTEN: u64 = 64;
 
-/// Weight of the old value in U, in millionths (Globecom 2002).
-const U_EPS: u64 = 600_000;
-
 /// 1 - 19/21, in 2^-32: the fixed weights 0.9047 and 0.0476 of the first ns-2 module.
 const CONSTANT_WEIGHT: u64 = (2 << 32) / 21;
 
@@ -436,10 +395,6 @@ const HALF_A_BYTE_PER_SECOND: u64 = (1 << 47) / NANOS_PER_SECOND;
 const RATIO_ONE: u64 = crate::knob::RATIO_ONE;
 const LARGEST_N: u64 = 100;
 const LARGEST_M: u64 = 8;
-const LONGEST_UMAX_WINDOW: usize = 10;
-
-/// A power of two beyond the longest window: what has left it is zero.
-const INSTABILITIES: usize = 16;
 const LONGEST_TMIN: Span = Span::from_secs(1);
 
 /// ns-2's TCP clock (`tcpTick_`).

@@ -5,6 +5,7 @@ pub mod ack_spacing;
 pub mod ack_train;
 pub mod ere;
 pub mod granted_change;
+mod instability;
 pub mod load_gauge;
 pub mod packet_pair;
 pub mod rate_per_rtt;

@@ -1,0 +1,110 @@
+//! How unsteady the samples of a rate are, against the worst of late: `U/Umax` of the Eligible Rate
+//! Estimate, `U = 0.6 U + 0.4 |s - s'|` (Globecom 2002).
+//!
+//! The largest of the last values is known without a look at all of them: the window reaches over
+//! two blocks of its own length. Of the older block, whose values leave one by one, the ring holds
+//! from each value on the largest up to the block's end; of the newer one a single number is
+//! enough, because none of its values leaves before it is the older one.
+
+use crate::estimate::ere::blend;
+
+/// `U` and the largest of its last values.
+#[derive(Clone, Debug)]
+pub(crate) struct Instability {
+    /// The newest value.
+    last: u64,
+    /// The largest of the newer block.
+    newer: u64,
+    /// From the end: where the next value goes. Below it the older block, as the largest of each
+    /// place and those below, and zero at the bottom; from it on the newer block.
+    left: u32,
+    places: [u64; PLACES],
+}
+
+impl Instability {
+    /// Nothing has changed yet.
+    pub(crate) const NONE: Self = Self { last: 0, newer: 0, left: 1, places: [0; PLACES] };
+
+    /// Takes in a change of the sample; returns `U/Umax` in 2^-64, zero while nothing has changed.
+    /// `Umax` is taken over `window` values, or all there have been for 0. What the new value is
+    /// compared with does not depend on it, so its reciprocal is ready when the value is.
+    #[inline(always)]
+    pub(crate) fn observe(&mut self, change: u64, window: u32) -> u64 {
+        let older = self.places[place(self.left.wrapping_sub(1))];
+        let others = self.newer.max(older);
+        let part = u64::MAX / others.max(1);
+        let value = blend(change, self.last, EPS);
+        self.last = value;
+        self.places[place(self.left)] = value;
+        self.newer = self.newer.max(value);
+        self.left -= 1;
+        if self.left == 0 {
+            self.turn(window);
+        }
+        if value >= others {
+            return if value > 0 { u64::MAX } else { 0 };
+        }
+        value * part
+    }
+
+    /// The newer block is full and becomes the older one. A window of 0 never fills, or only after
+    /// four thousand million values, and then it goes on.
+    #[cold]
+    fn turn(&mut self, window: u32) {
+        if window == 0 {
+            self.left = u32::MAX;
+            return;
+        }
+        self.left = window;
+        self.newer = 0;
+        let mut largest = 0;
+        for value in self.places.iter_mut().skip(1).take(window as usize) {
+            largest = largest.max(*value);
+            *value = largest;
+        }
+    }
+}
+
+#[inline(always)]
+const fn place(i: u32) -> usize {
+    i as usize % PLACES
+}
+
+/// The longest window.
+pub(crate) const LONGEST_WINDOW: usize = 10;
+
+/// A power of two beyond the longest window and the zero below it.
+const PLACES: usize = 16;
+
+/// Weight of the old value, in millionths (Globecom 2002).
+const EPS: u64 = 600_000;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_largest_is_that_of_the_last_values(
+            changes in prop::collection::vec(0u64..1 << 44, 1..200),
+            window in 0..=LONGEST_WINDOW,
+        ) {
+            let mut instability = Instability::NONE;
+            let mut values = [0; 201];
+            for (i, change) in changes.into_iter().enumerate() {
+                let value = blend(change, values[i], EPS);
+                let first = if window == 0 { 0 } else { (i + 2).saturating_sub(window) };
+                let others = values[first..=i].iter().copied().max().unwrap_or(0);
+                values[i + 1] = value;
+                let expected = match value {
+                    0 => 0,
+                    _ if value >= others => u64::MAX,
+                    _ => value * (u64::MAX / others),
+                };
+                prop_assert_eq!(instability.observe(change, window as u32), expected);
+            }
+        }
+    }
+}
