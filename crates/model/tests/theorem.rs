@@ -94,6 +94,7 @@ impl Path {
             access_delay: Span(0),
             return_delay: Span(rtt.0 - rtt.0 / 2),
             return_rate_bps: RATE_BPS * self.access,
+            return_link: None,
             payload_bytes: PACKET,
             header_bytes: 0,
             syn_bytes: 40,

@@ -11,14 +11,12 @@ use firstflight_sim::{
     ACK_BYTES, Endpoint, FullAck, Halve, ROUNDING_NS, RecoveryRules, RtoRules, UNLIMITED_WINDOW,
 };
 
-use crate::ns2;
-
-/// The endpoint of flow `id`, of one group under one control.
+/// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
 pub(crate) fn endpoint(
     resolved: &Resolved,
     flow: &ResolvedFlow,
     control: &Control,
-    id: usize,
+    phase: Span,
 ) -> Endpoint {
     let common = &resolved.endpoint;
     let recovery = flow.recovery.or_own(control.recovery.and_then(|name| name.parse().ok()));
@@ -38,7 +36,7 @@ pub(crate) fn endpoint(
             ),
             ..rules(common, recovery, control)
         },
-        rto: rto(resolved, control, id),
+        rto: rto(common, phase),
         delayed_ack: count(flow.delayed_ack.value),
         split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
@@ -98,9 +96,7 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
     }
 }
 
-fn rto(resolved: &Resolved, control: &Control, id: usize) -> RtoRules {
-    let common = &resolved.endpoint;
-    let flows = usize::try_from(resolved.flow_count()).unwrap_or(usize::MAX);
+fn rto(common: &ResolvedEndpoint, phase: Span) -> RtoRules {
     RtoRules {
         min: Span(common.rto_min_ns),
         max: Span(common.rto_max_ns),
@@ -108,6 +104,6 @@ fn rto(resolved: &Resolved, control: &Control, id: usize) -> RtoRules {
         granularity: Span(common.rto_granularity_ns),
         ticks: common.profile == Profile::Ns2,
         progress_ends_backoff: common.progress_ends_backoff,
-        phase: ns2::clock_phase(id, flows, control.startup_name == "vegas"),
+        phase,
     }
 }

@@ -16,6 +16,7 @@ mod foreign;
 mod measure;
 mod network;
 mod ns2;
+mod ns2_clocks;
 mod script;
 mod trace;
 

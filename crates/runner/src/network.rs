@@ -8,7 +8,7 @@ use firstflight_sim::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, U
 use rand_pcg::rand_core::RngCore;
 
 use crate::endpoint::endpoint;
-use crate::ns2;
+use crate::{ns2, ns2_clocks};
 
 /// The network of one run: one control per group of flows.
 pub(crate) fn build(
@@ -17,9 +17,11 @@ pub(crate) fn build(
     sample_every: Option<Span>,
 ) -> Network {
     let mut flows = Vec::new();
+    let phases = clock_phases(resolved, controls);
     for (group, control) in resolved.flows.iter().zip(controls) {
         for _ in 0..group.count {
-            flows.push(flow(resolved, group, control, flows.len()));
+            let (id, phase) = (flows.len(), phases.get(flows.len()).copied().unwrap_or(Span(0)));
+            flows.push(flow(resolved, group, control, (id, phase)));
         }
     }
     Network {
@@ -47,10 +49,28 @@ fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
     }
 }
 
-fn flow(resolved: &Resolved, group: &ResolvedFlow, control: &Control, id: usize) -> FlowSpec {
+/// When within a tick the clocks of ns-2's agents tick; none with other profiles.
+fn clock_phases(resolved: &Resolved, controls: &[Control]) -> Vec<Span> {
+    if resolved.endpoint.profile != Profile::Ns2 {
+        return Vec::new();
+    }
+    let groups = resolved.flows.iter().zip(controls);
+    let vegas = groups.flat_map(|(group, control)| {
+        (0..group.count).map(move |_| control.startup_name == "vegas")
+    });
+    ns2_clocks::phases(&vegas.collect::<Vec<bool>>())
+}
+
+fn flow(
+    resolved: &Resolved,
+    group: &ResolvedFlow,
+    control: &Control,
+    (id, phase): (usize, Span),
+) -> FlowSpec {
     let start = start(resolved.seed, group, id as u64);
     let lifetime_end = group.lifetime_ns.map(|lifetime| start.saturating_add(lifetime));
-    let bottleneck = &resolved.links[resolved.bottleneck(&group.path)];
+    let bottleneck_index = resolved.bottleneck(&group.path);
+    let bottleneck = &resolved.links[bottleneck_index];
     let sum = |part: fn(&ResolvedLink) -> u64| -> u64 {
         group.path.iter().map(|index| part(&resolved.links[*index])).sum()
     };
@@ -59,12 +79,13 @@ fn flow(resolved: &Resolved, group: &ResolvedFlow, control: &Control, id: usize)
     FlowSpec {
         startup: control.startup.clone(),
         avoidance: control.avoidance.clone(),
-        endpoint: endpoint(resolved, group, control, id),
+        endpoint: endpoint(resolved, group, control, phase),
         path: group.path.clone(),
         access_rate_bps: group.access_rate_bps,
         access_delay: Span(group.access_delay_ns),
         return_delay: Span(sum(|link| link.return_delay_ns)),
         return_rate_bps: bottleneck.rate_bps,
+        return_link: ns2::acks_queue(resolved, group).then_some(bottleneck_index),
         payload_bytes: resolved.packet_bytes,
         header_bytes: resolved.header_bytes,
         syn_bytes: ns2::syn_bytes(resolved, control),

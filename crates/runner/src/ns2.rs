@@ -1,12 +1,8 @@
-//! What is particular to ns-2.35's agents and not to any protocol: details of its Vegas agent, and
-//! the phases of its agents' clocks.
-//!
-//! Every TCP agent of ns-2 sees time in ticks whose phase it draws at random, from a generator that
-//! starts the same in every run. Where several flows time out, the phases decide results. The draws
-//! below were read from ns-2.35 itself.
+//! What is particular to ns-2.35 and not to any protocol: details of its Vegas agent, and where its
+//! ACKs wait. The phases of its agents' clocks are in [`crate::ns2_clocks`].
 
 use firstflight_control::Control;
-use firstflight_core::units::Span;
+use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_scenario::{Profile, Resolved};
 use firstflight_sim::ACK_BYTES;
 
@@ -31,36 +27,10 @@ pub(crate) fn syn_bytes(resolved: &Resolved, control: &Control) -> u64 {
     }
 }
 
-/// The phase of the clock of flow `id` among `flows`. An agent draws when it is made and again when
-/// the run starts; a Vegas agent draws twice when it is made. Later flows than were read reuse
-/// draws.
-pub(crate) fn clock_phase(id: usize, flows: usize, vegas: bool) -> Span {
-    let made = flows.saturating_mul(if vegas { 2 } else { 1 });
-    let place = RESET_ORDER
-        .get(flows.saturating_sub(1))
-        .and_then(|order| order.iter().position(|flow| *flow == id))
-        .unwrap_or(id);
-    Span(DRAWS_NS[made.saturating_add(place) % DRAWS_NS.len()])
+/// Whether ACKs wait for each other on the way back, as on ns-2's duplex links: those of several
+/// flows do. Those of one flow come as its packets do, too far apart for that, but where a timer
+/// lets ACKs go.
+pub(crate) fn acks_queue(resolved: &Resolved, flow: &ResolvedFlow) -> bool {
+    let they_may_meet = resolved.flow_count() > 1 || flow.delayed_ack.value > 1;
+    resolved.endpoint.profile == Profile::Ns2 && they_may_meet
 }
-
-/// The order in which ns-2 resets the agents of one to ten flows when the run starts: that of its
-/// nodes in a hash table.
-const RESET_ORDER: [&[usize]; 10] = [
-    &[0],
-    &[1, 0],
-    &[1, 2, 0],
-    &[3, 1, 2, 0],
-    &[0, 1, 2, 3, 4],
-    &[0, 1, 2, 3, 4, 5],
-    &[0, 1, 2, 3, 4, 5, 6],
-    &[0, 1, 2, 3, 4, 5, 6, 7],
-    &[0, 1, 2, 3, 4, 5, 6, 7, 8],
-    &[8, 9, 0, 1, 2, 3, 4, 5, 6, 7],
-];
-
-/// The first draws, in nanoseconds of a 10 ms tick.
-const DRAWS_NS: [u64; 24] = [
-    3_396, 5_558_807, 142_047, 881_227, 4_411_734, 7_991_555, 3_129_618, 8_164_761, 2_346_018,
-    6_388_651, 3_090_791, 8_363_235, 1_641_454, 427_946, 6_400_677, 1_138_082, 8_597_277,
-    4_236_567, 1_748_053, 941_389, 8_070_286, 3_487_410, 2_580_879, 4_086_857,
-];

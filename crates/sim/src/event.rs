@@ -18,7 +18,7 @@ pub(crate) enum Kind {
 /// One event: when, what, whose, and 64 bits for the one who handles it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event {
-    /// Time, kind and flow, in this order: what comes first has the smaller one.
+    /// Time, kind and number, in this order: what comes first has the smaller one.
     pub(crate) key: u64,
     pub(crate) payload: u64,
 }
@@ -27,9 +27,11 @@ impl Event {
     /// Later than any event that there is.
     pub(crate) const NONE: Self = Self { key: u64::MAX, payload: 0 };
 
-    pub(crate) fn new(at: Instant, kind: Kind, flow: u16, payload: u64) -> Self {
+    /// `number` decides among events of one kind at one instant, and is the flow's but of arrivals
+    /// at links.
+    pub(crate) fn new(at: Instant, kind: Kind, number: u16, payload: u64) -> Self {
         let at = at.0.min(MAX_TIME - 1);
-        Self { key: at << 18 | (kind as u64) << 16 | u64::from(flow), payload }
+        Self { key: at << 18 | (kind as u64) << 16 | u64::from(number), payload }
     }
 
     pub(crate) fn at(self) -> Instant {
@@ -45,7 +47,7 @@ impl Event {
         }
     }
 
-    pub(crate) fn flow(self) -> u16 {
+    pub(crate) fn number(self) -> u16 {
         (self.key & 0xffff) as u16
     }
 }

@@ -30,6 +30,7 @@ mod timer;
 mod tree;
 mod udp;
 mod watch;
+mod way_back;
 
 pub use endpoint::{
     ACK_BYTES, Endpoint, FullAck, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,

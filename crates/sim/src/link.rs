@@ -67,7 +67,7 @@ pub struct Totals {
 
 /// Bytes to nanoseconds at the link's rate, keeping the remainder so that rates do not drift.
 #[derive(Debug, Default)]
-struct Serialisation {
+pub(crate) struct Serialisation {
     bytes: u64,
     quotient: u64,
     remainder: u64,
@@ -260,7 +260,7 @@ impl Room {
 
 impl Serialisation {
     #[inline]
-    fn time(&mut self, bytes: u64, rate: u64) -> u64 {
+    pub(crate) fn time(&mut self, bytes: u64, rate: u64) -> u64 {
         if bytes != self.bytes {
             let bit_nanos = bytes * 8 * NANOS_PER_SECOND;
             (self.bytes, self.quotient, self.remainder) =

@@ -23,7 +23,8 @@ pub struct Network {
     /// An arrival and a departure that fall together, but for rounding, come in the order in which
     /// ns-2 would have scheduled them: the arrival first if its way over the access link takes
     /// longer than its service at the link. Otherwise a departure at the same nanosecond comes
-    /// first.
+    /// first. Packets of different flows that reach a link at one instant come in the order in which
+    /// their transmission towards it began. Otherwise the flow's number decides.
     pub ns2_ties: bool,
     /// Keep time series with this spacing.
     pub sample_every: Option<Span>,
@@ -72,10 +73,13 @@ pub struct FlowSpec {
     pub access_rate_bps: u64,
     /// One-way delay of each access link.
     pub access_delay: Span,
-    /// Propagation of the way back between the access links. ACKs are not queued.
+    /// Propagation of the way back between the access links.
     pub return_delay: Span,
     /// Rate at which ACKs are serialised once on the way back, in bits per second.
     pub return_rate_bps: u64,
+    /// The link over whose other direction ACKs go back, behind those of every flow that names it
+    /// too, and at its rate. Without one ACKs are not queued.
+    pub return_link: Option<usize>,
     /// Payload of a full packet, in bytes.
     pub payload_bytes: u64,
     /// Header bytes a packet takes on a link on top of its payload.

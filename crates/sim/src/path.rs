@@ -18,6 +18,7 @@ use crate::router::Header;
 use crate::tcp::{PART, Wire};
 use crate::timer::{Timer, timer};
 use crate::watch::Watch;
+use crate::way_back::ReturnLink;
 
 pub(crate) struct FlowPath {
     pub(crate) id: u16,
@@ -30,6 +31,7 @@ pub(crate) struct FlowPath {
 /// What flows share.
 pub(crate) struct Fabric {
     links: Vec<Link>,
+    returns: Vec<ReturnLink>,
     pub(crate) queue: Queue,
     ahead: bool,
     pub(crate) end: Instant,
@@ -68,14 +70,11 @@ impl FlowPath {
 
     /// The same in a place of its own, for events.
     #[inline(never)]
-    pub(crate) fn arrive_now(
-        &mut self,
-        fabric: &mut Fabric,
-        hop: usize,
-        tagged: u32,
-        now: Instant,
-    ) {
-        self.arrive(fabric, hop, self.route.packet(tagged), now);
+    pub(crate) fn arrive_now(&mut self, fabric: &mut Fabric, arriving: Arriving, now: Instant) {
+        match arriving.hop {
+            WAY_BACK => self.cross_back(fabric, now),
+            hop => self.arrive(fabric, hop, self.route.packet(arriving.tagged), now),
+        }
     }
 
     /// A packet will reach the shared link of `hop` at `at`.
@@ -97,7 +96,8 @@ impl FlowPath {
         if target.exclusive {
             return true;
         }
-        let event = Event::new(at, Kind::Arrive, self.id, pack(packet.tagged, hop as u32));
+        let payload = Arriving { tagged: packet.tagged, hop, flow: self.id }.pack();
+        let event = Event::new(at, Kind::Arrive, target.order, payload);
         if fabric.ahead && fabric.queue.would_be_next(event) {
             return true;
         }
@@ -143,25 +143,50 @@ impl FlowPath {
         if let Some(dialogue) = &mut self.dialogue {
             dialogue.answer();
         }
-        self.send_ack(fabric, ack);
+        match self.route.way_back.is_some() {
+            true => self.send_back(fabric, ack),
+            false => self.send_ack(fabric, ack),
+        }
+    }
+
+    /// An ACK sets out for the shared link on its way back.
+    #[inline(never)]
+    fn send_back(&mut self, fabric: &mut Fabric, ack: AckOut) {
+        let next = self.route.tagged(ack.next);
+        let Some(way) = &mut self.route.way_back else { return };
+        let at = way.leave(AckOut { next, ..ack });
+        let payload = Arriving { tagged: 0, hop: WAY_BACK, flow: self.id }.pack();
+        fabric.queue.push(Lane::Arrive(way.lane), Event::new(at, Kind::Arrive, way.order, payload));
+    }
+
+    /// The oldest ACK under way has reached the shared link on its way back.
+    #[inline(never)]
+    fn cross_back(&mut self, fabric: &mut Fabric, now: Instant) {
+        let Some(way) = &mut self.route.way_back else { return };
+        let Some((ack, at)) = way.cross(&mut fabric.returns[way.link], now) else { return };
+        self.bring(fabric, ack, at);
     }
 
     #[inline(always)]
-    pub(crate) fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
+    fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
         let at = self.route.back(&ack);
-        let next = self.route.tagged(ack.next);
+        self.bring(fabric, AckOut { next: self.route.tagged(ack.next), ..ack }, at);
+    }
+
+    /// An ACK, its sequence number as it travels, will reach the sender at `at`.
+    #[inline(always)]
+    fn bring(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
         if ack.parts > 1 {
-            self.send_parts(fabric, ack, at);
+            self.bring_parts(fabric, ack, at);
         }
-        let event = Event::new(at, Kind::Ack, self.id, pack(next, ack.cause));
+        let event = Event::new(at, Kind::Ack, self.id, pack(ack.next, ack.cause));
         fabric.queue.push(Lane::Ack(self.route.ack_lane), event);
     }
 
     #[cold]
-    fn send_parts(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
-        let next = self.route.tagged(ack.next);
+    fn bring_parts(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
         for _ in 1..ack.parts {
-            let part = Event::new(at, Kind::Ack, self.id, pack(next, ack.cause | PART));
+            let part = Event::new(at, Kind::Ack, self.id, pack(ack.next, ack.cause | PART));
             fabric.queue.push(Lane::Ack(self.route.ack_lane), part);
         }
     }
@@ -181,7 +206,8 @@ impl Fabric {
         if let Some(every) = network.sample_every {
             links.iter_mut().for_each(|link| link.sample(every));
         }
-        Self { links, queue, ahead, end, memory: Memory::new(&network.flows) }
+        let returns = network.links.iter().map(|link| ReturnLink::new(link.rate_bps)).collect();
+        Self { links, returns, queue, ahead, end, memory: Memory::new(&network.flows) }
     }
 
     /// What happened at the links.
@@ -227,7 +253,7 @@ impl Wire for FlowWire<'_> {
 
     #[inline(always)]
     fn transmit_data(&mut self, seq: u32) {
-        self.send(Packet { tagged: self.path.route.tagged(seq), is_syn: false });
+        self.send(Packet { tagged: self.path.route.tagged(seq), is_syn: false, exact: false });
     }
 
     fn say(&mut self, rtt: Span, spacing: Span) {
@@ -250,6 +276,30 @@ impl Wire for FlowWire<'_> {
         (granted > 0).then(|| Rate::from_bits_per_second(bps))
     }
 }
+
+/// What an event tells of a packet that reaches a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arriving {
+    /// Its sequence number as it travels.
+    pub(crate) tagged: u32,
+    /// Place of the link on the way, or [`WAY_BACK`].
+    pub(crate) hop: usize,
+    pub(crate) flow: u16,
+}
+
+impl Arriving {
+    fn pack(self) -> u64 {
+        pack(self.tagged, (self.hop as u32) << 16 | u32::from(self.flow))
+    }
+
+    pub(crate) fn unpack(payload: u64) -> Self {
+        let (tagged, place) = unpack(payload);
+        Self { tagged, hop: (place >> 16) as usize, flow: place as u16 }
+    }
+}
+
+/// The place of the link that ACKs share on their way back.
+const WAY_BACK: usize = 0xffff;
 
 /// Two halves of what an event carries.
 fn pack(high: u32, low: u32) -> u64 {

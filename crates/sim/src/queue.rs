@@ -4,8 +4,8 @@
 //! and an event costs a push, a pop and at most one climb of a tree. What comes out of order
 //! (timers, bursts that overtake) goes to a binary heap. ACKs have a tree of their own: flows of
 //! many RTTs have many lanes for them, but few for what arrives at links, which would climb as high
-//! in a common one. Order is total and independent of where an event waited: by time, then kind,
-//! then flow.
+//! in a common one. Order is by time, then kind, then number, wherever an event waited. Arrivals of one
+//! number at one instant come out as they went in if they wait in one lane.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -161,12 +161,12 @@ mod tests {
     }
 
     #[test]
-    fn ties_are_decided_by_kind_then_flow() {
+    fn ties_are_decided_by_kind_then_number() {
         let mut queue = Queue::new(1, 1);
         queue.push_stray(Event::new(Instant(5), Kind::Arrive, 0, 0));
         queue.push(Lane::Ack(0), event(5, 9));
         queue.push_stray(event(5, 2));
-        let order: Vec<(Kind, u16)> = drain(&mut queue).map(|e| (e.kind(), e.flow())).collect();
+        let order: Vec<(Kind, u16)> = drain(&mut queue).map(|e| (e.kind(), e.number())).collect();
         assert_eq!(order, [(Kind::Ack, 2), (Kind::Ack, 9), (Kind::Arrive, 0)]);
     }
 }

@@ -141,7 +141,10 @@ impl Receiver {
     }
 
     fn receive_any(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
-        let overdue = if self.deadline.is_some() { self.before(at) } else { None };
+        let (overdue, at) = match self.deadline {
+            Some(due) => self.before(due, at),
+            None => (None, at),
+        };
         let expected = self.take_in(seq, at) || self.is_repeated(seq);
         if !expected || self.every == 1 || seq < self.first_data {
             return (overdue, Some(self.answer(at)));
@@ -154,10 +157,15 @@ impl Receiver {
         (overdue, None)
     }
 
-    /// The held ACK, if its timer fires before what arrives at `at`.
-    fn before(&mut self, at: Instant) -> Option<AckOut> {
-        let due = self.deadline.filter(|due| *due <= at + self.hold_ties)?;
-        Some(self.answer(due.min(at)))
+    /// The held ACK, if its timer fires before what arrives at `at`, and when that arrives: what is
+    /// a tie but for rounding becomes one, so that what rounding puts apart does not add up from
+    /// one round trip to the next.
+    fn before(&mut self, due: Instant, at: Instant) -> (Option<AckOut>, Instant) {
+        if due > at + self.hold_ties {
+            return (None, at);
+        }
+        let is_tie = at <= due + self.hold_ties;
+        (Some(self.answer(due)), if is_tie { due } else { at })
     }
 
     /// Packet `seq` arrives. Returns false if it is to be answered at once (RFC 5681 section 4.2):
@@ -323,8 +331,12 @@ mod tests {
             receiver.receive(0, Instant(0));
             let at = Instant(100_000_000 - early_ns);
             let (overdue, own) = receiver.receive(1, at);
-            assert_eq!(overdue.map(|ack| (ack.at, ack.next)), timer_first.then_some((at, 1)));
+            let due = Instant(100_000_000);
+            assert_eq!(overdue.map(|ack| (ack.at, ack.next)), timer_first.then_some((due, 1)));
             assert_eq!(own.is_some(), !timer_first);
+            // The tie holds on: the next ACK is due as long after as the one before.
+            let next = timer_first.then_some(due + Span::from_millis(100));
+            assert_eq!(receiver.deadline(), next);
         }
     }
 

@@ -1,14 +1,16 @@
 //! The way of one flow through the network: access link, shared links, access link, receiver, back.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use firstflight_core::units::{Instant, Span};
 
 use crate::files::Next;
-use crate::link::{Tie, serialisation};
+use crate::link::{Serialisation, Tie, serialisation};
 use crate::network::{FlowSpec, Network};
 use crate::queue::Queue;
 use crate::receiver::{AckOut, Receiver};
+use crate::way_back::{SACK_BLOCK_BYTES, WayBack};
 
 /// One flow's route while the simulation runs.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub(crate) struct Route {
     others: Vec<Hop>,
     pub(crate) receiver: Receiver,
     pub(crate) ack_lane: u32,
+    /// Where ACKs queue on their way back. Boxed because in most networks they do not.
+    pub(crate) way_back: Option<Box<WayBack>>,
     access: Access,
     egress: Access,
     /// From the receiver sending an ACK to the sender having it.
@@ -38,6 +42,8 @@ pub(crate) struct Packet {
     /// Its sequence number as it travels.
     pub(crate) tagged: u32,
     pub(crate) is_syn: bool,
+    /// What rounding takes off its times may not add up.
+    pub(crate) exact: bool,
 }
 
 /// A shared link on a route.
@@ -48,6 +54,8 @@ pub(crate) struct Hop {
     pub(crate) lane: u32,
     /// Nothing else feeds the link: its arrivals may be computed ahead of time.
     pub(crate) exclusive: bool,
+    /// Decides among packets that reach the link at one instant: the smallest comes first.
+    pub(crate) order: u16,
     pub(crate) tie: Tie,
 }
 
@@ -58,33 +66,146 @@ struct Access {
     syn: Span,
     delay: Span,
     free_at: Instant,
+    /// With ns-2's ties: what keeps the rounding of a burst's packets. Without it a burst of a
+    /// hundred packets runs ahead by up to as many nanoseconds, which parts what falls together.
+    exact: Option<Box<Exact>>,
+}
+
+/// The times of packets on a link to the fraction of a nanosecond.
+#[derive(Debug)]
+struct Exact {
+    rate_bps: u64,
+    packet_bytes: u64,
+    syn_bytes: u64,
+    serial: Serialisation,
 }
 
 impl Access {
-    fn new(spec: &FlowSpec) -> Self {
+    fn new(spec: &FlowSpec, exact: bool) -> Self {
         let packet = spec.payload_bytes + spec.header_bytes;
         Self {
             full_packet: serialisation(packet, spec.access_rate_bps),
             syn: serialisation(spec.syn_bytes, spec.access_rate_bps),
             delay: spec.access_delay,
             free_at: Instant(0),
+            exact: exact.then(|| Box::new(Exact::new(spec))),
         }
     }
 
     /// When a packet that comes at `at` reaches the far end.
     #[inline(always)]
-    fn pass(&mut self, at: Instant, is_syn: bool) -> Instant {
-        let service = if is_syn { self.syn } else { self.full_packet };
+    fn pass(&mut self, at: Instant, packet: Packet) -> Instant {
+        if packet.exact {
+            return self.pass_exact(at, packet.is_syn);
+        }
+        let service = if packet.is_syn { self.syn } else { self.full_packet };
+        self.free_at = self.free_at.max(at) + service;
+        self.free_at + self.delay
+    }
+
+    #[inline(never)]
+    fn pass_exact(&mut self, at: Instant, is_syn: bool) -> Instant {
+        let idle = self.free_at < at;
+        let service =
+            self.exact.as_mut().map_or(self.full_packet, |exact| exact.time(idle, is_syn));
         self.free_at = self.free_at.max(at) + service;
         self.free_at + self.delay
     }
 }
 
+impl Exact {
+    fn new(spec: &FlowSpec) -> Self {
+        Self {
+            rate_bps: spec.access_rate_bps.max(1),
+            packet_bytes: spec.payload_bytes + spec.header_bytes,
+            syn_bytes: spec.syn_bytes,
+            serial: Serialisation::default(),
+        }
+    }
+
+    /// A link that was idle owes nothing of a nanosecond.
+    fn time(&mut self, idle: bool, is_syn: bool) -> Span {
+        if idle {
+            self.serial = Serialisation::default();
+        }
+        let bytes = if is_syn { self.syn_bytes } else { self.packet_bytes };
+        Span(self.serial.time(bytes, self.rate_bps))
+    }
+}
+
 impl Route {
+    /// The route of flow `id`; lanes are of ACKs and of arrivals.
+    fn new(
+        network: &Network,
+        feeders: &[u32],
+        ahead: bool,
+        (acks, arrivals): (&mut Lanes, &mut Lanes),
+        (id, spec): (u16, &FlowSpec),
+    ) -> Self {
+        // Only ns-2's agents look at ticks, and none of their ACKs is calm.
+        let exact = network.ns2_ties && spec.endpoint.rto.ticks;
+        let (access, egress) = (Access::new(spec, exact), Access::new(spec, exact));
+        let packet_bytes = spec.payload_bytes + spec.header_bytes;
+        let mut hops = Vec::with_capacity(spec.path.len());
+        let mut source = Source::Access(access.full_packet, access.delay);
+        let mut lead = access.full_packet + access.delay;
+        for link in &spec.path {
+            let service = serialisation(packet_bytes, network.links[*link].rate_bps);
+            let tie = match network.ns2_ties {
+                false => Tie::DEPARTURE_FIRST,
+                true if hops.is_empty() && lead > service => Tie::ROUNDED_ARRIVAL_FIRST,
+                true => Tie::ROUNDED_DEPARTURE_FIRST,
+            };
+            let exclusive = ahead && feeders[*link] == 1;
+            hops.push(Hop {
+                link: *link,
+                lane: arrivals.of(source, lead),
+                exclusive,
+                order: id,
+                tie,
+            });
+            (source, lead) = (Source::Link(*link), service + network.links[*link].delay);
+        }
+        let last = spec.path.last().copied().unwrap_or_default();
+        let return_delay = return_delay(spec);
+        let way_back = spec.return_link.map(|link| {
+            let lead = access_time(spec, spec.endpoint.ack_bytes) + spec.access_delay;
+            let source = Source::Back(last, egress.full_packet + egress.delay, lead);
+            Box::new(WayBack::new(spec, link, arrivals.of(source, lead), id))
+        });
+        let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay), return_delay);
+        // What routers tell is added up where a packet arrives, and the short way goes back alone.
+        let shortcuts = ahead && !spec.listens().any() && way_back.is_none();
+        let (end_of_run, syn) = (Instant(0) + network.duration, spec.endpoint.syn);
+        Self {
+            first: hops[0],
+            others: hops.split_off(1),
+            receiver: Receiver::new(&spec.endpoint, syn, spec.packets, end_of_run, shortcuts),
+            ack_lane,
+            way_back,
+            access,
+            egress,
+            return_delay,
+            block_delay: ack_time(spec, SACK_BLOCK_BYTES),
+            last_ack: Instant(0),
+            tag: 0,
+            packet_bytes,
+            payload_bytes: spec.payload_bytes,
+            syn_bytes: syn.then_some(spec.syn_bytes),
+        }
+    }
+
+    /// What arrives at one instant comes in this order of lanes.
+    fn order_by(&mut self, order: &[u16]) {
+        let hops = std::iter::once(&mut self.first).chain(&mut self.others);
+        hops.for_each(|hop| hop.order = order[hop.lane as usize]);
+        self.way_back.iter_mut().for_each(|way| way.order = order[way.lane as usize]);
+    }
+
     /// A packet leaves the sender at `now`: when it reaches the first shared link.
     #[inline(always)]
     pub(crate) fn enter(&mut self, now: Instant, packet: Packet) -> Instant {
-        self.access.pass(now, packet.is_syn)
+        self.access.pass(now, packet)
     }
 
     /// A shared link of the route by its place on it.
@@ -102,7 +223,7 @@ impl Route {
     /// A packet leaves the last shared link at `at`: when it reaches the receiver.
     #[inline(always)]
     pub(crate) fn leave(&mut self, at: Instant, packet: Packet) -> Instant {
-        self.egress.pass(at, packet.is_syn)
+        self.egress.pass(at, packet)
     }
 
     /// When an ACK that leaves the receiver reaches the sender. A short ACK does not overtake a
@@ -158,7 +279,8 @@ impl Route {
     /// The packet of this sequence number as it travels.
     #[inline]
     pub(crate) fn packet(&self, tagged: u32) -> Packet {
-        Packet { tagged, is_syn: tagged & !LATER == 0 && self.syn_bytes.is_some() }
+        let is_syn = tagged & !LATER == 0 && self.syn_bytes.is_some();
+        Packet { tagged, is_syn, exact: self.access.exact.is_some() }
     }
 }
 
@@ -174,58 +296,17 @@ pub(crate) fn lay_out(network: &Network, ahead: bool) -> (Vec<Route>, Queue) {
             feeders[*link] += 1;
         }
     }
-    let end_of_run = Instant(0) + network.duration;
-    let routes = network
-        .flows
-        .iter()
-        .map(|spec| {
-            // What routers tell is added up where a packet arrives.
-            let shortcuts = ahead && !spec.listens().any();
-            let (access, egress) = (Access::new(spec), Access::new(spec));
-            let return_delay = return_delay(spec);
-            let packet_bytes = spec.payload_bytes + spec.header_bytes;
-            let mut hops = Vec::with_capacity(spec.path.len());
-            let mut source = Source::Access(access.full_packet, access.delay);
-            for link in &spec.path {
-                let exclusive = ahead && feeders[*link] == 1;
-                let service = serialisation(packet_bytes, network.links[*link].rate_bps);
-                let tie = match network.ns2_ties {
-                    false => Tie::DEPARTURE_FIRST,
-                    true if hops.is_empty() && access.full_packet + access.delay > service => {
-                        Tie::ROUNDED_ARRIVAL_FIRST
-                    }
-                    true => Tie::ROUNDED_DEPARTURE_FIRST,
-                };
-                hops.push(Hop { link: *link, lane: arrivals.of(source), exclusive, tie });
-                source = Source::Link(*link);
-            }
-            let last = spec.path.last().copied().unwrap_or_default();
-            let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay));
-            Route {
-                first: hops[0],
-                others: hops.split_off(1),
-                receiver: Receiver::new(
-                    &spec.endpoint,
-                    spec.endpoint.syn,
-                    spec.packets,
-                    end_of_run,
-                    shortcuts,
-                ),
-                ack_lane,
-                access,
-                egress,
-                return_delay,
-                block_delay: ack_time(spec, SACK_BLOCK_BYTES),
-                last_ack: Instant(0),
-                tag: 0,
-                packet_bytes,
-                payload_bytes: spec.payload_bytes,
-                syn_bytes: spec.endpoint.syn.then_some(spec.syn_bytes),
-            }
+    let mut routes: Vec<Route> = (0_u16..)
+        .zip(&network.flows)
+        .map(|(id, spec)| {
+            Route::new(network, &feeders, ahead, (&mut acks, &mut arrivals), (id, spec))
         })
         .collect();
-    let queue = Queue::new(acks.0.len(), arrivals.0.len());
-    (routes, queue)
+    if network.ns2_ties {
+        let order = arrivals.longest_first();
+        routes.iter_mut().for_each(|route| route.order_by(&order));
+    }
+    (routes, Queue::new(acks.leads.len(), arrivals.leads.len()))
 }
 
 /// Two access links, the propagation between them, and the serialisation of an ACK on each link.
@@ -236,24 +317,45 @@ fn return_delay(spec: &FlowSpec) -> Span {
 
 /// Time to send `bytes` of an ACK on all the links of the way back.
 fn ack_time(spec: &FlowSpec, bytes: u64) -> Span {
-    serialisation(bytes, spec.access_rate_bps) * 2 + serialisation(bytes, spec.return_rate_bps)
+    access_time(spec, bytes) * 2 + serialisation(bytes, spec.return_rate_bps)
+}
+
+/// Time to send `bytes` of an ACK on an access link.
+fn access_time(spec: &FlowSpec, bytes: u64) -> Span {
+    serialisation(bytes, spec.access_rate_bps)
 }
 
 /// The bit that tells two connections apart. Sequence numbers stay below it.
 const LATER: u32 = 1 << 31;
 
-/// A SACK block: two sequence numbers of four bytes (RFC 2018 section 3).
-const SACK_BLOCK_BYTES: u64 = 8;
-
-/// The lanes there are.
+/// The lanes there are, and how long the events of each are under way.
 #[derive(Default)]
-struct Lanes(HashMap<Source, u32>);
+struct Lanes {
+    known: HashMap<Source, u32>,
+    leads: Vec<Span>,
+}
 
 impl Lanes {
-    /// The lane of what comes from this source.
-    fn of(&mut self, source: Source) -> u32 {
-        let fresh = self.0.len() as u32;
-        *self.0.entry(source).or_insert(fresh)
+    /// The lane of what comes from this source, and is under way for so long.
+    fn of(&mut self, source: Source, lead: Span) -> u32 {
+        let fresh = self.leads.len() as u32;
+        let lane = *self.known.entry(source).or_insert(fresh);
+        if lane == fresh {
+            self.leads.push(lead);
+        }
+        lane
+    }
+
+    /// The places of the lanes among each other, those first whose events are under way for longer:
+    /// of what arrives at one instant they set out first.
+    fn longest_first(&self) -> Vec<u16> {
+        let mut lanes: Vec<usize> = (0..self.leads.len()).collect();
+        lanes.sort_by_key(|lane| Reverse(self.leads[*lane]));
+        let mut places = vec![0; lanes.len()];
+        for (place, lane) in lanes.into_iter().enumerate() {
+            places[lane] = u16::try_from(place).unwrap_or(u16::MAX);
+        }
+        places
     }
 }
 
@@ -263,4 +365,50 @@ enum Source {
     Access(Span, Span),
     Link(usize),
     Return(usize, Span),
+    Back(usize, Span, Span),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_told_by_what_fills_them_and_the_longest_comes_first() {
+        let mut lanes = Lanes::default();
+        let access = |ms| Source::Access(Span(1000), Span::from_millis(ms));
+        let near = lanes.of(access(1), Span::from_millis(1));
+        let far = lanes.of(access(7), Span::from_millis(7));
+        let link = lanes.of(Source::Link(0), Span::from_millis(5));
+        assert_eq!(lanes.of(access(7), Span::from_millis(7)), far);
+        let places = lanes.longest_first();
+        assert_eq!([near, far, link].map(|lane| places[lane as usize]), [2, 0, 1]);
+    }
+
+    #[test]
+    fn an_exact_access_link_does_not_run_ahead_in_a_burst() {
+        // 1000 bytes at 3 Mbit/s: 2,666,666 ns and two thirds.
+        for (exact, third) in [(false, 7_999_998), (true, 8_000_000)] {
+            let times = Exact {
+                rate_bps: 3_000_000,
+                packet_bytes: 1000,
+                syn_bytes: 40,
+                serial: Serialisation::default(),
+            };
+            let mut access = Access {
+                full_packet: serialisation(1000, 3_000_000),
+                syn: serialisation(40, 3_000_000),
+                delay: Span(0),
+                free_at: Instant(0),
+                exact: exact.then(|| Box::new(times)),
+            };
+            let packet = Packet { tagged: 1, is_syn: false, exact };
+            for _ in 0..2 {
+                access.pass(Instant(0), packet);
+            }
+            assert_eq!(access.pass(Instant(0), packet), Instant(third));
+            // After an idle time it owes nothing.
+            let later = Instant(100_000_000);
+            assert_eq!(access.pass(later, packet), later + Span(2_666_666));
+        }
+    }
 }

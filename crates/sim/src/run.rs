@@ -18,7 +18,7 @@ use crate::files::FileSource;
 use crate::foreign::{Ends, ForeignFlow};
 use crate::network::{FlowSpec, Network};
 use crate::outcome::{FlowOutcome, Outcome};
-use crate::path::{Fabric, FlowPath, FlowWire, unpack};
+use crate::path::{Arriving, Fabric, FlowPath, FlowWire, unpack};
 use crate::random::stream;
 use crate::route::{Route, lay_out};
 use crate::tcp::Tcp;
@@ -158,20 +158,15 @@ impl<'a> Engine<'a> {
     #[inline]
     fn handle(&mut self, event: Event) {
         let now = event.at();
-        if event.kind() == Kind::Other {
-            return match (event.flow() as usize).checked_sub(self.udp.len()) {
-                None => self.udp[event.flow() as usize].handle(event, now, &mut self.fabric),
-                Some(id) => self.foreign[id].handle(event, now, &mut self.fabric),
-            };
-        }
-        let flow = &mut self.flows[event.flow() as usize];
+        let number = event.number() as usize;
         let fabric = &mut self.fabric;
         match event.kind() {
             Kind::Arrive => {
-                let (seq, hop) = unpack(event.payload);
-                flow.path.arrive_now(fabric, hop as usize, seq, now);
+                let arriving = Arriving::unpack(event.payload);
+                self.flows[arriving.flow as usize].path.arrive_now(fabric, arriving, now);
             }
             Kind::Ack => {
+                let flow = &mut self.flows[number];
                 let (next, cause) = unpack(event.payload);
                 let Some(next) = flow.path.route.untagged(next) else { return };
                 let mut wire = FlowWire { now, path: &mut flow.path, fabric };
@@ -181,7 +176,11 @@ impl<'a> Engine<'a> {
                     flow.end(now, fabric);
                 }
             }
-            _ => flow.on_timer(event, now, fabric),
+            Kind::Timer => self.flows[number].on_timer(event, now, fabric),
+            Kind::Other => match number.checked_sub(self.udp.len()) {
+                None => self.udp[number].handle(event, now, fabric),
+                Some(id) => self.foreign[id].handle(event, now, fabric),
+            },
         }
     }
 

@@ -111,7 +111,14 @@ fn networks() -> impl Strategy<Value = Network> {
             let udp = udp.into_iter().collect();
             // What the policies hold is seen in the samples only.
             let sample_every = seed.is_multiple_of(2).then_some(Span::from_millis(20));
-            Network { udp, seed, sample_every, ..network(links, flows, 3000) }
+            // As with ns-2: ACKs queue on the way back, and ties are decided otherwise.
+            let ns2_ties = seed % 3 == 0;
+            let back = |flow: FlowSpec| {
+                let return_link = ns2_ties.then(|| flow.path[flow.path.len() - 1]);
+                FlowSpec { return_link, ..flow }
+            };
+            let flows = flows.into_iter().map(back).collect();
+            Network { udp, seed, sample_every, ns2_ties, ..network(links, flows, 3000) }
         })
     })
 }

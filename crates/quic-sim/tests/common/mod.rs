@@ -28,6 +28,7 @@ pub(crate) fn network(
         access_delay: Span(0),
         return_delay: half,
         return_rate_bps: rate_mbps * 1_000_000,
+        return_link: None,
         payload_bytes: MIN_PACKET,
         header_bytes: 0,
         syn_bytes: 40,

@@ -105,6 +105,7 @@ impl Case {
             access_delay: Span(0),
             return_delay: Span(rtt - one_way.0),
             return_rate_bps: self.rate_mbps * 1_000_000,
+            return_link: None,
             payload_bytes: PACKET_BYTES,
             header_bytes: 0,
             syn_bytes: 40,

@@ -28,6 +28,7 @@ pub(crate) fn flow(path: &[usize], return_ms: u64, recovery: Recovery) -> FlowSp
         access_delay: Span(0),
         return_delay: Span::from_millis(return_ms),
         return_rate_bps: 40_000_000,
+        return_link: None,
         payload_bytes: mss.0,
         header_bytes: 0,
         syn_bytes: 40,
