@@ -1,14 +1,11 @@
 //! Rows, verdicts and the printed table.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use serde::Serialize;
 
+use super::explained::Explained;
 use super::measured::Measured;
 use super::point::Point;
 use super::range::Range;
-use crate::{Stop, step};
 
 /// One point, as the simulators see it.
 #[derive(Debug, Serialize)]
@@ -24,6 +21,11 @@ pub(super) struct Row {
     losses_differ: bool,
     /// Why, from `oracles/explained.toml`.
     explained: Option<String>,
+    /// Name of the cause of a difference from ns-3, from the same file.
+    ns3_cause: Option<String>,
+    /// A difference from ns-3 needs a cause.
+    #[serde(skip)]
+    ns3_counts: bool,
     /// Where a difference wants a reason: what ns-2 gives when the same run begins otherwise.
     ns2_range: Option<Range>,
 }
@@ -34,7 +36,7 @@ impl Row {
         ns2: Measured,
         ns3: Option<Measured>,
         firstflight: Measured,
-        explained: &BTreeMap<String, String>,
+        explained: &Explained,
     ) -> Self {
         Self {
             id: point.id.clone(),
@@ -44,7 +46,9 @@ impl Row {
             firstflight,
             difference_points: firstflight.utilization_percent - ns2.utilization_percent,
             losses_differ: (ns2.drops == 0) != (firstflight.drops == 0),
-            explained: explained.get(&point.id).cloned(),
+            explained: explained.points.get(&point.id).cloned(),
+            ns3_cause: explained.ns3_cause(&point.id).map(str::to_owned),
+            ns3_counts: explained.ns3_counts,
             ns2_range: None,
         }
     }
@@ -64,9 +68,26 @@ impl Row {
         self.ns2_range.is_some_and(|range| range.holds(&self.firstflight, FAILS))
     }
 
+    /// Whether ns-3 is so far off that a cause must be known.
+    pub(super) fn differs_from_ns3(&self) -> bool {
+        let ours = self.firstflight.utilization_percent;
+        self.ns3.is_some_and(|ns3| (ours - ns3.utilization_percent).abs() > NOTED)
+    }
+
+    /// Whether the file has a cause for what ns-3 agrees on.
+    pub(super) fn has_needless_cause(&self) -> bool {
+        self.ns3.is_some() && self.ns3_cause.is_some() && !self.differs_from_ns3()
+    }
+
+    /// Whether there is no cause, although there must be one.
+    fn fails_ns3(&self) -> bool {
+        self.ns3_counts && self.differs_from_ns3() && self.ns3_cause.is_none()
+    }
+
     /// Whether the row breaks the comparison.
     pub(super) fn fails(&self) -> bool {
-        self.must_be_explained() && self.explained.is_none() && !self.within_range()
+        let unexplained = self.explained.is_none() && !self.within_range();
+        self.must_be_explained() && unexplained || self.fails_ns3()
     }
 
     fn mark(&self) -> String {
@@ -78,19 +99,14 @@ impl Row {
         let losses = if self.losses_differ { "losses differ" } else { "" };
         let explained = if self.explained.is_some() { "explained" } else { "" };
         let range = self.ns2_range.map_or(String::new(), |range| range.text());
-        let words = [size, losses, explained, &range];
+        let ns3 = match &self.ns3_cause {
+            Some(cause) if self.differs_from_ns3() => format!("ns-3: {cause}"),
+            _ if self.fails_ns3() => "ns-3 NOT EXPLAINED".to_owned(),
+            _ => String::new(),
+        };
+        let words = [size, losses, explained, &range, &ns3];
         words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
     }
-}
-
-/// Reads the reasons for differences that stand, by point.
-pub(super) fn explained(path: &Path) -> Result<BTreeMap<String, String>, Stop> {
-    #[derive(serde::Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct File {
-        points: BTreeMap<String, String>,
-    }
-    step::read_toml(path).map(|file: File| file.points)
 }
 
 /// The rows as one JSON document.
@@ -137,6 +153,15 @@ pub(super) fn text(rows: &[Row]) -> String {
         count(&|row| row.must_be_explained() && row.within_range()),
         count(&Row::fails),
     ));
+    let compared = count(&|row| row.ns3.is_some());
+    if compared > 0 {
+        lines.push(format!(
+            "ns-3 at {compared}: {} within 1 point, {} further off with a known cause, {} unexplained",
+            compared - count(&Row::differs_from_ns3),
+            count(&|row| row.differs_from_ns3() && row.ns3_cause.is_some()),
+            count(&Row::fails_ns3),
+        ));
+    }
     lines.join("\n")
 }
 
@@ -168,9 +193,35 @@ mod tests {
             jain: 1.0,
         };
         let point = point::example("a");
-        let explained = reason.map(|reason| ("a".to_owned(), reason.to_owned()));
-        let explained = explained.into_iter().collect();
+        let points = reason.map(|reason| ("a".to_owned(), reason.to_owned())).into_iter().collect();
+        let explained = Explained { points, ..Explained::default() };
         Row::new(&point, measured(90.0, 3), None, measured(ours, drops), &explained)
+    }
+
+    #[test]
+    fn ns3_may_be_off_by_a_point_without_a_cause() {
+        let at = |ns3: f64, ns3_counts, cause: Option<&str>| {
+            let explained = Explained::example("a", cause, ns3_counts);
+            let measured = |utilization_percent| Measured {
+                utilization_percent,
+                drops: 0,
+                retransmitted: 0,
+                timeouts: 0,
+                jain: 1.0,
+            };
+            let point = point::example("a");
+            Row::new(&point, measured(90.0), Some(measured(ns3)), measured(90.0), &explained)
+        };
+        assert!(!at(89.1, true, None).fails());
+        assert!(at(88.9, true, None).fails());
+        assert!(!at(88.9, true, Some("growth")).fails());
+        assert!(!at(88.9, false, None).fails(), "random points have no causes");
+        let text = text(&[at(89.1, true, None), at(88.9, true, None), at(50.0, true, Some("why"))]);
+        assert!(text.contains("ns-3 NOT EXPLAINED") && text.contains("ns-3: why"));
+        assert!(text.ends_with(
+            "ns-3 at 3: 1 within 1 point, 1 further off with a known cause, \
+            1 unexplained"
+        ));
     }
 
     #[test]
