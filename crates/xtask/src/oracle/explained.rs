@@ -14,7 +14,7 @@ pub(super) struct Explained {
     /// From ns-2: a sentence for each point.
     pub(super) points: BTreeMap<String, String>,
     /// From ns-3: causes by their names, each with its points.
-    ns3: BTreeMap<String, Cause>,
+    pub(super) ns3: BTreeMap<String, Cause>,
     /// Differences from ns-3 need a cause; those of random points have none.
     #[serde(skip)]
     pub(super) ns3_counts: bool,
@@ -22,7 +22,7 @@ pub(super) struct Explained {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cause {
+pub(super) struct Cause {
     /// For the reader of the file.
     #[serde(rename = "why")]
     _why: String,

@@ -26,7 +26,7 @@ impl Peers {
         fs::create_dir_all(cache)
             .map_err(|error| Stop::usage(&format!("{}: {error}", cache.display())))?;
         if !has_ns2() {
-            return Err(Stop::lacks("ns-2 is missing: `ns` cannot be run; Debian package ns2"));
+            return Err(Stop::lacks("ns-2 is missing: `ns` cannot be run; apt-get install ns2"));
         }
         let ns3 = if with_ns3 { Some(compile(root, cache)?) } else { None };
         Ok(Self { script, script_text, ns3, cache: cache.to_path_buf() })
@@ -114,7 +114,9 @@ pub(crate) fn compile(root: &Path, cache: &Path) -> Result<(PathBuf, String), St
         .output();
     let output = match output {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(Stop::lacks("g++ is missing; Debian package g++"));
+            return Err(Stop::lacks(
+                "g++ is missing; apt-get install g++, or leave ns-3 out: --no-ns3",
+            ));
         }
         Err(error) => return Err(Stop::failed(&format!("g++: {error}"))),
         Ok(output) => output,
@@ -125,7 +127,9 @@ pub(crate) fn compile(root: &Path, cache: &Path) -> Result<(PathBuf, String), St
     }
     let problem = String::from_utf8_lossy(&output.stderr).into_owned();
     if problem.contains("cannot find -lns3") || problem.contains("No such file or directory") {
-        return Err(Stop::lacks("ns-3 is missing; Debian packages ns3 and libns3-dev"));
+        return Err(Stop::lacks(
+            "ns-3 is missing; apt-get install ns3 libns3-dev, or leave it out: --no-ns3",
+        ));
     }
     Err(Stop::failed(&format!("{} does not compile:\n{problem}", source.display())))
 }
