@@ -23,8 +23,8 @@ pub struct Network {
     /// An arrival and a departure that fall together, but for rounding, come in the order in which
     /// ns-2 would have scheduled them: the arrival first if its way over the access link takes
     /// longer than its service at the link. Otherwise a departure at the same nanosecond comes
-    /// first. Packets of different flows that reach a link at one instant come in the order in which
-    /// their transmission towards it began. Otherwise the flow's number decides.
+    /// first. Packets of different flows that reach a link at one instant come in the order in
+    /// which their transmission towards it began. Otherwise the flow's number decides.
     pub ns2_ties: bool,
     /// Keep time series with this spacing.
     pub sample_every: Option<Span>,

@@ -4,8 +4,8 @@
 //! and an event costs a push, a pop and at most one climb of a tree. What comes out of order
 //! (timers, bursts that overtake) goes to a binary heap. ACKs have a tree of their own: flows of
 //! many RTTs have many lanes for them, but few for what arrives at links, which would climb as high
-//! in a common one. Order is by time, then kind, then number, wherever an event waited. Arrivals of one
-//! number at one instant come out as they went in if they wait in one lane.
+//! in a common one. Order is by time, then kind, then number, wherever an event waited. Arrivals
+//! of one number at one instant come out as they went in if they wait in one lane.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

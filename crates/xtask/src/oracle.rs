@@ -2,8 +2,9 @@
 //!
 //! The programs and the points are in `oracles/`; `--random` draws other points ([`random`]). Where
 //! firstflight and ns-2 differ, ns-2 runs again with other beginnings ([`range`]); a difference
-//! beyond what ns-2 then differs from itself needs a reason in `oracles/explained.toml`, and so does
-//! one of more than a point from ns-3. What ns-2 and ns-3 say is kept below `target/oracle-cache`.
+//! beyond what ns-2 then differs from itself needs a reason in `oracles/explained.toml`, and so
+//! does one of more than a point from ns-3. What ns-2 and ns-3 say is kept below
+//! `target/oracle-cache`.
 
 use std::ops::RangeInclusive;
 use std::path::Path;

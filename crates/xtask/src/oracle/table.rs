@@ -156,7 +156,7 @@ pub(super) fn text(rows: &[Row]) -> String {
     let compared = count(&|row| row.ns3.is_some());
     if compared > 0 {
         lines.push(format!(
-            "ns-3 at {compared}: {} within 1 point, {} further off with a known cause, {} unexplained",
+            "ns-3 at {compared}: {} within 1 point, {} more with a known cause, {} unexplained",
             compared - count(&Row::differs_from_ns3),
             count(&|row| row.differs_from_ns3() && row.ns3_cause.is_some()),
             count(&Row::fails_ns3),
@@ -219,7 +219,7 @@ mod tests {
         let text = text(&[at(89.1, true, None), at(88.9, true, None), at(50.0, true, Some("why"))]);
         assert!(text.contains("ns-3 NOT EXPLAINED") && text.contains("ns-3: why"));
         assert!(text.ends_with(
-            "ns-3 at 3: 1 within 1 point, 1 further off with a known cause, \
+            "ns-3 at 3: 1 within 1 point, 1 more with a known cause, \
             1 unexplained"
         ));
     }
