@@ -51,6 +51,24 @@ fn a_cut_near_a_loss_ends_it_with_the_window_before_the_cut() {
 }
 
 #[test]
+fn a_cut_within_an_rtt_of_its_loss_is_near_and_no_later_one() {
+    let cut_after = |ms: f64| exit(&[cwnd(0.0, 40), loss(100.0), cwnd(100.0 + ms, 20)]);
+    assert!(cut_after(50.0).is_some() && cut_after(50.5).is_none());
+}
+
+#[test]
+fn the_smallest_rtt_is_the_least_of_all() {
+    let rtt = |at_ms: f64, latest: f64| {
+        let metrics = Metrics { latest_rtt_ms: Some(latest), ..Metrics::default() };
+        Event { at_ms, what: What::Metrics(metrics) }
+    };
+    let answer = Event { at_ms: 1.0, what: What::Received(Packet::default()) };
+    let events = vec![answer, rtt(2.0, 60.0), rtt(3.0, 45.0), rtt(4.0, 70.0)];
+    let connection = Connection { events, ..Connection::default() };
+    assert_eq!(connection.summary().min_rtt_ms, Some(45.0));
+}
+
+#[test]
 fn a_smaller_window_without_a_loss_is_no_end() {
     assert_eq!(exit(&[cwnd(0.0, 40), cwnd(100.0, 20), loss(900.0)]), None);
 }
