@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
 use firstflight_core::feedback::Feedback;
 use firstflight_core::knob::{Amount, KnobValue};
-use firstflight_core::registry::{AnyAvoidance, AnyStartup, STARTUPS, partner};
+use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS, partner};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::Phase;
@@ -272,22 +272,28 @@ fn every_start_up_with_its_partner_keeps_to_its_trace() {
 }
 
 #[test]
-fn presets_and_westwood_keep_to_their_traces() {
-    compare("tcpw", &trace("slow-start", None, Some("westwood")));
+fn every_avoidance_after_plain_slow_start_keeps_to_its_trace() {
+    let usual = partner("slow-start");
+    for listing in AVOIDANCES.iter().filter(|listing| usual != Some(listing.name)) {
+        let name = format!("slow-start+{}", listing.name);
+        compare(&name, &trace("slow-start", None, Some(listing.name)));
+    }
+}
+
+#[test]
+fn presets_and_pairs_that_are_aliases_keep_to_their_traces() {
+    compare("iw4k", &trace("slow-start", Some("rfc3390"), None));
+    compare("iw10", &trace("slow-start", Some("rfc6928"), None));
     compare("hoe-ns2", &trace("hoe", Some("ns2"), None));
     compare("astart-paper", &trace("astart", Some("paper"), None));
     compare("tcpw-a", &trace("astart", None, Some("westwood(lg=on)")));
-    compare("fast", &trace("slow-start", None, Some("fast")));
-    compare("westwood-plus", &trace("slow-start", None, Some("westwood-plus")));
     compare("stabilized-vegas", &trace("vegas", None, Some("stabilized-vegas")));
-    compare("scalable", &trace("slow-start", None, Some("scalable")));
-    compare("highspeed", &trace("slow-start", None, Some("highspeed")));
 }
 
 /// Start-ups that find their own end, without an ssthresh to stop them before.
 #[test]
 fn start_ups_with_an_end_of_their_own_keep_to_their_traces_without_ssthresh() {
-    for name in ["hystart", "limited", "conservative", "gallop-vegas"] {
+    for name in ["hystart", "limited", "conservative", "gallop-vegas", "vegas"] {
         compare(&format!("{name}-open"), &open(name));
     }
 }

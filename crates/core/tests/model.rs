@@ -264,7 +264,7 @@ proptest! {
 
     #[test]
     fn every_pair_keeps_its_bounds_and_repeats_itself(
-        knobs in prop::collection::vec(any::<u64>(), 12),
+        knobs in prop::collection::vec(any::<u64>(), MOST_KNOBS),
         config in config(),
         events in prop::collection::vec(event(), 1..250),
     ) {
@@ -278,8 +278,14 @@ proptest! {
     }
 }
 
+/// As many as the policy with most of them has; a draw for each.
+const MOST_KNOBS: usize = 16;
+
 #[test]
 fn every_listed_name_and_knob_exists_and_no_other() {
+    for listing in STARTUPS.iter().chain(AVOIDANCES) {
+        assert!(listing.knobs.len() <= MOST_KNOBS, "the model sets not all of {}", listing.name);
+    }
     for listing in STARTUPS {
         let mut policy = AnyStartup::by_name(listing.name).expect("it is listed");
         let partner = listing.partner.expect("a start-up has a partner");

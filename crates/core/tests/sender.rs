@@ -326,6 +326,25 @@ impl Startup for ThreeAcks {
     }
 }
 
+/// Asks for no window at all.
+#[derive(Clone, Default)]
+struct Collapse;
+
+impl Observer for Collapse {}
+
+impl Startup for Collapse {
+    fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        Window { cwnd: Bytes(0), ..view.window }.hold()
+    }
+}
+
+#[test]
+fn a_policy_that_asks_for_no_window_keeps_a_segment() {
+    let mut bench = Bench::new(Collapse, NewReno::default(), config(1_000));
+    bench.fill().step();
+    assert_eq!(bench.sender.cwnd(), Bytes(MSS));
+}
+
 /// Holds, and asks for start-up on its second ACK.
 #[derive(Clone, Default)]
 struct Restless {
