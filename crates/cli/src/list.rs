@@ -7,7 +7,7 @@ mod named;
 use std::fmt::Write as _;
 
 use firstflight_report::terminal;
-use firstflight_report::{Column, Table};
+use firstflight_report::{Column, Table, wrapped};
 
 use crate::failure::{Failure, Status};
 use crate::output;
@@ -51,7 +51,8 @@ pub(crate) fn list(args: &Args) -> Result<Status, Failure> {
 
 fn overview(catalogue: &Catalogue) -> String {
     let screen = output::screen();
-    let mut text = format!("A control is {CONTROL}, or an alias.\n\n");
+    let mut text = wrapped(&format!("A control is {CONTROL}, or an alias."), screen.width, "  ");
+    text.push('\n');
     let tables = [
         policies("Start-ups", &catalogue.startups),
         policies("Avoidances", &catalogue.avoidances),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use firstflight_report::{Page, Section, Table, write_dir, write_file};
+use firstflight_report::{Page, Section, Table, write_dir};
 use firstflight_runner::Report;
 
 use crate::failure::Failure;
@@ -21,9 +21,7 @@ pub(crate) struct About<'a> {
 /// Writes `report.html`, `figures/`, `data/` and `results.json` under `out`; the path of the page.
 pub(crate) fn write(out: &Path, report: &Report, about: &About<'_>) -> Result<PathBuf, Failure> {
     let json = report.results().to_json()?;
-    let page = page(report, about);
-    write_file(&out.join("results.json"), json)?;
-    write_dir(out, &page)?;
+    write_dir(out, &page(report, about), vec![("results.json".into(), json)])?;
     Ok(out.join("report.html"))
 }
 

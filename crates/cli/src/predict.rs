@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 
 use firstflight_model::{Conditions, MiniCycle, ModelError, Prediction, predict as apply};
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Column, Table};
+use firstflight_report::{Column, Table, wrapped};
 use firstflight_scenario::{Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
 
 use crate::digits::short;
 use crate::failure::{Failure, Status};
 use crate::output;
 use crate::path_args::PathArgs;
-use crate::words::wrapped;
 
 /// Predict how slow start ends on a path, from the closed-form model
 #[derive(Debug, clap::Args)]

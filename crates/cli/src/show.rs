@@ -5,7 +5,7 @@ mod drawing;
 use std::path::{Path, PathBuf};
 
 use firstflight_qlog::{Connection, Evidence, Log, Summary};
-use firstflight_report::{Page, Section, terminal, write_dir, write_file};
+use firstflight_report::{Page, Section, terminal, write_dir};
 use firstflight_scenario::Time;
 use serde::Serialize;
 
@@ -109,8 +109,7 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
             .command(command)
             .fact("version", env!("CARGO_PKG_VERSION"))
             .fact("qlog version", &log.version);
-        write_file(&out.join("show.json"), json)?;
-        write_dir(out, &page)?;
+        write_dir(out, &page, vec![("show.json".into(), json)])?;
         output::note(&format!("report: {}", out.join("report.html").display()));
     }
     Ok(Status::Done)

@@ -1,13 +1,12 @@
 //! Controls side by side: a row for each, over its flows and runs.
 
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Cell, Column, Table};
+use firstflight_report::{Cell, Column, Table, wrapped};
 use firstflight_runner::Report;
 use firstflight_scenario::measure::mean_and_interval;
 use firstflight_scenario::{FilesResult, FlowResult, Rate, ResolvedBuffer, RunResult, Time};
 
 use crate::reading;
-use crate::words::wrapped;
 
 /// The table of a report. Several flows of one run share a row: rates are their sum, counts too,
 /// windows and times their mean. So do several runs of one control: their mean, with the 95 %

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for table in page.tables() {
         println!("{}", terminal::table(table, screen));
     }
-    for path in write_dir(Path::new(&out), &page)? {
+    for path in write_dir(Path::new(&out), &page, Vec::new())? {
         println!("{}", path.display());
     }
     Ok(())

@@ -30,10 +30,12 @@ mod raster;
 mod span;
 mod table;
 mod thin;
+mod wrap;
 mod write;
 
 pub use error::ReportError;
 pub use figure::{Axis, Figure, Panel, Scale, Series, Style};
 pub use page::{Block, Page, Section};
 pub use table::{Align, Cell, Column, Table, Verdict};
+pub use wrap::wrapped;
 pub use write::{write_dir, write_file};

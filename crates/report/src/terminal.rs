@@ -14,6 +14,7 @@ use crate::{
     path::{pieces, stairs},
     raster::{Raster, braille},
     span::{Span, tick_label},
+    wrapped,
 };
 
 /// What a terminal can show.
@@ -78,7 +79,7 @@ const REFERENCES: [char; 7] = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 /// The text of a figure, with a line break at its end.
 pub fn figure(figure: &Figure, screen: Screen) -> String {
     let pen = Pen::of(figure, screen);
-    let mut text = format!("{}\n{}\n", bold(&figure.title, screen), pen.legend(figure));
+    let mut text = format!("{}{}\n", heading(&figure.title, screen), pen.legend(figure));
     let spans: Vec<Span> = figure.panels.iter().map(Span::of_y).collect();
     let rows = if figure.panels.len() == 1 { ROWS.0 } else { ROWS.1 };
     let ticks = |span: &Span| span.ticks(rows / 2);
@@ -131,7 +132,7 @@ pub fn table(table: &Table, screen: Screen) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let mut text = format!("{}\n{}\n", bold(&table.title, screen), grid.trim_fmt());
+    let mut text = format!("{}{}\n", heading(&table.title, screen), grid.trim_fmt());
     if screen.color {
         for verdict in Verdict::ALL {
             let shown = words(&Cell::Verdict(verdict), screen);
@@ -154,8 +155,13 @@ fn longest_word(text: &str) -> u16 {
     u16::try_from(longest).unwrap_or(u16::MAX).min(LONGEST) + 1
 }
 
-fn bold(text: &str, screen: Screen) -> String {
-    if screen.color { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+/// A title in as many lines as it needs, each ending with a line break.
+fn heading(title: &str, screen: Screen) -> String {
+    let lines = wrapped(title, screen.width.max(NARROWEST), "  ");
+    if !screen.color {
+        return lines;
+    }
+    lines.lines().map(|line| format!("\x1b[1m{line}\x1b[0m\n")).collect()
 }
 
 fn hue(verdict: Verdict) -> u8 {
@@ -365,6 +371,8 @@ mod tests {
         let mut data = Table::new("t", "Claims", heads);
         let what = "mean throughput over the first twenty seconds of the connection";
         data.push([what.into(), Cell::number(1.0, 2), Verdict::RefutedConfirmed.into()]);
+        data.title =
+            "Every claim of every paper, with its verdict and what was measured".to_owned();
         let text = table(&data, Screen::plain(50));
         assert!(text.contains("expected") && text.contains("refuted-confirmed"), "{text}");
         assert!(text.lines().all(|line| line.len() <= 50), "{text}");

@@ -8,17 +8,23 @@ use std::{
 
 use crate::{Page, ReportError, csv, html, svg};
 
-/// Writes `report.html`, `figures/<id>.svg` and `data/<id>.csv` under `out`, and returns their
-/// paths, the page first.
+/// Writes `report.html`, `figures/<id>.svg`, `data/<id>.csv` and the files `beside` them, named
+/// from there, under `out`; returns their paths, the page first.
 ///
-/// Everything is rendered before the first file is touched, and each file appears whole or not at
-/// all; the page comes last, so that its links lead somewhere. Directories are made as needed.
+/// Everything is rendered before the first file is touched, and none appears before there is room
+/// for all; the page comes last, so that its links lead somewhere. Directories are made as needed.
 ///
 /// # Errors
-/// What [`html::render`] finds, or [`ReportError::Write`] with the path at fault.
-pub fn write_dir(out: &Path, page: &Page) -> Result<Vec<PathBuf>, ReportError> {
+/// What [`html::render`] finds, or [`ReportError::Write`] with the path at fault; older files are
+/// then untouched, unless it is the renaming that fails.
+pub fn write_dir(
+    out: &Path,
+    page: &Page,
+    beside: Vec<(PathBuf, String)>,
+) -> Result<Vec<PathBuf>, ReportError> {
     let html = html::render(page)?;
-    let mut files = Vec::new();
+    let beside = beside.into_iter().map(|(path, text)| (out.join(path), text));
+    let mut files: Vec<(PathBuf, String)> = beside.collect();
     for figure in page.figures() {
         let (figures, data) = (out.join("figures"), out.join("data"));
         files.push((figures.join(format!("{}.svg", figure.id)), svg::render(figure)?));
@@ -28,9 +34,9 @@ pub fn write_dir(out: &Path, page: &Page) -> Result<Vec<PathBuf>, ReportError> {
         files.push((out.join("data").join(format!("{}.csv", table.id)), csv::table(table)?));
     }
     files.push((out.join("report.html"), html));
-    for (path, text) in &files {
-        write_file(path, text)?;
-    }
+    let parts = files.iter().map(|(path, text)| Part::write(path, text.as_bytes()));
+    let parts: Vec<Part<'_>> = parts.collect::<Result<_, _>>()?;
+    parts.into_iter().try_for_each(Part::rename)?;
     Ok(files.into_iter().rev().map(|(path, _)| path).collect())
 }
 
@@ -39,20 +45,47 @@ pub fn write_dir(out: &Path, page: &Page) -> Result<Vec<PathBuf>, ReportError> {
 /// # Errors
 /// [`ReportError::Write`] with the path at fault; an older file of that name is then untouched.
 pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), ReportError> {
-    let fault = |path: &Path, source| ReportError::Write { path: path.to_owned(), source };
-    let Some(name) = path.file_name() else {
-        return Err(fault(path, io::Error::from(io::ErrorKind::IsADirectory)));
-    };
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        fs::create_dir_all(parent).map_err(|source| fault(parent, source))?;
+    Part::write(path, content.as_ref())?.rename()
+}
+
+/// A file under a name that nobody looks for; gone unless it is renamed.
+struct Part<'a> {
+    path: &'a Path,
+    hidden: Option<PathBuf>,
+}
+
+impl<'a> Part<'a> {
+    fn write(path: &'a Path, content: &[u8]) -> Result<Self, ReportError> {
+        let Some(name) = path.file_name() else {
+            return Err(fault(path, io::Error::from(io::ErrorKind::IsADirectory)));
+        };
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            fs::create_dir_all(parent).map_err(|source| fault(parent, source))?;
+        }
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.part", process::id()));
+        let part = Self { path, hidden: Some(path.with_file_name(hidden)) };
+        let written = part.hidden.as_ref().map_or(Ok(()), |hidden| fs::write(hidden, content));
+        written.map_err(|source| fault(path, source))?;
+        Ok(part)
     }
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}.part", process::id()));
-    let part = path.with_file_name(hidden);
-    fs::write(&part, content).and_then(|()| fs::rename(&part, path)).map_err(|source| {
+
+    fn rename(mut self) -> Result<(), ReportError> {
+        let renamed = self.hidden.as_ref().map_or(Ok(()), |hidden| fs::rename(hidden, self.path));
+        renamed.map_err(|source| fault(self.path, source))?;
+        self.hidden = None;
+        Ok(())
+    }
+}
+
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
         // What failed is worth reporting; that the part could not be removed either is not.
-        let _ = fs::remove_file(&part);
-        fault(path, source)
-    })
+        let _ = self.hidden.as_ref().map(fs::remove_file);
+    }
+}
+
+fn fault(path: &Path, source: io::Error) -> ReportError {
+    ReportError::Write { path: path.to_owned(), source }
 }

@@ -34,7 +34,7 @@ fn names(dir: &Path) -> Vec<String> {
 #[test]
 fn a_report_is_a_page_with_figures_and_data_beside_it_and_nothing_else() {
     let out = fresh("whole").join("new/dir");
-    let written = write_dir(&out, &page()).unwrap();
+    let written = write_dir(&out, &page(), Vec::new()).unwrap();
     assert_eq!(written[0], out.join("report.html"));
     assert_eq!(written.len(), 4);
     assert_eq!(names(&out), ["data", "figures", "report.html"]);
@@ -45,7 +45,7 @@ fn a_report_is_a_page_with_figures_and_data_beside_it_and_nothing_else() {
 #[test]
 fn the_same_page_gives_the_same_bytes() {
     let read = |name| {
-        let written = write_dir(&fresh(name), &page()).unwrap();
+        let written = write_dir(&fresh(name), &page(), Vec::new()).unwrap();
         written.iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(read("first"), read("second"));
@@ -55,7 +55,7 @@ fn the_same_page_gives_the_same_bytes() {
 fn an_output_that_is_a_file_is_named_with_the_reason() {
     let out = fresh("blocked").join("out");
     fs::write(&out, "in the way").unwrap();
-    let error = write_dir(&out, &page()).unwrap_err();
+    let error = write_dir(&out, &page(), Vec::new()).unwrap_err();
     assert!(matches!(error, ReportError::Write { .. }), "{error:?}");
     let message = error.to_string();
     assert!(message.starts_with("cannot write ") && message.contains("blocked"), "{message}");
@@ -71,11 +71,21 @@ fn a_file_that_cannot_be_replaced_leaves_no_part_behind() {
 }
 
 #[test]
+fn where_one_file_has_no_place_none_appears() {
+    let out = fresh("no-place");
+    fs::write(out.join("data"), "in the way").unwrap();
+    let beside = vec![("results.json".into(), "{}".to_owned())];
+    assert!(write_dir(&out, &page(), beside).is_err());
+    assert_eq!(names(&out), ["data", "figures"]);
+    assert_eq!(names(&out.join("figures")), [""; 0]);
+}
+
+#[test]
 fn a_bad_page_writes_nothing() {
     let out = fresh("bad").join("out");
     let section = Section::new("../up", "Up");
     assert!(matches!(
-        write_dir(&out, &page().section(section)),
+        write_dir(&out, &page().section(section), Vec::new()),
         Err(ReportError::BadId { what: "section", .. })
     ));
     assert!(!out.exists());

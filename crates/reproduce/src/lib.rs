@@ -242,15 +242,10 @@ fn write(
     let document = Reproduction { rows: outcome.rows.clone() };
     let mut json = serde_json::to_string_pretty(&document)?;
     json.push('\n');
-    let mut others = vec![(out.join("rows.json"), json)];
+    let mut others = vec![(PathBuf::from("rows.json"), json)];
     for case in finished.iter().flat_map(|each| &each.laid.cases) {
         let file = format!("{}.toml", case.scenario.name);
-        others.push((out.join("scenarios").join(file), case.scenario.to_toml()));
+        others.push((Path::new("scenarios").join(file), case.scenario.to_toml()));
     }
-    for (path, text) in &others {
-        write_file(path, text)?;
-    }
-    let mut files = write_dir(out, &page)?;
-    files.extend(others.into_iter().map(|(path, _)| path));
-    Ok(files)
+    Ok(write_dir(out, &page, others)?)
 }

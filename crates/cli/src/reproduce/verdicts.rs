@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Column, Table};
+use firstflight_report::{Column, Table, wrapped};
 use firstflight_reproduce::sign;
 use firstflight_scenario::{Row, Value, Verdict};
 
 use crate::digits;
-use crate::words::wrapped;
 
 /// All rows in groups, below each what its table has no room for, and how many have which verdict.
 pub(super) fn text(rows: &[Row], screen: Screen) -> String {
