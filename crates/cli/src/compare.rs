@@ -4,7 +4,7 @@ use firstflight_report::terminal;
 use firstflight_scenario::Scenario;
 
 use crate::failure::{Failure, Status};
-use crate::measure::{Common, check_distinct, measure};
+use crate::measure::{Common, measure};
 use crate::page::About;
 use crate::{figures, output, summary};
 
@@ -37,7 +37,7 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     for control in &scenario.controls {
         transport.check_control(control)?;
     }
-    check_distinct(&scenario)?;
+    scenario.check_distinct()?;
     args.common.check_directories()?;
     let report = measure(&scenario, transport, args.common.purpose(true), None)?;
     if args.common.json {

@@ -1,7 +1,7 @@
 //! What a scenario expects, condition by condition, with verdicts.
 
 use firstflight_report::{Column, Table, Verdict};
-use firstflight_scenario::expect::measured;
+use firstflight_scenario::expect::{Names, measured};
 use firstflight_scenario::{Expect, RunResult, Scenario, Unmet};
 use serde_json::Value;
 
@@ -20,7 +20,6 @@ pub(crate) struct Checked {
 /// Refuses conditions for a flow or a control that the scenario does not run: they would never be
 /// checked.
 pub(crate) fn check_names(scenario: &Scenario, transport: Transport) -> Result<(), Failure> {
-    check_flows(scenario, transport)?;
     let mut names = Vec::new();
     for plan in scenario.plans()? {
         let full = plan.controls.iter().map(|spec| transport.full_name(spec));
@@ -28,33 +27,9 @@ pub(crate) fn check_names(scenario: &Scenario, transport: Transport) -> Result<(
         names.push(plan.name);
         names.push(full.join(", "));
     }
-    for name in scenario.expect.iter().filter_map(|expect| expect.control.as_ref()) {
-        if !names.contains(name) {
-            names.dedup();
-            let accepted = names.join(", ");
-            let problem = format!(
-                "[expect] control = \"{name}\": no run of that control; accepted: {accepted}"
-            );
-            return Err(Failure::Usage(problem));
-        }
-    }
-    Ok(())
-}
-
-fn check_flows(scenario: &Scenario, transport: Transport) -> Result<(), Failure> {
+    names.dedup();
     let flows = transport.resolve(scenario)?.flow_count();
-    for field in scenario.expect.iter().flat_map(|expect| expect.fields.keys()) {
-        let number = field.strip_prefix("flows.").and_then(|rest| rest.split('.').next());
-        let number = number.and_then(|number| number.parse::<u64>().ok());
-        if let Some(number) = number.filter(|number| *number >= flows) {
-            let problem = format!(
-                "[expect] {field}: no flow {number}; accepted: flows.0 to flows.{}",
-                flows.saturating_sub(1)
-            );
-            return Err(Failure::Usage(problem));
-        }
-    }
-    Ok(())
+    Ok(scenario.check_expectations(Names { controls: &names, flows })?)
 }
 
 /// Checks every condition on every run; `None` if the scenario expects nothing. The runs of one

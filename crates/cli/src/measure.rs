@@ -82,22 +82,6 @@ pub(crate) enum Use {
     Traces,
 }
 
-/// Refuses a control that is there twice: its runs would be equal and have one name.
-pub(crate) fn check_distinct(scenario: &Scenario) -> Result<(), Failure> {
-    let mut seen = Vec::new();
-    for plan in scenario.plans()? {
-        if seen.contains(&plan.name) {
-            let problem = format!(
-                "control `{}`: given twice; accepted: each control once, `--seed` for another run",
-                plan.name
-            );
-            return Err(Failure::Usage(problem));
-        }
-        seen.push(plan.name);
-    }
-    Ok(())
-}
-
 /// Runs the scenario with a bar on standard error, and stops at Ctrl-C. `quic` carries what is to
 /// go over QUIC, where that is not for the transport to say.
 pub(crate) fn measure(

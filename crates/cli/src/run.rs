@@ -9,7 +9,7 @@ use firstflight_scenario::{Document, RunResult, Scenario};
 
 use crate::failure::{Failure, Status};
 use crate::logs::Logs;
-use crate::measure::{Common, check_distinct, measure};
+use crate::measure::{Common, measure};
 use crate::page::About;
 use crate::transport::Transport;
 use crate::{expectations, output, summary};
@@ -107,7 +107,7 @@ fn read(args: &Args, transport: Transport) -> Result<Scenario, Failure> {
     scenario.check_controls(|spec| {
         transport.check_control(spec).map_err(|problem| problem.to_string())
     })?;
-    check_distinct(&scenario)?;
+    scenario.check_distinct()?;
     expectations::check_names(&scenario, transport)?;
     Ok(scenario)
 }

@@ -4,7 +4,7 @@ use firstflight_core::registry::{ALIASES, AVOIDANCES, Listing, STARTUPS, alias};
 
 use crate::control::ControlProblem;
 use crate::nearest::hint;
-use crate::spec::ControlSpec;
+use crate::spec::{ControlSpec, shown};
 
 /// A side of the `+`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +33,12 @@ impl Axis {
     pub(crate) fn unknown(self, control: &str, found: &str) -> ControlProblem {
         let names = self.names();
         ControlProblem::Unknown {
-            control: control.to_owned(),
+            control: shown(control),
             axis: match self {
                 Self::Startup => "start-up",
                 Self::Avoidance => "avoidance",
             },
-            found: found.to_owned(),
+            found: shown(found),
             hint: self
                 .of_the_other_side(found)
                 .unwrap_or_else(|| hint(found, names.iter().copied())),

@@ -9,7 +9,7 @@ use firstflight_core::registry::{
 use crate::axis::Axis;
 use crate::nearest::hint;
 use crate::pair::policies;
-use crate::spec::{ControlError, ControlSpec, Part};
+use crate::spec::{ControlError, ControlSpec, Part, shown};
 use crate::value::{accepted, knob, read};
 
 /// A control ready to run.
@@ -89,7 +89,7 @@ pub enum ControlProblem {
     /// The knob does not take that value.
     #[error(
         "control `{control}`: knob {policy}({knob}=...) does not take `{found}`; \
-         accepted: {accepted}"
+         accepted: {accepted} ({about})"
     )]
     BadValue {
         /// The control as written.
@@ -102,6 +102,8 @@ pub enum ControlProblem {
         found: String,
         /// What it takes.
         accepted: String,
+        /// What the knob does.
+        about: &'static str,
     },
     /// The policy needs routers that this transport's network has not.
     #[error(
@@ -228,9 +230,9 @@ impl Setter<'_> {
                 }
             });
             return Err(ControlProblem::NoSuchKnob {
-                control: self.control.to_owned(),
+                control: shown(self.control),
                 policy: policy.name,
-                found: found.clone(),
+                found: shown(found),
                 hint: hint(found, names.iter().copied()),
                 accepted: if names.is_empty() { "none".into() } else { names.join(", ") },
             });
@@ -258,11 +260,12 @@ impl Setter<'_> {
         text: &str,
     ) -> Result<KnobValue, ControlProblem> {
         read(knob.kind, text).ok_or_else(|| ControlProblem::BadValue {
-            control: self.control.to_owned(),
+            control: shown(self.control),
             policy: policy.name,
             knob: knob.name,
-            found: text.to_owned(),
+            found: shown(text),
             accepted: accepted(knob.kind),
+            about: knob.doc,
         })
     }
 }

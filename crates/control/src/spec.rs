@@ -37,7 +37,7 @@ impl Part {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} at column {column} of `{text}`; accepted: {ACCEPTED}")]
 pub struct ControlError {
-    /// What was written.
+    /// What was written, as far as a line of a message has room for it.
     pub text: String,
     /// Where the trouble starts, in characters from 1.
     pub column: usize,
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
 
     fn error(&self, problem: String) -> ControlError {
         let column = self.text[..self.at].chars().count() + 1;
-        ControlError { text: self.text.to_owned(), column, problem }
+        ControlError { text: shown(self.text), column, problem }
     }
 
     fn blanks(&mut self) {
@@ -157,6 +157,19 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What was written, for messages: on one line, and its beginning alone if nobody would read more.
+pub(crate) fn shown(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
+    let mut short: String = text.chars().take(MOST_SHOWN).map(plain).collect();
+    if text.chars().nth(MOST_SHOWN).is_some() {
+        short.push_str("...");
+    }
+    short
+}
+
+/// Longer than every control in earnest.
+const MOST_SHOWN: usize = 200;
+
 fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_.".contains(c)
 }
@@ -189,6 +202,13 @@ mod tests {
         let spec: ControlSpec = " tcpw-a(ere.N=0) ".parse().unwrap();
         assert_eq!(spec.startup.knobs, [("ere.N".to_owned(), "0".to_owned())]);
         assert_eq!((spec.avoidance, spec.text.as_str()), (None, "tcpw-a(ere.N=0)"));
+    }
+
+    #[test]
+    fn what_a_message_repeats_is_one_line_of_moderate_length() {
+        let text = "a\nb".parse::<ControlSpec>().unwrap_err().to_string();
+        assert!(!text.contains('\n') && text.contains("`a\\nb`"), "{text}");
+        assert!(("a+".repeat(100_000)).parse::<ControlSpec>().unwrap_err().to_string().len() < 500);
     }
 
     #[test]

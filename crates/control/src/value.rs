@@ -53,14 +53,19 @@ pub(crate) fn read(kind: KnobKind, text: &str) -> Option<KnobValue> {
     })
 }
 
-/// A window in segments or bytes; `None` for one in BDP, because a control knows no path.
+/// A window in segments or bytes; `None` for one in BDP, because a control knows no path, and for
+/// one that no path holds.
 fn amount(window: Window) -> Option<Amount> {
     match window {
-        Window::Packets(packets) => Some(Amount::Segments(packets)),
-        Window::Bytes(bytes) => Some(Amount::Bytes(bytes)),
-        Window::Bdp(_) => None,
+        Window::Packets(packets) if packets <= MOST_SEGMENTS => Some(Amount::Segments(packets)),
+        Window::Bytes(bytes) if bytes <= MOST_BYTES => Some(Amount::Bytes(bytes)),
+        _ => None,
     }
 }
+
+/// 10 Gbit/s over 80 s in segments of 1000 bytes, as for the paths of scenarios.
+const MOST_SEGMENTS: u64 = 100_000_000;
+const MOST_BYTES: u64 = MOST_SEGMENTS * 1000;
 
 /// A plain decimal number in millionths, exactly; `None` if it is none or has more digits.
 fn millionths(text: &str) -> Option<u64> {

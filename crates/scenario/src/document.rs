@@ -62,17 +62,14 @@ impl Document {
     /// # Errors
     /// Text that is empty or not TOML, with the line.
     pub fn parse(text: &str, file: &str) -> Result<Self, ScenarioError> {
-        let table = DeTable::parse(text).map_err(|error| ScenarioError::Syntax {
-            file: file.to_owned(),
-            line: line_of(text, error.span().map_or(0, |span| span.start)),
-            problem: error.message().to_owned(),
-        })?;
+        let lines = line_starts(text);
+        let table = DeTable::parse(text).map_err(|error| syntax(text, file, &lines, &error))?;
         if table.get_ref().is_empty() {
             let problem = "the file is empty".to_owned();
             return Err(ScenarioError::Unreadable { file: file.to_owned(), problem });
         }
         let mut document = Self::new(file);
-        document.root.raw = Tree { text, file }.table(table.get_ref(), "");
+        document.root.raw = Tree { text, file, lines }.table(table.get_ref(), "");
         Ok(document)
     }
 
@@ -207,6 +204,8 @@ impl Node {
 struct Tree<'a> {
     text: &'a str,
     file: &'a str,
+    /// Where each line begins, so that thousands of values do not count them anew.
+    lines: Vec<usize>,
 }
 
 impl Tree<'_> {
@@ -233,7 +232,7 @@ impl Tree<'_> {
             DeValue::Table(entries) => self.table(entries, &key),
             _ => Raw::Other(self.text.get(span.clone()).unwrap_or("a value").to_owned()),
         };
-        let line = Some(line_of(self.text, span.start));
+        let line = Some(line_of(&self.lines, span.start));
         Node { place: Place::Key { file: self.file.to_owned(), line, key }, raw }
     }
 }
@@ -246,8 +245,26 @@ fn joined(key: &str, name: &str) -> String {
     if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") }
 }
 
-fn line_of(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+/// What the TOML parser says, and of what where that is short: `duplicate key: controls`.
+fn syntax(text: &str, file: &str, lines: &[usize], error: &toml::de::Error) -> ScenarioError {
+    let span = error.span().unwrap_or(0..0);
+    let found = text.get(span.clone()).unwrap_or("").trim();
+    let short = !found.is_empty() && found.len() < 40 && !found.contains(char::is_control);
+    let found = if short { format!(": {found}") } else { String::new() };
+    ScenarioError::Syntax {
+        file: file.to_owned(),
+        line: line_of(lines, span.start),
+        problem: format!("{}{found}", error.message()),
+    }
+}
+
+fn line_of(lines: &[usize], at: usize) -> usize {
+    lines.partition_point(|start| *start <= at)
+}
+
+/// The first line begins at the first byte, the next ones after each line break.
+fn line_starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
 fn read_text(path: &Path) -> Result<String, String> {

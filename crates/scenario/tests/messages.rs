@@ -351,7 +351,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("", "x.toml: the file is empty; accepted: a scenario file in TOML"),
     ("# only\n", "x.toml: the file is empty; accepted: a scenario file in TOML"),
-    ("a = 1\na = 2", "x.toml:2: duplicate key; accepted: TOML, such as `rate = \"40Mbps\"`"),
+    ("a = 1\na = 2", "x.toml:2: duplicate key: a; accepted: TOML, such as `rate = \"40Mbps\"`"),
     (
         "\0",
         "x.toml:1: key with no value, expected `=`; accepted: TOML, such as `rate = \"40Mbps\"`",

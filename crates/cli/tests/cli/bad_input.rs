@@ -71,7 +71,8 @@ fn controls_that_do_not_exist_are_refused_with_the_nearest_name() {
     for (control, parts) in cases {
         refused(&run(&["compare", control]), 2, parts);
     }
-    refused(&run(&["compare", "newreno", "newreno"]), 2, &["`newreno`", "given twice"]);
+    refused(&run(&["compare", "newreno", "newreno"]), 2, &["control newreno", "given twice"]);
+    refused(&run(&["compare", "newreno\nvegas"]), 2, &["`newreno\\nvegas`"]);
 }
 
 #[test]
@@ -121,6 +122,14 @@ fn files_that_are_no_scenario_are_refused_by_name() {
         "nobody.toml",
         "controls = [\"newreno\"]\n[[expect]]\ncontrol = \"astart\"\nutilization = \">= 0.5\"\n",
     );
+    place.write("key-twice.toml", "controls = [\"newreno\"]\ncontrols = [\"vegas\"]\n");
+    let many = "controls = [\"newreno\"]\n".to_owned() + &"[[flow]]\n".repeat(100_000);
+    place.write("too-many.toml", many);
+    place.write("nothing.toml", "controls = [\"newreno\"]\n[expect]\n");
+    let no_unit = "controls = [\"newreno\"]\n[expect]\ntotal_throughput_bps = \">= 36\"\n";
+    place.write("no-unit.toml", no_unit);
+    let early = "controls = [\"newreno\"]\n[[flow]]\nstop = \"10ms\"\nstart_jitter = \"500ms\"\n";
+    place.write("early-stop.toml", early);
     place.write("eighth.toml", "controls = [\"newreno\"]\n[expect]\nflows.7.timeouts = \"== 0\"\n");
     let cases: &[(&str, &[&str])] = &[
         ("missing.toml", &["no such file"]),
@@ -129,13 +138,18 @@ fn files_that_are_no_scenario_are_refused_by_name() {
         ("binary.toml", &["UTF-8"]),
         ("cut.toml", &["cut.toml:2"]),
         ("no-control.toml", &["no control"]),
-        ("twice.toml", &["`newreno`", "given twice"]),
+        ("twice.toml", &["twice.toml:1: controls[1] = \"newreno\"", "given twice"]),
+        ("key-twice.toml", &["key-twice.toml:2: duplicate key: controls"]),
+        ("too-many.toml", &["100000 flows in all", "1 to 65535"]),
         ("unknown.toml", &["unknown.toml:1", "did you mean `vegas`"]),
         ("key.toml", &["key.toml:2", "did you mean `duration`"]),
         ("unit.toml", &["unit.toml:3", "path.rtt", "accepted: 5us"]),
         ("both.toml", &["both.toml"]),
-        ("nobody.toml", &["astart", "accepted: newreno"]),
-        ("eighth.toml", &["flows.7.timeouts", "no flow 7", "accepted: flows.0"]),
+        ("nobody.toml", &["nobody.toml:3: expect[0].control = \"astart\"", "accepted: newreno"]),
+        ("eighth.toml", &["eighth.toml:3", "flows.7.timeouts", "no flow 7", "accepted: flows.0"]),
+        ("nothing.toml", &["nothing.toml:2: expect", "expects nothing"]),
+        ("no-unit.toml", &["no-unit.toml:3", "not a condition", "36Mbps"]),
+        ("early-stop.toml", &["early-stop.toml:3: flow[0].stop", "stops before", "(500ms)"]),
     ];
     let before = place.files();
     for (file, parts) in cases {

@@ -144,7 +144,7 @@ impl Resolver<'_> {
             let problem = "a flow has either stop or lifetime; accepted: one of the two";
             return Err(self.error(&format!("{key}.lifetime"), problem));
         }
-        self.after(&format!("{key}.stop"), flow.stop, until)?;
+        self.after(&format!("{key}.stop"), flow.stop, Time::from_ns(latest))?;
         Ok((from.ns(), until.ns()))
     }
 

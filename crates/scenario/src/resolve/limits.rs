@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use firstflight_control::quantity::{Size, Time, Window};
 
-use super::Resolver;
+use super::{MOST_IN_FLIGHT, Resolver};
 use crate::error::ScenarioError;
 
 impl Resolver<'_> {
@@ -34,7 +34,8 @@ impl Resolver<'_> {
         Err(self.error(key, format!("out of range; accepted: {least}B to {MOST_PACKET}B")))
     }
 
-    /// A window in bytes must hold a packet; `own` tells whether the flow or the scenario set it.
+    /// A window in bytes must hold a packet, and none is larger than any path; `own` tells whether
+    /// the flow or the scenario set it.
     pub(super) fn window(
         &self,
         key: &str,
@@ -42,13 +43,20 @@ impl Resolver<'_> {
         own: Option<Window>,
         window: Option<Window>,
     ) -> Result<(), ScenarioError> {
-        // A share of the BDP is a packet at least.
-        if window.is_none_or(|window| window.bytes(self.packet, |_| 1) >= self.packet.bytes()) {
-            return Ok(());
-        }
         let place = if own.is_some() { format!("{key}.{name}") } else { name.to_owned() };
         let packet = self.packet;
-        Err(self.error(&place, format!("less than a packet of {packet}; accepted: 1pkt or more")))
+        // A share of the BDP is a packet at least, and paths are limited.
+        let bytes = window.map_or(packet.bytes(), |window| window.bytes(packet, |_| 1));
+        if bytes < packet.bytes() {
+            let problem = format!("less than a packet of {packet}; accepted: 1pkt or more");
+            return Err(self.error(&place, problem));
+        }
+        if bytes / packet.bytes() > MOST_IN_FLIGHT {
+            let problem =
+                format!("more than any path holds; accepted: 1pkt to {MOST_IN_FLIGHT}pkt");
+            return Err(self.error(&place, problem));
+        }
+        Ok(())
     }
 
     pub(super) fn before_end(&self, key: &str, start: Time) -> Result<(), ScenarioError> {

@@ -270,6 +270,31 @@ impl Scenario {
         toml::to_string(self).expect("texts, whole numbers and tables only")
     }
 
+    /// An error about the value at a dotted key, with the place where it is written.
+    pub(crate) fn error_at(&self, key: &str, problem: impl Into<String>) -> ScenarioError {
+        self.origin.error(key, problem)
+    }
+
+    /// Whether the file or a flag has a value at this dotted key.
+    pub(crate) fn is_written(&self, key: &str) -> bool {
+        self.origin.written.contains_key(key)
+    }
+
+    /// Refuses a control that is listed twice: its runs would be equal and have one name.
+    ///
+    /// # Errors
+    /// The second of the two, at its place, or what [`Scenario::plans`] finds.
+    pub fn check_distinct(&self) -> Result<(), ScenarioError> {
+        let plans = self.plans()?;
+        for (i, plan) in plans.iter().enumerate() {
+            if plans[..i].iter().any(|earlier| earlier.name == plan.name) {
+                let problem = "given twice; accepted: each control once, `seed` for another run";
+                return Err(self.origin.error(&format!("controls[{i}]"), problem));
+            }
+        }
+        Ok(())
+    }
+
     /// Asks `known` about every control, in order; its message says what is accepted.
     ///
     /// # Errors

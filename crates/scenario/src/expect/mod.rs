@@ -3,11 +3,13 @@
 //! A field is named by its dotted path in the JSON of a run. `flows.timeouts` must hold for every
 //! flow, `flows.0.timeouts` for the first; `utilization` is that of all flows together.
 
+mod condition;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-use firstflight_control::quantity::{Rate, Time};
+use firstflight_control::hint;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,6 +17,9 @@ use crate::document::{Node, Raw};
 use crate::error::ScenarioError;
 use crate::read::unknown_key;
 use crate::results::{FilesResult, FlowResult, RunResult};
+
+use condition::CONDITIONS;
+pub use condition::Condition;
 
 /// Conditions on the results: `[expect]`, or `[[expect]]` with a `control` each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -26,11 +31,13 @@ pub struct Expect {
     pub fields: BTreeMap<String, Condition>,
 }
 
-/// A bound on one field, as written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
-    text: String,
-    bound: Bound,
+/// Names that the results of a scenario have, for [`crate::Scenario::check_expectations`].
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'a> {
+    /// The controls of the runs, by alias and in full.
+    pub controls: &'a [String],
+    /// How many flows a run has.
+    pub flows: u64,
 }
 
 /// A condition that a run does not meet.
@@ -53,25 +60,42 @@ impl fmt::Display for Unmet {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Bound {
-    Number(Relation, f64),
-    Between(f64, f64),
-    /// A word such as an exit reason, or `none` for what did not happen; `true` if it must differ.
-    Word(String, bool),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
-    AtLeast,
-    AtMost,
-    Above,
-    Below,
-    Equal,
-    Unequal,
-}
-
 impl crate::Scenario {
+    /// Refuses conditions for a flow or a control that the scenario does not run: they would never
+    /// be checked.
+    ///
+    /// # Errors
+    /// The first of them, at its place.
+    pub fn check_expectations(&self, names: Names<'_>) -> Result<(), ScenarioError> {
+        for (i, expect) in self.expect.iter().enumerate() {
+            // One table is `[expect]`, several are a list; only one of the two is written.
+            let error = |key: &str, problem: String| {
+                let of_list = format!("expect[{i}].{key}");
+                let place =
+                    if self.is_written(&of_list) { of_list } else { format!("expect.{key}") };
+                self.error_at(&place, problem)
+            };
+            if let Some(name) =
+                expect.control.as_ref().filter(|name| !names.controls.contains(name))
+            {
+                let hint = hint(name, names.controls.iter().map(String::as_str));
+                let accepted = names.controls.join(", ");
+                let problem = format!("no run of that control{hint}; accepted: {accepted}");
+                return Err(error("control", problem));
+            }
+            for field in expect.fields.keys() {
+                let number = field.strip_prefix("flows.").and_then(|rest| rest.split('.').next());
+                let number = number.and_then(|number| number.parse::<u64>().ok());
+                if let Some(number) = number.filter(|number| *number >= names.flows) {
+                    let last = names.flows.saturating_sub(1);
+                    let problem = format!("no flow {number}; accepted: flows.0 to flows.{last}");
+                    return Err(error(field, problem));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The conditions that `run` does not meet, in order; empty when all is as expected.
     pub fn unmet(&self, run: &RunResult) -> Vec<Unmet> {
         self.expect.iter().flat_map(|expect| expect.unmet(run)).collect()
@@ -97,7 +121,11 @@ impl Expect {
             }
         };
         node.walk("", &mut visit);
-        outcome.map(|()| expect)
+        outcome?;
+        if expect.fields.is_empty() {
+            return Err(node.error("expects nothing; accepted: utilization = \">= 0.9\" below it"));
+        }
+        Ok(expect)
     }
 
     fn add(&mut self, key: &str, node: &Node) -> Result<(), ScenarioError> {
@@ -146,75 +174,6 @@ impl Expect {
     }
 }
 
-impl Condition {
-    fn parse(field: &str, text: &str) -> Result<Self, String> {
-        let bound = Bound::parse(field, text.trim())
-            .ok_or_else(|| format!("not a condition; accepted: {CONDITIONS}"))?;
-        Ok(Self { text: text.trim().to_owned(), bound })
-    }
-
-    fn holds(&self, value: &Value) -> bool {
-        match (&self.bound, value) {
-            (Bound::Word(word, differ), _) => {
-                let same = match value {
-                    Value::Null => word == "none",
-                    Value::String(text) => word == text,
-                    _ => false,
-                };
-                same != *differ
-            }
-            (Bound::Number(relation, limit), Value::Number(number)) => {
-                number.as_f64().is_some_and(|number| relation.holds(number, *limit))
-            }
-            (Bound::Between(from, to), Value::Number(number)) => {
-                number.as_f64().is_some_and(|number| (*from..=*to).contains(&number))
-            }
-            _ => false,
-        }
-    }
-}
-
-impl Serialize for Condition {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
-    }
-}
-
-impl Bound {
-    fn parse(field: &str, text: &str) -> Option<Self> {
-        if let Some((from, to)) = text.split_once("..") {
-            let (from, to) = (number(field, from)?, number(field, to)?);
-            return (from <= to).then_some(Self::Between(from, to));
-        }
-        let (relation, limit) = RELATIONS
-            .iter()
-            .find_map(|(sign, relation)| Some((*relation, text.strip_prefix(sign)?.trim())))?;
-        if let Some(limit) = number(field, limit) {
-            return Some(Self::Number(relation, limit));
-        }
-        let is_word = |c: char| c.is_ascii_alphabetic() || "-_".contains(c);
-        let word = !limit.is_empty() && limit.chars().all(is_word);
-        match relation {
-            Relation::Equal if word => Some(Self::Word(limit.to_owned(), false)),
-            Relation::Unequal if word => Some(Self::Word(limit.to_owned(), true)),
-            _ => None,
-        }
-    }
-}
-
-impl Relation {
-    fn holds(self, value: f64, limit: f64) -> bool {
-        match self {
-            Self::AtLeast => value >= limit,
-            Self::AtMost => value <= limit,
-            Self::Above => value > limit,
-            Self::Below => value < limit,
-            Self::Equal => value == limit,
-            Self::Unequal => value != limit,
-        }
-    }
-}
-
 /// What `run` has at `field`, by the path of each value: one per flow for `flows.timeouts`, a null
 /// where there is nothing.
 ///
@@ -243,20 +202,6 @@ fn utilization(run: &RunResult) -> f64 {
     let over_run = |flow: &FlowResult| flow.delivered_bytes as f64 * 8.0 / run.duration_s;
     let busy = run.flows.iter().filter(|flow| flow.throughput_bps > 0.0);
     busy.map(|flow| flow.utilization * over_run(flow) / flow.throughput_bps).sum()
-}
-
-/// A finite number in the field's unit, which the field's name carries; `30Mbps` and `2s` too.
-fn number(field: &str, text: &str) -> Option<f64> {
-    let text = text.trim();
-    let plain = text.parse::<f64>().ok().filter(|number| number.is_finite());
-    if plain.is_some() {
-        return plain;
-    }
-    match field.rsplit_once('_')?.1 {
-        "bps" => text.parse::<Rate>().ok().map(|rate| rate.bps() as f64),
-        "s" => text.parse::<Time>().ok().map(Time::seconds),
-        _ => None,
-    }
 }
 
 /// Every value at the dotted `path` below `json`; a list without an index stands for all items.
@@ -316,19 +261,6 @@ static KNOWN_FIELDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     fields
 });
 
-const CONDITIONS: &str = "\">= 0.9\", \"< 5\", \"== 0\", \"!= 0\", \"0.2..0.3\", \"== loss\", \
-    \"== none\", with a unit for rates and times: \">= 36Mbps\", \"< 2s\"";
-
-/// Longer signs first, so that `>=` is not read as `>`.
-const RELATIONS: &[(&str, Relation)] = &[
-    (">=", Relation::AtLeast),
-    ("<=", Relation::AtMost),
-    ("==", Relation::Equal),
-    ("!=", Relation::Unequal),
-    (">", Relation::Above),
-    ("<", Relation::Below),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -385,8 +317,8 @@ mod tests {
             ["astart: flows.1.timeouts is 2, expected == 0"]
         );
         assert_eq!(
-            unmet("[expect]\nflows.0.completion_time_s = '< 3'"),
-            ["astart: flows.0.completion_time_s is none, expected < 3"]
+            unmet("[expect]\nflows.0.completion_time_s = '< 3s'"),
+            ["astart: flows.0.completion_time_s is none, expected < 3s"]
         );
         assert_eq!(unmet("[expect]\nflows.7.timeouts = '== 0'").len(), 1);
         assert_eq!(unmet("[expect]\nutilization = '> 0.9'").len(), 1);
@@ -423,5 +355,31 @@ mod tests {
         assert!(sign.contains("\"~ 1\": not a condition; accepted: \">= 0.9\""), "{sign}");
         assert!(problem("[expect]\nutilization = 1").contains("= 1: not a condition"));
         assert!(problem("[expect]\njain_index = '>= NaN'").contains("not a condition"));
+    }
+
+    #[test]
+    fn a_table_that_expects_nothing_is_refused() {
+        for text in ["[expect]", "[[expect]]\ncontrol = 'astart'"] {
+            let problem = Scenario::parse(text, "x.toml").unwrap_err().to_string();
+            assert!(problem.contains("expects nothing"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn conditions_for_what_does_not_run_are_refused_at_their_place() {
+        let problem = |text: &str| {
+            let text = format!("controls = ['astart']\n{text}");
+            let names = Names { controls: &["astart".into(), "astart+westwood".into()], flows: 2 };
+            let scenario = Scenario::parse(&text, "x.toml").unwrap();
+            scenario.check_expectations(names).map_err(|error| error.to_string())
+        };
+        assert_eq!(problem("[expect]\nflows.1.timeouts = '== 0'"), Ok(()));
+        assert_eq!(
+            problem("[expect]\nflows.2.timeouts = '== 0'").unwrap_err(),
+            "x.toml:3: expect.flows.2.timeouts = \"== 0\": no flow 2; accepted: flows.0 to flows.1"
+        );
+        let other = problem("[[expect]]\ncontrol = 'astrat'\nutilization = '> 0'").unwrap_err();
+        assert!(other.starts_with("x.toml:3: expect[0].control = \"astrat\": no run of that"));
+        assert!(other.contains("did you mean `astart`"), "{other}");
     }
 }
