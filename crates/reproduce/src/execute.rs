@@ -62,11 +62,15 @@ pub(crate) fn execute(
     order.sort_by_key(|i| std::cmp::Reverse(weight(&jobs[*i])));
     let one = |index: usize| -> Option<Run> {
         let job = &jobs[index];
-        if stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+        if failed.load(Ordering::Relaxed) {
             return None;
         }
+        // Reading is quick: an interruption tells of everything there is, not only of what it read.
         let kept = cache.and_then(|cache| cache.load(&job.key));
         let was_kept = kept.is_some();
+        if !was_kept && stop.load(Ordering::Relaxed) {
+            return None;
+        }
         let finished = kept.map_or_else(|| compute(job, cache, stop), |run| Ok(Some(run)));
         match finished {
             Ok(run) => {
