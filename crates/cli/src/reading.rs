@@ -1,7 +1,10 @@
 //! What the numbers of a comparison say, in words: which control does best, how each one's start-up
 //! ended and whether that was early or late, and what of the set-up decides more than any control.
 
-use firstflight_runner::Report;
+use firstflight_core::policy::Startup as _;
+use firstflight_core::units::Bytes;
+use firstflight_core::view::Window;
+use firstflight_runner::{Control, Report};
 use firstflight_scenario::measure::mean_and_interval;
 use firstflight_scenario::{FlowResult, ResolvedBuffer, RunResult, Size, Time};
 
@@ -24,8 +27,31 @@ pub(crate) fn sentences(report: &Report) -> Vec<String> {
             said.push(format!("{}: {}.", run.alias, start_up(flow)));
         }
     }
+    said.extend(controls.iter().filter_map(|runs| own_window(report, runs.first()?)));
     said.extend(set_up(report));
     said
+}
+
+/// A control that opens with a window of its own, where the user asked for another.
+fn own_window(report: &Report, run: &RunResult) -> Option<String> {
+    let mut first = 0;
+    for group in &report.resolved.flows {
+        let flow = run.flows.get(first)?;
+        first += usize::try_from(group.count).ok()?;
+        let given = Window { cwnd: Bytes(group.iw_bytes.value), ssthresh: Bytes::MAX };
+        // What quinn brings itself has other names, and no such knob.
+        let Ok(control) = Control::named(&flow.control) else { continue };
+        let own = control.startup.open(given, Bytes(report.resolved.packet_bytes)).cwnd;
+        if group.iw_bytes.given && own != given.cwnd {
+            let [own, asked] = [own, given.cwnd].map(|window| Size::from_bytes(window.0));
+            let (alias, name) = (&run.alias, control.startup_name);
+            return Some(format!(
+                "{alias} begins with a window of its own, {own}, not with {asked} as asked for: \
+                 it takes {name}(iw=...)."
+            ));
+        }
+    }
+    None
 }
 
 /// Which control is done first, or carries most, and what the others are beside it.

@@ -25,6 +25,15 @@ fn compare_runs_the_controls_of_the_paper_side_by_side() {
 }
 
 #[test]
+fn a_window_that_a_control_does_not_take_is_said() {
+    let own = run(&["compare", "liw", "newreno", "--iw", "2pkt", "--duration", "1s"]).stdout;
+    assert!(own.contains("liw begins with a window of its own, 64KB, not with 2000B"), "{own}");
+    assert!(!own.contains("newreno begins with"), "{own}");
+    let usual = run(&["compare", "liw", "--duration", "1s"]).stdout;
+    assert!(!usual.contains("of its own"), "{usual}");
+}
+
+#[test]
 fn json_is_one_document_with_a_run_per_control_in_order() {
     let document = json(&run(&["compare", "hoe", "newreno", "--json", "--rate", "10Mbps"]));
     assert_eq!(document["schema"], "firstflight/results@1");
