@@ -19,6 +19,8 @@ pub struct RtoRules {
     pub ticks: bool,
     /// New data acknowledged ends the back-off even if the ACK gives no RTT sample. RFC 6298
     /// section 5 waits for a sample; with timestamps (RFC 7323) the ACK of a retransmission is one.
+    /// Before the first sample nothing but it ends the back-off: the first timeout may be shorter
+    /// than the path.
     pub progress_ends_backoff: bool,
     /// With ticks: when within a tick this endpoint's clock ticks.
     pub phase: Span,
@@ -118,7 +120,7 @@ impl Rto {
     /// Segments below `una` are acknowledged; `sample` is the RTT of the newest.
     #[inline]
     pub(crate) fn on_acked(&mut self, una: u32, now: Instant, sample: Option<Span>) {
-        if self.rules.progress_ends_backoff {
+        if self.rules.progress_ends_backoff && self.is_measured() {
             self.backoff = 1;
         }
         if self.rules.ticks {
@@ -134,6 +136,21 @@ impl Rto {
         }
     }
 
+    /// The SYN that was answered had been sent again: no sample (Karn), and where the first timeout
+    /// was too short for the path, a longer one for data (RFC 6298 section 5.7; Linux'
+    /// `TCP_TIMEOUT_FALLBACK`).
+    pub(crate) fn fall_back(&mut self) {
+        if !self.rules.ticks {
+            self.rules.initial = self.rules.initial.max(FALLBACK);
+            self.backoff = 1;
+        }
+    }
+
+    /// Whether there was a sample, of a timer that has had to do without.
+    fn is_measured(&self) -> bool {
+        self.own.as_ref().is_none_or(|own| own.first != Span(0))
+    }
+
     /// The first sample is one that the connection's RTT does not take.
     pub(crate) fn keep_own(&mut self) {
         self.own = Some(Box::new(Rtt::UNKNOWN));
@@ -142,7 +159,7 @@ impl Rto {
     /// Segments below `una` are acknowledged by a partial ACK, which ns-2 does not sample.
     pub(crate) fn on_partially_acked(&mut self, una: u32) {
         let timed = self.rules.ticks && self.ticks.timed.take_if(|(seq, _)| *seq < una).is_some();
-        if timed || self.rules.progress_ends_backoff {
+        if timed || self.rules.progress_ends_backoff && self.is_measured() {
             self.backoff = 1;
         }
     }
@@ -178,6 +195,9 @@ impl Rto {
 
     /// Doubles the timeout (RFC 6298 section 5.5).
     pub(crate) fn back_off(&mut self, rtt: &Rtt) {
+        if !self.rules.ticks && self.own.is_none() && rtt.first == Span(0) {
+            self.keep_own();
+        }
         if self.backoff < 64 || self.timeout(rtt) < self.rules.max {
             self.backoff *= 2;
         }
@@ -225,6 +245,9 @@ impl Ticks {
     }
 }
 
+/// RFC 6298 section 5.7.
+const FALLBACK: Span = Span::from_secs(3);
+
 /// A year: a timer that counts from a time of the run and is longer never fires in it.
 const LONGEST: Span = Span::from_secs(365 * 86_400);
 
@@ -250,5 +273,24 @@ mod tests {
     fn without_an_rtt_sample_only_progress_with_timestamps_ends_the_backoff() {
         assert_eq!(timeout_after_an_ack_of_a_retransmission(false), Span::from_secs(4));
         assert_eq!(timeout_after_an_ack_of_a_retransmission(true), Span::from_secs(1));
+    }
+
+    #[test]
+    fn a_first_timeout_too_short_for_the_path_stays_backed_off_until_there_is_a_sample() {
+        let rules = RtoRules { progress_ends_backoff: true, ..RtoRules::RFC };
+        let mut rto = Rto::new(rules);
+        rto.back_off(&Rtt::UNKNOWN);
+        rto.on_acked(2, Instant(1_200_000_000), None);
+        assert_eq!(rto.timeout(&Rtt::UNKNOWN), Span::from_secs(2));
+        rto.on_acked(3, Instant(2_400_000_000), Some(Span::from_millis(1_200)));
+        assert_eq!(rto.timeout(&Rtt::UNKNOWN), Span::from_millis(3_600), "1.2 + 4 x 0.6 s");
+    }
+
+    #[test]
+    fn after_a_repeated_syn_data_have_three_seconds() {
+        let mut rto = Rto::new(RtoRules::RFC);
+        rto.back_off(&Rtt::UNKNOWN);
+        rto.fall_back();
+        assert_eq!(rto.timeout(&Rtt::UNKNOWN), Span::from_secs(3));
     }
 }

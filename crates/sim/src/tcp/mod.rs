@@ -242,10 +242,13 @@ impl Tcp {
             }
         }
         (self.una, self.nxt) = (next, self.nxt.max(next));
-        if self.log.has(0, Mark::RESENT) || unseen {
+        let resent = self.log.has(0, Mark::RESENT);
+        if resent {
+            self.rto.fall_back();
+        } else if unseen {
             self.rto.keep_own();
         }
-        self.rto.on_acked(next, now, Some(sample));
+        self.rto.on_acked(next, now, (!resent).then_some(sample));
         self.rto.cancel();
         self.send_window(now, 0, wire);
     }
