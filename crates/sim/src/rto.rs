@@ -195,7 +195,7 @@ impl Rto {
 
     /// Doubles the timeout (RFC 6298 section 5.5).
     pub(crate) fn back_off(&mut self, rtt: &Rtt) {
-        if !self.rules.ticks && self.own.is_none() && rtt.first == Span(0) {
+        if self.rules.progress_ends_backoff && self.own.is_none() && rtt.first == Span(0) {
             self.keep_own();
         }
         if self.backoff < 64 || self.timeout(rtt) < self.rules.max {
