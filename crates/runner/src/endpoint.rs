@@ -91,6 +91,7 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
             flywheel: control.startup_name == "hoe",
             late_initial_window: control.startup_name == "vegas",
             timeout_keeps_duplicates: recovery == Recovery::Tahoe,
+            syn_timeout_cuts: true,
             ..base
         },
     }

@@ -86,6 +86,9 @@ pub struct RecoveryRules {
     /// Duplicate ACKs before a timeout count with those after it, so that limited transmit rests
     /// (ns-2.35's Tahoe).
     pub timeout_keeps_duplicates: bool,
+    /// A SYN's timeout cuts ssthresh as one of data does (ns-2). RFC 5681 section 3.1 asks only for
+    /// an initial window of one segment after it, and Linux keeps ssthresh too.
+    pub syn_timeout_cuts: bool,
     /// A SACK sender that repairs sends in proportion to what arrives (RFC 9937).
     pub prr: bool,
 }
@@ -143,6 +146,7 @@ impl RecoveryRules {
         recovery_burst: 0,
         flywheel: false,
         timeout_keeps_duplicates: false,
+        syn_timeout_cuts: false,
         late_initial_window: false,
         prr: false,
     };

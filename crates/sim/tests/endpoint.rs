@@ -245,6 +245,24 @@ fn a_syn_costs_a_round_trip_and_a_lost_one_the_first_timeout() {
 }
 
 #[test]
+fn after_a_lost_syn_slow_start_goes_as_far_as_after_any_other() {
+    for recovery in ALL {
+        // Five round trips of slow start from one packet on, whatever the SYN met.
+        let mut spec = ideal(sized(recovery, 31));
+        spec.endpoint.syn = true;
+        let finished = |spec: &FlowSpec, nth: &[u64]| {
+            one(spec.clone(), path(nth), 60_000).finished_at.unwrap()
+        };
+        let plain = finished(&spec, &[]);
+        assert_eq!(finished(&spec, &[1]).since(plain), Span::from_secs(1));
+        // ns-2's congestion avoidance from two packets on: 2, 3, 4 and so on, seven round trips.
+        spec.endpoint.rules.syn_timeout_cuts = true;
+        let late = finished(&spec, &[1]).since(plain);
+        assert!(late > Span::from_millis(1_200), "{recovery:?}: {late:?}");
+    }
+}
+
+#[test]
 fn a_link_carries_its_rate_to_the_packet() {
     // 7 Mbps does not divide the nanosecond: the remainder must not drift over a minute.
     let mut spec = flow(&[0], 5, Recovery::Sack);

@@ -56,7 +56,9 @@ impl Tcp {
             Repair::Ns2Vegas(vegas) => vegas.abort(now, &mut self.core),
         }
         (self.dupacks, self.credited_ahead, self.recover) = (self.kept_duplicates(), 0, self.max);
-        self.declare_loss(now, LossKind::Timeout, again);
+        if !handshake || self.endpoint.rules.syn_timeout_cuts {
+            self.declare_loss(now, LossKind::Timeout, again);
+        }
         self.rto.back_off(&self.core.view().rtt);
         self.rto.restart(now);
         self.rto.forget_timed();
