@@ -1,7 +1,7 @@
 //! Controls side by side: a row for each, over its flows and runs.
 
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Cell, Column, Table, wrapped};
+use firstflight_report::{Cell, Column, Mean, Table, wrapped};
 use firstflight_runner::Report;
 use firstflight_scenario::measure::mean_and_interval;
 use firstflight_scenario::{FilesResult, FlowResult, Rate, ResolvedBuffer, RunResult, Time};
@@ -254,20 +254,16 @@ fn average(flows: &[FlowResult], value: fn(&FlowResult) -> Option<f64>) -> Optio
 fn mean(runs: &[&RunResult], decimals: u8, value: impl Fn(&RunResult) -> Option<f64>) -> Cell {
     let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
     let (mean, half) = mean_and_interval(&values);
-    let value = Cell::number(mean.unwrap_or(f64::NAN), decimals);
-    if runs.len() == 1 || mean.is_none() {
-        return value;
+    match mean {
+        // A mean of whole numbers is none.
+        Some(value) if runs.len() > 1 => Cell::Mean(Mean {
+            value,
+            half,
+            decimals: decimals.max(1),
+            runs: (values.len(), runs.len()),
+        }),
+        _ => Cell::number(mean.unwrap_or(f64::NAN), decimals),
     }
-    // A mean of whole numbers is none.
-    let decimals = usize::from(decimals.max(1));
-    let mut text = format!("{:.decimals$}", mean.unwrap_or(f64::NAN));
-    if let Some(half) = half {
-        text = format!("{text} ± {half:.decimals$}");
-    }
-    if values.len() < runs.len() {
-        text = format!("{text} ({} of {})", values.len(), runs.len());
-    }
-    text.into()
 }
 
 /// The most frequent reason, with how often it occurs where that is not always.

@@ -33,22 +33,45 @@ pub fn figure(figure: &Figure) -> Result<String, ReportError> {
     sheet.finish()
 }
 
-/// The rows of a table; numbers in full, verdicts as words, links as the figure's id.
+/// The rows of a table; numbers in full, verdicts as words, links as the figure's id. A column with
+/// means of several runs has two more behind it: half the width of the confidence interval, and how
+/// many runs have a value.
 ///
 /// # Errors
 /// [`ReportError::Render`] if a row does not fit the columns.
 pub fn table(table: &Table) -> Result<String, ReportError> {
     let mut sheet = Sheet::new(&table.id);
-    sheet.row(distinct(table.columns.iter().map(|head| column(&head.name, &head.unit))))?;
+    let has_means: Vec<bool> = (0..table.columns.len())
+        .map(|place| table.rows.iter().any(|row| matches!(row.get(place), Some(Cell::Mean(_)))))
+        .collect();
+    let heads = table.columns.iter().zip(&has_means).flat_map(|(head, has_means)| {
+        let name = column(&head.name, &head.unit);
+        let more = has_means.then(|| [format!("{name}_half_interval"), format!("{name}_runs")]);
+        std::iter::once(name).chain(more.into_iter().flatten())
+    });
+    sheet.row(distinct(heads))?;
     for row in &table.rows {
-        sheet.row(row.iter().map(|cell| match cell {
-            Cell::Text(text) => text.clone(),
-            Cell::Number { value, .. } => number(*value),
-            Cell::Verdict(verdict) => verdict.word().to_owned(),
-            Cell::Figure { id, .. } => id.clone(),
-        }))?;
+        let places = has_means.iter().copied().chain(std::iter::repeat(false));
+        let fields = row.iter().zip(places).flat_map(|(cell, has_means)| {
+            let more = has_means.then(|| match cell {
+                Cell::Mean(mean) => [optional(mean.half), mean.runs.0.to_string()],
+                _ => [String::new(), String::new()],
+            });
+            std::iter::once(field(cell)).chain(more.into_iter().flatten())
+        });
+        sheet.row(fields)?;
     }
     sheet.finish()
+}
+
+fn field(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(text) => text.clone(),
+        Cell::Number { value, .. } => number(*value),
+        Cell::Mean(mean) => number(mean.value),
+        Cell::Verdict(verdict) => verdict.word().to_owned(),
+        Cell::Figure { id, .. } => id.clone(),
+    }
 }
 
 /// A CSV text being written, which knows whose it is.
@@ -106,6 +129,10 @@ fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
     seen
 }
 
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(String::new, number)
+}
+
 /// The shortest text that reads back as the same number; empty if it is not finite.
 fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
@@ -114,7 +141,7 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Axis, Column, Panel, Series, Verdict};
+    use crate::{Axis, Column, Mean, Panel, Series, Verdict};
 
     #[test]
     fn a_figure_has_a_column_per_panel_with_the_unit_in_its_name() {
@@ -144,6 +171,21 @@ mod tests {
         assert_eq!(
             table(&data).unwrap(),
             "id,loss_percent,verdict\nx,0.3333333333333333,refuted-confirmed\n"
+        );
+    }
+
+    #[test]
+    fn a_mean_is_three_numbers_in_columns_of_their_own() {
+        let heads = [Column::number("rate", "Mbps"), Column::number("drops", "")];
+        let mut data = Table::new("t", "T", heads);
+        let mean = Mean { value: 9.25, half: Some(1.5), decimals: 1, runs: (3, 4) };
+        data.push([Cell::Mean(mean), Cell::number(7.0, 0)]);
+        data.push([Cell::Mean(Mean { half: None, runs: (1, 4), ..mean }), Cell::number(8.0, 0)]);
+        data.push([Cell::number(f64::NAN, 1), Cell::number(9.0, 0)]);
+        assert_eq!(
+            table(&data).unwrap(),
+            "rate_Mbps,rate_Mbps_half_interval,rate_Mbps_runs,drops\n\
+             9.25,1.5,3,7\n9.25,,1,8\n,,,9\n"
         );
     }
 

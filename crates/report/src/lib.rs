@@ -36,6 +36,6 @@ mod write;
 pub use error::ReportError;
 pub use figure::{Axis, Figure, Panel, Scale, Series, Style};
 pub use page::{Block, Page, Section};
-pub use table::{Align, Cell, Column, Table, Verdict};
+pub use table::{Align, Cell, Column, Mean, Table, Verdict};
 pub use wrap::wrapped;
 pub use write::{write_dir, write_file};

@@ -48,6 +48,8 @@ pub enum Cell {
         /// Digits after the point where people read it.
         decimals: u8,
     },
+    /// The mean of several runs.
+    Mean(Mean),
     /// The outcome of a check.
     Verdict(Verdict),
     /// A link to a figure of the same page.
@@ -57,6 +59,19 @@ pub enum Cell {
         /// The text of the link.
         label: String,
     },
+}
+
+/// The mean of several runs in the column's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// The mean.
+    pub value: f64,
+    /// Half the width of its confidence interval, if there are enough runs for one.
+    pub half: Option<f64>,
+    /// Digits after the point where people read it.
+    pub decimals: u8,
+    /// How many runs have a value, and how many there are.
+    pub runs: (usize, usize),
 }
 
 /// The outcome of a check.
@@ -156,8 +171,23 @@ impl fmt::Display for Cell {
             Self::Text(text) => f.write_str(text),
             Self::Number { value, .. } if !value.is_finite() => f.write_str("-"),
             Self::Number { value, decimals } => write!(f, "{value:.*}", usize::from(*decimals)),
+            Self::Mean(mean) => mean.fmt(f),
             Self::Verdict(verdict) => verdict.fmt(f),
             Self::Figure { label, .. } => f.write_str(label),
+        }
+    }
+}
+
+impl fmt::Display for Mean {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimals = usize::from(self.decimals);
+        write!(f, "{:.decimals$}", self.value)?;
+        if let Some(half) = self.half {
+            write!(f, " ± {half:.decimals$}")?;
+        }
+        match self.runs {
+            (some, all) if some < all => write!(f, " ({some} of {all})"),
+            _ => Ok(()),
         }
     }
 }
@@ -199,5 +229,13 @@ mod tests {
     fn numbers_show_the_asked_digits_and_gaps_a_dash() {
         assert_eq!(Cell::number(38.049, 2).to_string(), "38.05");
         assert_eq!(Cell::number(f64::NAN, 2).to_string(), "-");
+    }
+
+    #[test]
+    fn a_mean_shows_its_interval_and_the_runs_it_lacks() {
+        let mean = Mean { value: 9.312, half: Some(1.79), decimals: 2, runs: (3, 3) };
+        assert_eq!(mean.to_string(), "9.31 ± 1.79");
+        let alone = Mean { half: None, decimals: 1, runs: (1, 3), ..mean };
+        assert_eq!(Cell::Mean(alone).to_string(), "9.3 (1 of 3)");
     }
 }
