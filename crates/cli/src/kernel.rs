@@ -97,6 +97,7 @@ pub(crate) fn kernel(args: &Args) -> Result<Status, Failure> {
         Action::Load(args) => {
             let wanted: Vec<Wanted> =
                 args.controls.iter().map(|text| Wanted::read(text)).collect::<Result<_, _>>()?;
+            distinct(&wanted)?;
             load(wanted, args)
         }
         Action::Unload(args) => unload(args),
@@ -105,10 +106,6 @@ pub(crate) fn kernel(args: &Args) -> Result<Status, Failure> {
 }
 
 /// What to load.
-#[cfg_attr(
-    not(any(feature = "kernel", test)),
-    expect(dead_code, reason = "read by a build that can load")
-)]
 struct Wanted {
     name: Option<String>,
     control: KernelControl,
@@ -125,6 +122,27 @@ impl Wanted {
         let control = KernelControl::new(&Control::named(control)?)?;
         Ok(Self { name, control })
     }
+
+    /// What the kernel is to call it.
+    fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.control.name)
+    }
+}
+
+/// Two controls of one name cannot be loaded.
+fn distinct(wanted: &[Wanted]) -> Result<(), Failure> {
+    for (place, one) in wanted.iter().enumerate() {
+        if let Some(other) = wanted[..place].iter().find(|other| other.name() == one.name()) {
+            return Err(Failure::Usage(format!(
+                "two controls are to be loaded as {}: {} and {}; accepted: names of their own, \
+                 as NAME=CONTROL",
+                one.name(),
+                other.control.full,
+                one.control.full
+            )));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(feature = "kernel")]

@@ -72,6 +72,8 @@ fn controls_that_do_not_exist_are_refused_with_the_nearest_name() {
         refused(&run(&["compare", control]), 2, parts);
     }
     refused(&run(&["compare", "newreno", "newreno"]), 2, &["control newreno", "given twice"]);
+    let same_name = ["kernel", "load", "ff_a=astart", "ff_a=newreno"];
+    refused(&run(&same_name), 2, &["loaded as ff_a", "astart", "newreno", "NAME=CONTROL"]);
     refused(&run(&["compare", "newreno\nvegas"]), 2, &["`newreno\\nvegas`"]);
 }
 
