@@ -24,14 +24,16 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// Later than any event that there is.
-    pub(crate) const NONE: Self = Self { key: u64::MAX, payload: 0 };
-
     /// `number` decides among events of one kind at one instant, and is the flow's but of arrivals
-    /// at links.
+    /// at links. `at` lies within the run.
     pub(crate) fn new(at: Instant, kind: Kind, number: u16, payload: u64) -> Self {
-        let at = at.0.min(MAX_TIME - 1);
-        Self { key: at << 18 | (kind as u64) << 16 | u64::from(number), payload }
+        debug_assert!(at <= AFTER_ALL);
+        Self { key: at.0 << 18 | (kind as u64) << 16 | u64::from(number), payload }
+    }
+
+    /// The same at any time.
+    pub(crate) fn at_any_time(at: Instant, kind: Kind, number: u16, payload: u64) -> Self {
+        Self::new(at.min(AFTER_ALL), kind, number, payload)
     }
 
     pub(crate) fn at(self) -> Instant {
@@ -52,6 +54,8 @@ impl Event {
     }
 }
 
-/// The latest time an event can carry: 46 bits of nanoseconds, 19.5 hours. No event has it:
-/// [`Event::NONE`] does.
-pub(crate) const MAX_TIME: u64 = (1 << 46) - 1;
+/// The latest time of what happens: 46 bits of nanoseconds, 19.5 hours.
+pub(crate) const LATEST: Instant = Instant((1 << 46) - 2);
+
+/// Of events that never happen.
+const AFTER_ALL: Instant = Instant(LATEST.0 + 1);

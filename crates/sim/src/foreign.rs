@@ -248,7 +248,7 @@ impl<'a> ForeignFlow<'a> {
 
     fn event(&self, at: Instant, what: What, hop: usize, number: u64) -> Event {
         let payload = (what as u64) << 60 | (hop as u64) << 48 | number & NUMBER;
-        Event::new(at, Kind::Other, self.id, payload)
+        Event::at_any_time(at, Kind::Other, self.id, payload)
     }
 
     pub(crate) fn outcome(mut self) -> FlowOutcome {

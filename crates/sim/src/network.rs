@@ -6,6 +6,7 @@ use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Instant, Span};
 
 use crate::endpoint::Endpoint;
+use crate::event::LATEST;
 
 /// A whole experiment.
 #[derive(Clone, Debug)]
@@ -96,6 +97,13 @@ pub struct FlowSpec {
     pub files: Option<FilesSpec>,
     /// BDP of its path, in bytes, for the times at which the window reached parts of it.
     pub bdp_bytes: u64,
+}
+
+impl Network {
+    /// When the run ends.
+    pub(crate) fn end(&self) -> Instant {
+        Instant(self.duration.0).min(LATEST)
+    }
 }
 
 impl FlowSpec {

@@ -155,6 +155,9 @@ impl FlowPath {
         let next = self.route.tagged(ack.next);
         let Some(way) = &mut self.route.way_back else { return };
         let at = way.leave(AckOut { next, ..ack });
+        if at > fabric.end {
+            return;
+        }
         let payload = Arriving { tagged: 0, hop: WAY_BACK, flow: self.id }.pack();
         fabric.queue.push(Lane::Arrive(way.lane), Event::new(at, Kind::Arrive, way.order, payload));
     }
@@ -173,9 +176,13 @@ impl FlowPath {
         self.bring(fabric, AckOut { next: self.route.tagged(ack.next), ..ack }, at);
     }
 
-    /// An ACK, its sequence number as it travels, will reach the sender at `at`.
+    /// An ACK, its sequence number as it travels, will reach the sender at `at`, unless the run
+    /// ends before.
     #[inline(always)]
     fn bring(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
+        if at > fabric.end {
+            return;
+        }
         if ack.parts > 1 {
             self.bring_parts(fabric, ack, at);
         }
@@ -195,7 +202,7 @@ impl FlowPath {
 impl Fabric {
     /// What the network's flows share when nothing has happened yet.
     pub(crate) fn new(network: &Network, queue: Queue, ahead: bool) -> Self {
-        let end = Instant(0) + network.duration;
+        let end = network.end();
         let mut links: Vec<Link> = (0_u64..)
             .zip(&network.links)
             .map(|(id, spec)| Link::new(spec, stream(network.seed, id), end))

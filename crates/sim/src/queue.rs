@@ -10,7 +10,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::event::Event;
+use firstflight_core::units::Instant;
+
+use crate::event::{Event, Kind};
 use crate::merge::Merge;
 use crate::tree::NOTHING;
 
@@ -31,20 +33,23 @@ pub(crate) struct Queue {
     strays: BinaryHeap<Reverse<Event>>,
     /// The smallest key of the heap; [`NO_STRAY`] if it is empty.
     stray_key: u64,
+    /// Of what comes later, nothing comes out.
+    end: Instant,
 }
 
 impl Queue {
-    /// A queue with so many lanes of ACKs and of arrivals.
-    pub(crate) fn new(acks: usize, arrivals: usize) -> Self {
+    /// A queue with so many lanes of ACKs and of arrivals, for a run until `end`.
+    pub(crate) fn new(acks: usize, arrivals: usize, end: Instant) -> Self {
         Self {
             acks: Merge::new(acks),
             arrivals: Merge::new(arrivals),
             strays: BinaryHeap::new(),
             stray_key: NO_STRAY,
+            end,
         }
     }
 
-    /// Adds an event to its lane, or to the heap if the lane already holds a later one.
+    /// Adds an event of the run to its lane, or to the heap if the lane already holds a later one.
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: Lane, event: Event) {
         let pushed = match lane {
@@ -70,24 +75,24 @@ impl Queue {
         event.key < lanes.min(self.stray_key)
     }
 
-    /// Takes the earliest event, [`Event::NONE`] if there is none.
+    /// Takes the earliest event. Where it waited mostly tells its kind.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Event {
+    pub(crate) fn pop(&mut self) -> Option<(Kind, Event)> {
         let [acks, arrivals] = [self.acks.next_key, self.arrivals.next_key];
         if acks <= arrivals.min(self.stray_key) {
-            self.acks.pop()
+            Some((Kind::Ack, self.acks.pop()))
         } else if arrivals <= self.stray_key {
-            self.arrivals.pop()
+            Some((Kind::Arrive, self.arrivals.pop()))
         } else {
-            self.pop_stray()
+            self.pop_stray().map(|event| (event.kind(), event))
         }
     }
 
     #[inline(never)]
-    fn pop_stray(&mut self) -> Event {
-        let event = self.strays.pop().map_or(Event::NONE, |Reverse(event)| event);
+    fn pop_stray(&mut self) -> Option<Event> {
+        let Reverse(event) = self.strays.pop()?;
         self.stray_key = self.strays.peek().map_or(NO_STRAY, |Reverse(next)| next.key);
-        event
+        (event.at() <= self.end).then_some(event)
     }
 }
 
@@ -96,11 +101,9 @@ const NO_STRAY: u64 = NOTHING - 1;
 
 #[cfg(test)]
 mod tests {
-    use firstflight_core::units::Instant;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::event::Kind;
 
     fn event(at: u64, flow: u16) -> Event {
         Event::new(Instant(at), Kind::Ack, flow, 0)
@@ -112,14 +115,16 @@ mod tests {
         if number.is_multiple_of(2) { Lane::Ack(lane) } else { Lane::Arrive(lane) }
     }
 
+    const END: Instant = Instant(1_000_000);
+
     fn drain(queue: &mut Queue) -> impl Iterator<Item = Event> {
-        std::iter::from_fn(|| Some(queue.pop()).filter(|event| *event != Event::NONE))
+        std::iter::from_fn(|| Some(queue.pop()?.1))
     }
 
     #[test]
     fn events_come_out_by_time_wherever_they_waited() {
         for lanes in [1, 3, 40] {
-            let mut queue = Queue::new(lanes, lanes);
+            let mut queue = Queue::new(lanes, lanes, END);
             let mut times: Vec<u64> = (0..1000).map(|i| i * 7919 % 1009).collect();
             for (i, at) in times.iter().enumerate() {
                 queue.push(lane(i, lanes), event(*at, i as u16));
@@ -140,7 +145,7 @@ mod tests {
                 1..300,
             ),
         ) {
-            let (mut queue, mut waiting, mut now) = (Queue::new(lanes, lanes), Vec::new(), 0);
+            let (mut queue, mut waiting, mut now) = (Queue::new(lanes, lanes, END), Vec::new(), 0);
             for (number, (lane, delay, stray, pops)) in steps.into_iter().enumerate() {
                 let event = event(now + delay, number as u16);
                 let first = waiting.iter().min().is_none_or(|earliest| event < *earliest);
@@ -153,7 +158,7 @@ mod tests {
                 for _ in 0..pops {
                     waiting.sort_unstable_by(|a, b| b.cmp(a));
                     let expected = waiting.pop();
-                    prop_assert_eq!(queue.pop(), expected.unwrap_or(Event::NONE));
+                    prop_assert_eq!(queue.pop().map(|(_, event)| event), expected);
                     now = expected.map_or(now, |event| event.at().0);
                 }
             }
@@ -162,11 +167,22 @@ mod tests {
 
     #[test]
     fn ties_are_decided_by_kind_then_number() {
-        let mut queue = Queue::new(1, 1);
+        let mut queue = Queue::new(1, 1, END);
         queue.push_stray(Event::new(Instant(5), Kind::Arrive, 0, 0));
         queue.push(Lane::Ack(0), event(5, 9));
         queue.push_stray(event(5, 2));
-        let order: Vec<(Kind, u16)> = drain(&mut queue).map(|e| (e.kind(), e.number())).collect();
+        let out = std::iter::from_fn(|| queue.pop());
+        let order: Vec<(Kind, u16)> = out.map(|(kind, event)| (kind, event.number())).collect();
         assert_eq!(order, [(Kind::Ack, 2), (Kind::Ack, 9), (Kind::Arrive, 0)]);
+    }
+
+    #[test]
+    fn nothing_comes_out_after_the_end() {
+        let mut queue = Queue::new(1, 1, END);
+        for at in [Instant(END.0 + 1), END, Instant(u64::MAX)] {
+            queue.push_stray(Event::at_any_time(at, Kind::Timer, 0, 0));
+        }
+        assert_eq!(drain(&mut queue).map(Event::at).collect::<Vec<_>>(), [END]);
+        assert_eq!(queue.pop(), None);
     }
 }

@@ -176,7 +176,7 @@ impl Route {
         let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay), return_delay);
         // What routers tell is added up where a packet arrives, and the short way goes back alone.
         let shortcuts = ahead && !spec.listens().any() && way_back.is_none();
-        let (end_of_run, syn) = (Instant(0) + network.duration, spec.endpoint.syn);
+        let (end_of_run, syn) = (network.end(), spec.endpoint.syn);
         Self {
             first: hops[0],
             others: hops.split_off(1),
@@ -306,7 +306,7 @@ pub(crate) fn lay_out(network: &Network, ahead: bool) -> (Vec<Route>, Queue) {
         let order = arrivals.longest_first();
         routes.iter_mut().for_each(|route| route.order_by(&order));
     }
-    (routes, Queue::new(acks.leads.len(), arrivals.leads.len()))
+    (routes, Queue::new(acks.leads.len(), arrivals.leads.len(), network.end()))
 }
 
 /// Two access links, the propagation between them, and the serialisation of an ACK on each link.

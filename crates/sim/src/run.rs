@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use firstflight_core::units::Instant;
 
 use crate::dialogue::Dialogue;
-use crate::event::{Event, Kind, MAX_TIME};
+use crate::event::{Event, Kind};
 use crate::files::FileSource;
 use crate::foreign::{Ends, ForeignFlow};
 use crate::network::{FlowSpec, Network};
@@ -78,7 +78,6 @@ struct Engine<'a> {
     fabric: Fabric,
     udp: Vec<UdpSource<'a>>,
     foreign: Vec<ForeignFlow<'a>>,
-    end: Instant,
     events: u64,
 }
 
@@ -128,7 +127,7 @@ impl<'a> Engine<'a> {
             }
         }
         for (id, spec) in network.udp.iter().enumerate() {
-            fabric.queue.push_stray(Event::new(spec.start, Kind::Other, id as u16, 0));
+            fabric.queue.push_stray(Event::at_any_time(spec.start, Kind::Other, id as u16, 0));
         }
         Self {
             network,
@@ -136,31 +135,27 @@ impl<'a> Engine<'a> {
             fabric,
             udp: network.udp.iter().map(UdpSource::new).collect(),
             foreign,
-            end: Instant(network.duration.0.min(MAX_TIME - 1)),
             events: 0,
         }
     }
 
     fn run(&mut self, stop: &AtomicBool) -> Result<(), Interrupted> {
-        while !stop.load(Ordering::Relaxed) {
-            for _ in 0..EVENTS_BETWEEN_LOOKS {
-                let event = self.fabric.queue.pop();
-                if event.at() > self.end {
-                    return Ok(());
-                }
-                self.events += 1;
-                self.handle(event);
+        loop {
+            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && stop.load(Ordering::Relaxed) {
+                return Err(Interrupted);
             }
+            let Some((kind, event)) = self.fabric.queue.pop() else { return Ok(()) };
+            self.events += 1;
+            self.handle(kind, event);
         }
-        Err(Interrupted)
     }
 
-    #[inline]
-    fn handle(&mut self, event: Event) {
+    #[inline(always)]
+    fn handle(&mut self, kind: Kind, event: Event) {
         let now = event.at();
         let number = event.number() as usize;
         let fabric = &mut self.fabric;
-        match event.kind() {
+        match kind {
             Kind::Arrive => {
                 let arriving = Arriving::unpack(event.payload);
                 self.flows[arriving.flow as usize].path.arrive_now(fabric, arriving, now);

@@ -14,5 +14,5 @@ pub(crate) enum Timer {
 }
 
 pub(crate) fn timer(at: Instant, flow: usize, what: Timer) -> Event {
-    Event::new(at, Kind::Timer, flow as u16, what as u64)
+    Event::at_any_time(at, Kind::Timer, flow as u16, what as u64)
 }

@@ -29,12 +29,12 @@ impl<'a> UdpSource<'a> {
                 return;
             }
             let gap = self.gap();
-            fabric.queue.push_stray(Event::new(now + gap, Kind::Other, event.number(), 0));
+            fabric.queue.push_stray(Event::at_any_time(now + gap, Kind::Other, event.number(), 0));
         }
         let fate = fabric.arrive(spec.path[hop], now, spec.packet_bytes, Tie::DEPARTURE_FIRST);
         let Some(at) = fate else { return };
         if hop + 1 < spec.path.len() {
-            let next = Event::new(at, Kind::Other, event.number(), hop as u64 + 1);
+            let next = Event::at_any_time(at, Kind::Other, event.number(), hop as u64 + 1);
             fabric.queue.push_stray(next);
         }
     }
