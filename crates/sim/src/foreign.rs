@@ -14,10 +14,11 @@ use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use crate::event::{Event, Kind};
-use crate::link::{Tie, serialisation};
+use crate::link::Tie;
 use crate::network::FlowSpec;
 use crate::outcome::FlowOutcome;
 use crate::path::Fabric;
+use crate::serialisation::serialisation;
 use crate::tcp::Counts;
 use crate::watch::{SenderState, Watch, Watched};
 

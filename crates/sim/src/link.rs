@@ -1,18 +1,19 @@
 //! A link: a rate, a delay and a drop-tail buffer.
 //!
 //! A drop-tail FIFO knows when a packet will leave the moment it arrives, so a link needs no event
-//! for departures: it keeps the departure times of what it holds and forgets those that have
-//! passed.
+//! for departures: it knows what it holds and when that leaves ([`Held`]), and looks only when it
+//! matters.
 
 use firstflight_core::feedback::Signals;
-use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
+use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
 use crate::extras::{Extras, Samples};
+use crate::held::Held;
 use crate::network::{Buffer, LinkSpec};
 use crate::outcome::LinkOutcome;
-use crate::ring::Ring;
 use crate::router::{Arrival, Header, Router};
+use crate::serialisation::{NEVER, Serialisation};
 
 /// A link while the simulation runs.
 #[derive(Debug)]
@@ -20,17 +21,15 @@ pub(crate) struct Link {
     delay: Span,
     rate: u64,
     room: Room,
-    /// Bytes that fit; `u64::MAX` where packets count.
-    room_bytes: u64,
-    /// Departure time and size of every packet held, packed as in [`pack`], and of some that have
-    /// left.
-    held: Ring<u64>,
-    held_bytes: u64,
+    held: Held,
+    /// A packet that continues the newest run is calm ([`Link::arrive`]) until so many have been
+    /// taken in. 0 if none is.
+    calm_until: u64,
     free_at: u64,
-    /// Time without anything to send, until the newest packet came.
-    idle_ns: u64,
     serial: Serialisation,
     end_of_run: u64,
+    /// Time without anything to send, until the newest packet came.
+    idle_ns: u64,
     /// Boxed because few links have any.
     extras: Option<Box<Extras>>,
     totals: Totals,
@@ -65,15 +64,6 @@ pub struct Totals {
     pub busy_ns: u64,
 }
 
-/// Bytes to nanoseconds at the link's rate, keeping the remainder so that rates do not drift.
-#[derive(Debug, Default)]
-pub(crate) struct Serialisation {
-    bytes: u64,
-    quotient: u64,
-    remainder: u64,
-    carry: u64,
-}
-
 /// Which of an arrival and a departure that fall together comes first: departures up to this many
 /// nanoseconds after [`Tie::EARLY`] before an arrival are over when it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,17 +91,17 @@ impl Tie {
 
 impl Link {
     pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg, end_of_run: Instant) -> Self {
+        let serial = Serialisation::new(spec.rate_bps);
         Self {
             delay: spec.delay,
             rate: spec.rate_bps.max(1),
             room: Room::new(spec.buffer, spec.in_service_counts),
-            room_bytes: if let Buffer::Bytes(room) = spec.buffer { room } else { u64::MAX },
-            held: Ring::new(),
-            held_bytes: 0,
+            held: Held::new(serial.clone()),
+            calm_until: 0,
             free_at: 0,
-            idle_ns: 0,
-            serial: Serialisation::default(),
+            serial,
             end_of_run: end_of_run.0,
+            idle_ns: 0,
             extras: Extras::new(spec, rng).map(Box::new),
             totals: Totals::default(),
         }
@@ -154,96 +144,98 @@ impl Link {
     /// A packet of `bytes` arrives. Arrivals must come in order of time and within the run. Of a
     /// departure at the same nanosecond, or nearly, `tie` says whether it comes first. Returns when
     /// the packet reaches the far end, unless it is lost.
+    ///
+    /// Nearly every packet is calm: the link sends when it comes, and packets of its size; it fits
+    /// and is not one more than were ever held, whichever of those held have left; and nobody wants
+    /// to know of it. Then it is taken in, and that is all.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
-        if self.is_crowded(bytes) && !self.make_room(at, bytes, tie) {
+        let calm = self.held.taken < self.calm_until
+            && bytes == self.serial.bytes()
+            && at.0 <= self.free_at;
+        if calm { Some(self.take_in(at)) } else { self.arrive_any(at, bytes, tie) }
+    }
+
+    /// A packet that continues the newest run is taken in: when it reaches the far end.
+    #[inline(always)]
+    fn take_in(&mut self, at: Instant) -> Instant {
+        self.held.taken += 1;
+        self.free_at += self.serial.step();
+        self.totals.held_ns += u128::from(self.free_at.min(self.end_of_run) - at.0);
+        Instant(self.free_at) + self.delay
+    }
+
+    /// A packet that may not fit, or need more than to be taken in.
+    #[inline(never)]
+    fn arrive_any(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
+        self.held.release(tie.over_by(at.0));
+        if self.is_full(bytes) {
             self.totals.drops += 1;
             return None;
         }
         let idle_at = self.free_at;
-        if at.0 > idle_at {
-            self.idle_ns += at.0 - idle_at;
-            self.free_at = at.0;
+        if at.0 > idle_at || bytes != self.serial.bytes() || self.held.len() == 0 {
+            self.idle_ns += at.0.saturating_sub(idle_at);
+            self.free_at = at.0.max(idle_at);
+            self.serial.set(bytes);
+            self.held.begin_run(self.free_at, self.serial.clone());
         }
-        self.free_at += self.serial.time(bytes, self.rate);
-        let departure = self.free_at;
-        self.held.push_back(pack(departure, bytes));
-        self.held_bytes += bytes;
-        self.totals.packets += 1;
-        self.totals.bytes += bytes;
-        self.totals.held_ns += u128::from(departure.min(self.end_of_run) - at.0);
-        if self.extras.is_some() && !self.pass_extras(Arrival { at, idle_at, bytes }, tie) {
-            return None;
-        }
-        Some(Instant(departure) + self.delay)
+        let far_end = self.take_in(at);
+        self.totals.peak_packets = self.totals.peak_packets.max(self.held.len());
+        self.calm_until = self.calm_until();
+        let lost = self.pass_extras(Arrival { at, idle_at, bytes });
+        (!lost).then_some(far_end)
     }
 
-    /// A packet has been taken in. False if it is lost on purpose.
-    #[inline(never)]
-    fn pass_extras(&mut self, packet: Arrival, tie: Tie) -> bool {
-        let Some(mut extras) = self.extras.take() else { return true };
-        let lost = extras.loses(packet, self.totals.packets);
+    /// A packet has been taken in. True if it is lost on purpose.
+    fn pass_extras(&mut self, packet: Arrival) -> bool {
+        let Some(extras) = &mut self.extras else { return false };
+        let lost = extras.loses(packet, self.held.taken);
         if lost {
             self.totals.losses += 1;
         } else if let Some(samples) = &mut extras.samples {
-            self.release(tie.over_by(packet.at.0));
-            samples.take(packet.at, self.held.len() as u64);
+            samples.take(packet.at, self.held.len());
         }
-        self.extras = Some(extras);
-        !lost
+        lost
+    }
+
+    /// What [`Link::calm_until`] is now, for packets as large as the newest.
+    fn calm_until(&self) -> u64 {
+        let below_peak = self.held.left + self.totals.peak_packets;
+        match self.room {
+            _ if self.extras.is_some() => 0,
+            Room::Packets(_) => below_peak,
+            Room::Bytes(room, _) => {
+                let free = room.saturating_sub(self.held.bytes());
+                below_peak.min(self.held.taken + free / self.serial.bytes().max(1))
+            }
+        }
     }
 
     /// What happened until the end of the run.
     pub(crate) fn outcome(self) -> LinkOutcome {
         let idle_since = self.end_of_run.saturating_sub(self.free_at);
         let busy_ns = self.end_of_run - self.idle_ns - idle_since;
+        let (packets, bytes) = (self.held.taken, self.held.taken_bytes());
         let samples = self.extras.and_then(|extras| extras.samples);
         LinkOutcome {
-            totals: Totals { busy_ns, ..self.totals },
+            totals: Totals { packets, bytes, busy_ns, ..self.totals },
             series: samples.map_or_else(Vec::new, |samples| samples.series),
         }
     }
 
-    /// A packet of `bytes` may not fit, or be one more than were ever held, which is never more
-    /// than fit. If so it matters which of the packets held have left, and only then they are
-    /// forgotten, many at once.
-    #[inline]
-    fn is_crowded(&self, bytes: u64) -> bool {
-        self.held.len() as u64 >= self.totals.peak_packets
-            || self.held_bytes + bytes > self.room_bytes
-    }
-
-    /// Whether a packet of `bytes` fits, as one more than are held then.
-    #[inline(never)]
-    fn make_room(&mut self, at: Instant, bytes: u64, tie: Tie) -> bool {
-        self.release(tie.over_by(at.0));
-        if self.is_full(bytes) {
-            return false;
-        }
-        let held = self.held.len() as u64 + 1;
-        self.totals.peak_packets = self.totals.peak_packets.max(held);
-        true
-    }
-
-    /// Forgets the packets that have left by `now`.
-    fn release(&mut self, now: u64) {
-        let latest = pack(now, MAX_PACKET_BYTES);
-        let mut left = 0;
-        self.held.pop_while(|packed| *packed <= latest, |packed| left += unpack(packed).1);
-        self.held_bytes -= left;
-    }
-
-    /// The packet in service does not count against the buffer unless the profile says so.
-    #[inline]
+    /// The packet in service does not count against the buffer unless the profile says so. What
+    /// would never leave finds no room.
     fn is_full(&self, bytes: u64) -> bool {
-        match self.room {
-            Room::Packets(room) => self.held.len() as u64 >= room,
+        let full = match self.room {
+            Room::Packets(room) => self.held.len() >= room,
             Room::Bytes(room, in_service_counts) => {
-                let Some(first) = self.held.front() else { return false };
-                let in_service = if in_service_counts { 0 } else { unpack(first).1 };
-                self.held_bytes - in_service + bytes > room
+                let first = self.held.first_bytes();
+                let in_service = first.filter(|_| !in_service_counts).unwrap_or(0);
+                first.is_some() && self.held.bytes() - in_service + bytes > room
             }
-        }
+        };
+        full || self.free_at > NEVER
     }
 }
 
@@ -258,45 +250,11 @@ impl Room {
     }
 }
 
-impl Serialisation {
-    #[inline]
-    pub(crate) fn time(&mut self, bytes: u64, rate: u64) -> u64 {
-        if bytes != self.bytes {
-            let bit_nanos = bytes * 8 * NANOS_PER_SECOND;
-            (self.bytes, self.quotient, self.remainder) =
-                (bytes, bit_nanos / rate, bit_nanos % rate);
-        }
-        self.carry += self.remainder;
-        if self.carry >= rate {
-            self.carry -= rate;
-            return self.quotient + 1;
-        }
-        self.quotient
-    }
-}
-
-/// Time to send `bytes` at `rate_bps`, at least one nanosecond.
-pub(crate) fn serialisation(bytes: u64, rate_bps: u64) -> Span {
-    Span((bytes * 8 * NANOS_PER_SECOND / rate_bps.max(1)).max(1))
-}
-
-/// 46 bits of time, 18 bits of size: jumbo frames fit four times over.
-fn pack(departure: u64, bytes: u64) -> u64 {
-    departure << 18 | bytes.min(MAX_PACKET_BYTES)
-}
-
-fn unpack(packed: u64) -> (u64, u64) {
-    (packed >> 18, packed & MAX_PACKET_BYTES)
-}
-
 /// How far rounding puts apart, in nanoseconds, what falls together on paper. A round trip takes up
 /// to eight delays that are each rounded to whole nanoseconds: over three links with the packet,
 /// over three with its ACK, one for SACK blocks, one for the remainder that a shared link carries
 /// on.
 pub const ROUNDING_NS: u64 = 8;
-
-/// The largest packet a link can carry, in bytes.
-pub(crate) const MAX_PACKET_BYTES: u64 = (1 << 18) - 1;
 
 #[cfg(test)]
 mod tests {

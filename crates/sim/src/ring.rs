@@ -36,22 +36,6 @@ impl<T: Copy + Default> Ring<T> {
         (first, self.front())
     }
 
-    /// Takes out values from the front as long as they are such as `goes` says, and shows them.
-    #[inline]
-    pub(crate) fn pop_while(&mut self, goes: impl Fn(&T) -> bool, mut show: impl FnMut(T)) {
-        let slots = self.slots.as_slice();
-        let mut head = self.head;
-        while head != self.tail {
-            let first = slots[head & (slots.len() - 1)];
-            if !goes(&first) {
-                break;
-            }
-            show(first);
-            head = head.wrapping_add(1);
-        }
-        self.head = head;
-    }
-
     #[inline]
     pub(crate) fn push_back(&mut self, value: T) {
         if self.len() == self.slots.len() {

@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use firstflight_core::units::{Instant, Span};
 
 use crate::files::Next;
-use crate::link::{Serialisation, Tie, serialisation};
+use crate::link::Tie;
 use crate::network::{FlowSpec, Network};
 use crate::queue::Queue;
 use crate::receiver::{AckOut, Receiver};
+use crate::serialisation::{Serialisation, serialisation};
 use crate::way_back::{SACK_BLOCK_BYTES, WayBack};
 
 /// One flow's route while the simulation runs.
@@ -74,7 +75,6 @@ struct Access {
 /// The times of packets on a link to the fraction of a nanosecond.
 #[derive(Debug)]
 struct Exact {
-    rate_bps: u64,
     packet_bytes: u64,
     syn_bytes: u64,
     serial: Serialisation,
@@ -116,20 +116,19 @@ impl Access {
 impl Exact {
     fn new(spec: &FlowSpec) -> Self {
         Self {
-            rate_bps: spec.access_rate_bps.max(1),
             packet_bytes: spec.payload_bytes + spec.header_bytes,
             syn_bytes: spec.syn_bytes,
-            serial: Serialisation::default(),
+            serial: Serialisation::new(spec.access_rate_bps),
         }
     }
 
     /// A link that was idle owes nothing of a nanosecond.
     fn time(&mut self, idle: bool, is_syn: bool) -> Span {
         if idle {
-            self.serial = Serialisation::default();
+            self.serial.settle();
         }
         let bytes = if is_syn { self.syn_bytes } else { self.packet_bytes };
-        Span(self.serial.time(bytes, self.rate_bps))
+        Span(self.serial.time(bytes))
     }
 }
 
@@ -388,12 +387,8 @@ mod tests {
     fn an_exact_access_link_does_not_run_ahead_in_a_burst() {
         // 1000 bytes at 3 Mbit/s: 2,666,666 ns and two thirds.
         for (exact, third) in [(false, 7_999_998), (true, 8_000_000)] {
-            let times = Exact {
-                rate_bps: 3_000_000,
-                packet_bytes: 1000,
-                syn_bytes: 40,
-                serial: Serialisation::default(),
-            };
+            let serial = Serialisation::new(3_000_000);
+            let times = Exact { packet_bytes: 1000, syn_bytes: 40, serial };
             let mut access = Access {
                 full_packet: serialisation(1000, 3_000_000),
                 syn: serialisation(40, 3_000_000),

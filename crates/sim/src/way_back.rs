@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 
 use firstflight_core::units::{Instant, Span};
 
-use crate::link::{Serialisation, serialisation};
 use crate::network::FlowSpec;
 use crate::receiver::AckOut;
+use crate::serialisation::{Serialisation, serialisation};
 
 /// One flow's ACKs on their way back.
 #[derive(Debug)]
@@ -37,7 +37,6 @@ pub(crate) struct WayBack {
 /// The other direction of a shared link: it carries ACKs and has room for all of them.
 #[derive(Debug)]
 pub(crate) struct ReturnLink {
-    rate_bps: u64,
     free_at: Instant,
     serial: Serialisation,
 }
@@ -90,12 +89,12 @@ impl WayBack {
 
 impl ReturnLink {
     pub(crate) fn new(rate_bps: u64) -> Self {
-        Self { rate_bps: rate_bps.max(1), free_at: Instant(0), serial: Serialisation::default() }
+        Self { free_at: Instant(0), serial: Serialisation::new(rate_bps) }
     }
 
     /// A packet of `bytes` arrives at `at`: when it has been sent.
     fn carry(&mut self, at: Instant, bytes: u64) -> Instant {
-        self.free_at = self.free_at.max(at) + Span(self.serial.time(bytes, self.rate_bps));
+        self.free_at = self.free_at.max(at) + Span(self.serial.time(bytes));
         self.free_at
     }
 }
