@@ -98,7 +98,7 @@ impl FlowPath {
         }
         let payload = Arriving { tagged: packet.tagged, hop, flow: self.id }.pack();
         let event = Event::new(at, Kind::Arrive, target.order, payload);
-        if fabric.ahead && fabric.queue.would_be_next(event) {
+        if fabric.ahead && fabric.queue.would_arrive_first(event) {
             return true;
         }
         fabric.queue.push(Lane::Arrive(target.lane), event);

@@ -10,7 +10,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use firstflight_core::units::Instant;
+use firstflight_core::units::{Instant, Span};
 
 use crate::event::{Event, Kind};
 use crate::merge::Merge;
@@ -35,17 +35,21 @@ pub(crate) struct Queue {
     stray_key: u64,
     /// Of what comes later, nothing comes out.
     end: Instant,
+    /// What an ACK causes to arrive anywhere comes at least so much later, as a key.
+    lead: u64,
 }
 
 impl Queue {
-    /// A queue with so many lanes of ACKs and of arrivals, for a run until `end`.
-    pub(crate) fn new(acks: usize, arrivals: usize, end: Instant) -> Self {
+    /// A queue with so many lanes of ACKs and of arrivals, for a run until `end`. What an ACK
+    /// causes to arrive at a link comes at least `lead` after it.
+    pub(crate) fn new(acks: usize, arrivals: usize, end: Instant, lead: Span) -> Self {
         Self {
             acks: Merge::new(acks),
             arrivals: Merge::new(arrivals),
             strays: BinaryHeap::new(),
             stray_key: NO_STRAY,
             end,
+            lead: Event::at_any_time(Instant(lead.0), Kind::Timer, 0, 0).key,
         }
     }
 
@@ -68,11 +72,11 @@ impl Queue {
         self.stray_key = self.stray_key.min(event.key);
     }
 
-    /// Whether `event` would be the next one out.
+    /// Whether an arrival would come before all others, those too that nobody knows of yet.
     #[inline]
-    pub(crate) fn would_be_next(&self, event: Event) -> bool {
-        let lanes = self.acks.next_key.min(self.arrivals.next_key);
-        event.key < lanes.min(self.stray_key)
+    pub(crate) fn would_arrive_first(&self, event: Event) -> bool {
+        let caused = self.acks.next_key.saturating_add(self.lead);
+        event.key < caused.min(self.arrivals.next_key).min(self.stray_key)
     }
 
     /// Takes the earliest event. Where it waited mostly tells its kind.
@@ -124,7 +128,7 @@ mod tests {
     #[test]
     fn events_come_out_by_time_wherever_they_waited() {
         for lanes in [1, 3, 40] {
-            let mut queue = Queue::new(lanes, lanes, END);
+            let mut queue = Queue::new(lanes, lanes, END, Span(0));
             let mut times: Vec<u64> = (0..1000).map(|i| i * 7919 % 1009).collect();
             for (i, at) in times.iter().enumerate() {
                 queue.push(lane(i, lanes), event(*at, i as u16));
@@ -145,11 +149,12 @@ mod tests {
                 1..300,
             ),
         ) {
-            let (mut queue, mut waiting, mut now) = (Queue::new(lanes, lanes, END), Vec::new(), 0);
+            let mut queue = Queue::new(lanes, lanes, END, Span(0));
+            let (mut waiting, mut now) = (Vec::new(), 0);
             for (number, (lane, delay, stray, pops)) in steps.into_iter().enumerate() {
                 let event = event(now + delay, number as u16);
                 let first = waiting.iter().min().is_none_or(|earliest| event < *earliest);
-                prop_assert_eq!(queue.would_be_next(event), first);
+                prop_assert_eq!(queue.would_arrive_first(event), first);
                 match stray {
                     true => queue.push_stray(event),
                     false => queue.push(self::lane(lane, lanes), event),
@@ -167,7 +172,7 @@ mod tests {
 
     #[test]
     fn ties_are_decided_by_kind_then_number() {
-        let mut queue = Queue::new(1, 1, END);
+        let mut queue = Queue::new(1, 1, END, Span(0));
         queue.push_stray(Event::new(Instant(5), Kind::Arrive, 0, 0));
         queue.push(Lane::Ack(0), event(5, 9));
         queue.push_stray(event(5, 2));
@@ -177,8 +182,22 @@ mod tests {
     }
 
     #[test]
+    fn an_arrival_comes_first_if_no_ack_can_cause_an_earlier_one() {
+        let mut queue = Queue::new(1, 1, END, Span(80));
+        let arrival = |at| Event::new(Instant(at), Kind::Arrive, 7, 0);
+        assert!(queue.would_arrive_first(arrival(500)));
+        queue.push(Lane::Ack(0), event(100, 1));
+        assert!(queue.would_arrive_first(arrival(179)));
+        assert!(!queue.would_arrive_first(arrival(180)));
+        // An ACK that overtakes others may be anything.
+        queue.push_stray(event(90, 2));
+        assert!(!queue.would_arrive_first(arrival(90)));
+        assert!(queue.would_arrive_first(arrival(89)));
+    }
+
+    #[test]
     fn nothing_comes_out_after_the_end() {
-        let mut queue = Queue::new(1, 1, END);
+        let mut queue = Queue::new(1, 1, END, Span(0));
         for at in [Instant(END.0 + 1), END, Instant(u64::MAX)] {
             queue.push_stray(Event::at_any_time(at, Kind::Timer, 0, 0));
         }

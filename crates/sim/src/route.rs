@@ -305,7 +305,16 @@ pub(crate) fn lay_out(network: &Network, ahead: bool) -> (Vec<Route>, Queue) {
         let order = arrivals.longest_first();
         routes.iter_mut().for_each(|route| route.order_by(&order));
     }
-    (routes, Queue::new(acks.leads.len(), arrivals.leads.len(), network.end()))
+    let lead = network.flows.iter().map(least_lead).min().unwrap_or_default();
+    (routes, Queue::new(acks.leads.len(), arrivals.leads.len(), network.end(), lead))
+}
+
+/// What an ACK makes a sender send reaches the first link no earlier than this after it. That is
+/// data, unless the ACK ends a file, whose successor's SYN may follow at once.
+fn least_lead(spec: &FlowSpec) -> Span {
+    let data = spec.payload_bytes + spec.header_bytes;
+    let bytes = if spec.files.is_some() { data.min(spec.syn_bytes) } else { data };
+    serialisation(bytes, spec.access_rate_bps) + spec.access_delay
 }
 
 /// Two access links, the propagation between them, and the serialisation of an ACK on each link.

@@ -1,7 +1,8 @@
 //! Runs a network: takes events in order of time and lets the elements act.
 //!
 //! What nobody else can disturb is computed ahead instead of waiting for an event of its own: a
-//! link that one flow alone feeds, the receiver's access link, the receiver. So a flow alone on its
+//! link that one flow alone feeds, the receiver's access link, the receiver; and an arrival at a
+//! shared link, if whatever happens before it can only cause later ones. So a flow alone on its
 //! bottleneck costs one event per packet, its ACK. Where nothing is lost or held back, both ends of
 //! a flow take short ways (`tcp/calm.rs`, [`Receiver::take_calm`]). [`Pace::EveryHop`] turns all of
 //! that off; results are the same, which a test holds.
