@@ -10,6 +10,8 @@ pub(crate) struct Merge {
     lanes: Vec<Lane>,
     /// Where each lane stands.
     tree: Tree,
+    /// By number of an event, where that tells its lane; otherwise empty.
+    lane_of: Vec<u32>,
     next: usize,
     /// The key of the event that is next; [`NOTHING`] if there is none.
     pub(crate) next_key: u64,
@@ -23,12 +25,13 @@ struct Lane {
 }
 
 impl Merge {
-    /// At least one lane.
-    pub(crate) fn new(lanes: usize) -> Self {
+    /// At least one lane. `lane_of` has the lane of every number, or is empty.
+    pub(crate) fn new(lanes: usize, lane_of: Vec<u32>) -> Self {
         let lanes = lanes.max(1);
         Self {
             lanes: (0..lanes).map(|_| Lane { events: Ring::new(), newest: 0 }).collect(),
             tree: Tree::new(lanes),
+            lane_of,
             next: 0,
             next_key: NOTHING,
         }
@@ -67,6 +70,11 @@ impl Merge {
     /// A lane now stands at `key`.
     #[inline(never)]
     fn stand(&mut self, lane: usize, key: u64) {
-        (self.next, self.next_key) = self.tree.climb(lane, key);
+        let first = self.tree.climb(lane, key);
+        self.next_key = first;
+        self.next = match self.lane_of.get((first & 0xffff) as usize) {
+            Some(lane) => *lane as usize,
+            None => self.tree.first(first),
+        };
     }
 }

@@ -40,12 +40,18 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// A queue with so many lanes of ACKs and of arrivals, for a run until `end`. What an ACK
-    /// causes to arrive at a link comes at least `lead` after it.
-    pub(crate) fn new(acks: usize, arrivals: usize, end: Instant, lead: Span) -> Self {
+    /// A queue with so many lanes of ACKs and of arrivals, for a run until `end`. The ACKs of every
+    /// flow have the lane of `ack_lanes`. What one causes to arrive at a link comes at least `lead`
+    /// after it.
+    pub(crate) fn new(
+        (acks, ack_lanes): (usize, Vec<u32>),
+        arrivals: usize,
+        end: Instant,
+        lead: Span,
+    ) -> Self {
         Self {
-            acks: Merge::new(acks),
-            arrivals: Merge::new(arrivals),
+            acks: Merge::new(acks, ack_lanes),
+            arrivals: Merge::new(arrivals, Vec::new()),
             strays: BinaryHeap::new(),
             stray_key: NO_STRAY,
             end,
@@ -121,6 +127,12 @@ mod tests {
 
     const END: Instant = Instant(1_000_000);
 
+    /// With so many lanes of each kind, among which [`lane`] chooses by number.
+    fn queue(lanes: usize) -> Queue {
+        let ack_lanes = (0..1000).map(|number| (number / 2 % lanes) as u32).collect();
+        Queue::new((lanes, ack_lanes), lanes, END, Span(0))
+    }
+
     fn drain(queue: &mut Queue) -> impl Iterator<Item = Event> {
         std::iter::from_fn(|| Some(queue.pop()?.1))
     }
@@ -128,7 +140,7 @@ mod tests {
     #[test]
     fn events_come_out_by_time_wherever_they_waited() {
         for lanes in [1, 3, 40] {
-            let mut queue = Queue::new(lanes, lanes, END, Span(0));
+            let mut queue = queue(lanes);
             let mut times: Vec<u64> = (0..1000).map(|i| i * 7919 % 1009).collect();
             for (i, at) in times.iter().enumerate() {
                 queue.push(lane(i, lanes), event(*at, i as u16));
@@ -149,15 +161,15 @@ mod tests {
                 1..300,
             ),
         ) {
-            let mut queue = Queue::new(lanes, lanes, END, Span(0));
+            let mut queue = queue(lanes);
             let (mut waiting, mut now) = (Vec::new(), 0);
-            for (number, (lane, delay, stray, pops)) in steps.into_iter().enumerate() {
+            for (number, delay, stray, pops) in steps {
                 let event = event(now + delay, number as u16);
                 let first = waiting.iter().min().is_none_or(|earliest| event < *earliest);
                 prop_assert_eq!(queue.would_arrive_first(event), first);
                 match stray {
                     true => queue.push_stray(event),
-                    false => queue.push(self::lane(lane, lanes), event),
+                    false => queue.push(lane(number, lanes), event),
                 }
                 waiting.push(event);
                 for _ in 0..pops {
@@ -172,7 +184,7 @@ mod tests {
 
     #[test]
     fn ties_are_decided_by_kind_then_number() {
-        let mut queue = Queue::new(1, 1, END, Span(0));
+        let mut queue = queue(1);
         queue.push_stray(Event::new(Instant(5), Kind::Arrive, 0, 0));
         queue.push(Lane::Ack(0), event(5, 9));
         queue.push_stray(event(5, 2));
@@ -183,7 +195,7 @@ mod tests {
 
     #[test]
     fn an_arrival_comes_first_if_no_ack_can_cause_an_earlier_one() {
-        let mut queue = Queue::new(1, 1, END, Span(80));
+        let mut queue = Queue { lead: 80 << 18, ..queue(1) };
         let arrival = |at| Event::new(Instant(at), Kind::Arrive, 7, 0);
         assert!(queue.would_arrive_first(arrival(500)));
         queue.push(Lane::Ack(0), event(100, 1));
@@ -197,7 +209,7 @@ mod tests {
 
     #[test]
     fn nothing_comes_out_after_the_end() {
-        let mut queue = Queue::new(1, 1, END, Span(0));
+        let mut queue = queue(1);
         for at in [Instant(END.0 + 1), END, Instant(u64::MAX)] {
             queue.push_stray(Event::at_any_time(at, Kind::Timer, 0, 0));
         }

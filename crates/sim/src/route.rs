@@ -306,7 +306,8 @@ pub(crate) fn lay_out(network: &Network, ahead: bool) -> (Vec<Route>, Queue) {
         routes.iter_mut().for_each(|route| route.order_by(&order));
     }
     let lead = network.flows.iter().map(least_lead).min().unwrap_or_default();
-    (routes, Queue::new(acks.leads.len(), arrivals.leads.len(), network.end(), lead))
+    let acks = (acks.leads.len(), routes.iter().map(|route| route.ack_lane).collect());
+    (routes, Queue::new(acks, arrivals.leads.len(), network.end(), lead))
 }
 
 /// What an ACK makes a sender send reaches the first link no earlier than this after it. That is

@@ -1,14 +1,11 @@
-//! A winner tree: which of many leaves stands at the smallest key.
+//! A tree of the smallest keys: which of many leaves stands first.
 
-use std::hint::select_unpredictable;
-
-/// Leaves with a key each, and who wins among them.
+/// Leaves with a key each.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    /// Of every node, the key and the leaf of who has won there. Node 1 is the root, node
-    /// `leaves + i` is leaf `i`, and the children of node `n` are `2 n` and `2 n + 1`.
+    /// The smallest key below every node. Node `leaves + i` is leaf `i`, and the children of node
+    /// `n` are `2 n` and `2 n + 1`; what stands in nodes 0 and 1 means nothing.
     keys: Vec<u64>,
-    winners: Vec<u32>,
     /// A power of two.
     leaves: usize,
 }
@@ -17,26 +14,32 @@ impl Tree {
     /// A tree with at least so many leaves, at none of which anything waits.
     pub(crate) fn new(leaves: usize) -> Self {
         let leaves = leaves.next_power_of_two();
-        Self { keys: vec![NOTHING; 2 * leaves], winners: vec![0; 2 * leaves], leaves }
+        Self { keys: vec![NOTHING; 2 * leaves], leaves }
     }
 
     /// Leaf `leaf` now stands at `key`: decides its matches anew, up to the root, and returns the
-    /// winner there with its key. Who wins a match cannot be predicted, so nothing branches on it.
+    /// smallest key of all. Who wins a match cannot be predicted, so nothing branches on it.
     #[inline]
-    pub(crate) fn climb(&mut self, leaf: usize, key: u64) -> (usize, u64) {
-        let (mut node, mut key, mut winner) = (self.leaves + leaf, key, leaf as u32);
+    pub(crate) fn climb(&mut self, leaf: usize, key: u64) -> u64 {
+        let (mut node, mut key) = (self.leaves + leaf, key);
         let mask = 2 * self.leaves - 1;
-        // With their lengths known to fit the mask, no place is checked on the way.
-        let (keys, winners) = (&mut self.keys[..=mask], &mut self.winners[..=mask]);
+        // With the length known to fit the mask, no place is checked on the way.
+        let keys = &mut self.keys[..=mask];
         while node > 1 {
-            (keys[node & mask], winners[node & mask]) = (key, winner);
-            let (rival_key, rival) = (keys[(node ^ 1) & mask], winners[(node ^ 1) & mask]);
-            winner = select_unpredictable(rival_key < key, rival, winner);
-            key = key.min(rival_key);
+            keys[node & mask] = key;
+            key = key.min(keys[(node ^ 1) & mask]);
             node >>= 1;
         }
-        (keys[1], winners[1]) = (key, winner);
-        (winner as usize, key)
+        key
+    }
+
+    /// A leaf that stands at the smallest key of all, which `key` is.
+    pub(crate) fn first(&self, key: u64) -> usize {
+        let mut node = 1;
+        while node < self.leaves {
+            node = 2 * node + usize::from(self.keys[2 * node] != key);
+        }
+        node - self.leaves
     }
 }
 
