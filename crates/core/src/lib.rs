@@ -44,6 +44,7 @@ pub mod feedback;
 pub mod hint;
 pub mod knob;
 pub mod linear;
+pub mod mechanism;
 mod opening;
 pub mod policy;
 pub mod registry;

@@ -6,6 +6,8 @@
 use crate::event::{Ack, Loss, Sent};
 use crate::feedback::{Feedback, Signals};
 use crate::hint::PathHint;
+use crate::mechanism::Mechanism;
+use crate::registry::AnyAvoidance;
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
 
@@ -14,8 +16,13 @@ pub trait Observer {
     /// The handshake ended; `view.rtt` holds its sample. Not called where none is modelled.
     fn on_handshake(&mut self, _view: &View) {}
 
-    /// New data left.
+    /// New data left. Called if one of the control's policies [`Observer::watches_sends`].
     fn on_sent(&mut self, _sent: &Sent, _view: &View) {}
+
+    /// It has an [`Observer::on_sent`].
+    fn watches_sends(&self) -> bool {
+        false
+    }
 
     /// An ACK arrived; `view` already counts it. Called before any decision on it.
     fn on_ack(&mut self, _ack: &Ack, _view: &View) {}
@@ -138,6 +145,16 @@ pub trait Startup: Observer {
     /// Decides on an ACK for new data outside recovery. Only [`Step::exit`] ends start-up; if the
     /// window is unchanged then, the avoidance policy decides on the same ACK.
     fn step(&mut self, ack: &Ack, view: &View) -> Step;
+
+    /// Has an ACK passed on to this policy and to `avoidance`. One that stands for a policy chosen
+    /// at run time names the one chosen instead; no other need say anything here.
+    #[inline(always)]
+    fn receive(&mut self, avoidance: &mut impl Avoidance, mechanism: &mut Mechanism, ack: &Ack)
+    where
+        Self: Sized,
+    {
+        mechanism.pass_on(ack, self, avoidance);
+    }
 }
 
 /// Decides the window after start-up, and what a loss costs in either phase.
@@ -156,6 +173,12 @@ pub trait Avoidance: Observer {
     /// after the next [`Avoidance::enter`].
     fn wants_reprobe(&self) -> bool {
         false
+    }
+
+    /// The policy chosen at run time, of one that stands for it ([`Startup::receive`]).
+    #[inline(always)]
+    fn chosen(&mut self) -> Option<&mut AnyAvoidance> {
+        None
     }
 }
 

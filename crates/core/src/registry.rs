@@ -10,6 +10,7 @@ use crate::event::{Ack, Loss, Sent};
 use crate::feedback::{Feedback, Signals};
 use crate::hint::PathHint;
 use crate::knob::{Knob, KnobValue, Knobs};
+use crate::mechanism::Mechanism;
 use crate::policy::{Avoidance, Entry, Observer, Startup, Step};
 use crate::startup::{
     AfStart, Astart, ByteCounting, Conservative, DecreasingByteCounting, ESpeed, FastStart,
@@ -90,9 +91,12 @@ macro_rules! policies {
                 delegate!($any: $($variant)*; self, policy => policy.on_handshake(view))
             }
 
-            #[inline(always)]
             fn on_sent(&mut self, sent: &Sent, view: &View) {
                 delegate!($any: $($variant)*; self, policy => policy.on_sent(sent, view))
+            }
+
+            fn watches_sends(&self) -> bool {
+                delegate!($any: $($variant)*; self, policy => policy.watches_sends())
             }
 
             #[inline(always)]
@@ -177,6 +181,16 @@ macro_rules! startups {
             fn step(&mut self, ack: &Ack, view: &View) -> Step {
                 delegate!(Self: $($variant)*; self, it => it.step(ack, view))
             }
+
+            #[inline(always)]
+            fn receive(
+                &mut self,
+                avoidance: &mut impl Avoidance,
+                mechanism: &mut Mechanism,
+                ack: &Ack,
+            ) {
+                pass_on(self, avoidance, mechanism, ack);
+            }
         }
     };
 }
@@ -206,8 +220,52 @@ macro_rules! avoidances {
             fn wants_reprobe(&self) -> bool {
                 delegate!(Self: $($variant)*; self, it => it.wants_reprobe())
             }
+
+            #[inline(always)]
+            fn chosen(&mut self) -> Option<&mut AnyAvoidance> {
+                Some(self)
+            }
         }
     };
+}
+
+/// Pairs of policies for which all that a sender does with an ACK is compiled as one, so that it
+/// asks once which policies it has and keeps in registers what they tell each other. Any others it
+/// asks one by one, at a dozen instructions per question. On the list is what the speed of the
+/// simulator is measured with; every pair costs its code once more.
+macro_rules! compiled_pairs {
+    ($($startup:ident + $avoidance:ident,)*) => {
+        #[inline(always)]
+        fn pass_on(
+            startup: &mut AnyStartup,
+            avoidance: &mut impl Avoidance,
+            mechanism: &mut Mechanism,
+            ack: &Ack,
+        ) {
+            match (&mut *startup, avoidance.chosen()) {
+                $((AnyStartup::$startup(startup), Some(AnyAvoidance::$avoidance(avoidance))) => {
+                    mechanism.pass_on(ack, startup, avoidance);
+                })*
+                _ => pass_on_to_any(startup, avoidance, mechanism, *ack),
+            }
+        }
+    };
+}
+
+compiled_pairs! {
+    SlowStart + NewReno,
+    Astart + Westwood,
+}
+
+/// Takes the ACK by value: nobody else needs it in memory then.
+#[inline(never)]
+fn pass_on_to_any(
+    startup: &mut AnyStartup,
+    avoidance: &mut impl Avoidance,
+    mechanism: &mut Mechanism,
+    ack: Ack,
+) {
+    mechanism.pass_on(&ack, startup, avoidance);
 }
 
 startups! {

@@ -1,12 +1,13 @@
-//! The mechanism, written once: phases, floor and cap of the window, one cut per recovery,
-//! the limit on growth of a sender that does not use its window, undo, and who decides when.
+//! The sender: both policies and the mechanism between them ([`crate::mechanism`]), and what only a
+//! loss brings about: one cut per recovery, the phases after it, undo.
 
 use crate::event::{Ack, Loss, LossKind, Sent};
 use crate::feedback::{Feedback, Signals};
 use crate::hint::PathHint;
-use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
+use crate::mechanism::Mechanism;
+use crate::policy::{Avoidance, Entry, Exit, Startup};
 use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::{Phase, Rtt, View, Window};
+use crate::view::{Phase, View, Window};
 
 /// What an endpoint fixes for its sender.
 #[derive(Clone, Copy, Debug)]
@@ -41,15 +42,10 @@ pub struct StartupExit {
 /// A congestion controller: a start-up policy, an avoidance policy, and the rules both obey.
 #[derive(Clone, Debug)]
 pub struct Sender<S, A> {
-    view: View,
-    config: Config,
+    mechanism: Mechanism,
     startup: S,
     avoidance: A,
-    pace: Option<Rate>,
-    round_end: Bytes,
-    max_flight: Bytes,
-    first_exit: Option<StartupExit>,
-    reprobes: u64,
+    watches_sends: bool,
     /// Everything sent before the last cut: what it suffers has been answered for.
     answered: Option<Bytes>,
     /// The last cut answered a mark, or took back what a hint had led to: the window grows on, and
@@ -77,33 +73,14 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         let mss = config.mss;
         let default = Window { cwnd: config.initial_window, ssthresh: config.initial_ssthresh };
         let first = startup.open(default, mss);
-        let view = View {
-            now: Instant(0),
-            window: Window { cwnd: first.cwnd.clamp(mss, config.max_cwnd), ..first },
-            mss,
-            rtt: Rtt::UNKNOWN,
-            in_flight: Bytes(0),
-            acked: Bytes(0),
-            sent: Bytes(0),
-            delivered: Bytes(0),
-            phase: Phase::Startup,
-            eligible: startup.eligible(),
-            recovering: false,
-            round: 0,
-            round_start: false,
-        };
-        startup.enter(Entry::Connect, &view);
-        let max_flight = view.window.cwnd;
+        let mechanism = Mechanism::new(first, startup.eligible(), config);
+        startup.enter(Entry::Connect, &mechanism.view);
+        let watches_sends = startup.watches_sends() || avoidance.watches_sends();
         Self {
-            view,
-            config,
+            mechanism,
             startup,
             avoidance,
-            pace: None,
-            round_end: Bytes(0),
-            max_flight,
-            first_exit: None,
-            reprobes: 0,
+            watches_sends,
             answered: None,
             goes_on: false,
             before_cut: None,
@@ -128,74 +105,67 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     /// The ACK to be reported next brings back what the routers told.
     #[cold]
     pub fn on_feedback(&mut self, now: Instant, feedback: &Feedback) {
-        self.view.now = now;
-        self.startup.on_feedback(feedback, &self.view);
-        self.avoidance.on_feedback(feedback, &self.view);
+        self.mechanism.view.now = now;
+        self.startup.on_feedback(feedback, &self.mechanism.view);
+        self.avoidance.on_feedback(feedback, &self.mechanism.view);
     }
 
     /// Something is known of the path. Before the first data only, later it has no effect; after
     /// [`Sender::on_handshake`] if there was one.
     pub fn on_hint(&mut self, now: Instant, hint: &PathHint) {
-        self.view.now = now;
-        if self.view.sent > Bytes(0) {
+        self.mechanism.view.now = now;
+        if self.mechanism.view.sent > Bytes(0) {
             return;
         }
-        let step = self.startup.inform(hint, &self.view);
-        self.view.window = step.window;
-        self.pace = step.pace;
-        self.bound_cwnd();
-        self.max_flight = self.view.window.cwnd;
+        let step = self.startup.inform(hint, &self.mechanism.view);
+        self.mechanism.set_cwnd(step.window.cwnd);
+        self.mechanism.view.window.ssthresh = step.window.ssthresh;
+        self.mechanism.pace = step.pace;
+        self.mechanism.max_flight = self.mechanism.view.window.cwnd;
     }
 
     /// The handshake finished: an RTT sample before any data.
     pub fn on_handshake(&mut self, now: Instant, rtt: Span) {
-        self.view.now = now;
-        self.view.rtt.observe(rtt);
-        self.startup.on_handshake(&self.view);
-        self.avoidance.on_handshake(&self.view);
+        self.mechanism.view.now = now;
+        self.mechanism.view.rtt.observe(rtt);
+        self.startup.on_handshake(&self.mechanism.view);
+        self.avoidance.on_handshake(&self.mechanism.view);
     }
 
     /// New data left.
-    #[inline]
+    #[inline(always)]
     pub fn on_sent(&mut self, sent: &Sent) {
-        self.view.now = sent.now;
-        self.view.in_flight = sent.in_flight;
-        self.view.sent += sent.bytes;
-        self.startup.on_sent(sent, &self.view);
-        self.avoidance.on_sent(sent, &self.view);
+        self.mechanism.count_sent(sent);
+        if self.watches_sends {
+            self.tell_sent(*sent);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_sent(&mut self, sent: Sent) {
+        self.startup.on_sent(&sent, &self.mechanism.view);
+        self.avoidance.on_sent(&sent, &self.mechanism.view);
     }
 
     /// An ACK arrived.
     #[inline(always)]
     pub fn on_ack(&mut self, ack: &Ack) {
-        self.observe(ack);
-        self.startup.on_ack(ack, &self.view);
-        self.avoidance.on_ack(ack, &self.view);
+        self.mechanism.count_ack(ack);
         if ack.marked > Bytes(0) {
-            let (kind, flight) = (LossKind::Mark, ack.in_flight + ack.credited);
-            let lost = Bytes(0);
-            if self.on_loss(&Loss { now: ack.now, kind, lost, flight, again: false }) {
-                return;
-            }
+            return self.on_mark(ack);
         }
-        if ack.acked == Bytes(0) || self.view.recovering {
-            return;
-        }
-        let before = self.view.window;
-        if self.view.phase == Phase::Startup {
-            let step = self.startup.step(ack, &self.view);
-            self.apply(step, ack);
-            let Some(why) = step.exit else { return };
-            self.leave_startup(why, before.cwnd.max(self.view.window.cwnd));
-            if step.window.cwnd != before.cwnd {
-                return;
-            }
-        }
-        let step = self.avoidance.step(ack, &self.view);
-        self.apply(step, ack);
-        if self.avoidance.wants_reprobe() {
-            self.reprobes += 1;
-            self.enter_startup(Entry::Reprobe);
+        self.startup.receive(&mut self.avoidance, &mut self.mechanism, ack);
+    }
+
+    /// An ACK that tells of marks.
+    #[inline(never)]
+    fn on_mark(&mut self, ack: &Ack) {
+        self.startup.on_ack(ack, &self.mechanism.view);
+        self.avoidance.on_ack(ack, &self.mechanism.view);
+        let (kind, flight) = (LossKind::Mark, ack.in_flight + ack.credited);
+        let loss = Loss { now: ack.now, kind, lost: Bytes(0), flight, again: false };
+        if !self.on_loss(&loss) {
+            self.mechanism.decide(ack, &mut self.startup, &mut self.avoidance);
         }
     }
 
@@ -205,49 +175,48 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     pub fn on_loss(&mut self, loss: &Loss) -> bool {
         let timeout = loss.kind == LossKind::Timeout;
         if !timeout && self.is_answered(loss.kind) {
-            self.view.recovering |= loss.kind == LossKind::Recovery;
+            self.mechanism.view.recovering |= loss.kind == LossKind::Recovery;
             return false;
         }
-        self.view.now = loss.now;
-        self.view.eligible = self.startup.eligible();
-        self.startup.on_loss(loss, &self.view);
-        self.avoidance.on_loss(loss, &self.view);
-        let cwnd_before = self.view.window.cwnd;
+        let Self { mechanism, startup, avoidance, .. } = self;
+        mechanism.view.now = loss.now;
+        mechanism.view.eligible = startup.eligible();
+        startup.on_loss(loss, &mechanism.view);
+        avoidance.on_loss(loss, &mechanism.view);
+        let before = mechanism.view.window;
         if !(timeout && loss.again && self.before_cut.is_some()) {
             self.before_cut = Some(BeforeCut {
-                window: self.view.window,
-                phase: self.view.phase,
-                avoidance: self.avoidance.clone(),
-                first_exit: self.first_exit,
+                window: before,
+                phase: mechanism.view.phase,
+                avoidance: avoidance.clone(),
+                first_exit: mechanism.first_exit,
             });
         }
-        let retreat = self.startup.retreat(loss, &self.view);
-        let cut = retreat.unwrap_or_else(|| self.avoidance.cut(loss, &self.view));
-        let mss = self.view.mss;
-        self.view.window = Window {
-            cwnd: if timeout { self.startup.restart_window(mss) } else { cut.cwnd },
-            ssthresh: cut.ssthresh.whole_segments(mss).max(mss * MIN_SSTHRESH_SEGMENTS),
-        };
-        self.bound_cwnd();
-        self.answered = Some(self.view.sent);
+        let retreat = startup.retreat(loss, &mechanism.view);
+        let cut = retreat.unwrap_or_else(|| avoidance.cut(loss, &mechanism.view));
+        let mss = mechanism.view.mss;
+        mechanism.set_cwnd(if timeout { startup.restart_window(mss) } else { cut.cwnd });
+        mechanism.view.window.ssthresh =
+            cut.ssthresh.whole_segments(mss).max(mss * MIN_SSTHRESH_SEGMENTS);
+        self.answered = Some(mechanism.view.sent);
         self.goes_on = loss.kind == LossKind::Mark || retreat.is_some();
-        self.max_flight = Bytes(0);
-        self.pace = None;
-        if self.view.phase == Phase::Startup {
+        mechanism.max_flight = Bytes(0);
+        mechanism.pace = None;
+        if mechanism.view.phase == Phase::Startup {
             let why = match loss.kind {
                 LossKind::Recovery => Exit::Loss,
                 LossKind::Timeout => Exit::Timeout,
                 LossKind::Mark => Exit::Mark,
             };
-            self.leave_startup(why, cwnd_before);
+            mechanism.leave_startup(why, before.cwnd, avoidance);
         }
         // What is taken back is repaired in slow start, as after a timeout.
-        self.view.recovering = loss.kind == LossKind::Recovery && retreat.is_none();
+        mechanism.view.recovering = loss.kind == LossKind::Recovery && retreat.is_none();
         if timeout {
-            self.round_end = self.view.acked;
-            self.enter_startup(Entry::Timeout);
+            mechanism.round_end = mechanism.view.acked;
+            mechanism.enter_startup(Entry::Timeout, startup);
         } else if retreat.is_some() {
-            self.enter_startup(Entry::Retreat);
+            mechanism.enter_startup(Entry::Retreat, startup);
         }
         true
     }
@@ -256,20 +225,19 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     /// start, from one segment, as Tahoe does (Jacobson 1988) and a timeout makes everyone do.
     #[cold]
     pub fn on_restart(&mut self) {
-        self.view.window.cwnd = self.startup.restart_window(self.view.mss);
-        self.bound_cwnd();
-        self.view.recovering = false;
-        self.round_end = self.view.acked;
-        self.enter_startup(Entry::Timeout);
+        let cwnd = self.startup.restart_window(self.mechanism.view.mss);
+        self.mechanism.set_cwnd(cwnd);
+        self.mechanism.view.recovering = false;
+        self.mechanism.round_end = self.mechanism.view.acked;
+        self.mechanism.enter_startup(Entry::Timeout, &mut self.startup);
     }
 
     /// Recovery is over. `cwnd` is the window it leaves, where the recovery algorithm has a say in
     /// it (RFC 6582 section 3.2, full and partial acknowledgements).
     pub fn on_recovered(&mut self, cwnd: Option<Bytes>) {
-        self.view.recovering = false;
+        self.mechanism.view.recovering = false;
         if let Some(cwnd) = cwnd {
-            self.view.window.cwnd = cwnd;
-            self.bound_cwnd();
+            self.mechanism.set_cwnd(cwnd);
         }
     }
 
@@ -277,52 +245,55 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
     /// row, all are undone.
     pub fn on_spurious_loss(&mut self) {
         let Some(before) = self.before_cut.take() else { return };
-        self.view.window.cwnd = self.view.window.cwnd.max(before.window.cwnd);
-        self.view.window.ssthresh = before.window.ssthresh;
-        self.view.phase = before.phase;
-        self.view.recovering = false;
+        let view = &mut self.mechanism.view;
+        let cwnd = view.window.cwnd.max(before.window.cwnd);
+        view.window.ssthresh = before.window.ssthresh;
+        view.phase = before.phase;
+        view.recovering = false;
         self.avoidance = before.avoidance;
-        self.first_exit = before.first_exit;
+        self.mechanism.first_exit = before.first_exit;
         self.answered = None;
-        self.bound_cwnd();
+        self.mechanism.set_cwnd(cwnd);
     }
 
     /// The largest segment payload changed.
     pub fn set_mss(&mut self, mss: Bytes) {
-        self.config.mss = mss.max(Bytes(1));
-        self.config.max_cwnd = self.config.max_cwnd.max(self.config.mss);
-        self.view.mss = self.config.mss;
-        self.bound_cwnd();
+        let Mechanism { view, config, .. } = &mut self.mechanism;
+        config.mss = mss.max(Bytes(1));
+        config.max_cwnd = config.max_cwnd.max(config.mss);
+        view.mss = config.mss;
+        let cwnd = view.window.cwnd;
+        self.mechanism.set_cwnd(cwnd);
     }
 
     /// What the policies see.
     pub fn view(&self) -> &View {
-        &self.view
+        &self.mechanism.view
     }
 
     /// Congestion window.
     pub fn cwnd(&self) -> Bytes {
-        self.view.window.cwnd
+        self.mechanism.view.window.cwnd
     }
 
     /// Slow-start threshold; [`Bytes::MAX`] while unset.
     pub fn ssthresh(&self) -> Bytes {
-        self.view.window.ssthresh
+        self.mechanism.view.window.ssthresh
     }
 
     /// The rate to pace at; `None` sends as the window allows.
     pub fn pace(&self) -> Option<Rate> {
-        self.pace
+        self.mechanism.pace
     }
 
     /// How the first start-up ended, once it has.
     pub fn first_exit(&self) -> Option<StartupExit> {
-        self.first_exit
+        self.mechanism.first_exit
     }
 
     /// How often start-up began again because the avoidance policy asked for it.
     pub fn reprobes(&self) -> u64 {
-        self.reprobes
+        self.mechanism.reprobes
     }
 
     /// Reports the internal quantities of both policies.
@@ -331,82 +302,20 @@ impl<S: Startup, A: Avoidance + Clone> Sender<S, A> {
         self.avoidance.gauges(report);
     }
 
-    #[inline(always)]
-    fn observe(&mut self, ack: &Ack) {
-        let view = &mut self.view;
-        view.now = ack.now;
-        view.in_flight = ack.in_flight;
-        view.sent = ack.sent;
-        view.acked += ack.acked;
-        view.delivered += ack.credited;
-        if let Some(sample) = ack.rtt {
-            view.rtt.observe(sample);
-        }
-        view.round_start = ack.acked > Bytes(0) && view.acked >= self.round_end;
-        if view.round_start {
-            view.round += 1;
-            self.round_end = view.sent;
-        }
-        self.max_flight = self.max_flight.max(ack.in_flight + ack.credited.max(ack.acked));
-    }
-
     /// The window was cut for this already. A mark tells of data at or below what is acknowledged,
     /// a loss of data above it. A loss outside recovery is a new one, unless the last cut let the
     /// window grow on.
     fn is_answered(&self, kind: LossKind) -> bool {
         let Some(answered) = self.answered else { return false };
         match kind {
-            LossKind::Mark => self.view.recovering || self.view.acked <= answered,
-            _ => self.view.recovering || self.goes_on && self.view.acked < answered,
+            LossKind::Mark => {
+                self.mechanism.view.recovering || self.mechanism.view.acked <= answered
+            }
+            _ => {
+                self.mechanism.view.recovering
+                    || self.goes_on && self.mechanism.view.acked < answered
+            }
         }
-    }
-
-    #[inline(always)]
-    fn apply(&mut self, step: Step, ack: &Ack) {
-        // Number by number: a copy of several at once would wait until each of them has been
-        // written.
-        let old = self.view.window.cwnd;
-        let Window { mut cwnd, ssthresh } = step.window;
-        if cwnd > old {
-            cwnd = cwnd.min(self.growth_limit(ack)).max(old);
-        }
-        self.view.window.cwnd = cwnd.clamp(self.config.mss, self.config.max_cwnd);
-        self.view.window.ssthresh = ssthresh;
-        if step.pace.is_some() || self.pace.is_some() {
-            self.pace = step.pace;
-        }
-    }
-
-    fn growth_limit(&self, ack: &Ack) -> Bytes {
-        if ack.app_limited {
-            return Bytes(0);
-        }
-        if !self.config.limit_growth_to_flight {
-            return Bytes::MAX;
-        }
-        match self.view.phase {
-            Phase::Startup => self.max_flight * 2,
-            Phase::Avoidance => self.max_flight + self.view.mss,
-        }
-    }
-
-    fn bound_cwnd(&mut self) {
-        let cwnd = &mut self.view.window.cwnd;
-        *cwnd = (*cwnd).clamp(self.config.mss, self.config.max_cwnd);
-    }
-
-    #[cold]
-    fn enter_startup(&mut self, why: Entry) {
-        self.view.phase = Phase::Startup;
-        self.startup.enter(why, &self.view);
-    }
-
-    #[cold]
-    fn leave_startup(&mut self, why: Exit, cwnd: Bytes) {
-        self.view.phase = Phase::Avoidance;
-        let (at, in_flight) = (self.view.now, self.view.in_flight);
-        self.first_exit.get_or_insert(StartupExit { at, why, cwnd, in_flight });
-        self.avoidance.enter(&self.view);
     }
 }
 

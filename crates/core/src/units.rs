@@ -134,6 +134,13 @@ pub(crate) const fn high_half(a: u64, b: u64) -> u64 {
     ((a as u128 * b as u128) >> 64) as u64
 }
 
+/// A sum has run over. A jump that is never taken costs sums less than a value picked each time.
+#[cold]
+#[inline(never)]
+const fn saturate(sum: &mut u64) {
+    *sum = u64::MAX;
+}
+
 macro_rules! saturating_arithmetic {
     ($($unit:ident),*) => {$(
         impl Add for $unit {
@@ -149,8 +156,13 @@ macro_rules! saturating_arithmetic {
             }
         }
         impl AddAssign for $unit {
+            #[inline]
             fn add_assign(&mut self, other: Self) {
-                *self = *self + other;
+                let (sum, too_much) = self.0.overflowing_add(other.0);
+                self.0 = sum;
+                if too_much {
+                    saturate(&mut self.0);
+                }
             }
         }
         impl SubAssign for $unit {

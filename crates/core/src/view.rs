@@ -81,15 +81,22 @@ impl Rtt {
     #[inline]
     pub fn observe(&mut self, sample: Span) {
         self.latest = sample;
-        self.min = self.min.min(sample);
-        if self.first == Span(0) {
-            self.first = sample;
-            self.smoothed = sample;
-            self.variation = sample / 2;
-            return;
+        if sample < self.min {
+            self.min = sample;
         }
-        let error = Span(self.smoothed.0.abs_diff(sample.0));
-        self.variation = self.variation - self.variation / 4 + error / 4;
-        self.smoothed = self.smoothed - self.smoothed / 8 + sample / 8;
+        if self.first == Span(0) {
+            return self.begin(sample);
+        }
+        let (smoothed, variation) = (self.smoothed.0, self.variation.0);
+        // A mean of two numbers in 64 bits fits them as well.
+        self.variation = Span(variation - variation / 4 + smoothed.abs_diff(sample.0) / 4);
+        self.smoothed = Span(smoothed - smoothed / 8 + sample.0 / 8);
+    }
+
+    #[cold]
+    fn begin(&mut self, sample: Span) {
+        self.first = sample;
+        self.smoothed = sample;
+        self.variation = sample / 2;
     }
 }

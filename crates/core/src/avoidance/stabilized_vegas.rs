@@ -38,6 +38,10 @@ impl Observer for StabilizedVegas {
         self.vegas.on_sent(sent, view);
     }
 
+    fn watches_sends(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.vegas.on_ack(ack, view);

@@ -51,6 +51,10 @@ impl Observer for WestwoodPlus {
         self.rate.begin(sent.now);
     }
 
+    fn watches_sends(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.rate.on_ack(ack, view);

@@ -91,21 +91,27 @@ impl LoadGauge {
     }
 
     /// Takes an ACK into RE, in every phase.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if self.knobs.on {
+            self.measure(ack.now, ack.credited, view);
+        }
+    }
+
+    fn measure(&mut self, now: Instant, credited: Bytes, view: &View) {
         let srtt = view.rtt.smoothed;
-        if !self.knobs.on || srtt == Span(0) {
+        if srtt == Span(0) {
             return;
         }
         if view.recovering {
             self.restart(view.now);
         }
         let Some(since) = self.since else {
-            self.since = Some(ack.now);
+            self.since = Some(now);
             return;
         };
-        self.arrived += ack.credited;
-        let elapsed = ack.now.since(since);
+        self.arrived += credited;
+        let elapsed = now.since(since);
         if elapsed < srtt {
             return;
         }
@@ -113,7 +119,7 @@ impl LoadGauge {
         let (kept, one) = (self.knobs.eps, RATIO_ONE);
         self.achieved =
             mul_div(self.achieved, kept, one).saturating_add(mul_div(newest, one - kept, one));
-        (self.since, self.arrived) = (Some(ack.now), Bytes(0));
+        (self.since, self.arrived) = (Some(now), Bytes(0));
         self.rtt_min = view.rtt.min.in_ticks(self.knobs.tick);
     }
 

@@ -45,6 +45,10 @@ impl Observer for GallopVegas {
         self.diff.on_sent(sent);
     }
 
+    fn watches_sends(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.diff.on_ack(ack, view);

@@ -56,6 +56,10 @@ impl Observer for Vegas {
         self.diff.on_sent(sent);
     }
 
+    fn watches_sends(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.diff.on_ack(ack, view);
