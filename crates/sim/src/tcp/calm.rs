@@ -4,7 +4,7 @@
 //! `tests/ahead.rs` holds both to the same outcome.
 
 use firstflight_core::event::{Ack, Sent};
-use firstflight_core::units::{Bytes, Instant};
+use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::{Repair, Tcp, Wire};
 
@@ -44,29 +44,23 @@ impl Tcp {
         cause: u32,
         wire: &mut impl Wire,
     ) -> bool {
-        let packets = next.wrapping_sub(self.una);
-        if packets.wrapping_sub(1) >= self.calm_packets || cause.wrapping_add(1) != next {
+        let before = cause.wrapping_sub(self.una);
+        if before >= self.calm_packets || cause.wrapping_add(1) != next {
             return false;
         }
         let Some(sent_at) = self.log.sent_once_at(cause) else { return false };
-        let newly = self.bytes(packets);
-        let mut in_flight = self.bytes(self.nxt - next);
+        let newly = self.bytes(before + 1);
         self.una = next;
         self.core.on_ack(&Ack {
             now,
             acked: newly,
             credited: newly,
-            rtt: Some(now.since(sent_at)),
-            in_flight,
+            rtt: Some(Span(now.0 - sent_at.0)),
+            in_flight: self.bytes(self.nxt - next),
             sent: self.bytes(self.nxt - self.first_data),
             ..Ack::default()
         });
-        let window = self.core.cwnd();
-        let end = self.limit.min(next + self.receiver_window);
-        while self.nxt < end && in_flight + Bytes(self.mss) <= window && self.may_depart(now) {
-            in_flight += Bytes(self.mss);
-            self.transmit_fresh(now, in_flight, wire);
-        }
+        self.send_calm(now, wire);
         if next < self.max {
             self.rto.restart_calm(now);
         } else {
@@ -75,16 +69,25 @@ impl Tcp {
         true
     }
 
-    /// The next packet leaves, which has never left before, and `in_flight` are on their way then.
+    /// Sends what the window allows: packets that have never left before. The window is no larger
+    /// than what the receiver takes.
     #[inline(always)]
-    fn transmit_fresh(&mut self, now: Instant, in_flight: Bytes, wire: &mut impl Wire) {
+    fn send_calm(&mut self, now: Instant, wire: &mut impl Wire) {
         debug_assert_eq!(self.nxt, self.max);
-        let seq = self.nxt;
-        (self.nxt, self.max) = (seq + 1, seq + 1);
-        self.counts.sent += 1;
-        self.log.sent(seq, self.una, now);
-        self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight });
-        wire.transmit_data(seq);
+        while self.nxt < self.limit {
+            let view = self.core.view();
+            let in_flight = Bytes(view.in_flight.0 + self.mss);
+            if in_flight > view.window.cwnd || !self.may_depart(now) {
+                return;
+            }
+            debug_assert!(self.nxt - self.una < self.receiver_window);
+            let seq = self.nxt;
+            (self.nxt, self.max) = (seq + 1, seq + 1);
+            self.counts.sent += 1;
+            self.log.sent(seq, self.una, now);
+            self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight });
+            wire.transmit_data(seq);
+        }
     }
 }
 

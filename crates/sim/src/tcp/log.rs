@@ -2,11 +2,13 @@
 
 use firstflight_core::units::Instant;
 
-/// A ring of one word per packet: 46 bits of time and three marks.
+/// A ring of one word per packet: 60 bits of time, and above them its marks.
 #[derive(Debug)]
 pub(crate) struct SendLog {
     words: Vec<u64>,
     mask: usize,
+    /// There is room for all packets before this one.
+    full_at: u32,
 }
 
 /// A packet's marks.
@@ -15,46 +17,46 @@ pub(crate) struct Mark(u64);
 
 impl Mark {
     /// Left more than once.
-    pub(crate) const RESENT: Self = Self(1);
+    pub(crate) const RESENT: Self = Self(1 << 60);
     /// Selectively acknowledged.
-    pub(crate) const SACKED: Self = Self(2);
+    pub(crate) const SACKED: Self = Self(1 << 61);
     /// Found lost and not yet sent again.
-    pub(crate) const LOST: Self = Self(4);
+    pub(crate) const LOST: Self = Self(1 << 62);
     /// Known to have arrived, whatever the scoreboard has forgotten since.
-    pub(crate) const ARRIVED: Self = Self(8);
+    pub(crate) const ARRIVED: Self = Self(1 << 63);
 }
 
 impl SendLog {
     pub(crate) fn new() -> Self {
-        Self { words: vec![0; FIRST_CAPACITY], mask: FIRST_CAPACITY - 1 }
+        Self { words: vec![0; FIRST_CAPACITY], mask: FIRST_CAPACITY - 1, full_at: 0 }
     }
 
     /// Packet `seq` leaves for the first time; `una` is the oldest that must be remembered.
     #[inline]
     pub(crate) fn sent(&mut self, seq: u32, una: u32, now: Instant) {
-        if (seq - una) as usize > self.mask {
-            self.grow(una, seq);
+        if seq >= self.full_at {
+            self.make_room(una, seq);
         }
-        self.words[seq as usize & self.mask] = now.0 << MARK_BITS;
+        self.words[seq as usize & self.mask] = now.0;
     }
 
     /// Packet `seq` leaves again.
     pub(crate) fn resent(&mut self, seq: u32, now: Instant) {
         let word = self.words[seq as usize & self.mask];
         let kept = word & (Mark::SACKED.0 | Mark::ARRIVED.0);
-        self.words[seq as usize & self.mask] = now.0 << MARK_BITS | kept | Mark::RESENT.0;
+        self.words[seq as usize & self.mask] = now.0 | kept | Mark::RESENT.0;
     }
 
     /// When packet `seq` left, if it has no mark.
     #[inline]
     pub(crate) fn sent_once_at(&self, seq: u32) -> Option<Instant> {
         let word = self.words[seq as usize & self.mask];
-        (word & MARKS == 0).then_some(Instant(word >> MARK_BITS))
+        (word <= LATEST).then_some(Instant(word))
     }
 
     #[inline]
     pub(crate) fn sent_at(&self, seq: u32) -> Instant {
-        Instant(self.words[seq as usize & self.mask] >> MARK_BITS)
+        Instant(self.words[seq as usize & self.mask] & LATEST)
     }
 
     #[inline]
@@ -73,16 +75,19 @@ impl SendLog {
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, una: u32, seq: u32) {
-        let capacity = ((seq - una) as usize + 1).next_power_of_two();
-        let mut words = vec![0; capacity];
-        for old in una..seq {
-            words[old as usize & (capacity - 1)] = self.words[old as usize & self.mask];
+    fn make_room(&mut self, una: u32, seq: u32) {
+        if (seq - una) as usize > self.mask {
+            let capacity = ((seq - una) as usize + 1).next_power_of_two();
+            let mut words = vec![0; capacity];
+            for old in una..seq {
+                words[old as usize & (capacity - 1)] = self.words[old as usize & self.mask];
+            }
+            (self.words, self.mask) = (words, capacity - 1);
         }
-        (self.words, self.mask) = (words, capacity - 1);
+        self.full_at = una + self.words.len() as u32;
     }
 }
 
-const MARK_BITS: u32 = 4;
-const MARKS: u64 = (1 << MARK_BITS) - 1;
+/// 36 years: events know no later time.
+const LATEST: u64 = (1 << 60) - 1;
 const FIRST_CAPACITY: usize = 64;
