@@ -93,7 +93,7 @@ impl Link {
     pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg, end_of_run: Instant) -> Self {
         let serial = Serialisation::new(spec.rate_bps);
         Self {
-            delay: spec.delay,
+            delay: spec.delay.min(NEVER),
             rate: spec.rate_bps.max(1),
             room: Room::new(spec.buffer, spec.in_service_counts),
             held: Held::new(serial.clone()),
@@ -162,7 +162,7 @@ impl Link {
         self.held.taken += 1;
         self.free_at += self.serial.step();
         self.totals.held_ns += u128::from(self.free_at.min(self.end_of_run) - at.0);
-        Instant(self.free_at) + self.delay
+        Instant(self.free_at + self.delay.0)
     }
 
     /// A packet that may not fit, or need more than to be taken in.
@@ -235,7 +235,7 @@ impl Link {
                 first.is_some() && self.held.bytes() - in_service + bytes > room
             }
         };
-        full || self.free_at > NEVER
+        full || self.free_at > NEVER.0
     }
 }
 

@@ -43,6 +43,19 @@ impl FlowPath {
     /// interfere, later.
     #[inline(always)]
     fn arrive(&mut self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) {
+        if !self.route.is_plain {
+            return self.arrive_any(fabric, hop, packet, at);
+        }
+        let Hop { link, tie, .. } = *self.route.hop(0);
+        match fabric.arrive(link, at, self.route.bytes(packet), tie) {
+            Some(far_end) => self.deliver(fabric, packet, far_end),
+            None => self.watch.on_drop(at),
+        }
+    }
+
+    /// The same where there may be routers to talk to, or another link behind.
+    #[inline(never)]
+    fn arrive_any(&mut self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) {
         let Hop { link, tie, .. } = *self.route.hop(hop);
         let bytes = self.route.bytes(packet);
         if let Some(dialogue) = &mut self.dialogue {
@@ -78,10 +91,9 @@ impl FlowPath {
     }
 
     /// A packet will reach the shared link of `hop` at `at`.
-    #[inline(never)]
     fn go_on(&mut self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) {
         if self.may_go_on(fabric, hop, packet, at) {
-            self.arrive(fabric, hop, packet, at);
+            self.arrive_any(fabric, hop, packet, at);
         }
     }
 
@@ -105,19 +117,20 @@ impl FlowPath {
         false
     }
 
+    /// A packet reaches the far end of the last shared link at `at`.
     #[inline(always)]
     fn deliver(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
-        let at = self.route.leave(at, packet);
-        let Some(seq) = self.route.untagged(packet.tagged) else { return };
-        match self.route.receiver.take_calm(seq, at) {
-            Some(ack) => self.send_ack(fabric, ack),
-            None => self.deliver_any(fabric, seq, at),
+        match self.route.go_home(at, packet, fabric.end) {
+            Some((seq, back)) => self.push_ack(fabric, self.route.tagged(seq + 1), seq, back),
+            None => self.deliver_any(fabric, packet, at),
         }
     }
 
-    /// What may not be the next packet in order, or cause no ACK.
+    /// The same of what may wait, not be the next packet in order, or cause no ACK.
     #[inline(never)]
-    fn deliver_any(&mut self, fabric: &mut Fabric, seq: u32, at: Instant) {
+    fn deliver_any(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
+        let at = self.route.leave(at, packet);
+        let Some(seq) = self.route.untagged(packet.tagged) else { return };
         let held_before = self.route.receiver.deadline();
         let (overdue, own) = self.route.receiver.receive(seq, at);
         if let Some(ack) = overdue {
@@ -170,7 +183,6 @@ impl FlowPath {
         self.bring(fabric, ack, at);
     }
 
-    #[inline(always)]
     fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
         let at = self.route.back(&ack);
         self.bring(fabric, AckOut { next: self.route.tagged(ack.next), ..ack }, at);
@@ -178,24 +190,20 @@ impl FlowPath {
 
     /// An ACK, its sequence number as it travels, will reach the sender at `at`, unless the run
     /// ends before.
-    #[inline(always)]
     fn bring(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
         if at > fabric.end {
             return;
         }
-        if ack.parts > 1 {
-            self.bring_parts(fabric, ack, at);
+        for _ in 1..ack.parts {
+            self.push_ack(fabric, ack.next, ack.cause | PART, at);
         }
-        let event = Event::new(at, Kind::Ack, self.id, pack(ack.next, ack.cause));
-        fabric.queue.push(Lane::Ack(self.route.ack_lane), event);
+        self.push_ack(fabric, ack.next, ack.cause, at);
     }
 
-    #[cold]
-    fn bring_parts(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
-        for _ in 1..ack.parts {
-            let part = Event::new(at, Kind::Ack, self.id, pack(ack.next, ack.cause | PART));
-            fabric.queue.push(Lane::Ack(self.route.ack_lane), part);
-        }
+    #[inline(always)]
+    fn push_ack(&self, fabric: &mut Fabric, next: u32, cause: u32, at: Instant) {
+        let event = Event::new(at, Kind::Ack, self.id, pack(next, cause));
+        fabric.queue.push(Lane::Ack(self.route.ack_lane), event);
     }
 }
 

@@ -119,16 +119,16 @@ impl Receiver {
         Some(self.answer(due))
     }
 
-    /// Packet `seq` arrives at `at`: the ACK it causes, if it is the next one but not the last,
-    /// nothing is missing and no ACK is ever held back, as with nearly every packet. Otherwise
-    /// nothing has changed, and [`Receiver::receive`] is to be called.
+    /// Packet `seq` arrives within the run. If it is the next one but not the last, nothing is
+    /// missing and no ACK is ever held back, as with nearly every packet, it is taken in and causes
+    /// an ACK. Otherwise nothing has changed, and [`Receiver::receive`] is to be called.
     #[inline(always)]
-    pub(crate) fn take_calm(&mut self, seq: u32, at: Instant) -> Option<AckOut> {
-        if seq != self.next || seq >= self.calm_until || at > self.end_of_run {
-            return None;
+    pub(crate) fn take_calm(&mut self, seq: u32) -> bool {
+        let calm = seq == self.next && seq < self.calm_until;
+        if calm {
+            self.next = seq + 1;
         }
-        self.next = seq + 1;
-        Some(AckOut { at, next: self.next, cause: seq, blocks: 0, parts: 1 })
+        calm
     }
 
     /// Packet `seq` arrives at `at`. Returns the ACK that the delayed-ACK timer had sent before it,

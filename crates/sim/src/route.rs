@@ -10,7 +10,7 @@ use crate::link::Tie;
 use crate::network::{FlowSpec, Network};
 use crate::queue::Queue;
 use crate::receiver::{AckOut, Receiver};
-use crate::serialisation::{Serialisation, serialisation};
+use crate::serialisation::{NEVER, Serialisation, serialisation};
 use crate::way_back::{SACK_BLOCK_BYTES, WayBack};
 
 /// One flow's route while the simulation runs.
@@ -19,16 +19,22 @@ pub(crate) struct Route {
     /// The shared links: the first, which for most flows is the only one, and those behind it.
     first: Hop,
     others: Vec<Hop>,
+    /// There is one shared link, and nothing to say to its router.
+    pub(crate) is_plain: bool,
     pub(crate) receiver: Receiver,
     pub(crate) ack_lane: u32,
     /// Where ACKs queue on their way back. Boxed because in most networks they do not.
     pub(crate) way_back: Option<Box<WayBack>>,
     access: Access,
     egress: Access,
+    /// From a packet reaching the far end of the last shared link to the sender having its ACK,
+    /// where neither ever waits; else [`NEVER`].
+    home: Span,
     /// From the receiver sending an ACK to the sender having it.
     return_delay: Span,
     /// What a SACK block adds to it.
     block_delay: Span,
+    /// When the sender has had all ACKs but calm ones.
     last_ack: Instant,
     /// [`LATER`] on the packets of every other connection of a source of files, else 0.
     tag: u32,
@@ -92,6 +98,13 @@ impl Access {
         }
     }
 
+    /// No packet waits here that took so long on the link before: the one ahead of it has left.
+    fn is_free_for(&self, service: Span) -> bool {
+        // A link counts parts of a nanosecond, a service as short as one may be none.
+        let longest = self.full_packet.max(self.syn);
+        self.exact.is_none() && longest <= service && service > Span(1)
+    }
+
     /// When a packet that comes at `at` reaches the far end.
     #[inline(always)]
     fn pass(&mut self, at: Instant, packet: Packet) -> Instant {
@@ -148,8 +161,9 @@ impl Route {
         let mut hops = Vec::with_capacity(spec.path.len());
         let mut source = Source::Access(access.full_packet, access.delay);
         let mut lead = access.full_packet + access.delay;
+        let mut service = Span(0);
         for link in &spec.path {
-            let service = serialisation(packet_bytes, network.links[*link].rate_bps);
+            service = serialisation(packet_bytes, network.links[*link].rate_bps);
             let tie = match network.ns2_ties {
                 false => Tie::DEPARTURE_FIRST,
                 true if hops.is_empty() && lead > service => Tie::ROUNDED_ARRIVAL_FIRST,
@@ -176,14 +190,19 @@ impl Route {
         // What routers tell is added up where a packet arrives, and the short way goes back alone.
         let shortcuts = ahead && !spec.listens().any() && way_back.is_none();
         let (end_of_run, syn) = (network.end(), spec.endpoint.syn);
+        // The SYN of a later connection is shorter than the packets ahead of it, and may wait.
+        let waits = syn && spec.files.is_some() || !egress.is_free_for(service);
+        let home = egress.full_packet + egress.delay + return_delay;
         Self {
             first: hops[0],
+            is_plain: hops.len() == 1 && !spec.asks() && !spec.listens().any(),
             others: hops.split_off(1),
             receiver: Receiver::new(&spec.endpoint, syn, spec.packets, end_of_run, shortcuts),
             ack_lane,
             way_back,
             access,
             egress,
+            home: if waits { NEVER } else { home.min(NEVER) },
             return_delay,
             block_delay: ack_time(spec, SACK_BLOCK_BYTES),
             last_ack: Instant(0),
@@ -223,6 +242,25 @@ impl Route {
     #[inline(always)]
     pub(crate) fn leave(&mut self, at: Instant, packet: Packet) -> Instant {
         self.egress.pass(at, packet)
+    }
+
+    /// A packet leaves the last shared link at `at`. If it is calm at the receiver, waits nowhere on
+    /// its way there, nor its ACK on the way back, which ends before `end`: its sequence number and
+    /// when the sender has the ACK. Otherwise nothing has changed.
+    #[inline(always)]
+    pub(crate) fn go_home(
+        &mut self,
+        at: Instant,
+        packet: Packet,
+        end: Instant,
+    ) -> Option<(u32, Instant)> {
+        let back = Instant(at.0 + self.home.0);
+        if back > end || back < self.last_ack {
+            return None;
+        }
+        // Of a connection that is over, this is a number that no receiver waits for.
+        let seq = packet.tagged ^ self.tag;
+        self.receiver.take_calm(seq).then_some((seq, back))
     }
 
     /// When an ACK that leaves the receiver reaches the sender. A short ACK does not overtake a

@@ -34,7 +34,7 @@ impl Serialisation {
         if bytes != self.bytes {
             let bit_nanos = bytes.saturating_mul(8 * NANOS_PER_SECOND);
             self.bytes = bytes;
-            self.whole = (bit_nanos / self.rate_bps).min(NEVER);
+            self.whole = (bit_nanos / self.rate_bps).min(NEVER.0);
             self.rest = bit_nanos % self.rate_bps;
         }
     }
@@ -70,5 +70,5 @@ pub(crate) fn serialisation(bytes: u64, rate_bps: u64) -> Span {
     Span((bytes * 8 * NANOS_PER_SECOND / rate_bps.max(1)).max(1))
 }
 
-/// In nanoseconds, longer than any run, and far from the end of what 64 bits hold: 73 years.
-pub(crate) const NEVER: u64 = 1 << 61;
+/// Longer than any run, and far from the end of what 64 bits hold: 73 years.
+pub(crate) const NEVER: Span = Span(1 << 61);
