@@ -17,8 +17,9 @@ pub(crate) struct Merge {
     pub(crate) next_key: u64,
 }
 
-/// Events in order of time, and the key of the last one ever pushed.
+/// Events in order of time, and the key of the newest; [`NOTHING`] if there is none. A cache line.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Lane {
     events: Ring<Event>,
     newest: u64,
@@ -29,7 +30,7 @@ impl Merge {
     pub(crate) fn new(lanes: usize, lane_of: Vec<u32>) -> Self {
         let lanes = lanes.max(1);
         Self {
-            lanes: (0..lanes).map(|_| Lane { events: Ring::new(), newest: 0 }).collect(),
+            lanes: (0..lanes).map(|_| Lane { events: Ring::new(), newest: NOTHING }).collect(),
             tree: Tree::new(lanes),
             lane_of,
             next: 0,
@@ -42,23 +43,39 @@ impl Merge {
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: u32, event: Event) -> bool {
         let queue = &mut self.lanes[lane as usize];
-        let empty = queue.events.len() == 0;
-        if !empty && event.key < queue.newest {
-            return false;
+        if event.key < queue.newest {
+            return self.push_first(lane, event);
         }
         queue.newest = event.key;
         queue.events.push_back(event);
-        if empty {
+        true
+    }
+
+    /// The same for an event that is earlier than the newest, or the first.
+    #[inline(never)]
+    fn push_first(&mut self, lane: u32, event: Event) -> bool {
+        let queue = &mut self.lanes[lane as usize];
+        let first = queue.newest == NOTHING;
+        if first {
+            queue.newest = event.key;
+            queue.events.push_back(event);
             self.stand(lane as usize, event.key);
         }
-        true
+        first
     }
 
     /// Takes the earliest event. There must be one.
     #[inline]
     pub(crate) fn pop(&mut self) -> Event {
-        let (event, next) = self.lanes[self.next].events.step();
-        let key = next.map_or(NOTHING, |next| next.key);
+        let lane = &mut self.lanes[self.next];
+        let (event, next) = lane.events.step();
+        let key = match next {
+            Some(next) => next.key,
+            None => {
+                lane.newest = NOTHING;
+                NOTHING
+            }
+        };
         if self.lanes.len() == 1 {
             self.next_key = key;
         } else {

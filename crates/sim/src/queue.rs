@@ -33,6 +33,8 @@ pub(crate) struct Queue {
     strays: BinaryHeap<Reverse<Event>>,
     /// The smallest key of the heap; [`NO_STRAY`] if it is empty.
     stray_key: u64,
+    /// The smallest key of all but the lanes of ACKs.
+    other_key: u64,
     /// Of what comes later, nothing comes out.
     end: Instant,
     /// What an ACK causes to arrive anywhere comes at least so much later, as a key.
@@ -54,6 +56,7 @@ impl Queue {
             arrivals: Merge::new(arrivals, Vec::new()),
             strays: BinaryHeap::new(),
             stray_key: NO_STRAY,
+            other_key: NO_STRAY,
             end,
             lead: Event::at_any_time(Instant(lead.0), Kind::Timer, 0, 0).key,
         }
@@ -64,7 +67,10 @@ impl Queue {
     pub(crate) fn push(&mut self, lane: Lane, event: Event) {
         let pushed = match lane {
             Lane::Ack(lane) => self.acks.push(lane, event),
-            Lane::Arrive(lane) => self.arrivals.push(lane, event),
+            Lane::Arrive(lane) => {
+                self.other_key = self.other_key.min(event.key);
+                self.arrivals.push(lane, event)
+            }
         };
         if !pushed {
             self.push_stray(event);
@@ -76,26 +82,28 @@ impl Queue {
     pub(crate) fn push_stray(&mut self, event: Event) {
         self.strays.push(Reverse(event));
         self.stray_key = self.stray_key.min(event.key);
+        self.other_key = self.other_key.min(event.key);
     }
 
     /// Whether an arrival would come before all others, those too that nobody knows of yet.
     #[inline]
     pub(crate) fn would_arrive_first(&self, event: Event) -> bool {
         let caused = self.acks.next_key.saturating_add(self.lead);
-        event.key < caused.min(self.arrivals.next_key).min(self.stray_key)
+        event.key < caused.min(self.other_key)
     }
 
     /// Takes the earliest event. Where it waited mostly tells its kind.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Kind, Event)> {
-        let [acks, arrivals] = [self.acks.next_key, self.arrivals.next_key];
-        if acks <= arrivals.min(self.stray_key) {
-            Some((Kind::Ack, self.acks.pop()))
-        } else if arrivals <= self.stray_key {
-            Some((Kind::Arrive, self.arrivals.pop()))
-        } else {
-            self.pop_stray().map(|event| (event.kind(), event))
+        if self.acks.next_key <= self.other_key {
+            return Some((Kind::Ack, self.acks.pop()));
         }
+        let event = match self.arrivals.next_key <= self.stray_key {
+            true => Some((Kind::Arrive, self.arrivals.pop())),
+            false => self.pop_stray().map(|event| (event.kind(), event)),
+        };
+        self.other_key = self.arrivals.next_key.min(self.stray_key);
+        event
     }
 
     #[inline(never)]

@@ -10,11 +10,13 @@ pub(crate) struct Ring<T> {
     /// Position of the first, and of the place behind the last.
     head: usize,
     tail: usize,
+    /// Before this position there is room; how much more there is, is seen there.
+    room: usize,
 }
 
 impl<T: Copy + Default> Ring<T> {
     pub(crate) fn new() -> Self {
-        Self { slots: vec![T::default(); FIRST_CAPACITY], head: 0, tail: 0 }
+        Self { slots: vec![T::default(); FIRST_CAPACITY], head: 0, tail: 0, room: FIRST_CAPACITY }
     }
 
     #[inline]
@@ -38,8 +40,8 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline]
     pub(crate) fn push_back(&mut self, value: T) {
-        if self.len() == self.slots.len() {
-            self.grow();
+        if self.tail == self.room {
+            self.make_room();
         }
         let place = self.tail & (self.slots.len() - 1);
         self.slots[place] = value;
@@ -48,11 +50,14 @@ impl<T: Copy + Default> Ring<T> {
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self) {
+    fn make_room(&mut self) {
         let capacity = self.slots.len();
-        self.slots.rotate_left(self.head & (capacity - 1));
-        self.slots.resize(2 * capacity, T::default());
-        (self.head, self.tail) = (0, capacity);
+        if self.len() == capacity {
+            self.slots.rotate_left(self.head & (capacity - 1));
+            self.slots.resize(2 * capacity, T::default());
+            (self.head, self.tail) = (0, capacity);
+        }
+        self.room = self.head.wrapping_add(self.slots.len());
     }
 }
 
