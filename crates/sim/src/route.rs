@@ -244,9 +244,9 @@ impl Route {
         self.egress.pass(at, packet)
     }
 
-    /// A packet leaves the last shared link at `at`. If it is calm at the receiver, waits nowhere on
-    /// its way there, nor its ACK on the way back, which ends before `end`: its sequence number and
-    /// when the sender has the ACK. Otherwise nothing has changed.
+    /// A packet leaves the last shared link at `at`. If it is calm at the receiver, waits nowhere
+    /// on its way there, nor its ACK on the way back, and that ends by `end`: its sequence number,
+    /// and when the sender has the ACK. Otherwise nothing has changed.
     #[inline(always)]
     pub(crate) fn go_home(
         &mut self,
