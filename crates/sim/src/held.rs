@@ -59,6 +59,12 @@ impl Held {
         self.bytes_before + (self.taken - self.before) * self.newest.serial.bytes()
     }
 
+    /// Packets and bytes of those held that came before the newest run.
+    pub(crate) fn before_newest_run(&self) -> (u64, u64) {
+        let bytes = self.bytes_before.saturating_sub(self.left_bytes);
+        (self.before.saturating_sub(self.left), bytes)
+    }
+
     /// Bytes held.
     pub(crate) fn bytes(&self) -> u64 {
         self.taken_bytes() - self.left_bytes

@@ -22,9 +22,9 @@ pub(crate) struct Link {
     rate: u64,
     room: Room,
     held: Held,
-    /// A packet that continues the newest run is calm ([`Link::arrive`]) until so many have been
-    /// taken in. 0 if none is.
-    calm_until: u64,
+    /// A packet that continues the newest run is calm ([`Link::arrive`]) if there is less than this
+    /// to send before it, in nanoseconds. 0 if none is.
+    calm_ns: u64,
     free_at: u64,
     serial: Serialisation,
     end_of_run: u64,
@@ -97,7 +97,7 @@ impl Link {
             rate: spec.rate_bps.max(1),
             room: Room::new(spec.buffer, spec.in_service_counts),
             held: Held::new(serial.clone()),
-            calm_until: 0,
+            calm_ns: 0,
             free_at: 0,
             serial,
             end_of_run: end_of_run.0,
@@ -150,9 +150,9 @@ impl Link {
     /// to know of it. Then it is taken in, and that is all.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
-        let calm = self.held.taken < self.calm_until
-            && bytes == self.serial.bytes()
-            && at.0 <= self.free_at;
+        // Less than nothing, on an idle link, wraps to a very long time.
+        let ahead = self.free_at.wrapping_sub(at.0);
+        let calm = ahead < self.calm_ns && bytes == self.serial.bytes();
         if calm { Some(self.take_in(at)) } else { self.arrive_any(at, bytes, tie) }
     }
 
@@ -182,7 +182,7 @@ impl Link {
         }
         let far_end = self.take_in(at);
         self.totals.peak_packets = self.totals.peak_packets.max(self.held.len());
-        self.calm_until = self.calm_until();
+        self.calm_ns = self.calm_ns();
         let lost = self.pass_extras(Arrival { at, idle_at, bytes });
         (!lost).then_some(far_end)
     }
@@ -199,17 +199,20 @@ impl Link {
         lost
     }
 
-    /// What [`Link::calm_until`] is now, for packets as large as the newest.
-    fn calm_until(&self) -> u64 {
-        let below_peak = self.held.left + self.totals.peak_packets;
-        match self.room {
+    /// What [`Link::calm_ns`] is now, for packets as large as the newest. Those of its run that are
+    /// held are no more than would fill the time, whatever the tie; those before may all be held.
+    fn calm_ns(&self) -> u64 {
+        let (packets, bytes) = self.held.before_newest_run();
+        let below_peak = self.totals.peak_packets - packets;
+        let most = match self.room {
             _ if self.extras.is_some() => 0,
             Room::Packets(_) => below_peak,
             Room::Bytes(room, _) => {
-                let free = room.saturating_sub(self.held.bytes());
-                below_peak.min(self.held.taken + free / self.serial.bytes().max(1))
+                below_peak.min(room.saturating_sub(bytes) / self.serial.bytes().max(1))
             }
-        }
+        };
+        let full = most.saturating_sub(1).saturating_mul(self.serial.least()).min(NEVER.0);
+        (full + 1).saturating_sub(Tie::EARLY)
     }
 
     /// What happened until the end of the run.
@@ -258,24 +261,98 @@ pub const ROUNDING_NS: u64 = 8;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
     use super::*;
     use crate::random::stream;
 
     /// One packet of 1 us in service and one that waits, and no more room, at a given time.
     fn arrival_at(at: u64, tie: Tie) -> bool {
-        let spec = LinkSpec {
-            rate_bps: 8_000_000_000,
-            delay: Span(0),
-            buffer: Buffer::Packets(1),
-            in_service_counts: false,
-            loss_ppb: 0,
-            drop_nth: Vec::new(),
-        };
+        let spec = spec(8_000_000_000, Buffer::Packets(1));
         let mut link = Link::new(&spec, stream(1, 0), Instant(1_000_000));
         for _ in 0..2 {
             assert!(link.arrive(Instant(0), 1000, tie).is_some());
         }
         link.arrive(Instant(at), 1000, tie).is_some()
+    }
+
+    fn spec(rate_bps: u64, buffer: Buffer) -> LinkSpec {
+        let (delay, in_service_counts, drop_nth) = (Span(0), false, Vec::new());
+        LinkSpec { rate_bps, delay, buffer, in_service_counts, loss_ppb: 0, drop_nth }
+    }
+
+    /// When the packets held leave, each noted as it comes, and how large they are.
+    #[derive(Default)]
+    struct Noted {
+        held: VecDeque<(u64, u64)>,
+        free_at: u64,
+        /// Parts of a nanosecond, of as many as the rate.
+        owed: u128,
+        totals: Totals,
+    }
+
+    impl Noted {
+        fn arrive(&mut self, spec: &LinkSpec, at: u64, bytes: u64, tie: Tie) -> Option<Instant> {
+            self.held.retain(|(departure, _)| *departure > tie.over_by(at));
+            let waiting = self.held.iter().skip(usize::from(!spec.in_service_counts));
+            let fits = match spec.buffer {
+                Buffer::Packets(room) => waiting.count() < room as usize,
+                Buffer::Bytes(room) => waiting.map(|(_, bytes)| bytes).sum::<u64>() + bytes <= room,
+                Buffer::Unlimited => true,
+            };
+            if !fits && !self.held.is_empty() {
+                self.totals.drops += 1;
+                return None;
+            }
+            let bit_nanos = u128::from(bytes) * 8_000_000_000 + self.owed;
+            self.free_at = self.free_at.max(at) + (bit_nanos / u128::from(spec.rate_bps)) as u64;
+            self.owed = bit_nanos % u128::from(spec.rate_bps);
+            self.held.push_back((self.free_at, bytes));
+            self.totals.packets += 1;
+            self.totals.bytes += bytes;
+            self.totals.held_ns += u128::from(self.free_at - at);
+            self.totals.peak_packets = self.totals.peak_packets.max(self.held.len() as u64);
+            Some(Instant(self.free_at))
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        /// Whatever is calm, all is as if every packet had been noted.
+        #[test]
+        fn a_link_takes_short_ways_to_where_the_long_one_leads(
+            rate in prop_oneof![100_000u64..40_000_000_000, Just(8_000_000_000)],
+            room in 1u64..40,
+            (count_bytes, in_service_counts) in any::<(bool, bool)>(),
+            tie in prop::sample::select(vec![
+                Tie::DEPARTURE_FIRST,
+                Tie::ROUNDED_DEPARTURE_FIRST,
+                Tie::ROUNDED_ARRIVAL_FIRST,
+            ]),
+            sizes in prop::collection::vec(40u64..1500, 1..3),
+            // Of bursts: how far apart packets are, in percent of what the first size takes.
+            bursts in prop::collection::vec((0u64..250, 1..60, any::<Index>()), 1..40),
+        ) {
+            let buffers = [Buffer::Packets(room), Buffer::Bytes(room * 700)];
+            let buffer = buffers[usize::from(count_bytes)];
+            let spec = LinkSpec { in_service_counts, ..spec(rate, buffer) };
+            let mut link = Link::new(&spec, stream(1, 0), Instant(1 << 45));
+            let (mut noted, mut at) = (Noted::default(), 0);
+            for (percent, packets, size) in bursts {
+                for _ in 0..packets {
+                    let bytes = *size.get(&sizes);
+                    at += sizes[0] * 80_000_000 / rate * percent;
+                    let expected = noted.arrive(&spec, at, bytes, tie);
+                    prop_assert_eq!(link.arrive(Instant(at), bytes, tie), expected);
+                }
+            }
+            let totals = link.outcome().totals;
+            prop_assert_eq!(Totals { busy_ns: 0, ..totals }, noted.totals);
+        }
     }
 
     #[test]

@@ -52,6 +52,12 @@ impl Serialisation {
         self.whole + u64::from(over)
     }
 
+    /// The shortest time of a packet, in nanoseconds; the longest is one more.
+    #[inline]
+    pub(crate) fn least(&self) -> u64 {
+        self.whole
+    }
+
     /// The time of every packet, if it is the same of all, in nanoseconds.
     #[inline]
     pub(crate) fn even(&self) -> Option<NonZero<u64>> {
