@@ -36,7 +36,8 @@ struct Corner {
 #[derive(Clone, Copy, Debug, Default)]
 struct Piece {
     at: u64,
-    /// How long the piece is, under 2^32 ns; zero if it may change.
+    /// How long the piece is, as far as the recent steps did not reach, under 2^32 ns; zero if it
+    /// may change.
     width: u64,
     slope: u64,
     total: u32,
@@ -54,14 +55,15 @@ pub struct AckHistory {
     last: Step,
     newest: u32,
     credit: u32,
-    /// Times of the oldest recent step and of the corner before the head.
-    reach: u64,
+    /// Time of the corner before the head.
     fixed: u64,
     /// The curve's first and last corner.
     oldest: u32,
     head: u32,
     /// Where questions of each kind were last about.
     pieces: [Piece; 2],
+    /// The recent steps that questions of each kind were last answered by.
+    steps: [u32; 2],
     recent: [Step; RECENT],
     curve: [Corner; POINTS],
 }
@@ -74,11 +76,11 @@ impl AckHistory {
             last: nothing,
             newest: 0,
             credit: 0,
-            reach: 0,
             fixed: 0,
             oldest: 0,
             head: 0,
             pieces: [Piece { at: 0, width: 0, slope: 0, total: 0, corner: 0 }; 2],
+            steps: [0; 2],
             recent: [nothing; RECENT],
             curve: [Corner { at: 0, slope: 0, total: 0, credit: 0 }; POINTS],
         }
@@ -101,7 +103,6 @@ impl AckHistory {
         self.credit = credit;
         self.newest = self.newest.wrapping_add(1);
         self.recent[slot(self.newest)] = self.last;
-        self.reach = self.recent[slot(self.newest.wrapping_add(1))].at;
     }
 
     /// What was delivered in the last `span` before the newest ACK, that ACK included. For
@@ -123,7 +124,7 @@ impl AckHistory {
         let from = self.last.at.wrapping_sub(span);
         let Piece { at, width, slope, total, .. } = self.pieces[kind];
         let part = from.wrapping_sub(at);
-        let before = if part < width && from < self.reach {
+        let before = if part < width {
             rise(total, slope, part)
         } else {
             self.search(self.last.at.saturating_sub(span), kind)
@@ -134,20 +135,26 @@ impl AckHistory {
     /// The total at time `from`, wherever that is.
     #[inline(never)]
     fn search(&mut self, from: u64, kind: usize) -> u32 {
-        if from >= self.reach { self.recent_until(from) } else { self.curve_until(from, kind) }
-    }
-
-    /// The total at time `from`, to which the recent steps reach back.
-    fn recent_until(&self, from: u64) -> u32 {
-        let mut position = self.newest;
-        while self.recent[slot(position)].at > from {
-            position = position.wrapping_sub(1);
+        let oldest = self.newest.wrapping_add(1);
+        let reach = self.recent[slot(oldest)].at;
+        if from < reach {
+            return self.curve_until(from, kind, reach);
         }
-        self.recent[slot(position)].total
+        // Positions of the recent steps by their age.
+        let mut age = self.newest.wrapping_sub(self.steps[kind]).min(RECENT as u32 - 1);
+        while self.recent[slot(self.newest.wrapping_sub(age))].at > from {
+            age += 1;
+        }
+        while age > 0 && self.recent[slot(self.newest.wrapping_sub(age - 1))].at <= from {
+            age -= 1;
+        }
+        self.steps[kind] = self.newest.wrapping_sub(age);
+        self.recent[slot(self.steps[kind])].total
     }
 
-    /// The total at time `from`, by a search that begins where the last one ended.
-    fn curve_until(&mut self, from: u64, kind: usize) -> u32 {
+    /// The total at time `from`, before `reach`, the oldest recent step, by a search that begins
+    /// where the last one ended.
+    fn curve_until(&mut self, from: u64, kind: usize, reach: u64) -> u32 {
         self.settle_head();
         let corner = self.corner_before(from, self.pieces[kind].corner);
         let next = corner.wrapping_add(1);
@@ -156,7 +163,7 @@ impl AckHistory {
         let (slope, width) = if next == self.head {
             (slope(&left, &right), 0)
         } else {
-            (left.slope, (right.at - at).min(LONGEST_PIECE))
+            (left.slope, (right.at.min(reach) - at).min(LONGEST_PIECE))
         };
         self.pieces[kind] = Piece { at, width, slope, total, corner };
         rise(total, slope, from.saturating_sub(at).min(LONGEST_PIECE))
