@@ -35,7 +35,8 @@
 //! time constants of silence the estimate is zero.
 //!
 //! Integers throughout: samples in 2^-32 bytes per ns, RE and ERE in 2^-48, each product in the
-//! width it needs. Tests hold it to the formulas in floating point.
+//! width it needs. Tests hold it to the formulas in floating point. Nearly every ACK is a sample of
+//! its own, soon after the last one: `on_ack` is for those, `on_odd_ack` and `filter` are for all.
 
 use crate::estimate::ack_history::AckHistory;
 use crate::estimate::instability::{Instability, LONGEST_WINDOW};
@@ -48,6 +49,12 @@ use crate::view::View;
 #[derive(Clone, Debug)]
 pub struct Ere {
     knobs: EreKnobs,
+    /// What the knobs make of RE.
+    achieving: Blend,
+    /// Samples of zero are due when so many gaps between ACKs exceed the time constant.
+    gaps: u64,
+    /// No knob changes the order of things, there was an ACK, and none is pending.
+    calm: bool,
     history: AckHistory,
     /// Time of the last sample, and whether there was an ACK before it.
     at: u64,
@@ -65,6 +72,10 @@ pub struct Ere {
     interval: u64,
     /// 2^-48 bytes per ns.
     estimate: u64,
+    /// RTTmin when it changed last, and what the clock tells of it, in 2^-12 ns; zero before it is
+    /// known.
+    rtt_min: Span,
+    clock: u64,
 }
 
 /// Which low-pass filter smooths the samples.
@@ -105,6 +116,9 @@ impl Ere {
     pub const fn new(knobs: EreKnobs) -> Self {
         Self {
             knobs,
+            achieving: Blend::keeping(knobs.eps),
+            gaps: knobs.gaps(),
+            calm: false,
             history: AckHistory::new(),
             at: 0,
             started: false,
@@ -115,12 +129,18 @@ impl Ere {
             instability: Instability::NONE,
             interval: 0,
             estimate: 0,
+            rtt_min: Span::MAX,
+            clock: 0,
         }
     }
 
     /// Sets a knob by name; false if there is none of that name and kind.
     pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        self.knobs.set(name, value)
+        let known = self.knobs.set(name, value);
+        (self.achieving, self.gaps) = (Blend::keeping(self.knobs.eps), self.knobs.gaps());
+        (self.rtt_min, self.clock) = (Span::MAX, 0);
+        self.settle();
+        known
     }
 
     /// The estimate, rounded to whole bytes per second.
@@ -132,8 +152,7 @@ impl Ere {
     /// What the estimated rate moves in `span`: with the smallest RTT, the window to aim at.
     #[inline]
     pub const fn over(&self, span: Span) -> Bytes {
-        let span = if span.0 < 1 << 52 { span.0 } else { (1 << 52) - 1 };
-        Bytes(high_half(self.estimate << 4, span << 12))
+        Bytes(high_half(self.estimate << 4, precisely(span)))
     }
 
     /// RTTmin as the clock tells it.
@@ -142,30 +161,79 @@ impl Ere {
         view.rtt.min.in_ticks(self.knobs.tick)
     }
 
+    /// What the estimated rate moves in RTTmin; nothing before the first RTT.
+    #[inline(always)]
+    pub const fn window(&self, view: &View) -> Bytes {
+        if view.rtt.min.0 == self.rtt_min.0 {
+            return Bytes(high_half(self.estimate << 4, self.clock));
+        }
+        self.over(self.rtt_min(view))
+    }
+
     /// Takes an ACK in.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, view: &View) {
-        let srtt = view.rtt.smoothed.0.min(LONGEST);
-        if ack.credited == Bytes(0) || srtt == 0 {
+        let (now, credited) = (ack.now.0, ack.credited.0);
+        let (srtt, cwnd) = (view.rtt.smoothed.0, view.window.cwnd.0);
+        if view.rtt.min != self.rtt_min {
+            self.learn(view.rtt.min);
+        }
+        // Zero where the clock went backwards, which is odd.
+        let dt = now.saturating_sub(self.at);
+        if !self.calm || is_odd(credited) || is_odd(srtt) || is_odd(dt.wrapping_sub(CLOSEST)) {
+            return self.on_odd_ack(now, credited, srtt, cwnd);
+        }
+        let per_ns = u64::MAX / srtt;
+        self.history.push(now, credited as u32, srtt);
+        self.at = now;
+        self.achieve(srtt, per_ns);
+        self.interval = self.sampling_interval(srtt, per_ns, cwnd, self.clock);
+        let sample = self.take_sample(credited as u32, dt);
+        let tau = self.time_constant(sample, srtt);
+        if dt * self.gaps > tau {
+            return self.filter(dt, sample, tau);
+        }
+        self.approach(self.mean(sample), part(dt, tau));
+        self.sample = sample;
+    }
+
+    /// Takes in an ACK with any numbers, by any knobs.
+    #[cold]
+    #[inline(never)]
+    fn on_odd_ack(&mut self, now: u64, credited: u64, srtt: u64, cwnd: u64) {
+        let srtt = srtt.min(LONGEST);
+        if credited == 0 || srtt == 0 {
             return;
         }
-        let now = ack.now.0.max(self.at);
-        let credit = u32::try_from(ack.credited.0).unwrap_or(u32::MAX);
-        self.history.push(now, credit, srtt);
+        let now = now.max(self.at);
         let dt = now - self.at;
+        let credit = u32::try_from(credited).unwrap_or(u32::MAX);
+        self.history.push(now, credit, srtt);
         if self.started && dt < CLOSEST {
             self.pending = self.pending.saturating_add(credit);
-            return;
+            return self.settle();
         }
-        self.update_achieved(now, srtt);
-        self.at = now;
-        if !self.started {
-            self.started = true;
-            return;
+        let per_ns = u64::MAX / srtt;
+        if !(self.knobs.re_per_rtt && self.started && now - self.achieved_at < srtt) {
+            self.achieve(srtt, per_ns);
+            self.achieved_at = now;
         }
-        let credit = self.pending.saturating_add(credit);
-        self.pending = 0;
-        self.take_sample(credit, dt.min(LONGEST), srtt, view);
+        if self.started {
+            let clock = self.clock.min(LONGEST << 12);
+            self.interval = self.sampling_interval(srtt, per_ns, cwnd, clock);
+            let dt = dt.min(LONGEST);
+            let sample = self.take_sample(self.pending.saturating_add(credit), dt);
+            let tau = self.time_constant(sample, srtt);
+            self.filter(dt, sample, tau);
+        }
+        (self.at, self.started, self.pending) = (now, true, 0);
+        self.settle();
+    }
+
+    /// Finds out whether the next ACK can be calm.
+    fn settle(&mut self) {
+        let usual = self.knobs.filter == Filter::Trapezoid && !self.knobs.re_per_rtt;
+        self.calm = usual && self.started && self.pending == 0;
     }
 
     /// Reports under these names ERE and RE, in bytes per second, and Tk, in ns.
@@ -175,53 +243,71 @@ impl Ere {
         names.into_iter().zip(values).for_each(|(name, value)| report(name, value));
     }
 
-    #[inline]
-    fn update_achieved(&mut self, now: u64, srtt: u64) {
-        if self.knobs.re_per_rtt && self.started && now - self.achieved_at < srtt {
-            return;
-        }
-        self.achieved_at = now;
-        let per_ns = u64::MAX / srtt;
-        let bytes = u64::from(self.history.within_span(srtt));
-        let achieved = high_half(bytes << 32, per_ns).min(FASTEST);
-        self.achieved = blend(achieved << 16, self.achieved, self.knobs.eps);
+    /// There is a new RTTmin.
+    #[cold]
+    fn learn(&mut self, rtt_min: Span) {
+        self.rtt_min = rtt_min;
+        self.clock = precisely(rtt_min.in_ticks(self.knobs.tick));
     }
 
-    #[inline]
-    fn take_sample(&mut self, credit: u32, dt: u64, srtt: u64, view: &View) {
-        self.interval = self.sampling_interval(srtt, view);
-        let sample = if self.interval <= dt {
-            rate(credit, dt)
-        } else {
-            rate(self.history.within(self.interval), self.interval)
-        };
-        let mut tau = srtt;
-        if self.knobs.n > 0 {
-            let change = sample.abs_diff(self.sample);
-            let ratio = self.instability.observe(change, self.knobs.umax_window as u32);
-            tau += high_half(srtt * self.knobs.n, ratio);
+    /// `RE`. `per_ns` is the reciprocal of `srtt` in 2^-64.
+    #[inline(always)]
+    fn achieve(&mut self, srtt: u64, per_ns: u64) {
+        let bytes = u64::from(self.history.within_span(srtt));
+        let achieved = high_half(bytes << 32, per_ns).min(FASTEST);
+        self.achieved = self.achieving.of(achieved << 16, self.achieved);
+    }
+
+    /// `Tk`, or the smallest allowed. Where it is that one, cwnd is not divided by.
+    #[inline(always)]
+    fn sampling_interval(&self, srtt: u64, per_ns: u64, cwnd: u64, clock: u64) -> u64 {
+        let tmin = self.knobs.tmin.0.min(srtt);
+        // As long as no more than this is queued, Tk does not exceed the smallest.
+        let spare = high_half(cwnd, tmin * per_ns);
+        let arrived = high_half(self.achieved << 4, clock);
+        if arrived >= cwnd - spare {
+            return tmin;
         }
+        high_half(srtt, (cwnd - arrived) * (u64::MAX / cwnd)).max(tmin)
+    }
+
+    /// `s`.
+    #[inline(always)]
+    fn take_sample(&mut self, credit: u32, dt: u64) -> u64 {
+        let (bytes, span) = if self.interval <= dt {
+            (credit, dt)
+        } else {
+            (self.history.within(self.interval), self.interval)
+        };
+        ((u64::from(bytes) << 32) / span.max(1)).min(FASTEST)
+    }
+
+    /// `tau`.
+    #[inline(always)]
+    fn time_constant(&mut self, sample: u64, srtt: u64) -> u64 {
+        if self.knobs.n == 0 {
+            return srtt;
+        }
+        let change = sample.abs_diff(self.sample);
+        let ratio = self.instability.observe(change, self.knobs.umax_window as u32);
+        srtt + high_half(srtt * self.knobs.n, ratio)
+    }
+
+    /// `(s + s')/2`, in 2^-48.
+    #[inline]
+    const fn mean(&self, sample: u64) -> u64 {
+        (sample + self.sample) << 15
+    }
+
+    /// The filter with any knobs, and for any silence.
+    #[cold]
+    #[inline(never)]
+    fn filter(&mut self, dt: u64, sample: u64, tau: u64) {
         let rest = if dt * self.knobs.null_m > tau { self.take_nulls(dt, tau) } else { dt };
         self.step(rest, sample, tau);
     }
 
-    /// `Tk`, or the smallest allowed. Takes the reciprocal of cwnd, because cwnd is known before
-    /// the achieved rate is and a division would have to wait for it.
-    #[inline]
-    fn sampling_interval(&self, srtt: u64, view: &View) -> u64 {
-        let cwnd = view.window.cwnd.0.max(1);
-        let part_per_byte = u64::MAX / cwnd;
-        let tmin = self.knobs.tmin.0.min(srtt);
-        let rtt_min = self.rtt_min(view).0.min(LONGEST);
-        let arrived = high_half(self.achieved << 4, rtt_min << 12);
-        if arrived >= cwnd {
-            return tmin;
-        }
-        high_half(srtt, (cwnd - arrived) * part_per_byte).max(tmin)
-    }
-
     /// Samples of zero for the silence in `dt`, which is longer than one; returns what remains.
-    #[cold]
     fn take_nulls(&mut self, dt: u64, tau: u64) -> u64 {
         let m = self.knobs.null_m;
         let slice = (tau / m).max(1);
@@ -235,19 +321,26 @@ impl Ere {
     }
 
     /// One step of the filter over `dt`.
-    #[inline]
     fn step(&mut self, dt: u64, sample: u64, tau: u64) {
-        let mean = (sample + self.sample) << 15;
-        let target = if self.knobs.filter == Filter::Plain { sample << 16 } else { mean };
-        // 1 - a in 2^-32. Over more than 2 tau it would exceed one, and `a` turn negative.
+        let plain = self.knobs.filter == Filter::Plain;
+        let target = if plain { sample << 16 } else { self.mean(sample) };
         let weight = match self.knobs.filter {
             Filter::Constant => CONSTANT_WEIGHT,
-            _ => mul_div(2 * dt, 1 << 32, 2 * tau + dt).min((1 << 32) - 1),
+            // Over more than 2 tau it would exceed one, and `a` turn negative.
+            _ if dt >= 2 * tau => (1 << 32) - 1,
+            _ if is_odd(dt) => mul_div(2 * dt, 1 << 32, 2 * tau + dt),
+            _ => part(dt, tau),
         };
+        self.approach(target, weight);
+        self.sample = sample;
+    }
+
+    /// Moves the estimate toward `target`, by `weight` in 2^-32 of the way.
+    #[inline(always)]
+    fn approach(&mut self, target: u64, weight: u64) {
         let change = high_half(target.abs_diff(self.estimate), weight << 32);
         let rises = target > self.estimate;
         self.estimate = if rises { self.estimate + change } else { self.estimate - change };
-        self.sample = sample;
     }
 }
 
@@ -292,6 +385,10 @@ impl EreKnobs {
         }
         true
     }
+
+    const fn gaps(&self) -> u64 {
+        if self.null_m == 0 { 1 } else { self.null_m }
+    }
 }
 
 impl Default for EreKnobs {
@@ -300,17 +397,43 @@ impl Default for EreKnobs {
     }
 }
 
-/// `bytes` in `span` ns, in 2^-32 bytes per ns, at most [`FASTEST`].
-#[inline]
-fn rate(bytes: u32, span: u64) -> u64 {
-    ((u64::from(bytes) << 32) / span.max(1)).min(FASTEST)
+/// Weights of an old and a new value, which are one together, in 2^-64.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blend {
+    kept: u64,
+    taken: u64,
 }
 
-/// `eps * old + (1 - eps) * new`, `eps` in millionths.
+impl Blend {
+    /// Keeps `eps` of the old value, in millionths.
+    pub(crate) const fn keeping(eps: u64) -> Self {
+        let kept = eps * (u64::MAX / RATIO_ONE);
+        Self { kept, taken: u64::MAX - kept }
+    }
+
+    /// `eps * old + (1 - eps) * new`.
+    #[inline(always)]
+    pub(crate) const fn of(self, new: u64, old: u64) -> u64 {
+        high_half(old, self.kept) + high_half(new, self.taken)
+    }
+}
+
+/// `1 - a` in 2^-32, of a `dt` that is not odd.
+#[inline(always)]
+fn part(dt: u64, tau: u64) -> u64 {
+    (dt << 33) / (2 * tau + dt)
+}
+
+/// Zero, or more than an ACK acknowledges, an RTT lasts and passes between two ACKs as a rule.
+#[inline(always)]
+const fn is_odd(number: u64) -> bool {
+    number.wrapping_sub(1) >= 1 << 30
+}
+
+/// In 2^-12 ns, at most 52 days.
 #[inline]
-pub(crate) fn blend(new: u64, old: u64, eps: u64) -> u64 {
-    let kept = eps * (u64::MAX / RATIO_ONE);
-    high_half(old, kept) + high_half(new, u64::MAX - kept)
+const fn precisely(span: Span) -> u64 {
+    if span.0 < 1 << 52 { span.0 << 12 } else { ((1 << 52) - 1) << 12 }
 }
 
 /// The preset, where a policy has no more to it than its estimator's.

@@ -6,7 +6,7 @@
 //! from each value on the largest up to the block's end; of the newer one a single number is
 //! enough, because none of its values leaves before it is the older one.
 
-use crate::estimate::ere::blend;
+use crate::estimate::ere::Blend;
 
 /// `U` and the largest of its last values.
 #[derive(Clone, Debug)]
@@ -32,8 +32,7 @@ impl Instability {
     pub(crate) fn observe(&mut self, change: u64, window: u32) -> u64 {
         let older = self.places[place(self.left.wrapping_sub(1))];
         let others = self.newer.max(older);
-        let part = u64::MAX / others.max(1);
-        let value = blend(change, self.last, EPS);
+        let value = Blend::keeping(EPS).of(change, self.last);
         self.last = value;
         self.places[place(self.left)] = value;
         self.newer = self.newer.max(value);
@@ -44,7 +43,7 @@ impl Instability {
         if value >= others {
             return if value > 0 { u64::MAX } else { 0 };
         }
-        value * part
+        value * (u64::MAX / others)
     }
 
     /// The newer block is full and becomes the older one. A window of 0 never fills, or only after
@@ -94,7 +93,7 @@ mod tests {
             let mut instability = Instability::NONE;
             let mut values = [0; 201];
             for (i, change) in changes.into_iter().enumerate() {
-                let value = blend(change, values[i], EPS);
+                let value = Blend::keeping(EPS).of(change, values[i]);
                 let first = if window == 0 { 0 } else { (i + 2).saturating_sub(window) };
                 let others = values[first..=i].iter().copied().max().unwrap_or(0);
                 values[i + 1] = value;

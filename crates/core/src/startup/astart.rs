@@ -24,7 +24,7 @@ use crate::linear::LinearGrowth;
 use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH};
-use crate::units::{Bytes, Rate, Span};
+use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
 
 /// Slow start whose threshold follows the Eligible Rate Estimate up.
@@ -71,10 +71,7 @@ impl Astart {
     /// ssthresh, or the estimated window if that is larger. Whole segments are counted only then.
     #[inline(always)]
     fn raised(&self, ssthresh: Bytes, view: &View) -> Bytes {
-        if view.rtt.min == Span::MAX {
-            return ssthresh;
-        }
-        let estimated = self.ere.over(self.ere.rtt_min(view));
+        let estimated = self.ere.window(view);
         if estimated <= ssthresh {
             return ssthresh;
         }
