@@ -271,6 +271,11 @@ impl Wire for FlowWire<'_> {
         self.send(Packet { tagged: self.path.route.tagged(seq), is_syn: false, exact: false });
     }
 
+    #[inline(always)]
+    fn again(&mut self) -> impl Wire {
+        FlowWire { now: self.now, path: self.path, fabric: self.fabric }
+    }
+
     fn say(&mut self, rtt: Span, spacing: Span) {
         if let Some(dialogue) = &mut self.path.dialogue {
             dialogue.say(Header::new(rtt, spacing));

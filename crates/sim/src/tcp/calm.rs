@@ -23,7 +23,8 @@ impl Tcp {
             && self.nxt == self.max
             && self.dupacks == 0
             && self.told_ahead == Bytes(0)
-            && self.rto.is_calm();
+            && self.rto.is_calm()
+            && self.is_known_to_core();
         // The core recovers only while a repair is under way.
         debug_assert!(!(idle && self.core.view().recovering));
         match calm {
@@ -32,6 +33,13 @@ impl Tcp {
             true if self.credited_ahead > 0 => 1,
             true => MANY,
         }
+    }
+
+    /// The core has been told of everything sent, so that it need not be told again.
+    fn is_known_to_core(&self) -> bool {
+        let view = self.core.view();
+        view.sent == self.bytes(self.nxt - self.first_data)
+            && view.in_flight == self.bytes(self.nxt - self.una)
     }
 
     /// Handles the ACK if it is calm; otherwise returns false and has changed nothing. The packet
@@ -49,15 +57,18 @@ impl Tcp {
             return false;
         }
         let Some(sent_at) = self.log.sent_once_at(cause) else { return false };
+        debug_assert!(self.is_known_to_core());
         let newly = self.bytes(before + 1);
+        let view = self.core.view();
+        let (in_flight, sent) = (Bytes(view.in_flight.0 - newly.0), view.sent);
         self.una = next;
         self.core.on_ack(&Ack {
             now,
             acked: newly,
             credited: newly,
             rtt: Some(Span(now.0 - sent_at.0)),
-            in_flight: self.bytes(self.nxt - next),
-            sent: self.bytes(self.nxt - self.first_data),
+            in_flight,
+            sent,
             ..Ack::default()
         });
         self.send_calm(now, wire);

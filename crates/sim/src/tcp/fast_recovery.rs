@@ -107,7 +107,7 @@ impl Tcp {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn fast_recovery_duplicate(&mut self, now: Instant, active: bool, wire: &mut impl Wire) {
         self.dupacks += 1;
         self.duplicate_ack(now);

@@ -180,7 +180,7 @@ impl Tcp {
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         if !self.on_calm_ack(now, next, cause, wire) {
-            self.on_any_ack(now, next, cause, wire);
+            self.on_any_ack(now, next, cause, &mut wire.again());
         }
     }
 
@@ -302,9 +302,16 @@ impl Tcp {
     }
 
     /// A duplicate ACK: one packet has left the network.
+    #[inline(never)]
     fn duplicate_ack(&mut self, now: Instant) {
         self.credited_ahead += 1;
-        self.tell_core(now, 0, 1, None);
+        self.core.on_ack(&Ack {
+            now,
+            credited: Bytes(self.mss),
+            in_flight: self.bytes(self.in_flight()),
+            sent: self.bytes(self.nxt - self.first_data),
+            ..Ack::default()
+        });
     }
 
     /// Restarts the timer while anything is outstanding (RFC 6298 sections 5.2, 5.3).

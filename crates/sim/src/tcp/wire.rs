@@ -11,6 +11,9 @@ pub(crate) trait Wire {
     /// The same for a packet that is no SYN.
     fn transmit_data(&mut self, seq: u32);
 
+    /// The same wire for a call: then the caller's need not lie in memory.
+    fn again(&mut self) -> impl Wire;
+
     /// The rate of payload that the routers granted the connection's SYN, if it asked.
     fn granted(&mut self) -> Option<Rate>;
 
