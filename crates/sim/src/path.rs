@@ -130,7 +130,9 @@ impl FlowPath {
     #[inline(never)]
     fn deliver_any(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         let at = self.route.leave(at, packet);
-        let Some(seq) = self.route.untagged(packet.tagged) else { return };
+        let Some(seq) = self.route.untagged(packet.tagged) else {
+            return self.deliver_late(fabric, packet, at);
+        };
         let held_before = self.route.receiver.deadline();
         let (overdue, own) = self.route.receiver.receive(seq, at);
         if let Some(ack) = overdue {
@@ -148,6 +150,14 @@ impl FlowPath {
         {
             fabric.queue.push_stray(timer(due, self.id as usize, Timer::DelayedAck));
         }
+    }
+
+    /// A packet reaches the receiver of a connection that is over.
+    #[cold]
+    #[inline(never)]
+    fn deliver_late(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
+        let acks = self.route.receive_late(packet, at);
+        acks.into_iter().flatten().for_each(|ack| self.send_back(fabric, ack));
     }
 
     /// An ACK that may bring back what routers told.

@@ -22,6 +22,9 @@ pub(crate) struct Route {
     /// There is one shared link, and nothing to say to its router.
     pub(crate) is_plain: bool,
     pub(crate) receiver: Receiver,
+    /// Where ACKs queue on their way back: the receiver of the connection before this one, which
+    /// answers what is still under way to it.
+    earlier: Option<Box<Receiver>>,
     pub(crate) ack_lane: u32,
     /// Where ACKs queue on their way back. Boxed because in most networks they do not.
     pub(crate) way_back: Option<Box<WayBack>>,
@@ -198,6 +201,7 @@ impl Route {
             is_plain: hops.len() == 1 && !spec.asks() && !spec.listens().any(),
             others: hops.split_off(1),
             receiver: Receiver::new(&spec.endpoint, syn, spec.packets, end_of_run, shortcuts),
+            earlier: None,
             ack_lane,
             way_back,
             access,
@@ -279,10 +283,20 @@ impl Route {
     /// keeps its tag and means nothing to the new ends.
     pub(crate) fn renew(&mut self, spec: &FlowSpec, next: Next, end_of_run: Instant) {
         let (packets, shortcuts) = (Some(next.packets), self.receiver.has_shortcuts());
-        self.receiver = Receiver::new(&spec.endpoint, next.syn, packets, end_of_run, shortcuts);
+        let fresh = Receiver::new(&spec.endpoint, next.syn, packets, end_of_run, shortcuts);
+        let earlier = std::mem::replace(&mut self.receiver, fresh);
+        self.earlier = self.way_back.is_some().then(|| Box::new(earlier));
         self.syn_bytes = next.syn.then_some(spec.syn_bytes);
         self.last_ack = Instant(0);
         self.tag ^= LATER;
+    }
+
+    /// A packet of the connection before reaches its receiver at `at`: the ACKs that causes, which
+    /// mean nothing to the sender, but other ACKs wait behind them.
+    pub(crate) fn receive_late(&mut self, packet: Packet, at: Instant) -> [Option<AckOut>; 2] {
+        let Some(receiver) = &mut self.earlier else { return [None; 2] };
+        let (overdue, own) = receiver.receive((packet.tagged ^ self.tag) & !LATER, at);
+        [overdue, own].map(|ack| ack.map(|ack| AckOut { next: ack.next | LATER, ..ack }))
     }
 
     /// A sequence number as it travels.

@@ -161,3 +161,35 @@ fn a_network_runs_the_same_twice() {
     let other = Network { seed: 2, ..network.clone() };
     assert_ne!(outcome(&network, Pace::Ahead), outcome(&other, Pace::Ahead));
 }
+
+#[test]
+fn what_comes_late_to_a_connection_that_is_over_is_answered_at_either_pace() {
+    let links = vec![
+        LinkSpec {
+            buffer: Buffer::Bytes(22_700),
+            loss_ppb: 2_000_000,
+            drop_nth: vec![70],
+            ..link(5, 22, 1)
+        },
+        LinkSpec { loss_ppb: 1_000_000, drop_nth: vec![247], ..link(43, 38, 82) },
+    ];
+    let mut flow = flow(&[0, 1], 27, Recovery::Tahoe);
+    flow.endpoint.delayed_ack = 1;
+    flow.endpoint.syn = false;
+    flow.endpoint.rto.ticks = true;
+    flow.endpoint.initial_ssthresh = Bytes(64_000);
+    flow.access_rate_bps = 10_000_000;
+    flow.access_delay = Span(0);
+    flow.files = Some(FilesSpec {
+        bytes: Uniform { from: 45_860, until: 137_580 },
+        pause_ns: Uniform { from: 0, until: 0 },
+    });
+    flow.return_link = Some(1);
+    let network = Network {
+        seed: 11_375_531_571_904_934_112,
+        sample_every: Some(Span::from_millis(20)),
+        ns2_ties: true,
+        ..network(links, vec![flow], 3000)
+    };
+    assert_eq!(outcome(&network, Pace::Ahead), outcome(&network, Pace::EveryHop));
+}
