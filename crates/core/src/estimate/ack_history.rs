@@ -73,7 +73,8 @@ impl AckHistory {
     pub const fn new() -> Self {
         let nothing = Step { at: 0, total: 0 };
         Self {
-            last: nothing,
+            // No time is after it, so that the first ACK takes the rare way too.
+            last: Step { at: u64::MAX, total: 0 },
             newest: 0,
             credit: 0,
             fixed: 0,
@@ -89,20 +90,35 @@ impl AckHistory {
     /// `credit` bytes were delivered at `at`; `span` is how far back anyone will look.
     #[inline]
     pub fn push(&mut self, at: u64, credit: u32, span: u64) {
-        let total = self.last.total.wrapping_add(credit);
         if at <= self.last.at {
-            self.last.total = total;
-            self.recent[slot(self.newest)].total = total;
-            self.credit = self.credit.saturating_add(credit);
-            return;
+            return self.push_again(at, credit, span);
         }
-        if self.head == self.oldest || at - self.fixed >= span / SPACING {
+        if at - self.fixed >= span / SPACING {
             self.open_corner(at, span);
         }
-        self.last = Step { at, total };
+        self.climb(at, credit);
+    }
+
+    #[inline(always)]
+    fn climb(&mut self, at: u64, credit: u32) {
+        self.last = Step { at, total: self.last.total.wrapping_add(credit) };
         self.credit = credit;
         self.newest = self.newest.wrapping_add(1);
         self.recent[slot(self.newest)] = self.last;
+    }
+
+    /// The first ACK, or one at the time of the last, whose step it makes higher.
+    #[cold]
+    fn push_again(&mut self, at: u64, credit: u32, span: u64) {
+        if self.head == self.oldest && at > 0 {
+            self.last.at = at - 1;
+            self.recent = [Step { at: at - 1, total: 0 }; RECENT];
+            self.open_corner(at, span);
+            return self.climb(at, credit);
+        }
+        self.last.total = self.last.total.wrapping_add(credit);
+        self.recent[slot(self.newest)].total = self.last.total;
+        self.credit = self.credit.saturating_add(credit);
     }
 
     /// What was delivered in the last `span` before the newest ACK, that ACK included. For
@@ -192,9 +208,6 @@ impl AckHistory {
     /// for it at the cost of corners nobody will ask about or of every other one.
     #[cold]
     fn open_corner(&mut self, at: u64, span: u64) {
-        if self.head == self.oldest {
-            (self.last.at, self.recent) = (at - 1, [Step { at: at - 1, total: 0 }; RECENT]);
-        }
         self.settle_head();
         if self.head != self.oldest {
             let before = self.head.wrapping_sub(1);

@@ -274,12 +274,12 @@ impl Ere {
     /// `s`.
     #[inline(always)]
     fn take_sample(&mut self, credit: u32, dt: u64) -> u64 {
-        let (bytes, span) = if self.interval <= dt {
-            (credit, dt)
+        let sample = if self.interval <= dt {
+            (u64::from(credit) << 32) / dt.max(1)
         } else {
-            (self.history.within(self.interval), self.interval)
+            (u64::from(self.history.within(self.interval)) << 32) / self.interval
         };
-        ((u64::from(bytes) << 32) / span.max(1)).min(FASTEST)
+        sample.min(FASTEST)
     }
 
     /// `tau`.

@@ -32,6 +32,7 @@ impl Instability {
     pub(crate) fn observe(&mut self, change: u64, window: u32) -> u64 {
         let older = self.places[place(self.left.wrapping_sub(1))];
         let others = self.newer.max(older);
+        let part = u64::MAX / others.max(1);
         let value = Blend::keeping(EPS).of(change, self.last);
         self.last = value;
         self.places[place(self.left)] = value;
@@ -43,7 +44,7 @@ impl Instability {
         if value >= others {
             return if value > 0 { u64::MAX } else { 0 };
         }
-        value * (u64::MAX / others)
+        value * part
     }
 
     /// The newer block is full and becomes the older one. A window of 0 never fills, or only after

@@ -33,6 +33,15 @@ pub struct Astart {
     ere: Ere,
     linear: LinearGrowth,
     opening: Opening,
+    rung: Rung,
+}
+
+/// The window in whole segments next above an ssthresh: below it, an estimate does not raise that.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rung {
+    ssthresh: Bytes,
+    mss: Bytes,
+    above: Bytes,
 }
 
 impl Observer for Astart {
@@ -68,14 +77,16 @@ impl Startup for Astart {
 }
 
 impl Astart {
-    /// ssthresh, or the estimated window if that is larger. Whole segments are counted only then.
+    /// ssthresh, or the estimated window if that is larger by a whole segment. ssthresh changes so
+    /// rarely that what it takes to raise it is kept.
     #[inline(always)]
-    fn raised(&self, ssthresh: Bytes, view: &View) -> Bytes {
-        let estimated = self.ere.window(view);
-        if estimated <= ssthresh {
-            return ssthresh;
+    fn raised(&mut self, ssthresh: Bytes, view: &View) -> Bytes {
+        let mss = view.mss;
+        if ssthresh != self.rung.ssthresh || mss != self.rung.mss {
+            self.rung = Rung { ssthresh, mss, above: ssthresh.whole_segments(mss) + mss };
         }
-        ssthresh.max(estimated.whole_segments(view.mss))
+        let estimated = self.ere.window(view);
+        if estimated < self.rung.above { ssthresh } else { estimated.whole_segments(mss) }
     }
 }
 
@@ -85,6 +96,7 @@ impl Default for Astart {
             ere: Ere::new(EreKnobs::FIGURES),
             linear: LinearGrowth::default(),
             opening: Opening::default(),
+            rung: Rung::default(),
         }
     }
 }
