@@ -171,7 +171,7 @@ impl Ere {
     }
 
     /// Takes an ACK in.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, ack: &Ack, view: &View) {
         let (now, credited) = (ack.now.0, ack.credited.0);
         let (srtt, cwnd) = (view.rtt.smoothed.0, view.window.cwnd.0);
