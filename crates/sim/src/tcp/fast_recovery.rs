@@ -99,10 +99,9 @@ impl Tcp {
             self.fast_recovery_duplicate(now, active, wire);
         }
         let rules = &self.endpoint.rules;
-        if self.dupacks == 0 {
-            self.send_window(now, 0, wire);
-        } else if self.dupacks >= rules.duplicate_acks && !rules.flywheel {
-            let burst = if partial_acks { rules.recovery_burst } else { 0 };
+        let repairs = self.dupacks >= rules.duplicate_acks && !rules.flywheel;
+        if self.dupacks == 0 || repairs {
+            let burst = if self.dupacks > 0 && partial_acks { rules.recovery_burst } else { 0 };
             self.send_window(now, burst, wire);
         }
     }

@@ -78,11 +78,9 @@ impl SendLog {
     fn make_room(&mut self, una: u32, seq: u32) {
         if (seq - una) as usize > self.mask {
             let capacity = ((seq - una) as usize + 1).next_power_of_two();
-            let mut words = vec![0; capacity];
-            for old in una..seq {
-                words[old as usize & (capacity - 1)] = self.words[old as usize & self.mask];
-            }
-            (self.words, self.mask) = (words, capacity - 1);
+            // Wherever a packet's place is now, it is there too in one of the copies.
+            self.words = self.words.repeat(capacity / self.words.len());
+            self.mask = capacity - 1;
         }
         self.full_at = una + self.words.len() as u32;
     }

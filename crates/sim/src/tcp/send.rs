@@ -30,6 +30,7 @@ impl Tcp {
 
     /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not
     /// change the window.
+    #[inline]
     pub(super) fn send_window(&mut self, now: Instant, burst: u32, wire: &mut impl Wire) {
         let mut sent = 0;
         let window = self.window();
