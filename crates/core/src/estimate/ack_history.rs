@@ -148,24 +148,34 @@ impl AckHistory {
         self.last.total.wrapping_sub(before)
     }
 
-    /// The total at time `from`, wherever that is.
+    /// The total at time `from`, wherever that is: most often a few steps after the last answer.
     #[inline(never)]
     fn search(&mut self, from: u64, kind: usize) -> u32 {
-        let oldest = self.newest.wrapping_add(1);
-        let reach = self.recent[slot(oldest)].at;
+        let mut position = self.steps[kind];
+        let held = self.newest.wrapping_sub(position) < RECENT as u32;
+        if !held || self.recent[slot(position)].at > from {
+            return self.search_back(from, kind);
+        }
+        while position != self.newest && self.recent[slot(position.wrapping_add(1))].at <= from {
+            position = position.wrapping_add(1);
+        }
+        self.steps[kind] = position;
+        self.recent[slot(position)].total
+    }
+
+    /// The same from the newest step on.
+    #[inline(never)]
+    fn search_back(&mut self, from: u64, kind: usize) -> u32 {
+        let reach = self.recent[slot(self.newest.wrapping_add(1))].at;
         if from < reach {
             return self.curve_until(from, kind, reach);
         }
-        // Positions of the recent steps by their age.
-        let mut age = self.newest.wrapping_sub(self.steps[kind]).min(RECENT as u32 - 1);
-        while self.recent[slot(self.newest.wrapping_sub(age))].at > from {
-            age += 1;
+        let mut position = self.newest;
+        while self.recent[slot(position)].at > from {
+            position = position.wrapping_sub(1);
         }
-        while age > 0 && self.recent[slot(self.newest.wrapping_sub(age - 1))].at <= from {
-            age -= 1;
-        }
-        self.steps[kind] = self.newest.wrapping_sub(age);
-        self.recent[slot(self.steps[kind])].total
+        self.steps[kind] = position;
+        self.recent[slot(position)].total
     }
 
     /// The total at time `from`, before `reach`, the oldest recent step, by a search that begins
