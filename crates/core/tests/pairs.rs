@@ -1,0 +1,89 @@
+//! Ways that leave out what does not concern a control: they change nothing.
+
+use firstflight_core::avoidance::{NewReno, Westwood};
+use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::policy::{Avoidance, Observer, Startup};
+use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
+use firstflight_core::sender::{Config, Sender};
+use firstflight_core::units::{Bytes, Instant, Span};
+
+const MSS: Bytes = Bytes(1_000);
+
+fn sender<S: Startup, A: Avoidance + Clone>(startup: S, avoidance: A) -> Sender<S, A> {
+    let config = Config {
+        mss: MSS,
+        initial_window: MSS * 2,
+        initial_ssthresh: MSS * 32,
+        max_cwnd: MSS * 1_000,
+        limit_growth_to_flight: true,
+    };
+    Sender::new(startup, avoidance, config)
+}
+
+fn sent(ms: u64, flight: u64) -> Sent {
+    Sent { now: Instant(ms * 1_000_000), bytes: MSS, in_flight: MSS * flight }
+}
+
+fn notices_sends(policy: impl Observer + Clone + std::fmt::Debug) -> bool {
+    let sender = sender(
+        AnyStartup::by_name("slow-start").expect("it is listed"),
+        AnyAvoidance::by_name("newreno").expect("it is listed"),
+    );
+    let mut told = policy.clone();
+    told.on_sent(&sent(7, 1), sender.view());
+    format!("{told:?}") != format!("{policy:?}")
+}
+
+#[test]
+fn whoever_notices_sends_says_so() {
+    for policy in STARTUPS.iter().filter_map(|listing| AnyStartup::by_name(listing.name)) {
+        assert_eq!(notices_sends(policy.clone()), policy.watches_sends(), "{policy:?}");
+    }
+    for policy in AVOIDANCES.iter().filter_map(|listing| AnyAvoidance::by_name(listing.name)) {
+        assert_eq!(notices_sends(policy.clone()), policy.watches_sends(), "{policy:?}");
+    }
+}
+
+/// What a control makes of a window that fills, a loss in it and what follows.
+fn windows<S: Startup, A: Avoidance + Clone>(startup: S, avoidance: A) -> Vec<u64> {
+    let mut sender = sender(startup, avoidance);
+    let (mut acked, mut outstanding) = (0, 0);
+    let step = |ms: u64| {
+        while MSS * (outstanding + 1) <= sender.cwnd() {
+            outstanding += 1;
+            sender.on_sent(&sent(ms, outstanding));
+        }
+        let now = Instant(ms * 1_000_000);
+        if ms == 200 {
+            let (kind, flight) = (LossKind::Recovery, MSS * outstanding);
+            sender.on_loss(&Loss { now, kind, lost: MSS, flight, again: false });
+        } else if ms == 300 {
+            sender.on_recovered(None);
+        }
+        (acked, outstanding) = (acked + 1, outstanding - 1);
+        sender.on_ack(&Ack {
+            now,
+            acked: MSS,
+            credited: MSS,
+            rtt: Some(Span::from_millis(100 + ms % 7)),
+            in_flight: MSS * outstanding,
+            sent: MSS * (acked + outstanding),
+            ..Ack::default()
+        });
+        sender.cwnd().0 + sender.ssthresh().0
+    };
+    (1..600).map(step).collect()
+}
+
+#[test]
+fn pairs_compiled_as_one_do_what_the_general_way_does() {
+    let any = |startup, avoidance| {
+        let startup = AnyStartup::by_name(startup).expect("it is listed");
+        let avoidance = AnyAvoidance::by_name(avoidance).expect("it is listed");
+        windows(startup, avoidance)
+    };
+    let slow_start = AnyStartup::by_name("slow-start").expect("it is listed");
+    assert_eq!(any("slow-start", "newreno"), windows(slow_start, NewReno::default()));
+    let astart = AnyStartup::by_name("astart").expect("it is listed");
+    assert_eq!(any("astart", "westwood"), windows(astart, Westwood::default()));
+}
