@@ -85,6 +85,8 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.endpoint.rto.ticks = back % 3 == 0;
         flow.endpoint.rto.min = Span::from_millis(least_timeout);
         flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
+        // So slow that ACKs with SACK blocks hold up those behind them.
+        flow.return_rate_bps = if start % 3 == 0 { 100_000 } else { 40_000_000 };
         flow.access_delay = Span::from_millis(access_delay);
         flow.access_rate_bps = access_rate * 1_000_000;
         flow.files = files.map(|(bytes, pause)| FilesSpec {
