@@ -126,9 +126,21 @@ impl FlowPath {
         }
     }
 
-    /// The same of what may wait, not be the next packet in order, or cause no ACK.
+    /// The same of what may not be the next packet in order.
     #[inline(never)]
     fn deliver_any(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
+        if self.dialogue.is_none()
+            && let Some((seq, next, back)) = self.route.go_home_plain(at, packet, fabric.end)
+        {
+            self.push_ack(fabric, self.route.tagged(next), seq, back);
+        } else {
+            self.deliver_slowly(fabric, packet, at);
+        }
+    }
+
+    /// The same of what may wait, or cause no ACK or one that may.
+    #[inline(never)]
+    fn deliver_slowly(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         let at = self.route.leave(at, packet);
         let Some(seq) = self.route.untagged(packet.tagged) else {
             return self.deliver_late(fabric, packet, at);

@@ -37,7 +37,7 @@ pub(crate) struct Route {
     return_delay: Span,
     /// What a SACK block adds to it.
     block_delay: Span,
-    /// When the sender has had all ACKs but calm ones.
+    /// When the sender has had all ACKs but those that went home the short way.
     last_ack: Instant,
     /// [`LATER`] on the packets of every other connection of a source of files, else 0.
     tag: u32,
@@ -265,6 +265,23 @@ impl Route {
         // Of a connection that is over, this is a number that no receiver waits for.
         let seq = packet.tagged ^ self.tag;
         self.receiver.take_calm(seq).then_some((seq, back))
+    }
+
+    /// The same of a packet that may be any: also the next one expected then.
+    #[inline]
+    pub(crate) fn go_home_plain(
+        &mut self,
+        at: Instant,
+        packet: Packet,
+        end: Instant,
+    ) -> Option<(u32, u32, Instant)> {
+        let back = Instant(at.0 + self.home.0);
+        if back > end || back < self.last_ack || packet.is_syn {
+            return None;
+        }
+        let seq = self.untagged(packet.tagged)?;
+        let next = self.receiver.take_plain(seq, Instant(back.0 - self.return_delay.0))?;
+        Some((seq, next, back))
     }
 
     /// When an ACK that leaves the receiver reaches the sender. A short ACK does not overtake a
