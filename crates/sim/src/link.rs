@@ -356,6 +356,16 @@ mod tests {
     }
 
     #[test]
+    fn packets_of_any_size_take_their_whole_room() {
+        let spec = spec(8_000_000_000, Buffer::Bytes(900_000));
+        let mut link = Link::new(&spec, stream(1, 0), Instant(1_000_000_000));
+        // One in service, which does not count, and two that wait.
+        let taken = [(); 4].map(|()| link.arrive(Instant(0), 400_000, Tie::DEPARTURE_FIRST));
+        assert_eq!(taken.map(|at| at.is_some()), [true, true, true, false]);
+        assert_eq!(link.outcome().totals.bytes, 1_200_000);
+    }
+
+    #[test]
     fn a_departure_that_only_rounding_put_later_makes_room() {
         assert!(arrival_at(1000, Tie::DEPARTURE_FIRST));
         assert!(!arrival_at(999, Tie::DEPARTURE_FIRST));
