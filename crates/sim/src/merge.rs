@@ -67,25 +67,21 @@ impl Merge {
     /// Takes the earliest event. There must be one.
     #[inline]
     pub(crate) fn pop(&mut self) -> Event {
-        let lane = &mut self.lanes[self.next];
-        let (event, next) = lane.events.step();
-        let key = match next {
-            Some(next) => next.key,
-            None => {
-                lane.newest = NOTHING;
-                NOTHING
-            }
-        };
-        if self.lanes.len() == 1 {
-            self.next_key = key;
-        } else {
-            self.stand(self.next, key);
-        }
+        let [lane] = self.lanes.as_mut_slice() else { return self.pop_of_many() };
+        let (event, key) = lane.pop();
+        self.next_key = key;
+        event
+    }
+
+    #[inline(never)]
+    fn pop_of_many(&mut self) -> Event {
+        let (event, key) = self.lanes[self.next].pop();
+        self.stand(self.next, key);
         event
     }
 
     /// A lane now stands at `key`.
-    #[inline(never)]
+    #[inline]
     fn stand(&mut self, lane: usize, key: u64) {
         let first = self.tree.climb(lane, key);
         self.next_key = first;
@@ -93,5 +89,17 @@ impl Merge {
             Some(lane) => *lane as usize,
             None => self.tree.first(first),
         };
+    }
+}
+
+impl Lane {
+    /// Takes the first event, which there is, and says at which key the lane stands then.
+    #[inline(always)]
+    fn pop(&mut self) -> (Event, u64) {
+        let (event, next) = self.events.step();
+        if next.is_none() {
+            self.newest = NOTHING;
+        }
+        (event, next.map_or(NOTHING, |next| next.key))
     }
 }
