@@ -63,6 +63,7 @@ proptest! {
         c in 10_000_u64..4_000_000,
         t in 0_u64..300_000_000_000,
     ) {
+        prop_assume!(mss * c >= 8_000_000);
         let origin = segments * mss;
         let cwnd = (origin as f64 * kept) as u64;
         let (c_real, t_real) = (c as f64 / 1e6, t as f64 / 1e9);
