@@ -45,8 +45,10 @@ fn a_build_without_it_says_what_to_install() {
 
 #[cfg(feature = "kernel")]
 mod loaded {
+    use firstflight_control::Control;
     use firstflight_kernel::catalogue::available;
-    use firstflight_kernel::requirements;
+    use firstflight_kernel::load::Options;
+    use firstflight_kernel::{KernelControl, Prepared, pinned, requirements};
 
     use crate::process::run;
 
@@ -100,17 +102,22 @@ mod loaded {
         assert_eq!(again.code, 2, "{again:?}");
     }
 
+    /// The command refuses a name given twice; here it shows when two are registered.
     #[test]
     fn of_several_controls_all_are_loaded_or_none() {
         if !able() {
             return;
         }
         let (first, second) = (name("one"), name("two"));
-        let controls = [format!("{first}=newreno"), format!("{second}=astart")];
-        let both = [&controls[0], &controls[1], &controls[0]].map(String::as_str);
-        for how in [&[][..], &["--without-link"]] {
-            let outcome = run(&[&["kernel", "load"], &both[..], how].concat());
-            assert_eq!(outcome.code, 1, "{outcome:?}");
+        for without_link in [false, true] {
+            let prepare = |(name, text): (&str, &str)| {
+                let control = KernelControl::new(&Control::named(text).unwrap()).unwrap();
+                let name = Some(name.to_owned());
+                Prepared::load(&control, &Options { name, without_link, ..Options::default() })
+            };
+            let all = [(&*first, "newreno"), (&*second, "astart"), (&*first, "newreno")];
+            let error = pinned::pin(all.map(|one| prepare(one).unwrap()).into()).unwrap_err();
+            assert!(error.to_string().contains(&first), "{error}");
             nothing_is_left(&first, &second);
         }
     }
