@@ -52,6 +52,6 @@ impl Speed {
     }
 }
 
-const LEAST_RUNS: u32 = 3;
+const LEAST_RUNS: u32 = 5;
 const MOST_RUNS: u32 = 20;
 const ENOUGH_S: f64 = 0.3;
