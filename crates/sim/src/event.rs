@@ -52,7 +52,15 @@ impl Event {
     pub(crate) fn number(self) -> u16 {
         (self.key & 0xffff) as u16
     }
+
+    /// Its time and number: the key of an event whose kind goes without saying.
+    pub(crate) fn key_without_kind(self) -> u64 {
+        self.key & !KIND
+    }
 }
+
+/// Where a key has the kind.
+pub(crate) const KIND: u64 = 3 << 16;
 
 /// The latest time of what happens: 46 bits of nanoseconds, 19.5 hours.
 pub(crate) const LATEST: Instant = Instant((1 << 46) - 2);

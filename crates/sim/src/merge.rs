@@ -1,12 +1,14 @@
 //! FIFO lanes of events, merged in order of time.
 
-use crate::event::Event;
+use crate::event::{Event, KIND, Kind};
 use crate::ring::Ring;
 use crate::tree::{NOTHING, Tree};
 
-/// Lanes, and which of them is next.
+/// Lanes of events of one kind, and which of them is next.
 #[derive(Debug)]
 pub(crate) struct Merge {
+    /// This kind, as a key has it.
+    kind: u64,
     lanes: Vec<Lane>,
     /// Where each lane stands.
     tree: Tree,
@@ -21,16 +23,27 @@ pub(crate) struct Merge {
 #[derive(Debug)]
 #[repr(align(64))]
 struct Lane {
-    events: Ring<Event>,
+    /// Of every event its key, and behind that its payload; of one whose payload stays away the
+    /// key alone, and that without its kind.
+    words: Ring<u64>,
     newest: u64,
 }
 
+/// Whether a lane keeps the payload of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Payload {
+    GoesAlong,
+    StaysAway,
+}
+
 impl Merge {
-    /// At least one lane. `lane_of` has the lane of every number, or is empty.
-    pub(crate) fn new(lanes: usize, lane_of: Vec<u32>) -> Self {
+    /// At least one lane of events of this kind. `lane_of` has the lane of every number, or is
+    /// empty.
+    pub(crate) fn new(kind: Kind, lanes: usize, lane_of: Vec<u32>) -> Self {
         let lanes = lanes.max(1);
         Self {
-            lanes: (0..lanes).map(|_| Lane { events: Ring::new(), newest: NOTHING }).collect(),
+            kind: (kind as u64) << 16,
+            lanes: (0..lanes).map(|_| Lane { words: Ring::new(), newest: NOTHING }).collect(),
             tree: Tree::new(lanes),
             lane_of,
             next: 0,
@@ -38,46 +51,45 @@ impl Merge {
         }
     }
 
-    /// Adds an event to its lane. Returns false if the lane already holds a later one, and then it
-    /// has not.
+    /// Adds an event to its lane, with or without its payload. Returns false if the lane already
+    /// holds a later one, and then it has not.
     #[inline(always)]
-    pub(crate) fn push(&mut self, lane: u32, event: Event) -> bool {
+    pub(crate) fn push(&mut self, lane: u32, event: Event, payload: Payload) -> bool {
         let queue = &mut self.lanes[lane as usize];
         if event.key < queue.newest {
-            return self.push_first(lane, event);
+            return self.push_first(lane, event, payload);
         }
-        queue.newest = event.key;
-        queue.events.push_back(event);
+        queue.push(event, payload);
         true
     }
 
     /// The same for an event that is earlier than the newest, or the first.
     #[inline(never)]
-    fn push_first(&mut self, lane: u32, event: Event) -> bool {
+    fn push_first(&mut self, lane: u32, event: Event, payload: Payload) -> bool {
         let queue = &mut self.lanes[lane as usize];
         let first = queue.newest == NOTHING;
         if first {
-            queue.newest = event.key;
-            queue.events.push_back(event);
+            queue.push(event, payload);
             self.stand(lane as usize, event.key);
         }
         first
     }
 
-    /// Takes the earliest event. There must be one.
+    /// Takes the earliest event: its key, and its payload if it has one. There must be an event.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Event {
-        let [lane] = self.lanes.as_mut_slice() else { return self.pop_of_many() };
-        let (event, key) = lane.pop();
-        self.next_key = key;
-        event
+    pub(crate) fn pop(&mut self) -> (u64, Option<u64>) {
+        let key = self.next_key;
+        let [lane] = self.lanes.as_mut_slice() else { return (key, self.pop_of_many()) };
+        let (payload, next) = lane.pop(self.kind);
+        self.next_key = next;
+        (key, payload)
     }
 
     #[inline(never)]
-    fn pop_of_many(&mut self) -> Event {
-        let (event, key) = self.lanes[self.next].pop();
-        self.stand(self.next, key);
-        event
+    fn pop_of_many(&mut self) -> Option<u64> {
+        let (payload, next) = self.lanes[self.next].pop(self.kind);
+        self.stand(self.next, next);
+        payload
     }
 
     /// A lane now stands at `key`.
@@ -93,13 +105,27 @@ impl Merge {
 }
 
 impl Lane {
+    #[inline(always)]
+    fn push(&mut self, event: Event, payload: Payload) {
+        self.newest = event.key;
+        match payload {
+            Payload::GoesAlong => {
+                self.words.push_back(event.key);
+                self.words.push_back(event.payload);
+            }
+            Payload::StaysAway => self.words.push_back(event.key_without_kind()),
+        }
+    }
+
     /// Takes the first event, which there is, and says at which key the lane stands then.
     #[inline(always)]
-    fn pop(&mut self) -> (Event, u64) {
-        let (event, next) = self.events.step();
-        if next.is_none() {
+    fn pop(&mut self, kind: u64) -> (Option<u64>, u64) {
+        let has_payload = self.words.pop_front() & KIND != 0;
+        let payload = has_payload.then(|| self.words.pop_front());
+        let Some(next) = self.words.front() else {
             self.newest = NOTHING;
-        }
-        (event, next.map_or(NOTHING, |next| next.key))
+            return (payload, NOTHING);
+        };
+        (payload, next | kind)
     }
 }

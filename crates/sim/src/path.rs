@@ -117,11 +117,16 @@ impl FlowPath {
         false
     }
 
-    /// A packet reaches the far end of the last shared link at `at`.
+    /// A packet reaches the far end of the last shared link at `at`. The ACK of a calm one need not
+    /// say what it is for: the receiver has answered every packet before it, ACKs do not overtake
+    /// each other, and so the sender knows of all of them and of nothing else when it comes.
     #[inline(always)]
     fn deliver(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         match self.route.go_home(at, packet, fabric.end) {
-            Some((seq, back)) => self.push_ack(fabric, self.route.tagged(seq + 1), seq, back),
+            Some((seq, back)) => {
+                let ack = self.ack(self.route.tagged(seq + 1), seq, back);
+                fabric.queue.push_next_ack(self.route.ack_lane, ack);
+            }
             None => self.deliver_any(fabric, packet, at),
         }
     }
@@ -222,10 +227,13 @@ impl FlowPath {
         self.push_ack(fabric, ack.next, ack.cause, at);
     }
 
-    #[inline(always)]
+    #[inline]
     fn push_ack(&self, fabric: &mut Fabric, next: u32, cause: u32, at: Instant) {
-        let event = Event::new(at, Kind::Ack, self.id, pack(next, cause));
-        fabric.queue.push(Lane::Ack(self.route.ack_lane), event);
+        fabric.queue.push(Lane::Ack(self.route.ack_lane), self.ack(next, cause, at));
+    }
+
+    fn ack(&self, next: u32, cause: u32, at: Instant) -> Event {
+        Event::new(at, Kind::Ack, self.id, pack(next, cause))
     }
 }
 

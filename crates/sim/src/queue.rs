@@ -1,7 +1,8 @@
 //! The event queue: FIFO lanes merged by winner trees, with a heap for what fits no lane.
 //!
 //! Events that a fixed-delay element emits are already in order, so each such source gets a lane
-//! and an event costs a push, a pop and at most one climb of a tree. What comes out of order
+//! and an event costs a push, a pop and at most one climb of a tree. Of nearly every ACK a lane
+//! keeps the time and the flow alone, because its sender knows the rest. What comes out of order
 //! (timers, bursts that overtake) goes to a binary heap. ACKs have a tree of their own: flows of
 //! many RTTs have many lanes for them, but few for what arrives at links, which would climb as high
 //! in a common one. Order is by time, then kind, then number, wherever an event waited. Arrivals
@@ -13,7 +14,7 @@ use std::collections::BinaryHeap;
 use firstflight_core::units::{Instant, Span};
 
 use crate::event::{Event, Kind};
-use crate::merge::Merge;
+use crate::merge::{Merge, Payload};
 use crate::tree::NOTHING;
 
 /// A lane of events of one kind.
@@ -23,6 +24,15 @@ pub(crate) enum Lane {
     Ack(u32),
     /// Packets on their way to a link.
     Arrive(u32),
+}
+
+/// The event that comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// An ACK without payload: [`Queue::push_next_ack`].
+    Ack(Event),
+    /// Any other event, and its kind.
+    Any(Kind, Event),
 }
 
 /// Events in order of time.
@@ -52,8 +62,8 @@ impl Queue {
         lead: Span,
     ) -> Self {
         Self {
-            acks: Merge::new(acks, ack_lanes),
-            arrivals: Merge::new(arrivals, Vec::new()),
+            acks: Merge::new(Kind::Ack, acks, ack_lanes),
+            arrivals: Merge::new(Kind::Arrive, arrivals, Vec::new()),
             strays: BinaryHeap::new(),
             stray_key: NO_STRAY,
             other_key: NO_STRAY,
@@ -66,14 +76,22 @@ impl Queue {
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: Lane, event: Event) {
         let pushed = match lane {
-            Lane::Ack(lane) => self.acks.push(lane, event),
+            Lane::Ack(lane) => self.acks.push(lane, event, Payload::GoesAlong),
             Lane::Arrive(lane) => {
                 self.other_key = self.other_key.min(event.key);
-                self.arrivals.push(lane, event)
+                self.arrivals.push(lane, event, Payload::GoesAlong)
             }
         };
         if !pushed {
             self.push_stray(event);
+        }
+    }
+
+    /// Adds an ACK whose payload the sender knows, so that the lane need not keep it.
+    #[inline(always)]
+    pub(crate) fn push_next_ack(&mut self, lane: u32, ack: Event) {
+        if !self.acks.push(lane, ack, Payload::StaysAway) {
+            self.push_stray(ack);
         }
     }
 
@@ -94,13 +112,21 @@ impl Queue {
 
     /// Takes the earliest event. Where it waited mostly tells its kind.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(Kind, Event)> {
+    pub(crate) fn pop(&mut self) -> Option<Next> {
         if self.acks.next_key <= self.other_key {
-            return Some((Kind::Ack, self.acks.pop()));
+            let (key, payload) = self.acks.pop();
+            return Some(match payload {
+                None => Next::Ack(Event { key, payload: 0 }),
+                Some(payload) => Next::Any(Kind::Ack, Event { key, payload }),
+            });
         }
         let event = match self.arrivals.next_key <= self.stray_key {
-            true => Some((Kind::Arrive, self.arrivals.pop())),
-            false => self.pop_stray().map(|event| (event.kind(), event)),
+            true => {
+                let (key, payload) = self.arrivals.pop();
+                let event = Event { key, payload: payload.unwrap_or_default() };
+                Some(Next::Any(Kind::Arrive, event))
+            }
+            false => self.pop_stray().map(|event| Next::Any(event.kind(), event)),
         };
         self.other_key = self.arrivals.next_key.min(self.stray_key);
         event
@@ -127,22 +153,41 @@ mod tests {
         Event::new(Instant(at), Kind::Ack, flow, 0)
     }
 
-    /// Of both kinds, whatever the events are.
-    fn lane(number: usize, lanes: usize) -> Lane {
-        let lane = (number / 2 % lanes) as u32;
-        if number.is_multiple_of(2) { Lane::Ack(lane) } else { Lane::Arrive(lane) }
+    /// An ACK or an arrival, by number. Every third ACK has no payload.
+    fn any_event(at: u64, number: usize) -> Event {
+        let payload = if number.is_multiple_of(6) { 0 } else { number as u64 + 1 };
+        let kind = if number.is_multiple_of(2) { Kind::Ack } else { Kind::Arrive };
+        Event::new(Instant(at), kind, number as u16, payload)
+    }
+
+    impl Queue {
+        /// Into the lane of its number, without payload if it has none.
+        fn push_any(&mut self, event: Event, lanes: usize) {
+            let lane = u32::from(event.number()) / 2 % lanes as u32;
+            match event.kind() {
+                Kind::Ack if event.payload == 0 => self.push_next_ack(lane, event),
+                Kind::Ack => self.push(Lane::Ack(lane), event),
+                _ => self.push(Lane::Arrive(lane), event),
+            }
+        }
+
+        fn pop_any(&mut self) -> Option<Event> {
+            self.pop().map(|next| match next {
+                Next::Ack(event) | Next::Any(_, event) => event,
+            })
+        }
     }
 
     const END: Instant = Instant(1_000_000);
 
-    /// With so many lanes of each kind, among which [`lane`] chooses by number.
+    /// With so many lanes of each kind.
     fn queue(lanes: usize) -> Queue {
         let ack_lanes = (0..1000).map(|number| (number / 2 % lanes) as u32).collect();
         Queue::new((lanes, ack_lanes), lanes, END, Span(0))
     }
 
     fn drain(queue: &mut Queue) -> impl Iterator<Item = Event> {
-        std::iter::from_fn(|| Some(queue.pop()?.1))
+        std::iter::from_fn(|| queue.pop_any())
     }
 
     #[test]
@@ -151,7 +196,7 @@ mod tests {
             let mut queue = queue(lanes);
             let mut times: Vec<u64> = (0..1000).map(|i| i * 7919 % 1009).collect();
             for (i, at) in times.iter().enumerate() {
-                queue.push(lane(i, lanes), event(*at, i as u16));
+                queue.push_any(any_event(*at, i), lanes);
             }
             times.sort_unstable();
             let out: Vec<u64> = drain(&mut queue).map(|e| e.at().0).collect();
@@ -172,18 +217,18 @@ mod tests {
             let mut queue = queue(lanes);
             let (mut waiting, mut now) = (Vec::new(), 0);
             for (number, delay, stray, pops) in steps {
-                let event = event(now + delay, number as u16);
+                let event = any_event(now + delay, number);
                 let first = waiting.iter().min().is_none_or(|earliest| event < *earliest);
                 prop_assert_eq!(queue.would_arrive_first(event), first);
                 match stray {
                     true => queue.push_stray(event),
-                    false => queue.push(lane(number, lanes), event),
+                    false => queue.push_any(event, lanes),
                 }
                 waiting.push(event);
                 for _ in 0..pops {
                     waiting.sort_unstable_by(|a, b| b.cmp(a));
                     let expected = waiting.pop();
-                    prop_assert_eq!(queue.pop().map(|(_, event)| event), expected);
+                    prop_assert_eq!(queue.pop_any(), expected);
                     now = expected.map_or(now, |event| event.at().0);
                 }
             }
@@ -196,8 +241,7 @@ mod tests {
         queue.push_stray(Event::new(Instant(5), Kind::Arrive, 0, 0));
         queue.push(Lane::Ack(0), event(5, 9));
         queue.push_stray(event(5, 2));
-        let out = std::iter::from_fn(|| queue.pop());
-        let order: Vec<(Kind, u16)> = out.map(|(kind, event)| (kind, event.number())).collect();
+        let order: Vec<_> = drain(&mut queue).map(|e| (e.kind(), e.number())).collect();
         assert_eq!(order, [(Kind::Ack, 2), (Kind::Ack, 9), (Kind::Arrive, 0)]);
     }
 

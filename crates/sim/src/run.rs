@@ -20,6 +20,7 @@ use crate::foreign::{Ends, ForeignFlow};
 use crate::network::{FlowSpec, Network};
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::path::{Arriving, Fabric, FlowPath, FlowWire, unpack};
+use crate::queue::Next;
 use crate::random::stream;
 use crate::route::{Route, lay_out};
 use crate::tcp::Tcp;
@@ -145,9 +146,22 @@ impl<'a> Engine<'a> {
             if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && stop.load(Ordering::Relaxed) {
                 return Err(Interrupted);
             }
-            let Some((kind, event)) = self.fabric.queue.pop() else { return Ok(()) };
+            let Some(next) = self.fabric.queue.pop() else { return Ok(()) };
             self.events += 1;
-            self.handle(kind, event);
+            match next {
+                Next::Ack(ack) => {
+                    let flow = &mut self.flows[ack.number() as usize];
+                    let now = ack.at();
+                    let fabric = &mut self.fabric;
+                    let mut wire = FlowWire { now, path: &mut flow.path, fabric };
+                    flow.tcp.on_next_ack(now, &mut wire);
+                    flow.settle(now, fabric);
+                    if flow.ends && flow.tcp.is_done() {
+                        flow.end(now, fabric);
+                    }
+                }
+                Next::Any(kind, event) => self.handle(kind, event),
+            }
         }
     }
 

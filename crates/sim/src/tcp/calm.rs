@@ -42,23 +42,17 @@ impl Tcp {
             && view.in_flight == self.bytes(self.nxt - self.una)
     }
 
-    /// Handles the ACK if it is calm; otherwise returns false and has changed nothing. The packet
-    /// that caused a calm one is the newest that it covers: it fills no gap and is no part.
+    /// Handles the ACK of so many packets, caused by the newest of them, if it is calm; otherwise
+    /// returns false and has changed nothing. A calm one fills no gap and is no part.
     #[inline(always)]
-    pub(super) fn on_calm_ack(
-        &mut self,
-        now: Instant,
-        next: u32,
-        cause: u32,
-        wire: &mut impl Wire,
-    ) -> bool {
-        let before = cause.wrapping_sub(self.una);
-        if before >= self.calm_packets || cause.wrapping_add(1) != next {
+    pub(super) fn on_calm_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
+        if packets.wrapping_sub(1) >= self.calm_packets {
             return false;
         }
-        let Some(sent_at) = self.log.sent_once_at(cause) else { return false };
+        let next = self.una + packets;
+        let Some(sent_at) = self.log.sent_once_at(next - 1) else { return false };
         debug_assert!(self.is_known_to_core());
-        let newly = self.bytes(before + 1);
+        let newly = self.bytes(packets);
         let view = self.core.view();
         let (in_flight, sent) = (Bytes(view.in_flight.0 - newly.0), view.sent);
         self.una = next;

@@ -179,8 +179,24 @@ impl Tcp {
     /// it.
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
-        if !self.on_calm_ack(now, next, cause, wire) {
+        let packets = next.wrapping_sub(self.una);
+        let may_be_calm = cause.wrapping_add(1) == next && self.calm_packets > 0;
+        if !may_be_calm || !self.on_wide_ack(now, packets, &mut wire.again()) {
             self.on_any_ack(now, next, cause, &mut wire.again());
+        }
+    }
+
+    /// [`Tcp::on_calm_ack`] in a place of its own.
+    #[inline(never)]
+    fn on_wide_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
+        self.on_calm_ack(now, packets, wire)
+    }
+
+    /// An ACK arrives for the first packet that has not been acknowledged, which has caused it.
+    #[inline]
+    pub(crate) fn on_next_ack(&mut self, now: Instant, wire: &mut impl Wire) {
+        if !self.on_calm_ack(now, 1, wire) {
+            self.on_any_ack(now, self.una + 1, self.una, &mut wire.again());
         }
     }
 
