@@ -229,12 +229,19 @@ impl AckHistory {
             if self.curve[point(second)].at > at.saturating_sub(span) {
                 self.thin();
             } else {
-                self.oldest = second;
-                self.forget_pieces();
+                self.drop_oldest();
             }
         }
         self.fixed = self.last.at;
         self.head = self.head.wrapping_add(1);
+    }
+
+    /// Nobody will ask about the oldest corner again. A search that ended there begins at the next.
+    fn drop_oldest(&mut self) {
+        let dropped = self.oldest;
+        self.oldest = dropped.wrapping_add(1);
+        let begun_there = self.pieces.iter_mut().filter(|piece| piece.corner == dropped);
+        begun_there.for_each(|piece| *piece = Piece { corner: self.oldest, ..Piece::default() });
     }
 
     /// Searches begin anew at the oldest corner: others are gone.
