@@ -31,8 +31,8 @@ impl Instability {
     #[inline(always)]
     pub(crate) fn observe(&mut self, change: u64, window: u32) -> u64 {
         let older = self.places[place(self.left.wrapping_sub(1))];
-        let others = self.newer.max(older);
-        let part = u64::MAX / others.max(1);
+        let others = self.newer.max(older).max(1);
+        let part = u64::MAX / others;
         let value = Blend::keeping(EPS).of(change, self.last);
         self.last = value;
         self.places[place(self.left)] = value;
@@ -41,15 +41,13 @@ impl Instability {
         if self.left == 0 {
             self.turn(window);
         }
-        if value >= others {
-            return if value > 0 { u64::MAX } else { 0 };
-        }
-        value * part
+        if value < others { value * part } else { u64::MAX }
     }
 
     /// The newer block is full and becomes the older one. A window of 0 never fills, or only after
     /// four thousand million values, and then it goes on.
     #[cold]
+    #[inline(never)]
     fn turn(&mut self, window: u32) {
         if window == 0 {
             self.left = u32::MAX;
@@ -57,10 +55,9 @@ impl Instability {
         }
         self.left = window;
         self.newer = 0;
-        let mut largest = 0;
-        for value in self.places.iter_mut().skip(1).take(window as usize) {
-            largest = largest.max(*value);
-            *value = largest;
+        // As far as the longest window: nobody asks for a place beyond his own.
+        for place in 1..LONGEST_WINDOW {
+            self.places[place + 1] = self.places[place + 1].max(self.places[place]);
         }
     }
 }
