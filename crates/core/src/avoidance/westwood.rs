@@ -52,6 +52,12 @@ impl Westwood {
         self.source == Source::Shared && view.eligible.is_some()
     }
 
+    /// Keeps an estimate of its own, out of the way of those who share one.
+    #[inline(never)]
+    fn estimate(&mut self, ack: Ack, view: &View) {
+        self.ere.on_ack(&ack, view);
+    }
+
     /// The window the path has room for, once an RTT is known.
     fn room(&self, view: &View) -> Option<Bytes> {
         if view.rtt.min == Span::MAX {
@@ -68,7 +74,7 @@ impl Observer for Westwood {
     #[inline(always)]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         if !self.shares(view) {
-            self.ere.on_ack(ack, view);
+            self.estimate(*ack, view);
         }
         self.gauge.on_ack(ack, view);
     }

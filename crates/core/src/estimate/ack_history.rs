@@ -93,6 +93,13 @@ impl AckHistory {
         if at <= self.last.at {
             return self.push_again(at, credit, span);
         }
+        self.push_later(at, credit, span);
+    }
+
+    /// The same after all before it, where there were some.
+    #[inline]
+    pub fn push_later(&mut self, at: u64, credit: u32, span: u64) {
+        debug_assert!(at > self.last.at);
         if at - self.fixed >= span / SPACING {
             self.open_corner(at, span);
         }

@@ -53,8 +53,9 @@ pub struct Ere {
     achieving: Blend,
     /// Samples of zero are due when so many gaps between ACKs exceed the time constant.
     gaps: u64,
-    /// No knob changes the order of things, there was an ACK, and none is pending.
-    calm: bool,
+    /// [`USUAL`], or zero while no ACK can be calm: a knob changes the order of things, there was
+    /// none yet after time zero, or one is pending.
+    usual: u64,
     history: AckHistory,
     /// Time of the last sample, and whether there was an ACK before it.
     at: u64,
@@ -118,7 +119,7 @@ impl Ere {
             knobs,
             achieving: Blend::keeping(knobs.eps),
             gaps: knobs.gaps(),
-            calm: false,
+            usual: 0,
             history: AckHistory::new(),
             at: 0,
             started: false,
@@ -161,13 +162,10 @@ impl Ere {
         view.rtt.min.in_ticks(self.knobs.tick)
     }
 
-    /// What the estimated rate moves in RTTmin; nothing before the first RTT.
+    /// What the estimated rate moves in RTTmin as the last ACK left it; nothing before the first.
     #[inline(always)]
-    pub const fn window(&self, view: &View) -> Bytes {
-        if view.rtt.min.0 == self.rtt_min.0 {
-            return Bytes(high_half(self.estimate << 4, self.clock));
-        }
-        self.over(self.rtt_min(view))
+    pub const fn window(&self) -> Bytes {
+        Bytes(high_half(self.estimate << 4, self.clock))
     }
 
     /// Takes an ACK in.
@@ -178,13 +176,14 @@ impl Ere {
         if view.rtt.min != self.rtt_min {
             self.learn(view.rtt.min);
         }
-        // Zero where the clock went backwards, which is odd.
         let dt = now.saturating_sub(self.at);
-        if !self.calm || is_odd(credited) || is_odd(srtt) || is_odd(dt.wrapping_sub(CLOSEST)) {
+        // One comparison for three numbers: what is zero wraps around.
+        let bits = credited.wrapping_sub(1) | srtt.wrapping_sub(1) | dt.wrapping_sub(CLOSEST + 1);
+        if bits >= self.usual {
             return self.on_odd_ack(now, credited, srtt, cwnd);
         }
         let per_ns = u64::MAX / srtt;
-        self.history.push(now, credited as u32, srtt);
+        self.history.push_later(now, credited as u32, srtt);
         self.at = now;
         self.achieve(srtt, per_ns);
         self.interval = self.sampling_interval(srtt, per_ns, cwnd, self.clock);
@@ -232,8 +231,9 @@ impl Ere {
 
     /// Finds out whether the next ACK can be calm.
     fn settle(&mut self) {
-        let usual = self.knobs.filter == Filter::Trapezoid && !self.knobs.re_per_rtt;
-        self.calm = usual && self.started && self.pending == 0;
+        let in_order = self.knobs.filter == Filter::Trapezoid && !self.knobs.re_per_rtt;
+        let calm = in_order && self.at > 0 && self.pending == 0;
+        self.usual = if calm { USUAL } else { 0 };
     }
 
     /// Reports under these names ERE and RE, in bytes per second, and Tk, in ns.
@@ -254,7 +254,7 @@ impl Ere {
     #[inline(always)]
     fn achieve(&mut self, srtt: u64, per_ns: u64) {
         let bytes = u64::from(self.history.within_span(srtt));
-        let achieved = high_half(bytes << 32, per_ns).min(FASTEST);
+        let achieved = no_faster(high_half(bytes << 32, per_ns));
         self.achieved = self.achieving.of(achieved << 16, self.achieved);
     }
 
@@ -279,7 +279,7 @@ impl Ere {
         } else {
             (u64::from(self.history.within(self.interval)) << 32) / self.interval
         };
-        sample.min(FASTEST)
+        no_faster(sample)
     }
 
     /// `tau`.
@@ -328,7 +328,7 @@ impl Ere {
             Filter::Constant => CONSTANT_WEIGHT,
             // Over more than 2 tau it would exceed one, and `a` turn negative.
             _ if dt >= 2 * tau => (1 << 32) - 1,
-            _ if is_odd(dt) => mul_div(2 * dt, 1 << 32, 2 * tau + dt),
+            _ if dt >= USUAL => mul_div(2 * dt, 1 << 32, 2 * tau + dt),
             _ => part(dt, tau),
         };
         self.approach(target, weight);
@@ -418,16 +418,22 @@ impl Blend {
     }
 }
 
-/// `1 - a` in 2^-32, of a `dt` that is not odd.
+/// `1 - a` in 2^-32, of a `dt` below [`USUAL`].
 #[inline(always)]
 fn part(dt: u64, tau: u64) -> u64 {
     (dt << 33) / (2 * tau + dt)
 }
 
-/// Zero, or more than an ACK acknowledges, an RTT lasts and passes between two ACKs as a rule.
+/// At most [`FASTEST`]. Nearly every rate is, and what follows does not wait for the comparison.
 #[inline(always)]
-const fn is_odd(number: u64) -> bool {
-    number.wrapping_sub(1) >= 1 << 30
+fn no_faster(rate: u64) -> u64 {
+    if rate > FASTEST { fastest() } else { rate }
+}
+
+#[cold]
+#[inline(never)]
+fn fastest() -> u64 {
+    FASTEST
 }
 
 /// In 2^-12 ns, at most 52 days.
@@ -499,6 +505,9 @@ pub const KNOBS: [Knob; 8] = [
 
 /// ACKs closer than this, in ns, are one sample: 1250 bytes at 100 Gbit/s.
 const CLOSEST: u64 = 100;
+
+/// More than an ACK acknowledges, an RTT lasts and passes between two ACKs as a rule.
+const USUAL: u64 = 1 << 30;
 
 /// Longest RTT and gap told apart, in ns: 18 minutes.
 const LONGEST: u64 = 1 << 40;

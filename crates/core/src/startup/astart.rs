@@ -68,7 +68,7 @@ impl Startup for Astart {
     #[inline(always)]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let mut window = view.window;
-        window.ssthresh = self.raised(window.ssthresh, view);
+        window.ssthresh = self.raised(window.ssthresh, view.mss);
         if window.cwnd >= window.ssthresh {
             return window.grow(self.linear.per_ack(view));
         }
@@ -80,12 +80,11 @@ impl Astart {
     /// ssthresh, or the estimated window if that is larger by a whole segment. ssthresh changes so
     /// rarely that what it takes to raise it is kept.
     #[inline(always)]
-    fn raised(&mut self, ssthresh: Bytes, view: &View) -> Bytes {
-        let mss = view.mss;
+    fn raised(&mut self, ssthresh: Bytes, mss: Bytes) -> Bytes {
         if ssthresh != self.rung.ssthresh || mss != self.rung.mss {
             self.rung = Rung { ssthresh, mss, above: ssthresh.whole_segments(mss) + mss };
         }
-        let estimated = self.ere.window(view);
+        let estimated = self.ere.window();
         if estimated < self.rung.above { ssthresh } else { estimated.whole_segments(mss) }
     }
 }
