@@ -31,10 +31,10 @@ impl LinearGrowth {
 
     #[inline(always)]
     fn share(&mut self, square: u64, cwnd: Bytes) -> Bytes {
+        let mut all = Bytes(square);
+        all += Bytes(self.remainder);
         let cwnd = cwnd.0.max(1);
-        let square = square.saturating_add(self.remainder);
-        let increase = square / cwnd;
-        self.remainder = square - increase * cwnd;
-        Bytes(increase)
+        self.remainder = all.0 % cwnd;
+        Bytes(all.0 / cwnd)
     }
 }
