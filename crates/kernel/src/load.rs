@@ -54,6 +54,8 @@ pub struct Options {
     pub name: Option<String>,
     /// Every event of every connection goes to the ring buffer ([`crate::record`]).
     pub recording: bool,
+    /// Leave out every call but those of ACKs, as some kernels do with one now and then: for tests.
+    pub leaving_out: bool,
     /// As on a kernel before 6.4, which has no links of struct_ops, even where there are some.
     pub without_link: bool,
     /// Refuse where the kernel's verifier finds that its own bounds contradict each other (Linux
@@ -208,9 +210,12 @@ fn open(
     for mut map in object.maps_mut() {
         match map.name().to_str() {
             Some(LOADED) => {
-                let recording = u64::from(options.recording).to_ne_bytes();
-                let head = [&control.knobs.bytes()[..], &recording].concat();
-                put(&mut map, &[&head[..], control.full.as_bytes()].concat());
+                let flags = [options.recording, options.leaving_out].map(u64::from);
+                let flags = flags.map(u64::to_ne_bytes).concat();
+                put(
+                    &mut map,
+                    &[&control.knobs.bytes()[..], &flags, control.full.as_bytes()].concat(),
+                );
             }
             Some(STRUCT_OPS) => {
                 put(&mut map, &[name.as_bytes(), &[0]].concat());
@@ -290,7 +295,7 @@ impl Complaints {
 }
 
 /// Names in `c/bpf/shell.bpf.c`.
-pub(crate) const TEXT_OFFSET: usize = size_of::<KnobValues>() + 8;
+pub(crate) const TEXT_OFFSET: usize = size_of::<KnobValues>() + 16;
 pub(crate) const LOADED: &str = ".rodata.loaded";
 pub(crate) const RECORDS: &str = "records";
 pub(crate) const STRUCT_OPS: &str = "ff_control";

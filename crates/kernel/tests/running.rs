@@ -15,12 +15,12 @@ use std::time::Duration;
 use firstflight_control::Control;
 use firstflight_kernel::catalogue::available;
 use firstflight_kernel::load::Options;
-use firstflight_kernel::record::Kind;
+use firstflight_kernel::record::{Kind, Record};
 use firstflight_kernel::requirements;
 use firstflight_kernel::{KernelControl, LoadError, Registered};
 
 use running::network::{Network, has_tools};
-use running::replay::Replay;
+use running::replay::{LARGEST_SSTHRESH, Replay};
 
 /// Whether this machine can run a test; says why not.
 fn able() -> bool {
@@ -34,9 +34,12 @@ fn able() -> bool {
     false
 }
 
-fn load(text: &str, name: &str, recording: bool) -> Result<Registered, LoadError> {
+fn load(text: &str, name: &str) -> Result<Registered, LoadError> {
+    load_with(text, Options { name: Some(name.to_owned()), ..Options::default() })
+}
+
+fn load_with(text: &str, options: Options) -> Result<Registered, LoadError> {
     let control = KernelControl::new(&Control::named(text).unwrap()).unwrap();
-    let options = Options { name: Some(name.to_owned()), recording, ..Options::default() };
     Registered::load(&control, &options)
 }
 
@@ -56,15 +59,38 @@ fn the_core_replays_what_the_kernel_did() {
     });
 }
 
-/// Runs a flow with a recording control through a network of its own, and replays the records.
-fn replay(number: usize, text: &str) {
-    let control = load(text, &format!("ff_t{number}_{}", std::process::id() % 10_000), true);
-    let control = control.unwrap();
+/// A kernel that leaves calls out reduces to a threshold that nobody gave. With the next ACK it has
+/// the sender's: connections begin and losses are told late.
+#[test]
+fn what_a_kernel_leaves_out_is_made_good() {
+    if !able() {
+        return;
+    }
+    for (number, text) in ["astart", "mstart"].into_iter().enumerate() {
+        let records = recorded(100 + number, text, true);
+        let stray = |record: &&Record| record.snd_ssthresh > LARGEST_SSTHRESH;
+        let at = |kind: Kind| move |record: &&Record| record.kind == kind;
+        assert!(records.iter().filter(at(Kind::Loss)).count() > 0, "{text}: no loss was told");
+        let late = records.iter().filter(at(Kind::Ack)).find(stray);
+        assert!(late.is_none(), "{text}: {late:?}");
+    }
+}
+
+/// Runs a flow through a network of its own, and replays the records.
+fn recorded(number: usize, text: &str, leaving_out: bool) -> Vec<Record> {
+    let name = Some(format!("ff_t{number}_{}", std::process::id() % 10_000));
+    let options = Options { name, recording: true, leaving_out, ..Options::default() };
+    let control = load_with(text, options).unwrap();
     let network = Network::new(number);
     network.transfer(control.name(), Duration::from_secs(3));
     let records = control.records().unwrap();
     let mut replay = Replay::new(text);
     records.iter().for_each(|record| replay.take(record));
+    records
+}
+
+fn replay(number: usize, text: &str) {
+    let records = recorded(number, text, false);
     let count = |kind: Kind| records.iter().filter(|record| record.kind == kind).count();
     let timeouts = records.iter().filter(|r| r.kind == Kind::Loss && r.numbers[2] == 1).count();
     println!(
@@ -87,13 +113,13 @@ fn a_name_is_registered_once_and_gone_after_the_drop() {
         return;
     }
     let name = format!("ff_n_{}", std::process::id() % 10_000);
-    let first = load("astart(ere.N=7)", &name, false).unwrap();
+    let first = load("astart(ere.N=7)", &name).unwrap();
     assert!(available().contains(&name));
-    let second = load("newreno", &name, false).unwrap_err();
+    let second = load("newreno", &name).unwrap_err();
     assert!(matches!(second, LoadError::Taken(_)), "{second}");
     drop(first);
     assert!(!available().contains(&name));
-    load("newreno", &name, false).unwrap();
+    load("newreno", &name).unwrap();
 }
 
 /// Every pair that has a kernel version.

@@ -7,6 +7,9 @@
  * The kernel keeps recovery (PRR), pacing and the choice of what to retransmit. While it reduces
  * cwnd itself (states CWR and Recovery) the sender only watches; whatever the kernel has made of
  * cwnd by itself, there, after an idle time or after undoing, the sender takes over.
+ *
+ * A kernel may leave a call out: before 6.1, one that interrupts the same program on its processor;
+ * of the threshold then remains what the stack had. The next call makes good for it.
  */
 #include "kernel.h"
 
@@ -26,6 +29,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 struct loaded {
     struct ff_knob_values knobs;
     u64 recording;
+    u64 leaving_out; /* for tests: all calls but those of ACKs are left out */
     char control[TEXT_MAX];
 };
 
@@ -57,9 +61,10 @@ FF_INLINE void report(const struct connection *c, struct tcp_sock *tp, u32 kind,
     bpf_ringbuf_output(&records, &r, sizeof(r), 0);
 }
 
-FF_INLINE u8 kernel_reduces(const struct connection *c)
+/* In these states the kernel reduces cwnd by itself. */
+FF_INLINE u8 reduces(u8 state)
 {
-    return c->state == CA_CWR || c->state == CA_RECOVERY;
+    return state == CA_CWR || state == CA_RECOVERY;
 }
 
 /* As tcp_is_cwnd_limited() of the kernel has it. */
@@ -109,26 +114,6 @@ FF_INLINE void write_window(struct connection *c, struct tcp_sock *tp)
     report(c, tp, RECORD_WROTE, 0, 0);
 }
 
-/* Takes over what the kernel has changed by itself. */
-FF_INLINE void catch_up(struct connection *c, struct tcp_sock *tp)
-{
-    struct ff_sender *s = &c->sender;
-    u64 cwnd = NONE, mss = tp->mss_cache;
-
-    if (mss != s->view.mss) {
-        ff_set_mss(s, mss);
-        report(c, tp, RECORD_MSS, &mss, 1);
-    }
-    if (kernel_reduces(c) || (tp->snd_cwnd == c->cwnd && !s->view.recovering))
-        return;
-    if (tp->snd_cwnd != c->cwnd) {
-        c->cwnd = tp->snd_cwnd;
-        cwnd = (u64)c->cwnd * mss;
-    }
-    ff_on_recovered(s, cwnd);
-    report(c, tp, RECORD_RECOVERED, &cwnd, 1);
-}
-
 FF_INLINE void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
 {
     struct ff_loss loss = {
@@ -144,9 +129,55 @@ FF_INLINE void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 aga
     report(c, tp, RECORD_LOSS, numbers, 4);
 }
 
+/* The kernel enters a state, or is found in one that it did not tell of. A timeout in a recovery,
+ * or after one, asks for no new threshold. Told out of an undisturbed state there is none: segments
+ * were too large for the path, and are sent again.
+ */
+FF_INLINE void enter_state(struct connection *c, struct tcp_sock *tp, u8 state, u8 told)
+{
+    u8 before = c->state, again = before >= CA_CWR;
+
+    c->state = state;
+    if (reduces(state) && !reduces(before))
+        lose(c, tp, LOSS_RECOVERY, 0);
+    if (state == CA_LOSS && !c->timed_out && (again || !told))
+        lose(c, tp, LOSS_TIMEOUT, again);
+    c->timed_out = 0;
+}
+
+FF_INLINE void notice_state(struct connection *c, struct tcp_sock *tp)
+{
+    struct inet_connection_sock *icsk = (struct inet_connection_sock *)tp;
+    u8 state = BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state);
+
+    if (state != c->state)
+        enter_state(c, tp, state, 0);
+}
+
+/* Takes over what the kernel has made of cwnd by itself, but no threshold. */
+FF_INLINE void catch_up(struct connection *c, struct tcp_sock *tp)
+{
+    struct ff_sender *s = &c->sender;
+    u64 cwnd = NONE, mss = tp->mss_cache;
+
+    notice_state(c, tp);
+    if (mss != s->view.mss) {
+        ff_set_mss(s, mss);
+        report(c, tp, RECORD_MSS, &mss, 1);
+    }
+    tp->snd_ssthresh = ssthresh_segments(c, tp);
+    if (reduces(c->state) || (tp->snd_cwnd == c->cwnd && !s->view.recovering))
+        return;
+    if (tp->snd_cwnd != c->cwnd) {
+        c->cwnd = tp->snd_cwnd;
+        cwnd = (u64)c->cwnd * mss;
+    }
+    ff_on_recovered(s, cwnd);
+    report(c, tp, RECORD_RECOVERED, &cwnd, 1);
+}
+
 /* A connection begins, or changes to this control while it runs: then it keeps its window. */
-SEC("struct_ops")
-void BPF_PROG(ff_init, struct sock *sk)
+static FF_SUBPROGRAM void begin(struct sock *sk)
 {
     struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
     struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -183,6 +214,13 @@ void BPF_PROG(ff_init, struct sock *sk)
         c->cwnd = 0;
         catch_up(c, tp);
     }
+}
+
+SEC("struct_ops")
+void BPF_PROG(ff_init, struct sock *sk)
+{
+    if (!ff_loaded.leaving_out)
+        begin(sk);
 }
 
 #ifdef FF_WATCHES_NO_ACKS
@@ -238,7 +276,11 @@ void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
     struct ff_sender s = read_sender(c);
     u32 cwnd = tp->snd_cwnd;
 
-    if (!s.view.mss || !acked)
+    if (!s.view.mss) {
+        begin(sk);
+        return;
+    }
+    if (!acked)
         return;
     ack.acked = acked * s.view.mss;
     if (!s.view.recovering && s.view.mss == tp->mss_cache && is_worth(&s, cwnd)) {
@@ -261,8 +303,10 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     struct ff_ack ack;
     u64 acked;
 
-    if (!c)
+    if (!c) {
+        begin(sk);
         return;
+    }
     catch_up(c, tp);
     acked = tp->bytes_acked - c->acked_at_start;
     ack.now = tp->tcp_clock_cache;
@@ -294,6 +338,8 @@ void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
 SEC("struct_ops")
 u32 BPF_PROG(ff_ssthresh, struct sock *sk)
 {
+    if (ff_loaded.leaving_out)
+        return U32_MAX;
     return ((struct tcp_sock *)sk)->snd_ssthresh;
 }
 
@@ -302,7 +348,7 @@ void BPF_PROG(ff_cwnd_event, struct sock *sk, u32 event)
 {
     struct connection *c;
 
-    if (event != CA_EVENT_LOSS)
+    if (event != CA_EVENT_LOSS || ff_loaded.leaving_out)
         return;
     c = connection_of(sk);
     if (!c)
@@ -317,22 +363,13 @@ void BPF_PROG(ff_set_state, struct sock *sk, u8 state)
 {
     struct connection *c = connection_of(sk);
     struct tcp_sock *tp = (struct tcp_sock *)sk;
-    u8 before;
 
-    if (!c)
+    if (!c || ff_loaded.leaving_out)
         return;
-    before = c->state;
-    if ((state == CA_RECOVERY || state == CA_CWR) && !kernel_reduces(c)) {
+    notice_state(c, tp);
+    if (reduces(state) && !reduces(c->state))
         catch_up(c, tp);
-        lose(c, tp, LOSS_RECOVERY, 0);
-    }
-    /* A timeout in a recovery, or after one, asks for no new threshold. Out of an undisturbed
-     * state there is none: segments were too large for the path, and are sent again.
-     */
-    if (state == CA_LOSS && !c->timed_out && before >= CA_CWR)
-        lose(c, tp, LOSS_TIMEOUT, 1);
-    c->timed_out = 0;
-    c->state = state;
+    enter_state(c, tp, state, 1);
 }
 
 /* The loss never was. */

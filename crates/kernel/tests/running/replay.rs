@@ -87,4 +87,4 @@ fn tell(sender: &mut Sender<AnyStartup, AnyAvoidance>, record: &Record) {
 }
 
 /// What the kernel calls no threshold yet.
-const LARGEST_SSTHRESH: u32 = 0x7fff_ffff;
+pub(crate) const LARGEST_SSTHRESH: u32 = 0x7fff_ffff;
