@@ -37,7 +37,7 @@ impl Event {
     }
 
     pub(crate) fn at(self) -> Instant {
-        Instant(self.key >> 18)
+        at(self.key)
     }
 
     pub(crate) fn kind(self) -> Kind {
@@ -57,6 +57,12 @@ impl Event {
     pub(crate) fn key_without_kind(self) -> u64 {
         self.key & !KIND
     }
+}
+
+/// The time in a key.
+#[inline]
+pub(crate) fn at(key: u64) -> Instant {
+    Instant(key >> 18)
 }
 
 /// Where a key has the kind.

@@ -108,11 +108,11 @@ impl FlowPath {
         if target.exclusive {
             return true;
         }
-        let payload = Arriving { tagged: packet.tagged, hop, flow: self.id }.pack();
-        let event = Event::new(at, Kind::Arrive, target.order, payload);
-        if fabric.ahead && fabric.queue.would_arrive_first(event) {
+        if fabric.ahead && at < fabric.queue.first_before() {
             return true;
         }
+        let payload = Arriving { tagged: packet.tagged, hop, flow: self.id }.pack();
+        let event = Event::new(at, Kind::Arrive, target.order, payload);
         fabric.queue.push(Lane::Arrive(target.lane), event);
         false
     }

@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 
 use firstflight_core::units::{Instant, Span};
 
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, at};
 use crate::merge::{Merge, Payload};
 use crate::tree::NOTHING;
 
@@ -103,11 +103,12 @@ impl Queue {
         self.other_key = self.other_key.min(event.key);
     }
 
-    /// Whether an arrival would come before all others, those too that nobody knows of yet.
+    /// Before this time an arrival would come before all others, those too that nobody knows of
+    /// yet. Without an ACK under way nothing is said.
     #[inline]
-    pub(crate) fn would_arrive_first(&self, event: Event) -> bool {
-        let caused = self.acks.next_key.saturating_add(self.lead);
-        event.key < caused.min(self.other_key)
+    pub(crate) fn first_before(&self) -> Instant {
+        let caused = self.acks.next_key.wrapping_add(self.lead);
+        at(caused.min(self.other_key))
     }
 
     /// Takes the earliest event. Where it waited mostly tells its kind.
@@ -218,8 +219,8 @@ mod tests {
             let (mut waiting, mut now) = (Vec::new(), 0);
             for (number, delay, stray, pops) in steps {
                 let event = any_event(now + delay, number);
-                let first = waiting.iter().min().is_none_or(|earliest| event < *earliest);
-                prop_assert_eq!(queue.would_arrive_first(event), first);
+                let earliest = waiting.iter().min().map_or(NO_STRAY, |event: &Event| event.key);
+                prop_assert_eq!(queue.first_before(), at(earliest));
                 match stray {
                     true => queue.push_stray(event),
                     false => queue.push_any(event, lanes),
@@ -248,15 +249,12 @@ mod tests {
     #[test]
     fn an_arrival_comes_first_if_no_ack_can_cause_an_earlier_one() {
         let mut queue = Queue { lead: 80 << 18, ..queue(1) };
-        let arrival = |at| Event::new(Instant(at), Kind::Arrive, 7, 0);
-        assert!(queue.would_arrive_first(arrival(500)));
+        assert_eq!(queue.first_before(), Instant(79));
         queue.push(Lane::Ack(0), event(100, 1));
-        assert!(queue.would_arrive_first(arrival(179)));
-        assert!(!queue.would_arrive_first(arrival(180)));
+        assert_eq!(queue.first_before(), Instant(180));
         // An ACK that overtakes others may be anything.
         queue.push_stray(event(90, 2));
-        assert!(!queue.would_arrive_first(arrival(90)));
-        assert!(queue.would_arrive_first(arrival(89)));
+        assert_eq!(queue.first_before(), Instant(90));
     }
 
     #[test]
