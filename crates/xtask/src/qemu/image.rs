@@ -89,11 +89,13 @@ pub(super) fn pack(
     let mut files = vec![(kernel.busybox.clone(), root.join("bin/busybox"))];
     for (number, module) in MODULES.iter().enumerate() {
         let name = Path::new(module).file_name().unwrap_or_default().to_string_lossy();
-        let from = kernel.modules.join("kernel").join(module);
+        // Compressed from 6.12 on, which busybox's insmod takes as well.
+        let forms = ["", ".xz"].map(|form| {
+            let from = kernel.modules.join("kernel").join(format!("{module}{form}"));
+            (from, root.join(format!("modules/{number}-{name}{form}")))
+        });
         // A kernel may have it built in.
-        if from.exists() {
-            files.push((from, root.join(format!("modules/{number}-{name}"))));
-        }
+        files.extend(forms.into_iter().filter(|(from, _)| from.exists()));
     }
     // All are among those that the task looked for when it began.
     let tools: Vec<(&str, PathBuf)> =
