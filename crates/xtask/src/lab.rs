@@ -79,6 +79,8 @@ impl Lab<'_> {
 /// Measures what is not kept yet; writes the page when nothing but points is missing.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options = options(args)?;
+    // Asked for now, not after half an hour.
+    step::has_tools("lab", &["ip", "iperf3", "ping"], "iproute2 iperf3 iputils-ping")?;
     let file: File = step::read_toml(&root.join("oracles/lab.toml"))?;
     announce("build");
     let program = step::release(root, kernel_features()?)?;

@@ -107,7 +107,7 @@ usage: cargo xtask TASK
          [--random N [--seed N]]   points drawn at random
   lab [--minutes N] [--tries N]    write docs/lab.md: the emulated link, the running kernel beside
       [--again]                    the simulator on the paths of oracles/lab.toml, the papers' lab
-                                   (root; twenty minutes; goes on with what was measured before)
+                                   (root; half an hour; goes on with what was measured before)
   quic                             write the tables of scenarios/quic/README.md (minutes)
   qemu [--kernel PACKAGE]          the controls in Debian's stock kernel, booted in qemu (two
        [--short] [--cost] [--soak] minutes; Debian's qemu-system-x86); or only load, a flow and

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::Stop;
-use crate::step::{announce, built, kernel_features, target, unable, which};
+use crate::step::{self, announce, built, kernel_features, target, unable};
 
 mod image;
 
@@ -48,7 +48,7 @@ impl Mode {
 /// Boots the kernel and judges what it says.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options = options(args)?;
-    has_tools()?;
+    step::has_tools("qemu", &TOOLS, "qemu-system-x86 cpio iproute2 iperf3 procps")?;
     if kernel_features()?.is_empty() {
         return Err(Stop::lacks("qemu: what runs in the guest is built with these packages"));
     }
@@ -90,17 +90,6 @@ fn options(args: &[String]) -> Result<Options, Stop> {
         }
     }
     Ok(options)
-}
-
-fn has_tools() -> Result<(), Stop> {
-    let missing: Vec<&str> = TOOLS.into_iter().filter(|tool| which(tool).is_none()).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(Stop::lacks(&format!(
-        "qemu: missing {}; on Debian: apt install qemu-system-x86 cpio iproute2 iperf3 procps",
-        missing.join(", ")
-    )))
 }
 
 /// What the guest runs, as built: by name.

@@ -101,6 +101,16 @@ pub(crate) fn which(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|place| place.exists())
 }
 
+/// Refuses where one of these programs is missing; `packages` are Debian's that have them.
+pub(crate) fn has_tools(task: &str, tools: &[&str], packages: &str) -> Result<(), Stop> {
+    let missing: Vec<&str> = tools.iter().copied().filter(|tool| which(tool).is_none()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let missing = missing.join(", ");
+    Err(Stop::lacks(&format!("{task}: missing {missing}; on Debian: apt install {packages}")))
+}
+
 /// Reads a file of this repository's tasks.
 pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Stop> {
     let wrong = |problem: String| Stop::usage(&format!("{}: {problem}", path.display()));
