@@ -303,10 +303,8 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     struct ff_ack ack;
     u64 acked;
 
-    if (!c) {
-        begin(sk);
+    if (!c)
         return;
-    }
     catch_up(c, tp);
     acked = tp->bytes_acked - c->acked_at_start;
     ack.now = tp->tcp_clock_cache;
@@ -328,7 +326,9 @@ void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
 {
     struct connection *c = connection_of(sk);
 
-    if (c && !c->sender.view.recovering)
+    if (!c)
+        begin(sk);
+    else if (!c->sender.view.recovering)
         write_window(c, (struct tcp_sock *)sk);
 }
 

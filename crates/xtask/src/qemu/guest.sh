@@ -53,7 +53,9 @@ elif grep -q firstflight.soak /proc/cmdline; then
     step soak xtask soak --built /bin --link netem --flows 40 --seconds 200 --cycles 40
     dmesg
 else
-    step load firstflight kernel load newreno astart 'ff_own=tcpw-a(preset=ns2)'
+    # All of them: this kernel's verifier counts the stack as newer ones do not.
+    step load firstflight kernel load newreno liw hoe bc dbc astart tcpw-a vegas cubic hystart \
+        mstart 'ff_own=tcpw-a(preset=ns2)'
     step registered names ff_astart
     step status firstflight kernel status
     step flow flow
