@@ -66,7 +66,7 @@ fn what_a_kernel_leaves_out_is_made_good() {
     if !able() {
         return;
     }
-    for (number, text) in ["astart", "mstart"].into_iter().enumerate() {
+    for (number, text) in ["astart", "mstart", "newreno"].into_iter().enumerate() {
         let records = recorded(100 + number, text, true);
         let stray = |record: &&Record| record.snd_ssthresh > LARGEST_SSTHRESH;
         let at = |kind: Kind| move |record: &&Record| record.kind == kind;
