@@ -155,9 +155,13 @@ impl Prepared {
         check_name(&name)?;
         check_free(&name)?;
         Complaints::listen();
-        let object = open(control, &name, options, hold)
-            .and_then(OpenObject::load)
-            .map_err(|error| refused(&name, &error))?;
+        let object =
+            open(control, &name, options, hold).and_then(OpenObject::load).map_err(|error| {
+                match requirements::check_calls() {
+                    Err(lack) => lack.into(),
+                    Ok(()) => refused(&name, &error),
+                }
+            })?;
         Ok(Self { name, full: control.full.clone(), hold, object })
     }
 
@@ -286,12 +290,17 @@ impl Complaints {
         }
     }
 
-    /// The error with the last of what was said before it.
+    /// The error with what was said last before it.
     fn with(error: &libbpf_rs::Error) -> String {
-        let lines = COMPLAINTS.lock().map(|lines| lines.clone()).unwrap_or_default();
-        let last: Vec<&str> = lines.iter().rev().take(3).rev().map(String::as_str).collect();
-        format!("{error:#}; {}", last.join("; ")).replace('\n', "; ")
+        let said = COMPLAINTS.lock().map(|lines| lines.join("\n")).unwrap_or_default();
+        verdict(&said).map_or_else(|| format!("{error:#}"), |last| format!("{error:#}: {last}"))
     }
+}
+
+/// The line a verifier's log ends with before it counts what it did, or the last of any text.
+fn verdict(said: &str) -> Option<&str> {
+    let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.take_while(|line| !line.starts_with("processed ")).last()
 }
 
 /// Names in `c/bpf/shell.bpf.c`.
@@ -315,5 +324,15 @@ mod tests {
         for wrong in ["", "ff astart", "ff_a_name_too_long", "ff-astart", "../x"] {
             assert!(matches!(check_name(wrong), Err(LoadError::Name(_))), "{wrong}");
         }
+    }
+
+    #[test]
+    fn of_a_verifiers_log_its_verdict_is_told() {
+        let log = "prog 'ff_init': -- BEGIN PROG LOAD LOG --\n0: (79) r1 = *(u64 *)(r1 +0)\n\
+                   unknown func bpf_setsockopt#49\nprocessed 1550 insns (limit 1000000)\n\
+                   -- END PROG LOAD LOG --\n\nprog 'ff_init': failed to load: -EINVAL";
+        assert_eq!(verdict(log), Some("unknown func bpf_setsockopt#49"));
+        assert_eq!(verdict("map 'a': failed\n\n"), Some("map 'a': failed"));
+        assert_eq!(verdict(""), None);
     }
 }

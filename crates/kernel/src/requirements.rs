@@ -38,11 +38,26 @@ pub fn check() -> Result<Hold, Lack> {
     if !privileged(&fs::read_to_string("/proc/self/status").unwrap_or_default()) {
         return Err(Lack::Privileges);
     }
-    let btf = fs::read(BTF).map_err(|_| Lack::Btf)?;
+    let btf = btf()?;
     if !contains(&btf, CONTROLS_IN_BPF) {
         return Err(Lack::Feature("congestion controls in BPF"));
     }
     Ok(if contains(&btf, LINKS) { Hold::Link } else { Hold::Entry })
+}
+
+/// Checks what only some controls call: to be asked when the kernel has refused one.
+///
+/// # Errors
+/// The first thing the kernel lacks.
+pub(crate) fn check_calls() -> Result<(), Lack> {
+    if contains(&btf()?, SETSOCKOPT) {
+        return Ok(());
+    }
+    Err(Lack::Feature("bpf_setsockopt for congestion controls, which this one calls"))
+}
+
+fn btf() -> Result<Vec<u8>, Lack> {
+    fs::read(BTF).map_err(|_| Lack::Btf)
 }
 
 /// Checks what surviving the command's exit needs besides.
@@ -80,6 +95,8 @@ const BTF: &str = "/sys/kernel/btf/vmlinux";
 /// Types that are there where the feature is.
 const CONTROLS_IN_BPF: &str = "bpf_struct_ops_tcp_congestion_ops";
 const LINKS: &str = "bpf_struct_ops_link";
+/// A function that came with it.
+const SETSOCKOPT: &str = "bpf_sk_setsockopt";
 
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;

@@ -15,7 +15,7 @@ mod image;
 
 /// What was asked for.
 struct Options {
-    /// The Debian package, or one that depends on it.
+    /// The Debian package, or one that depends on it, or the file of one.
     kernel: String,
     mode: Mode,
 }
@@ -84,7 +84,7 @@ fn options(args: &[String]) -> Result<Options, Stop> {
                 args.next();
             }
             _ => {
-                let accepted = "accepted: --kernel PACKAGE, --short, --cost or --soak";
+                let accepted = "accepted: --kernel PACKAGE or FILE.deb, --short, --cost or --soak";
                 return Err(Stop::usage(&format!("qemu: found `{arg}`; {accepted}")));
             }
         }

@@ -16,7 +16,7 @@ pub(super) struct Kernel {
     busybox: PathBuf,
 }
 
-/// Downloads the kernel's package and busybox's, unless they are there, and unpacks them.
+/// Downloads the kernel's package, unless it is a file, and busybox's, and unpacks them.
 pub(super) fn unpack(folder: &Path, package: &str) -> Result<Kernel, Stop> {
     announce(&format!("packages: {package}"));
     let unpacked = match download(folder, package) {
@@ -34,8 +34,12 @@ pub(super) fn unpack(folder: &Path, package: &str) -> Result<Kernel, Stop> {
 
 /// Where the packages are unpacked.
 fn download(folder: &Path, package: &str) -> Result<PathBuf, Stop> {
-    let packages = [concrete(package)?, "busybox-static".to_owned()];
-    let unpacked = folder.join("unpacked").join(&packages[0]);
+    let file = package.ends_with(".deb").then(|| Path::new(package));
+    let kernel = match file {
+        Some(file) => file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        None => concrete(package)?,
+    };
+    let unpacked = folder.join("unpacked").join(&kernel);
     if unpacked.exists() {
         return Ok(unpacked);
     }
@@ -44,11 +48,13 @@ fn download(folder: &Path, package: &str) -> Result<PathBuf, Stop> {
         let _ = fs::remove_dir_all(folder);
         fs::create_dir_all(folder).map_err(|error| unable("qemu", &error))?;
     }
-    output(Command::new("apt-get").args(["download", "-qq"]).args(&packages).current_dir(&fresh))
+    let wanted = file.is_none().then_some(kernel.as_str()).into_iter().chain(["busybox-static"]);
+    output(Command::new("apt-get").args(["download", "-qq"]).args(wanted).current_dir(&fresh))
         // Without a mirror there is no second kernel: the machine lacks it, nothing failed.
         .map_err(|stop| Stop::lacks(&stop.message))?;
-    for entry in fs::read_dir(&fresh).into_iter().flatten().flatten() {
-        output(Command::new("dpkg-deb").arg("-x").arg(entry.path()).arg(&half))?;
+    let downloaded = fs::read_dir(&fresh).into_iter().flatten().flatten().map(|e| e.path());
+    for archive in downloaded.chain(file.map(Path::to_path_buf)) {
+        output(Command::new("dpkg-deb").arg("-x").arg(archive).arg(&half))?;
     }
     let renamed = fs::create_dir_all(folder.join("unpacked"))
         .and_then(|()| fs::rename(&half, &unpacked))
