@@ -91,7 +91,7 @@ pub enum LoadError {
     Refused {
         /// The name.
         name: String,
-        /// In libbpf's words.
+        /// In libbpf's words, or the feature that the kernel lacks.
         reason: String,
     },
 }
@@ -155,13 +155,9 @@ impl Prepared {
         check_name(&name)?;
         check_free(&name)?;
         Complaints::listen();
-        let object =
-            open(control, &name, options, hold).and_then(OpenObject::load).map_err(|error| {
-                match requirements::check_calls() {
-                    Err(lack) => lack.into(),
-                    Ok(()) => refused(&name, &error),
-                }
-            })?;
+        let object = open(control, &name, options, hold)
+            .and_then(OpenObject::load)
+            .map_err(|error| refused(&name, &error))?;
         Ok(Self { name, full: control.full.clone(), hold, object })
     }
 
@@ -244,7 +240,11 @@ fn put(map: &mut OpenMapMut<'_>, bytes: &[u8]) {
 }
 
 fn refused(name: &str, error: &libbpf_rs::Error) -> LoadError {
-    LoadError::Refused { name: name.to_owned(), reason: Complaints::with(error) }
+    let reason = match requirements::check_calls() {
+        Err(lack) => lack.to_string(),
+        Ok(()) => Complaints::with(error),
+    };
+    LoadError::Refused { name: name.to_owned(), reason }
 }
 
 fn check_name(name: &str) -> Result<(), LoadError> {

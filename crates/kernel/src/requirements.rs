@@ -53,7 +53,7 @@ pub(crate) fn check_calls() -> Result<(), Lack> {
     if contains(&btf()?, SETSOCKOPT) {
         return Ok(());
     }
-    Err(Lack::Feature("bpf_setsockopt for congestion controls, which this one calls"))
+    Err(Lack::Feature("bpf_setsockopt for congestion controls"))
 }
 
 fn btf() -> Result<Vec<u8>, Lack> {
