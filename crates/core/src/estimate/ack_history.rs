@@ -93,21 +93,21 @@ impl AckHistory {
         if at <= self.last.at {
             return self.push_again(at, credit, span);
         }
-        self.push_later(at, credit, span);
-    }
-
-    /// The same after all before it, where there were some.
-    #[inline]
-    pub fn push_later(&mut self, at: u64, credit: u32, span: u64) {
-        debug_assert!(at > self.last.at);
-        if at - self.fixed >= span / SPACING {
+        if self.is_apart(at, span) {
             self.open_corner(at, span);
         }
         self.climb(at, credit);
     }
 
+    /// Whether a step at `at`, after all before it, makes the one before it a corner.
     #[inline(always)]
-    fn climb(&mut self, at: u64, credit: u32) {
+    pub(crate) fn is_apart(&self, at: u64, span: u64) -> bool {
+        at - self.fixed >= span / SPACING
+    }
+
+    /// `credit` bytes were delivered at `at`, after all before it, of which there were some.
+    #[inline(always)]
+    pub(crate) fn climb(&mut self, at: u64, credit: u32) {
         self.last = Step { at, total: self.last.total.wrapping_add(credit) };
         self.credit = credit;
         self.newest = self.newest.wrapping_add(1);
@@ -224,7 +224,7 @@ impl AckHistory {
     /// The head stays a corner for good, and a new head, at time `at`, comes behind it. Makes room
     /// for it at the cost of corners nobody will ask about or of every other one.
     #[cold]
-    fn open_corner(&mut self, at: u64, span: u64) {
+    pub(crate) fn open_corner(&mut self, at: u64, span: u64) {
         self.settle_head();
         if self.head != self.oldest {
             let before = self.head.wrapping_sub(1);

@@ -54,7 +54,7 @@ pub struct Ere {
     /// Samples of zero are due when so many gaps between ACKs exceed the time constant.
     gaps: u64,
     /// [`USUAL`], or zero while no ACK can be calm: a knob changes the order of things, there was
-    /// none yet after time zero, or one is pending.
+    /// none yet after time zero or it came after [`LATEST`], or one is pending.
     usual: u64,
     history: AckHistory,
     /// Time of the last sample, and whether there was an ACK before it.
@@ -127,7 +127,7 @@ impl Ere {
             achieved_at: 0,
             achieved: 0,
             sample: 0,
-            instability: Instability::NONE,
+            instability: Instability::over(knobs.umax_window),
             interval: 0,
             estimate: 0,
             rtt_min: Span::MAX,
@@ -140,6 +140,7 @@ impl Ere {
         let known = self.knobs.set(name, value);
         (self.achieving, self.gaps) = (Blend::keeping(self.knobs.eps), self.knobs.gaps());
         (self.rtt_min, self.clock) = (Span::MAX, 0);
+        self.instability.set_window(self.knobs.umax_window);
         self.settle();
         known
     }
@@ -176,22 +177,27 @@ impl Ere {
         if view.rtt.min != self.rtt_min {
             self.learn(view.rtt.min);
         }
-        let dt = now.saturating_sub(self.at);
-        // One comparison for three numbers: what is zero wraps around.
+        // One comparison for three numbers: what is zero or goes back wraps around.
+        let dt = now.wrapping_sub(self.at);
         let bits = credited.wrapping_sub(1) | srtt.wrapping_sub(1) | dt.wrapping_sub(CLOSEST + 1);
         if bits >= self.usual {
             return self.on_odd_ack(now, credited, srtt, cwnd);
         }
+        if self.history.is_apart(now, srtt) {
+            // Silence that samples of zero may be due for. It always opens a corner, because gaps
+            // are fewer than corners in an RTT, and no time constant is shorter than that.
+            if dt * self.gaps > srtt {
+                return self.on_odd_ack(now, credited, srtt, cwnd);
+            }
+            self.history.open_corner(now, srtt);
+        }
         let per_ns = u64::MAX / srtt;
-        self.history.push_later(now, credited as u32, srtt);
+        self.history.climb(now, credited as u32);
         self.at = now;
         self.achieve(srtt, per_ns);
         self.interval = self.sampling_interval(srtt, per_ns, cwnd, self.clock);
         let sample = self.take_sample(credited as u32, dt);
         let tau = self.time_constant(sample, srtt);
-        if dt * self.gaps > tau {
-            return self.filter(dt, sample, tau);
-        }
         self.approach(self.mean(sample), part(dt, tau));
         self.sample = sample;
     }
@@ -232,7 +238,7 @@ impl Ere {
     /// Finds out whether the next ACK can be calm.
     fn settle(&mut self) {
         let in_order = self.knobs.filter == Filter::Trapezoid && !self.knobs.re_per_rtt;
-        let calm = in_order && self.at > 0 && self.pending == 0;
+        let calm = in_order && (1..LATEST).contains(&self.at) && self.pending == 0;
         self.usual = if calm { USUAL } else { 0 };
     }
 
@@ -285,11 +291,7 @@ impl Ere {
     /// `tau`.
     #[inline(always)]
     fn time_constant(&mut self, sample: u64, srtt: u64) -> u64 {
-        if self.knobs.n == 0 {
-            return srtt;
-        }
-        let change = sample.abs_diff(self.sample);
-        let ratio = self.instability.observe(change, self.knobs.umax_window as u32);
+        let ratio = self.instability.observe(sample.abs_diff(self.sample));
         srtt + high_half(srtt * self.knobs.n, ratio)
     }
 
@@ -300,8 +302,6 @@ impl Ere {
     }
 
     /// The filter with any knobs, and for any silence.
-    #[cold]
-    #[inline(never)]
     fn filter(&mut self, dt: u64, sample: u64, tau: u64) {
         let rest = if dt * self.knobs.null_m > tau { self.take_nulls(dt, tau) } else { dt };
         self.step(rest, sample, tau);
@@ -508,6 +508,9 @@ const CLOSEST: u64 = 100;
 
 /// More than an ACK acknowledges, an RTT lasts and passes between two ACKs as a rule.
 const USUAL: u64 = 1 << 30;
+
+/// Far from where times wrap around: 292 years.
+const LATEST: u64 = 1 << 63;
 
 /// Longest RTT and gap told apart, in ns: 18 minutes.
 const LONGEST: u64 = 1 << 40;

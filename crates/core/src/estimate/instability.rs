@@ -18,18 +18,27 @@ pub(crate) struct Instability {
     /// From the end: where the next value goes. Below it the older block, as the largest of each
     /// place and those below, and zero at the bottom; from it on the newer block.
     left: u32,
+    /// `Umax` is taken over so many values, or over all for 0.
+    window: u32,
     places: [u64; PLACES],
 }
 
 impl Instability {
-    /// Nothing has changed yet.
-    pub(crate) const NONE: Self = Self { last: 0, newer: 0, left: 1, places: [0; PLACES] };
+    /// Nothing has changed yet; `Umax` is to be taken over `window` values, or over all for 0.
+    pub(crate) const fn over(window: u64) -> Self {
+        Self { last: 0, newer: 0, left: 1, window: window as u32, places: [0; PLACES] }
+    }
+
+    /// From the next full block on, it is taken over so many.
+    pub(crate) const fn set_window(&mut self, window: u64) {
+        self.window = window as u32;
+    }
 
     /// Takes in a change of the sample; returns `U/Umax` in 2^-64, zero while nothing has changed.
-    /// `Umax` is taken over `window` values, or all there have been for 0. What the new value is
-    /// compared with does not depend on it, so its reciprocal is ready when the value is.
+    /// What the new value is compared with does not depend on it, so its reciprocal is ready when
+    /// the value is.
     #[inline(always)]
-    pub(crate) fn observe(&mut self, change: u64, window: u32) -> u64 {
+    pub(crate) fn observe(&mut self, change: u64) -> u64 {
         let older = self.places[place(self.left.wrapping_sub(1))];
         let others = self.newer.max(older).max(1);
         let part = u64::MAX / others;
@@ -39,7 +48,7 @@ impl Instability {
         self.newer = self.newer.max(value);
         self.left -= 1;
         if self.left == 0 {
-            self.turn(window);
+            self.turn();
         }
         if value < others { value * part } else { u64::MAX }
     }
@@ -48,12 +57,12 @@ impl Instability {
     /// four thousand million values, and then it goes on.
     #[cold]
     #[inline(never)]
-    fn turn(&mut self, window: u32) {
-        if window == 0 {
+    fn turn(&mut self) {
+        if self.window == 0 {
             self.left = u32::MAX;
             return;
         }
-        self.left = window;
+        self.left = self.window;
         self.newer = 0;
         // As far as the longest window: nobody asks for a place beyond his own.
         for place in 1..LONGEST_WINDOW {
@@ -88,7 +97,7 @@ mod tests {
             changes in prop::collection::vec(0u64..1 << 44, 1..200),
             window in 0..=LONGEST_WINDOW,
         ) {
-            let mut instability = Instability::NONE;
+            let mut instability = Instability::over(window as u64);
             let mut values = [0; 201];
             for (i, change) in changes.into_iter().enumerate() {
                 let value = Blend::keeping(EPS).of(change, values[i]);
@@ -100,7 +109,7 @@ mod tests {
                     _ if value >= others => u64::MAX,
                     _ => value * (u64::MAX / others),
                 };
-                prop_assert_eq!(instability.observe(change, window as u32), expected);
+                prop_assert_eq!(instability.observe(change), expected);
             }
         }
     }

@@ -81,11 +81,19 @@ impl Astart {
     /// rarely that what it takes to raise it is kept.
     #[inline(always)]
     fn raised(&mut self, ssthresh: Bytes, mss: Bytes) -> Bytes {
-        if ssthresh != self.rung.ssthresh || mss != self.rung.mss {
-            self.rung = Rung { ssthresh, mss, above: ssthresh.whole_segments(mss) + mss };
+        if (ssthresh, mss) != (self.rung.ssthresh, self.rung.mss) {
+            self.rung.move_to(ssthresh, mss);
         }
         let estimated = self.ere.window();
         if estimated < self.rung.above { ssthresh } else { estimated.whole_segments(mss) }
+    }
+}
+
+impl Rung {
+    #[cold]
+    #[inline(never)]
+    fn move_to(&mut self, ssthresh: Bytes, mss: Bytes) {
+        *self = Self { ssthresh, mss, above: ssthresh.whole_segments(mss) + mss };
     }
 }
 
