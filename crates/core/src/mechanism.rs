@@ -116,7 +116,7 @@ impl Mechanism {
         let before = self.view.window.cwnd;
         if self.view.phase == Phase::Startup {
             let step = startup.step(ack, &self.view);
-            self.apply(step, ack);
+            self.apply(step, ack, self.max_flight + self.max_flight);
             let Some(why) = step.exit else { return };
             self.leave_startup(why, before.max(self.view.window.cwnd), avoidance);
             if step.window.cwnd != before {
@@ -124,40 +124,31 @@ impl Mechanism {
             }
         }
         let step = avoidance.step(ack, &self.view);
-        self.apply(step, ack);
+        self.apply(step, ack, self.max_flight + self.view.mss);
         if avoidance.wants_reprobe() {
             self.reprobes += 1;
             self.enter_startup(Entry::Reprobe, startup);
         }
     }
 
+    /// Does what a policy has decided on an ACK. The window grows as far as `justified` by the
+    /// flight, if that counts.
     #[inline(always)]
-    fn apply(&mut self, step: Step, ack: &Ack) {
+    fn apply(&mut self, step: Step, ack: &Ack, justified: Bytes) {
         // Number by number: a copy of several at once would wait until each of them has been
         // written. The old window is within its bounds.
         let old = self.view.window.cwnd;
         let Window { cwnd, ssthresh } = step.window;
-        self.view.window.cwnd = if cwnd > old {
-            cwnd.min(self.growth_limit(ack)).min(self.config.max_cwnd).max(old)
-        } else {
-            cwnd.max(self.config.mss)
-        };
+        if cwnd > old {
+            let limit = if self.config.limit_growth_to_flight { justified } else { Bytes::MAX };
+            let limit = if ack.app_limited { Bytes(0) } else { limit };
+            self.view.window.cwnd = cwnd.min(limit).min(self.config.max_cwnd).max(old);
+        } else if cwnd < old {
+            self.view.window.cwnd = cwnd.max(self.config.mss);
+        }
         self.view.window.ssthresh = ssthresh;
         if step.pace.is_some() || self.pace.is_some() {
             self.pace = step.pace;
-        }
-    }
-
-    fn growth_limit(&self, ack: &Ack) -> Bytes {
-        if ack.app_limited {
-            return Bytes(0);
-        }
-        if !self.config.limit_growth_to_flight {
-            return Bytes::MAX;
-        }
-        match self.view.phase {
-            Phase::Startup => self.max_flight * 2,
-            Phase::Avoidance => self.max_flight + self.view.mss,
         }
     }
 

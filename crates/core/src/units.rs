@@ -145,8 +145,10 @@ macro_rules! saturating_arithmetic {
     ($($unit:ident),*) => {$(
         impl Add for $unit {
             type Output = Self;
-            fn add(self, other: Self) -> Self {
-                Self(self.0.saturating_add(other.0))
+            #[inline]
+            fn add(mut self, other: Self) -> Self {
+                self += other;
+                self
             }
         }
         impl Sub for $unit {
