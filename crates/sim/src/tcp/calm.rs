@@ -79,10 +79,12 @@ impl Tcp {
     #[inline(always)]
     fn send_calm(&mut self, now: Instant, wire: &mut impl Wire) {
         debug_assert_eq!(self.nxt, self.max);
-        while self.nxt < self.limit {
+        loop {
+            // In this order: it is the window that ends the loop.
             let view = self.core.view();
             let in_flight = Bytes(view.in_flight.0 + self.mss);
-            if in_flight > view.window.cwnd || !self.may_depart(now) {
+            let fits = in_flight <= view.window.cwnd && self.nxt < self.limit;
+            if !fits || !self.may_depart(now) {
                 return;
             }
             debug_assert!(self.nxt - self.una < self.receiver_window);
