@@ -20,12 +20,13 @@ use crate::timer::{Timer, timer};
 use crate::watch::Watch;
 use crate::way_back::ReturnLink;
 
+#[repr(C)]
 pub(crate) struct FlowPath {
-    pub(crate) id: u16,
-    pub(crate) route: Route,
     pub(crate) watch: Watch,
     /// Boxed because few flows talk to the routers.
     pub(crate) dialogue: Option<Box<Dialogue>>,
+    pub(crate) id: u16,
+    pub(crate) route: Route,
 }
 
 /// What flows share.

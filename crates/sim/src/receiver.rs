@@ -26,8 +26,11 @@ pub(crate) struct AckOut {
 
 /// One flow's receiver.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Receiver {
     next: u32,
+    /// Packets in order before this one only move `next` on, and are answered at once. 0 if none.
+    calm_until: u32,
     /// Bit `seq % capacity` is set for packets beyond `next` that have arrived.
     early: Vec<u64>,
     early_count: u32,
@@ -55,8 +58,6 @@ pub(crate) struct Receiver {
     /// Behind the last packet there is to come, and when that came.
     end: u32,
     finished_at: Option<Instant>,
-    /// Packets in order before this one only move `next` on, and are answered at once. 0 if none.
-    calm_until: u32,
 }
 
 impl Receiver {

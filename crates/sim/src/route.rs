@@ -15,33 +15,35 @@ use crate::way_back::{SACK_BLOCK_BYTES, WayBack};
 
 /// One flow's route while the simulation runs.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Route {
-    /// The shared links: the first, which for most flows is the only one, and those behind it.
-    first: Hop,
-    others: Vec<Hop>,
     /// There is one shared link, and nothing to say to its router.
     pub(crate) is_plain: bool,
-    pub(crate) receiver: Receiver,
-    /// Where ACKs queue on their way back: the receiver of the connection before this one, which
-    /// answers what is still under way to it.
-    earlier: Option<Box<Receiver>>,
     pub(crate) ack_lane: u32,
-    /// Where ACKs queue on their way back. Boxed because in most networks they do not.
-    pub(crate) way_back: Option<Box<WayBack>>,
-    access: Access,
-    egress: Access,
+    /// [`LATER`] on the packets of every other connection of a source of files, else 0.
+    tag: u32,
+    packet_bytes: u64,
     /// From a packet reaching the far end of the last shared link to the sender having its ACK,
     /// where neither ever waits; else [`NEVER`].
     home: Span,
+    /// When the sender has had all ACKs but those that went home the short way.
+    last_ack: Instant,
+    /// The first shared link, which for most flows is the only one.
+    first: Hop,
+    access: Access,
+    pub(crate) receiver: Receiver,
+    /// The shared links behind the first.
+    others: Vec<Hop>,
+    /// Where ACKs queue on their way back: the receiver of the connection before this one, which
+    /// answers what is still under way to it.
+    earlier: Option<Box<Receiver>>,
+    /// Where ACKs queue on their way back. Boxed because in most networks they do not.
+    pub(crate) way_back: Option<Box<WayBack>>,
+    egress: Access,
     /// From the receiver sending an ACK to the sender having it.
     return_delay: Span,
     /// What a SACK block adds to it.
     block_delay: Span,
-    /// When the sender has had all ACKs but those that went home the short way.
-    last_ack: Instant,
-    /// [`LATER`] on the packets of every other connection of a source of files, else 0.
-    tag: u32,
-    packet_bytes: u64,
     payload_bytes: u64,
     syn_bytes: Option<u64>,
 }
@@ -71,11 +73,12 @@ pub(crate) struct Hop {
 
 /// An access link: a rate and a delay, and a buffer that never fills.
 #[derive(Debug)]
+#[repr(C)]
 struct Access {
-    full_packet: Span,
-    syn: Span,
-    delay: Span,
     free_at: Instant,
+    full_packet: Span,
+    delay: Span,
+    syn: Span,
     /// With ns-2's ties: what keeps the rounding of a burst's packets. Without it a burst of a
     /// hundred packets runs ahead by up to as many nanoseconds, which parts what falls together.
     exact: Option<Box<Exact>>,

@@ -29,12 +29,13 @@ pub struct RtoRules {
 /// The timer of one connection. What it takes from the connection's RTT it works out when it is
 /// asked, because most deadlines only move away and are never asked for.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Rto {
-    rules: RtoRules,
     /// The timer does not fire before this time, whatever the RTT is; [`OFF`] while it is off.
     earliest: Instant,
     /// No timeout is shorter: this long before `earliest` the timer was started last.
     least: Span,
+    rules: RtoRules,
     backoff: u64,
     /// Samples of its own, where the connection's RTT lacks one that RFC 6298 would take.
     own: Option<Box<Rtt>>,

@@ -84,16 +84,21 @@ struct Engine<'a> {
 }
 
 /// A flow's two ends and what lies between.
+///
+/// The flows of a large network do not stay in the nearest cache, so every event pays for the cache
+/// lines it touches. This struct and those below it fix their order: what every ACK touches stands
+/// together, at the end of [`Watch`] and at the beginning of the others.
+#[repr(C, align(64))]
 pub(crate) struct Flow<'a> {
-    pub(crate) tcp: Tcp,
-    pub(crate) path: FlowPath,
     pub(crate) spec: &'a FlowSpec,
-    /// Boxed because few flows have one.
-    pub(crate) files: Option<Box<FileSource<'a>>>,
-    /// Something follows when all there is to send has been acknowledged.
-    pub(crate) ends: bool,
+    pub(crate) path: FlowPath,
     /// When the pending timer event fires; `u64::MAX` if none is pending.
     timer_at: u64,
+    /// Something follows when all there is to send has been acknowledged.
+    pub(crate) ends: bool,
+    pub(crate) tcp: Tcp,
+    /// Boxed because few flows have one.
+    pub(crate) files: Option<Box<FileSource<'a>>>,
 }
 
 impl<'a> Engine<'a> {

@@ -76,24 +76,25 @@ impl Watched for Tcp {
 
 /// What is kept of one flow for its outcome.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Watch {
-    pub(crate) drops: u64,
-    pub(crate) peak_cwnd: Bytes,
     pub(crate) startup: StartupOutcome,
     pub(crate) series: Vec<FlowSample>,
     pub(crate) gauge_names: Vec<&'static str>,
     sample_every: Option<Span>,
-    /// Nothing but the peak needs looking at before then, unless the flight reaches `next_mark`.
-    next_look: Instant,
-    next_mark: Bytes,
     bdp: Bytes,
     /// Packets acknowledged to connections before the present one.
     acked_before: u64,
     marks_reached: usize,
     next_sample: Instant,
-    exit: ExitWatch,
     /// Times of losses, kept until the round of the exit is judged.
     drop_times: Vec<Instant>,
+    pub(crate) drops: u64,
+    exit: ExitWatch,
+    /// Nothing but the peak needs looking at before then, unless the flight reaches `next_mark`.
+    next_look: Instant,
+    next_mark: Bytes,
+    pub(crate) peak_cwnd: Bytes,
 }
 
 /// Where the watch over the first start-up stands.

@@ -90,7 +90,6 @@ impl Tcp {
             debug_assert!(self.nxt - self.una < self.receiver_window);
             let seq = self.nxt;
             (self.nxt, self.max) = (seq + 1, seq + 1);
-            self.counts.sent += 1;
             self.log.sent(seq, self.una, now);
             self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight });
             wire.transmit_data(seq);

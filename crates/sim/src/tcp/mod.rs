@@ -51,9 +51,9 @@ pub struct Counts {
 
 /// One flow's sender.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Tcp {
-    core: Sender<AnyStartup, AnyAvoidance>,
-    repair: Repair,
+    log: SendLog,
     /// First packet not acknowledged.
     una: u32,
     /// Next packet to send.
@@ -62,8 +62,16 @@ pub(crate) struct Tcp {
     max: u32,
     /// One past the last packet there is to send.
     limit: u32,
+    /// How many packets the next calm ACK may cover.
+    calm_packets: u32,
     /// First packet that carries data: 1 after a SYN.
     first_data: u32,
+    mss: u64,
+    core: Sender<AnyStartup, AnyAvoidance>,
+    rto: Rto,
+    /// But for what this connection sent for the first time.
+    counts: Counts,
+    repair: Repair,
     dupacks: u32,
     /// Packets that duplicate ACKs reported and no cumulative ACK has covered yet.
     credited_ahead: u32,
@@ -71,16 +79,11 @@ pub(crate) struct Tcp {
     recover: u32,
     /// What parts of ACKs have told of packets at and after `una`.
     told_ahead: Bytes,
-    mss: u64,
     /// Packets the receiver takes beyond what it has acknowledged.
     receiver_window: u32,
     endpoint: Endpoint,
-    rto: Rto,
-    log: SendLog,
-    counts: Counts,
-    /// Whether ACKs may be calm at all, and how many packets the next calm one may cover.
+    /// Whether ACKs may be calm at all.
     shortcuts: bool,
-    calm_packets: u32,
     /// The control listens to the routers ([`told`]).
     listens: bool,
     /// With pacing: when the next packet may leave.
@@ -152,7 +155,7 @@ impl Tcp {
     pub(crate) fn successor(&self, spec: &FlowSpec, next: Next) -> Self {
         let fresh = Self::with(spec, next.syn, self.shortcuts);
         let limit = next.packets.saturating_add(fresh.first_data);
-        Self { limit, counts: self.counts, ..fresh }
+        Self { limit, counts: self.counts(), ..fresh }
     }
 
     /// Everything there was to send has been acknowledged.
@@ -227,7 +230,8 @@ impl Tcp {
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        self.counts
+        let first_times = u64::from(self.max.saturating_sub(self.first_data));
+        Counts { sent: self.counts.sent + first_times, ..self.counts }
     }
 
     /// Packets in flight.

@@ -81,8 +81,8 @@ impl Tcp {
     pub(super) fn transmit(&mut self, seq: u32, now: Instant, wire: &mut impl Wire) {
         let idle = self.una == self.max;
         let data = u64::from(seq >= self.first_data);
-        self.counts.sent += data;
         if seq < self.max {
+            self.counts.sent += data;
             self.counts.retransmitted += data;
             self.log.resent(seq, now);
         } else {
