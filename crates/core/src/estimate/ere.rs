@@ -197,9 +197,10 @@ impl Ere {
         self.achieve(srtt, per_ns);
         self.interval = self.sampling_interval(srtt, per_ns, cwnd, self.clock);
         let sample = self.take_sample(credited as u32, dt);
+        let mean = self.mean(sample);
         let tau = self.time_constant(sample, srtt);
-        self.approach(self.mean(sample), part(dt, tau));
         self.sample = sample;
+        self.approach(mean, part(dt, tau));
     }
 
     /// Takes in an ACK with any numbers, by any knobs.
@@ -338,9 +339,9 @@ impl Ere {
     /// Moves the estimate toward `target`, by `weight` in 2^-32 of the way.
     #[inline(always)]
     fn approach(&mut self, target: u64, weight: u64) {
-        let change = high_half(target.abs_diff(self.estimate), weight << 32);
-        let rises = target > self.estimate;
-        self.estimate = if rises { self.estimate + change } else { self.estimate - change };
+        let gap = target.wrapping_sub(self.estimate).cast_signed();
+        let change = high_half(gap.unsigned_abs(), weight << 32);
+        self.estimate = if gap < 0 { self.estimate - change } else { self.estimate + change };
     }
 }
 

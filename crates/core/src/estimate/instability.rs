@@ -15,18 +15,18 @@ pub(crate) struct Instability {
     last: u64,
     /// The largest of the newer block.
     newer: u64,
-    /// From the end: where the next value goes. Below it the older block, as the largest of each
-    /// place and those below, and zero at the bottom; from it on the newer block.
+    /// How many values the newer block still takes. The next one goes to this place; below it the
+    /// older block, as the largest of each place and those below, and zero at the bottom.
     left: u32,
     /// `Umax` is taken over so many values, or over all for 0.
     window: u32,
-    places: [u64; PLACES],
+    places: [u64; PLACES + 1],
 }
 
 impl Instability {
     /// Nothing has changed yet; `Umax` is to be taken over `window` values, or over all for 0.
     pub(crate) const fn over(window: u64) -> Self {
-        Self { last: 0, newer: 0, left: 1, window: window as u32, places: [0; PLACES] }
+        Self { last: 0, newer: 0, left: 1, window: window as u32, places: [0; PLACES + 1] }
     }
 
     /// From the next full block on, it is taken over so many.
@@ -39,17 +39,17 @@ impl Instability {
     /// the value is.
     #[inline(always)]
     pub(crate) fn observe(&mut self, change: u64) -> u64 {
-        let older = self.places[place(self.left.wrapping_sub(1))];
-        let others = self.newer.max(older).max(1);
-        let part = u64::MAX / others;
-        let value = Blend::keeping(EPS).of(change, self.last);
-        self.last = value;
-        self.places[place(self.left)] = value;
-        self.newer = self.newer.max(value);
-        self.left -= 1;
         if self.left == 0 {
             self.turn();
         }
+        self.left -= 1;
+        let place = self.left as usize % PLACES;
+        let others = self.newer.max(self.places[place]).max(1);
+        let part = u64::MAX / others;
+        let value = Blend::keeping(EPS).of(change, self.last);
+        self.last = value;
+        self.places[place + 1] = value;
+        self.newer = self.newer.max(value);
         if value < others { value * part } else { u64::MAX }
     }
 
@@ -69,11 +69,6 @@ impl Instability {
             self.places[place + 1] = self.places[place + 1].max(self.places[place]);
         }
     }
-}
-
-#[inline(always)]
-const fn place(i: u32) -> usize {
-    i as usize % PLACES
 }
 
 /// The longest window.
