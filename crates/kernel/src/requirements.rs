@@ -49,7 +49,7 @@ pub fn check() -> Result<Hold, Lack> {
 ///
 /// # Errors
 /// The first thing the kernel lacks.
-pub(crate) fn check_calls() -> Result<(), Lack> {
+pub fn check_calls() -> Result<(), Lack> {
     if contains(&btf()?, SETSOCKOPT) {
         return Ok(());
     }
