@@ -27,6 +27,15 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
     command
 }
 
+/// A program that is interrupted when this task ends, however that ends, where `setpriv` of
+/// util-linux is there to ask the kernel for it.
+pub(crate) fn bound(program: &Path) -> Command {
+    let Some(setpriv) = which("setpriv") else { return Command::new(program) };
+    let mut command = Command::new(setpriv);
+    command.args(["--pdeathsig", "INT"]).arg(program);
+    command
+}
+
 /// Where cargo puts what it builds.
 pub(crate) fn target(root: &Path) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR");
@@ -55,10 +64,15 @@ pub(crate) fn kernel_features() -> Result<&'static [&'static str], Stop> {
 /// The program that cargo builds of `words` (`--bin X`, `--example X`, `--test X`), with controls
 /// in the kernel. Of the whole workspace, so that what the tests have built serves again.
 pub(crate) fn built(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
-    let name = words.last().copied().unwrap_or_default();
-    announce(&format!("build {name}"));
+    announce(&format!("build {}", words.last().copied().unwrap_or_default()));
     let all = ["--workspace", "--features", "firstflight-cli/kernel,firstflight-kernel/bpf"];
-    let command = [words, &all, &["--quiet", "--message-format=json"]].concat();
+    executable(root, &[&words[..1], &all, &words[1..]].concat())
+}
+
+/// The program that a command of cargo builds; its last word is the program's name.
+pub(crate) fn executable(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
+    let name = words.last().copied().unwrap_or_default();
+    let command = [&words[..1], &["--quiet", "--message-format=json"], &words[1..]].concat();
     let output = cargo(root, &command)
         .stderr(Stdio::inherit())
         .output()

@@ -1,7 +1,5 @@
 //! The simulator and the running kernel's TCP on the same paths.
 
-use std::process::Command;
-
 use serde_json::Value;
 
 use super::kept::{Kept, Measured};
@@ -112,7 +110,7 @@ fn run(
     duration: &str,
     more: &[&str],
 ) -> Result<(Measured, String), Stop> {
-    let output = Command::new(&lab.program)
+    let output = step::bound(&lab.program)
         .args(["compare", control, "--json", "--duration", duration])
         .args(["--rate", &route.rate, "--rtt", &route.rtt, "--buffer", &route.buffer])
         .args(more)

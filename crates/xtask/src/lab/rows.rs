@@ -1,6 +1,6 @@
 //! The papers' rows of the lab, by `firstflight reproduce`, which keeps its own runs.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(super) fn measure(lab: &Lab<'_>, name: &str) -> Result<Option<Vec<Value>>, S
     if lab.is_over() {
         return Ok(None);
     }
-    let output = Command::new(&lab.program)
+    let output = step::bound(&lab.program)
         .current_dir(lab.root)
         .args(["reproduce", "--lab", "--json", name])
         .stderr(Stdio::inherit())
