@@ -48,7 +48,8 @@ pub(crate) struct Args {
     /// Largest packet in bytes, 576 to 65521
     #[arg(long, value_name = "BYTES", default_value_t = ETHERNET_MTU)]
     mtu: usize,
-    /// How long to spin before a packet is due; 0ms spares the processor
+    /// How long to spin before a packet is due, longer if wake-ups are late; 0ms spares the
+    /// processors, which otherwise poll when they are idle
     #[arg(long, value_name = "TIME", default_value = "60us")]
     spin: String,
     /// Near end: a namespace of `ip netns`; needs --far

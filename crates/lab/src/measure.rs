@@ -15,7 +15,7 @@ use firstflight_scenario::{
 use crate::bed::LinkKind;
 use crate::control::LinuxControl;
 use crate::job::{FlowJob, Job};
-use crate::link::{LinkReport, Timing};
+use crate::link::LinkReport;
 use crate::tcp_info::{CaState, TcpInfo};
 use crate::traffic::FlowOutcome;
 
@@ -223,11 +223,9 @@ pub fn lab_figures(
     overruns: u64,
 ) -> LabFigures {
     let late = &link.lateness;
-    let timing = match late.timing(rtt_ns, overruns) {
-        _ if kind == LinkKind::Netem => "unknown",
-        Timing::Valid => "valid",
-        Timing::Degraded => "degraded",
-        Timing::Invalid => "invalid",
+    let timing = match kind {
+        LinkKind::Netem => "unknown",
+        LinkKind::Tun => late.timing(rtt_ns, overruns).name(),
     };
     LabFigures {
         kernel: kernel_release(),

@@ -71,8 +71,8 @@ impl Netem {
             middle.set(&format!("ipv4/conf/{port}/proxy_arp"), "1")?;
             middle.set(&format!("ipv4/neigh/{port}/proxy_delay"), "0")?;
         }
-        path::set_up(&near, path::near_address(0), FAR_NET, spec.mtu)?;
-        path::set_up(&far, path::far_address(0), NEAR_NET, spec.mtu)?;
+        path::set_up(&near, path::near_address(0), FAR_NET, spec.mtu, 1)?;
+        path::set_up(&far, path::far_address(0), NEAR_NET, spec.mtu, 1)?;
         for line in &words {
             middle.tool("tc", line)?;
         }

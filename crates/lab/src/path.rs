@@ -6,7 +6,7 @@
 use std::net::Ipv4Addr;
 
 use crate::error::LabError;
-use crate::link::{self, Clock, LinkReport, LinkSpec, Running};
+use crate::link::{self, Clock, Device, DirectionSpec, LinkReport, LinkSpec, Running};
 use crate::namespace::Namespace;
 use crate::sys;
 
@@ -31,14 +31,16 @@ impl Path {
     /// No privilege or no TUN: the machine lacks something.
     pub fn between(near: Namespace, far: Namespace, spec: &LinkSpec) -> Result<Self, LabError> {
         let clock = Clock::start();
-        let open = |namespace: &Namespace| {
-            let file = namespace.run(|| sys::open_tun(DEVICE)).and_then(|file| file);
-            file.map_err(|error| no_tun(&error))
+        let open = |namespace: &Namespace, direction: &DirectionSpec| {
+            let wanted = direction.segments(spec.mtu);
+            let opened = namespace.run(|| sys::open_tun(DEVICE, wanted > 1)).and_then(|it| it);
+            let (file, offload) = opened.map_err(|error| no_tun(&error))?;
+            Ok::<_, LabError>(Device { file, segments: if offload { wanted } else { 1 } })
         };
-        let files = (open(&near)?, open(&far)?);
-        set_up(&near, near_address(0), FAR_NET, spec.mtu)?;
-        set_up(&far, far_address(0), NEAR_NET, spec.mtu)?;
-        let link = link::start(files.0, files.1, spec, clock)
+        let ends = (open(&near, &spec.forward)?, open(&far, &spec.backward)?);
+        set_up(&near, near_address(0), FAR_NET, spec.mtu, ends.0.segments)?;
+        set_up(&far, far_address(0), NEAR_NET, spec.mtu, ends.1.segments)?;
+        let link = link::start(ends.0, ends.1, spec, clock)
             .map_err(|error| LabError::Failed(format!("the link's thread: {error}")))?;
         Ok(Self { near, far, clock, link, overruns_before: 0 })
     }
@@ -103,16 +105,18 @@ pub(crate) fn calm(end: &Namespace) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Brings an end's device up. Segmentation offload is off, so that every packet meets the
-/// bottleneck on its own; the device holds what the kernel sends in one burst.
+/// Brings an end's device up. With `segments` 1 segmentation offload is off, so that every packet
+/// comes to the bottleneck on its own; the device holds what the kernel sends in one burst.
 pub(crate) fn set_up(
     end: &Namespace,
     address: Ipv4Addr,
     other: &str,
     mtu: usize,
+    segments: u32,
 ) -> Result<(), LabError> {
     end.ip(&format!("address add {address}/32 dev {DEVICE}"))?;
-    end.ip(&format!("link set {DEVICE} mtu {mtu} txqueuelen {BURST} gso_max_segs 1 up"))?;
+    let queue = format!("txqueuelen {BURST} gso_max_segs {segments}");
+    end.ip(&format!("link set {DEVICE} mtu {mtu} {queue} up"))?;
     end.ip(&format!("route add {other} dev {DEVICE} src {address}"))
 }
 

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, AsRawFd as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -16,12 +16,20 @@ nix::ioctl_readwrite_bad!(
     libc::ifreq
 );
 
-/// Opens a TUN device in the network namespace of the calling thread: raw IP packets, no header of
-/// its own, no offloads, non-blocking. It goes when the file is closed.
+nix::ioctl_write_int_bad!(
+    /// Says which work of the kernel the reader of a TUN device takes over.
+    tun_set_offload,
+    // TUNSETOFFLOAD of linux/if_tun.h.
+    nix::request_code_write!(b'T', 208, size_of::<libc::c_uint>())
+);
+
+/// Opens a TUN device in the network namespace of the calling thread: IP packets behind a
+/// `virtio_net_hdr`, non-blocking. It goes when the file is closed. With `offload`, where the
+/// kernel has it, TCP over IPv4 comes as packets that are to be cut; whether it does.
 ///
 /// # Errors
 /// No `/dev/net/tun`, no privilege, or the name is taken.
-pub(crate) fn open_tun(name: &str) -> io::Result<File> {
+pub(crate) fn open_tun(name: &str, offload: bool) -> io::Result<(File, bool)> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
     let file = options.open("/dev/net/tun")?;
@@ -31,11 +39,15 @@ pub(crate) fn open_tun(name: &str) -> io::Result<File> {
     for (to, from) in request.ifr_name.iter_mut().take(room).zip(name.bytes()) {
         *to = from as libc::c_char;
     }
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    request.ifr_ifru.ifru_flags =
+        (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
     // SAFETY: the descriptor is open, and the kernel reads and writes one `ifreq` at the address,
     // which lives until the call returns.
     unsafe { tun_set_interface(file.as_raw_fd(), &raw mut request) }?;
-    Ok(file)
+    let flags = (libc::TUN_F_CSUM | libc::TUN_F_TSO4) as libc::c_int;
+    // SAFETY: the descriptor is open; the argument is a plain number.
+    let offload = offload && unsafe { tun_set_offload(file.as_raw_fd(), flags) }.is_ok();
+    Ok((file, offload))
 }
 
 /// The bytes of `TCP_INFO`, as many as this kernel gives.
@@ -89,6 +101,18 @@ pub(crate) fn set_realtime() -> io::Result<()> {
     // SAFETY: 0 is the calling thread, and the kernel reads one `sched_param`.
     let outcome = unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) };
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Keeps the machine's processors from sleeping as long as the file is open: a wake-up of one that
+/// sleeps takes tens of microseconds, and in a virtual machine more.
+///
+/// # Errors
+/// No privilege, or a kernel without PM QoS.
+pub(crate) fn stay_awake() -> io::Result<File> {
+    let mut file = OpenOptions::new().write(true).open("/dev/cpu_dma_latency")?;
+    // The longest wake-up that is accepted, us.
+    file.write_all(&0_i32.to_ne_bytes())?;
+    Ok(file)
 }
 
 /// Makes the calling thread the first among ordinary ones: a measurement is a small load, and what

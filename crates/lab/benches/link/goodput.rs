@@ -15,8 +15,8 @@ pub(crate) fn measure(rate: &str, bar: &str) -> Result<(), LabError> {
     let late = result.lab.clone().unwrap_or_default();
     let what = format!("CUBIC, {rate} x 40 ms: goodput over 10 s");
     let goodput = format!("{:.1} Mbit/s", result.total_throughput_bps / 1e6);
-    crate::row(&what, &goodput, late.late_p99_us, bar);
+    crate::row(&what, &goodput, late.late_p99_us, &late.timing, bar);
     let share = format!("{:.2} %", 100.0 * late.late_over_1ms);
-    crate::row("    packets a millisecond late", &share, late.late_p99_us, "");
+    crate::row("    packets a millisecond late", &share, late.late_p99_us, &late.timing, "");
     Ok(())
 }

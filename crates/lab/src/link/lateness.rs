@@ -45,6 +45,17 @@ pub enum Timing {
     Invalid,
 }
 
+impl Timing {
+    /// As results name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Degraded => "degraded",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
 impl Lateness {
     pub(crate) fn new() -> Self {
         Self { bins: vec![0; 64 * SUB], count: 0, sum_ns: 0, max_ns: 0, over_1ms: 0 }

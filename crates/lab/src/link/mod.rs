@@ -1,11 +1,12 @@
 //! The emulated link: a rate, a buffer, loss and a delay between two network namespaces, in user
 //! space, for kernels without netem and for statistics that netem does not give.
 //!
-//! Each end's namespace has a TUN device; one thread carries packets from one to the other. It
-//! reads without blocking, in batches, into slots of one size, asks the virtual clock of the
-//! direction (`queue`) when each packet is due, and hands it on then: `ppoll` with a timer slack
-//! of 1 ns brings it close, a spin of some tens of microseconds the rest of the way. How late it
-//! was is part of every result (`lateness`).
+//! Each end's namespace has a TUN device; a thread for each direction carries packets from one to
+//! the other. It reads without blocking, in batches, cuts what came as one into packets
+//! (`segments`) in slots of one size, asks the virtual clock of the direction (`queue`) when each
+//! packet is due, and hands it on then: `ppoll` with a timer slack of 1 ns brings it close, a spin
+//! of some tens of microseconds the rest of the way. How late it was is part of every result
+//! (`lateness`).
 //!
 //! What is not emulated: the rate of access links, and queues of the way back unless it has a rate.
 
@@ -17,13 +18,15 @@ mod pace;
 mod packet;
 mod queue;
 pub(crate) mod rate;
+mod segments;
+mod way;
 
 use std::net::Ipv4Addr;
 
 use firstflight_scenario::{Resolved, ResolvedBuffer};
 use serde::Serialize;
 
-pub use engine::{Clock, Running, start};
+pub use engine::{Clock, Device, Running, start};
 pub use lateness::{LatenessReport, Timing};
 pub use loss::Loss;
 pub use rate::{Rate, TraceError};
@@ -41,7 +44,8 @@ pub struct LinkSpec {
     pub mtu: usize,
     /// Payload of a full packet, for links that count frames.
     pub packet_bytes: u64,
-    /// How long to spin before a packet is due, ns; 0 leaves it to the timer.
+    /// How long to spin before a packet is due, ns, and up to four times as long when wake-ups come
+    /// late; 0 leaves it to the timer, and lets idle processors sleep.
     pub spin_ns: u64,
     /// Keep the most packets waiting in every interval of so many ns.
     pub depth_every_ns: Option<u64>,
@@ -68,6 +72,18 @@ pub struct DirectionSpec {
     pub header_bytes: Option<u64>,
     /// More propagation for packets from or to an address.
     pub more_delay: Vec<(Ipv4Addr, u64)>,
+}
+
+impl DirectionSpec {
+    /// How many packets of `mtu` bytes a sender's kernel may hand over as one: what the link
+    /// carries in a tenth of a millisecond. Below 240 Mbit/s that is one packet of an Ethernet, so
+    /// that every ACK sends what it allows at once; above, the link could hardly keep up with a
+    /// kernel that does its work for each packet by itself.
+    pub fn segments(&self, mtu: usize) -> u32 {
+        let bps = self.rate.as_ref().map_or(0, Rate::least_bps);
+        let packets = u128::from(bps) * u128::from(BURST_NS) / (8_000_000_000 * mtu as u128);
+        packets.clamp(1, MOST_SEGMENTS) as u32
+    }
 }
 
 impl LinkSpec {
@@ -104,8 +120,10 @@ pub struct LinkReport {
     pub backward: DirectionReport,
     /// Of both directions.
     pub lateness: LatenessReport,
-    /// Whether the link's thread had real-time priority.
+    /// Whether the link's threads had real-time priority.
     pub realtime: bool,
+    /// Whether idle processors were kept from sleeping.
+    pub awake: bool,
     /// Longest time between two looks at the devices, microseconds: how late a packet may have been
     /// read.
     pub longest_absence_us: f64,
@@ -132,6 +150,9 @@ pub struct DirectionReport {
     pub mean_queue_packets: f64,
     /// Packets that the receiving kernel refused.
     pub refused_packets: u64,
+    /// How many packets the sending kernel hands over as one at most, to be cut by the link; 1
+    /// without segmentation offload.
+    pub offload_packets: u64,
     /// Start of each interval in ns and the most packets waiting in it.
     #[serde(skip)]
     pub depth: Vec<(u64, u64)>,
@@ -147,3 +168,8 @@ pub const ETHERNET_MTU: usize = 1_500;
 
 /// How long the lab's links spin before a packet is due: about what a wake-up takes.
 pub const SPIN_NS: u64 = 60_000;
+
+/// See [`DirectionSpec::segments`].
+const BURST_NS: u64 = 100_000;
+/// Fills the largest IP packet.
+const MOST_SEGMENTS: u128 = 44;

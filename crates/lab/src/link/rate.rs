@@ -79,6 +79,11 @@ impl Rate {
         self.steps.iter().map(|(_, bps)| *bps).max().unwrap_or(1)
     }
 
+    /// The lowest rate.
+    pub fn least_bps(&self) -> u64 {
+        self.steps.iter().map(|(_, bps)| *bps).min().unwrap_or(1)
+    }
+
     /// The mean rate over a period, or over the time until the last change; of one rate, itself.
     pub fn mean_bps(&self) -> u64 {
         let end = self.period.or(self.steps.last().map(|(at, _)| *at)).unwrap_or(0);

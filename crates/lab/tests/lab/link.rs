@@ -1,6 +1,8 @@
 //! Packets through a running link: counts, never times.
 
-use std::net::UdpSocket;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::thread;
 use std::time::Duration;
 
 use firstflight_lab::Path;
@@ -63,6 +65,31 @@ fn chosen_packets_are_the_ones_lost() {
     let Some(path) = super::path(forward, DirectionSpec::default()) else { return };
     assert_eq!(arrivals(&path, 7), [0, 2, 3, 5, 6]);
     assert_eq!(path.stop().forward.lost_packets, 2);
+}
+
+#[test]
+fn what_a_kernel_hands_over_as_one_arrives_in_packets_and_whole() {
+    let rate = Some(Rate::constant(1_000_000_000));
+    let forward = DirectionSpec { rate, ..DirectionSpec::default() };
+    let Some(path) = super::path(forward, DirectionSpec::default()) else { return };
+    let far = (far_address(0), 7);
+    let listener = path.far.run(|| TcpListener::bind(far)).unwrap().unwrap();
+    let sent: Vec<u8> = (0..4_000_000_u32).map(|at| (at / 5) as u8).collect();
+    let received = thread::scope(|scope| {
+        let receiving = scope.spawn(|| {
+            let mut received = Vec::new();
+            listener.accept().unwrap().0.read_to_end(&mut received).unwrap();
+            received
+        });
+        let mut sender = path.near.run(|| TcpStream::connect(far)).unwrap().unwrap();
+        sender.write_all(&sent).unwrap();
+        drop(sender);
+        receiving.join().unwrap()
+    });
+    assert!(received == sent, "{} of {} bytes, or others", received.len(), sent.len());
+    let forward = path.stop().forward;
+    assert_eq!((forward.offload_packets, forward.refused_packets), (8, 0));
+    assert!(forward.delivered_packets >= 4_000_000 / 1_460, "{}", forward.delivered_packets);
 }
 
 #[test]

@@ -1,0 +1,159 @@
+//! One direction while its link runs: it reads one device and writes to the other.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+
+use super::direction::Direction;
+use super::lateness::Lateness;
+use super::packet::Pool;
+use super::segments::{HEADER, Segments};
+use super::{Clock, Device, DirectionReport, DirectionSpec, LinkSpec};
+
+pub(super) struct Way {
+    /// Which end it reads.
+    pub(super) end: usize,
+    pub(super) direction: Direction,
+    pool: Pool,
+    /// What was read last.
+    read: Vec<u8>,
+    refused: u64,
+    depth_every: Option<u64>,
+    offload_packets: u64,
+    measured: (u64, u64),
+    /// When the device was last found empty.
+    looked_at: u64,
+    longest_absence: u64,
+}
+
+/// What a direction did.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) report: DirectionReport,
+    pub(super) lateness: Lateness,
+    pub(super) longest_absence_us: f64,
+}
+
+impl Way {
+    pub(super) fn new(
+        end: usize,
+        device: &Device,
+        direction: &DirectionSpec,
+        spec: &LinkSpec,
+        now: u64,
+    ) -> Self {
+        Self {
+            end,
+            direction: Direction::new(direction, spec.seed, end as u64),
+            pool: Pool::new(HEADER + spec.mtu.max(576)),
+            read: vec![0; HEADER + LARGEST],
+            refused: 0,
+            depth_every: spec.depth_every_ns,
+            offload_packets: device.segments.into(),
+            measured: (0, u64::MAX),
+            looked_at: now,
+            longest_absence: 0,
+        }
+    }
+
+    /// Begins the measured period when one was set.
+    pub(super) fn note_measure(&mut self, wanted: (u64, u64)) {
+        if wanted == self.measured {
+            return;
+        }
+        self.measured = wanted;
+        self.longest_absence = 0;
+        self.refused = 0;
+        self.direction.measure(wanted.0, wanted.1, self.depth_every);
+    }
+
+    /// Takes packets from its device; whether there may be more.
+    pub(super) fn read(&mut self, ends: &[File; 2], clock: Clock) -> bool {
+        for _ in 0..BATCH {
+            let length = (&ends[self.end]).read(&mut self.read).unwrap_or(0);
+            let now = clock.now();
+            if length == 0 {
+                self.note_look(now);
+                return false;
+            }
+            let mut segments = Segments::of(&self.read[..length]);
+            loop {
+                let slot = self.pool.take();
+                let Some(length) = segments.write_next(self.pool.room(slot)) else {
+                    self.pool.give(slot);
+                    break;
+                };
+                self.pool.set_length(slot, length);
+                if !self.direction.offer(now, slot, &self.pool.packet(slot)[HEADER..]) {
+                    self.pool.give(slot);
+                }
+            }
+        }
+        true
+    }
+
+    fn note_look(&mut self, now: u64) {
+        if (self.measured.0..self.measured.1).contains(&now) {
+            let absence = now.saturating_sub(self.looked_at.max(self.measured.0));
+            self.longest_absence = self.longest_absence.max(absence);
+        }
+        self.looked_at = now;
+    }
+
+    /// It slept until now, and missed nothing: a packet would have woken it.
+    pub(super) fn woke(&mut self, now: u64) {
+        self.looked_at = now;
+    }
+
+    /// Hands on what is due, at most a batch so that reading is not kept waiting.
+    pub(super) fn release(&mut self, ends: &[File; 2], clock: Clock) {
+        for _ in 0..BATCH {
+            let now = clock.now();
+            let Some((due, slot)) = self.direction.take_due(now) else { break };
+            let frame = self.pool.packet(slot);
+            self.direction.delivered(due, now, frame.len() - HEADER);
+            // A kernel that takes no packet now takes none later: it is lost, and counted.
+            if (&ends[1 - self.end]).write(frame).is_err() {
+                self.refused += 1;
+            }
+            self.pool.give(slot);
+        }
+    }
+
+    pub(super) fn finish(mut self, now: u64) -> Done {
+        let length_ns = self.measured.1.min(now).saturating_sub(self.measured.0);
+        let report = self.report(now, length_ns);
+        Done {
+            report,
+            lateness: self.direction.lateness,
+            longest_absence_us: self.longest_absence as f64 / 1e3,
+        }
+    }
+
+    fn report(&mut self, now: u64, length_ns: u64) -> DirectionReport {
+        let totals = self.direction.totals;
+        let mut report = DirectionReport {
+            offered_packets: totals.offered,
+            lost_packets: totals.lost,
+            delivered_packets: totals.delivered,
+            delivered_bytes: totals.delivered_bytes,
+            refused_packets: self.refused,
+            offload_packets: self.offload_packets,
+            losses: self.direction.take_losses(),
+            ..DirectionReport::default()
+        };
+        if let Some(queue) = &mut self.direction.queue {
+            let length = length_ns.max(1) as f64;
+            report.dropped_packets = queue.totals.drops;
+            report.utilization = queue.totals.busy_ns as f64 / length;
+            report.peak_queue_packets = queue.totals.peak_waiting;
+            report.mean_queue_packets = queue.totals.waited_ns as f64 / length;
+            report.depth = queue.take_samples(now);
+        }
+        report
+    }
+}
+
+/// Packets read or handed on at a time.
+const BATCH: usize = 64;
+/// The most bytes that an IPv4 packet has.
+const LARGEST: usize = 65_535;
