@@ -6,6 +6,7 @@
 //! would do on Linux, but moves in steps of a scheduler tick, which is a fifth of the shortest run.
 
 use cpu_time::ThreadTime;
+use firstflight_sim::Network;
 
 use crate::cases::{Case, Control};
 
@@ -20,17 +21,26 @@ pub(crate) struct Speed {
     pub(crate) worst_s: f64,
 }
 
-impl Speed {
-    /// Runs at least [`LEAST_RUNS`] times, and short scenarios until [`ENOUGH_S`] have passed.
-    pub(crate) fn measure(case: &Case, control: &Control) -> Self {
-        let network = case.network(control);
-        let mut speed =
-            Self { delivered: 0, events: 0, runs: 0, best_s: f64::INFINITY, worst_s: 0.0 };
+/// One control on one scenario, run now and then.
+pub(crate) struct Runs {
+    network: Network,
+    pub(crate) speed: Speed,
+}
+
+impl Runs {
+    pub(crate) fn new(case: &Case, control: &Control) -> Self {
+        let speed = Speed { delivered: 0, events: 0, runs: 0, best_s: f64::INFINITY, worst_s: 0.0 };
+        Self { network: case.network(control), speed }
+    }
+
+    /// Runs once, and short scenarios until [`ENOUGH_S`] have passed.
+    pub(crate) fn round(&mut self) {
         let mut total_s = 0.0;
-        while speed.runs < LEAST_RUNS || (total_s < ENOUGH_S && speed.runs < MOST_RUNS) {
+        while total_s < ENOUGH_S {
             let start = ThreadTime::now();
-            let outcome = firstflight_sim::run(&network);
+            let outcome = firstflight_sim::run(&self.network);
             let seconds = start.elapsed().as_secs_f64();
+            let speed = &mut self.speed;
             speed.delivered = outcome.flows.iter().map(|flow| flow.delivered_packets).sum();
             speed.events = outcome.events;
             speed.runs += 1;
@@ -38,9 +48,10 @@ impl Speed {
             speed.worst_s = speed.worst_s.max(seconds);
             total_s += seconds;
         }
-        speed
     }
+}
 
+impl Speed {
     /// Millions of delivered packets per second of CPU, in the fastest run.
     pub(crate) fn millions(&self) -> f64 {
         self.delivered as f64 / self.best_s / 1e6
@@ -52,6 +63,4 @@ impl Speed {
     }
 }
 
-const LEAST_RUNS: u32 = 5;
-const MOST_RUNS: u32 = 20;
-const ENOUGH_S: f64 = 0.3;
+const ENOUGH_S: f64 = 0.05;
