@@ -2,7 +2,8 @@
 //!
 //! Every scenario has its turn in every round, so that a busy minute of the machine takes from all
 //! alike, and the best run of each is told: where neighbours are noisy, more rounds meet more calm
-//! moments. A benchmark reports and never fails. `cargo xtask bench` prints ns-2 and ns-3 beside it.
+//! moments. A benchmark reports and never fails. `cargo xtask bench` prints ns-2 and ns-3 beside
+//! it.
 
 mod cases;
 mod memory;
