@@ -43,6 +43,6 @@ pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Unifo
 pub use outcome::{FileOutcome, FlowOutcome, FlowSample, LinkOutcome, Outcome, StartupOutcome};
 pub use random::stream;
 pub use rto::RtoRules;
-pub use run::{Interrupted, Pace, run, run_until, run_with};
+pub use run::{Interrupted, Pace, run, run_until, run_watched, run_with};
 pub use tcp::Counts;
 pub use watch::SenderState;

@@ -70,7 +70,22 @@ pub fn run_with<'a>(
     stop: &AtomicBool,
 ) -> Result<Outcome, Interrupted> {
     let mut engine = Engine::new(network, foreign, pace);
-    engine.run(stop)?;
+    engine.run(&mut || !stop.load(Ordering::Relaxed))?;
+    Ok(engine.outcome())
+}
+
+/// Runs `network` to its end, and asks before the first event and again after every 2^18 events
+/// whether to go on.
+///
+/// # Errors
+/// [`Interrupted`] if not.
+pub fn run_watched(
+    network: &Network,
+    pace: Pace,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, Interrupted> {
+    let mut engine = Engine::new(network, Vec::new(), pace);
+    engine.run(go_on)?;
     Ok(engine.outcome())
 }
 
@@ -146,9 +161,9 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn run(&mut self, stop: &AtomicBool) -> Result<(), Interrupted> {
+    fn run(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), Interrupted> {
         loop {
-            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && stop.load(Ordering::Relaxed) {
+            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && !go_on() {
                 return Err(Interrupted);
             }
             let Some(next) = self.fabric.queue.pop() else { return Ok(()) };

@@ -27,9 +27,11 @@ pub(crate) struct Row {
     utilization: f64,
     events: u64,
     runs: u32,
+    calm_cpu_s: f64,
     best_cpu_s: f64,
-    /// Delivered packets per second of CPU, in the best and in the worst run.
+    /// Delivered packets per second of CPU: undisturbed, in the best and in the worst run.
     packets_per_s: f64,
+    best_packets_per_s: f64,
     worst_packets_per_s: f64,
     bar_packets_per_s: Option<f64>,
     met: Option<bool>,
@@ -85,23 +87,27 @@ impl Row {
             utilization: speed.delivered as f64 / carried,
             events: speed.events,
             runs: speed.runs,
+            calm_cpu_s: speed.calm_s,
             best_cpu_s: speed.best_s,
-            packets_per_s: speed.millions() * 1e6,
-            worst_packets_per_s: speed.worst_millions() * 1e6,
+            packets_per_s: speed.packets_per(speed.calm_s),
+            best_packets_per_s: speed.packets_per(speed.best_s),
+            worst_packets_per_s: speed.packets_per(speed.worst_s),
             bar_packets_per_s: bar_millions.map(|bar| bar * 1e6),
-            met: bar_millions.map(|bar| speed.millions() >= bar),
+            met: bar_millions.map(|bar| speed.packets_per(speed.calm_s) >= bar * 1e6),
         }
     }
 
     pub(crate) fn line(&self) -> String {
         let bar = self.bar_packets_per_s.map_or("-".to_owned(), |bar| format!("{:.0}", bar / 1e6));
         format!(
-            "    {:<13} {:>8.1} {:>8.1} {:>5} {:>9.3} {:>12} {:>6.3} {:>8.2}   {bar:>4}  {}",
+            "    {:<13} {:>8.1} {:>8.1} {:>8.1} {:>5} {:>9.3} {:>12} {:>6.3} {:>8.2}   {bar:>4}  \
+             {}",
             self.control,
             self.packets_per_s / 1e6,
+            self.best_packets_per_s / 1e6,
             self.worst_packets_per_s / 1e6,
             self.runs,
-            self.best_cpu_s,
+            self.calm_cpu_s,
             self.delivered_packets,
             self.utilization,
             self.events as f64 / self.delivered_packets.max(1) as f64,
@@ -190,4 +196,4 @@ fn verdict(met: Option<bool>) -> &'static str {
 
 pub(crate) const SPEED_HEAD: &str = "\
 millions of delivered data packets per second of CPU, one thread, no tracing
-                      best    worst  runs  best, s    delivered   util events/p   bar";
+                      calm     best    worst  runs  calm, s    delivered   util events/p   bar";

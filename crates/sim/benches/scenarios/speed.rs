@@ -6,17 +6,20 @@
 //! would do on Linux, but moves in steps of a scheduler tick, which is a fifth of the shortest run.
 
 use cpu_time::ThreadTime;
-use firstflight_sim::Network;
+use firstflight_sim::{Network, Pace};
 
 use crate::cases::{Case, Control};
 
-/// How fast one control ran one scenario.
-#[derive(Clone, Copy, Debug)]
+/// How fast one control ran one scenario. Times are seconds of CPU.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Speed {
     pub(crate) delivered: u64,
     pub(crate) events: u64,
     pub(crate) runs: u32,
-    /// Of the fastest and the slowest run, in seconds of CPU.
+    /// Of every part of a run the fastest time, added up. All runs do the same, so that a part
+    /// which took longer was disturbed.
+    pub(crate) calm_s: f64,
+    /// Of the fastest and the slowest run.
     pub(crate) best_s: f64,
     pub(crate) worst_s: f64,
 }
@@ -24,42 +27,57 @@ pub(crate) struct Speed {
 /// One control on one scenario, run now and then.
 pub(crate) struct Runs {
     network: Network,
-    pub(crate) speed: Speed,
+    /// The fastest times of the parts.
+    parts: Vec<f64>,
+    speed: Speed,
 }
 
 impl Runs {
     pub(crate) fn new(case: &Case, control: &Control) -> Self {
-        let speed = Speed { delivered: 0, events: 0, runs: 0, best_s: f64::INFINITY, worst_s: 0.0 };
-        Self { network: case.network(control), speed }
+        let speed = Speed { best_s: f64::INFINITY, ..Speed::default() };
+        Self { network: case.network(control), parts: Vec::new(), speed }
+    }
+
+    pub(crate) fn speed(&self) -> Speed {
+        Speed { calm_s: self.parts.iter().sum(), ..self.speed }
     }
 
     /// Runs once, and short scenarios until [`ENOUGH_S`] have passed.
     pub(crate) fn round(&mut self) {
         let mut total_s = 0.0;
         while total_s < ENOUGH_S {
-            let start = ThreadTime::now();
-            let outcome = firstflight_sim::run(&self.network);
-            let seconds = start.elapsed().as_secs_f64();
-            let speed = &mut self.speed;
-            speed.delivered = outcome.flows.iter().map(|flow| flow.delivered_packets).sum();
-            speed.events = outcome.events;
-            speed.runs += 1;
-            speed.best_s = speed.best_s.min(seconds);
-            speed.worst_s = speed.worst_s.max(seconds);
-            total_s += seconds;
+            total_s += self.run();
         }
+    }
+
+    fn run(&mut self) -> f64 {
+        let mut parts = Vec::with_capacity(self.parts.len());
+        let mut since = ThreadTime::now();
+        let mut part_ends = || {
+            let now = ThreadTime::now();
+            parts.push(now.duration_since(std::mem::replace(&mut since, now)).as_secs_f64());
+            true
+        };
+        let outcome = firstflight_sim::run_watched(&self.network, Pace::Ahead, &mut part_ends);
+        part_ends();
+        let outcome = outcome.expect("nobody stops it");
+        let seconds = parts.iter().sum();
+        self.parts.resize(parts.len(), f64::INFINITY);
+        self.parts.iter_mut().zip(parts).for_each(|(best, part)| *best = best.min(part));
+        let speed = &mut self.speed;
+        speed.delivered = outcome.flows.iter().map(|flow| flow.delivered_packets).sum();
+        speed.events = outcome.events;
+        speed.runs += 1;
+        speed.best_s = speed.best_s.min(seconds);
+        speed.worst_s = speed.worst_s.max(seconds);
+        seconds
     }
 }
 
 impl Speed {
-    /// Millions of delivered packets per second of CPU, in the fastest run.
-    pub(crate) fn millions(&self) -> f64 {
-        self.delivered as f64 / self.best_s / 1e6
-    }
-
-    /// The same in the slowest run.
-    pub(crate) fn worst_millions(&self) -> f64 {
-        self.delivered as f64 / self.worst_s / 1e6
+    /// Delivered packets per second of CPU, when so many seconds went by.
+    pub(crate) fn packets_per(&self, seconds: f64) -> f64 {
+        self.delivered as f64 / seconds
     }
 }
 
