@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use firstflight_lab::link::{DirectionSpec, ETHERNET_MTU, LinkSpec, Loss, Rate, SPIN_NS, Timing};
+use firstflight_lab::link::{DirectionSpec, ETHERNET_MTU, LinkSpec, Loss, Rate, SPIN_NS};
 use firstflight_lab::tool::{self, Carried, Ends};
 use firstflight_report::terminal;
 use firstflight_report::{Column, Table};
@@ -218,16 +218,10 @@ fn text(carried: &Carried) -> String {
         ]);
     }
     let late = &carried.link.lateness;
-    let timing = match (carried.timing, carried.overruns) {
-        (Timing::Valid, _) => "timing valid".to_owned(),
-        (Timing::Degraded, _) => "timing DEGRADED".to_owned(),
-        (Timing::Invalid, 0) => "timing INVALID".to_owned(),
-        (Timing::Invalid, lost) => format!("INVALID: {lost} packets were never read"),
-    };
     format!(
-        "{}{timing}: late by {:.0} us in the mean, 99 % by at most {:.0} us, all by at most {:.0} \
-         us",
+        "{}{}\nlate by {:.0} us in the mean, 99 % by at most {:.0} us, all by at most {:.0} us",
         terminal::table(&table, output::screen()),
+        carried.note.as_deref().unwrap_or("timing valid"),
         late.mean_us,
         late.p99_us,
         late.max_us

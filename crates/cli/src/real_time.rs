@@ -88,9 +88,8 @@ fn one(resolved: &Resolved, control: &str, seed: u64) -> Result<RunResult, Failu
     let mut path = Path::new(&spec)?;
     path.measure(path.clock.now(), u64::MAX);
     let sent = transfer(&path.near, &path.far, resolved, control);
-    let overruns = path.overruns();
     let report = path.stop();
-    Ok(result(resolved, control, &sent?, &report, overruns))
+    Ok(result(resolved, control, &sent?, &report))
 }
 
 /// The scenario's bottleneck, with the access links' delay on it too.
@@ -197,13 +196,7 @@ fn give(resolved: &Resolved, control: &str, accepted: Vec<Fingerprint>) -> Resul
 }
 
 /// The transfer's own result, with what the link saw.
-fn result(
-    resolved: &Resolved,
-    control: &str,
-    sent: &Sent,
-    report: &LinkReport,
-    overruns: u64,
-) -> RunResult {
+fn result(resolved: &Resolved, control: &str, sent: &Sent, report: &LinkReport) -> RunResult {
     let results = sent.results(control, env!("CARGO_PKG_VERSION"));
     let mut result = results.runs.into_iter().next().unwrap_or_default();
     let (link, flow): (_, &ResolvedFlow) = (&resolved.links[0], &resolved.flows[0]);
@@ -218,9 +211,8 @@ fn result(
     result.bottleneck.peak_queue_packets = way.peak_queue_packets;
     result.bottleneck.mean_queue_packets = way.mean_queue_packets;
     let rtt = flow.rtt_ns;
-    let lab = lab_figures(report, LinkKind::Tun, "quinn", rtt, overruns);
-    result.note = (lab.timing != "valid").then(|| format!("timing {}", lab.timing));
-    result.lab = Some(lab);
+    result.note = report.disturbance(rtt);
+    result.lab = Some(lab_figures(report, LinkKind::Tun, "quinn", rtt));
     result
 }
 

@@ -87,15 +87,11 @@ impl Bed {
         }
     }
 
-    /// Takes the bed down and tells what its link did, and how many packets the kernel dropped
-    /// before the link could read them.
-    pub(crate) fn finish(self) -> (LinkReport, u64) {
+    /// Takes the bed down and tells what its link did.
+    pub(crate) fn finish(self) -> LinkReport {
         match self {
-            Self::Tun(path) => {
-                let overruns = path.overruns();
-                (path.stop(), overruns)
-            }
-            Self::Netem(netem) => (netem.report(), 0),
+            Self::Tun(path) => path.stop(),
+            Self::Netem(netem) => netem.report(),
         }
     }
 }

@@ -27,7 +27,6 @@ pub(crate) struct Measured<'a> {
     pub(crate) job: &'a Job,
     pub(crate) flows: &'a [FlowOutcome],
     pub(crate) link: &'a LinkReport,
-    pub(crate) overruns: u64,
     pub(crate) kind: LinkKind,
     pub(crate) generator: &'static str,
     pub(crate) wall: Duration,
@@ -46,7 +45,6 @@ impl Measured<'_> {
         let delivered: u64 = flows.iter().map(|flow| flow.delivered_bytes).sum();
         let packets: u64 = flows.iter().map(|flow| flow.delivered_packets).sum();
         let rates: Vec<f64> = flows.iter().map(|flow| flow.throughput_bps).collect();
-        let lab = self.lab();
         let wall_s = self.wall.as_secs_f64();
         RunResult {
             control: distinct(self.controls.iter().map(|control| control.full.as_str())),
@@ -66,8 +64,8 @@ impl Measured<'_> {
                 events: self.link.forward.offered_packets + self.link.backward.offered_packets,
                 delivered_packets_per_s: ratio(packets as f64, wall_s),
             },
-            note: self.note(&lab),
-            lab: Some(lab),
+            note: self.note(),
+            lab: Some(lab_figures(self.link, self.kind, self.generator, self.rtt_ns())),
             flows,
         }
     }
@@ -127,25 +125,15 @@ impl Measured<'_> {
         }
     }
 
-    fn lab(&self) -> LabFigures {
-        let rtt = self.job.link.forward.delay_ns + self.job.link.backward.delay_ns;
-        lab_figures(self.link, self.kind, self.generator, rtt, self.overruns)
+    fn note(&self) -> Option<String> {
+        let disturbance = self.link.disturbance(self.rtt_ns());
+        let problems = self.flows.iter().filter_map(|flow| flow.problem.clone());
+        let notes: Vec<String> = problems.chain(disturbance).collect();
+        Some(notes.join("; ")).filter(|notes| !notes.is_empty())
     }
 
-    fn note(&self, lab: &LabFigures) -> Option<String> {
-        let mut notes: Vec<String> =
-            self.flows.iter().filter_map(|flow| flow.problem.clone()).collect();
-        if !["valid", "unknown"].contains(&lab.timing.as_str()) {
-            notes.push(format!(
-                "timing {}: 1 % of the packets were late by more than {:.1} ms, one by {:.1} ms, \
-                 {} were never read",
-                lab.timing,
-                lab.late_p99_us / 1e3,
-                lab.late_max_us / 1e3,
-                lab.overruns
-            ));
-        }
-        Some(notes.join("; ")).filter(|notes| !notes.is_empty())
+    fn rtt_ns(&self) -> u64 {
+        self.job.link.forward.delay_ns + self.job.link.backward.delay_ns
     }
 }
 
@@ -215,17 +203,11 @@ fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, &'static st
 
 /// How a run over a link of this kind was measured: what sent, and whether the link was in time for
 /// a round trip of `rtt_ns`.
-pub fn lab_figures(
-    link: &LinkReport,
-    kind: LinkKind,
-    generator: &str,
-    rtt_ns: u64,
-    overruns: u64,
-) -> LabFigures {
+pub fn lab_figures(link: &LinkReport, kind: LinkKind, generator: &str, rtt_ns: u64) -> LabFigures {
     let late = &link.lateness;
     let timing = match kind {
         LinkKind::Netem => "unknown",
-        LinkKind::Tun => late.timing(rtt_ns, overruns).name(),
+        LinkKind::Tun => link.timing(rtt_ns).name(),
     };
     LabFigures {
         kernel: kernel_release(),
@@ -236,7 +218,7 @@ pub fn lab_figures(
         late_p99_us: late.p99_us,
         late_max_us: late.max_us,
         late_over_1ms: late.over_1ms,
-        overruns,
+        overruns: link.overruns,
     }
 }
 

@@ -63,15 +63,10 @@ impl Path {
         self.link.measure(from, until);
     }
 
-    /// Packets that either kernel dropped in the measured period because the link did not read
-    /// them in time.
-    pub fn overruns(&self) -> u64 {
-        self.all_overruns().saturating_sub(self.overruns_before)
-    }
-
     /// Stops the link and tells what it did.
     pub fn stop(self) -> LinkReport {
-        self.link.stop()
+        let overruns = self.all_overruns().saturating_sub(self.overruns_before);
+        LinkReport { overruns, ..self.link.stop() }
     }
 
     fn all_overruns(&self) -> u64 {

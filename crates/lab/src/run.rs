@@ -152,7 +152,7 @@ impl One<'_> {
         let mut bed = Bed::new(self.kind, &job.link)?;
         routes::set_up(bed.near(), bed.far(), &job)?;
         let Some(flows) = self.carry(&job, &mut bed, stop)? else { return Ok(None) };
-        let (link, overruns) = bed.finish();
+        let link = bed.finish();
         if self.lab.generator == Generator::Own {
             check_thresholds(&job, &flows)?;
         }
@@ -163,7 +163,6 @@ impl One<'_> {
             job: &job,
             flows: &flows,
             link: &link,
-            overruns,
             kind: self.kind,
             generator: self.lab.generator.name(),
             wall: begun.elapsed(),

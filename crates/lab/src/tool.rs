@@ -34,8 +34,9 @@ pub struct Carried {
     pub link: LinkReport,
     /// Whether its lateness leaves them worth reading.
     pub timing: Timing,
-    /// Packets that the kernel dropped because the link did not read them in time.
-    pub overruns: u64,
+    /// Why it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Exit code of the near command, 128 and its number if a signal ended it; `None` without one.
     pub near_exit: Option<i32>,
     /// Whether the near command was there and failed.
@@ -87,13 +88,12 @@ pub fn carry(
         thread::sleep(LOOK);
     }
     drop((near, far));
-    let overruns = path.overruns();
     let link = path.stop();
     let rtt_ns = spec.forward.delay_ns + spec.backward.delay_ns;
     Ok(Carried {
-        timing: link.lateness.timing(rtt_ns, overruns),
+        timing: link.timing(rtt_ns),
+        note: link.disturbance(rtt_ns),
         link,
-        overruns,
         near_exit: status.and_then(|status| status.code()),
         near_failed: status.is_some_and(|status| !status.success()),
     })

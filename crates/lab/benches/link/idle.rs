@@ -31,8 +31,8 @@ pub(crate) fn measure(spin_ns: u64) -> Result<(), LabError> {
     let [_, mean, _, deviation] = numbers[..] else {
         return Err(LabError::Failed(format!("ping said: {text}")));
     };
-    let late = path.stop().lateness;
-    let (late, timing) = (late.p99_us, late.timing(100_000_000, 0).name());
+    let report = path.stop();
+    let (late, timing) = (report.lateness.p99_us, report.timing(100_000_000).name());
     let spin = format!("spin {} us", spin_ns / 1_000);
     let error = format!("{:+.3} ms", mean - 100.0);
     // The bars are for the lab's own links, which spin.

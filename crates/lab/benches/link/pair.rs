@@ -45,8 +45,8 @@ pub(crate) fn measure() -> Result<(), LabError> {
     }
     gaps.sort_by(f64::total_cmp);
     let at = |share: f64| gaps[(gaps.len() as f64 * share) as usize];
-    let late = path.stop().lateness;
-    let (late, timing) = (late.p99_us, late.timing(2 * delay_ns, 0).name());
+    let report = path.stop();
+    let (late, timing) = (report.lateness.p99_us, report.timing(2 * delay_ns).name());
     let median = format!("{:.0} us", at(0.5));
     crate::row(
         "packet pair, 40 Mbit/s: median dispersion",

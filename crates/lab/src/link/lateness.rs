@@ -32,30 +32,6 @@ pub struct LatenessReport {
     pub over_1ms: f64,
 }
 
-/// Whether the lateness leaves a result worth reading.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Timing {
-    /// 99 % of the packets were late by at most 1 % of the round trip, and none by a quarter.
-    #[default]
-    Valid,
-    /// 99 % by at most 5 %, and none by a whole round trip.
-    Degraded,
-    /// By more, or the kernel lost packets on the way to the link.
-    Invalid,
-}
-
-impl Timing {
-    /// As results name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Valid => "valid",
-            Self::Degraded => "degraded",
-            Self::Invalid => "invalid",
-        }
-    }
-}
-
 impl Lateness {
     pub(crate) fn new() -> Self {
         Self { bins: vec![0; 64 * SUB], count: 0, sum_ns: 0, max_ns: 0, over_1ms: 0 }
@@ -106,28 +82,6 @@ impl Lateness {
     }
 }
 
-impl LatenessReport {
-    /// The verdict for a path of this round trip; `overruns` are packets that the kernel dropped
-    /// before the link could read them.
-    pub fn timing(&self, rtt_ns: u64, overruns: u64) -> Timing {
-        // No path is judged by less than what a busy machine's timers give.
-        let rtt_us = (rtt_ns as f64 / 1e3).max(SHORTEST_RTT_US);
-        if overruns > 0 || self.p99_us > INVALID * rtt_us || self.max_us > rtt_us {
-            Timing::Invalid
-        } else if self.p99_us > DEGRADED * rtt_us || self.max_us > STALL * rtt_us {
-            Timing::Degraded
-        } else {
-            Timing::Valid
-        }
-    }
-}
-
-/// Shares of the round trip that 99 % of the packets may be late.
-const DEGRADED: f64 = 0.01;
-const INVALID: f64 = 0.05;
-/// One stall this long makes a burst, and the burst drops that no path would have made.
-const STALL: f64 = 0.25;
-const SHORTEST_RTT_US: f64 = 10_000.0;
 const SUB: usize = 16;
 
 /// Powers of two, each in sixteen parts.
@@ -169,19 +123,6 @@ mod tests {
         assert!((report.p99_us / 990.0 - 1.0).abs() < 0.07, "{}", report.p99_us);
         assert_eq!((report.max_us, report.over_1ms), (1_000.0, 0.001));
         assert!((report.mean_us - 500.5).abs() < 1e-9);
-    }
-
-    #[test]
-    fn the_verdict_follows_the_round_trip() {
-        let report = LatenessReport { p99_us: 1_500.0, ..LatenessReport::default() };
-        assert_eq!(report.timing(200_000_000, 0), Timing::Valid);
-        assert_eq!(report.timing(100_000_000, 0), Timing::Degraded);
-        assert_eq!(report.timing(20_000_000, 0), Timing::Invalid);
-        assert_eq!(report.timing(200_000_000, 1), Timing::Invalid);
-        let stalled = LatenessReport { max_us: 30_000.0, ..LatenessReport::default() };
-        assert_eq!(stalled.timing(200_000_000, 0), Timing::Valid);
-        assert_eq!(stalled.timing(100_000_000, 0), Timing::Degraded);
-        assert_eq!(stalled.timing(20_000_000, 0), Timing::Invalid);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod packet;
 mod queue;
 pub(crate) mod rate;
 mod segments;
+mod timing;
 mod way;
 
 use std::net::Ipv4Addr;
@@ -27,9 +28,10 @@ use firstflight_scenario::{Resolved, ResolvedBuffer};
 use serde::Serialize;
 
 pub use engine::{Clock, Device, Running, start};
-pub use lateness::{LatenessReport, Timing};
+pub use lateness::LatenessReport;
 pub use loss::Loss;
 pub use rate::{Rate, TraceError};
+pub use timing::Timing;
 
 /// A link: one direction each way, independent of each other.
 #[derive(Clone, Debug, Default)]
@@ -120,6 +122,8 @@ pub struct LinkReport {
     pub backward: DirectionReport,
     /// Of both directions.
     pub lateness: LatenessReport,
+    /// Packets that either end's kernel dropped because the link did not read them in time.
+    pub overruns: u64,
     /// Whether the link's threads had real-time priority.
     pub realtime: bool,
     /// Whether idle processors were kept from sleeping.

@@ -1,0 +1,102 @@
+//! Whether what was measured over the link is worth reading, and if not, why.
+
+use serde::Serialize;
+
+use super::LinkReport;
+
+/// Whether the link's lateness leaves a result worth reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Timing {
+    /// 99 % of the packets were late by at most 1 % of the round trip, and none by a quarter.
+    #[default]
+    Valid,
+    /// 99 % by at most 5 %, and none by a whole round trip.
+    Degraded,
+    /// By more, or the kernel lost packets on the way to the link.
+    Invalid,
+}
+
+impl Timing {
+    /// As results name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Degraded => "degraded",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+impl LinkReport {
+    /// The verdict for a path of this round trip.
+    pub fn timing(&self, rtt_ns: u64) -> Timing {
+        let late = &self.lateness;
+        // No path is judged by less than what a busy machine's timers give.
+        let rtt_us = (rtt_ns as f64 / 1e3).max(SHORTEST_RTT_US);
+        if self.overruns > 0 || late.p99_us > INVALID * rtt_us || late.max_us > rtt_us {
+            Timing::Invalid
+        } else if late.p99_us > DEGRADED * rtt_us || late.max_us > STALL * rtt_us {
+            Timing::Degraded
+        } else {
+            Timing::Valid
+        }
+    }
+
+    /// Why it is not valid for a path of this round trip; `None` if it is.
+    pub fn disturbance(&self, rtt_ns: u64) -> Option<String> {
+        let timing = self.timing(rtt_ns);
+        let late = &self.lateness;
+        (timing > Timing::Valid).then(|| {
+            format!(
+                "timing {}: 1 % of the packets were late by more than {:.1} ms, one by {:.1} ms, \
+                 {} were never read",
+                timing.name(),
+                late.p99_us / 1e3,
+                late.max_us / 1e3,
+                self.overruns
+            )
+        })
+    }
+}
+
+/// Shares of the round trip that 99 % of the packets may be late.
+const DEGRADED: f64 = 0.01;
+const INVALID: f64 = 0.05;
+/// One stall this long makes a burst, and the burst drops that no path would have made.
+const STALL: f64 = 0.25;
+const SHORTEST_RTT_US: f64 = 10_000.0;
+
+#[cfg(test)]
+mod tests {
+    use super::super::LatenessReport;
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn late(lateness: LatenessReport) -> LinkReport {
+        LinkReport { lateness, ..LinkReport::default() }
+    }
+
+    #[test]
+    fn the_verdict_follows_the_round_trip() {
+        let slow = late(LatenessReport { p99_us: 1_500.0, ..LatenessReport::default() });
+        assert_eq!(slow.timing(200 * MS), Timing::Valid);
+        assert_eq!(slow.timing(100 * MS), Timing::Degraded);
+        assert_eq!(slow.timing(20 * MS), Timing::Invalid);
+        let stalled = late(LatenessReport { max_us: 30_000.0, ..LatenessReport::default() });
+        assert_eq!(stalled.timing(200 * MS), Timing::Valid);
+        assert_eq!(stalled.timing(100 * MS), Timing::Degraded);
+        assert_eq!(stalled.timing(20 * MS), Timing::Invalid);
+        let overrun = LinkReport { overruns: 1, ..LinkReport::default() };
+        assert_eq!(overrun.timing(200 * MS), Timing::Invalid);
+    }
+
+    #[test]
+    fn what_is_not_valid_says_why() {
+        let report = late(LatenessReport { p99_us: 1_500.0, ..LatenessReport::default() });
+        assert_eq!(report.disturbance(200 * MS), None);
+        let why = report.disturbance(100 * MS).unwrap();
+        assert!(why.starts_with("timing degraded: 1 % of the packets were late by more than 1.5 ms"));
+    }
+}
