@@ -76,8 +76,9 @@ const EXAMPLES: &str = "\
 Each end has a TUN device `ff0`: 10.77.0.1 is near, 10.77.128.1 far (also in $FF_NEAR, $FF_FAR).
 It takes root. Namespaces without names vanish with the link, however it ends. At the end it tells
 what it carried, what it dropped, and how late it was itself: `degraded` means that 1 % of the
-packets were late by more than 1 % of the RTT, or one by a quarter of it; `invalid` that 1 % were by
-more than 5 %, or one by a whole RTT.
+packets were late by more than 1 % of the RTT, or one by a quarter of it, or that a hypervisor took
+away more than 1 % of the processors' time; `invalid` that 1 % were by more than 5 %, or one by a
+whole RTT, or that it took more than 5 %.
 
 Examples:
   firstflight link --rate 40Mbps --rtt 100ms -- ping -c 10 10.77.128.1
@@ -219,12 +220,14 @@ fn text(carried: &Carried) -> String {
     }
     let late = &carried.link.lateness;
     format!(
-        "{}{}\nlate by {:.0} us in the mean, 99 % by at most {:.0} us, all by at most {:.0} us",
+        "{}{}\nlate by {:.0} us in the mean, 99 % by at most {:.0} us, all by at most {:.0} us; \
+         {:.1} % of the processors' time was stolen",
         terminal::table(&table, output::screen()),
         carried.note.as_deref().unwrap_or("timing valid"),
         late.mean_us,
         late.p99_us,
-        late.max_us
+        late.max_us,
+        100.0 * carried.link.stolen_share
     )
 }
 

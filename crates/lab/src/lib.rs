@@ -20,6 +20,7 @@ mod netem;
 pub mod path;
 mod routes;
 mod run;
+mod steal;
 mod sys;
 mod tcp_info;
 pub mod tool;

@@ -15,7 +15,7 @@ use firstflight_scenario::{
 use crate::bed::LinkKind;
 use crate::control::LinuxControl;
 use crate::job::{FlowJob, Job};
-use crate::link::LinkReport;
+use crate::link::{LinkReport, Timing};
 use crate::tcp_info::{CaState, TcpInfo};
 use crate::traffic::FlowOutcome;
 
@@ -201,13 +201,14 @@ fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, &'static st
     })
 }
 
-/// How a run over a link of this kind was measured: what sent, and whether the link was in time for
-/// a round trip of `rtt_ns`.
+/// How a run over a link of this kind was measured: what sent, and whether the link and the machine
+/// were in time for a round trip of `rtt_ns`.
 pub fn lab_figures(link: &LinkReport, kind: LinkKind, generator: &str, rtt_ns: u64) -> LabFigures {
     let late = &link.lateness;
-    let timing = match kind {
-        LinkKind::Netem => "unknown",
-        LinkKind::Tun => link.timing(rtt_ns).name(),
+    let timing = match (kind, link.timing(rtt_ns)) {
+        // It does not tell whether it was late.
+        (LinkKind::Netem, Timing::Valid) => "unknown",
+        (_, timing) => timing.name(),
     };
     LabFigures {
         kernel: kernel_release(),
@@ -219,6 +220,7 @@ pub fn lab_figures(link: &LinkReport, kind: LinkKind, generator: &str, rtt_ns: u
         late_max_us: late.max_us,
         late_over_1ms: late.over_1ms,
         overruns: link.overruns,
+        stolen_share: link.stolen_share,
     }
 }
 
@@ -270,6 +272,18 @@ mod tests {
     }
 
     const NONE: u32 = crate::tcp_info::NO_THRESHOLD;
+
+    #[test]
+    fn netem_tells_no_lateness_but_the_machine_tells_what_was_stolen() {
+        let timings = |kind| {
+            [0.0, 0.02].map(|stolen_share| {
+                let link = LinkReport { stolen_share, ..LinkReport::default() };
+                lab_figures(&link, kind, "own", 100_000_000).timing
+            })
+        };
+        assert_eq!(timings(LinkKind::Netem), ["unknown", "degraded"]);
+        assert_eq!(timings(LinkKind::Tun), ["valid", "degraded"]);
+    }
 
     #[test]
     fn a_loss_ends_start_up_at_the_window_before_the_cut() {

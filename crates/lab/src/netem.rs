@@ -15,6 +15,7 @@ use crate::error::LabError;
 use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec, Loss};
 use crate::namespace::Namespace;
 use crate::path::{self, DEVICE, FAR_NET, NEAR_NET};
+use crate::steal::ProcessorTime;
 
 /// Three namespaces and two veth pairs, gone with their owner.
 #[derive(Debug)]
@@ -27,6 +28,7 @@ pub(crate) struct Netem {
     full: Full,
     /// Drops, sent bytes, before the measured period.
     before: [u64; 2],
+    processors_before: ProcessorTime,
     period_ns: u64,
 }
 
@@ -78,12 +80,22 @@ impl Netem {
         }
         let rate_bps = spec.forward.rate.as_ref().map_or(0, |rate| rate.peak_bps());
         let clock = Clock::start();
-        let (full, before) = (Full::of(spec), [0; 2]);
-        Ok(Self { near, far, clock, middle, rate_bps, full, before, period_ns: 0 })
+        Ok(Self {
+            near,
+            far,
+            clock,
+            middle,
+            rate_bps,
+            full: Full::of(spec),
+            before: [0; 2],
+            processors_before: ProcessorTime::now(),
+            period_ns: 0,
+        })
     }
 
     pub(crate) fn measure(&mut self, from: u64, until: u64) {
         self.before = self.counts();
+        self.processors_before = ProcessorTime::now();
         self.period_ns = until.saturating_sub(from);
     }
 
@@ -98,7 +110,8 @@ impl Netem {
             utilization: if could == 0 { 0.0 } else { bytes as f64 / could as f64 },
             ..DirectionReport::default()
         };
-        LinkReport { forward, ..LinkReport::default() }
+        let stolen_share = ProcessorTime::now().stolen_share(self.processors_before);
+        LinkReport { forward, stolen_share, ..LinkReport::default() }
     }
 
     /// Drops and bytes sent of the way to the far end.

@@ -8,6 +8,7 @@ use std::net::Ipv4Addr;
 use crate::error::LabError;
 use crate::link::{self, Clock, Device, DirectionSpec, LinkReport, LinkSpec, Running};
 use crate::namespace::Namespace;
+use crate::steal::ProcessorTime;
 use crate::sys;
 
 /// A running link with a TUN device in each end's namespace.
@@ -22,6 +23,7 @@ pub struct Path {
     link: Running,
     /// Packets that both kernels had dropped when the measured period began.
     overruns_before: u64,
+    processors_before: ProcessorTime,
 }
 
 impl Path {
@@ -42,7 +44,8 @@ impl Path {
         set_up(&far, far_address(0), NEAR_NET, spec.mtu, ends.1.segments)?;
         let link = link::start(ends.0, ends.1, spec, clock)
             .map_err(|error| LabError::Failed(format!("the link's thread: {error}")))?;
-        Ok(Self { near, far, clock, link, overruns_before: 0 })
+        let processors_before = ProcessorTime::now();
+        Ok(Self { near, far, clock, link, overruns_before: 0, processors_before })
     }
 
     /// Makes a path between two new namespaces, with the kernel's TCP set for measuring.
@@ -60,13 +63,15 @@ impl Path {
     /// Counts from now on only what happens between these times of the clock, ns.
     pub fn measure(&mut self, from: u64, until: u64) {
         self.overruns_before = self.all_overruns();
+        self.processors_before = ProcessorTime::now();
         self.link.measure(from, until);
     }
 
     /// Stops the link and tells what it did.
     pub fn stop(self) -> LinkReport {
         let overruns = self.all_overruns().saturating_sub(self.overruns_before);
-        LinkReport { overruns, ..self.link.stop() }
+        let stolen_share = ProcessorTime::now().stolen_share(self.processors_before);
+        LinkReport { overruns, stolen_share, ..self.link.stop() }
     }
 
     fn all_overruns(&self) -> u64 {

@@ -85,8 +85,9 @@ pub struct LabFigures {
     pub link: String,
     /// `own`, `iperf3`, or `quinn`.
     pub generator: String,
-    /// `valid`: 99 % of the packets were late by at most 1 % of the round trip, none by a quarter;
-    /// `degraded`: 5 % and a whole; else `invalid`. Of netem, which does not tell, `unknown`.
+    /// `valid`: 99 % of the packets were late by at most 1 % of the round trip, none by a quarter,
+    /// and at most 1 % of the processors' time was stolen; `degraded`: 5 %, a whole, and 5 %; else
+    /// `invalid`. Of netem, which does not tell how late it was, `unknown` at best.
     pub timing: String,
     /// How late the emulated link handed packets on: mean, microseconds.
     #[serde(serialize_with = "finite")]
@@ -102,6 +103,9 @@ pub struct LabFigures {
     pub late_over_1ms: f64,
     /// Packets that the kernel dropped before the link could read them.
     pub overruns: u64,
+    /// Share of the processors' time that a hypervisor gave to others, 0 to 1; 0 without one.
+    #[serde(default, serialize_with = "finite")]
+    pub stolen_share: f64,
 }
 
 /// One flow of a run.

@@ -94,6 +94,8 @@ fn a_comparison_on_linux_has_the_schema_of_all_transports() {
         assert_eq!(run["lab"]["link"], "tun");
         assert!(run["flows"][0]["delivered_bytes"].as_u64().unwrap() > 0, "{run}");
         assert!(run["lab"]["late_p99_us"].as_f64().unwrap() >= 0.0);
+        let stolen = run["lab"]["stolen_share"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&stolen), "{stolen}");
     }
 }
 

@@ -12,11 +12,11 @@ pub(crate) fn measure(rate: &str, bar: &str) -> Result<(), LabError> {
     let scenario = Scenario::parse(&text, "goodput")?;
     let report = run(&scenario, &Options::default(), Lab::TUN)?;
     let result = &report.runs[0].result;
-    let late = result.lab.clone().unwrap_or_default();
+    let lab = result.lab.clone().unwrap_or_default();
     let what = format!("CUBIC, {rate} x 40 ms: goodput over 10 s");
     let goodput = format!("{:.1} Mbit/s", result.total_throughput_bps / 1e6);
-    crate::row(&what, &goodput, late.late_p99_us, &late.timing, bar);
-    let share = format!("{:.2} %", 100.0 * late.late_over_1ms);
-    crate::row("    packets a millisecond late", &share, late.late_p99_us, &late.timing, "");
+    crate::row(&what, &goodput, &lab, bar);
+    let share = format!("{:.2} %", 100.0 * lab.late_over_1ms);
+    crate::row("    packets a millisecond late", &share, &lab, "");
     Ok(())
 }

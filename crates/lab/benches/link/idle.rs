@@ -4,7 +4,7 @@ use std::process::Command;
 
 use firstflight_lab::link::{DirectionSpec, LinkSpec};
 use firstflight_lab::path::far_address;
-use firstflight_lab::{LabError, Path};
+use firstflight_lab::{LabError, LinkKind, Path, lab_figures};
 
 pub(crate) fn measure(spin_ns: u64) -> Result<(), LabError> {
     let way = DirectionSpec { delay_ns: 50_000_000, ..DirectionSpec::default() };
@@ -31,13 +31,12 @@ pub(crate) fn measure(spin_ns: u64) -> Result<(), LabError> {
     let [_, mean, _, deviation] = numbers[..] else {
         return Err(LabError::Failed(format!("ping said: {text}")));
     };
-    let report = path.stop();
-    let (late, timing) = (report.lateness.p99_us, report.timing(100_000_000).name());
+    let lab = lab_figures(&path.stop(), LinkKind::Tun, "ping", 100_000_000);
     let spin = format!("spin {} us", spin_ns / 1_000);
     let error = format!("{:+.3} ms", mean - 100.0);
     // The bars are for the lab's own links, which spin.
     let [mean, spread] = if spin_ns > 0 { ["0.2 ms", "0.1 ms"] } else { [""; 2] };
-    crate::row(&format!("idle 2 x 50 ms, {spin}: mean RTT error"), &error, late, timing, mean);
-    crate::row("    mean deviation", &format!("{deviation:.3} ms"), late, timing, spread);
+    crate::row(&format!("idle 2 x 50 ms, {spin}: mean RTT error"), &error, &lab, mean);
+    crate::row("    mean deviation", &format!("{deviation:.3} ms"), &lab, spread);
     Ok(())
 }

@@ -11,6 +11,7 @@ mod pair;
 use std::process::ExitCode;
 
 use firstflight_lab::LabError;
+use firstflight_scenario::LabFigures;
 
 fn main() -> ExitCode {
     // `cargo test --benches` runs this too, and asks for nothing to be measured.
@@ -31,7 +32,8 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<(), LabError> {
-    println!("{:<44} {:>12} {:>12}   {:<8}   bar", "", "measured", "lateness p99", "timing");
+    let head = ["measured", "late p99", "stolen", "timing"];
+    println!("{:<42} {:>12} {:>9} {:>7}  {:<8}  bar", "", head[0], head[1], head[2], head[3]);
     idle::measure(SPIN_NS)?;
     idle::measure(0)?;
     pair::measure()?;
@@ -42,8 +44,12 @@ fn measure() -> Result<(), LabError> {
 /// As the lab's own runs have it.
 pub(crate) const SPIN_NS: u64 = firstflight_lab::link::SPIN_NS;
 
-/// A line of the table. Of a run whose timing is not `valid` the link's own lateness is a part.
-pub(crate) fn row(what: &str, measured: &str, late_us: f64, timing: &str, bar: &str) {
-    let line = format!("{what:<44} {measured:>12} {late_us:>9.0} us   {timing:<8}   {bar}");
+/// A line of the table. Of a run whose timing is not `valid`, the link's own lateness or the
+/// machine's is a part.
+pub(crate) fn row(what: &str, measured: &str, lab: &LabFigures, bar: &str) {
+    let (late, stolen) = (lab.late_p99_us, 100.0 * lab.stolen_share);
+    let timing = &lab.timing;
+    let line =
+        format!("{what:<42} {measured:>12} {late:>6.0} us {stolen:>5.1} %  {timing:<8}  {bar}");
     println!("{}", line.trim_end());
 }

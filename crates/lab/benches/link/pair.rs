@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use firstflight_lab::link::{DirectionSpec, LinkSpec, Rate};
 use firstflight_lab::path::far_address;
-use firstflight_lab::{LabError, Path};
+use firstflight_lab::{LabError, LinkKind, Path, lab_figures};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeValLike as _;
 
@@ -45,18 +45,11 @@ pub(crate) fn measure() -> Result<(), LabError> {
     }
     gaps.sort_by(f64::total_cmp);
     let at = |share: f64| gaps[(gaps.len() as f64 * share) as usize];
-    let report = path.stop();
-    let (late, timing) = (report.lateness.p99_us, report.timing(2 * delay_ns).name());
+    let lab = lab_figures(&path.stop(), LinkKind::Tun, "udp", 2 * delay_ns);
     let median = format!("{:.0} us", at(0.5));
-    crate::row(
-        "packet pair, 40 Mbit/s: median dispersion",
-        &median,
-        late,
-        timing,
-        "300 us +- 10 %",
-    );
+    crate::row("packet pair, 40 Mbit/s: median dispersion", &median, &lab, "300 us +- 10 %");
     let spread = format!("{:.0}..{:.0}", at(0.05), at(0.95));
-    crate::row("    5 % to 95 %, us", &spread, late, timing, "");
+    crate::row("    5 % to 95 %, us", &spread, &lab, "");
     Ok(())
 }
 

@@ -124,6 +124,8 @@ pub struct LinkReport {
     pub lateness: LatenessReport,
     /// Packets that either end's kernel dropped because the link did not read them in time.
     pub overruns: u64,
+    /// Share of the processors' time that a hypervisor gave to others, 0 to 1; 0 without one.
+    pub stolen_share: f64,
     /// Whether the link's threads had real-time priority.
     pub realtime: bool,
     /// Whether idle processors were kept from sleeping.
