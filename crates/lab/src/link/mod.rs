@@ -154,7 +154,7 @@ pub struct DirectionReport {
     pub peak_queue_packets: u64,
     /// Time average of packets waiting.
     pub mean_queue_packets: f64,
-    /// Packets that the receiving kernel refused.
+    /// Packets that were larger than the link's MTU, or that the receiving kernel refused.
     pub refused_packets: u64,
     /// How many packets the sending kernel hands over as one at most, to be cut by the link; 1
     /// without segmentation offload.

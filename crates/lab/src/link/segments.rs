@@ -18,26 +18,34 @@ pub(crate) struct Segments<'a> {
     count: u16,
 }
 
+/// A packet is larger than the room for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoRoom;
+
 impl<'a> Segments<'a> {
     /// What was read from a device.
     pub(crate) fn of(frame: &'a [u8]) -> Self {
         Self { frame, layout: layout(frame), at: 0, count: 0 }
     }
 
-    /// Writes the next packet with its `virtio_net_hdr`; their length, or `None` after the last, or
-    /// if there is no room.
-    pub(crate) fn write_next(&mut self, room: &mut [u8]) -> Option<usize> {
+    /// Writes the next packet with its `virtio_net_hdr`; their length, or `None` after the last.
+    pub(crate) fn write_next(&mut self, room: &mut [u8]) -> Option<Result<usize, NoRoom>> {
         let Some((ip, headers, size)) = self.layout else {
             let frame = std::mem::take(&mut self.frame);
-            room.get_mut(..frame.len()).filter(|_| !frame.is_empty())?.copy_from_slice(frame);
-            return Some(frame.len());
+            return (!frame.is_empty()).then(|| {
+                room.get_mut(..frame.len()).ok_or(NoRoom)?.copy_from_slice(frame);
+                Ok(frame.len())
+            });
         };
         let packet = &self.frame[HEADER..];
-        let payload = packet[headers..].get(self.at..)?;
+        let payload = packet[headers..].get(self.at..).filter(|payload| !payload.is_empty())?;
         let last = payload.len() <= size;
         let payload = payload.get(..size).unwrap_or(payload);
+        let (at, count) = (self.at, self.count);
+        self.at += payload.len();
+        self.count += 1;
         let length = headers + payload.len();
-        let room = room.get_mut(..HEADER + length).filter(|_| !payload.is_empty())?;
+        let Some(room) = room.get_mut(..HEADER + length) else { return Some(Err(NoRoom)) };
         let (left, out) = room.split_at_mut(HEADER);
         left.fill(0);
         left[0] = NEEDS_CHECKSUM;
@@ -48,22 +56,20 @@ impl<'a> Segments<'a> {
 
         put(out, 2, length as u16);
         let id = word(out, 4);
-        put(out, 4, id.wrapping_add(self.count));
+        put(out, 4, id.wrapping_add(count));
         put(out, 10, 0);
         let sum = !sum(&out[..ip], 0);
         put(out, 10, sum);
         let number = u32::from_be_bytes([out[ip + 4], out[ip + 5], out[ip + 6], out[ip + 7]]);
-        let number = number.wrapping_add(self.at as u32);
+        let number = number.wrapping_add(at as u32);
         out[ip + 4..ip + 8].copy_from_slice(&number.to_be_bytes());
         out[ip + FLAGS] &= if last { u8::MAX } else { !(FIN | PSH) };
-        out[ip + FLAGS] &= if self.count == 0 { u8::MAX } else { !CWR };
+        out[ip + FLAGS] &= if count == 0 { u8::MAX } else { !CWR };
         // What the payload's sum is to be added to: the pseudo-header's, RFC 9293, 3.1.
         let pseudo = self::sum(&out[12..20], u32::from(TCP) + (length - ip) as u32);
         put(out, ip + TCP_CHECKSUM, pseudo);
 
-        self.at += payload.len();
-        self.count += 1;
-        Some(HEADER + length)
+        Some(Ok(HEADER + length))
     }
 }
 
@@ -131,15 +137,19 @@ mod tests {
         [frame, packet].concat()
     }
 
-    fn cut(frame: &[u8]) -> Vec<Vec<u8>> {
+    /// What fits in so many bytes.
+    fn cut_into(room: usize, frame: &[u8]) -> Vec<Result<Vec<u8>, NoRoom>> {
         let mut segments = Segments::of(frame);
         let next = || {
-            let mut room = vec![0xaa; 1_100];
-            let length = segments.write_next(&mut room)?;
-            room.truncate(length);
-            Some(room)
+            let mut room = vec![0xaa; room];
+            let written = segments.write_next(&mut room)?;
+            Some(written.map(|length| room[..length].to_vec()))
         };
         std::iter::from_fn(next).collect()
+    }
+
+    fn cut(frame: &[u8]) -> Vec<Vec<u8>> {
+        cut_into(1_100, frame).into_iter().flatten().collect()
     }
 
     #[test]
@@ -182,6 +192,15 @@ mod tests {
         // UDP, whose checksum is left to do.
         (frame[0], frame[HEADER + 9]) = (NEEDS_CHECKSUM, 17);
         assert_eq!(cut(&frame), [frame.clone()]);
+    }
+
+    #[test]
+    fn a_packet_without_room_is_told_from_the_end_and_takes_no_other_with_it() {
+        let last = cut(&large()).pop().unwrap();
+        assert_eq!(cut_into(1_000, &large()), [Err(NoRoom), Err(NoRoom), Ok(last)]);
+        let one = [vec![0; HEADER], tcp(500)].concat();
+        assert_eq!(cut_into(549, &one), [Err(NoRoom)]);
+        assert_eq!(cut_into(550, &one), [Ok(one)]);
     }
 
     #[test]

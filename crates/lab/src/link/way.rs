@@ -76,17 +76,18 @@ impl Way {
                 return false;
             }
             let mut segments = Segments::of(&self.read[..length]);
-            loop {
-                let slot = self.pool.take();
-                let Some(length) = segments.write_next(self.pool.room(slot)) else {
-                    self.pool.give(slot);
-                    break;
+            let mut slot = self.pool.take();
+            while let Some(written) = segments.write_next(self.pool.room(slot)) {
+                let Ok(length) = written else {
+                    self.refused += 1;
+                    continue;
                 };
                 self.pool.set_length(slot, length);
-                if !self.direction.offer(now, slot, &self.pool.packet(slot)[HEADER..]) {
-                    self.pool.give(slot);
+                if self.direction.offer(now, slot, &self.pool.packet(slot)[HEADER..]) {
+                    slot = self.pool.take();
                 }
             }
+            self.pool.give(slot);
         }
         true
     }
@@ -157,3 +158,33 @@ impl Way {
 const BATCH: usize = 64;
 /// The most bytes that an IPv4 packet has.
 const LARGEST: usize = 65_535;
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixDatagram;
+
+    use super::super::packet::tests::tcp;
+    use super::*;
+
+    /// A device that hands over a packet at a time, as TUN does, and where its packets come from.
+    fn device() -> (File, UnixDatagram) {
+        let (device, kernel) = UnixDatagram::pair().unwrap();
+        device.set_nonblocking(true).unwrap();
+        (File::from(OwnedFd::from(device)), kernel)
+    }
+
+    #[test]
+    fn a_packet_too_large_for_the_link_is_counted() {
+        let ((near, near_kernel), (far, _far_kernel)) = (device(), device());
+        let (spec, clock) = (LinkSpec { mtu: 1_500, ..LinkSpec::default() }, Clock::start());
+        let device = Device { file: near.try_clone().unwrap(), segments: 1 };
+        let mut way = Way::new(0, &device, &spec.forward, &spec, 0);
+        for payload in [1_460, 1_461, 100] {
+            near_kernel.send(&[vec![0; HEADER], tcp(payload)].concat()).unwrap();
+        }
+        assert!(!way.read(&[near, far], clock));
+        let report = way.finish(clock.now()).report;
+        assert_eq!((report.offered_packets, report.refused_packets), (2, 1));
+    }
+}
