@@ -185,12 +185,51 @@ mod tests {
         }
     }
 
+    /// What kernels send: TCP with timestamps, and an IP header that may be longer too.
+    #[test]
+    fn options_of_both_headers_are_in_every_packet() {
+        let mut frame = large();
+        let (ip, tcp) = ([1, 1, 1, 0], [1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8]);
+        frame.splice(HEADER + 40..HEADER + 40, tcp);
+        frame.splice(HEADER + 20..HEADER + 20, ip);
+        (frame[HEADER], frame[HEADER + 36]) = (0x46, 8 << 4);
+        let frames = cut(&frame);
+        let lengths: Vec<usize> = frames.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [HEADER + 1_056, HEADER + 1_056, HEADER + 556]);
+        for (index, frame) in frames.iter().enumerate() {
+            let packet = &frame[HEADER..];
+            assert_eq!((&packet[20..24], &packet[44..56]), (&ip[..], &tcp[..]));
+            assert!(packet[56..].iter().all(|byte| usize::from(*byte) == index));
+            assert_eq!((sum(&packet[..24], 0), word(packet, 2)), (0xffff, packet.len() as u16));
+            let number = (u32::MAX - 499).wrapping_add(1_000 * index as u32);
+            assert_eq!(packet[28..32], number.to_be_bytes());
+            assert_eq!(u16::from_ne_bytes([frame[6], frame[7]]), 24);
+            assert_eq!(word(packet, 40), 0x0a00 + 1 + 0x0a00 + 2 + 6 + packet.len() as u16 - 24);
+        }
+    }
+
+    #[test]
+    fn a_last_packet_may_be_a_full_one_and_the_only_one() {
+        let frame = large();
+        for (payload, packets) in [(2_000, 2), (1_000, 1), (1, 1)] {
+            let frames = cut(&frame[..HEADER + 40 + payload]);
+            let ends: Vec<u8> = frames.iter().map(|frame| frame[HEADER + 33]).collect();
+            assert_eq!((ends.len(), ends[0] & CWR), (packets, CWR));
+            assert_eq!(ends[packets - 1] & (FIN | PSH), FIN | PSH);
+            let lengths = frames.iter().map(|frame| frame.len() - HEADER - 40);
+            assert_eq!(lengths.sum::<usize>(), payload);
+        }
+    }
+
     #[test]
     fn what_is_one_packet_stays_as_it_is() {
         let mut frame = [vec![0; HEADER], tcp(500)].concat();
         assert_eq!(cut(&frame), [frame.clone()]);
         // UDP, whose checksum is left to do.
         (frame[0], frame[HEADER + 9]) = (NEEDS_CHECKSUM, 17);
+        assert_eq!(cut(&frame), [frame.clone()]);
+        // What says that it is to be cut, and not how.
+        frame[1] = TCP_OVER_IPV4;
         assert_eq!(cut(&frame), [frame.clone()]);
     }
 

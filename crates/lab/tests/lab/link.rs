@@ -11,6 +11,7 @@ use firstflight_lab::path::far_address;
 use firstflight_scenario::ResolvedBuffer;
 
 const MS: u64 = 1_000_000;
+const PATIENCE: Option<Duration> = Some(Duration::from_secs(5));
 
 /// Sends numbered packets of 1000 bytes on the link, few enough for a socket's buffer; those that
 /// arrive, in order of arrival.
@@ -76,12 +77,15 @@ fn what_a_kernel_hands_over_as_one_arrives_in_packets_and_whole() {
     let sent: Vec<u8> = (0..4_000_000_u32).map(|at| (at / 5) as u8).collect();
     let received = thread::scope(|scope| {
         let receiving = scope.spawn(|| {
-            let mut received = Vec::new();
-            listener.accept().unwrap().0.read_to_end(&mut received).unwrap();
+            let (mut receiver, mut received) = (listener.accept().unwrap().0, Vec::new());
+            receiver.set_read_timeout(PATIENCE).unwrap();
+            // Of a connection that stalls, what came until then.
+            let _ = receiver.read_to_end(&mut received);
             received
         });
         let mut sender = path.near.run(|| TcpStream::connect(far)).unwrap().unwrap();
-        sender.write_all(&sent).unwrap();
+        sender.set_write_timeout(PATIENCE).unwrap();
+        let _ = sender.write_all(&sent);
         drop(sender);
         receiving.join().unwrap()
     });
