@@ -45,13 +45,14 @@ struct Load {
 /// Take controls out again; connections that use one keep it until they end
 #[derive(Debug, clap::Args)]
 struct Unload {
-    /// A loaded control: ff_astart, or astart
+    /// A loaded control: ff_astart, or astart, or as it was written at load
     #[arg(required_unless_present = "all", value_name = "CONTROL")]
     controls: Vec<String>,
     /// Every loaded control
     #[arg(long, conflicts_with = "controls")]
     all: bool,
-    /// Even a control that a network namespace has as its default
+    /// Even a control that a network namespace has as its default, or without the programs that
+    /// tell who uses it
     #[arg(long)]
     force: bool,
     /// Print one JSON document

@@ -63,6 +63,9 @@ pub fn list() -> io::Result<Vec<Pinned>> {
         if is_loaded(&path) {
             let control = control_of(&path).unwrap_or_default();
             found.push(Pinned { name: name.to_owned(), control });
+        } else {
+            // Of an interrupted command. Who may only read leaves it to others.
+            let _ = remove(&path);
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));

@@ -135,15 +135,27 @@ fn run(namespace: &Path, is_own: bool, program: &[&str]) -> io::Result<String> {
     } else {
         command.arg(format!("--net={}", namespace.display())).args(program);
     }
-    let output = command
-        .output()
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", program.join(" "))))?;
+    let output = command.output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => io::Error::new(error.kind(), missing(&command)),
+        kind => io::Error::new(kind, format!("{}: {error}", program.join(" "))),
+    })?;
     let complaint = String::from_utf8_lossy(&output.stderr);
     // A protocol that the kernel lacks has no routes.
     if !output.status.success() && !program.contains(&"-6") {
         return Err(io::Error::other(format!("{}: {}", program.join(" "), complaint.trim())));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Debian's names of packages; others have the same programs in them.
+fn missing(command: &Command) -> String {
+    let program = command.get_program().to_string_lossy();
+    let package = match &*program {
+        "ss" | "ip" => "iproute2",
+        "nsenter" => "util-linux",
+        _ => "coreutils",
+    };
+    format!("`{program}` is missing, which tells who uses a control: install {package}")
 }
 
 /// The network namespace of this program.

@@ -148,13 +148,13 @@ impl Loaded {
             let name = format!("ff_{:x}_{number}", std::process::id());
             let options = Options { name: Some(name.clone()), ..Options::default() };
             registered.push(Registered::load(kernel, &options).map_err(|error| match error {
-                LoadError::Lack(_) => LabError::Lacks(error.to_string()),
+                LoadError::Lack(_) | LoadError::Refused { .. } => {
+                    LabError::Lacks(error.to_string())
+                }
                 LoadError::Control(_) | LoadError::Name(_) | LoadError::NotInKernel(_) => {
                     LabError::Input(error.to_string())
                 }
-                LoadError::Taken(_) | LoadError::Refused { .. } => {
-                    LabError::Failed(error.to_string())
-                }
+                LoadError::Taken(_) => LabError::Failed(error.to_string()),
             })?);
             control.kernel_name = name;
         }

@@ -11,6 +11,7 @@ use crate::output;
 
 /// Loads all of these, or none.
 pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> {
+    requirements::check()?;
     requirements::check_pinning()?;
     let mut prepared = Vec::new();
     for Wanted { name, control } in wanted {

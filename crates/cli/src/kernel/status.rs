@@ -17,6 +17,9 @@ pub(super) struct Document {
     schema: &'static str,
     /// Of firstflight.
     loaded: Vec<Loaded>,
+    /// What was unloaded just now, and who goes on using it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unloaded: Vec<Loaded>,
     /// Every control the kernel knows, by whomever.
     registered: Vec<String>,
 }
@@ -45,7 +48,14 @@ pub(super) struct Connection {
 
 impl Document {
     pub(super) fn new(loaded: Vec<Loaded>) -> Self {
-        Self { schema: "firstflight/kernel@1", loaded, registered: available() }
+        let (unloaded, registered) = (Vec::new(), available());
+        Self { schema: "firstflight/kernel@1", loaded, unloaded, registered }
+    }
+
+    /// The same after `gone` were unloaded.
+    pub(super) fn without(self, mut gone: Vec<Loaded>) -> Self {
+        gone.iter_mut().for_each(|control| control.registered = false);
+        Self { unloaded: gone, ..self }
     }
 
     pub(super) fn text(&self) -> Result<String, Failure> {
@@ -103,12 +113,20 @@ pub(super) fn unreadable(error: std::io::Error) -> Failure {
     Failure::Lacks(format!("kernel: {error}"))
 }
 
-/// What is pinned, and who uses it.
-pub(super) fn loaded() -> Result<Vec<Loaded>, Failure> {
+/// What is pinned, and who uses it. If that cannot be told this fails, or says so if it is to go on
+/// `anyhow`.
+pub(super) fn loaded(anyhow: bool) -> Result<Vec<Loaded>, Failure> {
     requirements::check()?;
+    requirements::check_pinning()?;
     let pinned = pinned::list().map_err(unreadable)?;
     let names: Vec<String> = pinned.iter().map(|pinned| pinned.name.clone()).collect();
-    let uses = uses::of(&names).map_err(unreadable)?;
+    let uses = match uses::of(&names) {
+        Err(error) if anyhow => {
+            output::note(&format!("who uses it is not known: {error}"));
+            vec![Uses::default(); names.len()]
+        }
+        uses => uses.map_err(unreadable)?,
+    };
     let registered = available();
     let both = pinned.into_iter().zip(uses);
     Ok(both.map(|(pinned, uses)| Loaded::new(pinned, uses, &registered)).collect())
@@ -116,7 +134,7 @@ pub(super) fn loaded() -> Result<Vec<Loaded>, Failure> {
 
 /// Tells what is loaded and who uses it.
 pub(super) fn status(json: bool) -> Result<Status, Failure> {
-    let loaded = loaded()?;
+    let loaded = loaded(false)?;
     if json {
         output::print(&Document::new(loaded).text()?)?;
         return Ok(Status::Done);

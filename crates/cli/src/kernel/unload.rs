@@ -1,6 +1,6 @@
 //! `kernel unload`.
 
-use firstflight_kernel::catalogue::kernel_name;
+use firstflight_kernel::catalogue::{available, kernel_name};
 use firstflight_kernel::pinned;
 
 use super::Unload;
@@ -10,9 +10,10 @@ use crate::output;
 
 /// Unloads what was named, or nothing if one of the names is none or is a namespace's default.
 pub(super) fn unload(args: &Unload) -> Result<Status, Failure> {
-    let mut going = loaded()?;
-    let names = names(args, &going)?;
-    going.retain(|control| names.contains(&control.name));
+    let loaded = loaded(args.force)?;
+    let names = names(args, &loaded)?;
+    let (going, staying): (Vec<Loaded>, Vec<Loaded>) =
+        loaded.into_iter().partition(|control| names.contains(&control.name));
     if !args.force {
         going.iter().try_for_each(refuse_default)?;
     }
@@ -20,7 +21,7 @@ pub(super) fn unload(args: &Unload) -> Result<Status, Failure> {
         pinned::unpin(&control.name).map_err(unreadable)?;
     }
     if args.json {
-        output::print(&Document::new(going).text()?)?;
+        output::print(&Document::new(staying).without(going).text()?)?;
         return Ok(Status::Done);
     }
     let mut text = String::new();
@@ -32,7 +33,7 @@ pub(super) fn unload(args: &Unload) -> Result<Status, Failure> {
         let users = control.users();
         if !users.is_empty() {
             text += "  still used by, until it ends or is changed:\n";
-            text += &users.replace("  ", "    ");
+            users.lines().for_each(|line| text += &format!("  {line}\n"));
         }
     }
     output::print(&text)?;
@@ -46,12 +47,19 @@ fn names(args: &Unload, loaded: &[Loaded]) -> Result<Vec<String>, Failure> {
         return Ok(all);
     }
     let find = |text: &String| {
-        // As it was written at load, knobs and all.
+        // As it was written at load, knobs and all, perhaps under a name of the user's own.
         let control = text.split(['(', '+']).next().unwrap_or_default();
-        let wanted = [text.clone(), kernel_name(control)];
+        let own = control.split_once('=').map_or(text.as_str(), |(name, _)| name).trim();
+        let wanted = [own.to_owned(), kernel_name(control)];
         all.iter().find(|name| wanted.contains(name)).cloned().ok_or_else(|| {
             let accepted = if all.is_empty() { "none is".to_owned() } else { all.join(", ") };
-            Failure::Usage(format!("no control `{text}` is loaded; accepted: {accepted}"))
+            let others = available().into_iter().any(|name| wanted.contains(&name));
+            Failure::Usage(match others {
+                true => {
+                    format!("`{text}` was not loaded by `kernel load` here; accepted: {accepted}")
+                }
+                false => format!("no control `{text}` is loaded; accepted: {accepted}"),
+            })
         })
     };
     args.controls.iter().map(find).collect()

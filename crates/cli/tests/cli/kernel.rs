@@ -50,7 +50,7 @@ mod loaded {
     use firstflight_kernel::load::Options;
     use firstflight_kernel::{KernelControl, Prepared, pinned, requirements};
 
-    use crate::process::run;
+    use crate::process::{Place, run};
 
     /// Whether this machine can load; says why not.
     fn able() -> bool {
@@ -95,9 +95,16 @@ mod loaded {
         let entry = entries.iter().find(|entry| entry["name"] == name).unwrap();
         assert_eq!(entry["control"], "astart(ere.N=7)+westwood");
         assert_eq!(entry["registered"], true);
-        let unloaded = run(&["kernel", "unload", name]);
+        // As it was written at load.
+        let unloaded = run(&["kernel", "unload", &control, "--json"]);
         assert_eq!(unloaded.code, 0, "{unloaded:?}");
         assert!(!known(name));
+        let document: serde_json::Value = serde_json::from_str(&unloaded.stdout).unwrap();
+        let of = |list: &str| {
+            document[list].as_array().unwrap().iter().any(|entry| entry["name"] == name)
+        };
+        assert_eq!((of("loaded"), of("unloaded")), (false, true), "{document}");
+        assert_eq!(document["unloaded"][0]["registered"], false);
         let again = run(&["kernel", "unload", name]);
         assert_eq!(again.code, 2, "{again:?}");
     }
@@ -120,6 +127,55 @@ mod loaded {
             assert!(error.to_string().contains(&first), "{error}");
             nothing_is_left(&first, &second);
         }
+    }
+
+    /// A command that was killed before it registered anything.
+    #[test]
+    fn what_a_killed_command_left_is_cleared_away_by_the_next() {
+        if !able() {
+            return;
+        }
+        let folder = format!("/sys/fs/bpf/firstflight/{}", name("half"));
+        // The common folder may go with another test's last control meanwhile.
+        assert!((0..10).any(|_| std::fs::create_dir_all(&folder).is_ok()));
+        let status = run(&["kernel", "status"]);
+        assert_eq!(status.code, 0, "{status:?}");
+        assert!(!std::path::Path::new(&folder).exists());
+    }
+
+    #[test]
+    fn what_tells_who_uses_a_control_may_be_missing_but_it_can_be_unloaded() {
+        if !able() {
+            return;
+        }
+        let name = name("bare");
+        let place = Place::new();
+        let bare = |words: &[&str]| {
+            let mut command = place.command(words);
+            let output = command.env("PATH", place.path("")).output().unwrap();
+            (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        };
+        assert_eq!(run(&["kernel", "load", &format!("{name}=newreno")]).code, 0);
+        let (code, said) = bare(&["kernel", "unload", &name]);
+        assert_eq!(code, Some(3), "{said}");
+        assert!(said.contains("is missing") && said.contains(": install "), "{said}");
+        let (code, said) = bare(&["kernel", "unload", &name, "--force"]);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("who uses it is not known"), "{said}");
+        assert!(!available().contains(&name));
+    }
+
+    /// The kernel's own and those of a running comparison are not for it to take out.
+    #[test]
+    fn what_others_registered_is_told_apart_from_what_nobody_did() {
+        if !able() {
+            return;
+        }
+        let outcome = run(&["kernel", "unload", "reno"]);
+        assert_eq!(outcome.code, 2, "{outcome:?}");
+        assert!(outcome.stderr.contains("`reno` was not loaded by `kernel load`"), "{outcome:?}");
+        let nobody = run(&["kernel", "unload", "never"]);
+        assert!(nobody.stderr.contains("no control `never` is loaded"), "{nobody:?}");
     }
 
     fn nothing_is_left(first: &str, second: &str) {
