@@ -48,8 +48,8 @@ pub(crate) struct Args {
     /// Largest packet in bytes, 576 to 65521
     #[arg(long, value_name = "BYTES", default_value_t = ETHERNET_MTU)]
     mtu: usize,
-    /// How long to spin before a packet is due, longer if wake-ups are late; 0ms spares the
-    /// processors, which otherwise poll when they are idle
+    /// How long to spin before a packet is due, longer if wake-ups are late, at most 600us; 0ms
+    /// spares the processors, which otherwise poll when they are idle
     #[arg(long, value_name = "TIME", default_value = "60us")]
     spin: String,
     /// Near end: a namespace of `ip netns`; needs --far
@@ -64,7 +64,8 @@ pub(crate) struct Args {
     /// Ends the link after so long
     #[arg(long, value_name = "TIME")]
     duration: Option<String>,
-    /// Print the link's figures as one JSON document
+    /// Print the link's figures as one JSON document; what the commands print goes to standard
+    /// error
     #[arg(long)]
     json: bool,
     /// Runs at the near end; the link ends with it
@@ -107,7 +108,11 @@ pub(crate) fn link(args: &Args) -> Result<Status, Failure> {
     } else {
         output::note(&text(&carried));
     }
-    Ok(if carried.near_failed { Status::Unmet } else { Status::Done })
+    Ok(match (carried.interrupted, carried.near_failed) {
+        (true, _) => Status::Interrupted,
+        (false, true) => Status::Unmet,
+        (false, false) => Status::Done,
+    })
 }
 
 #[derive(Serialize)]
@@ -135,6 +140,11 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
         let problem = format!("--mtu {}: out of range; accepted: 576 to 65521", args.mtu);
         return Err(Failure::Usage(problem));
     }
+    let spin_ns = time("--spin", &args.spin)?;
+    if spin_ns > LONGEST_SPIN_NS {
+        let problem = format!("--spin {}: out of range; accepted: 0ms to 600us", args.spin);
+        return Err(Failure::Usage(problem));
+    }
     let way = |rate: Option<Rate>, delay_ns, buffer: (&str, &str), loss: (&str, &str)| {
         let room = rate.as_ref().map(|rate| room(buffer.0, buffer.1, rate, rtt)).transpose()?;
         let loss = loss
@@ -155,7 +165,7 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
         seed: args.seed,
         mtu: args.mtu,
         packet_bytes: 0,
-        spin_ns: time("--spin", &args.spin)?.min(10 * SPIN_NS),
+        spin_ns,
         depth_every_ns: None,
     })
 }
@@ -168,13 +178,14 @@ fn ends(args: &Args) -> Result<Ends, Failure> {
         near: args.command.clone(),
         far: args.serve.as_ref().map(sh).unwrap_or_default(),
         duration: duration.map(Duration::from_nanos),
+        print_to_stderr: args.json,
     })
 }
 
 fn time(flag: &str, text: &str) -> Result<u64, Failure> {
     text.parse::<Time>()
         .map(Time::ns)
-        .map_err(|problem| Failure::Usage(format!("{flag}: {problem}")))
+        .map_err(|problem| Failure::Usage(format!("{flag} {text}: {problem}")))
 }
 
 fn rate(flag: &str, text: &str) -> Result<Option<Rate>, Failure> {
@@ -182,7 +193,8 @@ fn rate(flag: &str, text: &str) -> Result<Option<Rate>, Failure> {
         return Ok(None);
     }
     let rate = text.parse::<RateQuantity>();
-    let rate = rate.map_err(|problem| Failure::Usage(format!("{flag}: {problem}, or none")))?;
+    let wrong = |problem| Failure::Usage(format!("{flag} {text}: {problem}, or none"));
+    let rate = rate.map_err(wrong)?;
     Ok(Some(Rate::constant(rate.bps())))
 }
 
@@ -192,7 +204,8 @@ fn room(flag: &str, text: &str, rate: &Rate, rtt: u64) -> Result<Option<Resolved
         return Ok(None);
     }
     let buffer = text.parse::<Buffer>();
-    let buffer = buffer.map_err(|problem| Failure::Usage(format!("{flag}: {problem}, or none")))?;
+    let wrong = |problem| Failure::Usage(format!("{flag} {text}: {problem}, or none"));
+    let buffer = buffer.map_err(wrong)?;
     Ok(Some(match buffer {
         Buffer::Packets(packets) => ResolvedBuffer::Packets(packets),
         Buffer::Bytes(bytes) => ResolvedBuffer::Bytes(bytes),
@@ -233,3 +246,4 @@ fn text(carried: &Carried) -> String {
 
 /// A buffer holds at least one full packet.
 const SMALLEST: u64 = 1_500;
+const LONGEST_SPIN_NS: u64 = 10 * SPIN_NS;

@@ -54,7 +54,12 @@ impl Namespace {
     /// No such namespace.
     pub fn named(name: &str) -> Result<Self, LabError> {
         let path = Path::new("/run/netns").join(name);
-        let file = File::open(&path).map_err(|error| {
+        // The folder itself and what is elsewhere are no names of namespaces.
+        let file = match name.is_empty() || name.contains('/') {
+            true => Err(io::ErrorKind::NotFound.into()),
+            false => File::open(&path),
+        };
+        let file = file.map_err(|error: io::Error| {
             let known = fs::read_dir("/run/netns").into_iter().flatten().flatten();
             let mut known: Vec<String> =
                 known.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();

@@ -18,6 +18,7 @@ use crate::path::DEVICE;
 pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(), LabError> {
     for end in [near, far] {
         end.set("ipv4/tcp_sack", if job.sack { "1" } else { "0" })?;
+        forget_orphans(end)?;
     }
     for (index, group) in job.groups.iter().enumerate() {
         // The first address of an end is there with the path.
@@ -46,6 +47,15 @@ fn there(group: &Group) -> String {
         "route add {far}/32 dev {DEVICE} src {near} initcwnd {iw_packets} {ssthresh} rto_min \
          {rto_min_ms}ms"
     )
+}
+
+/// Lets connections go that nobody has open any more and whose path is gone: the kernel would go on
+/// for minutes with what they have not sent, and keep their namespace and their control so long.
+///
+/// # Errors
+/// The kernel does not take it.
+pub(crate) fn forget_orphans(end: &Namespace) -> Result<(), LabError> {
+    end.set("ipv4/tcp_orphan_retries", "1")
 }
 
 /// Makes the kernel take the routes' ssthresh. It does so only by way of its memory of earlier

@@ -35,10 +35,11 @@ fn wrong_words_are_refused_before_anything_is_made() {
         ),
         (&["compare", "hoe", "--on", "quic", "--profile", "linux"], "accepted over QUIC: rfc"),
         (&["compare", "hoe", "--on", "quic", "--split-acks", "2"], "accepted over QUIC: 1"),
-        (&["link", "--rate", "40"], "--rate: "),
+        (&["link", "--rate", "40"], "--rate 40: a rate needs a unit"),
         (&["link", "--loss", "ge:1%"], "ge:0.5%,20%"),
         (&["link", "--rate-trace", "no-such-file"], "no-such-file"),
         (&["link", "--mtu", "100"], "accepted: 576 to 65521"),
+        (&["link", "--spin", "5ms"], "accepted: 0ms to 600us"),
     ];
     for (words, part) in cases {
         let outcome = run(words);
@@ -96,6 +97,30 @@ fn a_comparison_on_linux_has_the_schema_of_all_transports() {
         assert!(run["lab"]["late_p99_us"].as_f64().unwrap() >= 0.0);
         let stolen = run["lab"]["stolen_share"].as_f64().unwrap();
         assert!((0.0..=1.0).contains(&stolen), "{stolen}");
+    }
+}
+
+#[test]
+fn what_disturbed_a_run_is_told_where_the_results_are() {
+    let words = "compare linux-reno --on linux --link tun --duration 50ms --rtt 400ms --json";
+    let outcome = run(&words.split(' ').collect::<Vec<_>>());
+    if able(&outcome) {
+        let results: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let note = results["runs"][0]["note"].as_str().unwrap();
+        // It was told to end first, or its own patience did.
+        assert!(note.starts_with("flow 0: "), "{note}");
+        assert!(outcome.stderr.contains(&format!("linux-reno: {note}")), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn with_json_a_links_commands_print_beside_the_document() {
+    let words = ["link", "--json", "--serve", "echo there", "--", "sh", "-c", "echo here; exit 3"];
+    let outcome = run(&words);
+    if able(&outcome) {
+        let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!((&document["near_exit"], outcome.code), (&3.into(), 1));
+        assert!(outcome.stderr.contains("here\n") && outcome.stderr.contains("there\n"));
     }
 }
 
@@ -191,7 +216,8 @@ fn what_a_link_served_dies_with_it_even_by_a_kill() {
             return;
         }
         signal(&child, signal_name);
-        child.wait().unwrap();
+        let interrupted = (signal_name == "-TERM").then_some(130);
+        assert_eq!(child.wait().unwrap().code(), interrupted, "{signal_name}");
         assert!(wait(0), "{} processes outlived {signal_name}", sleeping(&seconds));
     }
 }

@@ -15,7 +15,10 @@ pub struct Rate {
 
 /// Why a text is no rate trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {problem}; accepted: lines `0s 40Mbps` in rising time, perhaps `10s repeat`")]
+#[error(
+    "line {line}: {problem}; accepted: lines such as `0s 40Mbps` in rising time, perhaps at last \
+     `10s repeat`"
+)]
 pub struct TraceError {
     /// From 1.
     pub line: usize,
@@ -55,7 +58,7 @@ impl Rate {
         let (time, what) = line
             .split_once(char::is_whitespace)
             .ok_or_else(|| format!("found `{line}`, which is not a time and a rate"))?;
-        let at = time.parse::<Time>().map_err(|error| error.to_string())?.ns();
+        let at = time.parse::<Time>().map_err(|error| wrong(time, &error))?.ns();
         let last = self.steps.last().map(|(last, _)| *last);
         if self.period.is_some() {
             return Err("a line after `repeat`".to_owned());
@@ -68,7 +71,8 @@ impl Rate {
         if what.trim() == "repeat" && last.is_some() {
             self.period = Some(at);
         } else {
-            let bps = what.trim().parse::<Quantity>().map_err(|error| error.to_string())?.bps();
+            let rate = what.trim().parse::<Quantity>();
+            let bps = rate.map_err(|error| wrong(what.trim(), &error))?.bps();
             self.steps.push((at, bps.max(1)));
         }
         Ok(())
@@ -129,6 +133,13 @@ impl Rate {
     }
 }
 
+/// What was found and what is wrong with it; what is accepted is said of the whole line.
+fn wrong(found: &str, error: &impl ToString) -> String {
+    let error = error.to_string();
+    let why = error.split_once("; accepted").map_or(error.as_str(), |(why, _)| why);
+    format!("found `{found}`: {why}")
+}
+
 /// Nanoseconds of a duration, as all times of the link are.
 pub(crate) fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
@@ -171,7 +182,12 @@ mod tests {
         assert!(problem("").starts_with("line 1: no rate at all"));
         assert!(problem("1s 1Mbps").starts_with("line 1: the first time is `1s`"));
         assert!(problem("0s 1Mbps\n0s 2Mbps").starts_with("line 2: `0s` is no later"));
-        assert!(problem("0s 1Mbps\n1s 2").starts_with("line 2:"));
+        let unit = problem("0s 1Mbps\n1s 2");
+        assert!(
+            unit.starts_with("line 2: found `2`: a rate needs a unit; accepted: lines"),
+            "{unit}"
+        );
+        assert_eq!(unit.matches("accepted").count(), 1, "{unit}");
         assert!(problem("0s").contains("not a time and a rate"));
         assert!(problem("0s 1Mbps\n1s repeat\n2s 1Mbps").contains("after `repeat`"));
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use firstflight_lab::LabError;
-use firstflight_lab::link::DirectionSpec;
+use firstflight_lab::link::{DirectionSpec, Rate};
 use firstflight_lab::tool::{Ends, carry};
 
 fn words(line: &str) -> Vec<String> {
@@ -61,13 +61,54 @@ fn what_cannot_be_is_said_and_told_to_stop_it_stops() {
         Err(LabError::Lacks(_)) => return,
         other => panic!("{other:?}"),
     }
-    let nowhere = Ends { namespaces: Some(("no-a".into(), "no-b".into())), ..Ends::default() };
-    let problem = carry(&spec, &nowhere, &AtomicBool::new(false), || ()).unwrap_err().to_string();
-    assert!(problem.starts_with("namespace `no-a`:"), "{problem}");
+    for (near, far, wanted) in [
+        ("no-a", "no-b", "namespace `no-a`:"),
+        ("", "no-b", "namespace ``:"),
+        ("../net", "no-b", "namespace `../net`:"),
+        ("one", "one", "namespace `one` is near and far"),
+    ] {
+        let ends = Ends { namespaces: Some((near.into(), far.into())), ..Ends::default() };
+        match carry(&spec, &ends, &AtomicBool::new(false), || ()) {
+            Err(LabError::Input(problem)) => assert!(problem.starts_with(wanted), "{problem}"),
+            other => panic!("{other:?}"),
+        }
+    }
     // It would otherwise take a minute.
     let long = Ends { near: words("sleep 60"), duration: None, ..Ends::default() };
     let carried = carry(&spec, &long, &AtomicBool::new(true), || ()).unwrap();
-    assert_eq!((carried.near_exit, carried.near_failed), (None, false));
+    assert_eq!((carried.near_exit, carried.near_failed, carried.interrupted), (None, false, true));
     let timed = Ends { duration: Some(Duration::from_millis(1)), ..long };
-    assert!(!carry(&spec, &timed, &AtomicBool::new(false), || ()).unwrap().near_failed);
+    let carried = carry(&spec, &timed, &AtomicBool::new(false), || ()).unwrap();
+    assert!(!carried.near_failed && !carried.interrupted);
+    // Without a command and a time, being told so is how it ends.
+    let endless = carry(&spec, &Ends::default(), &AtomicBool::new(true), || ()).unwrap();
+    assert!(!endless.interrupted);
+}
+
+/// Connections that no process has open, of the whole machine.
+fn orphans() -> u64 {
+    let text = std::fs::read_to_string("/proc/net/sockstat").unwrap();
+    let words = text.split_whitespace().skip_while(|word| *word != "orphan").nth(1);
+    words.unwrap().parse().unwrap()
+}
+
+/// The kernel goes on for minutes with what a killed program has not sent, and keeps its namespace.
+#[test]
+fn connections_that_a_command_left_end_with_the_link() {
+    let rate = Some(Rate::constant(10_000_000));
+    let spec = super::spec(DirectionSpec { rate, ..Default::default() }, DirectionSpec::default());
+    let ends = Ends {
+        near: words("exec iperf3 -c $FF_FAR -t 60 >/dev/null 2>&1"),
+        far: words("exec iperf3 -s -1 >/dev/null"),
+        duration: Some(Duration::from_secs(2)),
+        ..Ends::default()
+    };
+    let before = orphans();
+    let outcome = carry(&spec, &ends, &AtomicBool::new(false), || ());
+    let Some(_) = super::granted(outcome) else { return };
+    let gone = (0..150).any(|_| {
+        std::thread::sleep(Duration::from_millis(200));
+        orphans() <= before
+    });
+    assert!(gone, "{} of them, {before} before", orphans());
 }
