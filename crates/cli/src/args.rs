@@ -46,6 +46,8 @@ Examples:
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
   firstflight run scenario.toml --json
   firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe
+  firstflight compare linux-cubic astart --on linux    the running kernel's own TCP (root)
+  firstflight kernel load astart               a start-up for the running kernel (root)
   firstflight send 4433 FILE --trust recv.pem  a file over QUIC, with `firstflight recv` there
   firstflight show connection.sqlog            a connection's start-up, drawn from its qlog
   firstflight list astart

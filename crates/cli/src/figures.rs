@@ -18,25 +18,37 @@ pub(crate) fn windows(report: &Report) -> Option<Figure> {
     Some(Figure::new("cwnd", title, time()).panel(panel))
 }
 
-/// Window, queue and throughput of every run on one time axis, and for runs of several flows the
-/// windows of the first of them. Empty without traces.
+/// Window, queue and throughput of every run on one time axis, as far as they are known (netem does
+/// not tell its queue, iperf3 not what arrived), and for runs of several flows the windows of the
+/// first of them. Empty without traces.
 pub(crate) fn all(report: &Report, command: &str) -> Vec<Figure> {
-    if firsts(report).all(|run| run.queues.is_empty()) {
+    if firsts(report).all(|run| run.flows.is_empty()) {
         return Vec::new();
     }
-    let title = match window_panel(report) {
-        Some(_) => "Window, queue and throughput",
-        None => "Queue and throughput",
-    };
-    let mut overview = Figure::new("over-time", title, time());
-    overview.panels.extend(window_panel(report));
-    overview.panels.extend([queue_panel(report), throughput_panel(report)]);
-    let mut figures = vec![described(overview, report, command)];
+    let panels = [window_panel(report), queue_panel(report), throughput_panel(report)];
+    let mut overview = Figure::new("over-time", title(&panels), time());
+    overview.panels.extend(panels.into_iter().flatten());
+    let mut figures = Vec::new();
+    if !overview.panels.is_empty() {
+        figures.push(described(overview, report, command));
+    }
     if report.resolved.flow_count() > 1 {
         let each = firsts(report).enumerate().map(|(i, run)| flows_of(report, run, i));
         figures.extend(each.map(|figure| described(figure, report, command)));
     }
     figures
+}
+
+/// `Window, queue and throughput`, or those of them that are there.
+fn title(panels: &[Option<Panel>; 3]) -> String {
+    let names = ["window", "queue", "throughput"].into_iter().zip(panels);
+    let names: Vec<&str> = names.filter_map(|(name, panel)| panel.as_ref().map(|_| name)).collect();
+    let (last, before) = names.split_last().unwrap_or((&"", &[]));
+    let title = match before {
+        [] => (*last).to_owned(),
+        before => format!("{} and {last}", before.join(", ")),
+    };
+    title[..title.len().min(1)].to_uppercase() + title.get(1..).unwrap_or_default()
 }
 
 /// The run of every control with the first seed. Curves of several seeds would hide each other.
@@ -78,23 +90,25 @@ fn with_bdp(panel: Panel, report: &Report) -> Panel {
     panel.with(Series::reference(name, level(report, bdp / flows.max(1) as f64)))
 }
 
-fn queue_panel(report: &Report) -> Panel {
+fn queue_panel(report: &Report) -> Option<Panel> {
     let slowest = report.resolved.slowest_link();
     let curves = firsts(report).filter_map(|run| {
         let queue = run.queues.get(slowest)?;
         Some(Series::steps(run.result.alias.clone(), points(queue, "queue_packets")))
     });
-    curves.fold(Panel::new(Axis::new("queue", "packets")), Panel::with)
+    let panel = curves.fold(Panel::new(Axis::new("queue", "packets")), Panel::with);
+    (!panel.series.is_empty()).then_some(panel)
 }
 
-fn throughput_panel(report: &Report) -> Panel {
+fn throughput_panel(report: &Report) -> Option<Panel> {
     let scale = Scale::of(report);
-    let panel = Panel::new(Axis::new("throughput", scale.unit));
     let curves = firsts(report)
+        .filter(|run| run.flows.iter().any(|flow| !delivered(flow).is_empty()))
         .map(|run| Series::steps(run.result.alias.clone(), throughput(report, run, scale.bps)));
+    let panel = curves.fold(Panel::new(Axis::new("throughput", scale.unit)), Panel::with);
     let capacity = bottleneck_bps(report) as f64 / scale.bps;
     let capacity = Series::reference("capacity", level(report, capacity));
-    curves.fold(panel, Panel::with).with(capacity)
+    (!panel.series.is_empty()).then(|| panel.with(capacity))
 }
 
 /// The windows of the first flows of one run.
@@ -122,25 +136,31 @@ fn throughput(report: &Report, run: &Run, unit_bps: f64) -> Vec<(f64, f64)> {
     let count = (resolved.duration_ns / 2 / rtt_ns).clamp(1, INTERVALS) as usize;
     let width_s = sampled_s(report, run) / count as f64;
     let edges: Vec<f64> = (0..=count).map(|i| i as f64 * width_s).collect();
-    let mut delivered = vec![0.0; count];
+    let mut carried = vec![0.0; count];
     for flow in &run.flows {
-        let at_edges = interpolated(&points(flow, "delivered_packets"), &edges);
-        for (packets, ends) in delivered.iter_mut().zip(at_edges.windows(2)) {
+        let at_edges = interpolated(&delivered(flow), &edges);
+        for (packets, ends) in carried.iter_mut().zip(at_edges.windows(2)) {
             *packets += ends[1] - ends[0];
         }
     }
     let bits = resolved.packet_bytes as f64 * 8.0;
     let rate = |packets: f64| packets * bits / width_s / unit_bps;
-    let last = delivered.last().copied();
-    edges.into_iter().zip(delivered.into_iter().chain(last).map(rate)).collect()
+    let last = carried.last().copied();
+    edges.into_iter().zip(carried.into_iter().chain(last).map(rate)).collect()
 }
 
 /// Until when the flows of a run were sampled. The last sample falls short of the run's end, and
 /// what nobody counted there would look like a drop of throughput.
 fn sampled_s(report: &Report, run: &Run) -> f64 {
-    let last = |flow| points(flow, "delivered_packets").last().map(|(time, _)| *time);
+    let last = |flow| delivered(flow).last().map(|(time, _)| *time);
     let sampled = run.flows.iter().filter_map(last).fold(0.0, f64::max);
     if sampled > 0.0 { sampled } else { report.resolved.duration_ns as f64 / 1e9 }
+}
+
+/// Packets that had arrived, where that is known.
+fn delivered(flow: &Columns) -> Vec<(f64, f64)> {
+    let all = points(flow, "delivered_packets").into_iter();
+    all.filter(|(_, packets)| packets.is_finite()).collect()
 }
 
 /// A count that only rises, at the given times in order: straight between samples, as it was at
@@ -192,12 +212,34 @@ mod tests {
         assert_eq!(interpolated(&[], &[0.0, 1.0]), [0.0, 0.0]);
     }
 
-    #[test]
-    fn a_full_path_is_drawn_full_to_the_end() {
+    fn full() -> Report {
         let text = "controls = ['newreno']\nduration = '15s'";
         let scenario = firstflight_scenario::Scenario::parse(text, "full.toml").unwrap();
         let options = firstflight_runner::Options { samples: Some(150), ..Default::default() };
-        let report = firstflight_runner::run(&scenario, &options).unwrap();
+        firstflight_runner::run(&scenario, &options).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_drawn_and_the_rest_is() {
+        let drawn = |report: &Report| -> Vec<(String, usize)> {
+            let figures = all(report, "");
+            figures.into_iter().map(|figure| (figure.title, figure.panels.len())).collect()
+        };
+        let mut report = full();
+        assert_eq!(drawn(&report), [("Window, queue and throughput".to_owned(), 3)]);
+        report.runs[0].queues.clear();
+        assert_eq!(drawn(&report), [("Window and throughput".to_owned(), 2)]);
+        let mut windows = Columns::new(["time_s", "cwnd_packets", "delivered_packets"]);
+        windows.push(&[Some(1.0), Some(9.0), None]);
+        report.runs[0].flows = vec![windows];
+        assert_eq!(drawn(&report), [("Window".to_owned(), 1)]);
+        report.runs[0].flows.clear();
+        assert!(drawn(&report).is_empty());
+    }
+
+    #[test]
+    fn a_full_path_is_drawn_full_to_the_end() {
+        let report = full();
         let drawn = throughput(&report, &report.runs[0], 1e6);
         let ends = &drawn[drawn.len() - 4..];
         assert!(ends.iter().all(|(_, mbps)| *mbps > 0.97 * ends[0].1), "{ends:?}");

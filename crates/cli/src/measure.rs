@@ -104,10 +104,8 @@ pub(crate) fn measure(
     let report = transport.run(scenario, &options)?;
     drop(progress);
     for run in &report.runs {
-        if let Some(note) = &run.result.note
-            && run.result.transport.contains("quic")
-        {
-            output::complain(&format!("{}: {note}", run.result.alias));
+        if let Some(note) = run.result.named_note() {
+            output::complain(&note);
         }
     }
     if report.interrupted {

@@ -31,12 +31,8 @@ fn page(report: &Report, about: &About<'_>) -> Page {
     for sentence in reading::sentences(report) {
         results = results.text(sentence);
     }
-    let mut notes: Vec<&String> =
-        report.runs.iter().filter_map(|run| run.result.note.as_ref()).collect();
-    notes.dedup();
-    for note in notes {
-        results = results.text(note);
-    }
+    let notes = report.runs.iter().filter_map(|run| run.result.named_note());
+    results = notes.fold(results, Section::text);
     let mut page = Page::new(&about.title).subtitle(&about.subtitle).section(results);
     if let Some(table) = about.expectations {
         page = page.section(Section::new("expected", "Expected").table(table.clone()));
@@ -48,9 +44,15 @@ fn page(report: &Report, about: &About<'_>) -> Page {
     }
     let resolved = &report.resolved;
     let transport = report.runs.first().map_or("none", |run| run.result.transport.as_str());
-    page.command(command)
+    let mut page = page
+        .command(command)
         .fact("version", env!("CARGO_PKG_VERSION"))
         .fact("transport", transport)
         .fact("profile", resolved.endpoint.profile)
-        .fact("seed", resolved.seed)
+        .fact("seed", resolved.seed);
+    if let Some(lab) = report.runs.first().and_then(|run| run.result.lab.as_ref()) {
+        page = page.fact("kernel", &lab.kernel).fact("link", &lab.link);
+        page = page.fact("generator", &lab.generator);
+    }
+    page
 }

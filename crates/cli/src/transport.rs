@@ -24,7 +24,8 @@ pub(crate) struct On {
     /// [default: netem if the kernel has it]
     #[arg(long, value_name = "KIND")]
     link: Option<String>,
-    /// On linux, who sends: own (with samples of TCP_INFO) or iperf3 [default: own]
+    /// On linux, who sends: own (with samples of TCP_INFO), or iperf3, which tells neither timeouts
+    /// nor what is in flight, and sends for whole seconds [default: own]
     #[arg(long, value_name = "PROGRAM")]
     generator: Option<String>,
 }

@@ -115,6 +115,12 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
     if recoveries.iter().any(old) || recoveries.windows(2).any(|two| two[0] != two[1]) {
         return no("recovery is sack, or newreno for all flows (tcp_sack = 0)".to_owned());
     }
+    if resolved.udp.len() > MOST_SOURCES {
+        let found = resolved.udp.len();
+        return no(format!(
+            "there is a thread per source of UDP: accepted are at most {MOST_SOURCES}, not {found}"
+        ));
+    }
     if let Some(udp) = resolved.udp.iter().find(|udp| !DATAGRAMS.contains(&udp.packet_bytes)) {
         let (low, high) = (DATAGRAMS.start(), DATAGRAMS.end());
         let found = udp.packet_bytes;
@@ -211,6 +217,7 @@ const PACKETS: std::ops::RangeInclusive<u64> = 76..=32_755;
 /// Headers alone to a device's largest MTU.
 const DATAGRAMS: std::ops::RangeInclusive<u64> = 28..=65_521;
 const MOST_FLOWS: u64 = 5_000;
+const MOST_SOURCES: usize = 1_000;
 const FIRST_PORT: u16 = 10_000;
 
 #[cfg(test)]
@@ -263,6 +270,7 @@ mod tests {
             ("recovery = 'reno'", "tcp_sack"),
             ("[[flow]]\nfiles = { size = '1KB..2KB' }", "files"),
             ("[[flow]]\ncount = 5001", "1 to 5000"),
+            (&"[[udp]]\nrate = '1kbps'\n".repeat(1_001), "at most 1000, not 1001"),
         ] {
             let problem = resolved(more).unwrap_err();
             assert!(problem.starts_with("on linux ") && problem.contains(word), "{problem}");

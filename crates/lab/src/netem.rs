@@ -35,10 +35,13 @@ pub(crate) struct Netem {
 /// Whether this kernel has netem, asked in a namespace of its own.
 ///
 /// # Errors
-/// No privilege.
+/// No privilege, or no `tc` to ask with.
 pub(crate) fn has_netem() -> Result<bool, LabError> {
     let asked = Namespace::new("a namespace to look for netem in")?;
-    Ok(asked.tool("tc", "qdisc add dev lo root netem delay 1ms").is_ok())
+    match asked.tool("tc", "qdisc add dev lo root netem delay 1ms") {
+        Err(LabError::Lacks(problem)) => Err(LabError::Lacks(problem)),
+        asked => Ok(asked.is_ok()),
+    }
 }
 
 impl Netem {

@@ -16,7 +16,7 @@ use crate::measure::Measured;
 use crate::netem::has_netem;
 use crate::traffic::own::Own;
 use crate::traffic::udp::Source;
-use crate::traffic::{FlowOutcome, Schedule, iperf};
+use crate::traffic::{FlowOutcome, Schedule, iperf, shorten_problems};
 use crate::{routes, trace};
 
 /// How to run on real Linux.
@@ -88,7 +88,8 @@ pub fn run(scenario: &Scenario, options: &Options<'_>, lab: Lab) -> Result<Repor
     let plans = prepare(scenario)?;
     let kind = match lab.link {
         Some(kind) => kind,
-        None if has_netem()? => LinkKind::Netem,
+        // Who cannot ask has none.
+        None if has_netem().unwrap_or(false) => LinkKind::Netem,
         None => LinkKind::Tun,
     };
     let never = AtomicBool::new(false);
@@ -151,7 +152,8 @@ impl One<'_> {
             samples.map(|samples| (job.duration_ns / u64::from(samples.max(1))).max(MILLISECOND));
         let mut bed = Bed::new(self.kind, &job.link)?;
         routes::set_up(bed.near(), bed.far(), &job)?;
-        let Some(flows) = self.carry(&job, &mut bed, stop)? else { return Ok(None) };
+        let Some(mut flows) = self.carry(&job, &mut bed, stop)? else { return Ok(None) };
+        shorten_problems(&mut flows);
         let link = bed.finish();
         if self.lab.generator == Generator::Own {
             check_thresholds(&job, &flows)?;
@@ -168,9 +170,10 @@ impl One<'_> {
             wall: begun.elapsed(),
         };
         let result = measured.result();
+        let part = self.lab.generator == Generator::Iperf3;
         let traces = samples.map(|most| {
             let flows = flows.iter().enumerate();
-            flows.map(|(id, flow)| trace::flow(id, &flow.samples, most)).collect()
+            flows.map(|(id, flow)| trace::flow(id, &flow.samples, most, part)).collect()
         });
         let queues = match samples {
             Some(_) if self.kind == LinkKind::Tun => vec![trace::queue(&link.forward.depth)],

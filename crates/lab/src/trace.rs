@@ -8,8 +8,10 @@ use crate::tcp_info::TcpInfo;
 /// What a flow's trace has beyond the common columns.
 pub(crate) const TRACE_COLUMNS: &[&str] = &["retransmits", "pacing_rate_bps", "repairing"];
 
-/// A flow's samples, at most about `most` of them.
-pub(crate) fn flow(id: usize, samples: &[(u64, TcpInfo)], most: u32) -> Series {
+/// A flow's samples, at most about `most` of them; in `part`, if they lack what iperf3 does not
+/// tell.
+pub(crate) fn flow(id: usize, samples: &[(u64, TcpInfo)], most: u32, part: bool) -> Series {
+    let whole = |value: f64| Some(value).filter(|_| !part);
     let mut series = Series::new(FLOW_COLUMNS.iter().chain(TRACE_COLUMNS).copied());
     let step = samples.len().div_ceil(most.max(1) as usize).max(1);
     for (at, info) in samples.iter().step_by(step) {
@@ -20,12 +22,12 @@ pub(crate) fn flow(id: usize, samples: &[(u64, TcpInfo)], most: u32) -> Series {
             Some(id as f64),
             Some(info.cwnd.into()),
             info.threshold().map(f64::from),
-            Some(info.in_flight().into()),
+            whole(info.in_flight().into()),
             Some(f64::from(info.rtt_us) / 1e3),
-            Some(info.delivered.into()),
+            whole(info.delivered.into()),
             Some(info.total_retrans.into()),
-            pacing.map(|rate| rate as f64 * 8.0),
-            Some(f64::from(u8::from(info.state != crate::tcp_info::CaState::Open))),
+            pacing.and_then(|rate| whole(rate as f64 * 8.0)),
+            whole(f64::from(u8::from(info.state != crate::tcp_info::CaState::Open))),
         ]);
     }
     series
@@ -48,9 +50,19 @@ mod tests {
     fn a_long_trace_is_thinned_and_no_threshold_is_no_value() {
         let info = TcpInfo { cwnd: 10, ssthresh: u32::MAX, ..TcpInfo::default() };
         let samples: Vec<_> = (0..1_000).map(|i| (i * 10_000_000, info)).collect();
-        let series = flow(3, &samples, 100);
+        let series = flow(3, &samples, 100, false);
         assert_eq!(series.len(), 100);
         assert!(series.column("ssthresh_packets").unwrap().all(|value| value.is_none()));
         assert!(series.column("flow").unwrap().all(|value| value == Some(3.0)));
+    }
+
+    #[test]
+    fn what_iperf3_does_not_tell_is_no_value() {
+        let info = TcpInfo { cwnd: 10, total_retrans: 2, ..TcpInfo::default() };
+        let series = flow(0, &[(0, info)], 100, true);
+        let value = |name: &str| series.column(name).unwrap().next().unwrap();
+        assert_eq!((value("cwnd_packets"), value("retransmits")), (Some(10.0), Some(2.0)));
+        let untold = ["in_flight_packets", "delivered_packets", "pacing_rate_bps", "repairing"];
+        assert_eq!(untold.map(value), [None; 4]);
     }
 }

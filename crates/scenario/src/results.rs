@@ -76,6 +76,13 @@ pub struct RunResult {
     pub lab: Option<LabFigures>,
 }
 
+impl RunResult {
+    /// The note behind the control's name, as people read it.
+    pub fn named_note(&self) -> Option<String> {
+        self.note.as_ref().map(|note| format!("{}: {note}", self.alias))
+    }
+}
+
 /// How a run on real Linux was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LabFigures {

@@ -142,6 +142,10 @@ fn read(flow: &FlowJob, packet: u64, text: &str) -> FlowOutcome {
         let problem = Some(format!("flow {}: iperf3: {error}", flow.id));
         return FlowOutcome { problem, ..FlowOutcome::default() };
     }
+    if said["end"].is_null() {
+        let problem = Some(format!("flow {}: iperf3 ended without a result", flow.id));
+        return FlowOutcome { problem, ..FlowOutcome::default() };
+    }
     let number = |value: &Value| value.as_u64().unwrap_or(0);
     let small = |value: &Value| u32::try_from(number(value)).unwrap_or(u32::MAX);
     let mut samples = Vec::new();
@@ -205,5 +209,7 @@ mod tests {
         assert_eq!((at, info.cwnd, info.total_retrans), (1_100_000_000, 10, 2));
         let broken = read(&flow, 1_000, r#"{"error":"unable to connect"}"#);
         assert_eq!(broken.problem.as_deref(), Some("flow 0: iperf3: unable to connect"));
+        let silent = read(&flow, 1_000, "");
+        assert_eq!(silent.problem.as_deref(), Some("flow 0: iperf3 ended without a result"));
     }
 }

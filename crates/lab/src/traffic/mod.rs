@@ -21,6 +21,20 @@ pub(crate) struct FlowOutcome {
     pub(crate) problem: Option<String>,
 }
 
+/// Of many flows that broke the first few are told, and how many there are besides.
+pub(crate) fn shorten_problems(flows: &mut [FlowOutcome]) {
+    let mut broken: Vec<&mut Option<String>> = flows
+        .iter_mut()
+        .map(|flow| &mut flow.problem)
+        .filter(|problem| problem.is_some())
+        .collect();
+    let further = broken.len().saturating_sub(TOLD);
+    if further > 1 {
+        broken[TOLD..].iter_mut().for_each(|problem| **problem = None);
+        *broken[TOLD] = Some(format!("{further} further flows broke too"));
+    }
+}
+
 /// When to look and when to stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
@@ -33,3 +47,22 @@ pub(crate) struct Schedule {
 
 /// Nobody who waits for a moment sleeps longer, ns, so that an end comes soon.
 const LONGEST_SLEEP: u64 = 50_000_000;
+const TOLD: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_problems_a_few_are_told_and_the_number_of_the_others() {
+        let told = |problems: usize| {
+            let flow = |id| FlowOutcome { problem: Some(format!("{id}")), ..Default::default() };
+            let mut flows: Vec<FlowOutcome> = (0..problems).map(flow).collect();
+            flows.push(FlowOutcome::default());
+            shorten_problems(&mut flows);
+            flows.into_iter().filter_map(|flow| flow.problem).collect::<Vec<String>>()
+        };
+        assert_eq!(told(4), ["0", "1", "2", "3"]);
+        assert_eq!(told(400), ["0", "1", "2", "397 further flows broke too"]);
+    }
+}
