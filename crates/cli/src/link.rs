@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use firstflight_lab::link::{DirectionSpec, ETHERNET_MTU, LinkSpec, Loss, Rate, SPIN_NS};
+use firstflight_lab::link::{DirectionSpec, ETHERNET_MTU, LinkSpec, Rate, SPIN_NS};
 use firstflight_lab::tool::{self, Carried, Ends};
 use firstflight_report::terminal;
 use firstflight_report::{Column, Table};
-use firstflight_scenario::{Buffer, Rate as RateQuantity, ResolvedBuffer, Time};
+use firstflight_scenario::{Buffer, Loss, Rate as RateQuantity, ResolvedBuffer, Time};
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
@@ -150,7 +150,7 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
         let loss = loss
             .1
             .parse::<Loss>()
-            .map_err(|problem| Failure::Usage(format!("{}: {problem}", loss.0)))?;
+            .map_err(|problem| Failure::Usage(format!("{} {}: {problem}", loss.0, loss.1)))?;
         let buffer = room.flatten();
         Ok::<_, Failure>(DirectionSpec { rate, delay_ns, buffer, loss, ..Default::default() })
     };

@@ -66,7 +66,6 @@ fn value_name(flag: &'static Flag) -> String {
         "B" => "SIZE",
         "pkt" => "WINDOW",
         "bdp" => "BUFFER",
-        "%" => "SHARE",
         "true" | "false" => "true|false",
         _ => flag.name.rsplit('-').next().unwrap_or(flag.name),
     };

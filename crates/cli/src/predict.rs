@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use firstflight_model::{Conditions, MiniCycle, ModelError, Prediction, predict as apply};
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Column, Table, wrapped};
-use firstflight_scenario::{Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
+use firstflight_scenario::{Loss, Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
 
 use crate::digits::short;
 use crate::failure::{Failure, Status};
@@ -39,7 +39,7 @@ pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
     let scenario = Scenario::from_flags(&args.path.0, &["slow-start".to_owned()])?;
     let resolved = scenario.resolve()?;
     let conditions = conditions(&resolved);
-    if resolved.links[0].loss_ppb > 0 {
+    if resolved.links[0].loss != Loss::default() {
         output::note("the model knows no random loss: --loss changes nothing here");
     }
     let prediction = apply(&conditions).map_err(refused)?;

@@ -206,7 +206,8 @@ fn result(resolved: &Resolved, control: &str, sent: &Sent, report: &LinkReport) 
         sent.completion_time_s = sent.completion_time_s.filter(|_| flow.size_bytes.is_some());
     }
     let way = &report.forward;
-    result.bottleneck.drops = way.dropped_packets;
+    result.bottleneck.drops = way.dropped_packets + way.lost_packets;
+    result.bottleneck.random_losses = way.lost_packets;
     result.bottleneck.utilization = way.utilization;
     result.bottleneck.peak_queue_packets = way.peak_queue_packets;
     result.bottleneck.mean_queue_packets = way.mean_queue_packets;

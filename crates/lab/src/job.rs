@@ -223,7 +223,6 @@ const FIRST_PORT: u16 = 10_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::Loss;
 
     fn resolved(more: &str) -> Result<Resolved, String> {
         let text = format!("controls = ['linux-reno']\n{more}");
@@ -256,7 +255,7 @@ mod tests {
         assert_eq!(job.flows.len(), 3);
         let forward = &job.link.forward;
         assert_eq!((forward.delay_ns, forward.more_delay[0].1), (20_000_000, 10_000_000));
-        assert_eq!(forward.loss, Loss::Random(10_000_000));
+        assert_eq!(forward.loss.to_string(), "1%");
     }
 
     #[test]

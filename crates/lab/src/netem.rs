@@ -7,12 +7,15 @@
 //! Ethernet frames where a scenario counts payload and its own headers, so the rate is scaled by
 //! what a full packet takes (an overhead per packet would be below 0, which netem takes for very
 //! much in a packet that is shorter, such as ARP's). Its buffer counts packets: one in bytes
-//! becomes as many full ones as it holds. netem tells no lateness.
+//! becomes as many full ones as it holds. netem tells no lateness. It loses packets as they
+//! come, where the link loses them after they were sent, and does not tell data from other packets,
+//! which are a SYN and an ACK on the way of a sender of data. Its bursts are the same chain, asked
+//! for the loss before it changes its state and not after.
 
-use firstflight_scenario::ResolvedBuffer;
+use firstflight_scenario::{Bursts, Fraction, Loss, ResolvedBuffer};
 
 use crate::error::LabError;
-use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec, Loss};
+use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec};
 use crate::namespace::Namespace;
 use crate::path::{self, DEVICE, FAR_NET, NEAR_NET};
 use crate::steal::ProcessorTime;
@@ -175,9 +178,11 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
     let limit = (waiting + u64::from(!forward.buffer_counts_in_service)).max(1);
     let rtt_us = (forward.delay_ns + backward.delay_ns) / 1_000;
     let lossy = match forward.loss {
-        Loss::None => String::new(),
-        Loss::Random(ppb) => format!(" loss random {}%", ppb as f64 / 1e7),
-        Loss::GilbertElliott { .. } => return no("bursts of loss are not told to it"),
+        Loss::Independent(Fraction::ZERO) => String::new(),
+        Loss::Independent(share) => format!(" loss random {share}"),
+        Loss::Bursts(Bursts { to_bad, to_good, in_good, in_bad }) => {
+            format!(" loss gemodel {to_bad} {to_good} {in_bad} {in_good}")
+        }
     };
     let bps = scaled(rate.peak_bps(), full.frame, full.packet);
     let mut words = vec![format!("qdisc add dev f0 root netem limit {limit}{lossy} rate {bps}bit")];
@@ -231,9 +236,18 @@ mod tests {
 
     #[test]
     fn loss_is_told_in_percent() {
-        let lossy = DirectionSpec { loss: Loss::Random(10_000_000), ..DirectionSpec::default() };
-        let words = words(&spec(lossy)).unwrap();
-        assert!(words[0].contains("limit 101 loss random 1% rate"), "{}", words[0]);
+        for (loss, told) in [
+            ("0%", "limit 101 rate"),
+            ("1%", "limit 101 loss random 1% rate"),
+            ("100ppb", "limit 101 loss random 0.00001% rate"),
+            // Good to bad, bad to good, then the bad state's loss before the good one's.
+            ("ge:0.5%,20%", "limit 101 loss gemodel 0.5% 20% 100% 0% rate"),
+            ("ge:0.5%,20%,1%,50%", "limit 101 loss gemodel 0.5% 20% 50% 1% rate"),
+        ] {
+            let loss = loss.parse().unwrap();
+            let words = words(&spec(DirectionSpec { loss, ..DirectionSpec::default() })).unwrap();
+            assert!(words[0].contains(told), "{}", words[0]);
+        }
     }
 
     #[test]

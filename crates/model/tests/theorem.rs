@@ -20,7 +20,9 @@ use std::ops::RangeInclusive;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_model::{Aggressiveness, Packets, SlowStart};
-use firstflight_sim::{Buffer, Endpoint, FlowOutcome, FlowSpec, LinkSpec, Network, RtoRules, run};
+use firstflight_sim::{
+    Buffer, Endpoint, FlowOutcome, FlowSpec, LinkSpec, LossSpec, Network, RtoRules, run,
+};
 use proptest::prelude::*;
 
 /// A path on which one flow starts up, with the BDP in whole packets.
@@ -55,7 +57,7 @@ impl Path {
             delay: Span(rtt.0 / 2),
             buffer: Buffer::Packets(self.buffer),
             in_service_counts: false,
-            loss_ppb: 0,
+            loss: LossSpec::NONE,
             drop_nth: Vec::new(),
         };
         let network = Network {

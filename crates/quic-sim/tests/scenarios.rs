@@ -28,6 +28,24 @@ fn every_scenario_of_the_repository_resolves_with_all_its_controls() {
     assert!(seen >= 8, "{seen} scenarios");
 }
 
+/// One file, simulated TCP and QUIC: a link that loses in bursts, and transfers that arrive whole.
+#[test]
+fn bursts_of_loss_meet_tcp_and_quic_alike() {
+    let text = "controls = ['newreno']\nduration = '60s'\n\
+        path = { rate = '20Mbps', rtt = '40ms', loss = 'ge:0.2%,20%' }\n\
+        [[flow]]\ntransport = 'tcp'\nsize = '3MB'\n[[flow]]\ntransport = 'quic'\nsize = '3MB'";
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
+    let result = &report.runs[0].result;
+    for flow in &result.flows {
+        assert!(flow.completion_time_s.is_some(), "{flow:?}");
+        // 2500 packets and five bursts of five, in the mean.
+        assert!(flow.retransmitted_packets > 5, "{flow:?}");
+    }
+    let link = &result.bottleneck;
+    assert!((15..150).contains(&link.random_losses), "{link:?}");
+}
+
 #[test]
 fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/quic/geo-small.toml");

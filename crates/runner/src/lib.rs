@@ -32,7 +32,7 @@ use rayon::prelude::*;
 
 pub use firstflight_control::{Control, ControlProblem, accepted};
 pub use foreign::{Foreign, ForeignFlow, On};
-pub use network::start;
+pub use network::{losses, start};
 pub use script::{SCRIPT_COLUMNS, script};
 
 /// How to run.

@@ -3,8 +3,10 @@
 use firstflight_control::Control;
 use firstflight_core::units::{Instant, Span};
 use firstflight_scenario::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp};
-use firstflight_scenario::{Profile, Resolved, ResolvedBuffer};
-use firstflight_sim::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform, stream};
+use firstflight_scenario::{Bursts, Loss, Profile, Resolved, ResolvedBuffer};
+use firstflight_sim::{
+    Buffer, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, UdpSpec, Uniform, stream,
+};
 use rand_pcg::rand_core::RngCore;
 
 use crate::endpoint::endpoint;
@@ -44,8 +46,21 @@ fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
             ResolvedBuffer::Bytes(bytes) => Buffer::Bytes(bytes),
         },
         in_service_counts: resolved.endpoint.buffer_counts_in_service,
-        loss_ppb: link.loss_ppb,
+        loss: losses(link.loss),
         drop_nth: link.drop.clone(),
+    }
+}
+
+/// How a link loses packets at random: the simulator's, and any other that asks the same chain.
+pub fn losses(loss: Loss) -> LossSpec {
+    match loss {
+        Loss::Independent(share) => LossSpec::independent(share.ppb()),
+        Loss::Bursts(Bursts { to_bad, to_good, in_good, in_bad }) => LossSpec {
+            to_bad_ppb: to_bad.ppb(),
+            to_good_ppb: to_good.ppb(),
+            in_good_ppb: in_good.ppb(),
+            in_bad_ppb: in_bad.ppb(),
+        },
     }
 }
 

@@ -54,7 +54,8 @@ flags! {
         "One-way delay of each access link, four of them in a round trip";
     access_rate "--access-rate" "path.access_rate" "1Gbps"
         "Rate of the access links; ten times the bottleneck where that is more";
-    loss "--loss" "path.loss" "0%" "Random loss of data packets at the bottleneck";
+    loss "--loss" "path.loss" "0%"
+        "Random loss of data packets: 0.1%, or in bursts ge:0.5%,20% (good to bad, bad to good)";
     duration "--duration" "duration" "20s" "Time measured";
     flows "--flows" "flow[0].count" "1" "Number of flows";
     size "--size" "flow[0].size" "unlimited" "Bytes each flow sends, such as 5MB";

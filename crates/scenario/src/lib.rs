@@ -28,7 +28,7 @@ pub use document::Document;
 pub use error::{Place, ScenarioError};
 pub use expect::{Expect, Unmet};
 pub use firstflight_control::quantity::{
-    Buffer, Fraction, QuantityError, Rate, Size, Threshold, Time, Window,
+    Buffer, Bursts, Fraction, Loss, QuantityError, Rate, Size, Threshold, Time, Window,
 };
 pub use firstflight_control::{ControlError, ControlSpec, Part, hint, quantity, spec};
 pub use flags::{Flag, PathFlags};

@@ -145,7 +145,7 @@ read_as_text!(
     crate::scenario::Between<crate::Time>,
     crate::scenario::Starts,
     crate::Buffer,
-    crate::Fraction,
+    crate::Loss,
     crate::Rate,
     crate::Size,
     crate::Threshold,

@@ -1,7 +1,8 @@
 //! A scenario with every default filled in, in base units: what runs, and what results carry.
 
 use firstflight_control::ControlSpec;
-use serde::Serialize;
+use firstflight_control::quantity::{Bursts, Loss};
+use serde::{Serialize, Serializer};
 
 use crate::profile::{Carrier, FastOpen, Profile, Recovery};
 
@@ -111,8 +112,9 @@ pub struct ResolvedLink {
     pub return_delay_ns: u64,
     /// Room for waiting packets.
     pub buffer: ResolvedBuffer,
-    /// Random loss of data packets, parts per billion.
-    pub loss_ppb: u64,
+    /// Random loss of data packets: the mean as `loss_ppb`, and what makes its bursts as `bursts`.
+    #[serde(flatten, serialize_with = "in_ppb")]
+    pub loss: Loss,
     /// Data packets lost by their number of arrival, from 1, rising.
     pub drop: Vec<u64>,
 }
@@ -236,6 +238,34 @@ impl Resolved {
     pub fn flow_count(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()
     }
+}
+
+fn in_ppb<S: Serializer>(loss: &Loss, serializer: S) -> Result<S::Ok, S::Error> {
+    let bursts = match *loss {
+        Loss::Independent(_) => None,
+        Loss::Bursts(Bursts { to_bad, to_good, in_good, in_bad }) => Some(BurstsInPpb {
+            to_bad_ppb: to_bad.ppb(),
+            to_good_ppb: to_good.ppb(),
+            in_good_ppb: in_good.ppb(),
+            in_bad_ppb: in_bad.ppb(),
+        }),
+    };
+    LossInPpb { loss_ppb: loss.mean().ppb(), bursts }.serialize(serializer)
+}
+
+#[derive(Serialize)]
+struct LossInPpb {
+    loss_ppb: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bursts: Option<BurstsInPpb>,
+}
+
+#[derive(Serialize)]
+struct BurstsInPpb {
+    to_bad_ppb: u64,
+    to_good_ppb: u64,
+    in_good_ppb: u64,
+    in_bad_ppb: u64,
 }
 
 /// `milli`/1000 of the bandwidth-delay product in packets of `wire` bytes, to the nearest.

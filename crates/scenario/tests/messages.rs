@@ -181,7 +181,18 @@ const FILES: &[(&str, &str)] = &[
     (
         "[path]\nloss = \"100%\"",
         "x.toml:2: path.loss = \"100%\": a loss is at most just under 100%; accepted: 0%, 0.1%, \
-         2.5%, 100ppm",
+         2.5%, 100ppm, or in bursts ge:0.5%,20% (good to bad, bad to good)",
+    ),
+    (
+        "[path]\nloss = \"ge:1%\"",
+        "x.toml:2: path.loss = \"ge:1%\": bursts of loss take two probabilities or four; accepted: \
+         ge:0.5%,20% (good to bad, bad to good), ge:0.5%,20%,0%,50% (loss in good, in bad)",
+    ),
+    (
+        "[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\nloss='ge:1%,0%'",
+        "x.toml:5: link[0].loss = \"ge:1%,0%\": bursts of loss that never end carry nothing; \
+         accepted: ge:0.5%,20% (good to bad, bad to good), ge:0.5%,20%,0%,50% (loss in good, \
+         in bad)",
     ),
     (
         "[path]\nbuffer = \"10B\"",

@@ -127,6 +127,31 @@ fn a_network_gives_each_link_the_bdp_of_its_longest_path() {
     assert_eq!(scenario.bottleneck(&scenario.flows[1].path), 0);
 }
 
+/// What reads `loss_ppb` finds the mean where loss comes in bursts, and the rest beside it.
+#[test]
+fn a_loss_is_its_mean_and_what_makes_its_bursts() {
+    let link = |loss: &str| {
+        let text = format!("name = 'x'\n[path]\nloss = '{loss}'");
+        let scenario = Scenario::parse(&text, "x.toml").unwrap();
+        assert!(scenario.to_toml().contains(&format!("loss = \"{loss}\"")), "{loss}");
+        serde_json::to_string(&scenario.resolve().unwrap().links[0]).unwrap()
+    };
+    let around = |loss: &str| {
+        format!(
+            "{{\"name\":\"bottleneck\",\"rate_bps\":40000000,\"delay_ns\":50000000,\
+             \"return_delay_ns\":50000000,\"buffer\":{{\"packets\":500}},{loss},\"drop\":[]}}"
+        )
+    };
+    assert_eq!(link("0.1%"), around("\"loss_ppb\":1000000"));
+    assert_eq!(
+        link("ge:5%,20%,1%,50%"),
+        around(
+            "\"loss_ppb\":108000000,\"bursts\":{\"to_bad_ppb\":50000000,\
+             \"to_good_ppb\":200000000,\"in_good_ppb\":10000000,\"in_bad_ppb\":500000000}"
+        )
+    );
+}
+
 #[test]
 fn a_sweep_sets_single_keys() {
     let mut document = Document::parse(shown()[1], "readme.toml").unwrap();

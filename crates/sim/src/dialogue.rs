@@ -132,6 +132,7 @@ mod tests {
     use firstflight_core::units::Span;
 
     use super::*;
+    use crate::loss::LossSpec;
     use crate::network::{Buffer, LinkSpec};
     use crate::random::stream;
 
@@ -141,7 +142,7 @@ mod tests {
             delay: Span(0),
             buffer: Buffer::Unlimited,
             in_service_counts: false,
-            loss_ppb: 0,
+            loss: LossSpec::NONE,
             drop_nth: Vec::new(),
         };
         let mut link = Link::new(&spec, stream(1, 0), Instant(1_000_000));

@@ -3,8 +3,8 @@
 
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::RngCore;
 
+use crate::loss::{LossChain, LossSpec};
 use crate::network::LinkSpec;
 use crate::router::{Arrival, Router};
 
@@ -20,9 +20,7 @@ pub(crate) struct Extras {
 /// Packets lost on purpose.
 #[derive(Debug)]
 struct Losses {
-    /// At random: so many parts per billion.
-    ppb: u64,
-    rng: Pcg64Mcg,
+    random: LossChain,
     /// Those still to come of the chosen ones, the next one last.
     nth: Vec<u64>,
 }
@@ -39,8 +37,8 @@ impl Extras {
     pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg) -> Option<Self> {
         let mut nth = spec.drop_nth.clone();
         nth.sort_unstable_by(|a, b| b.cmp(a));
-        let loses = spec.loss_ppb > 0 || !nth.is_empty();
-        let losses = Losses { ppb: spec.loss_ppb, rng, nth };
+        let loses = spec.loss != LossSpec::NONE || !nth.is_empty();
+        let losses = Losses { random: LossChain::new(spec.loss, rng), nth };
         loses.then(|| Self { losses: Some(losses), ..Self::default() })
     }
 
@@ -76,8 +74,6 @@ impl Losses {
             self.nth.pop();
             return true;
         }
-        self.ppb > 0 && self.rng.next_u64() % PARTS_PER_BILLION < self.ppb
+        self.random.loses_next()
     }
 }
-
-const PARTS_PER_BILLION: u64 = 1_000_000_000;

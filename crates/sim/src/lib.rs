@@ -12,6 +12,7 @@ mod files;
 mod foreign;
 mod held;
 mod link;
+mod loss;
 mod memory;
 mod merge;
 mod network;
@@ -39,6 +40,7 @@ pub use endpoint::{
 };
 pub use foreign::{Datagram, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};
+pub use loss::{LossChain, LossSpec};
 pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform};
 pub use outcome::{FileOutcome, FlowOutcome, FlowSample, LinkOutcome, Outcome, StartupOutcome};
 pub use random::stream;

@@ -267,6 +267,7 @@ mod tests {
     use proptest::sample::Index;
 
     use super::*;
+    use crate::loss::LossSpec;
     use crate::random::stream;
 
     /// One packet of 1 us in service and one that waits, and no more room, at a given time.
@@ -281,7 +282,7 @@ mod tests {
 
     fn spec(rate_bps: u64, buffer: Buffer) -> LinkSpec {
         let (delay, in_service_counts, drop_nth) = (Span(0), false, Vec::new());
-        LinkSpec { rate_bps, delay, buffer, in_service_counts, loss_ppb: 0, drop_nth }
+        LinkSpec { rate_bps, delay, buffer, in_service_counts, loss: LossSpec::NONE, drop_nth }
     }
 
     /// When the packets held leave, each noted as it comes, and how large they are.

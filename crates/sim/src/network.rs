@@ -7,6 +7,7 @@ use firstflight_core::units::{Instant, Span};
 
 use crate::endpoint::Endpoint;
 use crate::event::LATEST;
+use crate::loss::LossSpec;
 
 /// A whole experiment.
 #[derive(Clone, Debug)]
@@ -42,8 +43,8 @@ pub struct LinkSpec {
     pub buffer: Buffer,
     /// The packet in service takes a place in the buffer.
     pub in_service_counts: bool,
-    /// Random loss after the queue, in parts per billion.
-    pub loss_ppb: u64,
+    /// Random loss after the queue.
+    pub loss: LossSpec,
     /// Packets to lose, counted from 1 in order of arrival among those that fit the buffer.
     pub drop_nth: Vec<u64>,
 }

@@ -8,7 +8,8 @@ use common::{flow, link, network};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup, partner};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Buffer, FilesSpec, FlowSpec, LinkSpec, Network, Outcome, Pace, Recovery, UdpSpec, Uniform,
+    Buffer, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, Outcome, Pace, Recovery, UdpSpec,
+    Uniform,
 };
 use proptest::prelude::*;
 
@@ -17,11 +18,25 @@ fn outcome(network: &Network, pace: Pace) -> Outcome {
     Outcome { events: 0, ..outcome }
 }
 
+/// None, independent losses, or bursts of some packets.
+fn losses() -> impl Strategy<Value = LossSpec> {
+    let bursts = |[into, out, in_good, in_bad]: [u64; 4]| LossSpec {
+        to_bad_ppb: into * 200_000,
+        to_good_ppb: out * 20_000_000,
+        in_good_ppb: in_good * 50_000,
+        in_bad_ppb: in_bad * 20_000_000,
+    };
+    prop_oneof![
+        (0..3_u64).prop_map(|share| LossSpec::independent(share * 1_000_000)),
+        prop::array::uniform4(1..=50_u64).prop_map(bursts),
+    ]
+}
+
 fn links() -> impl Strategy<Value = Vec<LinkSpec>> {
-    let one = (1..60_u64, 1..60_u64, 1..200_u64, 0..3_u64, any::<bool>());
-    let build = |(rate, delay, buffer, loss, bytes): (u64, u64, u64, u64, bool)| LinkSpec {
+    let one = (1..60_u64, 1..60_u64, 1..200_u64, losses(), any::<bool>());
+    let build = |(rate, delay, buffer, loss, bytes): (u64, u64, u64, LossSpec, bool)| LinkSpec {
         buffer: if bytes { Buffer::Bytes(buffer * 900 + 2000) } else { Buffer::Packets(buffer) },
-        loss_ppb: loss * 1_000_000,
+        loss,
         drop_nth: vec![buffer * 3 + 1],
         ..link(rate, delay, buffer)
     };
@@ -156,7 +171,7 @@ proptest! {
 
 #[test]
 fn a_network_runs_the_same_twice() {
-    let lossy = LinkSpec { loss_ppb: 5_000_000, ..link(20, 20, 60) };
+    let lossy = LinkSpec { loss: LossSpec::independent(5_000_000), ..link(20, 20, 60) };
     let flows = (0..5).map(|i| flow(&[0], 20 + i, Recovery::Sack)).collect();
     let network = network(vec![lossy], flows, 20_000);
     assert_eq!(outcome(&network, Pace::Ahead), outcome(&network, Pace::Ahead));
@@ -169,11 +184,15 @@ fn what_comes_late_to_a_connection_that_is_over_is_answered_at_either_pace() {
     let links = vec![
         LinkSpec {
             buffer: Buffer::Bytes(22_700),
-            loss_ppb: 2_000_000,
+            loss: LossSpec::independent(2_000_000),
             drop_nth: vec![70],
             ..link(5, 22, 1)
         },
-        LinkSpec { loss_ppb: 1_000_000, drop_nth: vec![247], ..link(43, 38, 82) },
+        LinkSpec {
+            loss: LossSpec::independent(1_000_000),
+            drop_nth: vec![247],
+            ..link(43, 38, 82)
+        },
     ];
     let mut flow = flow(&[0, 1], 27, Recovery::Tahoe);
     flow.endpoint.delayed_ack = 1;

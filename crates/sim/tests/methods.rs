@@ -8,7 +8,9 @@ use firstflight_core::knob::KnobValue;
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{FlowOutcome, FlowSample, FlowSpec, LinkSpec, Network, Recovery, run};
+use firstflight_sim::{
+    FlowOutcome, FlowSample, FlowSpec, LinkSpec, LossSpec, Network, Recovery, run,
+};
 
 /// Start-up and avoidance, with the first ssthresh in packets; none is unlimited.
 fn with(startup: &str, avoidance: &str, ssthresh: Option<u64>) -> FlowSpec {
@@ -271,7 +273,7 @@ fn every_pair_finishes_a_lossy_transfer_with_every_recovery() {
                 spec.endpoint.recovery = recovery;
                 spec.endpoint.delayed_ack = delayed_ack;
                 spec.packets = Some(1_000);
-                let link = LinkSpec { loss_ppb: 10_000_000, ..link(10, 20, 20) };
+                let link = LinkSpec { loss: LossSpec::independent(10_000_000), ..link(10, 20, 20) };
                 let (flow, _) = one(spec, link, 6_000_000);
                 let pair = (startup.name, avoidance.name, recovery);
                 assert!(flow.finished_at.is_some(), "{pair:?}: {}", flow.delivered_packets);

@@ -174,6 +174,25 @@ fn losses_at_random_are_told_apart_from_an_overflow() {
     assert_eq!(link["bottleneck"]["random_losses"], 0);
 }
 
+/// The same words on the simulator and on QUIC, the mean where it always was.
+#[test]
+fn losses_in_bursts_are_a_scenario_of_every_transport() {
+    for on in ["sim", "quic"] {
+        let words = ["compare", "newreno", "--loss", "ge:1%,24%", "--json", "--on", on];
+        let document = json(&run(&words));
+        let link = &document["scenario"]["links"][0];
+        assert_eq!(
+            (&link["loss_ppb"], &link["bursts"]["in_bad_ppb"]),
+            (&40_000_000.into(), &1_000_000_000.into())
+        );
+        let lost = &document["runs"][0]["bottleneck"]["random_losses"];
+        assert!(lost.as_u64() > Some(5), "{on}: {lost}");
+    }
+    let plain = json(&run(&["compare", "newreno", "--loss", "4%", "--json"]));
+    assert_eq!(plain["scenario"]["links"][0]["loss_ppb"], 40_000_000);
+    assert_eq!(plain["scenario"]["links"][0].get("bursts"), None);
+}
+
 #[test]
 fn a_comparison_says_which_is_best_and_why_the_others_are_not() {
     let said = run(&["compare", "newreno", "hoe", "astart", "--buffer", "125pkt"]).stdout;

@@ -36,7 +36,8 @@ fn wrong_words_are_refused_before_anything_is_made() {
         (&["compare", "hoe", "--on", "quic", "--profile", "linux"], "accepted over QUIC: rfc"),
         (&["compare", "hoe", "--on", "quic", "--split-acks", "2"], "accepted over QUIC: 1"),
         (&["link", "--rate", "40"], "--rate 40: a rate needs a unit"),
-        (&["link", "--loss", "ge:1%"], "ge:0.5%,20%"),
+        (&["link", "--loss", "ge:1%"], "--loss ge:1%: "),
+        (&["link", "--back-loss", "ge:1%"], "ge:0.5%,20%"),
         (&["link", "--rate-trace", "no-such-file"], "no-such-file"),
         (&["link", "--mtu", "100"], "accepted: 576 to 65521"),
         (&["link", "--spin", "5ms"], "accepted: 0ms to 600us"),
@@ -68,6 +69,22 @@ fn quinn_in_real_time_has_the_schema_of_all_transports() {
         assert!(run["flows"][0]["completion_time_s"].as_f64().unwrap() > 0.14, "{run}");
         assert!(run["bottleneck"]["utilization"].as_f64().unwrap() > 0.0, "{run}");
     }
+}
+
+#[test]
+fn bursts_of_loss_reach_quinn_in_real_time() {
+    let words = "compare quinn-cubic --on quic --real-time --size 300KB --rate 20Mbps --rtt 20ms \
+                 --loss ge:2%,50% --seed 2 --duration 20s --json";
+    let outcome = run(&words.split_whitespace().collect::<Vec<_>>());
+    if !able(&outcome) {
+        return;
+    }
+    let results: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let run = &results["runs"][0];
+    assert_eq!(run["flows"][0]["delivered_bytes"], 300_000);
+    let link = &run["bottleneck"];
+    // One packet in 26, of 250 and those sent again.
+    assert!((3..60).contains(&link["random_losses"].as_u64().unwrap()), "{link}");
 }
 
 #[test]

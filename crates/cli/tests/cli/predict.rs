@@ -102,8 +102,10 @@ fn what_cannot_be_is_refused_in_one_line() {
 
 #[test]
 fn random_loss_is_said_to_be_unknown_to_the_model() {
-    let outcome = run(&["predict", "--loss", "1%", "--json"]);
-    assert_eq!(outcome.code, 0);
-    assert!(outcome.stderr.contains("no random loss"), "{outcome:?}");
-    serde_json::from_str::<Value>(&outcome.stdout).expect("the note is not on standard output");
+    for loss in ["1%", "ge:1%,20%"] {
+        let outcome = run(&["predict", "--loss", loss, "--json"]);
+        assert_eq!(outcome.code, 0);
+        assert!(outcome.stderr.contains("no random loss"), "{outcome:?}");
+        serde_json::from_str::<Value>(&outcome.stdout).expect("the note is not on standard output");
+    }
 }

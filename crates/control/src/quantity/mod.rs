@@ -3,10 +3,12 @@
 //! Parsing is exact: decimals are scaled as integers, and what does not come out whole in the base
 //! unit is an error rather than a rounding. A bare number is an error that lists the forms.
 
+mod loss;
 mod number;
 mod scalar;
 mod window;
 
+pub use loss::{Bursts, Loss};
 pub use number::QuantityError;
 pub use scalar::{Fraction, Rate, Size, Time};
 pub use window::{Buffer, Threshold, Window};
@@ -31,4 +33,4 @@ macro_rules! serde_as_text {
     )+};
 }
 
-serde_as_text!(Rate, Time, Size, Fraction, Buffer, Window, Threshold);
+serde_as_text!(Rate, Time, Size, Fraction, Loss, Buffer, Window, Threshold);

@@ -116,13 +116,21 @@ impl fmt::Display for Size {
     }
 }
 
-/// A share of packets in parts per billion, 0 to under 100 %: `0.1%`, `100ppm`.
+/// A share of packets in parts per billion, 0 to under 100 % as it is written: `0.1%`, `100ppm`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fraction(u64);
 
 impl Fraction {
     /// None at all.
     pub const ZERO: Self = Self(0);
+
+    /// Every packet.
+    pub const ALL: Self = Self(100 * PERCENT);
+
+    /// `ppb` parts per billion, without a range check.
+    pub const fn from_ppb(ppb: u64) -> Self {
+        Self(ppb)
+    }
 
     /// Parts per billion.
     pub const fn ppb(self) -> u64 {
@@ -226,7 +234,7 @@ const SIZE_SHOWN: &[(&str, u64)] = &[
     ("B", 1),
 ];
 
-const FRACTION: Kind = Kind {
+pub(super) const FRACTION: Kind = Kind {
     name: "a loss",
     units: &[("%", PERCENT), ("ppm", KILO), ("ppb", 1)],
     base: "one part per billion",

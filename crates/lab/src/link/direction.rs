@@ -5,9 +5,11 @@
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
+use firstflight_runner::losses;
+use firstflight_sim::{LossChain, stream};
+
 use super::DirectionSpec;
 use super::lateness::Lateness;
-use super::loss::LossState;
 use super::packet;
 use super::queue::Queue;
 
@@ -16,7 +18,7 @@ use super::queue::Queue;
 pub(crate) struct Direction {
     /// `None` has no rate: packets only take time.
     pub(crate) queue: Option<Queue>,
-    loss: LossState,
+    loss: LossChain,
     drop_nth: Vec<u64>,
     data_only: bool,
     header_bytes: Option<u64>,
@@ -66,7 +68,7 @@ impl Direction {
         };
         Self {
             queue: spec.rate.as_ref().map(queue),
-            loss: LossState::new(spec.loss, seed, element),
+            loss: LossChain::new(losses(spec.loss), stream(seed, element)),
             drop_nth: spec.drop_nth.clone(),
             data_only: spec.data_only,
             header_bytes: spec.header_bytes,
@@ -173,7 +175,7 @@ impl Direction {
         }
         self.numbered += 1;
         // Both are asked, so that a chosen packet does not move the random ones.
-        let random = self.loss.next();
+        let random = self.loss.loses_next();
         random || self.drop_nth.binary_search(&self.numbered).is_ok()
     }
 }
@@ -243,6 +245,22 @@ mod tests {
         assert_eq!(direction.take_losses(), Some(vec![(0, PORT)]));
         // Its time on the link was used: 960 + 40 bytes, twice, 40 bytes, and it again.
         assert_eq!(direction.queue.as_ref().unwrap().totals.busy_ns, 3 * MS + 40_000);
+    }
+
+    /// What the simulator's link loses, of the same packets with the same seed.
+    #[test]
+    fn random_losses_are_the_chains_and_pure_acks_do_not_move_it() {
+        let loss = "ge:5%,25%".parse().unwrap();
+        let mut direction =
+            Direction::new(&DirectionSpec { loss, data_only: true, rate: None, ..spec() }, 3, 1);
+        let mut chain = LossChain::new(losses(loss), stream(3, 1));
+        let expected: Vec<bool> = (0..1_000).map(|_| !chain.loses_next()).collect();
+        let offered = expected.iter().enumerate().map(|(at, _)| {
+            assert!(direction.offer(0, at as u32, &tcp(0)));
+            direction.offer(0, at as u32, &tcp(960))
+        });
+        assert_eq!(offered.collect::<Vec<bool>>(), expected);
+        assert!(direction.totals.lost > 80, "{}", direction.totals.lost);
     }
 
     #[test]

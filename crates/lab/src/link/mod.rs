@@ -13,7 +13,6 @@
 mod direction;
 mod engine;
 pub(crate) mod lateness;
-pub(crate) mod loss;
 mod pace;
 mod packet;
 mod queue;
@@ -24,12 +23,11 @@ mod way;
 
 use std::net::Ipv4Addr;
 
-use firstflight_scenario::{Resolved, ResolvedBuffer};
+use firstflight_scenario::{Loss, Resolved, ResolvedBuffer};
 use serde::Serialize;
 
 pub use engine::{Clock, Device, Running, start};
 pub use lateness::LatenessReport;
-pub use loss::Loss;
 pub use rate::{Rate, TraceError};
 pub use timing::Timing;
 
@@ -99,7 +97,7 @@ impl LinkSpec {
                 delay_ns: link.delay_ns,
                 buffer: Some(link.buffer),
                 buffer_counts_in_service: resolved.endpoint.buffer_counts_in_service,
-                loss: if link.loss_ppb == 0 { Loss::None } else { Loss::Random(link.loss_ppb) },
+                loss: link.loss,
                 drop_nth: link.drop.clone(),
                 ..DirectionSpec::default()
             },

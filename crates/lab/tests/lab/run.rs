@@ -34,6 +34,20 @@ fn a_transfer_arrives_whole_and_every_loss_is_repaired() {
 }
 
 #[test]
+fn bursts_of_loss_are_those_of_the_scenario() {
+    let text = "controls = ['linux-reno']\nduration = '20s'\n\
+        [path]\nrate = '10Mbps'\nrtt = '20ms'\nloss = 'ge:1%,50%'\n[[flow]]\nsize = '1MB'";
+    let Some(report) = measure(text, Lab::TUN) else { return };
+    let result = &report.runs[0].result;
+    let (flow, link) = (&result.flows[0], &result.bottleneck);
+    assert_eq!((flow.delivered_bytes, flow.delivered_packets), (1_000_000, 1_000));
+    // One packet in 51 of those that were sent.
+    let share = link.random_losses as f64 / flow.sent_packets as f64;
+    assert!((0.005..0.06).contains(&share), "{share}: {link:?}");
+    assert!(flow.retransmitted_packets >= link.random_losses, "{flow:?}");
+}
+
+#[test]
 fn the_routes_give_windows_to_each_group_of_flows() {
     let text = "duration = '2s'\n[path]\nrate = '5Mbps'\nrtt = '100ms'\nbuffer = '500pkt'\n\
         [[flow]]\ncontrol = 'linux-reno'\nssthresh = '8pkt'\niw = '2pkt'\n\

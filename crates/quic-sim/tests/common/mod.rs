@@ -6,7 +6,7 @@ use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_quic_sim::MIN_PACKET;
 use firstflight_sim::{
-    Buffer, Endpoint, Ends, FlowSpec, LinkSpec, Network, Outcome, Pace, run_with,
+    Buffer, Endpoint, Ends, FlowSpec, LinkSpec, LossSpec, Network, Outcome, Pace, run_with,
 };
 
 /// `flows` over one link of `rate_mbps` and `rtt_ms`, with room for `buffer` packets. Those that
@@ -43,7 +43,7 @@ pub(crate) fn network(
         delay: half,
         buffer: Buffer::Packets(buffer),
         in_service_counts: false,
-        loss_ppb: 0,
+        loss: LossSpec::NONE,
         drop_nth: Vec::new(),
     };
     Network {

@@ -148,7 +148,7 @@ impl<'a> Resolver<'a> {
             delay_ns: rtt / 2,
             return_delay_ns: rtt - rtt / 2,
             buffer: UNSIZED,
-            loss_ppb: path.loss.unwrap_or_default().ppb(),
+            loss: path.loss.unwrap_or_default(),
             drop: rising(&path.drop),
         })
     }
@@ -168,7 +168,7 @@ impl<'a> Resolver<'a> {
             delay_ns: delay,
             return_delay_ns: delay,
             buffer: UNSIZED,
-            loss_ppb: link.loss.unwrap_or_default().ppb(),
+            loss: link.loss.unwrap_or_default(),
             drop: rising(&link.drop),
         })
     }

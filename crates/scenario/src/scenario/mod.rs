@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use firstflight_control::ControlSpec;
-use firstflight_control::quantity::{Buffer, Fraction, Rate, Size, Threshold, Time, Window};
+use firstflight_control::quantity::{Buffer, Loss, Rate, Size, Threshold, Time, Window};
 use serde::Serialize;
 
 use crate::document::Document;
@@ -132,7 +132,7 @@ pub struct Dumbbell {
     /// Rate of the access links.
     pub access_rate: Option<Rate>,
     /// Random loss of data packets.
-    pub loss: Option<Fraction>,
+    pub loss: Option<Loss>,
     /// Data packets lost by their number of arrival, from 1.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub drop: Vec<u64>,
@@ -150,7 +150,7 @@ pub struct Link {
     /// Room for waiting packets; one BDP when not written.
     pub buffer: Option<Buffer>,
     /// Random loss of data packets.
-    pub loss: Option<Fraction>,
+    pub loss: Option<Loss>,
     /// Data packets lost by their number of arrival, from 1.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub drop: Vec<u64>,

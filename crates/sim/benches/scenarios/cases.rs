@@ -2,7 +2,7 @@
 
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, Network, Recovery};
+use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, Recovery};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
@@ -67,7 +67,7 @@ impl Case {
             delay: one_way,
             buffer: Buffer::Packets(self.bdp_packets()),
             in_service_counts: false,
-            loss_ppb: 0,
+            loss: LossSpec::NONE,
             drop_nth: Vec::new(),
         };
         Network {

@@ -2,7 +2,7 @@
 
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, Network, Recovery};
+use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, Recovery};
 
 /// A link of `rate_mbps` and `delay_ms` one way, with room for `buffer` packets.
 pub(crate) fn link(rate_mbps: u64, delay_ms: u64, buffer: u64) -> LinkSpec {
@@ -11,7 +11,7 @@ pub(crate) fn link(rate_mbps: u64, delay_ms: u64, buffer: u64) -> LinkSpec {
         delay: Span::from_millis(delay_ms),
         buffer: Buffer::Packets(buffer),
         in_service_counts: false,
-        loss_ppb: 0,
+        loss: LossSpec::NONE,
         drop_nth: Vec::new(),
     }
 }
