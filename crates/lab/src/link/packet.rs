@@ -2,6 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use etherparse::{Ipv4HeaderSlice, TcpSlice, ip_number};
+
 /// Slots of one size for packets in the link, taken and given back by number.
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -55,41 +57,38 @@ impl Pool {
 /// The length of an IPv4 packet's TCP payload: 0 of a pure ACK or a SYN; of UDP and all else,
 /// what follows the IP header; `None` of what is no IPv4.
 pub(crate) fn payload(packet: &[u8]) -> Option<usize> {
-    let first = *packet.first()?;
-    let header = usize::from(first & 15) * 4;
-    if first >> 4 != 4 || packet.len() < header.max(20) {
-        return None;
+    match ipv4(packet)? {
+        (ip, _) if ip.protocol() == ip_number::TCP => Some(tcp(packet)?.payload().len()),
+        (_, body) => Some(body.len()),
     }
-    let body = packet.len() - header;
-    if packet[9] != TCP {
-        return Some(body);
-    }
-    let offset = packet.get(header + 12).map(|byte| usize::from(byte >> 4) * 4)?;
-    Some(body.saturating_sub(offset))
 }
 
 /// Whether it is TCP.
 pub(crate) fn is_tcp(packet: &[u8]) -> bool {
-    packet.get(9) == Some(&TCP)
+    tcp(packet).is_some()
 }
 
 /// The port that a TCP packet goes to.
 pub(crate) fn port(packet: &[u8]) -> Option<u16> {
-    let header = usize::from(*packet.first()? & 15) * 4;
-    let bytes: [u8; 2] = packet.get(header + 2..header + 4)?.try_into().ok()?;
-    is_tcp(packet).then(|| u16::from_be_bytes(bytes))
+    Some(tcp(packet)?.destination_port())
 }
 
-/// Source and destination of an IPv4 packet of 20 bytes or more.
+/// Source and destination of an IPv4 packet.
 pub(crate) fn addresses(packet: &[u8]) -> Option<(Ipv4Addr, Ipv4Addr)> {
-    let address = |at: usize| -> Option<Ipv4Addr> {
-        let bytes: [u8; 4] = packet.get(at..at + 4)?.try_into().ok()?;
-        Some(Ipv4Addr::from(bytes))
-    };
-    Some((address(12)?, address(16)?))
+    let (ip, _) = ipv4(packet)?;
+    Some((ip.source_addr(), ip.destination_addr()))
 }
 
-const TCP: u8 = 6;
+fn tcp(packet: &[u8]) -> Option<TcpSlice<'_>> {
+    let (ip, body) = ipv4(packet)?;
+    TcpSlice::from_slice(body).ok().filter(|_| ip.protocol() == ip_number::TCP)
+}
+
+fn ipv4(packet: &[u8]) -> Option<(Ipv4HeaderSlice<'_>, &[u8])> {
+    let ip = Ipv4HeaderSlice::from_slice(packet).ok()?;
+    Some((ip, &packet[ip.slice().len()..]))
+}
+
 /// Slots made at a time.
 const GROWTH: usize = 256;
 
@@ -101,7 +100,7 @@ pub(crate) mod tests {
     pub(crate) fn tcp(payload: usize) -> Vec<u8> {
         let mut packet = vec![0; 40 + payload];
         packet[0] = 0x45;
-        packet[9] = TCP;
+        packet[9] = 6;
         packet[12..16].copy_from_slice(&[10, 0, 0, 1]);
         packet[16..20].copy_from_slice(&[10, 0, 0, 2]);
         packet[22..24].copy_from_slice(&PORT.to_be_bytes());
