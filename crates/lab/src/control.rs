@@ -90,6 +90,12 @@ impl LinuxControl {
         Ok(Self { kernel_name: kernel_name.to_owned(), full, preset: String::new(), kernel: None })
     }
 
+    /// Whether start-up goes on where cwnd has reached ssthresh, as Astart's does, which ends by
+    /// loss alone.
+    pub(crate) fn goes_on_above_its_threshold(&self) -> bool {
+        self.kernel.as_ref().is_some_and(|control| control.pair.startup == "astart")
+    }
+
     /// Whether the running kernel has it.
     ///
     /// # Errors

@@ -182,14 +182,18 @@ fn startup(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> Startup {
 }
 
 /// The look at which start-up was over, and why: a repair of loss, an ssthresh that fell without
-/// one (HyStart, and BBR when it drains), or a window that reached it.
+/// one (HyStart, and BBR when it drains), or a window that reached it, but for controls that go on
+/// above it.
 fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, &'static str)> {
     let ignores_loss = job.control.kernel_name == "bbr";
+    let goes_on = job.control.goes_on_above_its_threshold();
     let first = samples.first()?.1.ssthresh;
     samples.iter().enumerate().find_map(|(index, (_, info))| {
         let repaired = info.state != CaState::Open || info.total_retrans > 0;
         let why = if repaired && !ignores_loss {
             if info.timeouts > 0 { "timeout" } else { "loss" }
+        } else if goes_on {
+            return None;
         } else if info.ssthresh < first {
             "heuristic"
         } else if info.cwnd >= info.ssthresh {
@@ -245,6 +249,10 @@ mod tests {
             preset: String::new(),
             kernel: None,
         };
+        job_of(control)
+    }
+
+    fn job_of(control: LinuxControl) -> FlowJob {
         FlowJob {
             id: 0,
             group: 0,
@@ -308,6 +316,17 @@ mod tests {
     fn loss_does_not_end_the_start_up_of_bbr() {
         let looks = samples(&[(10, NONE, false), (60, NONE, true), (61, 50, false)]);
         assert_eq!(startup(&job("bbr"), 1_000, &looks).exit_time_s, Some(0.02));
+    }
+
+    /// Its estimate raises the threshold from 2 packets on, and cwnd is at it most of the time.
+    #[test]
+    fn only_loss_ends_the_start_up_of_astart() {
+        let job = job_of(LinuxControl::resolve(&"astart".parse().unwrap()).unwrap());
+        let mut looks = vec![(10, NONE, false), (10, 2, false), (60, 60, false), (61, 60, false)];
+        let exit_of = |looks: &[_]| startup(&job, 1_000, &samples(looks)).exit_reason;
+        assert_eq!(exit_of(&looks), None);
+        looks.push((40, 40, true));
+        assert_eq!(exit_of(&looks).as_deref(), Some("loss"));
     }
 
     #[test]
