@@ -15,13 +15,16 @@
 //! are not those of `alpha^n`; and a receiver that holds an ACK back for long splits the bursts, so
 //! that the overflow comes later. Equation 4 stays a lower bound and the pipe the upper one.
 
+#[path = "../../sim/tests/common/mod.rs"]
+mod common;
+
 use std::ops::RangeInclusive;
 
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
-use firstflight_core::units::{Bytes, Instant, Span};
+use common::{flow, link, network};
+use firstflight_core::units::{Bytes, Span};
 use firstflight_model::{Aggressiveness, Packets, SlowStart};
 use firstflight_sim::{
-    Buffer, Endpoint, FlowOutcome, FlowSpec, LinkSpec, LossSpec, Network, RtoRules, run,
+    Endpoint, FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, RtoRules, run,
 };
 use proptest::prelude::*;
 
@@ -52,23 +55,9 @@ impl Path {
     /// The flow after so many nanoseconds.
     fn after(&self, duration: Span) -> FlowOutcome {
         let rtt = self.rtt();
-        let link = LinkSpec {
-            rate_bps: RATE_BPS,
-            delay: Span(rtt.0 / 2),
-            buffer: Buffer::Packets(self.buffer),
-            in_service_counts: false,
-            loss: LossSpec::NONE,
-            drop_nth: Vec::new(),
-        };
-        let network = Network {
-            links: vec![link],
-            flows: vec![self.flow(rtt)],
-            udp: Vec::new(),
-            duration,
-            seed: 1,
-            ns2_ties: false,
-            sample_every: None,
-        };
+        let half = Span(rtt.0 / 2);
+        let link = LinkSpec { rate_bps: RATE_BPS, delay: half, ..link(1, 0, self.buffer) };
+        let network = Network { duration, ..network(vec![link], vec![self.flow(rtt)], 0) };
         run(&network).flows.remove(0)
     }
 
@@ -80,8 +69,6 @@ impl Path {
         let mss = Bytes(PACKET);
         let endpoint = Endpoint::rfc(mss);
         FlowSpec {
-            startup: AnyStartup::by_name("slow-start").unwrap(),
-            avoidance: AnyAvoidance::by_name("newreno").unwrap(),
             endpoint: Endpoint {
                 initial_window: mss * self.initial_window,
                 initial_ssthresh: Bytes::MAX,
@@ -91,20 +78,12 @@ impl Path {
                 rto: RtoRules { initial: NEVER, min: NEVER, max: NEVER, ..endpoint.rto },
                 ..endpoint
             },
-            path: vec![0],
             access_rate_bps: RATE_BPS * self.access,
-            access_delay: Span(0),
             return_delay: Span(rtt.0 - rtt.0 / 2),
             return_rate_bps: RATE_BPS * self.access,
-            return_link: None,
             payload_bytes: PACKET,
-            header_bytes: 0,
-            syn_bytes: 40,
-            start: Instant(0),
-            stop: None,
-            packets: None,
-            files: None,
             bdp_bytes: self.bdp * PACKET,
+            ..flow(&[0], 0, Recovery::NewReno)
         }
     }
 

@@ -1,4 +1,4 @@
-//! Networks for the tests.
+//! Networks for the tests, of this crate and of those that hold something against the simulator.
 
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
