@@ -126,6 +126,11 @@ pub trait Startup: Observer {
         None
     }
 
+    /// Only a transport whose network has routers that answer can run it.
+    fn needs_routers(&self) -> bool {
+        self.asks().is_some() || self.listens().any()
+    }
+
     /// Something is known of the path before data has left on it: the window to begin with, and
     /// the rate to pace it at until the first ACK.
     fn inform(&mut self, _hint: &PathHint, view: &View) -> Step {
@@ -159,6 +164,11 @@ pub trait Startup: Observer {
 
 /// Decides the window after start-up, and what a loss costs in either phase.
 pub trait Avoidance: Observer {
+    /// As [`Startup::needs_routers`].
+    fn needs_routers(&self) -> bool {
+        self.listens().any()
+    }
+
     /// Avoidance begins, or begins again.
     fn enter(&mut self, _view: &View) {}
 

@@ -437,13 +437,12 @@ pub const ALIAS_RECOVERY: &[(&str, &str)] = &[
 /// Aliases that name how many duplicate ACKs mean a loss, where it is not three.
 pub const ALIAS_DUPLICATE_ACKS: &[(&str, u32)] = &[("hoe-early", 2)];
 
-/// Whether the policy of that name, on either axis, needs the routers of the path to answer it or
-/// to tell it something. Only a transport whose network has such routers can run it.
+/// Whether the policy of that name needs the routers of the path, on either axis.
 pub fn needs_routers(policy: &str) -> bool {
     let startup = AnyStartup::by_name(policy);
     let avoidance = AnyAvoidance::by_name(policy);
-    startup.is_some_and(|startup| startup.asks().is_some() || startup.listens().any())
-        || avoidance.is_some_and(|avoidance| avoidance.listens().any())
+    startup.is_some_and(|startup| startup.needs_routers())
+        || avoidance.is_some_and(|avoidance| avoidance.needs_routers())
 }
 
 /// Start-ups that find their own end. The ssthresh of a profile, where NewReno's slow start ends in

@@ -14,8 +14,9 @@
 //! use std::sync::Arc;
 //! use firstflight::{avoidance::Westwood, quinn::Factory, startup::Astart};
 //!
-//! let control = Factory::new(Astart::default(), Westwood::default()).initial_window(20 * 1200);
+//! let control = Factory::new(Astart::default(), Westwood::default())?.initial_window(20 * 1200);
 //! quinn::TransportConfig::default().congestion_controller_factory(Arc::new(control));
+//! # Ok::<(), firstflight::ControlProblem>(())
 //! ```
 //!
 //! A control is a start-up and an avoidance, `<start-up>[(key=value,...)][+<avoidance>[(...)]]`, as

@@ -57,9 +57,10 @@ struct Acked {
 pub fn adapter(data: &[u8]) {
     // Bytes that end too early are the rest of no run.
     let Ok(run) = Run::arbitrary_take_rest(Unstructured::new(data)) else { return };
+    let Some(factory) = run.control.factory() else { return };
     let zero = Instant::now();
     let mtu = if run.jumbo { JUMBO } else { SMALLEST };
-    let mut controller = run.control.factory().max_window(MOST).controller(zero, mtu);
+    let mut controller = factory.max_window(MOST).controller(zero, mtu);
     let mut floor = 2 * u64::from(mtu);
     let mut now = zero;
     for (gap, event) in run.events {

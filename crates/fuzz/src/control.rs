@@ -23,7 +23,8 @@ struct Turn {
 }
 
 impl AnyControl {
-    pub(crate) fn factory(&self) -> Factory {
+    /// None of a control that needs routers: it is refused.
+    pub(crate) fn factory(&self) -> Option<Factory> {
         let listing = &STARTUPS[usize::from(self.startup) % STARTUPS.len()];
         let mut startup = AnyStartup::by_name(listing.name).expect("it is listed");
         for (name, value) in turned(listing.knobs, &self.startup_knobs) {
@@ -34,7 +35,7 @@ impl AnyControl {
         for (name, value) in turned(listing.knobs, &self.avoidance_knobs) {
             assert!(avoidance.set(name, value), "{}({name}): {value:?}", listing.name);
         }
-        Factory::new(startup, avoidance)
+        Factory::new(startup, avoidance).ok()
     }
 }
 

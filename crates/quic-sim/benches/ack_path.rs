@@ -24,6 +24,7 @@ use std::time::Instant as Clock;
 use calls::{Calls, Nothing, Recording};
 use firstflight_core::avoidance::{Cubic, NewReno, Vegas, Westwood};
 use firstflight_core::knob::{KnobValue, Knobs as _};
+use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::startup::{Astart, Hoe, SlowStart, Vegas as VegasStart};
 use firstflight_quic::Factory;
 use firstflight_quic_sim::{Control, Pair, Setup};
@@ -150,18 +151,26 @@ fn count(arguments: &[&str]) -> Result<Count, String> {
 fn factory(name: &str) -> Arc<dyn ControllerFactory + Send + Sync> {
     match name {
         NOTHING => Arc::new(Nothing),
-        "newreno by type" => Arc::new(Factory::new(SlowStart::default(), NewReno::default())),
-        "cubic by type" => Arc::new(Factory::new(SlowStart::default(), Cubic::default())),
-        "hoe by type" => Arc::new(Factory::new(Hoe::default(), NewReno::default())),
-        "vegas by type" => Arc::new(Factory::new(VegasStart::default(), Vegas::default())),
-        "astart by type" => Arc::new(Factory::new(Astart::default(), Westwood::default())),
+        "newreno by type" => by_type(SlowStart::default(), NewReno::default()),
+        "cubic by type" => by_type(SlowStart::default(), Cubic::default()),
+        "hoe by type" => by_type(Hoe::default(), NewReno::default()),
+        "vegas by type" => by_type(VegasStart::default(), Vegas::default()),
+        "astart by type" => by_type(Astart::default(), Westwood::default()),
         "tcpw-a by type" => {
             let mut westwood = Westwood::default();
             assert!(westwood.set("lg", KnobValue::Word("on")));
-            Arc::new(Factory::new(Astart::default(), westwood))
+            by_type(Astart::default(), westwood)
         }
         _ => firstflight_quic::any(name).expect("a listed name"),
     }
+}
+
+fn by_type<S, A>(startup: S, avoidance: A) -> Arc<dyn ControllerFactory + Send + Sync>
+where
+    S: Startup + Clone + Send + Sync + 'static,
+    A: Avoidance + Clone + Send + Sync + 'static,
+{
+    Arc::new(Factory::new(startup, avoidance).expect("none of these needs routers"))
 }
 
 fn setup() -> Setup {

@@ -1,5 +1,6 @@
 //! What quinn asks for a controller of each new path.
 
+use std::any::type_name;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -41,13 +42,22 @@ pub struct Factory<S = AnyStartup, A = AnyAvoidance> {
 /// # Ok::<(), firstflight_quic::ControlProblem>(())
 /// ```
 pub fn control(name: &str) -> Result<Factory, ControlProblem> {
-    Control::named(name)?.without_routers().map(Factory::from)
+    Control::named(name)?.try_into()
 }
 
 impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
     /// The pair with RFC 9002's initial window, no ssthresh and no limit on the window.
-    pub fn new(startup: S, avoidance: A) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// One of them needs the routers of the path, and a QUIC connection hears none.
+    pub fn new(startup: S, avoidance: A) -> Result<Self, ControlProblem> {
+        let needs = [startup.needs_routers(), avoidance.needs_routers()];
+        let types = [short_name::<S>(), short_name::<A>()];
+        if let Some(place) = needs.into_iter().position(|needs| needs) {
+            let (control, policy) = (types.join("+"), types[place]);
+            return Err(ControlProblem::NeedsRouters { control, policy });
+        }
+        Ok(Self {
             startup,
             avoidance,
             paced: false,
@@ -55,7 +65,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
             initial_ssthresh: u64::MAX,
             max_window: u64::MAX,
             rate_samples: false,
-        }
+        })
     }
 
     /// The first window, in bytes, where the start-up has none of its own. Without it ten packets,
@@ -105,9 +115,12 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
     }
 }
 
-impl From<Control> for Factory {
-    fn from(control: Control) -> Self {
-        Self { paced: control.paced, ..Self::new(control.startup, control.avoidance) }
+impl TryFrom<Control> for Factory {
+    type Error = ControlProblem;
+
+    fn try_from(control: Control) -> Result<Self, ControlProblem> {
+        let Control { startup, avoidance, paced, .. } = control.without_routers()?;
+        Ok(Self { paced, ..Self::new(startup, avoidance)? })
     }
 }
 
@@ -125,6 +138,11 @@ where
     }
 }
 
+/// `Xcp` for `firstflight_core::startup::xcp::Xcp`.
+fn short_name<T>() -> &'static str {
+    type_name::<T>().rsplit("::").next().unwrap_or_default()
+}
+
 /// RFC 9002 section 7.2: ten times the packet, limited to the larger of 14,720 bytes and two
 /// packets.
 fn rfc_window(mtu: u16) -> u64 {
@@ -134,6 +152,8 @@ fn rfc_window(mtu: u16) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use firstflight_core::avoidance::{NewReno, Xcp};
+    use firstflight_core::startup::{QuickStart, SlowStart};
     use quinn_proto::congestion::Controller as _;
 
     use super::*;
@@ -152,6 +172,22 @@ mod tests {
         assert_eq!(first_window(newreno().initial_window(50_000), 1_200), 50_000);
         let own = control("slow-start(iw=4pkt)").unwrap().initial_window(50_000);
         assert_eq!(first_window(own, 1_200), 4_800);
+    }
+
+    #[test]
+    fn what_needs_routers_is_refused_by_name_by_type_and_as_a_control() {
+        let told = |problem: ControlProblem, start: &str| {
+            let problem = problem.to_string();
+            assert!(problem.starts_with(start), "{problem}");
+        };
+        told(control("slow-start+xcp").unwrap_err(), "control `slow-start+xcp`: xcp needs routers");
+        let by_type = Factory::new(SlowStart::default(), Xcp::default()).unwrap_err();
+        told(by_type, "control `SlowStart+Xcp`: Xcp needs routers");
+        let by_type = Factory::new(QuickStart::default(), NewReno::default()).unwrap_err();
+        told(by_type, "control `QuickStart+NewReno`: QuickStart needs routers");
+        let tcp_ebn = Control::named("tcp-ebn").unwrap();
+        told(Factory::try_from(tcp_ebn).unwrap_err(), "control `tcp-ebn`: tcp-ebn needs routers");
+        assert!(Factory::new(SlowStart::default(), NewReno::default()).is_ok());
     }
 
     #[test]

@@ -17,8 +17,9 @@
 //! use firstflight_core::{avoidance::Westwood, startup::Astart};
 //! use firstflight_quic::Factory;
 //!
-//! let factory = Factory::new(Astart::default(), Westwood::default()).initial_window(20 * 1200);
+//! let factory = Factory::new(Astart::default(), Westwood::default())?.initial_window(20 * 1200);
 //! quinn::TransportConfig::default().congestion_controller_factory(Arc::new(factory));
+//! # Ok::<(), firstflight_quic::ControlProblem>(())
 //! ```
 //!
 //! [`any`] knows quinn's own three controllers as well, so that a service can switch by name.
