@@ -57,6 +57,7 @@ struct Document<'a> {
     connection: usize,
     connections: usize,
     skipped_records: usize,
+    truncated: bool,
     startup: &'a Summary,
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
     }
     let file = args.file.display().to_string();
     let log = Log::open(&args.file)?;
-    report_skipped(&log);
+    report_skipped(&file, &log);
     let (number, connection) = choose(args, &log)?;
     check_drawable(&file, connection)?;
     let summary = connection.summary();
@@ -82,6 +83,7 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
         connection: number,
         connections: log.connections.len(),
         skipped_records: log.skipped.len(),
+        truncated: log.truncated,
         startup: &summary,
     };
     let json = format!("{}\n", serde_json::to_string_pretty(&document)?);
@@ -115,14 +117,17 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// One line for all records that were left out: a log of a killed program ends in one.
-fn report_skipped(log: &Log) {
+/// One line for all records that were left out, and one for a log that breaks off.
+fn report_skipped(file: &str, log: &Log) {
     if let Some(first) = log.skipped.first() {
         let more = match log.skipped.len() {
             1 => String::new(),
             all => format!("; {} more records were left out", all - 1),
         };
         output::complain(&format!("left out: {first}{more}"));
+    }
+    if log.truncated {
+        output::complain(&format!("{file} is truncated; this is what was complete of it"));
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::QlogError;
+use crate::cut_short::complete_part;
 
 /// Before each record of a JSON text sequence (RFC 7464, section 2.2).
 pub(crate) const RECORD_SEPARATOR: u8 = 0x1e;
@@ -11,8 +12,10 @@ pub(crate) const RECORD_SEPARATOR: u8 = 0x1e;
 pub(crate) enum Framed {
     /// One JSON document.
     Document(Value),
-    /// A header and an event per record; what does not parse is an error text.
-    Records(Vec<Result<Value, String>>),
+    /// What is complete of one that breaks off, and how it does.
+    CutShort(Value, serde_json::Error),
+    /// A header and an event per record.
+    Records(Vec<serde_json::Result<Value>>),
 }
 
 /// Finds out how the file is written and takes it apart.
@@ -31,9 +34,12 @@ pub(crate) fn take_apart(file: &str, bytes: &[u8]) -> Result<Framed, QlogError> 
             // Several documents, one a line; or one that is broken.
             Err(error) => {
                 let records = records(bytes.split(|byte| *byte == b'\n'));
-                match records.as_slice() {
-                    [Ok(_), _, ..] => Ok(Framed::Records(records)),
-                    _ => Err(not(&format!("JSON that does not parse: {error}"))),
+                if let [Ok(_), _, ..] = records.as_slice() {
+                    return Ok(Framed::Records(records));
+                }
+                match complete_part(bytes).filter(|_| error.is_eof()) {
+                    Some(document) => Ok(Framed::CutShort(document, error)),
+                    None => Err(not(&format!("JSON that does not parse: {error}"))),
                 }
             }
         },
@@ -41,10 +47,9 @@ pub(crate) fn take_apart(file: &str, bytes: &[u8]) -> Result<Framed, QlogError> 
     }
 }
 
-fn records<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Result<Value, String>> {
+fn records<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<serde_json::Result<Value>> {
     let pieces = pieces.map(<[u8]>::trim_ascii).filter(|piece| !piece.is_empty());
-    let parsed = pieces.map(serde_json::from_slice);
-    parsed.map(|parsed| parsed.map_err(|error: serde_json::Error| error.to_string())).collect()
+    pieces.map(serde_json::from_slice).collect()
 }
 
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];

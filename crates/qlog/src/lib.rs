@@ -3,7 +3,8 @@
 //!
 //! - [`Writer`] writes JSON text sequences (`.sqlog`) of version 0.3, the newest that qvis opens.
 //! - [`Completing`] passes on what quinn writes and adds what qvis needs and quinn leaves out.
-//! - [`Log::read`] reads `.sqlog` and `.qlog` of versions from draft-00 to draft-14.
+//! - [`Log::read`] reads `.sqlog` and `.qlog` of versions from draft-00 to draft-14, and what is
+//!   complete of a log that breaks off.
 //! - [`Connection::summary`] says when and why start-up ended, and what it cost.
 //!
 //! Version 0.3 is that of draft-ietf-quic-qlog-main-schema-02 to -08, with the events of
@@ -24,6 +25,7 @@
 
 mod complete;
 mod curves;
+mod cut_short;
 mod encode;
 mod error;
 mod event;

@@ -21,6 +21,8 @@ pub struct Log {
     pub connections: Vec<Connection>,
     /// Records that were left out, each with its number and what was wrong.
     pub skipped: Vec<String>,
+    /// The file ends within a record or a document, as one of a program that was killed.
+    pub truncated: bool,
 }
 
 /// One connection of a log, seen from one end.
@@ -52,11 +54,16 @@ impl Log {
     /// Reads the content of a file; `file` is for messages.
     ///
     /// # Errors
-    /// Bytes that are no qlog. A single record that is broken, such as the last one of a program
-    /// that was killed, is left out and named in [`Log::skipped`].
+    /// Bytes that are no qlog. A single record that is broken, and the end of a document that
+    /// breaks off behind its first event, are left out and named in [`Log::skipped`].
     pub fn read(file: &str, bytes: &[u8]) -> Result<Self, QlogError> {
         match take_apart(file, bytes)? {
             Framed::Document(document) => of_document(file, &document),
+            Framed::CutShort(document, error) => {
+                let mut log = of_document(file, &document)?;
+                log.skipped.push(format!("{file}, the end: {error}"));
+                Ok(Log { truncated: true, ..log })
+            }
             Framed::Records(records) => of_records(file, records),
         }
     }
@@ -79,7 +86,8 @@ impl Connection {
     }
 }
 
-fn of_records(file: &str, records: Vec<Result<Value, String>>) -> Result<Log, QlogError> {
+fn of_records(file: &str, records: Vec<serde_json::Result<Value>>) -> Result<Log, QlogError> {
+    let truncated = matches!(records.last(), Some(Err(error)) if error.is_eof());
     let mut records = (1..).zip(records);
     let wrong = |record: usize, problem: String| QlogError::Record {
         file: file.to_owned(),
@@ -93,9 +101,10 @@ fn of_records(file: &str, records: Vec<Result<Value, String>>) -> Result<Log, Ql
         header.map_err(|error| wrong(1, format!("{error}; accepted: {HEADER} as JSON")))?;
     let version = version(&header)
         .ok_or_else(|| wrong(1, format!("{}; accepted: {HEADER}", described(&header))))?;
-    let mut log = Log { version, ..Log::default() };
+    let mut log = Log { version, truncated, ..Log::default() };
     let mut trace = Trace::new(header.get("trace").unwrap_or(&Value::Null), &header);
     for (number, record) in records {
+        let record = record.map_err(|error| error.to_string());
         let taken = record.and_then(|record| trace.take(&record));
         if let Err(problem) = taken {
             log.skipped.push(format!("{file}, record {number}: {problem}"));

@@ -134,6 +134,47 @@ fn lines_of_json_are_read_too() {
 }
 
 #[test]
+fn of_one_document_cut_anywhere_every_complete_event_is_read() {
+    let event = |at: u32| {
+        format!(r#"{{"time":{at}.5,"name":"recovery:packet_lost","data":{{"frames":[{{}}]}}}}"#)
+    };
+    let mut text = r#"{"qlog_version":"0.3","title":"é","traces":["#.to_owned();
+    let mut ends = Vec::new();
+    for (trace, before) in [("client", ""), ("server", "]},")] {
+        text += &format!(r#"{before}{{"vantage_point":{{"type":"{trace}"}},"events":["#);
+        for (at, comma) in [(1, ""), (2, ","), (3, ",\n")] {
+            text += &format!("{comma}{}", event(at));
+            ends.push(text.len());
+        }
+    }
+    text += r#"]}],"summary":{"events":[7]}}"#;
+    let whole = read(text.as_bytes());
+    assert!(!whole.truncated && whole.skipped.is_empty(), "{whole:?}");
+    for cut in 0..text.len() {
+        let complete = ends.iter().filter(|end| **end <= cut).count();
+        let Ok(log) = Log::read("a.qlog", &text.as_bytes()[..cut]) else {
+            assert_eq!(complete, 0, "cut at {cut}");
+            continue;
+        };
+        assert!(log.truncated && complete > 0, "cut at {cut}");
+        assert!(log.skipped.last().unwrap().starts_with("a.qlog, the end: EOF"), "{log:?}");
+        let events: Vec<usize> = log.connections.iter().map(|it| it.events.len()).collect();
+        assert_eq!(events.iter().sum::<usize>(), complete, "cut at {cut}: {events:?}");
+        for (cut, whole) in log.connections.iter().zip(&whole.connections) {
+            assert_eq!((&cut.vantage, &cut.title), (&whole.vantage, &whole.title));
+            assert!(whole.events.starts_with(&cut.events));
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_before_the_end_is_not_a_document_cut_short() {
+    let text = r#"{"qlog_version":"0.3","traces":[{"events":[
+        {"time":1,"name":"recovery:packet_lost","data":{}},{"time":2,]}]}"#;
+    assert!(message(text.as_bytes()).contains("does not parse: key must be a string at line 2"));
+}
+
+#[test]
 fn a_record_cut_short_is_left_out_and_named() {
     let mut bytes = sequence(&[
         HEADER,
@@ -147,6 +188,7 @@ fn a_record_cut_short_is_left_out_and_named() {
     assert_eq!(log.skipped[0], "a.sqlog, record 3: no `time` that is a number");
     assert_eq!(log.skipped[1], "a.sqlog, record 4: a number; accepted: an event");
     assert!(log.skipped[2].starts_with("a.sqlog, record 5: EOF while parsing"), "{log:?}");
+    assert!(log.truncated && !read(&bytes[..bytes.len() - 14]).truncated);
 }
 
 #[test]

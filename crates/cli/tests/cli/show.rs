@@ -82,6 +82,27 @@ fn a_log_that_breaks_off_is_drawn_as_far_as_it_goes() {
 }
 
 #[test]
+fn one_document_that_breaks_off_is_drawn_as_far_as_it_goes_and_said_to_be_truncated() {
+    let place = Place::new();
+    let whole = include_bytes!("../../../qlog/tests/logs/aioquic.qlog");
+    place.write("whole.qlog", whole);
+    place.write("cut.qlog", &whole[..whole.len() * 9 / 10]);
+    let shown = |file: &str| {
+        let outcome = place.run(&["show", file, "--json"]);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        (serde_json::from_str::<Value>(&outcome.stdout).unwrap(), outcome.stderr)
+    };
+    let ((whole, quiet), (cut, told)) = (shown("whole.qlog"), shown("cut.qlog"));
+    assert_eq!((&whole["truncated"], quiet.as_str()), (&false.into(), ""));
+    assert_eq!((&cut["truncated"], &cut["skipped_records"]), (&true.into(), &1.into()));
+    assert_eq!(cut["startup"]["exit"], whole["startup"]["exit"]);
+    assert!(cut["startup"]["bytes_sent"].as_u64() < whole["startup"]["bytes_sent"].as_u64());
+    for part in ["left out: cut.qlog, the end: EOF while parsing", "cut.qlog is truncated; "] {
+        assert!(told.contains(part), "no `{part}` in {told}");
+    }
+}
+
+#[test]
 fn what_cannot_be_shown_is_told_in_one_line() {
     let place = Place::new();
     place.write("table.csv", "time_s,cwnd\n");
