@@ -12,6 +12,7 @@ use firstflight_scenario::{Buffer, Loss, Rate as RateQuantity, ResolvedBuffer, T
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
+use crate::words::whole;
 use crate::{interrupt, output};
 
 /// Emulate a link between two network namespaces, or around commands
@@ -43,10 +44,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LOSS", default_value = "0%")]
     back_loss: String,
     /// Seed of the losses
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>)]
     seed: u64,
     /// Largest packet in bytes, 576 to 65521
-    #[arg(long, value_name = "BYTES", default_value_t = ETHERNET_MTU)]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = ETHERNET_MTU,
+        value_parser = whole::<usize>
+    )]
     mtu: usize,
     /// How long to spin before a packet is due, longer if wake-ups are late, at most 600us; 0ms
     /// spares the processors, which otherwise poll when they are idle
@@ -130,7 +136,9 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
             let fault = |problem: String| {
                 Failure::Usage(format!("--rate-trace {}: {problem}", path.display()))
             };
-            let text = fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
+            let accepted = "accepted: a file of lines `0s 40Mbps`";
+            let text = fs::read_to_string(path);
+            let text = text.map_err(|error| fault(format!("{error}; {accepted}")))?;
             Some(Rate::parse(&text).map_err(|error| fault(error.to_string()))?)
         }
         None => rate("--rate", &args.rate)?,
@@ -146,12 +154,11 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
         return Err(Failure::Usage(problem));
     }
     let way = |rate: Option<Rate>, delay_ns, buffer: (&str, &str), loss: (&str, &str)| {
-        let room = rate.as_ref().map(|rate| room(buffer.0, buffer.1, rate, rtt)).transpose()?;
+        let buffer = room(buffer, rate.as_ref(), rtt)?;
         let loss = loss
             .1
             .parse::<Loss>()
             .map_err(|problem| Failure::Usage(format!("{} {}: {problem}", loss.0, loss.1)))?;
-        let buffer = room.flatten();
         Ok::<_, Failure>(DirectionSpec { rate, delay_ns, buffer, loss, ..Default::default() })
     };
     Ok(LinkSpec {
@@ -198,14 +205,20 @@ fn rate(flag: &str, text: &str) -> Result<Option<Rate>, Failure> {
     Ok(Some(Rate::constant(rate.bps())))
 }
 
-/// A buffer in BDP is one in bytes at the mean rate: packets are of any size here.
-fn room(flag: &str, text: &str, rate: &Rate, rtt: u64) -> Result<Option<ResolvedBuffer>, Failure> {
+/// A buffer in BDP is one in bytes at the mean rate: packets are of any size here. Without a rate
+/// nothing waits.
+fn room(
+    (flag, text): (&str, &str),
+    rate: Option<&Rate>,
+    rtt: u64,
+) -> Result<Option<ResolvedBuffer>, Failure> {
     if text == "none" {
         return Ok(None);
     }
     let buffer = text.parse::<Buffer>();
     let wrong = |problem| Failure::Usage(format!("{flag} {text}: {problem}, or none"));
     let buffer = buffer.map_err(wrong)?;
+    let Some(rate) = rate else { return Ok(None) };
     Ok(Some(match buffer {
         Buffer::Packets(packets) => ResolvedBuffer::Packets(packets),
         Buffer::Bytes(bytes) => ResolvedBuffer::Bytes(bytes),

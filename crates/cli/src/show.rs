@@ -10,6 +10,7 @@ use firstflight_scenario::Time;
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
+use crate::words::whole;
 use crate::{command_line, output};
 
 /// Draw a connection's start-up from its qlog
@@ -20,7 +21,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE.sqlog")]
     file: PathBuf,
     /// Which connection of the log, from 1 [default: the one with most events]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     connection: Option<usize>,
     /// Draw up to this time [default: three times as long as start-up took]
     #[arg(long, value_name = "TIME")]

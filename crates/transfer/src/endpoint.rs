@@ -103,7 +103,8 @@ pub(crate) fn machine(error: impl ToString) -> TransferError {
 }
 
 fn unusable(error: rustls::Error) -> TransferError {
-    TransferError::Input(format!("the certificate and its key cannot be used: {error}"))
+    let accepted = "accepted: a certificate and the private key that belongs to it";
+    TransferError::Input(format!("--cert and --key: {error}; {accepted}"))
 }
 
 /// What a sender buffers at first; see [`send_window`].

@@ -368,8 +368,10 @@ async fn say_good_bye(connection: &Connection, ask: &mut SendStream, error: &Tra
 
 /// The file of the qlog.
 fn log(path: &Path, sending: &Sending, watching: &Watching) -> Result<Log, TransferError> {
-    let file = File::create(path)
-        .map_err(|error| TransferError::Input(format!("--qlog {}: {error}", path.display())))?;
+    let file = File::create(path).map_err(|error| {
+        let accepted = "accepted: a file that can be written";
+        TransferError::Input(format!("--qlog {}: {error}; {accepted}", path.display()))
+    })?;
     let header = Header {
         title: format!("{} to {}", sending.control, sending.to),
         description: "firstflight send over quinn 0.11".to_owned(),

@@ -209,9 +209,9 @@ impl Catalogue {
         if half || self.names().is_empty() && self.named.is_empty() {
             let papers = NAMED.iter().map(|named| named.name);
             let hint = hint(name, names.iter().map(String::as_str).chain(papers));
-            let problem =
-                format!("list: nothing is named `{name}`{hint}; `firstflight list` has all names");
-            return Err(Failure::Usage(problem));
+            return Err(Failure::Usage(format!(
+                "list: nothing is named `{name}`{hint}; accepted: what `firstflight list` prints"
+            )));
         }
         Ok(())
     }

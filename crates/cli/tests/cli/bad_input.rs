@@ -192,6 +192,53 @@ fn reproduce_refuses_unknown_names_and_outputs_before_it_runs() {
     assert_eq!(place.files(), ["file"]);
 }
 
+/// Whoever reads standard output gets a document or nothing, and the message says what to type.
+#[test]
+fn no_command_prints_anything_but_what_is_wrong_and_accepted_where_json_was_asked_for() {
+    let pin = ["sha256:", &"5f".repeat(32)].concat();
+    let to = ["send", "127.0.0.1:9", "--pin", &pin];
+    let send = |more: &[&'static str]| [&to[..], more].concat();
+    let place = Place::new();
+    place.write("rates.txt", "0s 40\n");
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["reproduce", "tabl1"], &["`tabl1`", "did you mean `table1`"]),
+        (&["compare", "--rate", "40"], &["--rate", "40", "accepted: "]),
+        (&["run", "none.toml"], &["none.toml", "no such file", "accepted: "]),
+        (&["predict", "--rtt", "100"], &["--rtt", "100", "accepted: "]),
+        (&["show", "none.qlog"], &["none.qlog", "no such file", "accepted: "]),
+        (&["show", "none.qlog", "--connection", "x"], &["--connection", "'x'", "accepted: "]),
+        (&["send", "4433", "--size", "5", "--pin", &pin], &["--size", "'5'", "accepted: "]),
+        (&["send", "4433", "--size", "5B", "--pin", "5f"], &["--pin", "`5f`", "accepted: "]),
+        (&["send", "4433", "--size", "5B", "--trust", "none"], &["none: ", "accepted: "]),
+        (&["send", "nowhere", "--size", "5B", "--pin", &pin], &["nowhere: ", "accepted: "]),
+        (&send(&["none"]), &["none: ", "accepted: "]),
+        (&send(&["--size", "5B", "--control", "hoee"]), &["`hoee`", "accepted: "]),
+        (&send(&["--size", "5B", "--qlog", "none/q"]), &["--qlog none/q", "accepted: "]),
+        (&send(&["--size", "5B", "--timeout", "1ms"]), &["--timeout 1ms", "accepted: "]),
+        (&["recv", "--listen", "nowhere"], &["nowhere: ", "accepted: "]),
+        (&["recv", "--window", "5"], &["--window", "'5'", "accepted: "]),
+        (&["recv", "--pin", "5f"], &["--pin", "`5f`", "accepted: "]),
+        (&["link", "--rate", "40"], &["--rate 40: ", "accepted: "]),
+        (&["link", "--rate-trace", "none"], &["--rate-trace none", "accepted: "]),
+        (&["link", "--rate-trace", "rates.txt"], &["rates.txt", "line 1", "accepted: "]),
+        (&["link", "--loss", "1"], &["--loss", "1", "accepted: "]),
+        (&["link", "--back-buffer", "1"], &["--back-buffer 1: ", "accepted: "]),
+        (&["link", "--mtu", "x"], &["--mtu", "'x'", "accepted: "]),
+        (&["link", "--seed", "x"], &["--seed", "'x'", "accepted: "]),
+        (&["link", "--spin", "5"], &["--spin 5: ", "accepted: "]),
+        (&["link", "--duration", "5"], &["--duration 5: ", "accepted: "]),
+        (&["kernel", "load", "nothing"], &["`nothing`", "accepted: "]),
+        (&["kernel", "load", "xcp"], &["xcp", "accepted: "]),
+        (&["kernel", "unload"], &["CONTROL"]),
+        (&["kernel", "status", "x"], &["'x'", "kernel --help"]),
+        (&["list", "astrt"], &["`astrt`", "did you mean `astart`", "accepted: "]),
+    ];
+    for (words, parts) in cases {
+        refused(&place.run(&[words, &["--json"][..]].concat()), 2, parts);
+    }
+    assert_eq!(place.files(), ["rates.txt"]);
+}
+
 #[test]
 fn wrong_input_leaves_no_output_directory() {
     let place = Place::new();
