@@ -1,15 +1,12 @@
 //! Measured numbers in the digits that people compare.
 
+use firstflight_report::digits;
+
 /// Four significant digits and no more than it needs; a whole number in full.
 pub(crate) fn short(number: f64) -> String {
-    if number.fract() == 0.0 || !number.is_finite() {
-        return number.to_string();
-    }
-    let decimals = (3.0 - number.abs().log10().floor()).clamp(0.0, 12.0) as usize;
-    let text = format!("{number:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    match number.fract() == 0.0 || !number.is_finite() {
+        true => number.to_string(),
+        false => digits(number, 12),
     }
 }
 

@@ -21,6 +21,7 @@ pub mod html;
 pub mod svg;
 pub mod terminal;
 
+mod digits;
 mod error;
 mod figure;
 mod page;
@@ -33,6 +34,7 @@ mod thin;
 mod wrap;
 mod write;
 
+pub use digits::digits;
 pub use error::ReportError;
 pub use figure::{Axis, Figure, Panel, Scale, Series, Style};
 pub use page::{Block, Page, Section};

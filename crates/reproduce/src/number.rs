@@ -1,17 +1,10 @@
 //! Numbers as rows and pages write them.
 
-/// A number with four significant digits and no more than it needs.
+use firstflight_report::digits;
+
+/// Four significant digits and no more than it needs; what never happened is none.
 pub(crate) fn number(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".to_owned() } else { "none".to_owned() };
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a finite number")]
-    let digits = (3 - value.abs().log10().floor() as i32).clamp(0, 6);
-    let text = format!("{value:.*}", usize::try_from(digits).unwrap_or(0));
-    if text.contains('.') {
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    }
-    text
+    if value.is_finite() { digits(value, 6) } else { "none".to_owned() }
 }
 
 #[cfg(test)]

@@ -1,0 +1,30 @@
+//! Measured numbers in the digits that people compare.
+
+/// Four significant digits and no more than it needs, with at most so many behind the point.
+pub fn digits(number: f64, most_decimals: u8) -> String {
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = 3.0 - number.abs().log10().floor();
+    let decimals = decimals.clamp(0.0, most_decimals.into()) as usize;
+    let text = format!("{number:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_digits_are_kept_and_no_zeros_behind_them() {
+        let cases = [(95.5512, "95.55"), (0.384, "0.384"), (1992.0, "1992"), (0.0, "0")];
+        for (number, text) in cases {
+            assert_eq!(digits(number, 6), text);
+        }
+        assert_eq!((digits(123_456.7, 6), digits(-0.250_04, 6)), ("123457".into(), "-0.25".into()));
+        assert_eq!([6, 12].map(|most| digits(0.000_012_345, most)), ["0.000012", "0.00001234"]);
+    }
+}
