@@ -292,7 +292,7 @@ void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
         take_ack(c, tp, read_sender(c), cwnd, &ack);
 }
 
-#else
+#else /* one ff_cong_avoid for both would, above, read the socket once more for every ACK */
 
 /* Of every ACK, before the kernel decides what it means. */
 SEC("struct_ops")
