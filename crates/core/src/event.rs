@@ -5,7 +5,7 @@
 
 use crate::units::{Bytes, Instant, Span};
 
-/// New data left the sender. Retransmissions are not reported.
+/// Data left the sender, for the first time or again.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     /// When it left.
@@ -14,6 +14,9 @@ pub struct Sent {
     pub bytes: Bytes,
     /// Payload in flight, this segment included.
     pub in_flight: Bytes,
+    /// It had left before: a retransmission. What QUIC repairs is sent in new packets and counts as
+    /// new data.
+    pub again: bool,
 }
 
 /// One acknowledgement arrived.
@@ -31,11 +34,15 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Payload still in flight after this ACK, before anything is sent in answer.
     pub in_flight: Bytes,
-    /// Payload sent at least once since the connection began (SND.NXT as an offset). It falls back
-    /// to what is acknowledged when a timeout makes the sender start again from there.
-    pub sent: Bytes,
+    /// SND.NXT as an offset: where the acknowledgement of all that is outstanding would put
+    /// [`crate::view::View::acked`]. A position, not a counter: it falls back to what is
+    /// acknowledged when a timeout makes TCP start again from there, and in QUIC by what is lost,
+    /// because that is never acknowledged.
+    pub snd_nxt: Bytes,
     /// Rate sample of the newest segment acknowledged, where the transport takes them.
     pub sample: Option<RateSample>,
+    /// The state in which the newest segment acknowledged had left, where the transport keeps it.
+    pub packet: Option<Departure>,
     /// Payload newly reported as marked with congestion experienced (RFC 3168, RFC 9002 section
     /// 7.1).
     pub marked: Bytes,
@@ -44,7 +51,7 @@ pub struct Ack {
 }
 
 /// How fast data was delivered between the sending and the acknowledgement of one segment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
     /// Payload delivered in between.
     pub delivered: Bytes,
@@ -54,7 +61,20 @@ pub struct RateSample {
     pub app_limited: bool,
 }
 
-/// Data was found lost.
+/// The state of the connection when a packet left (draft-ietf-ccwg-bbr, the per-packet state of
+/// delivery-rate samples).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When it left, for the last time.
+    pub sent_at: Instant,
+    /// Payload delivered by then.
+    pub delivered: Bytes,
+    /// Payload in flight then, the packet included.
+    pub in_flight: Bytes,
+}
+
+/// Data was found lost. A transport tells every loss, those found during a recovery too; the sender
+/// cuts once per recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
     /// When it was found.
@@ -63,11 +83,17 @@ pub struct Loss {
     pub kind: LossKind,
     /// Payload newly found lost.
     pub lost: Bytes,
+    /// Into how many separate gaps that payload falls, as far as the transport knows: at least one
+    /// if anything is lost.
+    pub gaps: u32,
     /// The amount that a halving halves. RFC 5681 section 3.1 says FlightSize; ns-2 and Linux take
     /// the window. The transport's profile decides.
     pub flight: Bytes,
     /// The lost segment had already been retransmitted.
     pub again: bool,
+    /// When the newest lost packet had left, from a transport that tells one recovery from the next
+    /// by time (RFC 9002 section 7.3.1). Without it the order of events tells.
+    pub sent_at: Option<Instant>,
 }
 
 /// How a loss was found.
@@ -79,4 +105,12 @@ pub enum LossKind {
     Timeout,
     /// Congestion experienced marks (RFC 3168).
     Mark,
+}
+
+impl Loss {
+    /// One packet or a mark, found for the first time, in one gap.
+    pub const fn of(now: Instant, kind: LossKind, lost: Bytes, flight: Bytes) -> Self {
+        let gaps = if lost.0 > 0 { 1 } else { 0 };
+        Self { now, kind, lost, gaps, flight, again: false, sent_at: None }
+    }
 }

@@ -1,11 +1,9 @@
 //! What the routers of a path tell a connection, packet by packet.
 //!
-//! A policy that needs it says so in [`crate::policy::Observer::listens`]. A transport whose
+//! A policy that needs it says so in [`crate::policy::Observer::needs`]. A transport whose
 //! network has such routers puts what they ask for into the packets, and reports what comes back by
 //! [`crate::sender::Sender::on_feedback`], before the ACK that brought it. A transport without them
 //! must refuse such a policy, because it would wait for ever.
-
-use core::ops::BitOr;
 
 use crate::units::Rate;
 
@@ -18,35 +16,4 @@ pub enum Feedback {
     /// The rate of payload that every router of the path has for the connection: what EBN's
     /// routers tell. The newest holds.
     Share(Rate),
-}
-
-/// Which of the two a policy listens to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signals {
-    /// [`Feedback::Change`].
-    pub change: bool,
-    /// [`Feedback::Share`].
-    pub share: bool,
-}
-
-impl Signals {
-    /// Neither: the policy needs nothing of the routers.
-    pub const NONE: Self = Self { change: false, share: false };
-    /// [`Feedback::Change`] alone.
-    pub const CHANGE: Self = Self { change: true, share: false };
-    /// [`Feedback::Share`] alone.
-    pub const SHARE: Self = Self { change: false, share: true };
-
-    /// Whether there is one.
-    pub const fn any(self) -> bool {
-        self.change || self.share
-    }
-}
-
-impl BitOr for Signals {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self { change: self.change || other.change, share: self.share || other.share }
-    }
 }

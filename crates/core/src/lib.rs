@@ -17,6 +17,7 @@
 //!     initial_ssthresh: Bytes(32_000),
 //!     max_cwnd: Bytes(1 << 30),
 //!     limit_growth_to_flight: false,
+//!     paces: false,
 //! };
 //! let startup = AnyStartup::by_name("slow-start").unwrap();
 //! let avoidance = AnyAvoidance::by_name("newreno").unwrap();
@@ -27,7 +28,7 @@
 //!     credited: Bytes(1000),
 //!     rtt: Some(Span::from_millis(100)),
 //!     in_flight: Bytes(1000),
-//!     sent: Bytes(2000),
+//!     snd_nxt: Bytes(2000),
 //!     ..Ack::default()
 //! });
 //! assert_eq!(sender.cwnd(), Bytes(3000));
@@ -35,7 +36,11 @@
 #![no_std]
 #![deny(clippy::float_arithmetic, clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
+#[macro_use]
+mod any;
+
 pub mod avoidance;
+pub mod card;
 pub mod curve;
 pub mod double;
 pub mod estimate;
@@ -44,8 +49,12 @@ pub mod feedback;
 pub mod hint;
 pub mod knob;
 pub mod linear;
+mod loss;
 pub mod mechanism;
+pub mod needs;
 mod opening;
+pub mod pacing;
+pub mod pair;
 pub mod policy;
 pub mod registry;
 pub mod sender;

@@ -2,9 +2,10 @@
 //! only as far as the flight justifies, the phases, and who decides when.
 
 use crate::event::{Ack, Sent};
+use crate::pacing::Pacing;
 use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
 use crate::sender::{Config, StartupExit};
-use crate::units::{Bytes, Instant, Rate};
+use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Phase, Rtt, View, Window};
 
 /// A sender without its policies. Every event hands it both.
@@ -12,16 +13,36 @@ use crate::view::{Phase, Rtt, View, Window};
 pub struct Mechanism {
     pub(crate) view: View,
     pub(crate) config: Config,
-    pub(crate) pace: Option<Rate>,
+    /// What a policy decided; otherwise the default holds.
+    pub(crate) pace: Option<Pacing>,
+    /// Where nothing else is decided, packets are paced at the default rate.
+    pub(crate) paces: bool,
     pub(crate) round_end: Bytes,
+    /// The largest flight since the last cut.
     pub(crate) max_flight: Bytes,
+    /// [`Startup::growth`].
+    pub(crate) growth: u64,
+    pub(crate) repair: Repair,
+    pub(crate) wake: Option<Instant>,
     pub(crate) first_exit: Option<StartupExit>,
     pub(crate) reprobes: u64,
 }
 
+/// Who decides while lost data is repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repair {
+    /// The transport; the window has been cut.
+    Transport,
+    /// Start-up, until the recovery ends or everything below this is acknowledged
+    /// ([`crate::policy::Answer::Land`]).
+    Landing(Bytes),
+    /// Start-up, which goes on afterwards ([`crate::policy::Answer::Ignore`]).
+    Ignored,
+}
+
 impl Mechanism {
     /// Of a connection that begins with the window `first`.
-    pub(crate) fn new(first: Window, eligible: Option<Rate>, config: Config) -> Self {
+    pub(crate) fn new(first: Window, config: Config) -> Self {
         let window = Window { cwnd: first.cwnd.clamp(config.mss, config.max_cwnd), ..first };
         let view = View {
             now: Instant(0),
@@ -30,11 +51,13 @@ impl Mechanism {
             rtt: Rtt::UNKNOWN,
             in_flight: Bytes(0),
             acked: Bytes(0),
+            snd_nxt: Bytes(0),
             sent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Startup,
-            eligible,
+            eligible: None,
             recovering: false,
+            beta: 0,
             round: 0,
             round_start: false,
         };
@@ -42,11 +65,44 @@ impl Mechanism {
             view,
             config,
             pace: None,
+            paces: config.paces,
             round_end: Bytes(0),
             max_flight: window.cwnd,
+            growth: 2,
+            repair: Repair::Transport,
+            wake: None,
             first_exit: None,
             reprobes: 0,
         }
+    }
+
+    /// What the policies see.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// How packets are to be paced now: as a policy decided, or at the transport's default rate if
+    /// the endpoint paces: `2 cwnd/srtt` in start-up, `1.25 cwnd/srtt` after it. `None` sends as the
+    /// window allows. The rate is the one of the next packet.
+    #[inline]
+    pub fn pacing(&self) -> Option<Pacing> {
+        if self.pace.is_none() && !self.paces {
+            return None;
+        }
+        self.pacing_in_force()
+    }
+
+    fn pacing_in_force(&self) -> Option<Pacing> {
+        if let Some(pacing) = self.pace {
+            let rate = pacing.first.map_or(pacing.rate, |(_, rate)| rate);
+            return Some(Pacing { rate, ..pacing });
+        }
+        let View { rtt, window, phase, .. } = &self.view;
+        if rtt.smoothed == Span(0) {
+            return None;
+        }
+        let quarters = if *phase == Phase::Startup { STARTUP_QUARTERS } else { LATER_QUARTERS };
+        Some(Pacing::at(window.cwnd.per(rtt.smoothed).scaled(quarters, 4).max(Rate(1))))
     }
 
     /// Counts what left.
@@ -55,6 +111,24 @@ impl Mechanism {
         self.view.now = sent.now;
         self.view.in_flight = sent.in_flight;
         self.view.sent += sent.bytes;
+        if !sent.again {
+            self.view.snd_nxt += sent.bytes;
+        }
+        if self.pace.is_some() {
+            self.count_paced(sent.bytes);
+        }
+    }
+
+    /// What is to leave first at another rate becomes less.
+    #[cold]
+    fn count_paced(&mut self, bytes: Bytes) {
+        let Some(Pacing { first, .. }) = &mut self.pace else { return };
+        if let Some((left, _)) = first {
+            *left = *left - bytes;
+            if *left == Bytes(0) {
+                *first = None;
+            }
+        }
     }
 
     /// Counts what an ACK tells, before anybody hears of it.
@@ -63,7 +137,7 @@ impl Mechanism {
         let view = &mut self.view;
         view.now = ack.now;
         view.in_flight = ack.in_flight;
-        view.sent = ack.sent;
+        view.snd_nxt = ack.snd_nxt;
         view.acked += ack.acked;
         view.delivered += ack.credited;
         if let Some(sample) = ack.rtt {
@@ -85,7 +159,7 @@ impl Mechanism {
         if acked > Bytes(0) {
             self.view.round_start = true;
             self.view.round += 1;
-            self.round_end = self.view.sent;
+            self.round_end = self.view.snd_nxt;
         }
     }
 
@@ -110,15 +184,18 @@ impl Mechanism {
         startup: &mut impl Startup,
         avoidance: &mut impl Avoidance,
     ) {
-        if ack.acked == Bytes(0) || self.view.recovering {
+        if self.view.recovering {
+            return self.decide_in_recovery(ack, startup, avoidance);
+        }
+        if ack.acked == Bytes(0) {
             return;
         }
         let before = self.view.window.cwnd;
         if self.view.phase == Phase::Startup {
             let step = startup.step(ack, &self.view);
-            self.apply(step, ack, self.max_flight + self.max_flight);
+            self.apply(step, ack, self.max_flight * self.growth);
             let Some(why) = step.exit else { return };
-            self.leave_startup(why, before.max(self.view.window.cwnd), avoidance);
+            self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
             if step.window.cwnd != before {
                 return;
             }
@@ -131,6 +208,45 @@ impl Mechanism {
         }
     }
 
+    /// During a recovery only a start-up decides, and only one that stayed in charge. What it
+    /// decides there answers a loss, so that the flight does not limit it.
+    #[inline(never)]
+    fn decide_in_recovery(
+        &mut self,
+        ack: &Ack,
+        startup: &mut impl Startup,
+        avoidance: &mut impl Avoidance,
+    ) {
+        let end = match self.repair {
+            Repair::Transport => return,
+            Repair::Landing(end) => end,
+            Repair::Ignored => Bytes::MAX,
+        };
+        let before = self.view.window.cwnd;
+        let step = startup.recovering(ack, &self.view);
+        self.apply(step, ack, Bytes::MAX);
+        if let Some(why) = step.exit {
+            self.repair = Repair::Transport;
+            self.leave_startup(why, before, startup, avoidance);
+        } else if self.view.acked >= end {
+            self.end_recovery(startup, avoidance);
+        }
+    }
+
+    /// The repair is over: a start-up that was landing ends, with ssthresh where it landed.
+    pub(crate) fn end_recovery(
+        &mut self,
+        startup: &mut impl Startup,
+        avoidance: &mut impl Avoidance,
+    ) {
+        self.view.recovering = false;
+        let repair = core::mem::replace(&mut self.repair, Repair::Transport);
+        if matches!(repair, Repair::Landing(_)) && self.view.phase == Phase::Startup {
+            self.view.window.ssthresh = self.view.window.cwnd;
+            self.leave_startup(Exit::Loss, self.view.window.cwnd, startup, avoidance);
+        }
+    }
+
     /// Does what a policy has decided on an ACK. The window grows as far as `justified` by the
     /// flight, if that counts.
     #[inline(always)]
@@ -140,8 +256,11 @@ impl Mechanism {
         let old = self.view.window.cwnd;
         let Window { cwnd, ssthresh } = step.window;
         if cwnd > old {
-            let limit = if self.config.limit_growth_to_flight { justified } else { Bytes::MAX };
-            let limit = if ack.app_limited { Bytes(0) } else { limit };
+            let limit = match (self.config.limit_growth_to_flight, ack.app_limited) {
+                (true, _) => justified,
+                (false, true) => Bytes(0),
+                (false, false) => Bytes::MAX,
+            };
             self.view.window.cwnd = cwnd.min(limit).min(self.config.max_cwnd).max(old);
         } else if cwnd < old {
             self.view.window.cwnd = cwnd.max(self.config.mss);
@@ -149,6 +268,21 @@ impl Mechanism {
         self.view.window.ssthresh = ssthresh;
         if step.pace.is_some() || self.pace.is_some() {
             self.pace = step.pace;
+        }
+        if step.wake.is_some() {
+            self.wake = step.wake;
+        }
+    }
+
+    /// Does what start-up has decided without an ACK: before the first data, or when it was woken.
+    pub(crate) fn apply_unprompted(&mut self, step: Step) {
+        self.set_cwnd(step.window.cwnd);
+        self.view.window.ssthresh = step.window.ssthresh;
+        if step.pace.is_some() {
+            self.pace = step.pace;
+        }
+        if step.wake.is_some() {
+            self.wake = step.wake;
         }
     }
 
@@ -160,13 +294,35 @@ impl Mechanism {
     pub(crate) fn enter_startup(&mut self, why: Entry, startup: &mut impl Startup) {
         self.view.phase = Phase::Startup;
         startup.enter(why, &self.view);
+        self.growth = startup.growth();
     }
 
+    /// A connection that start-up paced to its end stays paced.
     #[cold]
-    pub(crate) fn leave_startup(&mut self, why: Exit, cwnd: Bytes, avoidance: &mut impl Avoidance) {
+    pub(crate) fn leave_startup(
+        &mut self,
+        why: Exit,
+        cwnd: Bytes,
+        startup: &impl Startup,
+        avoidance: &mut impl Avoidance,
+    ) {
+        self.note_exit(why, cwnd);
         self.view.phase = Phase::Avoidance;
+        self.wake = None;
+        self.paces |= self.pace.is_some();
+        avoidance.enter(&startup.found(&self.view), &self.view);
+    }
+
+    /// Keeps how the first start-up ended.
+    pub(crate) fn note_exit(&mut self, why: Exit, cwnd: Bytes) {
         let (at, in_flight) = (self.view.now, self.view.in_flight);
         self.first_exit.get_or_insert(StartupExit { at, why, cwnd, in_flight });
-        avoidance.enter(&self.view);
     }
 }
+
+/// Default pacing in start-up, in quarters of a window per RTT: twice the window, so that it can
+/// double (Linux `tcp_pacing_ss_ratio`).
+const STARTUP_QUARTERS: u64 = 8;
+
+/// Default pacing after it, likewise: a quarter more than the window (RFC 9002 section 7.7).
+const LATER_QUARTERS: u64 = 5;

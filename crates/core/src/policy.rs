@@ -1,45 +1,44 @@
 //! The contract: estimators observe, policies decide, only the sender writes.
 //!
 //! A policy owns the estimators it uses. Both policies of a sender see every event in every phase,
-//! so an estimator is warm when its policy takes over.
+//! so an estimator is warm when its policy takes over. Both traits are object-safe, and know neither
+//! the sender nor any policy by name.
 
 use crate::event::{Ack, Loss, Sent};
-use crate::feedback::{Feedback, Signals};
+use crate::feedback::Feedback;
 use crate::hint::PathHint;
-use crate::mechanism::Mechanism;
-use crate::registry::AnyAvoidance;
-use crate::units::{Bytes, Rate};
+use crate::needs::Needs;
+use crate::pacing::Pacing;
+use crate::units::{Bytes, Instant, Rate};
 use crate::view::{View, Window};
 
 /// Watches the connection in every phase. Estimators and policies share this shape.
 pub trait Observer {
+    /// What this policy needs of the transport beside ACKs and losses. This is the one place that
+    /// says so: a transport that lacks it refuses the policy, and spares itself what nobody needs.
+    fn needs(&self) -> Needs {
+        Needs::TIMES
+    }
+
     /// The handshake ended; `view.rtt` holds its sample. Not called where none is modelled.
     fn on_handshake(&mut self, _view: &View) {}
 
-    /// New data left. Called if one of the control's policies [`Observer::watches_sends`].
-    fn on_sent(&mut self, _sent: &Sent, _view: &View) {}
+    /// The first data is about to leave: all that the transport knows before has been told.
+    fn on_begin(&mut self, _view: &View) {}
 
-    /// It has an [`Observer::on_sent`].
-    fn watches_sends(&self) -> bool {
-        false
-    }
+    /// Data left, for the first time or again. Called if a policy of the control needs
+    /// [`Facilities::SENDS`](crate::needs::Facilities::SENDS).
+    fn on_sent(&mut self, _sent: &Sent, _view: &View) {}
 
     /// An ACK arrived; `view` already counts it. Called before any decision on it.
     fn on_ack(&mut self, _ack: &Ack, _view: &View) {}
 
-    /// The window was cut, or the connection timed out; `view` still has the window before the cut.
+    /// Data was lost, or the connection timed out, and the window will be cut for it; `view` still
+    /// has the window before the cut.
     fn on_loss(&mut self, _loss: &Loss, _view: &View) {}
 
-    /// It reads times: `now` and `rtt` of the view or the ACK, or [`Ack::sample`]. Where none of a
-    /// control does, a transport need not work them out for every ACK after start-up.
-    fn reads_times(&self) -> bool {
-        true
-    }
-
-    /// What this policy needs the routers of the path to tell it.
-    fn listens(&self) -> Signals {
-        Signals::NONE
-    }
+    /// More data was found lost, for which the window has been cut already.
+    fn on_further_loss(&mut self, _loss: &Loss, _view: &View) {}
 
     /// The next ACK brings back what the routers told; called before anything else about it.
     fn on_feedback(&mut self, _feedback: &Feedback, _view: &View) {}
@@ -64,7 +63,7 @@ pub enum Entry {
     Timeout,
     /// The avoidance policy asked for it ([`Avoidance::wants_reprobe`]).
     Reprobe,
-    /// What a hint had led to was taken back ([`Startup::retreat`]).
+    /// What a hint had led to was taken back ([`Answer::Retreat`]).
     Retreat,
 }
 
@@ -102,10 +101,42 @@ impl Exit {
 pub struct Step {
     /// The window from now on.
     pub window: Window,
-    /// The rate to pace at from now on; `None` sends as the window allows.
-    pub pace: Option<Rate>,
+    /// How to pace from now on; `None` leaves it to the transport.
+    pub pace: Option<Pacing>,
     /// Start-up ends here. Avoidance policies leave it `None`.
     pub exit: Option<Exit>,
+    /// Start-up wants to be woken then ([`Startup::on_wake`]) even if no ACK comes; the last wish
+    /// counts.
+    pub wake: Option<Instant>,
+}
+
+/// How a start-up answers a loss or a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Start-up ends, and the window is what [`Avoidance::cut`] leaves: RFC 5681, and the default.
+    Leave,
+    /// What was lost had been sent on a hint: this window, and start-up begins again
+    /// ([`Entry::Retreat`]). What is lost is repaired in slow start, as after a timeout.
+    Retreat(Window),
+    /// This window for now. Start-up stays in charge until the recovery ends, decides on every ACK
+    /// of it ([`Startup::recovering`]), and ends with it.
+    Land(Window),
+    /// What is lost is repaired, and start-up goes on: it decides on every ACK of the recovery
+    /// ([`Startup::recovering`]) and after it.
+    Ignore,
+}
+
+/// What start-up found out about the path, for the avoidance that follows it. What it does not know
+/// is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Found {
+    /// What the path holds without a queue, in bytes of payload.
+    pub pipe: Option<Bytes>,
+    /// The largest window it believes the path has room for, queue included, in bytes.
+    pub peak: Option<Bytes>,
+    /// The rate of the bottleneck, in payload per second.
+    pub rate: Option<Rate>,
 }
 
 /// Decides the window until the path is believed full.
@@ -121,27 +152,23 @@ pub trait Startup: Observer {
     }
 
     /// The rate this start-up wants of the path's routers; what they grant comes back as
-    /// [`PathHint::Granted`] where a transport can ask them.
+    /// [`PathHint::Granted`] where a transport can ask them. A policy that asks needs
+    /// [`Facilities::GRANTS`](crate::needs::Facilities::GRANTS).
     fn asks(&self) -> Option<Rate> {
         None
     }
 
-    /// Only a transport whose network has routers that answer can run it.
-    fn needs_routers(&self) -> bool {
-        self.asks().is_some() || self.listens().any()
-    }
-
     /// Something is known of the path before data has left on it: the window to begin with, and
-    /// the rate to pace it at until the first ACK.
+    /// how to pace it until the first ACK.
     fn inform(&mut self, _hint: &PathHint, view: &View) -> Step {
         view.window.hold()
     }
 
-    /// Data was lost, in either phase. The window it leaves, if that is for the start-up to say,
-    /// because what was lost had been sent on a hint; start-up then begins again. Otherwise
-    /// [`Avoidance::cut`] decides.
-    fn retreat(&mut self, _loss: &Loss, _view: &View) -> Option<Window> {
-        None
+    /// The first data is about to leave, after the handshake and all hints: the window, and how to
+    /// pace it until the first ACK. What an earlier [`Startup::inform`] set stands unless this
+    /// paces or changes the window.
+    fn begin(&mut self, view: &View) -> Step {
+        view.window.hold()
     }
 
     /// Start-up begins, or begins again.
@@ -151,26 +178,47 @@ pub trait Startup: Observer {
     /// window is unchanged then, the avoidance policy decides on the same ACK.
     fn step(&mut self, ack: &Ack, view: &View) -> Step;
 
-    /// Has an ACK passed on to this policy and to `avoidance`. One that stands for a policy chosen
-    /// at run time names the one chosen instead; no other need say anything here.
-    #[inline(always)]
-    fn receive(&mut self, avoidance: &mut impl Avoidance, mechanism: &mut Mechanism, ack: &Ack)
-    where
-        Self: Sized,
-    {
-        mechanism.pass_on(ack, self, avoidance);
+    /// How to answer a loss or a mark, in either phase; after start-up everything but
+    /// [`Answer::Retreat`] counts as [`Answer::Leave`], as it does for a timeout.
+    fn answer(&mut self, _loss: &Loss, _view: &View) -> Answer {
+        Answer::Leave
+    }
+
+    /// Decides on every ACK of a recovery that it has answered by [`Answer::Land`] or
+    /// [`Answer::Ignore`], duplicate ACKs too. Only [`Step::exit`] ends it before the recovery ends.
+    fn recovering(&mut self, _ack: &Ack, view: &View) -> Step {
+        view.window.hold()
+    }
+
+    /// The time of the last [`Step::wake`] has come.
+    fn on_wake(&mut self, view: &View) -> Step {
+        view.window.hold()
+    }
+
+    /// By what factor this start-up grows a window per round when all of it is acknowledged: the
+    /// window may grow up to that multiple of the largest flight
+    /// (draft-ietf-ccwg-ratelimited-increase-10). 2 for slow start, 3 for Rapid Start, 4 for SUSS.
+    /// Asked when start-up begins.
+    fn growth(&self) -> u64 {
+        2
+    }
+
+    /// What it found out about the path; asked when it ends.
+    fn found(&self, _view: &View) -> Found {
+        Found::default()
+    }
+
+    /// What it was told of the path before it began proved wrong: whoever keeps it should forget
+    /// it.
+    fn refutes_hint(&self) -> bool {
+        false
     }
 }
 
 /// Decides the window after start-up, and what a loss costs in either phase.
 pub trait Avoidance: Observer {
-    /// As [`Startup::needs_routers`].
-    fn needs_routers(&self) -> bool {
-        self.listens().any()
-    }
-
-    /// Avoidance begins, or begins again.
-    fn enter(&mut self, _view: &View) {}
+    /// Avoidance begins, or begins again, with what start-up has found out.
+    fn enter(&mut self, _found: &Found, _view: &View) {}
 
     /// Decides on an ACK for new data outside recovery.
     fn step(&mut self, ack: &Ack, view: &View) -> Step;
@@ -179,23 +227,22 @@ pub trait Avoidance: Observer {
     /// ssthresh from it and restarts at one segment (RFC 5681 section 3.1).
     fn cut(&mut self, loss: &Loss, view: &View) -> Window;
 
+    /// What a loss leaves of the window, in millionths: start-up reads it as [`View::beta`].
+    fn beta(&self) -> u64 {
+        HALF
+    }
+
     /// Asks for start-up again; checked after every [`Avoidance::step`]. The wish must be gone
     /// after the next [`Avoidance::enter`].
     fn wants_reprobe(&self) -> bool {
         false
-    }
-
-    /// The policy chosen at run time, of one that stands for it ([`Startup::receive`]).
-    #[inline(always)]
-    fn chosen(&mut self) -> Option<&mut AnyAvoidance> {
-        None
     }
 }
 
 impl Window {
     /// Keeps the window.
     pub fn hold(self) -> Step {
-        Step { window: self, pace: None, exit: None }
+        Step { window: self, pace: None, exit: None, wake: None }
     }
 
     /// Opens cwnd by `bytes`.
@@ -211,9 +258,14 @@ impl Step {
         self
     }
 
-    /// Paces at `rate`.
-    pub fn paced(mut self, rate: Rate) -> Self {
-        self.pace = Some(rate);
+    /// Paces packet by packet at `rate`.
+    pub fn paced(self, rate: Rate) -> Self {
+        self.pacing(Pacing::at(rate))
+    }
+
+    /// Paces so.
+    pub fn pacing(mut self, pacing: Pacing) -> Self {
+        self.pace = Some(pacing);
         self
     }
 
@@ -223,9 +275,18 @@ impl Step {
         self
     }
 
+    /// Wakes start-up at that time.
+    pub fn wake_at(mut self, at: Instant) -> Self {
+        self.wake = Some(at);
+        self
+    }
+
     /// Ends start-up once cwnd has reached ssthresh: the classic rule, said by the policy, because
     /// Astart stays in start-up above its threshold.
     pub fn until_threshold(self) -> Self {
         if self.window.cwnd >= self.window.ssthresh { self.exit(Exit::Threshold) } else { self }
     }
 }
+
+/// RFC 5681 section 3.1, equation 4, in millionths.
+const HALF: u64 = 500_000;

@@ -17,11 +17,13 @@ pub(crate) fn view(cwnd: u64, ssthresh: Bytes) -> View {
         rtt: Rtt { latest: rtt, smoothed: rtt, variation: Span(0), min: rtt, first: rtt },
         in_flight: MSS * cwnd,
         acked: Bytes(0),
+        snd_nxt: MSS * cwnd,
         sent: MSS * cwnd,
         delivered: Bytes(0),
         phase: Phase::Startup,
         eligible: None,
         recovering: false,
+        beta: 500_000,
         round: 0,
         round_start: false,
     }
@@ -35,7 +37,7 @@ pub(crate) fn ack(view: &View, segments: u64) -> Ack {
         credited: MSS * segments,
         rtt: Some(view.rtt.latest),
         in_flight: view.in_flight,
-        sent: view.sent,
+        snd_nxt: view.snd_nxt,
         ..Ack::default()
     }
 }

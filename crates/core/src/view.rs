@@ -50,7 +50,10 @@ pub struct View {
     pub in_flight: Bytes,
     /// Payload acknowledged cumulatively since the connection began (SND.UNA as an offset).
     pub acked: Bytes,
-    /// Payload sent since the connection began (SND.NXT as an offset).
+    /// The position of the next new payload (SND.NXT as an offset); it may fall back, as
+    /// [`crate::event::Ack::snd_nxt`] does.
+    pub snd_nxt: Bytes,
+    /// Payload sent since the connection began, retransmissions included. It never falls.
     pub sent: Bytes,
     /// Payload delivered since the connection began, by [`crate::event::Ack::credited`].
     pub delivered: Bytes,
@@ -61,6 +64,9 @@ pub struct View {
     pub eligible: Option<Rate>,
     /// Lost data is being repaired: the window does not grow.
     pub recovering: bool,
+    /// What a loss leaves of the window under the control's avoidance, in millionths
+    /// ([`crate::policy::Avoidance::beta`]).
+    pub beta: u64,
     /// Round trips begun; a round ends when the last data sent before it began is acknowledged.
     pub round: u64,
     /// The ACK being processed is the first of its round.

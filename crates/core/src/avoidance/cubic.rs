@@ -25,10 +25,11 @@
 //! effect at once instead of over one window, and its slope is not rounded (0.334 segments per RTT,
 //! 0.348 there).
 
+use crate::card::{Card, Listed};
 use crate::curve::{Curve, FRACTION};
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
-use crate::policy::{Avoidance, Observer, Step};
+use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Instant, Span, mul_div};
 use crate::view::{View, Window};
 
@@ -133,6 +134,16 @@ impl Cubic {
     }
 }
 
+impl Listed for Cubic {
+    const CARD: Card = Card::new(
+        "cubic",
+        "a cubic curve of time around the window of the last loss",
+        "RFC 9438",
+    )
+    .in_kernel("cubic")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for Cubic {
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         report("cubic_w_max", self.w_max.0);
@@ -141,7 +152,7 @@ impl Observer for Cubic {
 }
 
 impl Avoidance for Cubic {
-    fn enter(&mut self, _view: &View) {
+    fn enter(&mut self, _found: &Found, _view: &View) {
         if self.stage != Stage::Cut {
             self.stage = Stage::Unknown;
         }
@@ -371,7 +382,7 @@ mod tests {
     fn without_a_loss_to_go_by_the_curve_starts_flat() {
         let mut cubic = Cubic::default();
         let _ = cubic.cut(&loss(LossKind::Timeout, 100), &view(100, 500, 0));
-        cubic.enter(&view(70, 70, 0));
+        cubic.enter(&Found::default(), &view(70, 70, 0));
         let _ = cubic.step(&ack(), &view(70, 70, 0));
         assert_eq!((cubic.curve.origin, cubic.curve.k), (Bytes(70_000), 0));
         assert_eq!(cubic.prior, Bytes(70_000));

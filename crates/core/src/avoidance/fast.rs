@@ -17,10 +17,11 @@
 //! A loss costs half, as for Reno. Left out: the ns-2 module's slow start while the queueing delay
 //! is under a threshold, because start-up is another policy's.
 
+use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::halve;
 use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
-use crate::policy::{Avoidance, Observer, Step};
+use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};
 
@@ -54,6 +55,15 @@ impl Fast {
     }
 }
 
+impl Listed for Fast {
+    const CARD: Card = Card::new(
+        "fast",
+        "keeps a number of segments queued, by steps in proportion to what is missing",
+        "Wei and others, FAST TCP, 2006",
+    )
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for Fast {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _view: &View) {
@@ -69,7 +79,7 @@ impl Observer for Fast {
 }
 
 impl Avoidance for Fast {
-    fn enter(&mut self, view: &View) {
+    fn enter(&mut self, _found: &Found, view: &View) {
         (self.sum, self.count, self.rests) = (Span(0), 0, true);
         (self.target, self.from) = (view.window.cwnd, view.window.cwnd);
     }
@@ -146,7 +156,7 @@ mod tests {
     fn rounds<const ROUNDS: usize>(cwnd: u64, rtt_ms: u64) -> [u64; ROUNDS] {
         let (mut policy, mut view) = (Fast::default(), view(cwnd, MSS));
         view.rtt.latest = Span::from_millis(rtt_ms);
-        policy.enter(&view);
+        policy.enter(&Found::default(), &view);
         let round = |_round| {
             for i in 0..view.window.cwnd.0 / MSS.0 {
                 view.round_start = i == 0;

@@ -20,10 +20,12 @@
 //! segments; a timeout leaves half, as the RFC changes nothing there. Slow start above 100
 //! segments, which it wants limited, is another policy's ([`crate::startup::Limited`]).
 
+use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::linear::LinearGrowth;
+use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::units::mul_div;
 use crate::view::{View, Window};
@@ -70,9 +72,18 @@ impl Response {
     }
 }
 
+impl Listed for HighSpeed {
+    const CARD: Card = Card::new(
+        "highspeed",
+        "the larger the window, the more a RTT adds and the less a loss takes",
+        "RFC 3649",
+    )
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for HighSpeed {
-    fn reads_times(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {

@@ -9,6 +9,7 @@
 //!
 //! Departure: Linux cuts rho at 16 in slow start only; `rho_max` cuts it here too.
 
+use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::halve;
 use crate::estimate::rho::{self, Rho};
 use crate::event::{Ack, Loss};
@@ -22,6 +23,15 @@ use crate::view::{View, Window};
 pub struct Hybla {
     rho: Rho,
     linear: LinearGrowth,
+}
+
+impl Listed for Hybla {
+    const CARD: Card = Card::new(
+        "hybla",
+        "linear growth at the pace of a connection of 25 ms",
+        "Caini and Firrincieli, 2004; Linux tcp_hybla.c",
+    )
+    .knobs(Self::KNOBS);
 }
 
 impl Observer for Hybla {

@@ -5,10 +5,12 @@
 //! With the knob `sums=double` the window is kept as ns-2.35 keeps it ([`crate::double`]), whose
 //! last bits decide with which ACK a packet more may leave.
 
+use crate::card::{Card, Listed};
 use crate::double::DoubleWindow;
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobValue, Knobs, SUMS};
 use crate::linear::LinearGrowth;
+use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::view::{View, Window};
 
@@ -19,9 +21,19 @@ pub struct NewReno {
     double: Option<DoubleWindow>,
 }
 
+impl Listed for NewReno {
+    const CARD: Card = Card::new(
+        "newreno",
+        "one segment more per RTT, half the flight at a loss",
+        "RFC 5681, RFC 6582",
+    )
+    .in_kernel("new_reno")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for NewReno {
-    fn reads_times(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 }
 

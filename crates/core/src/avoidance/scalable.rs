@@ -11,10 +11,12 @@
 //! grows as Reno up to 100 segments, where both are equal. Inferred: a timeout leaves half, as the
 //! author changes congestion avoidance only.
 
+use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::linear::LinearGrowth;
+use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::units::Bytes;
 use crate::view::{View, Window};
@@ -33,9 +35,18 @@ pub struct Scalable {
     rest: u64,
 }
 
+impl Listed for Scalable {
+    const CARD: Card = Card::new(
+        "scalable",
+        "a hundredth of a segment more per segment acknowledged, an eighth less at a loss",
+        "Kelly, Scalable TCP, 2003",
+    )
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for Scalable {
-    fn reads_times(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 }
 

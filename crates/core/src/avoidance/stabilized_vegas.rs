@@ -16,10 +16,11 @@
 //! of one round trip, which is the delay of the signal; the paper has a gain per source. Losses are
 //! answered as Vegas does.
 
+use crate::card::{Card, Listed};
 use crate::avoidance::Vegas;
-use crate::event::{Ack, Loss, Sent};
+use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
-use crate::policy::{Avoidance, Observer, Step};
+use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::view::{View, Window};
 
 /// Vegas with a look ahead.
@@ -28,18 +29,23 @@ pub struct StabilizedVegas {
     vegas: Vegas,
 }
 
+impl Listed for StabilizedVegas {
+    const CARD: Card = Card::new(
+        "stabilized-vegas",
+        "Vegas that looks at where the queue is going",
+        "Choe and Low, INFOCOM 2003",
+    )
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for StabilizedVegas {
     fn on_handshake(&mut self, view: &View) {
         self.vegas.on_handshake(view);
     }
 
     #[inline]
-    fn on_sent(&mut self, sent: &Sent, view: &View) {
-        self.vegas.on_sent(sent, view);
-    }
-
-    fn watches_sends(&self) -> bool {
-        true
+    fn on_begin(&mut self, view: &View) {
+        self.vegas.on_begin(view);
     }
 
     #[inline]
@@ -49,8 +55,8 @@ impl Observer for StabilizedVegas {
 }
 
 impl Avoidance for StabilizedVegas {
-    fn enter(&mut self, view: &View) {
-        self.vegas.enter(view);
+    fn enter(&mut self, found: &Found, view: &View) {
+        self.vegas.enter(found, view);
     }
 
     #[inline]

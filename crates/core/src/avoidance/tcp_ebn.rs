@@ -12,12 +12,14 @@
 //! need not mean a full path. What the routers tell is in the simulator (`router/ebn.rs`), and only
 //! there.
 
+use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::estimate::told_share::ToldShare;
 use crate::event::{Ack, Loss};
-use crate::feedback::{Feedback, Signals};
+use crate::feedback::Feedback;
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::linear::LinearGrowth;
+use crate::needs::{Facilities, Needs};
 use crate::policy::{Avoidance, Observer, Step};
 use crate::view::{View, Window};
 
@@ -28,9 +30,18 @@ pub struct TcpEbn {
     linear: LinearGrowth,
 }
 
+impl Listed for TcpEbn {
+    const CARD: Card = Card::new(
+        "tcp-ebn",
+        "the window that the path's routers tell",
+        "Dutta and Zhang, ICC 2002",
+    )
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for TcpEbn {
-    fn listens(&self) -> Signals {
-        Signals::SHARE
+    fn needs(&self) -> Needs {
+        Needs::required(Facilities::TIMES | Facilities::ROUTER_SHARES).wanting(Facilities::PACING)
     }
 
     fn on_feedback(&mut self, feedback: &Feedback, _view: &View) {

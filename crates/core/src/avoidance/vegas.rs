@@ -14,12 +14,13 @@
 //! With the knob `sums=double` the window's growth rounds as that agent's does
 //! ([`crate::double`]): a round of growth from nine segments then ends just below ten.
 
+use crate::card::{Card, Listed};
 use crate::double::{Double, DoubleWindow};
 use crate::estimate::vegas_diff::VegasDiff;
-use crate::event::{Ack, Loss, LossKind, Sent};
+use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, SUMS};
 use crate::linear::LinearGrowth;
-use crate::policy::{Avoidance, Observer, Step};
+use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::startup::vegas::{MIN_SEGMENTS, UNUSED_SEGMENTS, unused};
 use crate::units::Bytes;
 use crate::view::{View, Window};
@@ -71,18 +72,23 @@ impl Vegas {
     }
 }
 
+impl Listed for Vegas {
+    const CARD: Card = Card::new(
+        "vegas",
+        "keeps a few segments queued",
+        "Brakmo and others, SIGCOMM 1994",
+    )
+    .in_kernel("vegas")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for Vegas {
     fn on_handshake(&mut self, view: &View) {
         self.diff.on_handshake(view);
     }
 
-    #[inline]
-    fn on_sent(&mut self, sent: &Sent, _view: &View) {
-        self.diff.on_sent(sent);
-    }
-
-    fn watches_sends(&self) -> bool {
-        true
+    fn on_begin(&mut self, view: &View) {
+        self.diff.on_begin(view);
     }
 
     #[inline]
@@ -92,7 +98,7 @@ impl Observer for Vegas {
 }
 
 impl Avoidance for Vegas {
-    fn enter(&mut self, _view: &View) {
+    fn enter(&mut self, _found: &Found, _view: &View) {
         self.grows_from = None;
         self.before = None;
     }

@@ -19,13 +19,14 @@
 //! Departures: the ns-2 module's extra divisor after a timeout is left out, as both papers do not
 //! have it. Without a single RTT sample there is nothing to go by, and half the flight stays.
 
+use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::additive_increase;
 use crate::estimate::ere::{self, Ere, EreKnobs};
 use crate::estimate::load_gauge::{self, LoadGauge, LoadGaugeKnobs};
 use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobValue, Knobs, joined};
 use crate::linear::LinearGrowth;
-use crate::policy::{Avoidance, Observer, Step};
+use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};
 
@@ -70,6 +71,16 @@ impl Westwood {
     }
 }
 
+impl Listed for Westwood {
+    const CARD: Card = Card::new(
+        "westwood",
+        "one segment more per RTT, a cut to the estimated rate",
+        "Wang and others, Globecom 2002",
+    )
+    .in_kernel("westwood")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for Westwood {
     #[inline(always)]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
@@ -87,7 +98,7 @@ impl Observer for Westwood {
 }
 
 impl Avoidance for Westwood {
-    fn enter(&mut self, view: &View) {
+    fn enter(&mut self, _found: &Found, view: &View) {
         self.gauge.restart(view.now);
     }
 

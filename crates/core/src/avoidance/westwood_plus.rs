@@ -17,9 +17,10 @@
 //! Departures: the end of recovery is the first ACK after it, and the growth limits of the sender
 //! hold there. Linux takes `w` as of the end of recovery, and so does this.
 
+use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::estimate::rate_per_rtt::RatePerRtt;
-use crate::event::{Ack, Loss, LossKind, Sent};
+use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Observer, Step};
@@ -41,18 +42,22 @@ impl WestwoodPlus {
     }
 }
 
+impl Listed for WestwoodPlus {
+    const CARD: Card = Card::new(
+        "westwood-plus",
+        "one segment more per RTT, after a loss the rate of the last RTTs",
+        "Grieco and Mascolo, 2004; Linux tcp_westwood.c",
+    )
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for WestwoodPlus {
     fn on_handshake(&mut self, view: &View) {
         self.rate.begin(view.now);
     }
 
-    #[inline]
-    fn on_sent(&mut self, sent: &Sent, _view: &View) {
-        self.rate.begin(sent.now);
-    }
-
-    fn watches_sends(&self) -> bool {
-        true
+    fn on_begin(&mut self, view: &View) {
+        self.rate.begin(view.now);
     }
 
     #[inline]

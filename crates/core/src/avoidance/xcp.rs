@@ -10,12 +10,14 @@
 //! Published: the window, and that a loss is answered as TCP answers it (section 3.2): half of the
 //! flight stays. Inferred: while a loss is repaired what comes back is not used.
 
+use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::halve;
 use crate::estimate::granted_change::GrantedChange;
 use crate::event::{Ack, Loss};
-use crate::feedback::{Feedback, Signals};
+use crate::feedback::Feedback;
 use crate::knob::{Knob, KnobValue, Knobs};
-use crate::policy::{Avoidance, Observer, Step};
+use crate::needs::{Facilities, Needs};
+use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::view::{Phase, View, Window};
 
 /// The routers' changes.
@@ -24,9 +26,18 @@ pub struct Xcp {
     granted: GrantedChange,
 }
 
+impl Listed for Xcp {
+    const CARD: Card = Card::new(
+        "xcp",
+        "the changes that the path's routers give",
+        "Katabi and others, SIGCOMM 2002",
+    )
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for Xcp {
-    fn listens(&self) -> Signals {
-        Signals::CHANGE
+    fn needs(&self) -> Needs {
+        Needs::required(Facilities::TIMES | Facilities::ROUTER_CHANGES)
     }
 
     fn on_feedback(&mut self, feedback: &Feedback, view: &View) {
@@ -37,7 +48,7 @@ impl Observer for Xcp {
 }
 
 impl Avoidance for Xcp {
-    fn enter(&mut self, _view: &View) {
+    fn enter(&mut self, _found: &Found, _view: &View) {
         self.granted.forget();
     }
 

@@ -41,7 +41,7 @@ impl AckTrain {
             return;
         }
         if view.acked > self.end {
-            (self.first, self.end) = (ack.now, view.sent);
+            (self.first, self.end) = (ack.now, view.snd_nxt);
             (self.acks, self.bytes) = (1, Bytes(0));
             return;
         }
@@ -69,7 +69,7 @@ mod tests {
         let mut after = |gap_us| {
             view.now = view.now + Span::from_micros(gap_us);
             view.acked += MSS;
-            view.sent = Bytes(view.acked.0.next_multiple_of(4_000));
+            view.snd_nxt = Bytes(view.acked.0.next_multiple_of(4_000));
             train.on_ack(&ack(&view, 1), &view);
             train.rate()
         };

@@ -13,7 +13,7 @@
 //! As in that agent, `base` is set to `rtt`, up or down, after a round of at most one segment, and
 //! the ACK that ends a round gives its own RTT to the next.
 
-use crate::event::{Ack, Sent};
+use crate::event::Ack;
 use crate::units::{Bytes, Instant, Span};
 use crate::view::View;
 
@@ -67,12 +67,12 @@ impl VegasDiff {
         (self.begun, self.handshake, self.marked_at) = (true, true, view.now);
     }
 
-    /// Data left: without a handshake, the first of it begins the first round.
+    /// The first data leaves: without a handshake it begins the first round.
     #[inline]
-    pub fn on_sent(&mut self, sent: &Sent) {
+    pub fn on_begin(&mut self, view: &View) {
         if !self.begun {
             self.begun = true;
-            self.marked_at = sent.now;
+            self.marked_at = view.now;
         }
     }
 
@@ -102,16 +102,16 @@ impl VegasDiff {
     fn end_round(&mut self, view: &View) {
         let elapsed = view.now.since(self.marked_at);
         let rtt = if self.count > 0 { self.sum / self.count } else { elapsed };
-        let sent = view.sent - self.mark;
+        let sent = view.snd_nxt - self.mark;
         (self.sum, self.count) = (Span(0), 0);
-        (self.mark, self.marked_at) = (view.sent, view.now);
+        (self.mark, self.marked_at) = (view.snd_nxt, view.now);
         if rtt == Span(0) {
             return;
         }
         if rtt < self.base || sent <= view.mss {
             self.base = rtt;
         }
-        let outstanding = view.sent - view.acked + view.mss;
+        let outstanding = view.snd_nxt - view.acked + view.mss;
         self.diff = queued_segments(outstanding, sent, self.base, rtt, view.mss);
         self.decides = true;
     }

@@ -21,10 +21,12 @@
 //!
 //! It goes on with FAST TCP's avoidance ([`crate::avoidance::Fast`]) unless given another.
 
+use crate::card::{Card, Listed};
 use crate::estimate::ack_train::AckTrain;
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::opening::Opening;
+use crate::needs::{Facilities, Needs};
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, Rate};
@@ -60,7 +62,21 @@ impl AfStart {
     }
 }
 
+impl Listed for AfStart {
+    const CARD: Card = Card::new(
+        "afstart",
+        "a climb to an ssthresh that packet trains measure on the way",
+        "Zhang and others, ICC 2012",
+    )
+    .with("fast")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for AfStart {
+    fn needs(&self) -> Needs {
+        Needs::TIMES.wanting(Facilities::PACING)
+    }
+
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.train.on_ack(ack, view);
@@ -144,7 +160,7 @@ mod tests {
         let mut view = View { window: view(cwnd, Bytes::MAX).window, ..*before };
         let mut step = view.window.hold();
         view.round_start = true;
-        view.sent = view.acked + MSS * acks;
+        view.snd_nxt = view.acked + MSS * acks;
         for _ in 0..acks {
             view.now = view.now + Span::from_micros(gap_us);
             view.acked += MSS;

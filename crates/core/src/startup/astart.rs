@@ -17,6 +17,7 @@
 //! at NewReno's 32 KB; where the endpoint has none, 32 segments, because without a first threshold
 //! this is slow start. Delayed ACKs count as one.
 
+use crate::card::{Card, Listed};
 use crate::estimate::ere::{self, Ere, EreKnobs};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobValue, Knobs, joined};
@@ -42,6 +43,17 @@ struct Rung {
     ssthresh: Bytes,
     mss: Bytes,
     above: Bytes,
+}
+
+impl Listed for Astart {
+    const CARD: Card = Card::new(
+        "astart",
+        "slow start whose ssthresh follows the estimated rate up",
+        "Wang and others, INFOCOM 2004",
+    )
+    .with("westwood")
+    .in_kernel("astart")
+    .knobs(Self::KNOBS);
 }
 
 impl Observer for Astart {

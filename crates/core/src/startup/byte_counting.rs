@@ -16,9 +16,11 @@
 //! Departure: RFC 3465 counts bytes in congestion avoidance too. The paper changes slow start alone
 //! and so does this policy; the avoidance beside it is unchanged.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
 use crate::opening::Opening;
+use crate::needs::Needs;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::Bytes;
@@ -32,9 +34,20 @@ pub struct ByteCounting {
     after_timeout: bool,
 }
 
+impl Listed for ByteCounting {
+    const CARD: Card = Card::new(
+        "bc",
+        "slow start by bytes acknowledged, so that delayed ACKs do not slow it",
+        "RFC 3465",
+    )
+    .with("newreno")
+    .in_kernel("byte_counting")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for ByteCounting {
-    fn reads_times(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 }
 

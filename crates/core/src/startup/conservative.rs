@@ -23,6 +23,7 @@
 //! start's: the five times of the source. Growth is never less than congestion avoidance's, so that
 //! a window of one segment moves.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::linear::LinearGrowth;
@@ -50,6 +51,17 @@ impl Conservative {
         let full = view.rtt.min.scaled(self.buffer, RATIO_ONE);
         Span(RATIO_ONE).scaled(queueing.0, full.0).0.min(RATIO_ONE)
     }
+}
+
+impl Listed for Conservative {
+    const CARD: Card = Card::new(
+        "conservative",
+        "slow start by fractions of a segment, less as the queue grows",
+        "M-Start paper, reference 16",
+    )
+    .with("newreno")
+    .finds_its_end()
+    .knobs(Self::KNOBS);
 }
 
 impl Observer for Conservative {}

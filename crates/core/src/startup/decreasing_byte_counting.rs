@@ -23,6 +23,7 @@
 //! Astart's, because an estimate can only raise one that is set; and start-up ends at the threshold
 //! in either case.
 
+use crate::card::{Card, Listed};
 use crate::estimate::ere::{Ere, EreKnobs};
 use crate::estimate::packet_pair::{PacketPair, QUARTER};
 use crate::event::Ack;
@@ -54,6 +55,17 @@ enum Threshold {
     Given,
     Hoe { pair: PacketPair, used: bool },
     Ere(Ere),
+}
+
+impl Listed for DecreasingByteCounting {
+    const CARD: Card = Card::new(
+        "dbc",
+        "byte counting that becomes gentler as the window nears ssthresh",
+        "Short-transfers paper, section 4.3",
+    )
+    .with("newreno")
+    .in_kernel("decreasing_byte_counting")
+    .knobs(Self::KNOBS);
 }
 
 impl Observer for DecreasingByteCounting {

@@ -21,6 +21,7 @@
 //! slow start again after a timeout. It is not paced, so its bursts leave at up to four times the
 //! bottleneck's rate and want three quarters of a BDP of buffer.
 
+use crate::card::{Card, Listed};
 use crate::estimate::ack_spacing::AckSpacing;
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
@@ -63,6 +64,16 @@ impl ESpeed {
         let bdp = self.spacing.rate().over(view.rtt.min).whole_segments(view.mss);
         if bdp.0 <= self.reference { Choice::Slow } else { Choice::Fast(bdp) }
     }
+}
+
+impl Listed for ESpeed {
+    const CARD: Card = Card::new(
+        "e-speed",
+        "one of two speeds of slow start, chosen by the measured BDP",
+        "Oyeyinka and others, 2011; M-Start paper, reference 13",
+    )
+    .with("newreno")
+    .knobs(Self::KNOBS);
 }
 
 impl Observer for ESpeed {

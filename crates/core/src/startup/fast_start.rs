@@ -15,11 +15,13 @@
 //! sees one loss per recovery and not each lost packet. What is older than `max_age` is not used;
 //! the paper has no number for it.
 
+use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
 use crate::hint::PathHint;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::needs::{Facilities, Needs};
 use crate::opening::Opening;
-use crate::policy::{Observer, Startup, Step};
+use crate::policy::{Answer, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::trial::Trial;
 use crate::units::{Bytes, Span};
@@ -33,7 +35,21 @@ pub struct FastStart {
     trial: Trial,
 }
 
-impl Observer for FastStart {}
+impl Listed for FastStart {
+    const CARD: Card = Card::new(
+        "fast-start",
+        "slow start from the cached window of an earlier connection",
+        "Padmanabhan and Katz, Globecom 1998",
+    )
+    .with("newreno")
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for FastStart {
+    fn needs(&self) -> Needs {
+        Needs::TIMES.wanting(Facilities::MEMORY | Facilities::PACING)
+    }
+}
 
 impl Startup for FastStart {
     fn open(&self, default: Window, mss: Bytes) -> Window {
@@ -60,9 +76,11 @@ impl Startup for FastStart {
         double(ack, view)
     }
 
-    fn retreat(&mut self, _loss: &Loss, view: &View) -> Option<Window> {
-        let ordinary = self.trial.failed(view)?;
-        Some(Window { cwnd: ordinary.cwnd, ssthresh: view.window.ssthresh })
+    fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
+        match self.trial.failed(view) {
+            Some(Window { cwnd, .. }) => Answer::Retreat(Window { cwnd, ..view.window }),
+            None => Answer::Leave,
+        }
     }
 }
 

@@ -15,8 +15,9 @@
 //! Vegas'. The end is Vegas': more than `gamma` segments queued by [`crate::estimate::vegas_diff`],
 //! here at the end of any round; an eighth of the window goes back.
 
+use crate::card::{Card, Listed};
 use crate::estimate::vegas_diff::VegasDiff;
-use crate::event::{Ack, Sent};
+use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
 use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
@@ -35,18 +36,24 @@ pub struct GallopVegas {
     acks: u64,
 }
 
+impl Listed for GallopVegas {
+    const CARD: Card = Card::new(
+        "gallop-vegas",
+        "half a segment per ACK in every round, until segments queue",
+        "Ho, Chan and Chen, JCN 2006",
+    )
+    .with("vegas")
+    .finds_its_end()
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for GallopVegas {
     fn on_handshake(&mut self, view: &View) {
         self.diff.on_handshake(view);
     }
 
-    #[inline]
-    fn on_sent(&mut self, sent: &Sent, _view: &View) {
-        self.diff.on_sent(sent);
-    }
-
-    fn watches_sends(&self) -> bool {
-        true
+    fn on_begin(&mut self, view: &View) {
+        self.diff.on_begin(view);
     }
 
     #[inline]
@@ -133,7 +140,7 @@ mod tests {
             view.rtt.latest = Span::from_millis(*rtt);
             view.now = view.now + view.rtt.latest;
             view.acked += MSS * 16;
-            view.sent = view.acked + MSS * 15;
+            view.snd_nxt = view.acked + MSS * 15;
             let ack = ack(&view, 1);
             policy.on_ack(&ack, &view);
             step = policy.step(&ack, &view);

@@ -14,6 +14,7 @@
 //! Departures: Hoe's retransmission on partial ACKs became NewReno (RFC 6582) and is the
 //! transport's; ssthresh stays at least two segments.
 
+use crate::card::{Card, Listed};
 use crate::estimate::packet_pair::{PacketPair, QUARTER};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
@@ -38,6 +39,17 @@ pub struct Hoe {
 enum Method {
     LeastSquares(PacketPair),
     SecondAndThirdAck { acks: u8, second: Instant },
+}
+
+impl Listed for Hoe {
+    const CARD: Card = Card::new(
+        "hoe",
+        "slow start to an ssthresh measured on the first ACKs",
+        "Hoe, SIGCOMM 1996",
+    )
+    .with("newreno")
+    .in_kernel("hoe")
+    .knobs(Self::KNOBS);
 }
 
 impl Observer for Hoe {

@@ -16,6 +16,7 @@
 //! 16, and still nothing holds the growth but what the flight justifies and ssthresh. Set
 //! `rho_max`, or ssthresh, on such a path.
 
+use crate::card::{Card, Listed};
 use crate::estimate::rho::{self, Rho};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobValue, Knobs, joined};
@@ -32,6 +33,16 @@ pub struct Hybla {
     rho: Rho,
     /// What the division left, in 128ths of a byte.
     carry: u64,
+}
+
+impl Listed for Hybla {
+    const CARD: Card = Card::new(
+        "hybla",
+        "slow start at the pace of a connection of 25 ms",
+        "Caini and Firrincieli, 2004; Linux tcp_hybla.c",
+    )
+    .with("hybla")
+    .knobs(Self::KNOBS);
 }
 
 impl Observer for Hybla {

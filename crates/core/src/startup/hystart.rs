@@ -29,6 +29,7 @@
 //! start here. Samples come with ACKs for new data only. After a timeout it begins anew, as in
 //! Linux.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::opening::Opening;
@@ -92,7 +93,7 @@ impl HyStart {
 
 impl Round {
     const fn new(view: &View) -> Self {
-        let (start, end) = (view.now, view.sent);
+        let (start, end) = (view.now, view.snd_nxt);
         Self { start, end, last_of_train: start, min_rtt: Span::MAX, samples: 0 }
     }
 
@@ -121,6 +122,18 @@ fn ack_delay(view: &View) -> Span {
     let rate = view.window.cwnd.per(view.rtt.smoothed).scaled(gain, RATIO_ONE);
     let time = if rate == Rate(0) { Span(0) } else { Span::from_secs(1).scaled(BLOCKS, rate.0) };
     time.min(Span::from_millis(1))
+}
+
+impl Listed for HyStart {
+    const CARD: Card = Card::new(
+        "hystart",
+        "slow start that leaves when ACK trains are long or the RTT grows",
+        "Ha and Rhee, 2008; Linux tcp_cubic.c",
+    )
+    .with("cubic")
+    .finds_its_end()
+    .in_kernel("hystart")
+    .knobs(Self::KNOBS);
 }
 
 impl Observer for HyStart {

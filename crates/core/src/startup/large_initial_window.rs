@@ -4,8 +4,10 @@
 //! What it believes: `iw` fits. What it does: begins at `iw` with ssthresh there too, so that the
 //! first ACK already meets congestion avoidance. After a timeout it is slow start, as for everyone.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::needs::Needs;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::double;
 use crate::units::Bytes;
@@ -17,9 +19,20 @@ pub struct LargeInitialWindow {
     iw: Amount,
 }
 
+impl Listed for LargeInitialWindow {
+    const CARD: Card = Card::new(
+        "liw",
+        "a large first window and no slow start",
+        "Astart paper, section V.D",
+    )
+    .with("newreno")
+    .in_kernel("large_initial_window")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for LargeInitialWindow {
-    fn reads_times(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 }
 

@@ -13,9 +13,11 @@
 //! 50. Linux, while it had the option `tcp_max_ssthresh`, added up shares instead of dividing by K
 //! and kept to the limit; `k=exact` is that.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
 use crate::opening::Opening;
+use crate::needs::Needs;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, mul_div};
@@ -44,9 +46,19 @@ impl Limited {
     }
 }
 
+impl Listed for Limited {
+    const CARD: Card = Card::new(
+        "limited",
+        "slow start by at most about 50 segments per RTT above 100",
+        "RFC 3742",
+    )
+    .with("newreno")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for Limited {
-    fn reads_times(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 }
 

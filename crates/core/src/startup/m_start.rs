@@ -15,6 +15,7 @@
 //! for several segments counts as one. The last increment before ssthresh may pass it by up to
 //! `P - 1` segments, as in the loop that the paper changes.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
 use crate::opening::Opening;
@@ -89,6 +90,17 @@ impl MStart {
         self.count = self.largest;
         self.is_first = true;
     }
+}
+
+impl Listed for MStart {
+    const CARD: Card = Card::new(
+        "mstart",
+        "slow start with a step-up count from 10 down to 1, over and over",
+        "M-Start paper",
+    )
+    .with("cubic")
+    .in_kernel("m_start")
+    .knobs(Self::KNOBS);
 }
 
 impl Observer for MStart {

@@ -1,51 +1,39 @@
-//! Start-up policies, one file each.
+//! Start-up policies, one file each. A new one is a line below; everything else about it stands on
+//! its card ([`crate::card`]).
 
-mod afstart;
-mod astart;
-mod byte_counting;
-mod conservative;
-mod decreasing_byte_counting;
-mod e_speed;
-mod fast_start;
-mod gallop_vegas;
-mod hoe;
-mod hybla;
-mod hystart;
-mod large_initial_window;
-mod limited;
-mod m_start;
-mod paced;
-mod packet_pair;
-mod quick_start;
-pub(crate) mod slow_start;
-mod smooth_start;
-mod spand;
-mod tcp_ebn;
-mod two_phase;
-pub(crate) mod vegas;
-mod xcp;
+use crate::card::{Card, Listed, check_names};
+use crate::event::{Ack, Loss, Sent};
+use crate::feedback::Feedback;
+use crate::hint::PathHint;
+use crate::knob::{KnobValue, Knobs as _};
+use crate::needs::Needs;
+use crate::policy::{Answer, Entry, Found, Observer, Startup, Step};
+use crate::units::{Bytes, Rate};
+use crate::view::{View, Window};
 
-pub use afstart::AfStart;
-pub use astart::Astart;
-pub use byte_counting::ByteCounting;
-pub use conservative::Conservative;
-pub use decreasing_byte_counting::DecreasingByteCounting;
-pub use e_speed::ESpeed;
-pub use fast_start::FastStart;
-pub use gallop_vegas::GallopVegas;
-pub use hoe::Hoe;
-pub use hybla::Hybla;
-pub use hystart::HyStart;
-pub use large_initial_window::LargeInitialWindow;
-pub use limited::Limited;
-pub use m_start::MStart;
-pub use paced::Paced;
-pub use packet_pair::PacketPairStart;
-pub use quick_start::QuickStart;
-pub use slow_start::SlowStart;
-pub use smooth_start::SmoothStart;
-pub use spand::Spand;
-pub use tcp_ebn::TcpEbn;
-pub use two_phase::TwoPhase;
-pub use vegas::Vegas;
-pub use xcp::Xcp;
+startups! {
+    slow_start::SlowStart,
+    large_initial_window::LargeInitialWindow,
+    hoe::Hoe,
+    vegas::Vegas,
+    astart::Astart,
+    byte_counting::ByteCounting,
+    decreasing_byte_counting::DecreasingByteCounting,
+    m_start::MStart,
+    hystart::HyStart,
+    limited::Limited,
+    hybla::Hybla,
+    two_phase::TwoPhase,
+    smooth_start::SmoothStart,
+    paced::Paced,
+    packet_pair::PacketPairStart,
+    conservative::Conservative,
+    afstart::AfStart,
+    gallop_vegas::GallopVegas,
+    fast_start::FastStart,
+    spand::Spand,
+    quick_start::QuickStart,
+    e_speed::ESpeed,
+    xcp::Xcp,
+    tcp_ebn::TcpEbn,
+}

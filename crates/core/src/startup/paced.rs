@@ -14,8 +14,10 @@
 //! hold growth back. The first window leaves at once, as nothing is known of the path yet, and what
 //! follows start-up is not paced.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::needs::{Facilities, Needs};
 use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
@@ -30,7 +32,21 @@ pub struct Paced {
     gain: u64,
 }
 
-impl Observer for Paced {}
+impl Listed for Paced {
+    const CARD: Card = Card::new(
+        "paced",
+        "slow start spread over the RTT by pacing",
+        "M-Start paper, reference 12; TR98-318",
+    )
+    .with("newreno")
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for Paced {
+    fn needs(&self) -> Needs {
+        Needs::TIMES.wanting(Facilities::PACING)
+    }
+}
 
 impl Startup for Paced {
     fn open(&self, default: Window, mss: Bytes) -> Window {

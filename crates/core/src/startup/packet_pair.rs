@@ -15,6 +15,7 @@
 //! The burst is not paced, as the flaw tells. Where the sender limits growth to twice the flight,
 //! the window takes a few ACKs to get there.
 
+use crate::card::{Card, Listed};
 use crate::estimate::ack_spacing::AckSpacing;
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
@@ -32,6 +33,16 @@ pub struct PacketPairStart {
     /// Pairs before the jump.
     pairs: u64,
     is_first: bool,
+}
+
+impl Listed for PacketPairStart {
+    const CARD: Card = Card::new(
+        "packet-pair",
+        "a jump to the window that the spacing of the first ACKs shows",
+        "M-Start paper, reference 10",
+    )
+    .with("newreno")
+    .knobs(Self::KNOBS);
 }
 
 impl Observer for PacketPairStart {

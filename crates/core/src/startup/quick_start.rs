@@ -13,11 +13,13 @@
 //! routers that did not understand the request are not modelled, as every router of the simulator
 //! understands it. The variant for idle times is not here.
 
+use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
 use crate::hint::PathHint;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::needs::{Facilities, Needs};
 use crate::opening::Opening;
-use crate::policy::{Observer, Startup, Step};
+use crate::policy::{Answer, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::trial::Trial;
 use crate::units::{Bytes, Rate};
@@ -34,7 +36,21 @@ pub struct QuickStart {
     sending: bool,
 }
 
-impl Observer for QuickStart {}
+impl Listed for QuickStart {
+    const CARD: Card = Card::new(
+        "quick-start",
+        "slow start from a rate that the path's routers granted",
+        "RFC 4782",
+    )
+    .with("newreno")
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for QuickStart {
+    fn needs(&self) -> Needs {
+        Needs::required(Facilities::TIMES | Facilities::GRANTS).wanting(Facilities::PACING)
+    }
+}
 
 impl Startup for QuickStart {
     fn open(&self, default: Window, mss: Bytes) -> Window {
@@ -70,10 +86,12 @@ impl Startup for QuickStart {
         double(ack, &View { window, ..*view })
     }
 
-    fn retreat(&mut self, _loss: &Loss, view: &View) -> Option<Window> {
+    fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
         self.sending = false;
-        let ordinary = self.trial.failed(view)?;
-        Some(Window { cwnd: ordinary.cwnd, ssthresh: view.window.ssthresh })
+        match self.trial.failed(view) {
+            Some(Window { cwnd, .. }) => Answer::Retreat(Window { cwnd, ..view.window }),
+            None => Answer::Leave,
+        }
     }
 }
 

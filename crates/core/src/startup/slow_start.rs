@@ -10,8 +10,10 @@
 //! k times as fast ("ACK division", Savage and others, 1999). `count=acks` is the older rule, a
 //! segment for every ACK for new data, which such a receiver can abuse.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::needs::Needs;
 use crate::policy::{Observer, Startup, Step};
 use crate::units::Bytes;
 use crate::view::{View, Window};
@@ -35,9 +37,20 @@ enum InitialWindow {
     Limited(u64, Bytes),
 }
 
+impl Listed for SlowStart {
+    const CARD: Card = Card::new(
+        "slow-start",
+        "one segment more per ACK until ssthresh",
+        "RFC 5681 section 3.1",
+    )
+    .with("newreno")
+    .in_kernel("slow_start")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for SlowStart {
-    fn reads_times(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 }
 
@@ -122,7 +135,7 @@ pub(crate) const SSTHRESH: Knob = Knob {
     doc: "initial ssthresh; none means unlimited",
 };
 
-/// The same for a start-up of [`OWN_END`](crate::registry::OWN_END).
+/// The same for a start-up that finds its own end ([`crate::card::Card::own_end`]).
 pub(crate) const OWN_END_SSTHRESH: Knob = Knob { default: "none, or the scenario's", ..SSTHRESH };
 
 #[cfg(test)]

@@ -17,9 +17,11 @@
 //! number after every segment instead, so that a window of hundreds of segments would take minutes;
 //! this cannot be meant.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
 use crate::opening::Opening;
+use crate::needs::Needs;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::{Bytes, mul_div};
@@ -43,9 +45,19 @@ impl SmoothStart {
     }
 }
 
+impl Listed for SmoothStart {
+    const CARD: Card = Card::new(
+        "smooth-start",
+        "slow start that grows on every second, then every third ACK near ssthresh",
+        "Wang and others, ISCC 2000",
+    )
+    .with("newreno")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for SmoothStart {
-    fn reads_times(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 }
 

@@ -14,9 +14,11 @@
 //! from which on ACKs space the data. Losses are answered by the avoidance, whether or not the
 //! shared window was too large: neither source has a way back.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::hint::PathHint;
 use crate::knob::{Knob, KnobValue, Knobs};
+use crate::needs::{Facilities, Needs};
 use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::fast_start::{MAX_AGE, TEN_MINUTES};
@@ -31,7 +33,21 @@ pub struct Spand {
     max_age: Span,
 }
 
-impl Observer for Spand {}
+impl Listed for Spand {
+    const CARD: Card = Card::new(
+        "spand",
+        "starts at the window that connections of its site have learned",
+        "SPAND, USITS 1997; Zhang and others, 1999",
+    )
+    .with("newreno")
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for Spand {
+    fn needs(&self) -> Needs {
+        Needs::TIMES.wanting(Facilities::MEMORY | Facilities::PACING)
+    }
+}
 
 impl Startup for Spand {
     fn open(&self, default: Window, mss: Bytes) -> Window {

@@ -9,11 +9,13 @@
 //! promptly to its changes; nothing of a start. The paper was not available. Inferred: everything
 //! here.
 
+use crate::card::{Card, Listed};
 use crate::estimate::told_share::ToldShare;
 use crate::event::Ack;
-use crate::feedback::{Feedback, Signals};
+use crate::feedback::Feedback;
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::opening::Opening;
+use crate::needs::{Facilities, Needs};
 use crate::policy::{Exit, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::Bytes;
@@ -26,9 +28,19 @@ pub struct TcpEbn {
     told: ToldShare,
 }
 
+impl Listed for TcpEbn {
+    const CARD: Card = Card::new(
+        "tcp-ebn",
+        "a jump to the window that the path's routers tell",
+        "Dutta and Zhang, ICC 2002",
+    )
+    .with("tcp-ebn")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for TcpEbn {
-    fn listens(&self) -> Signals {
-        Signals::SHARE
+    fn needs(&self) -> Needs {
+        Needs::required(Facilities::TIMES | Facilities::ROUTER_SHARES).wanting(Facilities::PACING)
     }
 
     fn on_feedback(&mut self, feedback: &Feedback, _view: &View) {

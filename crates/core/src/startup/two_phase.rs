@@ -19,10 +19,12 @@
 //! less than congestion avoidance's one segment per RTT, which ends start-up a little later.
 //! Without an ssthresh it is slow start.
 
+use crate::card::{Card, Listed};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::linear::LinearGrowth;
 use crate::opening::Opening;
+use crate::needs::Needs;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
 use crate::units::Bytes;
@@ -35,9 +37,19 @@ pub struct TwoPhase {
     linear: LinearGrowth,
 }
 
+impl Listed for TwoPhase {
+    const CARD: Card = Card::new(
+        "two-phase",
+        "slow start to half of ssthresh, then ever smaller steps",
+        "P-TCP; M-Start paper, reference 9",
+    )
+    .with("newreno")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for TwoPhase {
-    fn reads_times(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 }
 

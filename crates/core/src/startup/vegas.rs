@@ -12,8 +12,9 @@
 //! round that held, so the first round of data grows; without a handshake that first round is the
 //! one that holds. The knob `first` says so outright.
 
+use crate::card::{Card, Listed};
 use crate::estimate::vegas_diff::VegasDiff;
-use crate::event::{Ack, Sent};
+use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
 use crate::opening::Opening;
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
@@ -43,6 +44,18 @@ enum First {
     Holds,
 }
 
+impl Listed for Vegas {
+    const CARD: Card = Card::new(
+        "vegas",
+        "slow start in every other round, until segments queue",
+        "Brakmo and others, SIGCOMM 1994",
+    )
+    .with("vegas")
+    .finds_its_end()
+    .in_kernel("vegas")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for Vegas {
     fn on_handshake(&mut self, view: &View) {
         self.diff.on_handshake(view);
@@ -51,13 +64,8 @@ impl Observer for Vegas {
         }
     }
 
-    #[inline]
-    fn on_sent(&mut self, sent: &Sent, _view: &View) {
-        self.diff.on_sent(sent);
-    }
-
-    fn watches_sends(&self) -> bool {
-        true
+    fn on_begin(&mut self, view: &View) {
+        self.diff.on_begin(view);
     }
 
     #[inline]
@@ -166,7 +174,7 @@ impl Knobs for Vegas {
 /// What the window allows beyond what is outstanding, as ns-2 counts it: before this ACK.
 #[inline]
 pub(crate) fn unused(view: &View) -> Bytes {
-    view.window.cwnd - (view.sent - view.acked + view.mss)
+    view.window.cwnd - (view.snd_nxt - view.acked + view.mss)
 }
 
 /// An eighth less, at least two segments, and no slow start again before a timeout.

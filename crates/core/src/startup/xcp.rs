@@ -12,11 +12,13 @@
 //! `xcp+newreno` takes it for the moment to go on without routers. While a loss is repaired
 //! what comes back is not used.
 
+use crate::card::{Card, Listed};
 use crate::estimate::granted_change::GrantedChange;
 use crate::event::{Ack, Loss};
-use crate::feedback::{Feedback, Signals};
+use crate::feedback::Feedback;
 use crate::knob::{Knob, KnobValue, Knobs};
 use crate::opening::Opening;
+use crate::needs::{Facilities, Needs};
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
 use crate::startup::slow_start::IW;
 use crate::view::{Phase, View, Window};
@@ -30,9 +32,19 @@ pub struct Xcp {
     gained: bool,
 }
 
+impl Listed for Xcp {
+    const CARD: Card = Card::new(
+        "xcp",
+        "a window that the path's routers raise packet by packet",
+        "Katabi and others, SIGCOMM 2002",
+    )
+    .with("xcp")
+    .knobs(Self::KNOBS);
+}
+
 impl Observer for Xcp {
-    fn listens(&self) -> Signals {
-        Signals::CHANGE
+    fn needs(&self) -> Needs {
+        Needs::required(Facilities::TIMES | Facilities::ROUTER_CHANGES)
     }
 
     fn on_feedback(&mut self, feedback: &Feedback, view: &View) {

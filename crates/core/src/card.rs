@@ -1,0 +1,130 @@
+//! A policy's card: all that a list, a command line or a test needs to know about it, beside the
+//! policy itself. Every table in this repository is made of cards.
+
+use crate::knob::{Knob, Knobs};
+
+/// What is said of a policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Card {
+    /// Name as users write it: lower-case letters, digits and single hyphens ([`is_writable`]).
+    pub name: &'static str,
+    /// One line: what it does.
+    pub summary: &'static str,
+    /// Paper or RFC.
+    pub source: &'static str,
+    /// For a start-up: the avoidance it runs with when a control names none.
+    pub partner: Option<&'static str>,
+    /// For a start-up: it finds its own end, so that a profile's initial ssthresh, where NewReno's
+    /// slow start ends in the papers, is not for it. Vegas' windows in Table 3 of the Astart paper
+    /// lie beyond that ssthresh.
+    pub own_end: bool,
+    /// Its C version for the kernel: the header in `crates/kernel/c`, without its ending.
+    pub kernel: Option<&'static str>,
+    /// Its knobs.
+    pub knobs: &'static [Knob],
+}
+
+impl Card {
+    /// A card without partner, own end or version for the kernel.
+    pub const fn new(name: &'static str, summary: &'static str, source: &'static str) -> Self {
+        let (partner, own_end, kernel, knobs) = (None, false, None, &[] as &[Knob]);
+        Self { name, summary, source, partner, own_end, kernel, knobs }
+    }
+
+    /// For a start-up: its usual avoidance.
+    #[must_use]
+    pub const fn with(self, partner: &'static str) -> Self {
+        Self { partner: Some(partner), ..self }
+    }
+
+    /// The knobs of the policy.
+    #[must_use]
+    pub const fn knobs(self, knobs: &'static [Knob]) -> Self {
+        Self { knobs, ..self }
+    }
+
+    /// For a start-up that finds its own end.
+    #[must_use]
+    pub const fn finds_its_end(self) -> Self {
+        Self { own_end: true, ..self }
+    }
+
+    /// Its header in `crates/kernel/c`, without its ending.
+    #[must_use]
+    pub const fn in_kernel(self, header: &'static str) -> Self {
+        Self { kernel: Some(header), ..self }
+    }
+}
+
+/// A policy with a card.
+pub trait Listed: Knobs + Default {
+    /// Its card.
+    const CARD: Card;
+}
+
+/// Whether a control's grammar can write the name: letters, digits and single hyphens, not at
+/// either end. `+`, `(`, `,` and `=` separate the parts of a control.
+pub const fn is_writable(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let (mut at, mut after_hyphen) = (0, true);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'-' if after_hyphen => return false,
+            b'-' => after_hyphen = true,
+            b'a'..=b'z' | b'0'..=b'9' => after_hyphen = false,
+            _ => return false,
+        }
+        at += 1;
+    }
+    !after_hyphen
+}
+
+/// Whether the two names are the same; of constants too.
+pub(crate) const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Stops the compiler at a table with a name that cannot be written or stands in it twice.
+pub(crate) const fn check_names(table: &[Card]) {
+    let mut at = 0;
+    while at < table.len() {
+        assert!(is_writable(table[at].name), "a policy's name cannot be written in a control");
+        let mut other = 0;
+        while other < at {
+            assert!(!is_same(table[at].name, table[other].name), "two policies have one name");
+            other += 1;
+        }
+        at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_the_grammar_splits_cannot_be_written() {
+        for name in ["bc", "hystart-pp", "c4", "slow-start"] {
+            assert!(is_writable(name), "{name}");
+        }
+        for name in ["", "hystart++", "-a", "a-", "a--b", "a(b", "A", "a b", "a,b", "a=b", "é"] {
+            assert!(!is_writable(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_are_compared_whole() {
+        assert!(is_same("dbc", "dbc") && !is_same("dbc", "bc") && !is_same("dbc", "dbd"));
+    }
+}

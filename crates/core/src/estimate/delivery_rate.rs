@@ -1,0 +1,152 @@
+//! Delivery-rate samples (draft-ietf-ccwg-bbr section 4.1): how fast data was delivered between the
+//! sending and the acknowledgement of a packet.
+//!
+//! A transport keeps one [`Sampler`] per connection and one [`AtSending`] per packet in flight, or
+//! per group of packets that left in the same state. The sampler is mechanism, shared by all
+//! transports; which samples count for what is for the policies to decide.
+
+use crate::event::{Departure, RateSample};
+use crate::units::{Bytes, Instant};
+
+/// What a connection keeps to take samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sampler {
+    /// Payload delivered since the connection began (`C.delivered`).
+    delivered: Bytes,
+    /// When something was delivered last (`C.delivered_time`).
+    delivered_at: Instant,
+    /// When the newest packet acknowledged had left (`C.first_send_time`).
+    first_sent: Instant,
+    /// Everything delivered up to this counts as limited by the source (`C.app_limited`); zero if
+    /// nothing does.
+    limited_until: Bytes,
+}
+
+/// The state of the connection when a packet left; the transport keeps it until the packet is
+/// acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtSending {
+    /// When it left, how much had been delivered and how much was in flight.
+    pub departure: Departure,
+    first_sent: Instant,
+    delivered_at: Instant,
+    app_limited: bool,
+}
+
+impl Sampler {
+    /// A packet leaves; `in_flight` includes it, `idle` if nothing else was in flight.
+    #[inline]
+    pub fn on_sent(&mut self, now: Instant, in_flight: Bytes, idle: bool) -> AtSending {
+        if idle {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        AtSending {
+            departure: Departure { sent_at: now, delivered: self.delivered, in_flight },
+            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            app_limited: self.limited_until > Bytes(0),
+        }
+    }
+
+    /// The source has nothing to send although the window has room: what is in flight now, and all
+    /// before it, counts as limited by the source.
+    #[inline]
+    pub fn on_app_limited(&mut self, in_flight: Bytes) {
+        self.limited_until = (self.delivered + in_flight).max(Bytes(1));
+    }
+
+    /// An ACK says that so much has been delivered, the newest of it the packet that left `then`
+    /// at `sent_at`. Its sample, unless no time has passed.
+    #[inline]
+    pub fn on_delivered(
+        &mut self,
+        now: Instant,
+        credited: Bytes,
+        sent_at: Instant,
+        then: &AtSending,
+    ) -> Option<RateSample> {
+        self.delivered += credited;
+        if self.delivered > self.limited_until {
+            self.limited_until = Bytes(0);
+        }
+        let sending = sent_at.since(then.first_sent);
+        let acknowledging = now.since(then.delivered_at);
+        let sample = RateSample {
+            delivered: self.delivered - then.departure.delivered,
+            interval: sending.max(acknowledging),
+            app_limited: then.app_limited,
+        };
+        (self.first_sent, self.delivered_at) = (sent_at, now);
+        (sample.interval.0 > 0).then_some(sample)
+    }
+
+    /// The same for an ACK of which no newest packet is known: it only counts.
+    #[inline]
+    pub fn count(&mut self, now: Instant, credited: Bytes) {
+        self.delivered += credited;
+        self.delivered_at = now;
+    }
+
+    /// Payload delivered since the connection began.
+    pub fn delivered(&self) -> Bytes {
+        self.delivered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_steady_flow_is_sampled_at_its_rate() {
+        let mut sampler = Sampler::default();
+        let mut left: [Option<AtSending>; 200] = [None; 200];
+        // 1000 bytes a millisecond over 50 ms.
+        for ms in 0..200_usize {
+            let now = Instant(ms as u64 * MS);
+            if ms >= 50 {
+                let then = left[ms - 50].unwrap();
+                let sent = then.departure.sent_at;
+                let sample = sampler.on_delivered(now, Bytes(1_000), sent, &then).unwrap();
+                if ms >= 100 {
+                    assert_eq!((sample.delivered, sample.interval), (Bytes(50_000), Span(50 * MS)));
+                }
+            }
+            left[ms] = Some(sampler.on_sent(now, Bytes(1_000), ms == 0));
+        }
+        assert_eq!(sampler.delivered(), Bytes(150_000));
+    }
+
+    #[test]
+    fn a_burst_that_is_acknowledged_slowly_is_sampled_at_the_slow_rate() {
+        let mut sampler = Sampler::default();
+        let then = sampler.on_sent(Instant(0), Bytes(8_000), true);
+        let sample = sampler.on_delivered(Instant(40 * MS), Bytes(8_000), Instant(0), &then);
+        let sample = sample.unwrap();
+        assert_eq!((sample.delivered, sample.interval), (Bytes(8_000), Span(40 * MS)));
+    }
+
+    #[test]
+    fn a_source_that_had_nothing_to_send_limits_what_leaves_until_it_is_delivered() {
+        let mut sampler = Sampler::default();
+        let first = sampler.on_sent(Instant(0), Bytes(1_000), true);
+        sampler.on_app_limited(Bytes(1_000));
+        let second = sampler.on_sent(Instant(MS), Bytes(2_000), false);
+        let (at, bytes) = (Instant(50 * MS), Bytes(1_000));
+        assert!(!sampler.on_delivered(at, bytes, Instant(0), &first).unwrap().app_limited);
+        assert!(sampler.on_delivered(at, bytes, Instant(MS), &second).unwrap().app_limited);
+        let third = sampler.on_sent(Instant(60 * MS), Bytes(1_000), true);
+        let later = Instant(110 * MS);
+        assert!(!sampler.on_delivered(later, bytes, Instant(60 * MS), &third).unwrap().app_limited);
+    }
+
+    #[test]
+    fn no_sample_is_taken_where_no_time_has_passed() {
+        let mut sampler = Sampler::default();
+        let then = sampler.on_sent(Instant(0), Bytes(1_000), true);
+        assert_eq!(sampler.on_delivered(Instant(0), Bytes(1_000), Instant(0), &then), None);
+    }
+}

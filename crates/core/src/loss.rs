@@ -1,0 +1,194 @@
+//! The rules of a loss, written once: one cut per recovery, who answers it, the phases after it,
+//! undo.
+
+use crate::event::{Loss, LossKind};
+use crate::mechanism::{Mechanism, Repair};
+use crate::policy::{Answer, Avoidance, Entry, Exit, Startup};
+use crate::sender::StartupExit;
+use crate::units::{Bytes, Instant};
+use crate::view::{Phase, Window};
+
+/// What the rules remember between losses.
+#[derive(Clone, Debug)]
+pub(crate) struct LossState<S, A> {
+    /// Everything before this position was sent before the last cut, which answered for it.
+    cut_covers_up_to: Option<Bytes>,
+    /// When that cut was.
+    cut_at: Option<Instant>,
+    /// The last cut answered a mark, or took back what a hint had led to: the window grows on, and
+    /// a loss may follow of what was sent before it.
+    growth_allowed_after_cut: bool,
+    before_cut: Option<BeforeCut<S, A>>,
+}
+
+/// What undoing a cut brings back.
+#[derive(Clone, Debug)]
+struct BeforeCut<S, A> {
+    window: Window,
+    phase: Phase,
+    startup: S,
+    avoidance: A,
+    first_exit: Option<StartupExit>,
+}
+
+impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
+    /// Before any loss.
+    pub(crate) const NONE: Self = Self {
+        cut_covers_up_to: None,
+        cut_at: None,
+        growth_allowed_after_cut: false,
+        before_cut: None,
+    };
+
+    /// When the last recovery period began (RFC 9002 section 7.3.2).
+    pub(crate) fn cut_at(&self) -> Option<Instant> {
+        self.cut_at
+    }
+
+    /// Data was found lost, or a mark came. Returns whether the window was cut.
+    #[inline(never)]
+    pub(crate) fn on_loss(
+        &mut self,
+        loss: &Loss,
+        mechanism: &mut Mechanism,
+        startup: &mut S,
+        avoidance: &mut A,
+    ) -> bool {
+        let timeout = loss.kind == LossKind::Timeout;
+        if !timeout && self.is_answered(loss, mechanism) {
+            mechanism.view.recovering |= loss.kind == LossKind::Recovery;
+            if loss.lost > Bytes(0) {
+                mechanism.view.now = loss.now;
+                startup.on_further_loss(loss, &mechanism.view);
+                avoidance.on_further_loss(loss, &mechanism.view);
+            }
+            return false;
+        }
+        mechanism.view.now = loss.now;
+        mechanism.view.eligible = startup.eligible();
+        startup.on_loss(loss, &mechanism.view);
+        avoidance.on_loss(loss, &mechanism.view);
+        if !(timeout && loss.again && self.before_cut.is_some()) {
+            self.before_cut = Some(BeforeCut {
+                window: mechanism.view.window,
+                phase: mechanism.view.phase,
+                startup: startup.clone(),
+                avoidance: avoidance.clone(),
+                first_exit: mechanism.first_exit,
+            });
+        }
+        self.cut_covers_up_to = Some(mechanism.view.snd_nxt);
+        self.cut_at = Some(loss.now);
+        let stays = mechanism.view.phase == Phase::Startup && !timeout;
+        match startup.answer(loss, &mechanism.view) {
+            Answer::Ignore if stays => return self.ignore(loss.kind, mechanism),
+            Answer::Land(window) if stays => self.land(window, loss.kind, mechanism),
+            Answer::Retreat(window) => self.cut(loss, Some(window), mechanism, startup, avoidance),
+            _ => self.cut(loss, None, mechanism, startup, avoidance),
+        }
+        true
+    }
+
+    /// The window before the last cut returns, because nothing had been lost. Of timeouts in a row,
+    /// all are undone.
+    #[cold]
+    pub(crate) fn undo(&mut self, mechanism: &mut Mechanism, startup: &mut S, avoidance: &mut A) {
+        let Some(before) = self.before_cut.take() else { return };
+        let cwnd = mechanism.view.window.cwnd.max(before.window.cwnd);
+        mechanism.view.window.ssthresh = before.window.ssthresh;
+        mechanism.view.phase = before.phase;
+        mechanism.view.recovering = false;
+        mechanism.repair = Repair::Transport;
+        mechanism.first_exit = before.first_exit;
+        mechanism.growth = before.startup.growth();
+        (*startup, *avoidance) = (before.startup, before.avoidance);
+        (self.cut_covers_up_to, self.cut_at) = (None, None);
+        mechanism.set_cwnd(cwnd);
+    }
+
+    /// The avoidance cuts, or start-up takes back what a hint had led to.
+    fn cut(
+        &mut self,
+        loss: &Loss,
+        retreat: Option<Window>,
+        mechanism: &mut Mechanism,
+        startup: &mut S,
+        avoidance: &mut A,
+    ) {
+        let timeout = loss.kind == LossKind::Timeout;
+        let before = mechanism.view.window.cwnd;
+        let cut = retreat.unwrap_or_else(|| avoidance.cut(loss, &mechanism.view));
+        let mss = mechanism.view.mss;
+        mechanism.set_cwnd(if timeout { startup.restart_window(mss) } else { cut.cwnd });
+        mechanism.view.window.ssthresh =
+            cut.ssthresh.whole_segments(mss).max(mss * MIN_SSTHRESH_SEGMENTS);
+        self.growth_allowed_after_cut = loss.kind == LossKind::Mark || retreat.is_some();
+        mechanism.max_flight = Bytes(0);
+        mechanism.repair = Repair::Transport;
+        if mechanism.view.phase == Phase::Startup {
+            mechanism.leave_startup(exit_by(loss.kind), before, startup, avoidance);
+        }
+        mechanism.pace = None;
+        // What is taken back is repaired in slow start, as after a timeout.
+        mechanism.view.recovering = loss.kind == LossKind::Recovery && retreat.is_none();
+        if timeout {
+            mechanism.round_end = mechanism.view.acked;
+            mechanism.enter_startup(Entry::Timeout, startup);
+        } else if retreat.is_some() {
+            mechanism.enter_startup(Entry::Retreat, startup);
+        }
+    }
+
+    /// Start-up sets the window, now and on every ACK until the recovery ends; where a mark began
+    /// it, until what is outstanding now is acknowledged.
+    fn land(&mut self, window: Window, kind: LossKind, mechanism: &mut Mechanism) {
+        mechanism.note_exit(exit_by(kind), mechanism.view.window.cwnd);
+        let end = if kind == LossKind::Mark { mechanism.view.snd_nxt } else { Bytes::MAX };
+        mechanism.repair = Repair::Landing(end);
+        mechanism.view.recovering = true;
+        self.growth_allowed_after_cut = false;
+        mechanism.max_flight = Bytes(0);
+        mechanism.set_cwnd(window.cwnd);
+        mechanism.view.window.ssthresh = window.ssthresh;
+    }
+
+    /// Start-up goes on; what is lost is repaired.
+    fn ignore(&mut self, kind: LossKind, mechanism: &mut Mechanism) -> bool {
+        self.growth_allowed_after_cut = kind == LossKind::Mark;
+        if kind == LossKind::Recovery {
+            mechanism.repair = Repair::Ignored;
+            mechanism.view.recovering = true;
+        }
+        false
+    }
+
+    /// The window was cut for this already: once for all that was in flight when it was cut last
+    /// (RFC 6582 section 3.2, RFC 3168 section 6.1.2). A transport that knows when the lost data
+    /// had left tells by that (RFC 9002 section 7.3.1). Otherwise a mark tells of data at or below
+    /// what is acknowledged, a loss of data above it; a loss outside recovery is a new one, unless
+    /// the last cut let the window grow on.
+    fn is_answered(&self, loss: &Loss, mechanism: &Mechanism) -> bool {
+        let (Some(covered), Some(cut_at)) = (self.cut_covers_up_to, self.cut_at) else {
+            return false;
+        };
+        if let Some(sent_at) = loss.sent_at {
+            return sent_at <= cut_at;
+        }
+        let view = &mechanism.view;
+        match loss.kind {
+            LossKind::Mark => view.recovering || view.acked <= covered,
+            _ => view.recovering || self.growth_allowed_after_cut && view.acked < covered,
+        }
+    }
+}
+
+const fn exit_by(kind: LossKind) -> Exit {
+    match kind {
+        LossKind::Recovery => Exit::Loss,
+        LossKind::Timeout => Exit::Timeout,
+        LossKind::Mark => Exit::Mark,
+    }
+}
+
+/// No loss leaves an ssthresh below two segments (RFC 5681 section 3.1, equation 4).
+const MIN_SSTHRESH_SEGMENTS: u64 = 2;

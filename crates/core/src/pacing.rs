@@ -1,0 +1,45 @@
+//! How packets leave within the window: a decision of its own, beside the window.
+
+use crate::units::{Bytes, Instant, Rate};
+
+/// When and how fast packets may leave, as a policy decides it.
+///
+/// Where no policy decides, the transport's default holds: as the window allows, or, where the
+/// endpoint paces, `2 cwnd/srtt` in slow start and `1.25 cwnd/srtt` after it
+/// ([`crate::mechanism::Mechanism::pacing_rate`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pacing {
+    /// Payload per second.
+    pub rate: Rate,
+    /// What may leave at once, in bytes of payload; a packet where this is less.
+    pub burst: Bytes,
+    /// Another rate for the next so many bytes of payload; `rate` follows.
+    pub first: Option<(Bytes, Rate)>,
+    /// Nothing leaves before.
+    pub not_before: Option<Instant>,
+}
+
+impl Pacing {
+    /// Packet by packet at `rate`, from now on.
+    pub const fn at(rate: Rate) -> Self {
+        Self { rate, burst: Bytes(0), first: None, not_before: None }
+    }
+
+    /// The next `bytes` leave at another rate.
+    #[must_use]
+    pub const fn beginning(self, bytes: Bytes, rate: Rate) -> Self {
+        Self { first: Some((bytes, rate)), ..self }
+    }
+
+    /// So many bytes may leave at once.
+    #[must_use]
+    pub const fn in_bursts_of(self, burst: Bytes) -> Self {
+        Self { burst, ..self }
+    }
+
+    /// Nothing leaves before that time.
+    #[must_use]
+    pub const fn not_before(self, at: Instant) -> Self {
+        Self { not_before: Some(at), ..self }
+    }
+}
