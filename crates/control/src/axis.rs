@@ -1,9 +1,11 @@
 //! The two sides of a control's `+`: which names each has, and what to say of a name it has not.
 
-use firstflight_core::registry::{ALIASES, AVOIDANCES, Listing, STARTUPS, alias};
+use firstflight_core::card::Card;
+use firstflight_core::registry::{ALIASES, alias};
 
 use crate::control::ControlProblem;
 use crate::nearest::hint;
+use crate::policy::{avoidances, startups};
 use crate::spec::{ControlSpec, shown};
 
 /// A side of the `+`.
@@ -17,16 +19,16 @@ pub(crate) enum Axis {
 
 impl Axis {
     /// Every policy of this side.
-    pub(crate) fn table(self) -> &'static [Listing] {
+    pub(crate) fn table(self) -> Vec<&'static Card> {
         match self {
-            Self::Startup => STARTUPS,
-            Self::Avoidance => AVOIDANCES,
+            Self::Startup => startups(),
+            Self::Avoidance => avoidances(),
         }
     }
 
     /// The policy of that name, if there is one.
-    pub(crate) fn listing(self, name: &str) -> Option<&'static Listing> {
-        self.table().iter().find(|listing| listing.name == name)
+    pub(crate) fn card(self, name: &str) -> Option<&'static Card> {
+        self.table().into_iter().find(|card| card.name == name)
     }
 
     /// The error for `found` in `control`, which is no name of this side.
@@ -48,7 +50,7 @@ impl Axis {
 
     /// Every name that can stand here; an alias stands where a start-up does.
     fn names(self) -> Vec<&'static str> {
-        let mut names: Vec<&str> = self.table().iter().map(|listing| listing.name).collect();
+        let mut names: Vec<&str> = self.table().iter().map(|card| card.name).collect();
         if self == Self::Startup {
             names.extend(ALIASES.iter().map(|alias| alias.name));
             names.sort_unstable();
@@ -64,9 +66,9 @@ impl Axis {
                 Some(", a name of the kernel's own controls, which run `--on linux`".to_owned())
             }
             Self::Startup => Self::Avoidance
-                .listing(found)
+                .card(found)
                 .map(|_| format!(", an avoidance; did you mean `slow-start+{found}`")),
-            Self::Avoidance if Self::Startup.listing(found).is_some() => {
+            Self::Avoidance if Self::Startup.card(found).is_some() => {
                 Some(format!(", a start-up; did you mean `{found}`"))
             }
             Self::Avoidance => {

@@ -1,14 +1,15 @@
 //! Names become controls: aliases, policies, presets and knobs, all read from the core's tables.
 
+use firstflight_core::card::Card;
 use firstflight_core::knob::{Knob, KnobValue};
-use firstflight_core::registry::{
-    ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, Alias, AnyAvoidance, AnyStartup, Listing, alias,
-    needs_routers,
-};
+use firstflight_core::needs::{Facilities, Fit, Needs};
+use firstflight_core::policy::Observer as _;
+use firstflight_core::registry::{ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, Alias, alias};
 
 use crate::axis::Axis;
 use crate::nearest::hint;
 use crate::pair::policies;
+use crate::policy::{ChosenAvoidance, ChosenStartup};
 use crate::spec::{ControlError, ControlSpec, Part, shown};
 use crate::value::{accepted, knob, read};
 
@@ -22,9 +23,9 @@ pub struct Control {
     /// The preset in force; empty when the control has none.
     pub preset: String,
     /// Start-up with its knobs set.
-    pub startup: AnyStartup,
+    pub startup: ChosenStartup,
     /// Avoidance with its knobs set.
-    pub avoidance: AnyAvoidance,
+    pub avoidance: ChosenAvoidance,
     /// The loss recovery that belongs to the name, as Reno's does to `reno`, called as in
     /// [`ALIAS_RECOVERY`].
     pub recovery: Option<&'static str>,
@@ -37,8 +38,6 @@ pub struct Control {
     /// Every knob that was set, those of one policy in the order in which they were. For
     /// transports that run a copy of the policies.
     pub settings: Vec<Setting>,
-    /// It sets a pacing rate.
-    pub paced: bool,
 }
 
 /// A knob that was set.
@@ -105,16 +104,20 @@ pub enum ControlProblem {
         /// What the knob does.
         about: &'static str,
     },
-    /// The policy needs routers that this transport's network has not.
+    /// A policy needs what the transport does not provide.
     #[error(
-        "control `{control}`: {policy} needs routers that answer it, and only those of `--on sim` \
-         do; accepted here: a control of other policies"
+        "control `{control}`: {policy} needs {lacks}, which {transport} does not provide; \
+         accepted here: a control of other policies"
     )]
-    NeedsRouters {
+    Lacks {
         /// The control as written.
         control: String,
         /// The policy.
         policy: &'static str,
+        /// What is missing.
+        lacks: Facilities,
+        /// The transport, as in `--on quic`.
+        transport: &'static str,
     },
 }
 
@@ -136,16 +139,16 @@ impl Control {
         let (first, second) = policies(spec, alias);
         let no_startup = || Axis::Startup.unknown(&spec.text, &first.name);
         let no_avoidance = || Axis::Avoidance.unknown(&spec.text, &second.name);
-        let startup_listing = Axis::Startup.listing(&first.name).ok_or_else(no_startup)?;
-        let avoidance_listing = Axis::Avoidance.listing(&second.name).ok_or_else(no_avoidance)?;
-        let mut startup = AnyStartup::by_name(&first.name).ok_or_else(no_startup)?;
-        let mut avoidance = AnyAvoidance::by_name(&second.name).ok_or_else(no_avoidance)?;
+        let startup_card = Axis::Startup.card(&first.name).ok_or_else(no_startup)?;
+        let avoidance_card = Axis::Avoidance.card(&second.name).ok_or_else(no_avoidance)?;
+        let mut startup = ChosenStartup::by_name(&first.name).ok_or_else(no_startup)?;
+        let mut avoidance = ChosenAvoidance::by_name(&second.name).ok_or_else(no_avoidance)?;
         let mut knobs = Setter { control: &spec.text, preset: String::new(), settings: Vec::new() };
-        let pair = spec.avoidance.is_none().then_some(avoidance_listing);
-        knobs.set_all(startup_listing, &first, pair, |name, value| {
+        let pair = spec.avoidance.is_none().then_some(avoidance_card);
+        knobs.set_all(startup_card, &first, pair, |name, value| {
             startup.set(name, value);
         })?;
-        knobs.set_all(avoidance_listing, &second, None, |name, value| {
+        knobs.set_all(avoidance_card, &second, None, |name, value| {
             avoidance.set(name, value);
         })?;
         Ok(Self {
@@ -156,23 +159,32 @@ impl Control {
             avoidance,
             recovery: alias.and_then(recovery_of),
             duplicate_acks: alias.and_then(duplicate_acks_of),
-            startup_name: startup_listing.name,
-            avoidance_name: avoidance_listing.name,
+            startup_name: startup_card.name,
+            avoidance_name: avoidance_card.name,
             settings: knobs.settings,
-            paced: startup_listing.paced || avoidance_listing.paced,
         })
     }
 
-    /// The control, for a transport whose network has no routers that answer.
+    /// What both policies need of a transport.
+    pub fn needs(&self) -> Needs {
+        self.startup.needs() | self.avoidance.needs()
+    }
+
+    /// The control, for a transport that provides `these`, and what it has to do without there.
     ///
     /// # Errors
-    /// It needs some.
-    pub fn without_routers(self) -> Result<Self, ControlProblem> {
-        let policies = [self.startup_name, self.avoidance_name];
-        match policies.into_iter().find(|policy| needs_routers(policy)) {
-            Some(policy) => Err(ControlProblem::NeedsRouters { control: self.alias, policy }),
-            None => Ok(self),
-        }
+    /// One of its policies cannot run without something else.
+    pub fn on(
+        self,
+        transport: &'static str,
+        these: Facilities,
+    ) -> Result<(Self, Facilities), ControlProblem> {
+        let policies = [
+            (self.startup_name, self.startup.needs()),
+            (self.avoidance_name, self.avoidance.needs()),
+        ];
+        let missing = missing(&self.alias, transport, these, &policies)?;
+        Ok((self, missing))
     }
 
     /// Sets a knob of the start-up to what suits a profile, if it has one of that name and the user
@@ -198,10 +210,35 @@ impl Control {
             Axis::Startup => self.startup_name,
             Axis::Avoidance => self.avoidance_name,
         };
-        let knob = knob(axis.listing(policy)?, name)?.name;
+        let knob = knob(axis.card(policy)?, name)?.name;
         let given = self.settings.iter().any(|it| it.policy == policy && it.knob == knob);
         (!given).then_some(Setting { policy, knob, value: KnobValue::Word(word) })
     }
+}
+
+/// What the policies of a control, each with its needs, have to do without on a transport that
+/// provides `these`.
+///
+/// # Errors
+/// [`ControlProblem::Lacks`] for the first that cannot run there.
+pub fn missing(
+    control: &str,
+    transport: &'static str,
+    these: Facilities,
+    policies: &[(&'static str, Needs)],
+) -> Result<Facilities, ControlProblem> {
+    let mut missing = Facilities::NONE;
+    for (policy, needs) in policies {
+        match needs.on(these) {
+            Fit::Full => {}
+            Fit::Degraded(facilities) => missing = missing | facilities,
+            Fit::Lacks(lacks) => {
+                let control = shown(control);
+                return Err(ControlProblem::Lacks { control, policy, lacks, transport });
+            }
+        }
+    }
+    Ok(missing)
 }
 
 /// Sets the knobs of one policy after the other and remembers the preset.
@@ -216,13 +253,13 @@ impl Setter<'_> {
     /// others.
     fn set_all(
         &mut self,
-        policy: &'static Listing,
+        policy: &'static Card,
         part: &Part,
-        pair: Option<&'static Listing>,
+        pair: Option<&'static Card>,
         mut set: impl FnMut(&str, KnobValue),
     ) -> Result<(), ControlProblem> {
         if let Some((found, _)) = part.knobs.iter().find(|(key, _)| knob(policy, key).is_none()) {
-            let all = policy.knobs.iter().chain(pair.map_or(&[][..], |listing| listing.knobs));
+            let all = policy.knobs.iter().chain(pair.map_or(&[][..], |card| card.knobs));
             let mut names: Vec<&str> = Vec::new();
             all.for_each(|knob| {
                 if !names.contains(&knob.name) {
@@ -255,7 +292,7 @@ impl Setter<'_> {
 
     fn value(
         &self,
-        policy: &'static Listing,
+        policy: &'static Card,
         knob: &'static Knob,
         text: &str,
     ) -> Result<KnobValue, ControlProblem> {
@@ -310,14 +347,24 @@ mod tests {
     }
 
     #[test]
-    fn a_transport_without_routers_gets_no_control_that_needs_them() {
-        let without = |text: &str| Control::named(text).unwrap().without_routers();
-        for text in ["quick-start", "xcp", "tcp-ebn", "slow-start+xcp", "xcp+newreno"] {
-            let problem = without(text).unwrap_err().to_string();
-            assert!(problem.starts_with(&format!("control `{text}`: ")), "{problem}");
-            assert!(problem.contains("needs routers"), "{problem}");
+    fn a_transport_refuses_a_control_that_cannot_run_there_and_says_what_others_miss() {
+        let on = |text: &str| {
+            Control::named(text).unwrap().on("`--on quic`", Facilities::TIMES | Facilities::PACING)
+        };
+        for (text, policy) in [
+            ("quick-start", "quick-start needs routers that grant a rate"),
+            ("xcp", "xcp needs routers that tell changes of the rate"),
+            ("tcp-ebn", "tcp-ebn needs routers that tell the connection's share"),
+            ("slow-start+xcp", "xcp needs"),
+            ("xcp+newreno", "xcp needs"),
+        ] {
+            let problem = on(text).unwrap_err().to_string();
+            assert!(problem.starts_with(&format!("control `{text}`: {policy}")), "{problem}");
+            assert!(problem.contains("which `--on quic` does not provide"), "{problem}");
         }
-        assert_eq!(without("scalable-tcp").unwrap().full, "slow-start+scalable");
+        let (control, missing) = on("scalable-tcp").unwrap();
+        assert_eq!((&*control.full, missing), ("slow-start+scalable", Facilities::NONE));
+        assert_eq!(on("fast-start").unwrap().1, Facilities::MEMORY);
     }
 
     #[test]

@@ -43,12 +43,12 @@ fn bare(name: &str) -> Part {
 }
 
 fn takes(axis: Axis, part: &Part, key: &str, value: &str) -> bool {
-    let knob = axis.listing(&part.name).and_then(|listing| knob(listing, key));
+    let knob = axis.card(&part.name).and_then(|card| knob(card, key));
     knob.is_some_and(|knob| read(knob.kind, value).is_some())
 }
 
 fn put(axis: Axis, part: &mut Part, key: &str, value: &str) {
-    let name = axis.listing(&part.name).and_then(|listing| knob(listing, key));
+    let name = axis.card(&part.name).and_then(|card| knob(card, key));
     let name = name.map_or(key, |knob| knob.name);
     part.knobs.retain(|(known, _)| known != name);
     part.knobs.push((name.to_owned(), value.to_owned()));

@@ -1,7 +1,7 @@
 //! The values of knobs: what each kind takes, and its text as a value.
 
+use firstflight_core::card::Card;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue, RATIO_ONE};
-use firstflight_core::registry::Listing;
 use firstflight_core::units::Span;
 
 use crate::quantity::{Threshold, Time, Window};
@@ -80,7 +80,7 @@ fn millionths(text: &str) -> Option<u64> {
 
 /// The knob of a policy that `key` names: by its own name, by that after the policy's
 /// (`mstart.P`), or, for ssthresh, as the first of several that it will have (`ssthresh0`).
-pub(crate) fn knob(policy: &'static Listing, key: &str) -> Option<&'static Knob> {
+pub(crate) fn knob(policy: &'static Card, key: &str) -> Option<&'static Knob> {
     let bare = key.strip_prefix(policy.name).and_then(|rest| rest.strip_prefix('.'));
     let name = match bare.unwrap_or(key) {
         "ssthresh0" => "ssthresh",
