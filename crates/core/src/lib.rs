@@ -36,8 +36,13 @@
 #![no_std]
 #![deny(clippy::float_arithmetic, clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
 #[macro_use]
 mod any;
+#[cfg(feature = "alloc")]
+mod boxed;
 
 pub mod avoidance;
 pub mod card;

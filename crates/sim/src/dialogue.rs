@@ -5,9 +5,11 @@
 
 use std::collections::VecDeque;
 
-use firstflight_core::feedback::{Feedback, Signals};
+use firstflight_core::feedback::Feedback;
+use firstflight_core::needs::Facilities;
 use firstflight_core::units::{Instant, Rate};
 
+use crate::control::Wants;
 use crate::link::Link;
 use crate::router::Header;
 
@@ -16,7 +18,7 @@ use crate::router::Header;
 pub(crate) struct Dialogue {
     /// What is left of the rate that the connection's SYN asks for; 0 if it does not ask.
     pub(crate) asked_bps: u64,
-    listens: Signals,
+    listens: Facilities,
     /// What packets on the way to each link carry.
     under_way: Vec<VecDeque<Header>>,
     /// What the packet carried that came over the last link last.
@@ -49,17 +51,17 @@ pub(crate) struct Passing {
 impl Dialogue {
     /// Of a flow that wants something of the routers over so many links; `None` for one that does
     /// not.
-    pub(crate) fn of(asks: bool, listens: Signals, links: usize) -> Option<Box<Self>> {
+    pub(crate) fn of(wants: Wants, links: usize) -> Option<Box<Self>> {
         let fresh = || Self {
             asked_bps: 0,
-            listens,
+            listens: wants.listens(),
             under_way: vec![VecDeque::new(); links],
             arrived: None,
             received: Told::default(),
             back: VecDeque::new(),
             connection: 0,
         };
-        (asks || listens.any()).then(|| Box::new(fresh()))
+        wants.talks().then(|| Box::new(fresh()))
     }
 
     /// A new connection begins. What was told on the one before means nothing to it.
@@ -105,7 +107,7 @@ impl Dialogue {
 
     /// The receiver sends an ACK.
     pub(crate) fn answer(&mut self) {
-        if self.listens.any() {
+        if !self.listens.is_empty() {
             self.back.push_back((self.connection, std::mem::take(&mut self.received)));
         }
     }
@@ -121,8 +123,8 @@ impl Dialogue {
         let change = i64::try_from(change).unwrap_or(i64::MAX) * told.change_bps.signum();
         let share = told.share_bps.map(|bps| Rate::from_bits_per_second(payload_bps(bps)));
         [
-            Some(Feedback::Change(change)).filter(|_| self.listens.change),
-            share.map(Feedback::Share).filter(|_| self.listens.share),
+            Some(Feedback::Change(change)).filter(|_| self.listens.has(Facilities::ROUTER_CHANGES)),
+            share.map(Feedback::Share).filter(|_| self.listens.has(Facilities::ROUTER_SHARES)),
         ]
     }
 }

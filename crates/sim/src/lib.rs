@@ -4,6 +4,7 @@
 //! core's; this crate holds no algorithm, only endpoints, links and time.
 
 mod connection;
+mod control;
 mod dialogue;
 mod endpoint;
 mod event;
@@ -35,6 +36,7 @@ mod udp;
 mod watch;
 mod way_back;
 
+pub use control::{Control, PROVIDES, control, core_control};
 pub use endpoint::{
     ACK_BYTES, Endpoint, FullAck, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,
 };

@@ -4,10 +4,11 @@
 //! for departures: it knows what it holds and when that leaves ([`Held`]), and looks only when it
 //! matters.
 
-use firstflight_core::feedback::Signals;
+use firstflight_core::needs::Facilities;
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
+use crate::control::Wants;
 use crate::extras::{Extras, Samples};
 use crate::held::Held;
 use crate::network::{Buffer, LinkSpec};
@@ -108,9 +109,9 @@ impl Link {
     }
 
     /// From now on the router at its entry serves a flow that asks for rates, or listens.
-    pub(crate) fn serve(&mut self, asks: bool, listens: Signals) {
+    pub(crate) fn serve(&mut self, wants: Wants) {
         let router = &mut self.extras.get_or_insert_default().router;
-        router.get_or_insert_with(|| Router::new(self.rate)).serve(asks, listens);
+        router.get_or_insert_with(|| Router::new(self.rate)).serve(wants);
     }
 
     /// From now on the packets held are sampled.
@@ -123,7 +124,7 @@ impl Link {
         &mut self,
         at: Instant,
         bytes: u64,
-        (flow, listens): (u16, Signals),
+        (flow, listens): (u16, Facilities),
         header: &mut Header,
     ) {
         let packet = Arrival { at, idle_at: self.free_at, bytes };

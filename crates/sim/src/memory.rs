@@ -2,10 +2,9 @@
 //! by everybody who uses the same path.
 
 use firstflight_core::hint::Learned;
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
-use firstflight_core::sender::Sender;
 use firstflight_core::units::{Instant, Span};
 
+use crate::control::Core;
 use crate::network::FlowSpec;
 
 /// What one connection left behind.
@@ -25,7 +24,7 @@ pub(crate) struct Memory {
 
 impl Kept {
     /// Of a connection that ends at `at`; nothing if it never measured an RTT.
-    pub(crate) fn of(at: Instant, sender: &Sender<AnyStartup, AnyAvoidance>) -> Option<Self> {
+    pub(crate) fn of(at: Instant, sender: &Core) -> Option<Self> {
         let view = sender.view();
         if view.rtt.smoothed == Span(0) {
             return None;
@@ -62,6 +61,11 @@ impl Memory {
 
     pub(crate) fn newest(&self, flow: usize) -> Option<&Kept> {
         self.newest[self.path_of[flow]].as_ref()
+    }
+
+    /// What is kept of the path of that flow has proved wrong.
+    pub(crate) fn forget(&mut self, flow: usize) {
+        self.newest[self.path_of[flow]] = None;
     }
 
     pub(crate) fn keep(&mut self, flow: usize, kept: Kept) {

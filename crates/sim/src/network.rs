@@ -1,10 +1,10 @@
 //! What is simulated, in base units: links, flows over them, constant-rate cross traffic.
 
-use firstflight_core::feedback::Signals;
-use firstflight_core::policy::{Observer as _, Startup as _};
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use std::sync::Arc;
+
 use firstflight_core::units::{Instant, Span};
 
+use crate::control::Control;
 use crate::endpoint::Endpoint;
 use crate::event::LATEST;
 use crate::loss::LossSpec;
@@ -63,10 +63,8 @@ pub enum Buffer {
 /// One TCP flow.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
-    /// Start-up policy with its knobs.
-    pub startup: AnyStartup,
-    /// Avoidance policy with its knobs.
-    pub avoidance: AnyAvoidance,
+    /// Start-up and avoidance with their knobs ([`crate::control()`]).
+    pub control: Arc<dyn Control>,
     /// The endpoint's constants.
     pub endpoint: Endpoint,
     /// Indices of the links that data crosses, in order; at least one.
@@ -104,18 +102,6 @@ impl Network {
     /// When the run ends.
     pub(crate) fn end(&self) -> Instant {
         Instant(self.duration.0).min(LATEST)
-    }
-}
-
-impl FlowSpec {
-    /// It asks the routers of its path for a rate.
-    pub(crate) fn asks(&self) -> bool {
-        self.startup.asks().is_some()
-    }
-
-    /// What it needs them to tell it.
-    pub(crate) fn listens(&self) -> Signals {
-        self.startup.listens() | self.avoidance.listens()
     }
 }
 

@@ -4,6 +4,7 @@
 use firstflight_core::feedback::Feedback;
 use firstflight_core::units::{Instant, Rate, Span};
 
+use crate::control::Wants;
 use crate::dialogue::{Dialogue, Passing};
 use crate::event::{Event, Kind};
 use crate::link::{Link, Tie};
@@ -246,8 +247,11 @@ impl Fabric {
             .zip(&network.links)
             .map(|(id, spec)| Link::new(spec, stream(network.seed, id), end))
             .collect();
-        for flow in network.flows.iter().filter(|flow| flow.asks() || flow.listens().any()) {
-            flow.path.iter().for_each(|link| links[*link].serve(flow.asks(), flow.listens()));
+        for flow in &network.flows {
+            let wants = Wants::of(&*flow.control);
+            if wants.talks() {
+                flow.path.iter().for_each(|link| links[*link].serve(wants));
+            }
         }
         if let Some(every) = network.sample_every {
             links.iter_mut().for_each(|link| link.sample(every));

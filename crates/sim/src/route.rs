@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use firstflight_core::units::{Instant, Span};
 
+use crate::control::Wants;
 use crate::files::Next;
 use crate::link::Tie;
 use crate::network::{FlowSpec, Network};
@@ -194,14 +195,15 @@ impl Route {
         });
         let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay), return_delay);
         // What routers tell is added up where a packet arrives, and the short way goes back alone.
-        let shortcuts = ahead && !spec.listens().any() && way_back.is_none();
+        let wants = Wants::of(&*spec.control);
+        let shortcuts = ahead && wants.listens().is_empty() && way_back.is_none();
         let (end_of_run, syn) = (network.end(), spec.endpoint.syn);
         // The SYN of a later connection is shorter than the packets ahead of it, and may wait.
         let waits = syn && spec.files.is_some() || !egress.is_free_for(service);
         let home = egress.full_packet + egress.delay + return_delay;
         Self {
             first: hops[0],
-            is_plain: hops.len() == 1 && !spec.asks() && !spec.listens().any(),
+            is_plain: hops.len() == 1 && !wants.talks(),
             others: hops.split_off(1),
             receiver: Receiver::new(&spec.endpoint, syn, spec.packets, end_of_run, shortcuts),
             earlier: None,

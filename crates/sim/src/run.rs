@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use firstflight_core::units::Instant;
 
+use crate::control::Wants;
 use crate::dialogue::Dialogue;
 use crate::event::{Event, Kind};
 use crate::files::FileSource;
@@ -131,7 +132,7 @@ impl<'a> Engine<'a> {
             path: FlowPath {
                 id: id as u16,
                 route,
-                dialogue: Dialogue::of(spec.asks(), spec.listens(), spec.path.len()),
+                dialogue: Dialogue::of(Wants::of(&*spec.control), spec.path.len()),
                 watch: Watch::new(spec.bdp_bytes, network.sample_every),
             },
             timer_at: u64::MAX,

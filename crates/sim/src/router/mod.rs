@@ -6,7 +6,7 @@ mod load;
 mod quick_start;
 mod xcp;
 
-use firstflight_core::feedback::Signals;
+use firstflight_core::needs::Facilities;
 use firstflight_core::units::{Instant, Span};
 
 use ebn::Ebn;
@@ -58,15 +58,16 @@ impl Router {
     }
 
     /// From now on the router does what a flow wants of it, too.
-    pub(crate) fn serve(&mut self, asks: bool, listens: Signals) {
+    pub(crate) fn serve(&mut self, wants: Wants) {
         let rate_bps = self.rate_bps;
-        if asks {
+        let listens = wants.listens();
+        if wants.asks {
             self.quick_start.get_or_insert_with(|| QuickStart::new(rate_bps));
         }
-        if listens.change {
+        if listens.has(Facilities::ROUTER_CHANGES) {
             self.xcp.get_or_insert_with(|| Xcp::new(rate_bps));
         }
-        if listens.share {
+        if listens.has(Facilities::ROUTER_SHARES) {
             self.ebn.get_or_insert_with(|| Ebn::new(rate_bps));
         }
     }
@@ -94,13 +95,13 @@ impl Router {
         &mut self,
         packet: Arrival,
         flow: u16,
-        listens: Signals,
+        listens: Facilities,
         header: &mut Header,
     ) {
-        if let Some(xcp) = self.xcp.as_mut().filter(|_| listens.change) {
+        if let Some(xcp) = self.xcp.as_mut().filter(|_| listens.has(Facilities::ROUTER_CHANGES)) {
             xcp.mark(packet, header);
         }
-        if let Some(ebn) = self.ebn.as_mut().filter(|_| listens.share) {
+        if let Some(ebn) = self.ebn.as_mut().filter(|_| listens.has(Facilities::ROUTER_SHARES)) {
             header.share_bps = header.share_bps.min(ebn.share(packet, flow));
         }
     }

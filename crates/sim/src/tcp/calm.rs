@@ -3,7 +3,7 @@
 //! send what the window allows. This is the way of any ACK with what cannot apply left out;
 //! `tests/ahead.rs` holds both to the same outcome.
 
-use firstflight_core::event::{Ack, Sent};
+use firstflight_core::event::Sent;
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::{Repair, Tcp, Wire};
@@ -38,7 +38,7 @@ impl Tcp {
     /// The core has been told of everything sent, so that it need not be told again.
     fn is_known_to_core(&self) -> bool {
         let view = self.core.view();
-        view.sent == self.bytes(self.nxt - self.first_data)
+        view.snd_nxt == self.bytes(self.nxt - self.first_data)
             && view.in_flight == self.bytes(self.nxt - self.una)
     }
 
@@ -54,17 +54,9 @@ impl Tcp {
         debug_assert!(self.is_known_to_core());
         let newly = self.bytes(packets);
         let view = self.core.view();
-        let (in_flight, sent) = (Bytes(view.in_flight.0 - newly.0), view.sent);
+        let in_flight = Bytes(view.in_flight.0 - newly.0);
         self.una = next;
-        self.core.on_ack(&Ack {
-            now,
-            acked: newly,
-            credited: newly,
-            rtt: Some(Span(now.0 - sent_at.0)),
-            in_flight,
-            sent,
-            ..Ack::default()
-        });
+        self.core.on_new_data(now, newly, Span(now.0 - sent_at.0), in_flight);
         self.send_calm(now, wire);
         if next < self.max {
             self.rto.restart_calm(now);
@@ -91,7 +83,7 @@ impl Tcp {
             let seq = self.nxt;
             (self.nxt, self.max) = (seq + 1, seq + 1);
             self.log.sent(seq, self.una, now);
-            self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight });
+            self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again: false });
             wire.transmit_data(seq);
         }
     }

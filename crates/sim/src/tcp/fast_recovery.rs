@@ -8,10 +8,9 @@
 //! by, plus one packet for every duplicate ACK.
 
 use firstflight_core::event::LossKind;
-use firstflight_core::policy::{Avoidance, Startup};
-use firstflight_core::sender::Sender;
 use firstflight_core::units::{Bytes, Instant};
 
+use crate::control::Core;
 use super::{Repair, Tcp, Wire};
 use crate::endpoint::FullAck;
 
@@ -57,11 +56,7 @@ impl FastRecovery {
     }
 
     /// A timeout ends recovery.
-    pub(super) fn abort<S, A>(&mut self, core: &mut Sender<S, A>)
-    where
-        S: Startup,
-        A: Avoidance + Clone,
-    {
+    pub(super) fn abort(&mut self, core: &mut Core) {
         if self.active {
             self.active = false;
             core.on_recovered(Some(Bytes(self.cwnd)));

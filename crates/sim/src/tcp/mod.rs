@@ -18,7 +18,6 @@ mod wire;
 
 use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::hint::PathHint;
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
 
@@ -67,7 +66,7 @@ pub(crate) struct Tcp {
     /// First packet that carries data: 1 after a SYN.
     first_data: u32,
     mss: u64,
-    core: Sender<AnyStartup, AnyAvoidance>,
+    core: Core,
     rto: Rto,
     /// But for what this connection sent for the first time.
     counts: Counts,
@@ -116,11 +115,13 @@ impl Tcp {
             initial_ssthresh: endpoint.initial_ssthresh,
             max_cwnd: Bytes(mss * u64::from(endpoint.receiver_window)),
             limit_growth_to_flight: endpoint.limit_growth_to_flight,
+            paces: endpoint.paces,
         };
         let first_data = u32::from(syn);
-        let listens = spec.listens().any();
+        let wants = Wants::of(&*spec.control);
+        let listens = !wants.listens().is_empty();
         Self {
-            core: Sender::new(spec.startup.clone(), spec.avoidance.clone(), config),
+            core: Core::of(spec.control.policies(), config),
             repair: match endpoint.recovery {
                 Recovery::Tahoe => Repair::FastRecovery(FastRecovery::TAHOE),
                 Recovery::Reno => Repair::FastRecovery(FastRecovery::RENO),
@@ -225,7 +226,7 @@ impl Tcp {
     }
 
     /// The congestion controller.
-    pub(crate) fn core(&self) -> &Sender<AnyStartup, AnyAvoidance> {
+    pub(crate) fn core(&self) -> &Core {
         &self.core
     }
 
@@ -295,12 +296,10 @@ impl Tcp {
             credited: self.bytes(credited) - told,
             rtt: sample,
             in_flight: self.bytes(self.in_flight()),
-            sent: self.bytes(self.nxt - self.first_data),
-            sample: None,
-            marked: Bytes(0),
-            app_limited: false,
+            snd_nxt: self.bytes(self.nxt - self.first_data),
+            ..Ack::default()
         };
-        self.core.on_ack(&ack);
+        self.tell(ack, self.una.wrapping_sub(1));
     }
 
     /// The RTT of the newest packet that an ACK for all below `next` covers (Karn).
@@ -325,13 +324,14 @@ impl Tcp {
     #[inline(never)]
     fn duplicate_ack(&mut self, now: Instant) {
         self.credited_ahead += 1;
-        self.core.on_ack(&Ack {
+        let ack = Ack {
             now,
             credited: Bytes(self.mss),
             in_flight: self.bytes(self.in_flight()),
-            sent: self.bytes(self.nxt - self.first_data),
+            snd_nxt: self.bytes(self.nxt - self.first_data),
             ..Ack::default()
-        });
+        };
+        self.core.on_ack(&ack);
     }
 
     /// Restarts the timer while anything is outstanding (RFC 6298 sections 5.2, 5.3).

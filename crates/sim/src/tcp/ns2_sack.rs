@@ -6,10 +6,9 @@
 //! that was selectively acknowledged.
 
 use firstflight_core::event::LossKind;
-use firstflight_core::policy::{Avoidance, Startup};
-use firstflight_core::sender::Sender;
 use firstflight_core::units::Instant;
 
+use crate::control::Core;
 use super::log::{Mark, SendLog};
 use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
 
@@ -27,16 +26,13 @@ pub(super) struct Ns2Sack {
 }
 
 impl Ns2Sack {
-    pub(super) fn abort<S, A>(
+    pub(super) fn abort(
         &mut self,
-        core: &mut Sender<S, A>,
+        core: &mut Core,
         log: &mut SendLog,
         una: u32,
         max: u32,
-    ) where
-        S: Startup,
-        A: Avoidance + Clone,
-    {
+    ) {
         if std::mem::take(&mut self.active) {
             core.on_recovered(None);
         }

@@ -7,10 +7,9 @@
 //! does: slow start then goes on.
 
 use firstflight_core::event::{Loss, LossKind};
-use firstflight_core::policy::{Avoidance, Startup};
-use firstflight_core::sender::Sender;
 use firstflight_core::units::{Bytes, Instant, Span};
 
+use crate::control::Core;
 use super::log::Mark;
 use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
 
@@ -40,11 +39,7 @@ impl Ns2Vegas {
         self.inflated.unwrap_or(cwnd)
     }
 
-    pub(super) fn abort<S, A>(&mut self, now: Instant, core: &mut Sender<S, A>)
-    where
-        S: Startup,
-        A: Avoidance + Clone,
-    {
+    pub(super) fn abort(&mut self, now: Instant, core: &mut Core) {
         if let Some(cwnd) = self.inflated.take() {
             core.on_recovered(Some(Bytes(cwnd)));
         }
@@ -107,7 +102,7 @@ impl Tcp {
                 // The ssthresh that was kept goes with a later deflation.
                 let (kind, lost) = (LossKind::Recovery, Bytes(self.mss));
                 let flight = Bytes(cwnd);
-                self.core.on_loss(&Loss { now, kind, lost, flight, again: false });
+                self.core.on_loss(&Loss::of(now, kind, lost, flight));
             } else if !deflate && vegas.cut {
                 self.core.on_spurious_loss();
             }
@@ -170,7 +165,7 @@ impl Tcp {
         vegas.cut_at = now;
         self.core.on_recovered(None);
         let (kind, lost, flight) = (LossKind::Recovery, Bytes(self.mss), Bytes(window));
-        let cut = self.core.on_loss(&Loss { now, kind, lost, flight, again });
+        let cut = self.core.on_loss(&Loss { again, ..Loss::of(now, kind, lost, flight) });
         self.counts.cuts += u64::from(cut);
         self.counts.fast_retransmits += 1;
         let after_cut = self.core.cwnd().0;

@@ -20,7 +20,7 @@ impl Tcp {
             acked: part,
             credited: part,
             in_flight: self.bytes(self.in_flight()) - self.told_ahead,
-            sent: self.bytes(self.nxt - self.first_data),
+            snd_nxt: self.bytes(self.nxt - self.first_data),
             ..Ack::default()
         });
         self.resume(now, wire);

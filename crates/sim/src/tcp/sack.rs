@@ -8,10 +8,9 @@
 //! [`crate::RecoveryRules::prr`], that of proportional rate reduction.
 
 use firstflight_core::event::LossKind;
-use firstflight_core::policy::{Avoidance, Startup};
-use firstflight_core::sender::Sender;
 use firstflight_core::units::Instant;
 
+use crate::control::Core;
 use super::log::{Mark, SendLog};
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
@@ -51,16 +50,13 @@ impl Sack {
     }
 
     /// After a timeout everything not selectively acknowledged is lost (RFC 6675 section 5.1).
-    pub(super) fn abort<S, A>(
+    pub(super) fn abort(
         &mut self,
-        core: &mut Sender<S, A>,
+        core: &mut Core,
         log: &mut SendLog,
         una: u32,
         max: u32,
-    ) where
-        S: Startup,
-        A: Avoidance + Clone,
-    {
+    ) {
         if std::mem::take(&mut self.active) {
             core.on_recovered(None);
         }
