@@ -76,6 +76,11 @@ impl<P: Policies> Sender<P> {
         Self { mechanism, watches_sends: needs.has(Facilities::SENDS), policies }
     }
 
+    /// The policies.
+    pub fn policies(&self) -> &P {
+        &self.policies
+    }
+
     /// What the control needs of its transport.
     pub fn needs(&self) -> Needs {
         self.policies.needs()

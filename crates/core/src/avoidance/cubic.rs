@@ -188,6 +188,10 @@ impl Avoidance for Cubic {
         window.grow(Bytes(increase).max(ahead))
     }
 
+    fn beta(&self) -> u64 {
+        self.form.beta
+    }
+
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let cwnd = view.window.cwnd;
         let timeout = loss.kind == LossKind::Timeout;
