@@ -63,7 +63,10 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
     ) -> bool {
         let timeout = loss.kind == LossKind::Timeout;
         if !timeout && self.is_answered(loss, mechanism) {
-            self.join_recovery(loss.kind, mechanism);
+            // By its time a loss can be answered long after the recovery that answered it.
+            if loss.sent_at.is_none() && !loss.after_timeout {
+                self.join_recovery(loss.kind, mechanism);
+            }
             if loss.lost > Bytes(0) {
                 mechanism.view.now = loss.now;
                 startup.on_further_loss(loss, &mechanism.view);
@@ -110,9 +113,9 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         mechanism.view.phase = before.phase;
         mechanism.view.recovering = false;
         mechanism.repair = Repair::Transport;
-        (mechanism.pace, mechanism.wake) = (before.pace, before.wake);
+        mechanism.set_pace(before.pace);
+        mechanism.set_wake(before.wake);
         mechanism.first_exit = before.first_exit;
-        mechanism.growth = before.startup.growth();
         (*startup, *avoidance) = (before.startup, before.avoidance);
         (self.cut_covers_up_to, self.cut_at) = (None, None);
         mechanism.set_cwnd(cwnd);
@@ -139,7 +142,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         if mechanism.view.phase == Phase::Startup {
             mechanism.leave_startup(exit_by(loss.kind), before, startup, avoidance);
         }
-        mechanism.pace = None;
+        mechanism.set_pace(None);
         // What is taken back is repaired in slow start, as after a timeout. A mark neither begins
         // nor ends a repair.
         mechanism.view.recovering = retreat.is_none()
@@ -199,6 +202,9 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
     /// what is acknowledged, a loss of data above it; a loss outside recovery is a new one, unless
     /// the last cut let the window grow on.
     fn is_answered(&self, loss: &Loss, mechanism: &Mechanism) -> bool {
+        if loss.after_timeout {
+            return true;
+        }
         let (Some(covered), Some(cut_at)) = (self.cut_covers_up_to, self.cut_at) else {
             return false;
         };

@@ -148,7 +148,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
 
     fn on_hint(&mut self, mechanism: &mut Mechanism, hint: &PathHint) {
         let step = self.startup.inform(hint, &mechanism.view);
-        mechanism.pace = None;
+        mechanism.set_pace(None);
         mechanism.apply_unprompted(step);
         mechanism.max_flight = mechanism.view.window.cwnd;
     }
@@ -226,7 +226,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
     fn on_wake(&mut self, mechanism: &mut Mechanism) {
         let before = mechanism.view.window.cwnd;
         let step = self.startup.on_wake(&mechanism.view);
-        mechanism.apply_woken(step);
+        mechanism.apply_woken(step, self.startup.growth());
         if let Some(why) = step.exit {
             let cwnd = before.max(mechanism.view.window.cwnd);
             mechanism.leave_startup(why, cwnd, &self.startup, &mut self.avoidance);

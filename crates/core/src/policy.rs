@@ -202,7 +202,6 @@ pub trait Startup: Observer {
     /// By what factor this start-up grows a window per round when all of it is acknowledged: the
     /// window may grow up to that multiple of the largest flight
     /// (draft-ietf-ccwg-ratelimited-increase-10). 2 for slow start, 3 for Rapid Start, 4 for SUSS.
-    /// Asked when start-up begins.
     fn growth(&self) -> u64 {
         2
     }
