@@ -124,7 +124,7 @@ impl Mechanism {
     fn count_paced(&mut self, bytes: Bytes) {
         let Some(Pacing { first, .. }) = &mut self.pace else { return };
         if let Some((left, _)) = first {
-            *left = *left - bytes;
+            *left -= bytes;
             if *left == Bytes(0) {
                 *first = None;
             }

@@ -79,6 +79,12 @@ pub trait Policies {
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64));
 }
 
+impl core::fmt::Debug for dyn Policies {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Policies")
+    }
+}
+
 /// A start-up and an avoidance.
 #[derive(Clone, Debug)]
 pub struct Pair<S, A> {

@@ -240,6 +240,13 @@ impl<P: Policies> Sender<P> {
         self.mechanism.view.window.ssthresh
     }
 
+    /// Nothing happens between ACKs of which the transport need be woken: packets are not paced,
+    /// and start-up waits for no time.
+    #[inline(always)]
+    pub fn acts_on_acks_only(&self) -> bool {
+        self.mechanism.pace.is_none() && !self.mechanism.paces && self.mechanism.wake.is_none()
+    }
+
     /// How to pace the next packet; `None` sends as the window allows.
     #[inline]
     pub fn pacing(&self) -> Option<Pacing> {

@@ -322,7 +322,7 @@ mod tests {
     }
 
     fn loss(kind: LossKind, flight: u64) -> Loss {
-        Loss { now: Instant(0), kind, lost: MSS, flight: MSS * flight, again: false }
+        Loss::of(Instant(0), kind, MSS, MSS * flight)
     }
 
     fn ack() -> Ack {

@@ -121,7 +121,7 @@ mod tests {
     use crate::units::Instant;
 
     fn loss(kind: LossKind, flight: u64) -> Loss {
-        Loss { now: Instant(0), kind, lost: MSS, flight: MSS * flight, again: false }
+        Loss::of(Instant(0), kind, MSS, MSS * flight)
     }
 
     /// The window after so many ACKs for a segment.
