@@ -1,5 +1,7 @@
 //! A resolved scenario becomes a network for the simulator.
 
+use std::sync::Arc;
+
 use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::units::{Instant, Span};

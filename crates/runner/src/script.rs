@@ -117,11 +117,12 @@ impl Player {
     /// Sends what the window allows.
     fn send(&mut self) {
         let before = self.sent;
+        self.sender.begin(Instant(self.now));
         while self.sent - self.acked < self.window() {
             self.sent += 1;
             let in_flight = Bytes((self.sent - self.acked) * self.mss);
             let now = Instant(self.now);
-            self.sender.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight });
+            self.sender.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again: false });
         }
         self.queued += self.sent - before;
     }
@@ -149,7 +150,7 @@ impl Player {
             credited: bytes,
             rtt: Some(Span(self.rtt)),
             in_flight: Bytes((self.sent - self.acked) * self.mss),
-            sent: Bytes(self.sent * self.mss),
+            snd_nxt: Bytes(self.sent * self.mss),
             ..Ack::default()
         });
         self.send();

@@ -26,6 +26,11 @@ pub(super) struct Ns2Sack {
 }
 
 impl Ns2Sack {
+    /// Something is being repaired.
+    pub(super) fn is_active(&self) -> bool {
+        self.active
+    }
+
     pub(super) fn abort(&mut self, core: &mut Core, log: &mut SendLog, una: u32, max: u32) {
         if std::mem::take(&mut self.active) {
             core.on_recovered(None);

@@ -50,6 +50,8 @@ impl Tcp {
     pub(super) fn waits_for_pace(&self) -> bool {
         match &self.repair {
             Repair::Sack(sack) => self.sack_has_room(sack),
+            // What that recovery sends, its own pipe allows, at once.
+            Repair::Ns2Sack(sack) if sack.is_active() => false,
             _ => self.has_room(),
         }
     }
