@@ -20,7 +20,7 @@
 //! ```
 //!
 //! A control is a start-up and an avoidance, `<start-up>[(key=value,...)][+<avoidance>[(...)]]`, as
-//! `firstflight list` prints them. [`mod@quinn`] tells what quinn lets them do and what not.
+//! `firstflight list` prints them. [`mod@quinn`] says what quinn lets them do, and what it does not.
 //!
 //! A program with a transport of its own drives a [`sender::Sender`], which knows no transport:
 //!
@@ -35,6 +35,7 @@
 //!     initial_ssthresh: Bytes::MAX,
 //!     max_cwnd: Bytes::MAX,
 //!     limit_growth_to_flight: true,
+//!     paces: true,
 //! };
 //! let sender = Sender::new(control.startup, control.avoidance, config);
 //! assert_eq!(sender.cwnd(), Bytes(14_600));
@@ -49,8 +50,8 @@
 
 pub use firstflight_control::{Control, ControlProblem};
 pub use firstflight_core::{
-    avoidance, estimate, event, feedback, hint, knob, policy, registry, sender, startup, units,
-    view,
+    avoidance, card, estimate, event, feedback, hint, knob, needs, pacing, pair, policy, registry,
+    sender, startup, units, view,
 };
 
 /// The controls for quinn 0.11: factories by name or by type, and windows for flow control.

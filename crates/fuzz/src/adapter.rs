@@ -4,7 +4,8 @@
 use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Unstructured};
-use firstflight_quic::Controller;
+use firstflight_core::policy::{Avoidance, Startup};
+use firstflight_quic::{Controller, Factory};
 use quinn_proto::congestion::Controller as _;
 
 use crate::control::AnyControl;
@@ -49,24 +50,33 @@ struct Acked {
     bytes: u16,
 }
 
-/// Runs the events and looks at the window after each: two packets at least, no more than the limit
-/// set, grown only by what was acknowledged.
+/// Runs the events under the control, and under the same control as one that needs all that QUIC
+/// provides, and looks at the window after each: two packets at least, no more than the limit set,
+/// grown only by what was acknowledged.
 ///
 /// # Panics
 /// Where one of these does not hold, or a control panics.
 pub fn adapter(data: &[u8]) {
     // Bytes that end too early are the rest of no run.
     let Ok(run) = Run::arbitrary_take_rest(Unstructured::new(data)) else { return };
-    let Some(factory) = run.control.factory() else { return };
+    run.control.factory().into_iter().for_each(|factory| drive(&run, factory));
+    run.control.demanding().into_iter().for_each(|factory| drive(&run, factory));
+}
+
+fn drive<S, A>(run: &Run, factory: Factory<S, A>)
+where
+    S: Startup + Clone + Send + Sync + 'static,
+    A: Avoidance + Clone + Send + Sync + 'static,
+{
     let zero = Instant::now();
     let mtu = if run.jumbo { JUMBO } else { SMALLEST };
     let mut controller = factory.max_window(MOST).controller(zero, mtu);
     let mut floor = 2 * u64::from(mtu);
     let mut now = zero;
-    for (gap, event) in run.events {
-        now += Duration::from_micros(gap.into());
+    for (gap, event) in &run.events {
+        now += Duration::from_micros((*gap).into());
         let before = controller.metrics().congestion_window;
-        if let Event::Mtu(mtu) = event {
+        if let Event::Mtu(mtu) = *event {
             floor = 2 * u64::from(mtu.max(SMALLEST));
         }
         let spurious = matches!(event, Event::Spurious);
@@ -80,12 +90,16 @@ pub fn adapter(data: &[u8]) {
 }
 
 /// Tells the controller; how many bytes were acknowledged.
-fn apply(controller: &mut Controller, now: Instant, zero: Instant, event: Event) -> u64 {
+fn apply<S, A>(controller: &mut Controller<S, A>, now: Instant, zero: Instant, event: &Event) -> u64
+where
+    S: Startup + Clone + Send + Sync + 'static,
+    A: Avoidance + Clone + Send + Sync + 'static,
+{
     let ago = |us: u32| now.checked_sub(Duration::from_micros(us.into())).unwrap_or(zero);
-    match event {
+    match *event {
         Event::Sent { bytes } => controller.on_sent(now, bytes.into(), 0),
-        Event::Acks { packets, in_flight, app_limited } => {
-            for packet in &packets {
+        Event::Acks { ref packets, in_flight, app_limited } => {
+            for packet in packets {
                 controller.acknowledged(ago(packet.sent_ago), packet.bytes.into());
             }
             controller.on_end_acks(now, in_flight.into(), app_limited, None);

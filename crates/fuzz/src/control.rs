@@ -1,10 +1,11 @@
 //! Any control with any knobs that a user can set.
 
 use arbitrary::Arbitrary;
+use firstflight_core::conformance::Recorder;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::units::Span;
-use firstflight_quic::Factory;
+use firstflight_quic::{Factory, PROVIDES};
 
 /// A start-up, an avoidance and some of their knobs.
 #[derive(Debug, Arbitrary)]
@@ -24,18 +25,32 @@ struct Turn {
 
 impl AnyControl {
     /// None of a control that needs routers: it is refused.
-    pub(crate) fn factory(&self) -> Option<Factory> {
-        let listing = &STARTUPS[usize::from(self.startup) % STARTUPS.len()];
-        let mut startup = AnyStartup::by_name(listing.name).expect("it is listed");
-        for (name, value) in turned(listing.knobs, &self.startup_knobs) {
-            assert!(startup.set(name, value), "{}({name}): {value:?}", listing.name);
+    pub(crate) fn factory(&self) -> Option<Factory<AnyStartup, AnyAvoidance>> {
+        Factory::new(self.startup(), self.avoidance()).ok()
+    }
+
+    /// The same control as one that needs all that QUIC provides.
+    pub(crate) fn demanding(&self) -> Option<Factory<Recorder<AnyStartup>, AnyAvoidance>> {
+        let startup = Recorder::around(self.startup(), PROVIDES);
+        Factory::new(startup, self.avoidance()).ok()
+    }
+
+    fn startup(&self) -> AnyStartup {
+        let card = &STARTUPS[usize::from(self.startup) % STARTUPS.len()];
+        let mut startup = AnyStartup::by_name(card.name).expect("it is listed");
+        for (name, value) in turned(card.knobs, &self.startup_knobs) {
+            assert!(startup.set(name, value), "{}({name}): {value:?}", card.name);
         }
-        let listing = &AVOIDANCES[usize::from(self.avoidance) % AVOIDANCES.len()];
-        let mut avoidance = AnyAvoidance::by_name(listing.name).expect("it is listed");
-        for (name, value) in turned(listing.knobs, &self.avoidance_knobs) {
-            assert!(avoidance.set(name, value), "{}({name}): {value:?}", listing.name);
+        startup
+    }
+
+    fn avoidance(&self) -> AnyAvoidance {
+        let card = &AVOIDANCES[usize::from(self.avoidance) % AVOIDANCES.len()];
+        let mut avoidance = AnyAvoidance::by_name(card.name).expect("it is listed");
+        for (name, value) in turned(card.knobs, &self.avoidance_knobs) {
+            assert!(avoidance.set(name, value), "{}({name}): {value:?}", card.name);
         }
-        Factory::new(startup, avoidance).ok()
+        avoidance
     }
 }
 

@@ -1,0 +1,142 @@
+//! What the QUIC adapter promises arrives, once, in order, with quinn's own totals: quinn's stack
+//! in virtual time, under a start-up that checks what it is told.
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant as Clock;
+
+use firstflight_core::avoidance::NewReno;
+use firstflight_core::conformance::{Recorder, Report};
+use firstflight_core::hint::{Learned, PathHint};
+use firstflight_core::needs::Facilities;
+use firstflight_core::policy::{Answer, Startup};
+use firstflight_core::registry::{AnyStartup, STARTUPS, startup_needs};
+use firstflight_core::units::{Bytes, Span};
+use firstflight_core::view::Window;
+use firstflight_quic::{Build, Built, Event, Factory, PROVIDES, Watch, Watched};
+use firstflight_quic_sim::{Control, Pair, Setup};
+use quinn_proto::congestion::{Controller, ControllerFactory};
+
+/// What quinn said to the controller, summed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Totals {
+    sent: u64,
+    acked: u64,
+    lost: u64,
+    frames: u64,
+}
+
+#[derive(Clone, Default)]
+struct Sums(Arc<Mutex<Totals>>);
+
+impl Watch for Sums {
+    fn saw(&mut self, event: &Event, _controller: &Built) {
+        let mut sums = self.0.lock().unwrap();
+        match *event {
+            Event::Sent { bytes, .. } => sums.sent += bytes,
+            Event::Ack { bytes, .. } => sums.acked += bytes,
+            Event::Congestion { lost, .. } => sums.lost += lost,
+            Event::EndAcks { .. } => sums.frames += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Builds controllers whose events are summed.
+struct Summed {
+    inner: Arc<dyn ControllerFactory + Send + Sync>,
+    sums: Sums,
+}
+
+impl ControllerFactory for Summed {
+    fn build(self: Arc<Self>, now: Clock, mtu: u16) -> Box<dyn Controller> {
+        let controller = Build::Other(Arc::clone(&self.inner)).controller(now, mtu);
+        Box::new(Watched::new(controller, self.sums.clone()))
+    }
+}
+
+/// A transfer of a megabyte over a buffer of so many packets; what the recorder was told, and what
+/// quinn said.
+fn run<S>(recorder: &Recorder<S>, buffer: u64, hint: Option<PathHint>) -> (Report, Totals)
+where
+    S: Startup + Clone + Send + Sync + std::fmt::Debug + 'static,
+{
+    let factory = Factory::new(recorder.clone(), NewReno::default()).unwrap();
+    let factory = hint.into_iter().fold(factory, Factory::hint);
+    let sums = Sums::default();
+    let summed = Arc::new(Summed { inner: Arc::new(factory), sums: sums.clone() });
+    let setup = Setup { size: Some(1_000_000), ..Setup::new(Control::QuinnNewReno, 200_000) };
+    let pair = Pair::with_controller(&setup, summed).unwrap();
+    let network = common::network(10, 40, buffer, 1, 20);
+    let outcome = common::run(&network, vec![Box::new(pair)]);
+    assert_eq!(outcome.flows[0].delivered_bytes, Bytes(1_000_000));
+    let totals = *sums.0.lock().unwrap();
+    (recorder.report(), totals)
+}
+
+/// The totals are quinn's.
+fn same_totals(report: &Report, totals: Totals) {
+    let told = (report.sent.0, report.credited.0, report.lost.0);
+    assert_eq!(told, (totals.sent, totals.acked, totals.lost));
+}
+
+#[test]
+fn on_a_path_without_loss_everything_promised_arrives() {
+    let (report, totals) = run(&Recorder::new(PROVIDES), 1_000, None);
+    let occasion = PROVIDES.without(Facilities::RECOVERY_WINDOW);
+    assert_eq!(report.check(occasion), Ok(()));
+    same_totals(&report, totals);
+    assert_eq!((report.begins, report.handshakes, report.losses), (1, 1, 0));
+    assert!(report.packets_sent >= 1_000_000 / 1_200, "{}", report.packets_sent);
+    // Some frames acknowledge only packets that are nothing but acknowledgements.
+    assert!(report.acks <= totals.frames && report.acks > totals.frames / 2);
+    assert!(report.ack_parts > report.acks, "frames acknowledge several packets");
+    assert_eq!(report.acked, report.credited);
+}
+
+#[test]
+fn every_loss_is_told_once() {
+    let (report, totals) = run(&Recorder::new(PROVIDES), 20, None);
+    assert_eq!(report.check(PROVIDES.without(Facilities::RECOVERY_WINDOW)), Ok(()));
+    same_totals(&report, totals);
+    assert!(report.losses > 0 && report.further_losses > 0 && report.lost > Bytes(0));
+    assert_eq!(report.recovery_steps, 0);
+}
+
+#[test]
+fn a_start_up_that_answers_losses_itself_decides_in_the_recovery() {
+    let half = Window { cwnd: Bytes(24_000), ssthresh: Bytes(24_000) };
+    for answer in [Answer::Ignore, Answer::Land(half)] {
+        let recorder = Recorder::new(PROVIDES).answering(answer);
+        let (report, totals) = run(&recorder, 60, None);
+        assert_eq!(report.check(PROVIDES), Ok(()), "{answer:?}");
+        same_totals(&report, totals);
+        assert!(report.recovery_steps > 10, "{answer:?}: {}", report.recovery_steps);
+    }
+}
+
+#[test]
+fn a_hint_that_was_handed_over_arrives_before_the_beginning() {
+    let window = Window { cwnd: Bytes(60_000), ssthresh: Bytes(50_000) };
+    let (rtt, age) = (Span::from_millis(40), Span::from_secs(1));
+    let learned = Learned { window, rtt, min_rtt: rtt, delivered: Bytes(1_000_000), age };
+    let these = PROVIDES | Facilities::MEMORY;
+    let (report, _) = run(&Recorder::new(these), 1_000, Some(PathHint::Own(learned)));
+    assert_eq!(report.check(these.without(Facilities::RECOVERY_WINDOW)), Ok(()));
+    assert_eq!(report.hints, 1);
+}
+
+#[test]
+fn the_promises_hold_under_every_start_up() {
+    for card in STARTUPS {
+        let needs = startup_needs(card.name).unwrap().required;
+        if !needs.without(PROVIDES).is_empty() {
+            continue;
+        }
+        let startup = AnyStartup::by_name(card.name).unwrap();
+        let (report, totals) = run(&Recorder::around(startup, PROVIDES), 30, None);
+        assert_eq!(report.check(Facilities::SENDS), Ok(()), "{}", card.name);
+        same_totals(&report, totals);
+    }
+}
