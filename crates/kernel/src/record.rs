@@ -34,6 +34,10 @@ pub enum Kind {
     New,
     /// Time, RTT.
     Handshake,
+    /// Time: the first data may leave.
+    Begin,
+    /// Time, new data in bytes: what has left since the last ACK, before a loss.
+    Sent,
     /// An ACK.
     Ack,
     /// Time, flight, whether a timeout, whether again.
@@ -48,9 +52,11 @@ pub enum Kind {
     Wrote,
 }
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 10] = [
     Kind::New,
     Kind::Handshake,
+    Kind::Begin,
+    Kind::Sent,
     Kind::Ack,
     Kind::Loss,
     Kind::Recovered,

@@ -11,6 +11,8 @@
 enum record_kind {
     RECORD_NEW,
     RECORD_HANDSHAKE,
+    RECORD_BEGIN,
+    RECORD_SENT,
     RECORD_ACK,
     RECORD_LOSS,
     RECORD_RECOVERED,

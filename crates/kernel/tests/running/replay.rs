@@ -3,16 +3,20 @@
 use std::collections::HashMap;
 
 use firstflight_control::Control;
-use firstflight_core::event::{Ack, Loss, LossKind};
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
+use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::pair::Pair;
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_kernel::record::{Kind, Record};
 
+/// A sender of the Rust core.
+type CoreSender = Sender<Pair<ChosenStartup, ChosenAvoidance>>;
+
 /// Every connection's sender.
 pub(crate) struct Replay {
     control: Control,
-    senders: HashMap<(u32, u32), Sender<AnyStartup, AnyAvoidance>>,
+    senders: HashMap<(u32, u32), CoreSender>,
 }
 
 impl Replay {
@@ -44,30 +48,41 @@ impl Replay {
         }
     }
 
-    fn begin(&self, record: &Record) -> Sender<AnyStartup, AnyAvoidance> {
+    fn begin(&self, record: &Record) -> CoreSender {
         let [mss, initial_window, initial_ssthresh, max_cwnd, ..] = record.numbers.map(Bytes);
         let (startup, avoidance) = (self.control.startup.clone(), self.control.avoidance.clone());
-        let limit_growth_to_flight = false;
-        let config =
-            Config { mss, initial_window, initial_ssthresh, max_cwnd, limit_growth_to_flight };
+        let config = Config {
+            mss,
+            initial_window,
+            initial_ssthresh,
+            max_cwnd,
+            // Both are the kernel's: it says by app_limited that a window is not used.
+            limit_growth_to_flight: false,
+            paces: false,
+        };
         Sender::new(startup, avoidance, config)
     }
 }
 
-fn tell(sender: &mut Sender<AnyStartup, AnyAvoidance>, record: &Record) {
+fn tell(sender: &mut CoreSender, record: &Record) {
     let numbers = record.numbers;
     match record.kind {
         Kind::New | Kind::Wrote => {}
         Kind::Handshake => sender.on_handshake(Instant(numbers[0]), Span(numbers[1])),
+        Kind::Begin => sender.begin(Instant(numbers[0])),
+        Kind::Sent => {
+            let (now, bytes) = (Instant(numbers[0]), Bytes(numbers[1]));
+            sender.on_sent(&Sent { now, bytes, in_flight: bytes, again: false });
+        }
         Kind::Ack => {
-            let [now, acked, credited, rtt, in_flight, sent, app_limited] = numbers;
+            let [now, acked, credited, rtt, in_flight, snd_nxt, app_limited] = numbers;
             sender.on_ack(&Ack {
                 now: Instant(now),
                 acked: Bytes(acked),
                 credited: Bytes(credited),
                 rtt: (rtt != u64::MAX).then_some(Span(rtt)),
                 in_flight: Bytes(in_flight),
-                sent: Bytes(sent),
+                snd_nxt: Bytes(snd_nxt),
                 app_limited: app_limited != 0,
                 ..Ack::default()
             });
@@ -76,7 +91,7 @@ fn tell(sender: &mut Sender<AnyStartup, AnyAvoidance>, record: &Record) {
             let [now, flight, timeout, again, ..] = numbers;
             let kind = if timeout == 1 { LossKind::Timeout } else { LossKind::Recovery };
             let (now, flight, again) = (Instant(now), Bytes(flight), again != 0);
-            sender.on_loss(&Loss { now, kind, lost: Bytes(0), flight, again });
+            sender.on_loss(&Loss { again, ..Loss::of(now, kind, Bytes(0), flight) });
         }
         Kind::Recovered => {
             sender.on_recovered((numbers[0] != u64::MAX).then_some(Bytes(numbers[0])));
