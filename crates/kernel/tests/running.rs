@@ -154,5 +154,5 @@ fn controls() -> Vec<String> {
     all
 }
 
-/// Flows that run at the same time.
-const AT_ONCE: usize = 12;
+/// Flows that run at the same time; of more, each would get too little of two processors.
+const AT_ONCE: usize = 6;

@@ -148,7 +148,8 @@ FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp)
 
 #endif
 
-FF_INLINE void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
+/* By itself, because it is long and seldom called. */
+static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
 {
     struct ff_loss loss = {
         .now = tp->tcp_clock_cache,
