@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::time::Instant as Clock;
 
 use firstflight_core::event::{Ack, Sent};
+use firstflight_core::pair::Pair;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup, STARTUPS, partner};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
@@ -23,7 +24,7 @@ const PATHS: [(u64, u64); 5] =
     [(31, 800_000), (250, 200_000), (500, 200_000), (1_250, 8_000), (12_500, 8_000)];
 
 fn main() {
-    println!("sender: {} bytes of state", size_of::<Sender<AnyStartup, AnyAvoidance>>());
+    println!("sender: {} bytes of state", size_of::<Sender<Pair<AnyStartup, AnyAvoidance>>>());
     print!("{:24}", "ns per ACK, at a window of");
     PATHS.iter().for_each(|(window, _)| print!("{window:>8}"));
     println!();
@@ -48,8 +49,10 @@ fn run(startup: &str, avoidance: &str, (window, gap): (u64, u64)) -> f64 {
         initial_ssthresh: Bytes(window * MSS),
         max_cwnd: Bytes(1 << 40),
         limit_growth_to_flight: false,
+        paces: false,
     };
     let mut sender = Sender::new(startup, avoidance, config);
+    sender.begin(Instant(0));
     let mut sent = window * MSS;
     let begun = Clock::now();
     for i in 0..ACKS {
@@ -63,12 +66,12 @@ fn run(startup: &str, avoidance: &str, (window, gap): (u64, u64)) -> f64 {
             credited,
             rtt,
             in_flight,
-            sent: Bytes(sent),
+            snd_nxt: Bytes(sent),
             ..Ack::default()
         }));
         sent += MSS;
         let in_flight = Bytes(window * MSS);
-        sender.on_sent(black_box(&Sent { now, bytes: Bytes(MSS), in_flight }));
+        sender.on_sent(black_box(&Sent { now, bytes: Bytes(MSS), in_flight, again: false }));
     }
     black_box(sender.cwnd());
     begun.elapsed().as_nanos() as f64 / ACKS as f64

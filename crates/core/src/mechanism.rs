@@ -124,7 +124,7 @@ impl Mechanism {
     fn count_paced(&mut self, bytes: Bytes) {
         let Some(Pacing { first, .. }) = &mut self.pace else { return };
         if let Some((left, _)) = first {
-            *left = *left - bytes;
+            *left -= bytes;
             if *left == Bytes(0) {
                 *first = None;
             }
@@ -208,8 +208,8 @@ impl Mechanism {
         }
     }
 
-    /// During a recovery only a start-up decides, and only one that stayed in charge. What it
-    /// decides there answers a loss, so that the flight does not limit it.
+    /// During a recovery only a start-up decides, and only one that stayed in charge. The flight does
+    /// not limit a landing: it answers a loss.
     #[inline(never)]
     fn decide_in_recovery(
         &mut self,
@@ -217,18 +217,19 @@ impl Mechanism {
         startup: &mut impl Startup,
         avoidance: &mut impl Avoidance,
     ) {
-        let end = match self.repair {
-            Repair::Transport => return,
-            Repair::Landing(end) => end,
-            Repair::Ignored => Bytes::MAX,
-        };
+        if self.repair == Repair::Transport {
+            return;
+        }
         let before = self.view.window.cwnd;
         let step = startup.recovering(ack, &self.view);
-        self.apply(step, ack, Bytes::MAX);
+        if self.repair == Repair::Ignored {
+            self.apply(step, ack, self.max_flight * self.growth);
+        } else {
+            self.apply(step, &Ack { app_limited: false, ..*ack }, Bytes::MAX);
+        }
         if let Some(why) = step.exit {
-            self.repair = Repair::Transport;
-            self.leave_startup(why, before, startup, avoidance);
-        } else if self.view.acked >= end {
+            self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
+        } else if matches!(self.repair, Repair::Landing(end) if self.view.acked >= end) {
             self.end_recovery(startup, avoidance);
         }
     }
@@ -240,11 +241,12 @@ impl Mechanism {
         avoidance: &mut impl Avoidance,
     ) {
         self.view.recovering = false;
-        let repair = core::mem::replace(&mut self.repair, Repair::Transport);
-        if matches!(repair, Repair::Landing(_)) && self.view.phase == Phase::Startup {
-            self.view.window.ssthresh = self.view.window.cwnd;
-            self.leave_startup(Exit::Loss, self.view.window.cwnd, startup, avoidance);
+        if matches!(self.repair, Repair::Landing(_)) {
+            let cwnd = self.view.window.cwnd;
+            self.view.window.ssthresh = cwnd.max(self.view.mss * MIN_SSTHRESH_SEGMENTS);
+            self.leave_startup(Exit::Loss, cwnd, startup, avoidance);
         }
+        self.repair = Repair::Transport;
     }
 
     /// Does what a policy has decided on an ACK. The window grows as far as `justified` by the
@@ -274,7 +276,20 @@ impl Mechanism {
         }
     }
 
-    /// Does what start-up has decided without an ACK: before the first data, or when it was woken.
+    /// Does what start-up has decided when it was woken: as on an ACK, but pacing stays if it says
+    /// nothing of it, and the window does not grow while the transport repairs what was lost.
+    pub(crate) fn apply_woken(&mut self, step: Step) {
+        let app_limited = self.view.recovering && self.repair == Repair::Transport;
+        let justified = match self.repair {
+            Repair::Landing(_) => Bytes::MAX,
+            _ if app_limited => Bytes(0),
+            _ => self.max_flight * self.growth,
+        };
+        let step = Step { pace: step.pace.or(self.pace), ..step };
+        self.apply(step, &Ack { app_limited, ..Ack::default() }, justified);
+    }
+
+    /// Does what start-up has decided before the first data.
     pub(crate) fn apply_unprompted(&mut self, step: Step) {
         self.set_cwnd(step.window.cwnd);
         self.view.window.ssthresh = step.window.ssthresh;
@@ -293,11 +308,13 @@ impl Mechanism {
     #[cold]
     pub(crate) fn enter_startup(&mut self, why: Entry, startup: &mut impl Startup) {
         self.view.phase = Phase::Startup;
+        self.wake = None;
         startup.enter(why, &self.view);
         self.growth = startup.growth();
     }
 
-    /// A connection that start-up paced to its end stays paced.
+    /// A connection that start-up paced to its end stays paced. Where start-up was landing for a
+    /// mark, nothing is repaired, so that nothing but its end ends the recovery.
     #[cold]
     pub(crate) fn leave_startup(
         &mut self,
@@ -307,6 +324,10 @@ impl Mechanism {
         avoidance: &mut impl Avoidance,
     ) {
         self.note_exit(why, cwnd);
+        let repair = core::mem::replace(&mut self.repair, Repair::Transport);
+        if matches!(repair, Repair::Landing(end) if end != Bytes::MAX) {
+            self.view.recovering = false;
+        }
         self.view.phase = Phase::Avoidance;
         self.wake = None;
         self.paces |= self.pace.is_some();
@@ -319,6 +340,9 @@ impl Mechanism {
         self.first_exit.get_or_insert(StartupExit { at, why, cwnd, in_flight });
     }
 }
+
+/// No loss leaves an ssthresh below two segments (RFC 5681 section 3.1, equation 4).
+pub(crate) const MIN_SSTHRESH_SEGMENTS: u64 = 2;
 
 /// Default pacing in start-up, in quarters of a window per RTT: twice the window, so that it can
 /// double (Linux `tcp_pacing_ss_ratio`).

@@ -76,6 +76,11 @@ impl<P: Policies> Sender<P> {
         Self { mechanism, watches_sends: needs.has(Facilities::SENDS), policies }
     }
 
+    /// The policies.
+    pub fn policies(&self) -> &P {
+        &self.policies
+    }
+
     /// What the control needs of its transport.
     pub fn needs(&self) -> Needs {
         self.policies.needs()
@@ -233,6 +238,13 @@ impl<P: Policies> Sender<P> {
     /// Slow-start threshold; [`Bytes::MAX`] while unset.
     pub fn ssthresh(&self) -> Bytes {
         self.mechanism.view.window.ssthresh
+    }
+
+    /// Nothing happens between ACKs of which the transport need be woken: packets are not paced,
+    /// and start-up waits for no time.
+    #[inline(always)]
+    pub fn acts_on_acks_only(&self) -> bool {
+        self.mechanism.pace.is_none() && !self.mechanism.paces && self.mechanism.wake.is_none()
     }
 
     /// How to pace the next packet; `None` sends as the window allows.

@@ -86,13 +86,8 @@ proptest! {
         const MSS: u64 = 1_000;
         let rtt = rtt_ms * 1_000_000;
         let mut cubic = Cubic::default();
-        let loss = Loss {
-            now: Instant(0),
-            kind: LossKind::Recovery,
-            lost: Bytes(MSS),
-            flight: Bytes(prior * MSS),
-            again: false,
-        };
+        let (kind, flight) = (LossKind::Recovery, Bytes(prior * MSS));
+        let loss = Loss::of(Instant(0), kind, Bytes(MSS), flight);
         let cut = cubic.cut(&loss, &view(prior * MSS, MSS, 0, rtt));
         prop_assert_eq!(cut.cwnd, Bytes(prior * MSS * 7 / 10));
         let mut cwnd = cut.cwnd;

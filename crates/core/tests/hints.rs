@@ -3,6 +3,8 @@
 use firstflight_core::avoidance::NewReno;
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
 use firstflight_core::hint::{Learned, PathHint};
+use firstflight_core::pacing::Pacing;
+use firstflight_core::pair::Pair;
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AnyStartup, STARTUPS};
 use firstflight_core::sender::{Config, Sender};
@@ -20,6 +22,7 @@ fn config() -> Config {
         initial_ssthresh: MSS * 32,
         max_cwnd: MSS * 1_000,
         limit_growth_to_flight: true,
+        paces: false,
     }
 }
 
@@ -28,28 +31,28 @@ fn learned(cwnd: u64) -> Learned {
     Learned { window, rtt: RTT, min_rtt: RTT, delivered: MSS * 500, age: Span::from_secs(1) }
 }
 
-fn fast_start(cwnd: u64) -> Sender<FastStart, NewReno> {
+fn fast_start(cwnd: u64) -> Sender<Pair<FastStart, NewReno>> {
     let mut sender = Sender::new(FastStart::default(), NewReno::default(), config());
     sender.on_hint(Instant(0), &PathHint::Own(learned(cwnd)));
     sender
 }
 
-fn send(sender: &mut Sender<FastStart, NewReno>, segments: u64) {
+fn send(sender: &mut Sender<Pair<FastStart, NewReno>>, segments: u64) {
     for i in 1..=segments {
-        sender.on_sent(&Sent { now: Instant(0), bytes: MSS, in_flight: MSS * i });
+        sender.on_sent(&Sent { now: Instant(0), bytes: MSS, in_flight: MSS * i, again: false });
     }
 }
 
-fn lose(sender: &mut Sender<FastStart, NewReno>, kind: LossKind) {
+fn lose(sender: &mut Sender<Pair<FastStart, NewReno>>, kind: LossKind) {
     let (now, flight) = (Instant(200_000_000), MSS * 80);
-    assert!(sender.on_loss(&Loss { now, kind, lost: MSS, flight, again: false }));
+    assert!(sender.on_loss(&Loss::of(now, kind, MSS, flight)));
 }
 
 #[test]
 fn a_hint_opens_the_window_within_its_cap_and_paces_it() {
     let sender = fast_start(81);
     assert_eq!((sender.cwnd(), sender.ssthresh()), (MSS * 80, MSS * 50));
-    assert_eq!(sender.pace(), Some(Rate(800_000)));
+    assert_eq!(sender.pacing(), Some(Pacing::at(Rate(800_000))));
     assert_eq!(fast_start(5_000).cwnd(), MSS * 1_000);
 }
 
@@ -58,7 +61,7 @@ fn a_hint_after_data_comes_too_late() {
     let mut sender = Sender::new(FastStart::default(), NewReno::default(), config());
     send(&mut sender, 1);
     sender.on_hint(Instant(0), &PathHint::Own(learned(81)));
-    assert_eq!((sender.cwnd(), sender.pace()), (MSS * 2, None));
+    assert_eq!((sender.cwnd(), sender.pacing()), (MSS * 2, None));
 }
 
 #[test]
@@ -69,9 +72,9 @@ fn a_loss_of_what_was_sent_on_a_hint_leads_back_to_slow_start() {
         lose(&mut sender, kind);
         let cwnd = if kind == LossKind::Timeout { 1 } else { 2 };
         assert_eq!((sender.cwnd(), sender.ssthresh()), (MSS * cwnd, MSS * 50), "{kind:?}");
-        assert_eq!((sender.view().phase, sender.pace()), (Phase::Startup, None));
+        assert_eq!((sender.view().phase, sender.pacing()), (Phase::Startup, None));
         assert!(!sender.view().recovering, "it grows while it repairs");
-        let again = Loss { now: Instant(0), kind, lost: MSS, flight: MSS, again: false };
+        let again = Loss::of(Instant(0), kind, MSS, MSS);
         assert_eq!(sender.on_loss(&again), kind == LossKind::Timeout, "cut for one window once");
         let exit = sender.first_exit().unwrap();
         assert_eq!(exit.cwnd, MSS * 80);
@@ -90,7 +93,7 @@ fn a_loss_after_it_is_the_avoidances() {
             credited: MSS,
             rtt: Some(RTT),
             in_flight: MSS * (40 - i),
-            sent: MSS * 40,
+            snd_nxt: MSS * 40,
             ..Ack::default()
         });
     }
@@ -103,7 +106,7 @@ fn other_start_ups_are_deaf_to_hints() {
     let mut sender = Sender::new(SlowStart::default(), NewReno::default(), config());
     for hint in [PathHint::Own(learned(81)), PathHint::Granted(Rate(1_000_000))] {
         sender.on_hint(Instant(0), &hint);
-        assert_eq!((sender.cwnd(), sender.ssthresh(), sender.pace()), (MSS * 2, MSS * 32, None));
+        assert_eq!((sender.cwnd(), sender.ssthresh(), sender.pacing()), (MSS * 2, MSS * 32, None));
     }
 }
 

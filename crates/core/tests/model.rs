@@ -5,6 +5,8 @@
 use firstflight_core::event::{Ack, Loss, LossKind, RateSample, Sent};
 use firstflight_core::feedback::Feedback;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
+use firstflight_core::needs::Facilities;
+use firstflight_core::pair::Pair;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
@@ -102,6 +104,7 @@ fn config() -> impl Strategy<Value = Config> {
             initial_ssthresh: Bytes(initial_ssthresh),
             max_cwnd: Bytes(max_cwnd),
             limit_growth_to_flight,
+            paces: false,
         },
     )
 }
@@ -122,7 +125,7 @@ fn knob_value(knob: &Knob, draw: u64) -> KnobValue {
     }
 }
 
-type AnySender = Sender<AnyStartup, AnyAvoidance>;
+type AnySender = Sender<Pair<AnyStartup, AnyAvoidance>>;
 
 /// The transport's side of the model.
 struct Model {
@@ -131,19 +134,34 @@ struct Model {
     now: u64,
     outstanding: u64,
     sent: u64,
+    /// The largest window or flight that was ever told, true or not.
+    flight: Bytes,
+    /// Growth is limited to what the flight justifies.
+    limited: bool,
     trace: Vec<(u64, u64)>,
 }
 
 impl Model {
     fn new(startup: AnyStartup, avoidance: AnyAvoidance, config: Config) -> Self {
-        let sender = Sender::new(startup, avoidance, config);
-        Self { sender, config, now: 1_000_000_000, outstanding: 0, sent: 0, trace: Vec::new() }
+        let mut sender = Sender::new(startup, avoidance, config);
+        let now = 1_000_000_000;
+        sender.begin(Instant(now));
+        let routers = Facilities::ROUTER_CHANGES | Facilities::ROUTER_SHARES;
+        let told_by_routers = !sender.needs().all().common(routers).is_empty();
+        let limited = config.limit_growth_to_flight && !told_by_routers;
+        let (flight, trace) = (sender.cwnd(), Vec::new());
+        Self { sender, config, now, outstanding: 0, sent: 0, flight, limited, trace }
     }
 
     fn ack(&self, acked: u64, rtt: Option<Span>) -> Ack {
         let in_flight = Bytes(self.outstanding);
-        let (acked, now, sent) = (Bytes(acked), Instant(self.now), Bytes(self.sent));
-        Ack { now, acked, credited: acked, rtt, in_flight, sent, ..Ack::default() }
+        let (acked, now, snd_nxt) = (Bytes(acked), Instant(self.now), Bytes(self.sent));
+        Ack { now, acked, credited: acked, rtt, in_flight, snd_nxt, ..Ack::default() }
+    }
+
+    fn tell(&mut self, ack: &Ack) {
+        self.flight = self.flight.max(ack.in_flight + ack.credited.max(ack.acked));
+        self.sender.on_ack(ack);
     }
 
     fn lose(&mut self, kind: LossKind, again: bool) {
@@ -151,7 +169,7 @@ impl Model {
         let before = self.sender.cwnd();
         let (now, lost) = (Instant(self.now), Bytes(self.config.mss.0));
         let flight = Bytes(self.outstanding);
-        let cut = self.sender.on_loss(&Loss { now, kind, lost, flight, again });
+        let cut = self.sender.on_loss(&Loss { again, ..Loss::of(now, kind, lost, flight) });
         if recovering && kind == LossKind::Recovery {
             assert!(!cut && self.sender.cwnd() == before, "a second cut in one recovery");
         }
@@ -167,40 +185,43 @@ impl Model {
                 self.outstanding += mss;
                 self.sent += mss;
                 let (now, in_flight) = (Instant(self.now), Bytes(self.outstanding));
-                self.sender.on_sent(&Sent { now, bytes: Bytes(mss), in_flight });
+                self.sender.on_sent(&Sent { now, bytes: Bytes(mss), in_flight, again: false });
             }),
             Event::Ack { segments, rtt } => {
                 let acked = (u64::from(segments) * mss).min(self.outstanding);
                 self.outstanding -= acked;
-                self.sender.on_ack(&self.ack(acked, Some(Span(u64::from(rtt)))));
+                self.tell(&self.ack(acked, Some(Span(u64::from(rtt)))));
             }
             Event::Duplicate => {
-                self.sender.on_ack(&Ack { credited: Bytes(mss), ..self.ack(0, None) });
+                self.tell(&Ack { credited: Bytes(mss), ..self.ack(0, None) });
                 assert!(self.sender.cwnd() <= before, "growth on a duplicate ACK");
             }
             Event::AppLimited => {
                 let acked = mss.min(self.outstanding);
                 self.outstanding -= acked;
-                self.sender.on_ack(&Ack { app_limited: true, ..self.ack(acked, None) });
-                assert!(self.sender.cwnd() <= before, "growth when application-limited");
+                self.tell(&Ack { app_limited: true, ..self.ack(acked, None) });
+                // The limit on growth holds for these ACKs too; without it they give none.
+                let limit = if self.limited { self.flight * 2 + Bytes(mss) } else { Bytes(0) };
+                assert!(self.sender.cwnd() <= before.max(limit), "growth when source-limited");
             }
             Event::Marked { segments } => {
                 let acked = (u64::from(segments) * mss).min(self.outstanding);
                 self.outstanding -= acked;
-                self.sender.on_ack(&Ack { marked: Bytes(acked), ..self.ack(acked, None) });
+                self.tell(&Ack { marked: Bytes(acked), ..self.ack(acked, None) });
             }
-            Event::Lie { acked, credited, in_flight, sent, rtt } => self.sender.on_ack(&Ack {
+            Event::Lie { acked, credited, in_flight, sent, rtt } => self.tell(&Ack {
                 now: Instant(self.now),
                 acked: Bytes(acked),
                 credited: Bytes(credited),
                 rtt: rtt.map(Span),
                 in_flight: Bytes(in_flight),
-                sent: Bytes(sent),
+                snd_nxt: Bytes(sent),
                 sample: Some(RateSample {
                     delivered: Bytes(credited),
                     interval: Span(acked),
                     app_limited: false,
                 }),
+                packet: None,
                 marked: Bytes(sent % 2),
                 app_limited: false,
             }),

@@ -2,6 +2,8 @@
 
 use firstflight_core::avoidance::{NewReno, Westwood};
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::needs::Facilities;
+use firstflight_core::pair::Pair;
 use firstflight_core::policy::{Avoidance, Observer, Startup};
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::sender::{Config, Sender};
@@ -9,19 +11,23 @@ use firstflight_core::units::{Bytes, Instant, Span};
 
 const MSS: Bytes = Bytes(1_000);
 
-fn sender<S: Startup, A: Avoidance + Clone>(startup: S, avoidance: A) -> Sender<S, A> {
+fn sender<S: Startup + Clone, A: Avoidance + Clone>(
+    startup: S,
+    avoidance: A,
+) -> Sender<Pair<S, A>> {
     let config = Config {
         mss: MSS,
         initial_window: MSS * 2,
         initial_ssthresh: MSS * 32,
         max_cwnd: MSS * 1_000,
         limit_growth_to_flight: true,
+        paces: false,
     };
     Sender::new(startup, avoidance, config)
 }
 
 fn sent(ms: u64, flight: u64) -> Sent {
-    Sent { now: Instant(ms * 1_000_000), bytes: MSS, in_flight: MSS * flight }
+    Sent { now: Instant(ms * 1_000_000), bytes: MSS, in_flight: MSS * flight, again: false }
 }
 
 fn notices_sends(policy: impl Observer + Clone + std::fmt::Debug) -> bool {
@@ -37,15 +43,23 @@ fn notices_sends(policy: impl Observer + Clone + std::fmt::Debug) -> bool {
 #[test]
 fn whoever_notices_sends_says_so() {
     for policy in STARTUPS.iter().filter_map(|listing| AnyStartup::by_name(listing.name)) {
-        assert_eq!(notices_sends(policy.clone()), policy.watches_sends(), "{policy:?}");
+        assert_eq!(
+            notices_sends(policy.clone()),
+            policy.needs().all().has(Facilities::SENDS),
+            "{policy:?}"
+        );
     }
     for policy in AVOIDANCES.iter().filter_map(|listing| AnyAvoidance::by_name(listing.name)) {
-        assert_eq!(notices_sends(policy.clone()), policy.watches_sends(), "{policy:?}");
+        assert_eq!(
+            notices_sends(policy.clone()),
+            policy.needs().all().has(Facilities::SENDS),
+            "{policy:?}"
+        );
     }
 }
 
 /// What a control makes of a window that fills, a loss in it and what follows.
-fn windows<S: Startup, A: Avoidance + Clone>(startup: S, avoidance: A) -> Vec<u64> {
+fn windows<S: Startup + Clone, A: Avoidance + Clone>(startup: S, avoidance: A) -> Vec<u64> {
     let mut sender = sender(startup, avoidance);
     let (mut acked, mut outstanding) = (0, 0);
     let step = |ms: u64| {
@@ -56,7 +70,7 @@ fn windows<S: Startup, A: Avoidance + Clone>(startup: S, avoidance: A) -> Vec<u6
         let now = Instant(ms * 1_000_000);
         if ms == 200 {
             let (kind, flight) = (LossKind::Recovery, MSS * outstanding);
-            sender.on_loss(&Loss { now, kind, lost: MSS, flight, again: false });
+            sender.on_loss(&Loss::of(now, kind, MSS, flight));
         } else if ms == 300 {
             sender.on_recovered(None);
         }
@@ -67,7 +81,7 @@ fn windows<S: Startup, A: Avoidance + Clone>(startup: S, avoidance: A) -> Vec<u6
             credited: MSS,
             rtt: Some(Span::from_millis(100 + ms % 7)),
             in_flight: MSS * outstanding,
-            sent: MSS * (acked + outstanding),
+            snd_nxt: MSS * (acked + outstanding),
             ..Ack::default()
         });
         sender.cwnd().0 + sender.ssthresh().0

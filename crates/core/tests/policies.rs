@@ -25,6 +25,7 @@ fn view(now_ms: u64, acked: u64, cwnd: u64, ssthresh: u64) -> View {
         window: Window { cwnd: segments(cwnd), ssthresh: segments(ssthresh) },
         in_flight: segments(cwnd - 1),
         acked: segments(acked),
+        snd_nxt: segments(acked + cwnd - 1),
         sent: segments(acked + cwnd - 1),
         delivered: segments(acked),
         ..start_up_view::view(cwnd, rtt, rtt)
@@ -39,13 +40,13 @@ fn ack(view: &View, rtt_ms: u64) -> Ack {
         credited: Bytes(MSS),
         rtt: Some(Span::from_millis(rtt_ms)),
         in_flight: view.in_flight,
-        sent: view.sent,
+        snd_nxt: view.snd_nxt,
         ..Ack::default()
     }
 }
 
 fn loss(kind: LossKind, flight: u64, again: bool) -> Loss {
-    Loss { now: Instant(0), kind, lost: Bytes(MSS), flight: segments(flight), again }
+    Loss { again, ..Loss::of(Instant(0), kind, Bytes(MSS), segments(flight)) }
 }
 
 mod newreno {

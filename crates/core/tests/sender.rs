@@ -3,7 +3,9 @@
 use firstflight_core::avoidance::{NewReno, Xcp as XcpAvoidance};
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
 use firstflight_core::feedback::Feedback;
-use firstflight_core::policy::{Avoidance, Entry, Exit, Observer, Startup, Step};
+use firstflight_core::needs::Facilities;
+use firstflight_core::pair::Pair;
+use firstflight_core::policy::{Avoidance, Entry, Exit, Found, Observer, Startup, Step};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::startup::{SlowStart, Xcp};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
@@ -18,18 +20,19 @@ fn config(ssthresh: u64) -> Config {
         initial_ssthresh: Bytes(ssthresh * MSS),
         max_cwnd: Bytes(1_000 * MSS),
         limit_growth_to_flight: false,
+        paces: false,
     }
 }
 
 /// A sender on a path without a queue: what it sends is acknowledged when the test says so.
 struct Bench<S, A> {
-    sender: Sender<S, A>,
+    sender: Sender<Pair<S, A>>,
     now: u64,
     acked: u64,
     sent: u64,
 }
 
-impl<S: Startup, A: Avoidance + Clone> Bench<S, A> {
+impl<S: Startup + Clone, A: Avoidance + Clone> Bench<S, A> {
     fn new(startup: S, avoidance: A, config: Config) -> Self {
         Self { sender: Sender::new(startup, avoidance, config), now: 0, acked: 0, sent: 0 }
     }
@@ -43,7 +46,7 @@ impl<S: Startup, A: Avoidance + Clone> Bench<S, A> {
         while self.sent - self.acked < segments * MSS {
             self.sent += MSS;
             let (now, in_flight) = (Instant(self.now), Bytes(self.sent - self.acked));
-            self.sender.on_sent(&Sent { now, bytes: Bytes(MSS), in_flight });
+            self.sender.on_sent(&Sent { now, bytes: Bytes(MSS), in_flight, again: false });
         }
         self
     }
@@ -55,7 +58,7 @@ impl<S: Startup, A: Avoidance + Clone> Bench<S, A> {
             credited: Bytes(segments * MSS),
             rtt: Some(Span::from_millis(100)),
             in_flight: Bytes(self.sent - self.acked - segments * MSS),
-            sent: Bytes(self.sent),
+            snd_nxt: Bytes(self.sent),
             ..Ack::default()
         }
     }
@@ -89,7 +92,7 @@ impl<S: Startup, A: Avoidance + Clone> Bench<S, A> {
     fn lose(&mut self, kind: LossKind) -> bool {
         let (now, lost) = (Instant(self.now), Bytes(MSS));
         let flight = Bytes(self.sent - self.acked);
-        self.sender.on_loss(&Loss { now, kind, lost, flight, again: false })
+        self.sender.on_loss(&Loss::of(now, kind, lost, flight))
     }
 
     fn cwnd(&self) -> u64 {
@@ -208,7 +211,7 @@ fn timeouts_in_a_row_are_undone_together() {
     let mut bench = reno(1_000);
     bench.round().round().round().lose(LossKind::Timeout);
     let (now, kind, lost) = (Instant(bench.now), LossKind::Timeout, Bytes(MSS));
-    bench.sender.on_loss(&Loss { now, kind, lost, flight: Bytes(MSS), again: true });
+    bench.sender.on_loss(&Loss { again: true, ..Loss::of(now, kind, lost, Bytes(MSS)) });
     assert_eq!(bench.ssthresh(), 8, "a second timeout is no second sign (RFC 5681 section 3.1)");
     bench.sender.on_spurious_loss();
     assert_eq!(bench.cwnd(), 16);
@@ -255,7 +258,7 @@ fn what_routers_grant_is_taken_whole_although_growth_is_limited() {
     let limited = Config { limit_growth_to_flight: true, ..config(1_000) };
     let mut bench = Bench::new(Xcp::default(), XcpAvoidance::default(), limited);
     bench.round();
-    assert!(bench.sender.listens().change);
+    assert!(bench.sender.needs().all().has(Facilities::ROUTER_CHANGES));
     // 8 Mbit/s over 100 ms.
     bench.sender.on_feedback(Instant(bench.now), &Feedback::Change(8_000_000));
     assert_eq!(bench.step().cwnd(), 102);
@@ -363,7 +366,7 @@ impl Observer for Restless {
 }
 
 impl Avoidance for Restless {
-    fn enter(&mut self, _view: &View) {
+    fn enter(&mut self, _found: &Found, _view: &View) {
         self.seen = 0;
     }
 
@@ -385,15 +388,17 @@ impl Avoidance for Restless {
 fn avoidance_can_ask_for_start_up_again() {
     let mut bench = Bench::new(ThreeAcks::default(), Restless::default(), config(1_000));
     let mut windows = Vec::new();
-    let mut paced = Vec::new();
+    let mut rates = Vec::new();
     for _ in 0..10 {
         bench.fill().step();
         windows.push(bench.cwnd());
-        paced.push(bench.sender.pace().is_some());
+        rates.push(bench.sender.pacing().map_or(0, |pacing| pacing.rate.0 / 1_000));
     }
     // Three ACKs of start-up, two of avoidance, and so on; the first exit is kept.
     assert_eq!(windows, [3, 4, 5, 5, 5, 6, 7, 8, 8, 8]);
-    assert_eq!(paced, [true, true, true, false, false, true, true, true, false, false]);
+    // What start-up paced stays paced: 1.25 cwnd/srtt of 100 ms in avoidance, and twice that window
+    // on the ACK that begins start-up again.
+    assert_eq!(rates, [125, 125, 125, 62, 100, 125, 125, 125, 100, 160]);
     assert_eq!(bench.sender.first_exit().map(|exit| exit.cwnd), Some(Bytes(5_000)));
 }
 

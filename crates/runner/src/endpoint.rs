@@ -3,7 +3,6 @@
 
 use firstflight_control::Control;
 use firstflight_core::policy::Startup as _;
-use firstflight_core::registry::OWN_END;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved};
@@ -44,12 +43,13 @@ pub(crate) fn endpoint(
         delay_repeated: common.profile == Profile::Ns2,
         ack_bytes: ACK_BYTES,
         limit_growth_to_flight: common.growth_limit,
+        paces: false,
     }
 }
 
 /// Of a start-up with an end of its own, the profile's ssthresh is not the default.
 pub(crate) fn initial_ssthresh(flow: &ResolvedFlow, control: &Control) -> Bytes {
-    let own = OWN_END.contains(&control.startup_name).then_some(None);
+    let own = control.startup.card().own_end.then_some(None);
     flow.ssthresh_bytes.or_own(own).map_or(Bytes::MAX, Bytes)
 }
 

@@ -1,6 +1,9 @@
 //! A resolved scenario becomes a network for the simulator.
 
+use std::sync::Arc;
+
 use firstflight_control::Control;
+use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::units::{Instant, Span};
 use firstflight_scenario::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp};
 use firstflight_scenario::{Bursts, Loss, Profile, Resolved, ResolvedBuffer};
@@ -64,6 +67,16 @@ pub fn losses(loss: Loss) -> LossSpec {
     }
 }
 
+/// The control for the simulator, where pairs of the core's policies can be the faster.
+fn simulated(control: &Control) -> Arc<dyn firstflight_sim::Control> {
+    match (&control.startup, &control.avoidance) {
+        (ChosenStartup::Core(startup), ChosenAvoidance::Core(avoidance)) => {
+            firstflight_sim::core_control(startup.clone(), avoidance.clone())
+        }
+        (startup, avoidance) => firstflight_sim::control(startup.clone(), avoidance.clone()),
+    }
+}
+
 /// When within a tick the clocks of ns-2's agents tick; none with other profiles.
 fn clock_phases(resolved: &Resolved, controls: &[Control]) -> Vec<Span> {
     if resolved.endpoint.profile != Profile::Ns2 {
@@ -92,8 +105,7 @@ fn flow(
     let propagation = sum(|link| link.delay_ns) + sum(|link| link.return_delay_ns);
     let packets = group.size_bytes.map(|size| size.div_ceil(resolved.packet_bytes.max(1)));
     FlowSpec {
-        startup: control.startup.clone(),
-        avoidance: control.avoidance.clone(),
+        control: simulated(control),
         endpoint: endpoint(resolved, group, control, phase),
         path: group.path.clone(),
         access_rate_bps: group.access_rate_bps,

@@ -7,8 +7,9 @@
 //! began: right as long as the path is longer than the window.
 
 use firstflight_control::Control;
+use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::event::{Ack, Sent};
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::pair::Pair;
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
@@ -54,7 +55,7 @@ pub fn script(scenario: &Scenario, acks: u32) -> Result<Run, RunError> {
 pub const SCRIPT_COLUMNS: &[&str] = &["round", "place", "queue_packets"];
 
 struct Player {
-    sender: Sender<AnyStartup, AnyAvoidance>,
+    sender: Sender<Pair<ChosenStartup, ChosenAvoidance>>,
     mss: u64,
     rtt: u64,
     /// Of one packet at the bottleneck.
@@ -84,6 +85,7 @@ impl Player {
             initial_ssthresh: initial_ssthresh(flow, control),
             max_cwnd: Bytes(flow.receiver_window_bytes.unwrap_or(u64::MAX)),
             limit_growth_to_flight: resolved.endpoint.growth_limit,
+            paces: false,
         };
         let bits = u128::from(resolved.wire_bytes()) * 8 * 1_000_000_000;
         let service = bits / u128::from(link.rate_bps.max(1));
@@ -115,11 +117,12 @@ impl Player {
     /// Sends what the window allows.
     fn send(&mut self) {
         let before = self.sent;
+        self.sender.begin(Instant(self.now));
         while self.sent - self.acked < self.window() {
             self.sent += 1;
             let in_flight = Bytes((self.sent - self.acked) * self.mss);
             let now = Instant(self.now);
-            self.sender.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight });
+            self.sender.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again: false });
         }
         self.queued += self.sent - before;
     }
@@ -147,7 +150,7 @@ impl Player {
             credited: bytes,
             rtt: Some(Span(self.rtt)),
             in_flight: Bytes((self.sent - self.acked) * self.mss),
-            sent: Bytes(self.sent * self.mss),
+            snd_nxt: Bytes(self.sent * self.mss),
             ..Ack::default()
         });
         self.send();

@@ -38,6 +38,9 @@ impl Flow<'_> {
     #[cold]
     pub(crate) fn end(&mut self, now: Instant, fabric: &mut Fabric) {
         self.ends = self.files.is_some();
+        if self.tcp.core().refutes_hint() {
+            fabric.memory.forget(self.path.id as usize);
+        }
         let kept = Kept::of(now, self.tcp.core());
         if let Some(kept) = kept {
             fabric.memory.keep(self.path.id as usize, kept);

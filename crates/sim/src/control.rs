@@ -57,6 +57,12 @@ pub fn core_control(startup: AnyStartup, avoidance: AnyAvoidance) -> Arc<dyn Con
     }
 }
 
+/// The control made of the core's policies of these names, with their default knobs, if there are
+/// such policies.
+pub fn named(startup: &str, avoidance: &str) -> Option<Arc<dyn Control>> {
+    Some(core_control(AnyStartup::by_name(startup)?, AnyAvoidance::by_name(avoidance)?))
+}
+
 /// Every connection begins as a copy of it.
 #[derive(Debug)]
 struct Prototype<S, A>(Pair<S, A>);
@@ -83,6 +89,12 @@ impl Wants {
     pub(crate) fn of(control: &dyn Control) -> Self {
         let policies = control.policies();
         Self { needs: policies.needs(), asks: policies.asks().is_some() }
+    }
+
+    /// Of a flow that asks for nothing but needs this.
+    #[cfg(test)]
+    pub(crate) const fn listening_to(facilities: Facilities) -> Self {
+        Self { needs: Needs::required(facilities), asks: false }
     }
 
     /// What it needs the routers to tell it.

@@ -138,6 +138,8 @@ mod tests {
     use crate::network::{Buffer, LinkSpec};
     use crate::random::stream;
 
+    const SHARE: Wants = Wants::listening_to(Facilities::ROUTER_SHARES);
+
     fn link() -> Link {
         let spec = LinkSpec {
             rate_bps: 8_000_000,
@@ -148,7 +150,7 @@ mod tests {
             drop_nth: Vec::new(),
         };
         let mut link = Link::new(&spec, stream(1, 0), Instant(1_000_000));
-        link.serve(false, Signals::SHARE);
+        link.serve(SHARE);
         link
     }
 
@@ -160,7 +162,7 @@ mod tests {
     #[test]
     fn what_a_lost_packet_carried_is_lost_with_it() {
         for lost_at in [0, 1] {
-            let mut dialogue = *Dialogue::of(false, Signals::SHARE, 2).unwrap();
+            let mut dialogue = *Dialogue::of(SHARE, 2).unwrap();
             (1..=2).for_each(|spacing| dialogue.say(Header::new(Span(9), Span(spacing))));
             (0..=lost_at).for_each(|hop| pass(&mut dialogue, hop));
             dialogue.lose(lost_at);
@@ -171,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_connection_hears_nothing_that_was_told_to_the_one_before() {
-        let mut dialogue = *Dialogue::of(false, Signals::SHARE, 1).unwrap();
+        let mut dialogue = *Dialogue::of(SHARE, 1).unwrap();
         let answered = |dialogue: &mut Dialogue, bps| {
             dialogue.received.share_bps = Some(bps);
             dialogue.answer();

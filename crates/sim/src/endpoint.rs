@@ -41,6 +41,9 @@ pub struct Endpoint {
     pub ack_bytes: u64,
     /// See [`firstflight_core::sender::Config::limit_growth_to_flight`].
     pub limit_growth_to_flight: bool,
+    /// Packets are paced where the control does not say how: see
+    /// [`firstflight_core::sender::Config::paces`].
+    pub paces: bool,
 }
 
 /// How lost packets are found and repaired.
@@ -130,6 +133,7 @@ impl Endpoint {
             delay_repeated: false,
             ack_bytes: ACK_BYTES,
             limit_growth_to_flight: true,
+            paces: false,
         }
     }
 }

@@ -36,7 +36,7 @@ mod udp;
 mod watch;
 mod way_back;
 
-pub use control::{Control, PROVIDES, control, core_control};
+pub use control::{Control, PROVIDES, control, core_control, named};
 pub use endpoint::{
     ACK_BYTES, Endpoint, FullAck, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,
 };

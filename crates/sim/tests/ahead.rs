@@ -5,11 +5,11 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use common::{flow, link, network};
-use firstflight_core::registry::{AnyAvoidance, AnyStartup, partner};
+use firstflight_core::registry::partner;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     Buffer, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, Outcome, Pace, Recovery, UdpSpec,
-    Uniform,
+    Uniform, named,
 };
 use proptest::prelude::*;
 
@@ -91,8 +91,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         let ((syn, startup), access_delay, (access_rate, least_timeout), files) = more;
         let path: Vec<usize> = (first..links).collect();
         let mut flow = flow(&path, back, recovery);
-        flow.startup = AnyStartup::by_name(startup).unwrap();
-        flow.avoidance = AnyAvoidance::by_name(partner(startup).unwrap()).unwrap();
+        flow.control = named(startup, partner(startup).unwrap()).unwrap();
         flow.start = Instant(start * 1_000_000);
         flow.packets = packets;
         flow.endpoint.delayed_ack = every;

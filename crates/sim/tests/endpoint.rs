@@ -3,10 +3,11 @@
 mod common;
 
 use common::{flow, link, network};
+use firstflight_core::avoidance::NewReno;
 use firstflight_core::knob::KnobValue;
 use firstflight_core::registry::AnyStartup;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, run};
+use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, control, run};
 
 const ALL: [Recovery; 4] = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack];
 
@@ -161,10 +162,11 @@ fn two_duplicate_acks_are_a_loss_where_two_are_asked_for() {
 fn a_receiver_that_splits_acks_speeds_up_a_sender_that_counts_them_and_no_other() {
     let grown = |startup: &str, count: Option<&'static str>, parts: u32| {
         let mut spec = ideal(flow(&[0], 50, Recovery::NewReno));
-        spec.startup = AnyStartup::by_name(startup).unwrap();
+        let mut startup = AnyStartup::by_name(startup).unwrap();
         if let Some(word) = count {
-            assert!(spec.startup.set("count", KnobValue::Word(word)));
+            assert!(startup.set("count", KnobValue::Word(word)));
         }
+        spec.control = control(startup, NewReno::default());
         spec.endpoint.limit_growth_to_flight = false;
         spec.endpoint.split_acks = parts;
         // Two rounds of ACKs.

@@ -4,11 +4,10 @@
 mod common;
 
 use common::{flow, link, network};
-use firstflight_core::registry::AnyStartup;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     FileOutcome, FilesSpec, FlowOutcome, FlowSpec, LinkSpec, Network, Pace, Recovery, UdpSpec,
-    Uniform, run, run_until,
+    Uniform, named, run, run_until,
 };
 
 fn path() -> LinkSpec {
@@ -17,7 +16,7 @@ fn path() -> LinkSpec {
 
 fn with(startup: &str) -> FlowSpec {
     let mut spec = flow(&[0], 50, Recovery::Sack);
-    spec.startup = AnyStartup::by_name(startup).unwrap();
+    spec.control = named(startup, "newreno").unwrap();
     spec.bdp_bytes = 100_000;
     spec.syn_bytes = 40;
     spec
@@ -101,7 +100,7 @@ fn spand_learns_from_other_flows_of_its_path_and_of_no_other() {
     assert!((140..=155).contains(&took(&second)), "{}", took(&second));
     let elsewhere = FlowSpec { path: vec![1], ..second.clone() };
     assert!(took(&elsewhere) > 500, "nothing is known of the other link: slow start");
-    let own = FlowSpec { startup: AnyStartup::by_name("fast-start").unwrap(), ..second };
+    let own = FlowSpec { control: named("fast-start", "newreno").unwrap(), ..second };
     assert!(took(&own) > 500, "fast start has no connection of its own to go by");
 }
 

@@ -9,14 +9,13 @@ use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FlowOutcome, FlowSample, FlowSpec, LinkSpec, LossSpec, Network, Recovery, run,
+    FlowOutcome, FlowSample, FlowSpec, LinkSpec, LossSpec, Network, Recovery, control, named, run,
 };
 
 /// Start-up and avoidance, with the first ssthresh in packets; none is unlimited.
 fn with(startup: &str, avoidance: &str, ssthresh: Option<u64>) -> FlowSpec {
     let mut spec = flow(&[0], 50, Recovery::Sack);
-    spec.startup = AnyStartup::by_name(startup).unwrap();
-    spec.avoidance = AnyAvoidance::by_name(avoidance).unwrap();
+    spec.control = named(startup, avoidance).unwrap();
     spec.endpoint.initial_ssthresh = ssthresh.map_or(Bytes::MAX, |packets| Bytes(packets * 1000));
     spec
 }
@@ -219,9 +218,11 @@ fn stabilized_vegas_holds_the_queue_where_vegas_swings() {
             let mut flow = with("vegas", avoidance, None);
             flow.return_delay = Span::from_millis(100);
             flow.start = Instant(i * 37_000_000);
+            let mut avoidance = AnyAvoidance::by_name(avoidance).unwrap();
             for knob in ["alpha", "beta"] {
-                assert!(flow.avoidance.set(knob, KnobValue::Count(2)));
+                assert!(avoidance.set(knob, KnobValue::Count(2)));
             }
+            flow.control = control(AnyStartup::by_name("vegas").unwrap(), avoidance);
             flow
         };
         let flows = (0..20).map(flow).collect();

@@ -3,9 +3,8 @@
 mod common;
 
 use common::{flow, link, network};
-use firstflight_core::registry::AnyStartup;
 use firstflight_core::units::{Bytes, Span};
-use firstflight_sim::{FlowSpec, LinkSpec, Outcome, Recovery, run};
+use firstflight_sim::{FlowSpec, LinkSpec, Outcome, Recovery, named, run};
 
 const ALL: [Recovery; 6] = [
     Recovery::Tahoe,
@@ -18,7 +17,7 @@ const ALL: [Recovery; 6] = [
 
 fn with(startup: &str, recovery: Recovery, ssthresh: u64) -> FlowSpec {
     let mut spec = flow(&[0], 50, recovery);
-    spec.startup = AnyStartup::by_name(startup).unwrap();
+    spec.control = named(startup, "newreno").unwrap();
     spec.endpoint.initial_ssthresh = Bytes(ssthresh * 1000);
     spec
 }

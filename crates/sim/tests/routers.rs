@@ -5,17 +5,15 @@ mod common;
 
 use common::{flow, link, network};
 use firstflight_core::policy::Exit;
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     FileOutcome, FilesSpec, FlowOutcome, FlowSpec, Network, Outcome, Recovery, UdpSpec, Uniform,
-    run,
+    named, run,
 };
 
 fn with(startup: &str, avoidance: &str) -> FlowSpec {
     let mut spec = flow(&[0], 50, Recovery::Sack);
-    spec.startup = AnyStartup::by_name(startup).unwrap();
-    spec.avoidance = AnyAvoidance::by_name(avoidance).unwrap();
+    spec.control = named(startup, avoidance).unwrap();
     spec.endpoint.initial_ssthresh = Bytes::MAX;
     spec
 }

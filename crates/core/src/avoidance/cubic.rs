@@ -188,6 +188,10 @@ impl Avoidance for Cubic {
         window.grow(Bytes(increase).max(ahead))
     }
 
+    fn beta(&self) -> u64 {
+        self.form.beta
+    }
+
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let cwnd = view.window.cwnd;
         let timeout = loss.kind == LossKind::Timeout;
@@ -338,7 +342,7 @@ mod tests {
     }
 
     fn loss(kind: LossKind, flight: u64) -> Loss {
-        Loss { now: Instant(0), kind, lost: MSS, flight: MSS * flight, again: false }
+        Loss::of(Instant(0), kind, MSS, MSS * flight)
     }
 
     fn ack() -> Ack {

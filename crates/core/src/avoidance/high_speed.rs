@@ -276,7 +276,7 @@ mod tests {
         let grown = view.window.cwnd - MSS * 1_000;
         assert!((7_700..=7_760).contains(&grown.0), "{grown:?}");
         let (kind, flight) = (LossKind::Recovery, MSS * 83_000);
-        let loss = Loss { now: Instant(0), kind, lost: MSS, flight, again: false };
+        let loss = Loss::of(Instant(0), kind, MSS, flight);
         assert_eq!(policy.cut(&loss, &view).cwnd, MSS * 74_700);
         let timeout = Loss { kind: LossKind::Timeout, ..loss };
         assert_eq!(policy.cut(&timeout, &view).ssthresh, MSS * 41_500);

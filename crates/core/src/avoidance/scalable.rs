@@ -62,6 +62,11 @@ impl Avoidance for Scalable {
         window.grow(Bytes(sum / RATIO_ONE))
     }
 
+    /// Of a window larger than `lwnd`; a smaller one is halved.
+    fn beta(&self) -> u64 {
+        RATIO_ONE - self.b
+    }
+
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         if loss.kind == LossKind::Timeout || loss.flight <= view.mss * self.lwnd {
             return halve(loss, view);
@@ -121,7 +126,7 @@ mod tests {
     use crate::units::Instant;
 
     fn loss(kind: LossKind, flight: u64) -> Loss {
-        Loss { now: Instant(0), kind, lost: MSS, flight: MSS * flight, again: false }
+        Loss::of(Instant(0), kind, MSS, MSS * flight)
     }
 
     /// The window after so many ACKs for a segment.

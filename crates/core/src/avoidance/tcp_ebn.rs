@@ -73,6 +73,7 @@ impl Knobs for TcpEbn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacing::Pacing;
     use crate::event::LossKind;
     use crate::testing::{MSS, ack, view};
     use crate::units::{Instant, Rate};
@@ -85,7 +86,7 @@ mod tests {
 
     fn left(policy: &mut TcpEbn, cwnd: u64) -> u64 {
         let (kind, flight) = (LossKind::Recovery, MSS * cwnd);
-        let loss = Loss { now: Instant(0), kind, lost: MSS, flight, again: false };
+        let loss = Loss::of(Instant(0), kind, MSS, flight);
         policy.cut(&loss, &view(cwnd, MSS)).cwnd.0 / MSS.0
     }
 
@@ -94,7 +95,7 @@ mod tests {
         for (rate, segments) in [(5_000_000, 500), (300_000, 30)] {
             let view = view(100, MSS);
             let step = told(rate).step(&ack(&view, 1), &view);
-            assert_eq!((step.window.cwnd, step.pace), (MSS * segments, Some(Rate(rate))));
+            assert_eq!((step.window.cwnd, step.pace), (MSS * segments, Some(Pacing::at(Rate(rate)))));
         }
     }
 

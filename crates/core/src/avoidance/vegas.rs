@@ -130,6 +130,11 @@ impl Avoidance for Vegas {
         }
     }
 
+    /// Of what is lost for the first time; what is lost again halves the window.
+    fn beta(&self) -> u64 {
+        crate::knob::RATIO_ONE * 3 / 4
+    }
+
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let floor = view.mss * MIN_SEGMENTS;
         if let Some(sums) = &mut self.double {

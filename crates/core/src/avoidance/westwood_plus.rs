@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn loss(kind: LossKind) -> Loss {
-        Loss { now: Instant(0), kind, lost: MSS, flight: MSS * 300, again: false }
+        Loss::of(Instant(0), kind, MSS, MSS * 300)
     }
 
     #[test]

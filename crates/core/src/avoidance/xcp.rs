@@ -95,7 +95,7 @@ mod tests {
         let (mut policy, view) = (Xcp::default(), avoiding(100));
         policy.on_feedback(&Feedback::Change(800_000), &view);
         let (kind, flight) = (LossKind::Recovery, MSS * 100);
-        let loss = Loss { now: Instant(0), kind, lost: MSS, flight, again: false };
+        let loss = Loss::of(Instant(0), kind, MSS, flight);
         assert_eq!(policy.cut(&loss, &view).cwnd, MSS * 50);
         let after = avoiding(50);
         assert_eq!(policy.step(&ack(&after, 1), &after).window.cwnd, MSS * 50);

@@ -65,10 +65,7 @@ impl Sampler {
         sent_at: Instant,
         then: &AtSending,
     ) -> Option<RateSample> {
-        self.delivered += credited;
-        if self.delivered > self.limited_until {
-            self.limited_until = Bytes(0);
-        }
+        self.count(now, credited);
         let sending = sent_at.since(then.first_sent);
         let acknowledging = now.since(then.delivered_at);
         let sample = RateSample {
@@ -76,7 +73,7 @@ impl Sampler {
             interval: sending.max(acknowledging),
             app_limited: then.app_limited,
         };
-        (self.first_sent, self.delivered_at) = (sent_at, now);
+        self.first_sent = sent_at;
         (sample.interval.0 > 0).then_some(sample)
     }
 
@@ -85,6 +82,9 @@ impl Sampler {
     pub fn count(&mut self, now: Instant, credited: Bytes) {
         self.delivered += credited;
         self.delivered_at = now;
+        if self.delivered > self.limited_until {
+            self.limited_until = Bytes(0);
+        }
     }
 
     /// Payload delivered since the connection began.
@@ -100,6 +100,11 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
+    /// A sample of so many bytes in so many milliseconds.
+    fn of(bytes: u64, ms: u64) -> RateSample {
+        RateSample { delivered: Bytes(bytes), interval: Span(ms * MS), app_limited: false }
+    }
+
     #[test]
     fn a_steady_flow_is_sampled_at_its_rate() {
         let mut sampler = Sampler::default();
@@ -108,11 +113,11 @@ mod tests {
         for ms in 0..200_usize {
             let now = Instant(ms as u64 * MS);
             if ms >= 50 {
-                let then = left[ms - 50].unwrap();
-                let sent = then.departure.sent_at;
-                let sample = sampler.on_delivered(now, Bytes(1_000), sent, &then).unwrap();
+                let sample = left[ms - 50].and_then(|then| {
+                    sampler.on_delivered(now, Bytes(1_000), then.departure.sent_at, &then)
+                });
                 if ms >= 100 {
-                    assert_eq!((sample.delivered, sample.interval), (Bytes(50_000), Span(50 * MS)));
+                    assert_eq!(sample, Some(of(50_000, 50)));
                 }
             }
             left[ms] = Some(sampler.on_sent(now, Bytes(1_000), ms == 0));
@@ -125,8 +130,7 @@ mod tests {
         let mut sampler = Sampler::default();
         let then = sampler.on_sent(Instant(0), Bytes(8_000), true);
         let sample = sampler.on_delivered(Instant(40 * MS), Bytes(8_000), Instant(0), &then);
-        let sample = sample.unwrap();
-        assert_eq!((sample.delivered, sample.interval), (Bytes(8_000), Span(40 * MS)));
+        assert_eq!(sample, Some(of(8_000, 40)));
     }
 
     #[test]
@@ -135,12 +139,16 @@ mod tests {
         let first = sampler.on_sent(Instant(0), Bytes(1_000), true);
         sampler.on_app_limited(Bytes(1_000));
         let second = sampler.on_sent(Instant(MS), Bytes(2_000), false);
-        let (at, bytes) = (Instant(50 * MS), Bytes(1_000));
-        assert!(!sampler.on_delivered(at, bytes, Instant(0), &first).unwrap().app_limited);
-        assert!(sampler.on_delivered(at, bytes, Instant(MS), &second).unwrap().app_limited);
+        let mut limited = |at, sent, then| {
+            let sample = sampler.on_delivered(Instant(at * MS), Bytes(1_000), Instant(sent), then);
+            sample.map(|sample| sample.app_limited)
+        };
+        assert_eq!(limited(50, 0, &first), Some(false));
+        assert_eq!(limited(50, MS, &second), Some(true));
         let third = sampler.on_sent(Instant(60 * MS), Bytes(1_000), true);
-        let later = Instant(110 * MS);
-        assert!(!sampler.on_delivered(later, bytes, Instant(60 * MS), &third).unwrap().app_limited);
+        let sent = Instant(60 * MS);
+        let sample = sampler.on_delivered(Instant(110 * MS), Bytes(1_000), sent, &third);
+        assert_eq!(sample, Some(of(1_000, 50)));
     }
 
     #[test]

@@ -289,11 +289,13 @@ mod tests {
             rtt,
             in_flight: Bytes(0),
             acked: Bytes(0),
+            snd_nxt: Bytes(0),
             sent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Avoidance,
             eligible: None::<Rate>,
             recovering: false,
+            beta: 0,
             round: 0,
             round_start: false,
         }

@@ -120,7 +120,7 @@ mod tests {
     fn a_timeout_forgets_the_smallest_rtt() {
         let mut rate = after(11, 10);
         let (now, lost) = (Instant(1 << 30), Bytes(1_000));
-        let loss = |kind| Loss { now, kind, lost, flight: lost, again: false };
+        let loss = |kind| Loss::of(now, kind, lost, lost);
         rate.on_loss(&loss(LossKind::Recovery));
         assert!(rate.window() > Bytes(0));
         rate.on_loss(&loss(LossKind::Timeout));

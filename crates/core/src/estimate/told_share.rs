@@ -50,6 +50,7 @@ const MIN_SEGMENTS: u64 = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacing::Pacing;
     use crate::testing::{MSS, view};
 
     #[test]
@@ -65,6 +66,6 @@ mod tests {
         assert_eq!(told.window(&view), Some(MSS * 200));
         told.on_feedback(&Feedback::Share(Rate(0)));
         let least = told.step(&view).map(|step| (step.window.cwnd, step.pace));
-        assert_eq!(least, Some((MSS * 2, Some(Rate(20_000)))));
+        assert_eq!(least, Some((MSS * 2, Some(Pacing::at(Rate(20_000))))));
     }
 }

@@ -152,6 +152,7 @@ const PROBE: u64 = 1_250_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
     use crate::units::Span;
 
@@ -188,7 +189,7 @@ mod tests {
         let step = round(&mut policy, &mut view, 4, 4, 200);
         assert_eq!((step.window.cwnd, step.window.ssthresh), (MSS * 16, MSS * 500));
         // 5 MB/s and a quarter.
-        assert_eq!(step.pace, Some(Rate(6_250_000)));
+        assert_eq!(step.pace, Some(Pacing::at(Rate(6_250_000))));
     }
 
     #[test]

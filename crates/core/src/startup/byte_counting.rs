@@ -109,17 +109,19 @@ mod tests {
     use super::*;
     use crate::avoidance::NewReno;
     use crate::event::{Loss, LossKind};
+    use crate::pair::Pair;
     use crate::policy::Exit;
     use crate::sender::{Config, Sender};
     use crate::units::Instant;
 
-    fn sender(limit: u64, ssthresh: u64) -> Sender<ByteCounting, NewReno> {
+    fn sender(limit: u64, ssthresh: u64) -> Sender<Pair<ByteCounting, NewReno>> {
         let config = Config {
             mss: Bytes(100),
             initial_window: Bytes(400),
             initial_ssthresh: Bytes(ssthresh),
             max_cwnd: Bytes::MAX,
             limit_growth_to_flight: false,
+            paces: false,
         };
         let policy = ByteCounting { limit, ..ByteCounting::default() };
         Sender::new(policy, NewReno::default(), config)
@@ -127,7 +129,7 @@ mod tests {
 
     fn ack(acked: u64) -> Ack {
         let acked = Bytes(acked);
-        Ack { now: Instant(1), acked, credited: acked, sent: Bytes(10_000), ..Ack::default() }
+        Ack { now: Instant(1), acked, credited: acked, snd_nxt: Bytes(10_000), ..Ack::default() }
     }
 
     #[test]
@@ -153,7 +155,7 @@ mod tests {
         let mut sender = sender(2, 10_000);
         let (now, kind) = (Instant(2), LossKind::Timeout);
         let (lost, flight) = (Bytes(100), Bytes(2_000));
-        sender.on_loss(&Loss { now, kind, lost, flight, again: false });
+        sender.on_loss(&Loss::of(now, kind, lost, flight));
         sender.on_ack(&ack(300));
         assert_eq!(sender.cwnd(), Bytes(200));
     }

@@ -229,6 +229,7 @@ mod tests {
     use super::*;
     use crate::avoidance::NewReno;
     use crate::event::{Loss, LossKind};
+    use crate::pair::Pair;
     use crate::sender::{Config, Sender};
     use crate::units::Instant;
 
@@ -238,21 +239,22 @@ mod tests {
         policy: DecreasingByteCounting,
         iw: u64,
         ssthresh: u64,
-    ) -> Sender<DecreasingByteCounting, NewReno> {
+    ) -> Sender<Pair<DecreasingByteCounting, NewReno>> {
         let config = Config {
             mss: Bytes(MSS),
             initial_window: Bytes(MSS * iw),
             initial_ssthresh: Bytes(MSS.saturating_mul(ssthresh)),
             max_cwnd: Bytes::MAX,
             limit_growth_to_flight: false,
+            paces: false,
         };
         Sender::new(policy, NewReno::default(), config)
     }
 
     fn ack(segments: u64) -> Ack {
         let acked = Bytes(MSS * segments);
-        let (rtt, sent) = (Some(Span::from_millis(100)), Bytes(MSS * 1_000));
-        Ack { now: Instant(1), acked, credited: acked, rtt, sent, ..Ack::default() }
+        let (rtt, snd_nxt) = (Some(Span::from_millis(100)), Bytes(MSS * 1_000));
+        Ack { now: Instant(1), acked, credited: acked, rtt, snd_nxt, ..Ack::default() }
     }
 
     /// Wth 11, dmax 2: d(1) = 1, d(3) = 1.2, d(4.666) = 1.3666, d(6.130) = 1.5130.
@@ -294,6 +296,7 @@ mod tests {
             initial_ssthresh: Bytes(4_000_001),
             max_cwnd: Bytes::MAX,
             limit_growth_to_flight: false,
+            paces: false,
         };
         let mut sender = Sender::new(policy, NewReno::default(), config);
         let one = Ack { acked: Bytes(1), credited: Bytes(1), ..Ack::default() };
@@ -309,7 +312,7 @@ mod tests {
         let mut sender = sender(DecreasingByteCounting::default(), 1, 50);
         let (now, kind) = (Instant(2), LossKind::Timeout);
         let (lost, flight) = (Bytes(MSS), Bytes(MSS * 40));
-        sender.on_loss(&Loss { now, kind, lost, flight, again: false });
+        sender.on_loss(&Loss::of(now, kind, lost, flight));
         sender.on_ack(&ack(2));
         assert_eq!(sender.cwnd(), Bytes(2 * MSS));
     }

@@ -116,6 +116,7 @@ pub(crate) const TEN_MINUTES: Span = Span::from_secs(600);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacing::Pacing;
     use crate::event::LossKind;
     use crate::hint::Learned;
     use crate::testing::{MSS, ack, view};
@@ -140,7 +141,7 @@ mod tests {
         // In avoidance: one segment less, its ssthresh, 79 kB over 200 ms.
         let step = opened(&learned(80, MSS * 40, 1));
         assert_eq!(step.window, Window { cwnd: MSS * 79, ssthresh: MSS * 40 });
-        assert_eq!(step.pace, Some(Rate(395_000)));
+        assert_eq!(step.pace, Some(Pacing::at(Rate(395_000))));
         // In slow start: half.
         assert_eq!(opened(&learned(81, Bytes::MAX, 1)).window.cwnd, MSS * 40);
     }
@@ -165,13 +166,13 @@ mod tests {
         let mut policy = FastStart::default();
         let _ = policy.inform(&learned(80, MSS * 40, 1), &view(2, MSS * 32));
         let (kind, now) = (LossKind::Recovery, Instant(0));
-        let loss = Loss { now, kind, lost: MSS, flight: MSS * 79, again: false };
+        let loss = Loss::of(now, kind, MSS, MSS * 79);
         let at = |acked: u64| View { acked: MSS * acked, ..view(79, MSS * 40) };
         let mut later = policy;
         let back = Window { cwnd: MSS * 2, ssthresh: MSS * 40 };
-        assert_eq!(policy.retreat(&loss, &at(78)), Some(back));
-        assert_eq!(policy.retreat(&loss, &at(78)), None, "once");
-        assert_eq!(later.retreat(&loss, &at(79)), None);
+        assert_eq!(policy.answer(&loss, &at(78)), Answer::Retreat(back));
+        assert_eq!(policy.answer(&loss, &at(78)), Answer::Leave, "once");
+        assert_eq!(later.answer(&loss, &at(79)), Answer::Leave);
         let view = at(10);
         assert_eq!(policy.step(&ack(&view, 1), &view).exit, Some(crate::policy::Exit::Threshold));
     }

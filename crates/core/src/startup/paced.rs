@@ -97,6 +97,7 @@ const GAIN: u64 = 2 * RATIO_ONE;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
 
     #[test]
@@ -105,7 +106,7 @@ mod tests {
         let step = Paced::default().step(&ack(&view, 1), &view);
         assert_eq!(step.window.cwnd, MSS * 50);
         // 50 kB in 100 ms are 500 kB/s.
-        assert_eq!(step.pace, Some(Rate(1_000_000)));
+        assert_eq!(step.pace, Some(Pacing::at(Rate(1_000_000))));
     }
 
     #[test]

@@ -131,6 +131,7 @@ const MOST: u64 = 15;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacing::Pacing;
     use crate::event::LossKind;
     use crate::testing::{MSS, ack, view};
     use crate::units::Instant;
@@ -144,7 +145,7 @@ mod tests {
 
     fn loss() -> Loss {
         let (kind, now) = (LossKind::Recovery, Instant(0));
-        Loss { now, kind, lost: MSS, flight: MSS * 50, again: false }
+        Loss::of(now, kind, MSS, MSS * 50)
     }
 
     #[test]
@@ -159,7 +160,7 @@ mod tests {
     fn the_window_is_the_granted_rate_times_the_rtt_and_paced_at_it() {
         let (_, step) = granted();
         assert_eq!(step.window, Window { cwnd: MSS * 50, ssthresh: MSS * 200 });
-        assert_eq!(step.pace, Some(Rate(500_000)));
+        assert_eq!(step.pace, Some(Pacing::at(Rate(500_000))));
         let mut policy = QuickStart::default();
         let less = policy.inform(&PathHint::Granted(Rate(20_000)), &view(2, MSS * 200));
         assert_eq!(less, view(2, MSS * 200).window.hold());
@@ -175,8 +176,9 @@ mod tests {
         assert_eq!(policy.step(&ack(&view, 1), &view).window.cwnd, MSS * 33);
         // Of the 50 granted, 31 were sent: a loss after those is an ordinary one.
         let mut other = policy;
-        assert!(policy.retreat(&loss(), &View { acked: MSS * 30, ..view }).is_some());
-        assert_eq!(other.retreat(&loss(), &View { acked: MSS * 31, ..view }), None);
+        let at = |acked| View { acked: MSS * acked, ..view };
+        assert!(matches!(policy.answer(&loss(), &at(30)), Answer::Retreat(_)));
+        assert_eq!(other.answer(&loss(), &at(31)), Answer::Leave);
     }
 
     #[test]
@@ -184,7 +186,7 @@ mod tests {
         let (mut policy, step) = granted();
         let view = View { window: step.window, ..view(50, MSS * 200) };
         let back = Window { cwnd: MSS * 2, ssthresh: MSS * 200 };
-        assert_eq!(policy.retreat(&loss(), &view), Some(back));
+        assert_eq!(policy.answer(&loss(), &view), Answer::Retreat(back));
         // From there it is slow start.
         let view = View { window: back, acked: MSS * 50, ..view };
         assert_eq!(policy.step(&ack(&view, 1), &view).window.cwnd, MSS * 3);

@@ -91,6 +91,7 @@ impl Knobs for Spand {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacing::Pacing;
     use crate::hint::Learned;
     use crate::policy::Exit;
     use crate::testing::{MSS, ack, view};
@@ -108,7 +109,7 @@ mod tests {
     fn it_starts_where_the_path_held_and_paces_the_first_window() {
         let step = opened(70, MSS * 50);
         assert_eq!(step.window, Window { cwnd: MSS * 50, ssthresh: MSS * 50 });
-        assert_eq!(step.pace, Some(Rate(250_000)));
+        assert_eq!(step.pace, Some(Pacing::at(Rate(250_000))));
         let without_loss = opened(60, Bytes::MAX);
         assert_eq!(without_loss.window, Window { cwnd: MSS * 60, ssthresh: MSS * 60 });
     }

@@ -74,6 +74,7 @@ impl Knobs for TcpEbn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
     use crate::units::Rate;
 
@@ -84,6 +85,6 @@ mod tests {
         policy.on_feedback(&Feedback::Share(Rate(5_000_000)), &first);
         let step = policy.step(&ack(&first, 1), &first);
         assert_eq!(step.window, Window { cwnd: MSS * 500, ssthresh: MSS * 500 });
-        assert_eq!((step.pace, step.exit), (Some(Rate(5_000_000)), Some(Exit::Heuristic)));
+        assert_eq!((step.pace, step.exit), (Some(Pacing::at(Rate(5_000_000))), Some(Exit::Heuristic)));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use firstflight_core::avoidance::Westwood;
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::pair::Pair;
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::startup::Astart;
 use firstflight_core::units::{Bytes, Instant, Span};
@@ -19,7 +20,7 @@ pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// A connection over the path.
 pub(crate) struct Path {
-    pub(crate) sender: Sender<Astart, Westwood>,
+    pub(crate) sender: Sender<Pair<Astart, Westwood>>,
     pub(crate) now: u64,
     rtt: u64,
     busy_until: u64,
@@ -39,8 +40,10 @@ impl Path {
             initial_ssthresh: Bytes(32 * MSS),
             max_cwnd: Bytes::MAX,
             limit_growth_to_flight: false,
+            paces: false,
         };
-        let sender = Sender::new(astart, westwood, config);
+        let mut sender = Sender::new(astart, westwood, config);
+        sender.begin(Instant(0));
         let (acks, sent, recovery) = (VecDeque::new(), 0, 0);
         let mut path = Self { sender, now: 0, rtt, busy_until: 0, acks, sent, recovery };
         path.fill();
@@ -53,7 +56,7 @@ impl Path {
             self.acks.push_back((self.busy_until + self.rtt, self.now));
             self.sent += MSS;
             let (now, in_flight) = (Instant(self.now), Bytes(self.acks.len() as u64 * MSS));
-            self.sender.on_sent(&Sent { now, bytes: Bytes(MSS), in_flight });
+            self.sender.on_sent(&Sent { now, bytes: Bytes(MSS), in_flight, again: false });
         }
     }
 
@@ -67,7 +70,7 @@ impl Path {
             credited: Bytes(MSS),
             rtt: Some(Span(at - sent)),
             in_flight: Bytes(self.acks.len() as u64 * MSS),
-            sent: Bytes(self.sent),
+            snd_nxt: Bytes(self.sent),
             ..Ack::default()
         });
         if self.recovery > 0 {
@@ -90,7 +93,7 @@ impl Path {
     pub(crate) fn lose_one(&mut self) -> &mut Self {
         let (now, flight) = (Instant(self.now), Bytes(self.acks.len() as u64 * MSS));
         let kind = LossKind::Recovery;
-        self.sender.on_loss(&Loss { now, kind, lost: Bytes(MSS), flight, again: false });
+        self.sender.on_loss(&Loss::of(now, kind, Bytes(MSS), flight));
         self.recovery = self.acks.len();
         self
     }

@@ -13,11 +13,13 @@ pub(crate) fn view(cwnd: u64, srtt: u64, rtt_min: u64) -> View {
         rtt: Rtt { latest: smoothed, smoothed, variation: Span(0), min, first: min },
         in_flight: Bytes(0),
         acked: Bytes(0),
+        snd_nxt: Bytes(0),
         sent: Bytes(0),
         delivered: Bytes(0),
         phase: Phase::Startup,
         eligible: None,
         recovering: false,
+        beta: 500_000,
         round: 0,
         round_start: false,
     }

@@ -1,8 +1,7 @@
 //! What is measured: the scenarios, the controls, and the bars they are held to.
 
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, Recovery};
+use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, Recovery, named};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
@@ -97,8 +96,7 @@ impl Case {
             ..Endpoint::rfc(mss)
         };
         FlowSpec {
-            startup: AnyStartup::by_name(control.startup).expect("a name in the registry"),
-            avoidance: AnyAvoidance::by_name(control.avoidance).expect("a name in the registry"),
+            control: named(control.startup, control.avoidance).expect("names in the registry"),
             endpoint,
             path: vec![0],
             access_rate_bps: self.rate_mbps * 10_000_000,

@@ -9,6 +9,7 @@ mod xcp;
 use firstflight_core::needs::Facilities;
 use firstflight_core::units::{Instant, Span};
 
+use crate::control::Wants;
 use ebn::Ebn;
 use quick_start::QuickStart;
 use xcp::Xcp;

@@ -10,8 +10,8 @@
 use firstflight_core::event::LossKind;
 use firstflight_core::units::{Bytes, Instant};
 
+use super::{Gaps, Repair, Tcp, Wire};
 use crate::control::Core;
-use super::{Repair, Tcp, Wire};
 use crate::endpoint::FullAck;
 
 /// What follows a fast retransmit.
@@ -46,8 +46,12 @@ impl FastRecovery {
     }
 
     #[inline]
-    pub(super) fn window(&self, cwnd: u64, mss: u64) -> u64 {
-        if self.active { self.cwnd + u64::from(self.inflation) * mss } else { cwnd }
+    pub(super) fn window(&self, cwnd: u64, mss: u64, is_startups: bool) -> u64 {
+        if !self.active {
+            return cwnd;
+        }
+        let base = if is_startups { cwnd } else { self.cwnd };
+        base + u64::from(self.inflation) * mss
     }
 
     /// Nothing is being repaired.
@@ -78,19 +82,26 @@ impl FastRecovery {
 
 impl Tcp {
     #[inline]
-    pub(super) fn fast_recovery_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+    pub(super) fn fast_recovery_ack(
+        &mut self,
+        now: Instant,
+        next: u32,
+        early: u32,
+        wire: &mut impl Wire,
+    ) {
         let Repair::FastRecovery(recovery) = &self.repair else { return };
         let (active, partial_acks) = (recovery.active, recovery.answer == Answer::UntilRepaired);
         if next > self.una {
             if active && partial_acks && next < self.recover {
-                self.partial_ack(now, next, wire);
+                self.partial_ack(now, next, early, wire);
             } else {
                 if active {
                     self.leave_recovery(next);
                 }
-                self.new_ack(now, next);
+                self.new_ack(now, next, early);
             }
         } else if next == self.una && self.una < self.max {
+            self.duplicate_ack(now, early);
             self.fast_recovery_duplicate(now, active, wire);
         }
         let rules = &self.endpoint.rules;
@@ -104,7 +115,6 @@ impl Tcp {
     #[inline]
     fn fast_recovery_duplicate(&mut self, now: Instant, active: bool, wire: &mut impl Wire) {
         self.dupacks += 1;
-        self.duplicate_ack(now);
         let rules = self.endpoint.rules;
         if self.dupacks == rules.duplicate_acks {
             if !rules.one_per_window || self.recover == 0 || self.una > self.recover {
@@ -124,14 +134,14 @@ impl Tcp {
     fn enter_recovery(&mut self, now: Instant, wire: &mut impl Wire) {
         self.recover = self.max;
         self.counts.fast_retransmits += 1;
-        self.declare_loss(now, LossKind::Recovery, false);
+        self.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
         self.rto.restart(now);
         self.rto.forget_timed();
         let cwnd = self.core.cwnd().0;
         let Repair::FastRecovery(recovery) = &mut self.repair else { return };
         if recovery.answer == Answer::SlowStart {
             self.core.on_restart();
-            (self.nxt, self.credited_ahead) = (self.una, 0);
+            self.nxt = self.una;
             return self.send_window(now, 0, wire);
         }
         recovery.active = true;
@@ -166,7 +176,7 @@ impl Tcp {
     }
 
     #[cold]
-    fn partial_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+    fn partial_ack(&mut self, now: Instant, next: u32, early: u32, wire: &mut impl Wire) {
         let newly = next - self.una;
         let Repair::FastRecovery(recovery) = &mut self.repair else { return };
         let restart = !self.endpoint.rules.impatient || !recovery.first_partial_seen;
@@ -178,8 +188,9 @@ impl Tcp {
             self.rto.restart(now);
         }
         self.rto.on_partially_acked(next);
-        let credited = self.credit(newly);
+        let credited = self.credit(newly, early);
         self.tell_core(now, newly, credited, None);
+        self.declare_further_loss(now, Gaps::ONE, None);
         self.transmit(next, now, wire);
     }
 

@@ -1,9 +1,10 @@
 //! The sending endpoint: sequence numbers in packets, the window, the retransmission timer.
 //!
-//! Mechanism only: how large the window is, the core's [`Sender`] decides. How lost packets are
+//! Mechanism only: how large the window is, the core's sender decides. How lost packets are
 //! found and repaired stands in one file per kind of recovery.
 
 mod calm;
+mod credit;
 mod fast_recovery;
 mod log;
 mod ns2_sack;
@@ -11,6 +12,7 @@ mod ns2_vegas;
 mod parts;
 mod prr;
 mod sack;
+mod samples;
 mod send;
 mod timeout;
 mod told;
@@ -18,9 +20,10 @@ mod wire;
 
 use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::hint::PathHint;
-use firstflight_core::sender::{Config, Sender};
+use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant, Span};
 
+use crate::control::{Core, Wants};
 use crate::endpoint::{Endpoint, Halve, Recovery};
 use crate::files::Next;
 use crate::network::FlowSpec;
@@ -31,6 +34,7 @@ use ns2_sack::Ns2Sack;
 use ns2_vegas::Ns2Vegas;
 pub(crate) use parts::PART;
 use sack::Sack;
+use samples::Samples;
 pub(crate) use wire::Wire;
 
 /// What a sender counts.
@@ -72,7 +76,7 @@ pub(crate) struct Tcp {
     counts: Counts,
     repair: Repair,
     dupacks: u32,
-    /// Packets that duplicate ACKs reported and no cumulative ACK has covered yet.
+    /// Packets beyond `una` that have been credited already ([`credit`]).
     credited_ahead: u32,
     /// One past the highest packet sent when the last recovery or timeout began; 0 before any.
     recover: u32,
@@ -87,6 +91,8 @@ pub(crate) struct Tcp {
     listens: bool,
     /// With pacing: when the next packet may leave.
     next_departure: Instant,
+    /// For a control that needs them. Boxed because few do.
+    samples: Option<Box<Samples>>,
 }
 
 /// The state of loss repair. With a tag of its own, because every event asks which it is.
@@ -145,10 +151,11 @@ impl Tcp {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            shortcuts: shortcuts && !listens,
+            shortcuts: shortcuts && !listens && !wants.samples(),
             calm_packets: 0,
             listens,
             next_departure: Instant(0),
+            samples: wants.samples().then(Box::default),
         }
     }
 
@@ -170,6 +177,7 @@ impl Tcp {
         if self.first_data > 0 {
             self.transmit_next(now, wire);
         } else {
+            self.core.begin(now);
             self.send_window(now, 0, wire);
         }
     }
@@ -215,11 +223,12 @@ impl Tcp {
         } else if cause & PART != 0 {
             self.on_part(now, next, wire);
         } else {
+            let early = self.note_early(next, cause);
             match self.repair {
-                Repair::FastRecovery(_) => self.fast_recovery_ack(now, next, wire),
+                Repair::FastRecovery(_) => self.fast_recovery_ack(now, next, early, wire),
                 Repair::Sack(_) => self.sack_ack(now, next, cause, wire),
-                Repair::Ns2Sack(_) => self.ns2_sack_ack(now, next, cause, wire),
-                Repair::Ns2Vegas(_) => self.ns2_vegas_ack(now, next, wire),
+                Repair::Ns2Sack(_) => self.ns2_sack_ack(now, next, (cause, early), wire),
+                Repair::Ns2Vegas(_) => self.ns2_vegas_ack(now, next, early, wire),
             }
         }
         self.calm_packets = self.calm_packets();
@@ -271,11 +280,12 @@ impl Tcp {
         }
         self.rto.on_acked(next, now, (!resent).then_some(sample));
         self.rto.cancel();
+        self.core.begin(now);
         self.send_window(now, 0, wire);
     }
 
-    /// Data up to `next` is newly acknowledged: timer, RTT, window.
-    fn new_ack(&mut self, now: Instant, next: u32) {
+    /// Data up to `next` is newly acknowledged, and so many packets beyond: timer, RTT, window.
+    fn new_ack(&mut self, now: Instant, next: u32, early: u32) {
         let newly = next - self.una;
         let sample = self.rtt_sample(now, next);
         self.dupacks = 0;
@@ -283,7 +293,7 @@ impl Tcp {
         self.nxt = self.nxt.max(next);
         self.rto.on_acked(next, now, sample);
         self.rearm(now);
-        let credited = self.credit(newly);
+        let credited = self.credit(newly, early);
         self.tell_core(now, newly, credited, sample);
     }
 
@@ -299,7 +309,16 @@ impl Tcp {
             snd_nxt: self.bytes(self.nxt - self.first_data),
             ..Ack::default()
         };
-        self.tell(ack, self.una.wrapping_sub(1));
+        self.tell(ack);
+    }
+
+    /// Tells the core of an ACK, with what is known of its newest packet if the control needs that.
+    #[inline]
+    fn tell(&mut self, mut ack: Ack) {
+        if let Some(samples) = &mut self.samples {
+            samples.complete(&mut ack, self.una);
+        }
+        self.core.on_ack(&ack);
     }
 
     /// The RTT of the newest packet that an ACK for all below `next` covers (Karn).
@@ -307,31 +326,6 @@ impl Tcp {
     fn rtt_sample(&self, now: Instant, next: u32) -> Option<Span> {
         let newest = next - 1;
         (!self.log.has(newest, Mark::RESENT)).then(|| now.since(self.log.sent_at(newest)))
-    }
-
-    /// Packets a cumulative ACK for `newly` tells of beyond those duplicates told of: algorithm of
-    /// the Westwood ACK credit, where a filled hole counts itself only.
-    fn credit(&mut self, newly: u32) -> u32 {
-        if self.credited_ahead == 0 || newly == 1 {
-            return newly;
-        }
-        let known = self.credited_ahead.min(newly - 1);
-        self.credited_ahead = if known + 1 == newly { self.credited_ahead - known } else { 0 };
-        newly - known
-    }
-
-    /// A duplicate ACK: one packet has left the network.
-    #[inline(never)]
-    fn duplicate_ack(&mut self, now: Instant) {
-        self.credited_ahead += 1;
-        let ack = Ack {
-            now,
-            credited: Bytes(self.mss),
-            in_flight: self.bytes(self.in_flight()),
-            snd_nxt: self.bytes(self.nxt - self.first_data),
-            ..Ack::default()
-        };
-        self.core.on_ack(&ack);
     }
 
     /// Restarts the timer while anything is outstanding (RFC 6298 sections 5.2, 5.3).
@@ -343,19 +337,47 @@ impl Tcp {
         }
     }
 
-    fn declare_loss(&mut self, now: Instant, kind: LossKind, again: bool) {
+    /// So many packets are found lost, in so many gaps.
+    fn declare_loss(&mut self, now: Instant, kind: LossKind, again: bool, found: Gaps) {
         let outstanding = self.bytes(self.max - self.una);
         let flight = match self.endpoint.rules.halve {
             Halve::Flight => outstanding,
             Halve::Window => self.core.cwnd(),
         };
-        let lost = Bytes(self.mss);
-        self.counts.cuts += u64::from(self.core.on_loss(&Loss { now, kind, lost, flight, again }));
+        let (lost, gaps) = (self.bytes(found.packets), found.gaps);
+        let loss = Loss { gaps, again, ..Loss::of(now, kind, lost, flight) };
+        self.counts.cuts += u64::from(self.core.on_loss(&loss));
+    }
+
+    /// More packets are found lost, the newest of which had left at `sent_at`, while what was lost
+    /// before them is repaired: the core hears of them, and does not cut again.
+    fn declare_further_loss(&mut self, now: Instant, found: Gaps, sent_at: Option<Instant>) {
+        let (lost, flight) = (self.bytes(found.packets), self.bytes(self.max - self.una));
+        let loss = Loss::of(now, LossKind::Recovery, lost, flight);
+        self.core.on_loss(&Loss { gaps: found.gaps, sent_at, ..loss });
     }
 
     #[inline]
     fn bytes(&self, packets: u32) -> Bytes {
         Bytes(u64::from(packets) * self.mss)
+    }
+}
+
+/// Packets found lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Gaps {
+    packets: u32,
+    /// The separate runs they make.
+    gaps: u32,
+}
+
+impl Gaps {
+    const ONE: Self = Self { packets: 1, gaps: 1 };
+
+    /// Packet `seq` is found lost too; `joins` if the one before it is.
+    fn add(&mut self, joins: bool) {
+        self.packets += 1;
+        self.gaps += u32::from(!joins);
     }
 }
 

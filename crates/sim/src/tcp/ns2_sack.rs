@@ -8,9 +8,9 @@
 use firstflight_core::event::LossKind;
 use firstflight_core::units::Instant;
 
-use crate::control::Core;
 use super::log::{Mark, SendLog};
-use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
+use super::{DUP_THRESHOLD, Gaps, Repair, Tcp, Wire};
+use crate::control::Core;
 
 #[derive(Debug, Default)]
 pub(super) struct Ns2Sack {
@@ -26,13 +26,12 @@ pub(super) struct Ns2Sack {
 }
 
 impl Ns2Sack {
-    pub(super) fn abort(
-        &mut self,
-        core: &mut Core,
-        log: &mut SendLog,
-        una: u32,
-        max: u32,
-    ) {
+    /// Something is being repaired.
+    pub(super) fn is_active(&self) -> bool {
+        self.active
+    }
+
+    pub(super) fn abort(&mut self, core: &mut Core, log: &mut SendLog, una: u32, max: u32) {
         if std::mem::take(&mut self.active) {
             core.on_recovered(None);
         }
@@ -102,7 +101,7 @@ impl Tcp {
         &mut self,
         now: Instant,
         next: u32,
-        cause: u32,
+        (cause, early): (u32, u32),
         wire: &mut impl Wire,
     ) {
         let arrived = cause > next && cause < self.max && !self.log.has(cause, Mark::SACKED);
@@ -111,7 +110,7 @@ impl Tcp {
             sack.remember(cause, &mut self.log);
         }
         if sack.active {
-            self.ns2_sack_recovery_ack(now, next, arrived);
+            self.ns2_sack_recovery_ack(now, next, arrived, early);
             self.ns2_sack_send(now, wire);
             return;
         }
@@ -121,15 +120,13 @@ impl Tcp {
                 sack.forget(self.una, self.max, &mut self.log);
             }
             // An ACK of new data leaves the scoreboard empty, whatever its blocks say.
-            self.new_ack(now, next);
+            self.new_ack(now, next, early);
         } else if next == self.una
             && !sack.timed_out
             && sack.note(self.una, self.max, &mut self.log)
         {
             self.dupacks += 1;
-            if arrived {
-                self.duplicate_ack(now);
-            }
+            self.duplicate_ack(now, early);
             if self.dupacks == DUP_THRESHOLD {
                 if self.recover == 0 || self.una > self.recover {
                     self.ns2_sack_enter(now, wire);
@@ -137,13 +134,15 @@ impl Tcp {
             } else if self.dupacks < DUP_THRESHOLD && self.endpoint.rules.limited_transmit {
                 self.limited_transmit(now, wire);
             }
+        } else if early > 0 {
+            self.duplicate_ack(now, early);
         }
         if self.dupacks == 0 {
             self.send_window(now, 0, wire);
         }
     }
 
-    fn ns2_sack_recovery_ack(&mut self, now: Instant, next: u32, arrived: bool) {
+    fn ns2_sack_recovery_ack(&mut self, now: Instant, next: u32, arrived: bool, early: u32) {
         let Repair::Ns2Sack(sack) = &mut self.repair else { return };
         sack.pipe -= 1;
         if next >= self.recover {
@@ -151,7 +150,7 @@ impl Tcp {
             sack.timed_out = false;
             sack.forget(self.una, self.max, &mut self.log);
             self.recover = 0;
-            self.new_ack(now, next);
+            self.new_ack(now, next, early);
             self.core.on_recovered(None);
             return;
         }
@@ -163,11 +162,11 @@ impl Tcp {
             self.nxt = self.nxt.max(next);
             self.rto.reset_backoff();
             self.rto.restart(now);
-            let credited = self.credit(newly);
+            let credited = self.credit(newly, early);
             self.tell_core(now, newly, credited, None);
         } else if arrived {
             self.dupacks += 1;
-            self.duplicate_ack(now);
+            self.duplicate_ack(now, early);
         }
     }
 
@@ -179,7 +178,7 @@ impl Tcp {
         sack.repaired = self.una + 1;
         self.recover = self.max;
         self.counts.fast_retransmits += 1;
-        self.declare_loss(now, LossKind::Recovery, false);
+        self.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
         self.rto.restart(now);
         self.rto.forget_timed();
         self.transmit(self.una, now, wire);
@@ -198,6 +197,7 @@ impl Tcp {
             if let Some(hole) = sack.next_hole(self.una, &self.log) {
                 sack.repaired = hole + 1;
                 sack.pipe += 1;
+                self.declare_further_loss(now, Gaps::ONE, None);
                 self.transmit(hole, now, wire);
             } else if self.nxt < self.limit && outstanding < self.receiver_window {
                 sack.pipe += 1;

@@ -10,10 +10,10 @@
 use firstflight_core::event::LossKind;
 use firstflight_core::units::Instant;
 
-use crate::control::Core;
 use super::log::{Mark, SendLog};
 use super::prr::Prr;
-use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
+use super::{DUP_THRESHOLD, Gaps, Repair, Tcp, Wire};
+use crate::control::Core;
 
 #[derive(Debug, Default)]
 pub(super) struct Sack {
@@ -30,6 +30,10 @@ pub(super) struct Sack {
     repaired: u32,
     /// `None` lets leave what the window allows.
     prr: Option<Prr>,
+    /// Found lost by selective acknowledgements, and the core has not been told.
+    untold: Gaps,
+    /// The newest of them.
+    newest_lost: u32,
 }
 
 impl Sack {
@@ -50,24 +54,26 @@ impl Sack {
     }
 
     /// After a timeout everything not selectively acknowledged is lost (RFC 6675 section 5.1).
-    pub(super) fn abort(
-        &mut self,
-        core: &mut Core,
-        log: &mut SendLog,
-        una: u32,
-        max: u32,
-    ) {
+    /// Returns what of it was not known to be.
+    pub(super) fn abort(&mut self, core: &mut Core, log: &mut SendLog, una: u32, max: u32) -> Gaps {
         if std::mem::take(&mut self.active) {
             core.on_recovered(None);
         }
         self.lost = 0;
+        let (mut found, mut joins) = (Gaps::default(), false);
         for seq in una..max {
+            let fresh = !log.has(seq, Mark::SACKED) && !log.has(seq, Mark::LOST);
             if !log.has(seq, Mark::SACKED) {
                 log.set(seq, Mark::LOST);
                 self.lost += 1;
             }
+            if fresh {
+                found.add(joins);
+            }
+            joins = fresh;
         }
         (self.judged, self.repaired) = (max, una);
+        found
     }
 
     fn note_sacked(&mut self, seq: u32, log: &mut SendLog) {
@@ -85,13 +91,16 @@ impl Sack {
         }
     }
 
-    /// Packets below the third highest selectively acknowledged one are lost.
+    /// Packets below the third highest selectively acknowledged one are lost. What was found so
+    /// since the core was told last is kept until [`Tcp::sack_tell_lost`].
     fn judge(&mut self, una: u32, log: &mut SendLog) {
         let edge = self.highest[2].saturating_sub(1);
         for seq in self.judged.max(una)..edge {
             if !log.has(seq, Mark::SACKED) {
                 log.set(seq, Mark::LOST);
                 self.lost += 1;
+                self.untold.add(self.newest_lost.wrapping_add(1) == seq);
+                self.newest_lost = seq;
             }
         }
         self.judged = self.judged.max(edge);
@@ -125,7 +134,7 @@ impl Tcp {
             let quiet = sack.sacked == 0 && sack.lost == 0;
             let known = if quiet { 0 } else { sack.advance(self.una, next, &self.log) };
             delivered -= known;
-            self.sack_advance(now, next, known);
+            self.sack_advance(now, next, delivered);
         } else if newly_sacked {
             self.dupacks += 1;
             self.tell_core(now, 0, 1, None);
@@ -137,6 +146,7 @@ impl Tcp {
         }
         let safe = advances && sack.lost <= lost;
         let entered = self.sack_decide(now);
+        self.sack_tell_lost(now);
         self.sack_reduce(delivered, safe, entered);
         if entered {
             // The fast retransmit leaves whatever the window says (RFC 6675 section 5 step 4.3).
@@ -162,8 +172,9 @@ impl Tcp {
         prr.on_ack(delivered, pipe, target, safe);
     }
 
+    /// The ACK is for all below `next`, and `delivered` is what it is the first to tell of.
     #[inline]
-    fn sack_advance(&mut self, now: Instant, next: u32, known: u32) {
+    fn sack_advance(&mut self, now: Instant, next: u32, delivered: u32) {
         let newly = next - self.una;
         let sample = self.rtt_sample(now, next);
         let Repair::Sack(sack) = &mut self.repair else { return };
@@ -179,7 +190,7 @@ impl Tcp {
         if done {
             self.core.on_recovered(None);
         }
-        self.tell_core(now, newly, newly - known, sample);
+        self.tell_core(now, newly, delivered, sample);
     }
 
     /// Enters recovery, and says so, when the first packet outstanding is lost (RFC 6675 section
@@ -197,15 +208,30 @@ impl Tcp {
         if !lost {
             self.log.set(self.una, Mark::LOST);
             sack.lost += 1;
+            sack.untold.add(false);
         }
+        let found = std::mem::take(&mut sack.untold);
         sack.active = true;
         sack.repaired = self.una;
         self.recover = self.max;
         self.counts.fast_retransmits += 1;
-        self.declare_loss(now, LossKind::Recovery, false);
+        self.declare_loss(now, LossKind::Recovery, false, found);
         self.rto.restart(now);
         self.rto.forget_timed();
         true
+    }
+
+    /// Tells the core what was found lost while a recovery, or a timeout, is being repaired.
+    #[inline]
+    fn sack_tell_lost(&mut self, now: Instant) {
+        let Repair::Sack(sack) = &mut self.repair else { return };
+        if sack.untold.packets == 0 || !sack.active && self.una >= self.recover {
+            return;
+        }
+        let found = std::mem::take(&mut sack.untold);
+        let left = self.log.sent_at(sack.newest_lost);
+        let sent_at = (!sack.active).then_some(left);
+        self.declare_further_loss(now, found, sent_at);
     }
 
     /// Sends while the pipe is below the window: lost packets first, then new ones
@@ -241,7 +267,7 @@ impl Tcp {
     #[inline]
     pub(super) fn sack_has_room(&self, sack: &Sack) -> bool {
         let window = match &sack.prr {
-            Some(prr) if sack.active => prr.allowance > 0,
+            Some(prr) if sack.active && !self.core.window_is_startups() => prr.allowance > 0,
             _ => {
                 let pipe = u64::from(sack.pipe(self.una, self.max));
                 (pipe + 1) * self.mss <= self.core.cwnd().0

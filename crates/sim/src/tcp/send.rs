@@ -1,6 +1,7 @@
 //! How packets leave: as the window allows, and at the pacing rate if there is one.
 
 use firstflight_core::event::Sent;
+use firstflight_core::pacing::Pacing;
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::{Repair, Tcp, Wire};
@@ -10,7 +11,9 @@ impl Tcp {
     #[inline]
     fn window(&self) -> u64 {
         match &self.repair {
-            Repair::FastRecovery(recovery) => recovery.window(self.core.cwnd().0, self.mss),
+            Repair::FastRecovery(recovery) => {
+                recovery.window(self.core.cwnd().0, self.mss, self.core.window_is_startups())
+            }
             Repair::Ns2Vegas(vegas) => vegas.window(self.core.cwnd().0),
             _ => self.core.cwnd().0,
         }
@@ -47,6 +50,8 @@ impl Tcp {
     pub(super) fn waits_for_pace(&self) -> bool {
         match &self.repair {
             Repair::Sack(sack) => self.sack_has_room(sack),
+            // What that recovery sends, its own pipe allows, at once.
+            Repair::Ns2Sack(sack) if sack.is_active() => false,
             _ => self.has_room(),
         }
     }
@@ -62,12 +67,24 @@ impl Tcp {
     /// Pacing: a packet may leave when the one before has had its time at the pacing rate.
     #[inline]
     pub(super) fn may_depart(&mut self, now: Instant) -> bool {
-        let Some(rate) = self.core.pace() else { return true };
+        match self.core.pacing() {
+            Some(pacing) => self.departs(now, pacing),
+            None => true,
+        }
+    }
+
+    /// Takes the time of a packet, if it may leave. What was not used of the last burst's time may
+    /// leave at once.
+    fn departs(&mut self, now: Instant, pacing: Pacing) -> bool {
+        let begins = pacing.not_before.unwrap_or(Instant(0));
+        self.next_departure = self.next_departure.max(begins);
         if self.next_departure > now {
             return false;
         }
-        let gap = Span::from_secs(1).scaled(self.mss, rate.0);
-        self.next_departure = self.next_departure.max(now) + gap;
+        let time = |bytes: u64| Span::from_secs(1).scaled(bytes, pacing.rate.0);
+        let unused = time(pacing.burst.0.saturating_sub(self.mss));
+        let earliest = Instant(now.0.saturating_sub(unused.0)).max(begins);
+        self.next_departure = self.next_departure.max(earliest) + time(self.mss);
         true
     }
 
@@ -81,7 +98,8 @@ impl Tcp {
     pub(super) fn transmit(&mut self, seq: u32, now: Instant, wire: &mut impl Wire) {
         let idle = self.una == self.max;
         let data = u64::from(seq >= self.first_data);
-        if seq < self.max {
+        let again = seq < self.max;
+        if again {
             self.counts.sent += data;
             self.counts.retransmitted += data;
             self.log.resent(seq, now);
@@ -89,10 +107,9 @@ impl Tcp {
             self.max = seq + 1;
             self.log.sent(seq, self.una, now);
             self.rto.on_sent(seq, now);
-            if data > 0 {
-                let (bytes, in_flight) = (Bytes(self.mss), self.bytes(self.nxt - self.una));
-                self.core.on_sent(&Sent { now, bytes, in_flight });
-            }
+        }
+        if data > 0 {
+            self.tell_sent(seq, now, again, idle);
         }
         if idle || !self.rto.is_on() {
             self.rto.restart(now);
@@ -101,5 +118,20 @@ impl Tcp {
             self.say(wire);
         }
         wire.transmit(seq);
+    }
+
+    /// Tells the core that a packet of data left.
+    fn tell_sent(&mut self, seq: u32, now: Instant, again: bool, idle: bool) {
+        let bytes = Bytes(self.mss);
+        let in_flight = if again { self.in_flight() } else { self.nxt - self.una };
+        let in_flight = self.bytes(in_flight);
+        self.core.on_sent(&Sent { now, bytes, in_flight, again });
+        let ends = self.nxt >= self.limit;
+        if let Some(samples) = &mut self.samples {
+            samples.on_sent(seq, now, in_flight, idle);
+            if ends {
+                samples.on_app_limited(in_flight);
+            }
+        }
     }
 }

@@ -4,32 +4,36 @@ use firstflight_core::event::LossKind;
 use firstflight_core::units::Instant;
 
 use super::log::Mark;
-use super::{Repair, Tcp, Wire};
+use super::{Gaps, Repair, Tcp, Wire};
 
 impl Tcp {
     /// The retransmission timer fires, if it is still due. Also resumes a paced sender.
     pub(crate) fn on_timer(&mut self, now: Instant, wire: &mut impl Wire) {
         if self.rto_deadline().is_some_and(|deadline| deadline <= now) {
             self.on_timeout(now, wire);
-        } else if self.core.pace().is_some() && self.next_departure <= now {
-            self.resume(now, wire);
+        } else {
+            if self.core.wake_at().is_some_and(|at| at <= now) {
+                self.core.on_wake(now);
+                self.resume(now, wire);
+            }
+            if self.core.pacing().is_some() && self.next_departure <= now {
+                self.resume(now, wire);
+            }
         }
         self.calm_packets = self.calm_packets();
     }
 
     /// When [`Tcp::on_timer`] must be called next.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let rto = self.rto_deadline();
-        if self.core.pace().is_none() || !self.waits_for_pace() {
-            return rto;
-        }
-        Some(rto.map_or(self.next_departure, |rto| rto.min(self.next_departure)))
+        let paced = self.core.pacing().is_some() && self.waits_for_pace();
+        let departure = paced.then_some(self.next_departure);
+        [self.rto_deadline(), departure, self.core.wake_at()].into_iter().flatten().min()
     }
 
     /// Whether nothing is due before `at`; may say no although it is so.
     #[inline]
     pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
-        self.core.pace().is_none() && self.rto.sleeps_until(at)
+        self.core.acts_on_acks_only() && self.rto.sleeps_until(at)
     }
 
     fn rto_deadline(&self) -> Option<Instant> {
@@ -45,19 +49,22 @@ impl Tcp {
         let again = self.log.has(self.una, Mark::RESENT) && !self.endpoint.rto.ticks;
         let handshake = self.una < self.first_data;
         self.counts.timeouts += u64::from(!handshake);
+        let mut found = Gaps::ONE;
         match &mut self.repair {
             Repair::FastRecovery(recovery) => recovery.abort(&mut self.core),
             // A SYN is on no scoreboard.
             Repair::Sack(_) if handshake => {}
-            Repair::Sack(sack) => sack.abort(&mut self.core, &mut self.log, self.una, self.max),
+            Repair::Sack(sack) => {
+                found = sack.abort(&mut self.core, &mut self.log, self.una, self.max);
+            }
             Repair::Ns2Sack(sack) => {
                 sack.abort(&mut self.core, &mut self.log, self.una, self.max);
             }
             Repair::Ns2Vegas(vegas) => vegas.abort(now, &mut self.core),
         }
-        (self.dupacks, self.credited_ahead, self.recover) = (self.kept_duplicates(), 0, self.max);
+        (self.dupacks, self.recover) = (self.kept_duplicates(), self.max);
         if !handshake || self.endpoint.rules.syn_timeout_cuts {
-            self.declare_loss(now, LossKind::Timeout, again);
+            self.declare_loss(now, LossKind::Timeout, again, found);
         }
         self.rto.back_off(&self.core.view().rtt);
         self.rto.restart(now);

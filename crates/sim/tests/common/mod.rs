@@ -1,8 +1,7 @@
 //! Networks for the tests, of this crate and of those that hold something against the simulator.
 
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, Recovery};
+use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, Recovery, named};
 
 /// A link of `rate_mbps` and `delay_ms` one way, with room for `buffer` packets.
 pub(crate) fn link(rate_mbps: u64, delay_ms: u64, buffer: u64) -> LinkSpec {
@@ -20,8 +19,7 @@ pub(crate) fn link(rate_mbps: u64, delay_ms: u64, buffer: u64) -> LinkSpec {
 pub(crate) fn flow(path: &[usize], return_ms: u64, recovery: Recovery) -> FlowSpec {
     let mss = Bytes(1000);
     FlowSpec {
-        startup: AnyStartup::by_name("slow-start").unwrap(),
-        avoidance: AnyAvoidance::by_name("newreno").unwrap(),
+        control: named("slow-start", "newreno").unwrap(),
         endpoint: Endpoint { recovery, ..Endpoint::rfc(mss) },
         path: path.to_vec(),
         access_rate_bps: 1_000_000_000,
