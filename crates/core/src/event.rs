@@ -50,6 +50,12 @@ pub struct Ack {
     pub marked: Bytes,
     /// The source, not the window, limited sending when the acknowledged data left.
     pub app_limited: bool,
+    /// It is a further part of the acknowledgement reported just before. QUIC acknowledges many
+    /// packets by one frame and lets the window grow by all of them (RFC 9002 section 7.3.1), so
+    /// that its transport reports a frame packet by packet: the first part carries what the frame
+    /// credits, its RTT and its samples, the others only [`Ack::acked`]. A limit per
+    /// acknowledgement, as RFC 9406's L, counts over all parts.
+    pub continues: bool,
 }
 
 /// How fast data was delivered between the sending and the acknowledgement of one segment.

@@ -46,6 +46,8 @@ mod boxed;
 
 pub mod avoidance;
 pub mod card;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod curve;
 pub mod double;
 pub mod estimate;

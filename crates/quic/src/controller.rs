@@ -1,51 +1,80 @@
 //! QUIC's events become the core's. Nothing is decided here.
 
 use std::any::Any;
-use std::time::Instant as Clock;
+use std::time::{Duration, Instant as Clock};
 
-use firstflight_core::event::{Ack, Loss, LossKind, RateSample, Sent};
+use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
+use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::hint::Learned;
+use firstflight_core::needs::Facilities;
+use firstflight_core::pair::Pair;
 use firstflight_core::policy::{Avoidance, Startup};
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::Sender;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::Phase;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::ControllerMetrics;
 
-use crate::rate_sample::Snapshots;
+use crate::departures::Departures;
+
+/// What quinn 0.11 lets the adapter provide to every control. What earlier connections learned
+/// ([`Facilities::MEMORY`]) it provides where it was given a hint
+/// ([`Factory::hint`](crate::Factory::hint)).
+///
+/// Not provided: [`Facilities::PACING`] and [`Facilities::WAKE_UPS`], because quinn asks a
+/// controller for nothing but its window and has no timer for it; [`Facilities::GAPS`], because it
+/// tells the bytes of a loss and not the packets; [`Facilities::MARKS`], because it tells that
+/// packets were marked ([`LossKind::Mark`]) and not how many.
+pub const PROVIDES: Facilities = Facilities::SENDS
+    .and(Facilities::TIMES)
+    .and(Facilities::RATES)
+    .and(Facilities::PACKETS)
+    .and(Facilities::RECOVERY_WINDOW);
 
 /// A congestion controller of firstflight in quinn's shape.
 ///
 /// - quinn names every packet that an ACK frame acknowledges and then says that the frame is
 ///   through. The core gets its ACKs at that point, one per packet, all at the same time: in QUIC
 ///   the window grows by what was acknowledged (RFC 9002 section 7.3.1), however many packets one
-///   frame covers. All of the frame counts as delivered with the first of them, so that what
-///   measures rates sees one ACK per frame, as of a TCP receiver that delays ACKs.
-/// - The core hears of the first packet when it leaves, and of all that leaves later with the next
-///   ACK or loss, as a sum: no policy looks at the leaving of any packet but the first.
+///   frame covers. All of the frame counts as delivered with the first of them, and the others are
+///   marked as its continuation ([`Ack::continues`]).
+/// - A control that needs the time at which every packet leaves is told of every packet, in those
+///   sizes into which quinn divides what it sends. To all others the adapter tells the sum with the
+///   next ACK or loss. quinn does not say when an MTU probe leaves: one that is acknowledged counts
+///   as sent then.
+/// - [`Sender::begin`] comes with the first packet of the path, which is one of the handshake where
+///   the path is new: quinn does not tell those from data. The handshake's RTT is that of the first
+///   ACK.
 /// - The RTT sample is of the newest packet acknowledged (RFC 9002 section 5.1), the delay that the
 ///   peer adds before it acknowledges included, as in TCP.
-/// - A recovery period begins with a loss or a mark and ends when a packet sent after that is
-///   acknowledged (RFC 9002 section 7.3.2). What was sent before it is credited at once, and counts
-///   as acknowledged with the packet that ends the period, like data that TCP's cumulative ACK
-///   covers late. No second loss of what was sent before is reported.
+/// - Every loss is reported with the time at which its newest packet left; the core decides which
+///   begin a recovery period. The period ends when a packet sent after its beginning is
+///   acknowledged (RFC 9002 section 7.3.2). What was sent before is credited at once. It counts as
+///   acknowledged with the packet that ends the period, like data that TCP's cumulative ACK covers
+///   late; where start-up sets the window during the period, it counts at once.
 /// - Persistent congestion is the core's timeout. A probe timeout changes nothing (RFC 9002 section
 ///   7.5).
 /// - The window never falls below two packets (RFC 9002 section 7.2).
 /// - A loss halves the window, not the flight (RFC 9002 section 7.3.2).
 #[derive(Clone, Debug)]
-pub struct Controller<S = AnyStartup, A = AnyAvoidance> {
-    sender: Sender<S, A>,
+pub struct Controller<S = ChosenStartup, A = ChosenAvoidance> {
+    sender: Sender<Pair<S, A>>,
     epoch: Clock,
     initial_window: u64,
-    min_window: u64,
+    mtu: u64,
     /// The answer to quinn's question for the window: one byte more than it.
     allowed: u64,
-    /// Bytes in flight when quinn last said so, less what was lost since, and all sent since.
+    /// Bytes in flight when quinn last said so, less what was lost since, and all told since.
     in_flight: u64,
+    /// Sent, and not told yet.
     untold: u64,
-    /// A packet that leaves is more than bytes: the first, and those that samples are taken of.
+    /// A packet that leaves is more than bytes: the first, one that the control wants to hear of,
+    /// or one whose state is kept.
     notes_sending: bool,
+    /// [`Sender::begin`] was called.
+    begun: bool,
+    /// The control needs to be told of every packet.
+    tells_each: bool,
     /// The policies read times, in both phases.
     reads_times: bool,
     /// Acknowledged since the path began, and how much of it recovery withholds.
@@ -53,64 +82,95 @@ pub struct Controller<S = AnyStartup, A = AnyAvoidance> {
     withheld: u64,
     /// Start of the last recovery period.
     recovery: Option<Clock>,
+    /// What was sent before that start does not open the window.
+    withholds: bool,
     /// When the newest packet acknowledged was sent; the beginning before the first ACK.
     newest: Clock,
     /// An ACK has come.
     heard: bool,
-    app_limited: bool,
     batch: Batch,
-    snapshots: Option<Snapshots>,
+    /// Kept where the control needs rate samples or the state in which packets left.
+    departures: Option<Departures>,
 }
 
 /// What one ACK frame acknowledges.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
-    /// Packets sent after the last recovery period began, and their bytes.
-    packets: u64,
-    bytes: u64,
-    /// Bytes sent before.
-    earlier: u64,
+    /// Packets sent after the last recovery period began.
+    after: Count,
+    /// Packets sent before, where start-up sets the window during the period.
+    landing: Count,
+    /// Bytes sent before, where recovery withholds them.
+    withheld: u64,
     /// The newest packet of all acknowledged so far is among them.
     newest: bool,
 }
 
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    packets: u64,
+    bytes: u64,
+}
+
 impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
-    pub(crate) fn new(sender: Sender<S, A>, now: Clock, mtu: u16, rate_samples: bool) -> Self {
-        let min_window = MIN_PACKETS * u64::from(mtu);
+    pub(crate) fn new(sender: Sender<Pair<S, A>>, now: Clock, mtu: u16) -> Self {
+        let needs = sender.needs().all();
+        let samples = needs.has(Facilities::RATES) || needs.has(Facilities::PACKETS);
         let mut controller = Self {
             epoch: now,
-            reads_times: rate_samples || sender.reads_times(),
             sender,
             initial_window: 0,
-            min_window,
+            mtu: u64::from(mtu).max(1),
             allowed: 0,
             in_flight: 0,
             untold: 0,
             notes_sending: true,
+            begun: false,
+            tells_each: needs.has(Facilities::SENDS),
+            reads_times: !needs.is_empty(),
             delivered: 0,
             withheld: 0,
             recovery: None,
+            withholds: false,
             newest: now,
             heard: false,
-            app_limited: false,
             batch: Batch::default(),
-            snapshots: rate_samples.then(Snapshots::default),
+            departures: samples.then(Departures::default),
         };
-        controller.decided();
+        controller.update_window();
         controller.initial_window = controller.cwnd();
         controller
     }
 
     /// The core's sender, for its phase, its estimators and how start-up ended.
-    pub fn sender(&self) -> &Sender<S, A> {
+    pub fn sender(&self) -> &Sender<Pair<S, A>> {
         &self.sender
+    }
+
+    /// What this connection has learned of its path, to be handed to the next one by
+    /// [`Factory::hint`](crate::Factory::hint) with its age; `None` before the first RTT sample.
+    /// The RTTs of a control that reads no times are those of its start-up.
+    pub fn learned(&self) -> Option<Learned> {
+        let view = self.sender.view();
+        (view.rtt.smoothed > Span(0)).then_some(Learned {
+            window: view.window,
+            rtt: view.rtt.smoothed,
+            min_rtt: view.rtt.min.max(Span(1)),
+            delivered: view.delivered,
+            age: Span(0),
+        })
+    }
+
+    /// The hint that this connection was given proved wrong: whoever keeps it should forget it.
+    pub fn refutes_hint(&self) -> bool {
+        self.sender.refutes_hint()
     }
 
     /// The last loss reported was none: undoes its cut. quinn 0.11 never says so.
     pub fn on_spurious_loss(&mut self) {
         self.sender.on_spurious_loss();
-        self.recovery = None;
-        self.decided();
+        self.note_recovery(false);
+        self.update_window();
     }
 
     /// An ACK frame acknowledges a packet of `bytes` that left at `sent`; what the frame does comes
@@ -121,18 +181,29 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         if sent >= self.newest {
             (self.newest, self.batch.newest) = (sent, true);
         }
-        if self.is_answered(sent) {
-            self.batch.earlier = self.batch.earlier.saturating_add(bytes);
+        if self.left_before_recovery(sent) {
+            return self.acknowledged_in_recovery(bytes);
+        }
+        self.batch.after.packets += 1;
+        self.batch.after.bytes = self.batch.after.bytes.saturating_add(bytes);
+    }
+
+    #[cold]
+    fn acknowledged_in_recovery(&mut self, bytes: u64) {
+        let Batch { landing, withheld, .. } = &mut self.batch;
+        if self.withholds {
+            *withheld = withheld.saturating_add(bytes);
         } else {
-            self.batch.packets += 1;
-            self.batch.bytes = self.batch.bytes.saturating_add(bytes);
+            landing.packets += 1;
+            landing.bytes = landing.bytes.saturating_add(bytes);
         }
     }
 
-    /// The core has had its say. quinn asks for the window several times per packet.
+    /// Takes over the window that the core has set. quinn asks for it several times per packet.
     #[inline]
-    fn decided(&mut self) {
-        self.allowed = self.sender.cwnd().0.max(self.min_window).saturating_add(1);
+    fn update_window(&mut self) {
+        let floor = MIN_PACKETS * self.mtu;
+        self.allowed = self.sender.cwnd().0.max(floor).saturating_add(1);
     }
 
     /// What may be in flight since the last event; less than the largest number.
@@ -140,27 +211,12 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         self.allowed - 1
     }
 
-    /// Somebody wants to know when this ACK came: the policies, or whoever asks later when start-up
-    /// ended. Elsewhere the time stands still, because reckoning it and an RTT from quinn's
-    /// instants costs as much as the rest of an ACK.
+    /// Whether this ACK needs a time: the policies read times, or start-up may end, whose time is
+    /// kept. Otherwise the core's clock stands still, because a time and an RTT made of quinn's
+    /// instants cost as much as the rest of an ACK.
     #[inline]
     fn takes_times(&self) -> bool {
         self.reads_times || !self.heard || self.sender.view().phase == Phase::Startup
-    }
-
-    /// What the newest packet acknowledged tells, which left at [`Controller::newest`].
-    #[inline]
-    fn measure(&mut self, now: Clock, ack: &mut Ack) {
-        if self.snapshots.is_some() {
-            ack.sample = self.sample(ack.now, self.newest);
-        }
-        let rtt = elapsed(self.newest, now);
-        if self.heard {
-            ack.rtt = Some(rtt);
-        } else {
-            self.heard = true;
-            self.sender.on_handshake(ack.now, rtt);
-        }
     }
 
     /// Time since the path began. What quinn remembers from before is as old as the path.
@@ -170,55 +226,114 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
 
     /// What was sent then was sent before the last recovery period began.
     #[inline]
-    fn is_answered(&self, sent: Clock) -> bool {
+    fn left_before_recovery(&self, sent: Clock) -> bool {
         self.recovery.is_some_and(|start| sent <= start)
     }
 
-    /// An ACK for every packet of a frame that lets the window grow. The frame counts as delivered,
-    /// and is a sample, with the first.
-    #[inline]
-    fn grant(&mut self, mut ack: Ack, batch: Batch) {
-        if self.sender.view().recovering {
-            self.sender.on_recovered(None);
+    /// Takes over when the last recovery period began. `cut` if the window has just been cut, and
+    /// not by a start-up that stays in charge: what left before does not open it again.
+    fn note_recovery(&mut self, cut: bool) {
+        let began = self.sender.recovery_began();
+        let start = began.and_then(|at| self.epoch.checked_add(Duration::from_nanos(at.0)));
+        if cut || start != self.recovery {
+            self.withholds = cut;
         }
-        let mut rest = batch.bytes;
-        for left in (1..=batch.packets).rev() {
-            let share = if left == 1 { rest } else { rest / left };
-            rest -= share;
-            ack.acked = Bytes(share.saturating_add(std::mem::take(&mut self.withheld)));
-            self.sender.on_ack(&ack);
-            (ack.credited, ack.rtt, ack.sample) = (Bytes(0), None, None);
-        }
+        self.recovery = start;
     }
 
-    /// The first packet leaves, or one of which there may be a sample of the rate.
+    /// A packet leaves that is the first, or that the control wants to know of.
     #[cold]
     fn note_sending(&mut self, now: Clock, bytes: u64) {
-        let (time, idle) = (self.time(now), self.in_flight.saturating_add(self.untold) == 0);
-        if let Some(snapshots) = &mut self.snapshots {
-            snapshots.on_sent(time, idle, self.delivered, self.app_limited);
+        let now = self.time(now);
+        if !self.begun {
+            self.begun = true;
+            self.sender.begin(now);
+            self.notes_sending = self.tells_each || self.departures.is_some();
+            self.update_window();
         }
-        self.notes_sending = self.snapshots.is_some();
-        self.untold = self.untold.saturating_add(bytes);
-        if self.sender.view().sent == Bytes(0) {
-            self.tell_sent(now);
+        if !self.tells_each {
+            return self.note_packet(now, bytes);
         }
+        let mut rest = bytes;
+        for _ in 1..MOST_PACKETS_AT_ONCE {
+            if rest > self.mtu {
+                rest -= self.mtu;
+                self.note_packet(now, self.mtu);
+                self.tell_sent(now);
+            }
+        }
+        self.note_packet(now, rest);
+        self.tell_sent(now);
     }
 
-    /// The sample of the packet that left at `sent`, for an ACK that came at `now`.
-    #[cold]
-    fn sample(&mut self, now: Instant, sent: Clock) -> Option<RateSample> {
-        let (sent, delivered) = (self.time(sent), self.delivered);
-        self.snapshots.as_mut()?.sample(now, sent, delivered)
+    fn note_packet(&mut self, now: Instant, bytes: u64) {
+        let before = self.in_flight.saturating_add(self.untold);
+        self.untold = self.untold.saturating_add(bytes);
+        if let Some(departures) = &mut self.departures {
+            departures.on_sent(now, Bytes(before.saturating_add(bytes)), before == 0);
+        }
     }
 
     /// Tells the core what has left since it last heard of it.
-    #[cold]
-    fn tell_sent(&mut self, now: Clock) {
+    #[inline]
+    fn tell_sent(&mut self, now: Instant) {
         let bytes = std::mem::take(&mut self.untold);
         self.in_flight = self.in_flight.saturating_add(bytes);
-        let (now, in_flight) = (self.time(now), Bytes(self.in_flight));
-        self.sender.on_sent(&Sent { now, bytes: Bytes(bytes), in_flight });
+        let (bytes, in_flight) = (Bytes(bytes), Bytes(self.in_flight));
+        self.sender.on_sent(&Sent { now, bytes, in_flight, again: false });
+    }
+
+    /// What the newest packet acknowledged tells, which left at [`Controller::newest`].
+    #[inline]
+    fn measure(&mut self, now: Clock, ack: &mut Ack) {
+        let rtt = elapsed(self.newest, now);
+        if self.heard {
+            ack.rtt = Some(rtt);
+        } else {
+            self.heard = true;
+            self.sender.on_handshake(ack.now, rtt);
+        }
+    }
+
+    #[cold]
+    fn sample(&mut self, ack: &mut Ack, newest: bool) {
+        let newest = newest.then(|| self.time(self.newest));
+        if let Some(departures) = &mut self.departures {
+            departures.on_delivered(ack, newest);
+        }
+    }
+
+    /// The core's ACKs for a frame: for what left before the recovery period, where start-up
+    /// decides in it, and for what left after, which ends it.
+    #[inline]
+    fn pass_on(&mut self, mut ack: Ack, batch: Batch) {
+        self.withheld = self.withheld.saturating_add(batch.withheld);
+        if batch.landing.packets > 0 {
+            self.acknowledge(&mut ack, batch.landing);
+        }
+        if batch.after.packets > 0 {
+            if self.sender.view().recovering {
+                self.sender.on_recovered(None);
+            }
+            self.acknowledge(&mut ack, batch.after);
+        }
+        if !ack.continues {
+            self.sender.on_ack(&ack);
+        }
+    }
+
+    /// An ACK for each packet. The frame counts as delivered, and is a sample, with the first.
+    #[inline]
+    fn acknowledge(&mut self, ack: &mut Ack, count: Count) {
+        let mut rest = count.bytes;
+        for left in (1..=count.packets).rev() {
+            let share = if left == 1 { rest } else { rest / left };
+            rest -= share;
+            ack.acked = Bytes(share.saturating_add(std::mem::take(&mut self.withheld)));
+            self.sender.on_ack(ack);
+            (ack.credited, ack.rtt, ack.sample, ack.packet) = (Bytes(0), None, None, None);
+            ack.continues = true;
+        }
     }
 }
 
@@ -255,35 +370,40 @@ where
         _largest_packet_num_acked: Option<u64>,
     ) {
         let batch = std::mem::take(&mut self.batch);
-        (self.in_flight, self.app_limited) = (in_flight, app_limited);
-        // An ACK says how much has left by then.
-        self.untold = 0;
-        let total = batch.bytes.saturating_add(batch.earlier);
+        let Batch { after, landing, withheld, newest } = batch;
+        let total = after.bytes.saturating_add(landing.bytes).saturating_add(withheld);
         if total == 0 {
+            self.in_flight = in_flight.saturating_sub(self.untold);
             return;
         }
         self.delivered = self.delivered.saturating_add(total);
+        let position = self.delivered.saturating_add(in_flight);
         let mut ack = Ack {
             now: self.sender.view().now,
             credited: Bytes(total),
             in_flight: Bytes(in_flight),
-            sent: Bytes(self.delivered.saturating_add(in_flight)),
+            snd_nxt: Bytes(position),
             app_limited,
             ..Ack::default()
         };
-        if self.takes_times() {
+        let times = self.takes_times();
+        if times {
             ack.now = self.time(now);
-            if batch.newest {
-                self.measure(now, &mut ack);
-            }
         }
-        self.withheld = self.withheld.saturating_add(batch.earlier);
-        if batch.packets == 0 {
-            self.sender.on_ack(&ack);
-        } else {
-            self.grant(ack, batch);
+        // What quinn did not say: an MTU probe has left.
+        self.untold = self.untold.max(position.saturating_sub(self.sender.view().sent.0));
+        if self.untold > 0 {
+            self.tell_sent(ack.now);
         }
-        self.decided();
+        self.in_flight = in_flight;
+        if times && newest {
+            self.measure(now, &mut ack);
+        }
+        if self.departures.is_some() {
+            self.sample(&mut ack, newest);
+        }
+        self.pass_on(ack, batch);
+        self.update_window();
     }
 
     fn on_congestion_event(
@@ -293,30 +413,28 @@ where
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        let again = self.is_answered(sent);
+        let again = self.left_before_recovery(sent);
+        let at = self.time(now);
         if self.untold > 0 {
-            self.tell_sent(now);
+            self.tell_sent(at);
         }
         self.in_flight = self.in_flight.saturating_sub(lost_bytes);
-        if again && !is_persistent_congestion {
-            return;
-        }
         let kind = match (is_persistent_congestion, lost_bytes) {
             (true, _) => LossKind::Timeout,
             (false, 0) => LossKind::Mark,
             (false, _) => LossKind::Recovery,
         };
-        let (lost, flight) = (Bytes(lost_bytes), Bytes(self.cwnd()));
-        let at = self.time(now);
-        self.sender.on_loss(&Loss { now: at, kind, lost, flight, again });
-        self.recovery = Some(now);
-        self.decided();
+        let loss = Loss::of(at, kind, Bytes(lost_bytes), Bytes(self.cwnd()));
+        let loss = Loss { again, sent_at: Some(self.time(sent)), ..loss };
+        let cut = self.sender.on_loss(&loss);
+        self.note_recovery(cut && !self.sender.window_is_startups());
+        self.update_window();
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.min_window = MIN_PACKETS * u64::from(new_mtu);
-        self.sender.set_mss(Bytes(new_mtu.into()));
-        self.decided();
+        self.mtu = u64::from(new_mtu).max(1);
+        self.sender.set_mss(Bytes(self.mtu));
+        self.update_window();
     }
 
     /// quinn sends while flight plus packet stay *below* this, RFC 9002 section 7 up to cwnd: one
@@ -332,7 +450,7 @@ where
         let mut metrics = ControllerMetrics::default();
         metrics.congestion_window = self.cwnd();
         metrics.ssthresh = ssthresh.map(|ssthresh| ssthresh.0);
-        metrics.pacing_rate = self.sender.pace().map(|rate| rate.0.saturating_mul(8));
+        metrics.pacing_rate = self.sender.pacing().map(|pacing| pacing.rate.0.saturating_mul(8));
         metrics
     }
 
@@ -357,6 +475,10 @@ fn elapsed(from: Clock, to: Clock) -> Span {
 
 /// RFC 9002 section 7.2: the smallest window is two packets.
 const MIN_PACKETS: u64 = 2;
+
+/// quinn sends ten packets at once at most (quinn 0.11, `MAX_TRANSMIT_SEGMENTS`). More than this
+/// are told as one.
+const MOST_PACKETS_AT_ONCE: u64 = 64;
 
 #[cfg(test)]
 mod tests;

@@ -4,28 +4,30 @@ use std::any::type_name;
 use std::sync::Arc;
 use std::time::Instant;
 
-use firstflight_control::{Control, ControlProblem};
+use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
+use firstflight_control::{Control, ControlProblem, control::missing};
+use firstflight_core::hint::PathHint;
+use firstflight_core::needs::{Facilities, Needs};
 use firstflight_core::policy::{Avoidance, Startup};
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::{Config, Sender};
-use firstflight_core::units::Bytes;
+use firstflight_core::units::{self, Bytes};
 use quinn_proto::congestion::ControllerFactory;
 
-use crate::controller::Controller;
+use crate::controller::{Controller, PROVIDES};
 
 /// Builds a [`Controller`] for every path of a connection: a start-up, an avoidance, and what the
 /// endpoint fixes.
 ///
 /// Windows are in bytes of UDP payload, QUIC's headers included, because that is what quinn counts.
 #[derive(Clone, Debug)]
-pub struct Factory<S = AnyStartup, A = AnyAvoidance> {
+pub struct Factory<S = ChosenStartup, A = ChosenAvoidance> {
     startup: S,
     avoidance: A,
-    paced: bool,
+    needs: Needs,
     initial_window: Option<u64>,
     initial_ssthresh: u64,
     max_window: u64,
-    rate_samples: bool,
+    hint: Option<PathHint>,
 }
 
 /// The control of that name: a start-up or an alias, its knobs, and perhaps an avoidance, as in
@@ -33,10 +35,11 @@ pub struct Factory<S = AnyStartup, A = AnyAvoidance> {
 ///
 /// # Errors
 /// A name or a knob that does not exist, with the nearest one, a value out of range, or a control
-/// that needs the routers of the path.
+/// that cannot run without what a QUIC connection does not have: the help of routers.
 ///
 /// ```
-/// assert!(!firstflight_quic::control("astart")?.paced());
+/// assert!(firstflight_quic::control("astart")?.missing().is_empty());
+/// assert_eq!(firstflight_quic::control("paced")?.missing().to_string(), "pacing at a given rate");
 /// let wrong = firstflight_quic::control("astrat").unwrap_err();
 /// assert!(wrong.to_string().contains("did you mean `astart`"));
 /// # Ok::<(), firstflight_quic::ControlProblem>(())
@@ -49,23 +52,20 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
     /// The pair with RFC 9002's initial window, no ssthresh and no limit on the window.
     ///
     /// # Errors
-    /// One of them needs the routers of the path, and a QUIC connection hears none.
+    /// One of them cannot run without what a QUIC connection does not have: the help of routers.
     pub fn new(startup: S, avoidance: A) -> Result<Self, ControlProblem> {
-        let needs = [startup.needs_routers(), avoidance.needs_routers()];
         let types = [short_name::<S>(), short_name::<A>()];
-        if let Some(place) = needs.into_iter().position(|needs| needs) {
-            let (control, policy) = (types.join("+"), types[place]);
-            return Err(ControlProblem::NeedsRouters { control, policy });
-        }
-        Ok(Self {
-            startup,
-            avoidance,
-            paced: false,
-            initial_window: None,
-            initial_ssthresh: u64::MAX,
-            max_window: u64::MAX,
-            rate_samples: false,
-        })
+        let needs = [(types[0], startup.needs()), (types[1], avoidance.needs())];
+        missing(&types.join("+"), NAME, AT_MOST, &needs)?;
+        Ok(Self::of(startup, avoidance))
+    }
+
+    /// The pair, whose needs have been compared with what there is.
+    fn of(startup: S, avoidance: A) -> Self {
+        let needs = startup.needs() | avoidance.needs();
+        let (initial_window, initial_ssthresh, max_window) = (None, u64::MAX, u64::MAX);
+        let hint = None;
+        Self { startup, avoidance, needs, initial_window, initial_ssthresh, max_window, hint }
     }
 
     /// The first window, in bytes, where the start-up has none of its own. Without it ten packets,
@@ -87,17 +87,39 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
         Self { max_window: bytes, ..self }
     }
 
-    /// Takes delivery-rate samples for the policies
-    /// ([`Ack::sample`](firstflight_core::event::Ack::sample)). None of firstflight's reads them,
-    /// and they cost a note per packet, so they are off without this.
+    /// Hands what an earlier connection over the same path learned
+    /// ([`Controller::learned`]) to every controller built, before its first packet. Whether it
+    /// proved wrong is read from the connection's controller ([`Controller::refutes_hint`]).
+    #[must_use]
+    pub fn hint(self, hint: PathHint) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    /// What its controllers are provided with.
+    pub fn provides(&self) -> Facilities {
+        match self.hint {
+            Some(PathHint::Own(_) | PathHint::Shared(_)) => AT_MOST,
+            Some(PathHint::Granted(_)) | None => PROVIDES,
+        }
+    }
+
+    /// What the control would use and does not get: it runs, but not as its source describes.
+    pub fn missing(&self) -> Facilities {
+        self.needs.all().without(self.provides())
+    }
+
+    /// Does nothing: a control that reads delivery-rate samples is given them
+    /// ([`Facilities::RATES`]).
+    #[deprecated(note = "a control that needs delivery-rate samples says so itself")]
     #[must_use]
     pub fn rate_samples(self) -> Self {
-        Self { rate_samples: true, ..self }
+        self
     }
 
     /// The control sets a pacing rate, which quinn 0.11 does not follow.
+    #[deprecated(note = "`missing` tells this and what else the control has to do without")]
     pub fn paced(&self) -> bool {
-        self.paced
+        self.missing().has(Facilities::PACING)
     }
 
     /// A controller for a path that begins at `now` with packets of `mtu` bytes.
@@ -109,9 +131,14 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
             initial_ssthresh: Bytes(self.initial_ssthresh),
             max_cwnd: Bytes(self.max_window),
             limit_growth_to_flight: true,
+            // quinn has a pacer of its own, and takes no rate for it.
+            paces: false,
         };
-        let sender = Sender::new(self.startup.clone(), self.avoidance.clone(), config);
-        Controller::new(sender, now, mtu, self.rate_samples)
+        let mut sender = Sender::new(self.startup.clone(), self.avoidance.clone(), config);
+        if let Some(hint) = &self.hint {
+            sender.on_hint(units::Instant(0), hint);
+        }
+        Controller::new(sender, now, mtu)
     }
 }
 
@@ -119,8 +146,8 @@ impl TryFrom<Control> for Factory {
     type Error = ControlProblem;
 
     fn try_from(control: Control) -> Result<Self, ControlProblem> {
-        let Control { startup, avoidance, paced, .. } = control.without_routers()?;
-        Ok(Self { paced, ..Self::new(startup, avoidance)? })
+        let (Control { startup, avoidance, .. }, _) = control.on(NAME, AT_MOST)?;
+        Ok(Self::of(startup, avoidance))
     }
 }
 
@@ -138,6 +165,12 @@ where
     }
 }
 
+/// This transport, as in `--on quic`.
+const NAME: &str = "quic";
+
+/// With what the service hands over.
+const AT_MOST: Facilities = PROVIDES.and(Facilities::MEMORY);
+
 /// `Xcp` for `firstflight_core::startup::xcp::Xcp`.
 fn short_name<T>() -> &'static str {
     type_name::<T>().rsplit("::").next().unwrap_or_default()
@@ -153,7 +186,10 @@ fn rfc_window(mtu: u16) -> u64 {
 #[cfg(test)]
 mod tests {
     use firstflight_core::avoidance::{NewReno, Xcp};
-    use firstflight_core::startup::{QuickStart, SlowStart};
+    use firstflight_core::hint::Learned;
+    use firstflight_core::startup::{Paced, QuickStart, SlowStart};
+    use firstflight_core::units::Span;
+    use firstflight_core::view::Window;
     use quinn_proto::congestion::Controller as _;
 
     use super::*;
@@ -175,19 +211,54 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_routers_is_refused_by_name_by_type_and_as_a_control() {
+    fn what_needs_routers_is_refused_by_name_by_type_and_as_a_control_in_one_sentence() {
         let told = |problem: ControlProblem, start: &str| {
             let problem = problem.to_string();
             assert!(problem.starts_with(start), "{problem}");
         };
-        told(control("slow-start+xcp").unwrap_err(), "control `slow-start+xcp`: xcp needs routers");
+        let xcp = "needs routers that tell changes of the rate, which quic does not provide";
+        let by_name = control("slow-start+xcp").unwrap_err();
+        told(by_name, &format!("control `slow-start+xcp`: xcp {xcp}"));
         let by_type = Factory::new(SlowStart::default(), Xcp::default()).unwrap_err();
-        told(by_type, "control `SlowStart+Xcp`: Xcp needs routers");
+        told(by_type, &format!("control `SlowStart+Xcp`: Xcp {xcp}"));
         let by_type = Factory::new(QuickStart::default(), NewReno::default()).unwrap_err();
-        told(by_type, "control `QuickStart+NewReno`: QuickStart needs routers");
+        told(by_type, "control `QuickStart+NewReno`: QuickStart needs routers that grant a rate");
         let tcp_ebn = Control::named("tcp-ebn").unwrap();
         told(Factory::try_from(tcp_ebn).unwrap_err(), "control `tcp-ebn`: tcp-ebn needs routers");
         assert!(Factory::new(SlowStart::default(), NewReno::default()).is_ok());
+    }
+
+    #[test]
+    fn what_a_control_has_to_do_without_is_told_by_name_and_by_type_alike() {
+        let by_type = Factory::new(Paced::default(), NewReno::default()).unwrap();
+        assert_eq!(by_type.missing(), Facilities::PACING);
+        assert_eq!(control("paced+newreno").unwrap().missing(), Facilities::PACING);
+        assert_eq!(control("astart").unwrap().missing(), Facilities::NONE);
+        let without = control("fast-start").unwrap();
+        assert_eq!(without.missing(), Facilities::PACING | Facilities::MEMORY);
+        assert_eq!(without.hint(hint(1, 1)).missing(), Facilities::PACING);
+    }
+
+    #[test]
+    fn what_was_kept_until_now_still_compiles() {
+        #[expect(deprecated, reason = "that is what is tested")]
+        let by_type = |factory: Factory| factory.rate_samples().paced();
+        assert!(by_type(control("paced").unwrap()) && !by_type(control("astart").unwrap()));
+    }
+
+    #[test]
+    fn a_hint_reaches_the_start_up_before_the_first_packet() {
+        let cached = control("fast-start").unwrap().hint(hint(40, 30));
+        assert_eq!(first_window(cached, 1_200), 39 * 1_200, "one packet below the last window");
+        assert_eq!(first_window(control("fast-start").unwrap(), 1_200), 12_000);
+    }
+
+    /// What a connection with packets of 1200 bytes learned.
+    fn hint(cwnd: u64, ssthresh: u64) -> PathHint {
+        let window = Window { cwnd: Bytes(cwnd * 1_200), ssthresh: Bytes(ssthresh * 1_200) };
+        let rtt = Span::from_millis(50);
+        let (delivered, age) = (Bytes(1_000_000), Span::from_secs(1));
+        PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, age })
     }
 
     #[test]

@@ -32,8 +32,10 @@
 //! # What quinn 0.11 does not let a controller do
 //!
 //! - **Set a pacing rate.** quinn's pacer takes the window and the smoothed RTT and nothing else:
-//!   1.25 windows per RTT in bursts of about two milliseconds. A control whose
-//!   [`Factory::paced`] is true sends at that rate instead of its own; its own is in qlog only.
+//!   1.25 windows per RTT in bursts of about two milliseconds. A control that sets a rate sends at
+//!   quinn's instead ([`Factory::missing`] names pacing); its own is in qlog only.
+//! - **Wake a controller up**, tell it how many packets were marked, or how many gaps a loss made
+//!   ([`PROVIDES`]).
 //! - **Learn of a spurious loss.** quinn forgets a packet when it declares it lost. The call is
 //!   there ([`Controller::on_spurious_loss`]) for a stack that tells.
 //! - **Tell a retransmission from new data**, or a full handshake from its packets: both count as
@@ -43,13 +45,13 @@
 //! 1.25 MB and its send window 10 MB. [`Flow`] sets both for a path.
 
 mod controller;
+mod departures;
 mod factory;
 mod flow;
 mod own;
-mod rate_sample;
 mod watched;
 
-pub use controller::Controller;
+pub use controller::{Controller, PROVIDES};
 pub use factory::{Factory, control};
 pub use firstflight_control::ControlProblem;
 pub use flow::Flow;

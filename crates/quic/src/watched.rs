@@ -1,11 +1,13 @@
-//! Controllers that somebody looks at: what quinn told one, and what became of it.
+//! Controllers with a callback: after every event of quinn's, the callback sees the event and the
+//! controller.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_control::{ControlProblem, own::OF_QUINN};
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::pair::Pair;
 use firstflight_core::sender::Sender;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller as Quinns, ControllerFactory, ControllerMetrics};
@@ -14,7 +16,8 @@ use crate::controller::Controller;
 use crate::factory::{Factory, control};
 use crate::own::any;
 
-/// What builds a controller: firstflight's, which tell more than quinn's trait asks, or any other.
+/// What builds a controller: firstflight's factory, whose controllers show their sender, or any
+/// other.
 #[derive(Clone)]
 pub enum Build {
     /// One of firstflight's.
@@ -23,7 +26,7 @@ pub enum Build {
     Other(Arc<dyn ControllerFactory + Send + Sync>),
 }
 
-/// What it builds.
+/// A controller that [`Build`] has built.
 pub enum Built {
     /// One of firstflight's.
     Ours(Box<Controller>),
@@ -31,7 +34,7 @@ pub enum Built {
     Other(Box<dyn Quinns>),
 }
 
-/// What quinn tells a controller, as the arguments of its trait are.
+/// A call of quinn's to a controller, with the arguments of its trait.
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "quinn's trait has the words")]
 pub enum Event {
@@ -49,20 +52,21 @@ pub enum Event {
     Window,
 }
 
-/// Whoever looks.
+/// A callback after each event of a controller.
 pub trait Watch: Clone + Send + 'static {
-    /// The controller has taken the event in.
+    /// The controller has handled the event.
     fn saw(&mut self, event: &Event, controller: &Built);
 }
 
-/// A controller and who looks at it. quinn holds one handle, whoever wants to look another.
+/// A controller with its callback, behind a handle that can be copied: quinn holds one copy, and
+/// the program that wants to read the controller another.
 pub struct Watched<W>(Arc<Mutex<Seen<W>>>);
 
-/// What is behind a handle.
+/// What a handle of [`Watched`] leads to.
 pub struct Seen<W> {
     /// The controller.
     pub controller: Built,
-    /// Who looks.
+    /// The callback.
     pub watch: W,
 }
 
@@ -88,7 +92,7 @@ impl Build {
 }
 
 impl Built {
-    /// As quinn sees it.
+    /// The controller by quinn's trait.
     pub fn as_quinns(&self) -> &dyn Quinns {
         match self {
             Self::Ours(controller) => &**controller,
@@ -107,7 +111,7 @@ impl Built {
     }
 
     /// The core's sender of one of firstflight's.
-    pub fn sender(&self) -> Option<&Sender<AnyStartup, AnyAvoidance>> {
+    pub fn sender(&self) -> Option<&Sender<Pair<ChosenStartup, ChosenAvoidance>>> {
         match self {
             Self::Ours(controller) => Some(controller.sender()),
             Self::Other(_) => None,
@@ -157,7 +161,7 @@ impl Event {
 }
 
 impl<W: Watch> Watched<W> {
-    /// A controller that `watch` is told about from now on.
+    /// A controller whose events `watch` sees from now on.
     pub fn new(controller: Built, watch: W) -> Self {
         Self(Arc::new(Mutex::new(Seen { controller, watch })))
     }
@@ -167,9 +171,9 @@ impl<W: Watch> Watched<W> {
         Self(Arc::clone(&self.0))
     }
 
-    /// The controller and who looks at it, for as long as it is held; quinn waits meanwhile.
+    /// Locks the controller and its callback; quinn waits until the guard is dropped.
     pub fn look(&self) -> MutexGuard<'_, Seen<W>> {
-        // Whoever panicked with it has not broken what it counts.
+        // A panic while it was locked leaves the counts valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -224,7 +228,7 @@ impl<W: Watch> Quinns for Watched<W> {
         self.look().controller.as_quinns().metrics()
     }
 
-    /// A controller of its own for another path, and a clone of whoever looks.
+    /// A controller of its own for another path, and a copy of the callback.
     fn clone_box(&self) -> Box<dyn Quinns> {
         let seen = self.look();
         Box::new(Self::new(seen.controller.clone(), seen.watch.clone()))

@@ -1,0 +1,212 @@
+//! One test for all transports: a start-up that watches everything it is told and checks it while
+//! it is told. Behind the feature `conformance`, which takes the standard library.
+//!
+//! A transport's test runs a [`Recorder`] over a script of its own, with what the transport
+//! declares to provide, and asks for the [`Report`]: what was promised arrives, once, in order, and
+//! the totals agree with the transport's own.
+
+mod report;
+
+extern crate std;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::event::{Ack, Loss, Sent};
+use crate::feedback::Feedback;
+use crate::hint::PathHint;
+use crate::needs::{Facilities, Needs};
+use crate::policy::{Answer, Entry, Found, Observer, Startup, Step};
+use crate::startup::SlowStart;
+use crate::units::{Bytes, Rate, Span};
+use crate::view::{View, Window};
+
+pub use report::Report;
+
+/// A start-up that decides as `S` does, needs all that the transport provides, and checks what it
+/// is told. All its copies write into one report, so that undoing a loss takes nothing out of it:
+/// one recorder is for one connection.
+#[derive(Clone, Debug)]
+pub struct Recorder<S = SlowStart> {
+    inner: S,
+    answer: Option<Answer>,
+    pace: Option<Rate>,
+    report: Arc<Mutex<Report>>,
+}
+
+impl Recorder {
+    /// Around slow start, for a transport that provides `these`.
+    pub fn new(these: Facilities) -> Self {
+        Self::around(SlowStart::default(), these)
+    }
+}
+
+impl<S> Recorder<S> {
+    /// Around another start-up.
+    pub fn around(inner: S, these: Facilities) -> Self {
+        let report = Arc::new(Mutex::new(Report::on(these)));
+        Self { inner, answer: None, pace: None, report }
+    }
+
+    /// Answers every loss so, and not as the inner start-up does.
+    #[must_use]
+    pub fn answering(self, answer: Answer) -> Self {
+        Self { answer: Some(answer), ..self }
+    }
+
+    /// The transport's clock measures RTTs in ticks of this length; without it they are exact.
+    #[must_use]
+    pub fn ticking(self, tick: Span) -> Self {
+        self.book().set_tick(tick);
+        self
+    }
+
+    /// Sets this pacing rate from the first data on, and checks that what leaves keeps to it while
+    /// start-up lasts. Takes a transport that provides [`Facilities::PACING`].
+    #[must_use]
+    pub fn paced(self, rate: Rate) -> Self {
+        Self { pace: Some(rate), ..self }
+    }
+
+    /// What it has been told by now.
+    pub fn report(&self) -> Report {
+        self.book().clone()
+    }
+
+    fn book(&self) -> MutexGuard<'_, Report> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A decision, paced and with a wish to be woken.
+    fn with_wishes(&self, mut step: Step, view: &View) -> Step {
+        let mut report = self.book();
+        if let Some(rate) = self.pace {
+            step = step.paced(rate);
+            report.on_paced(rate, view);
+        }
+        if step.wake.is_none() && report.wants_wake() {
+            let at = view.now + WAKE_AFTER;
+            report.wishes_wake(at);
+            step = step.wake_at(at);
+        }
+        step
+    }
+}
+
+impl<S: Startup> Observer for Recorder<S> {
+    fn needs(&self) -> Needs {
+        self.inner.needs().wanting(self.book().promised())
+    }
+
+    fn on_handshake(&mut self, view: &View) {
+        self.book().on_handshake(view);
+        self.inner.on_handshake(view);
+    }
+
+    fn on_begin(&mut self, view: &View) {
+        self.book().on_begin(view);
+        self.inner.on_begin(view);
+    }
+
+    fn on_sent(&mut self, sent: &Sent, view: &View) {
+        self.book().on_sent(sent, view);
+        self.inner.on_sent(sent, view);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.book().on_ack(ack, view);
+        self.inner.on_ack(ack, view);
+    }
+
+    fn on_loss(&mut self, loss: &Loss, view: &View) {
+        self.book().on_loss(loss, view);
+        self.inner.on_loss(loss, view);
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, view: &View) {
+        self.book().on_further_loss(loss, view);
+        self.inner.on_further_loss(loss, view);
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback, view: &View) {
+        self.book().on_feedback(feedback);
+        self.inner.on_feedback(feedback, view);
+    }
+
+    fn eligible(&self) -> Option<Rate> {
+        self.inner.eligible()
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        self.inner.gauges(report);
+    }
+}
+
+impl<S: Startup> Startup for Recorder<S> {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.inner.open(default, mss)
+    }
+
+    fn restart_window(&self, mss: Bytes) -> Bytes {
+        self.inner.restart_window(mss)
+    }
+
+    fn asks(&self) -> Option<Rate> {
+        self.inner.asks()
+    }
+
+    fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
+        self.book().on_hint(hint);
+        self.inner.inform(hint, view)
+    }
+
+    fn begin(&mut self, view: &View) -> Step {
+        let step = self.inner.begin(view);
+        self.with_wishes(step, view)
+    }
+
+    fn enter(&mut self, why: Entry, view: &View) {
+        self.inner.enter(why, view);
+    }
+
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        self.book().on_step(ack, view);
+        let step = self.inner.step(ack, view);
+        let step = self.with_wishes(step, view);
+        if step.exit.is_some() {
+            self.book().on_exit();
+        }
+        step
+    }
+
+    fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
+        let answer = self.answer.unwrap_or_else(|| self.inner.answer(loss, view));
+        self.book().on_answer(answer, loss);
+        answer
+    }
+
+    fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
+        self.book().on_recovering(view);
+        let step = self.inner.recovering(ack, view);
+        self.with_wishes(step, view)
+    }
+
+    fn on_wake(&mut self, view: &View) -> Step {
+        self.book().on_wake(view);
+        self.inner.on_wake(view)
+    }
+
+    fn growth(&self) -> u64 {
+        self.inner.growth()
+    }
+
+    fn found(&self, view: &View) -> Found {
+        self.inner.found(view)
+    }
+
+    fn refutes_hint(&self) -> bool {
+        self.inner.refutes_hint()
+    }
+}
+
+/// When a recorder asks to be woken after a decision.
+const WAKE_AFTER: Span = Span::from_millis(10);

@@ -1,0 +1,362 @@
+//! What a recorder was told, and what was wrong with it.
+
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+use crate::event::{Ack, Loss, LossKind, Sent};
+use crate::feedback::Feedback;
+use crate::hint::PathHint;
+use crate::needs::Facilities;
+use crate::policy::Answer;
+use crate::units::{Bytes, Instant, Rate, Span};
+use crate::view::View;
+
+extern crate std;
+
+/// Counts and sums of what a recorder was told.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Hints, before the first data.
+    pub hints: u64,
+    /// Ends of a handshake.
+    pub handshakes: u64,
+    /// Beginnings; one in a connection that sends.
+    pub begins: u64,
+    /// Packets that left, retransmissions included.
+    pub packets_sent: u64,
+    /// Their payload.
+    pub sent: Bytes,
+    /// The part of it that had left before.
+    pub sent_again: Bytes,
+    /// ACKs, the parts of one counted once.
+    pub acks: u64,
+    /// ACKs with all their parts.
+    pub ack_parts: u64,
+    /// Payload acknowledged cumulatively.
+    pub acked: Bytes,
+    /// Payload delivered.
+    pub credited: Bytes,
+    /// Payload reported as marked.
+    pub marked: Bytes,
+    /// RTT samples.
+    pub rtts: u64,
+    /// Delivery-rate samples.
+    pub samples: u64,
+    /// ACKs that told the state in which their packet had left.
+    pub departures: u64,
+    /// Losses and marks that began a recovery period or were timeouts.
+    pub losses: u64,
+    /// Losses within a recovery period.
+    pub further_losses: u64,
+    /// Payload found lost.
+    pub lost: Bytes,
+    /// Gaps of all losses.
+    pub gaps: u64,
+    /// ACKs on which start-up decided during a recovery.
+    pub recovery_steps: u64,
+    /// Times at which start-up was woken.
+    pub wakes: u64,
+    /// What routers told.
+    pub feedback: u64,
+    promised: Facilities,
+    arrived: Facilities,
+    tick: Span,
+    complaints: Vec<String>,
+    now: Instant,
+    total: Bytes,
+    round: u64,
+    /// Payload in flight at the last event; unknown after a loss.
+    in_flight: Option<Bytes>,
+    /// Every packet that left: when, what was delivered by then, what was in flight.
+    left: Vec<(Instant, Bytes, Bytes)>,
+    wake: Option<Instant>,
+    /// A rate that was set, since when, and what had been sent by then.
+    pace: Option<(Rate, Instant, Bytes)>,
+    answered: bool,
+}
+
+impl Report {
+    pub(super) fn on(promised: Facilities) -> Self {
+        Self { promised, ..Self::default() }
+    }
+
+    /// Everything that arrived was promised and consistent, and of what the transport promises all
+    /// arrived that the script gave `occasion` for: a loss for [`Facilities::GAPS`], a hint for
+    /// [`Facilities::MEMORY`].
+    ///
+    /// # Errors
+    /// What was wrong, one sentence a line, twenty at most.
+    pub fn check(&self, occasion: Facilities) -> Result<(), String> {
+        let mut complaints = self.complaints.clone();
+        let missing = self.promised.common(occasion).without(self.arrived);
+        if !missing.is_empty() {
+            complaints.push(format!("promised and never seen: {missing}"));
+        }
+        let unasked = self.arrived.without(self.promised);
+        if !unasked.is_empty() {
+            complaints.push(format!("seen and not promised: {unasked}"));
+        }
+        if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n")) }
+    }
+
+    pub(super) fn set_tick(&mut self, tick: Span) {
+        self.tick = tick;
+    }
+
+    pub(super) fn promised(&self) -> Facilities {
+        self.promised
+    }
+
+    pub(super) fn on_hint(&mut self, hint: &PathHint) {
+        self.hints += 1;
+        self.arrived = self.arrived
+            | match hint {
+                PathHint::Own(_) | PathHint::Shared(_) => Facilities::MEMORY,
+                PathHint::Granted(_) => Facilities::GRANTS,
+            };
+        self.expect(self.begins == 0, || "a hint came after the beginning".into());
+    }
+
+    pub(super) fn on_handshake(&mut self, view: &View) {
+        self.handshakes += 1;
+        self.look(view);
+        self.expect(self.handshakes == 1, || "a second handshake ended".into());
+        self.expect(view.rtt.latest > Span(0), || "a handshake ended without an RTT".into());
+    }
+
+    pub(super) fn on_begin(&mut self, view: &View) {
+        self.begins += 1;
+        self.look(view);
+        self.expect(self.begins == 1, || "a second beginning".into());
+        self.expect(view.sent == Bytes(0), || "data left before the beginning".into());
+    }
+
+    pub(super) fn on_sent(&mut self, sent: &Sent, view: &View) {
+        let Sent { now, bytes, in_flight, again } = *sent;
+        self.packets_sent += 1;
+        self.sent += bytes;
+        if again {
+            self.sent_again += bytes;
+        }
+        self.arrived = self.arrived | Facilities::SENDS;
+        self.look(view);
+        self.expect(now == view.now, || format!("left at {now:?}, seen at {:?}", view.now));
+        self.expect(self.begins == 1, || "data left before the beginning was told".into());
+        self.expect(bytes > Bytes(0), || "nothing left".into());
+        self.expect(in_flight == view.in_flight, || "two amounts in flight".into());
+        if let Some(before) = self.in_flight.filter(|_| !again) {
+            // It may fall in between: what is given up without a loss, as with a handshake's keys.
+            self.expect((bytes..=before + bytes).contains(&in_flight), || {
+                format!("{before:?} in flight, {bytes:?} left, then {in_flight:?} in flight")
+            });
+        }
+        self.in_flight = Some(in_flight);
+        self.left.push((now, view.delivered, in_flight));
+        self.check_pace(now, view);
+    }
+
+    pub(super) fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.ack_parts += 1;
+        self.acks += u64::from(!ack.continues);
+        self.acked += ack.acked;
+        self.credited += ack.credited;
+        self.marked += ack.marked;
+        let before = self.now;
+        self.look(view);
+        self.expect(ack.now == view.now, || "an ACK at two times".into());
+        self.expect(ack.in_flight == view.in_flight, || "two amounts in flight".into());
+        self.expect(view.acked <= ack.snd_nxt, || "acknowledged beyond SND.NXT".into());
+        if ack.continues {
+            let bare = (ack.credited, ack.rtt, ack.sample, ack.packet, ack.marked);
+            let bare = bare == (Bytes(0), None, None, None, Bytes(0)) && ack.acked > Bytes(0);
+            self.expect(bare, || "a further part of an ACK says more than acked".into());
+            self.expect(before == ack.now, || "the parts of an ACK came at two times".into());
+        } else {
+            self.check_samples(ack, view);
+        }
+        if ack.marked > Bytes(0) {
+            self.arrived = self.arrived | Facilities::MARKS;
+        }
+        self.in_flight = Some(ack.in_flight);
+    }
+
+    fn check_samples(&mut self, ack: &Ack, view: &View) {
+        if let Some(rtt) = ack.rtt {
+            self.rtts += 1;
+            self.arrived = self.arrived | Facilities::TIMES;
+            self.expect(rtt > Span(0) && rtt.0 <= ack.now.0, || format!("an RTT of {rtt:?}"));
+        }
+        let needs_packet = ack.rtt.is_some() && self.promised.has(Facilities::PACKETS);
+        self.expect(!needs_packet || ack.packet.is_some(), || {
+            "an ACK with an RTT, and without the state of its packet".into()
+        });
+        let time_passed = ack.packet.is_none_or(|packet| packet.sent_at < ack.now);
+        let needs_sample = ack.rtt.is_some() && time_passed && self.promised.has(Facilities::RATES);
+        self.expect(!needs_sample || ack.sample.is_some(), || {
+            "an ACK with an RTT, and without a delivery-rate sample".into()
+        });
+        if let Some(packet) = ack.packet {
+            self.departures += 1;
+            self.arrived = self.arrived | Facilities::PACKETS;
+            self.expect(packet.sent_at <= ack.now, || "acknowledged before it left".into());
+            let took = ack.now.since(packet.sent_at);
+            let tick = self.tick;
+            self.expect(ack.rtt.is_none_or(|rtt| rtt.0.abs_diff(took.0) <= tick.0), || {
+                format!("an RTT of {:?} of a packet that took {took:?}", ack.rtt)
+            });
+            let state = (packet.sent_at, packet.delivered, packet.in_flight);
+            let known = !self.promised.has(Facilities::SENDS) || self.left_so(state);
+            self.expect(known, || format!("no packet left in the state {packet:?}"));
+        }
+        if let Some(sample) = ack.sample {
+            self.samples += 1;
+            self.arrived = self.arrived | Facilities::RATES;
+            self.expect(sample.interval > Span(0), || "a sample over no time".into());
+            let delivered = ack.packet.map(|packet| view.delivered - packet.delivered);
+            self.expect(delivered.is_none_or(|all| all == sample.delivered), || {
+                format!("a sample of {:?} where {delivered:?} came since", sample.delivered)
+            });
+        }
+    }
+
+    /// Whether a packet left in that state.
+    fn left_so(&self, state: (Instant, Bytes, Bytes)) -> bool {
+        let first = self.left.partition_point(|(at, ..)| *at < state.0);
+        self.left[first..].iter().take_while(|(at, ..)| *at == state.0).any(|it| *it == state)
+    }
+
+    pub(super) fn on_loss(&mut self, loss: &Loss, view: &View) {
+        self.losses += 1;
+        self.look_at_loss(loss, view);
+    }
+
+    pub(super) fn on_further_loss(&mut self, loss: &Loss, view: &View) {
+        self.further_losses += 1;
+        self.look_at_loss(loss, view);
+        self.expect(self.losses > 0, || "a further loss before the first".into());
+        self.expect(loss.kind == LossKind::Recovery && loss.lost > Bytes(0), || {
+            format!("a further loss of {:?} by {:?}", loss.lost, loss.kind)
+        });
+    }
+
+    fn look_at_loss(&mut self, loss: &Loss, view: &View) {
+        self.lost += loss.lost;
+        self.gaps += u64::from(loss.gaps);
+        self.look(view);
+        self.expect(loss.now == view.now, || "a loss at two times".into());
+        let sound = if loss.lost > Bytes(0) {
+            loss.kind != LossKind::Mark && (1..=loss.lost.0).contains(&loss.gaps.into())
+        } else {
+            loss.kind != LossKind::Recovery && loss.gaps == 0
+        };
+        self.expect(sound, || format!("{:?} lost in {} gaps", loss.lost, loss.gaps));
+        let (credited, lost) = (self.credited, self.lost);
+        self.expect(credited + lost <= view.sent, || {
+            format!("{credited:?} delivered and {lost:?} lost of {:?} sent", view.sent)
+        });
+        self.expect(loss.sent_at.is_none_or(|at| at <= loss.now), || "lost before it left".into());
+        if loss.gaps > 0 && self.promised.has(Facilities::GAPS) {
+            self.arrived = self.arrived | Facilities::GAPS;
+        }
+        self.in_flight = None;
+    }
+
+    pub(super) fn on_answer(&mut self, answer: Answer, loss: &Loss) {
+        let stays = matches!(answer, Answer::Land(_) | Answer::Ignore);
+        self.answered = stays && loss.kind != LossKind::Timeout;
+        if !self.answered {
+            (self.pace, self.wake) = (None, None);
+        }
+    }
+
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback) {
+        self.feedback += 1;
+        self.arrived = self.arrived
+            | match feedback {
+                Feedback::Change(_) => Facilities::ROUTER_CHANGES,
+                Feedback::Share(_) => Facilities::ROUTER_SHARES,
+            };
+    }
+
+    pub(super) fn on_step(&mut self, ack: &Ack, view: &View) {
+        self.expect(!view.recovering, || "a decision as if there were no recovery".into());
+        self.expect(ack.acked > Bytes(0), || "a decision on no new data".into());
+    }
+
+    pub(super) fn on_recovering(&mut self, view: &View) {
+        self.recovery_steps += 1;
+        self.arrived = self.arrived | Facilities::RECOVERY_WINDOW;
+        self.expect(view.recovering && self.answered, || {
+            "a decision in a recovery that start-up left to others".into()
+        });
+    }
+
+    pub(super) fn on_exit(&mut self) {
+        (self.pace, self.wake) = (None, None);
+    }
+
+    pub(super) fn wants_wake(&self) -> bool {
+        self.promised.has(Facilities::WAKE_UPS) && self.wake.is_none()
+    }
+
+    pub(super) fn wishes_wake(&mut self, at: Instant) {
+        self.wake = Some(at);
+    }
+
+    pub(super) fn on_wake(&mut self, view: &View) {
+        self.wakes += 1;
+        self.arrived = self.arrived | Facilities::WAKE_UPS;
+        let due = self.wake.take();
+        self.expect(due.is_some_and(|at| at <= view.now), || {
+            format!("woken at {:?}, wanted {due:?}", view.now)
+        });
+    }
+
+    pub(super) fn on_paced(&mut self, rate: Rate, view: &View) {
+        self.pace.get_or_insert((rate, view.now, view.sent));
+    }
+
+    /// No more leaves than the rate allows since it was set, and two packets.
+    fn check_pace(&mut self, now: Instant, view: &View) {
+        let Some((rate, since, sent)) = self.pace else { return };
+        self.arrived = self.arrived | Facilities::PACING;
+        let most = rate.over(now.since(since)) + view.mss * 2;
+        self.expect(view.sent - sent <= most, || {
+            format!("{:?} left where {rate:?} allows {most:?}", view.sent - sent)
+        });
+    }
+
+    /// What holds at every event.
+    fn look(&mut self, view: &View) {
+        let (before, sent) = (self.now, self.sent);
+        self.expect(view.now >= before, || format!("from {before:?} to {:?}", view.now));
+        self.expect(view.sent >= self.total, || "the total of what was sent falls".into());
+        let told = !self.promised.has(Facilities::SENDS) || view.sent == sent;
+        self.expect(told, || format!("{:?} sent, {sent:?} told", view.sent));
+        let (acked, credited) = (self.acked, self.credited);
+        self.expect((view.acked, view.delivered) == (acked, credited), || {
+            format!("{acked:?} acked and {credited:?} credited are not the view's")
+        });
+        self.expect(acked <= credited, || format!("{acked:?} acked of {credited:?} delivered"));
+        self.expect(credited <= view.sent, || {
+            format!("{credited:?} delivered of {:?} sent", view.sent)
+        });
+        self.expect(view.in_flight + acked <= view.sent, || {
+            format!("{:?} in flight and {acked:?} acked of {:?}", view.in_flight, view.sent)
+        });
+        self.expect(view.window.cwnd >= view.mss, || "a window below a segment".into());
+        self.expect(view.round >= self.round, || "rounds go back".into());
+        (self.now, self.total, self.round) = (view.now, view.sent, view.round);
+    }
+
+    fn expect(&mut self, holds: bool, complaint: impl FnOnce() -> String) {
+        if !holds && self.complaints.len() < MOST_COMPLAINTS {
+            let complaint = complaint();
+            self.complaints.push(format!("at {} ns: {complaint}", self.now.0));
+        }
+    }
+}
+
+const MOST_COMPLAINTS: usize = 20;

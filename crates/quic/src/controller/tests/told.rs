@@ -1,0 +1,252 @@
+//! What a control is told that needs more than most: every packet, samples, every loss, and the
+//! ACKs of a recovery that it answers itself.
+
+use firstflight_core::avoidance::NewReno;
+use firstflight_core::event::RateSample;
+use firstflight_core::policy::{Answer, Observer, Step};
+use firstflight_core::view::{View, Window};
+
+use super::*;
+use crate::Factory;
+
+/// Writes down what it is told, grows by what is acknowledged, and answers a loss as it is told to.
+#[derive(Clone, Debug)]
+struct Canary {
+    needs: Needs,
+    answer: Answer,
+    sent: Vec<Sent>,
+    begun: u32,
+    acks: Vec<Ack>,
+    losses: Vec<Loss>,
+    further: Vec<Loss>,
+    recovering: Vec<Bytes>,
+}
+
+impl Canary {
+    fn new(facilities: Facilities, answer: Answer) -> Self {
+        let needs = Needs::required(facilities);
+        let (sent, acks, losses) = (Vec::new(), Vec::new(), Vec::new());
+        let (further, recovering) = (Vec::new(), Vec::new());
+        Self { needs, answer, sent, begun: 0, acks, losses, further, recovering }
+    }
+}
+
+impl Observer for Canary {
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    fn on_begin(&mut self, view: &View) {
+        assert_eq!(view.sent, Bytes(0));
+        self.begun += 1;
+    }
+
+    fn on_sent(&mut self, sent: &Sent, _view: &View) {
+        self.sent.push(*sent);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _view: &View) {
+        self.acks.push(*ack);
+    }
+
+    fn on_loss(&mut self, loss: &Loss, _view: &View) {
+        self.losses.push(*loss);
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
+        self.further.push(*loss);
+    }
+}
+
+impl Startup for Canary {
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        view.window.grow(ack.acked)
+    }
+
+    fn answer(&mut self, _loss: &Loss, _view: &View) -> Answer {
+        self.answer
+    }
+
+    fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
+        self.recovering.push(ack.acked);
+        view.window.grow(ack.acked)
+    }
+}
+
+fn path(facilities: Facilities, answer: Answer) -> Path<Canary, NewReno> {
+    let zero = Clock::now();
+    let factory = Factory::new(Canary::new(facilities, answer), NewReno::default()).unwrap();
+    Path { controller: factory.controller(zero, MTU), zero, in_flight: 0 }
+}
+
+fn canary(path: &Path<Canary, NewReno>) -> &Canary {
+    path.controller.sender().policies().startup()
+}
+
+#[test]
+fn a_policy_that_needs_sends_is_told_of_every_packet_and_of_all_bytes() {
+    let mut path = path(Facilities::SENDS, Answer::Leave);
+    (0..10).for_each(|ms| path.send(ms, 1));
+    path.ack(100, 0, 1);
+    path.send(101, 20);
+    path.send(102, 0);
+    let told = canary(&path);
+    assert_eq!(told.begun, 1);
+    // quinn divides what it sends at once into packets of equal size.
+    let full = told.sent.iter().filter(|sent| sent.bytes == Bytes(PACKET));
+    assert_eq!(full.count(), 30);
+    let (mut in_flight, mut total) = (0, 0);
+    for sent in &told.sent {
+        total += sent.bytes.0;
+        in_flight += sent.bytes.0;
+        if sent.now == Instant(101_000_000) && total == 11 * PACKET {
+            in_flight -= PACKET;
+        }
+        assert_eq!(sent.in_flight, Bytes(in_flight));
+    }
+    assert_eq!(total, 30 * PACKET);
+    assert_eq!(path.controller.sender().view().sent, Bytes(30 * PACKET));
+}
+
+#[test]
+fn the_last_of_several_packets_at_once_may_be_smaller_and_no_number_of_bytes_takes_for_ever() {
+    let mut path = path(Facilities::SENDS, Answer::Leave);
+    path.controller.on_sent(path.at(0), 2 * PACKET + 100, 0);
+    let sizes: Vec<u64> = canary(&path).sent.iter().map(|sent| sent.bytes.0).collect();
+    assert_eq!(sizes, [PACKET, PACKET, 100]);
+    path.controller.on_sent(path.at(1), u64::MAX, 0);
+    assert!(canary(&path).sent.len() < 100);
+}
+
+#[test]
+fn a_policy_that_needs_no_sends_is_told_none_and_the_totals_are_right_all_the_same() {
+    let mut path = path(Facilities::TIMES, Answer::Leave);
+    path.send(0, 10);
+    path.ack(100, 0, 4);
+    path.send(101, 8);
+    path.lose(150, 0, 1);
+    path.ack(200, 101, 8);
+    let view = path.controller.sender().view();
+    assert_eq!((view.sent, view.delivered), (Bytes(18 * PACKET), Bytes(12 * PACKET)));
+    assert_eq!(view.snd_nxt, Bytes(17 * PACKET));
+    assert!(canary(&path).sent.is_empty());
+}
+
+#[test]
+fn a_probe_whose_leaving_quinn_did_not_tell_counts_as_sent_once_it_is_acknowledged() {
+    let mut path = path(Facilities::SENDS, Answer::Leave);
+    path.send(0, 2);
+    path.in_flight += 1_400;
+    path.controller.acknowledged(path.at(0), 1_400);
+    path.in_flight -= 1_400;
+    let (at, in_flight) = (path.at(100), path.in_flight);
+    path.controller.on_end_acks(at, in_flight, false, None);
+    assert_eq!(path.controller.sender().view().sent, Bytes(2 * PACKET + 1_400));
+}
+
+#[test]
+fn samples_and_departures_come_to_those_who_need_them_once_for_each_frame() {
+    let mut path = path(Facilities::RATES | Facilities::PACKETS, Answer::Leave);
+    path.send(0, 4);
+    path.send(20, 2);
+    path.ack(100, 0, 4);
+    path.ack(120, 20, 2);
+    let acks = &canary(&path).acks;
+    let (whole, parts): (Vec<&Ack>, Vec<&Ack>) = acks.iter().partition(|ack| !ack.continues);
+    assert_eq!((whole.len(), parts.len()), (2, 4));
+    assert!(parts.iter().all(|ack| ack.sample.is_none() && ack.packet.is_none()));
+    assert_eq!(parts.iter().map(|ack| ack.credited.0).sum::<u64>(), 0);
+    let packet = whole[1].packet.unwrap();
+    assert_eq!((packet.sent_at, packet.in_flight), (Instant(20_000_000), Bytes(6 * PACKET)));
+    assert_eq!(packet.delivered, Bytes(0));
+    let sample = RateSample {
+        delivered: Bytes(6 * PACKET),
+        interval: Span::from_millis(120),
+        app_limited: false,
+    };
+    assert_eq!(whole[1].sample, Some(sample));
+}
+
+#[test]
+fn nobody_else_pays_for_samples() {
+    let path = path(Facilities::SENDS | Facilities::TIMES, Answer::Leave);
+    assert!(path.controller.departures.is_none());
+}
+
+#[test]
+fn every_loss_is_told_with_what_is_newly_lost_and_when_it_had_left() {
+    let mut path = path(Facilities::TIMES, Answer::Leave);
+    path.send(0, 10);
+    path.send(1, 10);
+    path.lose(100, 0, 2);
+    path.lose(101, 1, 3);
+    let told = canary(&path);
+    let brief = |loss: &Loss| (loss.lost.0 / PACKET, loss.gaps, loss.sent_at);
+    let first: Vec<_> = told.losses.iter().map(brief).collect();
+    let second: Vec<_> = told.further.iter().map(brief).collect();
+    assert_eq!(first, [(2, 1, Some(Instant(0)))]);
+    assert_eq!(second, [(3, 1, Some(Instant(1_000_000)))]);
+}
+
+#[test]
+fn a_start_up_that_lands_decides_on_every_ack_of_the_recovery_and_ends_with_it() {
+    let four = Window { cwnd: Bytes(4 * PACKET), ssthresh: Bytes(4 * PACKET) };
+    let mut path = path(Facilities::RECOVERY_WINDOW, Answer::Land(four));
+    path.send(0, 10);
+    path.lose(100, 0, 1);
+    assert_eq!(path.window(), 4);
+    path.ack(101, 0, 2);
+    path.ack(102, 0, 1);
+    assert_eq!(canary(&path).recovering, [Bytes(PACKET); 3]);
+    assert_eq!(path.window(), 7, "what it decides counts at once");
+    assert_eq!(path.controller.sender().view().acked, Bytes(3 * PACKET));
+    path.send(103, 1);
+    path.ack(203, 103, 1);
+    let view = path.controller.sender().view();
+    assert_eq!((view.phase, view.recovering), (Phase::Avoidance, false));
+    assert_eq!(view.window.ssthresh, Bytes(7 * PACKET));
+    assert_eq!(canary(&path).recovering.len(), 3);
+}
+
+#[test]
+fn a_start_up_that_ignores_a_loss_or_a_mark_grows_on_by_what_left_before_it() {
+    for lost in [0, 1] {
+        let mut path = path(Facilities::RECOVERY_WINDOW, Answer::Ignore);
+        path.send(0, 10);
+        path.lose(100, 0, lost);
+        path.ack(101, 0, 9);
+        assert_eq!(path.window(), 19, "{lost} lost");
+        assert_eq!(canary(&path).recovering.len(), if lost > 0 { 9 } else { 0 });
+        path.send(102, 5);
+        path.ack(203, 102, 1);
+        let view = path.controller.sender().view();
+        assert_eq!((view.phase, view.recovering), (Phase::Startup, false), "{lost} lost");
+        assert_eq!(path.window(), 20, "{lost} lost");
+    }
+}
+
+#[test]
+fn a_timeout_after_a_loss_that_was_ignored_withholds_as_any_other() {
+    let mut path = path(Facilities::RECOVERY_WINDOW, Answer::Ignore);
+    path.send(0, 10);
+    path.lose(100, 0, 1);
+    let now = path.at(100);
+    path.in_flight -= PACKET;
+    path.controller.on_congestion_event(now, path.at(0), true, PACKET);
+    assert_eq!(path.window(), 2);
+    path.ack(101, 0, 8);
+    assert_eq!(path.window(), 2);
+}
+
+#[test]
+fn what_was_learned_is_what_the_next_connection_can_be_given() {
+    let mut path = path(Facilities::TIMES, Answer::Leave);
+    assert_eq!(path.controller.learned(), None);
+    path.send(0, 10);
+    path.ack(100, 0, 10);
+    let learned = path.controller.learned().unwrap();
+    assert_eq!((learned.rtt, learned.min_rtt), (Span::from_millis(100), Span::from_millis(100)));
+    assert_eq!(learned.window.cwnd, Bytes(20 * PACKET));
+    assert_eq!(learned.delivered, Bytes(10 * PACKET));
+    assert!(!path.controller.refutes_hint());
+}
