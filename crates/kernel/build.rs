@@ -62,18 +62,27 @@ fn write(path: &Path, text: &str) {
 
 #[cfg(feature = "bpf")]
 mod bpf {
-    use super::{Object, Path, write};
+    use super::{Object, Path, env, write};
     use std::fmt::Write as _;
 
     /// Compiles every control, and the programs of the benchmark.
     pub(crate) fn compile_all(objects: &[Object], out: &Path) {
         let include = format!("-I{}", out.join("c").display());
+        let path = |name: &str| out.join(format!("{name}.o"));
+        let compile_one = |name: &str| {
+            let control = format!("-DFF_CONTROL=\"controls/{name}.h\"");
+            compile("c/bpf/shell.bpf.c", &["-Ic", &include, &control], &path(name));
+        };
+        let jobs = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
+        let share = objects.len().div_ceil(usize::max(jobs, 1));
+        std::thread::scope(|scope| {
+            for share in objects.chunks(share) {
+                scope.spawn(|| share.iter().for_each(|object| compile_one(&object.name)));
+            }
+        });
         let mut list = String::new();
         for Object { name, .. } in objects {
-            let path = out.join(format!("{name}.o"));
-            let control = format!("-DFF_CONTROL=\"controls/{name}.h\"");
-            compile("c/bpf/shell.bpf.c", &["-Ic", &include, &control], &path);
-            let _ = writeln!(list, "    ({name:?}, include_bytes!({path:?})),");
+            let _ = writeln!(list, "    ({name:?}, include_bytes!({:?})),", path(name));
         }
         let text = format!("const OBJECTS: &[(&str, &[u8])] = &[\n{list}];\n");
         write(&out.join("objects.rs"), &text);

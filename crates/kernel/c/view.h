@@ -36,9 +36,10 @@ struct ff_ack {
 
 enum loss_kind { LOSS_RECOVERY, LOSS_TIMEOUT };
 
-/* Data found lost; `flight` is what a halving halves. */
+/* Data found lost, `lost` bytes newly; `flight` is what a halving halves. */
 struct ff_loss {
     u64 now;
+    u64 lost;
     u64 flight;
     u32 kind;
     u32 again;

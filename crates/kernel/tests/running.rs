@@ -18,7 +18,7 @@ use firstflight_kernel::catalogue::{PAIRS, available, distinct};
 use firstflight_kernel::load::Options;
 use firstflight_kernel::record::{Kind, Record};
 use firstflight_kernel::requirements;
-use firstflight_kernel::{KernelControl, LoadError, Registered};
+use firstflight_kernel::{KernelControl, LoadError, PROVIDES, Registered};
 
 use running::network::{Network, has_tools};
 use running::replay::{LARGEST_SSTHRESH, Replay};
@@ -89,13 +89,17 @@ fn recorded(number: usize, text: &str, leaving_out: bool) -> Vec<Record> {
     let records = control.records().unwrap();
     let mut replay = Replay::new(text);
     records.iter().for_each(|record| replay.take(record));
+    // Policies that watch no ACKs are told what ACKs acknowledge and no more.
+    if !leaving_out && replay.control().needs().all().has(PROVIDES) {
+        println!("{text}: {} connections told all that is promised", replay.check());
+    }
     records
 }
 
 fn replay(number: usize, text: &str) {
     let records = recorded(number, text, false);
     let count = |kind: Kind| records.iter().filter(|record| record.kind == kind).count();
-    let timeouts = records.iter().filter(|r| r.kind == Kind::Loss && r.numbers[2] == 1).count();
+    let timeouts = records.iter().filter(|r| r.kind == Kind::Loss && r.numbers[3] == 1).count();
     println!(
         "{text}: {} ACKs, {} losses of which {timeouts} timeouts, {} undone, {} windows taken \
          over, all equal",

@@ -55,6 +55,7 @@ struct NativeAck {
 #[repr(C)]
 struct NativeLoss {
     now: u64,
+    lost: u64,
     flight: u64,
     kind: u32,
     again: u32,
@@ -153,6 +154,7 @@ impl Native {
     pub fn on_loss(&mut self, loss: &Loss) {
         let loss = NativeLoss {
             now: loss.now.0,
+            lost: loss.lost.0,
             flight: loss.flight.0,
             kind: u32::from(loss.kind == LossKind::Timeout),
             again: u32::from(loss.again),

@@ -59,6 +59,8 @@ FF_INLINE void report(const struct connection *c, struct tcp_sock *tp, u32 kind,
         r.numbers[i] = i < count ? numbers[i] : 0;
     r.cwnd = c->sender.view.window.cwnd;
     r.ssthresh = c->sender.view.window.ssthresh;
+    r.sent = tp->bytes_sent;
+    r.acked = tp->bytes_acked;
     bpf_ringbuf_output(&records, &r, sizeof(r), 0);
 }
 
@@ -148,21 +150,26 @@ FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp)
 
 #endif
 
-/* By itself, because it is long and seldom called. */
+/* Tells a loss, with what the kernel newly counts as lost: of a recovery one segment at least, because
+ * it does not count what a probe has repaired. By itself, because it is long and seldom called.
+ */
 static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
 {
+    u64 lost = (u64)(tp->lost - c->lost) * c->sender.view.mss;
     struct ff_loss loss = {
         .now = tp->tcp_clock_cache,
+        .lost = kind == LOSS_RECOVERY ? max_of(lost, c->sender.view.mss) : lost,
         .flight = c->sender.view.window.cwnd,
         .kind = kind,
         .again = again,
     };
-    u64 numbers[] = { loss.now, loss.flight, kind, again };
+    u64 numbers[] = { loss.now, loss.lost, loss.flight, kind, again };
 
+    c->lost = tp->lost;
     tell_sent(c, tp);
     ff_on_loss(&c->sender, &ff_loaded.knobs, &loss);
     tp->snd_ssthresh = ssthresh_segments(c, tp);
-    report(c, tp, RECORD_LOSS, numbers, 4);
+    report(c, tp, RECORD_LOSS, numbers, 5);
 }
 
 /* The kernel enters a state, or is found in one that it did not tell of: a loss, which the sender
@@ -188,6 +195,8 @@ FF_INLINE void notice_state(struct connection *c, struct tcp_sock *tp)
 
     if (state != c->state)
         enter_state(c, tp, state, 0);
+    else if (reduces(state) && tp->lost != c->lost)
+        lose(c, tp, LOSS_RECOVERY, 0); /* more of it, found since */
 }
 
 /* Takes over what the kernel has made of cwnd by itself, but no threshold. */
@@ -348,11 +357,14 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     acked = acked_by(c, tp);
     ack.now = tp->tcp_clock_cache;
     ack.acked = acked - c->sender.view.acked;
-    ack.credited = (u64)(tp->delivered - c->delivered) * c->sender.view.mss;
     ack.rtt = sample->rtt_us < 0 ? NONE : sample->rtt_us * 1000ULL;
     ack.in_flight = tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out;
     ack.in_flight *= c->sender.view.mss;
     ack.snd_nxt = snd_nxt_of(tp, acked);
+    /* The kernel counts segments; not all are full, so that no more counts than was sent. */
+    ack.credited = (u64)(tp->delivered - c->delivered) * c->sender.view.mss;
+    ack.credited = min_of(ack.credited, minus(ack.snd_nxt, c->sender.view.delivered));
+    ack.in_flight = min_of(ack.in_flight, ack.snd_nxt - acked);
     ack.app_limited = !uses_its_window(tp);
     c->delivered = tp->delivered;
     ff_on_ack(&c->sender, &ff_loaded.knobs, &ack);
