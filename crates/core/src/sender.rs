@@ -224,11 +224,6 @@ impl<P: Policies> Sender<P> {
         self.mechanism.set_cwnd(cwnd);
     }
 
-    /// The policies.
-    pub fn policies(&self) -> &P {
-        &self.policies
-    }
-
     /// What the policies see.
     #[inline(always)]
     pub fn view(&self) -> &View {

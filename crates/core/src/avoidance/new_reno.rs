@@ -8,7 +8,7 @@
 use crate::card::{Card, Listed};
 use crate::double::DoubleWindow;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobValue, Knobs, SUMS};
+use crate::knob::{Knob, KnobValue, Knobs, SUMS, sums};
 use crate::linear::LinearGrowth;
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
@@ -71,6 +71,10 @@ impl Knobs for NewReno {
             _ => return false,
         }
         true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        (name == SUMS.name).then_some(sums(self.double.is_some()))
     }
 }
 

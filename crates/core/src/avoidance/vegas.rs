@@ -18,7 +18,7 @@ use crate::card::{Card, Listed};
 use crate::double::{Double, DoubleWindow};
 use crate::estimate::vegas_diff::VegasDiff;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, SUMS};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, SUMS, sums};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::startup::vegas::{MIN_SEGMENTS, UNUSED_SEGMENTS, unused};
@@ -201,5 +201,14 @@ impl Knobs for Vegas {
             _ => return false,
         }
         true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "alpha" => Some(KnobValue::Count(self.alpha)),
+            "beta" => Some(KnobValue::Count(self.beta)),
+            "sums" => Some(sums(self.double.is_some())),
+            _ => None,
+        }
     }
 }
