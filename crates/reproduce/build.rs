@@ -21,10 +21,11 @@ fn main() -> io::Result<()> {
     table.push_str("]\n");
     fs::write(out.join("papers.rs"), table)?;
     println!("cargo:rerun-if-changed={}", papers.display());
-    let simulator = ["core/src", "control/src", "sim/src", "scenario/src", "runner/src"];
+    let simulator =
+        ["core/src", "control/src", "quantity/src", "sim/src", "scenario/src", "runner/src"];
     let simulated = fingerprint(&here, &simulator, "rs", OFFSET)?;
     println!("cargo:rustc-env=FIRSTFLIGHT_SOURCES={simulated:016x}");
-    let lab = ["control/src", "scenario/src", "kernel/src", "lab/src"];
+    let lab = ["control/src", "quantity/src", "scenario/src", "kernel/src", "lab/src"];
     let lab = fingerprint(&here, &lab, "rs", OFFSET)?;
     let lab = fingerprint(&here, &["kernel/c"], "h", lab)?;
     let lab = fingerprint(&here, &["kernel/c"], "c", lab)?;

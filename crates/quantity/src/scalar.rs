@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::number::{Kind, QuantityError, show};
+use crate::number::{Kind, QuantityError, show};
 
 /// A rate in bits per second, 1 bit/s to 1 Tbit/s: `40Mbps`, `40Mbit/s`, `9600bps`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -202,7 +202,7 @@ const TIME: Kind = Kind {
     most: (24 * 3600 * GIGA, "24h"),
 };
 
-pub(super) const SIZE: Kind = Kind {
+pub(crate) const SIZE: Kind = Kind {
     name: "a size",
     units: SIZE_UNITS,
     base: "one byte",
@@ -211,7 +211,7 @@ pub(super) const SIZE: Kind = Kind {
 };
 
 /// Decimal units by powers of 1000, binary ones by powers of 1024.
-pub(super) const SIZE_UNITS: &[(&str, u64)] = &[
+pub(crate) const SIZE_UNITS: &[(&str, u64)] = &[
     ("B", 1),
     ("KB", KILO),
     ("kB", KILO),
@@ -234,7 +234,7 @@ const SIZE_SHOWN: &[(&str, u64)] = &[
     ("B", 1),
 ];
 
-pub(super) const FRACTION: Kind = Kind {
+pub(crate) const FRACTION: Kind = Kind {
     name: "a loss",
     units: &[("%", PERCENT), ("ppm", KILO), ("ppb", 1)],
     base: "one part per billion",

@@ -13,26 +13,26 @@ pub struct QuantityError {
 }
 
 /// One kind of quantity: how it is called, its units, the accepted forms and the largest value.
-pub(super) struct Kind {
+pub(crate) struct Kind {
     /// With its article: `a rate`.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Spelling and size in base units. The first unit of a size is used for suggestions.
-    pub(super) units: &'static [(&'static str, u64)],
+    pub(crate) units: &'static [(&'static str, u64)],
     /// The base unit in words, for "finer than one ...".
-    pub(super) base: &'static str,
-    pub(super) accepted: &'static str,
+    pub(crate) base: &'static str,
+    pub(crate) accepted: &'static str,
     /// Largest accepted value in base units, and the same in words.
-    pub(super) most: (u64, &'static str),
+    pub(crate) most: (u64, &'static str),
 }
 
 impl Kind {
     /// An error of this kind.
-    pub(super) fn error(&self, problem: impl Into<String>) -> QuantityError {
+    pub(crate) fn error(&self, problem: impl Into<String>) -> QuantityError {
         QuantityError { problem: problem.into(), accepted: self.accepted }
     }
 
     /// Reads `text` into base units, at most `self.most`.
-    pub(super) fn read(&self, text: &str) -> Result<u64, QuantityError> {
+    pub(crate) fn read(&self, text: &str) -> Result<u64, QuantityError> {
         let (number, unit) = self.split(text)?;
         let scale = self.scale(unit)?;
         let value = self.scaled(number, scale)?;
@@ -43,7 +43,7 @@ impl Kind {
     }
 
     /// The number and the unit of `text`; a missing, negative or unreadable number is an error.
-    pub(super) fn split<'a>(&self, text: &'a str) -> Result<(&'a str, &'a str), QuantityError> {
+    pub(crate) fn split<'a>(&self, text: &'a str) -> Result<(&'a str, &'a str), QuantityError> {
         let text = text.trim();
         if text.is_empty() {
             return Err(self.error(format!("nothing where {} was expected", self.name)));
@@ -74,7 +74,7 @@ impl Kind {
     }
 
     /// `number * scale` exactly; more digits than fit, or a remainder, is an error.
-    pub(super) fn scaled(&self, number: &str, scale: u64) -> Result<u64, QuantityError> {
+    pub(crate) fn scaled(&self, number: &str, scale: u64) -> Result<u64, QuantityError> {
         let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
         let decimals = decimals.trim_end_matches('0');
         let too_large = || self.error(format!("{} is at most {}", self.name, self.most.1));
@@ -96,7 +96,7 @@ impl Kind {
 }
 
 /// Prints `value` in the largest of `units` (largest first) that divides it.
-pub(super) fn show(
+pub(crate) fn show(
     f: &mut std::fmt::Formatter<'_>,
     value: u64,
     units: &[(&'static str, u64)],
