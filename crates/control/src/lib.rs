@@ -23,3 +23,8 @@ pub use firstflight_quantity::{self as quantity, hint, nearest};
 pub use own::Own;
 pub use spec::{ControlError, ControlSpec, Part};
 pub use value::accepted;
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

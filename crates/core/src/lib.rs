@@ -55,3 +55,8 @@ mod testing;
 mod trial;
 pub mod units;
 pub mod view;
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

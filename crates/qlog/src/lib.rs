@@ -45,3 +45,8 @@ pub use read::{Connection, Log};
 pub use startup::{Evidence, Exit, Summary};
 pub use tap::{Tap, startup_probe};
 pub use write::{Header, Vantage, Writer};
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -46,3 +46,8 @@ macro_rules! serde_as_text {
 }
 
 serde_as_text!(Rate, Time, Size, Fraction, Loss, Buffer, Window, Threshold);
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -194,3 +194,8 @@ fn run_plan(
     };
     Ok(Run { result, flows, queues })
 }
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
