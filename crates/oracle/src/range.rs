@@ -8,14 +8,14 @@
 
 use serde::Serialize;
 
-use super::measured::Measured;
-use super::peers::Peers;
-use super::point::Point;
-use crate::Stop;
+use crate::Problem;
+use crate::measured::Measured;
+use crate::peers::Peers;
+use crate::point::Point;
 
 /// The values of the same point, begun at other times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Range {
+pub(crate) struct Range {
     lowest_percent: f64,
     highest_percent: f64,
     /// Some of the runs lost no packet; some did.
@@ -25,7 +25,7 @@ pub(super) struct Range {
 
 impl Range {
     /// Runs ns-2 at the point as given and with other beginnings.
-    pub(super) fn of(point: &Point, peers: &Peers, as_given: &Measured) -> Result<Self, Stop> {
+    pub(crate) fn of(point: &Point, peers: &Peers, as_given: &Measured) -> Result<Self, Problem> {
         let mut range = Self::one(as_given);
         for later in LATER_S {
             let shifted = point.begun_later(|_| later, later);
@@ -58,14 +58,14 @@ impl Range {
 
     /// Whether a measurement lies within `margin` percentage points of the range, and has losses or
     /// has none as some run has.
-    pub(super) fn holds(&self, measured: &Measured, margin: f64) -> bool {
+    pub(crate) fn holds(&self, measured: &Measured, margin: f64) -> bool {
         let near = self.lowest_percent - margin..=self.highest_percent + margin;
         let losses = if measured.drops == 0 { self.without_losses } else { self.with_losses };
         near.contains(&measured.utilization_percent) && losses
     }
 
     /// As the table prints it.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         format!("ns-2 itself {:.2} to {:.2}", self.lowest_percent, self.highest_percent)
     }
 }

@@ -5,24 +5,24 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::{Stop, step};
+use crate::{Problem, read};
 
 /// What is known about differences.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Explained {
+pub(crate) struct Explained {
     /// From ns-2: a sentence for each point.
-    pub(super) points: BTreeMap<String, String>,
+    pub(crate) points: BTreeMap<String, String>,
     /// From ns-3: causes by their names, each with its points.
-    pub(super) ns3: BTreeMap<String, Cause>,
+    pub(crate) ns3: BTreeMap<String, Cause>,
     /// Differences from ns-3 need a cause; those of random points have none.
     #[serde(skip)]
-    pub(super) ns3_counts: bool,
+    pub(crate) ns3_counts: bool,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Cause {
+pub(crate) struct Cause {
     /// For the reader of the file.
     #[serde(rename = "why")]
     _why: String,
@@ -31,20 +31,21 @@ pub(super) struct Cause {
 
 impl Explained {
     /// Reads the file.
-    pub(super) fn read(path: &Path, ns3_counts: bool) -> Result<Self, Stop> {
-        let explained: Self = step::read_toml(path)?;
+    pub(crate) fn read(path: &Path, ns3_counts: bool) -> Result<Self, Problem> {
+        let (text, wrong) = read(path)?;
+        let explained: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         Ok(Self { ns3_counts, ..explained })
     }
 
     /// The name of the cause of a point's difference from ns-3.
-    pub(super) fn ns3_cause(&self, id: &str) -> Option<&str> {
+    pub(crate) fn ns3_cause(&self, id: &str) -> Option<&str> {
         let named = |(_, cause): &(&String, &Cause)| cause.points.iter().any(|point| point == id);
         self.ns3.iter().find(named).map(|(name, _)| name.as_str())
     }
 
     /// One point, for tests.
     #[cfg(test)]
-    pub(super) fn example(id: &str, cause: Option<&str>, ns3_counts: bool) -> Self {
+    pub(crate) fn example(id: &str, cause: Option<&str>, ns3_counts: bool) -> Self {
         let points = vec![id.to_owned()];
         let ns3 = cause.map(|name| (name.to_owned(), Cause { _why: String::new(), points }));
         Self { points: BTreeMap::new(), ns3: ns3.into_iter().collect(), ns3_counts }

@@ -6,12 +6,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::measured::Measured;
-use super::point::Point;
-use crate::Stop;
+use crate::measured::Measured;
+use crate::point::Point;
+use crate::{Problem, read};
 
 /// The oracle programs, ready to run.
-pub(super) struct Peers {
+pub(crate) struct Peers {
     script: PathBuf,
     script_text: String,
     ns3: Option<(PathBuf, String)>,
@@ -20,27 +20,29 @@ pub(super) struct Peers {
 
 impl Peers {
     /// Looks for `ns`, and compiles the ns-3 program unless it is not wanted.
-    pub(super) fn new(root: &Path, cache: &Path, with_ns3: bool) -> Result<Self, Stop> {
+    pub(crate) fn new(root: &Path, cache: &Path, with_ns3: bool) -> Result<Self, Problem> {
         let script = root.join("oracles/ns2-dumbbell.tcl");
-        let script_text = read(&script)?;
+        let (script_text, _) = read(&script)?;
         fs::create_dir_all(cache)
-            .map_err(|error| Stop::usage(&format!("{}: {error}", cache.display())))?;
+            .map_err(|error| Problem::Wrong(format!("{}: {error}", cache.display())))?;
         if !has_ns2() {
-            return Err(Stop::lacks("ns-2 is missing: `ns` cannot be run; apt-get install ns2"));
+            return Err(Problem::Lacks(
+                "ns-2 is missing: `ns` cannot be run; apt-get install ns2".to_owned(),
+            ));
         }
-        let ns3 = if with_ns3 { Some(compile(root, cache)?) } else { None };
+        let ns3 = if with_ns3 { Some(compile_ns3(root, cache)?) } else { None };
         Ok(Self { script, script_text, ns3, cache: cache.to_path_buf() })
     }
 
     /// What ns-2 measures at a point.
-    pub(super) fn ns2(&self, point: &Point) -> Result<Measured, Stop> {
+    pub(crate) fn ns2(&self, point: &Point) -> Result<Measured, Problem> {
         let mut args = vec![self.script.display().to_string()];
         args.extend(point.args());
         self.measure("ns2", Path::new("ns"), &args, (&self.script_text, &point.args()))
     }
 
     /// What ns-3 measures at a point; `None` where it has nothing like it.
-    pub(super) fn ns3(&self, point: &Point) -> Result<Option<Measured>, Stop> {
+    pub(crate) fn ns3(&self, point: &Point) -> Result<Option<Measured>, Problem> {
         let (Some((program, text)), Some(args)) = (&self.ns3, ns3_args(point)) else {
             return Ok(None);
         };
@@ -53,7 +55,7 @@ impl Peers {
         program: &Path,
         args: &[String],
         (text, said): (&str, &[String]),
-    ) -> Result<Measured, Stop> {
+    ) -> Result<Measured, Problem> {
         let key = hash(&format!("{text}\n{}", said.join(" ")));
         let kept = self.cache.join(format!("{name}-{key:016x}.json"));
         if let Ok(text) = fs::read_to_string(&kept)
@@ -62,7 +64,7 @@ impl Peers {
             return Ok(measured);
         }
         let failed = |problem: &str| {
-            Stop::failed(&format!("{name} failed with {}: {problem}", said.join(" ")))
+            Problem::Failed(format!("{name} failed with {}: {problem}", said.join(" ")))
         };
         let output = Command::new(program)
             .args(args)
@@ -93,15 +95,19 @@ fn ns3_args(point: &Point) -> Option<Vec<String>> {
 }
 
 /// Whether ns-2 can be run.
-pub(crate) fn has_ns2() -> bool {
+pub fn has_ns2() -> bool {
     // ns reads its script from standard input, where an empty one ends it at once.
     Command::new("ns").arg("-").stdin(std::process::Stdio::null()).output().is_ok()
 }
 
-/// Compiles the ns-3 program against the libraries of the system, once for each text.
-pub(crate) fn compile(root: &Path, cache: &Path) -> Result<(PathBuf, String), Stop> {
+/// Compiles the ns-3 program of the repository `root` against the libraries of the system, once for
+/// each text: the program below `cache`, and that text.
+///
+/// # Errors
+/// g++ or ns-3 is missing, or refuses.
+pub fn compile_ns3(root: &Path, cache: &Path) -> Result<(PathBuf, String), Problem> {
     let source = root.join("oracles/ns3-dumbbell.cc");
-    let text = read(&source)?;
+    let (text, _) = read(&source)?;
     let program = cache.join(format!("ns3-dumbbell-{:016x}", hash(&text)));
     if program.exists() {
         return Ok((program, text));
@@ -114,28 +120,24 @@ pub(crate) fn compile(root: &Path, cache: &Path) -> Result<(PathBuf, String), St
         .output();
     let output = match output {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(Stop::lacks(
-                "g++ is missing; apt-get install g++, or leave ns-3 out: --no-ns3",
+            return Err(Problem::Lacks(
+                "g++ is missing; apt-get install g++, or leave ns-3 out: --no-ns3".to_owned(),
             ));
         }
-        Err(error) => return Err(Stop::failed(&format!("g++: {error}"))),
+        Err(error) => return Err(Problem::Failed(format!("g++: {error}"))),
         Ok(output) => output,
     };
     if output.status.success() {
-        fs::rename(&half, &program).map_err(|error| Stop::failed(&error.to_string()))?;
+        fs::rename(&half, &program).map_err(|error| Problem::Failed(error.to_string()))?;
         return Ok((program, text));
     }
     let problem = String::from_utf8_lossy(&output.stderr).into_owned();
     if problem.contains("cannot find -lns3") || problem.contains("No such file or directory") {
-        return Err(Stop::lacks(
-            "ns-3 is missing; apt-get install ns3 libns3-dev, or leave it out: --no-ns3",
+        return Err(Problem::Lacks(
+            "ns-3 is missing; apt-get install ns3 libns3-dev, or leave it out: --no-ns3".to_owned(),
         ));
     }
-    Err(Stop::failed(&format!("{} does not compile:\n{problem}", source.display())))
-}
-
-fn read(path: &Path) -> Result<String, Stop> {
-    fs::read_to_string(path).map_err(|error| Stop::usage(&format!("{}: {error}", path.display())))
+    Err(Problem::Failed(format!("{} does not compile:\n{problem}", source.display())))
 }
 
 /// Writes a file that is there whole or not at all.

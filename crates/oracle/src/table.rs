@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::explained::Explained;
-use super::measured::Measured;
-use super::point::Point;
-use super::range::Range;
+use crate::explained::Explained;
+use crate::measured::Measured;
+use crate::point::Point;
+use crate::range::Range;
 
 /// One point, as the simulators see it.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
-    pub(super) id: String,
+pub(crate) struct Row {
+    pub(crate) id: String,
     scenario: String,
     ns2: Measured,
     ns3: Option<Measured>,
@@ -31,7 +31,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn new(
+    pub(crate) fn new(
         point: &Point,
         ns2: Measured,
         ns3: Option<Measured>,
@@ -54,12 +54,12 @@ impl Row {
     }
 
     /// Whether the difference is too large to stand without an explanation.
-    pub(super) fn must_be_explained(&self) -> bool {
+    pub(crate) fn must_be_explained(&self) -> bool {
         self.difference_points.abs() > FAILS || self.losses_differ
     }
 
     /// The same row with the range of values that ns-2 itself gives.
-    pub(super) fn with_range(self, range: Range) -> Self {
+    pub(crate) fn with_range(self, range: Range) -> Self {
         Self { ns2_range: Some(range), ..self }
     }
 
@@ -69,14 +69,16 @@ impl Row {
     }
 
     /// Whether ns-3 is so far off that a cause must be known.
-    pub(super) fn differs_from_ns3(&self) -> bool {
+    pub(crate) fn differs_from_ns3(&self) -> bool {
         let ours = self.firstflight.utilization_percent;
         self.ns3.is_some_and(|ns3| (ours - ns3.utilization_percent).abs() > NOTED)
     }
 
-    /// Whether the file has a cause for what ns-3 agrees on.
-    pub(super) fn has_needless_cause(&self) -> bool {
-        self.ns3.is_some() && self.ns3_cause.is_some() && !self.differs_from_ns3()
+    /// Whether the file has a reason for a difference that is none.
+    fn is_needlessly_explained(&self) -> bool {
+        let of_ns2 = self.explained.is_some() && !self.must_be_explained();
+        let of_ns3 = self.ns3.is_some() && self.ns3_cause.is_some() && !self.differs_from_ns3();
+        of_ns2 || of_ns3
     }
 
     /// Whether there is no cause, although there must be one.
@@ -85,7 +87,7 @@ impl Row {
     }
 
     /// Whether the row breaks the comparison.
-    pub(super) fn fails(&self) -> bool {
+    pub(crate) fn fails(&self) -> bool {
         let unexplained = self.explained.is_none() && !self.within_range();
         self.must_be_explained() && unexplained || self.fails_ns3()
     }
@@ -109,17 +111,45 @@ impl Row {
     }
 }
 
-/// The rows as one JSON document.
-pub(super) fn json(rows: &[Row]) -> Result<String, serde_json::Error> {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        rows: &'a [Row],
-    }
-    serde_json::to_string_pretty(&Document { rows })
+/// What all three measured at every point.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    pub(crate) rows: Vec<Row>,
 }
 
-/// The rows as a table, with a last line that sums up.
-pub(super) fn text(rows: &[Row]) -> String {
+impl Comparison {
+    /// The document of `--json`.
+    ///
+    /// # Errors
+    /// A number that JSON does not have.
+    pub fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
+    }
+
+    /// A table, with a last line that sums up.
+    pub fn text(&self) -> String {
+        text(&self.rows)
+    }
+
+    /// The points that differ and are not explained.
+    pub fn failed(&self) -> usize {
+        self.rows.iter().filter(|row| row.fails()).count()
+    }
+
+    /// These points as lines of `oracles/points.toml`.
+    pub fn failed_lines(&self) -> String {
+        let failing = self.rows.iter().filter(|row| row.fails());
+        failing.map(|row| format!("{} = \"{}\"\n", row.id, row.scenario)).collect()
+    }
+
+    /// The points with a reason in `oracles/explained.toml` that need none.
+    pub fn needlessly_explained(&self) -> impl Iterator<Item = &str> {
+        let needless = self.rows.iter().filter(|row| row.is_needlessly_explained());
+        needless.map(|row| row.id.as_str())
+    }
+}
+
+fn text(rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.id.len()).max().unwrap_or(0).max(5);
     let mut lines = vec![
         format!("{:width$}  utilisation, %                drops / retransmitted / timeouts", ""),
@@ -165,12 +195,6 @@ pub(super) fn text(rows: &[Row]) -> String {
     lines.join("\n")
 }
 
-/// The rows that break the comparison as lines of `oracles/points.toml`.
-pub(super) fn lines(rows: &[Row]) -> String {
-    let failing = rows.iter().filter(|row| row.fails());
-    failing.map(|row| format!("{} = \"{}\"\n", row.id, row.scenario)).collect()
-}
-
 fn losses(measured: &Measured) -> String {
     format!("{}/{}/{}", measured.drops, measured.retransmitted, measured.timeouts)
 }
@@ -182,7 +206,7 @@ const FAILS: f64 = 2.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle::point;
+    use crate::point;
 
     fn row(ours: f64, drops: u64, reason: Option<&str>) -> Row {
         let measured = |utilization_percent, drops| Measured {

@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 
 /// Utilisation and losses of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Measured {
+pub(crate) struct Measured {
     /// Delivered in order to the receivers over what the bottleneck could carry, in percent.
-    pub(super) utilization_percent: f64,
+    pub(crate) utilization_percent: f64,
     /// Packets dropped at the bottleneck.
-    pub(super) drops: u64,
+    pub(crate) drops: u64,
     /// Packets sent again.
-    pub(super) retransmitted: u64,
+    pub(crate) retransmitted: u64,
     /// Retransmission timeouts.
-    pub(super) timeouts: u64,
+    pub(crate) timeouts: u64,
     /// Jain's index over the flows.
-    pub(super) jain: f64,
+    pub(crate) jain: f64,
 }
 
 /// The line an oracle program prints.
@@ -30,7 +30,7 @@ struct Line {
 
 impl Measured {
     /// Reads the JSON line of `ns2-dumbbell.tcl` or `ns3-dumbbell.cc`.
-    pub(super) fn from_line(output: &str) -> Result<Self, String> {
+    pub(crate) fn from_line(output: &str) -> Result<Self, String> {
         let line = output.lines().rfind(|line| line.starts_with('{'));
         let line: Line = serde_json::from_str(line.ok_or("no line of JSON")?)
             .map_err(|error| error.to_string())?;
@@ -45,7 +45,7 @@ impl Measured {
 
     /// Reads the document of `firstflight run --json`. A flow's own utilisation there is over its
     /// life, so that of the link over the whole run is counted from the packets.
-    pub(super) fn from_results(output: &str, rate_mbps: f64) -> Result<Self, String> {
+    pub(crate) fn from_results(output: &str, rate_mbps: f64) -> Result<Self, String> {
         let results: Results = serde_json::from_str(output).map_err(|error| error.to_string())?;
         let run = results.runs.first().ok_or("no run in the results")?;
         let sum = |count: fn(&Flow) -> u64| run.flows.iter().map(count).sum();

@@ -10,7 +10,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
 /// So many points by their ids, each as `oracles/points.toml` says it.
-pub(super) fn points(seed: u64, count: u64) -> BTreeMap<String, String> {
+pub(crate) fn points(seed: u64, count: u64) -> BTreeMap<String, String> {
     (0..count)
         .map(|number| (format!("random-{seed}-{number:04}"), Draw::new(seed, number).point()))
         .collect()

@@ -3,31 +3,31 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::Stop;
+use crate::{Problem, read};
 
 /// One scenario, in the keys and units of `ns2-dumbbell.tcl`.
 #[derive(Clone, Debug)]
-pub(super) struct Point {
+pub(crate) struct Point {
     /// Unique among the points.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// As written, for the reader.
-    pub(super) said: String,
+    pub(crate) said: String,
     keys: BTreeMap<String, String>,
 }
 
 impl Point {
     /// The value of a key, every one of which [`load`] has seen.
-    pub(super) fn text(&self, key: &str) -> &str {
+    pub(crate) fn text(&self, key: &str) -> &str {
         self.keys.get(key).map_or("", String::as_str)
     }
 
     /// The value of a key as a number.
-    pub(super) fn number(&self, key: &str) -> f64 {
+    pub(crate) fn number(&self, key: &str) -> f64 {
         self.text(key).parse().unwrap_or(f64::NAN)
     }
 
     /// When each flow starts, in seconds.
-    pub(super) fn starts(&self) -> Vec<f64> {
+    pub(crate) fn starts(&self) -> Vec<f64> {
         match self.text("starts") {
             "" => vec![0.0; self.number("flows") as usize],
             _ => self.list("starts"),
@@ -35,13 +35,13 @@ impl Point {
     }
 
     /// The values of one of [`LISTS`], none where the point does not have it.
-    pub(super) fn list(&self, key: &str) -> Vec<f64> {
+    pub(crate) fn list(&self, key: &str) -> Vec<f64> {
         let values = self.text(key).split(',').filter(|text| !text.is_empty());
         values.map(|text| text.parse().unwrap_or(f64::NAN)).collect()
     }
 
     /// The same point with every flow starting so many seconds later and the run as much longer.
-    pub(super) fn begun_later(&self, flow: impl Fn(usize) -> f64, run: f64) -> Self {
+    pub(crate) fn begun_later(&self, flow: impl Fn(usize) -> f64, run: f64) -> Self {
         let shifted = self.starts().into_iter().enumerate();
         let starts: Vec<String> =
             shifted.map(|(id, start)| format!("{:.6}", start + flow(id))).collect();
@@ -52,18 +52,18 @@ impl Point {
     }
 
     /// The arguments of `ns2-dumbbell.tcl`.
-    pub(super) fn args(&self) -> Vec<String> {
+    pub(crate) fn args(&self) -> Vec<String> {
         let given = self.keys.iter().filter(|(_, value)| !value.is_empty());
         given.map(|(key, value)| format!("{key}={value}")).collect()
     }
 
     /// Bandwidth times two-way propagation, in packets.
-    pub(super) fn bdp(&self) -> f64 {
+    pub(crate) fn bdp(&self) -> f64 {
         self.number("rate") * 1e3 * self.number("rtt") / (8.0 * self.number("pkt"))
     }
 
     /// The buffer in packets, rounded as the oracle programs do.
-    pub(super) fn buffer(&self) -> u64 {
+    pub(crate) fn buffer(&self) -> u64 {
         let packets = match self.text("buf").strip_suffix("bdp") {
             Some("") => self.bdp() + 0.5,
             Some(share) => share.parse::<f64>().unwrap_or(f64::NAN) * self.bdp() + 0.5,
@@ -73,7 +73,7 @@ impl Point {
     }
 
     /// The rate of the access links, in Mbps.
-    pub(super) fn access(&self) -> f64 {
+    pub(crate) fn access(&self) -> f64 {
         match self.text("access").strip_suffix('x') {
             Some(times) => times.parse::<f64>().unwrap_or(f64::NAN) * self.number("rate"),
             None => self.number("access"),
@@ -83,14 +83,13 @@ impl Point {
 
 /// Reads the points whose id begins with one of `only`, or all: those of the file, or `random`
 /// instead.
-pub(super) fn load(
+pub(crate) fn load(
     path: &Path,
     random: Option<BTreeMap<String, String>>,
     only: &[String],
-) -> Result<Vec<Point>, Stop> {
-    let wrong = |problem: String| Stop::usage(&format!("{}: {problem}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let points = parse(&text, random).map_err(wrong)?;
+) -> Result<Vec<Point>, Problem> {
+    let (text, wrong) = read(path)?;
+    let points = parse(&text, random).map_err(&wrong)?;
     for id in only {
         if !points.iter().any(|point| point.id.starts_with(id.as_str())) {
             let known: Vec<&str> = points.iter().map(|point| point.id.as_str()).collect();
@@ -155,8 +154,11 @@ impl File {
     }
 }
 
-/// `rate=40 rtt=100` as pairs.
-pub(crate) fn pairs(text: &str, id: &str) -> Result<BTreeMap<String, String>, String> {
+/// `rate=40 rtt=100` as pairs; `id` is for the message.
+///
+/// # Errors
+/// A word that is no pair.
+pub fn pairs(text: &str, id: &str) -> Result<BTreeMap<String, String>, String> {
     let pair = |word: &str| match word.split_once('=') {
         Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
         None => Err(format!("{id}: `{word}` is not key=value")),
@@ -169,7 +171,7 @@ const LISTS: [&str; 3] = ["starts", "adelays", "accesses"];
 
 /// A point for tests.
 #[cfg(test)]
-pub(super) fn example(id: &str) -> Point {
+pub(crate) fn example(id: &str) -> Point {
     Point { id: id.to_owned(), said: "newreno".to_owned(), keys: BTreeMap::new() }
 }
 

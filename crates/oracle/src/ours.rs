@@ -5,30 +5,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::measured::Measured;
-use super::point::Point;
-use crate::{Stop, step};
+use crate::Problem;
+use crate::measured::Measured;
+use crate::point::Point;
 
 /// The built program.
-pub(super) struct Ours {
+pub(crate) struct Ours {
     program: PathBuf,
     scenarios: PathBuf,
 }
 
 impl Ours {
-    /// Builds the release binary.
-    pub(super) fn build(root: &Path, cache: &Path) -> Result<Self, Stop> {
-        let program = step::release(root, &[])?;
+    /// This binary, and where its scenarios are left.
+    pub(crate) fn new(program: &Path, cache: &Path) -> Result<Self, Problem> {
         let scenarios = cache.join("scenarios");
-        fs::create_dir_all(&scenarios).map_err(|error| Stop::failed(&error.to_string()))?;
-        Ok(Self { program, scenarios })
+        fs::create_dir_all(&scenarios).map_err(|error| Problem::Failed(error.to_string()))?;
+        Ok(Self { program: program.to_path_buf(), scenarios })
     }
 
     /// What firstflight measures at a point.
-    pub(super) fn measure(&self, point: &Point) -> Result<Measured, Stop> {
+    pub(crate) fn measure(&self, point: &Point) -> Result<Measured, Problem> {
         let path = self.scenarios.join(format!("{}.toml", point.id));
         let failed = |problem: String| {
-            Stop::failed(&format!("firstflight run {}: {problem}", path.display()))
+            Problem::Failed(format!("firstflight run {}: {problem}", path.display()))
         };
         fs::write(&path, scenario(point)).map_err(|error| failed(error.to_string()))?;
         let output = Command::new(&self.program)
