@@ -14,6 +14,7 @@ use crate::value::{accepted, knob, read};
 
 /// A control ready to run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Control {
     /// In full: `astart+westwood`, with the knobs that were given.
     pub full: String,
@@ -43,6 +44,7 @@ pub struct Control {
 
 /// A knob that was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Setting {
     /// Name of the policy.
     pub policy: &'static str,

@@ -37,7 +37,7 @@
 
 pub mod avoidance;
 pub mod curve;
-pub mod double;
+mod double;
 pub mod estimate;
 pub mod event;
 pub mod feedback;

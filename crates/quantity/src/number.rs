@@ -5,6 +5,7 @@ use crate::nearest::hint;
 /// Why a quantity could not be read; prints the problem and the accepted forms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; accepted: {accepted}")]
+#[non_exhaustive]
 pub struct QuantityError {
     /// What is wrong, as a sentence without a full stop.
     pub problem: String,

@@ -173,7 +173,9 @@ fn run_plan(
     controls: &[Control],
     options: &Options<'_>,
 ) -> Result<Run, RunError> {
-    let resolved = &Resolved { seed, ..resolved.clone() };
+    let mut resolved = resolved.clone();
+    resolved.seed = seed;
+    let resolved = &resolved;
     let sample_every = options
         .samples
         .map(|samples| Span((resolved.duration_ns / u64::from(samples.max(1))).max(1)));
