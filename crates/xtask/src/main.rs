@@ -96,7 +96,8 @@ fn root() -> PathBuf {
 const USAGE: &str = "\
 usage: cargo xtask TASK
   test                             what CI runs: check, then all tests and doctests
-  check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if installed
+  check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if
+                                   installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see
   package                          the crates that others would use build from their packages
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
