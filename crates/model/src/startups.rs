@@ -24,6 +24,7 @@ pub enum Verdict {
 
 /// A start-up and how it fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct StartupFit {
     /// The control, as firstflight takes it.
     pub control: String,

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 /// A picture: one x axis and one or more panels stacked above it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Figure {
     /// File name and anchor: letters, digits, `-`, `_` and `.`; unique on a page.
     pub id: String,
@@ -21,6 +22,7 @@ pub struct Figure {
 
 /// One of the stacked drawings of a figure, with its own y axis.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Panel {
     /// The vertical axis.
     pub y: Axis,
@@ -30,6 +32,7 @@ pub struct Panel {
 
 /// What an axis measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Axis {
     /// The quantity, for example `time`.
     pub name: String,
@@ -54,6 +57,7 @@ pub enum Scale {
 /// The name is the identity: series of one name have one colour and one legend entry in all
 /// panels of a figure.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Series {
     /// The legend entry.
     pub name: String,

@@ -41,3 +41,8 @@ pub use page::{Block, Page, Section};
 pub use table::{Align, Cell, Column, Mean, Table, Verdict};
 pub use wrap::wrapped;
 pub use write::{write_dir, write_file};
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

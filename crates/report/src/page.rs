@@ -6,6 +6,7 @@ use crate::{Figure, ReportError, Table, Verdict};
 
 /// A report: everything that goes into one file.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Page {
     /// The heading, also the title of the window.
     pub title: String,
@@ -21,6 +22,7 @@ pub struct Page {
 
 /// A part of a page under one heading.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Section {
     /// Anchor: letters, digits, `-`, `_` and `.`; unique on a page.
     pub id: String,

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// A table with a fixed list of columns.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Table {
     /// File name and anchor: letters, digits, `-`, `_` and `.`; unique on a page.
     pub id: String,
@@ -17,6 +18,7 @@ pub struct Table {
 
 /// The head of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Column {
     /// What the column holds.
     pub name: String,

@@ -16,6 +16,7 @@ use crate::lab::Lab;
 
 /// A run was finished, or found among those of an earlier time.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Progress<'a> {
     /// Runs finished so far, this one included.
     pub done: usize,

@@ -124,9 +124,9 @@ mod tests {
             let lab = LabFigures { timing: timings[count.get()].to_owned(), ..Default::default() };
             count.set(count.get() + 1);
             let result = RunResult { lab: Some(lab), ..RunResult::default() };
-            let run = Run { result, flows: Vec::new(), queues: Vec::new() };
+            let run = Run::new(result, Vec::new(), Vec::new());
             let resolved = scenario.resolve().unwrap();
-            Ok(Report { resolved, runs: vec![run], interrupted: false })
+            Ok(Report::new(resolved, vec![run], false))
         };
         let lab = Lab::Here { version: "6.18", run: &run };
         let (outcome, kept) = lab.one(&job(), None, &AtomicBool::new(false)).unwrap();

@@ -88,6 +88,7 @@ pub struct Options<'a> {
 
 /// What a reproduction yields.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The claims asked for, in the order of the papers; when interrupted, those whose runs are
     /// finished.

@@ -3,7 +3,7 @@
 //!
 //! [`Scenario`] is what was written, [`Resolved`] the same with every default in base units;
 //! [`Document`] comes before both and is where sweeps set single keys. The reference of the file
-//! format is the README of this crate.
+//! format is `KEYS.md` of this crate.
 //!
 //! Nothing here runs anything, and nothing here knows an algorithm: a control is a parsed
 //! [`ControlSpec`] whose names the caller checks. Every message a user can provoke names the file
@@ -41,3 +41,8 @@ pub use results::{
 };
 pub use scenario::{Flow, Scenario};
 pub use series::Series;
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -62,6 +62,7 @@ pub enum FastOpen {
 
 /// The constants of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Constants {
     /// Whether a SYN exchange comes before the first data packet and gives the first RTT sample.
     pub syn: bool,

@@ -4,7 +4,7 @@ use firstflight_scenario::resolved::ResolvedBuffer;
 use firstflight_scenario::{Document, PathFlags, Profile, Recovery, Scenario};
 use proptest::prelude::*;
 
-const README: &str = include_str!("../README.md");
+const README: &str = include_str!("../KEYS.md");
 
 /// The scenarios shown in the reference, so that it cannot fall behind.
 fn shown() -> Vec<&'static str> {

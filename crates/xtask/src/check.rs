@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::step::{announce, cargo, kernel_features, run};
-use crate::{Stop, no_arguments, tidy};
+use crate::{Stop, no_arguments, package, tidy};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
@@ -22,6 +22,7 @@ pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
     run("rustdoc", rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings"))?;
     announce("tidy");
     tidy::run(root, &[])?;
+    package::package(root, &[])?;
     deny(root)
 }
 

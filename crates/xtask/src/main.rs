@@ -12,6 +12,7 @@ mod check;
 mod fuzz;
 mod lab;
 mod oracle;
+mod package;
 mod papers;
 mod qemu;
 mod quic;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(&root(), &rest),
         "fuzz" => fuzz::fuzz(&root(), &rest),
         "tidy" => tidy::run(&root(), &rest),
+        "package" => package::package(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
         "quic" => quic::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
@@ -94,8 +96,10 @@ fn root() -> PathBuf {
 const USAGE: &str = "\
 usage: cargo xtask TASK
   test                             what CI runs: check, then all tests and doctests
-  check                            rustfmt, clippy, rustdoc, tidy, and cargo-deny if installed
+  check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if
+                                   installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see
+  package                          the crates that others would use build from their packages
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
        [--only TARGET]             compiler); what they find is left in target/fuzz/failures
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or

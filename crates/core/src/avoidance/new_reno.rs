@@ -2,7 +2,7 @@
 //! flight at a loss. Whether a second loss in the same window is a new one is for the recovery
 //! algorithm of the transport to say (RFC 6582), so both names share this policy.
 //!
-//! With the knob `sums=double` the window is kept as ns-2.35 keeps it ([`crate::double`]), whose
+//! With the knob `sums=double` the window is kept as ns-2.35 keeps it (`double.rs`), whose
 //! last bits decide with which ACK a packet more may leave.
 
 use crate::card::{Card, Listed};

@@ -290,7 +290,7 @@ mod tests {
         let result = RunResult { flows, duration_s: 4.0, ..RunResult::default() };
         let first = trace([1., 2., 4., 8., 8.], [4., 4., 4., 16., 16.], [0., 10., 30., 70., 150.]);
         let second = trace([2.0; 5], [2.0; 5], [0., 125., 250., 375., 500.]);
-        Run { result, flows: vec![first, second], queues: Vec::new() }
+        Run::new(result, vec![first, second], Vec::new())
     }
 
     fn measure(measure: Measure, query: &Query<'_>) -> Option<f64> {
@@ -358,7 +358,7 @@ mod tests {
             let row = [at, cwnd as i32, round, place, queue];
             trace.push(&row.map(|value| Some(f64::from(value))));
         }
-        let run = Run { result: RunResult::default(), flows: vec![trace], queues: Vec::new() };
+        let run = Run::new(RunResult::default(), vec![trace], Vec::new());
         let of = |measure: Measure, ack, round| {
             let measured = Measured { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
             measure.of(measured, &Query { ack, round, ..Query::default() })
