@@ -4,6 +4,7 @@ use firstflight_report::{Axis, Figure, Panel, Series};
 use firstflight_runner::{Report, Run};
 use firstflight_scenario::Series as Columns;
 
+use crate::endpoints::in_force;
 use crate::summary::{Scale, bottleneck_bps, path};
 
 /// How many curves of one run are still told apart.
@@ -14,8 +15,7 @@ const INTERVALS: u64 = 200;
 /// cwnd of every run, for a terminal; `None` without traces or when runs have several flows.
 pub(crate) fn windows(report: &Report) -> Option<Figure> {
     let panel = window_panel(report)?;
-    let title = format!("cwnd over time: {}{}", path(report), seed(report));
-    Some(Figure::new("cwnd", title, time()).panel(panel))
+    Some(Figure::new("cwnd", "cwnd over time", time()).subtitle(conditions(report)).panel(panel))
 }
 
 /// Window, queue and throughput of every run on one time axis, as far as they are known (netem does
@@ -57,9 +57,12 @@ fn firsts(report: &Report) -> impl Iterator<Item = &Run> {
 }
 
 fn described(figure: Figure, report: &Report, command: &str) -> Figure {
-    let caption = format!("{}{}; {}", path(report), seed(report), figure.caption);
-    let caption = caption.trim_end_matches("; ").to_owned();
-    figure.caption(caption).command(command)
+    figure.subtitle(conditions(report)).command(command)
+}
+
+/// The path, which seed is drawn, and the endpoints.
+fn conditions(report: &Report) -> String {
+    format!("{}{}; {}", path(report), seed(report), in_force(report))
 }
 
 /// Which of several runs is drawn.

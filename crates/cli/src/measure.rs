@@ -92,8 +92,9 @@ pub(crate) fn measure(
 ) -> Result<Report, Failure> {
     let resolved = transport.resolve(scenario)?;
     let runs = scenario.plans()?.len() * resolved.seeds().count();
-    let progress = Progress::new(runs);
-    progress.say("runs");
+    let progress = Progress::new(if runs == 1 { "run" } else { "runs" }, Some(runs));
+    let names: Vec<String> = scenario.plans()?.into_iter().map(|plan| plan.name).collect();
+    progress.say(&names.join(", "));
     let done = |done, total| progress.set(done, total);
     let options = Options {
         samples: samples(purpose, resolved.flow_count(), runs as u64),

@@ -6,6 +6,7 @@ use firstflight_runner::Report;
 use firstflight_scenario::measure::mean_and_interval;
 use firstflight_scenario::{FilesResult, FlowResult, Rate, ResolvedBuffer, RunResult, Time};
 
+use crate::endpoints::in_force;
 use crate::reading;
 
 /// The table of a report. Several flows of one run share a row: rates are their sum, counts too,
@@ -57,7 +58,7 @@ pub(crate) fn table(report: &Report) -> Table {
         }
         (_, Some(n)) => format!(", mean of {n} runs and its 95 % confidence interval"),
     };
-    let title = format!("{}, {of_flows}{of_runs}", path(report));
+    let title = format!("{}, {of_flows}{of_runs}; {}", path(report), in_force(report));
     let mut table = Table::new("summary", title, columns);
     for runs in by_control() {
         let results: Vec<&RunResult> = runs.iter().map(|run| &run.result).collect();
@@ -152,6 +153,11 @@ pub(crate) fn path(report: &Report) -> String {
     let udp = resolved.udp.iter().map(|source| Rate::from_bps(source.rate_bps));
     let udp: String = udp.map(|rate| format!(", UDP at {rate}")).collect();
     format!("{rate}, {rtt}, buffer {buffer}, {duration}{udp}")
+}
+
+/// The network and the endpoints in words.
+pub(crate) fn conditions(report: &Report) -> String {
+    format!("{}; {}", path(report), in_force(report))
 }
 
 /// The rate of the slowest link over all, in bit/s.

@@ -32,7 +32,7 @@ fn the_reference_names_every_key_and_the_right_constants() {
             "{key}"
         );
     }
-    for (profile, column) in [(Profile::Rfc, 2), (Profile::Ns2, 3), (Profile::Linux, 4)] {
+    for (profile, column) in [(Profile::Linux, 2), (Profile::Rfc, 3), (Profile::Ns2, 4)] {
         for (key, value) in profile.constants().named() {
             let names = |line: &&str| line.split('|').nth(1)?.find(&format!("`{key}`"));
             let row = README.lines().find(|line| names(line).is_some()).unwrap();

@@ -154,7 +154,8 @@ fn run_ends_with_1_and_names_each_unmet_expectation() {
     let place = Place::new();
     let scenario = |limit: &str| {
         format!(
-            "controls = ['newreno']\n[expect]\nutilization = '{limit}'\nflows.timeouts = '== 0'"
+            "controls = ['newreno']\nprofile = 'rfc'\n[expect]\nutilization = '{limit}'\n\
+             flows.timeouts = '== 0'"
         )
     };
     place.write("met.toml", scenario("< 0.9"));
@@ -169,6 +170,34 @@ fn run_ends_with_1_and_names_each_unmet_expectation() {
     let unmet = place.run(&["run", "unmet.toml", "--json"]);
     assert_eq!(unmet.code, 1);
     assert!(serde_json::from_str::<Value>(&unmet.stdout).is_ok());
+}
+
+/// Files of before had other endpoints where they named none.
+#[test]
+fn where_a_file_without_a_profile_fails_the_old_one_is_named() {
+    let place = Place::new();
+    place.write("s.toml", "controls = ['hoe']\n[expect]\nutilization = '< 0.5'");
+    let today = place.run(&["run", "s.toml"]);
+    assert_eq!(today.code, 1);
+    assert!(today.stderr.contains("`profile = \"rfc\"` or --profile rfc"), "{}", today.stderr);
+    let named = place.run(&["run", "s.toml", "--profile", "linux"]);
+    assert!(!named.stderr.contains("--profile rfc"), "{}", named.stderr);
+}
+
+#[test]
+fn the_endpoints_in_force_stand_in_every_header_table_and_figure() {
+    let place = Place::new();
+    let words = ["compare", "hoe", "liw", "--duration", "1s", "--out", "o"];
+    let printed = place.run(&words).stdout.replace("\n  ", " ");
+    let common = "profile linux: IW 10 packets, no ssthresh, recovery SACK, no pacing; liw: IW 64";
+    assert_eq!(printed.matches(common).count(), 2, "plot and table: {printed}");
+    let read = |name: &str| fs::read_to_string(place.path("o").join(name)).unwrap();
+    assert_eq!(read("report.html").matches(common).count(), 3, "page, table, figure");
+    assert!(read("figures/over-time.svg").contains("profile linux: IW 10 packets"));
+    let quic = run(&["compare", "hoe", "--on", "quic", "--duration", "1s"]).stdout;
+    assert!(quic.contains("quinn's endpoints: IW 10 packets"), "{quic}");
+    let predicted = run(&["predict"]).stdout;
+    assert!(predicted.contains("profile linux: IW 10 packets, no ssthresh"), "{predicted}");
 }
 
 #[test]
