@@ -50,7 +50,7 @@ pub(crate) enum Failure {
     Transfer(#[from] TransferError),
     /// A report that cannot be made or written.
     #[error(transparent)]
-    Report(#[from] ReportError),
+    Report(ReportError),
     /// A reproduction that cannot be made.
     #[error(transparent)]
     Reproduce(Box<ReproduceError>),
@@ -113,6 +113,7 @@ impl Failure {
             #[cfg(feature = "full")]
             Self::Transfer(error) => transfer_code(error),
             Self::Lacks(_) => 3,
+            Self::Stdout(error) if error.kind() == io::ErrorKind::StorageFull => 3,
             Self::Interrupted => 130,
             _ => 2,
         }
@@ -169,7 +170,19 @@ fn transfer_code(error: &TransferError) -> u8 {
 
 impl From<ReproduceError> for Failure {
     fn from(error: ReproduceError) -> Self {
-        Self::Reproduce(Box::new(error))
+        match error {
+            ReproduceError::Report(error) if error.is_full() => error.into(),
+            other => Self::Reproduce(Box::new(other)),
+        }
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        match error.is_full() {
+            true => Self::Lacks(format!("{error}; make room there, or write elsewhere")),
+            false => Self::Report(error),
+        }
     }
 }
 

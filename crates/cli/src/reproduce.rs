@@ -6,7 +6,7 @@ mod verdicts;
 
 use std::path::{Path, PathBuf};
 
-use firstflight_report::write_file;
+use firstflight_report::{Width, write_file};
 use firstflight_reproduce::{Lab, Options, Outcome, Progress as Reached};
 use firstflight_scenario::{Reproduction, Verdict};
 
@@ -29,6 +29,10 @@ pub(crate) struct Args {
     /// firstflight-out/reproduce, and below it for a selection]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Width of the figures beside the report, as SVG and PDF, such as 88mm for a column [default:
+    /// 720px]
+    #[arg(long, value_name = "WIDTH")]
+    figure_width: Option<Width>,
     /// Write every claim with expected, measured and verdict into one Markdown document
     #[arg(long, value_name = "FILE", conflicts_with = "quick")]
     markdown: Option<PathBuf>,
@@ -99,7 +103,8 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         select: &args.select,
         out: Some(&out),
         cache: cache.as_deref(),
-        stop: interrupt::listen(),
+        stop: interrupt::listen_saying("stopping: the runs that have begun are finished and kept"),
+        figure_width: args.figure_width.unwrap_or_default(),
         progress: &reached,
         command_line: command_line::typed(),
         quick: args.quick,

@@ -1,8 +1,8 @@
-//! What the endpoints of a resolved scenario do, in a few words, for headers, tables and figures.
+//! The network and the endpoints of a scenario in a few words, for headers, tables and figures.
 
 use crate::profile::Recovery;
-use crate::resolved::{Resolved, ResolvedEndpoint, ResolvedFlow};
-use crate::{Size, Time};
+use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedFlow};
+use crate::{Rate, Size, Time};
 
 impl Resolved {
     /// The profile and what it decides most: `profile linux: IW 10 packets, no ssthresh, recovery
@@ -22,6 +22,23 @@ impl Resolved {
         });
         let recovery = self.each(|flow| flow.recovery.value.title().to_owned());
         format!("profile {profile}{but}: IW {iw}, {ssthresh}, recovery {recovery}")
+    }
+
+    /// The network: `40Mbps, 100ms, buffer 500 packets, 20s`, by its slowest link and first flows.
+    pub fn path(&self) -> String {
+        let Some(link) = self.links.get(self.slowest_link()) else {
+            return "no link".to_owned();
+        };
+        let buffer = match link.buffer {
+            ResolvedBuffer::Packets(packets) => format!("{packets} packets"),
+            ResolvedBuffer::Bytes(bytes) => format!("{bytes} bytes"),
+        };
+        let rate = Rate::from_bps(link.rate_bps);
+        let rtt = Time::from_ns(self.flows.first().map_or(0, |flow| flow.rtt_ns));
+        let duration = Time::from_ns(self.duration_ns);
+        let udp = self.udp.iter().map(|source| Rate::from_bps(source.rate_bps));
+        let udp: String = udp.map(|rate| format!(", UDP at {rate}")).collect();
+        format!("{rate}, {rtt}, buffer {buffer}, {duration}{udp}")
     }
 
     /// A window as people write it: whole packets, or bytes.

@@ -206,7 +206,7 @@ fn a_comparison_says_which_is_best_and_why_the_others_are_not() {
         assert!(said.replace("\n  ", " ").contains(part), "no {part:?} in {said}");
     }
     let words = ["compare", "newreno", "hoe", "--size", "3MB", "--receiver-window", "100pkt"];
-    let said = run(&words).stdout.replace("\n  ", " ");
+    let said = run(&[&words[..], &["--profile", "rfc"]].concat()).stdout.replace("\n  ", " ");
     assert!(said.contains("hoe finishes first, after "), "{said}");
     assert!(said.contains("The receiver's window is 0.20 BDP: it is the limit here."), "{said}");
     let said = run(&["compare", "newreno", "hoe", "--size", "9MB", "--duration", "1s"]).stdout;
