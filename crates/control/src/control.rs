@@ -389,7 +389,8 @@ mod tests {
         assert_eq!(problem("slow-start+reno"), wanted);
         assert_eq!(
             problem("astart+hoe"),
-            format!("unknown avoidance `hoe`, a start-up; {mean} `hoe`")
+            "unknown avoidance `hoe`, a start-up, which stands before the `+`; `hoe` alone is \
+             `hoe+newreno`"
         );
     }
 

@@ -1,7 +1,5 @@
 //! A decimal number followed by a unit, scaled without rounding.
 
-use crate::nearest::hint;
-
 /// Why a quantity could not be read; prints the problem and the accepted forms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; accepted: {accepted}")]
@@ -69,8 +67,14 @@ impl Kind {
         }
         let known = self.units.iter().find(|(name, _)| *name == unit);
         known.map(|(_, scale)| *scale).ok_or_else(|| {
-            let hint = hint(unit, self.units.iter().map(|(name, _)| *name));
-            self.error(format!("unknown unit `{}`{hint}", shortened(unit)))
+            let names = || self.units.iter().map(|(name, _)| *name);
+            // One letter more or less is another unit: `EB` is no slip for `B`, nor `d` for `s`.
+            let slip = names().find(|name| name.eq_ignore_ascii_case(unit));
+            let meant = match slip {
+                Some(name) => format!(", did you mean `{name}`"),
+                None => format!("; the units are {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            self.error(format!("unknown unit `{}`{meant}", shortened(unit)))
         })
     }
 

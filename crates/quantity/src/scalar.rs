@@ -297,8 +297,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_unit_suggests_the_nearest() {
+    fn an_unknown_unit_is_answered_by_its_right_spelling_or_by_all_units() {
         assert!(problem::<Rate>("40mbps").contains("unknown unit `mbps`, did you mean `Mbps`"));
+        let days = "unknown unit `d`; the units are ns, us, µs, ms, s, min, h; accepted: ";
+        assert!(problem::<Time>("10d").starts_with(days));
+        assert!(problem::<Size>("10EB").starts_with("unknown unit `EB`; the units are B, KB, "));
         assert!(problem::<Time>("1e3ms").contains("unknown unit `e3ms`"));
     }
 

@@ -10,6 +10,9 @@ pub struct Figure {
     pub id: String,
     /// One line above the picture.
     pub title: String,
+    /// The conditions it was measured under: path, profile; below the title, in every form of the
+    /// picture. May be empty.
+    pub subtitle: String,
     /// Sentences below the picture; may be empty.
     pub caption: String,
     /// The command line that makes this picture again; may be empty.
@@ -103,11 +106,19 @@ impl Figure {
         Self {
             id: id.into(),
             title: title.into(),
+            subtitle: String::new(),
             caption: String::new(),
             command: String::new(),
             x,
             panels: Vec::new(),
         }
+    }
+
+    /// Sets the conditions below the title.
+    #[must_use]
+    pub fn subtitle(mut self, text: impl Into<String>) -> Self {
+        self.subtitle = text.into();
+        self
     }
 
     /// Sets the sentences below the picture.

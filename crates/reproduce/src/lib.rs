@@ -15,6 +15,7 @@
 //!     cache: None,
 //!     stop: &AtomicBool::new(false),
 //!     progress: &|_| {},
+//!     figure_width: Default::default(),
 //!     command_line: String::new(),
 //!     quick: false,
 //!     lab: Lab::NotAsked,
@@ -48,7 +49,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use firstflight_report::{ReportError, write_dir, write_file};
+use firstflight_report::{ReportError, Width, write_dir, write_file};
 use firstflight_scenario::{Reproduction, Row};
 
 use cache::Cache;
@@ -76,10 +77,12 @@ pub struct Options<'a> {
     pub cache: Option<&'a Path>,
     /// Becomes true when the reproduction is to stop.
     pub stop: &'a AtomicBool,
-    /// Called after every finished run.
+    /// Called when a run begins, and when it is finished.
     pub progress: &'a (dyn Fn(Progress<'_>) + Sync),
     /// The command line, for the report.
     pub command_line: String,
+    /// How wide the figures beside the report are.
+    pub figure_width: Width,
     /// One seed per run instead of several.
     pub quick: bool,
     /// Where runs of the lab come from.
@@ -239,7 +242,7 @@ fn write(
         quick: options.quick,
         runs: outcome.finished,
     };
-    let page = page::page(finished, done, &about);
+    let page = page::page(finished, done, &about).figure_width(options.figure_width);
     let document = Reproduction { rows: outcome.rows.clone() };
     let mut json = serde_json::to_string_pretty(&document)?;
     json.push('\n');

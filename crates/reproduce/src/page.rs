@@ -198,7 +198,11 @@ fn checks(each: &Finished<'_>) -> Table {
     columns.extend(single.then(|| Column::text("unit")));
     columns.extend([Column::text("must be"), Column::text("holds")]);
     let id = format!("{}-numbers", anchor(each.paper, each.laid));
-    let mut table = Table::new(id, "Paper against firstflight", columns);
+    let title = match each.laid.cases.first() {
+        Some(case) => format!("Paper against firstflight, {}", case.resolved.endpoints()),
+        None => "Paper against firstflight".to_owned(),
+    };
+    let mut table = Table::new(id, title, columns);
     for Judged { row, checks, refutations } in &each.judged {
         let refuted = row.class == Class::Refuted;
         let alone = checks.len() == 1;

@@ -23,7 +23,24 @@ impl Plot {
             None => self.over_time(paper, laid, done)?,
         };
         let command = format!("firstflight reproduce {}/{}", paper.head.name, laid.stem);
+        let figure = figure.subtitle(self.conditions(laid));
         Ok(figure.caption(self.caption.trim()).command(command))
+    }
+
+    /// The endpoints of the runs it shows, and their path where it is one.
+    fn conditions(&self, laid: &Laid) -> String {
+        let shown = self.variants(laid).unwrap_or_default();
+        let distinct = |say: fn(&scenario::Resolved) -> String| {
+            let mut all: Vec<String> = shown.iter().map(|(case, _)| say(&case.resolved)).collect();
+            all.sort();
+            all.dedup();
+            all
+        };
+        let path = match &distinct(scenario::Resolved::path)[..] {
+            [path] => format!("{path}; "),
+            _ => String::new(),
+        };
+        path + &distinct(scenario::Resolved::endpoints).join(", or ")
     }
 
     /// Anchor and file name, unique over all papers.

@@ -10,6 +10,7 @@
 //! or flag, the key, what was found and what is accepted.
 
 pub mod document;
+mod endpoints;
 pub mod error;
 pub mod expect;
 pub mod flags;

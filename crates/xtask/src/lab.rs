@@ -83,7 +83,11 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     step::has_tools("lab", &["ip", "iperf3", "ping"], "iproute2 iperf3 iputils-ping")?;
     let file: File = step::read_toml(&root.join("oracles/lab.toml"))?;
     announce("build");
-    let program = step::release(root, kernel_features()?)?;
+    let features = kernel_features()?;
+    if features.is_empty() {
+        println!("skipped: {}", step::no_kernel("controls of ours in this kernel"));
+    }
+    let program = step::release(root, features)?;
     let until = options.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease");
     let kernel = kernel.map_err(|error| unable("lab", &error))?.trim().to_owned();

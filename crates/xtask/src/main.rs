@@ -14,10 +14,12 @@ mod lab;
 mod oracle;
 mod package;
 mod papers;
+mod pictures;
 mod qemu;
 mod quic;
 mod soak;
 mod step;
+mod steps;
 mod test;
 mod tidy;
 
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(&root(), &rest),
         "package" => package::package(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
+        "pictures" => pictures::run(&root(), &rest),
         "quic" => quic::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
@@ -95,7 +98,8 @@ fn root() -> PathBuf {
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
-  test                             what CI runs: check, then all tests and doctests
+  test                             what CI runs: check, then all tests and doctests; it says first how
+                                   many steps, how long, and what is skipped here
   check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if
                                    installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see
@@ -104,6 +108,7 @@ usage: cargo xtask TASK
        [--only TARGET]             compiler); what they find is left in target/fuzz/failures
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
                                    nothing when its runs are kept), or say whether it is as written
+  pictures                         draw the pictures of the README with `firstflight compare`
   bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3
                                    on oracles/bench.toml if installed (three minutes)
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml

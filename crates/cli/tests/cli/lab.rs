@@ -33,7 +33,7 @@ fn wrong_words_are_refused_before_anything_is_made() {
             &["compare", "hoe", "--on", "quic", "--real-time", "--iw", "4pkt"],
             "slow-start(iw=32pkt)",
         ),
-        (&["compare", "hoe", "--on", "quic", "--profile", "linux"], "accepted over QUIC: rfc"),
+        (&["compare", "hoe", "--on", "quic", "--profile", "rfc"], "accepted over QUIC: no profile"),
         (&["compare", "hoe", "--on", "quic", "--split-acks", "2"], "accepted over QUIC: 1"),
         (&["link", "--rate", "40"], "--rate 40: a rate needs a unit"),
         (&["link", "--loss", "ge:1%"], "--loss ge:1%: "),
