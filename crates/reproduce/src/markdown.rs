@@ -24,8 +24,8 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
         .map(|paper| (paper, rows.iter().filter(|row| row.paper == paper.head.name).collect()))
         .filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty())
         .collect();
-    text.push_str("\n| paper | claims | pass | fail | refuted-confirmed | not-run |\n");
-    text.push_str("|---|---|---|---|---|---|\n");
+    text.push_str("\n| paper | claims | pass | fitted | fail | refuted-confirmed | not-run |\n");
+    text.push_str("|---|---|---|---|---|---|---|\n");
     for (paper, rows) in &parts {
         let title = title(paper);
         let counts = VERDICTS.map(|verdict| count(rows, verdict).to_string()).join(" | ");
@@ -50,8 +50,8 @@ number of unknown period, and a *refuted* one is contradicted by the paper's own
 measures the running kernel in real time: [lab.md](lab.md) has what it measured on one machine.
 ";
 
-const VERDICTS: [Verdict; 4] =
-    [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed, Verdict::NotRun];
+const VERDICTS: [Verdict; 5] =
+    [Verdict::Pass, Verdict::Fitted, Verdict::Fail, Verdict::RefutedConfirmed, Verdict::NotRun];
 
 fn count(rows: &[&Row], verdict: Verdict) -> usize {
     rows.iter().filter(|row| row.verdict == verdict).count()

@@ -224,7 +224,11 @@ fn line(id: &str, what: &str, own: Option<[&str; 2]>, check: &Outcome) -> Vec<Ce
     cells.push(check.measured.map_or("none".to_owned(), number).into());
     cells.extend(own.map(|[_, unit]| Cell::from(unit)));
     cells.push(check.rule.as_str().into());
-    cells.push(if check.holds { "✓ yes" } else { "✗ no" }.into());
+    let holds = if check.holds { "✓ yes" } else { "✗ no" };
+    cells.push(match check.verdict() {
+        verdict @ (Verdict::Fitted | Verdict::Information) => verdict.name().into(),
+        _ => holds.into(),
+    });
     cells
 }
 
@@ -247,6 +251,6 @@ pub fn sign(verdict: Verdict) -> Cell {
         Verdict::Pass => Sign::Pass.into(),
         Verdict::Fail => Sign::Fail.into(),
         Verdict::RefutedConfirmed => Sign::RefutedConfirmed.into(),
-        Verdict::NotRun => verdict.name().into(),
+        Verdict::Fitted | Verdict::NotRun | Verdict::Information => verdict.name().into(),
     }
 }

@@ -41,12 +41,20 @@ fn of_claim(laid: &Laid, claim: &Claim) -> Result<(), String> {
     if claim.checks.is_empty() {
         return Err("no check".to_owned());
     }
+    if claim.checks.iter().all(|check| check.information) {
+        return Err("only `information`, which decides nothing; accepted: one check or more that \
+            does"
+            .to_owned());
+    }
     if (claim.class == Class::Refuted) == claim.refutations.is_empty() {
         return Err("class `refuted` and `refutation` belong together".to_owned());
     }
     for check in claim.all_checks() {
         check.points(laid)?;
-        if !check.has_condition(claim) {
+        if check.information && check.fitted {
+            return Err("a check is `fitted` or `information`, not both".to_owned());
+        }
+        if !check.information && !check.has_condition(claim) {
             return Err("a check without a condition cannot fail; accepted: equals, within, \
                 within_percent, at_least, at_most, above, below"
                 .to_owned());
@@ -165,6 +173,16 @@ mod tests {
         assert!(problem("shape", &near("control = 'reno'")).contains("it has newreno"));
         assert!(problem("shape", &near("from = 1")).contains("write `samples`"));
         assert!(problem("refuted", &near("case = 'c'")).contains("belong together"));
+        let alone = problem("shape", "measure = 'throughput', information = true");
+        assert!(alone.contains("only `information`, which decides nothing"), "{alone}");
+        let both = problem(
+            "shape",
+            &near(
+                "fitted = true }, { measure = 'throughput', \
+            information = true, fitted = true",
+            ),
+        );
+        assert!(both.contains("`fitted` or `information`, not both"), "{both}");
         let formula = "measure = 'formula', formula = '1 +', equals = 1";
         assert!(problem("shape", formula).contains("expected a number at column 4"));
     }

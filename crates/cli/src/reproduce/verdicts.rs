@@ -49,16 +49,18 @@ const MOST_IN_CELL: usize = 40;
 
 /// `62 claims: 58 pass, 1 fail, 3 refuted-confirmed; failed: S0-F9`.
 fn summary(rows: &[Row]) -> String {
-    let counts = [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed].map(|verdict| {
-        let count = rows.iter().filter(|row| row.verdict == verdict).count();
-        format!("{count} {}", verdict.name())
-    });
+    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let always = [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed];
+    let fitted = Some(Verdict::Fitted).filter(|fitted| count(*fitted) > 0);
+    let verdicts = always.into_iter().chain(fitted);
+    let counts: Vec<String> =
+        verdicts.map(|verdict| format!("{} {}", count(verdict), verdict.name())).collect();
     let noun = if rows.len() == 1 { "claim" } else { "claims" };
     let failed = rows.iter().filter(|row| row.verdict == Verdict::Fail);
     let failed: Vec<&str> = failed.map(|row| row.id.as_str()).collect();
     let failed =
         if failed.is_empty() { String::new() } else { format!("; failed: {}", failed.join(", ")) };
-    let left = match rows.iter().filter(|row| row.verdict == Verdict::NotRun).count() {
+    let left = match count(Verdict::NotRun) {
         0 => String::new(),
         left => format!(", {left} not run"),
     };
