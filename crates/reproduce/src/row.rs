@@ -176,7 +176,7 @@ fn tolerance(claim: &Claim, rules: impl Iterator<Item = String>) -> Value {
         _ => {
             let mut distinct: Vec<String> = Vec::new();
             for rule in rules {
-                if !distinct.contains(&rule) {
+                if !rule.is_empty() && !distinct.contains(&rule) {
                     distinct.push(rule);
                 }
             }
