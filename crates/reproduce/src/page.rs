@@ -95,8 +95,8 @@ fn summary(finished: &[Finished<'_>], missing: &str) -> Section {
     }
 }
 
-/// The claims of the papers, or the rows of our own making; the verdicts of those are words, so that
-/// the counts of the page are of the papers' claims.
+/// The claims of the papers, or the rows of our own making; the verdicts of those are words, so
+/// that the counts of the page are of the papers' claims.
 fn claims(finished: &[Finished<'_>], own: bool) -> Table {
     let columns = [
         Column::text("id"),

@@ -134,8 +134,8 @@ fn judged(
     }
 }
 
-/// A refuted claim is confirmed as such when it does not hold and what refutes it does. A claim that
-/// holds has passed unless knobs were fitted to a value of it.
+/// A refuted claim is confirmed as such when it does not hold and what refutes it does. A claim
+/// that holds has passed unless knobs were fitted to a value of it.
 fn verdict(class: Class, checks: &[Outcome], refutations: &[Outcome]) -> Verdict {
     let hold = |checks: &[Outcome]| !checks.iter().any(Outcome::stands_against);
     match (class, hold(checks)) {
