@@ -23,9 +23,11 @@ pub struct Ack {
     pub now: Instant,
     /// Payload newly acknowledged cumulatively; zero for a duplicate ACK.
     pub acked: Bytes,
-    /// Payload this ACK says has left the network, by whatever means: cumulatively, selectively, or
-    /// one segment for a duplicate ACK. The sum over a connection is what has been delivered, so a
-    /// cumulative ACK that fills a hole is not credited again for what duplicate ACKs announced.
+    /// Payload that this ACK is the first to tell of as taken by the receiver, by whatever means:
+    /// cumulatively, selectively, or by the duplicate ACK of a segment out of order. The sum over
+    /// a connection never exceeds what the receiver has taken, and equals it at the end. So a
+    /// cumulative ACK is not credited again for what duplicate ACKs announced, after a timeout as
+    /// before it, nor a duplicate ACK for a segment that came twice.
     pub credited: Bytes,
     /// RTT sample of the newest segment acknowledged, unless it had been retransmitted (Karn).
     pub rtt: Option<Span>,

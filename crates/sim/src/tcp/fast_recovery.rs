@@ -83,19 +83,26 @@ impl FastRecovery {
 
 impl Tcp {
     #[inline]
-    pub(super) fn fast_recovery_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+    pub(super) fn fast_recovery_ack(
+        &mut self,
+        now: Instant,
+        next: u32,
+        early: u32,
+        wire: &mut impl Wire,
+    ) {
         let Repair::FastRecovery(recovery) = &self.repair else { return };
         let (active, partial_acks) = (recovery.active, recovery.answer == Answer::UntilRepaired);
         if next > self.una {
             if active && partial_acks && next < self.recover {
-                self.partial_ack(now, next, wire);
+                self.partial_ack(now, next, early, wire);
             } else {
                 if active {
                     self.leave_recovery(next);
                 }
-                self.new_ack(now, next);
+                self.new_ack(now, next, early);
             }
         } else if next == self.una && self.una < self.max {
+            self.duplicate_ack(now, early);
             self.fast_recovery_duplicate(now, active, wire);
         }
         let rules = &self.endpoint.rules;
@@ -109,7 +116,6 @@ impl Tcp {
     #[inline]
     fn fast_recovery_duplicate(&mut self, now: Instant, active: bool, wire: &mut impl Wire) {
         self.dupacks += 1;
-        self.duplicate_ack(now);
         let rules = self.endpoint.rules;
         if self.dupacks == rules.duplicate_acks {
             if !rules.one_per_window || self.recover == 0 || self.una > self.recover {
@@ -136,7 +142,7 @@ impl Tcp {
         let Repair::FastRecovery(recovery) = &mut self.repair else { return };
         if recovery.answer == Answer::SlowStart {
             self.core.on_restart();
-            (self.nxt, self.credited_ahead) = (self.una, 0);
+            self.nxt = self.una;
             return self.send_window(now, 0, wire);
         }
         recovery.active = true;
@@ -171,7 +177,7 @@ impl Tcp {
     }
 
     #[cold]
-    fn partial_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+    fn partial_ack(&mut self, now: Instant, next: u32, early: u32, wire: &mut impl Wire) {
         let newly = next - self.una;
         let Repair::FastRecovery(recovery) = &mut self.repair else { return };
         let restart = !self.endpoint.rules.impatient || !recovery.first_partial_seen;
@@ -183,7 +189,7 @@ impl Tcp {
             self.rto.restart(now);
         }
         self.rto.on_partially_acked(next);
-        let credited = self.credit(newly);
+        let credited = self.credit(newly, early);
         self.tell_core(now, newly, credited, None);
         self.transmit(next, now, wire);
     }

@@ -4,6 +4,7 @@
 //! found and repaired stands in one file per kind of recovery.
 
 mod calm;
+mod credit;
 mod fast_recovery;
 mod log;
 mod ns2_sack;
@@ -73,7 +74,7 @@ pub(crate) struct Tcp {
     counts: Counts,
     repair: Repair,
     dupacks: u32,
-    /// Packets that duplicate ACKs reported and no cumulative ACK has covered yet.
+    /// Packets beyond `una` that have been credited already ([`credit`]).
     credited_ahead: u32,
     /// One past the highest packet sent when the last recovery or timeout began; 0 before any.
     recover: u32,
@@ -214,11 +215,12 @@ impl Tcp {
         } else if cause & PART != 0 {
             self.on_part(now, next, wire);
         } else {
+            let early = self.note_early(next, cause);
             match self.repair {
-                Repair::FastRecovery(_) => self.fast_recovery_ack(now, next, wire),
+                Repair::FastRecovery(_) => self.fast_recovery_ack(now, next, early, wire),
                 Repair::Sack(_) => self.sack_ack(now, next, cause, wire),
-                Repair::Ns2Sack(_) => self.ns2_sack_ack(now, next, cause, wire),
-                Repair::Ns2Vegas(_) => self.ns2_vegas_ack(now, next, wire),
+                Repair::Ns2Sack(_) => self.ns2_sack_ack(now, next, (cause, early), wire),
+                Repair::Ns2Vegas(_) => self.ns2_vegas_ack(now, next, early, wire),
             }
         }
         self.calm_packets = self.calm_packets();
@@ -273,8 +275,8 @@ impl Tcp {
         self.send_window(now, 0, wire);
     }
 
-    /// Data up to `next` is newly acknowledged: timer, RTT, window.
-    fn new_ack(&mut self, now: Instant, next: u32) {
+    /// Data up to `next` is newly acknowledged, and so many packets beyond: timer, RTT, window.
+    fn new_ack(&mut self, now: Instant, next: u32, early: u32) {
         let newly = next - self.una;
         let sample = self.rtt_sample(now, next);
         self.dupacks = 0;
@@ -282,7 +284,7 @@ impl Tcp {
         self.nxt = self.nxt.max(next);
         self.rto.on_acked(next, now, sample);
         self.rearm(now);
-        let credited = self.credit(newly);
+        let credited = self.credit(newly, early);
         self.tell_core(now, newly, credited, sample);
     }
 
@@ -308,30 +310,6 @@ impl Tcp {
     fn rtt_sample(&self, now: Instant, next: u32) -> Option<Span> {
         let newest = next - 1;
         (!self.log.has(newest, Mark::RESENT)).then(|| now.since(self.log.sent_at(newest)))
-    }
-
-    /// Packets a cumulative ACK for `newly` tells of beyond those duplicates told of: algorithm of
-    /// the Westwood ACK credit, where a filled hole counts itself only.
-    fn credit(&mut self, newly: u32) -> u32 {
-        if self.credited_ahead == 0 || newly == 1 {
-            return newly;
-        }
-        let known = self.credited_ahead.min(newly - 1);
-        self.credited_ahead = if known + 1 == newly { self.credited_ahead - known } else { 0 };
-        newly - known
-    }
-
-    /// A duplicate ACK: one packet has left the network.
-    #[inline(never)]
-    fn duplicate_ack(&mut self, now: Instant) {
-        self.credited_ahead += 1;
-        self.core.on_ack(&Ack {
-            now,
-            credited: Bytes(self.mss),
-            in_flight: self.bytes(self.in_flight()),
-            sent: self.bytes(self.nxt - self.first_data),
-            ..Ack::default()
-        });
     }
 
     /// Restarts the timer while anything is outstanding (RFC 6298 sections 5.2, 5.3).

@@ -106,7 +106,7 @@ impl Tcp {
         &mut self,
         now: Instant,
         next: u32,
-        cause: u32,
+        (cause, early): (u32, u32),
         wire: &mut impl Wire,
     ) {
         let arrived = cause > next && cause < self.max && !self.log.has(cause, Mark::SACKED);
@@ -115,7 +115,7 @@ impl Tcp {
             sack.remember(cause, &mut self.log);
         }
         if sack.active {
-            self.ns2_sack_recovery_ack(now, next, arrived);
+            self.ns2_sack_recovery_ack(now, next, arrived, early);
             self.ns2_sack_send(now, wire);
             return;
         }
@@ -125,15 +125,13 @@ impl Tcp {
                 sack.forget(self.una, self.max, &mut self.log);
             }
             // An ACK of new data leaves the scoreboard empty, whatever its blocks say.
-            self.new_ack(now, next);
+            self.new_ack(now, next, early);
         } else if next == self.una
             && !sack.timed_out
             && sack.note(self.una, self.max, &mut self.log)
         {
             self.dupacks += 1;
-            if arrived {
-                self.duplicate_ack(now);
-            }
+            self.duplicate_ack(now, early);
             if self.dupacks == DUP_THRESHOLD {
                 if self.recover == 0 || self.una > self.recover {
                     self.ns2_sack_enter(now, wire);
@@ -141,13 +139,15 @@ impl Tcp {
             } else if self.dupacks < DUP_THRESHOLD && self.endpoint.rules.limited_transmit {
                 self.limited_transmit(now, wire);
             }
+        } else if early > 0 {
+            self.duplicate_ack(now, early);
         }
         if self.dupacks == 0 {
             self.send_window(now, 0, wire);
         }
     }
 
-    fn ns2_sack_recovery_ack(&mut self, now: Instant, next: u32, arrived: bool) {
+    fn ns2_sack_recovery_ack(&mut self, now: Instant, next: u32, arrived: bool, early: u32) {
         let Repair::Ns2Sack(sack) = &mut self.repair else { return };
         sack.pipe -= 1;
         if next >= self.recover {
@@ -155,7 +155,7 @@ impl Tcp {
             sack.timed_out = false;
             sack.forget(self.una, self.max, &mut self.log);
             self.recover = 0;
-            self.new_ack(now, next);
+            self.new_ack(now, next, early);
             self.core.on_recovered(None);
             return;
         }
@@ -167,11 +167,11 @@ impl Tcp {
             self.nxt = self.nxt.max(next);
             self.rto.reset_backoff();
             self.rto.restart(now);
-            let credited = self.credit(newly);
+            let credited = self.credit(newly, early);
             self.tell_core(now, newly, credited, None);
         } else if arrived {
             self.dupacks += 1;
-            self.duplicate_ack(now);
+            self.duplicate_ack(now, early);
         }
     }
 

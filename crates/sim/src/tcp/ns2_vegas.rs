@@ -82,10 +82,17 @@ impl Ns2Vegas {
 
 impl Tcp {
     #[inline(never)]
-    pub(super) fn ns2_vegas_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+    pub(super) fn ns2_vegas_ack(
+        &mut self,
+        now: Instant,
+        next: u32,
+        early: u32,
+        wire: &mut impl Wire,
+    ) {
         if next > self.una {
-            self.ns2_vegas_new_ack(now, next, wire);
+            self.ns2_vegas_new_ack(now, next, early, wire);
         } else if next == self.una && self.una < self.max {
+            self.duplicate_ack(now, early);
             self.ns2_vegas_duplicate(now, wire);
         }
         if self.dupacks == 0 || self.dupacks >= DUP_THRESHOLD {
@@ -93,7 +100,7 @@ impl Tcp {
         }
     }
 
-    fn ns2_vegas_new_ack(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+    fn ns2_vegas_new_ack(&mut self, now: Instant, next: u32, early: u32, wire: &mut impl Wire) {
         if self.endpoint.rules.late_initial_window && self.una == self.first_data {
             self.core.on_recovered(Some(self.endpoint.initial_window));
         }
@@ -118,7 +125,7 @@ impl Tcp {
             vegas.observe(sample);
         }
         let worried = vegas.worried;
-        self.new_ack(now, next);
+        self.new_ack(now, next, early);
         if worried == 0 {
             return;
         }
@@ -133,7 +140,6 @@ impl Tcp {
 
     fn ns2_vegas_duplicate(&mut self, now: Instant, wire: &mut impl Wire) {
         self.dupacks += 1;
-        self.duplicate_ack(now);
         let expired = self.ns2_vegas_expired(now);
         let Repair::Ns2Vegas(vegas) = &mut self.repair else { return };
         if !expired && self.dupacks != DUP_THRESHOLD {

@@ -129,7 +129,7 @@ impl Tcp {
             let quiet = sack.sacked == 0 && sack.lost == 0;
             let known = if quiet { 0 } else { sack.advance(self.una, next, &self.log) };
             delivered -= known;
-            self.sack_advance(now, next, known);
+            self.sack_advance(now, next, delivered);
         } else if newly_sacked {
             self.dupacks += 1;
             self.tell_core(now, 0, 1, None);
@@ -166,8 +166,9 @@ impl Tcp {
         prr.on_ack(delivered, pipe, target, safe);
     }
 
+    /// The ACK is for all below `next`, and `delivered` is what it is the first to tell of.
     #[inline]
-    fn sack_advance(&mut self, now: Instant, next: u32, known: u32) {
+    fn sack_advance(&mut self, now: Instant, next: u32, delivered: u32) {
         let newly = next - self.una;
         let sample = self.rtt_sample(now, next);
         let Repair::Sack(sack) = &mut self.repair else { return };
@@ -183,7 +184,7 @@ impl Tcp {
         if done {
             self.core.on_recovered(None);
         }
-        self.tell_core(now, newly, newly - known, sample);
+        self.tell_core(now, newly, delivered, sample);
     }
 
     /// Enters recovery, and says so, when the first packet outstanding is lost (RFC 6675 section

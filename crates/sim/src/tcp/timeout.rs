@@ -55,7 +55,7 @@ impl Tcp {
             }
             Repair::Ns2Vegas(vegas) => vegas.abort(now, &mut self.core),
         }
-        (self.dupacks, self.credited_ahead, self.recover) = (self.kept_duplicates(), 0, self.max);
+        (self.dupacks, self.recover) = (self.kept_duplicates(), self.max);
         if !handshake || self.endpoint.rules.syn_timeout_cuts {
             self.declare_loss(now, LossKind::Timeout, again);
         }
