@@ -24,7 +24,9 @@ const PLOTLY: &str = include_str!(concat!(env!("OUT_DIR"), "/plotly.js.gz.b64"))
 /// What [`Page::check`] finds, or [`ReportError::Render`].
 pub fn render(page: &Page) -> Result<String, ReportError> {
     page.check()?;
-    let summary = Verdict::ALL.map(|verdict| (verdict, page.count(verdict)));
+    let counts = Verdict::ALL.map(|verdict| (verdict, page.count(verdict)));
+    let worth_a_chip = |(verdict, count): &(Verdict, usize)| *count > 0 || verdict.is_usual();
+    let summary: Vec<_> = counts.into_iter().filter(worth_a_chip).collect();
     let template = PageTemplate {
         page,
         judged: summary.iter().any(|(_, count)| *count > 0),
@@ -40,7 +42,7 @@ pub fn render(page: &Page) -> Result<String, ReportError> {
 #[template(path = "page.html")]
 struct PageTemplate<'a> {
     page: &'a Page,
-    summary: [(Verdict, usize); 3],
+    summary: Vec<(Verdict, usize)>,
     judged: bool,
     style: &'a str,
     program: &'a str,

@@ -169,6 +169,8 @@ fn hue(verdict: Verdict) -> u8 {
         Verdict::Pass => COLORS[2],
         Verdict::Fail => COLORS[1],
         Verdict::RefutedConfirmed => COLORS[3],
+        Verdict::Fitted => COLORS[4],
+        Verdict::NotRun => GREY,
     }
 }
 

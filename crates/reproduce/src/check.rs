@@ -26,6 +26,8 @@ pub(crate) struct Done<'a> {
 pub(crate) enum Unfinished {
     /// The reproduction was stopped before.
     Interrupted,
+    /// It is the lab's, which nobody asked for.
+    NotAsked,
     /// It is the lab's, which gave none: why, in a line.
     NotRun(String),
 }
@@ -204,11 +206,16 @@ impl Check {
         done: Done<'_>,
     ) -> Result<Outcome, Unfinished> {
         let measured = self.value(laid, done)?;
-        let target = self.target(claim);
-        let holds = measured.is_some_and(|value| self.holds(value, target));
         let margin = self.margin(laid, done)?;
         let preset = self.presets(laid, done)?;
-        Ok(Outcome { measured, margin, holds, preset, ..self.asked(laid, claim) })
+        Ok(Outcome { margin, preset, ..self.judged(measured, laid, claim) })
+    }
+
+    /// With a number from elsewhere.
+    pub(crate) fn judged(&self, measured: Option<f64>, laid: &Laid, claim: &Claim) -> Outcome {
+        let target = self.target(claim);
+        let holds = measured.is_some_and(|value| self.holds(value, target));
+        Outcome { measured, holds, ..self.asked(laid, claim) }
     }
 
     /// What is known of it without a run.

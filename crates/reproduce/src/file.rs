@@ -322,6 +322,8 @@ pub(crate) enum Quantity {
     Queue,
     /// Rate of acknowledged data.
     Throughput,
+    /// kbit/s that the first link has carried since the start of the run.
+    LinkAverage,
     /// Load Gauge's rates: cwnd/RTTmin, RE and ssthresh/RTTmin.
     Rates,
 }

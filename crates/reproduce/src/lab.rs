@@ -52,7 +52,7 @@ impl Lab<'_> {
         stop: &AtomicBool,
     ) -> Result<(Result<Run, Unfinished>, bool), ReproduceError> {
         let Self::Here { version, run } = self else {
-            return Ok((Err(Unfinished::NotRun(HOW_TO_ASK.to_owned())), false));
+            return Ok((Err(Unfinished::NotAsked), false));
         };
         let key = format!("{} {version}", job.key);
         if let Some(kept) = cache.and_then(|cache| cache.load(&key)) {
@@ -100,7 +100,8 @@ fn disturbance(run: &Run) -> Option<String> {
 }
 
 const TRIES: u32 = 3;
-const HOW_TO_ASK: &str = "`reproduce --lab` measures it on the running kernel";
+/// How to have rows that nobody asked for.
+pub(crate) const HOW_TO_ASK: &str = "`reproduce --lab` measures it on the running kernel";
 
 #[cfg(test)]
 mod tests {

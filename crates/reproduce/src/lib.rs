@@ -31,6 +31,8 @@ mod file;
 mod formula;
 mod job;
 mod lab;
+mod last_lab;
+mod line;
 mod load_gauge;
 mod markdown;
 mod measure;
@@ -62,6 +64,7 @@ use select::{Chosen, choose};
 pub use error::ReproduceError;
 pub use execute::Progress;
 pub use lab::{Lab, LabStop};
+pub use line::{Line, Part};
 pub use markdown::markdown;
 pub use page::sign;
 
@@ -166,7 +169,7 @@ fn reproduce_papers(papers: &[Paper], options: &Options<'_>) -> Result<Outcome, 
     let done = Done { jobs: &jobs, runs: &executed.runs };
     let finished: Vec<Finished<'_>> =
         chosen.iter().map(|chosen| finish(papers, chosen, done)).collect();
-    let rows = finished.iter().flat_map(|each| &each.judged).map(|judged| judged.row.clone());
+    let rows = finished.iter().flat_map(|each| &each.rows).cloned();
     let mut outcome = Outcome {
         rows: rows.collect(),
         interrupted: executed.interrupted,
@@ -208,8 +211,8 @@ fn finish<'a>(papers: &'a [Paper], chosen: &Chosen, done: Done<'_>) -> Finished<
     let paper = &papers[chosen.paper];
     let laid = &paper.experiments[chosen.experiment];
     let claims = chosen.claims.iter().map(|index| &laid.data.claims[*index]);
-    let judged = claims.filter_map(|claim| row::judge(paper, laid, claim, done));
-    Finished { paper, laid, judged: judged.collect() }
+    let rows = claims.filter_map(|claim| row::judge(paper, laid, claim, done));
+    Finished { paper, laid, rows: rows.collect() }
 }
 
 /// Finds out before anything runs that the output can be written.

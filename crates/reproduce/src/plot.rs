@@ -7,7 +7,7 @@ use firstflight_scenario as scenario;
 use crate::check::{Done, Place, Unfinished};
 use crate::file::{Line, Plot, Quantity};
 use crate::load_gauge;
-use crate::measure::{Measure, Query};
+use crate::measure::{Measure, Query, carried_by};
 use crate::paper::{Laid, LaidCase, Paper};
 
 impl Plot {
@@ -177,6 +177,7 @@ impl Quantity {
             Self::InFlight => ("in flight", "packets"),
             Self::Queue => ("queue", "packets"),
             Self::Throughput => ("throughput", "Mbit/s"),
+            Self::LinkAverage => ("average of the first link", "kbit/s"),
             Self::Rates => ("rate", "Mbit/s"),
         }
     }
@@ -189,6 +190,13 @@ impl Quantity {
                 .first()
                 .map_or(Vec::new(), |queue| points(queue, "queue_packets", until));
             return vec![Series::line(shown.queue, points)];
+        }
+        if self == Self::LinkAverage {
+            let points = run
+                .queues
+                .first()
+                .map_or(Vec::new(), |link| averages(link, case.resolved.packet_bytes, until));
+            return vec![Series::line(&line.name, points)];
         }
         if self == Self::Rates {
             let trace = run.flows.get(line.flows.first().copied().unwrap_or(0));
@@ -209,7 +217,9 @@ impl Quantity {
                     line.name.clone()
                 };
                 let points = match self {
-                    Self::Cwnd | Self::Queue | Self::Rates => points(trace, "cwnd_packets", until),
+                    Self::Cwnd | Self::Queue | Self::Rates | Self::LinkAverage => {
+                        points(trace, "cwnd_packets", until)
+                    }
                     Self::Ssthresh => points(trace, "ssthresh_packets", until),
                     Self::InFlight => points(trace, "in_flight_packets", until),
                     Self::Throughput => rates(trace, case.resolved.packet_bytes, until),
@@ -227,6 +237,16 @@ fn points(table: &scenario::Series, column: &str, until: f64) -> Vec<(f64, f64)>
     let points = times.zip(values).filter_map(|(time, value)| Some((time?, value)));
     let points = points.take_while(|(time, _)| *time <= until);
     points.map(|(time, value)| (time, value.unwrap_or(f64::NAN))).collect()
+}
+
+/// kbit/s carried from the start to each hundredth of the time shown.
+fn averages(link: &scenario::Series, packet_bytes: u64, until: f64) -> Vec<(f64, f64)> {
+    let moments = (1..=100).map(|part| until * f64::from(part) / 100.0);
+    let average = |time: f64| {
+        let bits = carried_by(link, time)? * packet_bytes as f64 * 8.0;
+        Some((time, bits / 1e3 / time))
+    };
+    moments.filter_map(average).collect()
 }
 
 /// Mbit/s acknowledged in each fiftieth of the time shown.

@@ -5,41 +5,42 @@ use firstflight_scenario::{CheckRow, Class, Resolved, ResolvedBuffer, Row, Time,
 
 use crate::check::{Done, Outcome, Unfinished};
 use crate::file::{Check, Claim, On};
+use crate::lab::HOW_TO_ASK;
+use crate::last_lab;
 use crate::measure::Measure;
 use crate::number::number;
 use crate::paper::{Laid, Paper};
 
-/// A row and the checks behind it.
-#[derive(Clone, Debug)]
-pub(crate) struct Judged {
-    /// As in the JSON.
-    pub row: Row,
-    /// What must hold.
-    pub checks: Vec<Outcome>,
-    /// What shows that a refuted claim cannot be.
-    pub refutations: Vec<Outcome>,
+/// Judges a claim; `None` if the reproduction was stopped before all of its runs were there.
+pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Option<Row> {
+    match measure(paper, laid, claim, done) {
+        Ok(row) => Some(row),
+        Err(Unfinished::Interrupted) => None,
+        Err(Unfinished::NotAsked) => Some(of_last_lab(paper, laid, claim)),
+        Err(Unfinished::NotRun(why)) => Some(not_run(paper, laid, claim, &why)),
+    }
 }
 
-/// Judges a claim; `None` if the reproduction was stopped before all of its runs were there.
-pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Option<Judged> {
-    match measure(paper, laid, claim, done) {
-        Ok(judged) => Some(judged),
-        Err(Unfinished::Interrupted) => None,
-        Err(Unfinished::NotRun(why)) => {
-            let row = Row {
-                measured: Value::Text(format!("not run: {why}")),
-                tolerance: tolerance(
-                    claim,
-                    claim.checks.iter().map(|it| it.rule(it.target(claim))),
-                ),
-                verdict: Verdict::NotRun,
-                scenario: place(laid, claim),
-                checks: claim.all_checks().map(|it| unmeasured(it.asked(laid, claim))).collect(),
-                note: claim.note.as_ref().map(|note| note.trim().to_owned()),
-                ..stated(paper, claim)
-            };
-            Some(Judged { row, checks: Vec::new(), refutations: Vec::new() })
+/// A row of the lab that nobody asked for: by what the last lab measured, if it did.
+fn of_last_lab(paper: &Paper, laid: &Laid, claim: &Claim) -> Row {
+    match last_lab::checks(laid, claim) {
+        Some((checks, origin)) => {
+            Row { lab: Some(origin), ..judged(paper, laid, claim, &checks, &[]) }
         }
+        None => not_run(paper, laid, claim, HOW_TO_ASK),
+    }
+}
+
+/// A row without a value.
+fn not_run(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> Row {
+    Row {
+        measured: Value::Text(format!("not run: {why}")),
+        tolerance: tolerance(claim, claim.checks.iter().map(|it| it.rule(it.target(claim)))),
+        verdict: Verdict::NotRun,
+        scenario: place(laid, claim),
+        checks: claim.all_checks().map(|it| unmeasured(it.asked(laid, claim))).collect(),
+        note: claim.note.as_ref().map(|note| note.trim().to_owned()),
+        ..stated(paper, claim)
     }
 }
 
@@ -58,6 +59,7 @@ fn stated(paper: &Paper, claim: &Claim) -> Row {
         preset: String::new(),
         scenario: String::new(),
         checks: Vec::new(),
+        lab: None,
         note: None,
     }
 }
@@ -91,34 +93,45 @@ fn listed_as_refuted(check: &Outcome) -> CheckRow {
         Verdict::Pass => Verdict::Fail,
         other => other,
     };
-    CheckRow { verdict, ..listed(check) }
+    CheckRow { what: format!("the paper's: {}", check.what), verdict, ..listed(check) }
 }
 
-fn measure(
-    paper: &Paper,
-    laid: &Laid,
-    claim: &Claim,
-    done: Done<'_>,
-) -> Result<Judged, Unfinished> {
+/// What shows that a refuted claim cannot be.
+fn listed_as_refuting(check: &Outcome) -> CheckRow {
+    CheckRow { what: format!("refuted by: {}", check.what), ..listed(check) }
+}
+
+fn measure(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Result<Row, Unfinished> {
     let all = |checks: &[Check]| -> Result<Vec<Outcome>, Unfinished> {
         checks.iter().map(|check| check.outcome(laid, claim, done)).collect()
     };
     let (checks, refutations) = (all(&claim.checks)?, all(&claim.refutations)?);
+    let preset = presets(laid, claim, done)?;
+    Ok(Row { preset, ..judged(paper, laid, claim, &checks, &refutations) })
+}
+
+/// The row of checks that have their numbers.
+fn judged(
+    paper: &Paper,
+    laid: &Laid,
+    claim: &Claim,
+    checks: &[Outcome],
+    refutations: &[Outcome],
+) -> Row {
     let of_paper = match claim.class {
         Class::Refuted => listed_as_refuted,
         _ => listed,
     };
-    let row = Row {
-        measured: measured(claim, &checks),
+    let refuting = refutations.iter().map(listed_as_refuting);
+    Row {
+        measured: measured(claim, checks),
         tolerance: tolerance(claim, checks.iter().map(|check| check.rule.clone())),
-        verdict: verdict(claim.class, &checks, &refutations),
-        preset: presets(laid, claim, done)?,
+        verdict: verdict(claim.class, checks, refutations),
         scenario: place(laid, claim),
-        checks: checks.iter().map(of_paper).chain(refutations.iter().map(listed)).collect(),
-        note: note(claim, &checks, &refutations),
+        checks: checks.iter().map(of_paper).chain(refuting).collect(),
+        note: note(claim, checks, refutations),
         ..stated(paper, claim)
-    };
-    Ok(Judged { row, checks, refutations })
+    }
 }
 
 /// A refuted claim is confirmed as such when it does not hold and what refutes it does. A claim that

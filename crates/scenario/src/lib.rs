@@ -34,7 +34,7 @@ pub use firstflight_control::{ControlError, ControlSpec, Part, hint, quantity, s
 pub use flags::{Flag, PathFlags};
 pub use plan::Plan;
 pub use profile::{Carrier, FastOpen, Profile, Recovery};
-pub use reproduction::{CheckRow, Class, Reproduction, Row, Value, Verdict};
+pub use reproduction::{CheckRow, Class, LabOrigin, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{
     Bottleneck, Cost, FilesResult, FlowResult, LabFigures, Results, RunResult, Startup, TimeToBdp,

@@ -39,9 +39,21 @@ pub struct Row {
     /// Every value of the claim, one by one.
     #[serde(default)]
     pub checks: Vec<CheckRow>,
+    /// Of a row of the lab that was not run now: which lab measured what it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<LabOrigin>,
     /// The arithmetic of a refutation, or the reason for a difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// An earlier lab whose values a row carries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabOrigin {
+    /// Release of the kernel that it measured.
+    pub kernel: String,
+    /// The day: `2026-11-22`.
+    pub date: String,
 }
 
 /// One value of a claim beside what was measured, in the unit that `what` or the row names.
@@ -115,6 +127,13 @@ pub enum Verdict {
     Information,
 }
 
+impl LabOrigin {
+    /// `the lab of 2026-11-22 on Linux 6.18.44`.
+    pub fn words(&self) -> String {
+        format!("the lab of {} on Linux {}", self.date, self.kernel)
+    }
+}
+
 impl Verdict {
     /// As in JSON: `pass`, `fitted`, `fail`, `refuted-confirmed`, `not-run`, `information`.
     pub const fn name(self) -> &'static str {
@@ -172,6 +191,7 @@ mod tests {
             preset: "figures".to_owned(),
             scenario: "papers/astart/table1.toml".to_owned(),
             checks: vec![check],
+            lab: None,
             note: None,
         };
         let json = serde_json::to_string(&Reproduction { rows: vec![row.clone()] }).unwrap();

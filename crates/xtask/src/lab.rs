@@ -5,6 +5,7 @@
 //! that other work disturbed says so; it is repeated, and never kept.
 
 mod kept;
+mod last;
 mod link;
 mod page;
 mod points;
@@ -105,7 +106,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let link = link::measure(&lab, &mut kept)?;
     let (Some(link), Some(rows)) = (&link, &rows) else { return goes_on() };
     page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)?;
-    println!("lab: {DOCUMENT} is written");
+    last::write(&root.join(VALUES), &lab.kernel, rows)?;
+    println!("lab: {DOCUMENT} and {VALUES} are written");
     if tables.iter().any(|table| table.points.len() < file.path.len()) {
         return goes_on();
     }
@@ -148,6 +150,7 @@ fn options(args: &[String]) -> Result<Options, Stop> {
 }
 
 const DOCUMENT: &str = "docs/lab.md";
+const VALUES: &str = "papers/lab.toml";
 const KEPT: &str = "firstflight-out/lab/kept.json";
 
 #[cfg(test)]

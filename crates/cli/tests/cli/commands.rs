@@ -247,7 +247,9 @@ fn reproduce_markdown_has_the_claims_and_only_their_papers() {
     let text = fs::read_to_string(place.path("docs/claims.md")).unwrap();
     let sections: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     assert!(sections.len() == 2 && sections[0].starts_with("S0: "), "{sections:?}");
-    assert!(text.contains("| 12.9 Mbit/s | refuted |") && text.contains("23.2 % of 40"), "{text}");
+    assert!(text.contains("<br>refuted, ") && text.contains("23.2 % of 40"), "{text}");
+    assert!(text.contains("| 12.9 Mbit/s | | | | | | **refuted-confirmed** |"), "{text}");
+    assert!(text.contains("| | cwnd after ACK 2 | 12 | 12 | 0 | = 12 | 1 | "), "{text}");
 }
 
 #[test]

@@ -78,13 +78,17 @@ impl<'a> Flows<'a> {
         mean(&per_flow.collect::<Option<Vec<f64>>>()?)
     }
 
-    /// The largest sample of cwnd, packets.
-    pub(super) fn max_cwnd(self, query: &Query<'_>) -> Option<f64> {
+    /// The samples of a column within the period, flow after flow.
+    pub(super) fn samples(
+        self,
+        column: &'a str,
+        query: &'a Query<'_>,
+    ) -> impl Iterator<Item = f64> + 'a {
         let rows = self
             .traces()
-            .filter_map(|trace| Some(trace.column("time_s")?.zip(trace.column("cwnd_packets")?)));
+            .filter_map(move |trace| Some(trace.column("time_s")?.zip(trace.column(column)?)));
         let held = rows.flatten().filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
-        held.filter_map(|(_, cwnd)| cwnd).reduce(f64::max)
+        held.filter_map(|(_, value)| value)
     }
 
     /// The last moment at which the second before was below the level, of the first flow.

@@ -4,6 +4,7 @@
 //! and are those of the claims: Mbit/s, percent, packets, seconds.
 
 mod flows;
+mod link;
 mod scripted;
 
 use firstflight_runner::Run;
@@ -12,6 +13,8 @@ use firstflight_scenario::measure::ratio;
 use serde::Deserialize;
 
 use flows::Flows;
+pub(crate) use link::carried_by;
+use link::rate_kbps;
 use scripted::scripted;
 
 use crate::load_gauge::{self, Rates};
@@ -79,8 +82,13 @@ pub(crate) enum Measure {
     FileThroughput,
     /// Packets delivered over packets sent; of a source of files, for those that were done.
     UniqueOverSent,
+    /// kbit/s that the first link carried over the period, from the samples: whatever entered it,
+    /// sent again or lost behind it or not.
+    LinkRate,
     /// Largest sample of cwnd within the period, packets, of any of the flows.
     MaxCwnd,
+    /// Smallest sample of ssthresh within the period, packets, of any of the flows.
+    MinSsthresh,
     /// How often start-up began again because the avoidance asked for it, over all flows.
     Reprobes,
     /// When Load Gauge restarted first within the period, seconds.
@@ -133,6 +141,7 @@ impl Measure {
         match self {
             Self::MeanCwnd | Self::FastPhases | Self::SlowUntil | Self::RestartTime => true,
             Self::MaxCwnd | Self::AchievedRate | Self::RateGap | Self::RateSlope => true,
+            Self::MinSsthresh | Self::LinkRate => true,
             Self::Throughput | Self::Utilization => query.from.is_some() || query.until.is_some(),
             _ => false,
         }
@@ -174,7 +183,9 @@ impl Measure {
             Self::ScriptedAck | Self::ScriptedPlace => ("ACKs", ""),
             Self::FileThroughput => ("throughput of a transfer", "Mbit/s"),
             Self::UniqueOverSent => ("unique packets over packets sent", ""),
+            Self::LinkRate => ("carried by the first link", "kbit/s"),
             Self::MaxCwnd => ("cwnd", "packets"),
+            Self::MinSsthresh => ("ssthresh", "packets"),
             Self::Reprobes => ("restarts", ""),
             Self::RestartTime => ("time", "s"),
             Self::AchievedRate | Self::RateGap => ("rate", "Mbit/s"),
@@ -220,7 +231,9 @@ impl Measure {
             | Self::ScriptedPlace => scripted(self, measured, query),
             Self::FileThroughput => flows.file_throughput(),
             Self::UniqueOverSent => flows.unique_over_sent(),
-            Self::MaxCwnd => flows.max_cwnd(query),
+            Self::LinkRate => rate_kbps(measured, query),
+            Self::MaxCwnd => flows.samples("cwnd_packets", query).reduce(f64::max),
+            Self::MinSsthresh => flows.samples("ssthresh_packets", query).reduce(f64::min),
             Self::Reprobes => Some(flows.each(|flow| flow.startup.reprobes as f64).sum()),
             Self::RestartTime => {
                 load_gauge::restart(flows.traces().next()?, |time| query.holds(time))
@@ -325,6 +338,8 @@ mod tests {
         let never = Query { level: Some(0.01), ..first };
         assert_eq!(measure(Measure::SlowUntil, &never), None, "the first second has no rate yet");
         assert_eq!(measure(Measure::MaxCwnd, &Query { until: Some(2.0), ..first }), Some(4.0));
+        assert_eq!(measure(Measure::MinSsthresh, &first), Some(4.0));
+        assert_eq!(measure(Measure::MinSsthresh, &Query { from: Some(3.0), ..first }), Some(16.0));
     }
 
     #[test]
@@ -344,6 +359,24 @@ mod tests {
         assert_eq!(of(&run, Measure::UniqueOverSent), Some(0.75));
         run.result.flows.iter_mut().for_each(|flow| flow.files = None);
         assert_eq!(of(&run, Measure::FileThroughput), None);
+    }
+
+    #[test]
+    fn a_link_is_read_by_what_it_carried_within_a_period() {
+        let mut queue = Series::new(["time_s", "queue_packets", "carried_packets"]);
+        // Intervals of half a second; in that of 1.0 s nothing came.
+        for row in [[0.0, 0.0, 5.0], [0.5, 2.0, 25.0], [1.5, 0.0, 125.0]] {
+            queue.push(&row.map(Some));
+        }
+        let run = Run { queues: vec![queue], ..run() };
+        let of = |from, until| {
+            let measured = Measured { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
+            Measure::LinkRate.of(measured, &Query { from, until, ..Query::default() })
+        };
+        assert_eq!(of(None, Some(1.0)), Some(200.0), "25 packets in a second");
+        assert_eq!(of(Some(1.0), Some(1.5)), Some(0.0));
+        assert_eq!(of(Some(1.0), Some(2.0)), Some(800.0));
+        assert_eq!(of(None, None), Some(250.0), "over the whole run of 4 s");
     }
 
     #[test]
