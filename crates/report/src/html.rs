@@ -184,3 +184,27 @@ fn short(values: Vec<f64>) -> Vec<Short> {
 fn script_safe(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Section};
+
+    fn page(verdicts: &[Verdict]) -> String {
+        let mut table = Table::new("t", "T", [Column::text("verdict")]);
+        verdicts.iter().for_each(|verdict| table.push([Cell::from(*verdict)]));
+        render(&Page::new("p").section(Section::new("s", "S").table(table))).unwrap()
+    }
+
+    #[test]
+    fn what_was_fitted_or_not_run_has_a_chip_where_there_is_some() {
+        let usual = page(&[Verdict::Pass]);
+        assert!(usual.contains(r#"class="chip fail" data-show="fail" disabled"#));
+        assert!(!usual.contains(r#"data-show="not-run""#));
+        assert!(!usual.contains(r#"data-show="fitted""#));
+        let all = page(&[Verdict::Pass, Verdict::NotRun, Verdict::NotRun, Verdict::Fitted]);
+        assert!(all.contains(r#"data-show="not-run"><b>2</b> not-run"#));
+        assert!(all.contains(r#"data-show="fitted"><b>1</b> fitted"#));
+        assert!(all.contains(r#"<span class="badge not-run">– not-run</span>"#));
+    }
+}

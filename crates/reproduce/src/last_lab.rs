@@ -1,7 +1,7 @@
 //! What the last lab measured, kept in `papers/lab.toml`, for rows that are not run now.
 //!
-//! Values are kept, not verdicts: they are judged by the claim as it is today, and a claim that asks
-//! for a value that was not measured then has none.
+//! Values are kept, not verdicts: they are judged by the claim as it is today, and a claim that
+//! asks for a value that was not measured then has none.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -61,12 +61,12 @@ repository); edits by hand are lost. What the classes mean and how a claim is ju
 [deviations.md](deviations.md). The classes: an *exact* claim must be equal, a *tight* one lies
 within a small stated tolerance, a *shape* is an ordering or a threshold, an *anecdote* a single
 number of unknown period, and a *refuted* one is contradicted by the paper's own numbers.
-`refuted-confirmed` says that the contradiction is shown, `fitted` that knobs were fitted to a value of
-the row. Every value has a line: the paper's, the measured one (with several seeds the mean and its 95 %
-interval, by Student's t), the difference, what it must be, the seeds, the preset of the run, and whether
-it holds; `information` decides nothing. Ids with `-I` are rows of our own making, not claims of a
-paper. Ids with `-L` are claims again on the running kernel, in real time, which is not run for this
-page: their values are those of the last lab ([lab.md](lab.md)).
+`refuted-confirmed` says that the contradiction is shown, `fitted` that knobs were fitted to a value
+of the row. Every value has a line: the paper's, the measured one (with several seeds the mean and
+its 95 % interval, by Student's t), the difference, what it must be, the seeds, the preset of the
+run, and whether it holds; `information` decides nothing. Ids with `-I` are rows of our own making,
+not claims of a paper. Ids with `-L` are claims again on the running kernel, in real time, which is
+not run for this page: their values are those of the last lab ([lab.md](lab.md)).
 ";
 
 fn count(rows: &[&Row], verdict: Verdict) -> usize {
@@ -296,7 +296,8 @@ mod tests {
 
     #[test]
     fn a_claim_of_one_value_has_one_line_and_one_of_several_a_line_for_each() {
-        let head = r"| S0-T1a | NewReno at 20 ms<br>tight, [table1](../papers/astart/table1.toml) \[20ms\]: 40Mbps |";
+        let place = r"[table1](../papers/astart/table1.toml) \[20ms\]: 40Mbps";
+        let head = format!("| S0-T1a | NewReno at 20 ms<br>tight, {place} |");
         let values = "95.4 (95 to 95.8)";
         assert_eq!(
             lines(&row(vec![check()])),

@@ -95,8 +95,8 @@ fn summary(finished: &[Finished<'_>], missing: &str) -> Section {
     }
 }
 
-/// The claims of the papers, or the rows of our own making; the verdicts of those are words, so that
-/// the counts of the page are of the papers' claims.
+/// The claims of the papers, or the rows of our own making; the verdicts of those are words, so
+/// that the counts of the page are of the papers' claims.
 fn claims(finished: &[Finished<'_>], own: bool) -> Table {
     let columns = [
         Column::text("id"),
@@ -246,5 +246,66 @@ pub fn sign(verdict: Verdict) -> Cell {
         Verdict::RefutedConfirmed => Sign::RefutedConfirmed.into(),
         Verdict::NotRun => Sign::NotRun.into(),
         Verdict::Information => verdict.name().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight_scenario::{Class, LabOrigin};
+
+    use super::*;
+    use crate::paper::{FILES, load};
+
+    fn row(id: &str, verdict: Verdict) -> Row {
+        let check = |paper, measured| CheckRow {
+            what: "w".to_owned(),
+            paper,
+            measured: Some(measured),
+            difference: None,
+            tolerance: "≥ 1".to_owned(),
+            seeds: 1,
+            interval: None,
+            preset: String::new(),
+            verdict,
+        };
+        Row {
+            id: id.to_owned(),
+            paper: "astart".to_owned(),
+            what: "w".to_owned(),
+            expected: Value::Text("e".to_owned()),
+            measured: Value::Text("m".to_owned()),
+            unit: String::new(),
+            class: Class::Shape,
+            tolerance: Value::Flag(false),
+            verdict,
+            preset: String::new(),
+            scenario: String::new(),
+            checks: vec![check(Some(9.5), 9.25), check(None, 3.0)],
+            lab: None,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn the_overview_has_the_values_and_counts_rows_of_our_own_apart() {
+        let papers = load(FILES, true).unwrap();
+        let (paper, laid) = (&papers[0], &papers[0].experiments[0]);
+        let lab = Some(LabOrigin { kernel: "6.18".to_owned(), date: "2026-11-22".to_owned() });
+        let of_lab = Row { lab, ..row("S0-LX6", Verdict::Pass) };
+        let rows = vec![row("S0-X1", Verdict::Fail), row("S0-I1", Verdict::Pass), of_lab];
+        let finished = [Finished { paper, laid, rows }];
+        let of_papers = claims(&finished, false);
+        let cells: Vec<String> = of_papers.rows[0].iter().map(ToString::to_string).collect();
+        assert_eq!(cells[3], "9.25 (9.5), 3");
+        assert_eq!(
+            of_papers.rows[1][3].to_string(),
+            "9.25 (9.5), 3; by the lab of 2026-11-22 on Linux 6.18"
+        );
+        let verdicts: Vec<Sign> = of_papers.verdicts().collect();
+        assert_eq!(verdicts, [Sign::Fail, Sign::Pass], "not the row of our own");
+        let own = claims(&finished, true);
+        assert_eq!((own.rows.len(), own.verdicts().count()), (1, 0));
+        let lines = checks(&finished[0]);
+        assert_eq!(lines.rows.len(), 6, "a line for every value");
     }
 }

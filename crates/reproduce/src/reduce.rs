@@ -30,8 +30,9 @@ pub(crate) fn reduce(how: Option<Reduce>, points: &[Point]) -> Option<f64> {
     }
 }
 
-/// Half the width of the 95 % confidence interval, by Student's t, of the ratio of two means over the
-/// same seeds, by residuals, since both are of the same sources; none of few seeds or of no spread.
+/// Half the width of the 95 % confidence interval, by Student's t, of the ratio of two means over
+/// the same seeds, by residuals, since both are of the same sources; none of few seeds or of no
+/// spread.
 pub(crate) fn margin_of_ratio(top: &[f64], bottom: &[f64]) -> Option<f64> {
     if top.len() != bottom.len() || top.len() < SEEDS_FOR_MARGIN {
         return None;

@@ -134,8 +134,8 @@ fn judged(
     }
 }
 
-/// A refuted claim is confirmed as such when it does not hold and what refutes it does. A claim that
-/// holds has passed unless knobs were fitted to a value of it.
+/// A refuted claim is confirmed as such when it does not hold and what refutes it does. A claim
+/// that holds has passed unless knobs were fitted to a value of it.
 fn verdict(class: Class, checks: &[Outcome], refutations: &[Outcome]) -> Verdict {
     let hold = |checks: &[Outcome]| !checks.iter().any(Outcome::stands_against);
     match (class, hold(checks)) {
@@ -176,7 +176,7 @@ fn tolerance(claim: &Claim, rules: impl Iterator<Item = String>) -> Value {
         _ => {
             let mut distinct: Vec<String> = Vec::new();
             for rule in rules {
-                if !distinct.contains(&rule) {
+                if !rule.is_empty() && !distinct.contains(&rule) {
                     distinct.push(rule);
                 }
             }

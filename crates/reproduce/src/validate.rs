@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn no_claim_of_the_short_transfers_paper_is_missing() {
-        let wanted = "T1 T1p E4 C1 C2 C3 C4 F4 F6 F7 F8 F10 F10b X1 X2 F11 F11b F12";
+        let wanted = "T1 T1p E4 C1 C2 C3 C4 C4b F4 F5 F5b F6 F7 F7b F8 F8b F8c F10 F10b X1 X2 F11 \
+            F11b F12 F12b F12c";
         assert_eq!(claims(&paper("S1")), ids(wanted, "I1 I2"));
     }
 
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn no_claim_and_no_figure_of_the_m_start_paper_is_missing() {
         let paper = paper("S4");
-        let wanted = "T1 T2 T2e T3a T3b T3c T4 X1 X2 X3 X4 X5 X6 X7 D1";
+        let wanted = "T1 T2 T2e T3a T3b T3c T4 T4a T4b X1 X2 X3 X4 X5 X6 X7 D1 D1b";
         assert_eq!(claims(&paper), ids(wanted, ""));
         assert_eq!(plots(&paper), ids("figure03 figure05 figure06 figure07", ""));
     }

@@ -61,6 +61,10 @@ pub(crate) enum Measure {
     TimeTo90,
     /// Mean over the period and the flows of cwnd, packets; at one moment if both ends are equal.
     MeanCwnd,
+    /// The same of ssthresh, up to which a window grows exponentially.
+    MeanSsthresh,
+    /// Largest sample of ssthresh within the period, packets, of any of the flows.
+    MaxSsthresh,
     /// How often within the period cwnd was below ssthresh anew: exponential phases.
     FastPhases,
     /// The last moment, in seconds, at which less than `level` Mbit/s was acknowledged over the
@@ -140,6 +144,7 @@ impl Measure {
     pub(crate) fn needs_samples(self, query: &Query<'_>) -> bool {
         match self {
             Self::MeanCwnd | Self::FastPhases | Self::SlowUntil | Self::RestartTime => true,
+            Self::MeanSsthresh | Self::MaxSsthresh => true,
             Self::MaxCwnd | Self::AchievedRate | Self::RateGap | Self::RateSlope => true,
             Self::MinSsthresh | Self::LinkRate => true,
             Self::Throughput | Self::Utilization => query.from.is_some() || query.until.is_some(),
@@ -175,6 +180,7 @@ impl Measure {
             Self::ExitTime => ("end of start-up", "s"),
             Self::PeakCwnd | Self::FinalCwnd | Self::MeanCwnd => ("cwnd", "packets"),
             Self::TimeTo60 | Self::TimeTo90 | Self::SlowUntil => ("time", "s"),
+            Self::MeanSsthresh | Self::MaxSsthresh => ("ssthresh", "packets"),
             Self::FastPhases => ("exponential phases", ""),
             Self::ScriptedCwnd => ("cwnd", "packets"),
             Self::ScriptedTime => ("time", "s"),
@@ -220,7 +226,9 @@ impl Measure {
             Self::FinalCwnd => flows.mean(|flow| Some(flow.final_cwnd_packets as f64)),
             Self::TimeTo60 => flows.mean(|flow| flow.startup.time_to_bdp_s.at_60),
             Self::TimeTo90 => flows.mean(|flow| flow.startup.time_to_bdp_s.at_90),
-            Self::MeanCwnd => flows.mean_cwnd(query),
+            Self::MeanCwnd => flows.mean_of("cwnd_packets", query),
+            Self::MeanSsthresh => flows.mean_of("ssthresh_packets", query),
+            Self::MaxSsthresh => flows.samples("ssthresh_packets", query).reduce(f64::max),
             Self::FastPhases => flows.fast_phases(query),
             Self::SlowUntil => flows.slow_until(measured.packet_bytes, query),
             Self::ScriptedCwnd
@@ -332,6 +340,9 @@ mod tests {
         assert_eq!(measure(Measure::MeanCwnd, &moment), Some(4.0));
         let period = Query { from: Some(1.0), until: Some(3.0), ..first };
         assert_eq!(measure(Measure::MeanCwnd, &period), Some(14.0 / 3.0));
+        assert_eq!(measure(Measure::MeanSsthresh, &moment), Some(4.0));
+        assert_eq!(measure(Measure::MeanSsthresh, &period), Some(8.0));
+        assert_eq!(measure(Measure::MaxSsthresh, &period), Some(16.0));
         assert_eq!(measure(Measure::FastPhases, &first), Some(2.0));
         let slow = Query { level: Some(0.2), ..first };
         assert_eq!(measure(Measure::SlowUntil, &slow), Some(2.0));
