@@ -2,8 +2,8 @@
 //! the initial window and ssthresh, the recovery, and who paces.
 
 use firstflight_control::{Control, ControlSpec};
+use firstflight_core::needs::Facilities;
 use firstflight_core::policy::Startup as _;
-use firstflight_core::registry::OWN_END;
 use firstflight_core::units::Bytes;
 use firstflight_core::view::Window;
 use firstflight_runner::Report;
@@ -28,7 +28,7 @@ pub(crate) fn in_force(report: &Report) -> String {
     };
     if transport == "sim" {
         let controls = controls(resolved);
-        let paced = controls.iter().filter(|(control, _)| control.paced).count();
+        let paced = controls.iter().filter(|(control, _)| is_paced(control)).count();
         said.push_str(match paced {
             0 => ", no pacing",
             some if some == controls.len() => ", paced",
@@ -82,7 +82,7 @@ fn exceptions(
     let Some(flow) = resolved.flows.iter().find(uses) else { return Vec::new() };
     let common = flow.ssthresh_bytes.value.map_or(Bytes::MAX, Bytes);
     // Start-ups that find their own end take no ssthresh from the profile.
-    let own_end = OWN_END.contains(&control.startup_name) && !flow.ssthresh_bytes.given;
+    let own_end = control.startup.card().own_end && !flow.ssthresh_bytes.given;
     let given = Window {
         cwnd: Bytes(flow.iw_bytes.value),
         ssthresh: if own_end { Bytes::MAX } else { common },
@@ -100,10 +100,15 @@ fn exceptions(
     if let Some(recovery) = own_recovery(control, flow) {
         own.push(format!("recovery {}", recovery.title()));
     }
-    if say_paced && control.paced {
+    if say_paced && is_paced(control) {
         own.push("paced".to_owned());
     }
     own
+}
+
+/// It says at what rate packets leave.
+fn is_paced(control: &Control) -> bool {
+    control.needs().all().has(Facilities::PACING)
 }
 
 /// The recovery that a control's name brings, where it is not that of the endpoints.

@@ -252,6 +252,7 @@ mod tests {
             command_line: String::new(),
             quick: true,
             lab: crate::Lab::NotAsked,
+            figure_width: Default::default(),
         });
         for row in outcome.unwrap().rows {
             assert!(COMMITTED.contains(&lines(&row)), "{AGAIN}: {}", lines(&row));

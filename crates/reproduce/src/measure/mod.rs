@@ -379,7 +379,8 @@ mod tests {
         for row in [[0.0, 0.0, 5.0], [0.5, 2.0, 25.0], [1.5, 0.0, 125.0]] {
             queue.push(&row.map(Some));
         }
-        let run = Run { queues: vec![queue], ..run() };
+        let mut run = run();
+        run.queues = vec![queue];
         let of = |from, until| {
             let measured = Measured { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
             Measure::LinkRate.of(measured, &Query { from, until, ..Query::default() })
