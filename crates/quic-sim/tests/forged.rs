@@ -20,7 +20,7 @@ mod scene;
 mod watch;
 
 use firstflight_control::own::OF_QUINN;
-use firstflight_core::registry::{STARTUPS, needs_routers};
+use firstflight_core::registry::STARTUPS;
 use firstflight_quic::OWN;
 use quinn_proto::{ConnectionError, TransportErrorCode};
 
@@ -34,7 +34,10 @@ fn path() -> Path {
 
 /// Every start-up that needs no routers with its usual avoidance, and quinn's own controllers.
 fn controls() -> impl Iterator<Item = &'static str> {
-    let ours = STARTUPS.iter().map(|listing| listing.name).filter(|name| !needs_routers(name));
+    let ours = STARTUPS
+        .iter()
+        .map(|card| card.name)
+        .filter(|name| firstflight_quic::control(name).is_ok());
     ours.chain(OWN.iter().map(|own| own.name))
 }
 
