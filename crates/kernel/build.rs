@@ -1,42 +1,101 @@
-//! Compiles every control of `c/controls` for BPF, where the feature `bpf` asks for it.
+//! Writes the C that follows from the cards of the policies (`headers.rs`), lists the pairs for the
+//! Rust side, and compiles every pair for BPF where the feature `bpf` asks for it.
+//!
+//! The folder of the written headers is told to crates that build the same C, as
+//! `DEP_FIRSTFLIGHT_KERNEL_C`.
 
-#[cfg(feature = "bpf")]
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+#[path = "build/headers.rs"]
+mod headers;
+#[path = "src/layout.rs"]
+mod layout;
+
+use headers::Object;
+
 fn main() {
-    use std::fmt::Write as _;
-    use std::path::PathBuf;
-    use std::{env, fs};
-
-    println!("cargo::rerun-if-changed=c");
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names it"));
-    let mut list = String::new();
-    let mut names: Vec<String> = fs::read_dir("c/controls")
-        .expect("the folder of controls")
-        .map(|entry| entry.expect("an entry").path())
-        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-        .collect();
-    names.sort();
-    for name in names {
-        let object = out.join(format!("{name}.o"));
-        let control = format!("-DFF_CONTROL=\"../controls/{name}.h\"");
-        compile("c/bpf/shell.bpf.c", &[&control], &object);
-        let _ = writeln!(list, "    ({name:?}, include_bytes!({object:?})),");
+    for read in ["c", "build", "src/layout.rs"] {
+        println!("cargo::rerun-if-changed={read}");
     }
-    let text = format!("const OBJECTS: &[(&str, &[u8])] = &[\n{list}];\n");
-    fs::write(out.join("objects.rs"), text).expect("cargo's directory takes files");
-    // Of the benchmark.
-    println!("cargo::rerun-if-changed=benches");
-    compile("benches/cost/probe.bpf.c", &["-Ic"], &out.join("probe.o"));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names it"));
+    let written = out.join("c");
+    let controls = written.join("controls");
+    // What an earlier build wrote may be of policies that are gone.
+    let _ = fs::remove_dir_all(&written);
+    fs::create_dir_all(&controls).expect("cargo's directory takes folders");
+    let objects = headers::objects();
+    write(&written.join("knobs.h"), &headers::knobs());
+    for object in &objects {
+        write(&controls.join(format!("{}.h", object.name)), &headers::control(object));
+    }
+    write(&out.join("pairs.rs"), &pairs(&objects));
+    println!("cargo::metadata=c={}", written.display());
+    #[cfg(feature = "bpf")]
+    bpf::compile_all(&objects, &out);
+}
+
+/// The pairs as a table of the catalogue.
+fn pairs(objects: &[Object]) -> String {
+    let mut list = String::new();
+    for object in objects.iter().filter(|object| object.is_first(objects)) {
+        let named = |own: bool| {
+            let same = objects.iter().find(|it| it.is_pair_of(object) && it.own_estimate == own);
+            same.map(|it| it.name.clone())
+        };
+        let _ = writeln!(
+            list,
+            "    Pair {{ startup: {:?}, avoidance: {:?}, sharing: {:?}, estimating: {:?} }},",
+            object.startup.0.name,
+            object.avoidance.0.name,
+            named(false),
+            named(true),
+        );
+    }
+    format!("/// Every pair there is.\npub const PAIRS: &[Pair] = &[\n{list}];\n")
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).expect("cargo's directory takes files");
 }
 
 #[cfg(feature = "bpf")]
-fn compile(source: &str, arguments: &[&str], object: &std::path::Path) {
-    libbpf_cargo::SkeletonBuilder::new()
-        .source(source)
-        .clang_args([arguments, &["-mcpu=v3"]].concat())
-        .obj(object)
-        .build()
-        .unwrap_or_else(|error| panic!("{source} for BPF (is clang installed?): {error:#}"));
-}
+mod bpf {
+    use super::{Object, Path, env, write};
+    use std::fmt::Write as _;
 
-#[cfg(not(feature = "bpf"))]
-fn main() {}
+    /// Compiles every control, and the programs of the benchmark.
+    pub(crate) fn compile_all(objects: &[Object], out: &Path) {
+        let include = format!("-I{}", out.join("c").display());
+        let path = |name: &str| out.join(format!("{name}.o"));
+        let compile_one = |name: &str| {
+            let control = format!("-DFF_CONTROL=\"controls/{name}.h\"");
+            compile("c/bpf/shell.bpf.c", &["-Ic", &include, &control], &path(name));
+        };
+        let jobs = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
+        let share = objects.len().div_ceil(usize::max(jobs, 1));
+        std::thread::scope(|scope| {
+            for share in objects.chunks(share) {
+                scope.spawn(|| share.iter().for_each(|object| compile_one(&object.name)));
+            }
+        });
+        let mut list = String::new();
+        for Object { name, .. } in objects {
+            let _ = writeln!(list, "    ({name:?}, include_bytes!({:?})),", path(name));
+        }
+        let text = format!("const OBJECTS: &[(&str, &[u8])] = &[\n{list}];\n");
+        write(&out.join("objects.rs"), &text);
+        println!("cargo::rerun-if-changed=benches");
+        compile("benches/cost/probe.bpf.c", &["-Ic"], &out.join("probe.o"));
+    }
+
+    fn compile(source: &str, arguments: &[&str], object: &Path) {
+        libbpf_cargo::SkeletonBuilder::new()
+            .source(source)
+            .clang_args([arguments, &["-mcpu=v3"]].concat())
+            .obj(object)
+            .build()
+            .unwrap_or_else(|error| panic!("{source} for BPF (is clang installed?): {error:#}"));
+    }
+}

@@ -1,5 +1,6 @@
-//! Compiles every control of `crates/kernel/c/controls` for this machine, optimised as a release
-//! is, and lists them for the Rust side.
+//! Compiles every control of the kernel for this machine, optimised as a release is, and lists them
+//! for the Rust side. The headers that put two policies together are those that the build script of
+//! `firstflight-kernel` has written.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,21 +8,29 @@ use std::{env, fs};
 
 fn main() {
     let sources = Path::new("../kernel/c");
+    let written = PathBuf::from(
+        env::var_os("DEP_FIRSTFLIGHT_KERNEL_C").expect("the kernel's build script tells it"),
+    );
     println!("cargo::rerun-if-changed={}", sources.display());
+    println!("cargo::rerun-if-changed={}", written.display());
     println!("cargo::rerun-if-changed=c");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names it"));
     let mut list = String::new();
-    let mut names: Vec<String> = fs::read_dir(sources.join("controls"))
+    let mut names: Vec<String> = fs::read_dir(written.join("controls"))
         .expect("the folder of controls")
         .map(|entry| entry.expect("an entry").path())
         .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
         .collect();
     names.sort();
     for name in &names {
-        compile(sources, name);
+        compiler(sources, &written)
+            .file("c/host.c")
+            .define("FF_CONTROL", format!("\"controls/{name}.h\"").as_str())
+            .define("FF_NATIVE", format!("ff_native_{name}").as_str())
+            .compile(&format!("ff_native_{name}"));
         let _ = writeln!(list, "    ({name:?}, ff_native_{name}),");
     }
-    compiler(sources).file("c/arithmetic.c").compile("ff_arithmetic");
+    compiler(sources, &written).file("c/arithmetic.c").compile("ff_arithmetic");
     let externs: String =
         names.iter().map(|name| format!("    fn ff_native_{name}() -> *const Ops;\n")).collect();
     let text = format!(
@@ -31,18 +40,11 @@ fn main() {
     fs::write(out.join("controls.rs"), text).expect("cargo's directory takes files");
 }
 
-fn compile(sources: &Path, name: &str) {
-    compiler(sources)
-        .file("c/host.c")
-        .define("FF_CONTROL", format!("\"controls/{name}.h\"").as_str())
-        .define("FF_NATIVE", format!("ff_native_{name}").as_str())
-        .compile(&format!("ff_native_{name}"));
-}
-
-fn compiler(sources: &Path) -> cc::Build {
+fn compiler(sources: &Path, written: &Path) -> cc::Build {
     let mut build = cc::Build::new();
     build
         .include(sources)
+        .include(written)
         .opt_level(2)
         .std("gnu11")
         .flag_if_supported("-Wno-unused-parameter")

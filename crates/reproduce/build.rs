@@ -5,49 +5,54 @@
 //! yields, so that results kept by an older build are never taken for those of this one.
 
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    let papers = here.join("../../papers");
+    // A link in the repository, a folder in a package; where git makes no links, a file.
+    let beside = here.join("papers");
+    let papers = if beside.is_dir() { beside } else { here.join("../../papers") };
+    let papers = papers.canonicalize()?;
     let mut table = String::from("&[\n");
     for path in files(&papers, "toml")? {
         let name = path.strip_prefix(&papers).unwrap_or(&path).to_string_lossy().replace('\\', "/");
-        let path = path.canonicalize()?;
         let _ = writeln!(table, "    ({name:?}, include_str!({:?})),", path.display().to_string());
     }
     table.push_str("]\n");
     fs::write(out.join("papers.rs"), table)?;
     println!("cargo:rerun-if-changed={}", papers.display());
-    let simulator = ["core/src", "control/src", "sim/src", "scenario/src", "runner/src"];
-    let simulated = fingerprint(&here, &simulator, "rs", OFFSET)?;
+    let simulator =
+        ["core/src", "control/src", "quantity/src", "sim/src", "scenario/src", "runner/src"];
+    let simulated = fingerprint(&here, &simulator)?;
     println!("cargo:rustc-env=FIRSTFLIGHT_SOURCES={simulated:016x}");
-    let lab = ["control/src", "scenario/src", "kernel/src", "lab/src"];
-    let lab = fingerprint(&here, &lab, "rs", OFFSET)?;
-    let lab = fingerprint(&here, &["kernel/c"], "h", lab)?;
-    let lab = fingerprint(&here, &["kernel/c"], "c", lab)?;
+    let lab = ["control/src", "quantity/src", "scenario/src", "kernel/src", "lab/src", "kernel/c"];
+    let lab = fingerprint(&here, &lab)?;
     println!("cargo:rustc-env=FIRSTFLIGHT_LAB_SOURCES={lab:016x}");
     Ok(())
 }
 
-/// FNV-1a over the sources in some directories below `crates/`, going on from `hash`.
-fn fingerprint(here: &Path, dirs: &[&str], ending: &str, mut hash: u64) -> io::Result<u64> {
+/// A number for the sources in some directories below `crates/`, to follow the version. A package
+/// stands alone: there the version says it all, which every crate here has and asks for exactly.
+fn fingerprint(here: &Path, dirs: &[&str]) -> io::Result<u64> {
+    // Another compiler may hash otherwise; then what was kept is measured again.
+    let mut sum = DefaultHasher::new();
     for dir in dirs {
         let sources = here.join("..").join(dir);
+        if !sources.is_dir() {
+            continue;
+        }
         println!("cargo:rerun-if-changed={}", sources.display());
-        for path in files(&sources, ending)? {
-            for byte in fs::read(path)? {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        for ending in ["rs", "h", "c"] {
+            for path in files(&sources, ending)? {
+                sum.write(&fs::read(path)?);
             }
         }
     }
-    Ok(hash)
+    Ok(sum.finish())
 }
-
-/// Where FNV-1a begins.
-const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Every file with this ending below a directory, in the order of its path.
 fn files(dir: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {

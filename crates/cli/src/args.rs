@@ -6,9 +6,9 @@ use clap::error::{Error, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
-use crate::{
-    compare, completions, kernel, link, list, output, predict, recv, reproduce, run, send, show,
-};
+#[cfg(feature = "full")]
+use crate::{compare, completions, kernel, link, list, predict, recv, run, send, show};
+use crate::{output, reproduce};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
 #[derive(Debug, Parser)]
@@ -27,18 +27,34 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Reproduce(reproduce::Args),
+    #[cfg(feature = "full")]
     Compare(compare::Args),
+    #[cfg(feature = "full")]
     Run(run::Args),
+    #[cfg(feature = "full")]
     Predict(predict::Args),
+    #[cfg(feature = "full")]
     Show(show::Args),
+    #[cfg(feature = "full")]
     Send(send::Args),
+    #[cfg(feature = "full")]
     Recv(recv::Args),
+    #[cfg(feature = "full")]
     Link(link::Args),
+    #[cfg(feature = "full")]
     Kernel(kernel::Args),
+    #[cfg(feature = "full")]
     List(list::Args),
+    #[cfg(feature = "full")]
     Completions(completions::Args),
 }
 
+#[cfg(not(feature = "full"))]
+const EXAMPLES: &str = "\
+This program was built for `reproduce` alone; `cargo build --release` makes target/release/firstflight
+with every command.";
+
+#[cfg(feature = "full")]
 const EXAMPLES: &str = "\
 Examples:
   firstflight reproduce                        every table and figure of the papers, with a report
@@ -73,15 +89,25 @@ pub(crate) fn main() -> ExitCode {
 fn dispatch(command: Command) -> Result<Status, Failure> {
     match command {
         Command::Reproduce(args) => reproduce::reproduce(&args),
+        #[cfg(feature = "full")]
         Command::Compare(args) => compare::compare(&args),
+        #[cfg(feature = "full")]
         Command::Run(args) => run::run(&args),
+        #[cfg(feature = "full")]
         Command::Predict(args) => predict::predict(&args),
+        #[cfg(feature = "full")]
         Command::Show(args) => show::show(&args),
+        #[cfg(feature = "full")]
         Command::Send(args) => send::send(args),
+        #[cfg(feature = "full")]
         Command::Recv(args) => recv::recv(args),
+        #[cfg(feature = "full")]
         Command::Link(args) => link::link(&args),
+        #[cfg(feature = "full")]
         Command::Kernel(args) => kernel::kernel(&args),
+        #[cfg(feature = "full")]
         Command::List(args) => list::list(&args),
+        #[cfg(feature = "full")]
         Command::Completions(args) => completions::completions(&args),
     }
 }

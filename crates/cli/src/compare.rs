@@ -19,14 +19,15 @@ pub(crate) struct Args {
     common: Common,
 }
 
-/// The controls that the Astart paper compares.
-const DEFAULTS: [&str; 4] = ["newreno", "hoe", "vegas", "astart"];
+/// The controls that the Astart paper compares, and what Linux runs today.
+const DEFAULTS: [&str; 5] = ["newreno", "hoe", "vegas", "astart", "hystart"];
 
 const EXAMPLES: &str = "\
 Examples:
   firstflight compare
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --buffer 0.5bdp
-  firstflight compare 'slow-start(iw=10pkt)' astart --size 5MB --profile linux
+  firstflight compare 'slow-start(iw=4pkt)' astart --size 5MB --recovery sack
+  firstflight compare --profile rfc            under the conditions of the papers
   firstflight compare --out report --duration 60s && xdg-open report/report.html
   firstflight compare astart --json | jq '.runs[0].flows[0].throughput_bps'";
 
@@ -50,8 +51,11 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     }
     let mut names: Vec<&str> = report.runs.iter().map(|run| &*run.result.alias).collect();
     names.dedup();
-    let about =
-        About { title: names.join(", "), subtitle: summary::path(&report), expectations: None };
+    let about = About {
+        title: names.join(", "),
+        subtitle: summary::conditions(&report),
+        expectations: None,
+    };
     args.common.write(&report, &about)?;
     Ok(if report.interrupted { Status::Interrupted } else { Status::Done })
 }

@@ -4,15 +4,17 @@ use std::io;
 
 #[cfg(feature = "kernel")]
 use firstflight_kernel::LoadError;
-use firstflight_kernel::knobs::NotInKernel;
-use firstflight_kernel::requirements::Lack;
-#[cfg(target_os = "linux")]
+#[cfg(feature = "full")]
+use firstflight_kernel::{knobs::NotInKernel, requirements::Lack};
+#[cfg(all(feature = "full", target_os = "linux"))]
 use firstflight_lab::LabError;
+#[cfg(feature = "full")]
 use firstflight_qlog::QlogError;
 use firstflight_report::ReportError;
 use firstflight_reproduce::ReproduceError;
 use firstflight_runner::{ControlProblem, RunError};
 use firstflight_scenario::ScenarioError;
+#[cfg(feature = "full")]
 use firstflight_transfer::TransferError;
 
 /// A command that did what was asked.
@@ -39,14 +41,16 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Control(#[from] ControlProblem),
     /// A file that is no qlog.
+    #[cfg(feature = "full")]
     #[error(transparent)]
     Qlog(#[from] QlogError),
     /// A transfer that came to nothing.
+    #[cfg(feature = "full")]
     #[error(transparent)]
     Transfer(#[from] TransferError),
     /// A report that cannot be made or written.
     #[error(transparent)]
-    Report(#[from] ReportError),
+    Report(ReportError),
     /// A reproduction that cannot be made.
     #[error(transparent)]
     Reproduce(Box<ReproduceError>),
@@ -70,10 +74,14 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Lacks(String),
     /// A run broke.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only the lab's runs break"))]
+    #[cfg_attr(
+        all(feature = "full", not(target_os = "linux")),
+        expect(dead_code, reason = "only the lab's runs break")
+    )]
     #[error("{0}")]
     Broke(String),
     /// A control that the kernel has no version of.
+    #[cfg(feature = "full")]
     #[error(transparent)]
     NotInKernel(#[from] NotInKernel),
     /// Stopped by the user before anything was finished.
@@ -102,21 +110,24 @@ impl Failure {
                 ReproduceError::Unknown { .. } | ReproduceError::Report(_) => 2,
                 _ => 1,
             },
+            #[cfg(feature = "full")]
             Self::Transfer(error) => transfer_code(error),
             Self::Lacks(_) => 3,
+            Self::Stdout(error) if error.kind() == io::ErrorKind::StorageFull => 3,
             Self::Interrupted => 130,
             _ => 2,
         }
     }
 }
 
+#[cfg(feature = "full")]
 impl From<Lack> for Failure {
     fn from(lack: Lack) -> Self {
         Self::Lacks(format!("kernel: {lack}"))
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "full", target_os = "linux"))]
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
         match error {
@@ -144,6 +155,7 @@ impl From<LoadError> for Failure {
 }
 
 /// What could be known before anybody was asked is the user's, the rest is the transfer's.
+#[cfg(feature = "full")]
 fn transfer_code(error: &TransferError) -> u8 {
     match error {
         TransferError::Control(_)
@@ -158,7 +170,19 @@ fn transfer_code(error: &TransferError) -> u8 {
 
 impl From<ReproduceError> for Failure {
     fn from(error: ReproduceError) -> Self {
-        Self::Reproduce(Box::new(error))
+        match error {
+            ReproduceError::Report(error) if error.is_full() => error.into(),
+            other => Self::Reproduce(Box::new(other)),
+        }
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        match error.is_full() {
+            true => Self::Lacks(format!("{error}; make room there, or write elsewhere")),
+            false => Self::Report(error),
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use firstflight_report::{Axis, Figure, Panel, Series};
 use firstflight_runner::{Report, Run};
 use firstflight_scenario::Series as Columns;
 
-use crate::summary::{Scale, bottleneck_bps, path};
+use crate::endpoints::in_force;
+use crate::summary::{Scale, bottleneck_bps};
 
 /// How many curves of one run are still told apart.
 const MOST_CURVES: usize = 7;
@@ -14,8 +15,7 @@ const INTERVALS: u64 = 200;
 /// cwnd of every run, for a terminal; `None` without traces or when runs have several flows.
 pub(crate) fn windows(report: &Report) -> Option<Figure> {
     let panel = window_panel(report)?;
-    let title = format!("cwnd over time: {}{}", path(report), seed(report));
-    Some(Figure::new("cwnd", title, time()).panel(panel))
+    Some(Figure::new("cwnd", "cwnd over time", time()).subtitle(conditions(report)).panel(panel))
 }
 
 /// Window, queue and throughput of every run on one time axis, as far as they are known (netem does
@@ -30,6 +30,7 @@ pub(crate) fn all(report: &Report, command: &str) -> Vec<Figure> {
     overview.panels.extend(panels.into_iter().flatten());
     let mut figures = Vec::new();
     if !overview.panels.is_empty() {
+        let overview = overview.caption(above_capacity(report));
         figures.push(described(overview, report, command));
     }
     if report.resolved.flow_count() > 1 {
@@ -57,9 +58,12 @@ fn firsts(report: &Report) -> impl Iterator<Item = &Run> {
 }
 
 fn described(figure: Figure, report: &Report, command: &str) -> Figure {
-    let caption = format!("{}{}; {}", path(report), seed(report), figure.caption);
-    let caption = caption.trim_end_matches("; ").to_owned();
-    figure.caption(caption).command(command)
+    figure.subtitle(conditions(report)).command(command)
+}
+
+/// The path, which seed is drawn, and the endpoints.
+fn conditions(report: &Report) -> String {
+    format!("{}{}; {}", report.resolved.path(), seed(report), in_force(report))
 }
 
 /// Which of several runs is drawn.
@@ -110,6 +114,18 @@ fn throughput_panel(report: &Report) -> Option<Panel> {
     let capacity = Series::reference("capacity", level(report, capacity));
     (!panel.series.is_empty()).then(|| panel.with(capacity))
 }
+
+/// Why a curve of throughput may stand above the capacity, where one does; else nothing.
+fn above_capacity(report: &Report) -> &'static str {
+    // By more than the intervals' edges make of it.
+    let capacity = bottleneck_bps(report) as f64 * 1.01;
+    let above = |run: &Run| throughput(report, run, 1.0).iter().any(|(_, bps)| *bps > capacity);
+    if firsts(report).any(above) { ABOVE_CAPACITY } else { "" }
+}
+
+const ABOVE_CAPACITY: &str = "Throughput is what the receiver can hand to its application, in order. \
+    When a retransmission fills a gap, all that had waited behind it counts at once: the curve then \
+    stands above the capacity for an interval, though the link never carried more than that.";
 
 /// The windows of the first flows of one run.
 fn flows_of(report: &Report, run: &Run, index: usize) -> Figure {

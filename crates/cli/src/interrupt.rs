@@ -6,14 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Becomes true at the first Ctrl-C; listens from the first call on.
 pub(crate) fn listen() -> &'static AtomicBool {
+    listen_saying("stopping")
+}
+
+/// The same for work that says `what` it does at the first Ctrl-C.
+pub(crate) fn listen_saying(what: &'static str) -> &'static AtomicBool {
     static STOP: AtomicBool = AtomicBool::new(false);
     // Without a handler Ctrl-C ends the program at once, which is the second best.
-    let _ = ctrlc::set_handler(|| {
+    let _ = ctrlc::set_handler(move || {
         if STOP.swap(true, Ordering::Relaxed) {
             process::exit(130);
         }
         if io::stderr().is_terminal() {
-            let _ = writeln!(io::stderr(), "\nstopping; Ctrl-C again ends at once");
+            let _ = writeln!(io::stderr(), "\n{what}; Ctrl-C again ends at once");
         }
     });
     &STOP

@@ -86,10 +86,10 @@ fn policies(title: &str, policies: &[Policy]) -> Table {
     table
 }
 
-/// `sim, quic (unpaced)`: the last for a control whose pacing rate the stack does not follow.
+/// `sim, quic (degraded)`: the last where it does without something that its source describes.
 pub(super) fn transports(policy: &Policy) -> String {
-    let name = |name: &&str| match policy.unpaced_on.contains(name) {
-        true => format!("{name} (unpaced)"),
+    let name = |name: &&str| match policy.degraded_on.contains_key(name) {
+        true => format!("{name} (degraded)"),
         false => (*name).to_owned(),
     };
     policy.transports.iter().map(name).collect::<Vec<_>>().join(", ")

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use firstflight_quic_sim::Quic;
+use firstflight_report::Width;
 use firstflight_runner::{On as Over, Options, Report};
 use firstflight_scenario::Scenario;
 
@@ -24,6 +25,10 @@ pub(crate) struct Common {
     /// Write report.html, figures, data and results.json here
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Width of the figures that --out writes, as SVG and PDF, such as 88mm for a column [default:
+    /// 720px]
+    #[arg(long, value_name = "WIDTH")]
+    figure_width: Option<Width>,
     /// Write cwnd, ssthresh, in flight, srtt, delivered, gauges and queues over time here, as CSV,
     /// and a qlog per flow
     #[arg(long, value_name = "DIR")]
@@ -35,6 +40,11 @@ pub(crate) struct Common {
 impl Common {
     /// Finds out before anything runs that its files can be written.
     pub(crate) fn check_directories(&self) -> Result<(), Failure> {
+        if self.figure_width.is_some() && self.out.is_none() {
+            let problem =
+                "--figure-width belongs to --out, which writes the figures; accepted: both";
+            return Err(Failure::Usage(problem.to_owned()));
+        }
         for (flag, directory) in [("--out", &self.out), ("--trace", &self.trace)] {
             if let Some(directory) = directory {
                 output::check_directory(flag, directory)?;
@@ -56,7 +66,9 @@ impl Common {
     /// Writes the report and the traces that were asked for, and tells where.
     pub(crate) fn write(&self, report: &Report, about: &About<'_>) -> Result<(), Failure> {
         if let Some(out) = &self.out {
-            output::note(&format!("report: {}", page::write(out, report, about)?.display()));
+            let width = self.figure_width.unwrap_or_default();
+            let page = page::write(out, report, about, width)?;
+            output::note(&format!("report: {}", page.display()));
         }
         if let Some(out) = &self.trace {
             let files = trace::write(out, report)?;
@@ -92,8 +104,9 @@ pub(crate) fn measure(
 ) -> Result<Report, Failure> {
     let resolved = transport.resolve(scenario)?;
     let runs = scenario.plans()?.len() * resolved.seeds().count();
-    let progress = Progress::new(runs);
-    progress.say("runs");
+    let progress = Progress::new(if runs == 1 { "run" } else { "runs" }, Some(runs));
+    let names: Vec<String> = scenario.plans()?.into_iter().map(|plan| plan.name).collect();
+    progress.say(&names.join(", "));
     let done = |done, total| progress.set(done, total);
     let options = Options {
         samples: samples(purpose, resolved.flow_count(), runs as u64),

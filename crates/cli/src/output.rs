@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use firstflight_report::ReportError;
 use firstflight_report::terminal::Screen;
 
 use crate::failure::Failure;
@@ -48,7 +49,12 @@ pub(crate) fn check_directory(flag: &'static str, path: &Path) -> Result<(), Fai
     }
     let probe = existing.join(format!(".firstflight-{}.part", std::process::id()));
     let tried = File::create_new(&probe).and_then(|_| fs::remove_file(&probe));
-    tried.map_err(|error| fault(format!("{}: {error}", existing.display())))
+    tried.map_err(|error| match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Failure::from(ReportError::Write { path: existing.to_owned(), source: error })
+        }
+        _ => fault(format!("{}: {error}", existing.display())),
+    })
 }
 
 /// A name as part of a file name on every system: `astart-preset-paper`.

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use firstflight_report::{Page, Section, Table, write_dir};
+use firstflight_report::{Page, Section, Table, Width, write_dir};
 use firstflight_runner::Report;
 
+use crate::endpoints::in_force;
 use crate::failure::Failure;
 use crate::{command_line, figures, reading, summary};
 
@@ -19,9 +20,15 @@ pub(crate) struct About<'a> {
 }
 
 /// Writes `report.html`, `figures/`, `data/` and `results.json` under `out`; the path of the page.
-pub(crate) fn write(out: &Path, report: &Report, about: &About<'_>) -> Result<PathBuf, Failure> {
+pub(crate) fn write(
+    out: &Path,
+    report: &Report,
+    about: &About<'_>,
+    width: Width,
+) -> Result<PathBuf, Failure> {
     let json = report.results().to_json()?;
-    write_dir(out, &page(report, about), vec![("results.json".into(), json)])?;
+    let page = page(report, about).figure_width(width);
+    write_dir(out, &page, vec![("results.json".into(), json)])?;
     Ok(out.join("report.html"))
 }
 
@@ -48,7 +55,7 @@ fn page(report: &Report, about: &About<'_>) -> Page {
         .command(command)
         .fact("version", env!("CARGO_PKG_VERSION"))
         .fact("transport", transport)
-        .fact("profile", resolved.endpoint.profile)
+        .fact("endpoints", in_force(report))
         .fact("seed", resolved.seed);
     if let Some(lab) = report.runs.first().and_then(|run| run.result.lab.as_ref()) {
         page = page.fact("kernel", &lab.kernel).fact("link", &lab.link);

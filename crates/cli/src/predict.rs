@@ -31,7 +31,7 @@ others in congestion avoidance.
 Examples:
   firstflight predict
   firstflight predict --rate 1.5Mbps --rtt 190ms --packet 512B --buffer 20pkt --ssthresh none
-  firstflight predict --buffer 0.25bdp --delayed-ack 2 --profile linux
+  firstflight predict --buffer 0.25bdp --delayed-ack 2 --profile rfc
   firstflight predict --buffer 0.5bdp --json | jq -r .advice";
 
 /// Runs the command.
@@ -82,7 +82,7 @@ fn conditions(resolved: &Resolved) -> Conditions {
 }
 
 fn page(resolved: &Resolved, path: &Conditions, found: &Prediction, screen: Screen) -> String {
-    let mut text = heading(resolved, path, found);
+    let mut text = wrapped(&heading(resolved, path, found), screen.width, "  ");
     let _ = writeln!(text, "{}", terminal::table(&numbers(found), screen));
     let _ = writeln!(text, "{}", terminal::table(&rounds(found), screen));
     for line in found.advice.lines() {
@@ -98,16 +98,11 @@ fn heading(resolved: &Resolved, path: &Conditions, found: &Prediction) -> String
         Time::from_ns(path.rtt_ns).to_string(),
         format!("buffer {} packets of {}", path.buffer_packets, Size::from_bytes(path.wire_bytes)),
         format!("d = {}", short(found.d)),
-        match found.ssthresh_packets {
-            Some(ssthresh) => format!("ssthresh {}", short(ssthresh)),
-            None => "no ssthresh".to_owned(),
-        },
     ];
     if found.flows > 1 {
         parts.push(format!("{} flows", found.flows));
     }
-    parts.push(format!("profile {}", resolved.endpoint.profile));
-    parts.join(", ") + "\n"
+    format!("{}; {}\n", parts.join(", "), resolved.endpoints())
 }
 
 /// The numbers, in packets and in BDP.

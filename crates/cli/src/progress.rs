@@ -16,9 +16,15 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A bar that appears after half a second if standard error is a terminal.
-    pub(crate) fn new(steps: usize) -> Self {
-        Self::looking(LOOK, Some(steps as u64))
+    /// A bar of so many `things` to do, at none of them, which appears after half a second if
+    /// standard error is a terminal. Where it is not known yet how many they are, it says so.
+    pub(crate) fn new(things: &'static str, steps: Option<usize>) -> Self {
+        let progress = Self::looking(LOOK, Some(steps.unwrap_or(0) as u64));
+        progress.bar.set_prefix(things);
+        if steps.is_none() {
+            progress.say("preparing");
+        }
+        progress
     }
 
     /// The same for bytes; without a total only what has come and how fast.
@@ -56,7 +62,7 @@ impl Progress {
         self.bar.set_position(bytes);
     }
 
-    /// What is being done, in a few words.
+    /// The step that is being done, in a few words.
     pub(crate) fn say(&self, words: &str) {
         self.bar.set_message(words.to_owned());
     }
@@ -73,7 +79,7 @@ impl Drop for Progress {
     }
 }
 
-const LOOK: &str = "{spinner} {bar:30} {pos}/{len} {elapsed} {wide_msg}";
+const LOOK: &str = "{spinner} {bar:30} {pos} of {len} {prefix} {elapsed} {wide_msg}";
 const LOOK_BYTES: &str =
     "{spinner} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}";
 const LOOK_ENDLESS: &str = "{spinner} {bytes} {bytes_per_sec} {elapsed} {wide_msg}";

@@ -9,6 +9,7 @@ use firstflight_scenario::measure::mean_and_interval;
 use firstflight_scenario::{FlowResult, ResolvedBuffer, RunResult, Size, Time};
 
 use crate::digits::short;
+use crate::endpoints;
 use crate::summary::{Scale, bottleneck_bps, over_files, throughput};
 use crate::words::count;
 
@@ -28,6 +29,7 @@ pub(crate) fn sentences(report: &Report) -> Vec<String> {
         }
     }
     said.extend(controls.iter().filter_map(|runs| own_window(report, runs.first()?)));
+    said.extend(endpoints::without_sack(report));
     said.extend(set_up(report));
     said
 }

@@ -72,7 +72,7 @@ pub(crate) fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, 
             Err(failure) => return Err(failure),
             Ok(result) => {
                 let result = RunResult { alias: plan.name.clone(), seed, ..result };
-                runs.push(Run { result, flows: Vec::new(), queues: Vec::new() });
+                runs.push(Run::new(result, Vec::new(), Vec::new()));
             }
         }
         if let Some(done) = options.on_done {
@@ -80,7 +80,7 @@ pub(crate) fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, 
         }
     }
     let interrupted = runs.len() < total;
-    Ok(Report { resolved, runs, interrupted })
+    Ok(Report::new(resolved, runs, interrupted))
 }
 
 fn one(resolved: &Resolved, control: &str, seed: u64) -> Result<RunResult, Failure> {

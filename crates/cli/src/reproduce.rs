@@ -1,12 +1,13 @@
 //! `reproduce`: the papers' tables, figures and stated numbers, beside what is measured here.
 
+#[cfg(feature = "full")]
 mod lab;
 mod verdicts;
 
 use std::path::{Path, PathBuf};
 
-use firstflight_report::write_file;
-use firstflight_reproduce::{Lab, Options, Outcome, Progress as Finished};
+use firstflight_report::{Width, write_file};
+use firstflight_reproduce::{Lab, Options, Outcome, Progress as Reached};
 use firstflight_scenario::{Reproduction, Verdict};
 
 use crate::failure::{Failure, Status};
@@ -28,6 +29,10 @@ pub(crate) struct Args {
     /// firstflight-out/reproduce, and below it for a selection]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Width of the figures beside the report, as SVG and PDF, such as 88mm for a column [default:
+    /// 720px]
+    #[arg(long, value_name = "WIDTH")]
+    figure_width: Option<Width>,
     /// Write every claim with expected, measured and verdict into one Markdown document
     #[arg(long, value_name = "FILE", conflicts_with = "quick")]
     markdown: Option<PathBuf>,
@@ -39,7 +44,8 @@ pub(crate) struct Args {
     #[arg(long)]
     quick: bool,
     /// Run the rows of the lab too: the running kernel's TCP in real time, one run after the other
-    /// (root; ten minutes). A row or figure of the lab that is named in full needs no flag
+    /// (root; ten minutes). Otherwise they show the values of the last lab. A row or figure of the
+    /// lab that is named in full needs no flag
     #[arg(long)]
     lab: bool,
 }
@@ -75,14 +81,22 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         check_file(file)?;
     }
     let asked = args.lab || firstflight_reproduce::names_lab(&args.select)?;
+    #[cfg(not(feature = "full"))]
+    if asked {
+        let without = "this program was built without the lab; `cargo build --release` makes one \
+                       with it, target/release/firstflight";
+        return Err(Failure::Lacks(without.to_owned()));
+    }
     // What tells one machine's runs from another's.
+    #[cfg(feature = "full")]
     let kernel = crate::lab::kernel_release();
     let lab = match asked {
+        #[cfg(feature = "full")]
         true => Lab::Here { version: &kernel, run: &lab::run },
-        false => Lab::NotAsked,
+        _ => Lab::NotAsked,
     };
-    let progress = Progress::new(0);
-    let finished = |run: Finished<'_>| {
+    let progress = Progress::new("runs", None);
+    let reached = |run: Reached<'_>| {
         progress.set(run.done, run.total);
         progress.say(run.name);
     };
@@ -90,8 +104,9 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         select: &args.select,
         out: Some(&out),
         cache: cache.as_deref(),
-        stop: interrupt::listen(),
-        progress: &finished,
+        stop: interrupt::listen_saying("stopping: the runs that have begun are finished and kept"),
+        figure_width: args.figure_width.unwrap_or_default(),
+        progress: &reached,
         command_line: command_line::typed(),
         quick: args.quick,
         lab,

@@ -48,6 +48,10 @@ A small scenario:
   [expect]
   flows.timeouts = \"== 0\"";
 
+/// Said where expectations fail: a file written for the old default may mean that one.
+const UNNAMED_PROFILE: &str = "The file names no profile, so its endpoints are those of `linux`; \
+    up to version 0.1 they were those of `rfc`, which `profile = \"rfc\"` or --profile rfc gives.";
+
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let transport = args.common.on.transport()?;
@@ -67,6 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let report = measure(&scenario, transport, args.common.purpose(false), Some(&quic))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
     let checked = expectations::check(&scenario, &runs);
+    let failed = checked.as_ref().is_some_and(|checked| !checked.unmet.is_empty());
     if args.common.json {
         output::print(&report.results().to_json()?)?;
     } else {
@@ -80,18 +85,23 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     for unmet in checked.iter().flat_map(|checked| &checked.unmet) {
         output::complain(&format!("not as expected: {unmet}"));
     }
+    if failed && scenario.endpoint.profile.is_none() && transport == Transport::Sim {
+        output::note(UNNAMED_PROFILE);
+    }
     args.common.write(
         &report,
         &About {
             title: scenario.title.clone().unwrap_or_else(|| scenario.name.clone()),
-            subtitle: scenario.source.clone().unwrap_or_else(|| summary::path(&report)),
+            subtitle: match &scenario.source {
+                Some(source) => format!("{source}; {}", summary::conditions(&report)),
+                None => summary::conditions(&report),
+            },
             expectations: checked.as_ref().map(|checked| &checked.table),
         },
     )?;
     if let Some(logs) = &logs {
         output::note(&logs.summary());
     }
-    let failed = checked.is_some_and(|checked| !checked.unmet.is_empty());
     Ok(match (report.interrupted, failed) {
         (true, _) => Status::Interrupted,
         (false, true) => Status::Unmet,

@@ -4,8 +4,9 @@ use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Cell, Column, Mean, Table, wrapped};
 use firstflight_runner::Report;
 use firstflight_scenario::measure::mean_and_interval;
-use firstflight_scenario::{FilesResult, FlowResult, Rate, ResolvedBuffer, RunResult, Time};
+use firstflight_scenario::{FilesResult, FlowResult, RunResult};
 
+use crate::endpoints::in_force;
 use crate::reading;
 
 /// The table of a report. Several flows of one run share a row: rates are their sum, counts too,
@@ -57,7 +58,7 @@ pub(crate) fn table(report: &Report) -> Table {
         }
         (_, Some(n)) => format!(", mean of {n} runs and its 95 % confidence interval"),
     };
-    let title = format!("{}, {of_flows}{of_runs}", path(report));
+    let title = format!("{}, {of_flows}{of_runs}; {}", report.resolved.path(), in_force(report));
     let mut table = Table::new("summary", title, columns);
     for runs in by_control() {
         let results: Vec<&RunResult> = runs.iter().map(|run| &run.result).collect();
@@ -135,23 +136,9 @@ fn width(table: &Table) -> usize {
     table.columns.iter().enumerate().filter_map(widest).map(|width| width + GAP).sum()
 }
 
-/// The network in words: `40 Mbps, 100 ms, buffer 500 packets, 20 s`.
-pub(crate) fn path(report: &Report) -> String {
-    let resolved = &report.resolved;
-    let Some(link) = resolved.links.get(resolved.slowest_link()) else {
-        return "no link".to_owned();
-    };
-    let buffer = match link.buffer {
-        ResolvedBuffer::Packets(packets) => format!("{packets} packets"),
-        ResolvedBuffer::Bytes(bytes) => format!("{bytes} bytes"),
-    };
-    let rtt_ns = resolved.flows.first().map_or(0, |flow| flow.rtt_ns);
-    let rate = Rate::from_bps(link.rate_bps);
-    let rtt = Time::from_ns(rtt_ns);
-    let duration = Time::from_ns(resolved.duration_ns);
-    let udp = resolved.udp.iter().map(|source| Rate::from_bps(source.rate_bps));
-    let udp: String = udp.map(|rate| format!(", UDP at {rate}")).collect();
-    format!("{rate}, {rtt}, buffer {buffer}, {duration}{udp}")
+/// The network and the endpoints in words.
+pub(crate) fn conditions(report: &Report) -> String {
+    format!("{}; {}", report.resolved.path(), in_force(report))
 }
 
 /// The rate of the slowest link over all, in bit/s.

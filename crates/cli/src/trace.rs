@@ -56,7 +56,7 @@ fn put_qlog(out: &Path, name: &str, report: &Report, run: &Run, id: usize) -> Re
         return Ok(());
     };
     let title = format!("{}, flow {id}, {}", run.result.alias, run.result.transport);
-    let description = format!("{}; seed {}", summary::path(report), run.result.seed);
+    let description = format!("{}; seed {}", summary::conditions(report), run.result.seed);
     let path = out.join(name);
     let log = qlog::log(&title, &description, samples, flow, report.resolved.packet_bytes);
     match log {

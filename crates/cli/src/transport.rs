@@ -1,7 +1,9 @@
 //! Which transport carries the flows: the one place where the command line chooses among them.
 
-use firstflight_core::registry::needs_routers;
-use firstflight_kernel::catalogue::PAIRS;
+use firstflight_control::Control;
+use firstflight_core::card::Card;
+use firstflight_core::needs::{Facilities, Fit, Needs};
+use firstflight_core::policy::Observer as _;
 use firstflight_quic_sim::Quic;
 use firstflight_runner::{On as Over, Options, Report};
 use firstflight_scenario::{ControlSpec, Resolved, Scenario, hint};
@@ -140,29 +142,38 @@ impl Transport {
     }
 }
 
-/// The transports that run a policy, by its name: eBPF has not all of them, and only the simulator
-/// has routers that answer.
-pub(crate) fn transports_of(policy: &str) -> Vec<&'static str> {
-    let in_kernel = PAIRS.iter().any(|pair| pair.startup == policy || pair.avoidance == policy);
-    let runs = |transport: &&str| match *transport {
-        "sim" => true,
-        "linux" => in_kernel,
-        _ => !needs_routers(policy),
-    };
-    TRANSPORTS.iter().copied().filter(runs).collect()
+/// A transport that runs a policy, and what the policy does without there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Runs {
+    /// The transport, as `--on` takes it.
+    pub(crate) on: &'static str,
+    /// What it would use and does not get; nothing where it runs as its source describes.
+    pub(crate) without: Facilities,
 }
 
-/// The transports that run a pair of policies.
-pub(crate) fn transports_of_pair(startup: &str, avoidance: &str) -> Vec<&'static str> {
-    let in_kernel = PAIRS.iter().any(|pair| (pair.startup, pair.avoidance) == (startup, avoidance));
-    let of_both = transports_of(avoidance);
-    let runs =
-        |transport: &&str| of_both.contains(transport) && (*transport != "linux" || in_kernel);
-    transports_of(startup).into_iter().filter(runs).collect()
+/// The transports that run a policy.
+pub(crate) fn transports_of(card: &Card, needs: Needs) -> Vec<Runs> {
+    let runs = |(on, provides): (&'static str, Facilities)| match needs.on(provides) {
+        _ if on == "linux" && card.kernel.is_none() => None,
+        Fit::Lacks(_) => None,
+        Fit::Full => Some(Runs { on, without: Facilities::NONE }),
+        Fit::Degraded(without) => Some(Runs { on, without }),
+    };
+    TRANSPORTS.iter().copied().zip(PROVIDED).filter_map(runs).collect()
 }
+
+/// The transports that run a control, by its name.
+pub(crate) fn transports_of_control(control: &str) -> Vec<&'static str> {
+    let Ok(control) = Control::named(control) else { return Vec::new() };
+    let of_startup = transports_of(control.startup.card(), control.startup.needs());
+    let of_avoidance = transports_of(control.avoidance.card(), control.avoidance.needs());
+    let both = |runs: &Runs| of_avoidance.iter().any(|other| other.on == runs.on);
+    of_startup.iter().filter(|runs| both(runs)).map(|runs| runs.on).collect()
+}
+
+/// What each of [`TRANSPORTS`] provides.
+const PROVIDED: [Facilities; 3] =
+    [firstflight_sim::PROVIDES, firstflight_quic::PROVIDES, firstflight_kernel::PROVIDES];
 
 /// The names of the transports of this build.
-pub(crate) const TRANSPORTS: &[&str] = &["sim", "quic", "linux"];
-
-/// Those whose stack paces by a rule of its own, whatever rate a control sets (docs/quic.md).
-pub(crate) const UNPACED: &[&str] = &["quic"];
+pub(crate) const TRANSPORTS: [&str; 3] = ["sim", "quic", "linux"];

@@ -2,9 +2,9 @@
 
 use firstflight_core::card::Card;
 use firstflight_core::registry::{ALIASES, alias};
+use firstflight_quantity::hint;
 
 use crate::control::ControlProblem;
-use crate::nearest::hint;
 use crate::policy::{avoidances, startups};
 use crate::spec::{ControlSpec, shown};
 
@@ -69,7 +69,11 @@ impl Axis {
                 .card(found)
                 .map(|_| format!(", an avoidance; did you mean `slow-start+{found}`")),
             Self::Avoidance if Self::Startup.card(found).is_some() => {
-                Some(format!(", a start-up; did you mean `{found}`"))
+                let usual = Self::Startup.card(found)?.partner.unwrap_or("newreno");
+                Some(format!(
+                    ", a start-up, which stands before the `+`; `{found}` alone is \
+                     `{found}+{usual}`"
+                ))
             }
             Self::Avoidance => {
                 let meant = alias(found)?.control.parse::<ControlSpec>().ok()?.avoidance?;

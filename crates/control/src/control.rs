@@ -5,9 +5,9 @@ use firstflight_core::knob::{Knob, KnobValue};
 use firstflight_core::needs::{Facilities, Fit, Needs};
 use firstflight_core::policy::Observer as _;
 use firstflight_core::registry::{ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, Alias, alias};
+use firstflight_quantity::hint;
 
 use crate::axis::Axis;
-use crate::nearest::hint;
 use crate::pair::policies;
 use crate::policy::{ChosenAvoidance, ChosenStartup};
 use crate::spec::{ControlError, ControlSpec, Part, shown};
@@ -15,6 +15,7 @@ use crate::value::{accepted, knob, read};
 
 /// A control ready to run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Control {
     /// In full: `astart+westwood`, with the knobs that were given.
     pub full: String,
@@ -42,6 +43,7 @@ pub struct Control {
 
 /// A knob that was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Setting {
     /// Name of the policy.
     pub policy: &'static str,
@@ -387,7 +389,8 @@ mod tests {
         assert_eq!(problem("slow-start+reno"), wanted);
         assert_eq!(
             problem("astart+hoe"),
-            format!("unknown avoidance `hoe`, a start-up; {mean} `hoe`")
+            "unknown avoidance `hoe`, a start-up, which stands before the `+`; `hoe` alone is \
+             `hoe+newreno`"
         );
     }
 

@@ -1,7 +1,7 @@
 //! Controls by name, for every transport: what a user writes becomes policies with their knobs set.
 //!
 //! [`ControlSpec`] is the written form, [`Control`] what the core's tables make of it. Quantities
-//! with units live here because knobs take them; scenario files take the same.
+//! with units ([`quantity`]) are a crate of their own: knobs and scenario files take the same.
 //!
 //! ```
 //! use firstflight_control::Control;
@@ -13,17 +13,20 @@
 
 mod axis;
 pub mod control;
-pub mod nearest;
 pub mod own;
 mod pair;
 pub mod policy;
-pub mod quantity;
 pub mod spec;
 mod value;
 
 pub use control::{Control, ControlProblem, Setting};
-pub use nearest::{hint, nearest};
+pub use firstflight_quantity::{self as quantity, hint, nearest};
 pub use own::Own;
 pub use policy::{add_avoidance, add_startup};
 pub use spec::{ControlError, ControlSpec, Part};
 pub use value::accepted;
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

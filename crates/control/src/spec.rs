@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 /// A control as written: a start-up or alias, its knobs, and perhaps an avoidance.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ControlSpec {
     /// The start-up, or an alias for a whole control.
     pub startup: Part,
@@ -19,6 +20,7 @@ pub struct ControlSpec {
 
 /// A name with its knobs, in the order written.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Part {
     /// Letters, digits, `-`, `_` and `.`; never empty.
     pub name: String,
@@ -36,6 +38,7 @@ impl Part {
 /// Why a control could not be read, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} at column {column} of `{text}`; accepted: {ACCEPTED}")]
+#[non_exhaustive]
 pub struct ControlError {
     /// What was written, as far as a line of a message has room for it.
     pub text: String,

@@ -50,6 +50,11 @@ macro_rules! policies {
             pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
                 delegate!($any: $($policy)*; self, it => it.set(name, value))
             }
+
+            /// The value of one of the policy's knobs ([`Knobs::value`]).
+            pub fn value(&self, name: &str) -> Option<KnobValue> {
+                delegate!($any: $($policy)*; self, it => it.value(name))
+            }
         }
 
         impl Observer for $any {

@@ -9,7 +9,7 @@ use crate::units::{Bytes, mul_div};
 
 /// A positive double: `mantissa / 2^bits`, the mantissa of 53 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Double {
+pub(crate) struct Double {
     mantissa: u64,
     bits: u32,
 }
@@ -17,7 +17,7 @@ pub struct Double {
 impl Double {
     /// The double nearest to a window in segments, which is taken as at least one segment and at
     /// most 2^40.
-    pub fn segments(window: Bytes, mss: Bytes) -> Self {
+    pub(crate) fn segments(window: Bytes, mss: Bytes) -> Self {
         let mss = mss.0.max(1);
         let whole = (window.0 / mss).clamp(1, 1 << 40);
         let bits = FRACTION_BITS - whole.ilog2();
@@ -43,7 +43,7 @@ impl Double {
     }
 
     /// The double nearest to the inverse.
-    pub fn inverse(self) -> Self {
+    pub(crate) fn inverse(self) -> Self {
         // 1 / mantissa in units of 2^-105 lies from 2^52 to 2^53.
         let mantissa = rounded(1 << FRACTION_BITS, 2 << FRACTION_BITS, self.mantissa);
         Self { mantissa, bits: 2 * FRACTION_BITS + 1 - self.bits }
@@ -51,7 +51,7 @@ impl Double {
 
     /// The sum of this and a smaller number, as near as a double comes.
     #[must_use]
-    pub fn plus(self, less: Self) -> Self {
+    pub(crate) fn plus(self, less: Self) -> Self {
         let shift = (less.bits - self.bits).min(63);
         let sum = self.mantissa + (less.mantissa >> shift);
         let below = less.mantissa & ((1 << shift) - 1);
@@ -65,7 +65,7 @@ impl Double {
     }
 
     /// Half of it, exactly.
-    pub fn half(self) -> Self {
+    pub(crate) fn half(self) -> Self {
         Self { bits: self.bits + 1, ..self }
     }
 
@@ -85,27 +85,27 @@ impl Double {
     }
 
     /// The window in bytes, the fraction of a byte dropped.
-    pub fn bytes(self, mss: Bytes) -> Bytes {
+    pub(crate) fn bytes(self, mss: Bytes) -> Bytes {
         Bytes(mul_div(self.mantissa, mss.0, 1 << self.bits))
     }
 }
 
 /// A congestion window in double precision beside the window in bytes that the sender keeps.
 #[derive(Clone, Copy, Debug)]
-pub struct DoubleWindow {
+pub(crate) struct DoubleWindow {
     now: Double,
     as_bytes: Bytes,
 }
 
 impl DoubleWindow {
     /// Follows no window yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { now: Double::segments(Bytes(1), Bytes(1)), as_bytes: Bytes(0) }
     }
 
     /// The number that is `window`. It keeps its fraction of a byte if somebody else has moved the
     /// window by whole segments since.
-    pub fn at(&mut self, window: Bytes, mss: Bytes) -> Double {
+    pub(crate) fn at(&mut self, window: Bytes, mss: Bytes) -> Double {
         let moved = window.0.abs_diff(self.as_bytes.0);
         if self.as_bytes == Bytes(0) || !moved.is_multiple_of(mss.0.max(1)) {
             self.now = Double::eighths(window, mss);
@@ -117,7 +117,7 @@ impl DoubleWindow {
     }
 
     /// From `window` on, the window is `now`: in bytes, the fraction of a byte dropped.
-    pub fn set(&mut self, now: Double, mss: Bytes) -> Bytes {
+    pub(crate) fn set(&mut self, now: Double, mss: Bytes) -> Bytes {
         (self.now, self.as_bytes) = (now, now.bytes(mss));
         self.as_bytes
     }

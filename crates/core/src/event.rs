@@ -102,6 +102,9 @@ pub struct Loss {
     /// When the newest lost packet had left, from a transport that tells one recovery from the next
     /// by time (RFC 9002 section 7.3.1). Without it the order of events tells.
     pub sent_at: Option<Instant>,
+    /// A timeout is being repaired, and the window it cut holds this loss too: no recovery begins
+    /// before that window is acknowledged (RFC 6675 section 5.1, `RecoveryPoint`).
+    pub after_timeout: bool,
 }
 
 /// How a loss was found.
@@ -119,6 +122,6 @@ impl Loss {
     /// One packet or a mark, found for the first time, in one gap.
     pub const fn of(now: Instant, kind: LossKind, lost: Bytes, flight: Bytes) -> Self {
         let gaps = if lost.0 > 0 { 1 } else { 0 };
-        Self { now, kind, lost, gaps, flight, again: false, sent_at: None }
+        Self { now, kind, lost, gaps, flight, again: false, sent_at: None, after_timeout: false }
     }
 }

@@ -4,7 +4,7 @@
 //! path's routers granted, the transport keeps and hands to a new [`crate::sender::Sender`] by
 //! [`crate::sender::Sender::on_hint`]; a start-up policy uses what it is made for and leaves the
 //! rest. A hint may be stale or wrong: a policy that acts on one says in
-//! [`crate::policy::Startup::retreat`] what happens when data sent on it is lost.
+//! [`crate::policy::Startup::answer`] what happens when data sent on it is lost.
 
 use crate::units::{Bytes, Rate, Span};
 use crate::view::Window;

@@ -66,6 +66,23 @@ pub trait Knobs {
 
     /// Sets one; false if the policy has no knob of that name and kind.
     fn set(&mut self, name: &str, value: KnobValue) -> bool;
+
+    /// The value in force, presets included; `None` for a knob that is not set where the endpoint
+    /// decides, for a preset that is told by the other knobs, and from a policy that does not tell.
+    /// A policy with a version for the kernel tells every knob that this version reads.
+    fn value(&self, _name: &str) -> Option<KnobValue> {
+        None
+    }
+}
+
+/// The value of [`SUMS`].
+pub(crate) const fn sums(double: bool) -> KnobValue {
+    KnobValue::Word(if double { "double" } else { "exact" })
+}
+
+/// A switch as the words `on` and `off`.
+pub(crate) const fn switch(on: bool) -> KnobValue {
+    KnobValue::Word(if on { "on" } else { "off" })
 }
 
 impl Amount {

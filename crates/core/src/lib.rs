@@ -49,7 +49,7 @@ pub mod card;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod curve;
-pub mod double;
+mod double;
 pub mod estimate;
 pub mod event;
 pub mod feedback;
@@ -71,3 +71,8 @@ mod testing;
 mod trial;
 pub mod units;
 pub mod view;
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -2,7 +2,8 @@
 //! undo.
 
 use crate::event::{Loss, LossKind};
-use crate::mechanism::{Mechanism, Repair};
+use crate::mechanism::{MIN_SSTHRESH_SEGMENTS, Mechanism, Repair};
+use crate::pacing::Pacing;
 use crate::policy::{Answer, Avoidance, Entry, Exit, Startup};
 use crate::sender::StartupExit;
 use crate::units::{Bytes, Instant};
@@ -11,13 +12,16 @@ use crate::view::{Phase, Window};
 /// What the rules remember between losses.
 #[derive(Clone, Debug)]
 pub(crate) struct LossState<S, A> {
-    /// Everything before this position was sent before the last cut, which answered for it.
+    /// Everything before this position was sent before the last answer, which counts for it.
     cut_covers_up_to: Option<Bytes>,
-    /// When that cut was.
+    /// When that answer was.
     cut_at: Option<Instant>,
     /// The last cut answered a mark, or took back what a hint had led to: the window grows on, and
     /// a loss may follow of what was sent before it.
     growth_allowed_after_cut: bool,
+    /// The last answer was [`Answer::Ignore`], to an event of this kind. As the window was not cut,
+    /// it covers no event of another kind.
+    ignored: Option<LossKind>,
     before_cut: Option<BeforeCut<S, A>>,
 }
 
@@ -26,6 +30,8 @@ pub(crate) struct LossState<S, A> {
 struct BeforeCut<S, A> {
     window: Window,
     phase: Phase,
+    pace: Option<Pacing>,
+    wake: Option<Instant>,
     startup: S,
     avoidance: A,
     first_exit: Option<StartupExit>,
@@ -37,6 +43,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         cut_covers_up_to: None,
         cut_at: None,
         growth_allowed_after_cut: false,
+        ignored: None,
         before_cut: None,
     };
 
@@ -56,7 +63,10 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
     ) -> bool {
         let timeout = loss.kind == LossKind::Timeout;
         if !timeout && self.is_answered(loss, mechanism) {
-            mechanism.view.recovering |= loss.kind == LossKind::Recovery;
+            // By its time a loss can be answered long after the recovery that answered it.
+            if loss.sent_at.is_none() && !loss.after_timeout {
+                self.join_recovery(loss.kind, mechanism);
+            }
             if loss.lost > Bytes(0) {
                 mechanism.view.now = loss.now;
                 startup.on_further_loss(loss, &mechanism.view);
@@ -64,21 +74,25 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
             }
             return false;
         }
-        mechanism.view.now = loss.now;
-        mechanism.view.eligible = startup.eligible();
-        startup.on_loss(loss, &mechanism.view);
-        avoidance.on_loss(loss, &mechanism.view);
         if !(timeout && loss.again && self.before_cut.is_some()) {
             self.before_cut = Some(BeforeCut {
                 window: mechanism.view.window,
                 phase: mechanism.view.phase,
+                pace: mechanism.pace,
+                wake: mechanism.wake,
                 startup: startup.clone(),
                 avoidance: avoidance.clone(),
                 first_exit: mechanism.first_exit,
             });
         }
+        mechanism.view.now = loss.now;
+        mechanism.view.eligible = startup.eligible();
+        mechanism.view.beta = avoidance.beta();
+        startup.on_loss(loss, &mechanism.view);
+        avoidance.on_loss(loss, &mechanism.view);
         self.cut_covers_up_to = Some(mechanism.view.snd_nxt);
         self.cut_at = Some(loss.now);
+        self.ignored = None;
         let stays = mechanism.view.phase == Phase::Startup && !timeout;
         match startup.answer(loss, &mechanism.view) {
             Answer::Ignore if stays => return self.ignore(loss.kind, mechanism),
@@ -99,8 +113,9 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         mechanism.view.phase = before.phase;
         mechanism.view.recovering = false;
         mechanism.repair = Repair::Transport;
+        mechanism.set_pace(before.pace);
+        mechanism.set_wake(before.wake);
         mechanism.first_exit = before.first_exit;
-        mechanism.growth = before.startup.growth();
         (*startup, *avoidance) = (before.startup, before.avoidance);
         (self.cut_covers_up_to, self.cut_at) = (None, None);
         mechanism.set_cwnd(cwnd);
@@ -124,13 +139,18 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
             cut.ssthresh.whole_segments(mss).max(mss * MIN_SSTHRESH_SEGMENTS);
         self.growth_allowed_after_cut = loss.kind == LossKind::Mark || retreat.is_some();
         mechanism.max_flight = Bytes(0);
-        mechanism.repair = Repair::Transport;
         if mechanism.view.phase == Phase::Startup {
             mechanism.leave_startup(exit_by(loss.kind), before, startup, avoidance);
         }
-        mechanism.pace = None;
-        // What is taken back is repaired in slow start, as after a timeout.
-        mechanism.view.recovering = loss.kind == LossKind::Recovery && retreat.is_none();
+        mechanism.set_pace(None);
+        // What is taken back is repaired in slow start, as after a timeout. A mark neither begins
+        // nor ends a repair.
+        mechanism.view.recovering = retreat.is_none()
+            && match loss.kind {
+                LossKind::Recovery => true,
+                LossKind::Mark => mechanism.view.recovering,
+                LossKind::Timeout => false,
+            };
         if timeout {
             mechanism.round_end = mechanism.view.acked;
             mechanism.enter_startup(Entry::Timeout, startup);
@@ -143,7 +163,8 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
     /// it, until what is outstanding now is acknowledged.
     fn land(&mut self, window: Window, kind: LossKind, mechanism: &mut Mechanism) {
         mechanism.note_exit(exit_by(kind), mechanism.view.window.cwnd);
-        let end = if kind == LossKind::Mark { mechanism.view.snd_nxt } else { Bytes::MAX };
+        let by_mark = kind == LossKind::Mark && !mechanism.view.recovering;
+        let end = if by_mark { mechanism.view.snd_nxt } else { Bytes::MAX };
         mechanism.repair = Repair::Landing(end);
         mechanism.view.recovering = true;
         self.growth_allowed_after_cut = false;
@@ -154,12 +175,25 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
 
     /// Start-up goes on; what is lost is repaired.
     fn ignore(&mut self, kind: LossKind, mechanism: &mut Mechanism) -> bool {
-        self.growth_allowed_after_cut = kind == LossKind::Mark;
+        self.growth_allowed_after_cut = false;
+        self.ignored = Some(kind);
         if kind == LossKind::Recovery {
             mechanism.repair = Repair::Ignored;
             mechanism.view.recovering = true;
         }
         false
+    }
+
+    /// A loss that is answered already is repaired all the same. Where start-up was landing for a
+    /// mark, it does so until the transport's recovery ends.
+    fn join_recovery(&self, kind: LossKind, mechanism: &mut Mechanism) {
+        if kind != LossKind::Recovery {
+            return;
+        }
+        mechanism.view.recovering = true;
+        if let Repair::Landing(end) = &mut mechanism.repair {
+            *end = Bytes::MAX;
+        }
     }
 
     /// The window was cut for this already: once for all that was in flight when it was cut last
@@ -168,9 +202,15 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
     /// what is acknowledged, a loss of data above it; a loss outside recovery is a new one, unless
     /// the last cut let the window grow on.
     fn is_answered(&self, loss: &Loss, mechanism: &Mechanism) -> bool {
+        if loss.after_timeout {
+            return true;
+        }
         let (Some(covered), Some(cut_at)) = (self.cut_covers_up_to, self.cut_at) else {
             return false;
         };
+        if self.ignored.is_some_and(|kind| kind != loss.kind) {
+            return false;
+        }
         if let Some(sent_at) = loss.sent_at {
             return sent_at <= cut_at;
         }
@@ -189,6 +229,3 @@ const fn exit_by(kind: LossKind) -> Exit {
         LossKind::Mark => Exit::Mark,
     }
 }
-
-/// No loss leaves an ssthresh below two segments (RFC 5681 section 3.1, equation 4).
-const MIN_SSTHRESH_SEGMENTS: u64 = 2;

@@ -16,12 +16,12 @@ pub struct Mechanism {
     /// What a policy decided; otherwise the default holds.
     pub(crate) pace: Option<Pacing>,
     /// Where nothing else is decided, packets are paced at the default rate.
-    pub(crate) paces: bool,
+    paces: bool,
+    /// Packets are paced, or start-up waits for a time: something happens between ACKs.
+    timed: bool,
     pub(crate) round_end: Bytes,
     /// The largest flight since the last cut.
     pub(crate) max_flight: Bytes,
-    /// [`Startup::growth`].
-    pub(crate) growth: u64,
     pub(crate) repair: Repair,
     pub(crate) wake: Option<Instant>,
     pub(crate) first_exit: Option<StartupExit>,
@@ -52,7 +52,7 @@ impl Mechanism {
             in_flight: Bytes(0),
             acked: Bytes(0),
             snd_nxt: Bytes(0),
-            sent: Bytes(0),
+            resent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Startup,
             eligible: None,
@@ -66,9 +66,9 @@ impl Mechanism {
             config,
             pace: None,
             paces: config.paces,
+            timed: config.paces,
             round_end: Bytes(0),
             max_flight: window.cwnd,
-            growth: 2,
             repair: Repair::Transport,
             wake: None,
             first_exit: None,
@@ -86,16 +86,46 @@ impl Mechanism {
     /// window allows. The rate is the one of the next packet.
     #[inline]
     pub fn pacing(&self) -> Option<Pacing> {
-        if self.pace.is_none() && !self.paces {
-            return None;
-        }
-        self.pacing_in_force()
+        if self.timed { self.pacing_in_force() } else { None }
+    }
+
+    /// See [`crate::sender::Sender::acts_on_acks_only`].
+    #[inline(always)]
+    pub(crate) fn acts_on_acks_only(&self) -> bool {
+        !self.timed
+    }
+
+    /// When start-up wants to be woken.
+    #[inline]
+    pub(crate) fn wake_at(&self) -> Option<Instant> {
+        self.wake
+    }
+
+    /// From now on packets are paced so.
+    #[cold]
+    pub(crate) fn set_pace(&mut self, pace: Option<Pacing>) {
+        self.pace = pace;
+        self.note_timing();
+    }
+
+    /// From now on start-up is to be woken then.
+    #[cold]
+    pub(crate) fn set_wake(&mut self, wake: Option<Instant>) {
+        self.wake = wake;
+        self.note_timing();
+    }
+
+    fn note_timing(&mut self) {
+        self.timed = self.pace.is_some() || self.paces || self.wake.is_some();
     }
 
     fn pacing_in_force(&self) -> Option<Pacing> {
         if let Some(pacing) = self.pace {
             let rate = pacing.first.map_or(pacing.rate, |(_, rate)| rate);
             return Some(Pacing { rate, ..pacing });
+        }
+        if !self.paces {
+            return None;
         }
         let View { rtt, window, phase, .. } = &self.view;
         if rtt.smoothed == Span(0) {
@@ -110,18 +140,16 @@ impl Mechanism {
     pub(crate) fn count_sent(&mut self, sent: &Sent) {
         self.view.now = sent.now;
         self.view.in_flight = sent.in_flight;
-        self.view.sent += sent.bytes;
-        if !sent.again {
+        if sent.again {
+            self.view.resent += sent.bytes;
+        } else {
             self.view.snd_nxt += sent.bytes;
-        }
-        if self.pace.is_some() {
-            self.count_paced(sent.bytes);
         }
     }
 
-    /// What is to leave first at another rate becomes less.
-    #[cold]
-    fn count_paced(&mut self, bytes: Bytes) {
+    /// So much left at the pacing rate: what is to leave first at another rate becomes less.
+    #[inline]
+    pub(crate) fn count_paced(&mut self, bytes: Bytes) {
         let Some(Pacing { first, .. }) = &mut self.pace else { return };
         if let Some((left, _)) = first {
             *left -= bytes;
@@ -137,6 +165,9 @@ impl Mechanism {
         let view = &mut self.view;
         view.now = ack.now;
         view.in_flight = ack.in_flight;
+        if ack.snd_nxt < view.snd_nxt {
+            view.resent += view.snd_nxt - ack.snd_nxt;
+        }
         view.snd_nxt = ack.snd_nxt;
         view.acked += ack.acked;
         view.delivered += ack.credited;
@@ -193,7 +224,7 @@ impl Mechanism {
         let before = self.view.window.cwnd;
         if self.view.phase == Phase::Startup {
             let step = startup.step(ack, &self.view);
-            self.apply(step, ack, self.max_flight * self.growth);
+            self.apply(step, ack, self.max_flight * startup.growth());
             let Some(why) = step.exit else { return };
             self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
             if step.window.cwnd != before {
@@ -208,8 +239,8 @@ impl Mechanism {
         }
     }
 
-    /// During a recovery only a start-up decides, and only one that stayed in charge. What it
-    /// decides there answers a loss, so that the flight does not limit it.
+    /// During a recovery only a start-up decides, and only one that stayed in charge. The flight does
+    /// not limit a landing: it answers a loss.
     #[inline(never)]
     fn decide_in_recovery(
         &mut self,
@@ -217,18 +248,19 @@ impl Mechanism {
         startup: &mut impl Startup,
         avoidance: &mut impl Avoidance,
     ) {
-        let end = match self.repair {
-            Repair::Transport => return,
-            Repair::Landing(end) => end,
-            Repair::Ignored => Bytes::MAX,
-        };
+        if self.repair == Repair::Transport {
+            return;
+        }
         let before = self.view.window.cwnd;
         let step = startup.recovering(ack, &self.view);
-        self.apply(step, ack, Bytes::MAX);
+        if self.repair == Repair::Ignored {
+            self.apply(step, ack, self.max_flight * startup.growth());
+        } else {
+            self.apply(step, &Ack { app_limited: false, ..*ack }, Bytes::MAX);
+        }
         if let Some(why) = step.exit {
-            self.repair = Repair::Transport;
-            self.leave_startup(why, before, startup, avoidance);
-        } else if self.view.acked >= end {
+            self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
+        } else if matches!(self.repair, Repair::Landing(end) if self.view.acked >= end) {
             self.end_recovery(startup, avoidance);
         }
     }
@@ -240,11 +272,12 @@ impl Mechanism {
         avoidance: &mut impl Avoidance,
     ) {
         self.view.recovering = false;
-        let repair = core::mem::replace(&mut self.repair, Repair::Transport);
-        if matches!(repair, Repair::Landing(_)) && self.view.phase == Phase::Startup {
-            self.view.window.ssthresh = self.view.window.cwnd;
-            self.leave_startup(Exit::Loss, self.view.window.cwnd, startup, avoidance);
+        if matches!(self.repair, Repair::Landing(_)) {
+            let cwnd = self.view.window.cwnd;
+            self.view.window.ssthresh = cwnd.max(self.view.mss * MIN_SSTHRESH_SEGMENTS);
+            self.leave_startup(Exit::Loss, cwnd, startup, avoidance);
         }
+        self.repair = Repair::Transport;
     }
 
     /// Does what a policy has decided on an ACK. The window grows as far as `justified` by the
@@ -266,23 +299,41 @@ impl Mechanism {
             self.view.window.cwnd = cwnd.max(self.config.mss);
         }
         self.view.window.ssthresh = ssthresh;
-        if step.pace.is_some() || self.pace.is_some() {
-            self.pace = step.pace;
-        }
-        if step.wake.is_some() {
-            self.wake = step.wake;
+        if self.timed || step.pace.is_some() || step.wake.is_some() {
+            self.apply_timing(step);
         }
     }
 
-    /// Does what start-up has decided without an ACK: before the first data, or when it was woken.
+    #[inline(never)]
+    fn apply_timing(&mut self, step: Step) {
+        self.set_pace(step.pace);
+        if step.wake.is_some() {
+            self.set_wake(step.wake);
+        }
+    }
+
+    /// Does what start-up has decided when it was woken: as on an ACK, but pacing stays if it says
+    /// nothing of it, and the window does not grow while the transport repairs what was lost.
+    pub(crate) fn apply_woken(&mut self, step: Step, growth: u64) {
+        let app_limited = self.view.recovering && self.repair == Repair::Transport;
+        let justified = match self.repair {
+            Repair::Landing(_) => Bytes::MAX,
+            _ if app_limited => Bytes(0),
+            _ => self.max_flight * growth,
+        };
+        let step = Step { pace: step.pace.or(self.pace), ..step };
+        self.apply(step, &Ack { app_limited, ..Ack::default() }, justified);
+    }
+
+    /// Does what start-up has decided before the first data.
     pub(crate) fn apply_unprompted(&mut self, step: Step) {
         self.set_cwnd(step.window.cwnd);
         self.view.window.ssthresh = step.window.ssthresh;
         if step.pace.is_some() {
-            self.pace = step.pace;
+            self.set_pace(step.pace);
         }
         if step.wake.is_some() {
-            self.wake = step.wake;
+            self.set_wake(step.wake);
         }
     }
 
@@ -293,11 +344,12 @@ impl Mechanism {
     #[cold]
     pub(crate) fn enter_startup(&mut self, why: Entry, startup: &mut impl Startup) {
         self.view.phase = Phase::Startup;
+        self.set_wake(None);
         startup.enter(why, &self.view);
-        self.growth = startup.growth();
     }
 
-    /// A connection that start-up paced to its end stays paced.
+    /// A connection that start-up paced to its end stays paced. Where start-up was landing for a
+    /// mark, nothing is repaired, so that nothing but its end ends the recovery.
     #[cold]
     pub(crate) fn leave_startup(
         &mut self,
@@ -307,9 +359,13 @@ impl Mechanism {
         avoidance: &mut impl Avoidance,
     ) {
         self.note_exit(why, cwnd);
+        let repair = core::mem::replace(&mut self.repair, Repair::Transport);
+        if matches!(repair, Repair::Landing(end) if end != Bytes::MAX) {
+            self.view.recovering = false;
+        }
         self.view.phase = Phase::Avoidance;
-        self.wake = None;
         self.paces |= self.pace.is_some();
+        self.set_wake(None);
         avoidance.enter(&startup.found(&self.view), &self.view);
     }
 
@@ -319,6 +375,9 @@ impl Mechanism {
         self.first_exit.get_or_insert(StartupExit { at, why, cwnd, in_flight });
     }
 }
+
+/// No loss leaves an ssthresh below two segments (RFC 5681 section 3.1, equation 4).
+pub(crate) const MIN_SSTHRESH_SEGMENTS: u64 = 2;
 
 /// Default pacing in start-up, in quarters of a window per RTT: twice the window, so that it can
 /// double (Linux `tcp_pacing_ss_ratio`).

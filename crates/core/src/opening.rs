@@ -42,6 +42,16 @@ impl Opening {
         }
         true
     }
+
+    /// The value of one of the two, if it is set.
+    pub(crate) fn value(&self, name: &str) -> Option<KnobValue> {
+        let amount = match name {
+            "iw" => self.iw,
+            "ssthresh" => self.ssthresh,
+            _ => None,
+        };
+        amount.map(KnobValue::Window)
+    }
 }
 
 /// 32 KB in packets of 1000 bytes, NewReno's plateau in the figures of the Astart paper.

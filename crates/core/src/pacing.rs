@@ -6,7 +6,7 @@ use crate::units::{Bytes, Instant, Rate};
 ///
 /// Where no policy decides, the transport's default holds: as the window allows, or, where the
 /// endpoint paces, `2 cwnd/srtt` in slow start and `1.25 cwnd/srtt` after it
-/// ([`crate::mechanism::Mechanism::pacing_rate`]).
+/// ([`crate::mechanism::Mechanism::pacing`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
     /// Payload per second.

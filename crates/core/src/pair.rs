@@ -4,7 +4,7 @@ use crate::event::{Ack, Loss, LossKind, Sent};
 use crate::feedback::Feedback;
 use crate::hint::PathHint;
 use crate::loss::LossState;
-use crate::mechanism::Mechanism;
+use crate::mechanism::{Mechanism, Repair};
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Entry, Startup};
 use crate::units::{Bytes, Instant, Rate, Span};
@@ -148,7 +148,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
 
     fn on_hint(&mut self, mechanism: &mut Mechanism, hint: &PathHint) {
         let step = self.startup.inform(hint, &mechanism.view);
-        mechanism.pace = None;
+        mechanism.set_pace(None);
         mechanism.apply_unprompted(step);
         mechanism.max_flight = mechanism.view.window.cwnd;
     }
@@ -210,6 +210,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
     fn on_restart(&mut self, mechanism: &mut Mechanism) {
         mechanism.set_cwnd(self.startup.restart_window(mechanism.view.mss));
         mechanism.view.recovering = false;
+        mechanism.repair = Repair::Transport;
         mechanism.round_end = mechanism.view.acked;
         mechanism.enter_startup(Entry::Timeout, &mut self.startup);
     }
@@ -223,10 +224,11 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
     }
 
     fn on_wake(&mut self, mechanism: &mut Mechanism) {
+        let before = mechanism.view.window.cwnd;
         let step = self.startup.on_wake(&mechanism.view);
-        mechanism.apply_unprompted(step);
+        mechanism.apply_woken(step, self.startup.growth());
         if let Some(why) = step.exit {
-            let cwnd = mechanism.view.window.cwnd;
+            let cwnd = before.max(mechanism.view.window.cwnd);
             mechanism.leave_startup(why, cwnd, &self.startup, &mut self.avoidance);
         }
     }

@@ -101,12 +101,13 @@ impl Exit {
 pub struct Step {
     /// The window from now on.
     pub window: Window,
-    /// How to pace from now on; `None` leaves it to the transport.
+    /// How to pace from now on. On an ACK `None` leaves it to the transport; before the first data
+    /// and on a wake-up it leaves pacing as it is.
     pub pace: Option<Pacing>,
     /// Start-up ends here. Avoidance policies leave it `None`.
     pub exit: Option<Exit>,
-    /// Start-up wants to be woken then ([`Startup::on_wake`]) even if no ACK comes; the last wish
-    /// counts.
+    /// Start-up wants to be woken then ([`Startup::on_wake`]) even if no ACK comes. The last wish
+    /// counts, until start-up ends or begins again; an avoidance is never woken.
     pub wake: Option<Instant>,
 }
 
@@ -119,7 +120,8 @@ pub enum Answer {
     /// ([`Entry::Retreat`]). What is lost is repaired in slow start, as after a timeout.
     Retreat(Window),
     /// This window for now. Start-up stays in charge until the recovery ends, decides on every ACK
-    /// of it ([`Startup::recovering`]), and ends with it.
+    /// of it ([`Startup::recovering`]), and ends with it, with ssthresh where it has landed. For a
+    /// mark, until what was outstanding is acknowledged.
     Land(Window),
     /// What is lost is repaired, and start-up goes on: it decides on every ACK of the recovery
     /// ([`Startup::recovering`]) and after it.
@@ -165,8 +167,8 @@ pub trait Startup: Observer {
     }
 
     /// The first data is about to leave, after the handshake and all hints: the window, and how to
-    /// pace it until the first ACK. What an earlier [`Startup::inform`] set stands unless this
-    /// paces or changes the window.
+    /// pace it until the first ACK. What an earlier [`Startup::inform`] set stands where this sets
+    /// nothing else. Start-up cannot end here.
     fn begin(&mut self, view: &View) -> Step {
         view.window.hold()
     }
@@ -185,7 +187,9 @@ pub trait Startup: Observer {
     }
 
     /// Decides on every ACK of a recovery that it has answered by [`Answer::Land`] or
-    /// [`Answer::Ignore`], duplicate ACKs too. Only [`Step::exit`] ends it before the recovery ends.
+    /// [`Answer::Ignore`], duplicate ACKs too. Only [`Step::exit`] ends it before the recovery ends,
+    /// and then ssthresh is what the step says. The flight limits growth after
+    /// [`Answer::Ignore`], not after [`Answer::Land`].
     fn recovering(&mut self, _ack: &Ack, view: &View) -> Step {
         view.window.hold()
     }
@@ -198,7 +202,6 @@ pub trait Startup: Observer {
     /// By what factor this start-up grows a window per round when all of it is acknowledged: the
     /// window may grow up to that multiple of the largest flight
     /// (draft-ietf-ccwg-ratelimited-increase-10). 2 for slow start, 3 for Rapid Start, 4 for SUSS.
-    /// Asked when start-up begins.
     fn growth(&self) -> u64 {
         2
     }
@@ -227,7 +230,8 @@ pub trait Avoidance: Observer {
     /// ssthresh from it and restarts at one segment (RFC 5681 section 3.1).
     fn cut(&mut self, loss: &Loss, view: &View) -> Window;
 
-    /// What a loss leaves of the window, in millionths: start-up reads it as [`View::beta`].
+    /// What a loss leaves of the window, in millionths: start-up reads it as [`View::beta`]. An
+    /// avoidance whose cut is no constant factor leaves it at RFC 5681's half.
     fn beta(&self) -> u64 {
         HALF
     }

@@ -76,6 +76,11 @@ impl<P: Policies> Sender<P> {
         Self { mechanism, watches_sends: needs.has(Facilities::SENDS), policies }
     }
 
+    /// The policies.
+    pub fn policies(&self) -> &P {
+        &self.policies
+    }
+
     /// What the control needs of its transport.
     pub fn needs(&self) -> Needs {
         self.policies.needs()
@@ -97,7 +102,7 @@ impl<P: Policies> Sender<P> {
     /// [`Sender::on_handshake`] if there was one.
     pub fn on_hint(&mut self, now: Instant, hint: &PathHint) {
         self.mechanism.view.now = now;
-        if self.mechanism.view.sent == Bytes(0) {
+        if self.mechanism.view.sent() == Bytes(0) {
             self.policies.on_hint(&mut self.mechanism, hint);
         }
     }
@@ -113,7 +118,7 @@ impl<P: Policies> Sender<P> {
     /// no effect.
     pub fn begin(&mut self, now: Instant) {
         self.mechanism.view.now = now;
-        if self.mechanism.view.sent == Bytes(0) {
+        if self.mechanism.view.sent() == Bytes(0) {
             self.policies.begin(&mut self.mechanism);
         }
     }
@@ -191,13 +196,13 @@ impl<P: Policies> Sender<P> {
 
     /// When start-up wants to be woken, if it does.
     pub fn wake_at(&self) -> Option<Instant> {
-        self.mechanism.wake
+        self.mechanism.wake_at()
     }
 
     /// The time of [`Sender::wake_at`] has come.
     #[cold]
     pub fn on_wake(&mut self, now: Instant) {
-        self.mechanism.wake = None;
+        self.mechanism.set_wake(None);
         self.mechanism.view.now = now;
         if self.mechanism.view.phase == Phase::Startup {
             self.policies.on_wake(&mut self.mechanism);
@@ -217,11 +222,6 @@ impl<P: Policies> Sender<P> {
         view.mss = config.mss;
         let cwnd = view.window.cwnd;
         self.mechanism.set_cwnd(cwnd);
-    }
-
-    /// The policies.
-    pub fn policies(&self) -> &P {
-        &self.policies
     }
 
     /// What the policies see.
@@ -244,13 +244,18 @@ impl<P: Policies> Sender<P> {
     /// and start-up waits for no time.
     #[inline(always)]
     pub fn acts_on_acks_only(&self) -> bool {
-        self.mechanism.pace.is_none() && !self.mechanism.paces && self.mechanism.wake.is_none()
+        self.mechanism.acts_on_acks_only()
     }
 
     /// How to pace the next packet; `None` sends as the window allows.
     #[inline]
     pub fn pacing(&self) -> Option<Pacing> {
         self.mechanism.pacing()
+    }
+
+    /// So many bytes left at the rate of [`Sender::pacing`].
+    pub fn on_paced(&mut self, bytes: Bytes) {
+        self.mechanism.count_paced(bytes);
     }
 
     /// How the first start-up ended, once it has.

@@ -82,7 +82,8 @@ pub fn quinn(
     firstflight_quic::any(name)
 }
 
-/// The page's examples compile and run.
+/// The pages' examples compile and run.
 #[cfg(all(doctest, feature = "quinn"))]
 #[doc = include_str!("../../../docs/quic.md")]
-struct Page;
+#[doc = include_str!("../README.md")]
+struct Pages;

@@ -23,25 +23,26 @@ struct astart {
 
 FF_NEW_POLICY(astart)
 FF_OBSERVES_NO_HANDSHAKE(astart)
-FF_OBSERVES_NO_SENDING(astart)
+FF_OBSERVES_NO_BEGIN(astart)
 FF_ENTERS_PLAINLY(astart)
 FF_RESTARTS_WITH_ONE(astart)
 FF_FIRST_WINDOW_OF_KNOBS(astart)
 
 FF_INLINE u64 astart_initial_ssthresh(ff_knobs *k, u64 given, u64 mss)
 {
-    return ssthresh_to_raise(k, given, mss);
+    given = ssthresh_to_raise(given, mss);
+    return amount(k->astart.ssthresh_unit, k->astart.ssthresh, given, mss);
 }
 
 FF_INLINE void astart_on_ack(struct astart *a, ff_knobs *k, const struct ff_ack *ack,
                              const struct ff_view *v)
 {
-    ere_on_ack(&a->ere, &k->ere, ack, v);
+    ere_on_ack(&a->ere, &k->astart.ere, ack, v);
 }
 
-FF_INLINE u64 astart_room(const struct astart *a, const struct ff_view *v)
+FF_INLINE u64 astart_eligible(const struct astart *a, ff_knobs *k)
 {
-    return ere_room(&a->ere, v->rtt.min);
+    return ere_rate(&a->ere);
 }
 
 FF_INLINE u64 astart_raised(const struct astart *a, ff_knobs *k, u64 ssthresh,
@@ -51,7 +52,7 @@ FF_INLINE u64 astart_raised(const struct astart *a, ff_knobs *k, u64 ssthresh,
 
     if (v->rtt.min == NONE)
         return ssthresh;
-    estimated = ere_over(&a->ere, in_ticks(v->rtt.min, k->ere.tick));
+    estimated = ere_over(&a->ere, in_ticks(v->rtt.min, k->astart.ere.tick));
     if (estimated <= ssthresh)
         return ssthresh;
     return max_of(ssthresh, whole_segments(estimated, v->mss));

@@ -32,7 +32,7 @@ FF_INLINE struct ff_step byte_counting_step(struct byte_counting *b, ff_knobs *k
 {
     if (b->after_timeout || v->window.cwnd >= v->window.ssthresh)
         return double_window(ack, v->mss, v->window);
-    return until_threshold(grow(v->window, min_of(ack->acked, times(v->mss, k->bc_limit))));
+    return until_threshold(grow(v->window, min_of(ack->acked, times(v->mss, k->byte_counting.limit))));
 }
 
 #endif

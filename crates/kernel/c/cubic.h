@@ -2,7 +2,7 @@
  *
  * CUBIC (RFC 9438): the window follows `W(t) = C (t - K)^3 + W_max` of the time since the last cut,
  * each ACK moving cwnd toward the curve one RTT ahead, and is never below what Reno with the same
- * average would have. With the knob cubic_21, CUBIC 2.1 as Linux 2.6.22 and ns-2.35 have it:
+ * average would have. With the preset ns2, CUBIC 2.1 as Linux 2.6.22 and ns-2.35 have it:
  * crates/core/src/avoidance/cubic.rs tells the differences.
  *
  * Time in 2^-16 s, the curve in bytes.
@@ -58,9 +58,12 @@ FF_SUBPROGRAM u64 cube_root(u64 high, u64 low, u64 root)
     return root;
 }
 
+/* CUBIC 2.1, as ns-2 has it. */
+FF_INLINE u8 is_21(ff_knobs *k) { return k->cubic.preset == CUBIC_PRESET_NS2; }
+
 FF_INLINE void curve_begin(struct cubic *c, ff_knobs *k, u64 cwnd, u64 origin, u64 mss)
 {
-    u64 scale = mul_div(mss, k->cubic_c << FRACTION, RATIO_ONE), way = minus(origin, cwnd);
+    u64 scale = mul_div(mss, k->cubic.c << FRACTION, RATIO_ONE), way = minus(origin, cwnd);
     struct wide cube;
 
     scale = min_of(max_of(scale, 1), 1ULL << 48);
@@ -103,7 +106,7 @@ FF_INLINE u64 cubic_target(const struct cubic *c, ff_knobs *k, u64 t, const stru
 {
     u64 cwnd = v->window.cwnd, rtt, missing, most;
 
-    if (!k->cubic_21) {
+    if (!is_21(k)) {
         missing = curve_at(c, plus(t, v->rtt.smoothed));
         return min_of(max_of(missing, cwnd), plus(cwnd, cwnd / 2));
     }
@@ -111,8 +114,8 @@ FF_INLINE u64 cubic_target(const struct cubic *c, ff_knobs *k, u64 t, const stru
         return plus(cwnd, cwnd / BLIND_ACKS);
     rtt = v->rtt.min == NONE ? 0 : v->rtt.min;
     missing = minus(curve_at(c, plus(t, rtt)), cwnd);
-    if (k->cubic_max_increment > 0 && curve_ticks(plus(t, rtt)) >= c->k) {
-        most = mul_div(times(v->mss, k->cubic_max_increment), rtt, TENTH_OF_A_SECOND);
+    if (k->cubic.max_increment > 0 && curve_ticks(plus(t, rtt)) >= c->k) {
+        most = mul_div(times(v->mss, k->cubic.max_increment), rtt, TENTH_OF_A_SECOND);
         missing = min_of(missing, most);
     }
     return plus(cwnd, min_of(mul_div(missing, 31, 16), cwnd));
@@ -123,8 +126,8 @@ FF_INLINE u64 cubic_reno(struct cubic *c, ff_knobs *k, u64 acked, const struct f
 {
     u64 passed = c->estimate >> FRACTION >= c->prior, alpha = 1 << FRACTION;
 
-    if (!passed || k->cubic_21)
-        alpha = ((3 * (RATIO_ONE - k->cubic_beta)) << FRACTION) / (RATIO_ONE + k->cubic_beta);
+    if (!passed || is_21(k))
+        alpha = ((3 * (RATIO_ONE - k->cubic.beta)) << FRACTION) / (RATIO_ONE + k->cubic.beta);
     alpha = times(times(acked, v->mss), alpha) / max_of(v->window.cwnd, 1);
     c->estimate = plus(c->estimate, alpha);
     return c->estimate >> FRACTION;
@@ -140,6 +143,7 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
                                     const struct ff_view *v)
 {
     u64 cwnd = v->window.cwnd, acked = min_of(ack->acked, cwnd), t, estimate, ahead, product;
+    u8 friendly = k->cubic.friendly == CUBIC_FRIENDLY_ON;
 
     if (cwnd < v->window.ssthresh)
         return grow(v->window, min_of(ack->acked, v->mss));
@@ -154,8 +158,8 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
     c->last = v->now;
     t = minus(v->now, c->start);
     estimate = cubic_reno(c, k, acked, v);
-    ahead = k->cubic_friendly ? minus(estimate, cwnd) : 0;
-    if (k->cubic_friendly && !k->cubic_21 && curve_at(c, t) < estimate)
+    ahead = friendly ? minus(estimate, cwnd) : 0;
+    if (friendly && !is_21(k) && curve_at(c, t) < estimate)
         return grow(v->window, ahead);
     product = plus(times(acked, minus(cubic_target(c, k, t, v), cwnd)), c->remainder);
     c->remainder = product % max_of(cwnd, 1);
@@ -165,7 +169,7 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
 FF_INLINE struct ff_window cubic_cut(struct cubic *c, ff_knobs *k, const struct ff_loss *loss,
                                      const struct ff_view *v)
 {
-    u64 cwnd = v->window.cwnd, timeout = loss->kind == LOSS_TIMEOUT, beta = k->cubic_beta;
+    u64 cwnd = v->window.cwnd, timeout = loss->kind == LOSS_TIMEOUT, beta = k->cubic.beta;
     u64 left = mul_div(loss->flight, beta, RATIO_ONE);
     struct ff_window cut;
 
@@ -176,7 +180,7 @@ FF_INLINE struct ff_window cubic_cut(struct cubic *c, ff_knobs *k, const struct 
         c->stage = STAGE_UNKNOWN;
         c->w_max = 0;
     } else {
-        u64 falls = k->cubic_fast_convergence && cwnd < c->w_max;
+        u64 falls = k->cubic.fast_convergence == CUBIC_FAST_CONVERGENCE_ON && cwnd < c->w_max;
 
         c->w_max = falls ? mul_div(cwnd, RATIO_ONE + beta, 2 * RATIO_ONE) : cwnd;
         c->stage = STAGE_CUT;

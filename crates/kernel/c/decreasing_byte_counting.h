@@ -29,28 +29,54 @@ struct decreasing_byte_counting {
     u8 used;
 };
 
+/* The estimate's preset `figures`, which the papers' throughputs fit. */
+static ere_knobs decreasing_ere = {
+    .eps = 600000,
+    .tmin = 15000000,
+    .umax_window = UMAX_VALUES,
+    .n = 3,
+    .null_m = 2,
+};
+
 FF_NEW_POLICY(decreasing_byte_counting)
 FF_OBSERVES_NO_HANDSHAKE(decreasing_byte_counting)
-FF_OBSERVES_NO_SENDING(decreasing_byte_counting)
-FF_ESTIMATES_NOTHING(decreasing_byte_counting)
+FF_OBSERVES_NO_BEGIN(decreasing_byte_counting)
 FF_RESTARTS_WITH_ONE(decreasing_byte_counting)
 FF_FIRST_WINDOW_OF_KNOBS(decreasing_byte_counting)
 
+/* The threshold is the estimate's, or Hoe's. */
+FF_INLINE u8 asks_ere(ff_knobs *k)
+{
+    return k->decreasing_byte_counting.wth == DECREASING_BYTE_COUNTING_WTH_ERE;
+}
+
+FF_INLINE u8 asks_hoe(ff_knobs *k)
+{
+    return k->decreasing_byte_counting.wth == DECREASING_BYTE_COUNTING_WTH_HOE;
+}
+
+FF_INLINE u64 decreasing_byte_counting_eligible(const struct decreasing_byte_counting *d,
+                                                ff_knobs *k)
+{
+    return asks_ere(k) ? ere_rate(&d->ere) : NONE;
+}
+
 FF_INLINE u64 decreasing_byte_counting_initial_ssthresh(ff_knobs *k, u64 given, u64 mss)
 {
-    if (k->dbc_wth == THRESHOLD_ERE)
-        return ssthresh_to_raise(k, given, mss);
-    return amount(k->ssthresh_unit, k->ssthresh, given, mss);
+    if (asks_ere(k))
+        given = ssthresh_to_raise(given, mss);
+    return amount(k->decreasing_byte_counting.ssthresh_unit, k->decreasing_byte_counting.ssthresh,
+                  given, mss);
 }
 
 FF_INLINE void decreasing_byte_counting_on_ack(struct decreasing_byte_counting *d, ff_knobs *k,
                                                const struct ff_ack *ack,
                                                const struct ff_view *v)
 {
-    if (k->dbc_wth == THRESHOLD_HOE)
-        packet_pair_on_ack(&d->pair, k, ack, v);
-    if (k->dbc_wth == THRESHOLD_ERE)
-        ere_on_ack(&d->ere, &k->ere, ack, v);
+    if (asks_hoe(k))
+        packet_pair_on_ack(&d->pair, RATIO_ONE / 4, ack, v);
+    if (asks_ere(k))
+        ere_on_ack(&d->ere, &decreasing_ere, ack, v);
 }
 
 FF_INLINE void decreasing_byte_counting_enter(struct decreasing_byte_counting *d, ff_knobs *k,
@@ -69,12 +95,12 @@ FF_INLINE u64 decreasing_threshold(struct decreasing_byte_counting *d, ff_knobs 
 
     if (v->rtt.min == NONE)
         return ssthresh;
-    if (k->dbc_wth == THRESHOLD_HOE && d->pair.known && !d->used) {
+    if (asks_hoe(k) && d->pair.known && !d->used) {
         d->used = 1;
         room = whole_segments(rate_over(d->pair.rate, v->rtt.first), v->mss);
         return max_of(room, times(v->mss, 2));
     }
-    if (k->dbc_wth == THRESHOLD_ERE)
+    if (asks_ere(k))
         return max_of(ssthresh, whole_segments(ere_over(&d->ere, v->rtt.min), v->mss));
     return ssthresh;
 }
@@ -86,7 +112,7 @@ FF_INLINE u64 decreasing_divisor(const struct decreasing_byte_counting *d, ff_kn
     u64 way = max_of(minus(window.ssthresh, d->first), 1);
     u64 gone = min_of(minus(window.cwnd, d->first), way);
 
-    return RATIO_ONE + mul_div(k->dbc_dmax - RATIO_ONE, gone, way);
+    return RATIO_ONE + mul_div(k->decreasing_byte_counting.dmax - RATIO_ONE, gone, way);
 }
 
 FF_INLINE struct ff_step decreasing_byte_counting_step(struct decreasing_byte_counting *d,

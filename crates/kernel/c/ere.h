@@ -61,7 +61,7 @@ FF_INLINE u64 blend(u64 new, u64 old, u64 eps)
     return high_half(old, kept) + high_half(new, U64_MAX - kept);
 }
 
-/* The estimate in bytes per second, and what it moves in `span`. */
+/* The estimate in bytes per second, rounded, and what the unrounded one moves in `span`. */
 FF_INLINE u64 ere_rate(const struct ere *e)
 {
     return high_half(e->estimate + HALF_A_BYTE_PER_SECOND, NANOS_PER_SECOND << 16);
@@ -72,20 +72,12 @@ FF_INLINE u64 ere_over(const struct ere *e, u64 span)
     return high_half(e->estimate << 4, min_of(span, (1ULL << 52) - 1) << 12);
 }
 
-/* The window that the path has room for, once an RTT is known: of the estimate in whole bytes per
- * second, in which it is handed to the avoidance.
- */
-FF_INLINE u64 ere_room(const struct ere *e, u64 rtt_min)
-{
-    return rtt_min == NONE ? NONE : rate_over(ere_rate(e), rtt_min);
-}
-
 /* RE. */
 FF_INLINE void ere_achieve(struct ere *e, ere_knobs *k, u64 now, u64 srtt)
 {
     u64 bytes, achieved;
 
-    if (k->re_per_rtt && e->started && now - e->achieved_at < srtt)
+    if (k->re_update == ERE_RE_UPDATE_RTT && e->started && now - e->achieved_at < srtt)
         return;
     e->achieved_at = now;
     bytes = history_within(&e->history, srtt);
@@ -135,7 +127,7 @@ FF_INLINE u64 instability_observe(struct instability *u, u64 change, u64 window)
 /* 1 - a, in 2^-32. Over more than 2 tau it would exceed one. */
 FF_INLINE u64 ere_weight(ere_knobs *k, u64 dt, u64 tau)
 {
-    if (k->filter == FILTER_CONSTANT)
+    if (k->filter == ERE_FILTER_CONST)
         return CONSTANT_WEIGHT;
     return min_of(mul_div(2 * dt, 1ULL << 32, 2 * tau + dt), U32_MAX);
 }
@@ -172,7 +164,7 @@ FF_INLINE u64 ere_nulls(struct ere *e, ere_knobs *k, u64 dt, u64 tau)
         e->estimate = 0;
         e->sample = 0;
     } else if (nulls > 0) {
-        sample = k->filter == FILTER_PLAIN ? 0 : e->sample;
+        sample = k->filter == ERE_FILTER_PLAIN ? 0 : e->sample;
         e->estimate = ere_decay(e->estimate, sample, ere_weight(k, slice, tau), nulls);
         e->sample = 0;
     }
@@ -200,7 +192,7 @@ FF_INLINE void ere_sample(struct ere *e, ere_knobs *k, u32 credit, u64 dt, u64 s
         tau += high_half(srtt * k->n, ratio);
     }
     dt = ere_nulls(e, k, dt, tau);
-    target = k->filter == FILTER_PLAIN ? sample << 16 : (sample + e->sample) << 15;
+    target = k->filter == ERE_FILTER_PLAIN ? sample << 16 : (sample + e->sample) << 15;
     e->estimate = toward(e->estimate, target, ere_weight(k, dt, tau));
     e->sample = sample;
 }

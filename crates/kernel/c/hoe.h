@@ -21,7 +21,7 @@ struct hoe {
 };
 
 FF_NEW_POLICY(hoe)
-FF_OBSERVES_NO_SENDING(hoe)
+FF_OBSERVES_NO_BEGIN(hoe)
 FF_ESTIMATES_NOTHING(hoe)
 FF_ENTERS_PLAINLY(hoe)
 FF_RESTARTS_WITH_ONE(hoe)
@@ -56,10 +56,10 @@ FF_INLINE void hoe_on_ack(struct hoe *h, ff_knobs *k, const struct ff_ack *ack,
 
     if (h->rate)
         return;
-    if (k->hoe_ns2) {
+    if (k->hoe.preset == HOE_PRESET_NS2) {
         h->rate = hoe_spacing(h, ack->now, v->mss);
     } else {
-        packet_pair_on_ack(&h->pair, k, ack, v);
+        packet_pair_on_ack(&h->pair, k->hoe.span, ack, v);
         h->rate = h->pair.known ? max_of(h->pair.rate, 1) : 0;
     }
     if (!h->rate)
@@ -74,7 +74,7 @@ FF_INLINE struct ff_step hoe_step(struct hoe *h, ff_knobs *k, const struct ff_ac
 {
     struct ff_window window = v->window;
 
-    if (h->has_measured && (!k->hoe_ns2 || h->measured < window.ssthresh))
+    if (h->has_measured && (k->hoe.preset != HOE_PRESET_NS2 || h->measured < window.ssthresh))
         window.ssthresh = h->measured;
     h->has_measured = 0;
     return double_window(ack, v->mss, window);

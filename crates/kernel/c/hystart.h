@@ -38,7 +38,7 @@ struct hystart {
 
 FF_NEW_POLICY(hystart)
 FF_OBSERVES_NO_HANDSHAKE(hystart)
-FF_OBSERVES_NO_SENDING(hystart)
+FF_OBSERVES_NO_BEGIN(hystart)
 FF_ESTIMATES_NOTHING(hystart)
 FF_RESTARTS_WITH_ONE(hystart)
 FF_FIRST_WINDOW_OF_KNOBS(hystart)
@@ -47,7 +47,7 @@ FF_FIRST_SSTHRESH_OF_KNOBS(hystart)
 FF_INLINE void hystart_begin_round(struct hystart *h, const struct ff_view *v)
 {
     h->round_start = v->now;
-    h->round_end = v->sent;
+    h->round_end = v->snd_nxt;
     h->last_of_train = v->now;
     h->min_rtt = NONE;
     h->samples = 0;
@@ -66,11 +66,12 @@ FF_INLINE u64 hystart_ack_delay(const struct ff_view *v)
 FF_INLINE u8 hystart_train_is_long(struct hystart *h, ff_knobs *k, const struct ff_view *v)
 {
     u64 limit = plus(v->rtt.min, hystart_ack_delay(v));
+    u64 whole = k->hystart.train == HYSTART_TRAIN_WHOLE;
 
     if (minus(v->now, h->last_of_train) > TRAIN_GAP)
         return 0;
     h->last_of_train = v->now;
-    return minus(v->now, h->round_start) > (k->hystart_whole_train ? limit : limit / 2);
+    return minus(v->now, h->round_start) > (whole ? limit : limit / 2);
 }
 
 FF_INLINE u8 hystart_rtt_has_grown(struct hystart *h, u64 rtt, u64 delay_min)
@@ -96,11 +97,11 @@ FF_INLINE void hystart_on_ack(struct hystart *h, ff_knobs *k, const struct ff_ac
         return;
     if (v->acked > h->round_end)
         hystart_begin_round(h, v);
-    if (v->window.cwnd < times(v->mss, k->hystart_low_window))
+    if (v->window.cwnd < times(v->mss, k->hystart.low_window))
         return;
-    if (!k->hystart_no_train)
+    if (k->hystart.detect != HYSTART_DETECT_DELAY)
         train = hystart_train_is_long(h, k, v);
-    if (!k->hystart_no_delay)
+    if (k->hystart.detect != HYSTART_DETECT_TRAIN)
         delay = hystart_rtt_has_grown(h, ack->rtt, v->rtt.min);
     h->found = train || delay;
 }

@@ -9,8 +9,6 @@
 #include "slow_start.h"
 #include "view.h"
 
-#define LARGE_SEGMENTS 64
-
 struct large_initial_window {};
 
 FF_NEW_POLICY(large_initial_window)
@@ -21,7 +19,7 @@ FF_RESTARTS_WITH_ONE(large_initial_window)
 
 FF_INLINE u64 large_initial_window_initial_window(ff_knobs *k, u64 given, u64 mss)
 {
-    return amount(k->iw_unit, k->iw, times(mss, LARGE_SEGMENTS), mss);
+    return amount(k->large_initial_window.iw_unit, k->large_initial_window.iw, given, mss);
 }
 
 FF_INLINE u64 large_initial_window_initial_ssthresh(ff_knobs *k, u64 given, u64 mss)

@@ -14,6 +14,8 @@
 
 #include "view.h"
 
+typedef const volatile struct lg_knob_values lg_knobs;
+
 struct load_gauge {
     /* RE in 2^-32 bytes per ns; beginning of the RTT being measured; delivered since then. */
     u64 achieved;
@@ -34,12 +36,12 @@ FF_INLINE void load_gauge_restart(struct load_gauge *g, u64 now)
 }
 
 /* Takes an ACK into RE, in every phase. */
-FF_INLINE void load_gauge_on_ack(struct load_gauge *g, ff_knobs *k, const struct ff_ack *ack,
+FF_INLINE void load_gauge_on_ack(struct load_gauge *g, lg_knobs *k, const struct ff_ack *ack,
                                  const struct ff_view *v)
 {
     u64 newest, elapsed;
 
-    if (!k->lg_on || v->rtt.smoothed == 0)
+    if (k->on == LG_ON_OFF || v->rtt.smoothed == 0)
         return;
     if (v->recovering)
         load_gauge_restart(g, v->now);
@@ -53,36 +55,36 @@ FF_INLINE void load_gauge_on_ack(struct load_gauge *g, ff_knobs *k, const struct
     if (elapsed < v->rtt.smoothed)
         return;
     newest = mul_div(g->arrived, 1ULL << 32, elapsed);
-    g->achieved = plus(mul_div(g->achieved, k->lg_eps, RATIO_ONE),
-                       mul_div(newest, RATIO_ONE - k->lg_eps, RATIO_ONE));
+    g->achieved = plus(mul_div(g->achieved, k->eps, RATIO_ONE),
+                       mul_div(newest, RATIO_ONE - k->eps, RATIO_ONE));
     g->since = ack->now;
     g->arrived = 0;
 }
 
-FF_INLINE u64 load_gauge_boundary(ff_knobs *k, const struct ff_view *v)
+FF_INLINE u64 load_gauge_boundary(lg_knobs *k, const struct ff_view *v)
 {
-    u64 expected = minus(v->window.cwnd, times(v->mss, 3) / 2), beta = k->lg_beta;
+    u64 expected = minus(v->window.cwnd, times(v->mss, 3) / 2), beta = k->beta;
 
     return plus(mul_div(expected, beta, RATIO_ONE),
                 mul_div(v->window.ssthresh, RATIO_ONE - beta, RATIO_ONE));
 }
 
 /* Judges on an ACK for new data in congestion avoidance. */
-FF_INLINE void load_gauge_judge(struct load_gauge *g, ff_knobs *k, const struct ff_view *v)
+FF_INLINE void load_gauge_judge(struct load_gauge *g, lg_knobs *k, const struct ff_view *v)
 {
     u64 arrived;
 
-    if (!k->lg_on)
+    if (k->on == LG_ON_OFF)
         return;
     if (v->window.cwnd < v->window.ssthresh) {
         load_gauge_restart(g, v->now);
         return;
     }
-    if (minus(v->now, g->entered) < times(v->rtt.smoothed, k->lg_guard_rtts)) {
+    if (minus(v->now, g->entered) < times(v->rtt.smoothed, k->guard_rtts)) {
         g->counter = 0;
         return;
     }
-    arrived = mul_div(g->achieved, in_ticks(v->rtt.min, k->lg_tick), 1ULL << 32);
+    arrived = mul_div(g->achieved, in_ticks(v->rtt.min, k->tick), 1ULL << 32);
     if (arrived > load_gauge_boundary(k, v))
         g->counter++;
     else

@@ -24,16 +24,19 @@ FF_FIRST_SSTHRESH_OF_KNOBS(m_start)
 
 FF_INLINE void m_start_new(struct m_start *m, ff_knobs *k)
 {
-    m->count = k->ms_largest;
+    m->count = k->m_start.p;
     m->is_first = 1;
 }
 
 FF_INLINE void m_start_enter(struct m_start *m, ff_knobs *k, enum entry why,
                              const struct ff_view *v)
 {
-    if (why != ENTRY_TIMEOUT || !k->ms_continue)
+    if (why != ENTRY_TIMEOUT || k->m_start.after_rto != M_START_AFTER_RTO_CONTINUE)
         m_start_new(m, k);
 }
+
+/* The last increment before the count starts over. */
+FF_INLINE u64 m_start_smallest(ff_knobs *k) { return k->m_start.cycle == M_START_CYCLE_10__1; }
 
 /* The sum of so many increments, each one less than the one before, from `largest` on. */
 FF_INLINE u64 falling(u64 largest, u64 number)
@@ -44,8 +47,8 @@ FF_INLINE u64 falling(u64 largest, u64 number)
 /* The increments of `acks` ACKs, in segments. */
 FF_INLINE u64 m_start_increments(struct m_start *m, ff_knobs *k, u64 acks)
 {
-    u64 largest = k->ms_largest, length = largest - k->ms_smallest + 1;
-    u64 rest = acks % length, left = m->count - k->ms_smallest + 1, now = min_of(rest, left);
+    u64 largest = k->m_start.p, smallest = m_start_smallest(k), length = largest - smallest + 1;
+    u64 rest = acks % length, left = m->count - smallest + 1, now = min_of(rest, left);
     u64 total = times(acks / length, largest * (largest + 1) / 2);
 
     total = plus(total, falling(m->count, now) + falling(largest, rest - now));
@@ -56,17 +59,20 @@ FF_INLINE u64 m_start_increments(struct m_start *m, ff_knobs *k, u64 acks)
 FF_INLINE struct ff_step m_start_step(struct m_start *m, ff_knobs *k, const struct ff_ack *ack,
                                       const struct ff_view *v)
 {
-    u64 end = k->ms_until_half ? v->window.ssthresh / 2 : v->window.ssthresh;
-    u64 acks = k->ms_each ? max_of(ack->acked / max_of(v->mss, 1), 1) : 1;
+    u64 end = v->window.ssthresh, acks = 1;
     u8 first;
 
+    if (k->m_start.until == M_START_UNTIL_HALF)
+        end /= 2;
+    if (k->m_start.several == M_START_SEVERAL_EACH)
+        acks = max_of(ack->acked / max_of(v->mss, 1), 1);
     if (v->window.cwnd >= end)
         return double_window(ack, v->mss, v->window);
-    if (k->ms_reset_per_rtt && v->round_start)
-        m->count = k->ms_largest;
+    if (k->m_start.reset_per_rtt == M_START_RESET_PER_RTT_ON && v->round_start)
+        m->count = k->m_start.p;
     first = m->is_first;
     m->is_first = 0;
-    if (first && !k->ms_first_largest)
+    if (first && k->m_start.first == M_START_FIRST_1)
         return double_window(ack, v->mss, v->window);
     return until_threshold(grow(v->window, times(v->mss, m_start_increments(m, k, acks))));
 }

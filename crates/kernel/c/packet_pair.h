@@ -43,11 +43,13 @@ FF_INLINE void packet_pair_slope(struct packet_pair *p)
     p->known = 1;
 }
 
-/* Takes an ACK in; afterwards nothing changes any more once the rate is known. */
-FF_INLINE void packet_pair_on_ack(struct packet_pair *p, ff_knobs *k, const struct ff_ack *ack,
+/* Takes an ACK in; afterwards nothing changes any more once the rate is known. `span` is the
+ * fraction of the smallest RTT within which three ACKs count as close, in millionths.
+ */
+FF_INLINE void packet_pair_on_ack(struct packet_pair *p, u64 span, const struct ff_ack *ack,
                                   const struct ff_view *v)
 {
-    u64 near = min_of(mul_div(v->rtt.min, k->pair_span, RATIO_ONE), LONGEST_SPAN);
+    u64 near = min_of(mul_div(v->rtt.min, span, RATIO_ONE), LONGEST_SPAN);
 
     if (p->known || ack->acked == 0 || ack->credited == 0)
         return;

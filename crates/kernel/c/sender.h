@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
  * The mechanism, written once: phases, floor and cap of the window, one cut per recovery, undo, and
- * who decides when. It is crates/core/src/sender.rs for the policies FF_STARTUP and FF_AVOIDANCE,
- * less what the kernel does itself (marks, which it reports as a recovery; pacing; the limit on
- * growth, of which it tells by app_limited) and less what only reports are made of.
+ * who decides when. It is crates/core/src/mechanism.rs and loss.rs for the policies FF_STARTUP and
+ * FF_AVOIDANCE, less what the kernel does itself (marks, which it reports as a recovery; pacing; the
+ * limit on growth, of which it tells by app_limited), what no start-up here does (setting the window
+ * in a recovery, taking back what a hint led to) and what only reports are made of.
  */
 #ifndef FF_SENDER_H
 #define FF_SENDER_H
@@ -22,6 +23,7 @@
 struct before_cut {
     struct ff_window window;
     struct FF_AVOIDANCE avoidance;
+    struct FF_STARTUP startup;
     u8 phase;
     u8 known;
 };
@@ -44,6 +46,12 @@ FF_INLINE void bound_cwnd(struct ff_sender *s)
     *cwnd = min_of(max_of(*cwnd, s->view.mss), s->max_cwnd);
 }
 
+FF_INLINE void enter_startup(struct ff_sender *s, ff_knobs *k, enum entry why)
+{
+    s->view.phase = STARTUP;
+    startup(enter)(&s->startup, k, why, &s->view);
+}
+
 /* For a new connection; `s` is all zero. */
 FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *config)
 {
@@ -60,16 +68,17 @@ FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *
     bound_cwnd(s);
     startup(new)(&s->startup, k);
     avoidance(new)(&s->avoidance, k);
-    startup(enter)(&s->startup, k, ENTRY_CONNECT, v);
+    enter_startup(s, k, ENTRY_CONNECT);
 }
 
 #ifdef FF_WATCHES_NO_ACKS
 
 FF_INLINE void ff_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt) {}
-FF_INLINE void ff_on_sent(struct ff_sender *s, ff_knobs *k, u64 now, u64 bytes) {}
+FF_INLINE void ff_begin(struct ff_sender *s, u64 now) {}
+FF_INLINE void ff_on_sent(struct ff_sender *s, u64 now, u64 bytes) {}
 
 FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack) {}
-FF_INLINE void observe_loss(struct ff_sender *s, const struct ff_loss *loss) {}
+FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss) {}
 
 #else
 
@@ -94,13 +103,22 @@ FF_INLINE void ff_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rt
     avoidance(on_handshake)(&s->avoidance, k, &s->view);
 }
 
-/* New data left. */
-FF_INLINE void ff_on_sent(struct ff_sender *s, ff_knobs *k, u64 now, u64 bytes)
+/* The first data is about to leave; all that can be known before has been told. */
+FF_INLINE void ff_begin(struct ff_sender *s, u64 now)
 {
     s->view.now = now;
-    s->view.sent = plus(s->view.sent, bytes);
-    startup(on_sent)(&s->startup, now);
-    avoidance(on_sent)(&s->avoidance, now);
+    startup(on_begin)(&s->startup, &s->view);
+    avoidance(on_begin)(&s->avoidance, &s->view);
+}
+
+/* So much new data has left since the last event: told in one sum before a loss, because an ACK has
+ * the position itself. The kernel does not tell when packets leave, so that no policy here needs it;
+ * what is sent again moves no position.
+ */
+FF_INLINE void ff_on_sent(struct ff_sender *s, u64 now, u64 bytes)
+{
+    s->view.now = now;
+    s->view.snd_nxt = plus(s->view.snd_nxt, bytes);
 }
 
 FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
@@ -108,24 +126,24 @@ FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ac
     struct ff_view *v = &s->view;
 
     v->now = ack->now;
-    v->sent = ack->sent;
+    v->snd_nxt = ack->snd_nxt;
     v->acked = plus(v->acked, ack->acked);
     v->delivered = plus(v->delivered, ack->credited);
     if (ack->rtt != NONE)
         observe_rtt(&v->rtt, ack->rtt);
     v->round_start = ack->acked > 0 && v->acked >= s->round_end;
     if (v->round_start)
-        s->round_end = v->sent;
+        s->round_end = v->snd_nxt;
     startup(on_ack)(&s->startup, k, ack, v);
     avoidance(on_ack)(&s->avoidance, k, ack, v);
 }
 
-FF_INLINE void observe_loss(struct ff_sender *s, const struct ff_loss *loss)
+FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss)
 {
     struct ff_view *v = &s->view;
 
     v->now = loss->now;
-    v->room = startup(room)(&s->startup, v);
+    v->eligible = startup(eligible)(&s->startup, k);
     if (loss->kind == LOSS_TIMEOUT)
         s->round_end = v->acked;
 }
@@ -139,12 +157,6 @@ FF_INLINE void apply(struct ff_sender *s, struct ff_step step, const struct ff_a
         step.window.cwnd = min_of(step.window.cwnd, s->view.window.cwnd);
     s->view.window = step.window;
     bound_cwnd(s);
-}
-
-FF_INLINE void enter_startup(struct ff_sender *s, ff_knobs *k, enum entry why)
-{
-    s->view.phase = STARTUP;
-    startup(enter)(&s->startup, k, why, &s->view);
 }
 
 FF_INLINE void leave_startup(struct ff_sender *s)
@@ -178,7 +190,9 @@ FF_INLINE void ff_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *
         enter_startup(s, k, ENTRY_REPROBE);
 }
 
-/* Data was found lost: one cut per recovery (RFC 6582 section 3.2), one for every timeout. */
+/* Data was found lost. Every loss is told; the window is cut once for all that was in flight then
+ * (RFC 6582 section 3.2), but for every timeout.
+ */
 FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss)
 {
     struct ff_view *v = &s->view;
@@ -187,11 +201,12 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
 
     if (!timeout && v->recovering)
         return;
-    observe_loss(s, loss);
+    observe_loss(s, k, loss);
     if (!(timeout && loss->again && s->before_cut.known)) {
         s->before_cut.window = v->window;
         s->before_cut.phase = v->phase;
-        copy(&s->before_cut.avoidance, &s->avoidance, sizeof(s->avoidance));
+        COPY(&s->before_cut.avoidance, &s->avoidance);
+        COPY(&s->before_cut.startup, &s->startup);
         s->before_cut.known = 1;
     }
     cut = avoidance(cut)(&s->avoidance, k, loss, v);
@@ -215,7 +230,9 @@ FF_INLINE void ff_on_recovered(struct ff_sender *s, u64 cwnd)
     bound_cwnd(s);
 }
 
-/* The last cut answered a loss that never was: the window before it returns. */
+/* The last cut answered a loss that never was: the window before it returns, and with it both
+ * policies as they were.
+ */
 FF_INLINE void ff_on_spurious_loss(struct ff_sender *s)
 {
     struct ff_view *v = &s->view;
@@ -227,7 +244,8 @@ FF_INLINE void ff_on_spurious_loss(struct ff_sender *s)
     v->window.ssthresh = s->before_cut.window.ssthresh;
     v->phase = s->before_cut.phase;
     v->recovering = 0;
-    copy(&s->avoidance, &s->before_cut.avoidance, sizeof(s->avoidance));
+    COPY(&s->avoidance, &s->before_cut.avoidance);
+    COPY(&s->startup, &s->before_cut.startup);
     bound_cwnd(s);
 }
 

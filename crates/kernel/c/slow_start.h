@@ -16,12 +16,16 @@ FF_ENTERS_PLAINLY(slow_start)
 FF_RESTARTS_WITH_ONE(slow_start)
 FF_FIRST_SSTHRESH_OF_KNOBS(slow_start)
 
-/* The knobs', with an RFC's limit in bytes where a preset has one. */
+/* The knob's, or that of an RFC: so many segments, but no more than so many bytes, and never less
+ * than two segments (RFC 3390 section 1, RFC 6928 section 2).
+ */
 FF_INLINE u64 slow_start_initial_window(ff_knobs *k, u64 given, u64 mss)
 {
-    u64 iw = amount(k->iw_unit, k->iw, given, mss);
-
-    return k->iw_limit ? min_of(iw, max_of(k->iw_limit, times(mss, 2))) : iw;
+    if (k->slow_start.preset == SLOW_START_PRESET_RFC3390)
+        return min_of(times(mss, 4), max_of(4380, times(mss, 2)));
+    if (k->slow_start.preset == SLOW_START_PRESET_RFC6928)
+        return min_of(times(mss, 10), max_of(14600, times(mss, 2)));
+    return amount(k->slow_start.iw_unit, k->slow_start.iw, given, mss);
 }
 
 /* The rule itself, which other policies use below their thresholds: at most one segment an ACK. */
@@ -37,7 +41,9 @@ FF_INLINE struct ff_step slow_start_step(struct slow_start *s, ff_knobs *k,
 {
     struct ff_ack whole = { .acked = v->mss };
 
-    return double_window(k->count_acks ? &whole : ack, v->mss, v->window);
+    if (k->slow_start.count == SLOW_START_COUNT_ACKS)
+        return double_window(&whole, v->mss, v->window);
+    return double_window(ack, v->mss, v->window);
 }
 
 #endif

@@ -33,7 +33,17 @@ FF_INLINE u64 max_of(u64 a, u64 b) { return a > b ? a : b; }
 FF_INLINE u64 minus(u64 a, u64 b) { return a > b ? a - b : 0; }
 FF_INLINE u64 distance(u64 a, u64 b) { return a > b ? a - b : b - a; }
 
-/* Words, in pieces: for more than 1024 bytes at once clang calls memcpy, which eBPF lacks. */
+/* Words, in pieces: for more than 1024 bytes at once clang calls memcpy, which eBPF lacks. What is
+ * small need not be made of words.
+ */
+#define COPY(to, from)                                                                            \
+    do {                                                                                          \
+        if (sizeof(*(to)) <= 64)                                                                  \
+            *(to) = *(from);                                                                      \
+        else                                                                                      \
+            copy(to, from, sizeof(*(to)));                                                        \
+    } while (0)
+
 FF_INLINE void copy(void *to, const void *from, u64 size)
 {
     u8 *left = __builtin_assume_aligned(to, 8);

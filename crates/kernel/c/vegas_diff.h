@@ -16,6 +16,12 @@
 /* Factors are cut here, so that twice the difference of two products fits 128 bits. */
 #define LARGEST_FACTOR ((1ULL << 62) - 1)
 
+/* Unused segments beyond which the window does not grow; the smallest window, also after a
+ * timeout.
+ */
+#define UNUSED_SEGMENTS 2
+#define MIN_SEGMENTS 2
+
 struct vegas_diff {
     u64 base;
     u64 sum;
@@ -40,11 +46,12 @@ FF_INLINE void vegas_diff_on_handshake(struct vegas_diff *d, const struct ff_vie
     d->marked_at = v->now;
 }
 
-FF_INLINE void vegas_diff_on_sent(struct vegas_diff *d, u64 now)
+/* The first data leaves: without a handshake it begins the first round. */
+FF_INLINE void vegas_diff_on_begin(struct vegas_diff *d, const struct ff_view *v)
 {
     if (!d->begun) {
         d->begun = 1;
-        d->marked_at = now;
+        d->marked_at = v->now;
     }
 }
 
@@ -71,17 +78,17 @@ FF_INLINE long long queued_segments(u64 out, u64 sent, u64 base, u64 rtt, u64 ms
 FF_INLINE void vegas_diff_end_round(struct vegas_diff *d, const struct ff_view *v)
 {
     u64 rtt = d->count > 0 ? d->sum / d->count : minus(v->now, d->marked_at);
-    u64 sent = minus(v->sent, d->mark), out;
+    u64 sent = minus(v->snd_nxt, d->mark), out;
 
     d->sum = 0;
     d->count = 0;
-    d->mark = v->sent;
+    d->mark = v->snd_nxt;
     d->marked_at = v->now;
     if (rtt == 0)
         return;
     if (rtt < d->base || sent <= v->mss)
         d->base = rtt;
-    out = plus(minus(v->sent, v->acked), v->mss);
+    out = plus(minus(v->snd_nxt, v->acked), v->mss);
     d->diff = queued_segments(out, sent, d->base, rtt, v->mss);
     d->decides = 1;
 }
@@ -100,6 +107,12 @@ FF_INLINE void vegas_diff_on_ack(struct vegas_diff *d, const struct ff_ack *ack,
         d->sum = plus(d->sum, ack->rtt);
         d->count++;
     }
+}
+
+/* What the window allows beyond what was outstanding before this ACK. */
+FF_INLINE u64 unused(const struct ff_view *v)
+{
+    return minus(v->window.cwnd, plus(minus(v->snd_nxt, v->acked), v->mss));
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
  * What a transport reports, what policies may read, and what they decide: event.rs, view.rs and
- * policy.rs of crates/core, less what no control in the kernel uses.
+ * policy.rs of crates/core, less what no control in the kernel uses. The knobs (knobs.h) are written
+ * by crates/kernel/build.rs from the cards of the policies: `k->astart.ere.n` is astart(ere.N=...).
  */
 #ifndef FF_VIEW_H
 #define FF_VIEW_H
@@ -9,26 +10,36 @@
 #include "knobs.h"
 #include "units.h"
 
+/* Volatile, because the loader writes what the compiler sees as constant. */
+typedef const volatile struct ere_knob_values ere_knobs;
+typedef const volatile struct ff_knob_values ff_knobs;
+
+/* How a knob states a window; UNIT_ENDPOINT where it is not set and the endpoint decides. */
+enum unit { UNIT_ENDPOINT, UNIT_SEGMENTS, UNIT_BYTES, UNIT_NO_LIMIT };
+
 /* No RTT sample, no estimate, no smallest RTT yet, no limit. */
 #define NONE U64_MAX
 #define FIRST_SSTHRESH_SEGMENTS 32
 
-/* One acknowledgement. `rtt` is NONE without a sample. */
+/* One acknowledgement. `rtt` is NONE without a sample; `snd_nxt` is the position of the next new
+ * payload; `app_limited` says that the window is not used, so that it does not grow.
+ */
 struct ff_ack {
     u64 now;
     u64 acked;
     u64 credited;
     u64 rtt;
     u64 in_flight;
-    u64 sent;
+    u64 snd_nxt;
     u64 app_limited;
 };
 
 enum loss_kind { LOSS_RECOVERY, LOSS_TIMEOUT };
 
-/* Data found lost; `flight` is what a halving halves. */
+/* Data found lost, `lost` bytes newly; `flight` is what a halving halves. */
 struct ff_loss {
     u64 now;
+    u64 lost;
     u64 flight;
     u32 kind;
     u32 again;
@@ -67,10 +78,13 @@ struct ff_view {
     u64 acked;
     u64 now;
     struct ff_rtt rtt;
-    u64 sent;
+    /* The position of the next new payload (SND.NXT as an offset). */
+    u64 snd_nxt;
     u64 delivered;
-    /* The window that the start-up's estimate gives; written before a cut, NONE without one. */
-    u64 room;
+    /* The rate, in bytes per second, that the start-up's estimator believes the path has for this
+     * connection; up to date whenever a loss is answered, NONE without an estimator.
+     */
+    u64 eligible;
     u64 round_start;
 #endif
     u32 phase : 1;
@@ -106,21 +120,21 @@ FF_INLINE struct ff_step until_threshold(struct ff_step step)
 /* A policy that watches nothing. */
 #define FF_OBSERVES_NO_HANDSHAKE(policy)                                                          \
     FF_INLINE void policy##_on_handshake(struct policy *p, ff_knobs *k, const struct ff_view *v) {}
-#define FF_OBSERVES_NO_SENDING(policy)                                                            \
-    FF_INLINE void policy##_on_sent(struct policy *p, u64 now) {}
+#define FF_OBSERVES_NO_BEGIN(policy)                                                              \
+    FF_INLINE void policy##_on_begin(struct policy *p, const struct ff_view *v) {}
 #define FF_OBSERVES_NO_ACKS(policy)                                                               \
     FF_INLINE void policy##_on_ack(struct policy *p, ff_knobs *k, const struct ff_ack *ack,       \
                                    const struct ff_view *v) {}
 #define FF_OBSERVES_NOTHING(policy)                                                               \
     FF_OBSERVES_NO_HANDSHAKE(policy)                                                              \
-    FF_OBSERVES_NO_SENDING(policy)                                                                \
+    FF_OBSERVES_NO_BEGIN(policy)                                                                  \
     FF_OBSERVES_NO_ACKS(policy)
 
 /* A start-up without an estimate, one that begins like any other, one that restarts with one
  * segment; an avoidance that begins like any other, one that never asks for start-up again.
  */
 #define FF_ESTIMATES_NOTHING(policy)                                                              \
-    FF_INLINE u64 policy##_room(const struct policy *p, const struct ff_view *v) { return NONE; }
+    FF_INLINE u64 policy##_eligible(const struct policy *p, ff_knobs *k) { return NONE; }
 #define FF_NEW_POLICY(policy)                                                                     \
     FF_INLINE void policy##_new(struct policy *p, ff_knobs *k) {}
 #define FF_ENTERS_PLAINLY(policy)                                                                 \
@@ -135,12 +149,12 @@ FF_INLINE struct ff_step until_threshold(struct ff_step step)
 #define FF_FIRST_WINDOW_OF_KNOBS(policy)                                                          \
     FF_INLINE u64 policy##_initial_window(ff_knobs *k, u64 given, u64 mss)                        \
     {                                                                                             \
-        return amount(k->iw_unit, k->iw, given, mss);                                             \
+        return amount(k->policy.iw_unit, k->policy.iw, given, mss);                               \
     }
 #define FF_FIRST_SSTHRESH_OF_KNOBS(policy)                                                        \
     FF_INLINE u64 policy##_initial_ssthresh(ff_knobs *k, u64 given, u64 mss)                      \
     {                                                                                             \
-        return amount(k->ssthresh_unit, k->ssthresh, given, mss);                                 \
+        return amount(k->policy.ssthresh_unit, k->policy.ssthresh, given, mss);                   \
     }
 
 /* A window as users state it, in bytes. */
@@ -153,12 +167,10 @@ FF_INLINE u64 amount(u64 unit, u64 count, u64 given, u64 mss)
     return unit == UNIT_NO_LIMIT ? U64_MAX : given;
 }
 
-/* First ssthresh where an estimate is to raise it: without any, 32 segments. */
-FF_INLINE u64 ssthresh_to_raise(ff_knobs *k, u64 given, u64 mss)
+/* The endpoint's first ssthresh where an estimate is to raise it: without any, 32 segments. */
+FF_INLINE u64 ssthresh_to_raise(u64 given, u64 mss)
 {
-    if (given == NONE)
-        given = times(mss, FIRST_SSTHRESH_SEGMENTS);
-    return amount(k->ssthresh_unit, k->ssthresh, given, mss);
+    return given == NONE ? times(mss, FIRST_SSTHRESH_SEGMENTS) : given;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
  * TCP Westwood's loss response on the Eligible Rate Estimate that the start-up keeps, or with
- * FF_WESTWOOD_ESTIMATES on one of its own; Reno's growth:
+ * FF_AVOIDANCE_ESTIMATES on one of its own; Reno's growth:
  *
  *   three duplicate ACKs: ssthresh = ERE RTTmin, cwnd = min(cwnd, ssthresh)
  *   timeout:              ssthresh = max(2, ERE RTTmin), cwnd = 1
@@ -21,27 +21,27 @@
 struct westwood {
     struct linear linear;
     struct load_gauge gauge;
-#ifdef FF_WESTWOOD_ESTIMATES
+#ifdef FF_AVOIDANCE_ESTIMATES
     struct ere ere;
 #endif
 };
 
 FF_NEW_POLICY(westwood)
 FF_OBSERVES_NO_HANDSHAKE(westwood)
-FF_OBSERVES_NO_SENDING(westwood)
+FF_OBSERVES_NO_BEGIN(westwood)
 
-#ifdef FF_WESTWOOD_ESTIMATES
+#ifdef FF_AVOIDANCE_ESTIMATES
 
 FF_INLINE void westwood_estimate(struct westwood *w, ff_knobs *k, const struct ff_ack *ack,
                                  const struct ff_view *v)
 {
-    ere_on_ack(&w->ere, &k->westwood, ack, v);
+    ere_on_ack(&w->ere, &k->westwood.ere, ack, v);
 }
 
 /* The window that the path has room for, once an RTT is known. */
 FF_INLINE u64 westwood_room(const struct westwood *w, ff_knobs *k, const struct ff_view *v)
 {
-    return ere_over(&w->ere, in_ticks(v->rtt.min, k->westwood.tick));
+    return ere_over(&w->ere, in_ticks(v->rtt.min, k->westwood.ere.tick));
 }
 
 #else
@@ -51,7 +51,7 @@ FF_INLINE void westwood_estimate(struct westwood *w, ff_knobs *k, const struct f
 
 FF_INLINE u64 westwood_room(const struct westwood *w, ff_knobs *k, const struct ff_view *v)
 {
-    return v->room;
+    return rate_over(v->eligible, v->rtt.min);
 }
 
 #endif
@@ -60,7 +60,7 @@ FF_INLINE void westwood_on_ack(struct westwood *w, ff_knobs *k, const struct ff_
                                const struct ff_view *v)
 {
     westwood_estimate(w, k, ack, v);
-    load_gauge_on_ack(&w->gauge, k, ack, v);
+    load_gauge_on_ack(&w->gauge, &k->westwood.lg, ack, v);
 }
 
 FF_INLINE void westwood_enter(struct westwood *w, const struct ff_view *v)
@@ -71,7 +71,7 @@ FF_INLINE void westwood_enter(struct westwood *w, const struct ff_view *v)
 FF_INLINE struct ff_step westwood_step(struct westwood *w, ff_knobs *k, const struct ff_ack *ack,
                                        const struct ff_view *v)
 {
-    load_gauge_judge(&w->gauge, k, v);
+    load_gauge_judge(&w->gauge, &k->westwood.lg, v);
     return additive_increase(&w->linear, ack, v);
 }
 

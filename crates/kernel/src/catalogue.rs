@@ -1,9 +1,15 @@
 //! Which controls have a version for the kernel, what the kernel calls them, and which it knows.
 
-use firstflight_control::Control;
-use firstflight_core::registry;
+use firstflight_control::control::missing;
+use firstflight_control::{Control, Setting};
+use firstflight_core::estimate::ere::EreKnobs;
+use firstflight_core::needs::Facilities;
+use firstflight_core::policy::Observer as _;
+use firstflight_core::registry::{self, AVOIDANCES, STARTUPS};
 
-use crate::knobs::{KnobValues, NotInKernel, is_of_own_estimate};
+use crate::PROVIDES;
+use crate::knobs::{KnobValues, NotInKernel};
+use crate::layout::in_c;
 
 /// A pair of policies that exists in C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +18,10 @@ pub struct Pair {
     pub startup: &'static str,
     /// Name of the avoidance.
     pub avoidance: &'static str,
-    /// The header in `c/controls` that puts the two together, without its ending.
-    header: &'static str,
+    /// The object in which the avoidance takes its estimate from the start-up, or keeps none.
+    sharing: Option<&'static str>,
+    /// The object in which the avoidance keeps an estimate of its own.
+    estimating: Option<&'static str>,
 }
 
 /// A control as the kernel can have it.
@@ -25,18 +33,26 @@ pub struct KernelControl {
     pub name: String,
     /// Its policies.
     pub pair: &'static Pair,
-    /// The header in `c/controls` that puts them together, without its ending.
-    pub header: &'static str,
+    /// The object that holds them, as `build.rs` calls it.
+    pub object: &'static str,
     /// Its knobs.
     pub knobs: KnobValues,
+    /// What its policies would use and the kernel does not provide: without it the control runs,
+    /// but not as its source describes.
+    pub missing: Facilities,
 }
 
 impl KernelControl {
     /// The kernel's version of a control.
     ///
     /// # Errors
-    /// The pair, or a knob of it, has no version in C.
+    /// The pair, or a knob of it, has no version in C, or it needs what the kernel does not provide.
     pub fn new(control: &Control) -> Result<Self, NotInKernel> {
+        let policies = [
+            (control.startup_name, control.startup.needs()),
+            (control.avoidance_name, control.avoidance.needs()),
+        ];
+        let missing = missing(&control.alias, "the kernel", PROVIDES, &policies)?;
         let pair = PAIRS
             .iter()
             .find(|pair| {
@@ -45,18 +61,30 @@ impl KernelControl {
             .ok_or_else(|| NotInKernel::Pair {
                 control: control.alias.clone(),
                 found: format!("{}+{}", control.startup_name, control.avoidance_name),
-                accepted: pairs(),
+                accepted: accepted(),
             })?;
-        let own = control.settings.iter().any(is_of_own_estimate);
+        let knobs = KnobValues::of(control)?;
+        let own = control.startup.eligible().is_none()
+            || control
+                .settings
+                .iter()
+                .any(|setting| setting.policy == control.avoidance_name && is_of_estimate(setting));
+        let object = if own { pair.estimating } else { pair.sharing };
         let written = control.alias.split(['(', '+', ' ']).next().unwrap_or_default();
         Ok(Self {
             full: control.full.clone(),
             name: kernel_name(written),
             pair,
-            header: if own { WESTWOOD_ESTIMATES } else { pair.header },
-            knobs: KnobValues::of(control)?,
+            object: object.or(pair.sharing).or(pair.estimating).unwrap_or_default(),
+            knobs,
+            missing,
         })
     }
+}
+
+/// Whether a setting is one of an estimate: set for an avoidance, that keeps one of its own.
+fn is_of_estimate(setting: &Setting) -> bool {
+    EreKnobs::default().set(setting.knob, setting.value)
 }
 
 /// What the kernel calls the control of that alias or start-up: `ff_tcpw_a` for `tcpw-a`.
@@ -86,28 +114,26 @@ pub fn available() -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-fn pairs() -> String {
-    let names: Vec<_> =
-        PAIRS.iter().map(|pair| format!("{}+{}", pair.startup, pair.avoidance)).collect();
-    names.join(", ")
+/// Controls that can be loaded by one name alone, each once: of the names of one control the first.
+pub fn distinct() -> Vec<&'static str> {
+    let mut full = Vec::new();
+    let mut names = loadable();
+    names.retain(|name| {
+        let control = Control::named(name).map(|control| control.full).unwrap_or_default();
+        let new = !full.contains(&control);
+        full.push(control);
+        new
+    });
+    names
 }
 
-/// Every pair there is.
-pub const PAIRS: &[Pair] = &[
-    Pair { startup: "slow-start", avoidance: "newreno", header: "newreno" },
-    Pair { startup: "liw", avoidance: "newreno", header: "liw" },
-    Pair { startup: "hoe", avoidance: "newreno", header: "hoe" },
-    Pair { startup: "bc", avoidance: "newreno", header: "bc" },
-    Pair { startup: "dbc", avoidance: "newreno", header: "dbc" },
-    Pair { startup: "astart", avoidance: "westwood", header: "astart" },
-    Pair { startup: "vegas", avoidance: "vegas", header: "vegas" },
-    Pair { startup: "slow-start", avoidance: "cubic", header: "cubic" },
-    Pair { startup: "hystart", avoidance: "cubic", header: "hystart" },
-    Pair { startup: "mstart", avoidance: "cubic", header: "mstart" },
-];
+/// The policies that have C, in words.
+fn accepted() -> String {
+    let names = |table| in_c(table).map(|(card, _)| card.name).collect::<Vec<_>>().join(", ");
+    format!("a start-up of {} before an avoidance of {}", names(STARTUPS), names(AVOIDANCES))
+}
 
-/// The header of Astart before a Westwood that keeps an estimate of its own.
-const WESTWOOD_ESTIMATES: &str = "astart_own";
+include!(concat!(env!("OUT_DIR"), "/pairs.rs"));
 
 /// `TCP_CA_NAME_MAX` without the zero at the end.
 pub const LONGEST_NAME: usize = 15;
@@ -116,14 +142,63 @@ pub const LONGEST_NAME: usize = 15;
 mod tests {
     use super::*;
 
+    fn kernels(text: &str) -> Result<KernelControl, NotInKernel> {
+        KernelControl::new(&Control::named(text).unwrap())
+    }
+
     #[test]
     fn names_are_those_of_the_aliases() {
-        let name = |text: &str| {
-            KernelControl::new(&Control::named(text).unwrap()).map(|control| control.name)
-        };
-        assert_eq!(name("tcpw-a(lg.eps=0.6)").unwrap(), "ff_tcpw_a");
-        assert_eq!(name("slow-start(iw=4pkt)+newreno").unwrap(), "ff_slow_start");
-        assert_eq!(name("astart+newreno").unwrap_err().to_string().matches("astart").count(), 3);
+        assert_eq!(kernels("tcpw-a(lg.eps=0.6)").unwrap().name, "ff_tcpw_a");
+        assert_eq!(kernels("slow-start(iw=4pkt)+newreno").unwrap().name, "ff_slow_start");
+    }
+
+    /// Whoever keeps an estimate decides which object runs.
+    #[test]
+    fn an_avoidance_estimates_by_itself_where_the_start_up_does_not() {
+        let object = |text: &str| kernels(text).unwrap().object;
+        assert_eq!(object("astart"), "astart_westwood");
+        assert_eq!(object("tcpw-a(lg.eps=0.5)"), "astart_westwood");
+        assert_eq!(object("astart+westwood(ere.N=3)"), "astart_westwood_own");
+        assert_eq!(object("tcpw"), "slow_start_westwood_own");
+        assert_eq!(object("dbc+westwood"), "decreasing_byte_counting_westwood_own");
+        assert_eq!(object("dbc(wth=ere)+westwood"), "decreasing_byte_counting_westwood");
+        assert_eq!(object("astart+newreno"), "astart_new_reno");
+    }
+
+    #[test]
+    fn what_the_kernel_lacks_is_refused_in_one_sentence() {
+        let problem = |text: &str| kernels(text).unwrap_err().to_string();
+        let found = problem("limited");
+        assert!(found.contains("no kernel version of limited+newreno; accepted: a start-up of"));
+        assert!(
+            found.ends_with(" before an avoidance of newreno, vegas, westwood, cubic"),
+            "{found}"
+        );
+        let found = problem("quick-start");
+        let words =
+            "quick-start needs routers that grant a rate, which the kernel does not provide";
+        assert!(found.contains(words), "{found}");
+    }
+
+    #[test]
+    fn every_start_up_runs_before_every_avoidance() {
+        assert_eq!(PAIRS.len(), in_c(STARTUPS).count() * in_c(AVOIDANCES).count());
+        for pair in PAIRS {
+            let control = kernels(&format!("{}+{}", pair.startup, pair.avoidance)).unwrap();
+            assert_eq!(control.pair, pair);
+            assert!(control.missing.is_empty(), "{}", control.full);
+        }
+    }
+
+    #[test]
+    fn every_loadable_control_has_one_name_among_the_distinct() {
+        let (all, distinct) = (loadable(), distinct());
+        assert!(distinct.len() < all.len() && distinct.contains(&"astart"), "{distinct:?}");
+        let full = |name: &str| Control::named(name).unwrap().full;
+        for name in all {
+            let named = distinct.iter().filter(|other| full(other) == full(name)).count();
+            assert_eq!(named, 1, "{name}");
+        }
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The controls as eBPF congestion controls of the running Linux kernel.
 //!
 //! The kernel runs C. The folder `c` holds it: one header per algorithm, free of kernel types, each
-//! the twin of a file in `crates/core`; `sender.h` is the mechanism. `crates/parity` compiles these
-//! headers for the machine it runs on and holds them to the Rust core after every single ACK.
+//! the twin of a file in `crates/core`, whose card names it; `sender.h` is the mechanism. What
+//! follows from the cards, `build.rs` writes: the struct of all knobs, and a header for every pair.
+//! `crates/parity` compiles the C for the machine it runs on and holds it to the Rust core after
+//! every single ACK.
 //! `c/bpf/shell.bpf.c` translates between them and the kernel.
 //!
 //! With the feature `bpf`, `Registered` brings a control into the running kernel for as long as
@@ -11,6 +13,7 @@
 pub mod catalogue;
 pub mod hold;
 pub mod knobs;
+mod layout;
 #[cfg(feature = "bpf")]
 pub mod load;
 #[cfg(feature = "bpf")]
@@ -20,6 +23,15 @@ pub mod record;
 pub mod requirements;
 pub mod uses;
 
+use firstflight_core::needs::Facilities;
+
 pub use catalogue::KernelControl;
 #[cfg(feature = "bpf")]
 pub use load::{LoadError, Prepared, Registered};
+
+/// What the kernel provides beside ACKs and losses: the times of ACKs.
+///
+/// It does not say when packets leave (no call of `tcp_congestion_ops` comes with each), so that
+/// SND.NXT alone is told, with every ACK and before every loss. During a recovery it sets the window
+/// itself (PRR), it counts losses but not gaps, and takes marks for a recovery of its own.
+pub const PROVIDES: Facilities = Facilities::TIMES;

@@ -12,7 +12,7 @@ use libbpf_rs::{
 
 use crate::catalogue::{KernelControl, LONGEST_NAME, available};
 use crate::hold::Hold;
-use crate::knobs::{KnobValues, NotInKernel};
+use crate::knobs::NotInKernel;
 use crate::requirements::{self, Lack};
 
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
@@ -204,18 +204,17 @@ fn open(
 ) -> Result<OpenObject, libbpf_rs::Error> {
     let (_, bytes) = OBJECTS
         .iter()
-        .find(|(header, _)| *header == control.header)
+        .find(|(name, _)| *name == control.object)
         .ok_or_else(|| libbpf_rs::Error::from(std::io::Error::other("no such object")))?;
     let mut object = ObjectBuilder::default().name(name)?.open_memory(bytes)?;
     for mut map in object.maps_mut() {
         match map.name().to_str() {
             Some(LOADED) => {
+                let mut text: Vec<u8> = control.full.bytes().take(TEXT_MAX - 1).collect();
+                text.resize(TEXT_MAX, 0);
                 let flags = [options.recording, options.leaving_out].map(u64::from);
                 let flags = flags.map(u64::to_ne_bytes).concat();
-                put(
-                    &mut map,
-                    &[&control.knobs.bytes()[..], &flags, control.full.as_bytes()].concat(),
-                );
+                put(&mut map, &[text, flags, control.knobs.bytes()].concat());
             }
             Some(STRUCT_OPS) => {
                 put(&mut map, &[name.as_bytes(), &[0]].concat());
@@ -231,10 +230,10 @@ fn open(
     Ok(object)
 }
 
-/// Overwrites the beginning of a map's first value, but never its last byte, a string's zero.
+/// Overwrites the beginning of a map's first value.
 fn put(map: &mut OpenMapMut<'_>, bytes: &[u8]) {
     if let Some(value) = map.initial_value_mut() {
-        let length = bytes.len().min(value.len().saturating_sub(1));
+        let length = bytes.len().min(value.len());
         value[..length].copy_from_slice(&bytes[..length]);
     }
 }
@@ -304,7 +303,8 @@ fn verdict(said: &str) -> Option<&str> {
 }
 
 /// Names in `c/bpf/shell.bpf.c`.
-pub(crate) const TEXT_OFFSET: usize = size_of::<KnobValues>() + 16;
+/// `TEXT_MAX` of `c/bpf/kernel.h`: the control in full, with which `struct loaded` begins.
+pub(crate) const TEXT_MAX: usize = 256;
 pub(crate) const LOADED: &str = ".rodata.loaded";
 pub(crate) const RECORDS: &str = "records";
 pub(crate) const STRUCT_OPS: &str = "ff_control";

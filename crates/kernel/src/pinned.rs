@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 
 use crate::hold::Hold;
-use crate::load::{LOADED, LoadError, Prepared, STRUCT_OPS, TEXT_OFFSET, check_free, until_free};
+use crate::load::{LOADED, LoadError, Prepared, STRUCT_OPS, TEXT_MAX, check_free, until_free};
 use crate::requirements::BPFFS;
 
 /// A control that is loaded until it is unloaded.
@@ -176,7 +176,7 @@ fn unregister(entry: &Path) -> io::Result<()> {
 fn control_of(folder: &Path) -> Option<String> {
     let map = MapHandle::from_pinned_path(folder.join(CONTROL)).ok()?;
     let value = map.lookup(&[0; 4], MapFlags::ANY).ok()??;
-    let text = value.get(TEXT_OFFSET..)?.split(|byte| *byte == 0).next()?;
+    let text = value.get(..TEXT_MAX)?.split(|byte| *byte == 0).next()?;
     String::from_utf8(text.to_vec()).ok()
 }
 

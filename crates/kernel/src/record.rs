@@ -25,6 +25,10 @@ pub struct Record {
     pub cwnd: u64,
     /// The sender's ssthresh afterwards, in bytes.
     pub ssthresh: u64,
+    /// Payload that the socket has sent, retransmissions included: `tcpi_bytes_sent`.
+    pub sent: u64,
+    /// What of it is acknowledged: `tcpi_bytes_acked`.
+    pub acked: u64,
 }
 
 /// `enum record_kind`.
@@ -34,9 +38,13 @@ pub enum Kind {
     New,
     /// Time, RTT.
     Handshake,
+    /// Time: the first data may leave.
+    Begin,
+    /// Time, new data in bytes: what has left since the last ACK, before a loss.
+    Sent,
     /// An ACK.
     Ack,
-    /// Time, flight, whether a timeout, whether again.
+    /// Time, bytes newly lost, flight, whether a timeout, whether again.
     Loss,
     /// The window taken over from the kernel, or all ones.
     Recovered,
@@ -48,9 +56,11 @@ pub enum Kind {
     Wrote,
 }
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 10] = [
     Kind::New,
     Kind::Handshake,
+    Kind::Begin,
+    Kind::Sent,
     Kind::Ack,
     Kind::Loss,
     Kind::Recovered,
@@ -76,6 +86,8 @@ impl Record {
             numbers,
             cwnd: long(80)?,
             ssthresh: long(88)?,
+            sent: long(96)?,
+            acked: long(104)?,
         })
     }
 }

@@ -10,6 +10,7 @@ use crate::error::LabError;
 
 /// A control that a socket can be given.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LinuxControl {
     /// What the kernel calls it: `cubic`, `ff_astart`.
     pub kernel_name: String,

@@ -113,7 +113,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>, lab: Lab) -> Result<Repor
     if interrupted && runs.is_empty() {
         return Err(LabError::Interrupted);
     }
-    Ok(Report { resolved, runs, interrupted })
+    Ok(Report::new(resolved, runs, interrupted))
 }
 
 /// A plan whose controls the kernel has.
@@ -179,7 +179,7 @@ impl One<'_> {
             Some(_) if self.kind == LinkKind::Tun => vec![trace::queue(&link.forward.depth)],
             _ => Vec::new(),
         };
-        Ok(Some(Run { result, flows: traces.unwrap_or_default(), queues }))
+        Ok(Some(Run::new(result, traces.unwrap_or_default(), queues)))
     }
 
     /// Sends all the traffic and waits for its end.

@@ -32,6 +32,7 @@ pub struct Ends {
 
 /// What a link carried while it stood.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Carried {
     /// The link's own figures.
     pub link: LinkReport,

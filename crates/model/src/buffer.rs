@@ -8,6 +8,7 @@ use crate::slow_start::SlowStart;
 /// The sizes of buffer at which slow start changes its behaviour, all by equation 4, which is safe
 /// however the rounds fall.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BufferNeeds {
     /// From `mu*T/d` on slow start fills the path before the buffer overflows (section 2.2).
     pub fills_pipe: Packets,

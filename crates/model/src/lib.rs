@@ -52,3 +52,8 @@ pub use packets::Packets;
 pub use prediction::{Conditions, Prediction, predict};
 pub use slow_start::SlowStart;
 pub use startups::{StartupFit, Verdict};
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

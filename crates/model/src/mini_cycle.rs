@@ -7,6 +7,7 @@ use crate::slow_start::SlowStart;
 
 /// A mini-cycle: the round trip in which the ACKs of one burst release the next.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct MiniCycle {
     /// Its number; 0 is the first window.
     pub number: u32,

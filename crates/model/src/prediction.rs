@@ -38,6 +38,7 @@ pub struct Conditions {
 /// What the model says about a path. Windows are in packets, and about one flow alone unless they
 /// say otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Prediction {
     /// `mu*T`.
     pub bdp_packets: f64,

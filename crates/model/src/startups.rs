@@ -24,6 +24,7 @@ pub enum Verdict {
 
 /// A start-up and how it fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct StartupFit {
     /// The control, as firstflight takes it.
     pub control: String,
@@ -105,7 +106,8 @@ fn decreasing(case: &Case) -> StartupFit {
             format!("dbc(ssthresh={whole_bdp}pkt)"),
             Verdict::Overflows,
             format!(
-                "so small a buffer asks for dmax = {dmax}; above {MOST_DMAX} it grows too slowly"
+                "this buffer would take dmax = {dmax}, and above {MOST_DMAX} the window grows too \
+                 slowly: take a larger buffer or another start-up"
             ),
         ),
         None => StartupFit::new(

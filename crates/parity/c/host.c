@@ -8,7 +8,8 @@ struct ff_ops {
     u64 size;
     void (*new)(struct ff_sender *s, ff_knobs *k, const struct ff_config *config);
     void (*on_handshake)(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt);
-    void (*on_sent)(struct ff_sender *s, ff_knobs *k, u64 now, u64 bytes);
+    void (*begin)(struct ff_sender *s, u64 now);
+    void (*on_sent)(struct ff_sender *s, u64 now, u64 bytes);
     void (*on_ack)(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack);
     void (*on_loss)(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss);
     void (*on_recovered)(struct ff_sender *s, u64 cwnd);
@@ -28,10 +29,8 @@ static void host_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt
     ff_on_handshake(s, k, now, rtt);
 }
 
-static void host_on_sent(struct ff_sender *s, ff_knobs *k, u64 now, u64 bytes)
-{
-    ff_on_sent(s, k, now, bytes);
-}
+static void host_begin(struct ff_sender *s, u64 now) { ff_begin(s, now); }
+static void host_on_sent(struct ff_sender *s, u64 now, u64 bytes) { ff_on_sent(s, now, bytes); }
 
 static void host_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
 {
@@ -55,6 +54,7 @@ const struct ff_ops *FF_NATIVE(void)
         .size = sizeof(struct ff_sender),
         .new = host_new,
         .on_handshake = host_on_handshake,
+        .begin = host_begin,
         .on_sent = host_on_sent,
         .on_ack = host_on_ack,
         .on_loss = host_on_loss,

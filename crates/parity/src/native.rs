@@ -11,11 +11,12 @@ use firstflight_kernel::knobs::KnobValues;
 #[repr(C)]
 struct Ops {
     size: u64,
-    new: unsafe extern "C" fn(*mut State, *const KnobValues, *const NativeConfig),
-    on_handshake: unsafe extern "C" fn(*mut State, *const KnobValues, u64, u64),
-    on_sent: unsafe extern "C" fn(*mut State, *const KnobValues, u64, u64),
-    on_ack: unsafe extern "C" fn(*mut State, *const KnobValues, *const NativeAck),
-    on_loss: unsafe extern "C" fn(*mut State, *const KnobValues, *const NativeLoss),
+    new: unsafe extern "C" fn(*mut State, *const Knobs, *const NativeConfig),
+    on_handshake: unsafe extern "C" fn(*mut State, *const Knobs, u64, u64),
+    begin: unsafe extern "C" fn(*mut State, u64),
+    on_sent: unsafe extern "C" fn(*mut State, u64, u64),
+    on_ack: unsafe extern "C" fn(*mut State, *const Knobs, *const NativeAck),
+    on_loss: unsafe extern "C" fn(*mut State, *const Knobs, *const NativeLoss),
     on_recovered: unsafe extern "C" fn(*mut State, u64),
     on_spurious_loss: unsafe extern "C" fn(*mut State),
     set_mss: unsafe extern "C" fn(*mut State, u64),
@@ -25,6 +26,9 @@ struct Ops {
 
 /// `struct ff_sender`, of which only C knows the size: 64-bit words, all zero at first.
 type State = u64;
+
+/// `struct ff_knob_values`, of which only C knows the fields: 64-bit words.
+type Knobs = u64;
 
 /// `struct ff_config`.
 #[repr(C)]
@@ -43,7 +47,7 @@ struct NativeAck {
     credited: u64,
     rtt: u64,
     in_flight: u64,
-    sent: u64,
+    snd_nxt: u64,
     app_limited: u64,
 }
 
@@ -51,6 +55,7 @@ struct NativeAck {
 #[repr(C)]
 struct NativeLoss {
     now: u64,
+    lost: u64,
     flight: u64,
     kind: u32,
     again: u32,
@@ -83,21 +88,22 @@ pub struct Native {
 impl Native {
     /// A sender for a new connection; `None` if the control's pair has no C here.
     pub fn new(control: &KernelControl, config: Config) -> Option<Self> {
-        let (_, ops) = CONTROLS.iter().find(|(name, _)| *name == control.header)?;
+        let (_, ops) = CONTROLS.iter().find(|(name, _)| *name == control.object)?;
         // SAFETY: the function takes nothing and returns the address of a static table whose
         // layout `Ops` repeats.
         let ops = unsafe { &*ops() };
         let words = usize::try_from(ops.size.div_ceil(8)).ok()?;
-        let mut native = Self { ops, knobs: control.knobs, state: vec![0; words] };
+        let mut native = Self { ops, knobs: control.knobs.clone(), state: vec![0; words] };
         let config = NativeConfig {
             mss: config.mss.0,
             initial_window: config.initial_window.0,
             initial_ssthresh: config.initial_ssthresh.0,
             max_cwnd: config.max_cwnd.0,
         };
-        // SAFETY: the state has the size and alignment that C asks for and is all zero, and the
-        // other two are structs with the layout of C's that live for the call. Likewise below.
-        unsafe { (ops.new)(native.state.as_mut_ptr(), &native.knobs, &config) };
+        // SAFETY: the state has the size and alignment that C asks for and is all zero, the knobs
+        // have one word for each field of C's struct, and the configuration is a struct with the
+        // layout of C's; all live for the call. Likewise below.
+        unsafe { (ops.new)(native.state.as_mut_ptr(), native.knobs.words().as_ptr(), &config) };
         Some(native)
     }
 
@@ -106,17 +112,27 @@ impl Native {
         self.ops.size
     }
 
+    fn knobs(&self) -> *const Knobs {
+        self.knobs.words().as_ptr()
+    }
+
     /// [`firstflight_core::sender::Sender::on_handshake`].
     pub fn on_handshake(&mut self, now: Instant, rtt: Span) {
         // SAFETY: as in `new`.
-        unsafe { (self.ops.on_handshake)(self.state.as_mut_ptr(), &self.knobs, now.0, rtt.0) }
+        unsafe { (self.ops.on_handshake)(self.state.as_mut_ptr(), self.knobs(), now.0, rtt.0) }
     }
 
-    /// [`firstflight_core::sender::Sender::on_sent`].
+    /// [`firstflight_core::sender::Sender::begin`].
+    pub fn begin(&mut self, now: Instant) {
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.begin)(self.state.as_mut_ptr(), now.0) }
+    }
+
+    /// [`firstflight_core::sender::Sender::on_sent`], of new data.
     pub fn on_sent(&mut self, sent: &Sent) {
         let (now, bytes) = (sent.now.0, sent.bytes.0);
         // SAFETY: as in `new`.
-        unsafe { (self.ops.on_sent)(self.state.as_mut_ptr(), &self.knobs, now, bytes) }
+        unsafe { (self.ops.on_sent)(self.state.as_mut_ptr(), now, bytes) }
     }
 
     /// [`firstflight_core::sender::Sender::on_ack`], but for marks and rate samples.
@@ -127,23 +143,24 @@ impl Native {
             credited: ack.credited.0,
             rtt: ack.rtt.map_or(u64::MAX, |rtt| rtt.0),
             in_flight: ack.in_flight.0,
-            sent: ack.sent.0,
+            snd_nxt: ack.snd_nxt.0,
             app_limited: u64::from(ack.app_limited),
         };
         // SAFETY: as in `new`.
-        unsafe { (self.ops.on_ack)(self.state.as_mut_ptr(), &self.knobs, &ack) }
+        unsafe { (self.ops.on_ack)(self.state.as_mut_ptr(), self.knobs(), &ack) }
     }
 
     /// [`firstflight_core::sender::Sender::on_loss`], but for marks.
     pub fn on_loss(&mut self, loss: &Loss) {
         let loss = NativeLoss {
             now: loss.now.0,
+            lost: loss.lost.0,
             flight: loss.flight.0,
             kind: u32::from(loss.kind == LossKind::Timeout),
             again: u32::from(loss.again),
         };
         // SAFETY: as in `new`.
-        unsafe { (self.ops.on_loss)(self.state.as_mut_ptr(), &self.knobs, &loss) }
+        unsafe { (self.ops.on_loss)(self.state.as_mut_ptr(), self.knobs(), &loss) }
     }
 
     /// [`firstflight_core::sender::Sender::on_recovered`].

@@ -5,6 +5,7 @@ use crate::read::Connection;
 
 /// Curves over time in seconds after the first event.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Curves {
     /// Congestion window, bytes.
     pub cwnd: Vec<(f64, f64)>,

@@ -14,6 +14,7 @@ use crate::translate::translate;
 
 /// A log that was read.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Log {
     /// As the file names it: `0.3`, `draft-00`, or the `file_schema` of newer drafts.
     pub version: String,
@@ -27,6 +28,7 @@ pub struct Log {
 
 /// One connection of a log, seen from one end.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Connection {
     /// What the log calls it; may be empty.
     pub title: String,
@@ -75,6 +77,11 @@ impl Log {
 }
 
 impl Connection {
+    /// One that these events happened to, in order of time from 0; without a name.
+    pub fn new(events: Vec<Event>) -> Self {
+        Self { events, ..Self::default() }
+    }
+
     /// When the first packet came back, milliseconds. RTTs told before are a stack's guess
     /// (RFC 9002, section 6.2.2) and no measurement. What came before anything was sent, to a
     /// server, answers nothing. 0 of a log without packets.

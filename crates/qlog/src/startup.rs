@@ -18,6 +18,7 @@ use crate::read::Connection;
 
 /// Start-up and what a connection cost, as far as its log tells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// From the first event to the last, seconds.
     pub duration_s: f64,
@@ -47,6 +48,7 @@ pub struct Summary {
 
 /// How start-up ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Exit {
     /// When, in seconds after the first event.
     pub time_s: f64,

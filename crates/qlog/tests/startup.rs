@@ -26,7 +26,7 @@ fn state(at_ms: f64, old: Option<&str>, new: &str) -> Event {
 }
 
 fn exit(events: &[Event]) -> Option<Exit> {
-    Connection { events: events.to_vec(), ..Connection::default() }.summary().exit
+    Connection::new(events.to_vec()).summary().exit
 }
 
 fn told(events: &[Event]) -> (f64, Option<String>, Evidence, Option<u64>, u64) {
@@ -64,7 +64,7 @@ fn the_smallest_rtt_is_the_least_of_all() {
     };
     let answer = Event { at_ms: 1.0, what: What::Received(Packet::default()) };
     let events = vec![answer, rtt(2.0, 60.0), rtt(3.0, 45.0), rtt(4.0, 70.0)];
-    let connection = Connection { events, ..Connection::default() };
+    let connection = Connection::new(events);
     assert_eq!(connection.summary().min_rtt_ms, Some(45.0));
 }
 
@@ -115,7 +115,7 @@ fn an_rtt_before_the_first_answer_is_a_guess() {
         Event { at_ms, what: What::Metrics(metrics) }
     };
     let events = vec![rtt(0.0, 333.0), answer, rtt(40.0, 41.0)];
-    let connection = Connection { events, ..Connection::default() };
+    let connection = Connection::new(events);
     assert_eq!(connection.summary().peak_smoothed_rtt_ms, Some(41.0));
     assert_eq!(connection.curves(1.0).smoothed_rtt, [(0.04, 41.0)]);
 }

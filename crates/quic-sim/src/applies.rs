@@ -29,24 +29,26 @@ pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
 }
 
 fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
-    if endpoint.profile != Profile::Rfc {
+    if endpoint.profile != Profile::default() {
         let found = format!("profile = \"{}\"", endpoint.profile);
-        return no("profile", &found, "rfc, or none: profiles are of TCP's endpoints");
+        let none = "no profile: profiles are of TCP's endpoints, quinn has constants of its own; \
+                    iw and ssthresh can be set alone";
+        return no("profile", &found, none);
     }
     if endpoint.fast_open != FastOpen::Off {
         let found = format!("fast_open = \"{}\"", endpoint.fast_open);
         return no("fast_open", &found, "off: QUIC has a handshake of its own");
     }
-    let rfc = Profile::Rfc.constants();
+    let usual = endpoint.profile.constants();
     let set = [
-        ("rto_initial", endpoint.rto_initial_ns != rfc.rto_initial.ns()),
-        ("rto_min", endpoint.rto_min_ns != rfc.rto_min.ns()),
-        ("rto_max", endpoint.rto_max_ns != rfc.rto_max.ns()),
-        ("rto_granularity", endpoint.rto_granularity_ns != rfc.rto_granularity.ns()),
-        ("delayed_ack_timer", endpoint.delayed_ack_timer_ns != rfc.delayed_ack_timer.ns()),
-        ("limited_transmit", endpoint.limited_transmit != rfc.limited_transmit),
-        ("impatient", endpoint.impatient != rfc.impatient),
-        ("growth_limit", endpoint.growth_limit != rfc.growth_limit),
+        ("rto_initial", endpoint.rto_initial_ns != usual.rto_initial.ns()),
+        ("rto_min", endpoint.rto_min_ns != usual.rto_min.ns()),
+        ("rto_max", endpoint.rto_max_ns != usual.rto_max.ns()),
+        ("rto_granularity", endpoint.rto_granularity_ns != usual.rto_granularity.ns()),
+        ("delayed_ack_timer", endpoint.delayed_ack_timer_ns != usual.delayed_ack_timer.ns()),
+        ("limited_transmit", endpoint.limited_transmit != usual.limited_transmit),
+        ("impatient", endpoint.impatient != usual.impatient),
+        ("growth_limit", endpoint.growth_limit != usual.growth_limit),
     ];
     match set.iter().find(|(_, differs)| *differs) {
         Some((key, _)) => no(key, "a value of its own", "none: a constant of TCP's endpoints"),
@@ -75,9 +77,10 @@ mod tests {
         for (text, key) in [
             ("split_acks = 2", "split_acks: found split_acks = 2"),
             ("recovery = 'reno'", "recovery: found recovery = \"reno\""),
-            ("profile = 'linux'", "profile: found profile = \"linux\""),
+            ("profile = 'rfc'", "profile: found profile = \"rfc\""),
+            ("profile = 'ns2'", "profile: found profile = \"ns2\""),
             ("syn = true\nfast_open = 'on'", "fast_open: found fast_open = \"on\""),
-            ("rto_min = '200ms'", "rto_min: "),
+            ("rto_min = '1s'", "rto_min: "),
             ("growth_limit = false", "growth_limit: "),
         ] {
             let problem = judged(text).unwrap_err();
@@ -98,7 +101,7 @@ mod tests {
     #[test]
     fn beside_a_flow_of_tcp_its_constants_have_a_meaning() {
         let flows = "[[flow]]\ntransport = 'tcp'\n[[flow]]\ntransport = 'quic'";
-        assert_eq!(judged(&format!("profile = 'linux'\n{flows}")), Ok(()));
-        assert!(judged("profile = 'linux'\n[[flow]]\ntransport = 'quic'").is_err());
+        assert_eq!(judged(&format!("profile = 'rfc'\n{flows}")), Ok(()));
+        assert!(judged("profile = 'rfc'\n[[flow]]\ntransport = 'quic'").is_err());
     }
 }

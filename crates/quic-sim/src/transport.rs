@@ -57,8 +57,12 @@ impl Foreign for Quic<'_> {
         Ok(OWN.iter().map(|own| own.name).find(|name| *name == spec.text))
     }
 
-    fn caution(&self, spec: &ControlSpec) -> Option<&'static str> {
-        (spec.text == "quinn-bbr").then_some(NOT_REPLAYABLE)
+    fn caution(&self, spec: &ControlSpec) -> Option<String> {
+        if spec.text == "quinn-bbr" {
+            return Some(NOT_REPLAYABLE.to_owned());
+        }
+        let missing = firstflight_quic::control(&spec.text).ok()?.missing();
+        (!missing.is_empty()).then(|| format!("{}: runs over QUIC without {missing}", spec.text))
     }
 
     fn ends(&self, flow: &ForeignFlow<'_>) -> Result<Box<dyn Ends>, String> {

@@ -58,3 +58,8 @@ pub use flow::Flow;
 pub use own::{OWN, any};
 pub use quinn_proto::congestion::ControllerFactory;
 pub use watched::{Build, Built, Event, Seen, Watch, Watched};
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

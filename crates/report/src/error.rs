@@ -50,6 +50,13 @@ pub enum ReportError {
 }
 
 impl ReportError {
+    /// Whether there is no room for what was to be written, which is no fault of its name.
+    pub fn is_full(&self) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let Self::Write { source, .. } = self else { return false };
+        matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    }
+
     /// What was to be rendered, and what the renderer said.
     pub(crate) fn render(id: &str, error: &dyn std::error::Error) -> Self {
         Self::Render { id: id.to_owned(), reason: error.to_string() }

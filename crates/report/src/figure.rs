@@ -4,11 +4,15 @@ use std::ops::RangeInclusive;
 
 /// A picture: one x axis and one or more panels stacked above it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Figure {
     /// File name and anchor: letters, digits, `-`, `_` and `.`; unique on a page.
     pub id: String,
     /// One line above the picture.
     pub title: String,
+    /// The conditions it was measured under: path, profile; below the title, in every form of the
+    /// picture. May be empty.
+    pub subtitle: String,
     /// Sentences below the picture; may be empty.
     pub caption: String,
     /// The command line that makes this picture again; may be empty.
@@ -21,6 +25,7 @@ pub struct Figure {
 
 /// One of the stacked drawings of a figure, with its own y axis.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Panel {
     /// The vertical axis.
     pub y: Axis,
@@ -30,6 +35,7 @@ pub struct Panel {
 
 /// What an axis measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Axis {
     /// The quantity, for example `time`.
     pub name: String,
@@ -54,6 +60,7 @@ pub enum Scale {
 /// The name is the identity: series of one name have one colour and one legend entry in all
 /// panels of a figure.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Series {
     /// The legend entry.
     pub name: String,
@@ -99,11 +106,19 @@ impl Figure {
         Self {
             id: id.into(),
             title: title.into(),
+            subtitle: String::new(),
             caption: String::new(),
             command: String::new(),
             x,
             panels: Vec::new(),
         }
+    }
+
+    /// Sets the conditions below the title.
+    #[must_use]
+    pub fn subtitle(mut self, text: impl Into<String>) -> Self {
+        self.subtitle = text.into();
+        self
     }
 
     /// Sets the sentences below the picture.

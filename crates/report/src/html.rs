@@ -24,7 +24,9 @@ const PLOTLY: &str = include_str!(concat!(env!("OUT_DIR"), "/plotly.js.gz.b64"))
 /// What [`Page::check`] finds, or [`ReportError::Render`].
 pub fn render(page: &Page) -> Result<String, ReportError> {
     page.check()?;
-    let summary = Verdict::ALL.map(|verdict| (verdict, page.count(verdict)));
+    let counts = Verdict::ALL.map(|verdict| (verdict, page.count(verdict)));
+    let worth_a_chip = |(verdict, count): &(Verdict, usize)| *count > 0 || verdict.is_usual();
+    let summary: Vec<_> = counts.into_iter().filter(worth_a_chip).collect();
     let template = PageTemplate {
         page,
         judged: summary.iter().any(|(_, count)| *count > 0),
@@ -40,7 +42,7 @@ pub fn render(page: &Page) -> Result<String, ReportError> {
 #[template(path = "page.html")]
 struct PageTemplate<'a> {
     page: &'a Page,
-    summary: [(Verdict, usize); 3],
+    summary: Vec<(Verdict, usize)>,
     judged: bool,
     style: &'a str,
     program: &'a str,
@@ -181,4 +183,28 @@ fn short(values: Vec<f64>) -> Vec<Short> {
 /// JSON that cannot end the `<script>` element it stands in.
 fn script_safe(json: &str) -> String {
     json.replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Section};
+
+    fn page(verdicts: &[Verdict]) -> String {
+        let mut table = Table::new("t", "T", [Column::text("verdict")]);
+        verdicts.iter().for_each(|verdict| table.push([Cell::from(*verdict)]));
+        render(&Page::new("p").section(Section::new("s", "S").table(table))).unwrap()
+    }
+
+    #[test]
+    fn what_was_fitted_or_not_run_has_a_chip_where_there_is_some() {
+        let usual = page(&[Verdict::Pass]);
+        assert!(usual.contains(r#"class="chip fail" data-show="fail" disabled"#));
+        assert!(!usual.contains(r#"data-show="not-run""#));
+        assert!(!usual.contains(r#"data-show="fitted""#));
+        let all = page(&[Verdict::Pass, Verdict::NotRun, Verdict::NotRun, Verdict::Fitted]);
+        assert!(all.contains(r#"data-show="not-run"><b>2</b> not-run"#));
+        assert!(all.contains(r#"data-show="fitted"><b>1</b> fitted"#));
+        assert!(all.contains(r#"<span class="badge not-run">– not-run</span>"#));
+    }
 }

@@ -1,4 +1,5 @@
-//! Turns generic data into pictures and pages: one offline HTML file, SVG, CSV and terminal text.
+//! Turns generic data into pictures and pages: one offline HTML file, SVG, PDF, CSV and terminal
+//! text.
 //!
 //! The crate knows series, axes, tables and verdicts, and nothing of what they measure.
 //!
@@ -18,12 +19,15 @@
 
 pub mod csv;
 pub mod html;
+pub mod pdf;
 pub mod svg;
 pub mod terminal;
 
 mod digits;
+mod drawing;
 mod error;
 mod figure;
+mod helvetica;
 mod page;
 mod palette;
 mod path;
@@ -31,6 +35,7 @@ mod raster;
 mod span;
 mod table;
 mod thin;
+mod width;
 mod wrap;
 mod write;
 
@@ -39,5 +44,11 @@ pub use error::ReportError;
 pub use figure::{Axis, Figure, Panel, Scale, Series, Style};
 pub use page::{Block, Page, Section};
 pub use table::{Align, Cell, Column, Mean, Table, Verdict};
+pub use width::Width;
 pub use wrap::wrapped;
 pub use write::{write_dir, write_file};
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

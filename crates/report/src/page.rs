@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Figure, ReportError, Table, Verdict};
+use crate::{Figure, ReportError, Table, Verdict, Width};
 
 /// A report: everything that goes into one file.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Page {
     /// The heading, also the title of the window.
     pub title: String,
@@ -15,12 +16,15 @@ pub struct Page {
     pub sections: Vec<Section>,
     /// The command line that makes this page again; may be empty.
     pub command: String,
+    /// How wide the figures beside it are.
+    pub figure_width: Width,
     /// Names and values at the foot: version, seed, profile.
     pub facts: Vec<(String, String)>,
 }
 
 /// A part of a page under one heading.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Section {
     /// Anchor: letters, digits, `-`, `_` and `.`; unique on a page.
     pub id: String,
@@ -65,6 +69,13 @@ impl Page {
     #[must_use]
     pub fn command(mut self, line: impl Into<String>) -> Self {
         self.command = line.into();
+        self
+    }
+
+    /// Sets how wide the figures beside the page are, as SVG and PDF.
+    #[must_use]
+    pub fn figure_width(mut self, width: Width) -> Self {
+        self.figure_width = width;
         self
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// A table with a fixed list of columns.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Table {
     /// File name and anchor: letters, digits, `-`, `_` and `.`; unique on a page.
     pub id: String,
@@ -17,6 +18,7 @@ pub struct Table {
 
 /// The head of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Column {
     /// What the column holds.
     pub name: String,
@@ -83,6 +85,10 @@ pub enum Verdict {
     Fail,
     /// The claim was expected to be wrong, and the check shows that it is.
     RefutedConfirmed,
+    /// The expectation holds, but something was fitted to it.
+    Fitted,
+    /// Nothing was measured.
+    NotRun,
 }
 
 impl Table {
@@ -194,14 +200,22 @@ impl fmt::Display for Mean {
 
 impl Verdict {
     /// Every verdict, in the order of summaries.
-    pub const ALL: [Self; 3] = [Self::Pass, Self::Fail, Self::RefutedConfirmed];
+    pub const ALL: [Self; 5] =
+        [Self::Pass, Self::Fitted, Self::Fail, Self::RefutedConfirmed, Self::NotRun];
 
-    /// The word used in results: `pass`, `fail` or `refuted-confirmed`.
+    /// Whether a summary has it even when there is none.
+    pub(crate) fn is_usual(self) -> bool {
+        matches!(self, Self::Pass | Self::Fail | Self::RefutedConfirmed)
+    }
+
+    /// The word used in results: `pass`, `fail`, `refuted-confirmed`, `fitted` or `not-run`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",
             Self::RefutedConfirmed => "refuted-confirmed",
+            Self::Fitted => "fitted",
+            Self::NotRun => "not-run",
         }
     }
 
@@ -211,6 +225,8 @@ impl Verdict {
             Self::Pass => '✓',
             Self::Fail => '✗',
             Self::RefutedConfirmed => '≠',
+            Self::Fitted => '○',
+            Self::NotRun => '–',
         }
     }
 }

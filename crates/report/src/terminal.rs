@@ -79,7 +79,12 @@ const REFERENCES: [char; 7] = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 /// The text of a figure, with a line break at its end.
 pub fn figure(figure: &Figure, screen: Screen) -> String {
     let pen = Pen::of(figure, screen);
-    let mut text = format!("{}{}\n", heading(&figure.title, screen), pen.legend(figure));
+    let conditions = match figure.subtitle.as_str() {
+        "" => String::new(),
+        subtitle => wrapped(subtitle, screen.width.max(NARROWEST), "  "),
+    };
+    let head = heading(&figure.title, screen);
+    let mut text = format!("{head}{conditions}{}\n", pen.legend(figure));
     let spans: Vec<Span> = figure.panels.iter().map(Span::of_y).collect();
     let rows = if figure.panels.len() == 1 { ROWS.0 } else { ROWS.1 };
     let ticks = |span: &Span| span.ticks(rows / 2);
@@ -169,6 +174,8 @@ fn hue(verdict: Verdict) -> u8 {
         Verdict::Pass => COLORS[2],
         Verdict::Fail => COLORS[1],
         Verdict::RefutedConfirmed => COLORS[3],
+        Verdict::Fitted => COLORS[4],
+        Verdict::NotRun => GREY,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Writes a report: one page, and beside it every figure as SVG and all data as CSV.
+//! Writes a report: one page, and beside it every figure as SVG and PDF and all data as CSV.
 
 use std::{
     fs, io,
@@ -6,10 +6,10 @@ use std::{
     process,
 };
 
-use crate::{Page, ReportError, csv, html, svg};
+use crate::{Page, ReportError, csv, html, pdf, svg};
 
-/// Writes `report.html`, `figures/<id>.svg`, `data/<id>.csv` and the files `beside` them, named
-/// from there, under `out`; returns their paths, the page first.
+/// Writes `report.html`, `figures/<id>.svg` and `.pdf`, `data/<id>.csv` and the files `beside` them,
+/// named from there, under `out`; returns their paths, the page first.
 ///
 /// Everything is rendered before the first file is touched, and none appears before there is room
 /// for all; the page comes last, so that its links lead somewhere. Directories are made as needed.
@@ -23,18 +23,23 @@ pub fn write_dir(
     beside: Vec<(PathBuf, String)>,
 ) -> Result<Vec<PathBuf>, ReportError> {
     let html = html::render(page)?;
-    let beside = beside.into_iter().map(|(path, text)| (out.join(path), text));
-    let mut files: Vec<(PathBuf, String)> = beside.collect();
+    let beside = beside.into_iter().map(|(path, text)| (out.join(path), text.into_bytes()));
+    let mut files: Vec<(PathBuf, Vec<u8>)> = beside.collect();
     for figure in page.figures() {
         let (figures, data) = (out.join("figures"), out.join("data"));
-        files.push((figures.join(format!("{}.svg", figure.id)), svg::render(figure)?));
-        files.push((data.join(format!("{}.csv", figure.id)), csv::figure(figure)?));
+        let (file, width) = (|ending| format!("{}.{ending}", figure.id), page.figure_width);
+        files.push((figures.join(file("svg")), svg::render(figure, width)?.into_bytes()));
+        files.push((figures.join(file("pdf")), pdf::render(figure, width)?));
+        files.push((data.join(file("csv")), csv::figure(figure)?.into_bytes()));
     }
     for table in page.tables() {
-        files.push((out.join("data").join(format!("{}.csv", table.id)), csv::table(table)?));
+        files.push((
+            out.join("data").join(format!("{}.csv", table.id)),
+            csv::table(table)?.into_bytes(),
+        ));
     }
-    files.push((out.join("report.html"), html));
-    let parts = files.iter().map(|(path, text)| Part::write(path, text.as_bytes()));
+    files.push((out.join("report.html"), html.into_bytes()));
+    let parts = files.iter().map(|(path, content)| Part::write(path, content));
     let parts: Vec<Part<'_>> = parts.collect::<Result<_, _>>()?;
     parts.into_iter().try_for_each(Part::rename)?;
     Ok(files.into_iter().rev().map(|(path, _)| path).collect())

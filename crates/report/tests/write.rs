@@ -36,10 +36,10 @@ fn a_report_is_a_page_with_figures_and_data_beside_it_and_nothing_else() {
     let out = fresh("whole").join("new/dir");
     let written = write_dir(&out, &page(), Vec::new()).unwrap();
     assert_eq!(written[0], out.join("report.html"));
-    assert_eq!(written.len(), 4);
+    assert_eq!(written.len(), 5);
     assert_eq!(names(&out), ["data", "figures", "report.html"]);
     assert_eq!(names(&out.join("data")), ["claims.csv", "cwnd.csv"]);
-    assert_eq!(names(&out.join("figures")), ["cwnd.svg"]);
+    assert_eq!(names(&out.join("figures")), ["cwnd.pdf", "cwnd.svg"]);
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl Cache {
             return None;
         }
         let tables = |columns: Vec<Columns>| columns.into_iter().map(Columns::series).collect();
-        Some(Run { result: entry.result, flows: tables(entry.flows), queues: tables(entry.queues) })
+        Some(Run::new(entry.result, tables(entry.flows), tables(entry.queues)))
     }
 
     /// Keeps a run.
@@ -116,7 +116,7 @@ mod tests {
         let mut series = Series::new(["time_s", "cwnd_packets"]);
         series.push(&[Some(0.1), None]);
         let result = RunResult { seed: 7, jain_index: 1.0 / 3.0, ..RunResult::default() };
-        Run { result, flows: vec![series.clone()], queues: vec![series] }
+        Run::new(result, vec![series.clone()], vec![series])
     }
 
     fn cache(name: &str) -> Cache {

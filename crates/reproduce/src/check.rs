@@ -1,7 +1,8 @@
 //! Checks: which runs one reads, the number they give, and whether it is as it must be.
 
 use firstflight_runner::Run;
-use firstflight_scenario::Value;
+use firstflight_scenario::measure::distinct;
+use firstflight_scenario::{Value, Verdict};
 
 use crate::file::{Check, Claim};
 use crate::formula::evaluate;
@@ -25,15 +26,19 @@ pub(crate) struct Done<'a> {
 pub(crate) enum Unfinished {
     /// The reproduction was stopped before.
     Interrupted,
+    /// It is the lab's, which nobody asked for.
+    NotAsked,
     /// It is the lab's, which gave none: why, in a line.
     NotRun(String),
 }
 
 /// A check with its number.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
     /// In words.
     pub what: String,
+    /// What the paper has, where that is a number.
+    pub paper: Option<f64>,
     /// What was measured; `None` where it did not happen.
     pub measured: Option<f64>,
     /// Half the width of its 95 % confidence interval, where there are enough seeds to tell.
@@ -42,6 +47,41 @@ pub(crate) struct Outcome {
     pub rule: String,
     /// Whether it is.
     pub holds: bool,
+    /// What that counts for.
+    pub counts: Counts,
+    /// Runs behind the number, one per seed; 0 for arithmetic.
+    pub seeds: u64,
+    /// The presets of those runs.
+    pub preset: String,
+}
+
+/// What a check counts for in the verdict of its claim.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Counts {
+    /// It must hold.
+    #[default]
+    Decides,
+    /// It must hold, but knobs were fitted to that very value.
+    Fitted,
+    /// Nothing.
+    Informs,
+}
+
+impl Outcome {
+    /// Its verdict alone.
+    pub(crate) fn verdict(&self) -> Verdict {
+        match (self.counts, self.holds) {
+            (Counts::Informs, _) => Verdict::Information,
+            (_, false) => Verdict::Fail,
+            (Counts::Fitted, true) => Verdict::Fitted,
+            (Counts::Decides, true) => Verdict::Pass,
+        }
+    }
+
+    /// Whether its claim can only pass if it holds, and it does not.
+    pub(crate) fn stands_against(&self) -> bool {
+        self.counts != Counts::Informs && !self.holds
+    }
 }
 
 /// Where something is measured: in the runs of one control in one case.
@@ -166,11 +206,54 @@ impl Check {
         done: Done<'_>,
     ) -> Result<Outcome, Unfinished> {
         let measured = self.value(laid, done)?;
-        let target = self.target(claim);
-        let what = if self.what.is_empty() { claim.what.clone() } else { self.what.clone() };
-        let holds = measured.is_some_and(|value| self.holds(value, target));
         let margin = self.margin(laid, done)?;
-        Ok(Outcome { what, measured, margin, rule: self.rule(target), holds })
+        let preset = self.presets(laid, done)?;
+        Ok(Outcome { margin, preset, ..self.judged(measured, laid, claim) })
+    }
+
+    /// With a number from elsewhere.
+    pub(crate) fn judged(&self, measured: Option<f64>, laid: &Laid, claim: &Claim) -> Outcome {
+        let target = self.target(claim);
+        let holds = measured.is_some_and(|value| self.holds(value, target));
+        Outcome { measured, holds, ..self.asked(laid, claim) }
+    }
+
+    /// What is known of it without a run.
+    pub(crate) fn asked(&self, laid: &Laid, claim: &Claim) -> Outcome {
+        let target = self.target(claim);
+        let alone = match claim.expected {
+            Value::Number(expected) if claim.all_checks().count() == 1 => Some(expected),
+            _ => None,
+        };
+        let places = self.places(laid);
+        Outcome {
+            what: if self.what.is_empty() { claim.what.clone() } else { self.what.clone() },
+            paper: self.paper.or(target).or(alone),
+            rule: self.rule(target),
+            counts: match (self.fitted, self.information) {
+                (_, true) => Counts::Informs,
+                (true, false) => Counts::Fitted,
+                (false, false) => Counts::Decides,
+            },
+            seeds: places.iter().map(|(_, it)| it.scenarios.len() as u64).max().unwrap_or(0),
+            ..Outcome::default()
+        }
+    }
+
+    /// The runs it reads.
+    fn places<'a>(&self, laid: &'a Laid) -> Vec<Place<'a>> {
+        let points = self.points(laid).unwrap_or_default();
+        points.into_iter().flat_map(|p| std::iter::once(p.top).chain(p.bottom)).collect()
+    }
+
+    /// The presets of the runs it reads.
+    fn presets(&self, laid: &Laid, done: Done<'_>) -> Result<String, Unfinished> {
+        let mut runs = Vec::new();
+        for (_, variant) in self.places(laid) {
+            runs.extend(done.runs(variant)?);
+        }
+        let presets = runs.iter().map(|run| run.result.preset.as_str());
+        Ok(distinct(presets.filter(|preset| !preset.is_empty())))
     }
 
     /// Half the width of the 95 % confidence interval of a mean over many seeds, or of the ratio of
@@ -217,7 +300,9 @@ impl Check {
     /// The condition in words.
     pub(crate) fn rule(&self, target: Option<f64>) -> String {
         let mut parts = Vec::new();
-        if let Some(target) = target {
+        let bare = self.within.is_none() && self.within_percent.is_none();
+        // Information has a number to be compared with, not one that it must equal.
+        if let Some(target) = target.filter(|_| !(self.information && bare)) {
             let target = number(target);
             parts.push(match (self.within, self.within_percent) {
                 (Some(by), _) if by > 0.0 => format!("{target} ± {}", number(by)),
@@ -315,6 +400,27 @@ mod tests {
         assert!(holds(&below_zero, -44.0) && !holds(&below_zero, -44.1));
         let exact = Check { equals: Some(96.0), ..Check::default() };
         assert!(holds(&exact, 96.0) && !holds(&exact, 97.0));
+    }
+
+    #[test]
+    fn what_is_fitted_or_only_informs_is_never_a_pass() {
+        let outcome = |counts, holds| Outcome { counts, holds, ..Outcome::default() };
+        let verdict = |counts, holds| outcome(counts, holds).verdict();
+        assert_eq!(verdict(Counts::Decides, true), Verdict::Pass);
+        assert_eq!(verdict(Counts::Fitted, true), Verdict::Fitted);
+        assert_eq!(verdict(Counts::Fitted, false), Verdict::Fail);
+        assert_eq!(verdict(Counts::Informs, true), Verdict::Information);
+        assert_eq!(verdict(Counts::Informs, false), Verdict::Information);
+        assert!(outcome(Counts::Fitted, false).stands_against());
+        assert!(!outcome(Counts::Informs, false).stands_against());
+    }
+
+    #[test]
+    fn information_has_a_number_to_be_compared_with_and_no_rule() {
+        let check = Check { equals: Some(14.8), information: true, ..Check::default() };
+        assert_eq!(check.rule(check.target(&claim(95.6))), "");
+        let near = Check { within: Some(1.0), ..check };
+        assert_eq!(near.rule(near.target(&claim(95.6))), "14.8 ± 1");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use firstflight_runner::{Options, Run, RunError, run, script};
+use firstflight_runner::{Options, Run, run, script};
 use rayon::prelude::*;
 
 use crate::cache::Cache;
@@ -14,10 +14,13 @@ use crate::file::On;
 use crate::job::Job;
 use crate::lab::Lab;
 
-/// A run was finished, or found among those of an earlier time.
+/// A run begins, or was finished, or found among those of an earlier time.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Progress<'a> {
-    /// Runs finished so far, this one included.
+    /// It begins: it is not among those done.
+    pub begins: bool,
+    /// Runs finished so far, this one included if it is.
     pub done: usize,
     /// Runs in all.
     pub total: usize,
@@ -39,7 +42,8 @@ pub(crate) struct Executed {
     pub interrupted: bool,
 }
 
-/// Runs every job that is not kept yet. A run that was begun when `stop` became true is given up.
+/// Runs every job that is not kept yet. A simulation that had begun when `stop` became true is
+/// finished and kept, since the longest take seconds; one in the lab is given up.
 /// The lab waits until the simulator has done: it measures in real time.
 ///
 /// # Errors
@@ -71,13 +75,18 @@ pub(crate) fn execute(
         if !was_kept && stop.load(Ordering::Relaxed) {
             return None;
         }
-        let finished = kept.map_or_else(|| compute(job, cache, stop), |run| Ok(Some(run)));
+        if !was_kept {
+            let done = done.load(Ordering::Relaxed);
+            progress(Progress { begins: true, done, total, cached: false, name: &job.name });
+        }
+        let finished = kept.map_or_else(|| compute(job, cache), |run| Ok(Some(run)));
         match finished {
             Ok(run) => {
                 let run = run?;
                 cached.fetch_add(usize::from(was_kept), Ordering::Relaxed);
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                progress(Progress { done, total, cached: was_kept, name: &job.name });
+                let name = &job.name;
+                progress(Progress { begins: false, done, total, cached: was_kept, name });
                 Some(run)
             }
             Err(error) => {
@@ -100,11 +109,15 @@ pub(crate) fn execute(
         runs[index] = run.ok_or(Unfinished::Interrupted);
     }
     for index in of(On::Linux) {
+        let name = &jobs[index].name;
+        if asked(On::Linux) {
+            progress(Progress { begins: true, done, total, cached: false, name });
+        }
         let (run, was_kept) = lab.one(&jobs[index], cache, stop)?;
         cached += usize::from(was_kept);
         if asked(On::Linux) && !matches!(run, Err(Unfinished::Interrupted)) {
             done += 1;
-            progress(Progress { done, total, cached: was_kept, name: &jobs[index].name });
+            progress(Progress { begins: false, done, total, cached: was_kept, name });
         }
         runs[index] = run;
     }
@@ -112,19 +125,14 @@ pub(crate) fn execute(
     Ok(Executed { runs, total, cached, interrupted })
 }
 
-fn compute(
-    job: &Job,
-    cache: Option<&Cache>,
-    stop: &AtomicBool,
-) -> Result<Option<Run>, ReproduceError> {
-    let options = Options { samples: job.samples, stop: Some(stop), ..Options::default() };
+fn compute(job: &Job, cache: Option<&Cache>) -> Result<Option<Run>, ReproduceError> {
+    let options = Options { samples: job.samples, ..Options::default() };
     let runs = match job.acks {
         Some(acks) => script(&job.scenario, acks).map(|run| vec![run]),
         None => run(&job.scenario, &options).map(|report| report.runs),
     };
     let runs = match runs {
         Ok(runs) => runs,
-        Err(RunError::Interrupted) => return Ok(None),
         Err(source) => {
             let source = Box::new(source);
             return Err(ReproduceError::Run { name: job.name.clone(), source });

@@ -219,6 +219,14 @@ pub(crate) struct Check {
     pub above: Option<f64>,
     /// It is less than this.
     pub below: Option<f64>,
+    /// What the paper has, where the condition is a bound and not that number.
+    pub paper: Option<f64>,
+    /// Knobs were fitted to this very value, so that it cannot pass.
+    #[serde(default)]
+    pub fitted: bool,
+    /// Measured and shown, but it decides nothing.
+    #[serde(default)]
+    pub information: bool,
 }
 
 /// How the values of several cases become one number.
@@ -314,6 +322,8 @@ pub(crate) enum Quantity {
     Queue,
     /// Rate of acknowledged data.
     Throughput,
+    /// kbit/s that the first link has carried since the start of the run.
+    LinkAverage,
     /// Load Gauge's rates: cwnd/RTTmin, RE and ssthresh/RTTmin.
     Rates,
 }

@@ -52,7 +52,7 @@ impl Lab<'_> {
         stop: &AtomicBool,
     ) -> Result<(Result<Run, Unfinished>, bool), ReproduceError> {
         let Self::Here { version, run } = self else {
-            return Ok((Err(Unfinished::NotRun(HOW_TO_ASK.to_owned())), false));
+            return Ok((Err(Unfinished::NotAsked), false));
         };
         let key = format!("{} {version}", job.key);
         if let Some(kept) = cache.and_then(|cache| cache.load(&key)) {
@@ -100,7 +100,8 @@ fn disturbance(run: &Run) -> Option<String> {
 }
 
 const TRIES: u32 = 3;
-const HOW_TO_ASK: &str = "`reproduce --lab` measures it on the running kernel";
+/// How to have rows that nobody asked for.
+pub(crate) const HOW_TO_ASK: &str = "`reproduce --lab` measures it on the running kernel";
 
 #[cfg(test)]
 mod tests {
@@ -124,9 +125,9 @@ mod tests {
             let lab = LabFigures { timing: timings[count.get()].to_owned(), ..Default::default() };
             count.set(count.get() + 1);
             let result = RunResult { lab: Some(lab), ..RunResult::default() };
-            let run = Run { result, flows: Vec::new(), queues: Vec::new() };
+            let run = Run::new(result, Vec::new(), Vec::new());
             let resolved = scenario.resolve().unwrap();
-            Ok(Report { resolved, runs: vec![run], interrupted: false })
+            Ok(Report::new(resolved, vec![run], false))
         };
         let lab = Lab::Here { version: "6.18", run: &run };
         let (outcome, kept) = lab.one(&job(), None, &AtomicBool::new(false)).unwrap();

@@ -15,6 +15,7 @@
 //!     cache: None,
 //!     stop: &AtomicBool::new(false),
 //!     progress: &|_| {},
+//!     figure_width: Default::default(),
 //!     command_line: String::new(),
 //!     quick: false,
 //!     lab: Lab::NotAsked,
@@ -31,6 +32,8 @@ mod file;
 mod formula;
 mod job;
 mod lab;
+mod last_lab;
+mod line;
 mod load_gauge;
 mod markdown;
 mod measure;
@@ -48,7 +51,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use firstflight_report::{ReportError, write_dir, write_file};
+use firstflight_report::{ReportError, Width, write_dir, write_file};
 use firstflight_scenario::{Reproduction, Row};
 
 use cache::Cache;
@@ -62,6 +65,7 @@ use select::{Chosen, choose};
 pub use error::ReproduceError;
 pub use execute::Progress;
 pub use lab::{Lab, LabStop};
+pub use line::{Line, Part};
 pub use markdown::markdown;
 pub use page::sign;
 
@@ -76,10 +80,12 @@ pub struct Options<'a> {
     pub cache: Option<&'a Path>,
     /// Becomes true when the reproduction is to stop.
     pub stop: &'a AtomicBool,
-    /// Called after every finished run.
+    /// Called when a run begins, and when it is finished.
     pub progress: &'a (dyn Fn(Progress<'_>) + Sync),
     /// The command line, for the report.
     pub command_line: String,
+    /// How wide the figures beside the report are.
+    pub figure_width: Width,
     /// One seed per run instead of several.
     pub quick: bool,
     /// Where runs of the lab come from.
@@ -88,6 +94,7 @@ pub struct Options<'a> {
 
 /// What a reproduction yields.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The claims asked for, in the order of the papers; when interrupted, those whose runs are
     /// finished.
@@ -166,7 +173,7 @@ fn reproduce_papers(papers: &[Paper], options: &Options<'_>) -> Result<Outcome, 
     let done = Done { jobs: &jobs, runs: &executed.runs };
     let finished: Vec<Finished<'_>> =
         chosen.iter().map(|chosen| finish(papers, chosen, done)).collect();
-    let rows = finished.iter().flat_map(|each| &each.judged).map(|judged| judged.row.clone());
+    let rows = finished.iter().flat_map(|each| &each.rows).cloned();
     let mut outcome = Outcome {
         rows: rows.collect(),
         interrupted: executed.interrupted,
@@ -208,8 +215,8 @@ fn finish<'a>(papers: &'a [Paper], chosen: &Chosen, done: Done<'_>) -> Finished<
     let paper = &papers[chosen.paper];
     let laid = &paper.experiments[chosen.experiment];
     let claims = chosen.claims.iter().map(|index| &laid.data.claims[*index]);
-    let judged = claims.filter_map(|claim| row::judge(paper, laid, claim, done));
-    Finished { paper, laid, judged: judged.collect() }
+    let rows = claims.filter_map(|claim| row::judge(paper, laid, claim, done));
+    Finished { paper, laid, rows: rows.collect() }
 }
 
 /// Finds out before anything runs that the output can be written.
@@ -238,7 +245,7 @@ fn write(
         quick: options.quick,
         runs: outcome.finished,
     };
-    let page = page::page(finished, done, &about);
+    let page = page::page(finished, done, &about).figure_width(options.figure_width);
     let document = Reproduction { rows: outcome.rows.clone() };
     let mut json = serde_json::to_string_pretty(&document)?;
     json.push('\n');

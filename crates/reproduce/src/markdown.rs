@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 use firstflight_scenario::{Row, Value, Verdict};
 
 use crate::error::ReproduceError;
+use crate::last_lab;
+use crate::line::{Line, Part, VERDICTS};
 use crate::number::number;
 use crate::paper::{self, FILES, Laid, Paper};
 
@@ -24,12 +26,25 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
         .map(|paper| (paper, rows.iter().filter(|row| row.paper == paper.head.name).collect()))
         .filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty())
         .collect();
-    text.push_str("\n| paper | claims | pass | fail | refuted-confirmed | not-run |\n");
-    text.push_str("|---|---|---|---|---|---|\n");
+    text.push_str("\n| paper | rows | pass | fitted | fail | refuted-confirmed | not-run |\n");
+    text.push_str("|---|---|---|---|---|---|---|\n");
     for (paper, rows) in &parts {
-        let title = title(paper);
-        let counts = VERDICTS.map(|verdict| count(rows, verdict).to_string()).join(" | ");
-        let _ = writeln!(text, "| {title} | {} | {counts} |", rows.len());
+        for part in Part::ALL {
+            let rows: Vec<&Row> = rows.iter().copied().filter(|it| Part::of(it) == part).collect();
+            if rows.is_empty() {
+                continue;
+            }
+            let name = match part {
+                Part::Paper => title(paper),
+                Part::Lab | Part::Own => format!("{}, {}", paper.head.id, part.words()),
+            };
+            let counts = VERDICTS.map(|verdict| count(&rows, verdict).to_string()).join(" | ");
+            let _ = writeln!(text, "| {name} | {} | {counts} |", rows.len());
+        }
+    }
+    if let Some(lab) = rows.iter().find_map(|row| row.lab.as_ref()) {
+        let note = plain(last_lab::note());
+        let _ = writeln!(text, "\nRows of the lab here are {}'s. {note}", lab.words());
     }
     for (paper, rows) in &parts {
         section(&mut text, paper, rows);
@@ -46,12 +61,13 @@ repository); edits by hand are lost. What the classes mean and how a claim is ju
 [deviations.md](deviations.md). The classes: an *exact* claim must be equal, a *tight* one lies
 within a small stated tolerance, a *shape* is an ordering or a threshold, an *anecdote* a single
 number of unknown period, and a *refuted* one is contradicted by the paper's own numbers.
-`refuted-confirmed` says that the contradiction is shown. A `not-run` row is one of the lab, which
-measures the running kernel in real time: [lab.md](lab.md) has what it measured on one machine.
+`refuted-confirmed` says that the contradiction is shown, `fitted` that knobs were fitted to a value
+of the row. Every value has a line: the paper's, the measured one (with several seeds the mean and
+its 95 % interval, by Student's t), the difference, what it must be, the seeds, the preset of the
+run, and whether it holds; `information` decides nothing. Ids with `-I` are rows of our own making,
+not claims of a paper. Ids with `-L` are claims again on the running kernel, in real time, which is
+not run for this page: their values are those of the last lab ([lab.md](lab.md)).
 ";
-
-const VERDICTS: [Verdict; 4] =
-    [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed, Verdict::NotRun];
 
 fn count(rows: &[&Row], verdict: Verdict) -> usize {
     rows.iter().filter(|row| row.verdict == verdict).count()
@@ -63,10 +79,21 @@ fn title(paper: &Paper) -> String {
 
 fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
     let _ = writeln!(text, "\n## {}\n\n{}", title(paper), plain(&paper.head.citation));
-    text.push_str("\n| id | claim | expected | class | measured | verdict | scenario |\n");
-    text.push_str("|---|---|---|---|---|---|---|\n");
+    text.push_str(
+        "\n| id | claim, and what is checked | paper | firstflight | difference | must be \
+        | seeds | preset | verdict |\n",
+    );
+    text.push_str("|---|---|---|---|---|---|---|---|---|\n");
     for row in rows {
-        let _ = writeln!(text, "{}", line(row));
+        text.push_str(&lines(row));
+    }
+    let noted: Vec<&&Row> =
+        rows.iter().filter(|row| row.verdict == Verdict::Pass && row.note.is_some()).collect();
+    if !noted.is_empty() {
+        text.push_str("\n### Notes on rows that hold\n");
+    }
+    for row in noted {
+        let _ = writeln!(text, "\n{}", analysis(row));
     }
     let as_claimed = |row: &Row| matches!(row.verdict, Verdict::Pass | Verdict::NotRun);
     let unlike: Vec<&&Row> = rows.iter().filter(|row| !as_claimed(row)).collect();
@@ -93,34 +120,55 @@ fn is_of(row: &Row, laid: &Laid) -> bool {
     row.scenario.split(' ').next() == Some(laid.path.as_str())
 }
 
-/// One claim as a line of its paper's table.
-fn line(row: &Row) -> String {
-    let stated = stated(&row.id, &row.what, &row.expected, &row.unit, row.class.name());
-    let measured = shown(&row.measured, &row.unit).replace("; ", "<br>");
-    format!("{stated} {measured} | {} | {} |", row.verdict.name(), place(row))
+/// One claim in its paper's table: a line for it and, if it has several values, one for each.
+fn lines(row: &Row) -> String {
+    let stated = stated(&row.id, &row.what, row.class.name());
+    let expected = shown(&row.expected, &row.unit);
+    let (place, verdict) = (place(row), verdict(row));
+    let mut text = format!("{stated}{place} |");
+    match &row.checks[..] {
+        [check] => {
+            let [_, paper, ours, difference, tolerance, seeds, preset, _] = Line::of(check).cells();
+            let paper = if paper.is_empty() { expected } else { with_unit(&paper, &row.unit) };
+            let ours = with_unit(&ours, &row.unit);
+            let rest = [difference, tolerance, seeds, preset].map(|text| cell(&text)).join(" | ");
+            let _ = writeln!(text, " {paper} | {ours} | {rest} | {verdict} |");
+        }
+        checks => {
+            let _ = writeln!(text, " {expected} | | | | | | {verdict} |");
+            for check in checks {
+                let cells = Line::of(check).cells().map(|text| cell(&text));
+                let _ = writeln!(text, "| | {} |", cells.join(" | "));
+            }
+        }
+    }
+    text
 }
 
-/// The beginning of a line: what is known without a run.
-fn stated(id: &str, what: &str, expected: &Value, unit: &str, class: &str) -> String {
-    format!("| {id} | {} | {} | {class} |", cell(what), shown(expected, unit))
+/// The beginning of a claim's line: what is known without a run.
+fn stated(id: &str, what: &str, class: &str) -> String {
+    format!("| {id} | {}<br>{class}, ", cell(what))
 }
 
-/// A row that did not pass: how it was judged, where, and why it is as it is.
+fn with_unit(text: &str, unit: &str) -> String {
+    match (text, unit) {
+        ("", _) | (_, "") => cell(text),
+        _ => format!("{} {unit}", cell(text)),
+    }
+}
+
+/// The verdict, and which lab gave it.
+fn verdict(row: &Row) -> String {
+    match &row.lab {
+        Some(lab) => format!("**{}** by {}", row.verdict.name(), lab.words()),
+        None => format!("**{}**", row.verdict.name()),
+    }
+}
+
+/// What a reader must know of a row, and why it is as it is if it did not simply pass.
 fn analysis(row: &Row) -> String {
-    let tolerance = shown(&row.tolerance, &row.unit);
-    let preset = match row.preset.as_str() {
-        "" => String::new(),
-        preset => format!(" Preset: {preset}."),
-    };
     let note = row.note.as_deref().unwrap_or("No analysis is recorded.");
-    format!(
-        "**{}**, {}, {}. Tolerance: {tolerance}.{preset} Scenario: {}. {}",
-        row.id,
-        row.verdict.name(),
-        row.class.name(),
-        cell(&row.scenario),
-        plain(note)
-    )
+    format!("**{}**, {}, {}. {}", row.id, row.verdict.name(), row.class.name(), plain(note))
 }
 
 /// `papers/astart/table1.toml [20ms]: 40Mbps ...` with the file as a link.
@@ -164,14 +212,16 @@ fn plain(text: &str) -> String {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
+    use firstflight_scenario::{CheckRow, Class, LabOrigin};
+
     use super::*;
     use crate::{Options, reproduce};
 
     const COMMITTED: &str = include_str!("../../../docs/papers.md");
     const AGAIN: &str = "docs/papers.md is not what `cargo xtask papers` writes";
 
-    /// The lines of all claims, in order.
-    fn lines() -> Vec<&'static str> {
+    /// The first lines of all claims, in order.
+    fn heads() -> Vec<&'static str> {
         let is_claim = |line: &&str| line.starts_with("| S") && line.get(4..5) == Some("-");
         COMMITTED.lines().filter(is_claim).collect()
     }
@@ -182,10 +232,10 @@ mod tests {
         let claims = papers.iter().flat_map(|paper| &paper.experiments);
         let stated: Vec<String> = claims
             .flat_map(|laid| &laid.data.claims)
-            .map(|it| stated(&it.id, &it.what, &it.expected, &it.unit, it.class.name()))
+            .map(|it| super::stated(&it.id, &it.what, it.class.name()))
             .collect();
-        assert_eq!(lines().len(), stated.len(), "{AGAIN}");
-        for (found, stated) in lines().iter().zip(&stated) {
+        assert_eq!(heads().len(), stated.len(), "{AGAIN}");
+        for (found, stated) in heads().iter().zip(&stated) {
             assert!(found.starts_with(stated), "{AGAIN}: it has\n{found}\nfor\n{stated}");
         }
     }
@@ -202,13 +252,72 @@ mod tests {
             command_line: String::new(),
             quick: true,
             lab: crate::Lab::NotAsked,
+            figure_width: Default::default(),
         });
         for row in outcome.unwrap().rows {
-            assert!(lines().contains(&line(&row).as_str()), "{AGAIN}: {}", line(&row));
+            assert!(COMMITTED.contains(&lines(&row)), "{AGAIN}: {}", lines(&row));
             if row.verdict != Verdict::Pass {
                 assert!(COMMITTED.contains(&analysis(&row)), "{AGAIN}: {}", analysis(&row));
             }
         }
+    }
+
+    fn row(checks: Vec<CheckRow>) -> Row {
+        Row {
+            id: "S0-T1a".to_owned(),
+            paper: "astart".to_owned(),
+            what: "NewReno at 20 ms".to_owned(),
+            expected: Value::Number(95.6),
+            measured: Value::Number(95.4),
+            unit: "%".to_owned(),
+            class: Class::Tight,
+            tolerance: Value::Number(1.5),
+            verdict: Verdict::Pass,
+            preset: String::new(),
+            scenario: "papers/astart/table1.toml [20ms]: 40Mbps".to_owned(),
+            checks,
+            lab: None,
+            note: None,
+        }
+    }
+
+    fn check() -> CheckRow {
+        CheckRow {
+            what: "at 20 ms".to_owned(),
+            paper: Some(95.6),
+            measured: Some(95.4),
+            difference: Some(-0.2),
+            tolerance: "95.6 ± 1.5".to_owned(),
+            seeds: 5,
+            interval: Some([95.0, 95.8]),
+            preset: "ns2".to_owned(),
+            verdict: Verdict::Pass,
+        }
+    }
+
+    #[test]
+    fn a_claim_of_one_value_has_one_line_and_one_of_several_a_line_for_each() {
+        let place = r"[table1](../papers/astart/table1.toml) \[20ms\]: 40Mbps";
+        let head = format!("| S0-T1a | NewReno at 20 ms<br>tight, {place} |");
+        let values = "95.4 (95 to 95.8)";
+        assert_eq!(
+            lines(&row(vec![check()])),
+            format!(
+                "{head} 95.6 % | {values} % | -0.2 (-0.2 %) | 95.6 ± 1.5 | 5 | ns2 | **pass** |\n"
+            )
+        );
+        let two = lines(&row(vec![check(), check()]));
+        let line = format!(
+            "| | at 20 ms | 95.6 | {values} | -0.2 (-0.2 %) | 95.6 ± 1.5 | 5 | ns2 | ✓ pass |\n"
+        );
+        assert_eq!(two, format!("{head} 95.6 % | | | | | | **pass** |\n{line}{line}"));
+    }
+
+    #[test]
+    fn a_row_of_the_last_lab_says_so() {
+        let lab = LabOrigin { kernel: "6.18".to_owned(), date: "2026-11-22".to_owned() };
+        let row = Row { lab: Some(lab), ..row(vec![check()]) };
+        assert!(lines(&row).ends_with("**pass** by the lab of 2026-11-22 on Linux 6.18 |\n"));
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! The report: every claim with its verdict, then every figure and table in the paper's order.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use firstflight_report::{Cell, Column, Page, Section, Table, Verdict as Sign};
-use firstflight_scenario::{Class, Value, Verdict};
+use firstflight_scenario::{CheckRow, Row, Value, Verdict};
 
-use crate::check::{Done, Outcome};
+use crate::check::Done;
 use crate::file::On;
+use crate::line::{Line, Part, is_own, ours};
 use crate::number::number;
 use crate::paper::{Laid, Paper};
-use crate::row::{Judged, in_short};
+use crate::row::in_short;
 
 /// What of one experiment is finished.
 pub(crate) struct Finished<'a> {
@@ -18,7 +20,7 @@ pub(crate) struct Finished<'a> {
     /// The experiment.
     pub laid: &'a Laid,
     /// Its rows.
-    pub judged: Vec<Judged>,
+    pub rows: Vec<Row>,
 }
 
 /// How the page came to be.
@@ -81,37 +83,51 @@ fn summary(finished: &[Finished<'_>], missing: &str) -> Section {
          refuted claim is one that the paper's own numbers contradict; refuted-confirmed says that \
          the contradiction is shown.",
     );
-    section.table(claims(finished))
+    let rows: Vec<&Row> = finished.iter().flat_map(|each| &each.rows).collect();
+    for part in Part::ALL {
+        let counts = part.counts(&rows);
+        section = if counts.is_empty() { section } else { section.text(counts) };
+    }
+    section = section.table(claims(finished, false));
+    match rows.iter().any(|row| is_own(row)) {
+        true => section.table(claims(finished, true)),
+        false => section,
+    }
 }
 
-fn claims(finished: &[Finished<'_>]) -> Table {
+/// The claims of the papers, or the rows of our own making; the verdicts of those are words, so
+/// that the counts of the page are of the papers' claims.
+fn claims(finished: &[Finished<'_>], own: bool) -> Table {
     let columns = [
         Column::text("id"),
         Column::text("claim"),
         Column::text("paper"),
-        Column::text("firstflight"),
+        Column::text("firstflight (paper)"),
         Column::text("unit"),
         Column::text("class"),
-        Column::text("must be"),
         Column::text("verdict"),
         Column::text("see"),
     ];
-    let mut table = Table::new("claims-table", "Every claim with its verdict", columns);
+    let (id, title) = match own {
+        false => ("claims-table", "Every claim with its values and its verdict"),
+        true => ("own-table", "Rows of our own making, which no paper claims"),
+    };
+    let mut table = Table::new(id, title, columns);
     for each in finished {
         let see = each.laid.data.plots.first().map_or_else(
             || Cell::figure(anchor(each.paper, each.laid), "section"),
             |plot| Cell::figure(plot.anchor(each.paper), "figure"),
         );
-        for Judged { row, checks, .. } in &each.judged {
+        for row in each.rows.iter().filter(|row| is_own(row) == own) {
+            let verdict = if own { row.verdict.name().into() } else { sign(row.verdict) };
             table.push([
                 row.id.as_str().into(),
                 row.what.as_str().into(),
-                shown(&row.expected).into(),
-                measured(&row.measured, checks).into(),
+                shown_value(&row.expected).into(),
+                values(row).into(),
                 row.unit.as_str().into(),
                 row.class.name().into(),
-                rules(checks).into(),
-                sign(row.verdict),
+                verdict,
                 see.clone(),
             ]);
         }
@@ -119,26 +135,30 @@ fn claims(finished: &[Finished<'_>]) -> Table {
     table
 }
 
-/// The number; of several, those that are few, and how many hold. Each has a line of its own below.
-fn measured(value: &Value, checks: &[Outcome]) -> String {
-    if checks.len() < 2 {
-        return shown(value);
+/// The measured values that decide, each with the paper's where that is a number. Each has a line
+/// of its own below; of very many the first are here.
+fn values(row: &Row) -> String {
+    let decides = |check: &&CheckRow| check.verdict != Verdict::Information;
+    let checks: Vec<&CheckRow> = row.checks.iter().filter(decides).collect();
+    let alone = checks.len() == 1;
+    let one = |check: &&CheckRow| match check.paper {
+        Some(paper) if !alone => format!("{} ({})", ours(check), number(paper)),
+        _ => ours(check),
+    };
+    let shown: Vec<String> = checks.iter().take(MOST_VALUES).map(one).collect();
+    let mut text = shown.join(", ");
+    if checks.len() > MOST_VALUES {
+        let _ = write!(text, " and {} more", checks.len() - MOST_VALUES);
     }
-    let held = checks.iter().filter(|check| check.holds).count();
-    let count = format!("{held} of {} hold", checks.len());
-    if checks.len() > 6 {
-        return count;
+    match &row.lab {
+        Some(lab) => format!("{text}; by {}", lab.words()),
+        None if row.verdict == Verdict::NotRun => shown_value(&row.measured),
+        None => text,
     }
-    let values = checks.iter().map(|check| check.measured.map_or("none".to_owned(), number));
-    format!("{} ({count})", values.collect::<Vec<_>>().join(", "))
 }
 
-fn rules(checks: &[Outcome]) -> String {
-    match checks {
-        [check] => check.rule.clone(),
-        _ => String::new(),
-    }
-}
+/// Values of a row that its line in the overview has.
+const MOST_VALUES: usize = 16;
 
 fn experiment(each: &Finished<'_>, done: Done<'_>) -> Section {
     let (paper, laid) = (each.paper, each.laid);
@@ -152,10 +172,10 @@ fn experiment(each: &Finished<'_>, done: Done<'_>) -> Section {
             section = section.figure(figure);
         }
     }
-    if !each.judged.is_empty() {
+    if !each.rows.is_empty() {
         section = section.table(checks(each));
     }
-    for Judged { row, .. } in &each.judged {
+    for row in &each.rows {
         if let Some(note) = &row.note {
             section = section.text(format!("{}: {note}", row.id));
         }
@@ -189,50 +209,35 @@ fn plain(text: &str) -> String {
     text.trim().replace('`', "")
 }
 
+/// A line for every value, of passing claims too.
 fn checks(each: &Finished<'_>) -> Table {
-    // Claims of several checks leave the paper's number and the unit to the words of each.
-    let single = each.judged.iter().any(|judged| judged.checks.len() == 1);
-    let mut columns = vec![Column::text("id"), Column::text("checked")];
-    columns.extend(single.then(|| Column::text("paper")));
-    columns.push(Column::text("firstflight"));
-    columns.extend(single.then(|| Column::text("unit")));
-    columns.extend([Column::text("must be"), Column::text("holds")]);
+    let columns = std::iter::once("id").chain(Line::HEADS).map(Column::text);
     let id = format!("{}-numbers", anchor(each.paper, each.laid));
-    let mut table = Table::new(id, "Paper against firstflight", columns);
-    for Judged { row, checks, refutations } in &each.judged {
-        let refuted = row.class == Class::Refuted;
-        let alone = checks.len() == 1;
-        for check in checks {
-            let before = if refuted { "paper's claim: " } else { "" };
-            let expected = if alone { shown(&row.expected) } else { String::new() };
-            let unit = if alone { row.unit.as_str() } else { "" };
-            let own = single.then_some([expected.as_str(), unit]);
-            table.push(line(&row.id, &format!("{before}{}", check.what), own, check));
+    let title = match each.laid.cases.first() {
+        Some(case) => {
+            format!("Paper against firstflight, value by value; {}", case.resolved.endpoints())
         }
-        for check in refutations {
-            let own = single.then_some(["", ""]);
-            table.push(line(&row.id, &format!("refuted by: {}", check.what), own, check));
+        None => "Paper against firstflight, value by value".to_owned(),
+    };
+    let mut table = Table::new(id, title, columns);
+    for row in &each.rows {
+        for check in &row.checks {
+            let mut line = Line::of(check);
+            if let Some(lab) = &row.lab {
+                line.preset = lab.words();
+            }
+            let cells = std::iter::once(row.id.clone()).chain(line.cells());
+            table.push(cells.map(Cell::from));
         }
     }
     table
-}
-
-/// A line of the table; `own` holds the paper's number and the unit where there are such columns.
-fn line(id: &str, what: &str, own: Option<[&str; 2]>, check: &Outcome) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = vec![id.into(), what.into()];
-    cells.extend(own.map(|[paper, _]| Cell::from(paper)));
-    cells.push(check.measured.map_or("none".to_owned(), number).into());
-    cells.extend(own.map(|[_, unit]| Cell::from(unit)));
-    cells.push(check.rule.as_str().into());
-    cells.push(if check.holds { "✓ yes" } else { "✗ no" }.into());
-    cells
 }
 
 fn anchor(paper: &Paper, laid: &Laid) -> String {
     format!("{}.{}", paper.head.name, laid.stem)
 }
 
-fn shown(value: &Value) -> String {
+fn shown_value(value: &Value) -> String {
     match value {
         Value::Flag(flag) => flag.to_string(),
         Value::Number(value) => number(*value),
@@ -240,13 +245,76 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A verdict as a table shows it: one that was not run is a plain word, neither of what a page
-/// counts.
+/// A verdict as a table shows it.
 pub fn sign(verdict: Verdict) -> Cell {
     match verdict {
         Verdict::Pass => Sign::Pass.into(),
+        Verdict::Fitted => Sign::Fitted.into(),
         Verdict::Fail => Sign::Fail.into(),
         Verdict::RefutedConfirmed => Sign::RefutedConfirmed.into(),
-        Verdict::NotRun => verdict.name().into(),
+        Verdict::NotRun => Sign::NotRun.into(),
+        Verdict::Information => verdict.name().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight_scenario::{Class, LabOrigin};
+
+    use super::*;
+    use crate::paper::{FILES, load};
+
+    fn row(id: &str, verdict: Verdict) -> Row {
+        let check = |paper, measured| CheckRow {
+            what: "w".to_owned(),
+            paper,
+            measured: Some(measured),
+            difference: None,
+            tolerance: "≥ 1".to_owned(),
+            seeds: 1,
+            interval: None,
+            preset: String::new(),
+            verdict,
+        };
+        let informs = CheckRow { verdict: Verdict::Information, ..check(None, 4.0) };
+        Row {
+            id: id.to_owned(),
+            paper: "astart".to_owned(),
+            what: "w".to_owned(),
+            expected: Value::Text("e".to_owned()),
+            measured: Value::Text("m".to_owned()),
+            unit: String::new(),
+            class: Class::Shape,
+            tolerance: Value::Flag(false),
+            verdict,
+            preset: String::new(),
+            scenario: String::new(),
+            checks: vec![check(Some(9.5), 9.25), check(None, 3.0), informs],
+            lab: None,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn the_overview_has_the_values_and_counts_rows_of_our_own_apart() {
+        let papers = load(FILES, true).unwrap();
+        let (paper, laid) = (&papers[0], &papers[0].experiments[0]);
+        let lab = Some(LabOrigin { kernel: "6.18".to_owned(), date: "2026-11-22".to_owned() });
+        let of_lab = Row { lab, ..row("S0-LX6", Verdict::Pass) };
+        let rows = vec![row("S0-X1", Verdict::Fail), row("S0-I1", Verdict::Pass), of_lab];
+        let finished = [Finished { paper, laid, rows }];
+        let of_papers = claims(&finished, false);
+        let cells: Vec<String> = of_papers.rows[0].iter().map(ToString::to_string).collect();
+        assert_eq!(cells[3], "9.25 (9.5), 3", "without what only informs");
+        assert_eq!(
+            of_papers.rows[1][3].to_string(),
+            "9.25 (9.5), 3; by the lab of 2026-11-22 on Linux 6.18"
+        );
+        let verdicts: Vec<Sign> = of_papers.verdicts().collect();
+        assert_eq!(verdicts, [Sign::Fail, Sign::Pass], "not the row of our own");
+        let own = claims(&finished, true);
+        assert_eq!((own.rows.len(), own.verdicts().count()), (1, 0));
+        let lines = checks(&finished[0]);
+        assert_eq!(lines.rows.len(), 9, "a line for every value");
     }
 }

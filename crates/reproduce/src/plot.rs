@@ -7,7 +7,7 @@ use firstflight_scenario as scenario;
 use crate::check::{Done, Place, Unfinished};
 use crate::file::{Line, Plot, Quantity};
 use crate::load_gauge;
-use crate::measure::{Measure, Query};
+use crate::measure::{Measure, Query, carried_by};
 use crate::paper::{Laid, LaidCase, Paper};
 
 impl Plot {
@@ -23,7 +23,24 @@ impl Plot {
             None => self.over_time(paper, laid, done)?,
         };
         let command = format!("firstflight reproduce {}/{}", paper.head.name, laid.stem);
+        let figure = figure.subtitle(self.conditions(laid));
         Ok(figure.caption(self.caption.trim()).command(command))
+    }
+
+    /// The endpoints of the runs it shows, and their path where it is one.
+    fn conditions(&self, laid: &Laid) -> String {
+        let shown = self.variants(laid).unwrap_or_default();
+        let distinct = |say: fn(&scenario::Resolved) -> String| {
+            let mut all: Vec<String> = shown.iter().map(|(case, _)| say(&case.resolved)).collect();
+            all.sort();
+            all.dedup();
+            all
+        };
+        let path = match &distinct(scenario::Resolved::path)[..] {
+            [path] => format!("{path}; "),
+            _ => String::new(),
+        };
+        path + &distinct(scenario::Resolved::endpoints).join(", or ")
     }
 
     /// Anchor and file name, unique over all papers.
@@ -177,6 +194,7 @@ impl Quantity {
             Self::InFlight => ("in flight", "packets"),
             Self::Queue => ("queue", "packets"),
             Self::Throughput => ("throughput", "Mbit/s"),
+            Self::LinkAverage => ("average of the first link", "kbit/s"),
             Self::Rates => ("rate", "Mbit/s"),
         }
     }
@@ -189,6 +207,13 @@ impl Quantity {
                 .first()
                 .map_or(Vec::new(), |queue| points(queue, "queue_packets", until));
             return vec![Series::line(shown.queue, points)];
+        }
+        if self == Self::LinkAverage {
+            let points = run
+                .queues
+                .first()
+                .map_or(Vec::new(), |link| averages(link, case.resolved.packet_bytes, until));
+            return vec![Series::line(&line.name, points)];
         }
         if self == Self::Rates {
             let trace = run.flows.get(line.flows.first().copied().unwrap_or(0));
@@ -209,7 +234,9 @@ impl Quantity {
                     line.name.clone()
                 };
                 let points = match self {
-                    Self::Cwnd | Self::Queue | Self::Rates => points(trace, "cwnd_packets", until),
+                    Self::Cwnd | Self::Queue | Self::Rates | Self::LinkAverage => {
+                        points(trace, "cwnd_packets", until)
+                    }
                     Self::Ssthresh => points(trace, "ssthresh_packets", until),
                     Self::InFlight => points(trace, "in_flight_packets", until),
                     Self::Throughput => rates(trace, case.resolved.packet_bytes, until),
@@ -227,6 +254,16 @@ fn points(table: &scenario::Series, column: &str, until: f64) -> Vec<(f64, f64)>
     let points = times.zip(values).filter_map(|(time, value)| Some((time?, value)));
     let points = points.take_while(|(time, _)| *time <= until);
     points.map(|(time, value)| (time, value.unwrap_or(f64::NAN))).collect()
+}
+
+/// kbit/s carried from the start to each hundredth of the time shown.
+fn averages(link: &scenario::Series, packet_bytes: u64, until: f64) -> Vec<(f64, f64)> {
+    let moments = (1..=100).map(|part| until * f64::from(part) / 100.0);
+    let average = |time: f64| {
+        let bits = carried_by(link, time)? * packet_bytes as f64 * 8.0;
+        Some((time, bits / 1e3 / time))
+    };
+    moments.filter_map(average).collect()
 }
 
 /// Mbit/s acknowledged in each fiftieth of the time shown.

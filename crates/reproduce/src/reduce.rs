@@ -1,6 +1,6 @@
 //! How the values of several cases, or of many seeds, become one number.
 
-use firstflight_scenario::measure::mean_and_error;
+use firstflight_scenario::measure::mean_and_interval;
 
 use crate::file::Reduce;
 use crate::measure::mean;
@@ -30,8 +30,9 @@ pub(crate) fn reduce(how: Option<Reduce>, points: &[Point]) -> Option<f64> {
     }
 }
 
-/// Half the width of the 95 % confidence interval of the ratio of two means over the same seeds, by
-/// residuals, since both are of the same sources; none of few seeds or of no spread.
+/// Half the width of the 95 % confidence interval, by Student's t, of the ratio of two means over
+/// the same seeds, by residuals, since both are of the same sources; none of few seeds or of no
+/// spread.
 pub(crate) fn margin_of_ratio(top: &[f64], bottom: &[f64]) -> Option<f64> {
     if top.len() != bottom.len() || top.len() < SEEDS_FOR_MARGIN {
         return None;
@@ -39,15 +40,12 @@ pub(crate) fn margin_of_ratio(top: &[f64], bottom: &[f64]) -> Option<f64> {
     let below = mean(bottom)?;
     let ratio = mean(top)? / below;
     let residuals: Vec<f64> = top.iter().zip(bottom).map(|(t, b)| t - ratio * b).collect();
-    let margin = NORMAL_95 * mean_and_error(&residuals).1? / below;
+    let margin = mean_and_interval(&residuals).1? / below;
     Some(margin).filter(|margin| margin.is_finite() && *margin > 0.0)
 }
 
 /// Fewer seeds say too little about how much their mean is to be trusted.
-const SEEDS_FOR_MARGIN: usize = 10;
-
-/// 95 % of a normal distribution lie within so many standard errors.
-const NORMAL_95: f64 = 1.96;
+const SEEDS_FOR_MARGIN: usize = 5;
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
@@ -106,11 +104,13 @@ mod tests {
         // Deviation 1 of 16 values: standard deviation sqrt(16/15), error that over 4.
         let top: Vec<f64> = (0..16).map(|i| if i % 2 == 0 { 9.0 } else { 11.0 }).collect();
         let alone = margin_of_ratio(&top, &[1.0; 16]).unwrap();
-        assert!((alone - 1.96 * (16.0_f64 / 15.0).sqrt() / 4.0).abs() < 1e-12);
+        // Student's t of 15 degrees of freedom is 2.131.
+        assert!((alone - 2.131 * (16.0_f64 / 15.0).sqrt() / 4.0).abs() < 1e-12);
         let half = margin_of_ratio(&top, &[2.0; 16]).unwrap();
         assert!((half - alone / 2.0).abs() < 1e-12);
         let bottom: Vec<f64> = top.iter().map(|value| value * 3.0).collect();
         assert_eq!(margin_of_ratio(&top, &bottom), None, "the ratio is the same with every seed");
-        assert_eq!(margin_of_ratio(&top[..5], &[1.0; 5]), None);
+        assert!(margin_of_ratio(&top[..5], &[1.0; 5]).is_some());
+        assert_eq!(margin_of_ratio(&top[..4], &[1.0; 4]), None);
     }
 }

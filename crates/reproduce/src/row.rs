@@ -1,44 +1,46 @@
 //! Rows: a claim, what was measured for it, and the verdict.
 
 use firstflight_scenario::measure::distinct;
-use firstflight_scenario::{Class, Resolved, ResolvedBuffer, Row, Time, Value, Verdict};
+use firstflight_scenario::{CheckRow, Class, Resolved, ResolvedBuffer, Row, Time, Value, Verdict};
 
 use crate::check::{Done, Outcome, Unfinished};
 use crate::file::{Check, Claim, On};
+use crate::lab::HOW_TO_ASK;
+use crate::last_lab;
 use crate::measure::Measure;
 use crate::number::number;
 use crate::paper::{Laid, Paper};
 
-/// A row and the checks behind it.
-#[derive(Clone, Debug)]
-pub(crate) struct Judged {
-    /// As in the JSON.
-    pub row: Row,
-    /// What must hold.
-    pub checks: Vec<Outcome>,
-    /// What shows that a refuted claim cannot be.
-    pub refutations: Vec<Outcome>,
+/// Judges a claim; `None` if the reproduction was stopped before all of its runs were there.
+pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Option<Row> {
+    match measure(paper, laid, claim, done) {
+        Ok(row) => Some(row),
+        Err(Unfinished::Interrupted) => None,
+        Err(Unfinished::NotAsked) => Some(of_last_lab(paper, laid, claim)),
+        Err(Unfinished::NotRun(why)) => Some(not_run(paper, laid, claim, &why)),
+    }
 }
 
-/// Judges a claim; `None` if the reproduction was stopped before all of its runs were there.
-pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Option<Judged> {
-    match measure(paper, laid, claim, done) {
-        Ok(judged) => Some(judged),
-        Err(Unfinished::Interrupted) => None,
-        Err(Unfinished::NotRun(why)) => {
-            let row = Row {
-                measured: Value::Text(format!("not run: {why}")),
-                tolerance: tolerance(
-                    claim,
-                    claim.checks.iter().map(|it| it.rule(it.target(claim))),
-                ),
-                verdict: Verdict::NotRun,
-                scenario: place(laid, claim),
-                note: claim.note.as_ref().map(|note| note.trim().to_owned()),
-                ..stated(paper, claim)
-            };
-            Some(Judged { row, checks: Vec::new(), refutations: Vec::new() })
+/// A row of the lab that nobody asked for: by what the last lab measured, if it did.
+fn of_last_lab(paper: &Paper, laid: &Laid, claim: &Claim) -> Row {
+    match last_lab::checks(laid, claim) {
+        Some((checks, origin)) => {
+            Row { lab: Some(origin), ..judged(paper, laid, claim, &checks, &[]) }
         }
+        None => not_run(paper, laid, claim, HOW_TO_ASK),
+    }
+}
+
+/// A row without a value.
+fn not_run(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> Row {
+    Row {
+        measured: Value::Text(format!("not run: {why}")),
+        tolerance: tolerance(claim, claim.checks.iter().map(|it| it.rule(it.target(claim)))),
+        verdict: Verdict::NotRun,
+        scenario: place(laid, claim),
+        checks: claim.all_checks().map(|it| unmeasured(it.asked(laid, claim))).collect(),
+        note: claim.note.as_ref().map(|note| note.trim().to_owned()),
+        ..stated(paper, claim)
     }
 }
 
@@ -56,49 +58,98 @@ fn stated(paper: &Paper, claim: &Claim) -> Row {
         verdict: Verdict::NotRun,
         preset: String::new(),
         scenario: String::new(),
+        checks: Vec::new(),
+        lab: None,
         note: None,
     }
 }
 
-fn measure(
-    paper: &Paper,
-    laid: &Laid,
-    claim: &Claim,
-    done: Done<'_>,
-) -> Result<Judged, Unfinished> {
+/// A check that nothing was measured for.
+fn unmeasured(asked: Outcome) -> CheckRow {
+    CheckRow { verdict: Verdict::NotRun, ..listed(&asked) }
+}
+
+/// A check as the JSON and the pages have it.
+fn listed(check: &Outcome) -> CheckRow {
+    let measured = check.measured.map(rounded);
+    let around = |value: f64, by: f64| [rounded(value - by), rounded(value + by)];
+    CheckRow {
+        what: check.what.clone(),
+        paper: check.paper,
+        measured,
+        difference: check.measured.zip(check.paper).map(|(ours, paper)| rounded(ours - paper)),
+        tolerance: check.rule.clone(),
+        seeds: check.seeds,
+        interval: check.measured.zip(check.margin).map(|(value, by)| around(value, by)),
+        preset: check.preset.clone(),
+        verdict: check.verdict(),
+    }
+}
+
+/// What a refuted claim says, which must not hold.
+fn listed_as_refuted(check: &Outcome) -> CheckRow {
+    let verdict = match check.verdict() {
+        Verdict::Fail => Verdict::RefutedConfirmed,
+        Verdict::Pass => Verdict::Fail,
+        other => other,
+    };
+    CheckRow { what: format!("the paper's: {}", check.what), verdict, ..listed(check) }
+}
+
+/// What shows that a refuted claim cannot be.
+fn listed_as_refuting(check: &Outcome) -> CheckRow {
+    CheckRow { what: format!("refuted by: {}", check.what), ..listed(check) }
+}
+
+fn measure(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Result<Row, Unfinished> {
     let all = |checks: &[Check]| -> Result<Vec<Outcome>, Unfinished> {
         checks.iter().map(|check| check.outcome(laid, claim, done)).collect()
     };
     let (checks, refutations) = (all(&claim.checks)?, all(&claim.refutations)?);
-    let row = Row {
-        measured: measured(claim, &checks),
-        tolerance: tolerance(claim, checks.iter().map(|check| check.rule.clone())),
-        verdict: verdict(claim.class, &checks, &refutations),
-        preset: presets(laid, claim, done)?,
-        scenario: place(laid, claim),
-        note: note(claim, &checks, &refutations),
-        ..stated(paper, claim)
-    };
-    Ok(Judged { row, checks, refutations })
+    let preset = presets(laid, claim, done)?;
+    Ok(Row { preset, ..judged(paper, laid, claim, &checks, &refutations) })
 }
 
-/// A refuted claim is confirmed as such when it does not hold and what refutes it does.
+/// The row of checks that have their numbers.
+fn judged(
+    paper: &Paper,
+    laid: &Laid,
+    claim: &Claim,
+    checks: &[Outcome],
+    refutations: &[Outcome],
+) -> Row {
+    let of_paper = match claim.class {
+        Class::Refuted => listed_as_refuted,
+        _ => listed,
+    };
+    let refuting = refutations.iter().map(listed_as_refuting);
+    Row {
+        measured: measured(claim, checks),
+        tolerance: tolerance(claim, checks.iter().map(|check| check.rule.clone())),
+        verdict: verdict(claim.class, checks, refutations),
+        scenario: place(laid, claim),
+        checks: checks.iter().map(of_paper).chain(refuting).collect(),
+        note: note(claim, checks, refutations),
+        ..stated(paper, claim)
+    }
+}
+
+/// A refuted claim is confirmed as such when it does not hold and what refutes it does. A claim
+/// that holds has passed unless knobs were fitted to a value of it.
 fn verdict(class: Class, checks: &[Outcome], refutations: &[Outcome]) -> Verdict {
-    let hold = checks.iter().all(|check| check.holds);
-    match class {
-        Class::Refuted if !hold && refutations.iter().all(|check| check.holds) => {
-            Verdict::RefutedConfirmed
-        }
-        Class::Refuted => Verdict::Fail,
-        _ if hold => Verdict::Pass,
-        _ => Verdict::Fail,
+    let hold = |checks: &[Outcome]| !checks.iter().any(Outcome::stands_against);
+    match (class, hold(checks)) {
+        (Class::Refuted, false) if hold(refutations) => Verdict::RefutedConfirmed,
+        (Class::Refuted, _) | (_, false) => Verdict::Fail,
+        _ if checks.iter().any(|check| check.verdict() == Verdict::Fitted) => Verdict::Fitted,
+        _ => Verdict::Pass,
     }
 }
 
 /// The number, the property, or all numbers in words.
 fn measured(claim: &Claim, checks: &[Outcome]) -> Value {
     match (&claim.expected, checks) {
-        (Value::Flag(_), checks) => Value::Flag(checks.iter().all(|check| check.holds)),
+        (Value::Flag(_), checks) => Value::Flag(!checks.iter().any(Outcome::stands_against)),
         (_, [Outcome { measured: Some(value), .. }]) => Value::Number(rounded(*value)),
         (_, [_]) => Value::Text("none".to_owned()),
         (_, checks) => Value::Text(in_words(checks)),
@@ -125,7 +176,7 @@ fn tolerance(claim: &Claim, rules: impl Iterator<Item = String>) -> Value {
         _ => {
             let mut distinct: Vec<String> = Vec::new();
             for rule in rules {
-                if !distinct.contains(&rule) {
+                if !rule.is_empty() && !distinct.contains(&rule) {
                     distinct.push(rule);
                 }
             }
@@ -211,9 +262,11 @@ pub(crate) fn in_short(resolved: &Resolved) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::Counts;
 
     fn outcome(holds: bool) -> Outcome {
-        Outcome { what: "w".into(), measured: Some(1.0), margin: None, rule: "= 1".into(), holds }
+        let (what, rule) = ("w".to_owned(), "= 1".to_owned());
+        Outcome { what, rule, measured: Some(1.0), holds, ..Outcome::default() }
     }
 
     #[test]
@@ -221,6 +274,37 @@ mod tests {
         let (yes, no) = (outcome(true), outcome(false));
         assert_eq!(verdict(Class::Shape, &[yes.clone(), yes.clone()], &[]), Verdict::Pass);
         assert_eq!(verdict(Class::Shape, &[yes, no], &[]), Verdict::Fail);
+    }
+
+    #[test]
+    fn a_fitted_value_makes_a_row_fitted_and_information_decides_nothing() {
+        let (yes, no) = (outcome(true), outcome(false));
+        let fitted = |holds| Outcome { counts: Counts::Fitted, ..outcome(holds) };
+        let judge = |checks: &[Outcome]| verdict(Class::Shape, checks, &[]);
+        assert_eq!(judge(&[yes.clone(), fitted(true)]), Verdict::Fitted);
+        assert_eq!(judge(&[yes.clone(), fitted(false)]), Verdict::Fail);
+        assert_eq!(judge(&[no, fitted(true)]), Verdict::Fail);
+        let informs = Outcome { counts: Counts::Informs, ..outcome(false) };
+        assert_eq!(judge(&[yes, informs]), Verdict::Pass);
+    }
+
+    #[test]
+    fn a_check_is_listed_with_its_difference_and_interval() {
+        let check = Outcome {
+            paper: Some(95.6),
+            measured: Some(95.4),
+            margin: Some(0.5),
+            seeds: 5,
+            ..outcome(true)
+        };
+        let row = listed(&check);
+        assert_eq!((row.difference, row.interval), (Some(-0.2), Some([94.9, 95.9])));
+        assert_eq!((row.seeds, row.verdict), (5, Verdict::Pass));
+        assert_eq!(listed_as_refuted(&check).verdict, Verdict::Fail);
+        let differs = Outcome { holds: false, ..check };
+        assert_eq!(listed_as_refuted(&differs).verdict, Verdict::RefutedConfirmed);
+        let never = listed(&Outcome { measured: None, ..differs });
+        assert_eq!((never.measured, never.difference, never.interval), (None, None, None));
     }
 
     #[test]

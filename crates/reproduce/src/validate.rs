@@ -41,12 +41,20 @@ fn of_claim(laid: &Laid, claim: &Claim) -> Result<(), String> {
     if claim.checks.is_empty() {
         return Err("no check".to_owned());
     }
+    if claim.checks.iter().all(|check| check.information) {
+        return Err("only `information`, which decides nothing; accepted: one check or more that \
+            does"
+            .to_owned());
+    }
     if (claim.class == Class::Refuted) == claim.refutations.is_empty() {
         return Err("class `refuted` and `refutation` belong together".to_owned());
     }
     for check in claim.all_checks() {
         check.points(laid)?;
-        if !check.has_condition(claim) {
+        if check.information && check.fitted {
+            return Err("a check is `fitted` or `information`, not both".to_owned());
+        }
+        if !check.information && !check.has_condition(claim) {
             return Err("a check without a condition cannot fail; accepted: equals, within, \
                 within_percent, at_least, at_most, above, below"
                 .to_owned());
@@ -100,7 +108,8 @@ mod tests {
 
     #[test]
     fn no_claim_of_the_short_transfers_paper_is_missing() {
-        let wanted = "T1 T1p E4 C1 C2 C3 C4 F4 F6 F7 F8 F10 F10b X1 X2 F11 F11b F12";
+        let wanted = "T1 T1p E4 C1 C2 C3 C4 C4b F4 F5 F5b F6 F7 F7b F8 F8b F8c F10 F10b X1 X2 F11 \
+            F11b F12 F12b F12c";
         assert_eq!(claims(&paper("S1")), ids(wanted, "I1 I2"));
     }
 
@@ -117,7 +126,7 @@ mod tests {
     #[test]
     fn no_claim_and_no_figure_of_the_m_start_paper_is_missing() {
         let paper = paper("S4");
-        let wanted = "T1 T2 T2e T3a T3b T3c T4 X1 X2 X3 X4 X5 X6 X7 D1";
+        let wanted = "T1 T2 T2e T3a T3b T3c T4 T4a T4b X1 X2 X3 X4 X5 X6 X7 D1 D1b";
         assert_eq!(claims(&paper), ids(wanted, ""));
         assert_eq!(plots(&paper), ids("figure03 figure05 figure06 figure07", ""));
     }
@@ -165,6 +174,16 @@ mod tests {
         assert!(problem("shape", &near("control = 'reno'")).contains("it has newreno"));
         assert!(problem("shape", &near("from = 1")).contains("write `samples`"));
         assert!(problem("refuted", &near("case = 'c'")).contains("belong together"));
+        let alone = problem("shape", "measure = 'throughput', information = true");
+        assert!(alone.contains("only `information`, which decides nothing"), "{alone}");
+        let both = problem(
+            "shape",
+            &near(
+                "fitted = true }, { measure = 'throughput', \
+            information = true, fitted = true",
+            ),
+        );
+        assert!(both.contains("`fitted` or `information`, not both"), "{both}");
         let formula = "measure = 'formula', formula = '1 +', equals = 1";
         assert!(problem("shape", formula).contains("expected a number at column 4"));
     }

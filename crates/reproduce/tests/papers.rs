@@ -16,6 +16,7 @@ fn claims(select: &[&str]) -> Result<Outcome, ReproduceError> {
         cache: None,
         stop: &AtomicBool::new(false),
         progress: &|_| {},
+        figure_width: Default::default(),
         command_line: String::new(),
         quick: true,
         lab: Lab::NotAsked,
@@ -33,8 +34,8 @@ fn fresh(name: &str) -> PathBuf {
 /// Stops a selection after `limit` finished runs.
 fn stopped_after(limit: usize, out: &std::path::Path, select: &[String]) -> Outcome {
     let (stop, seen) = (AtomicBool::new(limit == 0), AtomicUsize::new(0));
-    let progress = |_: firstflight_reproduce::Progress<'_>| {
-        if seen.fetch_add(1, Ordering::Relaxed) + 1 >= limit {
+    let progress = |run: firstflight_reproduce::Progress<'_>| {
+        if !run.begins && seen.fetch_add(1, Ordering::Relaxed) + 1 >= limit {
             stop.store(true, Ordering::Relaxed);
         }
     };
@@ -44,6 +45,7 @@ fn stopped_after(limit: usize, out: &std::path::Path, select: &[String]) -> Outc
         cache: None,
         stop: &stop,
         progress: &progress,
+        figure_width: Default::default(),
         command_line: "firstflight reproduce table1 --out out".to_owned(),
         quick: false,
         lab: Lab::NotAsked,
@@ -163,6 +165,7 @@ fn an_output_that_cannot_be_written_is_found_before_anything_runs() {
         cache: None,
         stop: &AtomicBool::new(false),
         progress: &|_| panic!("something ran"),
+        figure_width: Default::default(),
         command_line: String::new(),
         quick: false,
         lab: Lab::NotAsked,

@@ -25,7 +25,7 @@ pub trait Foreign: Sync {
     fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem>;
 
     /// What readers of a result under this control must know, if anything.
-    fn caution(&self, _spec: &ControlSpec) -> Option<&'static str> {
+    fn caution(&self, _spec: &ControlSpec) -> Option<String> {
         None
     }
 
@@ -156,7 +156,9 @@ pub(crate) fn all_ends(
 /// What readers of a run under these controls must know, if anything.
 pub(crate) fn cautions(specs: &[ControlSpec], on: Option<On<'_>>) -> Option<String> {
     let on = on?;
-    let mut texts: Vec<&str> = specs.iter().filter_map(|spec| on.transport.caution(spec)).collect();
+    let carried = |spec: &&ControlSpec| on.by_default || spec.startup.name.starts_with(OF_QUINN);
+    let specs = specs.iter().filter(carried);
+    let mut texts: Vec<String> = specs.filter_map(|spec| on.transport.caution(spec)).collect();
     texts.dedup();
     (!texts.is_empty()).then(|| texts.join("; "))
 }

@@ -50,6 +50,7 @@ pub struct Options<'a> {
 
 /// What running a scenario yields.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Report {
     /// The scenario in base units.
     pub resolved: Resolved,
@@ -62,6 +63,7 @@ pub struct Report {
 
 /// One run: its results and, if asked for, its traces.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Run {
     /// In the shared schema.
     pub result: RunResult,
@@ -88,7 +90,19 @@ pub enum RunError {
     Interrupted,
 }
 
+impl Run {
+    /// A run with its traces: one per flow and one per link, or none.
+    pub fn new(result: RunResult, flows: Vec<Series>, queues: Vec<Series>) -> Self {
+        Self { result, flows, queues }
+    }
+}
+
 impl Report {
+    /// The runs of a scenario, all of them unless they were interrupted.
+    pub fn new(resolved: Resolved, runs: Vec<Run>, interrupted: bool) -> Self {
+        Self { resolved, runs, interrupted }
+    }
+
     /// The document of `--json`.
     pub fn results(&self) -> Results {
         let scenario = serde_json::to_value(&self.resolved).unwrap_or_default();
@@ -173,7 +187,9 @@ fn run_plan(
     controls: &[Control],
     options: &Options<'_>,
 ) -> Result<Run, RunError> {
-    let resolved = &Resolved { seed, ..resolved.clone() };
+    let mut resolved = resolved.clone();
+    resolved.seed = seed;
+    let resolved = &resolved;
     let sample_every = options
         .samples
         .map(|samples| Span((resolved.duration_ns / u64::from(samples.max(1))).max(1)));
@@ -194,3 +210,8 @@ fn run_plan(
     };
     Ok(Run { result, flows, queues })
 }
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

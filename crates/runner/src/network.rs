@@ -1,7 +1,5 @@
 //! A resolved scenario becomes a network for the simulator.
 
-use std::sync::Arc;
-
 use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::units::{Instant, Span};
@@ -68,7 +66,7 @@ pub fn losses(loss: Loss) -> LossSpec {
 }
 
 /// The control for the simulator, where pairs of the core's policies can be the faster.
-fn simulated(control: &Control) -> Arc<dyn firstflight_sim::Control> {
+fn simulated(control: &Control) -> firstflight_sim::Control {
     match (&control.startup, &control.avoidance) {
         (ChosenStartup::Core(startup), ChosenAvoidance::Core(avoidance)) => {
             firstflight_sim::core_control(startup.clone(), avoidance.clone())

@@ -3,7 +3,7 @@
 use firstflight_core::units::Bytes;
 use firstflight_scenario::Series;
 use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
-use firstflight_sim::{Network, Outcome};
+use firstflight_sim::{LinkSample, Network, Outcome};
 
 /// One table per flow: the common columns, then the policies' own quantities in base units.
 pub(crate) fn flows(network: &Network, outcome: &Outcome) -> Vec<Series> {
@@ -33,18 +33,22 @@ pub(crate) fn flows(network: &Network, outcome: &Outcome) -> Vec<Series> {
         .collect()
 }
 
-/// One table per link: the most packets waiting in each interval.
+/// One table per link: the most packets waiting in each interval, and those carried until its end.
 pub(crate) fn queues(outcome: &Outcome) -> Vec<Series> {
-    let table = |samples: &[(firstflight_core::units::Instant, u64)]| {
-        let mut series = Series::new(QUEUE_COLUMNS.iter().copied());
-        for (at, held) in samples {
+    let table = |samples: &[LinkSample]| {
+        let mut series = Series::new(QUEUE_COLUMNS.iter().copied().chain([CARRIED]));
+        for LinkSample { at, held, carried } in samples {
             let waiting = held.saturating_sub(1) as f64;
-            series.push(&[Some(at.0 as f64 / 1e9), Some(waiting)]);
+            series.push(&[Some(at.0 as f64 / 1e9), Some(waiting), Some(*carried as f64)]);
         }
         series
     };
     outcome.links.iter().map(|link| table(&link.series)).collect()
 }
+
+/// The column of packets that a link has carried until the end of an interval; the simulator alone
+/// has it.
+const CARRIED: &str = "carried_packets";
 
 /// An ssthresh above this, in bytes, is no threshold.
 const UNLIMITED: u64 = 1 << 50;

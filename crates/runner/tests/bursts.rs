@@ -13,7 +13,7 @@ fn simulated(text: &str) -> RunResult {
 fn a_link_loses_the_mean_share_of_its_chain() {
     for (loss, share) in [("ge:1%,25%", 1.0 / 26.0), ("ge:5%,20%,1%,50%", 0.108), ("3%", 0.03)] {
         let result = simulated(&format!(
-            "controls = ['newreno']\nduration = '20s'\n\
+            "controls = ['newreno']\nprofile = 'rfc'\nduration = '20s'\n\
              [path]\nloss = '{loss}'\n[[flow]]\nsize = '1KB'\n\
              [[udp]]\nrate = '20Mbps'\npacket = '100B'"
         ));
@@ -29,7 +29,7 @@ fn losses_that_come_together_leave_slow_start_more_time() {
         let seeds = 1..=20;
         let exit = |seed| {
             let text = format!(
-                "controls = ['newreno']\nduration = '20s'\nseed = {seed}\nssthresh = 'none'\n\
+                "controls = ['newreno']\nprofile = 'rfc'\nduration = '20s'\nseed = {seed}\nssthresh = 'none'\n\
                  [path]\nrate = '20Mbps'\nrtt = '200ms'\nloss = '{loss}'"
             );
             simulated(&text).flows[0].startup.exit_cwnd_packets.unwrap() as f64

@@ -3,8 +3,8 @@
 use firstflight_runner::{Options, run};
 use firstflight_scenario::{FilesResult, RunResult, Scenario};
 
-const SCENARIO: &str = "controls = ['stcp']\nduration = '30s'\n[[flow]]\ncount = 2\n\
-    starts = 'uniform 0s..2s'\nfiles = { size = '20KB..60KB', pause = '0s..1s' }\n";
+const SCENARIO: &str = "controls = ['stcp']\nprofile = 'rfc'\nduration = '30s'\n\
+    [[flow]]\ncount = 2\nstarts = 'uniform 0s..2s'\nfiles = { size = '20KB..60KB', pause = '0s..1s' }\n";
 
 fn result(text: &str) -> RunResult {
     let scenario = Scenario::parse(text, "files.toml").unwrap();

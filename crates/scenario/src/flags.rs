@@ -59,17 +59,18 @@ flags! {
     duration "--duration" "duration" "20s" "Time measured";
     flows "--flows" "flow[0].count" "1" "Number of flows";
     size "--size" "flow[0].size" "unlimited" "Bytes each flow sends, such as 5MB";
-    iw "--iw" "iw" "1pkt (ns2: 2pkt, linux: 10pkt)" "Initial window";
-    ssthresh "--ssthresh" "ssthresh" "32pkt (linux: none)" "Initial ssthresh, or none";
+    iw "--iw" "iw" "10pkt (rfc: 1pkt, ns2: 2pkt)" "Initial window";
+    ssthresh "--ssthresh" "ssthresh" "none (rfc, ns2: 32pkt)" "Initial ssthresh, or none";
     delayed_ack "--delayed-ack" "delayed_ack" "1" "Packets per ACK";
-    recovery "--recovery" "recovery" "newreno (linux: sack)"
+    recovery "--recovery" "recovery" "sack (rfc, ns2: newreno)"
         "Loss recovery: tahoe, reno, newreno or sack";
     seed "--seed" "seed" "1" "Seed of every random stream";
     runs "--runs" "runs" "1" "Runs of each control, with seeds from --seed on";
     start_jitter "--start-jitter" "flow[0].start_jitter" "0ms"
         "Each flow starts up to this much later, at random";
-    profile "--profile" "profile" "rfc" "Endpoint constants: rfc, ns2 or linux";
-    syn "--syn" "syn" "false (ns2, linux: true)" "SYN exchange before data: true or false";
+    profile "--profile" "profile" "linux"
+        "Endpoint constants: linux (today's), rfc or ns2 (the papers')";
+    syn "--syn" "syn" "true (rfc: false)" "SYN exchange before data: true or false";
     fast_open "--fast-open" "fast_open" "off"
         "Data before the SYN exchange ends: off, on (after a source's first connection) or cookie";
     duplicate_acks "--duplicate-acks" "duplicate_acks" "3"
@@ -81,14 +82,14 @@ flags! {
         "New data on the first two duplicate ACKs: true or false";
     impatient "--impatient" "impatient" "true"
         "Only the first partial ACK restarts the timer: true or false";
-    progress_ends_backoff "--progress-ends-backoff" "progress_ends_backoff" "false (linux: true)"
-        "New data acknowledged ends the RTO's back-off without an RTT sample: true or false";
+    progress_ends_backoff "--progress-ends-backoff" "progress_ends_backoff" "true (rfc, ns2: false)"
+        "New data acknowledged resets the RTO's back-off, even without an RTT sample: true or false";
     rto_initial "--rto-initial" "rto_initial" "1s (ns2: 3s)" "RTO before the first sample";
-    rto_min "--rto-min" "rto_min" "1s (ns2, linux: 200ms)" "Smallest RTO";
-    rto_max "--rto-max" "rto_max" "60s (linux: 120s)" "Largest RTO";
+    rto_min "--rto-min" "rto_min" "200ms (rfc: 1s)" "Smallest RTO";
+    rto_max "--rto-max" "rto_max" "120s (rfc, ns2: 60s)" "Largest RTO";
     rto_granularity "--rto-granularity" "rto_granularity" "1ms (ns2: 10ms)"
         "Granularity of the retransmission clock";
-    delayed_ack_timer "--delayed-ack-timer" "delayed_ack_timer" "200ms (ns2: 100ms, linux: 40ms)"
+    delayed_ack_timer "--delayed-ack-timer" "delayed_ack_timer" "40ms (rfc: 200ms, ns2: 100ms)"
         "Longest time an ACK is held back";
     growth_limit "--growth-limit" "growth_limit" "true (ns2: false)"
         "No growth while cwnd does not limit the sender: true or false";

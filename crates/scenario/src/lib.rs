@@ -3,13 +3,14 @@
 //!
 //! [`Scenario`] is what was written, [`Resolved`] the same with every default in base units;
 //! [`Document`] comes before both and is where sweeps set single keys. The reference of the file
-//! format is the README of this crate.
+//! format is `KEYS.md` of this crate.
 //!
 //! Nothing here runs anything, and nothing here knows an algorithm: a control is a parsed
 //! [`ControlSpec`] whose names the caller checks. Every message a user can provoke names the file
 //! or flag, the key, what was found and what is accepted.
 
 pub mod document;
+mod endpoints;
 pub mod error;
 pub mod expect;
 pub mod flags;
@@ -34,10 +35,15 @@ pub use firstflight_control::{ControlError, ControlSpec, Part, hint, quantity, s
 pub use flags::{Flag, PathFlags};
 pub use plan::Plan;
 pub use profile::{Carrier, FastOpen, Profile, Recovery};
-pub use reproduction::{Class, Reproduction, Row, Value, Verdict};
+pub use reproduction::{CheckRow, Class, LabOrigin, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{
     Bottleneck, Cost, FilesResult, FlowResult, LabFigures, Results, RunResult, Startup, TimeToBdp,
 };
 pub use scenario::{Flow, Scenario};
 pub use series::Series;
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

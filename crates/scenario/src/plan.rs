@@ -8,6 +8,7 @@ use crate::scenario::{Flow, Scenario};
 
 /// One run: a name for it and a control for each group of flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Plan {
     /// The control, or all of them joined by `, ` when the groups differ.
     pub name: String,

@@ -13,11 +13,11 @@ use firstflight_control::quantity::{Threshold, Time, Window};
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// RFC 5681, 6298, 6582 and 3042, with the papers' window of one packet, connection open.
-    #[default]
     Rfc,
     /// The stock agents of ns-2.35, what the papers ran.
     Ns2,
-    /// A current Linux kernel.
+    /// A current Linux kernel: what a scenario gets that names no profile.
+    #[default]
     Linux,
 }
 
@@ -62,6 +62,7 @@ pub enum FastOpen {
 
 /// The constants of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Constants {
     /// Whether a SYN exchange comes before the first data packet and gives the first RTT sample.
     pub syn: bool,
@@ -75,8 +76,8 @@ pub struct Constants {
     pub limited_transmit: bool,
     /// Only the first partial ACK restarts the timer (RFC 6582 section 4, "Impatient").
     pub impatient: bool,
-    /// New data acknowledged ends the back-off of the RTO even if the ACK gives no RTT sample. With
-    /// TCP timestamps the ACK of a retransmission is one (RFC 7323 section 4).
+    /// An ACK of new data resets the back-off of the RTO even if it gives no RTT sample. With TCP
+    /// timestamps the ACK of a retransmission gives one (RFC 7323 section 4).
     pub progress_ends_backoff: bool,
     /// RTO before the first RTT sample.
     pub rto_initial: Time,

@@ -36,9 +36,49 @@ pub struct Row {
     pub preset: String,
     /// The scenario file or the path in words.
     pub scenario: String,
+    /// Every value of the claim, one by one.
+    #[serde(default)]
+    pub checks: Vec<CheckRow>,
+    /// Of a row of the lab that was not run now: which lab measured what it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<LabOrigin>,
     /// The arithmetic of a refutation, or the reason for a difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// An earlier lab whose values a row carries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabOrigin {
+    /// Release of the kernel that it measured.
+    pub kernel: String,
+    /// The day: `2026-11-22`.
+    pub date: String,
+}
+
+/// One value of a claim beside what was measured, in the unit that `what` or the row names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckRow {
+    /// What is measured, in words.
+    pub what: String,
+    /// The value that the paper has; none where it says no number.
+    pub paper: Option<f64>,
+    /// The measured one, a mean where there are several seeds; none where it did not happen.
+    pub measured: Option<f64>,
+    /// `measured` less `paper`.
+    pub difference: Option<f64>,
+    /// What the measured value must be, in words: `23.2 ± 1.5`, `≥ 3`; empty for information.
+    pub tolerance: String,
+    /// Runs behind the value, one per seed; 0 for arithmetic.
+    pub seeds: u64,
+    /// Lower and upper end of the 95 % confidence interval of the mean (Student's t), of 5 seeds
+    /// or more.
+    pub interval: Option<[f64; 2]>,
+    /// The sets of knobs of the runs it reads.
+    pub preset: String,
+    /// The outcome. What refutes a claim is `pass` when it holds, and the refuted value itself
+    /// `refuted-confirmed` when it does not.
+    pub verdict: Verdict,
 }
 
 /// What is compared: a number, a property that holds or not, or words.
@@ -75,22 +115,35 @@ pub enum Class {
 pub enum Verdict {
     /// Measured agrees with expected.
     Pass,
+    /// It agrees, but knobs were fitted to that very value.
+    Fitted,
     /// It does not.
     Fail,
     /// It does not, and the arithmetic says that it cannot.
     RefutedConfirmed,
     /// Nothing was measured: a row of the lab that was not asked for or cannot be run here.
     NotRun,
+    /// Of a single check only: measured and shown, but it decides nothing.
+    Information,
+}
+
+impl LabOrigin {
+    /// `the lab of 2026-11-22 on Linux 6.18.44`.
+    pub fn words(&self) -> String {
+        format!("the lab of {} on Linux {}", self.date, self.kernel)
+    }
 }
 
 impl Verdict {
-    /// As in JSON: `pass`, `fail`, `refuted-confirmed`, `not-run`.
+    /// As in JSON: `pass`, `fitted`, `fail`, `refuted-confirmed`, `not-run`, `information`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
+            Self::Fitted => "fitted",
             Self::Fail => "fail",
             Self::RefutedConfirmed => "refuted-confirmed",
             Self::NotRun => "not-run",
+            Self::Information => "information",
         }
     }
 }
@@ -114,6 +167,17 @@ mod tests {
 
     #[test]
     fn a_row_reads_back_as_it_was_written() {
+        let check = CheckRow {
+            what: "at 10 Mbit/s".to_owned(),
+            paper: Some(95.6),
+            measured: Some(95.4),
+            difference: Some(-0.2),
+            tolerance: "95.6 ± 1.5".to_owned(),
+            seeds: 5,
+            interval: Some([95.0, 95.8]),
+            preset: "ns2".to_owned(),
+            verdict: Verdict::Fitted,
+        };
         let row = Row {
             id: "S0-T1a".to_owned(),
             paper: "astart".to_owned(),
@@ -126,18 +190,25 @@ mod tests {
             verdict: Verdict::RefutedConfirmed,
             preset: "figures".to_owned(),
             scenario: "papers/astart/table1.toml".to_owned(),
+            checks: vec![check],
+            lab: None,
             note: None,
         };
         let json = serde_json::to_string(&Reproduction { rows: vec![row.clone()] }).unwrap();
         assert!(json.contains(r#""expected":95.6,"measured":95.4,"unit":"%","class":"tight""#));
-        assert!(json.ends_with(r#""scenario":"papers/astart/table1.toml"}]}"#));
+        let checks = r#""scenario":"papers/astart/table1.toml","checks":[{"what":"at 10 Mbit/s","#;
+        assert!(json.contains(checks), "{json}");
+        let rest = r#""seeds":5,"interval":[95.0,95.8],"preset":"ns2","verdict":"fitted"}]}]}"#;
+        assert!(json.ends_with(rest), "{json}");
         let back: Reproduction = serde_json::from_str(&json).unwrap();
         assert_eq!(back.rows, [row]);
     }
 
     #[test]
     fn names_are_those_of_the_json() {
-        for verdict in [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed, Verdict::NotRun] {
+        let (pass, fitted, fail) = (Verdict::Pass, Verdict::Fitted, Verdict::Fail);
+        let others = [Verdict::RefutedConfirmed, Verdict::NotRun, Verdict::Information];
+        for verdict in [pass, fitted, fail].into_iter().chain(others) {
             assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
         }
         for class in [Class::Exact, Class::Tight, Class::Shape, Class::Anecdote, Class::Refuted] {

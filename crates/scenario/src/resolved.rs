@@ -11,6 +11,7 @@ use crate::profile::{Carrier, FastOpen, Profile, Recovery};
 /// A control may bring windows and a recovery of its own (a large initial window is one). The
 /// order is: the control's knob, what the scenario gave, the control's own, the profile's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Setting<T> {
     /// Given, or the profile's default.
     pub value: T,
@@ -41,6 +42,7 @@ impl<T: Serialize> Serialize for Setting<T> {
 
 /// A scenario in base units: bit/s, nanoseconds, bytes, packets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Resolved {
     /// Short name.
     pub name: String,
@@ -70,6 +72,7 @@ pub struct Resolved {
 
 /// The constants of the endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ResolvedEndpoint {
     /// Where the defaults come from.
     pub profile: Profile,
@@ -101,6 +104,7 @@ pub struct ResolvedEndpoint {
 
 /// A link. Data queue here; ACKs only take the time back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ResolvedLink {
     /// How flows name it; `bottleneck` for a dumbbell.
     pub name: String,
@@ -131,6 +135,7 @@ pub enum ResolvedBuffer {
 
 /// A group of equal flows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ResolvedFlow {
     /// Its own control; `None` takes the run's.
     pub control: Option<ControlSpec>,
@@ -180,6 +185,7 @@ pub struct ResolvedFlow {
 
 /// Files one after the other; sizes and pauses are drawn at random, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ResolvedFiles {
     /// Smallest file.
     pub size_from_bytes: u64,
@@ -193,6 +199,7 @@ pub struct ResolvedFiles {
 
 /// A constant-rate source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ResolvedUdp {
     /// Rate on the link.
     pub rate_bps: u64,

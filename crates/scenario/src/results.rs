@@ -10,6 +10,7 @@ pub const SCHEMA: &str = "firstflight/results@1";
 
 /// Everything measured for one scenario, one entry per run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Results {
     /// [`SCHEMA`].
     pub schema: String,

@@ -200,8 +200,8 @@ const FILES: &[(&str, &str)] = &[
          room for one packet or more",
     ),
     (
-        "rto_min = \"2min\"",
-        "x.toml:1: rto_min = \"2min\": rto_min is above rto_max; accepted: at most rto_max",
+        "rto_min = \"3min\"",
+        "x.toml:1: rto_min = \"3min\": rto_min is above rto_max; accepted: at most rto_max",
     ),
     (
         "rto_max=\"1ms\"",

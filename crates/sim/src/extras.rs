@@ -6,6 +6,7 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::loss::{LossChain, LossSpec};
 use crate::network::LinkSpec;
+use crate::outcome::LinkSample;
 use crate::router::{Arrival, Router};
 
 /// What a link has beyond its rate, its delay and its buffer.
@@ -25,11 +26,11 @@ struct Losses {
     nth: Vec<u64>,
 }
 
-/// Largest number of packets held in each interval that saw an arrival.
+/// One sample of each interval in which a packet was taken in.
 #[derive(Debug)]
 pub(crate) struct Samples {
     every: Span,
-    pub(crate) series: Vec<(Instant, u64)>,
+    pub(crate) series: Vec<LinkSample>,
 }
 
 impl Extras {
@@ -57,12 +58,14 @@ impl Samples {
         Self { every: Span(every.0.max(1)), series: Vec::new() }
     }
 
-    /// So many packets are held, the one that came at `at` included.
-    pub(crate) fn take(&mut self, at: Instant, held: u64) {
-        let bucket = Instant(at.0 - at.0 % self.every.0);
+    /// So many packets are held, the one that came at `at` included, of those carried so far.
+    pub(crate) fn take(&mut self, at: Instant, held: u64, carried: u64) {
+        let at = Instant(at.0 - at.0 % self.every.0);
         match self.series.last_mut() {
-            Some((last, most)) if *last == bucket => *most = (*most).max(held),
-            _ => self.series.push((bucket, held)),
+            Some(last) if last.at == at => {
+                *last = LinkSample { held: last.held.max(held), carried, ..*last };
+            }
+            _ => self.series.push(LinkSample { at, held, carried }),
         }
     }
 }

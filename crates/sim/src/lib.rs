@@ -44,7 +44,9 @@ pub use foreign::{Datagram, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};
 pub use loss::{LossChain, LossSpec};
 pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform};
-pub use outcome::{FileOutcome, FlowOutcome, FlowSample, LinkOutcome, Outcome, StartupOutcome};
+pub use outcome::{
+    FileOutcome, FlowOutcome, FlowSample, LinkOutcome, LinkSample, Outcome, StartupOutcome,
+};
 pub use random::stream;
 pub use rto::RtoRules;
 pub use run::{Interrupted, Pace, run, run_until, run_watched, run_with};

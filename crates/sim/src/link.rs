@@ -195,7 +195,7 @@ impl Link {
         if lost {
             self.totals.losses += 1;
         } else if let Some(samples) = &mut extras.samples {
-            samples.take(packet.at, self.held.len());
+            samples.take(packet.at, self.held.len(), self.held.taken);
         }
         lost
     }

@@ -1,7 +1,5 @@
 //! What is simulated, in base units: links, flows over them, constant-rate cross traffic.
 
-use std::sync::Arc;
-
 use firstflight_core::units::{Instant, Span};
 
 use crate::control::Control;
@@ -64,7 +62,7 @@ pub enum Buffer {
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
     /// Start-up and avoidance with their knobs ([`crate::control()`]).
-    pub control: Arc<dyn Control>,
+    pub control: Control,
     /// The endpoint's constants.
     pub endpoint: Endpoint,
     /// Indices of the links that data crosses, in order; at least one.

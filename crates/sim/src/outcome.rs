@@ -79,8 +79,19 @@ pub struct StartupOutcome {
 pub struct LinkOutcome {
     /// Its counters.
     pub totals: Totals,
-    /// Largest number of packets held in each sampling interval that saw an arrival.
-    pub series: Vec<(Instant, u64)>,
+    /// One sample of each sampling interval in which a packet was taken in.
+    pub series: Vec<LinkSample>,
+}
+
+/// One sample of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkSample {
+    /// The beginning of the interval.
+    pub at: Instant,
+    /// Largest number of packets held in it, the one in service included.
+    pub held: u64,
+    /// Packets that the link has taken in to carry since the start of the run, until its end.
+    pub carried: u64,
 }
 
 /// One sample of a flow.

@@ -248,7 +248,7 @@ impl Fabric {
             .map(|(id, spec)| Link::new(spec, stream(network.seed, id), end))
             .collect();
         for flow in &network.flows {
-            let wants = Wants::of(&*flow.control);
+            let wants = Wants::of(&flow.control);
             if wants.talks() {
                 flow.path.iter().for_each(|link| links[*link].serve(wants));
             }

@@ -195,7 +195,7 @@ impl Route {
         });
         let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay), return_delay);
         // What routers tell is added up where a packet arrives, and the short way goes back alone.
-        let wants = Wants::of(&*spec.control);
+        let wants = Wants::of(&spec.control);
         let shortcuts = ahead && wants.listens().is_empty() && way_back.is_none();
         let (end_of_run, syn) = (network.end(), spec.endpoint.syn);
         // The SYN of a later connection is shorter than the packets ahead of it, and may wait.

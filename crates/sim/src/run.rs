@@ -132,7 +132,7 @@ impl<'a> Engine<'a> {
             path: FlowPath {
                 id: id as u16,
                 route,
-                dialogue: Dialogue::of(Wants::of(&*spec.control), spec.path.len()),
+                dialogue: Dialogue::of(Wants::of(&spec.control), spec.path.len()),
                 watch: Watch::new(spec.bdp_bytes, network.sample_every),
             },
             timer_at: u64::MAX,

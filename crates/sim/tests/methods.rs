@@ -229,8 +229,8 @@ fn stabilized_vegas_holds_the_queue_where_vegas_swings() {
         let every = Some(Span::from_millis(50));
         let path = network(vec![link(40, 100, 1_000)], flows, 60_000);
         let outcome = run(&Network { sample_every: every, ..path });
-        let late = outcome.links[0].series.iter().filter(|(at, _)| at.0 > 30_000_000_000);
-        let held: Vec<u64> = late.map(|(_, held)| *held).collect();
+        let late = outcome.links[0].series.iter().filter(|sample| sample.at.0 > 30_000_000_000);
+        let held: Vec<u64> = late.map(|sample| sample.held).collect();
         (*held.iter().min().unwrap(), *held.iter().max().unwrap())
     };
     let (stabilized, vegas) = (queue("stabilized-vegas"), queue("vegas"));

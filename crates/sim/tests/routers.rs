@@ -47,8 +47,8 @@ fn xcp_fills_the_path_in_half_a_second_and_settles_without_a_queue() {
     assert!((600..700).contains(&most), "{most}");
     assert!((478..=483).contains(&window(flow, 9_000, 10_000)), "{}", window(flow, 9_000, 10_000));
     assert_eq!((flow.drops, flow.startup.exit.unwrap().why), (0, Exit::Heuristic));
-    let queue = outcome.links[0].series.iter().filter(|(at, _)| at.0 > 9_000_000_000);
-    assert!(queue.clone().count() > 50 && queue.clone().all(|(_, held)| *held < 10));
+    let queue = outcome.links[0].series.iter().filter(|sample| sample.at.0 > 9_000_000_000);
+    assert!(queue.clone().count() > 50 && queue.clone().all(|sample| sample.held < 10));
 }
 
 /// ns-2.35's second flow has 85, 193, 230 and 237 of 480 packets after 0.4, 1.4, 2.9 and 4.4 s.

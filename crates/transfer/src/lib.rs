@@ -40,6 +40,7 @@ pub use source::Source;
 
 /// How far a transfer is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Bytes that have arrived, those of an earlier attempt included.
     pub bytes: u64,

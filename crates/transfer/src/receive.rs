@@ -48,6 +48,7 @@ pub struct Inbox {
 
 /// A transfer that is stored and checked.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Received {
     /// Who sent it.
     pub from: SocketAddr,

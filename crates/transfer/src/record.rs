@@ -11,6 +11,7 @@ use quinn_proto::congestion::{Controller, ControllerFactory};
 
 /// What was seen of a connection's congestion control.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Record {
     /// The largest window, bytes.
     pub peak_window: u64,
@@ -26,6 +27,7 @@ pub struct Record {
 
 /// How start-up ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RecordedExit {
     /// When, after the connection's first packet.
     pub after: Duration,

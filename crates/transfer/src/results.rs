@@ -19,7 +19,7 @@ impl Sent {
     pub fn results(&self, control: &str, version: &str) -> Results {
         let named = Control::named(control).ok();
         let full = named.as_ref().map_or(control, |named| &named.full).to_owned();
-        let paced = named.as_ref().is_some_and(|named| named.paced);
+        let missing = firstflight_quic::control(control).map(|factory| factory.missing());
         let path = self.stats.path;
         let mtu = self.record.mtu.max(1);
         let delivered = self.bytes - self.resumed;
@@ -39,8 +39,8 @@ impl Sent {
             ..FlowResult::default()
         };
         let mut note = UNKNOWN.to_owned();
-        if paced {
-            note.push_str("; quinn 0.11 does not follow the pacing rate of this control");
+        if let Some(missing) = missing.ok().filter(|missing| !missing.is_empty()) {
+            note.push_str(&format!("; this control runs over QUIC without {missing}"));
         }
         let run = RunResult {
             control: full,

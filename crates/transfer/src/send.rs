@@ -48,6 +48,7 @@ pub struct Sending {
 
 /// A transfer that was stored and checked at the other end.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Sent {
     /// Where it went.
     pub to: SocketAddr,

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::oracle::{peers, point};
+use firstflight_oracle::{compile_ns3, has_ns2, pairs};
+
 use crate::step::{announce, cargo, read_toml, unable};
 use crate::{Stop, no_arguments};
 
@@ -121,7 +122,7 @@ fn same(id: &str, said: &str, ours: &Ours) -> Result<(), String> {
 /// `newreno flows=1 rate=200` as keys, the first word as `alg`.
 fn keys(id: &str, said: &str) -> Result<BTreeMap<String, String>, String> {
     let (alg, rest) = said.split_once(' ').unwrap_or((said, ""));
-    let mut keys = point::pairs(rest, id)?;
+    let mut keys = pairs(rest, id)?;
     keys.insert("alg".to_owned(), alg.to_owned());
     keys.insert("mon".to_owned(), "0".to_owned());
     Ok(keys)
@@ -129,7 +130,7 @@ fn keys(id: &str, said: &str) -> Result<BTreeMap<String, String>, String> {
 
 fn ns2(root: &Path, file: &File) -> Result<BTreeMap<String, f64>, Stop> {
     announce("ns-2");
-    if !peers::has_ns2() {
+    if !has_ns2() {
         println!("skipped: ns-2 is not installed (Debian package ns2)");
         return Ok(BTreeMap::new());
     }
@@ -149,7 +150,7 @@ fn ns3(root: &Path, file: &File) -> Result<BTreeMap<String, f64>, Stop> {
     let cache = root.join("target/oracle-cache");
     let program = std::fs::create_dir_all(&cache)
         .map_err(|error| Stop::failed(&format!("{}: {error}", cache.display())))
-        .and_then(|()| peers::compile(root, &cache));
+        .and_then(|()| Ok(compile_ns3(root, &cache)?));
     let program = match program {
         Ok((program, _)) => program,
         Err(stop) if stop.code == 3 => {
@@ -164,7 +165,7 @@ fn ns3(root: &Path, file: &File) -> Result<BTreeMap<String, f64>, Stop> {
         let wrong = |problem: String| Stop::usage(&problem);
         let said = file.scenarios.get(id).ok_or(wrong(format!("[ns3]: no scenario `{id}`")))?;
         let mut keys = keys(id, said).map_err(wrong)?;
-        keys.extend(point::pairs(shorter, id).map_err(wrong)?);
+        keys.extend(pairs(shorter, id).map_err(wrong)?);
         speeds.insert(id.clone(), peer.speed(id, &keys)?);
     }
     Ok(speeds)

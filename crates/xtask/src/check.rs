@@ -1,27 +1,40 @@
 //! Everything that can be said about the sources without running them.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use crate::step::{announce, cargo, kernel_features, run};
-use crate::{Stop, no_arguments, tidy};
+use crate::step::{cargo, kernel_features, succeed};
+use crate::steps::Steps;
+use crate::{Stop, no_arguments, package, tidy};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
     no_arguments("check", args)?;
-    run("rustfmt", &mut cargo(root, &["fmt", "--all", "--check"]))?;
     let features = kernel_features()?;
+    let mut steps = Steps::announce("check", root, !features.is_empty());
+    all(root, features, &mut steps)?;
+    steps.finish(root, "check");
+    Ok(())
+}
+
+/// The checks, each announced.
+pub(crate) fn all(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
+    let mut run = |command: &mut Command| succeed(steps.begin(), command);
+    run(&mut cargo(root, &["fmt", "--all", "--check"]))?;
     let mut clippy = cargo(root, &["clippy", "--workspace", "--all-targets"]);
-    run("clippy", clippy.args(features).args(["--", "--deny", "warnings"]))?;
+    run(clippy.args(features).args(["--", "--deny", "warnings"]))?;
     if !features.is_empty() {
         // What only a build without them has.
         let plain = ["clippy", "--package", "firstflight-cli", "--all-targets"];
-        run("clippy", cargo(root, &plain).args(["--", "--deny", "warnings"]))?;
+        run(cargo(root, &plain).args(["--", "--deny", "warnings"]))?;
     }
     let mut rustdoc = cargo(root, &["doc", "--workspace", "--no-deps"]);
-    run("rustdoc", rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings"))?;
-    announce("tidy");
+    run(rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings"))?;
+    steps.begin();
     tidy::run(root, &[])?;
+    steps.begin();
+    package::package(root, &[])?;
+    steps.begin();
     deny(root)
 }
 
@@ -30,9 +43,8 @@ fn deny(root: &Path) -> Result<(), Stop> {
     let mut look = cargo(root, &["deny", "--version"]);
     let look = look.stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !look.is_ok_and(|status| status.success()) {
-        announce("cargo-deny");
         println!("skipped: cargo-deny is not installed (cargo install cargo-deny)");
         return Ok(());
     }
-    run("cargo-deny", &mut cargo(root, &["deny", "check", "bans", "licenses", "sources"]))
+    succeed("cargo-deny", &mut cargo(root, &["deny", "check", "bans", "licenses", "sources"]))
 }

@@ -5,6 +5,7 @@
 //! that other work disturbed says so; it is repeated, and never kept.
 
 mod kept;
+mod last;
 mod link;
 mod page;
 mod points;
@@ -83,7 +84,11 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     step::has_tools("lab", &["ip", "iperf3", "ping"], "iproute2 iperf3 iputils-ping")?;
     let file: File = step::read_toml(&root.join("oracles/lab.toml"))?;
     announce("build");
-    let program = step::release(root, kernel_features()?)?;
+    let features = kernel_features()?;
+    if features.is_empty() {
+        println!("skipped: {}", step::no_kernel("controls of ours in this kernel"));
+    }
+    let program = step::release(root, features)?;
     let until = options.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease");
     let kernel = kernel.map_err(|error| unable("lab", &error))?.trim().to_owned();
@@ -105,7 +110,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let link = link::measure(&lab, &mut kept)?;
     let (Some(link), Some(rows)) = (&link, &rows) else { return goes_on() };
     page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)?;
-    println!("lab: {DOCUMENT} is written");
+    last::write(&root.join(VALUES), &lab.kernel, rows)?;
+    println!("lab: {DOCUMENT} and {VALUES} are written");
     if tables.iter().any(|table| table.points.len() < file.path.len()) {
         return goes_on();
     }
@@ -148,6 +154,7 @@ fn options(args: &[String]) -> Result<Options, Stop> {
 }
 
 const DOCUMENT: &str = "docs/lab.md";
+const VALUES: &str = "papers/lab.toml";
 const KEPT: &str = "firstflight-out/lab/kept.json";
 
 #[cfg(test)]

@@ -12,11 +12,14 @@ mod check;
 mod fuzz;
 mod lab;
 mod oracle;
+mod package;
 mod papers;
+mod pictures;
 mod qemu;
 mod quic;
 mod soak;
 mod step;
+mod steps;
 mod test;
 mod tidy;
 
@@ -30,7 +33,9 @@ fn main() -> ExitCode {
         "bench" => bench::run(&root(), &rest),
         "fuzz" => fuzz::fuzz(&root(), &rest),
         "tidy" => tidy::run(&root(), &rest),
+        "package" => package::package(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
+        "pictures" => pictures::run(&root(), &rest),
         "quic" => quic::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
@@ -93,13 +98,17 @@ fn root() -> PathBuf {
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
-  test                             what CI runs: check, then all tests and doctests
-  check                            rustfmt, clippy, rustdoc, tidy, and cargo-deny if installed
+  test                             what CI runs: check, then all tests and doctests; it says first how
+                                   many steps, how long, and what is skipped here
+  check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if
+                                   installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see
+  package                          the crates that others would use build from their packages
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
        [--only TARGET]             compiler); what they find is left in target/fuzz/failures
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
                                    nothing when its runs are kept), or say whether it is as written
+  pictures                         draw the pictures of the README with `firstflight compare`
   bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3
                                    on oracles/bench.toml if installed (three minutes)
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml

@@ -50,7 +50,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options = options(args)?;
     step::has_tools("qemu", &TOOLS, "qemu-system-x86 cpio iproute2 iperf3 procps")?;
     if kernel_features()?.is_empty() {
-        return Err(Stop::lacks("qemu: what runs in the guest is built with these packages"));
+        return Err(Stop::lacks(&step::no_kernel("qemu")));
     }
     let folder = target(root).join("qemu");
     let kernel = image::unpack(&folder, &options.kernel)?;

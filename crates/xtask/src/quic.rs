@@ -92,8 +92,8 @@ fn agreement(program: &Path, text: &mut String) -> Result<(), Stop> {
         {
             let path = ["--rate", rate, "--rtt", rtt, "--buffer", buffer, "--duration", "20s"];
             let common = [&path[..], &["--packet", "1200B", "--delayed-ack", "1"]].concat();
-            let tcp =
-                ["--ssthresh", "none", "--iw", "10pkt", "--syn", "true", "--recovery", "sack"];
+            let rfc = ["--profile", "rfc", "--syn", "true", "--recovery", "sack"];
+            let tcp = [&rfc[..], &["--ssthresh", "none", "--iw", "10pkt"]].concat();
             let tcp = compare(program, &names, &[&common[..], &tcp].concat(), false)?;
             let quic = compare(program, &names, &common, true)?;
             let cells = tcp.iter().zip(&quic).enumerate().map(|(place, (tcp, quic))| {

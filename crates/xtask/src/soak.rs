@@ -115,7 +115,7 @@ impl Programs {
             }
         };
         if step::kernel_features()?.is_empty() {
-            return Err(Stop::lacks("soak: it takes a build that can load controls"));
+            return Err(Stop::lacks(&step::no_kernel("soak")));
         }
         let build = |kind: &str, name: &str| {
             step::built(root, &["build", "--profile", profile, kind, name])

@@ -43,7 +43,7 @@ pub(crate) fn target(root: &Path) -> PathBuf {
 }
 
 /// What a build for controls in the kernel takes, as arguments of cargo; nothing where this machine
-/// cannot make one, which it says.
+/// cannot make one.
 pub(crate) fn kernel_features() -> Result<&'static [&'static str], Stop> {
     let works = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);
@@ -53,12 +53,15 @@ pub(crate) fn kernel_features() -> Result<&'static [&'static str], Stop> {
     if works("clang", &["--version"]) && works("pkg-config", &["--exists", "libelf", "zlib"]) {
         return Ok(&["--features", "firstflight-cli/kernel"]);
     }
-    let lack = "controls in the kernel need clang libelf-dev zlib1g-dev pkg-config to build";
     if std::env::var_os("FIRSTFLIGHT_REQUIRE_BPF").is_some() {
-        return Err(Stop::lacks(lack));
+        return Err(Stop::lacks(&no_kernel("controls in the kernel")));
     }
-    println!("skipped: {lack}");
     Ok(&[])
+}
+
+/// What to say where `what` takes a build for controls in the kernel.
+pub(crate) fn no_kernel(what: &str) -> String {
+    format!("{what}: to build it takes clang libelf-dev zlib1g-dev pkg-config (Debian's names)")
 }
 
 /// The program that cargo builds of `words` (`--bin X`, `--example X`, `--test X`), with controls
@@ -138,7 +141,8 @@ pub(crate) fn run(name: &str, command: &mut Command) -> Result<(), Stop> {
     succeed(name, command)
 }
 
-fn succeed(name: &str, command: &mut Command) -> Result<(), Stop> {
+/// Runs a step that has been announced to its end.
+pub(crate) fn succeed(name: &str, command: &mut Command) -> Result<(), Stop> {
     let status = command.status().map_err(|error| unable(name, &error))?;
     if status.success() { Ok(()) } else { Err(Stop::failed(&format!("{name}: failed, {status}"))) }
 }

@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::check::check;
-use crate::step::{announce, cargo, kernel_features, unable};
+use crate::check;
+use crate::step::{cargo, kernel_features, unable};
+use crate::steps::Steps;
 use crate::{Stop, no_arguments};
 
 /// Sums over all test binaries.
@@ -21,10 +22,12 @@ struct Count {
 /// What CI runs. The last line is `N passed, N failed`, then `, N skipped` if any were.
 pub(crate) fn test(root: &Path, args: &[String]) -> Result<(), Stop> {
     no_arguments("test", args)?;
-    check(root, &[])?;
-    announce("tests");
+    let features = kernel_features()?;
+    let mut steps = Steps::announce("test", root, !features.is_empty());
+    check::all(root, features, &mut steps)?;
+    steps.begin();
     let mut child = cargo(root, &["test", "--workspace", "--no-fail-fast"])
-        .args(kernel_features()?)
+        .args(features)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -45,6 +48,7 @@ pub(crate) fn test(root: &Path, args: &[String]) -> Result<(), Stop> {
         // A test binary that crashed has not counted what it did not finish.
         count.failed = count.failed.max(1);
     }
+    steps.finish(root, "test");
     println!("{}", count.line());
     if count.failed == 0 { Ok(()) } else { Err(Stop::failed("")) }
 }

@@ -64,12 +64,13 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     Err(Stop::failed(&format!("tidy: {} findings", findings.len())))
 }
 
-/// Every file worth checking below `dir`: not what git ignores, nor what others wrote.
+/// Every file worth checking below `dir`: not what git ignores, nor what others wrote, nor what is
+/// a link to another place of the repository.
 fn collect(dir: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if SKIPPED.contains(&name.as_str()) {
+        if SKIPPED.contains(&name.as_str()) || path.is_symlink() {
             continue;
         }
         if path.is_dir() {

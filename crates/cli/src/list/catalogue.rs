@@ -1,8 +1,14 @@
 //! Everything that has a name, as data: what `list --json` prints.
 
+use std::collections::BTreeMap;
+
 use firstflight_control::own::{OF_LINUX, Own};
+use firstflight_control::policy::{ChosenAvoidance, ChosenStartup, avoidances, startups};
+use firstflight_core::card::Card;
 use firstflight_core::knob::{Knob as CoreKnob, KnobKind};
-use firstflight_core::registry::{ALIASES, AVOIDANCES, Alias as CoreAlias, Listing, STARTUPS};
+use firstflight_core::needs::{Facilities, Needs};
+use firstflight_core::policy::Observer as _;
+use firstflight_core::registry::{ALIASES, Alias as CoreAlias};
 use firstflight_kernel::catalogue::available;
 use firstflight_quic::OWN;
 use firstflight_runner::accepted;
@@ -12,7 +18,7 @@ use serde::Serialize;
 use super::named::{NAMED, PaperName};
 use crate::failure::Failure;
 use crate::lab;
-use crate::transport::{UNPACED, transports_of, transports_of_pair};
+use crate::transport::{transports_of, transports_of_control};
 
 /// The document of `list --json`.
 #[derive(Debug, Serialize)]
@@ -51,7 +57,13 @@ pub(crate) struct Policy {
     /// The transports of this build that run it.
     pub(crate) transports: Vec<&'static str>,
     /// On these of them its pacing rate is not followed.
-    pub(crate) unpaced_on: &'static [&'static str],
+    pub(crate) unpaced_on: Vec<&'static str>,
+    /// What it cannot run without, beside ACKs and losses, in words.
+    pub(crate) requires: Vec<&'static str>,
+    /// What it would use too.
+    pub(crate) wants: Vec<&'static str>,
+    /// The transports on which it runs without some of that, and without what.
+    pub(crate) degraded_on: BTreeMap<&'static str, Vec<&'static str>>,
     /// What can be set.
     pub(crate) knobs: Vec<Knob>,
 }
@@ -158,8 +170,18 @@ impl Catalogue {
         Self {
             schema: "firstflight/list@1",
             version: env!("CARGO_PKG_VERSION"),
-            startups: STARTUPS.iter().map(Policy::of).collect(),
-            avoidances: AVOIDANCES.iter().map(Policy::of).collect(),
+            startups: startups()
+                .into_iter()
+                .filter_map(|card| {
+                    Some(Policy::of(card, ChosenStartup::by_name(card.name)?.needs()))
+                })
+                .collect(),
+            avoidances: avoidances()
+                .into_iter()
+                .filter_map(|card| {
+                    Some(Policy::of(card, ChosenAvoidance::by_name(card.name)?.needs()))
+                })
+                .collect(),
             aliases: ALIASES.iter().map(Alias::of).collect(),
             named: NAMED.to_vec(),
             kernels_own: lab::control::OWN.iter().map(own).collect(),
@@ -228,30 +250,34 @@ impl Catalogue {
 }
 
 impl Policy {
-    fn of(listing: &Listing) -> Self {
+    fn of(card: &'static Card, needs: Needs) -> Self {
+        let transports = transports_of(card, needs);
+        let without = |facility| {
+            transports.iter().filter(move |runs| runs.without.has(facility)).map(|runs| runs.on)
+        };
+        let degraded = transports.iter().filter(|runs| !runs.without.is_empty());
         Self {
-            name: listing.name,
-            summary: listing.summary,
-            source: listing.source,
-            paced: listing.paced,
-            transports: transports_of(listing.name),
-            unpaced_on: if listing.paced { UNPACED } else { &[] },
-            knobs: listing.knobs.iter().map(Knob::of).collect(),
+            name: card.name,
+            summary: card.summary,
+            source: card.source,
+            paced: needs.all().has(Facilities::PACING),
+            transports: transports.iter().map(|runs| runs.on).collect(),
+            unpaced_on: without(Facilities::PACING).collect(),
+            requires: needs.required.words().collect(),
+            wants: needs.wanted.words().collect(),
+            degraded_on: degraded.map(|runs| (runs.on, runs.without.words().collect())).collect(),
+            knobs: card.knobs.iter().map(Knob::of).collect(),
         }
     }
 }
 
 impl Alias {
     fn of(alias: &CoreAlias) -> Self {
-        let spec = alias.control.parse::<ControlSpec>().ok();
-        let pair = spec.as_ref().and_then(|spec| Some((spec, spec.avoidance.as_ref()?)));
         Self {
             name: alias.name,
             control: alias.control,
             source: alias.source,
-            transports: pair.map_or_else(Vec::new, |(spec, avoidance)| {
-                transports_of_pair(&spec.startup.name, &avoidance.name)
-            }),
+            transports: transports_of_control(alias.control),
         }
     }
 }

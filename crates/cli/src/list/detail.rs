@@ -54,8 +54,15 @@ pub(super) fn text(catalogue: &Catalogue) -> String {
 fn policy(axis: &str, policy: &Policy) -> String {
     let mut text = format!("{axis} {}\n  {}\n", policy.name, policy.summary);
     let _ = writeln!(text, "  source: {}", policy.source);
-    let paced = if policy.paced { "; sets a pacing rate" } else { "" };
-    let _ = writeln!(text, "  runs on: {}{paced}", super::transports(policy));
+    let _ = writeln!(text, "  runs on: {}", super::transports(policy));
+    let mut say = |what: &str, words: &[&str]| {
+        if !words.is_empty() {
+            let _ = writeln!(text, "  {what}: {}", words.join(", "));
+        }
+    };
+    say("needs", &policy.requires);
+    say("uses", &policy.wants);
+    policy.degraded_on.iter().for_each(|(on, without)| say(&format!("on {on} without"), without));
     if policy.knobs.is_empty() {
         text.push_str("  no knobs\n");
         return text;

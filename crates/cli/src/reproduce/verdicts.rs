@@ -1,10 +1,10 @@
-//! Rows of a reproduction as tables, one per figure or table of a paper.
+//! Rows of a reproduction as tables, one per figure or table of a paper, a line for every value.
 
 use std::fmt::Write as _;
 
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Column, Table, wrapped};
-use firstflight_reproduce::sign;
+use firstflight_report::{Cell, Column, Table, wrapped};
+use firstflight_reproduce::{Line, Part, sign};
 use firstflight_scenario::{Row, Value, Verdict};
 
 use crate::digits;
@@ -20,82 +20,110 @@ pub(super) fn text(rows: &[Row], screen: Screen) -> String {
             let _ = writeln!(text, "{remarks}");
         }
     }
-    let _ = writeln!(text, "{}", summary(rows));
-    text
+    text + &summary(rows, screen)
 }
 
-/// What was measured where that is a long text, or why nothing was, and the note of what is not
-/// simply as claimed.
+/// Why nothing was measured or by whom, and the note of what is not simply as claimed.
 fn remarks(row: &Row) -> impl Iterator<Item = String> {
-    let ran = row.verdict != Verdict::NotRun;
-    let measured = long(&row.measured).map(|text| match ran {
-        true => format!("{} measured: {text}", row.id),
-        false => format!("{}: {text}", row.id),
-    });
-    let note = row.note.as_ref().filter(|_| ran && row.verdict != Verdict::Pass);
-    measured.into_iter().chain(note.map(|note| format!("{}: {note}", row.id)))
+    let not_run = match (&row.measured, row.verdict) {
+        (Value::Text(why), Verdict::NotRun) => Some(why.clone()),
+        _ => row.lab.as_ref().map(|lab| format!("not run now; measured by {}", lab.words())),
+    };
+    let simple = matches!(row.verdict, Verdict::Pass | Verdict::NotRun);
+    let note = row.note.clone().filter(|_| !simple);
+    not_run.into_iter().chain(note).map(|remark| format!("{}: {remark}", row.id))
 }
 
-/// A text that would fill a column of a table.
-fn long(value: &Value) -> Option<&str> {
-    match value {
-        Value::Text(text) if text.chars().count() > MOST_IN_CELL => Some(text),
-        _ => None,
+/// `62 claims: 58 pass, 1 fail, 3 refuted-confirmed; failed: S0-F9`, and a line each for the rows
+/// of the lab and those of our own making.
+fn summary(rows: &[Row], screen: Screen) -> String {
+    let claims: Vec<&Row> = rows.iter().filter(|row| Part::of(row) == Part::Paper).collect();
+    let all: Vec<&Row> = rows.iter().collect();
+    let mut lines = vec![];
+    if !claims.is_empty() {
+        lines.push(counts(&claims));
     }
+    let others = [Part::Lab, Part::Own].map(|part| part.counts(&all));
+    lines.extend(others.into_iter().filter(|line| !line.is_empty()));
+    lines.iter().map(|line| wrapped(line, screen.width, "")).collect()
 }
 
-/// Characters of a measured text that a cell has room for.
-const MOST_IN_CELL: usize = 40;
-
-/// `62 claims: 58 pass, 1 fail, 3 refuted-confirmed; failed: S0-F9`.
-fn summary(rows: &[Row]) -> String {
-    let counts = [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed].map(|verdict| {
-        let count = rows.iter().filter(|row| row.verdict == verdict).count();
-        format!("{count} {}", verdict.name())
-    });
+fn counts(rows: &[&Row]) -> String {
+    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let always = [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed];
+    let others = [Verdict::Fitted, Verdict::NotRun];
+    let others = others.into_iter().filter(|verdict| count(*verdict) > 0);
+    let counts = always.into_iter().chain(others);
+    let counts: Vec<String> =
+        counts.map(|verdict| format!("{} {}", count(verdict), verdict.name())).collect();
     let noun = if rows.len() == 1 { "claim" } else { "claims" };
     let failed = rows.iter().filter(|row| row.verdict == Verdict::Fail);
     let failed: Vec<&str> = failed.map(|row| row.id.as_str()).collect();
     let failed =
         if failed.is_empty() { String::new() } else { format!("; failed: {}", failed.join(", ")) };
-    let left = match rows.iter().filter(|row| row.verdict == Verdict::NotRun).count() {
-        0 => String::new(),
-        left => format!(", {left} not run"),
-    };
-    format!("{} {noun}: {}{left}{failed}", rows.len(), counts.join(", "))
+    format!("{} {noun}: {}{failed}", rows.len(), counts.join(", "))
 }
 
+/// A claim of one value has one line, one of several a line for itself and one for each.
 fn table(rows: &[Row]) -> Table {
-    let columns = [
-        Column::text("id"),
-        Column::text("claim"),
-        leaning("expected", rows.iter().map(|row| &row.expected)),
-        leaning("measured", rows.iter().map(|row| &row.measured)),
-        Column::text("unit"),
-        Column::text("class"),
-        Column::text("verdict"),
-    ];
+    let columns = ["id", "claim", "paper", "firstflight", "must be", "verdict"];
     let title = rows.first().map_or(String::new(), heading);
-    let mut table = Table::new("verdicts", title, columns);
+    let mut table = Table::new("verdicts", title, columns.map(Column::text));
     for row in rows {
-        table.push([
-            row.id.clone().into(),
-            row.what.clone().into(),
-            shown(&row.expected).into(),
-            long(&row.measured).map_or_else(|| shown(&row.measured), |_| "see below".into()).into(),
-            row.unit.clone().into(),
-            row.class.name().into(),
-            sign(row.verdict),
-        ]);
+        let (id, what) = (row.id.clone(), claim(row));
+        let lines: Vec<Line> = row.checks.iter().map(Line::of).collect();
+        if let [line] = &lines[..] {
+            let stated = Some(line.paper.clone()).filter(|paper| !paper.is_empty());
+            let stated = stated.unwrap_or_else(|| shown(&row.expected));
+            let cells = [id, what, stated, measured(line), must_be(line)].map(Cell::from);
+            table.push(cells.into_iter().chain([sign(row.verdict)]));
+            continue;
+        }
+        let cells = [id, what, shown(&row.expected), String::new(), String::new()].map(Cell::from);
+        table.push(cells.into_iter().chain([sign(row.verdict)]));
+        for line in lines {
+            let (ours, rule) = (measured(&line), must_be(&line));
+            let Line { what, paper, verdict, .. } = line;
+            table.push([String::new(), what, paper, ours, rule, verdict].map(Cell::from));
+        }
     }
     table
 }
 
-/// To the right as long as there are only numbers.
-fn leaning<'a>(name: &str, mut values: impl Iterator<Item = &'a Value>) -> Column {
-    match values.any(|value| matches!(value, Value::Text(_))) {
-        true => Column::text(name),
-        false => Column::number(name, ""),
+/// `9.25 (9.1 to 9.4), -0.25 (-2.6 %)`; a difference of nothing is left out.
+fn measured(line: &Line) -> String {
+    let difference = if line.difference == "0" { "" } else { &line.difference };
+    joined(&[&line.ours, difference], ", ")
+}
+
+/// `9.5 ± 15 %; 10 seeds, figures`.
+fn must_be(line: &Line) -> String {
+    joined(&[&line.tolerance, &runs(line)], "; ")
+}
+
+fn joined(parts: &[&str], by: &str) -> String {
+    let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
+    parts.join(by)
+}
+
+/// The claim, its unit where its values do not name it, and its class.
+fn claim(row: &Row) -> String {
+    match row.unit.as_str() {
+        "" => format!("{} ({})", row.what, row.class.name()),
+        unit => format!("{}, {unit} ({})", row.what, row.class.name()),
+    }
+}
+
+/// `10 seeds, figures`.
+fn runs(line: &Line) -> String {
+    let seeds = match line.seeds.as_str() {
+        "1" => "1 seed".to_owned(),
+        "–" => "arithmetic".to_owned(),
+        seeds => format!("{seeds} seeds"),
+    };
+    match line.preset.as_str() {
+        "" => seeds,
+        preset => format!("{seeds}, {preset}"),
     }
 }
 

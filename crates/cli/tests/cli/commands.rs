@@ -154,7 +154,8 @@ fn run_ends_with_1_and_names_each_unmet_expectation() {
     let place = Place::new();
     let scenario = |limit: &str| {
         format!(
-            "controls = ['newreno']\n[expect]\nutilization = '{limit}'\nflows.timeouts = '== 0'"
+            "controls = ['newreno']\nprofile = 'rfc'\n[expect]\nutilization = '{limit}'\n\
+             flows.timeouts = '== 0'"
         )
     };
     place.write("met.toml", scenario("< 0.9"));
@@ -169,6 +170,34 @@ fn run_ends_with_1_and_names_each_unmet_expectation() {
     let unmet = place.run(&["run", "unmet.toml", "--json"]);
     assert_eq!(unmet.code, 1);
     assert!(serde_json::from_str::<Value>(&unmet.stdout).is_ok());
+}
+
+/// Files of before had other endpoints where they named none.
+#[test]
+fn where_a_file_without_a_profile_fails_the_old_one_is_named() {
+    let place = Place::new();
+    place.write("s.toml", "controls = ['hoe']\n[expect]\nutilization = '< 0.5'");
+    let today = place.run(&["run", "s.toml"]);
+    assert_eq!(today.code, 1);
+    assert!(today.stderr.contains("`profile = \"rfc\"` or --profile rfc"), "{}", today.stderr);
+    let named = place.run(&["run", "s.toml", "--profile", "linux"]);
+    assert!(!named.stderr.contains("--profile rfc"), "{}", named.stderr);
+}
+
+#[test]
+fn the_endpoints_in_force_stand_in_every_header_table_and_figure() {
+    let place = Place::new();
+    let words = ["compare", "hoe", "liw", "--duration", "1s", "--out", "o"];
+    let printed = place.run(&words).stdout.replace("\n  ", " ");
+    let common = "profile linux: IW 10 packets, no ssthresh, recovery SACK, no pacing; liw: IW 64";
+    assert_eq!(printed.matches(common).count(), 2, "plot and table: {printed}");
+    let read = |name: &str| fs::read_to_string(place.path("o").join(name)).unwrap();
+    assert_eq!(read("report.html").matches(common).count(), 4, "page, table, figure, foot");
+    assert!(read("figures/over-time.svg").contains("profile linux: IW 10 packets"));
+    let quic = run(&["compare", "hoe", "--on", "quic", "--duration", "1s"]).stdout;
+    assert!(quic.contains("quinn's endpoints: IW 10 packets"), "{quic}");
+    let predicted = run(&["predict"]).stdout;
+    assert!(predicted.contains("profile linux: IW 10 packets, no ssthresh"), "{predicted}");
 }
 
 #[test]
@@ -247,7 +276,9 @@ fn reproduce_markdown_has_the_claims_and_only_their_papers() {
     let text = fs::read_to_string(place.path("docs/claims.md")).unwrap();
     let sections: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     assert!(sections.len() == 2 && sections[0].starts_with("S0: "), "{sections:?}");
-    assert!(text.contains("| 12.9 Mbit/s | refuted |") && text.contains("23.2 % of 40"), "{text}");
+    assert!(text.contains("<br>refuted, ") && text.contains("23.2 % of 40"), "{text}");
+    assert!(text.contains("| 12.9 Mbit/s | | | | | | **refuted-confirmed** |"), "{text}");
+    assert!(text.contains("| | cwnd after ACK 2 | 12 | 12 | 0 | = 12 | 1 | "), "{text}");
 }
 
 #[test]
@@ -292,8 +323,38 @@ fn a_full_device_is_told() {
     let place = Place::new();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = place.command(&["list"]).stdout(full).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(3), "not wrong usage");
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("firstflight: cannot write"));
+}
+
+/// By a limit on the size of files, which every Unix has.
+#[cfg(unix)]
+#[test]
+fn a_report_without_room_is_no_wrong_usage() {
+    let place = Place::new();
+    let program = place.command(&["compare", "hoe", "--duration", "1s", "--out", "o"]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 4; exec \"$@\"", "sh"]);
+    shell.arg(program.get_program()).args(program.get_args());
+    let output = shell.current_dir(program.get_current_dir().unwrap()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("cannot write o") && said.contains("make room there"), "{said}");
+}
+
+#[test]
+fn figures_take_the_width_of_a_column_and_come_as_pdf_too() {
+    let place = Place::new();
+    let words = ["compare", "hoe", "--duration", "1s", "--out", "o", "--figure-width"];
+    assert_eq!(place.run(&[&words[..], &["88mm"]].concat()).code, 0);
+    let svg = fs::read_to_string(place.path("o/figures/over-time.svg")).unwrap();
+    assert!(svg.starts_with("<svg width=\"88mm\""), "{}", &svg[..60]);
+    let pdf = fs::read(place.path("o/figures/over-time.pdf")).unwrap();
+    assert!(pdf.starts_with(b"%PDF-"));
+    let wrong = place.run(&[&words[..], &["88"]].concat());
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("accepted: 88mm, 18cm"), "{}", wrong.stderr);
+    assert_eq!(run(&["compare", "hoe", "--figure-width", "88mm"]).code, 2, "nothing to draw");
 }
 
 /// A short run ends, a long one is cut: the short one is printed.

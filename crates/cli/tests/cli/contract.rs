@@ -155,7 +155,8 @@ fn astart_fills_the_papers_path_over_a_whole_and_a_quarter_buffer() {
 #[test]
 fn hoe_needs_a_buffer_of_half_a_bdp() {
     let measured = |buffer| {
-        let document = json(&run(&["compare", "hoe", "--buffer", buffer, "--json"]));
+        let words = ["compare", "hoe", "--profile", "rfc", "--buffer", buffer, "--json"];
+        let document = json(&run(&words));
         let one = &document["runs"][0];
         (one["total_throughput_bps"].as_f64().unwrap() / 1e6, one["bottleneck"]["drops"].as_u64())
     };
@@ -195,7 +196,8 @@ fn losses_in_bursts_are_a_scenario_of_every_transport() {
 
 #[test]
 fn a_comparison_says_which_is_best_and_why_the_others_are_not() {
-    let said = run(&["compare", "newreno", "hoe", "astart", "--buffer", "125pkt"]).stdout;
+    let path = ["--buffer", "125pkt", "--profile", "rfc"];
+    let said = run(&[&["compare", "newreno", "hoe", "astart"], &path[..]].concat()).stdout;
     for part in [
         "astart carries most, 36.23 Mbps; hoe 37 % of it, newreno 27 % of it.",
         "newreno: start-up ended at ssthresh, at 0.06 BDP after 0.5041 s: too early",
@@ -204,7 +206,7 @@ fn a_comparison_says_which_is_best_and_why_the_others_are_not() {
         assert!(said.replace("\n  ", " ").contains(part), "no {part:?} in {said}");
     }
     let words = ["compare", "newreno", "hoe", "--size", "3MB", "--receiver-window", "100pkt"];
-    let said = run(&words).stdout.replace("\n  ", " ");
+    let said = run(&[&words[..], &["--profile", "rfc"]].concat()).stdout.replace("\n  ", " ");
     assert!(said.contains("hoe finishes first, after "), "{said}");
     assert!(said.contains("The receiver's window is 0.20 BDP: it is the limit here."), "{said}");
     let said = run(&["compare", "newreno", "hoe", "--size", "9MB", "--duration", "1s"]).stdout;

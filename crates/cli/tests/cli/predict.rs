@@ -5,16 +5,19 @@ use serde_json::Value;
 use crate::process::run;
 
 /// The path of the short-transfers paper's Figure 4.
-const PAPER: [&str; 9] =
+const PATH: [&str; 9] =
     ["predict", "--rate", "1.5Mbps", "--rtt", "190ms", "--packet", "512B", "--buffer", "20pkt"];
 
+/// Its endpoints.
+const RFC: [&str; 4] = ["--profile", "rfc", "--ssthresh", "none"];
+
 fn words<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    PAPER.iter().chain(more).copied().collect()
+    PATH.iter().chain(more).copied().collect()
 }
 
 #[test]
 fn the_document_begins_with_the_keys_of_the_contract() {
-    let outcome = run(&words(&["--ssthresh", "none", "--json"]));
+    let outcome = run(&words(&[&RFC[..], &["--json"]].concat()));
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
     let document: Value = serde_json::from_str(&outcome.stdout).expect("one document");
     assert!((document["bdp_packets"].as_f64().unwrap() - 69.58).abs() < 0.01);
@@ -32,7 +35,7 @@ fn the_document_begins_with_the_keys_of_the_contract() {
 
 #[test]
 fn the_page_shows_the_numbers_the_rounds_and_the_advice() {
-    let outcome = run(&words(&["--ssthresh", "none"]));
+    let outcome = run(&words(&RFC));
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
     for part in ["1500kbps, 190ms, buffer 20 packets of 512B", "overflow window, Theorem 1"] {
         assert!(outcome.stdout.contains(part), "no {part:?} in {}", outcome.stdout);
@@ -49,12 +52,13 @@ fn the_profile_and_the_endpoint_flags_count() {
         let outcome = run(&words(&[more, &["--json"]].concat()));
         serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| panic!("{outcome:?}"))
     };
-    assert_eq!(of(&[])["ssthresh_packets"], 32.0);
-    let linux = of(&["--profile", "linux"]);
-    assert_eq!(
-        (&linux["ssthresh_packets"], &linux["initial_window_packets"]),
-        (&Value::Null, &10.into())
-    );
+    assert_eq!(of(&["--profile", "rfc"])["ssthresh_packets"], 32.0);
+    for today in [of(&[]), of(&["--profile", "linux"])] {
+        assert_eq!(
+            (&today["ssthresh_packets"], &today["initial_window_packets"]),
+            (&Value::Null, &10.into())
+        );
+    }
     assert_eq!(of(&["--delayed-ack", "2"])["d"], 2.0);
     assert_eq!(of(&["--buffer-counts-in-service", "true"])["buffer_packets"], 19);
     assert_eq!(of(&["--access-delay", "10ms"])["bdp_packets"].as_f64().unwrap().round(), 84.0);

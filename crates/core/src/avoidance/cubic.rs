@@ -28,7 +28,7 @@
 use crate::card::{Card, Listed};
 use crate::curve::{Curve, FRACTION};
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE, switch};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Instant, Span, mul_div};
 use crate::view::{View, Window};
@@ -188,6 +188,10 @@ impl Avoidance for Cubic {
         window.grow(Bytes(increase).max(ahead))
     }
 
+    fn beta(&self) -> u64 {
+        self.form.beta
+    }
+
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let cwnd = view.window.cwnd;
         let timeout = loss.kind == LossKind::Timeout;
@@ -300,6 +304,22 @@ impl Knobs for Cubic {
             _ => return false,
         }
         true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        let form = &self.form;
+        Some(match name {
+            "preset" => KnobValue::Word(match form.era {
+                Era::Rfc9438 => "rfc9438",
+                Era::Version21 => "ns2",
+            }),
+            "beta" => KnobValue::Ratio(form.beta),
+            "c" => KnobValue::Ratio(form.c),
+            "fast_convergence" => switch(form.fast_convergence),
+            "friendly" => switch(form.friendly),
+            "max_increment" => KnobValue::Count(form.max_increment),
+            _ => return None,
+        })
     }
 }
 

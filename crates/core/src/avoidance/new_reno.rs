@@ -2,13 +2,13 @@
 //! flight at a loss. Whether a second loss in the same window is a new one is for the recovery
 //! algorithm of the transport to say (RFC 6582), so both names share this policy.
 //!
-//! With the knob `sums=double` the window is kept as ns-2.35 keeps it ([`crate::double`]), whose
+//! With the knob `sums=double` the window is kept as ns-2.35 keeps it (`double.rs`), whose
 //! last bits decide with which ACK a packet more may leave.
 
 use crate::card::{Card, Listed};
 use crate::double::DoubleWindow;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobValue, Knobs, SUMS};
+use crate::knob::{Knob, KnobValue, Knobs, SUMS, sums};
 use crate::linear::LinearGrowth;
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
@@ -71,6 +71,10 @@ impl Knobs for NewReno {
             _ => return false,
         }
         true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        (name == SUMS.name).then_some(sums(self.double.is_some()))
     }
 }
 

@@ -62,6 +62,11 @@ impl Avoidance for Scalable {
         window.grow(Bytes(sum / RATIO_ONE))
     }
 
+    /// Of a window larger than `lwnd`; a smaller one is halved.
+    fn beta(&self) -> u64 {
+        RATIO_ONE - self.b
+    }
+
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         if loss.kind == LossKind::Timeout || loss.flight <= view.mss * self.lwnd {
             return halve(loss, view);

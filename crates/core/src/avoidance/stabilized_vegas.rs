@@ -64,6 +64,10 @@ impl Avoidance for StabilizedVegas {
         self.vegas.step(ack, view)
     }
 
+    fn beta(&self) -> u64 {
+        self.vegas.beta()
+    }
+
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         self.vegas.cut(loss, view)
     }

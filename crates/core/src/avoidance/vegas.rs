@@ -12,13 +12,13 @@
 //! fine-grained timeouts that find losses early are the transport's.
 //!
 //! With the knob `sums=double` the window's growth rounds as that agent's does
-//! ([`crate::double`]): a round of growth from nine segments then ends just below ten.
+//! (`double.rs`): a round of growth from nine segments then ends just below ten.
 
 use crate::card::{Card, Listed};
 use crate::double::{Double, DoubleWindow};
 use crate::estimate::vegas_diff::VegasDiff;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, SUMS};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, SUMS, sums};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::startup::vegas::{MIN_SEGMENTS, UNUSED_SEGMENTS, unused};
@@ -130,6 +130,11 @@ impl Avoidance for Vegas {
         }
     }
 
+    /// Of what is lost for the first time; what is lost again halves the window.
+    fn beta(&self) -> u64 {
+        crate::knob::RATIO_ONE * 3 / 4
+    }
+
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let floor = view.mss * MIN_SEGMENTS;
         if let Some(sums) = &mut self.double {
@@ -196,5 +201,14 @@ impl Knobs for Vegas {
             _ => return false,
         }
         true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "alpha" => Some(KnobValue::Count(self.alpha)),
+            "beta" => Some(KnobValue::Count(self.beta)),
+            "sums" => Some(sums(self.double.is_some())),
+            _ => None,
+        }
     }
 }

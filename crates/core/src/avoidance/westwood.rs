@@ -143,6 +143,10 @@ impl Knobs for Westwood {
         let of_gauge = self.gauge.set(name, value);
         of_estimate || of_gauge
     }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        self.gauge.value(name).or_else(|| self.ere.value(name))
+    }
 }
 
 /// The smallest ssthresh.

@@ -65,10 +65,7 @@ impl Sampler {
         sent_at: Instant,
         then: &AtSending,
     ) -> Option<RateSample> {
-        self.delivered += credited;
-        if self.delivered > self.limited_until {
-            self.limited_until = Bytes(0);
-        }
+        self.count(now, credited);
         let sending = sent_at.since(then.first_sent);
         let acknowledging = now.since(then.delivered_at);
         let sample = RateSample {
@@ -76,7 +73,7 @@ impl Sampler {
             interval: sending.max(acknowledging),
             app_limited: then.app_limited,
         };
-        (self.first_sent, self.delivered_at) = (sent_at, now);
+        self.first_sent = sent_at;
         (sample.interval.0 > 0).then_some(sample)
     }
 
@@ -85,6 +82,9 @@ impl Sampler {
     pub fn count(&mut self, now: Instant, credited: Bytes) {
         self.delivered += credited;
         self.delivered_at = now;
+        if self.delivered > self.limited_until {
+            self.limited_until = Bytes(0);
+        }
     }
 
     /// Payload delivered since the connection began.

@@ -145,6 +145,11 @@ impl Ere {
         known
     }
 
+    /// The value of a knob ([`crate::knob::Knobs::value`]).
+    pub fn value(&self, name: &str) -> Option<KnobValue> {
+        self.knobs.value(name)
+    }
+
     /// The estimate, rounded to whole bytes per second.
     #[inline]
     pub const fn rate(&self) -> Rate {
@@ -385,6 +390,25 @@ impl EreKnobs {
             _ => return false,
         }
         true
+    }
+
+    /// The value of one by name.
+    pub fn value(&self, name: &str) -> Option<KnobValue> {
+        Some(match name {
+            "ere.filter" => KnobValue::Word(match self.filter {
+                Filter::Trapezoid => "trapezoid",
+                Filter::Plain => "plain",
+                Filter::Constant => "const",
+            }),
+            "ere.N" => KnobValue::Count(self.n),
+            "ere.eps" => KnobValue::Ratio(self.eps),
+            "ere.re_update" => KnobValue::Word(if self.re_per_rtt { "rtt" } else { "ack" }),
+            "ere.tmin" => KnobValue::Time(self.tmin),
+            "ere.tick" => KnobValue::Time(self.tick),
+            "ere.null_m" => KnobValue::Count(self.null_m),
+            "ere.umax_window" => KnobValue::Count(self.umax_window),
+            _ => return None,
+        })
     }
 
     const fn gaps(&self) -> u64 {

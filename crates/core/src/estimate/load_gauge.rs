@@ -36,7 +36,7 @@
 
 use crate::estimate::ere::NS2_TICK;
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, RATIO_ONE};
+use crate::knob::{Knob, KnobKind, KnobValue, RATIO_ONE, switch};
 use crate::units::{Bytes, Instant, Span, mul_div};
 use crate::view::View;
 
@@ -166,6 +166,11 @@ impl LoadGauge {
         self.knobs.set(name, value)
     }
 
+    /// The value of a knob ([`crate::knob::Knobs::value`]).
+    pub fn value(&self, name: &str) -> Option<KnobValue> {
+        self.knobs.value(name)
+    }
+
     /// Reports RE in bytes per second, RTTmin in ns, the counter, and how often the load was found
     /// light; nothing while off.
     pub fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
@@ -211,6 +216,18 @@ impl LoadGaugeKnobs {
             _ => return false,
         }
         true
+    }
+
+    /// The value of one by name.
+    pub fn value(&self, name: &str) -> Option<KnobValue> {
+        Some(match name {
+            "lg" => switch(self.on),
+            "lg.beta" => KnobValue::Ratio(self.beta),
+            "lg.eps" => KnobValue::Ratio(self.eps),
+            "lg.guard_rtts" => KnobValue::Count(self.guard_rtts),
+            "lg.tick" => KnobValue::Time(self.tick),
+            _ => return None,
+        })
     }
 }
 
@@ -273,7 +290,7 @@ mod tests {
             in_flight: Bytes(0),
             acked: Bytes(0),
             snd_nxt: Bytes(0),
-            sent: Bytes(0),
+            resent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Avoidance,
             eligible: None::<Rate>,

@@ -28,6 +28,11 @@ impl PacketPair {
         Self { span, acks: [(Instant(0), Bytes(0)); 3], seen: 0, rate: None }
     }
 
+    /// The fraction of the smallest RTT within which three ACKs count as close, in millionths.
+    pub const fn span(&self) -> u64 {
+        self.span
+    }
+
     /// The rate, once known.
     pub const fn rate(&self) -> Option<Rate> {
         self.rate

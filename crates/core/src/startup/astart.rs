@@ -126,4 +126,8 @@ impl Knobs for Astart {
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         self.opening.set(name, value) || self.ere.set(name, value)
     }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        self.opening.value(name).or_else(|| self.ere.value(name))
+    }
 }

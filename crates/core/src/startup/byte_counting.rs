@@ -95,6 +95,13 @@ impl Knobs for ByteCounting {
         }
         true
     }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "limit" => Some(KnobValue::Count(self.limit)),
+            _ => self.opening.value(name),
+        }
+    }
 }
 
 #[cfg(test)]

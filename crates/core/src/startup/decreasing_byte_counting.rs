@@ -204,6 +204,18 @@ impl Knobs for DecreasingByteCounting {
         }
         true
     }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "dmax" => Some(KnobValue::Ratio(self.dmax)),
+            "wth" => Some(KnobValue::Word(match self.threshold {
+                Threshold::Given => "ssthresh",
+                Threshold::Hoe { .. } => "hoe",
+                Threshold::Ere(_) => "ere",
+            })),
+            _ => self.opening.value(name),
+        }
+    }
 }
 
 /// Segments that one ACK counts for at most.

@@ -139,6 +139,15 @@ impl Knobs for Hoe {
         }
         true
     }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match (name, &self.method) {
+            ("preset", Method::LeastSquares(_)) => Some(KnobValue::Word("paper")),
+            ("preset", Method::SecondAndThirdAck { .. }) => Some(KnobValue::Word("ns2")),
+            ("span", Method::LeastSquares(pair)) => Some(KnobValue::Ratio(pair.span())),
+            _ => self.opening.value(name),
+        }
+    }
 }
 
 /// Counts an ACK; on the third, one segment per spacing from the second.

@@ -235,6 +235,19 @@ impl Knobs for HyStart {
         }
         true
     }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "detect" => Some(KnobValue::Word(match self.detect {
+                Detect::Both => "both",
+                Detect::Train => "train",
+                Detect::Delay => "delay",
+            })),
+            "train" => Some(KnobValue::Word(if self.paced_train { "whole" } else { "half" })),
+            "low_window" => Some(KnobValue::Count(self.low_window)),
+            _ => self.opening.value(name),
+        }
+    }
 }
 
 /// Window from which it looks (`hystart_low_window`).

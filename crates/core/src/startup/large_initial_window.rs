@@ -70,4 +70,8 @@ impl Knobs for LargeInitialWindow {
         }
         true
     }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        (name == "iw").then_some(KnobValue::Window(self.iw))
+    }
 }

@@ -17,7 +17,7 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, switch};
 use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
@@ -240,6 +240,31 @@ impl Knobs for MStart {
             _ => return self.opening.set(name, value),
         }
         true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        Some(match name {
+            "P" => KnobValue::Count(self.largest),
+            "cycle" => KnobValue::Word(if self.smallest == 1 { "10..1" } else { "10..0" }),
+            "first" => KnobValue::Word(match self.first {
+                First::One => "1",
+                First::Largest => "P",
+            }),
+            "reset_per_rtt" => switch(self.reset_per_rtt),
+            "until" => KnobValue::Word(match self.until {
+                Until::Ssthresh => "ssthresh",
+                Until::HalfSsthresh => "half",
+            }),
+            "after_rto" => KnobValue::Word(match self.after_timeout {
+                AfterTimeout::Restart => "restart",
+                AfterTimeout::Continue => "continue",
+            }),
+            "several" => KnobValue::Word(match self.several {
+                Several::One => "one",
+                Several::Each => "each",
+            }),
+            _ => return self.opening.value(name),
+        })
     }
 }
 

@@ -101,6 +101,23 @@ impl Knobs for SlowStart {
         }
         true
     }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "preset" => Some(KnobValue::Word(match self.iw {
+                InitialWindow::Limited(4, _) => "rfc3390",
+                InitialWindow::Limited(..) => "rfc6928",
+                _ => "endpoint",
+            })),
+            "iw" => match self.iw {
+                InitialWindow::Fixed(iw) => Some(KnobValue::Window(iw)),
+                _ => None,
+            },
+            "ssthresh" => self.ssthresh.map(KnobValue::Window),
+            "count" => Some(KnobValue::Word(if self.counts_acks { "acks" } else { "bytes" })),
+            _ => None,
+        }
+    }
 }
 
 fn preset(word: &str) -> InitialWindow {

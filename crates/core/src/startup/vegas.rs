@@ -52,7 +52,7 @@ impl Listed for Vegas {
     )
     .with("vegas")
     .finds_its_end()
-    .in_kernel("vegas")
+    .in_kernel("vegas_start")
     .knobs(Self::KNOBS);
 }
 
@@ -168,6 +168,19 @@ impl Knobs for Vegas {
             _ => return self.opening.set(name, value),
         }
         true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "gamma" => Some(KnobValue::Count(self.gamma)),
+            "grow_every" => Some(KnobValue::Count(self.grow_every)),
+            "first" => Some(KnobValue::Word(match self.first {
+                First::Auto => "auto",
+                First::Grows => "grows",
+                First::Holds => "holds",
+            })),
+            _ => self.opening.value(name),
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use firstflight_control::Control;
 use firstflight_control::own::OF_LINUX;
+use firstflight_kernel::catalogue::distinct;
 use firstflight_kernel::load::Options;
 use firstflight_kernel::{KernelControl, Registered};
 
@@ -41,7 +42,7 @@ fn cost(words: &[String]) -> Result<(), Problem> {
         _ => (ROUNDS, words),
     };
     let given: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let ours = if given.is_empty() { CONTROLS } else { &given };
+    let ours = if given.is_empty() { &distinct() } else { &given };
     let subjects: Vec<Subject> =
         KERNELS.iter().chain(ours).map(|text| Subject::new(text)).collect::<Result<_, _>>()?;
     let probe = probe::Probe::attach()
@@ -87,8 +88,4 @@ fn drain(mut receiver: TcpStream) {
 
 /// The kernel's own; the first twice, which shows what the measurement can tell apart.
 const KERNELS: &[&str] = &["linux-reno", "linux-reno", "linux-cubic"];
-const CONTROLS: &[&str] = &[
-    "newreno", "liw", "hoe", "bc", "dbc", "astart", "tcpw-a", "vegas", "cubic", "hystart", "mstart",
-];
-
 const ROUNDS: u32 = 40;

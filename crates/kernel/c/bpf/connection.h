@@ -18,6 +18,7 @@ struct connection {
     u32 cwnd;
     u8 state;
     u8 timed_out;
+    u32 lost;
 };
 
 _Static_assert(sizeof(struct connection) <= CA_PRIV_WORDS * 8, "the kernel's room is that small");
@@ -40,6 +41,7 @@ FF_INLINE struct connection *new_connection(struct sock *sk)
     struct connection *c = room_of(sk);
 
     __builtin_memset(c, 0, sizeof(*c));
+    c->lost = ((struct tcp_sock *)sk)->lost;
     return c;
 }
 
@@ -51,6 +53,7 @@ struct connection {
     u32 cwnd;
     u8 state;
     u8 timed_out;
+    u32 lost;
     u32 delivered;
     u64 acked_at_start;
 };
@@ -78,6 +81,7 @@ FF_INLINE struct connection *new_connection(struct sock *sk)
         return 0;
     c->acked_at_start = tp->bytes_acked;
     c->delivered = tp->delivered;
+    c->lost = tp->lost;
     return c;
 }
 

@@ -50,9 +50,11 @@ struct tcp_sock {
     u32 lost_out;
     u32 retrans_out;
     u32 delivered;
+    u32 lost;
     u32 data_segs_out;
     u32 srtt_us;
     u64 bytes_acked;
+    u64 bytes_sent;
     u64 tcp_clock_cache;
     u8 is_cwnd_limited : 1;
 };

@@ -11,6 +11,8 @@
 enum record_kind {
     RECORD_NEW,
     RECORD_HANDSHAKE,
+    RECORD_BEGIN,
+    RECORD_SENT,
     RECORD_ACK,
     RECORD_LOSS,
     RECORD_RECOVERED,
@@ -22,7 +24,8 @@ enum record_kind {
 #define RECORD_NUMBERS 7
 
 /* Ports of the connection; the event's numbers, in the order of its struct; cwnd and ssthresh in
- * bytes afterwards; and the kernel's own, in segments, as they stand.
+ * bytes afterwards; the kernel's own, in segments, as they stand; and, as tcp_info has them, the
+ * payload that the socket has sent, retransmissions included, and what of it is acknowledged.
  */
 struct record {
     u32 local_port;
@@ -34,6 +37,8 @@ struct record {
     u64 numbers[RECORD_NUMBERS];
     u64 cwnd;
     u64 ssthresh;
+    u64 sent;
+    u64 acked;
 };
 
 #endif

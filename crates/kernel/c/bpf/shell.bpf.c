@@ -23,14 +23,15 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Written by the loader: crates/kernel/src/load.rs. The text is for those who ask what is loaded;
- * a map of their own, so that it can be pinned.
+/* Written by the loader: crates/kernel/src/load.rs. The text is for those who ask what is loaded; it
+ * comes first, where programs of other versions find it. A map of their own, so that it can be
+ * pinned.
  */
 struct loaded {
-    struct ff_knob_values knobs;
+    char control[TEXT_MAX];
     u64 recording;
     u64 leaving_out; /* for tests: all calls but those of ACKs are left out */
-    char control[TEXT_MAX];
+    struct ff_knob_values knobs;
 };
 
 const volatile struct loaded ff_loaded SEC(".rodata.loaded") = {};
@@ -58,6 +59,8 @@ FF_INLINE void report(const struct connection *c, struct tcp_sock *tp, u32 kind,
         r.numbers[i] = i < count ? numbers[i] : 0;
     r.cwnd = c->sender.view.window.cwnd;
     r.ssthresh = c->sender.view.window.ssthresh;
+    r.sent = tp->bytes_sent;
+    r.acked = tp->bytes_acked;
     bpf_ringbuf_output(&records, &r, sizeof(r), 0);
 }
 
@@ -114,31 +117,71 @@ FF_INLINE void write_window(struct connection *c, struct tcp_sock *tp)
     report(c, tp, RECORD_WROTE, 0, 0);
 }
 
-FF_INLINE void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
+#ifdef FF_WATCHES_NO_ACKS
+
+FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp) {}
+
+#else
+
+/* What has been acknowledged since the control began to run, and the position of the next new
+ * payload counted likewise.
+ */
+FF_INLINE u64 acked_by(const struct connection *c, const struct tcp_sock *tp)
 {
+    return tp->bytes_acked - c->acked_at_start;
+}
+
+FF_INLINE u64 snd_nxt_of(const struct tcp_sock *tp, u64 acked)
+{
+    return acked + (tp->snd_nxt - tp->snd_una);
+}
+
+/* What has left since the last ACK: a loss does not say it, as an ACK does. */
+FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp)
+{
+    u64 now = tp->tcp_clock_cache, nxt = snd_nxt_of(tp, acked_by(c, tp));
+    u64 numbers[] = { now, minus(nxt, c->sender.view.snd_nxt) };
+
+    if (!numbers[1])
+        return;
+    ff_on_sent(&c->sender, now, numbers[1]);
+    report(c, tp, RECORD_SENT, numbers, 2);
+}
+
+#endif
+
+/* Tells a loss, with what the kernel newly counts as lost: of a recovery one segment at least, because
+ * it does not count what a probe has repaired. By itself, because it is long and seldom called.
+ */
+static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
+{
+    u64 lost = (u64)(tp->lost - c->lost) * c->sender.view.mss;
     struct ff_loss loss = {
         .now = tp->tcp_clock_cache,
+        .lost = kind == LOSS_RECOVERY ? max_of(lost, c->sender.view.mss) : lost,
         .flight = c->sender.view.window.cwnd,
         .kind = kind,
         .again = again,
     };
-    u64 numbers[] = { loss.now, loss.flight, kind, again };
+    u64 numbers[] = { loss.now, loss.lost, loss.flight, kind, again };
 
+    c->lost = tp->lost;
+    tell_sent(c, tp);
     ff_on_loss(&c->sender, &ff_loaded.knobs, &loss);
     tp->snd_ssthresh = ssthresh_segments(c, tp);
-    report(c, tp, RECORD_LOSS, numbers, 4);
+    report(c, tp, RECORD_LOSS, numbers, 5);
 }
 
-/* The kernel enters a state, or is found in one that it did not tell of. A timeout in a recovery,
- * or after one, asks for no new threshold. Told out of an undisturbed state there is none: segments
- * were too large for the path, and are sent again.
+/* The kernel enters a state, or is found in one that it did not tell of: a loss, which the sender
+ * answers or has answered. A timeout in a recovery, or after one, asks for no new threshold. Told out
+ * of an undisturbed state there is none: segments were too large for the path, and are sent again.
  */
 FF_INLINE void enter_state(struct connection *c, struct tcp_sock *tp, u8 state, u8 told)
 {
     u8 before = c->state, again = before >= CA_CWR;
 
     c->state = state;
-    if (reduces(state) && !reduces(before))
+    if (reduces(state) && state != before)
         lose(c, tp, LOSS_RECOVERY, 0);
     if (state == CA_LOSS && !c->timed_out && (again || !told))
         lose(c, tp, LOSS_TIMEOUT, again);
@@ -152,6 +195,8 @@ FF_INLINE void notice_state(struct connection *c, struct tcp_sock *tp)
 
     if (state != c->state)
         enter_state(c, tp, state, 0);
+    else if (reduces(state) && tp->lost != c->lost)
+        lose(c, tp, LOSS_RECOVERY, 0); /* more of it, found since */
 }
 
 /* Takes over what the kernel has made of cwnd by itself, but no threshold. */
@@ -209,6 +254,9 @@ static FF_SUBPROGRAM void begin(struct sock *sk)
         report(c, tp, RECORD_HANDSHAKE, handshake, 2);
     }
     if (tp->data_segs_out == 0) {
+        /* The kernel says no more of the first data than that it may leave from here on. */
+        ff_begin(&c->sender, now);
+        report(c, tp, RECORD_BEGIN, &now, 1);
         write_window(c, tp);
     } else {
         c->cwnd = 0;
@@ -306,14 +354,17 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     if (!c)
         return;
     catch_up(c, tp);
-    acked = tp->bytes_acked - c->acked_at_start;
+    acked = acked_by(c, tp);
     ack.now = tp->tcp_clock_cache;
     ack.acked = acked - c->sender.view.acked;
-    ack.credited = (u64)(tp->delivered - c->delivered) * c->sender.view.mss;
     ack.rtt = sample->rtt_us < 0 ? NONE : sample->rtt_us * 1000ULL;
     ack.in_flight = tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out;
     ack.in_flight *= c->sender.view.mss;
-    ack.sent = acked + (tp->snd_nxt - tp->snd_una);
+    ack.snd_nxt = snd_nxt_of(tp, acked);
+    /* The kernel counts segments; not all are full, so that no more counts than was sent. */
+    ack.credited = (u64)(tp->delivered - c->delivered) * c->sender.view.mss;
+    ack.credited = min_of(ack.credited, minus(ack.snd_nxt, c->sender.view.delivered));
+    ack.in_flight = min_of(ack.in_flight, ack.snd_nxt - acked);
     ack.app_limited = !uses_its_window(tp);
     c->delivered = tp->delivered;
     ff_on_ack(&c->sender, &ff_loaded.knobs, &ack);

@@ -3,30 +3,55 @@
 use std::collections::HashMap;
 
 use firstflight_control::Control;
-use firstflight_core::event::{Ack, Loss, LossKind};
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
+use firstflight_core::conformance::Recorder;
+use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::needs::Facilities;
+use firstflight_core::pair::Pair;
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_kernel::PROVIDES;
 use firstflight_kernel::record::{Kind, Record};
+
+/// A sender of the Rust core, whose start-up also checks what it is told.
+type CoreSender = Sender<Pair<Recorder<ChosenStartup>, ChosenAvoidance>>;
 
 /// Every connection's sender.
 pub(crate) struct Replay {
     control: Control,
-    senders: HashMap<(u32, u32), Sender<AnyStartup, AnyAvoidance>>,
+    connections: HashMap<(u32, u32), Connection>,
+}
+
+struct Connection {
+    sender: CoreSender,
+    first: Record,
+    last: Record,
+    /// The kernel found that losses were none: what it had called lost arrived.
+    undone: bool,
 }
 
 impl Replay {
     pub(crate) fn new(control: &str) -> Self {
-        Self { control: Control::named(control).unwrap(), senders: HashMap::new() }
+        Self { control: Control::named(control).unwrap(), connections: HashMap::new() }
+    }
+
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
     }
 
     /// Tells the connection's sender, and compares what it makes of it with what the kernel did.
     pub(crate) fn take(&mut self, record: &Record) {
         if record.kind == Kind::New {
-            let sender = self.begin(record);
-            self.senders.insert(record.ports, sender);
+            let (sender, first, last) = (self.begin(record), *record, *record);
+            let connection = Connection { sender, first, last, undone: false };
+            self.connections.insert(record.ports, connection);
         }
-        let sender = self.senders.get_mut(&record.ports).expect("a connection begins first");
+        let connection =
+            self.connections.get_mut(&record.ports).expect("a connection begins first");
+        connection.last = *record;
+        connection.undone |= record.kind == Kind::Spurious;
+        tell_sends(&mut connection.sender, record, connection.first.sent);
+        let sender = &mut connection.sender;
         tell(sender, record);
         let text = &self.control.full;
         let core = (sender.cwnd().0, sender.ssthresh().0);
@@ -44,39 +69,83 @@ impl Replay {
         }
     }
 
-    fn begin(&self, record: &Record) -> Sender<AnyStartup, AnyAvoidance> {
+    /// Of every connection, what the kernel provides has arrived, once and in order, and the totals
+    /// are the socket's own. How many connections were checked.
+    pub(crate) fn check(&self) -> usize {
+        let text = &self.control.full;
+        let checked = self.connections.values().filter(|it| !it.undone && it.last.sent > MIN_SENT);
+        checked
+            .map(|Connection { sender, first, last, .. }| {
+                let report = sender.policies().startup().report();
+                report.check(Facilities::TIMES).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
+                assert_eq!((report.handshakes, report.begins), (1, 1), "{text}");
+                assert_eq!(report.acked.0, last.acked - first.acked, "{text}: acknowledged");
+                // SND.NXT counts the FIN.
+                let beyond = sender.view().sent().0 - (last.sent - first.sent);
+                assert!(beyond <= 1, "{text}: sent {:?}, {last:?}", sender.view().sent());
+            })
+            .count()
+    }
+
+    fn begin(&self, record: &Record) -> CoreSender {
         let [mss, initial_window, initial_ssthresh, max_cwnd, ..] = record.numbers.map(Bytes);
         let (startup, avoidance) = (self.control.startup.clone(), self.control.avoidance.clone());
-        let limit_growth_to_flight = false;
-        let config =
-            Config { mss, initial_window, initial_ssthresh, max_cwnd, limit_growth_to_flight };
-        Sender::new(startup, avoidance, config)
+        let config = Config {
+            mss,
+            initial_window,
+            initial_ssthresh,
+            max_cwnd,
+            // Both are the kernel's: it says by app_limited that a window is not used.
+            limit_growth_to_flight: false,
+            paces: false,
+        };
+        Sender::new(Recorder::around(startup, PROVIDES), avoidance, config)
     }
 }
 
-fn tell(sender: &mut Sender<AnyStartup, AnyAvoidance>, record: &Record) {
+/// What has left since the last event and can be told: new data, of which an ACK has the position, and
+/// what was sent again, which the kernel's sender does not ask for.
+fn tell_sends(sender: &mut CoreSender, record: &Record, at_start: u64) {
+    let view = sender.view();
+    let new = match record.kind {
+        Kind::Ack => Bytes(record.numbers[5]) - view.snd_nxt,
+        Kind::Sent => Bytes(record.numbers[1]),
+        Kind::Loss => Bytes(0),
+        _ => return,
+    };
+    let again = Bytes(record.sent - at_start) - view.sent() - new;
+    let (now, in_flight) = (Instant(record.numbers[0]), view.snd_nxt + new - view.acked);
+    for (bytes, again) in [(new, false), (again, true)] {
+        if bytes > Bytes(0) {
+            sender.on_sent(&Sent { now, bytes, in_flight, again });
+        }
+    }
+}
+
+fn tell(sender: &mut CoreSender, record: &Record) {
     let numbers = record.numbers;
     match record.kind {
-        Kind::New | Kind::Wrote => {}
+        Kind::New | Kind::Sent | Kind::Wrote => {}
         Kind::Handshake => sender.on_handshake(Instant(numbers[0]), Span(numbers[1])),
+        Kind::Begin => sender.begin(Instant(numbers[0])),
         Kind::Ack => {
-            let [now, acked, credited, rtt, in_flight, sent, app_limited] = numbers;
+            let [now, acked, credited, rtt, in_flight, snd_nxt, app_limited] = numbers;
             sender.on_ack(&Ack {
                 now: Instant(now),
                 acked: Bytes(acked),
                 credited: Bytes(credited),
                 rtt: (rtt != u64::MAX).then_some(Span(rtt)),
                 in_flight: Bytes(in_flight),
-                sent: Bytes(sent),
+                snd_nxt: Bytes(snd_nxt),
                 app_limited: app_limited != 0,
                 ..Ack::default()
             });
         }
         Kind::Loss => {
-            let [now, flight, timeout, again, ..] = numbers;
+            let [now, lost, flight, timeout, again, ..] = numbers;
             let kind = if timeout == 1 { LossKind::Timeout } else { LossKind::Recovery };
-            let (now, flight, again) = (Instant(now), Bytes(flight), again != 0);
-            sender.on_loss(&Loss { now, kind, lost: Bytes(0), flight, again });
+            let (now, lost, flight) = (Instant(now), Bytes(lost), Bytes(flight));
+            sender.on_loss(&Loss { again: again != 0, ..Loss::of(now, kind, lost, flight) });
         }
         Kind::Recovered => {
             sender.on_recovered((numbers[0] != u64::MAX).then_some(Bytes(numbers[0])));
@@ -85,6 +154,9 @@ fn tell(sender: &mut Sender<AnyStartup, AnyAvoidance>, record: &Record) {
         Kind::Mss => sender.set_mss(Bytes(numbers[0])),
     }
 }
+
+/// A connection that carries data, and not only what programs agree on.
+const MIN_SENT: u64 = 100_000;
 
 /// What the kernel calls no threshold yet.
 pub(crate) const LARGEST_SSTHRESH: u32 = 0x7fff_ffff;

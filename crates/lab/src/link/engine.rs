@@ -38,6 +38,7 @@ impl Clock {
 
 /// A TUN device for an end of a link; each packet begins with a `virtio_net_hdr`.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Device {
     /// Open without blocking.
     pub file: File,

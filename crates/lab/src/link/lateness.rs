@@ -15,6 +15,7 @@ pub(crate) struct Lateness {
 
 /// The emulator's own lateness over the measured period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LatenessReport {
     /// Packets handed on, both directions.
     pub packets: u64,

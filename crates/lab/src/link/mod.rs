@@ -113,6 +113,7 @@ impl LinkSpec {
 
 /// What a link did in the measured period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LinkReport {
     /// From the near end.
     pub forward: DirectionReport,
@@ -135,6 +136,7 @@ pub struct LinkReport {
 
 /// One direction in the measured period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DirectionReport {
     /// Packets that came to the link.
     pub offered_packets: u64,

@@ -1,5 +1,5 @@
 //! Whether what was measured over the link is worth reading, and if not, why: the link was late, or
-//! a hypervisor took processors away, and then anybody was.
+//! a hypervisor took processors away, because stolen time makes every process late.
 
 use serde::Serialize;
 

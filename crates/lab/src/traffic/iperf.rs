@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::{FlowOutcome, Schedule};
 use crate::error::LabError;
@@ -135,40 +135,79 @@ impl Drop for Started {
     }
 }
 
+/// The part of a client's document (`-J`) that is read. Where one breaks off early `end` is empty.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Document {
+    error: Option<String>,
+    intervals: Vec<Interval>,
+    end: End,
+}
+
+#[derive(Deserialize)]
+struct Interval {
+    streams: Vec<Stream>,
+}
+
+/// An interval of a connection. Where the system does not tell of TCP, all but its end is missing.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Stream {
+    /// Seconds after the client's beginning.
+    end: f64,
+    /// Congestion window, bytes.
+    snd_cwnd: u64,
+    /// Smoothed RTT, microseconds.
+    rtt: u32,
+    /// In this interval.
+    retransmits: u32,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct End {
+    sum_received: Option<Received>,
+}
+
+/// What arrived, as the server counted it.
+#[derive(Deserialize)]
+struct Received {
+    seconds: f64,
+    bytes: u64,
+}
+
 /// What a client's document tells.
 fn read(flow: &FlowJob, packet: u64, text: &str) -> FlowOutcome {
-    let said: Value = serde_json::from_str(text).unwrap_or_default();
-    if let Some(error) = said["error"].as_str() {
-        let problem = Some(format!("flow {}: iperf3: {error}", flow.id));
-        return FlowOutcome { problem, ..FlowOutcome::default() };
+    let failed = |problem: &str| FlowOutcome {
+        problem: Some(format!("flow {}: iperf3{problem}", flow.id)),
+        ..FlowOutcome::default()
+    };
+    let said: Document = match serde_json::from_str(text) {
+        Ok(said) => said,
+        Err(_) if text.trim().is_empty() => Document::default(),
+        Err(error) => return failed(&format!("'s document: {error}")),
+    };
+    if let Some(error) = said.error {
+        return failed(&format!(": {error}"));
     }
-    if said["end"].is_null() {
-        let problem = Some(format!("flow {}: iperf3 ended without a result", flow.id));
-        return FlowOutcome { problem, ..FlowOutcome::default() };
-    }
-    let number = |value: &Value| value.as_u64().unwrap_or(0);
-    let small = |value: &Value| u32::try_from(number(value)).unwrap_or(u32::MAX);
-    let mut samples = Vec::new();
-    let mut retransmits = 0;
-    for interval in said["intervals"].as_array().into_iter().flatten() {
-        let stream = &interval["streams"][0];
-        retransmits += small(&stream["retransmits"]);
+    let Some(received) = said.end.sum_received else { return failed(" ended without a result") };
+    let mut total_retrans = 0_u32;
+    let streams = said.intervals.iter().filter_map(|interval| interval.streams.first());
+    let samples = streams.map(|stream| {
+        total_retrans = total_retrans.saturating_add(stream.retransmits);
         let info = TcpInfo {
-            cwnd: u32::try_from(number(&stream["snd_cwnd"]) / packet.max(1)).unwrap_or(u32::MAX),
+            cwnd: u32::try_from(stream.snd_cwnd / packet.max(1)).unwrap_or(u32::MAX),
             ssthresh: NO_THRESHOLD,
-            rtt_us: small(&stream["rtt"]),
-            total_retrans: retransmits,
+            rtt_us: stream.rtt,
+            total_retrans,
             ..TcpInfo::default()
         };
-        let end = stream["end"].as_f64().unwrap_or(0.0);
-        samples.push((flow.start_ns + (end * 1e9) as u64, info));
-    }
-    let received = &said["end"]["sum_received"];
-    let seconds = received["seconds"].as_f64().unwrap_or(0.0);
+        (flow.start_ns + (stream.end * 1e9) as u64, info)
+    });
     FlowOutcome {
-        samples,
-        delivered_bytes: number(&received["bytes"]),
-        measured_ns: Some((seconds * 1e9) as u64),
+        samples: samples.collect(),
+        delivered_bytes: received.bytes,
+        measured_ns: Some((received.seconds * 1e9) as u64),
         finished_ns: None,
         problem: None,
     }
@@ -209,7 +248,13 @@ mod tests {
         assert_eq!((at, info.cwnd, info.total_retrans), (1_100_000_000, 10, 2));
         let broken = read(&flow, 1_000, r#"{"error":"unable to connect"}"#);
         assert_eq!(broken.problem.as_deref(), Some("flow 0: iperf3: unable to connect"));
-        let silent = read(&flow, 1_000, "");
-        assert_eq!(silent.problem.as_deref(), Some("flow 0: iperf3 ended without a result"));
+        let problem = |text: &str| read(&flow, 1_000, text).problem.unwrap();
+        assert_eq!(problem(""), "flow 0: iperf3 ended without a result");
+        assert_eq!(problem(r#"{"end":{}}"#), "flow 0: iperf3 ended without a result");
+        let odd = problem(&text.replace("5000", "\"many\""));
+        assert!(
+            odd.starts_with("flow 0: iperf3's document: invalid type: string \"many\""),
+            "{odd}"
+        );
     }
 }

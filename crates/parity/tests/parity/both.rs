@@ -1,8 +1,9 @@
 //! The two senders side by side.
 
 use firstflight_control::Control;
+use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
-use firstflight_core::registry::{AnyAvoidance, AnyStartup};
+use firstflight_core::pair::Pair;
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_kernel::KernelControl;
@@ -14,8 +15,10 @@ use super::draw::Draw;
 pub(crate) struct Both {
     control: String,
     config: Config,
-    rust: Sender<AnyStartup, AnyAvoidance>,
+    rust: Sender<Pair<ChosenStartup, ChosenAvoidance>>,
     native: Native,
+    /// Some data has left: it is too late to begin.
+    has_sent: bool,
     pub(crate) acks: u64,
     pub(crate) cuts: u64,
     pub(crate) grown: u64,
@@ -32,11 +35,13 @@ impl Both {
             initial_ssthresh: if draw.once_in(2) { Bytes::MAX } else { mss * draw.between(2, 99) },
             max_cwnd: if draw.once_in(9) { mss * draw.between(0, 200) } else { Bytes(1 << 40) },
             limit_growth_to_flight: false,
+            paces: false,
         };
         let rust = Sender::new(control.startup, control.avoidance, config);
         let native = Native::new(&kernel, config).expect("the control has C");
         let control = text.to_owned();
-        let both = Self { control, config, rust, native, acks: 0, cuts: 0, grown: 0 };
+        let both =
+            Self { control, config, rust, native, has_sent: false, acks: 0, cuts: 0, grown: 0 };
         both.compare(&"nothing yet");
         both
     }
@@ -59,7 +64,17 @@ impl Both {
         self.compare(&("handshake", now, rtt));
     }
 
+    pub(crate) fn begin(&mut self, now: u64) {
+        if self.has_sent {
+            return;
+        }
+        self.rust.begin(Instant(now));
+        self.native.begin(Instant(now));
+        self.compare(&("begin", now));
+    }
+
     pub(crate) fn sent(&mut self, sent: &Sent) {
+        self.has_sent = true;
         self.rust.on_sent(sent);
         self.native.on_sent(sent);
         self.compare(sent);
@@ -76,7 +91,7 @@ impl Both {
 
     pub(crate) fn loss(&mut self, now: u64, kind: LossKind, flight: u64, again: bool) {
         let (now, lost, flight) = (Instant(now), Bytes(self.mss()), Bytes(flight));
-        let loss = Loss { now, kind, lost, flight, again };
+        let loss = Loss { again, ..Loss::of(now, kind, lost, flight) };
         self.cuts += u64::from(self.rust.on_loss(&loss));
         self.native.on_loss(&loss);
         self.compare(&loss);

@@ -1,5 +1,8 @@
 //! Streams like a connection's: a bottleneck with a drop-tail buffer, losses and their recovery,
 //! delayed ACKs, pauses of the source, timeouts, and segments that change their size.
+//!
+//! Told is what the kernel's shell tells, and as it does: that the first data may leave; no sending,
+//! because an ACK has SND.NXT itself; and before a loss what has left since the last ACK, in one sum.
 
 use firstflight_core::event::{Ack, LossKind, Sent};
 use firstflight_core::units::{Bytes, Instant, Span};
@@ -17,6 +20,8 @@ struct Path {
     now: u64,
     acked: u64,
     sent: u64,
+    /// SND.NXT as both senders know it.
+    told: u64,
     duplicates: u64,
     jitter: u64,
     /// What others queue, and so every sample has in it for a while.
@@ -36,12 +41,17 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
         now: draw.any() >> 10,
         acked: 0,
         sent: 0,
+        told: 0,
         duplicates: 0,
         jitter: if draw.once_in(2) { rtt / 50 } else { 2_000_000 },
         cross: 0,
     };
     if draw.once_in(2) {
         both.handshake(path.now, rtt);
+    }
+    if !draw.once_in(4) {
+        // Else the connection changes to this control while it runs.
+        both.begin(path.now);
     }
     for _ in 0..draw.between(50, 2_000) {
         path.send(both);
@@ -55,15 +65,20 @@ impl Path {
         (self.sent - self.acked).saturating_sub(self.duplicates)
     }
 
-    /// As much as the window allows, in one event.
-    fn send(&mut self, both: &mut Both) {
+    /// As much as the window allows.
+    fn send(&mut self, both: &Both) {
         let room = both.cwnd().saturating_sub(self.flight()).min(1 << 34);
-        let bytes = room - room % both.mss();
-        if bytes > 0 {
-            self.sent += bytes;
+        self.sent += room - room % both.mss();
+    }
+
+    fn lose(&mut self, both: &mut Both, kind: LossKind, flight: u64, again: bool) {
+        let bytes = Bytes(self.sent.saturating_sub(self.told));
+        if bytes > Bytes(0) {
             let (now, in_flight) = (Instant(self.now), Bytes(self.flight()));
-            both.sent(&Sent { now, bytes: Bytes(bytes), in_flight });
+            both.sent(&Sent { now, bytes, in_flight, again: false });
         }
+        self.told = self.told.max(self.sent);
+        both.loss(self.now, kind, flight, again);
     }
 
     fn acknowledge(&mut self, both: &mut Both, draw: &mut Draw) {
@@ -86,14 +101,15 @@ impl Path {
         self.ack(both, bytes, credited, sample, draw.once_in(30));
     }
 
-    fn ack(&self, both: &mut Both, acked: u64, credited: u64, rtt: Option<u64>, limited: bool) {
+    fn ack(&mut self, both: &mut Both, acked: u64, credited: u64, rtt: Option<u64>, limited: bool) {
+        self.told = self.sent;
         both.ack(&Ack {
             now: Instant(self.now),
             acked: Bytes(acked),
             credited: Bytes(credited),
             rtt: rtt.map(Span),
             in_flight: Bytes(self.flight()),
-            sent: Bytes(self.sent),
+            snd_nxt: Bytes(self.sent),
             app_limited: limited,
             ..Ack::default()
         });
@@ -101,8 +117,10 @@ impl Path {
 
     fn happen(&mut self, both: &mut Both, draw: &mut Draw) {
         let full = self.flight() > self.buffer && draw.once_in(3);
-        if !both.recovering() && (full || draw.once_in(150)) {
-            both.loss(self.now, LossKind::Recovery, self.flight(), false);
+        // Some losses are found while others are repaired.
+        let found = full && !both.recovering() || draw.once_in(150);
+        if found {
+            self.lose(both, LossKind::Recovery, self.flight(), false);
         }
         if both.recovering() && draw.once_in(20) {
             self.duplicates = 0;
@@ -113,7 +131,7 @@ impl Path {
             // The sender starts again from what is acknowledged.
             let flight = self.flight();
             self.now += self.rtt * draw.between(2, 20);
-            both.loss(self.now, LossKind::Timeout, flight, draw.once_in(4));
+            self.lose(both, LossKind::Timeout, flight, draw.once_in(4));
             (self.sent, self.duplicates) = (self.acked, 0);
             if draw.once_in(4) {
                 both.spurious();

@@ -1,27 +1,28 @@
 //! Controls with random values for random knobs, as users would write them.
 
+use firstflight_core::card::Card;
 use firstflight_core::knob::{KnobKind, RATIO_ONE};
-use firstflight_core::registry::{AVOIDANCES, Listing, STARTUPS};
+use firstflight_core::registry::{AVOIDANCES, STARTUPS};
 use firstflight_kernel::catalogue::Pair;
 
 use super::draw::Draw;
 
 /// A pair of policies in which every other knob has some value from its range.
 pub(crate) fn control(pair: &Pair, draw: &mut Draw) -> String {
-    let startup = STARTUPS.iter().find(|listing| listing.name == pair.startup).unwrap();
-    let avoidance = AVOIDANCES.iter().find(|listing| listing.name == pair.avoidance).unwrap();
+    let startup = STARTUPS.iter().find(|card| card.name == pair.startup).unwrap();
+    let avoidance = AVOIDANCES.iter().find(|card| card.name == pair.avoidance).unwrap();
     format!("{}+{}", policy(startup, draw), policy(avoidance, draw))
 }
 
-fn policy(listing: &Listing, draw: &mut Draw) -> String {
+fn policy(card: &Card, draw: &mut Draw) -> String {
     let mut knobs = Vec::new();
-    for knob in listing.knobs {
+    for knob in card.knobs {
         // eBPF has no floating point.
         if knob.name != "sums" && draw.once_in(2) {
             knobs.push(format!("{}={}", knob.name, value(knob.kind, draw)));
         }
     }
-    format!("{}({})", listing.name, knobs.join(",")).replace("()", "")
+    format!("{}({})", card.name, knobs.join(",")).replace("()", "")
 }
 
 fn value(kind: KnobKind, draw: &mut Draw) -> String {

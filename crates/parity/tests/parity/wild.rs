@@ -19,10 +19,12 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
         };
         match draw.between(0, 39) {
             0 => both.handshake(now, sample(draw)),
-            1..=4 => both.sent(&Sent {
+            1 => both.begin(now),
+            2..=4 => both.sent(&Sent {
                 now: Instant(now),
                 bytes: Bytes(size(draw)),
                 in_flight: Bytes(size(draw)),
+                again: false,
             }),
             5 => both.loss(now, LossKind::Recovery, size(draw), draw.once_in(2)),
             6 => both.loss(now, LossKind::Timeout, size(draw), draw.once_in(2)),
@@ -45,7 +47,7 @@ fn ack(now: u64, draw: &mut Draw) -> Ack {
         credited: Bytes(size(draw)),
         rtt: draw.once_in(2).then(|| Span(sample(draw))),
         in_flight: Bytes(size(draw)),
-        sent: Bytes(size(draw)),
+        snd_nxt: Bytes(size(draw)),
         app_limited: draw.once_in(10),
         ..Ack::default()
     }

@@ -62,29 +62,33 @@ impl<'a> Flows<'a> {
         (count > 0).then(|| sum / count as f64 / 1e6)
     }
 
-    /// cwnd, packets: mean over the period, or at one moment.
-    pub(super) fn mean_cwnd(self, query: &Query<'_>) -> Option<f64> {
+    /// A column of the samples: mean over the period, or at one moment.
+    pub(super) fn mean_of(self, column: &str, query: &Query<'_>) -> Option<f64> {
         let per_flow = self.traces().map(|trace| {
             if let (Some(from), Some(until)) = (query.from, query.until)
                 && from >= until
             {
-                return value_at(trace, "cwnd_packets", from);
+                return value_at(trace, column, from);
             }
             let times = trace.column("time_s")?;
-            let held = times.zip(trace.column("cwnd_packets")?);
+            let held = times.zip(trace.column(column)?);
             let held = held.filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
-            mean(&held.filter_map(|(_, cwnd)| cwnd).collect::<Vec<f64>>())
+            mean(&held.filter_map(|(_, value)| value).collect::<Vec<f64>>())
         });
         mean(&per_flow.collect::<Option<Vec<f64>>>()?)
     }
 
-    /// The largest sample of cwnd, packets.
-    pub(super) fn max_cwnd(self, query: &Query<'_>) -> Option<f64> {
+    /// The samples of a column within the period, flow after flow.
+    pub(super) fn samples(
+        self,
+        column: &'a str,
+        query: &'a Query<'_>,
+    ) -> impl Iterator<Item = f64> + 'a {
         let rows = self
             .traces()
-            .filter_map(|trace| Some(trace.column("time_s")?.zip(trace.column("cwnd_packets")?)));
+            .filter_map(move |trace| Some(trace.column("time_s")?.zip(trace.column(column)?)));
         let held = rows.flatten().filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
-        held.filter_map(|(_, cwnd)| cwnd).reduce(f64::max)
+        held.filter_map(|(_, value)| value)
     }
 
     /// The last moment at which the second before was below the level, of the first flow.

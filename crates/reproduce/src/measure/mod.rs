@@ -4,6 +4,7 @@
 //! and are those of the claims: Mbit/s, percent, packets, seconds.
 
 mod flows;
+mod link;
 mod scripted;
 
 use firstflight_runner::Run;
@@ -12,6 +13,8 @@ use firstflight_scenario::measure::ratio;
 use serde::Deserialize;
 
 use flows::Flows;
+pub(crate) use link::carried_by;
+use link::rate_kbps;
 use scripted::scripted;
 
 use crate::load_gauge::{self, Rates};
@@ -58,6 +61,10 @@ pub(crate) enum Measure {
     TimeTo90,
     /// Mean over the period and the flows of cwnd, packets; at one moment if both ends are equal.
     MeanCwnd,
+    /// The same of ssthresh, up to which a window grows exponentially.
+    MeanSsthresh,
+    /// Largest sample of ssthresh within the period, packets, of any of the flows.
+    MaxSsthresh,
     /// How often within the period cwnd was below ssthresh anew: exponential phases.
     FastPhases,
     /// The last moment, in seconds, at which less than `level` Mbit/s was acknowledged over the
@@ -79,8 +86,13 @@ pub(crate) enum Measure {
     FileThroughput,
     /// Packets delivered over packets sent; of a source of files, for those that were done.
     UniqueOverSent,
+    /// kbit/s that the first link carried over the period, from the samples: whatever entered it,
+    /// sent again or lost behind it or not.
+    LinkRate,
     /// Largest sample of cwnd within the period, packets, of any of the flows.
     MaxCwnd,
+    /// Smallest sample of ssthresh within the period, packets, of any of the flows.
+    MinSsthresh,
     /// How often start-up began again because the avoidance asked for it, over all flows.
     Reprobes,
     /// When Load Gauge restarted first within the period, seconds.
@@ -132,7 +144,9 @@ impl Measure {
     pub(crate) fn needs_samples(self, query: &Query<'_>) -> bool {
         match self {
             Self::MeanCwnd | Self::FastPhases | Self::SlowUntil | Self::RestartTime => true,
+            Self::MeanSsthresh | Self::MaxSsthresh => true,
             Self::MaxCwnd | Self::AchievedRate | Self::RateGap | Self::RateSlope => true,
+            Self::MinSsthresh | Self::LinkRate => true,
             Self::Throughput | Self::Utilization => query.from.is_some() || query.until.is_some(),
             _ => false,
         }
@@ -166,6 +180,7 @@ impl Measure {
             Self::ExitTime => ("end of start-up", "s"),
             Self::PeakCwnd | Self::FinalCwnd | Self::MeanCwnd => ("cwnd", "packets"),
             Self::TimeTo60 | Self::TimeTo90 | Self::SlowUntil => ("time", "s"),
+            Self::MeanSsthresh | Self::MaxSsthresh => ("ssthresh", "packets"),
             Self::FastPhases => ("exponential phases", ""),
             Self::ScriptedCwnd => ("cwnd", "packets"),
             Self::ScriptedTime => ("time", "s"),
@@ -174,7 +189,9 @@ impl Measure {
             Self::ScriptedAck | Self::ScriptedPlace => ("ACKs", ""),
             Self::FileThroughput => ("throughput of a transfer", "Mbit/s"),
             Self::UniqueOverSent => ("unique packets over packets sent", ""),
+            Self::LinkRate => ("carried by the first link", "kbit/s"),
             Self::MaxCwnd => ("cwnd", "packets"),
+            Self::MinSsthresh => ("ssthresh", "packets"),
             Self::Reprobes => ("restarts", ""),
             Self::RestartTime => ("time", "s"),
             Self::AchievedRate | Self::RateGap => ("rate", "Mbit/s"),
@@ -209,7 +226,9 @@ impl Measure {
             Self::FinalCwnd => flows.mean(|flow| Some(flow.final_cwnd_packets as f64)),
             Self::TimeTo60 => flows.mean(|flow| flow.startup.time_to_bdp_s.at_60),
             Self::TimeTo90 => flows.mean(|flow| flow.startup.time_to_bdp_s.at_90),
-            Self::MeanCwnd => flows.mean_cwnd(query),
+            Self::MeanCwnd => flows.mean_of("cwnd_packets", query),
+            Self::MeanSsthresh => flows.mean_of("ssthresh_packets", query),
+            Self::MaxSsthresh => flows.samples("ssthresh_packets", query).reduce(f64::max),
             Self::FastPhases => flows.fast_phases(query),
             Self::SlowUntil => flows.slow_until(measured.packet_bytes, query),
             Self::ScriptedCwnd
@@ -220,7 +239,9 @@ impl Measure {
             | Self::ScriptedPlace => scripted(self, measured, query),
             Self::FileThroughput => flows.file_throughput(),
             Self::UniqueOverSent => flows.unique_over_sent(),
-            Self::MaxCwnd => flows.max_cwnd(query),
+            Self::LinkRate => rate_kbps(measured, query),
+            Self::MaxCwnd => flows.samples("cwnd_packets", query).reduce(f64::max),
+            Self::MinSsthresh => flows.samples("ssthresh_packets", query).reduce(f64::min),
             Self::Reprobes => Some(flows.each(|flow| flow.startup.reprobes as f64).sum()),
             Self::RestartTime => {
                 load_gauge::restart(flows.traces().next()?, |time| query.holds(time))
@@ -290,7 +311,7 @@ mod tests {
         let result = RunResult { flows, duration_s: 4.0, ..RunResult::default() };
         let first = trace([1., 2., 4., 8., 8.], [4., 4., 4., 16., 16.], [0., 10., 30., 70., 150.]);
         let second = trace([2.0; 5], [2.0; 5], [0., 125., 250., 375., 500.]);
-        Run { result, flows: vec![first, second], queues: Vec::new() }
+        Run::new(result, vec![first, second], Vec::new())
     }
 
     fn measure(measure: Measure, query: &Query<'_>) -> Option<f64> {
@@ -319,12 +340,17 @@ mod tests {
         assert_eq!(measure(Measure::MeanCwnd, &moment), Some(4.0));
         let period = Query { from: Some(1.0), until: Some(3.0), ..first };
         assert_eq!(measure(Measure::MeanCwnd, &period), Some(14.0 / 3.0));
+        assert_eq!(measure(Measure::MeanSsthresh, &moment), Some(4.0));
+        assert_eq!(measure(Measure::MeanSsthresh, &period), Some(8.0));
+        assert_eq!(measure(Measure::MaxSsthresh, &period), Some(16.0));
         assert_eq!(measure(Measure::FastPhases, &first), Some(2.0));
         let slow = Query { level: Some(0.2), ..first };
         assert_eq!(measure(Measure::SlowUntil, &slow), Some(2.0));
         let never = Query { level: Some(0.01), ..first };
         assert_eq!(measure(Measure::SlowUntil, &never), None, "the first second has no rate yet");
         assert_eq!(measure(Measure::MaxCwnd, &Query { until: Some(2.0), ..first }), Some(4.0));
+        assert_eq!(measure(Measure::MinSsthresh, &first), Some(4.0));
+        assert_eq!(measure(Measure::MinSsthresh, &Query { from: Some(3.0), ..first }), Some(16.0));
     }
 
     #[test]
@@ -347,6 +373,25 @@ mod tests {
     }
 
     #[test]
+    fn a_link_is_read_by_what_it_carried_within_a_period() {
+        let mut queue = Series::new(["time_s", "queue_packets", "carried_packets"]);
+        // Intervals of half a second; in that of 1.0 s nothing came.
+        for row in [[0.0, 0.0, 5.0], [0.5, 2.0, 25.0], [1.5, 0.0, 125.0]] {
+            queue.push(&row.map(Some));
+        }
+        let mut run = run();
+        run.queues = vec![queue];
+        let of = |from, until| {
+            let measured = Measured { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
+            Measure::LinkRate.of(measured, &Query { from, until, ..Query::default() })
+        };
+        assert_eq!(of(None, Some(1.0)), Some(200.0), "25 packets in a second");
+        assert_eq!(of(Some(1.0), Some(1.5)), Some(0.0));
+        assert_eq!(of(Some(1.0), Some(2.0)), Some(800.0));
+        assert_eq!(of(None, None), Some(250.0), "over the whole run of 4 s");
+    }
+
+    #[test]
     fn a_script_is_read_by_ack_and_by_round() {
         let columns = ["time_s", "cwnd_packets", "round", "place", "queue_packets"];
         let mut trace = Series::new(columns);
@@ -358,7 +403,7 @@ mod tests {
             let row = [at, cwnd as i32, round, place, queue];
             trace.push(&row.map(|value| Some(f64::from(value))));
         }
-        let run = Run { result: RunResult::default(), flows: vec![trace], queues: Vec::new() };
+        let run = Run::new(RunResult::default(), vec![trace], Vec::new());
         let of = |measure: Measure, ack, round| {
             let measured = Measured { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
             measure.of(measured, &Query { ack, round, ..Query::default() })

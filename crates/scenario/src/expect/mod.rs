@@ -42,6 +42,7 @@ pub struct Names<'a> {
 
 /// A condition that a run does not meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unmet {
     /// The control of the run.
     pub control: String,

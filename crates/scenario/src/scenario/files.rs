@@ -12,6 +12,7 @@ use crate::read::Read;
 
 /// `files = { size = "100KB..1MB", pause = "0s..5s" }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Files {
     /// Of a file.
     pub size: Between<Size>,
@@ -21,6 +22,7 @@ pub struct Files {
 
 /// A value, or two between which one is drawn at random, both included: `5MB`, `100KB..1MB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Between<T> {
     /// Smallest.
     pub from: T,

@@ -26,6 +26,7 @@ pub use starts::Starts;
 ///
 /// `None` is "not written"; [`Scenario::resolve`] fills in the defaults.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Scenario {
     /// A short name; the file's name without its ending when not written.
     pub name: String,
@@ -75,6 +76,7 @@ pub struct Scenario {
 
 /// The profile of the endpoints and the constants set alone; see [`Profile`].
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Endpoint {
     /// Names the constants not set below.
     pub profile: Option<Profile>,
@@ -120,6 +122,7 @@ pub struct Endpoint {
 
 /// One bottleneck between fast access links: `[path]`.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Dumbbell {
     /// Bottleneck rate.
     pub rate: Option<Rate>,
@@ -140,6 +143,7 @@ pub struct Dumbbell {
 
 /// One link of a general network: `[[link]]`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Link {
     /// How flows name it.
     pub name: String,
@@ -158,6 +162,7 @@ pub struct Link {
 
 /// A group of equal flows: `[[flow]]`.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Flow {
     /// Its own control, in every run.
     pub control: Option<ControlSpec>,
@@ -204,6 +209,7 @@ pub struct Flow {
 
 /// A constant-rate source: `[[udp]]`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Udp {
     /// On the link, headers included.
     pub rate: Rate,

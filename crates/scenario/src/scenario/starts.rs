@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// Starts drawn uniformly from a span: `uniform 0s..1170s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Starts {
     /// Earliest.
     pub from: Time,

@@ -190,7 +190,7 @@ impl Tcp {
         self.rto.on_partially_acked(next);
         let credited = self.credit(newly, early);
         self.tell_core(now, newly, credited, None);
-        self.declare_further_loss(now, Gaps::ONE, None);
+        self.declare_further_loss(now, Gaps::ONE, false);
         self.transmit(next, now, wire);
     }
 

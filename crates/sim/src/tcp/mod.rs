@@ -70,7 +70,6 @@ pub(crate) struct Tcp {
     /// First packet that carries data: 1 after a SYN.
     first_data: u32,
     mss: u64,
-    core: Core,
     rto: Rto,
     /// But for what this connection sent for the first time.
     counts: Counts,
@@ -93,6 +92,8 @@ pub(crate) struct Tcp {
     next_departure: Instant,
     /// For a control that needs them. Boxed because few do.
     samples: Option<Box<Samples>>,
+    /// Last, because its policies, at its own end, are of any size.
+    core: Core,
 }
 
 /// The state of loss repair. With a tag of its own, because every event asks which it is.
@@ -124,7 +125,7 @@ impl Tcp {
             paces: endpoint.paces,
         };
         let first_data = u32::from(syn);
-        let wants = Wants::of(&*spec.control);
+        let wants = Wants::of(&spec.control);
         let listens = !wants.listens().is_empty();
         Self {
             core: Core::of(spec.control.policies(), config),
@@ -349,12 +350,12 @@ impl Tcp {
         self.counts.cuts += u64::from(self.core.on_loss(&loss));
     }
 
-    /// More packets are found lost, the newest of which had left at `sent_at`, while what was lost
-    /// before them is repaired: the core hears of them, and does not cut again.
-    fn declare_further_loss(&mut self, now: Instant, found: Gaps, sent_at: Option<Instant>) {
+    /// More packets are found lost while what was lost before them, perhaps by a timeout, is
+    /// repaired: the core hears of them, and does not cut again.
+    fn declare_further_loss(&mut self, now: Instant, found: Gaps, after_timeout: bool) {
         let (lost, flight) = (self.bytes(found.packets), self.bytes(self.max - self.una));
         let loss = Loss::of(now, LossKind::Recovery, lost, flight);
-        self.core.on_loss(&Loss { gaps: found.gaps, sent_at, ..loss });
+        self.core.on_loss(&Loss { gaps: found.gaps, after_timeout, ..loss });
     }
 
     #[inline]

@@ -197,7 +197,7 @@ impl Tcp {
             if let Some(hole) = sack.next_hole(self.una, &self.log) {
                 sack.repaired = hole + 1;
                 sack.pipe += 1;
-                self.declare_further_loss(now, Gaps::ONE, None);
+                self.declare_further_loss(now, Gaps::ONE, false);
                 self.transmit(hole, now, wire);
             } else if self.nxt < self.limit && outstanding < self.receiver_window {
                 sack.pipe += 1;

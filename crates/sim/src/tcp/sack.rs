@@ -228,10 +228,8 @@ impl Tcp {
         if sack.untold.packets == 0 || !sack.active && self.una >= self.recover {
             return;
         }
-        let found = std::mem::take(&mut sack.untold);
-        let left = self.log.sent_at(sack.newest_lost);
-        let sent_at = (!sack.active).then_some(left);
-        self.declare_further_loss(now, found, sent_at);
+        let (found, after_timeout) = (std::mem::take(&mut sack.untold), !sack.active);
+        self.declare_further_loss(now, found, after_timeout);
     }
 
     /// Sends while the pipe is below the window: lost packets first, then new ones

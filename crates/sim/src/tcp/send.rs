@@ -1,7 +1,6 @@
 //! How packets leave: as the window allows, and at the pacing rate if there is one.
 
 use firstflight_core::event::Sent;
-use firstflight_core::pacing::Pacing;
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::{Repair, Tcp, Wire};
@@ -67,15 +66,14 @@ impl Tcp {
     /// Pacing: a packet may leave when the one before has had its time at the pacing rate.
     #[inline]
     pub(super) fn may_depart(&mut self, now: Instant) -> bool {
-        match self.core.pacing() {
-            Some(pacing) => self.departs(now, pacing),
-            None => true,
-        }
+        self.core.acts_on_acks_only() || self.departs(now)
     }
 
     /// Takes the time of a packet, if it may leave. What was not used of the last burst's time may
     /// leave at once.
-    fn departs(&mut self, now: Instant, pacing: Pacing) -> bool {
+    #[inline(never)]
+    fn departs(&mut self, now: Instant) -> bool {
+        let Some(pacing) = self.core.pacing() else { return true };
         let begins = pacing.not_before.unwrap_or(Instant(0));
         self.next_departure = self.next_departure.max(begins);
         if self.next_departure > now {
@@ -85,6 +83,7 @@ impl Tcp {
         let unused = time(pacing.burst.0.saturating_sub(self.mss));
         let earliest = Instant(now.0.saturating_sub(unused.0)).max(begins);
         self.next_departure = self.next_departure.max(earliest) + time(self.mss);
+        self.core.on_paced(Bytes(self.mss));
         true
     }
 

@@ -1,0 +1,170 @@
+//! The endpoints in force, in a line that stands in every header, table and figure: the profile,
+//! the initial window and ssthresh, the recovery, and who paces.
+
+use firstflight_control::{Control, ControlSpec};
+use firstflight_core::needs::Facilities;
+use firstflight_core::policy::Startup as _;
+use firstflight_core::units::Bytes;
+use firstflight_core::view::Window;
+use firstflight_runner::Report;
+use firstflight_scenario::resolved::ResolvedFlow;
+use firstflight_scenario::{Recovery, Resolved};
+
+/// `profile linux: IW 10 packets, no ssthresh, recovery SACK, no pacing`, then what single controls
+/// do otherwise. Of a kernel's TCP and of QUIC it says whose endpoints they are.
+pub(crate) fn in_force(report: &Report) -> String {
+    let resolved = &report.resolved;
+    let first = report.runs.first();
+    let transport = first.map_or("sim", |run| run.result.transport.as_str());
+    let mut said = match (transport, first.and_then(|run| run.result.lab.as_ref())) {
+        ("linux", Some(lab)) => {
+            format!("TCP of Linux {}, {}", lab.kernel, resolved.endpoints())
+        }
+        ("quic", _) => of_quinn(resolved),
+        (mixed, _) if mixed.contains("quic") => {
+            format!("{}; over QUIC: {}", resolved.endpoints(), of_quinn(resolved))
+        }
+        _ => resolved.endpoints(),
+    };
+    if transport == "sim" {
+        let controls = controls(resolved);
+        let paced = controls.iter().filter(|(control, _)| is_paced(control)).count();
+        said.push_str(match paced {
+            0 => ", no pacing",
+            some if some == controls.len() => ", paced",
+            _ => ", no pacing but where said",
+        });
+        let mixed = (1..controls.len()).contains(&paced);
+        for (control, spec) in &controls {
+            let own = exceptions(resolved, control, spec, mixed);
+            if !own.is_empty() {
+                said.push_str(&format!("; {}: {}", spec.text, own.join(", ")));
+            }
+        }
+    }
+    said
+}
+
+/// RFC 9002 section 7.2 for the window; quinn paces by a rule of its own.
+fn of_quinn(resolved: &Resolved) -> String {
+    let Some(flow) = resolved.flows.first() else { return String::new() };
+    let iw = match flow.iw_bytes.given {
+        true => resolved.window(flow.iw_bytes.value),
+        false => "10 packets".to_owned(),
+    };
+    let ssthresh = match flow.ssthresh_bytes.value.filter(|_| flow.ssthresh_bytes.given) {
+        Some(bytes) => format!("ssthresh {}", resolved.window(bytes)),
+        None => "no ssthresh".to_owned(),
+    };
+    format!("quinn's endpoints: IW {iw}, {ssthresh}, recovery of RFC 9002, paced by quinn")
+}
+
+/// Every control of the scenario once, but for those that only another stack has.
+fn controls(resolved: &Resolved) -> Vec<(Control, &ControlSpec)> {
+    let own = resolved.flows.iter().filter_map(|flow| flow.control.as_ref());
+    let mut specs: Vec<&ControlSpec> = Vec::new();
+    for spec in resolved.controls.iter().chain(own) {
+        if specs.iter().all(|known| known.text != spec.text) {
+            specs.push(spec);
+        }
+    }
+    specs.into_iter().filter_map(|spec| Some((Control::resolve(spec).ok()?, spec))).collect()
+}
+
+/// What this control does otherwise than the endpoints' line says.
+fn exceptions(
+    resolved: &Resolved,
+    control: &Control,
+    spec: &ControlSpec,
+    say_paced: bool,
+) -> Vec<String> {
+    let uses = |flow: &&ResolvedFlow| flow.control.as_ref().is_none_or(|own| own.text == spec.text);
+    let Some(flow) = resolved.flows.iter().find(uses) else { return Vec::new() };
+    let common = flow.ssthresh_bytes.value.map_or(Bytes::MAX, Bytes);
+    // Start-ups that find their own end take no ssthresh from the profile.
+    let own_end = control.startup.card().own_end && !flow.ssthresh_bytes.given;
+    let given = Window {
+        cwnd: Bytes(flow.iw_bytes.value),
+        ssthresh: if own_end { Bytes::MAX } else { common },
+    };
+    let open = control.startup.open(given, Bytes(resolved.packet_bytes));
+    let mut own = Vec::new();
+    if open.cwnd != given.cwnd {
+        own.push(format!("IW {}", resolved.window(open.cwnd.0)));
+    }
+    if open.ssthresh == Bytes::MAX && common != Bytes::MAX {
+        own.push("no ssthresh".to_owned());
+    } else if open.ssthresh != common {
+        own.push(format!("ssthresh {}", resolved.window(open.ssthresh.0)));
+    }
+    if let Some(recovery) = own_recovery(control, flow) {
+        own.push(format!("recovery {}", recovery.title()));
+    }
+    if say_paced && is_paced(control) {
+        own.push("paced".to_owned());
+    }
+    own
+}
+
+/// It says at what rate packets leave.
+fn is_paced(control: &Control) -> bool {
+    control.needs().all().has(Facilities::PACING)
+}
+
+/// The recovery that a control's name brings, where it is not that of the endpoints.
+fn own_recovery(control: &Control, flow: &ResolvedFlow) -> Option<Recovery> {
+    let own = control.recovery.filter(|_| !flow.recovery.given)?.parse().ok()?;
+    (own != flow.recovery.value).then_some(own)
+}
+
+/// The controls whose name says how they repair losses, where current kernels would use SACK: a
+/// reader would else take the repair's cost for the control's.
+pub(crate) fn without_sack(report: &Report) -> Option<String> {
+    let resolved = &report.resolved;
+    let sack = |flow: &&ResolvedFlow| flow.recovery.value == Recovery::Sack;
+    let flow = resolved.flows.iter().find(sack)?;
+    if report.runs.iter().any(|run| run.result.transport != "sim") {
+        return None;
+    }
+    let controls = controls(resolved);
+    let named = controls.iter().filter_map(|(control, spec)| {
+        own_recovery(control, flow).map(|recovery| (spec.text.as_str(), recovery.title()))
+    });
+    let said: Vec<String> = named.map(|(name, title)| format!("{name} by {title}")).collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "Losses are repaired by SACK, but those of {}, as the name says; --recovery sack gives \
+             every control the same repair.",
+            said.join(", of ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight_runner::{Options, run};
+    use firstflight_scenario::Scenario;
+
+    use super::*;
+
+    fn said(text: &str) -> String {
+        let scenario = Scenario::parse(&format!("duration = '1ms'\n{text}"), "x.toml").unwrap();
+        in_force(&run(&scenario, &Options::default()).unwrap())
+    }
+
+    #[test]
+    fn what_holds_for_all_comes_first_and_exceptions_by_their_control() {
+        let common = "profile linux: IW 10 packets, no ssthresh, recovery SACK, no pacing";
+        assert_eq!(said("controls = ['hoe', 'mstart']"), common);
+        let own = "; liw: IW 64 packets, ssthresh 64 packets; slow-start(ssthresh=20pkt): ssthresh 20 packets";
+        assert_eq!(
+            said("controls = ['liw', 'slow-start(ssthresh=20pkt)']"),
+            common.to_owned() + own
+        );
+        assert_eq!(
+            said("profile = 'rfc'\ncontrols = ['newreno', 'vegas', 'reno', 'paced']"),
+            "profile rfc: IW 1 packet, ssthresh 32 packets, recovery NewReno, no pacing but where \
+             said; vegas: no ssthresh; reno: recovery Reno; paced: paced"
+        );
+    }
+}

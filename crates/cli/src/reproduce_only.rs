@@ -1,0 +1,7 @@
+//! The program of `cargo reproduce`: `firstflight` with that command alone.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    firstflight_cli::main()
+}

@@ -1,0 +1,131 @@
+//! What the two policies and the transport tell each other: what start-up found out, what a loss
+//! costs, what is needed and what was refuted.
+
+use firstflight_core::event::LossKind;
+use firstflight_core::needs::{Facilities, Fit, Needs};
+use firstflight_core::policy::{Answer, Avoidance as _, Exit, Found, Observer as _};
+use firstflight_core::registry::{
+    AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS, avoidance_needs, startup_needs,
+};
+use firstflight_core::units::{Bytes, Rate};
+
+use crate::support::{Heard, Line, MSS, Start, WATCHES, window};
+
+fn found() -> Found {
+    let mut found = Found::default();
+    (found.pipe, found.rate) = (Some(Bytes(50_000)), Some(Rate(500_000)));
+    found
+}
+
+#[test]
+fn what_start_up_found_out_is_handed_on_however_it_ends() {
+    let handed = |line: &Line| {
+        let log = line.later.borrow();
+        let over = log.iter().filter(|heard| matches!(heard, Heard::Over(_))).count();
+        assert_eq!(over, 1);
+        log.contains(&Heard::Over(found()))
+    };
+    for kind in [LossKind::Recovery, LossKind::Timeout, LossKind::Mark] {
+        let mut line = Line::begun(Start { found: found(), ..Start::default() });
+        line.fill().lose(kind);
+        assert!(handed(&line), "{kind:?}");
+    }
+    let step = |_: &firstflight_core::event::Ack, view: &firstflight_core::view::View| {
+        view.window.hold().exit(Exit::Heuristic)
+    };
+    let mut line = Line::begun(Start { found: found(), step, ..Start::default() });
+    line.fill().ack(1);
+    assert!(handed(&line));
+    let mut line =
+        Line::begun(Start { found: found(), ..Start::answering(Answer::Land(window(5))) });
+    line.fill().lose(LossKind::Recovery);
+    assert!(!line.later.borrow().contains(&Heard::Over(found())), "not before the landing ends");
+    line.sender.on_recovered(None);
+    assert!(handed(&line));
+}
+
+#[test]
+fn start_up_can_read_what_a_loss_leaves() {
+    let mut line = Line::begun(Start::default());
+    assert_eq!(line.sender.view().beta, 700_000);
+    line.fill().lose(LossKind::Recovery);
+    assert_eq!(line.start().beta, 700_000);
+}
+
+/// beta is what [`firstflight_core::policy::Avoidance::cut`] leaves, where that is a constant.
+#[test]
+fn the_listed_avoidances_say_what_their_cuts_leave() {
+    for (name, beta) in [
+        ("newreno", 500_000),
+        ("cubic", 700_000),
+        ("scalable", 875_000),
+        ("vegas", 750_000),
+        ("stabilized-vegas", 750_000),
+        ("fast", 500_000),
+        ("hybla", 500_000),
+    ] {
+        let mut avoidance = AnyAvoidance::by_name(name).expect("it is listed");
+        assert_eq!(avoidance.beta(), beta, "{name}");
+        let line = Line::begun(Start::default());
+        let loss =
+            firstflight_core::event::Loss { flight: MSS * 1_000, ..line.loss(LossKind::Recovery) };
+        let left = avoidance.cut(&loss, line.sender.view()).cwnd;
+        assert_eq!(left, (MSS * 1_000).scaled(beta, 1_000_000), "{name}");
+    }
+}
+
+#[test]
+fn a_refuted_hint_is_reported() {
+    let mut line = Line::begun(Start::default());
+    assert!(!line.sender.refutes_hint());
+    line.fill().lose(LossKind::Recovery);
+    assert!(line.sender.refutes_hint());
+}
+
+#[test]
+fn a_control_needs_what_either_policy_needs() {
+    let needs = WATCHES.wanting(Facilities::MEMORY);
+    let line = Line::begun(Start { needs, ..Start::default() });
+    // The avoidance reads times.
+    let both = Facilities::SENDS | Facilities::TIMES;
+    assert_eq!(line.sender.needs(), Needs::required(both).wanting(Facilities::MEMORY));
+    assert_eq!(line.sender.needs().on(both), Fit::Degraded(Facilities::MEMORY));
+    assert_eq!(line.sender.needs().on(Facilities::TIMES), Fit::Lacks(Facilities::SENDS));
+}
+
+/// A change here changes where a policy runs, and as what.
+#[test]
+fn the_listed_policies_need_what_is_written_here() {
+    let times = Needs::TIMES;
+    let paced = times.wanting(Facilities::PACING);
+    let remembers = paced.wanting(Facilities::MEMORY);
+    let grants = paced | Needs::required(Facilities::GRANTS);
+    let changes = times | Needs::required(Facilities::ROUTER_CHANGES);
+    let shares = paced | Needs::required(Facilities::ROUTER_SHARES);
+    for card in STARTUPS {
+        let expected = match card.name {
+            "slow-start" | "liw" | "limited" | "bc" | "smooth-start" | "two-phase" => Needs::NONE,
+            "afstart" | "paced" => paced,
+            "fast-start" | "spand" => remembers,
+            "quick-start" => grants,
+            "xcp" => changes,
+            "tcp-ebn" => shares,
+            _ => times,
+        };
+        let startup = AnyStartup::by_name(card.name).expect("it is listed");
+        assert_eq!(startup.needs(), expected, "{}", card.name);
+        assert_eq!(startup_needs(card.name), Some(expected));
+    }
+    for card in AVOIDANCES {
+        let expected = match card.name {
+            "newreno" | "scalable" | "highspeed" => Needs::NONE,
+            "xcp" => changes,
+            "tcp-ebn" => shares,
+            _ => times,
+        };
+        let avoidance = AnyAvoidance::by_name(card.name).expect("it is listed");
+        assert_eq!(avoidance.needs(), expected, "{}", card.name);
+        assert_eq!(avoidance_needs(card.name), Some(expected));
+    }
+    assert_eq!((startup_needs("nonsense"), avoidance_needs("nonsense")), (None, None));
+}

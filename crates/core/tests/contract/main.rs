@@ -1,0 +1,10 @@
+//! The contract between policies and transports, rule by rule: what a policy may answer and decide,
+//! what it is told, and what the sender makes of it. The policies are scripts.
+
+mod answers;
+mod growth;
+mod handover;
+mod losses;
+mod pacing;
+mod random;
+mod support;

@@ -1,0 +1,335 @@
+//! A start-up and an avoidance that do what a test says and write down what they are told, and the
+//! transport's side of a connection. Segments have 1000 bytes; the RTT is 100 ms.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::needs::{Facilities, Needs};
+use firstflight_core::pair::Pair;
+use firstflight_core::policy::{Answer, Avoidance, Entry, Exit, Found, Observer, Startup, Step};
+use firstflight_core::sender::{Config, Sender};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::{Phase, View, Window};
+
+pub(crate) const MSS: Bytes = Bytes(1_000);
+pub(crate) const RTT: Span = Span::from_millis(100);
+
+/// What a policy was told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Heard {
+    Begin,
+    Enter(Entry),
+    Sent {
+        again: bool,
+    },
+    Step,
+    Recovering,
+    Loss(LossKind),
+    Further {
+        lost: u64,
+        gaps: u32,
+    },
+    Wake,
+    /// The avoidance takes over.
+    Over(Found),
+}
+
+pub(crate) type Log = Rc<RefCell<Vec<Heard>>>;
+
+/// The start-up. Without a script it is slow start that leaves at a loss.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    pub(crate) answer: Answer,
+    pub(crate) begin: fn(&View) -> Step,
+    pub(crate) step: fn(&Ack, &View) -> Step,
+    pub(crate) recovering: fn(&Ack, &View) -> Step,
+    pub(crate) wake: fn(&View) -> Step,
+    pub(crate) growth: u64,
+    pub(crate) found: Found,
+    pub(crate) needs: Needs,
+    /// ACKs it has decided on: state of its own.
+    pub(crate) steps: u64,
+    /// What [`View::beta`] said when it answered last.
+    pub(crate) beta: u64,
+    pub(crate) log: Log,
+}
+
+impl Start {
+    pub(crate) fn answering(answer: Answer) -> Self {
+        Self { answer, ..Self::default() }
+    }
+
+    /// The same script, with a log of its own.
+    pub(crate) fn anew(&self) -> Self {
+        Self { log: Log::default(), ..self.clone() }
+    }
+
+    fn note(&self, heard: Heard) {
+        self.log.borrow_mut().push(heard);
+    }
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self {
+            answer: Answer::Leave,
+            begin: |view| view.window.hold(),
+            step: |ack, view| view.window.grow(ack.acked),
+            recovering: |_, view| view.window.hold(),
+            wake: |view| view.window.hold(),
+            growth: 2,
+            found: Found::default(),
+            needs: Needs::TIMES,
+            steps: 0,
+            beta: 0,
+            log: Log::default(),
+        }
+    }
+}
+
+impl Observer for Start {
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    fn on_begin(&mut self, _view: &View) {
+        self.note(Heard::Begin);
+    }
+
+    fn on_sent(&mut self, sent: &Sent, _view: &View) {
+        self.note(Heard::Sent { again: sent.again });
+    }
+
+    fn on_loss(&mut self, loss: &Loss, _view: &View) {
+        self.note(Heard::Loss(loss.kind));
+        self.steps += 1_000;
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, view: &View) {
+        assert_eq!(view.now, loss.now);
+        self.note(Heard::Further { lost: loss.lost.0, gaps: loss.gaps });
+    }
+}
+
+impl Startup for Start {
+    fn begin(&mut self, view: &View) -> Step {
+        (self.begin)(view)
+    }
+
+    fn enter(&mut self, why: Entry, _view: &View) {
+        self.note(Heard::Enter(why));
+    }
+
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        self.note(Heard::Step);
+        self.steps += 1;
+        (self.step)(ack, view)
+    }
+
+    fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
+        self.beta = view.beta;
+        self.answer
+    }
+
+    fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
+        self.note(Heard::Recovering);
+        (self.recovering)(ack, view)
+    }
+
+    fn on_wake(&mut self, view: &View) -> Step {
+        self.note(Heard::Wake);
+        (self.wake)(view)
+    }
+
+    fn growth(&self) -> u64 {
+        self.growth
+    }
+
+    fn found(&self, _view: &View) -> Found {
+        self.found
+    }
+
+    fn refutes_hint(&self) -> bool {
+        self.steps >= 1_000
+    }
+}
+
+/// The avoidance: a segment more per ACK; a loss leaves 0.7 of the flight.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Later {
+    pub(crate) log: Log,
+}
+
+impl Observer for Later {
+    fn on_begin(&mut self, _view: &View) {
+        self.log.borrow_mut().push(Heard::Begin);
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
+        self.log.borrow_mut().push(Heard::Further { lost: loss.lost.0, gaps: loss.gaps });
+    }
+}
+
+impl Avoidance for Later {
+    fn enter(&mut self, found: &Found, _view: &View) {
+        self.log.borrow_mut().push(Heard::Over(*found));
+    }
+
+    fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        self.log.borrow_mut().push(Heard::Step);
+        view.window.grow(view.mss)
+    }
+
+    fn cut(&mut self, loss: &Loss, _view: &View) -> Window {
+        let left = loss.flight * 7 / 10;
+        Window { cwnd: left, ssthresh: left }
+    }
+
+    fn beta(&self) -> u64 {
+        700_000
+    }
+}
+
+/// A connection whose first window is 10 segments.
+pub(crate) struct Line {
+    pub(crate) sender: Sender<Pair<Start, Later>>,
+    pub(crate) start: Log,
+    pub(crate) later: Log,
+    pub(crate) now: u64,
+    pub(crate) acked: u64,
+    pub(crate) sent: u64,
+}
+
+pub(crate) fn config() -> Config {
+    Config {
+        mss: MSS,
+        initial_window: MSS * 10,
+        initial_ssthresh: Bytes::MAX,
+        max_cwnd: MSS * 10_000,
+        limit_growth_to_flight: false,
+        paces: false,
+    }
+}
+
+impl Line {
+    pub(crate) fn new(start: Start) -> Self {
+        Self::with(start, config())
+    }
+
+    pub(crate) fn with(start: Start, config: Config) -> Self {
+        let (told, later) = (start.log.clone(), Later::default());
+        let log = later.log.clone();
+        let sender = Sender::new(start, later, config);
+        Self { sender, start: told, later: log, now: 1_000_000_000, acked: 0, sent: 0 }
+    }
+
+    /// After the handshake, with the first data about to leave.
+    pub(crate) fn begun(start: Start) -> Self {
+        let mut line = Self::new(start);
+        line.sender.on_handshake(line.at(), RTT);
+        line.sender.begin(line.at());
+        line
+    }
+
+    pub(crate) fn at(&self) -> Instant {
+        Instant(self.now)
+    }
+
+    pub(crate) fn send(&mut self, segments: u64) -> &mut Self {
+        for _ in 0..segments {
+            self.sent += MSS.0;
+            let (now, in_flight) = (self.at(), Bytes(self.sent - self.acked));
+            self.sender.on_sent(&Sent { now, bytes: MSS, in_flight, again: false });
+        }
+        self
+    }
+
+    /// Sends what the window allows.
+    pub(crate) fn fill(&mut self) -> &mut Self {
+        let room = self.sender.cwnd().0 / MSS.0;
+        self.send(room.saturating_sub((self.sent - self.acked) / MSS.0))
+    }
+
+    /// What an ACK for so many segments says, a millisecond after the last event.
+    pub(crate) fn next_ack(&mut self, segments: u64) -> Ack {
+        self.now += 1_000_000;
+        self.acked += segments * MSS.0;
+        let acked = MSS * segments;
+        Ack {
+            now: self.at(),
+            acked,
+            credited: acked,
+            rtt: Some(RTT),
+            in_flight: Bytes(self.sent - self.acked),
+            snd_nxt: Bytes(self.sent),
+            ..Ack::default()
+        }
+    }
+
+    pub(crate) fn ack(&mut self, segments: u64) -> &mut Self {
+        let ack = self.next_ack(segments);
+        self.sender.on_ack(&ack);
+        self
+    }
+
+    pub(crate) fn duplicate(&mut self) -> &mut Self {
+        let ack = Ack { credited: MSS, ..self.next_ack(0) };
+        self.sender.on_ack(&ack);
+        self
+    }
+
+    pub(crate) fn marked(&mut self, segments: u64) -> &mut Self {
+        let ack = Ack { marked: MSS, ..self.next_ack(segments) };
+        self.sender.on_ack(&ack);
+        self
+    }
+
+    /// A loss of a segment, found now.
+    pub(crate) fn loss(&self, kind: LossKind) -> Loss {
+        Loss::of(self.at(), kind, MSS, Bytes(self.sent - self.acked))
+    }
+
+    pub(crate) fn lose(&mut self, kind: LossKind) -> bool {
+        let loss = self.loss(kind);
+        self.sender.on_loss(&loss)
+    }
+
+    /// In segments.
+    pub(crate) fn cwnd(&self) -> u64 {
+        self.sender.cwnd().0 / MSS.0
+    }
+
+    /// In segments.
+    pub(crate) fn ssthresh(&self) -> u64 {
+        self.sender.ssthresh().0 / MSS.0
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.sender.view().phase
+    }
+
+    pub(crate) fn recovering(&self) -> bool {
+        self.sender.view().recovering
+    }
+
+    pub(crate) fn exit(&self) -> Option<(Exit, u64)> {
+        self.sender.first_exit().map(|exit| (exit.why, exit.cwnd.0 / MSS.0))
+    }
+
+    /// How often start-up was told so.
+    pub(crate) fn heard(&self, what: Heard) -> usize {
+        self.start.borrow().iter().filter(|heard| **heard == what).count()
+    }
+
+    pub(crate) fn start(&self) -> &Start {
+        self.sender.policies().startup()
+    }
+}
+
+pub(crate) const WATCHES: Needs = Needs::required(Facilities::SENDS);
+
+/// A window of so many segments, without ssthresh.
+pub(crate) fn window(segments: u64) -> Window {
+    Window { cwnd: MSS * segments, ssthresh: Bytes::MAX }
+}

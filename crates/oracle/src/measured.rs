@@ -1,0 +1,113 @@
+//! What a simulator measured at a point, in the terms all of them have.
+
+use serde::{Deserialize, Serialize};
+
+/// Utilisation and losses of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Measured {
+    /// Delivered in order to the receivers over what the bottleneck could carry, in percent.
+    pub(crate) utilization_percent: f64,
+    /// Packets dropped at the bottleneck.
+    pub(crate) drops: u64,
+    /// Packets sent again.
+    pub(crate) retransmitted: u64,
+    /// Retransmission timeouts.
+    pub(crate) timeouts: u64,
+    /// Jain's index over the flows.
+    pub(crate) jain: f64,
+}
+
+/// The line an oracle program prints.
+#[derive(Deserialize)]
+struct Line {
+    util: f64,
+    received_util: Option<f64>,
+    drops: u64,
+    rtx: u64,
+    timeouts: u64,
+    jain: f64,
+}
+
+impl Measured {
+    /// Reads the JSON line of `ns2-dumbbell.tcl` or `ns3-dumbbell.cc`.
+    pub(crate) fn from_line(output: &str) -> Result<Self, String> {
+        let line = output.lines().rfind(|line| line.starts_with('{'));
+        let line: Line = serde_json::from_str(line.ok_or("no line of JSON")?)
+            .map_err(|error| error.to_string())?;
+        Ok(Self {
+            utilization_percent: line.received_util.unwrap_or(line.util) * 100.0,
+            drops: line.drops,
+            retransmitted: line.rtx,
+            timeouts: line.timeouts,
+            jain: line.jain,
+        })
+    }
+
+    /// Reads the document of `firstflight run --json`. A flow's own utilisation there is over its
+    /// life, so that of the link over the whole run is counted from the packets.
+    pub(crate) fn from_results(output: &str, rate_mbps: f64) -> Result<Self, String> {
+        let results: Results = serde_json::from_str(output).map_err(|error| error.to_string())?;
+        let run = results.runs.first().ok_or("no run in the results")?;
+        let sum = |count: fn(&Flow) -> u64| run.flows.iter().map(count).sum();
+        Ok(Self {
+            utilization_percent: sum(|flow| flow.delivered_bytes) as f64 * 8e-4
+                / (rate_mbps * run.duration_s),
+            drops: run.bottleneck.drops,
+            retransmitted: sum(|flow| flow.retransmitted_packets),
+            timeouts: sum(|flow| flow.timeouts),
+            jain: run.jain_index,
+        })
+    }
+}
+
+/// The part of `firstflight/results@1` that is compared.
+#[derive(Deserialize)]
+struct Results {
+    runs: Vec<Run>,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    duration_s: f64,
+    flows: Vec<Flow>,
+    bottleneck: Bottleneck,
+    jain_index: f64,
+}
+
+#[derive(Deserialize)]
+struct Flow {
+    delivered_bytes: u64,
+    retransmitted_packets: u64,
+    timeouts: u64,
+}
+
+#[derive(Deserialize)]
+struct Bottleneck {
+    drops: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_receivers_count_is_preferred_to_the_senders() {
+        let line = r#"{"util":0.5,"received_util":0.51,"drops":3,"rtx":4,"timeouts":1,"jain":1}"#;
+        let measured = Measured::from_line(&format!("a warning\n{line}\n")).unwrap();
+        assert!((measured.utilization_percent - 51.0).abs() < 1e-9);
+        assert_eq!((measured.drops, measured.retransmitted, measured.timeouts), (3, 4, 1));
+        assert!(Measured::from_line("nothing").is_err());
+    }
+
+    #[test]
+    fn a_late_flow_counts_over_the_whole_run() {
+        let flow = r#"{"delivered_bytes":12500000,"retransmitted_packets":2,"timeouts":1}"#;
+        let results = format!(
+            r#"{{"runs":[{{"duration_s":20.0,"flows":[{flow},{flow}],"bottleneck":{{"drops":4}},
+            "jain_index":1.0}}]}}"#
+        );
+        let measured = Measured::from_results(&results, 40.0).unwrap();
+        assert!((measured.utilization_percent - 25.0).abs() < 1e-9);
+        assert_eq!((measured.drops, measured.retransmitted, measured.timeouts), (4, 4, 2));
+    }
+}

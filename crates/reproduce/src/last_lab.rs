@@ -1,0 +1,100 @@
+//! What the last lab measured, kept in `papers/lab.toml`, for rows that are not run now.
+//!
+//! Values are kept, not verdicts: they are judged by the claim as it is today, and a claim that
+//! asks for a value that was not measured then has none.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use firstflight_scenario::LabOrigin;
+use serde::Deserialize;
+
+use crate::check::Outcome;
+use crate::file::Claim;
+use crate::paper::{FILES, Laid};
+
+/// `papers/lab.toml`, which `cargo xtask lab` writes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LastLab {
+    /// Release of the kernel.
+    kernel: String,
+    /// The day.
+    date: String,
+    /// What a reader must know of how it was measured.
+    #[serde(default)]
+    note: String,
+    /// What it measured.
+    #[serde(rename = "row")]
+    rows: Vec<LabRow>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LabRow {
+    id: String,
+    /// By the words of each check.
+    values: BTreeMap<String, f64>,
+}
+
+/// A row's checks with the values of the last lab, and which lab that was; `None` if it did not
+/// measure all of them.
+pub(crate) fn checks(laid: &Laid, claim: &Claim) -> Option<(Vec<Outcome>, LabOrigin)> {
+    let lab = kept().as_ref()?;
+    let row = lab.rows.iter().find(|row| row.id == claim.id)?;
+    let judged = claim.checks.iter().map(|check| {
+        let what = check.asked(laid, claim).what;
+        Some(check.judged(Some(*row.values.get(&what)?), laid, claim))
+    });
+    let origin = LabOrigin { kernel: lab.kernel.clone(), date: lab.date.clone() };
+    Some((judged.collect::<Option<_>>()?, origin))
+}
+
+/// What a reader must know of the last lab; empty if there is nothing.
+pub(crate) fn note() -> &'static str {
+    kept().as_ref().map_or("", |lab| lab.note.as_str())
+}
+
+fn kept() -> &'static Option<LastLab> {
+    static KEPT: OnceLock<Option<LastLab>> = OnceLock::new();
+    KEPT.get_or_init(|| {
+        let (_, text) = FILES.iter().find(|(path, _)| *path == FILE)?;
+        toml::from_str(text).ok()
+    })
+}
+
+const FILE: &str = "lab.toml";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::load;
+
+    #[test]
+    fn the_last_lab_has_every_value_of_every_row_of_the_lab() {
+        let papers = load(FILES, true).unwrap();
+        let laid = papers.iter().flat_map(|paper| &paper.experiments);
+        let claims = laid.flat_map(|laid| laid.data.claims.iter().map(move |it| (laid, it)));
+        let (mut found, mut missing) = (0, Vec::new());
+        for (laid, claim) in claims.filter(|(_, claim)| claim.id.contains("-L")) {
+            match checks(laid, claim) {
+                Some((checks, origin)) => {
+                    found += 1;
+                    assert_eq!(checks.len(), claim.checks.len());
+                    assert!(origin.kernel.starts_with(|c: char| c.is_ascii_digit()));
+                    assert_eq!(origin.date.len(), "2026-11-22".len());
+                }
+                None => missing.push(claim.id.as_str()),
+            }
+        }
+        assert_eq!(missing, Vec::<&str>::new(), "run `cargo xtask lab`");
+        assert!(found > 10);
+    }
+
+    #[test]
+    fn a_claim_that_the_last_lab_did_not_measure_has_no_values() {
+        let papers = load(FILES, true).unwrap();
+        let laid = &papers[0].experiments[0];
+        assert!(checks(laid, &laid.data.claims[0]).is_none());
+    }
+}

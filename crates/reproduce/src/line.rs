@@ -1,0 +1,189 @@
+//! A check as people read it: the same words on every page.
+
+use firstflight_scenario::measure::distinct;
+use firstflight_scenario::{CheckRow, Row, Verdict};
+
+use crate::last_lab;
+use crate::number::number;
+
+/// The cells of a check, from left to right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What is measured.
+    pub what: String,
+    /// What the paper has; empty where it says no number.
+    pub paper: String,
+    /// What is measured here, with the 95 % interval of several seeds.
+    pub ours: String,
+    /// Measured less paper, and in percent of the paper's.
+    pub difference: String,
+    /// What the measured value must be.
+    pub tolerance: String,
+    /// How many seeds; a dash for arithmetic.
+    pub seeds: String,
+    /// The presets of the runs.
+    pub preset: String,
+    /// The verdict with its sign.
+    pub verdict: String,
+}
+
+impl Line {
+    /// The heads of the cells.
+    pub const HEADS: [&str; 8] =
+        ["checked", "paper", "firstflight", "difference", "must be", "seeds", "preset", "verdict"];
+
+    /// The cells of a check.
+    pub fn of(check: &CheckRow) -> Self {
+        Self {
+            what: check.what.clone(),
+            paper: check.paper.map_or(String::new(), number),
+            ours: ours(check),
+            difference: difference(check),
+            tolerance: check.tolerance.clone(),
+            seeds: if check.seeds == 0 { "–".to_owned() } else { check.seeds.to_string() },
+            preset: check.preset.clone(),
+            verdict: format!("{} {}", sign(check.verdict), check.verdict.name()),
+        }
+    }
+
+    /// In the order of [`Line::HEADS`].
+    pub fn cells(self) -> [String; 8] {
+        let Self { what, paper, ours, difference, tolerance, seeds, preset, verdict } = self;
+        [what, paper, ours, difference, tolerance, seeds, preset, verdict]
+    }
+}
+
+/// Whether the row is of our own making: its id has an `I`.
+pub(crate) fn is_own(row: &Row) -> bool {
+    Part::of(row) == Part::Own
+}
+
+/// What rows are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What a paper claims.
+    Paper,
+    /// The same on the running kernel: ids with an `L`.
+    Lab,
+    /// Of our own making: ids with an `I`.
+    Own,
+}
+
+impl Part {
+    /// In the order of pages.
+    pub const ALL: [Self; 3] = [Self::Paper, Self::Lab, Self::Own];
+
+    /// The row's.
+    pub fn of(row: &Row) -> Self {
+        match row.id.split_once('-').and_then(|(_, name)| name.chars().next()) {
+            Some('I') => Self::Own,
+            Some('L') => Self::Lab,
+            _ => Self::Paper,
+        }
+    }
+
+    /// In a few words.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Paper => "claims of the papers",
+            Self::Lab => "claims on the running kernel",
+            Self::Own => "rows of our own making",
+        }
+    }
+
+    /// How many rows of this part there are, and with which verdicts: `4 rows of our own making:
+    /// 3 pass, 1 fail.`; empty if there are none.
+    pub fn counts(self, rows: &[&Row]) -> String {
+        let of_part: Vec<&&Row> = rows.iter().filter(|row| Self::of(row) == self).collect();
+        if of_part.is_empty() {
+            return String::new();
+        }
+        let count = |verdict| of_part.iter().filter(|row| row.verdict == verdict).count();
+        let some = VERDICTS.into_iter().filter(|verdict| count(*verdict) > 0);
+        let counts = some.map(|verdict| format!("{} {}", count(verdict), verdict.name()));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        let labs: Vec<String> =
+            of_part.iter().filter_map(|row| Some(row.lab.as_ref()?.words())).collect();
+        let labs = distinct(labs.iter().map(String::as_str));
+        let labs = match labs.is_empty() {
+            true => String::new(),
+            false => format!(" Not run now; measured by {labs}. {}", last_lab::note()),
+        };
+        let words = match of_part.len() {
+            1 => self.words().replacen("s ", " ", 1),
+            _ => self.words().to_owned(),
+        };
+        format!("{} {words}: {counts}.{labs}", of_part.len()).trim_end().to_owned()
+    }
+}
+
+/// The verdicts of rows, in the order of counts.
+pub(crate) const VERDICTS: [Verdict; 5] =
+    [Verdict::Pass, Verdict::Fitted, Verdict::Fail, Verdict::RefutedConfirmed, Verdict::NotRun];
+
+/// The value with its interval: `9.25 (9.1 to 9.4)`.
+pub(crate) fn ours(check: &CheckRow) -> String {
+    match (check.measured, check.interval) {
+        (None, _) if check.verdict == Verdict::NotRun => String::new(),
+        (None, _) => "none".to_owned(),
+        (Some(value), None) => number(value),
+        (Some(value), Some([low, high])) => {
+            format!("{} ({} to {})", number(value), number(low), number(high))
+        }
+    }
+}
+
+/// `+15 (+3.0 %)`; nothing where the paper has no number.
+fn difference(check: &CheckRow) -> String {
+    let (Some(by), Some(paper)) = (check.difference, check.paper) else { return String::new() };
+    let sign = if by > 0.0 { "+" } else { "" };
+    if by == 0.0 || paper == 0.0 {
+        return format!("{sign}{}", number(by));
+    }
+    format!("{sign}{} ({:+.1} %)", number(by), 100.0 * by / paper.abs())
+}
+
+/// A sign that tells verdicts apart without colour.
+fn sign(verdict: Verdict) -> char {
+    match verdict {
+        Verdict::Pass => '✓',
+        Verdict::Fitted => '○',
+        Verdict::Fail => '✗',
+        Verdict::RefutedConfirmed => '≠',
+        Verdict::NotRun => '–',
+        Verdict::Information => '·',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_the_paper_ours_the_difference_and_what_it_must_be() {
+        let check = CheckRow {
+            what: "at 10 Mbit/s".to_owned(),
+            paper: Some(9.5),
+            measured: Some(9.25),
+            difference: Some(-0.25),
+            tolerance: "9.5 ± 15 %".to_owned(),
+            seeds: 10,
+            interval: Some([9.1, 9.4]),
+            preset: "figures".to_owned(),
+            verdict: Verdict::Fitted,
+        };
+        let words = ["at 10 Mbit/s", "9.5", "9.25 (9.1 to 9.4)", "-0.25 (-2.6 %)"];
+        let rest = ["9.5 ± 15 %", "10", "figures", "○ fitted"];
+        let wanted: Vec<String> = words.into_iter().chain(rest).map(str::to_owned).collect();
+        assert_eq!(Line::of(&check).cells().to_vec(), wanted);
+        let bound = CheckRow { paper: None, difference: None, seeds: 0, interval: None, ..check };
+        let line = Line::of(&bound);
+        assert_eq!((&*line.paper, &*line.ours, &*line.seeds), ("", "9.25", "–"));
+        let never = CheckRow { measured: None, ..bound.clone() };
+        assert_eq!(Line::of(&never).ours, "none");
+        let not_run = CheckRow { verdict: Verdict::NotRun, ..never };
+        assert_eq!(Line::of(&not_run).ours, "");
+        let same = CheckRow { paper: Some(9.25), difference: Some(0.0), ..bound };
+        assert_eq!(Line::of(&same).difference, "0");
+    }
+}

@@ -1,0 +1,26 @@
+//! What is asked of the first link of a run, by its samples.
+
+use firstflight_scenario::Series;
+use firstflight_scenario::measure::ratio;
+
+use super::{Measured, Query};
+
+/// kbit/s that entered the link within the period; `None` where no link was sampled.
+pub(super) fn rate_kbps(measured: Measured<'_>, query: &Query<'_>) -> Option<f64> {
+    let link = measured.run.queues.first()?;
+    let from = query.from.unwrap_or(0.0);
+    let until = query.until.unwrap_or(measured.run.result.duration_s);
+    let packets = carried_by(link, until)? - carried_by(link, from)?;
+    Some(ratio(packets * measured.packet_bytes as f64 * 8.0 / 1e3, until - from))
+}
+
+/// Packets that entered a link before a moment, which is at the end of an interval of its samples.
+pub(crate) fn carried_by(link: &Series, time: f64) -> Option<f64> {
+    let rows = link.column("time_s")?.zip(link.column("carried_packets")?);
+    // A sample is named after the beginning of its interval.
+    let before = rows.take_while(|(at, _)| at.is_some_and(|at| at < time - ROUNDING_S));
+    Some(before.last().and_then(|(_, packets)| packets).unwrap_or(0.0))
+}
+
+/// Less than an interval, and more than the last digit of a time.
+const ROUNDING_S: f64 = 1e-9;
