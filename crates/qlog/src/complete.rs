@@ -33,21 +33,25 @@ pub struct Completing<W: Write> {
     begun: bool,
     /// The time of the record before.
     time: f64,
+    /// Why a record could not be written. quinn goes on after it.
+    failed: Option<io::ErrorKind>,
 }
 
 impl<W: Write> Completing<W> {
     /// Writes to `to`, with this header instead of quinn's.
     pub fn new(to: W, header: Header, probe: Probe) -> Self {
-        Self { to, header, probe, pending: Vec::new(), begun: false, time: 0.0 }
+        let (pending, begun, time, failed) = (Vec::new(), false, 0.0, None);
+        Self { to, header, probe, pending, begun, time, failed }
     }
 
     /// Writes what is held back: nothing comes any more.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Those of the writer, now or for an earlier record.
     pub fn finish(&mut self) -> io::Result<()> {
         self.pass_on(true)?;
-        self.to.flush()
+        self.to.flush()?;
+        self.failed.map_or(Ok(()), |kind| Err(kind.into()))
     }
 
     /// Writes the first record, and all but the last if that may still grow.
@@ -61,7 +65,7 @@ impl<W: Write> Completing<W> {
                 None => return Ok(()),
             };
             let record: Vec<u8> = self.pending.drain(..end).collect();
-            self.record(&record)?;
+            self.record(&record).inspect_err(|error| self.failed = Some(error.kind()))?;
         }
     }
 

@@ -20,7 +20,7 @@ mod scene;
 mod watch;
 
 use firstflight_control::own::OF_QUINN;
-use firstflight_core::registry::{STARTUPS, needs_routers};
+use firstflight_core::registry::STARTUPS;
 use firstflight_quic::OWN;
 use quinn_proto::{ConnectionError, TransportErrorCode};
 
@@ -34,7 +34,10 @@ fn path() -> Path {
 
 /// Every start-up that needs no routers with its usual avoidance, and quinn's own controllers.
 fn controls() -> impl Iterator<Item = &'static str> {
-    let ours = STARTUPS.iter().map(|listing| listing.name).filter(|name| !needs_routers(name));
+    let ours = STARTUPS
+        .iter()
+        .map(|card| card.name)
+        .filter(|name| firstflight_quic::control(name).is_ok());
     ours.chain(OWN.iter().map(|own| own.name))
 }
 
@@ -60,6 +63,8 @@ fn earned(control: &str, acked: u64, mtu: u64) -> Option<u64> {
     match control {
         // A rate times a delay, at once.
         "packet-pair" | "quinn-bbr" => None,
+        // Half of what is missing to a measured threshold, in a round trip.
+        "afstart" => None,
         // 2^rho - 1 packets per packet in start-up, rho^2 per window after it, rho of the RTT.
         "hybla" => None,
         // Ten packets per packet, then nine, down to one: 5.5 on the average.

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{network, run};
-use firstflight_core::registry::{STARTUPS, needs_routers};
+use firstflight_core::registry::STARTUPS;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Setup};
@@ -158,5 +158,9 @@ proptest! {
 
 /// Every start-up that needs no routers.
 fn controls() -> Vec<&'static str> {
-    STARTUPS.iter().map(|listing| listing.name).filter(|name| !needs_routers(name)).collect()
+    STARTUPS
+        .iter()
+        .map(|card| card.name)
+        .filter(|name| firstflight_quic::control(name).is_ok())
+        .collect()
 }

@@ -219,6 +219,14 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         self.reads_times || !self.heard || self.sender.view().phase == Phase::Startup
     }
 
+    /// The time of an event. quinn over sockets takes the time of a datagram when it is received
+    /// and may send before it handles it: what is told then counts as later, so that the core's
+    /// clock does not go back.
+    #[inline]
+    fn now(&self, at: Clock) -> Instant {
+        self.time(at).max(self.sender.view().now)
+    }
+
     /// Time since the path began. What quinn remembers from before is as old as the path.
     fn time(&self, at: Clock) -> Instant {
         Instant(elapsed(self.epoch, at).0)
@@ -244,7 +252,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
     /// A packet leaves that is the first, or that the control wants to know of.
     #[cold]
     fn note_sending(&mut self, now: Clock, bytes: u64) {
-        let now = self.time(now);
+        let now = self.now(now);
         if !self.begun {
             self.begun = true;
             self.sender.begin(now);
@@ -388,7 +396,7 @@ where
         };
         let times = self.takes_times();
         if times {
-            ack.now = self.time(now);
+            ack.now = self.now(now);
         }
         // What quinn did not say: an MTU probe has left.
         self.untold = self.untold.max(position.saturating_sub(self.sender.view().sent().0));
@@ -414,7 +422,7 @@ where
         lost_bytes: u64,
     ) {
         let again = self.left_before_recovery(sent);
-        let at = self.time(now);
+        let at = self.now(now);
         if self.untold > 0 {
             self.tell_sent(at);
         }

@@ -239,6 +239,18 @@ fn a_timeout_after_a_loss_that_was_ignored_withholds_as_any_other() {
 }
 
 #[test]
+fn the_clock_of_the_core_does_not_go_back_where_an_ack_is_handled_late() {
+    let mut path = path(Facilities::SENDS, Answer::Leave);
+    path.send(0, 2);
+    path.send(105, 1);
+    path.ack(100, 0, 1);
+    path.ack(103, 0, 1);
+    let acks = &canary(&path).acks;
+    assert_eq!(acks[1].now, Instant(105_000_000));
+    assert_eq!(acks[1].rtt, Some(Span::from_millis(103)), "the RTT is the one measured");
+}
+
+#[test]
 fn what_was_learned_is_what_the_next_connection_can_be_given() {
     let mut path = path(Facilities::TIMES, Answer::Leave);
     assert_eq!(path.controller.learned(), None);
