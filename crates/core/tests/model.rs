@@ -222,6 +222,7 @@ impl Model {
                     app_limited: false,
                 }),
                 packet: None,
+                continues: false,
                 marked: Bytes(sent % 2),
                 app_limited: false,
             }),
