@@ -102,7 +102,7 @@ impl<P: Policies> Sender<P> {
     /// [`Sender::on_handshake`] if there was one.
     pub fn on_hint(&mut self, now: Instant, hint: &PathHint) {
         self.mechanism.view.now = now;
-        if self.mechanism.view.sent() == Bytes(0) {
+        if self.mechanism.view.sent == Bytes(0) {
             self.policies.on_hint(&mut self.mechanism, hint);
         }
     }
@@ -118,7 +118,7 @@ impl<P: Policies> Sender<P> {
     /// no effect.
     pub fn begin(&mut self, now: Instant) {
         self.mechanism.view.now = now;
-        if self.mechanism.view.sent() == Bytes(0) {
+        if self.mechanism.view.sent == Bytes(0) {
             self.policies.begin(&mut self.mechanism);
         }
     }

@@ -26,7 +26,7 @@ fn view(now_ms: u64, acked: u64, cwnd: u64, ssthresh: u64) -> View {
         in_flight: segments(cwnd - 1),
         acked: segments(acked),
         snd_nxt: segments(acked + cwnd - 1),
-        resent: Bytes(0),
+        sent: Bytes(0),
         delivered: segments(acked),
         ..start_up_view::view(cwnd, rtt, rtt)
     }

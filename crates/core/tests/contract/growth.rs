@@ -94,7 +94,7 @@ fn the_flight_counts_what_the_ack_takes_out_of_it() {
 fn what_was_sent_never_falls_and_the_position_may() {
     let mut line = Line::begun(Start { needs: WATCHES, ..Start::default() });
     line.send(10);
-    let view = |line: &Line| (line.sender.view().sent().0, line.sender.view().snd_nxt.0);
+    let view = |line: &Line| (line.sender.view().sent.0, line.sender.view().snd_nxt.0);
     assert_eq!(view(&line), (10_000, 10_000));
     line.lose(LossKind::Timeout);
     let (now, in_flight) = (line.at(), MSS);

@@ -81,8 +81,8 @@ impl Replay {
                 assert_eq!((report.handshakes, report.begins), (1, 1), "{text}");
                 assert_eq!(report.acked.0, last.acked - first.acked, "{text}: acknowledged");
                 // SND.NXT counts the FIN.
-                let beyond = sender.view().sent().0 - (last.sent - first.sent);
-                assert!(beyond <= 1, "{text}: sent {:?}, {last:?}", sender.view().sent());
+                let beyond = sender.view().sent.0 - (last.sent - first.sent);
+                assert!(beyond <= 1, "{text}: sent {:?}, {last:?}", sender.view().sent);
             })
             .count()
     }
@@ -113,7 +113,7 @@ fn tell_sends(sender: &mut CoreSender, record: &Record, at_start: u64) {
         Kind::Loss => Bytes(0),
         _ => return,
     };
-    let again = Bytes(record.sent - at_start) - view.sent() - new;
+    let again = Bytes(record.sent - at_start) - view.sent - new;
     let (now, in_flight) = (Instant(record.numbers[0]), view.snd_nxt + new - view.acked);
     for (bytes, again) in [(new, false), (again, true)] {
         if bytes > Bytes(0) {
