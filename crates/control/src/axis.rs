@@ -1,9 +1,9 @@
 //! The two sides of a control's `+`: which names each has, and what to say of a name it has not.
 
 use firstflight_core::registry::{ALIASES, AVOIDANCES, Listing, STARTUPS, alias};
-use firstflight_quantity::hint;
 
 use crate::control::ControlProblem;
+use crate::nearest::hint;
 use crate::spec::{ControlSpec, shown};
 
 /// A side of the `+`.

@@ -5,9 +5,9 @@ use firstflight_core::registry::{
     ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, Alias, AnyAvoidance, AnyStartup, Listing, alias,
     needs_routers,
 };
-use firstflight_quantity::hint;
 
 use crate::axis::Axis;
+use crate::nearest::hint;
 use crate::pair::policies;
 use crate::spec::{ControlError, ControlSpec, Part, shown};
 use crate::value::{accepted, knob, read};
