@@ -33,13 +33,13 @@ fn main() -> ExitCode {
         "bench" => bench::run(&root(), &rest),
         "fuzz" => fuzz::fuzz(&root(), &rest),
         "tidy" => tidy::run(&root(), &rest),
-        "package" => package::package(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
         "pictures" => pictures::run(&root(), &rest),
         "quic" => quic::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
         "soak" => soak::run(&root(), &rest),
+        "package" => package::package(&root(), &rest),
         "oracle" => oracle::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
@@ -103,7 +103,6 @@ usage: cargo xtask TASK
   check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if
                                    installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see
-  package                          the crates that others would use build from their packages
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
        [--only TARGET]             compiler); what they find is left in target/fuzz/failures
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
@@ -126,4 +125,6 @@ usage: cargo xtask TASK
        [--cycles N] [--dev]        what is left in the kernel (root; 200 flows, 300 s, 1000 cycles)
        [--link tun|netem]          over firstflight's link or netem; --dev takes the programs as the
        [--built FOLDER]            tests build them, --built those that are in a folder
+  package                          the crates that others would use build from their packages
+                                   (part of check)
   help                             this list";
