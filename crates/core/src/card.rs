@@ -79,7 +79,7 @@ pub const fn is_writable(name: &str) -> bool {
     !after_hyphen
 }
 
-/// Whether the two names are the same; of constants too.
+/// Whether the two names are the same, as a function that can run at compile time.
 pub(crate) const fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {

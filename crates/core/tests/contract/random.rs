@@ -200,7 +200,8 @@ proptest! {
         for (at, event) in events.into_iter().enumerate() {
             apply(&mut sender, event, Instant(at as u64 * 20));
             let view = sender.view();
-            prop_assert!((mss..=max_cwnd).contains(&sender.cwnd()), "{:?} {event:?}", sender.cwnd());
+            let cwnd = sender.cwnd();
+            prop_assert!((mss..=max_cwnd).contains(&cwnd), "{cwnd:?} after {event:?}");
             prop_assert!(view.sent >= sent, "a counter fell");
             sent = view.sent;
             if sender.window_is_startups() {
