@@ -5,6 +5,7 @@ use crate::knob::{Knob, Knobs};
 
 /// What is said of a policy.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Card {
     /// Name as users write it: lower-case letters, digits and single hyphens ([`is_writable`]).
     pub name: &'static str,

@@ -98,6 +98,7 @@ impl Exit {
 /// What a policy decides on one ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+#[non_exhaustive]
 pub struct Step {
     /// The window from now on.
     pub window: Window,

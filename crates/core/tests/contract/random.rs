@@ -38,10 +38,9 @@ impl Dice {
     fn step(&mut self) -> Step {
         let mut step = self.window().hold();
         if self.roll().is_multiple_of(4) {
-            let first = Some((Bytes(self.size()), Rate(self.size())));
-            let not_before = Some(Instant(self.size()));
-            let (rate, burst) = (Rate(self.size()), Bytes(self.size()));
-            step = step.pacing(Pacing { rate, burst, first, not_before });
+            let pacing = Pacing::at(Rate(self.size())).in_bursts_of(Bytes(self.size()));
+            let pacing = pacing.beginning(Bytes(self.size()), Rate(self.size()));
+            step = step.pacing(pacing.not_before(Instant(self.size())));
         }
         if self.roll().is_multiple_of(4) {
             step = step.wake_at(Instant(self.size()));
