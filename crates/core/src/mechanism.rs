@@ -82,8 +82,8 @@ impl Mechanism {
     }
 
     /// How packets are to be paced now: as a policy decided, or at the transport's default rate if
-    /// the endpoint paces: `2 cwnd/srtt` in start-up, `1.25 cwnd/srtt` after it. `None` sends as the
-    /// window allows. The rate is the one of the next packet.
+    /// the endpoint paces: `2 cwnd/srtt` in start-up, `1.25 cwnd/srtt` after it. `None` sends as
+    /// the window allows. The rate is the one of the next packet.
     #[inline]
     pub fn pacing(&self) -> Option<Pacing> {
         if self.timed { self.pacing_in_force() } else { None }
@@ -235,8 +235,8 @@ impl Mechanism {
         }
     }
 
-    /// During a recovery only a start-up decides, and only one that stayed in charge. The flight does
-    /// not limit a landing: it answers a loss.
+    /// During a recovery only a start-up decides, and only one that stayed in charge. The flight
+    /// does not limit a landing: it answers a loss.
     #[inline(never)]
     fn decide_in_recovery(
         &mut self,

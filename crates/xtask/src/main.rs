@@ -11,6 +11,7 @@ mod bench;
 mod check;
 mod fuzz;
 mod lab;
+mod mutants;
 mod oracle;
 mod package;
 mod papers;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         "test" => test::test(&root(), &rest),
         "bench" => bench::run(&root(), &rest),
         "fuzz" => fuzz::fuzz(&root(), &rest),
+        "mutants" => mutants::mutants(&root(), &rest),
         "tidy" => tidy::run(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
         "pictures" => pictures::run(&root(), &rest),
@@ -105,6 +107,8 @@ usage: cargo xtask TASK
   tidy                             the style rules of CONTRIBUTING.md that a program can see
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
        [--only TARGET]             compiler); what they find is left in target/fuzz/failures
+  mutants [--only FILE]...         change the core in one place at a time and see its tests notice
+          [--shard I/N]            it (cargo-mutants; hours, so by file or part I of N)
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
                                    nothing when its runs are kept), or say whether it is as written
   pictures                         draw the pictures of the README with `firstflight compare`
