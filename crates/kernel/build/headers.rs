@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 use firstflight_core::card::Card;
 use firstflight_core::knob::{Knob, KnobKind, KnobValue};
 use firstflight_core::policy::Observer as _;
-use firstflight_core::registry::{AVOIDANCES, AnyStartup, STARTUPS, avoidance_needs, startup_needs};
+use firstflight_core::registry::{
+    AVOIDANCES, AnyStartup, STARTUPS, avoidance_needs, startup_needs,
+};
 
 use crate::layout::{self, in_c, policies};
 

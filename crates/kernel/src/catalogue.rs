@@ -65,9 +65,10 @@ impl KernelControl {
             })?;
         let knobs = KnobValues::of(control)?;
         let own = control.startup.eligible().is_none()
-            || control.settings.iter().any(|setting| {
-                setting.policy == control.avoidance_name && is_of_estimate(setting)
-            });
+            || control
+                .settings
+                .iter()
+                .any(|setting| setting.policy == control.avoidance_name && is_of_estimate(setting));
         let object = if own { pair.estimating } else { pair.sharing };
         let written = control.alias.split(['(', '+', ' ']).next().unwrap_or_default();
         Ok(Self {
@@ -169,9 +170,13 @@ mod tests {
         let problem = |text: &str| kernels(text).unwrap_err().to_string();
         let found = problem("limited");
         assert!(found.contains("no kernel version of limited+newreno; accepted: a start-up of"));
-        assert!(found.ends_with(" before an avoidance of newreno, vegas, westwood, cubic"), "{found}");
+        assert!(
+            found.ends_with(" before an avoidance of newreno, vegas, westwood, cubic"),
+            "{found}"
+        );
         let found = problem("quick-start");
-        let words = "quick-start needs routers that grant a rate, which the kernel does not provide";
+        let words =
+            "quick-start needs routers that grant a rate, which the kernel does not provide";
         assert!(found.contains(words), "{found}");
     }
 

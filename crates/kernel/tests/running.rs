@@ -136,12 +136,13 @@ fn controls() -> Vec<String> {
     let named = distinct().into_iter().map(|name| Control::named(name).unwrap());
     let knobs = named.flat_map(|control| {
         let cards = [control.startup.card(), control.avoidance.card()];
-        let words = cards.into_iter().flat_map(|card| card.knobs).flat_map(|knob| match knob.kind {
-            KnobKind::Word(words) if matches!(knob.name, "preset" | "wth") => {
-                words[1..].iter().map(|word| format!("({}={word})", knob.name)).collect()
-            }
-            _ => Vec::new(),
-        });
+        let words =
+            cards.into_iter().flat_map(|card| card.knobs).flat_map(|knob| match knob.kind {
+                KnobKind::Word(words) if matches!(knob.name, "preset" | "wth") => {
+                    words[1..].iter().map(|word| format!("({}={word})", knob.name)).collect()
+                }
+                _ => Vec::new(),
+            });
         let words: Vec<String> = words.collect();
         let (alias, full) = (control.alias, control.full);
         let with = words.into_iter().map(move |knob| format!("{alias}{knob}"));

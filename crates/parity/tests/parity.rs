@@ -43,7 +43,9 @@ fn cwnd_and_ssthresh_are_equal_after_every_ack() {
         }
     }
     let count = controls.len();
-    println!("{count} controls, {acks} ACKs, of which {grown} opened cwnd, and {cuts} cuts, all equal");
+    println!(
+        "{count} controls, {acks} ACKs, of which {grown} opened cwnd, and {cuts} cuts, all equal"
+    );
     assert!(acks >= ACKS, "only {acks} ACKs");
     assert!(grown > acks / 4 && cuts > acks / 1_000, "{grown} opened cwnd, {cuts} cuts");
 }

@@ -40,7 +40,8 @@ impl Both {
         let rust = Sender::new(control.startup, control.avoidance, config);
         let native = Native::new(&kernel, config).expect("the control has C");
         let control = text.to_owned();
-        let both = Self { control, config, rust, native, has_sent: false, acks: 0, cuts: 0, grown: 0 };
+        let both =
+            Self { control, config, rust, native, has_sent: false, acks: 0, cuts: 0, grown: 0 };
         both.compare(&"nothing yet");
         both
     }
