@@ -14,7 +14,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     for (name, conditions) in PICTURES {
         let out = target(root).join("pictures").join(name);
         let mut compare = Command::new(&program);
-        compare.args(CONTROLS).args(*conditions).arg("--out").arg(&out);
+        compare.args(CONTROLS).args(conditions).arg("--out").arg(&out);
         step::output("pictures", &mut compare)?;
         let drawn = out.join("figures/over-time.svg");
         let place = root.join("docs/img").join(name).with_extension("svg");
