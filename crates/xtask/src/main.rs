@@ -96,8 +96,8 @@ fn root() -> PathBuf {
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
-  test                             what CI runs: check, then all tests and doctests; it says first how
-                                   many steps, how long, and what is skipped here
+  test                             what CI runs: check, then all tests and doctests; it says first
+                                   how many steps, how long, and what is skipped here
   check                            rustfmt, clippy, rustdoc, tidy, and cargo-deny if installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
