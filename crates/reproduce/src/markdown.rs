@@ -249,6 +249,7 @@ mod tests {
             cache: None,
             stop: &AtomicBool::new(false),
             progress: &|_| {},
+            figure_width: Default::default(),
             command_line: String::new(),
             quick: true,
             lab: crate::Lab::NotAsked,

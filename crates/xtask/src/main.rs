@@ -100,8 +100,8 @@ fn root() -> PathBuf {
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
-  test                             what CI runs: check, then all tests and doctests; it says first how
-                                   many steps, how long, and what is skipped here
+  test                             what CI runs: check, then all tests and doctests; it says first
+                                   how many steps, how long, and what is skipped here
   check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if
                                    installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see
