@@ -39,7 +39,8 @@ pub(crate) struct Args {
     #[arg(long)]
     quick: bool,
     /// Run the rows of the lab too: the running kernel's TCP in real time, one run after the other
-    /// (root; ten minutes). A row or figure of the lab that is named in full needs no flag
+    /// (root; ten minutes). Otherwise they show the values of the last lab. A row or figure of the
+    /// lab that is named in full needs no flag
     #[arg(long)]
     lab: bool,
 }

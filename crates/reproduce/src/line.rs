@@ -83,7 +83,7 @@ impl Part {
     }
 
     /// In a few words.
-    pub const fn words(self) -> &'static str {
+    pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Paper => "claims of the papers",
             Self::Lab => "claims on the running kernel",
@@ -109,7 +109,11 @@ impl Part {
             true => String::new(),
             false => format!(" Not run now; measured by {labs}. {}", last_lab::note()),
         };
-        format!("{} {}: {counts}.{labs}", of_part.len(), self.words()).trim_end().to_owned()
+        let words = match of_part.len() {
+            1 => self.words().replacen("s ", " ", 1),
+            _ => self.words().to_owned(),
+        };
+        format!("{} {words}: {counts}.{labs}", of_part.len()).trim_end().to_owned()
     }
 }
 

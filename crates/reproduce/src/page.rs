@@ -135,18 +135,20 @@ fn claims(finished: &[Finished<'_>], own: bool) -> Table {
     table
 }
 
-/// The measured values, each with the paper's where that is a number. Each has a line of its own
-/// below; of very many the first are here.
+/// The measured values that decide, each with the paper's where that is a number. Each has a line
+/// of its own below; of very many the first are here.
 fn values(row: &Row) -> String {
-    let alone = row.checks.len() == 1;
-    let one = |check: &CheckRow| match check.paper {
+    let decides = |check: &&CheckRow| check.verdict != Verdict::Information;
+    let checks: Vec<&CheckRow> = row.checks.iter().filter(decides).collect();
+    let alone = checks.len() == 1;
+    let one = |check: &&CheckRow| match check.paper {
         Some(paper) if !alone => format!("{} ({})", ours(check), number(paper)),
         _ => ours(check),
     };
-    let shown: Vec<String> = row.checks.iter().take(MOST_VALUES).map(one).collect();
+    let shown: Vec<String> = checks.iter().take(MOST_VALUES).map(one).collect();
     let mut text = shown.join(", ");
-    if row.checks.len() > MOST_VALUES {
-        let _ = write!(text, " and {} more", row.checks.len() - MOST_VALUES);
+    if checks.len() > MOST_VALUES {
+        let _ = write!(text, " and {} more", checks.len() - MOST_VALUES);
     }
     match &row.lab {
         Some(lab) => format!("{text}; by {}", lab.words()),
@@ -268,6 +270,7 @@ mod tests {
             preset: String::new(),
             verdict,
         };
+        let informs = CheckRow { verdict: Verdict::Information, ..check(None, 4.0) };
         Row {
             id: id.to_owned(),
             paper: "astart".to_owned(),
@@ -280,7 +283,7 @@ mod tests {
             verdict,
             preset: String::new(),
             scenario: String::new(),
-            checks: vec![check(Some(9.5), 9.25), check(None, 3.0)],
+            checks: vec![check(Some(9.5), 9.25), check(None, 3.0), informs],
             lab: None,
             note: None,
         }
@@ -296,7 +299,7 @@ mod tests {
         let finished = [Finished { paper, laid, rows }];
         let of_papers = claims(&finished, false);
         let cells: Vec<String> = of_papers.rows[0].iter().map(ToString::to_string).collect();
-        assert_eq!(cells[3], "9.25 (9.5), 3");
+        assert_eq!(cells[3], "9.25 (9.5), 3", "without what only informs");
         assert_eq!(
             of_papers.rows[1][3].to_string(),
             "9.25 (9.5), 3; by the lab of 2026-11-22 on Linux 6.18"
@@ -306,6 +309,6 @@ mod tests {
         let own = claims(&finished, true);
         assert_eq!((own.rows.len(), own.verdicts().count()), (1, 0));
         let lines = checks(&finished[0]);
-        assert_eq!(lines.rows.len(), 6, "a line for every value");
+        assert_eq!(lines.rows.len(), 9, "a line for every value");
     }
 }

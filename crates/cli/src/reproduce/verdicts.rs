@@ -90,9 +90,10 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// `9.25 (9.1 to 9.4), -0.25 (-2.6 %)`.
+/// `9.25 (9.1 to 9.4), -0.25 (-2.6 %)`; a difference of nothing is left out.
 fn measured(line: &Line) -> String {
-    joined(&[&line.ours, &line.difference], ", ")
+    let difference = if line.difference == "0" { "" } else { &line.difference };
+    joined(&[&line.ours, difference], ", ")
 }
 
 /// `9.5 ± 15 %; 10 seeds, figures`.

@@ -1,5 +1,5 @@
-//! TCP Westwood's loss response on the Eligible Rate Estimate, as the Astart paper (section III)
-//! and the Agile Probing paper give it; Reno's growth.
+//! TCP Westwood's loss response on the Eligible Rate Estimate, as the Astart paper (section II.B)
+//! and the Agile Probing paper (section II) give it; Reno's growth.
 //!
 //! What it believes: at a loss the path still has room for what the estimate says. What it does:
 //!

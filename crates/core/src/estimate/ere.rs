@@ -19,16 +19,24 @@
 //! What the papers leave open is a knob. Preset `paper`: the trapezoid filter above, N = 10, which
 //! is the only published value, eps 0.6 on every ACK, the ACK spacing as smallest interval, m = 2,
 //! Umax over ten samples. Preset `figures`, the default, differs in two, which no source gives and
-//! which are fitted: N = 3 and a smallest interval of 15 ms. Measured in our simulator on the
-//! papers' paths (40 Mbit/s and 20 to 200 ms, 10 to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP),
-//! they keep every published throughput within a tenth and 36 Mbit/s of 40 at 100 ms; without a
-//! smallest interval N = 0 and N = 2 are 16 to 18 % high at 150 Mbit/s, and N = 10 comes below at
-//! long RTTs. Preset `ns2` has no fitted number but one choice: neither paper speaks of a smallest
-//! interval or of instability, so the ACK spacing and N = 0, which one published figure asks for
-//! where the others take any N; and RTTmin is that of ns-2's TCP clock, whole ticks of
-//! 10 ms rounded down, as in the authors' ns-2 module for TCP Westwood (M. Valla, 2002). A few
-//! milliseconds that RTTmin does not know hold the estimate as many per cent below the window of a
-//! path that is nearly full, which is what slows the climb there.
+//! which are fitted to the nine throughputs that the papers publish (40 Mbit/s and 20 to 200 ms, 10
+//! to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP): N = 3 and a smallest interval of 15 ms keep all
+//! of them within a tenth. Preset `ns2` has no number fitted to those: neither paper speaks of a
+//! smallest interval or of instability, so the ACK spacing and N = 0; and RTTmin is that of ns-2's
+//! TCP clock, whole ticks of 10 ms rounded down, as in the authors' ns-2 module for TCP Westwood
+//! (M. Valla, 2002). A few milliseconds that RTTmin does not know hold the estimate as many per
+//! cent below the window of a path that is nearly full, which is what slows the climb there.
+//!
+//! What is chosen without a source, in every preset: RE is updated on every ACK (Load Gauge, which
+//! reads the same letters, updates its own once per RTT, and no source says which), and the filter
+//! is the trapezoid (the texts speak of Tustin's, the first ns-2 module has constant weights, the
+//! newer texts leave the mean of two samples out). N = 0 is chosen by one figure, 5(b) of the Agile
+//! Probing paper. `docs/deviations.md` has what each of these choices gives.
+//!
+//! An ACK is worth what the transport credits it with ([`Ack::credited`]). The ns-2 module bounds
+//! that by two packets per ACK, a guard against ACKs that were lost. Here there is no such knob:
+//! transports credit each packet once, so the bound would bind only where one ACK answers three
+//! packets or more, and there it would lose what arrived.
 //!
 //! Departures, all for inputs the papers do not think of: ACKs less than 100 ns apart are one
 //! sample; an interval beyond `2 tau`, where `a` would turn negative, counts as `2 tau`; after 64

@@ -1,5 +1,5 @@
 //! Adaptive Start (Wang, Pau, Yamada, Sanadidi and Gerla, "TCP Startup Performance in Large
-//! Bandwidth Delay Networks", INFOCOM 2004, section III).
+//! Bandwidth Delay Networks", INFOCOM 2004, section IV).
 //!
 //! What it believes: the Eligible Rate Estimate times the smallest RTT is a window the path has
 //! room for. What it does on every ACK for new data:
