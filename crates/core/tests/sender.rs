@@ -7,7 +7,7 @@ use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Pair;
 use firstflight_core::policy::{Avoidance, Entry, Exit, Found, Observer, Startup, Step};
 use firstflight_core::sender::{Config, Sender};
-use firstflight_core::startup::{SlowStart, Xcp};
+use firstflight_core::startup::{QuickStart, SlowStart, Xcp};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{Phase, View, Window};
 
@@ -283,6 +283,30 @@ fn the_window_stays_between_one_segment_and_its_cap() {
 }
 
 #[test]
+fn an_ack_for_new_data_alone_is_told_in_few_words() {
+    let mut bench = reno(8);
+    bench.fill();
+    let mut other = bench.sender.clone();
+    for i in 1..=20 {
+        let (now, rtt) = (Instant(i * 1_000_000), Span::from_millis(90 + i));
+        let (acked, in_flight) = (Bytes(700), Bytes(100 * i));
+        let snd_nxt = bench.sender.view().snd_nxt;
+        let (credited, sample) = (acked, Some(rtt));
+        let ack = Ack { now, acked, credited, rtt: sample, in_flight, snd_nxt, ..Ack::default() };
+        bench.sender.on_ack(&ack);
+        other.on_new_data(now, acked, rtt, in_flight);
+        assert_eq!(format!("{:?}", bench.sender), format!("{other:?}"));
+    }
+}
+
+#[test]
+fn a_sender_asks_for_the_rate_that_its_start_up_asks_for() {
+    let quick = Sender::new(QuickStart::default(), NewReno::default(), config(8));
+    assert_eq!(quick.asks(), Some(Rate(1_310_720_000 / 8)));
+    assert_eq!(reno(8).sender.asks(), None);
+}
+
+#[test]
 fn rounds_end_when_what_was_outstanding_is_acknowledged() {
     let mut bench = reno(1_000);
     bench.fill();
@@ -400,6 +424,7 @@ fn avoidance_can_ask_for_start_up_again() {
     // on the ACK that begins start-up again.
     assert_eq!(rates, [125, 125, 125, 62, 100, 125, 125, 125, 100, 160]);
     assert_eq!(bench.sender.first_exit().map(|exit| exit.cwnd), Some(Bytes(5_000)));
+    assert_eq!(bench.sender.reprobes(), 2);
 }
 
 #[test]

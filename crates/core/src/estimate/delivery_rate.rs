@@ -152,6 +152,47 @@ mod tests {
     }
 
     #[test]
+    fn the_limit_of_the_source_ends_when_more_than_was_in_flight_is_delivered() {
+        let at = |ms: u64| Instant(ms * MS);
+        let mut sampler = Sampler::default();
+        let first = sampler.on_sent(at(0), Bytes(1_000), true);
+        let _ = sampler.on_delivered(at(50), Bytes(1_000), at(0), &first);
+        // 1000 delivered and 2000 in flight: the limit ends beyond 3000.
+        let second = sampler.on_sent(at(60), Bytes(2_000), true);
+        sampler.on_app_limited(Bytes(2_000));
+        sampler.count(at(70), Bytes(1_000));
+        let _ = sampler.on_delivered(at(110), Bytes(1_000), at(60), &second);
+        assert_eq!(sampler.delivered(), Bytes(3_000));
+        let mut limited = |sent, acked| {
+            let then = sampler.on_sent(at(sent), Bytes(1_000), true);
+            let sample = sampler.on_delivered(at(acked), Bytes(1_000), at(sent), &then);
+            sample.map(|sample| sample.app_limited)
+        };
+        assert_eq!(limited(120, 170), Some(true), "sent before anything more was delivered");
+        assert_eq!(limited(180, 230), Some(false));
+        // What is delivered without a packet known ends it too.
+        sampler.on_app_limited(Bytes(500));
+        sampler.count(at(240), Bytes(501));
+        assert!(!sampler.on_sent(at(250), Bytes(1_000), true).app_limited);
+    }
+
+    #[test]
+    fn a_sample_takes_the_longer_of_the_sending_and_the_acknowledging_time() {
+        let at = |ms: u64| Instant(ms * MS);
+        let mut sampler = Sampler::default();
+        let first = sampler.on_sent(at(0), Bytes(1_000), true);
+        let second = sampler.on_sent(at(30), Bytes(2_000), false);
+        assert_eq!(sampler.on_delivered(at(50), Bytes(1_000), at(0), &first), Some(of(1_000, 50)));
+        // Sent 30 ms after the first, delivered 52 ms after the flight began.
+        let sample = sampler.on_delivered(at(52), Bytes(1_000), at(30), &second);
+        assert_eq!(sample, Some(of(2_000, 52)));
+        // ACKs that were held up come at once: sent over 40 ms, acknowledged within 10.
+        let third = sampler.on_sent(at(70), Bytes(1_000), false);
+        let sample = sampler.on_delivered(at(53), Bytes(1_000), at(70), &third);
+        assert_eq!(sample, Some(of(1_000, 40)));
+    }
+
+    #[test]
     fn no_sample_is_taken_where_no_time_has_passed() {
         let mut sampler = Sampler::default();
         let then = sampler.on_sent(Instant(0), Bytes(1_000), true);
