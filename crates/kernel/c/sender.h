@@ -78,7 +78,7 @@ FF_INLINE void ff_begin(struct ff_sender *s, u64 now) {}
 FF_INLINE void ff_on_sent(struct ff_sender *s, u64 now, u64 bytes) {}
 
 FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack) {}
-FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss) {}
+FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *l) {}
 
 #else
 
@@ -112,8 +112,8 @@ FF_INLINE void ff_begin(struct ff_sender *s, u64 now)
 }
 
 /* So much new data has left since the last event: told in one sum before a loss, because an ACK
- * has the position itself. The kernel does not tell when packets leave, so that no policy here needs it;
- * what is sent again moves no position.
+ * has the position itself. The kernel does not tell when packets leave, so that no policy here
+ * needs it; what is sent again moves no position.
  */
 FF_INLINE void ff_on_sent(struct ff_sender *s, u64 now, u64 bytes)
 {

@@ -130,28 +130,15 @@ FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp) {}
 
 #else
 
-/* What has been acknowledged since the control began to run, and the position of the next new
- * payload counted likewise.
- */
-FF_INLINE u64 acked_by(const struct connection *c, const struct tcp_sock *tp)
-{
-    return tp->bytes_acked - c->acked_at_start;
-}
-
-FF_INLINE u64 snd_nxt_of(const struct tcp_sock *tp, u64 acked)
-{
-    return acked + (tp->snd_nxt - tp->snd_una);
-}
-
 /* What has left since the last ACK: a loss does not say it, as an ACK does. */
 FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp)
 {
-    u64 now = tp->tcp_clock_cache, nxt = snd_nxt_of(tp, acked_by(c, tp));
-    u64 numbers[] = { now, minus(nxt, c->sender.view.snd_nxt) };
+    u64 sent = minus(snd_nxt_of(tp, acked_by(c, tp)), c->sender.view.snd_nxt);
+    u64 numbers[] = { tp->tcp_clock_cache, sent };
 
-    if (!numbers[1])
+    if (!sent)
         return;
-    ff_on_sent(&c->sender, now, numbers[1]);
+    ff_on_sent(&c->sender, numbers[0], sent);
     report(c, tp, RECORD_SENT, numbers, 2);
 }
 
