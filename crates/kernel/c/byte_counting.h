@@ -30,9 +30,12 @@ FF_INLINE void byte_counting_enter(struct byte_counting *b, ff_knobs *k, enum en
 FF_INLINE struct ff_step byte_counting_step(struct byte_counting *b, ff_knobs *k,
                                             const struct ff_ack *ack, const struct ff_view *v)
 {
+    u64 most;
+
     if (b->after_timeout || v->window.cwnd >= v->window.ssthresh)
         return double_window(ack, v->mss, v->window);
-    return until_threshold(grow(v->window, min_of(ack->acked, times(v->mss, k->byte_counting.limit))));
+    most = times(v->mss, k->byte_counting.limit);
+    return until_threshold(grow(v->window, min_of(ack->acked, most)));
 }
 
 #endif

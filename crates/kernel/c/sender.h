@@ -2,9 +2,9 @@
  *
  * The mechanism, written once: phases, floor and cap of the window, one cut per recovery, undo, and
  * who decides when. It is crates/core/src/mechanism.rs and loss.rs for the policies FF_STARTUP and
- * FF_AVOIDANCE, less what the kernel does itself (marks, which it reports as a recovery; pacing; the
- * limit on growth, of which it tells by app_limited), what no start-up here does (setting the window
- * in a recovery, taking back what a hint led to) and what only reports are made of.
+ * FF_AVOIDANCE, less what the kernel does itself (marks, which it reports as a recovery; pacing;
+ * the limit on growth, of which it tells by app_limited), what no start-up here does (setting the
+ * window in a recovery, taking back what a hint led to) and what only reports are made of.
  */
 #ifndef FF_SENDER_H
 #define FF_SENDER_H
@@ -78,7 +78,7 @@ FF_INLINE void ff_begin(struct ff_sender *s, u64 now) {}
 FF_INLINE void ff_on_sent(struct ff_sender *s, u64 now, u64 bytes) {}
 
 FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack) {}
-FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss) {}
+FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *l) {}
 
 #else
 
@@ -111,9 +111,9 @@ FF_INLINE void ff_begin(struct ff_sender *s, u64 now)
     avoidance(on_begin)(&s->avoidance, &s->view);
 }
 
-/* So much new data has left since the last event: told in one sum before a loss, because an ACK has
- * the position itself. The kernel does not tell when packets leave, so that no policy here needs it;
- * what is sent again moves no position.
+/* So much new data has left since the last event: told in one sum before a loss, because an ACK
+ * has the position itself. The kernel does not tell when packets leave, so that no policy here
+ * needs it; what is sent again moves no position.
  */
 FF_INLINE void ff_on_sent(struct ff_sender *s, u64 now, u64 bytes)
 {

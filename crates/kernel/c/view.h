@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
  * What a transport reports, what policies may read, and what they decide: event.rs, view.rs and
- * policy.rs of crates/core, less what no control in the kernel uses. The knobs (knobs.h) are written
- * by crates/kernel/build.rs from the cards of the policies: `k->astart.ere.n` is astart(ere.N=...).
+ * policy.rs of crates/core, less what no control in the kernel uses. The knobs (knobs.h) are
+ * written by crates/kernel/build.rs from the policies' cards: k->astart.ere.n is astart(ere.N=...).
  */
 #ifndef FF_VIEW_H
 #define FF_VIEW_H

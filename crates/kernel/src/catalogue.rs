@@ -46,7 +46,7 @@ impl KernelControl {
     /// The kernel's version of a control.
     ///
     /// # Errors
-    /// The pair, or a knob of it, has no version in C, or it needs what the kernel does not provide.
+    /// The pair, or a knob of it, has no version in C, or needs what the kernel does not provide.
     pub fn new(control: &Control) -> Result<Self, NotInKernel> {
         let policies = [
             (control.startup_name, control.startup.needs()),

@@ -1,5 +1,5 @@
 //! How the knobs of all policies lie in memory: `build.rs` writes it as C structs, `knobs.rs` fills
-//! it. Both follow the cards: policies in the order of the tables, start-ups first, and the knobs of
+//! it. Both follow the cards: policies in the order of the tables, start-ups first, the knobs of
 //! each in the order of its card.
 
 use firstflight_core::card::Card;

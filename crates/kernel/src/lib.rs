@@ -32,6 +32,6 @@ pub use load::{LoadError, Prepared, Registered};
 /// What the kernel provides beside ACKs and losses: the times of ACKs.
 ///
 /// It does not say when packets leave (no call of `tcp_congestion_ops` comes with each), so that
-/// SND.NXT alone is told, with every ACK and before every loss. During a recovery it sets the window
-/// itself (PRR), it counts losses but not gaps, and takes marks for a recovery of its own.
+/// SND.NXT alone is told, with every ACK and before every loss. During a recovery it sets the
+/// window itself (PRR), it counts losses but not gaps, and takes marks for a recovery of its own.
 pub const PROVIDES: Facilities = Facilities::TIMES;

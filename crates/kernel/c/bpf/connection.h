@@ -85,6 +85,19 @@ FF_INLINE struct connection *new_connection(struct sock *sk)
     return c;
 }
 
+/* What has been acknowledged since the control began to run, and the position of the next new
+ * payload counted likewise.
+ */
+FF_INLINE u64 acked_by(const struct connection *c, const struct tcp_sock *tp)
+{
+    return tp->bytes_acked - c->acked_at_start;
+}
+
+FF_INLINE u64 snd_nxt_of(const struct tcp_sock *tp, u64 acked)
+{
+    return acked + (tp->snd_nxt - tp->snd_una);
+}
+
 #endif
 
 #endif

@@ -23,9 +23,8 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Written by the loader: crates/kernel/src/load.rs. The text is for those who ask what is loaded; it
- * comes first, where programs of other versions find it. A map of their own, so that it can be
- * pinned.
+/* Written by the loader: crates/kernel/src/load.rs. The text is for those who ask what is loaded;
+ * it comes first, where programs of other versions find it. A map of its own can be pinned.
  */
 struct loaded {
     char control[TEXT_MAX];
@@ -131,35 +130,22 @@ FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp) {}
 
 #else
 
-/* What has been acknowledged since the control began to run, and the position of the next new
- * payload counted likewise.
- */
-FF_INLINE u64 acked_by(const struct connection *c, const struct tcp_sock *tp)
-{
-    return tp->bytes_acked - c->acked_at_start;
-}
-
-FF_INLINE u64 snd_nxt_of(const struct tcp_sock *tp, u64 acked)
-{
-    return acked + (tp->snd_nxt - tp->snd_una);
-}
-
 /* What has left since the last ACK: a loss does not say it, as an ACK does. */
 FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp)
 {
-    u64 now = tp->tcp_clock_cache, nxt = snd_nxt_of(tp, acked_by(c, tp));
-    u64 numbers[] = { now, minus(nxt, c->sender.view.snd_nxt) };
+    u64 sent = minus(snd_nxt_of(tp, acked_by(c, tp)), c->sender.view.snd_nxt);
+    u64 numbers[] = { tp->tcp_clock_cache, sent };
 
-    if (!numbers[1])
+    if (!sent)
         return;
-    ff_on_sent(&c->sender, now, numbers[1]);
+    ff_on_sent(&c->sender, numbers[0], sent);
     report(c, tp, RECORD_SENT, numbers, 2);
 }
 
 #endif
 
-/* Tells a loss, with what the kernel newly counts as lost: of a recovery one segment at least, because
- * it does not count what a probe has repaired. By itself, because it is long and seldom called.
+/* Tells a loss, with what the kernel newly counts as lost: of a recovery one segment at least,
+ * because it does not count what a probe has repaired. By itself, as it is long and seldom called.
  */
 static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
 {
@@ -180,8 +166,9 @@ static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 ki
 }
 
 /* The kernel enters a state, or is found in one that it did not tell of: a loss, which the sender
- * answers or has answered. A timeout in a recovery, or after one, asks for no new threshold. Told out
- * of an undisturbed state there is none: segments were too large for the path, and are sent again.
+ * answers or has answered. A timeout in a recovery, or after one, asks for no new threshold. Told
+ * out of an undisturbed state there is none: segments were too large for the path, and are sent
+ * again.
  */
 FF_INLINE void enter_state(struct connection *c, struct tcp_sock *tp, u8 state, u8 told)
 {

@@ -107,8 +107,8 @@ impl Replay {
     }
 }
 
-/// What has left since the last event and can be told: new data, of which an ACK has the position, and
-/// what was sent again, which the kernel's sender does not ask for.
+/// What has left since the last event and can be told: new data, of which an ACK has the position,
+/// and what was sent again, which the kernel's sender does not ask for.
 fn tell_sends(sender: &mut CoreSender, record: &Record, at_start: u64) {
     let view = sender.view();
     let new = match record.kind {

@@ -1,8 +1,9 @@
 //! Streams like a connection's: a bottleneck with a drop-tail buffer, losses and their recovery,
 //! delayed ACKs, pauses of the source, timeouts, and segments that change their size.
 //!
-//! Told is what the kernel's shell tells, and as it does: that the first data may leave; no sending,
-//! because an ACK has SND.NXT itself; and before a loss what has left since the last ACK, in one sum.
+//! Told is what the kernel's shell tells, and as it does: that the first data may leave; no
+//! sending, because an ACK has SND.NXT itself; and before a loss what has left since the last ACK,
+//! in one sum.
 
 use firstflight_core::event::{Ack, LossKind, Sent};
 use firstflight_core::units::{Bytes, Instant, Span};
