@@ -185,6 +185,6 @@ mod tests {
         assert_eq!(read("astart(ere.N=3)").unwrap(), (None, plain.clone()));
         assert_eq!(read("ff_x=astart(ere.N=3)").unwrap(), (Some("ff_x".into()), plain));
         assert!(read("ff_x=nothing").is_err());
-        assert!(read("vegas+newreno").is_err());
+        assert!(read("vegas+hybla").is_err(), "no C");
     }
 }

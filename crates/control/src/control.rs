@@ -109,7 +109,7 @@ pub enum ControlProblem {
     /// A policy needs what the transport does not provide.
     #[error(
         "control `{control}`: {policy} needs {lacks}, which {transport} does not provide; \
-         accepted here: a control of other policies"
+         accepted: a control of other policies"
     )]
     Lacks {
         /// The control as written.

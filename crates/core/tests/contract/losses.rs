@@ -191,8 +191,7 @@ fn by_time_a_late_loss_of_an_ignored_recovery_is_ignored_too() {
     line.sender.on_recovered(None);
     let late = Loss { sent_at: Some(Instant(0)), ..line.loss(LossKind::Recovery) };
     assert!(!line.sender.on_loss(&late));
-    assert!(line.recovering() && line.sender.window_is_startups());
-    assert_eq!(line.ack(1).heard(Heard::Recovering), 1);
+    assert!(!line.recovering(), "its recovery is over");
     // After start-up the transport repairs alone.
     let step = |_: &firstflight_core::event::Ack, view: &firstflight_core::view::View| {
         view.window.hold().exit(Exit::Heuristic)
@@ -201,5 +200,5 @@ fn by_time_a_late_loss_of_an_ignored_recovery_is_ignored_too() {
     line.fill().lose(LossKind::Recovery);
     line.sender.on_recovered(None);
     line.ack(1).sender.on_loss(&late);
-    assert!(line.recovering() && !line.sender.window_is_startups());
+    assert!(!line.recovering() && !line.sender.window_is_startups());
 }
