@@ -2,7 +2,7 @@
 //! when told to.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use firstflight_runner::{Options, Run, run, script};
 use rayon::prelude::*;
@@ -58,12 +58,14 @@ pub(crate) fn execute(
     let asked = |on: On| on == On::Sim || !matches!(lab, Lab::NotAsked);
     let total = jobs.iter().filter(|job| asked(job.on)).count();
     let (done, cached) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let failure = Mutex::new(None);
-    let failed = AtomicBool::new(false);
-    // Long runs first: a core that gets the longest last makes the others wait.
+    let (failure, failed) = (Mutex::new(None), AtomicBool::new(false));
+    let tell = |begins: bool, kept: bool, name: &str| {
+        let finished = usize::from(!begins);
+        let done = done.fetch_add(finished, Ordering::Relaxed) + finished;
+        progress(Progress { begins, done, total, cached: kept, name });
+    };
     let of = |on: On| (0..jobs.len()).filter(|i| jobs[*i].on == on).collect::<Vec<usize>>();
-    let mut order = of(On::Sim);
-    order.sort_by_key(|i| std::cmp::Reverse(weight(&jobs[*i])));
+    let order = longest_first(jobs, of(On::Sim));
     let one = |index: usize| -> Option<Run> {
         let job = &jobs[index];
         if failed.load(Ordering::Relaxed) {
@@ -72,27 +74,23 @@ pub(crate) fn execute(
         // Reading is quick: an interruption tells of everything there is, not only of what it read.
         let kept = cache.and_then(|cache| cache.load(&job.key));
         let was_kept = kept.is_some();
-        if !was_kept && stop.load(Ordering::Relaxed) {
-            return None;
-        }
         if !was_kept {
-            let done = done.load(Ordering::Relaxed);
-            progress(Progress { begins: true, done, total, cached: false, name: &job.name });
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            tell(true, false, &job.name);
         }
         let finished = kept.map_or_else(|| compute(job, cache), |run| Ok(Some(run)));
         match finished {
             Ok(run) => {
                 let run = run?;
                 cached.fetch_add(usize::from(was_kept), Ordering::Relaxed);
-                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                let name = &job.name;
-                progress(Progress { begins: false, done, total, cached: was_kept, name });
+                tell(false, was_kept, &job.name);
                 Some(run)
             }
             Err(error) => {
                 failed.store(true, Ordering::Relaxed);
-                let mut slot = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                slot.get_or_insert(error);
+                lock(&failure).get_or_insert(error);
                 None
             }
         }
@@ -100,29 +98,36 @@ pub(crate) fn execute(
     // One at a time to whoever is free: lengths differ by orders of magnitude.
     let finished: Vec<(usize, Option<Run>)> =
         order.into_par_iter().with_max_len(1).map(|index| (index, one(index))).collect();
-    if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    if let Some(error) = lock(&failure).take() {
         return Err(error);
     }
-    let (mut done, mut cached) = (done.into_inner(), cached.into_inner());
-    let mut runs: Vec<Result<Run, Unfinished>> = vec![Err(Unfinished::Interrupted); jobs.len()];
-    for (index, run) in finished {
-        runs[index] = run.ok_or(Unfinished::Interrupted);
-    }
+    let mut runs = vec![Err(Unfinished::Interrupted); jobs.len()];
+    finished.into_iter().for_each(|(at, run)| runs[at] = run.ok_or(Unfinished::Interrupted));
     for index in of(On::Linux) {
-        let name = &jobs[index].name;
-        if asked(On::Linux) {
-            progress(Progress { begins: true, done, total, cached: false, name });
+        let (job, asked) = (&jobs[index], asked(On::Linux));
+        if asked {
+            tell(true, false, &job.name);
         }
-        let (run, was_kept) = lab.one(&jobs[index], cache, stop)?;
-        cached += usize::from(was_kept);
-        if asked(On::Linux) && !matches!(run, Err(Unfinished::Interrupted)) {
-            done += 1;
-            progress(Progress { begins: false, done, total, cached: was_kept, name });
+        let (run, was_kept) = lab.one(job, cache, stop)?;
+        cached.fetch_add(usize::from(was_kept), Ordering::Relaxed);
+        if asked && !matches!(run, Err(Unfinished::Interrupted)) {
+            tell(false, was_kept, &job.name);
         }
         runs[index] = run;
     }
     let interrupted = runs.iter().any(|run| matches!(run, Err(Unfinished::Interrupted)));
-    Ok(Executed { runs, total, cached, interrupted })
+    Ok(Executed { runs, total, cached: cached.into_inner(), interrupted })
+}
+
+/// A core that gets the longest run last makes the others wait.
+fn longest_first(jobs: &[Job], mut order: Vec<usize>) -> Vec<usize> {
+    order.sort_by_key(|at| std::cmp::Reverse(weight(&jobs[*at])));
+    order
+}
+
+/// What a thread that panicked left is as good as any.
+fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn compute(job: &Job, cache: Option<&Cache>) -> Result<Option<Run>, ReproduceError> {

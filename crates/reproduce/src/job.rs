@@ -111,6 +111,6 @@ mod tests {
         assert_ne!(plain, key_on("controls = ['newreno']", On::Linux));
         assert_ne!(plain, key_of("controls = ['newreno']\nseed = 2"));
         assert_ne!(plain, key_of("controls = ['newreno']\nsyn = false"));
-        assert_ne!(plain, key_of("controls = ['newreno']\niw = '1pkt'"), "given is not default");
+        assert_ne!(plain, key_of("controls = ['newreno']\niw = '10pkt'"), "given is not default");
     }
 }
