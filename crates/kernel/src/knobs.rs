@@ -88,10 +88,13 @@ impl KnobValues {
     }
 }
 
+/// Tells what the knob of that name amounts to.
+type ValueOf<'a> = dyn Fn(&str) -> Option<KnobValue> + 'a;
+
 /// What one policy of a control says about its knobs.
 struct Values<'a> {
     card: &'static Card,
-    value: Box<dyn Fn(&str) -> Option<KnobValue> + 'a>,
+    value: Box<ValueOf<'a>>,
 }
 
 impl<'a> Values<'a> {
