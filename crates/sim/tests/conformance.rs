@@ -41,11 +41,11 @@ const QUIET: Facilities = TOLD
 
 const PACKETS: u32 = 2_000;
 
-/// A transfer over 10 Mbit/s and 100 ms with so much buffer, which loses one packet in so many.
+/// A transfer over 10 Mbit/s and 100 ms with so much buffer, which loses so many packets of 1000.
 fn run(
     recorder: &Recorder,
     recovery: Recovery,
-    (buffer, one_in): (u64, u64),
+    (buffer, lost_per_mille): (u64, u64),
     pace: Pace,
 ) -> (Report, FlowOutcome) {
     let mut spec = flow(&[0], 50, recovery);
@@ -53,9 +53,7 @@ fn run(
     spec.packets = Some(PACKETS);
     spec.endpoint.syn = true;
     let mut path = link(10, 50, buffer);
-    if one_in > 0 {
-        path.loss = LossSpec { in_good_ppb: 1_000_000_000 / one_in, ..LossSpec::NONE };
-    }
+    path.loss = LossSpec { in_good_ppb: lost_per_mille * 1_000_000, ..LossSpec::NONE };
     let network = network(vec![path], vec![spec], 200_000);
     let outcome = run_until(&network, pace, &AtomicBool::new(false)).unwrap();
     let flow = outcome.flows.into_iter().next().unwrap();
@@ -89,7 +87,7 @@ fn on_a_path_without_loss_everything_promised_arrives() {
 fn every_loss_is_told() {
     let recoveries = RECOVERIES.iter().filter(|recovery| **recovery != Recovery::Ns2Vegas);
     for (recovery, pace) in recoveries.flat_map(|it| PACES.map(|pace| (*it, pace))) {
-        let (report, flow) = run(&Recorder::new(TOLD), recovery, (20, 100), pace);
+        let (report, flow) = run(&Recorder::new(TOLD), recovery, (20, 10), pace);
         assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {pace:?}");
         same_totals(&report, &flow);
         assert!(report.losses > 0 && flow.drops > 20, "{recovery:?}: {} drops", flow.drops);
