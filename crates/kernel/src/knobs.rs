@@ -13,7 +13,7 @@ use crate::layout;
 pub enum NotInKernel {
     /// It needs what the kernel does not provide ([`crate::PROVIDES`]).
     #[error(transparent)]
-    Lacks(#[from] ControlProblem),
+    Lacks(Box<ControlProblem>),
     /// No such pair in C.
     #[error("control `{control}`: no kernel version of {found}; accepted: {accepted}")]
     Pair {
@@ -36,6 +36,12 @@ pub enum NotInKernel {
         /// Why, and what is accepted.
         why: &'static str,
     },
+}
+
+impl From<ControlProblem> for NotInKernel {
+    fn from(problem: ControlProblem) -> Self {
+        Self::Lacks(Box::new(problem))
+    }
 }
 
 /// The values, ready to be written into a control's read-only data.

@@ -120,8 +120,7 @@ mod loaded {
             let prepare = |(name, text): (&str, &str)| {
                 let control = KernelControl::new(&Control::named(text).unwrap()).unwrap();
                 let name = Some(name.to_owned());
-                let options = Options { name, without_link, ..Options::default() };
-                Prepared::load(&control, &options).map_err(Box::new)
+                Prepared::load(&control, &Options { name, without_link, ..Options::default() })
             };
             let all = [(&*first, "newreno"), (&*second, "astart"), (&*first, "newreno")];
             let error = pinned::pin(all.map(|one| prepare(one).unwrap()).into()).unwrap_err();
