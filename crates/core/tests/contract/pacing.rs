@@ -87,6 +87,7 @@ fn begin_sets_window_and_pacing_before_data_and_only_then() {
     assert_eq!((line.cwnd(), rate(&line)), (40, Some(100_000)));
     assert_eq!(line.sender.wake_at(), Some(Instant(9)));
     assert_eq!((line.heard(Heard::Begin), line.later.borrow().len()), (1, 1), "both are told");
+    assert_eq!(line.heard(Heard::Handshake), 1);
     let mut late = Line::new(start);
     late.send(1).sender.begin(Instant(0));
     assert_eq!((late.cwnd(), late.heard(Heard::Begin)), (10, 0));

@@ -18,6 +18,7 @@ pub(crate) const RTT: Span = Span::from_millis(100);
 /// What a policy was told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Heard {
+    Handshake,
     Begin,
     Enter(Entry),
     Sent {
@@ -94,6 +95,11 @@ impl Default for Start {
 impl Observer for Start {
     fn needs(&self) -> Needs {
         self.needs
+    }
+
+    fn on_handshake(&mut self, view: &View) {
+        assert_eq!(view.rtt.first, view.rtt.latest, "its sample is in");
+        self.note(Heard::Handshake);
     }
 
     fn on_begin(&mut self, _view: &View) {
