@@ -19,13 +19,14 @@
 //! What the papers leave open is a knob. Preset `paper`: the trapezoid filter above, N = 10, which
 //! is the only published value, eps 0.6 on every ACK, the ACK spacing as smallest interval, m = 2,
 //! Umax over ten samples. Preset `figures`, the default, differs in two, which no source gives and
-//! which are fitted to the nine throughputs that the papers publish (40 Mbit/s and 20 to 200 ms, 10
-//! to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP): N = 3 and a smallest interval of 15 ms keep all
-//! of them within a tenth. Preset `ns2` has no number fitted to those: neither paper speaks of a
-//! smallest interval or of instability, so the ACK spacing and N = 0; and RTTmin is that of ns-2's
-//! TCP clock, whole ticks of 10 ms rounded down, as in the authors' ns-2 module for TCP Westwood
-//! (M. Valla, 2002). A few milliseconds that RTTmin does not know hold the estimate as many per
-//! cent below the window of a path that is nearly full, which is what slows the climb there.
+//! which are fitted to the nine throughputs that the papers publish (40 Mbit/s and 20 to 200 ms,
+//! 10 to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP): N = 3 and a smallest interval of 15 ms
+//! keep all of them within a tenth. Preset `ns2` has no number fitted to those: neither paper
+//! speaks of a smallest interval or of instability, so the ACK spacing and N = 0; and RTTmin is
+//! that of ns-2's TCP clock, whole ticks of 10 ms rounded down, as in the authors' ns-2 module for
+//! TCP Westwood (M. Valla, 2002). A few milliseconds that RTTmin does not know hold the estimate
+//! as many per cent below the window of a path that is nearly full, which is what slows the climb
+//! there.
 //!
 //! What is chosen without a source, in every preset: RE is updated on every ACK (Load Gauge, which
 //! reads the same letters, updates its own once per RTT, and no source says which), and the filter

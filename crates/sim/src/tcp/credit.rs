@@ -6,11 +6,11 @@
 //! once more, with the duplicate ACK of the second copy. So the sum of all credits is what the
 //! receiver had taken when it sent the last ACK, whatever was lost in between.
 //!
-//! TCP without SACK is not told which packet caused a duplicate ACK. The ns-2 module of TCP Westwood
-//! (M. Valla, 2002) takes each for a new arrival, and bounds what it gets wrong by crediting no ACK
-//! with more than two packets. Here the simulator says which packet it was, as SACK with D-SACK (RFC
-//! 2018, RFC 2883) would, so that the sum is exact and needs no bound. Only the credit knows: losses
-//! are found as the recovery in use finds them.
+//! TCP without SACK is not told which packet caused a duplicate ACK. The ns-2 module of TCP
+//! Westwood (M. Valla, 2002) takes each for a new arrival, and bounds what it gets wrong by
+//! crediting no ACK with more than two packets. Here the simulator says which packet it was, as
+//! SACK with D-SACK (RFC 2018, RFC 2883) would, so that the sum is exact and needs no bound. Only
+//! the credit knows: losses are found as the recovery in use finds them.
 
 use firstflight_core::event::Ack;
 use firstflight_core::units::Instant;
