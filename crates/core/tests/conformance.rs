@@ -47,13 +47,9 @@ fn run(fault: Fault) -> Result<(), String> {
     let mut sender = Sender::new(recorder, NewReno::default(), config());
     let mut sampler = Sampler::default();
     sender.on_handshake(Instant(MS), Span::from_millis(1));
-    let hint = PathHint::Own(Learned {
-        window: sender.view().window,
-        rtt: Span(MS),
-        min_rtt: Span(MS),
-        delivered: MSS,
-        age: Span(0),
-    });
+    let (window, rtt) = (sender.view().window, Span(MS));
+    let (delivered, age) = (MSS, Span(0));
+    let hint = PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, age });
     if fault != Fault::LateHint {
         sender.on_hint(Instant(MS), &hint);
     }

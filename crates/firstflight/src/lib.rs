@@ -20,7 +20,8 @@
 //! ```
 //!
 //! A control is a start-up and an avoidance, `<start-up>[(key=value,...)][+<avoidance>[(...)]]`, as
-//! `firstflight list` prints them. [`mod@quinn`] says what quinn lets them do, and what it does not.
+//! `firstflight list` prints them. [`mod@quinn`] says what quinn lets them do and what it does
+//! not.
 //!
 //! A program with a transport of its own drives a [`sender::Sender`], which knows no transport:
 //!
