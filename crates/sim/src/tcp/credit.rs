@@ -12,8 +12,7 @@
 //! SACK with D-SACK (RFC 2018, RFC 2883) would, so that the sum is exact and needs no bound. Only
 //! the credit knows: losses are found as the recovery in use finds them.
 
-use firstflight_core::event::Ack;
-use firstflight_core::units::Instant;
+use firstflight_core::units::{Bytes, Instant};
 
 use super::Tcp;
 use super::log::Mark;
@@ -45,13 +44,7 @@ impl Tcp {
     #[inline(never)]
     pub(super) fn duplicate_ack(&mut self, now: Instant, early: u32) {
         self.credited_ahead += early;
-        self.tell(Ack {
-            now,
-            credited: self.bytes(early),
-            in_flight: self.bytes(self.in_flight()),
-            snd_nxt: self.bytes(self.nxt - self.first_data),
-            ..Ack::default()
-        });
+        self.tell(now, Bytes(0), self.bytes(early), None);
     }
 }
 

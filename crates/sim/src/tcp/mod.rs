@@ -301,21 +301,23 @@ impl Tcp {
     #[inline(never)]
     fn tell_core(&mut self, now: Instant, newly: u32, credited: u32, sample: Option<Span>) {
         let told = if newly > 0 { std::mem::take(&mut self.told_ahead) } else { Bytes(0) };
-        let ack = Ack {
-            now,
-            acked: self.bytes(newly) - told,
-            credited: self.bytes(credited) - told,
-            rtt: sample,
-            in_flight: self.bytes(self.in_flight()),
-            snd_nxt: self.bytes(self.nxt - self.first_data),
-            ..Ack::default()
-        };
-        self.tell(ack);
+        self.tell(now, self.bytes(newly) - told, self.bytes(credited) - told, sample);
     }
 
     /// Tells the core of an ACK, with what is known of its newest packet if the control needs that.
+    /// Every ACK is put together here but the calm ones.
     #[inline]
-    fn tell(&mut self, mut ack: Ack) {
+    fn tell(&mut self, now: Instant, acked: Bytes, credited: Bytes, rtt: Option<Span>) {
+        let mut ack = Ack {
+            now,
+            acked,
+            credited,
+            rtt,
+            // What earlier parts of this ACK have told of is not in flight any more.
+            in_flight: self.bytes(self.in_flight()) - self.told_ahead,
+            snd_nxt: self.bytes(self.nxt - self.first_data),
+            ..Ack::default()
+        };
         if let Some(samples) = &mut self.samples {
             samples.complete(&mut ack, self.una);
         }

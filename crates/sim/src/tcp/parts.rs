@@ -1,6 +1,5 @@
 //! ACKs that a receiver sends in parts: ACK splitting (Savage and others, 1999).
 
-use firstflight_core::event::Ack;
 use firstflight_core::units::Instant;
 
 use super::{Tcp, Wire};
@@ -15,14 +14,7 @@ impl Tcp {
         }
         let part = self.bytes(next - self.una) / u64::from(self.endpoint.split_acks.max(1));
         self.told_ahead += part;
-        self.core.on_ack(&Ack {
-            now,
-            acked: part,
-            credited: part,
-            in_flight: self.bytes(self.in_flight()) - self.told_ahead,
-            snd_nxt: self.bytes(self.nxt - self.first_data),
-            ..Ack::default()
-        });
+        self.tell(now, part, part, None);
         self.resume(now, wire);
     }
 }
