@@ -21,6 +21,7 @@ startups! {
     decreasing_byte_counting::DecreasingByteCounting,
     m_start::MStart,
     hystart::HyStart,
+    hystart_pp::HyStartPp,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,

@@ -1,0 +1,480 @@
+//! HyStart++ (RFC 9406, May 2023): slow start that doubts before it leaves.
+//!
+//! What it believes: a round whose smallest RTT is an eighth above that of the round before has met
+//! a queue, or jitter; some rounds of slower growth tell which. What it does on every ACK, where
+//! `last` and `cur` are the smallest RTTs of the last round and of this one, and `n` counts the
+//! samples:
+//!
+//! ```text
+//! slow start (4.2):  cwnd += min(N, L MSS)
+//!                    n >= 8, cur >= last + clamp(last / 8, 4 ms, 16 ms):
+//!                        conservative slow start begins, base = cur, n = 0
+//! conservative (CSS): cwnd += min(N, L MSS) / 4
+//!                    n >= 8, cur < base: it was jitter, slow start goes on
+//!                    five rounds are over: ssthresh = cwnd, leave
+//! ```
+//!
+//! The round in which CSS begins counts as one of the five, however little of it is left. A round
+//! ends when what had been sent by its beginning is acknowledged, and the next begins there; the
+//! sample of that ACK belongs to the old round. The first ACK of a connection ends a round, because
+//! nothing had been sent when it began.
+//!
+//! Published: all of it but what follows. RFC 9406 does not say that the count of samples restarts
+//! when CSS begins; neqo lets it (mozilla/neqo 3505), and without it the first sample below `base`
+//! would end CSS. `base=threshold` is neqo's alternative, `last` and the rise that counts: with the
+//! RFC's `cur` a sample a microsecond shorter ends CSS.
+//!
+//! The RFC lifts the limit L where packets are paced. A start-up cannot see whether they are:
+//! neither [`View`] nor what it declares by [`Observer::needs`] tells it. So L is 8 segments unless
+//! the knob `l` says otherwise; `l=none` is right for a sender that paces. L holds for what one
+//! ACK frame of QUIC acknowledges, however many parts it is told in ([`Ack::continues`]), and so
+//! does the quarter: the frame that begins CSS counts in full.
+//!
+//! Measured with `firstflight compare hystart-pp --rate 40Mbps --rtt 100ms --buffer 1000bdp --profile
+//! linux --trace DIR` (no loss, no pacing, packets of 1000 bytes): the CSS that lasts begins at 1115
+//! packets, 2.23 BDP, and ends at 3340, 6.68 BDP, 3.00 times as many; on six other paths of 10 to
+//! 400 Mbit/s and 20 to 250 ms it is 2.91 to 3.04 times (five rounds of a quarter are 1.25^5 = 3.05).
+//!
+//! Only the first slow start has it (a SHOULD of section 4.3); after a timeout, and whenever
+//! start-up begins again, it is slow start (RFC 5681 section 3.1). A loss or a mark ends it, and
+//! the avoidance cuts.
+
+use crate::card::{Card, Listed};
+use crate::event::Ack;
+use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::opening::Opening;
+use crate::policy::{Entry, Exit, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
+use crate::units::{Bytes, Span};
+use crate::view::{View, Window};
+
+/// Slow start that grows by a quarter for some rounds when the RTT rises, and then leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct HyStartPp {
+    opening: Opening,
+    base: Base,
+    l: Amount,
+    css_rounds: u64,
+    css_growth_divisor: u64,
+    /// It is the first slow start of the connection.
+    first: bool,
+    round: Round,
+    css: Option<Conservative>,
+    /// Of the acknowledgement that is being told: what may still count of it, and by how much that
+    /// is divided.
+    quota: Bytes,
+    divisor: u64,
+}
+
+/// Below which smallest RTT of a round CSS was a mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Base {
+    /// Below that of the round in which it began.
+    Current,
+    /// Below the one that made it begin.
+    Threshold,
+}
+
+/// What is known of the round. [`Span::MAX`] is the smallest RTT of none.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    last_min_rtt: Span,
+    min_rtt: Span,
+    samples: u8,
+}
+
+/// Conservative slow start.
+#[derive(Clone, Copy, Debug)]
+struct Conservative {
+    base: Span,
+    rounds: u64,
+}
+
+impl HyStartPp {
+    /// Takes an RTT sample and moves between slow start and CSS (RFC 9406 section 4.2).
+    fn look(&mut self, rtt: Span) {
+        self.round.observe(rtt);
+        if self.round.samples < N_RTT_SAMPLE {
+            return;
+        }
+        let Round { last_min_rtt, min_rtt, .. } = self.round;
+        if let Some(css) = self.css {
+            if min_rtt < css.base {
+                self.css = None;
+            }
+            return;
+        }
+        if last_min_rtt == Span::MAX {
+            return;
+        }
+        let thresh = (last_min_rtt / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+        let threshold = last_min_rtt + thresh;
+        if min_rtt >= threshold {
+            let base = if self.base == Base::Current { min_rtt } else { threshold };
+            self.css = Some(Conservative { base, rounds: 0 });
+            self.round.samples = 0;
+        }
+    }
+
+    /// The round is over; whether CSS has lasted its time with it.
+    fn end_round(&mut self) -> bool {
+        self.round = Round { last_min_rtt: self.round.min_rtt, ..Round::NEW };
+        let Some(css) = &mut self.css else { return false };
+        css.rounds += 1;
+        css.rounds >= self.css_rounds
+    }
+
+    /// What an ACK adds to the window.
+    fn increase(&mut self, ack: &Ack, view: &View) -> Bytes {
+        if !ack.continues {
+            self.quota = self.l.bytes(view.mss);
+            self.divisor = if self.css.is_some() { self.css_growth_divisor } else { 1 };
+        }
+        let counted = ack.acked.min(self.quota);
+        self.quota -= counted;
+        counted / self.divisor
+    }
+}
+
+impl Round {
+    const NEW: Self = Self { last_min_rtt: Span::MAX, min_rtt: Span::MAX, samples: 0 };
+
+    fn observe(&mut self, rtt: Span) {
+        self.min_rtt = self.min_rtt.min(rtt);
+        self.samples = self.samples.saturating_add(1);
+    }
+}
+
+impl Listed for HyStartPp {
+    const CARD: Card = Card::new(
+        "hystart-pp",
+        "slow start that grows by a quarter when the RTT rises, and leaves five rounds later",
+        "RFC 9406",
+    )
+    .with("cubic")
+    .finds_its_end()
+    .in_kernel("hystart_pp")
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for HyStartPp {
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        let rtt = self.round.min_rtt;
+        report("hystart_pp_round_rtt", if rtt == Span::MAX { 0 } else { rtt.0 });
+        report("hystart_pp_css_base", self.css.map_or(0, |css| css.base.0));
+    }
+}
+
+impl Startup for HyStartPp {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    fn enter(&mut self, why: Entry, _view: &View) {
+        self.first = why == Entry::Connect;
+        self.round = Round::NEW;
+        self.css = None;
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if !self.first || window.cwnd >= window.ssthresh {
+            return double(ack, view);
+        }
+        let step = window.grow(self.increase(ack, view));
+        if let Some(rtt) = ack.rtt {
+            self.look(rtt);
+        }
+        if view.round_start && self.end_round() {
+            return step.threshold(step.window.cwnd).exit(Exit::Heuristic);
+        }
+        step.until_threshold()
+    }
+}
+
+impl Default for HyStartPp {
+    fn default() -> Self {
+        Self {
+            opening: Opening::default(),
+            base: Base::Current,
+            l: Amount::Segments(L_SEGMENTS),
+            css_rounds: CSS_ROUNDS,
+            css_growth_divisor: CSS_GROWTH_DIVISOR,
+            first: true,
+            round: Round::NEW,
+            css: None,
+            quota: Bytes(0),
+            divisor: 1,
+        }
+    }
+}
+
+impl Knobs for HyStartPp {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        OWN_END_SSTHRESH,
+        Knob {
+            name: "base",
+            kind: KnobKind::Word(&["current", "threshold"]),
+            default: "current",
+            doc: "RTT below which slow start goes on: the round's when it slowed (RFC 9406), or \
+                  the one that slowed it (neqo)",
+        },
+        Knob {
+            name: "l",
+            kind: KnobKind::Threshold,
+            default: "8 segments",
+            doc: "what one ACK may count for; none where packets are paced (RFC 9406 section 4.2)",
+        },
+        Knob {
+            name: "css_rounds",
+            kind: KnobKind::Count(1, MOST),
+            default: "5",
+            doc: "rounds of slower growth before it leaves (RFC 9406 section 4.3)",
+        },
+        Knob {
+            name: "css_growth_divisor",
+            kind: KnobKind::Count(2, MOST),
+            default: "4",
+            doc: "by how much growth is divided in them, at least 2 (RFC 9406 section 4.3)",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("base", KnobValue::Word("current")) => self.base = Base::Current,
+            ("base", KnobValue::Word("threshold")) => self.base = Base::Threshold,
+            ("l", KnobValue::Window(l)) => self.l = l,
+            ("css_rounds", KnobValue::Count(count)) => self.css_rounds = count.clamp(1, MOST),
+            ("css_growth_divisor", KnobValue::Count(count)) => {
+                self.css_growth_divisor = count.clamp(2, MOST);
+            }
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "base" => Some(KnobValue::Word(match self.base {
+                Base::Current => "current",
+                Base::Threshold => "threshold",
+            })),
+            "l" => Some(KnobValue::Window(self.l)),
+            "css_rounds" => Some(KnobValue::Count(self.css_rounds)),
+            "css_growth_divisor" => Some(KnobValue::Count(self.css_growth_divisor)),
+            _ => self.opening.value(name),
+        }
+    }
+}
+
+/// Smallest rise of the RTT that counts (RFC 9406 section 4.3, as all below).
+const MIN_RTT_THRESH: Span = Span::from_millis(4);
+
+/// Rise of the RTT that always counts.
+const MAX_RTT_THRESH: Span = Span::from_millis(16);
+
+/// In between, this part of the last round's smallest RTT counts.
+const MIN_RTT_DIVISOR: u64 = 8;
+
+/// Samples of a round before its smallest RTT counts.
+const N_RTT_SAMPLE: u8 = 8;
+
+/// By how much growth is divided in CSS.
+const CSS_GROWTH_DIVISOR: u64 = 4;
+
+/// Rounds of CSS.
+const CSS_ROUNDS: u64 = 5;
+
+/// Segments that one ACK may count for, without pacing.
+const L_SEGMENTS: u64 = 8;
+
+/// Largest value of the knobs that count.
+const MOST: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MSS, ack, view};
+
+    /// A policy on a path, told one ACK for a segment after another.
+    struct Path {
+        policy: HyStartPp,
+        view: View,
+    }
+
+    impl Path {
+        fn new(knobs: &[(&str, KnobValue)]) -> Self {
+            let (mut policy, view) = (HyStartPp::default(), view(100, Bytes::MAX));
+            for (name, value) in knobs {
+                assert!(policy.set(name, *value), "{name}");
+            }
+            policy.enter(Entry::Connect, &view);
+            Self { policy, view }
+        }
+
+        /// So many ACKs with this RTT, the last of which ends the round if `ends`.
+        fn acks(&mut self, count: usize, rtt_us: u64, ends: bool) -> Step {
+            let mut step = self.view.window.hold();
+            self.view.rtt.latest = Span::from_micros(rtt_us);
+            for left in (0..count).rev() {
+                self.view.round_start = ends && left == 0;
+                step = self.policy.step(&ack(&self.view, 1), &self.view);
+                self.view.window = step.window;
+            }
+            step
+        }
+
+        /// In CSS: a round of 100 ms, then eight samples of so much.
+        fn slowed(knobs: &[(&str, KnobValue)], rtt_us: u64) -> Self {
+            let mut path = Self::new(knobs);
+            let _ = path.acks(8, 100_000, true);
+            let _ = path.acks(8, rtt_us, false);
+            path
+        }
+
+        /// What an ACK for so many segments adds.
+        fn added(&mut self, segments: u64, continues: bool) -> u64 {
+            self.view.round_start = false;
+            let ack = Ack { continues, rtt: None, ..ack(&self.view, segments) };
+            (self.policy.step(&ack, &self.view).window.cwnd - self.view.window.cwnd).0
+        }
+    }
+
+    #[test]
+    fn an_rtt_an_eighth_longer_for_eight_samples_slows_growth_to_a_quarter() {
+        let mut path = Path::slowed(&[], 112_499);
+        assert_eq!(path.added(1, false), 1_000, "100 ms + 12.5 ms is not reached");
+        let mut path = Path::new(&[]);
+        let _ = path.acks(8, 100_000, true);
+        let _ = path.acks(7, 112_500, false);
+        assert_eq!(path.added(1, false), 1_000, "seven samples are too few");
+        let eighth = path.acks(1, 112_500, false);
+        assert_eq!(eighth.window.cwnd, MSS * 116, "the eighth counts in full");
+        assert_eq!(path.added(1, false), 250);
+        assert_eq!(eighth.exit, None);
+    }
+
+    #[test]
+    fn the_rise_that_counts_is_at_least_4_and_at_most_16_ms() {
+        for (last, least) in [(8_000, 12_000), (100_000, 112_500), (400_000, 416_000)] {
+            for (rtt, slow) in [(least - 1, false), (least, true)] {
+                let mut path = Path::new(&[]);
+                let _ = path.acks(8, last, true);
+                let _ = path.acks(8, rtt, false);
+                assert_eq!(path.policy.css.is_some(), slow, "{last} {rtt}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_sample_in_the_round_before_nothing_is_compared() {
+        let mut path = Path::new(&[]);
+        let _ = path.acks(20, 500_000, false);
+        assert!(path.policy.css.is_none());
+    }
+
+    #[test]
+    fn a_shorter_rtt_resumes_slow_start_below_the_base() {
+        let threshold = [("base", KnobValue::Word("threshold"))];
+        let resumes = |knobs: &[_], rtt_us| {
+            let mut path = Path::slowed(knobs, 120_000);
+            assert_eq!(path.added(1, false), 250);
+            let _ = path.acks(8, rtt_us, false);
+            path.added(1, false) == 1_000
+        };
+        assert!(!resumes(&[], 120_000));
+        assert!(resumes(&[], 119_999));
+        assert!(!resumes(&threshold, 119_999));
+        assert!(!resumes(&threshold, 112_500));
+        assert!(resumes(&[], 112_499) && resumes(&threshold, 112_499));
+    }
+
+    #[test]
+    fn samples_are_counted_anew_when_growth_slows_and_in_every_round() {
+        let mut path = Path::slowed(&[], 120_000);
+        let _ = path.acks(7, 100_000, false);
+        assert_eq!(path.added(1, false), 250, "seven short samples are too few");
+        let _ = path.acks(1, 130_000, false);
+        assert_eq!(path.added(1, false), 1_000, "the eighth sample decides, by the smallest");
+        let mut path = Path::slowed(&[], 120_000);
+        let _ = path.acks(7, 120_000, true);
+        let _ = path.acks(7, 100_000, false);
+        assert_eq!(path.added(1, false), 250);
+    }
+
+    #[test]
+    fn the_ack_that_ends_a_round_is_a_sample_of_that_round() {
+        // It is the eighth: CSS begins with it, and the round that it ends is the first of five.
+        let mut path = Path::new(&[]);
+        let _ = path.acks(8, 100_000, true);
+        let _ = path.acks(8, 120_000, true);
+        assert_eq!(path.policy.css.map(|css| css.rounds), Some(1));
+        assert_eq!(path.policy.round.samples, 0);
+    }
+
+    #[test]
+    fn five_rounds_end_it_with_ssthresh_at_the_window() {
+        let mut path = Path::slowed(&[], 120_000);
+        for round in 1..5 {
+            assert_eq!(path.acks(8, 120_000, true).exit, None, "round {round}");
+        }
+        let step = path.acks(8, 120_000, true);
+        assert_eq!(step.exit, Some(Exit::Heuristic));
+        // 16 ACKs in full, 40 for a quarter, the last included.
+        assert_eq!(step.window, Window { cwnd: MSS * 126, ssthresh: MSS * 126 });
+    }
+
+    #[test]
+    fn jitter_gives_the_five_rounds_anew() {
+        let mut path = Path::slowed(&[], 120_000);
+        for _ in 0..4 {
+            let _ = path.acks(8, 120_000, true);
+        }
+        let _ = path.acks(8, 100_000, true);
+        let _ = path.acks(8, 120_000, false);
+        assert_eq!(path.policy.css.map(|css| css.rounds), Some(0));
+    }
+
+    #[test]
+    fn an_ack_counts_for_eight_segments_or_as_set() {
+        let l = |l| [("l", KnobValue::Window(l))];
+        assert_eq!(Path::new(&[]).added(8, false), 8_000);
+        assert_eq!(Path::new(&[]).added(20, false), 8_000);
+        assert_eq!(Path::new(&l(Amount::Segments(2))).added(20, false), 2_000);
+        assert_eq!(Path::new(&l(Amount::Unlimited)).added(20, false), 20_000);
+        assert_eq!(Path::slowed(&[], 120_000).added(20, false), 2_000);
+    }
+
+    #[test]
+    fn the_limit_holds_for_all_parts_of_one_acknowledgement() {
+        let mut path = Path::new(&[]);
+        let parts = [false, true, true, true].map(|continues| path.added(3, continues));
+        assert_eq!(parts, [3_000, 3_000, 2_000, 0]);
+        assert_eq!(path.added(3, false), 3_000, "the next one has its own");
+    }
+
+    #[test]
+    fn the_acknowledgement_that_slows_growth_counts_in_full_to_its_last_part() {
+        let mut path = Path::slowed(&[], 120_000);
+        assert_eq!((path.added(2, true), path.added(2, false)), (2_000, 500));
+    }
+
+    #[test]
+    fn after_a_timeout_it_is_slow_start() {
+        let mut path = Path::new(&[]);
+        path.policy.enter(Entry::Timeout, &path.view);
+        let _ = path.acks(8, 100_000, true);
+        let _ = path.acks(8, 500_000, false);
+        assert_eq!(path.added(20, false), 1_000);
+    }
+
+    #[test]
+    fn an_ssthresh_ends_it_too() {
+        let mut path = Path::new(&[]);
+        path.view.window.ssthresh = MSS * 102;
+        assert_eq!(path.acks(1, 100_000, false).exit, None);
+        assert_eq!(path.acks(1, 100_000, false).exit, Some(Exit::Threshold));
+    }
+}
