@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed};
 use crate::steps::Steps;
-use crate::{Stop, format, no_arguments, package, tidy};
+use crate::{Stop, example, format, no_arguments, package, tidy};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
@@ -28,6 +28,7 @@ pub(crate) fn all(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(
         let plain = ["clippy", "--package", "firstflight-cli", "--all-targets"];
         run(cargo(root, &plain).args(["--", "--deny", "warnings"]))?;
     }
+    run(example::command(root, "clippy")?.args(["--all-targets", "--", "--deny", "warnings"]))?;
     let mut rustdoc = cargo(root, &["doc", "--workspace", "--no-deps"]);
     run(rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings"))?;
     steps.begin();

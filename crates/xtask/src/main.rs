@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 mod bench;
 mod check;
+mod example;
 mod format;
 mod fuzz;
 mod lab;
