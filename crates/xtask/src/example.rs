@@ -12,8 +12,8 @@ use crate::step::{cargo, read_toml, target};
 /// The folder of the crate, from the root.
 const FOLDER: &str = "examples/own-startup";
 
-/// A command of cargo in the crate's folder. What it builds goes where the workspace's goes, so that
-/// what both depend on is built once, and with the versions of the workspace's lock file.
+/// A command of cargo in the crate's folder. What it builds goes where the workspace's goes, so
+/// that what both depend on is built once, and with the versions of the workspace's lock file.
 pub(crate) fn command(root: &Path, word: &str) -> Result<Command, Stop> {
     let (ours, its) = (root.join("Cargo.lock"), root.join(FOLDER).join("Cargo.lock"));
     let (ours, its) = (packages(&read_toml(&ours)?), packages(&read_toml(&its)?));
@@ -21,8 +21,8 @@ pub(crate) fn command(root: &Path, word: &str) -> Result<Command, Stop> {
     let only: Vec<_> = its.difference(&ours).filter(|(name, _)| name != NAME).collect();
     if let Some((name, version)) = only.first() {
         return Err(Stop::failed(&format!(
-            "{FOLDER}/Cargo.lock: {name} {version} is not of the workspace's lock file; to mend it: \
-             cp Cargo.lock {FOLDER}/ && (cd {FOLDER} && cargo metadata --offline >/dev/null)"
+            "{FOLDER}/Cargo.lock: {name} {version} is not of the workspace's lock file; to mend \
+             it: cp Cargo.lock {FOLDER}/ && (cd {FOLDER} && cargo metadata --offline >/dev/null)"
         )));
     }
     let mut command = cargo(&root.join(FOLDER), &[word, "--locked"]);

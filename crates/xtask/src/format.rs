@@ -1,5 +1,5 @@
-//! rustfmt for every Rust file of the repository. `cargo fmt` follows `mod` lines, and so misses the
-//! modules that a macro declares, which all policies of the core are.
+//! rustfmt for every Rust file of the repository. `cargo fmt` follows `mod` lines, and so misses
+//! the modules that a macro declares, which all policies of the core are.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! The start-up of this crate where firstflight's own run: in the simulator, in quinn, by name and by
-//! type, from the command line, in reports and in scenario files.
+//! The start-up of this crate where firstflight's own run: in the simulator, in quinn, by name and
+//! by type, from the command line, in reports and in scenario files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -29,7 +29,8 @@ fn on(controls: &str, transport: Option<On<'_>>) -> Report {
     run(&scenario, &Options { on: transport, ..Options::default() }).unwrap()
 }
 
-/// How the start-up of a run's only flow ended, with which window in BDP, and what was dropped then.
+/// How the start-up of a run's only flow ended, with which window in BDP, and how many packets were
+/// dropped then.
 fn told(report: &Report, run: usize) -> (&str, f64, u64) {
     let startup = &report.runs[run].result.flows[0].startup;
     let reason = startup.exit_reason.as_deref().unwrap_or("none");
