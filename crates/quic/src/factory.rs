@@ -185,11 +185,16 @@ fn rfc_window(mtu: u16) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use firstflight_control::add_startup;
     use firstflight_core::avoidance::{NewReno, Xcp};
+    use firstflight_core::card::{Card, Listed};
+    use firstflight_core::event::Ack;
     use firstflight_core::hint::Learned;
+    use firstflight_core::knob::{Knob, KnobValue, Knobs};
+    use firstflight_core::policy::{Observer, Step};
     use firstflight_core::startup::{Paced, QuickStart, SlowStart};
     use firstflight_core::units::Span;
-    use firstflight_core::view::Window;
+    use firstflight_core::view::{View, Window};
     use quinn_proto::congestion::Controller as _;
 
     use super::*;
@@ -226,6 +231,51 @@ mod tests {
         let tcp_ebn = Control::named("tcp-ebn").unwrap();
         told(Factory::try_from(tcp_ebn).unwrap_err(), "control `tcp-ebn`: tcp-ebn needs routers");
         assert!(Factory::new(SlowStart::default(), NewReno::default()).is_ok());
+    }
+
+    /// From outside: it cannot begin without a rate that routers grant.
+    #[derive(Clone, Debug, Default)]
+    struct Outside;
+
+    impl Listed for Outside {
+        const CARD: Card = Card::new("outside", "asks routers", "this test").with("newreno");
+    }
+
+    impl Knobs for Outside {
+        const KNOBS: &'static [Knob] = &[];
+
+        fn set(&mut self, _name: &str, _value: KnobValue) -> bool {
+            false
+        }
+    }
+
+    impl Observer for Outside {
+        fn needs(&self) -> Needs {
+            Needs::required(Facilities::GRANTS)
+        }
+    }
+
+    impl Startup for Outside {
+        fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+            view.window.hold()
+        }
+    }
+
+    #[test]
+    fn a_policy_from_outside_is_refused_by_name_and_by_type_in_one_sentence() {
+        add_startup::<Outside>().unwrap();
+        let sentence = |problem: ControlProblem, control: &str, policy: &str| {
+            let problem = problem.to_string();
+            let start = format!("control `{control}`: {policy} ");
+            let rest = problem.strip_prefix(&start);
+            rest.unwrap_or_else(|| panic!("{problem}")).to_owned()
+        };
+        let by_name = sentence(control("outside").unwrap_err(), "outside", "outside");
+        let by_type = Factory::new(Outside, NewReno::default()).unwrap_err();
+        let by_type = sentence(by_type, "Outside+NewReno", "Outside");
+        assert_eq!(by_name, by_type);
+        let start = "needs routers that grant a rate, which quic does not provide";
+        assert!(by_name.starts_with(start), "{by_name}");
     }
 
     #[test]

@@ -31,6 +31,7 @@ use firstflight_sim::{Interrupted, Pace, run_with};
 use rayon::prelude::*;
 
 pub use firstflight_control::{Control, ControlProblem, accepted};
+pub use firstflight_sim::Ends;
 pub use foreign::{Foreign, ForeignFlow, On};
 pub use network::{losses, start};
 pub use script::{SCRIPT_COLUMNS, script};

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed};
 use crate::steps::Steps;
-use crate::{Stop, no_arguments, package, tidy};
+use crate::{Stop, example, format, no_arguments, package, tidy};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
@@ -20,7 +20,7 @@ pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
 /// The checks, each announced.
 pub(crate) fn all(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
     let mut run = |command: &mut Command| succeed(steps.begin(), command);
-    run(&mut cargo(root, &["fmt", "--all", "--check"]))?;
+    run(&mut format::check(root)?)?;
     let mut clippy = cargo(root, &["clippy", "--workspace", "--all-targets"]);
     run(clippy.args(features).args(["--", "--deny", "warnings"]))?;
     if !features.is_empty() {
@@ -28,6 +28,7 @@ pub(crate) fn all(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(
         let plain = ["clippy", "--package", "firstflight-cli", "--all-targets"];
         run(cargo(root, &plain).args(["--", "--deny", "warnings"]))?;
     }
+    run(example::command(root, "clippy")?.args(["--all-targets", "--", "--deny", "warnings"]))?;
     let mut rustdoc = cargo(root, &["doc", "--workspace", "--no-deps"]);
     run(rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings"))?;
     steps.begin();

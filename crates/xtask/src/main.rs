@@ -9,6 +9,8 @@ use std::process::ExitCode;
 
 mod bench;
 mod check;
+mod example;
+mod format;
 mod fuzz;
 mod lab;
 mod mutants;
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     let outcome = match task.as_str() {
         "check" => check::check(&root(), &rest),
         "test" => test::test(&root(), &rest),
+        "fmt" => format::format(&root(), &rest),
         "bench" => bench::run(&root(), &rest),
         "fuzz" => fuzz::fuzz(&root(), &rest),
         "mutants" => mutants::mutants(&root(), &rest),
@@ -104,6 +107,7 @@ usage: cargo xtask TASK
                                    how many steps, how long, and what is skipped here
   check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if
                                    installed
+  fmt                              rustfmt on every Rust file, those too that macros declare
   tidy                             the style rules of CONTRIBUTING.md that a program can see
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
        [--only TARGET]             compiler); what they find is left in target/fuzz/failures

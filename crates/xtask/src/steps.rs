@@ -20,8 +20,16 @@ impl Steps {
     pub(crate) fn announce(task: &str, root: &Path, kernel: bool) -> Self {
         let mut names = vec!["rustfmt", "clippy"];
         names.extend(kernel.then_some("clippy, without controls in the kernel"));
-        names.extend(["rustdoc", "tidy", "package", "cargo-deny"]);
-        names.extend((task == "test").then_some("tests"));
+        names.extend([
+            "clippy of examples/own-startup",
+            "rustdoc",
+            "tidy",
+            "package",
+            "cargo-deny",
+        ]);
+        if task == "test" {
+            names.extend(["tests", "tests of examples/own-startup"]);
+        }
         println!("{} steps: {}", names.len(), names.join("; "));
         println!("{}", duration(task, last(root, task)));
         let skipped = skipped(root, kernel, task == "test");

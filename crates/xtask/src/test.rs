@@ -2,12 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use crate::check;
 use crate::step::{cargo, kernel_features, unable};
 use crate::steps::Steps;
-use crate::{Stop, no_arguments};
+use crate::{Stop, check, example, no_arguments};
 
 /// Sums over all test binaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +25,18 @@ pub(crate) fn test(root: &Path, args: &[String]) -> Result<(), Stop> {
     let mut steps = Steps::announce("test", root, !features.is_empty());
     check::all(root, features, &mut steps)?;
     steps.begin();
-    let mut child = cargo(root, &["test", "--workspace", "--no-fail-fast"])
-        .args(features)
+    let mut tests = cargo(root, &["test", "--workspace", "--no-fail-fast"]);
+    let mut count = counted(tests.args(features))?;
+    steps.begin();
+    count.add(counted(example::command(root, "test")?.arg("--no-fail-fast"))?);
+    steps.finish(root, "test");
+    println!("{}", count.line());
+    if count.failed == 0 { Ok(()) } else { Err(Stop::failed("")) }
+}
+
+/// Runs tests to their end, and counts them.
+fn counted(tests: &mut Command) -> Result<Count, Stop> {
+    let mut child = tests
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -48,9 +57,7 @@ pub(crate) fn test(root: &Path, args: &[String]) -> Result<(), Stop> {
         // A test binary that crashed has not counted what it did not finish.
         count.failed = count.failed.max(1);
     }
-    steps.finish(root, "test");
-    println!("{}", count.line());
-    if count.failed == 0 { Ok(()) } else { Err(Stop::failed("")) }
+    Ok(count)
 }
 
 /// Passes lines on as they come, and counts what they say.

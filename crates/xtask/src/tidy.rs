@@ -36,9 +36,7 @@ struct Excused {
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     no_arguments("tidy", args)?;
     let excused: Excused = step::read_toml(&root.join("crates/xtask/tidy.toml"))?;
-    let mut paths = Vec::new();
-    collect(root, &mut paths).map_err(|error| Stop::failed(&error.to_string()))?;
-    paths.sort();
+    let paths = files(root)?;
 
     let mut findings = Vec::new();
     let mut sources = Vec::new();
@@ -62,6 +60,14 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         return Ok(());
     }
     Err(Stop::failed(&format!("tidy: {} findings", findings.len())))
+}
+
+/// Every file worth checking, in the order of their paths.
+pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>, Stop> {
+    let mut paths = Vec::new();
+    collect(root, &mut paths).map_err(|error| Stop::failed(&error.to_string()))?;
+    paths.sort();
+    Ok(paths)
 }
 
 /// Every file worth checking below `dir`: not what git ignores, nor what others wrote, nor what is

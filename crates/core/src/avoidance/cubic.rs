@@ -135,13 +135,10 @@ impl Cubic {
 }
 
 impl Listed for Cubic {
-    const CARD: Card = Card::new(
-        "cubic",
-        "a cubic curve of time around the window of the last loss",
-        "RFC 9438",
-    )
-    .in_kernel("cubic")
-    .knobs(Self::KNOBS);
+    const CARD: Card =
+        Card::new("cubic", "a cubic curve of time around the window of the last loss", "RFC 9438")
+            .in_kernel("cubic")
+            .knobs(Self::KNOBS);
 }
 
 impl Observer for Cubic {

@@ -17,8 +17,8 @@
 //! A loss costs half, as for Reno. Left out: the ns-2 module's slow start while the queueing delay
 //! is under a threshold, because start-up is another policy's.
 
-use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::halve;
+use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::policy::{Avoidance, Found, Observer, Step};

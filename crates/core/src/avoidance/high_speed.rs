@@ -20,8 +20,8 @@
 //! segments; a timeout leaves half, as the RFC changes nothing there. Slow start above 100
 //! segments, which it wants limited, is another policy's ([`crate::startup::Limited`]).
 
-use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::{additive_increase, halve};
+use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::linear::LinearGrowth;

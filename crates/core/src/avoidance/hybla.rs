@@ -9,8 +9,8 @@
 //!
 //! Departure: Linux cuts rho at 16 in slow start only; `rho_max` cuts it here too.
 
-use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::halve;
+use crate::card::{Card, Listed};
 use crate::estimate::rho::{self, Rho};
 use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobValue, Knobs};

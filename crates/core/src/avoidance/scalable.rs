@@ -11,8 +11,8 @@
 //! grows as Reno up to 100 segments, where both are equal. Inferred: a timeout leaves half, as the
 //! author changes congestion avoidance only.
 
-use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::{additive_increase, halve};
+use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::linear::LinearGrowth;

@@ -16,8 +16,8 @@
 //! of one round trip, which is the delay of the signal; the paper has a gain per source. Losses are
 //! answered as Vegas does.
 
-use crate::card::{Card, Listed};
 use crate::avoidance::Vegas;
+use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
 use crate::policy::{Avoidance, Found, Observer, Step};

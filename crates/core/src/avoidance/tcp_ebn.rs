@@ -12,8 +12,8 @@
 //! need not mean a full path. What the routers tell is in the simulator (`router/ebn.rs`), and only
 //! there.
 
-use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::{additive_increase, halve};
+use crate::card::{Card, Listed};
 use crate::estimate::told_share::ToldShare;
 use crate::event::{Ack, Loss};
 use crate::feedback::Feedback;
@@ -73,8 +73,8 @@ impl Knobs for TcpEbn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pacing::Pacing;
     use crate::event::LossKind;
+    use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
     use crate::units::{Instant, Rate};
 

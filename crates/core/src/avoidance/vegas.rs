@@ -73,13 +73,10 @@ impl Vegas {
 }
 
 impl Listed for Vegas {
-    const CARD: Card = Card::new(
-        "vegas",
-        "keeps a few segments queued",
-        "Brakmo and others, SIGCOMM 1994",
-    )
-    .in_kernel("vegas")
-    .knobs(Self::KNOBS);
+    const CARD: Card =
+        Card::new("vegas", "keeps a few segments queued", "Brakmo and others, SIGCOMM 1994")
+            .in_kernel("vegas")
+            .knobs(Self::KNOBS);
 }
 
 impl Observer for Vegas {

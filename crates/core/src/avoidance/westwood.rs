@@ -19,8 +19,8 @@
 //! Departures: the ns-2 module's extra divisor after a timeout is left out, as both papers do not
 //! have it. Without a single RTT sample there is nothing to go by, and half the flight stays.
 
-use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::additive_increase;
+use crate::card::{Card, Listed};
 use crate::estimate::ere::{self, Ere, EreKnobs};
 use crate::estimate::load_gauge::{self, LoadGauge, LoadGaugeKnobs};
 use crate::event::{Ack, Loss};

@@ -17,8 +17,8 @@
 //! Departures: the end of recovery is the first ACK after it, and the growth limits of the sender
 //! hold there. Linux takes `w` as of the end of recovery, and so does this.
 
-use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::{additive_increase, halve};
+use crate::card::{Card, Listed};
 use crate::estimate::rate_per_rtt::RatePerRtt;
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobValue, Knobs};

@@ -10,8 +10,8 @@
 //! Published: the window, and that a loss is answered as TCP answers it (section 3.2): half of the
 //! flight stays. Inferred: while a loss is repaired what comes back is not used.
 
-use crate::card::{Card, Listed};
 use crate::avoidance::new_reno::halve;
+use crate::card::{Card, Listed};
 use crate::estimate::granted_change::GrantedChange;
 use crate::event::{Ack, Loss};
 use crate::feedback::Feedback;

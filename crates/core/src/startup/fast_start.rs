@@ -116,9 +116,9 @@ pub(crate) const TEN_MINUTES: Span = Span::from_secs(600);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pacing::Pacing;
     use crate::event::LossKind;
     use crate::hint::Learned;
+    use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
     use crate::units::{Instant, Rate};
 

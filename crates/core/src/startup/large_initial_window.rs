@@ -20,14 +20,11 @@ pub struct LargeInitialWindow {
 }
 
 impl Listed for LargeInitialWindow {
-    const CARD: Card = Card::new(
-        "liw",
-        "a large first window and no slow start",
-        "Astart paper, section V.D",
-    )
-    .with("newreno")
-    .in_kernel("large_initial_window")
-    .knobs(Self::KNOBS);
+    const CARD: Card =
+        Card::new("liw", "a large first window and no slow start", "Astart paper, section V.D")
+            .with("newreno")
+            .in_kernel("large_initial_window")
+            .knobs(Self::KNOBS);
 }
 
 impl Observer for LargeInitialWindow {

@@ -131,8 +131,8 @@ const MOST: u64 = 15;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pacing::Pacing;
     use crate::event::LossKind;
+    use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
     use crate::units::Instant;
 

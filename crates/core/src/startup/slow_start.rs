@@ -38,14 +38,11 @@ enum InitialWindow {
 }
 
 impl Listed for SlowStart {
-    const CARD: Card = Card::new(
-        "slow-start",
-        "one segment more per ACK until ssthresh",
-        "RFC 5681 section 3.1",
-    )
-    .with("newreno")
-    .in_kernel("slow_start")
-    .knobs(Self::KNOBS);
+    const CARD: Card =
+        Card::new("slow-start", "one segment more per ACK until ssthresh", "RFC 5681 section 3.1")
+            .with("newreno")
+            .in_kernel("slow_start")
+            .knobs(Self::KNOBS);
 }
 
 impl Observer for SlowStart {

@@ -91,8 +91,8 @@ impl Knobs for Spand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pacing::Pacing;
     use crate::hint::Learned;
+    use crate::pacing::Pacing;
     use crate::policy::Exit;
     use crate::testing::{MSS, ack, view};
     use crate::units::Rate;
