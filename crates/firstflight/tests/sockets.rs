@@ -1,5 +1,5 @@
-//! What the QUIC adapter promises arrives over real sockets too: quinn on loopback, under a start-up
-//! that checks what it is told.
+//! What the QUIC adapter promises arrives over real sockets too: quinn on loopback, under a
+//! start-up that checks what it is told.
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
