@@ -51,8 +51,8 @@ enum Command {
 
 #[cfg(not(feature = "full"))]
 const EXAMPLES: &str = "\
-This program was built for `reproduce` alone; `cargo build --release` makes target/release/firstflight
-with every command.";
+This program was built for `reproduce` alone; `cargo build --release` makes the one with every
+command, target/release/firstflight.";
 
 #[cfg(feature = "full")]
 const EXAMPLES: &str = "\

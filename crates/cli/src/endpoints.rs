@@ -156,7 +156,8 @@ mod tests {
     fn what_holds_for_all_comes_first_and_exceptions_by_their_control() {
         let common = "profile linux: IW 10 packets, no ssthresh, recovery SACK, no pacing";
         assert_eq!(said("controls = ['hoe', 'mstart']"), common);
-        let own = "; liw: IW 64 packets, ssthresh 64 packets; slow-start(ssthresh=20pkt): ssthresh 20 packets";
+        let own = "; liw: IW 64 packets, ssthresh 64 packets; slow-start(ssthresh=20pkt): \
+                   ssthresh 20 packets";
         assert_eq!(
             said("controls = ['liw', 'slow-start(ssthresh=20pkt)']"),
             common.to_owned() + own

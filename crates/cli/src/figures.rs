@@ -123,9 +123,9 @@ fn above_capacity(report: &Report) -> &'static str {
     if firsts(report).any(above) { ABOVE_CAPACITY } else { "" }
 }
 
-const ABOVE_CAPACITY: &str = "Throughput is what the receiver can hand to its application, in order. \
-    When a retransmission fills a gap, all that had waited behind it counts at once: the curve then \
-    stands above the capacity for an interval, though the link never carried more than that.";
+const ABOVE_CAPACITY: &str = "Throughput is what the receiver can hand to its application, in \
+    order. When a retransmission fills a gap, all that had waited behind it counts at once: the curve \
+    then stands above the capacity for an interval, though the link never carried more than that.";
 
 /// The windows of the first flows of one run.
 fn flows_of(report: &Report, run: &Run, index: usize) -> Figure {

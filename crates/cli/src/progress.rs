@@ -17,13 +17,12 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// A bar of so many `things` to do, at none of them, which appears after half a second if
-    /// standard error is a terminal. Where it is not known yet how many they are, it says so.
+    /// standard error is a terminal. As long as nobody knows how many they are, it says that they
+    /// are being prepared.
     pub(crate) fn new(things: &'static str, steps: Option<usize>) -> Self {
-        let progress = Self::looking(LOOK, Some(steps.unwrap_or(0) as u64));
+        let look = if steps.is_some() { LOOK } else { LOOK_PREPARING };
+        let progress = Self::looking(look, Some(steps.unwrap_or(0) as u64));
         progress.bar.set_prefix(things);
-        if steps.is_none() {
-            progress.say("preparing");
-        }
         progress
     }
 
@@ -53,6 +52,11 @@ impl Progress {
 
     /// So many steps are done, of so many.
     pub(crate) fn set(&self, done: usize, total: usize) {
+        if self.bar.length() == Some(0)
+            && let Ok(style) = ProgressStyle::with_template(LOOK)
+        {
+            self.bar.set_style(style);
+        }
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
     }
@@ -80,6 +84,7 @@ impl Drop for Progress {
 }
 
 const LOOK: &str = "{spinner} {bar:30} {pos} of {len} {prefix} {elapsed} {wide_msg}";
+const LOOK_PREPARING: &str = "{spinner} preparing the {prefix}";
 const LOOK_BYTES: &str =
     "{spinner} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}";
 const LOOK_ENDLESS: &str = "{spinner} {bytes} {bytes_per_sec} {elapsed} {wide_msg}";

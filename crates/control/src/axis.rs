@@ -2,9 +2,9 @@
 
 use firstflight_core::card::Card;
 use firstflight_core::registry::{ALIASES, alias};
-use firstflight_quantity::hint;
 
 use crate::control::ControlProblem;
+use crate::nearest::hint;
 use crate::policy::{avoidances, startups};
 use crate::spec::{ControlSpec, shown};
 

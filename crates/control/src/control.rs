@@ -5,9 +5,9 @@ use firstflight_core::knob::{Knob, KnobValue};
 use firstflight_core::needs::{Facilities, Fit, Needs};
 use firstflight_core::policy::Observer as _;
 use firstflight_core::registry::{ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, Alias, alias};
-use firstflight_quantity::hint;
 
 use crate::axis::Axis;
+use crate::nearest::hint;
 use crate::pair::policies;
 use crate::policy::{ChosenAvoidance, ChosenStartup};
 use crate::spec::{ControlError, ControlSpec, Part, shown};

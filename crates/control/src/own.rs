@@ -1,8 +1,7 @@
 //! Controls that come with a transport, and of which the core knows nothing: quinn's, the kernel's.
 
-use firstflight_quantity::hint;
-
 use crate::control::ControlProblem;
+use crate::nearest::hint;
 
 /// How the names of quinn's controls begin.
 pub const OF_QUINN: &str = "quinn-";

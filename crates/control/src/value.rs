@@ -3,7 +3,8 @@
 use firstflight_core::card::Card;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue, RATIO_ONE};
 use firstflight_core::units::Span;
-use firstflight_quantity::{Threshold, Time, Window};
+
+use crate::quantity::{Threshold, Time, Window};
 
 /// What a knob takes, in words.
 pub fn accepted(kind: KnobKind) -> String {

@@ -5,6 +5,7 @@ use crate::knob::{Knob, Knobs};
 
 /// What is said of a policy.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Card {
     /// Name as users write it: lower-case letters, digits and single hyphens ([`is_writable`]).
     pub name: &'static str,
@@ -79,7 +80,7 @@ pub const fn is_writable(name: &str) -> bool {
     !after_hyphen
 }
 
-/// Whether the two names are the same; of constants too.
+/// Whether the two names are the same, as a function that can run at compile time.
 pub(crate) const fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {

@@ -25,8 +25,9 @@ impl Double {
         Self { mantissa: (whole << bits) + rounded(rest, 1 << bits, mss), bits }
     }
 
-    /// The same of a window that may have lost a fraction of a byte: Vegas gives back an eighth of
-    /// its window, so what lies within a byte below a whole number of eighths of a segment is that.
+    /// The double nearest to a window that may have lost a fraction of a byte: Vegas gives back an
+    /// eighth of its window, so what lies within a byte below a whole number of eighths of a
+    /// segment is that number.
     fn eighths(window: Bytes, mss: Bytes) -> Self {
         let size = mss.0.max(1);
         let (whole, rest) = (window.0 / size, window.0 % size);

@@ -185,14 +185,21 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
     }
 
     /// A loss that is answered already is repaired all the same. Where start-up was landing for a
-    /// mark, it does so until the transport's recovery ends.
+    /// mark, it does so until the transport's recovery ends; what belongs to a recovery that
+    /// start-up ignored is ignored too.
     fn join_recovery(&self, kind: LossKind, mechanism: &mut Mechanism) {
         if kind != LossKind::Recovery {
             return;
         }
         mechanism.view.recovering = true;
-        if let Repair::Landing(end) = &mut mechanism.repair {
-            *end = Bytes::MAX;
+        match &mut mechanism.repair {
+            Repair::Landing(end) => *end = Bytes::MAX,
+            Repair::Transport
+                if self.ignored.is_some() && mechanism.view.phase == Phase::Startup =>
+            {
+                mechanism.repair = Repair::Ignored;
+            }
+            _ => {}
         }
     }
 

@@ -52,7 +52,7 @@ impl Mechanism {
             in_flight: Bytes(0),
             acked: Bytes(0),
             snd_nxt: Bytes(0),
-            resent: Bytes(0),
+            sent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Startup,
             eligible: None,
@@ -82,8 +82,8 @@ impl Mechanism {
     }
 
     /// How packets are to be paced now: as a policy decided, or at the transport's default rate if
-    /// the endpoint paces: `2 cwnd/srtt` in start-up, `1.25 cwnd/srtt` after it. `None` sends as the
-    /// window allows. The rate is the one of the next packet.
+    /// the endpoint paces: `2 cwnd/srtt` in start-up, `1.25 cwnd/srtt` after it. `None` sends as
+    /// the window allows. The rate is the one of the next packet.
     #[inline]
     pub fn pacing(&self) -> Option<Pacing> {
         if self.timed { self.pacing_in_force() } else { None }
@@ -140,9 +140,8 @@ impl Mechanism {
     pub(crate) fn count_sent(&mut self, sent: &Sent) {
         self.view.now = sent.now;
         self.view.in_flight = sent.in_flight;
-        if sent.again {
-            self.view.resent += sent.bytes;
-        } else {
+        self.view.sent += sent.bytes;
+        if !sent.again {
             self.view.snd_nxt += sent.bytes;
         }
     }
@@ -165,9 +164,6 @@ impl Mechanism {
         let view = &mut self.view;
         view.now = ack.now;
         view.in_flight = ack.in_flight;
-        if ack.snd_nxt < view.snd_nxt {
-            view.resent += view.snd_nxt - ack.snd_nxt;
-        }
         view.snd_nxt = ack.snd_nxt;
         view.acked += ack.acked;
         view.delivered += ack.credited;
@@ -239,8 +235,8 @@ impl Mechanism {
         }
     }
 
-    /// During a recovery only a start-up decides, and only one that stayed in charge. The flight does
-    /// not limit a landing: it answers a loss.
+    /// During a recovery only a start-up decides, and only one that stayed in charge. The flight
+    /// does not limit a landing: it answers a loss.
     #[inline(never)]
     fn decide_in_recovery(
         &mut self,

@@ -103,6 +103,7 @@ impl fmt::Debug for Facilities {
 
 /// What a policy, or a control, needs of a transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Needs {
     /// Without these it cannot run.
     pub required: Facilities,

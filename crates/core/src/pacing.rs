@@ -8,6 +8,7 @@ use crate::units::{Bytes, Instant, Rate};
 /// endpoint paces, `2 cwnd/srtt` in slow start and `1.25 cwnd/srtt` after it
 /// ([`crate::mechanism::Mechanism::pacing`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pacing {
     /// Payload per second.
     pub rate: Rate,

@@ -40,8 +40,8 @@ pub trait Policies {
     /// An ACK arrived.
     fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack);
 
-    /// An ACK arrived that says nothing but what it acknowledges, `acked` of new data with a
-    /// sample of the RTT: the same as [`Policies::on_ack`], in few words.
+    /// [`Policies::on_ack`] for the commonest ACK: new data, all of it credited, with an RTT sample
+    /// and SND.NXT where it was. So few numbers stay in registers.
     fn on_new_data(
         &mut self,
         mechanism: &mut Mechanism,

@@ -1,8 +1,8 @@
 //! The contract: estimators observe, policies decide, only the sender writes.
 //!
 //! A policy owns the estimators it uses. Both policies of a sender see every event in every phase,
-//! so an estimator is warm when its policy takes over. Both traits are object-safe, and know neither
-//! the sender nor any policy by name.
+//! so an estimator is warm when its policy takes over. Both traits are object-safe, and know
+//! neither the sender nor any policy by name.
 
 use crate::event::{Ack, Loss, Sent};
 use crate::feedback::Feedback;
@@ -98,6 +98,7 @@ impl Exit {
 /// What a policy decides on one ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+#[non_exhaustive]
 pub struct Step {
     /// The window from now on.
     pub window: Window,
@@ -187,8 +188,8 @@ pub trait Startup: Observer {
     }
 
     /// Decides on every ACK of a recovery that it has answered by [`Answer::Land`] or
-    /// [`Answer::Ignore`], duplicate ACKs too. Only [`Step::exit`] ends it before the recovery ends,
-    /// and then ssthresh is what the step says. The flight limits growth after
+    /// [`Answer::Ignore`], duplicate ACKs too. Only [`Step::exit`] ends it before the recovery
+    /// ends, and then ssthresh is what the step says. The flight limits growth after
     /// [`Answer::Ignore`], not after [`Answer::Land`].
     fn recovering(&mut self, _ack: &Ack, view: &View) -> Step {
         view.window.hold()

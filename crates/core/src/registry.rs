@@ -10,6 +10,7 @@ pub use crate::startup::{AnyStartup, STARTUPS};
 
 /// A short name for a pair of policies, as the papers call it.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Alias {
     /// The short name.
     pub name: &'static str,

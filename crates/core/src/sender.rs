@@ -1,5 +1,5 @@
-//! The sender: a pair of policies, and the mechanism that applies what they decide. Its rules are in
-//! [`crate::mechanism`], for ACKs, and in `loss.rs`.
+//! The sender: a pair of policies, and the mechanism that applies what they decide. Its rules are
+//! in [`crate::mechanism`], for ACKs, and in `loss.rs`.
 
 use crate::event::{Ack, Loss, Sent};
 use crate::feedback::Feedback;
@@ -102,7 +102,7 @@ impl<P: Policies> Sender<P> {
     /// [`Sender::on_handshake`] if there was one.
     pub fn on_hint(&mut self, now: Instant, hint: &PathHint) {
         self.mechanism.view.now = now;
-        if self.mechanism.view.sent() == Bytes(0) {
+        if self.mechanism.view.sent == Bytes(0) {
             self.policies.on_hint(&mut self.mechanism, hint);
         }
     }
@@ -118,7 +118,7 @@ impl<P: Policies> Sender<P> {
     /// no effect.
     pub fn begin(&mut self, now: Instant) {
         self.mechanism.view.now = now;
-        if self.mechanism.view.sent() == Bytes(0) {
+        if self.mechanism.view.sent == Bytes(0) {
             self.policies.begin(&mut self.mechanism);
         }
     }
@@ -150,9 +150,9 @@ impl<P: Policies> Sender<P> {
         self.policies.on_new_data(&mut self.mechanism, now, acked, rtt, in_flight);
     }
 
-    /// Data was found lost; every loss is reported. Returns whether the window was cut: once for all
-    /// that was in flight when it was cut last (RFC 6582 section 3.2, RFC 3168 section 6.1.2), but
-    /// for every timeout.
+    /// Data was found lost; every loss is reported. Returns whether the window was cut: once for
+    /// all that was in flight when it was cut last (RFC 6582 section 3.2, RFC 3168 section 6.1.2),
+    /// but for every timeout.
     #[cold]
     pub fn on_loss(&mut self, loss: &Loss) -> bool {
         self.policies.on_loss(&mut self.mechanism, loss)
@@ -185,7 +185,7 @@ impl<P: Policies> Sender<P> {
     /// [`crate::policy::Answer::Ignore`]): the recovery repairs within it and does not reduce what
     /// is sent any further.
     pub fn window_is_startups(&self) -> bool {
-        self.mechanism.view.recovering && self.mechanism.repair != Repair::Transport
+        self.mechanism.repair != Repair::Transport
     }
 
     /// The last cut answered a loss that never was: the window before it returns, and with it both

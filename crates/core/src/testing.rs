@@ -18,7 +18,7 @@ pub(crate) fn view(cwnd: u64, ssthresh: Bytes) -> View {
         in_flight: MSS * cwnd,
         acked: Bytes(0),
         snd_nxt: MSS * cwnd,
-        resent: Bytes(0),
+        sent: Bytes(0),
         delivered: Bytes(0),
         phase: Phase::Startup,
         eligible: None,

@@ -53,9 +53,8 @@ pub struct View {
     /// The position of the next new payload (SND.NXT as an offset); it may fall back, as
     /// [`crate::event::Ack::snd_nxt`] does.
     pub snd_nxt: Bytes,
-    /// By how much the payload sent so far exceeds that position: what was sent more than once, or
-    /// had been sent when the position fell back.
-    pub resent: Bytes,
+    /// Payload sent since the connection began, retransmissions included. It never falls.
+    pub sent: Bytes,
     /// Payload delivered since the connection began, by [`crate::event::Ack::credited`].
     pub delivered: Bytes,
     /// Which policy decides.
@@ -72,13 +71,6 @@ pub struct View {
     pub round: u64,
     /// The ACK being processed is the first of its round.
     pub round_start: bool,
-}
-
-impl View {
-    /// Payload sent since the connection began, retransmissions included. It never falls.
-    pub fn sent(&self) -> Bytes {
-        self.snd_nxt + self.resent
-    }
 }
 
 impl Rtt {

@@ -164,6 +164,11 @@ impl Model {
         self.sender.on_ack(ack);
     }
 
+    /// How far a window may grow on an ACK for what left while the source limited sending.
+    fn limit(&self) -> Bytes {
+        if self.limited { self.flight * 2 + self.config.mss } else { Bytes(0) }
+    }
+
     fn lose(&mut self, kind: LossKind, again: bool) {
         let recovering = self.sender.view().recovering;
         let before = self.sender.cwnd();
@@ -200,9 +205,7 @@ impl Model {
                 let acked = mss.min(self.outstanding);
                 self.outstanding -= acked;
                 self.tell(&Ack { app_limited: true, ..self.ack(acked, None) });
-                // The limit on growth holds for these ACKs too; without it they give none.
-                let limit = if self.limited { self.flight * 2 + Bytes(mss) } else { Bytes(0) };
-                assert!(self.sender.cwnd() <= before.max(limit), "growth when source-limited");
+                assert!(self.sender.cwnd() <= before.max(self.limit()), "growth when idle");
             }
             Event::Marked { segments } => {
                 let acked = (u64::from(segments) * mss).min(self.outstanding);
@@ -222,6 +225,7 @@ impl Model {
                     app_limited: false,
                 }),
                 packet: None,
+                continues: false,
                 marked: Bytes(sent % 2),
                 app_limited: false,
             }),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * Adaptive Start (Wang, Pau, Yamada, Sanadidi and Gerla, INFOCOM 2004, section III). On every ACK
+ * Adaptive Start (Wang, Pau, Yamada, Sanadidi and Gerla, INFOCOM 2004, section IV). On every ACK
  * for new data:
  *
  *   if ssthresh < ERE RTTmin: ssthresh = ERE RTTmin     in whole segments, never lowered here

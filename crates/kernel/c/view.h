@@ -41,8 +41,8 @@ struct ff_loss {
     u64 now;
     u64 lost;
     u64 flight;
-    u32 kind;
-    u32 again;
+    u64 kind;
+    u64 again;
 };
 
 /* What an endpoint fixes for its sender. */

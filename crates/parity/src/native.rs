@@ -57,8 +57,8 @@ struct NativeLoss {
     now: u64,
     lost: u64,
     flight: u64,
-    kind: u32,
-    again: u32,
+    kind: u64,
+    again: u64,
 }
 
 include!(concat!(env!("OUT_DIR"), "/controls.rs"));
@@ -156,8 +156,8 @@ impl Native {
             now: loss.now.0,
             lost: loss.lost.0,
             flight: loss.flight.0,
-            kind: u32::from(loss.kind == LossKind::Timeout),
-            again: u32::from(loss.again),
+            kind: u64::from(loss.kind == LossKind::Timeout),
+            again: u64::from(loss.again),
         };
         // SAFETY: as in `new`.
         unsafe { (self.ops.on_loss)(self.state.as_mut_ptr(), self.knobs(), &loss) }

@@ -14,7 +14,7 @@
 //! ```
 
 mod loss;
-mod nearest;
+pub mod nearest;
 mod number;
 mod scalar;
 mod window;

@@ -399,7 +399,7 @@ where
             ack.now = self.now(now);
         }
         // What quinn did not say: an MTU probe has left.
-        self.untold = self.untold.max(position.saturating_sub(self.sender.view().sent().0));
+        self.untold = self.untold.max(position.saturating_sub(self.sender.view().sent.0));
         if self.untold > 0 {
             self.tell_sent(ack.now);
         }

@@ -8,8 +8,8 @@ use std::{
 
 use crate::{Page, ReportError, csv, html, pdf, svg};
 
-/// Writes `report.html`, `figures/<id>.svg` and `.pdf`, `data/<id>.csv` and the files `beside` them,
-/// named from there, under `out`; returns their paths, the page first.
+/// Writes `report.html`, `figures/<id>.svg` and `.pdf`, `data/<id>.csv` and the files `beside`
+/// them, named from there, under `out`; returns their paths, the page first.
 ///
 /// Everything is rendered before the first file is touched, and none appears before there is room
 /// for all; the page comes last, so that its links lead somewhere. Directories are made as needed.

@@ -44,7 +44,11 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
     }
     if let Some(lab) = rows.iter().find_map(|row| row.lab.as_ref()) {
         let note = plain(last_lab::note());
-        let _ = writeln!(text, "\nRows of the lab here are {}'s. {note}", lab.words());
+        let _ = writeln!(
+            text,
+            "\nClaims on the running kernel were measured by {}. {note}",
+            lab.words()
+        );
     }
     for (paper, rows) in &parts {
         section(&mut text, paper, rows);
@@ -249,10 +253,10 @@ mod tests {
             cache: None,
             stop: &AtomicBool::new(false),
             progress: &|_| {},
+            figure_width: Default::default(),
             command_line: String::new(),
             quick: true,
             lab: crate::Lab::NotAsked,
-            figure_width: Default::default(),
         });
         for row in outcome.unwrap().rows {
             assert!(COMMITTED.contains(&lines(&row)), "{AGAIN}: {}", lines(&row));

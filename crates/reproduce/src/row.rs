@@ -190,7 +190,7 @@ fn note(claim: &Claim, checks: &[Outcome], refutations: &[Outcome]) -> Option<St
     let failed: Vec<String> = checks
         .iter()
         .chain(refutations)
-        .filter(|check| !check.holds && claim.class != Class::Refuted)
+        .filter(|check| check.stands_against() && claim.class != Class::Refuted)
         .map(|check| {
             let value = check.measured.map_or("none".to_owned(), number);
             format!("{} is {value}, expected {}", check.what, check.rule)
@@ -285,7 +285,10 @@ mod tests {
         assert_eq!(judge(&[yes.clone(), fitted(false)]), Verdict::Fail);
         assert_eq!(judge(&[no, fitted(true)]), Verdict::Fail);
         let informs = Outcome { counts: Counts::Informs, ..outcome(false) };
-        assert_eq!(judge(&[yes, informs]), Verdict::Pass);
+        assert_eq!(judge(&[yes, informs.clone()]), Verdict::Pass);
+        let claim =
+            toml::from_str("id = 'P-1'\nwhat = ''\nclass = 'shape'\nexpected = 1\ncheck = []");
+        assert_eq!(note(&claim.unwrap(), &[informs], &[]), None, "nothing is not met");
     }
 
     #[test]

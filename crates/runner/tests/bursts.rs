@@ -29,7 +29,8 @@ fn losses_that_come_together_leave_slow_start_more_time() {
         let seeds = 1..=20;
         let exit = |seed| {
             let text = format!(
-                "controls = ['newreno']\nprofile = 'rfc'\nduration = '20s'\nseed = {seed}\nssthresh = 'none'\n\
+                "controls = ['newreno']\nprofile = 'rfc'\nduration = '20s'\nseed = {seed}\n\
+                 ssthresh = 'none'\n\
                  [path]\nrate = '20Mbps'\nrtt = '200ms'\nloss = '{loss}'"
             );
             simulated(&text).flows[0].startup.exit_cwnd_packets.unwrap() as f64

@@ -4,7 +4,8 @@ use firstflight_runner::{Options, run};
 use firstflight_scenario::{FilesResult, RunResult, Scenario};
 
 const SCENARIO: &str = "controls = ['stcp']\nprofile = 'rfc'\nduration = '30s'\n\
-    [[flow]]\ncount = 2\nstarts = 'uniform 0s..2s'\nfiles = { size = '20KB..60KB', pause = '0s..1s' }\n";
+    [[flow]]\ncount = 2\nstarts = 'uniform 0s..2s'\n\
+    files = { size = '20KB..60KB', pause = '0s..1s' }\n";
 
 fn result(text: &str) -> RunResult {
     let scenario = Scenario::parse(text, "files.toml").unwrap();

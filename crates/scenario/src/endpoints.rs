@@ -6,8 +6,8 @@ use crate::{Rate, Size, Time};
 
 impl Resolved {
     /// The profile and what it decides most: `profile linux: IW 10 packets, no ssthresh, recovery
-    /// sack`. Constants that differ from the profile's are named after it, and where groups of flows
-    /// differ each value stands once.
+    /// SACK`. Constants that differ from the profile's are named after it, and where groups of
+    /// flows differ each value stands once.
     pub fn endpoints(&self) -> String {
         let profile = self.endpoint.profile;
         let changed = changed(&self.endpoint);

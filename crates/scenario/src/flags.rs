@@ -83,7 +83,7 @@ flags! {
     impatient "--impatient" "impatient" "true"
         "Only the first partial ACK restarts the timer: true or false";
     progress_ends_backoff "--progress-ends-backoff" "progress_ends_backoff" "true (rfc, ns2: false)"
-        "New data acknowledged resets the RTO's back-off, even without an RTT sample: true or false";
+        "New data acknowledged resets RTO back-off, even without an RTT sample: true or false";
     rto_initial "--rto-initial" "rto_initial" "1s (ns2: 3s)" "RTO before the first sample";
     rto_min "--rto-min" "rto_min" "200ms (rfc: 1s)" "Smallest RTO";
     rto_max "--rto-max" "rto_max" "120s (rfc, ns2: 60s)" "Largest RTO";

@@ -11,6 +11,7 @@ mod bench;
 mod check;
 mod fuzz;
 mod lab;
+mod mutants;
 mod oracle;
 mod package;
 mod papers;
@@ -32,14 +33,15 @@ fn main() -> ExitCode {
         "test" => test::test(&root(), &rest),
         "bench" => bench::run(&root(), &rest),
         "fuzz" => fuzz::fuzz(&root(), &rest),
+        "mutants" => mutants::mutants(&root(), &rest),
         "tidy" => tidy::run(&root(), &rest),
-        "package" => package::package(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
         "pictures" => pictures::run(&root(), &rest),
         "quic" => quic::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
         "soak" => soak::run(&root(), &rest),
+        "package" => package::package(&root(), &rest),
         "oracle" => oracle::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
@@ -98,14 +100,15 @@ fn root() -> PathBuf {
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
-  test                             what CI runs: check, then all tests and doctests; it says first how
-                                   many steps, how long, and what is skipped here
+  test                             what CI runs: check, then all tests and doctests; it says first
+                                   how many steps, how long, and what is skipped here
   check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if
                                    installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see
-  package                          the crates that others would use build from their packages
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
        [--only TARGET]             compiler); what they find is left in target/fuzz/failures
+  mutants [--only FILE]...         change the core in one place at a time and see its tests notice
+          [--shard I/N]            it (cargo-mutants; hours, so by file or part I of N)
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
                                    nothing when its runs are kept), or say whether it is as written
   pictures                         draw the pictures of the README with `firstflight compare`
@@ -126,4 +129,6 @@ usage: cargo xtask TASK
        [--cycles N] [--dev]        what is left in the kernel (root; 200 flows, 300 s, 1000 cycles)
        [--link tun|netem]          over firstflight's link or netem; --dev takes the programs as the
        [--built FOLDER]            tests build them, --built those that are in a folder
+  package                          the crates that others would use build from their packages
+                                   (part of check)
   help                             this list";

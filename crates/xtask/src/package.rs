@@ -52,8 +52,8 @@ pub(crate) fn package(root: &Path, args: &[String]) -> Result<(), Stop> {
         let _ = writeln!(manifest, "{name} = {{ path = \"{folder}\" }}");
     }
     fs::write(beside.join("Cargo.toml"), manifest).map_err(|error| unable("package", &error))?;
-    // Dependencies are those that clippy has checked already.
-    let mut check = cargo(&beside, &["check", "--quiet", "--offline", "--workspace"]);
+    // Dependencies are those that clippy has checked already, at the versions of the lock file.
+    let mut check = cargo(&beside, &["check", "--quiet", "--workspace"]);
     check.env("CARGO_INCREMENTAL", "0").arg("--target-dir").arg(target(root));
     run("packages build", &mut check)
 }

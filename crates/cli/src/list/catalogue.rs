@@ -58,6 +58,8 @@ pub(crate) struct Policy {
     pub(crate) transports: Vec<&'static str>,
     /// On these of them its pacing rate is not followed.
     pub(crate) unpaced_on: Vec<&'static str>,
+    /// It finds its own end: a profile's ssthresh is not for it.
+    pub(crate) own_end: bool,
     /// What it cannot run without, beside ACKs and losses, in words.
     pub(crate) requires: Vec<&'static str>,
     /// What it would use too.
@@ -263,6 +265,7 @@ impl Policy {
             paced: needs.all().has(Facilities::PACING),
             transports: transports.iter().map(|runs| runs.on).collect(),
             unpaced_on: without(Facilities::PACING).collect(),
+            own_end: card.own_end,
             requires: needs.required.words().collect(),
             wants: needs.wanted.words().collect(),
             degraded_on: degraded.map(|runs| (runs.on, runs.without.words().collect())).collect(),

@@ -55,6 +55,9 @@ fn policy(axis: &str, policy: &Policy) -> String {
     let mut text = format!("{axis} {}\n  {}\n", policy.name, policy.summary);
     let _ = writeln!(text, "  source: {}", policy.source);
     let _ = writeln!(text, "  runs on: {}", super::transports(policy));
+    if policy.own_end {
+        text.push_str("  finds its own end: the ssthresh of a profile is not for it\n");
+    }
     let mut say = |what: &str, words: &[&str]| {
         if !words.is_empty() {
             let _ = writeln!(text, "  {what}: {}", words.join(", "));

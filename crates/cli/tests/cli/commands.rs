@@ -289,6 +289,11 @@ fn reproduce_json_is_one_document_of_the_rows_asked_for() {
     assert_eq!(ids, ["S0-T1c", "S0-T2a"]);
     let row = &document["rows"][0];
     assert_eq!((&row["paper"], &row["verdict"]), (&"astart".into(), &"pass".into()));
+    let check = row["checks"][0].as_object().unwrap();
+    let keys: Vec<&str> = check.keys().map(String::as_str).collect();
+    let wanted = "what paper measured difference tolerance seeds interval preset verdict";
+    assert_eq!(keys.join(" "), wanted);
+    assert_eq!((&check["paper"], &check["seeds"]), (&23.2.into(), &1.into()));
     let written = fs::read_to_string(place.path("o/rows.json")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), document);
 }

@@ -7,7 +7,7 @@ use crate::process::run;
 fn a_control_is_checked_before_the_machine_is() {
     for (control, wanted) in [
         ("nonsense", "unknown start-up `nonsense`"),
-        ("slow-start+vegas", "no kernel version of slow-start+vegas"),
+        ("slow-start+fast", "no kernel version of slow-start+fast"),
         ("newreno(sums=double)", "eBPF has no floating point; accepted: exact"),
     ] {
         let outcome = run(&["kernel", "load", control]);

@@ -1,5 +1,5 @@
-//! TCP Westwood's loss response on the Eligible Rate Estimate, as the Astart paper (section III)
-//! and the Agile Probing paper give it; Reno's growth.
+//! TCP Westwood's loss response on the Eligible Rate Estimate, as the Astart paper (section II.B)
+//! and the Agile Probing paper (section II) give it; Reno's growth.
 //!
 //! What it believes: at a loss the path still has room for what the estimate says. What it does:
 //!
@@ -8,8 +8,8 @@
 //! timeout:              ssthresh = max(2, ERE RTTmin), cwnd = 1
 //! ```
 //!
-//! in whole segments, never under two. With a start-up that publishes an estimate it uses that one,
-//! so that both believe the same and it is kept once; a knob of its own makes it keep its own.
+//! in whole segments, never under two. Where the start-up publishes an estimate, Westwood uses that
+//! one. Where a knob of Westwood's estimate is set, it keeps an estimate of its own.
 //!
 //! With `lg=on` it asks for start-up again whenever [`LoadGauge`] finds the load light, which with
 //! Astart as start-up is TCP Westwood with Agile Probing. The window and ssthresh stay as they are
@@ -53,7 +53,8 @@ impl Westwood {
         self.source == Source::Shared && view.eligible.is_some()
     }
 
-    /// Keeps an estimate of its own, out of the way of those who share one.
+    /// Updates an estimate of its own. Not inlined, so that who shares the start-up's does not pay
+    /// for it.
     #[inline(never)]
     fn estimate(&mut self, ack: Ack, view: &View) {
         self.ere.on_ack(&ack, view);

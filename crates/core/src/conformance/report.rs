@@ -130,7 +130,7 @@ impl Report {
         self.begins += 1;
         self.look(view);
         self.expect(self.begins == 1, || "a second beginning".into());
-        self.expect(view.sent() == Bytes(0), || "data left before the beginning".into());
+        self.expect(view.sent == Bytes(0), || "data left before the beginning".into());
     }
 
     pub(super) fn on_sent(&mut self, sent: &Sent, view: &View) {
@@ -253,8 +253,8 @@ impl Report {
         };
         self.expect(sound, || format!("{:?} lost in {} gaps", loss.lost, loss.gaps));
         let (credited, lost) = (self.credited, self.lost);
-        self.expect(credited + lost <= view.sent(), || {
-            format!("{credited:?} delivered and {lost:?} lost of {:?} sent", view.sent())
+        self.expect(credited + lost <= view.sent, || {
+            format!("{credited:?} delivered and {lost:?} lost of {:?} sent", view.sent)
         });
         self.expect(loss.sent_at.is_none_or(|at| at <= loss.now), || "lost before it left".into());
         if loss.gaps > 0 && self.promised.has(Facilities::GAPS) {
@@ -315,7 +315,7 @@ impl Report {
     }
 
     pub(super) fn on_paced(&mut self, rate: Rate, view: &View) {
-        self.pace.get_or_insert((rate, view.now, view.sent()));
+        self.pace.get_or_insert((rate, view.now, view.sent));
     }
 
     /// No more leaves than the rate allows since it was set, and two packets.
@@ -323,8 +323,8 @@ impl Report {
         let Some((rate, since, sent)) = self.pace else { return };
         self.arrived = self.arrived | Facilities::PACING;
         let most = rate.over(now.since(since)) + view.mss * 2;
-        self.expect(view.sent() - sent <= most, || {
-            format!("{:?} left where {rate:?} allows {most:?}", view.sent() - sent)
+        self.expect(view.sent - sent <= most, || {
+            format!("{:?} left where {rate:?} allows {most:?}", view.sent - sent)
         });
     }
 
@@ -332,23 +332,23 @@ impl Report {
     fn look(&mut self, view: &View) {
         let (before, sent) = (self.now, self.sent);
         self.expect(view.now >= before, || format!("from {before:?} to {:?}", view.now));
-        self.expect(view.sent() >= self.total, || "the total of what was sent falls".into());
-        let told = !self.promised.has(Facilities::SENDS) || view.sent() == sent;
-        self.expect(told, || format!("{:?} sent, {sent:?} told", view.sent()));
+        self.expect(view.sent >= self.total, || "the total of what was sent falls".into());
+        let told = !self.promised.has(Facilities::SENDS) || view.sent == sent;
+        self.expect(told, || format!("{:?} sent, {sent:?} told", view.sent));
         let (acked, credited) = (self.acked, self.credited);
         self.expect((view.acked, view.delivered) == (acked, credited), || {
             format!("{acked:?} acked and {credited:?} credited are not the view's")
         });
         self.expect(acked <= credited, || format!("{acked:?} acked of {credited:?} delivered"));
-        self.expect(credited <= view.sent(), || {
-            format!("{credited:?} delivered of {:?} sent", view.sent())
+        self.expect(credited <= view.sent, || {
+            format!("{credited:?} delivered of {:?} sent", view.sent)
         });
-        self.expect(view.in_flight + acked <= view.sent(), || {
-            format!("{:?} in flight and {acked:?} acked of {:?}", view.in_flight, view.sent())
+        self.expect(view.in_flight + acked <= view.sent, || {
+            format!("{:?} in flight and {acked:?} acked of {:?}", view.in_flight, view.sent)
         });
         self.expect(view.window.cwnd >= view.mss, || "a window below a segment".into());
         self.expect(view.round >= self.round, || "rounds go back".into());
-        (self.now, self.total, self.round) = (view.now, view.sent(), view.round);
+        (self.now, self.total, self.round) = (view.now, view.sent, view.round);
     }
 
     fn expect(&mut self, holds: bool, complaint: impl FnOnce() -> String) {

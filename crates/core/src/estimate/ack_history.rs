@@ -135,7 +135,8 @@ impl AckHistory {
         self.look_back(span, FAR)
     }
 
-    /// The same for a span that differs more, and is usually short.
+    /// What was delivered in the last `span` before the newest ACK, for spans that differ from
+    /// question to question and are usually short.
     #[inline]
     pub fn within(&mut self, span: u64) -> u32 {
         self.look_back(span, NEAR)
@@ -143,7 +144,7 @@ impl AckHistory {
 
     #[inline(always)]
     fn look_back(&mut self, span: u64, kind: usize) -> u32 {
-        // Before time began it wraps around, to after the newest step.
+        // A span that reaches back before time zero wraps around, to after the newest step.
         let from = self.last.at.wrapping_sub(span);
         let Piece { at, width, slope, total, .. } = self.pieces[kind];
         let part = from.wrapping_sub(at);
@@ -170,7 +171,7 @@ impl AckHistory {
         self.recent[slot(position)].total
     }
 
-    /// The same from the newest step on.
+    /// The total at time `from`, by a search that begins at the newest step.
     #[inline(never)]
     fn search_back(&mut self, from: u64, kind: usize) -> u32 {
         let reach = self.recent[slot(self.newest.wrapping_add(1))].at;

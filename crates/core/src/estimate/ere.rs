@@ -19,16 +19,24 @@
 //! What the papers leave open is a knob. Preset `paper`: the trapezoid filter above, N = 10, which
 //! is the only published value, eps 0.6 on every ACK, the ACK spacing as smallest interval, m = 2,
 //! Umax over ten samples. Preset `figures`, the default, differs in two, which no source gives and
-//! which are fitted: N = 3 and a smallest interval of 15 ms. Measured in our simulator on the
-//! papers' paths (40 Mbit/s and 20 to 200 ms, 10 to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP),
-//! they keep every published throughput within a tenth and 36 Mbit/s of 40 at 100 ms; without a
-//! smallest interval N = 0 and N = 2 are 16 to 18 % high at 150 Mbit/s, and N = 10 comes below at
-//! long RTTs. Preset `ns2` has no fitted number but one choice: neither paper speaks of a smallest
-//! interval or of instability, so the ACK spacing and N = 0, which one published figure asks for
-//! where the others take any N; and RTTmin is that of ns-2's TCP clock, whole ticks of
-//! 10 ms rounded down, as in the authors' ns-2 module for TCP Westwood (M. Valla, 2002). A few
-//! milliseconds that RTTmin does not know hold the estimate as many per cent below the window of a
-//! path that is nearly full, which is what slows the climb there.
+//! which are fitted to the nine throughputs that the papers publish (40 Mbit/s and 20 to 200 ms, 10
+//! to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP): N = 3 and a smallest interval of 15 ms keep all
+//! of them within a tenth. Preset `ns2` has no number fitted to those: neither paper speaks of a
+//! smallest interval or of instability, so the ACK spacing and N = 0; and RTTmin is that of ns-2's
+//! TCP clock, whole ticks of 10 ms rounded down, as in the authors' ns-2 module for TCP Westwood
+//! (M. Valla, 2002). A few milliseconds that RTTmin does not know hold the estimate as many per
+//! cent below the window of a path that is nearly full, which is what slows the climb there.
+//!
+//! What is chosen without a source, in every preset: RE is updated on every ACK (Load Gauge, which
+//! reads the same letters, updates its own once per RTT, and no source says which), and the filter
+//! is the trapezoid (the texts speak of Tustin's, the first ns-2 module has constant weights, the
+//! newer texts leave the mean of two samples out). N = 0 is chosen by one figure, 5(b) of the Agile
+//! Probing paper. `docs/deviations.md` has what each of these choices gives.
+//!
+//! An ACK is worth what the transport credits it with ([`Ack::credited`]). The ns-2 module bounds
+//! that by two packets per ACK, a guard against ACKs that were lost. Here there is no such knob:
+//! transports credit each packet once, so the bound would bind only where one ACK answers three
+//! packets or more, and there it would lose what arrived.
 //!
 //! Departures, all for inputs the papers do not think of: ACKs less than 100 ns apart are one
 //! sample; an interval beyond `2 tau`, where `a` would turn negative, counts as `2 tau`; after 64
@@ -36,7 +44,7 @@
 //!
 //! Integers throughout: samples in 2^-32 bytes per ns, RE and ERE in 2^-48, each product in the
 //! width it needs. Tests hold it to the formulas in floating point. Nearly every ACK is a sample of
-//! its own, soon after the last one: `on_ack` is for those, `on_odd_ack` and `filter` are for all.
+//! its own, soon after the last one: `on_ack` is for those, `on_any_ack` and `filter` are for all.
 
 use crate::estimate::ack_history::AckHistory;
 use crate::estimate::instability::{Instability, LONGEST_WINDOW};
@@ -49,12 +57,13 @@ use crate::view::View;
 #[derive(Clone, Debug)]
 pub struct Ere {
     knobs: EreKnobs,
-    /// What the knobs make of RE.
+    /// The weights of RE's low-pass filter.
     achieving: Blend,
-    /// Samples of zero are due when so many gaps between ACKs exceed the time constant.
+    /// Samples of zero may be due when a gap between ACKs, times this, exceeds the RTT.
     gaps: u64,
-    /// [`USUAL`], or zero while no ACK can be calm: a knob changes the order of things, there was
-    /// none yet after time zero or it came after [`LATEST`], or one is pending.
+    /// Limit of the fast path: [`USUAL`], or 0 while it is disabled, because a knob needs the
+    /// general path, no ACK has come after time zero, the last one came after [`LATEST`], or bytes
+    /// are pending.
     usual: u64,
     history: AckHistory,
     /// Time of the last sample, and whether there was an ACK before it.
@@ -141,7 +150,7 @@ impl Ere {
         (self.achieving, self.gaps) = (Blend::keeping(self.knobs.eps), self.knobs.gaps());
         (self.rtt_min, self.clock) = (Span::MAX, 0);
         self.instability.set_window(self.knobs.umax_window);
-        self.settle();
+        self.set_fast_path();
         known
     }
 
@@ -156,7 +165,8 @@ impl Ere {
         Rate(high_half(self.estimate + HALF_A_BYTE_PER_SECOND, NANOS_PER_SECOND << 16))
     }
 
-    /// What the estimated rate moves in `span`: with the smallest RTT, the window to aim at.
+    /// The bytes that the estimated rate delivers in `span`: with the smallest RTT, the window to
+    /// aim at.
     #[inline]
     pub const fn over(&self, span: Span) -> Bytes {
         Bytes(high_half(self.estimate << 4, precisely(span)))
@@ -168,7 +178,8 @@ impl Ere {
         view.rtt.min.in_ticks(self.knobs.tick)
     }
 
-    /// What the estimated rate moves in RTTmin as the last ACK left it; nothing before the first.
+    /// The bytes that the estimated rate delivers in RTTmin, as of the last ACK; zero before the
+    /// first.
     #[inline(always)]
     pub const fn window(&self) -> Bytes {
         Bytes(high_half(self.estimate << 4, self.clock))
@@ -180,19 +191,20 @@ impl Ere {
         let (now, credited) = (ack.now.0, ack.credited.0);
         let (srtt, cwnd) = (view.rtt.smoothed.0, view.window.cwnd.0);
         if view.rtt.min != self.rtt_min {
-            self.learn(view.rtt.min);
+            self.set_rtt_min(view.rtt.min);
         }
-        // One comparison for three numbers: what is zero or goes back wraps around.
+        // One comparison for three numbers: a zero, or a time that goes back, wraps around to a
+        // number beyond the limit.
         let dt = now.wrapping_sub(self.at);
         let bits = credited.wrapping_sub(1) | srtt.wrapping_sub(1) | dt.wrapping_sub(CLOSEST + 1);
         if bits >= self.usual {
-            return self.on_odd_ack(now, credited, srtt, cwnd);
+            return self.on_any_ack(now, credited, srtt, cwnd);
         }
         if self.history.is_apart(now, srtt) {
             // Silence that samples of zero may be due for. It always opens a corner, because gaps
             // are fewer than corners in an RTT, and no time constant is shorter than that.
             if dt * self.gaps > srtt {
-                return self.on_odd_ack(now, credited, srtt, cwnd);
+                return self.on_any_ack(now, credited, srtt, cwnd);
             }
             self.history.open_corner(now, srtt);
         }
@@ -208,10 +220,10 @@ impl Ere {
         self.approach(mean, part(dt, tau));
     }
 
-    /// Takes in an ACK with any numbers, by any knobs.
+    /// The general path: an ACK with any numbers, under any knobs.
     #[cold]
     #[inline(never)]
-    fn on_odd_ack(&mut self, now: u64, credited: u64, srtt: u64, cwnd: u64) {
+    fn on_any_ack(&mut self, now: u64, credited: u64, srtt: u64, cwnd: u64) {
         let srtt = srtt.min(LONGEST);
         if credited == 0 || srtt == 0 {
             return;
@@ -222,7 +234,7 @@ impl Ere {
         self.history.push(now, credit, srtt);
         if self.started && dt < CLOSEST {
             self.pending = self.pending.saturating_add(credit);
-            return self.settle();
+            return self.set_fast_path();
         }
         let per_ns = u64::MAX / srtt;
         if !(self.knobs.re_per_rtt && self.started && now - self.achieved_at < srtt) {
@@ -238,14 +250,14 @@ impl Ere {
             self.filter(dt, sample, tau);
         }
         (self.at, self.started, self.pending) = (now, true, 0);
-        self.settle();
+        self.set_fast_path();
     }
 
-    /// Finds out whether the next ACK can be calm.
-    fn settle(&mut self) {
+    /// Decides whether the next ACK may take the fast path.
+    fn set_fast_path(&mut self) {
         let in_order = self.knobs.filter == Filter::Trapezoid && !self.knobs.re_per_rtt;
-        let calm = in_order && (1..LATEST).contains(&self.at) && self.pending == 0;
-        self.usual = if calm { USUAL } else { 0 };
+        let allowed = in_order && (1..LATEST).contains(&self.at) && self.pending == 0;
+        self.usual = if allowed { USUAL } else { 0 };
     }
 
     /// Reports under these names ERE and RE, in bytes per second, and Tk, in ns.
@@ -255,9 +267,9 @@ impl Ere {
         names.into_iter().zip(values).for_each(|(name, value)| report(name, value));
     }
 
-    /// There is a new RTTmin.
+    /// RTTmin has changed.
     #[cold]
-    fn learn(&mut self, rtt_min: Span) {
+    fn set_rtt_min(&mut self, rtt_min: Span) {
         self.rtt_min = rtt_min;
         self.clock = precisely(rtt_min.in_ticks(self.knobs.tick));
     }
@@ -270,7 +282,7 @@ impl Ere {
         self.achieved = self.achieving.of(achieved << 16, self.achieved);
     }
 
-    /// `Tk`, or the smallest allowed. Where it is that one, cwnd is not divided by.
+    /// `Tk`, or the smallest allowed, in which case the division by cwnd is spared.
     #[inline(always)]
     fn sampling_interval(&self, srtt: u64, per_ns: u64, cwnd: u64, clock: u64) -> u64 {
         let tmin = self.knobs.tmin.0.min(srtt);
@@ -283,7 +295,7 @@ impl Ere {
         high_half(srtt, (cwnd - arrived) * (u64::MAX / cwnd)).max(tmin)
     }
 
-    /// `s`.
+    /// The sample `s`.
     #[inline(always)]
     fn take_sample(&mut self, credit: u32, dt: u64) -> u64 {
         let sample = if self.interval <= dt {
@@ -294,7 +306,7 @@ impl Ere {
         no_faster(sample)
     }
 
-    /// `tau`.
+    /// The time constant `tau`.
     #[inline(always)]
     fn time_constant(&mut self, sample: u64, srtt: u64) -> u64 {
         let ratio = self.instability.observe(sample.abs_diff(self.sample));
@@ -449,7 +461,8 @@ fn part(dt: u64, tau: u64) -> u64 {
     (dt << 33) / (2 * tau + dt)
 }
 
-/// At most [`FASTEST`]. Nearly every rate is, and what follows does not wait for the comparison.
+/// At most [`FASTEST`]. A branch that is almost never taken, so that the processor predicts it and
+/// goes on without waiting for the comparison.
 #[inline(always)]
 fn no_faster(rate: u64) -> u64 {
     if rate > FASTEST { fastest() } else { rate }
@@ -531,7 +544,8 @@ pub const KNOBS: [Knob; 8] = [
 /// ACKs closer than this, in ns, are one sample: 1250 bytes at 100 Gbit/s.
 const CLOSEST: u64 = 100;
 
-/// More than an ACK acknowledges, an RTT lasts and passes between two ACKs as a rule.
+/// Limit of the fast path, for the bytes of an ACK, and for the RTT and the time between two ACKs,
+/// in ns. Below it none of that path's products overflows.
 const USUAL: u64 = 1 << 30;
 
 /// Far from where times wrap around: 292 years.

@@ -53,8 +53,8 @@ impl Instability {
         if value < others { value * part } else { u64::MAX }
     }
 
-    /// The newer block is full and becomes the older one. A window of 0 never fills, or only after
-    /// four thousand million values, and then it goes on.
+    /// The newer block is full and becomes the older one. A window of 0 has no blocks: its count of
+    /// 2^32 - 1 values begins anew.
     #[cold]
     #[inline(never)]
     fn turn(&mut self) {
@@ -64,7 +64,7 @@ impl Instability {
         }
         self.left = self.window;
         self.newer = 0;
-        // As far as the longest window: nobody asks for a place beyond his own.
+        // For the longest window, whatever the window is: places beyond its own are never read.
         for place in 1..LONGEST_WINDOW {
             self.places[place + 1] = self.places[place + 1].max(self.places[place]);
         }

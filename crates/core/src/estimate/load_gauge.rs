@@ -290,7 +290,7 @@ mod tests {
             in_flight: Bytes(0),
             acked: Bytes(0),
             snd_nxt: Bytes(0),
-            resent: Bytes(0),
+            sent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Avoidance,
             eligible: None::<Rate>,

@@ -1,5 +1,5 @@
 //! Adaptive Start (Wang, Pau, Yamada, Sanadidi and Gerla, "TCP Startup Performance in Large
-//! Bandwidth Delay Networks", INFOCOM 2004, section III).
+//! Bandwidth Delay Networks", INFOCOM 2004, section IV).
 //!
 //! What it believes: the Eligible Rate Estimate times the smallest RTT is a window the path has
 //! room for. What it does on every ACK for new data:
@@ -89,8 +89,8 @@ impl Startup for Astart {
 }
 
 impl Astart {
-    /// ssthresh, or the estimated window if that is larger by a whole segment. ssthresh changes so
-    /// rarely that what it takes to raise it is kept.
+    /// ssthresh, or the estimated window if that is larger by a whole segment. The estimate that
+    /// raises ssthresh is kept, because ssthresh seldom changes.
     #[inline(always)]
     fn raised(&mut self, ssthresh: Bytes, mss: Bytes) -> Bytes {
         if (ssthresh, mss) != (self.rung.ssthresh, self.rung.mss) {

@@ -1,8 +1,7 @@
 //! Conservative slow start: growth by a fraction of a segment per ACK, and less the fuller the
 //! bottleneck's buffer seems.
 //!
-//! What it believes: the queue shows before it overflows, so whoever watches it need not lose
-//! anything.
+//! Idea: the queue can be measured before it overflows, so that a sender can stop without a loss.
 //!
 //! Published, in the M-Start paper's words on its reference 16 only (section 2): from the first
 //! data on it estimates capacity, buffer size and buffer level, and from these fractional

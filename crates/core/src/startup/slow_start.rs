@@ -152,7 +152,8 @@ pub(crate) const SSTHRESH: Knob = Knob {
     doc: "initial ssthresh; none means unlimited",
 };
 
-/// The same for a start-up that finds its own end ([`crate::card::Card::own_end`]).
+/// The knob for the initial ssthresh of a start-up that finds its own end
+/// ([`crate::card::Card::own_end`]).
 pub(crate) const OWN_END_SSTHRESH: Knob = Knob { default: "none, or the scenario's", ..SSTHRESH };
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ fn retreat_takes_the_window_back_and_begins_again() {
 /// Rapid Start sets the window on every ACK of the recovery; here it is always half the flight.
 fn landing() -> Start {
     Start {
-        answer: Answer::Land(window(16)),
+        answer: Answer::Land(Window { ssthresh: MSS * 30, ..window(16) }),
         recovering: |ack, view| Window { cwnd: ack.in_flight / 2, ..view.window }.hold(),
         ..Start::default()
     }
@@ -58,6 +58,7 @@ fn land_lets_start_up_set_the_window_on_every_ack_of_the_recovery() {
     assert_eq!((line.cwnd(), line.phase(), line.recovering()), (16, Phase::Startup, true));
     assert_eq!(line.exit(), Some((Exit::Loss, 20)), "recorded at the loss, with the window then");
     assert!(line.sender.window_is_startups());
+    assert_eq!(line.ssthresh(), 30);
     assert_eq!(line.ack(2).cwnd(), 9, "18 segments in flight");
     assert_eq!(line.ack(4).cwnd(), 7);
     line.send(6);
@@ -221,11 +222,26 @@ fn an_ignored_mark_covers_the_marks_of_its_window_and_no_loss() {
 
 #[test]
 fn a_mark_that_start_up_leaves_for_does_not_end_the_repair_of_what_it_ignored() {
-    let mut line = twenty(Start::answering(Answer::Ignore));
-    line.lose(LossKind::Recovery);
-    // The script cannot change its mind; a timeout is never ignored, a mark is by this one.
+    for then in [Answer::Leave, Answer::Land(window(16))] {
+        let start = Start { then: Some(then), ..Start::answering(Answer::Ignore) };
+        let mut line = twenty(start);
+        line.lose(LossKind::Recovery);
+        line.marked(1);
+        assert_eq!(line.exit(), Some((Exit::Mark, 20)));
+        line.send(1).ack(19);
+        assert!(line.recovering(), "what is lost is still being repaired, after {then:?}");
+        line.sender.on_recovered(None);
+        assert_eq!((line.recovering(), line.phase()), (false, Phase::Avoidance));
+    }
+}
+
+#[test]
+fn what_was_ignored_does_not_matter_once_a_loss_was_answered() {
+    let start = Start { then: Some(Answer::Leave), ..Start::answering(Answer::Ignore) };
+    let mut line = twenty(start);
     line.marked(1);
-    assert!(line.recovering(), "what is lost is still being repaired");
+    assert!(line.lose(LossKind::Recovery));
+    assert!(!line.lose(LossKind::Recovery), "in the recovery that the cut began");
 }
 
 #[test]
@@ -257,7 +273,6 @@ fn a_timeout_or_a_restart_ends_a_landing() {
     line.lose(LossKind::Recovery);
     line.sender.on_restart();
     assert_eq!((line.cwnd(), line.phase(), line.recovering()), (1, Phase::Startup, false));
-    line.lose(LossKind::Timeout);
     line.sender.on_recovered(Some(MSS * 3));
-    assert_eq!(line.cwnd(), 3, "the landing is over");
+    assert_eq!((line.cwnd(), line.phase()), (3, Phase::Startup), "there is no landing to end");
 }

@@ -1,7 +1,7 @@
 //! Growth only as far as the flight justifies, and the counters that policies read.
 
 use firstflight_core::event::{Ack, LossKind, Sent};
-use firstflight_core::policy::{Entry, Exit};
+use firstflight_core::policy::{Answer, Entry, Exit};
 use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant};
 
@@ -69,10 +69,10 @@ fn the_factor_is_asked_when_start_up_begins_and_undone_with_it() {
     line.send(10).lose(LossKind::Timeout);
     assert_eq!(line.heard(Heard::Enter(Entry::Timeout)), 1);
     line.ack(1);
-    assert_eq!(line.cwnd(), 30, "again three times the flight");
+    assert_eq!(line.cwnd(), 40, "this one grows by one more after a timeout");
     line.sender.on_spurious_loss();
-    line.send(3).ack(1);
-    assert_eq!(line.cwnd(), 36);
+    line.send(11).ack(1);
+    assert_eq!(line.cwnd(), 60);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn the_flight_counts_what_the_ack_takes_out_of_it() {
 fn what_was_sent_never_falls_and_the_position_may() {
     let mut line = Line::begun(Start { needs: WATCHES, ..Start::default() });
     line.send(10);
-    let view = |line: &Line| (line.sender.view().sent().0, line.sender.view().snd_nxt.0);
+    let view = |line: &Line| (line.sender.view().sent.0, line.sender.view().snd_nxt.0);
     assert_eq!(view(&line), (10_000, 10_000));
     line.lose(LossKind::Timeout);
     let (now, in_flight) = (line.at(), MSS);
@@ -107,6 +107,26 @@ fn what_was_sent_never_falls_and_the_position_may() {
     assert_eq!(view(&line), (12_000, 3_000));
     let told = (line.heard(Heard::Sent { again: false }), line.heard(Heard::Sent { again: true }));
     assert_eq!(told, (11, 1));
+}
+
+#[test]
+fn what_is_acknowledged_and_delivered_is_counted_apart() {
+    let mut line = Line::begun(Start::default());
+    line.fill().ack(2).duplicate();
+    let view = line.sender.view();
+    assert_eq!((view.acked, view.delivered), (MSS * 2, MSS * 3));
+    assert_eq!((view.now, view.in_flight), (line.at(), MSS * 8));
+}
+
+#[test]
+fn only_an_ack_for_new_data_begins_a_round() {
+    let mut line = Line::begun(Start::default());
+    line.send(2).ack(2);
+    assert_eq!((line.sender.view().round, line.sender.view().round_start), (1, true));
+    line.duplicate();
+    assert_eq!((line.sender.view().round, line.sender.view().round_start), (1, false));
+    line.send(1).ack(1);
+    assert_eq!(line.sender.view().round, 2);
 }
 
 #[test]
@@ -126,4 +146,19 @@ fn an_exit_is_recorded_with_the_window_the_flight_and_the_time() {
     assert_eq!((exit.cwnd, exit.in_flight), (MSS * 11, MSS * 7));
     assert_eq!((exit.at, exit.why), (Instant(1_001_000_000), Exit::Threshold));
     assert_eq!(line.cwnd(), 11, "the avoidance has no say on an ACK that changed the window");
+}
+
+#[test]
+fn a_flight_before_a_cut_or_a_landing_justifies_nothing_after_it() {
+    for answer in [Answer::Leave, Answer::Land(crate::support::window(7))] {
+        let limit = Config { limit_growth_to_flight: true, ..config() };
+        let mut line = Line::with(Start::answering(answer), limit);
+        line.send(40).ack(30).lose(LossKind::Recovery);
+        line.sender.on_recovered(None);
+        assert_eq!(line.cwnd(), 7);
+        for _ in 0..9 {
+            line.ack(1).send(1);
+        }
+        assert_eq!(line.cwnd(), 11, "a segment more than a flight of 10, after {answer:?}");
+    }
 }

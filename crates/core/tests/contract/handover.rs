@@ -50,6 +50,8 @@ fn start_up_can_read_what_a_loss_leaves() {
     assert_eq!(line.sender.view().beta, 700_000);
     line.fill().lose(LossKind::Recovery);
     assert_eq!(line.start().beta, 700_000);
+    line.lose(LossKind::Timeout);
+    assert_eq!(line.start().beta, 710_000, "up to date when a loss is answered");
 }
 
 /// beta is what [`firstflight_core::policy::Avoidance::cut`] leaves, where that is a constant.

@@ -135,13 +135,71 @@ fn undo_restores_the_window_and_both_policies_as_they_were_before_the_loss() {
 }
 
 #[test]
+fn a_second_timeout_of_other_data_is_undone_by_itself() {
+    let mut line = Line::begun(Start::default());
+    line.fill().lose(LossKind::Timeout);
+    line.ack(4);
+    assert_eq!(line.cwnd(), 5);
+    line.lose(LossKind::Timeout);
+    line.sender.on_spurious_loss();
+    assert_eq!(line.cwnd(), 5);
+}
+
+#[test]
 fn undo_during_a_landing_ends_it() {
     let mut line = Line::begun(Start::answering(Answer::Land(window(5))));
     line.fill().lose(LossKind::Recovery);
     assert_eq!(line.cwnd(), 5);
     line.sender.on_spurious_loss();
     assert_eq!((line.cwnd(), line.phase(), line.recovering()), (10, Phase::Startup, false));
+    line.sender.on_recovered(None);
+    assert_eq!(line.phase(), Phase::Startup, "there is no landing that could end");
     assert_eq!(line.ack(1).cwnd(), 11, "it decides as ever");
     line.lose(LossKind::Timeout);
     assert_eq!(line.exit(), Some((Exit::Timeout, 11)));
+}
+
+#[test]
+fn a_mark_in_a_recovery_is_answered_with_its_loss() {
+    let mut line = Line::begun(Start::default());
+    line.fill().lose(LossKind::Recovery);
+    // Sent and acknowledged since; the transport still repairs.
+    line.send(5).marked(12);
+    assert_eq!((line.cwnd(), line.heard(Heard::Loss(LossKind::Mark))), (7, 0));
+}
+
+/// After a retreat the window grows on, and losses of what left before it are covered. That ends
+/// with the next answer.
+#[test]
+fn after_a_retreat_the_next_answer_covers_its_own_recovery_only() {
+    for then in [Answer::Ignore, Answer::Land(window(5))] {
+        let back = Answer::Retreat(window(4));
+        let mut line = Line::begun(Start { then: Some(then), ..Start::answering(back) });
+        line.fill().lose(LossKind::Recovery);
+        line.ack(10).send(8).lose(LossKind::Recovery);
+        assert_eq!(line.heard(Heard::Loss(LossKind::Recovery)), 2);
+        line.sender.on_recovered(None);
+        line.lose(LossKind::Recovery);
+        assert_eq!(line.heard(Heard::Loss(LossKind::Recovery)), 3, "{then:?}");
+    }
+}
+
+#[test]
+fn by_time_a_late_loss_of_an_ignored_recovery_is_ignored_too() {
+    let mut line = Line::begun(Start::answering(Answer::Ignore));
+    line.fill().lose(LossKind::Recovery);
+    line.sender.on_recovered(None);
+    let late = Loss { sent_at: Some(Instant(0)), ..line.loss(LossKind::Recovery) };
+    assert!(!line.sender.on_loss(&late));
+    assert!(line.recovering() && line.sender.window_is_startups());
+    assert_eq!(line.ack(1).heard(Heard::Recovering), 1);
+    // After start-up the transport repairs alone.
+    let step = |_: &firstflight_core::event::Ack, view: &firstflight_core::view::View| {
+        view.window.hold().exit(Exit::Heuristic)
+    };
+    let mut line = Line::begun(Start { step, ..Start::answering(Answer::Ignore) });
+    line.fill().lose(LossKind::Recovery);
+    line.sender.on_recovered(None);
+    line.ack(1).sender.on_loss(&late);
+    assert!(line.recovering() && !line.sender.window_is_startups());
 }

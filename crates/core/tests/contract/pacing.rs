@@ -181,6 +181,14 @@ fn a_wake_up_can_pace_and_end_start_up_and_comes_once() {
 }
 
 #[test]
+fn a_wake_up_without_a_new_wish_is_the_last() {
+    let begin = |view: &firstflight_core::view::View| view.window.hold().wake_at(view.now);
+    let mut line = Line::begun(Start { begin, ..Start::default() });
+    line.sender.on_wake(line.at());
+    assert_eq!((line.sender.wake_at(), line.phase()), (None, Phase::Startup));
+}
+
+#[test]
 fn a_wish_ends_with_start_up_and_with_its_next_beginning() {
     let begin = |view: &firstflight_core::view::View| view.window.hold().wake_at(Instant(5));
     for kind in [LossKind::Recovery, LossKind::Timeout] {
@@ -210,7 +218,7 @@ fn what_a_wake_up_grows_is_limited_as_on_an_ack() {
         let mut line = Line::with(start.anew(), config);
         line.send(20).lose(LossKind::Recovery);
         line.lose(LossKind::Recovery);
-        assert!(line.recovering());
+        assert!(line.ack(1).recovering());
         line.sender.on_wake(Instant(5));
         assert_eq!((line.cwnd(), line.heard(Heard::Wake)), (4, 1));
     }

@@ -38,10 +38,9 @@ impl Dice {
     fn step(&mut self) -> Step {
         let mut step = self.window().hold();
         if self.roll().is_multiple_of(4) {
-            let first = Some((Bytes(self.size()), Rate(self.size())));
-            let not_before = Some(Instant(self.size()));
-            let (rate, burst) = (Rate(self.size()), Bytes(self.size()));
-            step = step.pacing(Pacing { rate, burst, first, not_before });
+            let pacing = Pacing::at(Rate(self.size())).in_bursts_of(Bytes(self.size()));
+            let pacing = pacing.beginning(Bytes(self.size()), Rate(self.size()));
+            step = step.pacing(pacing.not_before(Instant(self.size())));
         }
         if self.roll().is_multiple_of(4) {
             step = step.wake_at(Instant(self.size()));
@@ -201,9 +200,10 @@ proptest! {
         for (at, event) in events.into_iter().enumerate() {
             apply(&mut sender, event, Instant(at as u64 * 20));
             let view = sender.view();
-            prop_assert!((mss..=max_cwnd).contains(&sender.cwnd()), "{:?} {event:?}", sender.cwnd());
-            prop_assert!(view.sent() >= sent, "a counter fell");
-            sent = view.sent();
+            let cwnd = sender.cwnd();
+            prop_assert!((mss..=max_cwnd).contains(&cwnd), "{cwnd:?} after {event:?}");
+            prop_assert!(view.sent >= sent, "a counter fell");
+            sent = view.sent;
             if sender.window_is_startups() {
                 prop_assert!(view.recovering && view.phase == Phase::Startup);
             }

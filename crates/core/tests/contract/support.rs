@@ -41,6 +41,8 @@ pub(crate) type Log = Rc<RefCell<Vec<Heard>>>;
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
     pub(crate) answer: Answer,
+    /// What it answers from the second loss on, if something else.
+    pub(crate) then: Option<Answer>,
     pub(crate) begin: fn(&View) -> Step,
     pub(crate) step: fn(&Ack, &View) -> Step,
     pub(crate) recovering: fn(&Ack, &View) -> Step,
@@ -74,6 +76,7 @@ impl Default for Start {
     fn default() -> Self {
         Self {
             answer: Answer::Leave,
+            then: None,
             begin: |view| view.window.hold(),
             step: |ack, view| view.window.grow(ack.acked),
             recovering: |_, view| view.window.hold(),
@@ -117,8 +120,10 @@ impl Startup for Start {
         (self.begin)(view)
     }
 
+    /// After a timeout it grows by a factor of one more.
     fn enter(&mut self, why: Entry, _view: &View) {
         self.note(Heard::Enter(why));
+        self.growth += u64::from(why == Entry::Timeout);
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
@@ -129,7 +134,8 @@ impl Startup for Start {
 
     fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
         self.beta = view.beta;
-        self.answer
+        let later = self.then.take().unwrap_or(self.answer);
+        std::mem::replace(&mut self.answer, later)
     }
 
     fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
@@ -155,9 +161,11 @@ impl Startup for Start {
     }
 }
 
-/// The avoidance: a segment more per ACK; a loss leaves 0.7 of the flight.
+/// The avoidance: a segment more per ACK; a loss leaves 0.7 of the flight. It says that the next
+/// one leaves more.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Later {
+    cuts: u64,
     pub(crate) log: Log,
 }
 
@@ -182,12 +190,13 @@ impl Avoidance for Later {
     }
 
     fn cut(&mut self, loss: &Loss, _view: &View) -> Window {
+        self.cuts += 1;
         let left = loss.flight * 7 / 10;
         Window { cwnd: left, ssthresh: left }
     }
 
     fn beta(&self) -> u64 {
-        700_000
+        700_000 + self.cuts * 10_000
     }
 }
 

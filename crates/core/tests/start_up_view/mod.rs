@@ -14,7 +14,7 @@ pub(crate) fn view(cwnd: u64, srtt: u64, rtt_min: u64) -> View {
         in_flight: Bytes(0),
         acked: Bytes(0),
         snd_nxt: Bytes(0),
-        resent: Bytes(0),
+        sent: Bytes(0),
         delivered: Bytes(0),
         phase: Phase::Startup,
         eligible: None,

@@ -41,27 +41,35 @@ struct {
     __uint(max_entries, 1 << 24);
 } records SEC(".maps");
 
-FF_INLINE void report(const struct connection *c, struct tcp_sock *tp, u32 kind,
-                      const u64 *numbers, u32 count)
+/* A function by itself, so that its record takes no place on the stacks of those that report. */
+static FF_SUBPROGRAM void write_record(const struct connection *c, struct tcp_sock *tp, u32 kind,
+                                       const u64 *numbers, u32 count)
 {
     struct sock *sk = (struct sock *)tp;
     struct record r = {};
 
-    if (!ff_loaded.recording)
-        return;
     r.local_port = sk->__sk_common.skc_num;
     r.peer_port = __builtin_bswap16(sk->__sk_common.skc_dport);
     r.kind = kind;
     r.snd_cwnd = tp->snd_cwnd;
     r.snd_ssthresh = tp->snd_ssthresh;
     r.mss = tp->mss_cache;
+#pragma unroll
     for (u32 i = 0; i < RECORD_NUMBERS; i++)
-        r.numbers[i] = i < count ? numbers[i] : 0;
+        if (i < count)
+            r.numbers[i] = numbers[i];
     r.cwnd = c->sender.view.window.cwnd;
     r.ssthresh = c->sender.view.window.ssthresh;
     r.sent = tp->bytes_sent;
     r.acked = tp->bytes_acked;
     bpf_ringbuf_output(&records, &r, sizeof(r), 0);
+}
+
+FF_INLINE void report(const struct connection *c, struct tcp_sock *tp, u32 kind,
+                      const u64 *numbers, u32 count)
+{
+    if (ff_loaded.recording)
+        write_record(c, tp, kind, numbers, count);
 }
 
 /* In these states the kernel reduces cwnd by itself. */
@@ -163,13 +171,12 @@ static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 ki
         .kind = kind,
         .again = again,
     };
-    u64 numbers[] = { loss.now, loss.lost, loss.flight, kind, again };
 
     c->lost = tp->lost;
     tell_sent(c, tp);
     ff_on_loss(&c->sender, &ff_loaded.knobs, &loss);
     tp->snd_ssthresh = ssthresh_segments(c, tp);
-    report(c, tp, RECORD_LOSS, numbers, 5);
+    report(c, tp, RECORD_LOSS, (u64 *)&loss, 5);
 }
 
 /* The kernel enters a state, or is found in one that it did not tell of: a loss, which the sender

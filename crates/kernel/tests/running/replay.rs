@@ -26,8 +26,6 @@ struct Connection {
     sender: CoreSender,
     first: Record,
     last: Record,
-    /// The kernel found that losses were none: what it had called lost arrived.
-    undone: bool,
 }
 
 impl Replay {
@@ -43,13 +41,12 @@ impl Replay {
     pub(crate) fn take(&mut self, record: &Record) {
         if record.kind == Kind::New {
             let (sender, first, last) = (self.begin(record), *record, *record);
-            let connection = Connection { sender, first, last, undone: false };
+            let connection = Connection { sender, first, last };
             self.connections.insert(record.ports, connection);
         }
         let connection =
             self.connections.get_mut(&record.ports).expect("a connection begins first");
         connection.last = *record;
-        connection.undone |= record.kind == Kind::Spurious;
         tell_sends(&mut connection.sender, record, connection.first.sent);
         let sender = &mut connection.sender;
         tell(sender, record);
@@ -73,16 +70,23 @@ impl Replay {
     /// are the socket's own. How many connections were checked.
     pub(crate) fn check(&self) -> usize {
         let text = &self.control.full;
-        let checked = self.connections.values().filter(|it| !it.undone && it.last.sent > MIN_SENT);
+        let checked = self.connections.values().filter(|it| it.last.sent > MIN_SENT);
         checked
-            .map(|Connection { sender, first, last, .. }| {
+            .map(|Connection { sender, first, last }| {
                 let report = sender.policies().startup().report();
-                report.check(Facilities::TIMES).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
-                assert_eq!((report.handshakes, report.begins), (1, 1), "{text}");
+                let wrong = report.check(Facilities::TIMES).err().unwrap_or_default();
+                // The kernel tells what it believes lost. Where that arrives in the end, more was
+                // delivered or lost than was sent.
+                let wrong: Vec<&str> =
+                    wrong.lines().filter(|line| !line.contains(" lost of ")).collect();
+                assert!(wrong.is_empty(), "{text}: {}", wrong.join("\n"));
+                // A program may choose its control after it has sent something.
+                let begins = u64::from(first.sent == 0);
+                assert_eq!((report.handshakes, report.begins), (1, begins), "{text}");
                 assert_eq!(report.acked.0, last.acked - first.acked, "{text}: acknowledged");
                 // SND.NXT counts the FIN.
-                let beyond = sender.view().sent().0 - (last.sent - first.sent);
-                assert!(beyond <= 1, "{text}: sent {:?}, {last:?}", sender.view().sent());
+                let beyond = sender.view().sent.0 - (last.sent - first.sent);
+                assert!(beyond <= 1, "{text}: sent {:?}, {last:?}", sender.view().sent);
             })
             .count()
     }
@@ -113,7 +117,7 @@ fn tell_sends(sender: &mut CoreSender, record: &Record, at_start: u64) {
         Kind::Loss => Bytes(0),
         _ => return,
     };
-    let again = Bytes(record.sent - at_start) - view.sent() - new;
+    let again = Bytes(record.sent - at_start) - view.sent - new;
     let (now, in_flight) = (Instant(record.numbers[0]), view.snd_nxt + new - view.acked);
     for (bytes, again) in [(new, false), (again, true)] {
         if bytes > Bytes(0) {

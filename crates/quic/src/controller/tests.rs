@@ -118,7 +118,7 @@ fn the_core_knows_how_much_has_left_when_a_loss_comes() {
     path.ack(101, 1, 6);
     let view = path.controller.sender().view();
     assert_eq!(view.snd_nxt.0, 9 * PACKET, "the position does not count what is lost");
-    assert_eq!(view.sent().0, 10 * PACKET, "the total does");
+    assert_eq!(view.sent.0, 10 * PACKET, "the total does");
 }
 
 #[test]

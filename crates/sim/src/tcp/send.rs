@@ -122,8 +122,7 @@ impl Tcp {
     /// Tells the core that a packet of data left.
     fn tell_sent(&mut self, seq: u32, now: Instant, again: bool, idle: bool) {
         let bytes = Bytes(self.mss);
-        let in_flight = if again { self.in_flight() } else { self.nxt - self.una };
-        let in_flight = self.bytes(in_flight);
+        let in_flight = self.bytes(self.in_flight());
         self.core.on_sent(&Sent { now, bytes, in_flight, again });
         let ends = self.nxt >= self.limit;
         if let Some(samples) = &mut self.samples {

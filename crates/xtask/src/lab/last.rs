@@ -45,7 +45,7 @@ fn values(row: &Value) -> toml::Table {
 
 const HEAD: &str = "\
 # What the last lab measured: `firstflight reproduce` shows these values, and judges them by the
-# claims as they are, where the lab is not run. `cargo xtask lab` writes this file beside docs/lab.md.
+# claims as they are, where the lab is not run. `cargo xtask lab` writes it beside docs/lab.md.
 ";
 
 #[cfg(test)]

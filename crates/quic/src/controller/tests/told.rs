@@ -37,7 +37,7 @@ impl Observer for Canary {
     }
 
     fn on_begin(&mut self, view: &View) {
-        assert_eq!(view.sent(), Bytes(0));
+        assert_eq!(view.sent, Bytes(0));
         self.begun += 1;
     }
 
@@ -105,7 +105,7 @@ fn a_policy_that_needs_sends_is_told_of_every_packet_and_of_all_bytes() {
         assert_eq!(sent.in_flight, Bytes(in_flight));
     }
     assert_eq!(total, 30 * PACKET);
-    assert_eq!(path.controller.sender().view().sent(), Bytes(30 * PACKET));
+    assert_eq!(path.controller.sender().view().sent, Bytes(30 * PACKET));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_policy_that_needs_no_sends_is_told_none_and_the_totals_are_right_all_the_sa
     path.lose(150, 0, 1);
     path.ack(200, 101, 8);
     let view = path.controller.sender().view();
-    assert_eq!((view.sent(), view.delivered), (Bytes(18 * PACKET), Bytes(12 * PACKET)));
+    assert_eq!((view.sent, view.delivered), (Bytes(18 * PACKET), Bytes(12 * PACKET)));
     assert_eq!(view.snd_nxt, Bytes(17 * PACKET));
     assert!(canary(&path).sent.is_empty());
 }
@@ -141,7 +141,7 @@ fn a_probe_whose_leaving_quinn_did_not_tell_counts_as_sent_once_it_is_acknowledg
     path.in_flight -= 1_400;
     let (at, in_flight) = (path.at(100), path.in_flight);
     path.controller.on_end_acks(at, in_flight, false, None);
-    assert_eq!(path.controller.sender().view().sent(), Bytes(2 * PACKET + 1_400));
+    assert_eq!(path.controller.sender().view().sent, Bytes(2 * PACKET + 1_400));
 }
 
 #[test]

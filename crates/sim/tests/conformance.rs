@@ -1,0 +1,129 @@
+//! What the simulator's TCP promises arrives, once, in order, with the simulator's own totals, at
+//! both paces and under every recovery: a start-up that checks what it is told.
+
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use common::{flow, link, network};
+use firstflight_core::avoidance::NewReno;
+use firstflight_core::conformance::{Recorder, Report};
+use firstflight_core::needs::Facilities;
+use firstflight_core::policy::Answer;
+use firstflight_core::units::{Bytes, Rate};
+use firstflight_core::view::Window;
+use firstflight_sim::{FlowOutcome, LossSpec, PROVIDES, Pace, Recovery, control, run_until};
+
+const RECOVERIES: [Recovery; 6] = [
+    Recovery::Tahoe,
+    Recovery::Reno,
+    Recovery::NewReno,
+    Recovery::Sack,
+    Recovery::Ns2Sack,
+    Recovery::Ns2Vegas,
+];
+
+const PACES: [Pace; 2] = [Pace::Ahead, Pace::EveryHop];
+
+/// What routers tell and what earlier connections learned have tests of their own.
+const TOLD: Facilities = PROVIDES
+    .without(Facilities::GRANTS)
+    .without(Facilities::ROUTER_CHANGES)
+    .without(Facilities::ROUTER_SHARES)
+    .without(Facilities::MEMORY);
+
+/// Nothing is lost, nothing is paced, nobody waits.
+const QUIET: Facilities = TOLD
+    .without(Facilities::RECOVERY_WINDOW)
+    .without(Facilities::GAPS)
+    .without(Facilities::PACING)
+    .without(Facilities::WAKE_UPS);
+
+const PACKETS: u32 = 2_000;
+
+/// A transfer over 10 Mbit/s and 100 ms with so much buffer, which loses one packet in so many.
+fn run(
+    recorder: &Recorder,
+    recovery: Recovery,
+    (buffer, one_in): (u64, u64),
+    pace: Pace,
+) -> (Report, FlowOutcome) {
+    let mut spec = flow(&[0], 50, recovery);
+    spec.control = control(recorder.clone(), NewReno::default());
+    spec.packets = Some(PACKETS);
+    spec.endpoint.syn = true;
+    let mut path = link(10, 50, buffer);
+    if one_in > 0 {
+        path.loss = LossSpec { in_good_ppb: 1_000_000_000 / one_in, ..LossSpec::NONE };
+    }
+    let network = network(vec![path], vec![spec], 200_000);
+    let outcome = run_until(&network, pace, &AtomicBool::new(false)).unwrap();
+    let flow = outcome.flows.into_iter().next().unwrap();
+    assert_eq!(flow.delivered_packets, u64::from(PACKETS), "{recovery:?}");
+    (recorder.report(), flow)
+}
+
+/// The totals are the simulator's.
+fn same_totals(report: &Report, flow: &FlowOutcome) {
+    let counts = flow.counts;
+    let told = (report.packets_sent, report.sent.0, report.sent_again.0);
+    assert_eq!(told, (counts.sent, counts.sent * 1_000, counts.retransmitted * 1_000));
+    let delivered = Bytes(u64::from(PACKETS) * 1_000);
+    assert_eq!((report.acked, report.credited), (delivered, delivered));
+    assert_eq!(report.begins, 1);
+}
+
+#[test]
+fn on_a_path_without_loss_everything_promised_arrives() {
+    for (recovery, pace) in RECOVERIES.iter().flat_map(|it| PACES.map(|pace| (*it, pace))) {
+        let (report, flow) = run(&Recorder::new(TOLD), recovery, (5_000, 0), pace);
+        assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {pace:?}");
+        same_totals(&report, &flow);
+        assert_eq!((report.losses, report.samples), (0, u64::from(PACKETS)), "{recovery:?}");
+    }
+}
+
+/// Without ns-2's Vegas agent, which declares a loss only when it cuts, and sends a packet that it
+/// does not count as in flight.
+#[test]
+fn every_loss_is_told() {
+    let recoveries = RECOVERIES.iter().filter(|recovery| **recovery != Recovery::Ns2Vegas);
+    for (recovery, pace) in recoveries.flat_map(|it| PACES.map(|pace| (*it, pace))) {
+        let (report, flow) = run(&Recorder::new(TOLD), recovery, (20, 100), pace);
+        assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {pace:?}");
+        same_totals(&report, &flow);
+        assert!(report.losses > 0 && flow.drops > 20, "{recovery:?}: {} drops", flow.drops);
+        if recovery == Recovery::Sack {
+            // What a timeout takes for lost may have arrived; nothing that is lost goes untold.
+            assert!(report.lost.0 >= flow.drops * 1_000, "{:?} of {}", report.lost, flow.drops);
+            assert!(report.further_losses > 0 && report.gaps > report.losses);
+        }
+    }
+}
+
+#[test]
+fn a_start_up_that_answers_losses_itself_decides_in_the_recovery() {
+    let half = Window { cwnd: Bytes(60_000), ssthresh: Bytes(60_000) };
+    for recovery in [Recovery::NewReno, Recovery::Sack] {
+        for answer in [Answer::Ignore, Answer::Land(half)] {
+            for pace in PACES {
+                let recorder = Recorder::new(TOLD).answering(answer);
+                let (report, flow) = run(&recorder, recovery, (60, 0), pace);
+                let occasion = QUIET | Facilities::RECOVERY_WINDOW;
+                assert_eq!(report.check(occasion), Ok(()), "{recovery:?} {answer:?}");
+                same_totals(&report, &flow);
+                assert!(report.recovery_steps > 10, "{recovery:?} {answer:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_leave_at_the_rate_that_is_set() {
+    for (recovery, pace) in RECOVERIES.iter().flat_map(|it| PACES.map(|pace| (*it, pace))) {
+        let recorder = Recorder::new(TOLD).paced(Rate(500_000));
+        let (report, flow) = run(&recorder, recovery, (5_000, 0), pace);
+        assert_eq!(report.check(QUIET | Facilities::PACING), Ok(()), "{recovery:?} {pace:?}");
+        same_totals(&report, &flow);
+    }
+}
