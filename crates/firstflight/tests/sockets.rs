@@ -23,6 +23,8 @@ async fn over_sockets_everything_promised_arrives() -> Outcome<()> {
     let factory = Factory::new(recorder.clone(), NewReno::default())?;
     let mut transport = TransportConfig::default();
     transport.congestion_controller_factory(Arc::new(factory));
+    // quinn does not tell a controller when a probe leaves, so that the ACK of one has no state.
+    transport.mtu_discovery_config(None);
 
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()])?;
     let certificate = CertificateDer::from(made.cert);
