@@ -13,6 +13,7 @@
 
 mod axis;
 pub mod control;
+mod named;
 pub mod own;
 mod pair;
 pub mod policy;
@@ -21,6 +22,7 @@ mod value;
 
 pub use control::{Control, ControlProblem, Setting};
 pub use firstflight_quantity::{self as quantity, hint, nearest};
+pub use named::Named;
 pub use own::Own;
 pub use policy::{add_avoidance, add_startup};
 pub use spec::{ControlError, ControlSpec, Part};

@@ -253,6 +253,7 @@ macro_rules! chosen {
                 either!(self, it => it.on_sent(sent, view))
             }
 
+            #[inline]
             fn on_ack(&mut self, ack: &Ack, view: &View) {
                 either!(self, it => it.on_ack(ack, view))
             }
@@ -308,6 +309,7 @@ impl Startup for ChosenStartup {
         either!(self, it => it.enter(why, view))
     }
 
+    #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         either!(self, it => it.step(ack, view))
     }
@@ -324,6 +326,7 @@ impl Startup for ChosenStartup {
         either!(self, it => it.on_wake(view))
     }
 
+    #[inline]
     fn growth(&self) -> u64 {
         either!(self, it => it.growth())
     }
@@ -342,6 +345,7 @@ impl Avoidance for ChosenAvoidance {
         either!(self, it => it.enter(found, view))
     }
 
+    #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         either!(self, it => it.step(ack, view))
     }
@@ -354,6 +358,7 @@ impl Avoidance for ChosenAvoidance {
         either!(self, it => it.beta())
     }
 
+    #[inline]
     fn wants_reprobe(&self) -> bool {
         either!(self, it => it.wants_reprobe())
     }

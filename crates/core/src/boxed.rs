@@ -61,6 +61,18 @@ impl<P: Policies + ?Sized> Policies for Box<P> {
         (**self).on_new_data(mechanism, now, acked, rtt, in_flight);
     }
 
+    #[inline(always)]
+    fn on_packet_acked(
+        &mut self,
+        mechanism: &mut Mechanism,
+        now: Instant,
+        acked: Bytes,
+        rtt: Option<Span>,
+        in_flight: Bytes,
+    ) {
+        (**self).on_packet_acked(mechanism, now, acked, rtt, in_flight);
+    }
+
     fn on_feedback(&mut self, mechanism: &mut Mechanism, feedback: &Feedback) {
         (**self).on_feedback(mechanism, feedback);
     }

@@ -46,6 +46,7 @@ mod boxed;
 
 pub mod avoidance;
 pub mod card;
+pub mod chosen;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod curve;

@@ -51,6 +51,18 @@ pub trait Policies {
         in_flight: Bytes,
     );
 
+    /// [`Policies::on_ack`] for the commonest ACK of a transport that never sends a packet again
+    /// (QUIC): new data, all of it credited, perhaps an RTT sample, and nothing outstanding but
+    /// what is in flight, so that SND.NXT is so far ahead of what is acknowledged.
+    fn on_packet_acked(
+        &mut self,
+        mechanism: &mut Mechanism,
+        now: Instant,
+        acked: Bytes,
+        rtt: Option<Span>,
+        in_flight: Bytes,
+    );
+
     /// See [`crate::sender::Sender::on_feedback`].
     fn on_feedback(&mut self, mechanism: &mut Mechanism, feedback: &Feedback);
 
@@ -186,6 +198,22 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
     ) {
         let snd_nxt = mechanism.view.snd_nxt;
         let (credited, rtt) = (acked, Some(rtt));
+        let ack = Ack { now, acked, credited, rtt, in_flight, snd_nxt, ..Ack::default() };
+        mechanism.count_ack(&ack);
+        mechanism.pass_on(&ack, &mut self.startup, &mut self.avoidance);
+    }
+
+    #[inline(always)]
+    fn on_packet_acked(
+        &mut self,
+        mechanism: &mut Mechanism,
+        now: Instant,
+        acked: Bytes,
+        rtt: Option<Span>,
+        in_flight: Bytes,
+    ) {
+        let snd_nxt = mechanism.view.acked + acked + in_flight;
+        let credited = acked;
         let ack = Ack { now, acked, credited, rtt, in_flight, snd_nxt, ..Ack::default() };
         mechanism.count_ack(&ack);
         mechanism.pass_on(&ack, &mut self.startup, &mut self.avoidance);

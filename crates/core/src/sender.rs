@@ -150,6 +150,20 @@ impl<P: Policies> Sender<P> {
         self.policies.on_new_data(&mut self.mechanism, now, acked, rtt, in_flight);
     }
 
+    /// The same from a transport that never sends a packet again (QUIC), perhaps without a sample of
+    /// the RTT: as [`Sender::on_ack`] with SND.NXT as far ahead of what is acknowledged as
+    /// `in_flight`.
+    #[inline(always)]
+    pub fn on_packet_acked(
+        &mut self,
+        now: Instant,
+        acked: Bytes,
+        rtt: Option<Span>,
+        in_flight: Bytes,
+    ) {
+        self.policies.on_packet_acked(&mut self.mechanism, now, acked, rtt, in_flight);
+    }
+
     /// Data was found lost; every loss is reported. Returns whether the window was cut: once for
     /// all that was in flight when it was cut last (RFC 6582 section 3.2, RFC 3168 section 6.1.2),
     /// but for every timeout.

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Unstructured};
-use firstflight_core::policy::{Avoidance, Startup};
+use firstflight_core::pair::Policies;
 use firstflight_quic::{Controller, Factory};
 use quinn_proto::congestion::Controller as _;
 
@@ -63,10 +63,9 @@ pub fn adapter(data: &[u8]) {
     run.control.demanding().into_iter().for_each(|factory| drive(&run, factory));
 }
 
-fn drive<S, A>(run: &Run, factory: Factory<S, A>)
+fn drive<P>(run: &Run, factory: Factory<P>)
 where
-    S: Startup + Clone + Send + Sync + 'static,
-    A: Avoidance + Clone + Send + Sync + 'static,
+    P: Policies + Clone + Send + Sync + 'static,
 {
     let zero = Instant::now();
     let mtu = if run.jumbo { JUMBO } else { SMALLEST };
@@ -90,10 +89,9 @@ where
 }
 
 /// Tells the controller; how many bytes were acknowledged.
-fn apply<S, A>(controller: &mut Controller<S, A>, now: Instant, zero: Instant, event: &Event) -> u64
+fn apply<P>(controller: &mut Controller<P>, now: Instant, zero: Instant, event: &Event) -> u64
 where
-    S: Startup + Clone + Send + Sync + 'static,
-    A: Avoidance + Clone + Send + Sync + 'static,
+    P: Policies + Clone + Send + Sync + 'static,
 {
     let ago = |us: u32| now.checked_sub(Duration::from_micros(us.into())).unwrap_or(zero);
     match *event {

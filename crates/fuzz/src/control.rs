@@ -3,6 +3,7 @@
 use arbitrary::Arbitrary;
 use firstflight_core::conformance::Recorder;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
+use firstflight_core::pair::Pair;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::units::Span;
 use firstflight_quic::{Factory, PROVIDES};
@@ -25,12 +26,12 @@ struct Turn {
 
 impl AnyControl {
     /// None of a control that needs routers: it is refused.
-    pub(crate) fn factory(&self) -> Option<Factory<AnyStartup, AnyAvoidance>> {
+    pub(crate) fn factory(&self) -> Option<Factory<Pair<AnyStartup, AnyAvoidance>>> {
         Factory::new(self.startup(), self.avoidance()).ok()
     }
 
     /// The same control as one that needs all that QUIC provides.
-    pub(crate) fn demanding(&self) -> Option<Factory<Recorder<AnyStartup>, AnyAvoidance>> {
+    pub(crate) fn demanding(&self) -> Option<Factory<Pair<Recorder<AnyStartup>, AnyAvoidance>>> {
         let startup = Recorder::around(self.startup(), PROVIDES);
         Factory::new(startup, self.avoidance()).ok()
     }

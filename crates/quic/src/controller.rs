@@ -1,21 +1,21 @@
 //! QUIC's events become the core's. Nothing is decided here.
 
-use std::any::Any;
+mod frame;
+mod quinns;
+
 use std::time::{Duration, Instant as Clock};
 
-use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
-use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_control::Named;
+use firstflight_core::event::Sent;
 use firstflight_core::hint::Learned;
 use firstflight_core::needs::Facilities;
-use firstflight_core::pair::Pair;
-use firstflight_core::policy::{Avoidance, Startup};
+use firstflight_core::pair::Policies;
 use firstflight_core::sender::Sender;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::Phase;
-use quinn_proto::RttEstimator;
-use quinn_proto::congestion::ControllerMetrics;
 
 use crate::departures::Departures;
+use frame::Batch;
 
 /// What quinn 0.11 lets the adapter provide to every control. What earlier connections learned
 /// ([`Facilities::MEMORY`]) it provides where it was given a hint
@@ -57,8 +57,8 @@ pub const PROVIDES: Facilities = Facilities::SENDS
 /// - The window never falls below two packets (RFC 9002 section 7.2).
 /// - A loss halves the window, not the flight (RFC 9002 section 7.3.2).
 #[derive(Clone, Debug)]
-pub struct Controller<S = ChosenStartup, A = ChosenAvoidance> {
-    sender: Sender<Pair<S, A>>,
+pub struct Controller<P = Named> {
+    sender: Sender<P>,
     epoch: Clock,
     initial_window: u64,
     mtu: u64,
@@ -77,8 +77,7 @@ pub struct Controller<S = ChosenStartup, A = ChosenAvoidance> {
     tells_each: bool,
     /// The policies read times, in both phases.
     reads_times: bool,
-    /// Acknowledged since the path began, and how much of it recovery withholds.
-    delivered: u64,
+    /// Acknowledged bytes that recovery withholds.
     withheld: u64,
     /// Start of the last recovery period.
     recovery: Option<Clock>,
@@ -88,32 +87,16 @@ pub struct Controller<S = ChosenStartup, A = ChosenAvoidance> {
     newest: Clock,
     /// An ACK has come.
     heard: bool,
+    /// A frame for one packet that left after the last recovery period began is nothing but that:
+    /// another ACK has come before, nothing is recovered from or withheld, no state is kept.
+    calm: bool,
     batch: Batch,
     /// Kept where the control needs rate samples or the state in which packets left.
     departures: Option<Departures>,
 }
 
-/// What one ACK frame acknowledges.
-#[derive(Clone, Copy, Debug, Default)]
-struct Batch {
-    /// Packets sent after the last recovery period began.
-    after: Count,
-    /// Packets sent before, where start-up sets the window during the period.
-    landing: Count,
-    /// Bytes sent before, where recovery withholds them.
-    withheld: u64,
-    /// The newest packet of all acknowledged so far is among them.
-    newest: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Count {
-    packets: u64,
-    bytes: u64,
-}
-
-impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
-    pub(crate) fn new(sender: Sender<Pair<S, A>>, now: Clock, mtu: u16) -> Self {
+impl<P: Policies> Controller<P> {
+    pub(crate) fn new(sender: Sender<P>, now: Clock, mtu: u16) -> Self {
         let needs = sender.needs().all();
         let samples = needs.has(Facilities::RATES) || needs.has(Facilities::PACKETS);
         let mut controller = Self {
@@ -128,12 +111,12 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
             begun: false,
             tells_each: needs.has(Facilities::SENDS),
             reads_times: !needs.is_empty(),
-            delivered: 0,
             withheld: 0,
             recovery: None,
             withholds: false,
             newest: now,
             heard: false,
+            calm: false,
             batch: Batch::default(),
             departures: samples.then(Departures::default),
         };
@@ -143,7 +126,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
     }
 
     /// The core's sender, for its phase, its estimators and how start-up ended.
-    pub fn sender(&self) -> &Sender<Pair<S, A>> {
+    pub fn sender(&self) -> &Sender<P> {
         &self.sender
     }
 
@@ -169,6 +152,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
     /// The last loss reported was none: undoes its cut. quinn 0.11 never says so.
     pub fn on_spurious_loss(&mut self) {
         self.sender.on_spurious_loss();
+        self.calm = false;
         self.note_recovery(false);
         self.update_window();
     }
@@ -190,6 +174,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
 
     #[cold]
     fn acknowledged_in_recovery(&mut self, bytes: u64) {
+        self.calm = false;
         let Batch { landing, withheld, .. } = &mut self.batch;
         if self.withholds {
             *withheld = withheld.saturating_add(bytes);
@@ -289,189 +274,6 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         self.in_flight = self.in_flight.saturating_add(bytes);
         let (bytes, in_flight) = (Bytes(bytes), Bytes(self.in_flight));
         self.sender.on_sent(&Sent { now, bytes, in_flight, again: false });
-    }
-
-    /// What the newest packet acknowledged tells, which left at [`Controller::newest`].
-    #[inline]
-    fn measure(&mut self, now: Clock, ack: &mut Ack) {
-        let rtt = elapsed(self.newest, now);
-        if self.heard {
-            ack.rtt = Some(rtt);
-        } else {
-            self.heard = true;
-            self.sender.on_handshake(ack.now, rtt);
-        }
-    }
-
-    #[cold]
-    fn sample(&mut self, ack: &mut Ack, newest: bool) {
-        let newest = newest.then(|| self.time(self.newest));
-        if let Some(departures) = &mut self.departures {
-            departures.on_delivered(ack, newest);
-        }
-    }
-
-    /// The core's ACKs for a frame: for what left before the recovery period, where start-up
-    /// decides in it, and for what left after, which ends it.
-    #[inline]
-    fn pass_on(&mut self, mut ack: Ack, batch: Batch) {
-        self.withheld = self.withheld.saturating_add(batch.withheld);
-        if batch.landing.packets > 0 {
-            self.acknowledge(&mut ack, batch.landing);
-        }
-        if batch.after.packets > 0 {
-            if self.sender.view().recovering {
-                self.sender.on_recovered(None);
-            }
-            self.acknowledge(&mut ack, batch.after);
-        }
-        if !ack.continues {
-            self.sender.on_ack(&ack);
-        }
-    }
-
-    /// An ACK for each packet. The frame counts as delivered, and is a sample, with the first.
-    #[inline]
-    fn acknowledge(&mut self, ack: &mut Ack, count: Count) {
-        let mut rest = count.bytes;
-        for left in (1..=count.packets).rev() {
-            let share = if left == 1 { rest } else { rest / left };
-            rest -= share;
-            ack.acked = Bytes(share.saturating_add(std::mem::take(&mut self.withheld)));
-            self.sender.on_ack(ack);
-            (ack.credited, ack.rtt, ack.sample, ack.packet) = (Bytes(0), None, None, None);
-            ack.continues = true;
-        }
-    }
-}
-
-impl<S, A> quinn_proto::congestion::Controller for Controller<S, A>
-where
-    S: Startup + Clone + Send + Sync + 'static,
-    A: Avoidance + Clone + Send + Sync + 'static,
-{
-    #[inline]
-    fn on_sent(&mut self, now: Clock, bytes: u64, _last_packet_number: u64) {
-        if self.notes_sending {
-            return self.note_sending(now, bytes);
-        }
-        self.untold = self.untold.saturating_add(bytes);
-    }
-
-    #[inline]
-    fn on_ack(
-        &mut self,
-        _now: Clock,
-        sent: Clock,
-        bytes: u64,
-        _app_limited: bool,
-        _rtt: &RttEstimator,
-    ) {
-        self.acknowledged(sent, bytes);
-    }
-
-    fn on_end_acks(
-        &mut self,
-        now: Clock,
-        in_flight: u64,
-        app_limited: bool,
-        _largest_packet_num_acked: Option<u64>,
-    ) {
-        let batch = std::mem::take(&mut self.batch);
-        let Batch { after, landing, withheld, newest } = batch;
-        let total = after.bytes.saturating_add(landing.bytes).saturating_add(withheld);
-        if total == 0 {
-            self.in_flight = in_flight.saturating_sub(self.untold);
-            return;
-        }
-        self.delivered = self.delivered.saturating_add(total);
-        let position = self.delivered.saturating_add(in_flight);
-        let mut ack = Ack {
-            now: self.sender.view().now,
-            credited: Bytes(total),
-            in_flight: Bytes(in_flight),
-            snd_nxt: Bytes(position),
-            app_limited,
-            ..Ack::default()
-        };
-        let times = self.takes_times();
-        if times {
-            ack.now = self.now(now);
-        }
-        // What quinn did not say: an MTU probe has left.
-        self.untold = self.untold.max(position.saturating_sub(self.sender.view().sent.0));
-        if self.untold > 0 {
-            self.tell_sent(ack.now);
-        }
-        self.in_flight = in_flight;
-        if times && newest {
-            self.measure(now, &mut ack);
-        }
-        if self.departures.is_some() {
-            self.sample(&mut ack, newest);
-        }
-        self.pass_on(ack, batch);
-        self.update_window();
-    }
-
-    fn on_congestion_event(
-        &mut self,
-        now: Clock,
-        sent: Clock,
-        is_persistent_congestion: bool,
-        lost_bytes: u64,
-    ) {
-        let again = self.left_before_recovery(sent);
-        let at = self.now(now);
-        if self.untold > 0 {
-            self.tell_sent(at);
-        }
-        self.in_flight = self.in_flight.saturating_sub(lost_bytes);
-        let kind = match (is_persistent_congestion, lost_bytes) {
-            (true, _) => LossKind::Timeout,
-            (false, 0) => LossKind::Mark,
-            (false, _) => LossKind::Recovery,
-        };
-        let loss = Loss::of(at, kind, Bytes(lost_bytes), Bytes(self.cwnd()));
-        let loss = Loss { again, sent_at: Some(self.time(sent)), ..loss };
-        let cut = self.sender.on_loss(&loss);
-        self.note_recovery(cut && !self.sender.window_is_startups());
-        self.update_window();
-    }
-
-    fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.mtu = u64::from(new_mtu).max(1);
-        self.sender.set_mss(Bytes(self.mtu));
-        self.update_window();
-    }
-
-    /// quinn sends while flight plus packet stay *below* this, RFC 9002 section 7 up to cwnd: one
-    /// byte more makes them the same. Without it a window of whole packets is never full, and a
-    /// window that may grow only as far as the flight justifies would stand still there.
-    #[inline]
-    fn window(&self) -> u64 {
-        self.allowed
-    }
-
-    fn metrics(&self) -> ControllerMetrics {
-        let ssthresh = Some(self.sender.ssthresh()).filter(|ssthresh| *ssthresh != Bytes::MAX);
-        let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.cwnd();
-        metrics.ssthresh = ssthresh.map(|ssthresh| ssthresh.0);
-        metrics.pacing_rate = self.sender.pacing().map(|pacing| pacing.rate.0.saturating_mul(8));
-        metrics
-    }
-
-    fn clone_box(&self) -> Box<dyn quinn_proto::congestion::Controller> {
-        Box::new(self.clone())
-    }
-
-    fn initial_window(&self) -> u64 {
-        self.initial_window
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
 }
 

@@ -4,10 +4,10 @@ use std::any::type_name;
 use std::sync::Arc;
 use std::time::Instant;
 
-use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
-use firstflight_control::{Control, ControlProblem, control::missing};
+use firstflight_control::{Control, ControlProblem, Named, control::missing};
 use firstflight_core::hint::PathHint;
 use firstflight_core::needs::{Facilities, Needs};
+use firstflight_core::pair::{Pair, Policies};
 use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{self, Bytes};
@@ -20,9 +20,8 @@ use crate::controller::{Controller, PROVIDES};
 ///
 /// Windows are in bytes of UDP payload, QUIC's headers included, because that is what quinn counts.
 #[derive(Clone, Debug)]
-pub struct Factory<S = ChosenStartup, A = ChosenAvoidance> {
-    startup: S,
-    avoidance: A,
+pub struct Factory<P = Named> {
+    policies: P,
     needs: Needs,
     initial_window: Option<u64>,
     initial_ssthresh: u64,
@@ -48,7 +47,7 @@ pub fn control(name: &str) -> Result<Factory, ControlProblem> {
     Control::named(name)?.try_into()
 }
 
-impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
+impl<S: Startup + Clone, A: Avoidance + Clone> Factory<Pair<S, A>> {
     /// The pair with RFC 9002's initial window, no ssthresh and no limit on the window.
     ///
     /// # Errors
@@ -57,15 +56,17 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
         let types = [short_name::<S>(), short_name::<A>()];
         let needs = [(types[0], startup.needs()), (types[1], avoidance.needs())];
         missing(&types.join("+"), NAME, AT_MOST, &needs)?;
-        Ok(Self::of(startup, avoidance))
+        Ok(Self::of(Pair::new(startup, avoidance)))
     }
+}
 
-    /// The pair, whose needs have been compared with what there is.
-    fn of(startup: S, avoidance: A) -> Self {
-        let needs = startup.needs() | avoidance.needs();
+impl<P: Policies + Clone> Factory<P> {
+    /// The policies, whose needs have been compared with what there is.
+    fn of(policies: P) -> Self {
+        let needs = policies.needs();
         let (initial_window, initial_ssthresh, max_window) = (None, u64::MAX, u64::MAX);
         let hint = None;
-        Self { startup, avoidance, needs, initial_window, initial_ssthresh, max_window, hint }
+        Self { policies, needs, initial_window, initial_ssthresh, max_window, hint }
     }
 
     /// The first window, in bytes, where the start-up has none of its own. Without it ten packets,
@@ -123,7 +124,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
     }
 
     /// A controller for a path that begins at `now` with packets of `mtu` bytes.
-    pub fn controller(&self, now: Instant, mtu: u16) -> Controller<S, A> {
+    pub fn controller(&self, now: Instant, mtu: u16) -> Controller<P> {
         let mss = Bytes(mtu.into());
         let config = Config {
             mss,
@@ -134,7 +135,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<S, A> {
             // quinn has a pacer of its own, and takes no rate for it.
             paces: false,
         };
-        let mut sender = Sender::new(self.startup.clone(), self.avoidance.clone(), config);
+        let mut sender = Sender::of(self.policies.clone(), config);
         if let Some(hint) = &self.hint {
             sender.on_hint(units::Instant(0), hint);
         }
@@ -146,15 +147,14 @@ impl TryFrom<Control> for Factory {
     type Error = ControlProblem;
 
     fn try_from(control: Control) -> Result<Self, ControlProblem> {
-        let (Control { startup, avoidance, .. }, _) = control.on(NAME, AT_MOST)?;
-        Ok(Self::of(startup, avoidance))
+        let (control, _) = control.on(NAME, AT_MOST)?;
+        Ok(Self::of(control.policies()))
     }
 }
 
-impl<S, A> ControllerFactory for Factory<S, A>
+impl<P> ControllerFactory for Factory<P>
 where
-    S: Startup + Clone + Send + Sync + 'static,
-    A: Avoidance + Clone + Send + Sync + 'static,
+    P: Policies + Clone + Send + Sync + 'static,
 {
     fn build(
         self: Arc<Self>,

@@ -53,7 +53,7 @@ mod watched;
 
 pub use controller::{Controller, PROVIDES};
 pub use factory::{Factory, control};
-pub use firstflight_control::ControlProblem;
+pub use firstflight_control::{ControlProblem, Named};
 pub use flow::Flow;
 pub use own::{OWN, any};
 pub use quinn_proto::congestion::ControllerFactory;

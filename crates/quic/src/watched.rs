@@ -5,9 +5,7 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
-use firstflight_control::{ControlProblem, own::OF_QUINN};
-use firstflight_core::pair::Pair;
+use firstflight_control::{ControlProblem, Named, own::OF_QUINN};
 use firstflight_core::sender::Sender;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller as Quinns, ControllerFactory, ControllerMetrics};
@@ -111,7 +109,7 @@ impl Built {
     }
 
     /// The core's sender of one of firstflight's.
-    pub fn sender(&self) -> Option<&Sender<Pair<ChosenStartup, ChosenAvoidance>>> {
+    pub fn sender(&self) -> Option<&Sender<Named>> {
         match self {
             Self::Ours(controller) => Some(controller.sender()),
             Self::Other(_) => None,

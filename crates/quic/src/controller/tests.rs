@@ -12,14 +12,15 @@ use quinn_proto::congestion::Controller as _;
 use super::*;
 use crate::control;
 
+mod calm;
 mod told;
 
 const MTU: u16 = 1_200;
 const PACKET: u64 = MTU as u64;
 
 /// A controller with a clock that counts milliseconds.
-struct Path<S = ChosenStartup, A = ChosenAvoidance> {
-    controller: Controller<S, A>,
+struct Path<P = Named> {
+    controller: Controller<P>,
     zero: Clock,
     in_flight: u64,
 }
@@ -32,10 +33,9 @@ impl Path {
     }
 }
 
-impl<S, A> Path<S, A>
+impl<P> Path<P>
 where
-    S: Startup + Clone + Send + Sync + 'static,
-    A: Avoidance + Clone + Send + Sync + 'static,
+    P: Policies + Clone + Send + Sync + 'static,
 {
     fn at(&self, ms: u64) -> Clock {
         self.zero + Duration::from_millis(ms)

@@ -2,8 +2,9 @@
 //! ACKs of a recovery that it answers itself.
 
 use firstflight_core::avoidance::NewReno;
-use firstflight_core::event::RateSample;
-use firstflight_core::policy::{Answer, Observer, Step};
+use firstflight_core::event::{Ack, Loss, RateSample};
+use firstflight_core::pair::Pair;
+use firstflight_core::policy::{Answer, Observer, Startup, Step};
 use firstflight_core::view::{View, Window};
 
 use super::*;
@@ -73,13 +74,13 @@ impl Startup for Canary {
     }
 }
 
-fn path(facilities: Facilities, answer: Answer) -> Path<Canary, NewReno> {
+fn path(facilities: Facilities, answer: Answer) -> Path<Pair<Canary, NewReno>> {
     let zero = Clock::now();
     let factory = Factory::new(Canary::new(facilities, answer), NewReno::default()).unwrap();
     Path { controller: factory.controller(zero, MTU), zero, in_flight: 0 }
 }
 
-fn canary(path: &Path<Canary, NewReno>) -> &Canary {
+fn canary(path: &Path<Pair<Canary, NewReno>>) -> &Canary {
     path.controller.sender().policies().startup()
 }
 

@@ -1,0 +1,108 @@
+//! quinn's trait, as quinn 0.11 has it.
+
+use std::any::Any;
+use std::time::Instant as Clock;
+
+use firstflight_core::event::{Loss, LossKind};
+use firstflight_core::pair::Policies;
+use firstflight_core::units::Bytes;
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::ControllerMetrics;
+
+use super::Controller;
+
+impl<P> quinn_proto::congestion::Controller for Controller<P>
+where
+    P: Policies + Clone + Send + Sync + 'static,
+{
+    #[inline]
+    fn on_sent(&mut self, now: Clock, bytes: u64, _last_packet_number: u64) {
+        if self.notes_sending {
+            return self.note_sending(now, bytes);
+        }
+        self.untold = self.untold.saturating_add(bytes);
+    }
+
+    #[inline]
+    fn on_ack(
+        &mut self,
+        _now: Clock,
+        sent: Clock,
+        bytes: u64,
+        _app_limited: bool,
+        _rtt: &RttEstimator,
+    ) {
+        self.acknowledged(sent, bytes);
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Clock,
+        in_flight: u64,
+        app_limited: bool,
+        _largest_packet_num_acked: Option<u64>,
+    ) {
+        self.end_frame(now, in_flight, app_limited);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Clock,
+        sent: Clock,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
+        self.calm = false;
+        let again = self.left_before_recovery(sent);
+        let at = self.now(now);
+        if self.untold > 0 {
+            self.tell_sent(at);
+        }
+        self.in_flight = self.in_flight.saturating_sub(lost_bytes);
+        let kind = match (is_persistent_congestion, lost_bytes) {
+            (true, _) => LossKind::Timeout,
+            (false, 0) => LossKind::Mark,
+            (false, _) => LossKind::Recovery,
+        };
+        let loss = Loss::of(at, kind, Bytes(lost_bytes), Bytes(self.cwnd()));
+        let loss = Loss { again, sent_at: Some(self.time(sent)), ..loss };
+        let cut = self.sender.on_loss(&loss);
+        self.note_recovery(cut && !self.sender.window_is_startups());
+        self.update_window();
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.mtu = u64::from(new_mtu).max(1);
+        self.sender.set_mss(Bytes(self.mtu));
+        self.update_window();
+    }
+
+    /// quinn sends while flight plus packet stay *below* this, RFC 9002 section 7 up to cwnd: one
+    /// byte more makes them the same. Without it a window of whole packets is never full, and a
+    /// window that may grow only as far as the flight justifies would stand still there.
+    #[inline]
+    fn window(&self) -> u64 {
+        self.allowed
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let ssthresh = Some(self.sender.ssthresh()).filter(|ssthresh| *ssthresh != Bytes::MAX);
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = self.cwnd();
+        metrics.ssthresh = ssthresh.map(|ssthresh| ssthresh.0);
+        metrics.pacing_rate = self.sender.pacing().map(|pacing| pacing.rate.0.saturating_mul(8));
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn quinn_proto::congestion::Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.initial_window
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
