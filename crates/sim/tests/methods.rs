@@ -41,6 +41,24 @@ fn hystart_leaves_near_the_bdp_before_the_buffer_overflows() {
     assert!(slow_start.drops > 900, "{} drops", slow_start.drops);
 }
 
+/// It notices beyond two BDP, and each round of conservative slow start that it waits then costs
+/// another quarter: from one round to five, 1.25^4 = 2.44 times the window, if nothing is lost.
+#[test]
+fn hystart_pp_leaves_long_after_it_has_noticed_if_the_buffer_lets_it() {
+    let window = |rounds| {
+        let mut spec = with("hystart-pp", "cubic", None);
+        let mut startup = AnyStartup::by_name("hystart-pp").unwrap();
+        assert!(startup.set("css_rounds", KnobValue::Count(rounds)));
+        spec.control = control(startup, AnyAvoidance::by_name("cubic").unwrap());
+        let (flow, _) = one(spec, link(40, 50, 100_000), 6_000);
+        assert_eq!((flow.startup.exit.unwrap().why, flow.drops), (Exit::Heuristic, 0));
+        exit_window(&flow)
+    };
+    let (one, five) = (window(1), window(5));
+    assert!(one > 1_000, "{one}");
+    assert!((230..250).contains(&(five * 100 / one)), "{one} {five}");
+}
+
 /// What overflows is what the window grew by in the last round: `max_ssthresh / 2`.
 #[test]
 fn limited_slow_start_loses_fifty_packets_where_slow_start_loses_a_thousand() {
