@@ -150,7 +150,7 @@ impl<P: Policies> Sender<P> {
         self.policies.on_new_data(&mut self.mechanism, now, acked, rtt, in_flight);
     }
 
-    /// The same from a transport that never sends a packet again (QUIC), perhaps without a sample of
+    /// The same for a transport that never sends a packet again (QUIC), perhaps without a sample of
     /// the RTT: as [`Sender::on_ack`] with SND.NXT as far ahead of what is acknowledged as
     /// `in_flight`.
     #[inline(always)]

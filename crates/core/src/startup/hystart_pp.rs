@@ -30,10 +30,11 @@
 //! ACK frame of QUIC acknowledges, however many parts it is told in ([`Ack::continues`]), and so
 //! does the quarter: the frame that begins CSS counts in full.
 //!
-//! Measured with `firstflight compare hystart-pp --rate 40Mbps --rtt 100ms --buffer 1000bdp --profile
-//! linux --trace DIR` (no loss, no pacing, packets of 1000 bytes): the CSS that lasts begins at 1115
-//! packets, 2.23 BDP, and ends at 3340, 6.68 BDP, 3.00 times as many; on six other paths of 10 to
-//! 400 Mbit/s and 20 to 250 ms it is 2.91 to 3.04 times (five rounds of a quarter are 1.25^5 = 3.05).
+//! Measured with `firstflight compare hystart-pp --rate 40Mbps --rtt 100ms --buffer 1000bdp
+//! --profile linux --trace DIR` (no loss, no pacing, packets of 1000 bytes): the CSS that lasts
+//! begins at 1115 packets, 2.23 BDP, and ends at 3340, 6.68 BDP, 3.00 times as many; on six other
+//! paths of 10 to 400 Mbit/s and 20 to 250 ms it is 2.91 to 3.04 times (five rounds of a quarter
+//! are 1.25^5 = 3.05).
 //!
 //! Only the first slow start has it (a SHOULD of section 4.3); after a timeout, and whenever
 //! start-up begins again, it is slow start (RFC 5681 section 3.1). A loss or a mark ends it, and
