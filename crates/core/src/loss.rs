@@ -184,7 +184,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         false
     }
 
-    /// A loss that is answered already is repaired all the same. Where start-up was landing for a
+    /// A loss that an earlier answer covers is still repaired. Where start-up was landing for a
     /// mark, it does so until the transport's recovery ends; what belongs to a recovery that
     /// start-up ignored is ignored too.
     fn join_recovery(&self, kind: LossKind, mechanism: &mut Mechanism) {

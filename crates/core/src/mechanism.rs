@@ -101,14 +101,14 @@ impl Mechanism {
         self.wake
     }
 
-    /// From now on packets are paced so.
+    /// Sets the pacing from now on; `None` leaves it to the default.
     #[cold]
     pub(crate) fn set_pace(&mut self, pace: Option<Pacing>) {
         self.pace = pace;
         self.note_timing();
     }
 
-    /// From now on start-up is to be woken then.
+    /// Sets when start-up is to be woken; `None` for never.
     #[cold]
     pub(crate) fn set_wake(&mut self, wake: Option<Instant>) {
         self.wake = wake;
@@ -146,7 +146,8 @@ impl Mechanism {
         }
     }
 
-    /// So much left at the pacing rate: what is to leave first at another rate becomes less.
+    /// `bytes` left under the pacing in force. They are subtracted from the bytes that leave first
+    /// at another rate ([`Pacing::first`]).
     #[inline]
     pub(crate) fn count_paced(&mut self, bytes: Bytes) {
         let Some(Pacing { first, .. }) = &mut self.pace else { return };
@@ -158,7 +159,7 @@ impl Mechanism {
         }
     }
 
-    /// Counts what an ACK tells, before anybody hears of it.
+    /// Counts what an ACK tells, before the policies see it.
     #[inline(always)]
     pub(crate) fn count_ack(&mut self, ack: &Ack) {
         let view = &mut self.view;

@@ -14,8 +14,9 @@ use crate::view::{View, Window};
 
 /// Watches the connection in every phase. Estimators and policies share this shape.
 pub trait Observer {
-    /// What this policy needs of the transport beside ACKs and losses. This is the one place that
-    /// says so: a transport that lacks it refuses the policy, and spares itself what nobody needs.
+    /// What this policy needs of the transport beside ACKs and losses. No other place says so. A
+    /// transport that lacks something required refuses the policy, and a transport may leave out
+    /// what neither policy needs.
     fn needs(&self) -> Needs {
         Needs::TIMES
     }
@@ -212,8 +213,8 @@ pub trait Startup: Observer {
         Found::default()
     }
 
-    /// What it was told of the path before it began proved wrong: whoever keeps it should forget
-    /// it.
+    /// Whether the hint that it used proved wrong. The transport or service that keeps the hint
+    /// should then forget it.
     fn refutes_hint(&self) -> bool {
         false
     }
@@ -268,7 +269,7 @@ impl Step {
         self.pacing(Pacing::at(rate))
     }
 
-    /// Paces so.
+    /// Sets the pacing.
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pace = Some(pacing);
         self

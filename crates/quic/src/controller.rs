@@ -161,12 +161,13 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         })
     }
 
-    /// The hint that this connection was given proved wrong: whoever keeps it should forget it.
+    /// Whether the hint that this connection was given proved wrong. The service that keeps it
+    /// should then forget it.
     pub fn refutes_hint(&self) -> bool {
         self.sender.refutes_hint()
     }
 
-    /// The last loss reported was none: undoes its cut. quinn 0.11 never says so.
+    /// The last loss reported was spurious: undoes its cut. quinn 0.11 never says so.
     pub fn on_spurious_loss(&mut self) {
         self.sender.on_spurious_loss();
         self.note_recovery(false);
@@ -175,7 +176,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
 
     /// An ACK frame acknowledges a packet of `bytes` that left at `sent`; what the frame does comes
     /// with `on_end_acks`. All that the adapter takes from quinn's `on_ack`, whose RTT estimator
-    /// nobody but quinn can make.
+    /// only quinn can make.
     #[inline]
     pub fn acknowledged(&mut self, sent: Clock, bytes: u64) {
         if sent >= self.newest {
@@ -232,7 +233,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         Instant(elapsed(self.epoch, at).0)
     }
 
-    /// What was sent then was sent before the last recovery period began.
+    /// Whether a packet sent at that time left before the last recovery period began.
     #[inline]
     fn left_before_recovery(&self, sent: Clock) -> bool {
         self.recovery.is_some_and(|start| sent <= start)
@@ -446,7 +447,7 @@ where
     }
 
     /// quinn sends while flight plus packet stay *below* this, RFC 9002 section 7 up to cwnd: one
-    /// byte more makes them the same. Without it a window of whole packets is never full, and a
+    /// byte more makes the two equal. Without it a window of whole packets is never full, and a
     /// window that may grow only as far as the flight justifies would stand still there.
     #[inline]
     fn window(&self) -> u64 {

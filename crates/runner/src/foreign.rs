@@ -10,7 +10,7 @@ use rand_pcg::rand_core::RngCore;
 
 use crate::RunError;
 
-/// A transport whose protocol is somebody else's and whose network is the simulator's.
+/// A transport of another protocol, such as QUIC, over the simulator's network.
 pub trait Foreign: Sync {
     /// As results name it.
     fn name(&self) -> &'static str;

@@ -93,7 +93,7 @@ where
     Control(Kind::Any(Arc::new(Pair::new(startup, avoidance))))
 }
 
-/// The same for two of the core's.
+/// The control made of two of the core's policies; a pair known to the compiler where there is one.
 pub fn core_control(startup: AnyStartup, avoidance: AnyAvoidance) -> Control {
     match (startup, avoidance) {
         (AnyStartup::SlowStart(startup), AnyAvoidance::NewReno(avoidance)) => {

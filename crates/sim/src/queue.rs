@@ -45,7 +45,7 @@ pub(crate) struct Queue {
     stray_key: u64,
     /// The smallest key of all but the lanes of ACKs.
     other_key: u64,
-    /// Of what comes later, nothing comes out.
+    /// The end of the run: later events are never taken out.
     end: Instant,
     /// What an ACK causes to arrive anywhere comes at least so much later, as a key.
     lead: u64,
@@ -103,8 +103,9 @@ impl Queue {
         self.other_key = self.other_key.min(event.key);
     }
 
-    /// Before this time an arrival would come before all others, those too that nobody knows of
-    /// yet. Without an ACK under way nothing is said.
+    /// A lower bound on the time of every pending event and of every future arrival: an arrival
+    /// before it can be handled at once. Without an ACK under way it lies near time zero, so that
+    /// nothing is.
     #[inline]
     pub(crate) fn first_before(&self) -> Instant {
         let caused = self.acks.next_key.wrapping_add(self.lead);

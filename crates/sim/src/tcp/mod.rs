@@ -79,7 +79,7 @@ pub(crate) struct Tcp {
     credited_ahead: u32,
     /// One past the highest packet sent when the last recovery or timeout began; 0 before any.
     recover: u32,
-    /// What parts of ACKs have told of packets at and after `una`.
+    /// Payload at and after `una` that parts of a split ACK have acknowledged to the core.
     told_ahead: Bytes,
     /// Packets the receiver takes beyond what it has acknowledged.
     receiver_window: u32,
@@ -92,7 +92,7 @@ pub(crate) struct Tcp {
     next_departure: Instant,
     /// For a control that needs them. Boxed because few do.
     samples: Option<Box<Samples>>,
-    /// Last, because its policies, at its own end, are of any size.
+    /// The last field: its policies come last in it and may have any size.
     core: Core,
 }
 
@@ -160,7 +160,7 @@ impl Tcp {
         }
     }
 
-    /// A new connection of the same source; it goes on counting where this one is.
+    /// The source's next connection. Its counters go on from this one's.
     pub(crate) fn successor(&self, spec: &FlowSpec, next: Next) -> Self {
         let fresh = Self::with(spec, next.syn, self.shortcuts);
         let limit = next.packets.saturating_add(fresh.first_data);
