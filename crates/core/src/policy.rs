@@ -64,7 +64,7 @@ pub enum Entry {
     Timeout,
     /// The avoidance policy asked for it ([`Avoidance::wants_reprobe`]).
     Reprobe,
-    /// What a hint had led to was taken back ([`Answer::Retreat`]).
+    /// The window that a hint had led to was taken back ([`Answer::Retreat`]).
     Retreat,
 }
 
@@ -84,7 +84,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The word for it in results and logs.
+    /// The name of the reason in results and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Threshold => "ssthresh",
@@ -108,8 +108,8 @@ pub struct Step {
     pub pace: Option<Pacing>,
     /// Start-up ends here. Avoidance policies leave it `None`.
     pub exit: Option<Exit>,
-    /// Start-up wants to be woken then ([`Startup::on_wake`]) even if no ACK comes. The last wish
-    /// counts, until start-up ends or begins again; an avoidance is never woken.
+    /// When start-up wants to be woken ([`Startup::on_wake`]) even if no ACK comes. The last time
+    /// set holds until start-up ends or begins again; an avoidance is never woken.
     pub wake: Option<Instant>,
 }
 
@@ -118,20 +118,20 @@ pub struct Step {
 pub enum Answer {
     /// Start-up ends, and the window is what [`Avoidance::cut`] leaves: RFC 5681, and the default.
     Leave,
-    /// What was lost had been sent on a hint: this window, and start-up begins again
+    /// The lost data had been sent because of a hint. Start-up sets this window and begins again
     /// ([`Entry::Retreat`]). What is lost is repaired in slow start, as after a timeout.
     Retreat(Window),
-    /// This window for now. Start-up stays in charge until the recovery ends, decides on every ACK
-    /// of it ([`Startup::recovering`]), and ends with it, with ssthresh where it has landed. For a
-    /// mark, until what was outstanding is acknowledged.
+    /// Start-up sets this window, stays in charge until the recovery ends, decides on every ACK
+    /// of it ([`Startup::recovering`]), and ends with it; ssthresh is then the window it reached.
+    /// After a mark it lands until what was outstanding is acknowledged.
     Land(Window),
     /// What is lost is repaired, and start-up goes on: it decides on every ACK of the recovery
     /// ([`Startup::recovering`]) and after it.
     Ignore,
 }
 
-/// What start-up found out about the path, for the avoidance that follows it. What it does not know
-/// is `None`.
+/// What start-up found out about the path, for the avoidance that follows it. A value that it does
+/// not know is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {

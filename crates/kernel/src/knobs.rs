@@ -51,7 +51,7 @@ pub struct KnobValues {
 }
 
 impl KnobValues {
-    /// Those of a control; zero for all policies that are not its own.
+    /// The values of a control's knobs; zero for policies that are not in the control.
     ///
     /// # Errors
     /// A value that the C version lacks.

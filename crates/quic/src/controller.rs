@@ -1,4 +1,4 @@
-//! QUIC's events become the core's. Nothing is decided here.
+//! Translates QUIC's events into the core's. It decides nothing.
 
 use std::any::Any;
 use std::time::{Duration, Instant as Clock};
@@ -66,27 +66,27 @@ pub struct Controller<S = ChosenStartup, A = ChosenAvoidance> {
     allowed: u64,
     /// Bytes in flight when quinn last said so, less what was lost since, and all told since.
     in_flight: u64,
-    /// Sent, and not told yet.
+    /// Bytes that left and have not been reported to the core yet.
     untold: u64,
-    /// A packet that leaves is more than bytes: the first, one that the control wants to hear of,
-    /// or one whose state is kept.
+    /// Whether the next packet that leaves needs more than counting: it is the first, the control
+    /// needs sends, or the state in which packets left is kept.
     notes_sending: bool,
-    /// [`Sender::begin`] was called.
+    /// Whether [`Sender::begin`] was called.
     begun: bool,
-    /// The control needs to be told of every packet.
+    /// Whether the control needs every send ([`Facilities::SENDS`]).
     tells_each: bool,
-    /// The policies read times, in both phases.
+    /// Whether the policies read times, in either phase.
     reads_times: bool,
-    /// Acknowledged since the path began, and how much of it recovery withholds.
+    /// Bytes acknowledged since the path began, and how many of them recovery withholds.
     delivered: u64,
     withheld: u64,
     /// Start of the last recovery period.
     recovery: Option<Clock>,
-    /// What was sent before that start does not open the window.
+    /// Whether ACKs of packets sent before that start are kept from opening the window.
     withholds: bool,
     /// When the newest packet acknowledged was sent; the beginning before the first ACK.
     newest: Clock,
-    /// An ACK has come.
+    /// Whether an ACK has come.
     heard: bool,
     batch: Batch,
     /// Kept where the control needs rate samples or the state in which packets left.
@@ -102,7 +102,7 @@ struct Batch {
     landing: Count,
     /// Bytes sent before, where recovery withholds them.
     withheld: u64,
-    /// The newest packet of all acknowledged so far is among them.
+    /// Whether the newest packet acknowledged so far is among them.
     newest: bool,
 }
 
@@ -200,7 +200,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         }
     }
 
-    /// Takes over the window that the core has set. quinn asks for it several times per packet.
+    /// Stores the window that the core has set, for which quinn asks several times per packet.
     #[inline]
     fn update_window(&mut self) {
         let floor = MIN_PACKETS * self.mtu;
@@ -283,7 +283,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Controller<S, A> {
         }
     }
 
-    /// Tells the core what has left since it last heard of it.
+    /// Reports to the core what has left since the last report.
     #[inline]
     fn tell_sent(&mut self, now: Instant) {
         let bytes = std::mem::take(&mut self.untold);

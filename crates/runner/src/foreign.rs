@@ -12,7 +12,7 @@ use crate::RunError;
 
 /// A transport of another protocol, such as QUIC, over the simulator's network.
 pub trait Foreign: Sync {
-    /// As results name it.
+    /// Its name in results.
     fn name(&self) -> &'static str;
 
     /// The smallest packet it can send, in bytes: what a scenario that says nothing gets.

@@ -210,7 +210,7 @@ impl Policies for Chosen {
     }
 }
 
-/// What a flow wants of the network and of its ends, beside transport.
+/// What a flow's control needs of routers and of the endpoints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wants {
     needs: Needs,
@@ -224,7 +224,7 @@ impl Wants {
         Self { needs: policies.needs(), asks: policies.asks().is_some() }
     }
 
-    /// Of a flow that asks for nothing but needs this.
+    /// The wants of a flow that needs `facilities` of routers and asks for no rate.
     #[cfg(test)]
     pub(crate) const fn listening_to(facilities: Facilities) -> Self {
         Self { needs: Needs::required(facilities), asks: false }

@@ -23,8 +23,8 @@ pub(crate) struct Link {
     rate: u64,
     room: Room,
     held: Held,
-    /// A packet that continues the newest run is calm ([`Link::arrive`]) if there is less than this
-    /// to send before it, in nanoseconds. 0 if none is.
+    /// A packet that continues the newest run is calm ([`Link::arrive`]) if the link is busy for
+    /// less than this time before it, in nanoseconds. 0 if no packet is calm.
     calm_ns: u64,
     free_at: u64,
     serial: Serialisation,
@@ -39,9 +39,9 @@ pub(crate) struct Link {
 /// What the buffer has room for.
 #[derive(Debug)]
 enum Room {
-    /// So many packets, the one in service included, and always one.
+    /// This many packets, the one in service included; at least one.
     Packets(u64),
-    /// So many bytes, and whether the packet in service counts.
+    /// This many bytes, and whether the packet in service counts.
     Bytes(u64, bool),
 }
 

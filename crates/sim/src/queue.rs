@@ -47,7 +47,7 @@ pub(crate) struct Queue {
     other_key: u64,
     /// The end of the run: later events are never taken out.
     end: Instant,
-    /// What an ACK causes to arrive anywhere comes at least so much later, as a key.
+    /// The smallest time between an ACK and an arrival at a link that it causes, as a key.
     lead: u64,
 }
 
@@ -142,7 +142,8 @@ impl Queue {
     }
 }
 
-/// Before lanes that are empty too: so it is the heap that is asked when there is nothing at all.
+/// The key of an empty heap. It is smaller than an empty lane's, so that the heap is asked when no
+/// event is left.
 const NO_STRAY: u64 = NOTHING - 1;
 
 #[cfg(test)]

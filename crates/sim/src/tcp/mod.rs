@@ -71,7 +71,7 @@ pub(crate) struct Tcp {
     first_data: u32,
     mss: u64,
     rto: Rto,
-    /// But for what this connection sent for the first time.
+    /// Counters, without the packets that this connection sent for the first time.
     counts: Counts,
     repair: Repair,
     dupacks: u32,
@@ -84,19 +84,19 @@ pub(crate) struct Tcp {
     /// Packets the receiver takes beyond what it has acknowledged.
     receiver_window: u32,
     endpoint: Endpoint,
-    /// Whether ACKs may be calm at all.
+    /// Whether the fast path for calm ACKs is on.
     shortcuts: bool,
-    /// The control listens to the routers ([`told`]).
+    /// Whether the control needs what routers tell ([`told`]).
     listens: bool,
     /// With pacing: when the next packet may leave.
     next_departure: Instant,
-    /// For a control that needs them. Boxed because few do.
+    /// The state in which packets left, for a control that needs it. Boxed because few do.
     samples: Option<Box<Samples>>,
     /// The last field: its policies come last in it and may have any size.
     core: Core,
 }
 
-/// The state of loss repair. With a tag of its own, because every event asks which it is.
+/// The state of loss repair. `repr(u8)` gives it a tag of its own, which every event reads.
 #[derive(Debug)]
 #[repr(u8)]
 enum Repair {
