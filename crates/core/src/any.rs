@@ -1,7 +1,7 @@
 //! Makes the enum that holds any policy of one side, and its table, from the list of policies in
 //! `startup/mod.rs` and `avoidance/mod.rs`.
 
-/// Passes a call on to whichever policy `$self` is.
+/// Passes a call on to the policy that `$self` holds.
 macro_rules! delegate {
     ($any:ident: $($policy:ident)*; $self:ident, $it:ident => $call:expr) => {
         match $self { $($any::$policy($it) => $call,)* }
@@ -41,7 +41,7 @@ macro_rules! policies {
                 None
             }
 
-            /// Its card.
+            /// The policy's card.
             pub fn card(&self) -> &'static Card {
                 match self { $(Self::$policy(_) => const { &$policy::CARD },)* }
             }

@@ -3,23 +3,24 @@
 
 use crate::knob::{Knob, Knobs};
 
-/// What is said of a policy.
+/// The facts about a policy that lists, the command line and tests need.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Card {
     /// Name as users write it: lower-case letters, digits and single hyphens ([`is_writable`]).
     pub name: &'static str,
-    /// One line: what it does.
+    /// What the policy does, in one line.
     pub summary: &'static str,
-    /// Paper or RFC.
+    /// The paper or RFC that defines it.
     pub source: &'static str,
     /// For a start-up: the avoidance it runs with when a control names none.
     pub partner: Option<&'static str>,
-    /// For a start-up: it finds its own end, so that a profile's initial ssthresh, where NewReno's
-    /// slow start ends in the papers, is not for it. Vegas' windows in Table 3 of the Astart paper
-    /// lie beyond that ssthresh.
+    /// For a start-up: it finds its own end, so that a profile's initial ssthresh does not apply to
+    /// it. That ssthresh is where NewReno's slow start ends in the papers; Vegas' windows in Table
+    /// 3 of the Astart paper lie beyond it.
     pub own_end: bool,
-    /// Its C version for the kernel: the header in `crates/kernel/c`, without its ending.
+    /// The header in `crates/kernel/c` with its C version for the kernel, without `.h`; `None` if
+    /// it has none.
     pub kernel: Option<&'static str>,
     /// Its knobs.
     pub knobs: &'static [Knob],
@@ -32,25 +33,25 @@ impl Card {
         Self { name, summary, source, partner, own_end, kernel, knobs }
     }
 
-    /// For a start-up: its usual avoidance.
+    /// Sets a start-up's usual avoidance.
     #[must_use]
     pub const fn with(self, partner: &'static str) -> Self {
         Self { partner: Some(partner), ..self }
     }
 
-    /// The knobs of the policy.
+    /// Sets the knobs of the policy.
     #[must_use]
     pub const fn knobs(self, knobs: &'static [Knob]) -> Self {
         Self { knobs, ..self }
     }
 
-    /// For a start-up that finds its own end.
+    /// Marks a start-up that finds its own end.
     #[must_use]
     pub const fn finds_its_end(self) -> Self {
         Self { own_end: true, ..self }
     }
 
-    /// Its header in `crates/kernel/c`, without its ending.
+    /// Sets the header in `crates/kernel/c`, without `.h`.
     #[must_use]
     pub const fn in_kernel(self, header: &'static str) -> Self {
         Self { kernel: Some(header), ..self }
@@ -80,7 +81,7 @@ pub const fn is_writable(name: &str) -> bool {
     !after_hyphen
 }
 
-/// Whether the two names are the same, as a function that can run at compile time.
+/// Whether two names are equal, as a function that can run at compile time.
 pub(crate) const fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {
@@ -96,7 +97,7 @@ pub(crate) const fn is_same(one: &str, other: &str) -> bool {
     true
 }
 
-/// Stops the compiler at a table with a name that cannot be written or stands in it twice.
+/// Fails to compile for a table that has a name which cannot be written, or one name twice.
 pub(crate) const fn check_names(table: &[Card]) {
     let mut at = 0;
     while at < table.len() {

@@ -104,8 +104,8 @@ impl DoubleWindow {
         Self { now: Double::segments(Bytes(1), Bytes(1)), as_bytes: Bytes(0) }
     }
 
-    /// The number that is `window`. It keeps its fraction of a byte if somebody else has moved the
-    /// window by whole segments since.
+    /// The number that is `window`. It keeps its fraction of a byte if the window has been moved by
+    /// whole segments since.
     pub(crate) fn at(&mut self, window: Bytes, mss: Bytes) -> Double {
         let moved = window.0.abs_diff(self.as_bytes.0);
         if self.as_bytes == Bytes(0) || !moved.is_multiple_of(mss.0.max(1)) {

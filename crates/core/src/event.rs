@@ -14,8 +14,8 @@ pub struct Sent {
     pub bytes: Bytes,
     /// Payload in flight, this segment included.
     pub in_flight: Bytes,
-    /// It had left before: a retransmission. What QUIC repairs is sent in new packets and counts as
-    /// new data.
+    /// Whether this is a retransmission. QUIC repairs by sending new packets, which count as new
+    /// data.
     pub again: bool,
 }
 
@@ -48,13 +48,13 @@ pub struct Ack {
     /// Payload newly reported as marked with congestion experienced (RFC 3168, RFC 9002 section
     /// 7.1).
     pub marked: Bytes,
-    /// The source, not the window, limited sending when the acknowledged data left.
+    /// Whether the source, not the window, limited sending when the acknowledged data left.
     pub app_limited: bool,
-    /// It is a further part of the acknowledgement reported just before. QUIC acknowledges many
-    /// packets by one frame and lets the window grow by all of them (RFC 9002 section 7.3.1), so
-    /// that its transport reports a frame packet by packet: the first part carries what the frame
-    /// credits, its RTT and its samples, the others only [`Ack::acked`]. A limit per
-    /// acknowledgement, as RFC 9406's L, counts over all parts.
+    /// Whether this is a further part of the acknowledgement reported just before. QUIC
+    /// acknowledges many packets by one frame and lets the window grow by all of them (RFC 9002
+    /// section 7.3.1), so that its transport reports a frame packet by packet: the first part
+    /// carries what the frame credits, its RTT and its samples, the others only [`Ack::acked`]. A
+    /// limit per acknowledgement, as RFC 9406's L, counts over all parts.
     pub continues: bool,
 }
 
@@ -65,7 +65,7 @@ pub struct RateSample {
     pub delivered: Bytes,
     /// The longer of the sending and the acknowledging interval.
     pub interval: Span,
-    /// The source limited sending at some time in between.
+    /// Whether the source limited sending at some time in between.
     pub app_limited: bool,
 }
 
@@ -97,12 +97,12 @@ pub struct Loss {
     /// The amount that a halving halves. RFC 5681 section 3.1 says FlightSize; ns-2 and Linux take
     /// the window. The transport's profile decides.
     pub flight: Bytes,
-    /// The lost segment had already been retransmitted.
+    /// Whether the lost segment had already been retransmitted.
     pub again: bool,
-    /// When the newest lost packet had left, from a transport that tells one recovery from the next
-    /// by time (RFC 9002 section 7.3.1). Without it the order of events tells.
+    /// When the newest lost packet had left, from a transport that distinguishes recoveries by time
+    /// (RFC 9002 section 7.3.1). With `None` the order of events distinguishes them.
     pub sent_at: Option<Instant>,
-    /// A timeout is being repaired, and the window it cut holds this loss too: no recovery begins
+    /// Whether a timeout is being repaired whose cut covers this loss too: no recovery begins
     /// before that window is acknowledged (RFC 6675 section 5.1, `RecoveryPoint`).
     pub after_timeout: bool,
 }
@@ -119,7 +119,7 @@ pub enum LossKind {
 }
 
 impl Loss {
-    /// One packet or a mark, found for the first time, in one gap.
+    /// The loss of one packet, or a mark, found for the first time, in one gap.
     pub const fn of(now: Instant, kind: LossKind, lost: Bytes, flight: Bytes) -> Self {
         let gaps = if lost.0 > 0 { 1 } else { 0 };
         Self { now, kind, lost, gaps, flight, again: false, sent_at: None, after_timeout: false }

@@ -9,7 +9,7 @@
 use crate::units::{Bytes, Rate, Span};
 use crate::view::Window;
 
-/// Something known of the path.
+/// Something known of the path before data leaves on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathHint {
     /// What the last connection between the same two hosts learned.

@@ -10,7 +10,7 @@ pub struct Knob {
     pub name: &'static str,
     /// What it accepts.
     pub kind: KnobKind,
-    /// What it is when not set, in words or as a value.
+    /// Its value when not set, in words or as a value.
     pub default: &'static str,
     /// What it does, with its source.
     pub doc: &'static str,
@@ -29,7 +29,7 @@ pub enum KnobKind {
     Time(Span, Span),
     /// A decimal number in this range, in millionths, both ends included.
     Ratio(u64, u64),
-    /// One of these words.
+    /// One word of this list.
     Word(&'static [&'static str]),
 }
 

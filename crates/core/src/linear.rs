@@ -17,7 +17,7 @@ impl LinearGrowth {
         self.per_ack_at(view, view.window.cwnd)
     }
 
-    /// The same with a window frozen earlier, as Vegas does once per RTT.
+    /// The increase for one ACK from a window `cwnd` noted earlier, as Vegas notes it once per RTT.
     #[inline(always)]
     pub fn per_ack_at(&mut self, view: &View, cwnd: Bytes) -> Bytes {
         self.share(mul_div(view.mss.0, view.mss.0, 1), cwnd)

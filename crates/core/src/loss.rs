@@ -12,12 +12,12 @@ use crate::view::{Phase, Window};
 /// What the rules remember between losses.
 #[derive(Clone, Debug)]
 pub(crate) struct LossState<S, A> {
-    /// Everything before this position was sent before the last answer, which counts for it.
+    /// Data before this position was sent before the last answer, and that answer covers its loss.
     cut_covers_up_to: Option<Bytes>,
-    /// When that answer was.
+    /// When the last answer was given.
     cut_at: Option<Instant>,
-    /// The last cut answered a mark, or took back what a hint had led to: the window grows on, and
-    /// a loss may follow of what was sent before it.
+    /// Whether the last cut answered a mark or was a retreat: the window goes on growing, and data
+    /// sent before the cut may still be found lost.
     growth_allowed_after_cut: bool,
     /// The last answer was [`Answer::Ignore`], to an event of this kind. As the window was not cut,
     /// it covers no event of another kind.
@@ -25,7 +25,7 @@ pub(crate) struct LossState<S, A> {
     before_cut: Option<BeforeCut<S, A>>,
 }
 
-/// What undoing a cut brings back.
+/// The state that undoing a cut restores.
 #[derive(Clone, Debug)]
 struct BeforeCut<S, A> {
     window: Window,
@@ -38,7 +38,7 @@ struct BeforeCut<S, A> {
 }
 
 impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
-    /// Before any loss.
+    /// The state before any loss.
     pub(crate) const NONE: Self = Self {
         cut_covers_up_to: None,
         cut_at: None,
@@ -184,7 +184,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         false
     }
 
-    /// A loss that is answered already is repaired all the same. Where start-up was landing for a
+    /// A loss that an earlier answer covers is still repaired. Where start-up was landing for a
     /// mark, it does so until the transport's recovery ends; what belongs to a recovery that
     /// start-up ignored is ignored too.
     fn join_recovery(&self, kind: LossKind, mechanism: &mut Mechanism) {
@@ -203,11 +203,11 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         }
     }
 
-    /// The window was cut for this already: once for all that was in flight when it was cut last
-    /// (RFC 6582 section 3.2, RFC 3168 section 6.1.2). A transport that knows when the lost data
-    /// had left tells by that (RFC 9002 section 7.3.1). Otherwise a mark tells of data at or below
-    /// what is acknowledged, a loss of data above it; a loss outside recovery is a new one, unless
-    /// the last cut let the window grow on.
+    /// Whether the last answer covers this loss: one cut counts for all data that was in flight at
+    /// it (RFC 6582 section 3.2, RFC 3168 section 6.1.2). With a time at which the lost data had
+    /// left, that time decides (RFC 9002 section 7.3.1). Otherwise a mark refers to data at or
+    /// below what is acknowledged, a loss to data above it; a loss outside recovery is a new one,
+    /// unless the window went on growing after the last cut.
     fn is_answered(&self, loss: &Loss, mechanism: &Mechanism) -> bool {
         if loss.after_timeout {
             return true;

@@ -8,16 +8,16 @@ use crate::sender::{Config, StartupExit};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Phase, Rtt, View, Window};
 
-/// A sender without its policies. Every event hands it both.
+/// A sender without its policies. Every call passes both policies in.
 #[derive(Clone, Debug)]
 pub struct Mechanism {
     pub(crate) view: View,
     pub(crate) config: Config,
-    /// What a policy decided; otherwise the default holds.
+    /// The pacing that a policy set; with `None` the default holds.
     pub(crate) pace: Option<Pacing>,
-    /// Where nothing else is decided, packets are paced at the default rate.
+    /// Whether packets are paced at the default rate where no policy sets a pacing.
     paces: bool,
-    /// Packets are paced, or start-up waits for a time: something happens between ACKs.
+    /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,
     pub(crate) round_end: Bytes,
     /// The largest flight since the last cut.
@@ -41,7 +41,7 @@ pub(crate) enum Repair {
 }
 
 impl Mechanism {
-    /// Of a connection that begins with the window `first`.
+    /// The mechanism of a connection that begins with the window `first`.
     pub(crate) fn new(first: Window, config: Config) -> Self {
         let window = Window { cwnd: first.cwnd.clamp(config.mss, config.max_cwnd), ..first };
         let view = View {
@@ -81,7 +81,7 @@ impl Mechanism {
         &self.view
     }
 
-    /// How packets are to be paced now: as a policy decided, or at the transport's default rate if
+    /// How packets are to be paced now: as a policy set it, or at the transport's default rate if
     /// the endpoint paces: `2 cwnd/srtt` in start-up, `1.25 cwnd/srtt` after it. `None` sends as
     /// the window allows. The rate is the one of the next packet.
     #[inline]
@@ -101,14 +101,14 @@ impl Mechanism {
         self.wake
     }
 
-    /// From now on packets are paced so.
+    /// Sets the pacing from now on; `None` leaves it to the default.
     #[cold]
     pub(crate) fn set_pace(&mut self, pace: Option<Pacing>) {
         self.pace = pace;
         self.note_timing();
     }
 
-    /// From now on start-up is to be woken then.
+    /// Sets when start-up is to be woken; `None` for never.
     #[cold]
     pub(crate) fn set_wake(&mut self, wake: Option<Instant>) {
         self.wake = wake;
@@ -135,7 +135,7 @@ impl Mechanism {
         Some(Pacing::at(window.cwnd.per(rtt.smoothed).scaled(quarters, 4).max(Rate(1))))
     }
 
-    /// Counts what left.
+    /// Counts data that left.
     #[inline(always)]
     pub(crate) fn count_sent(&mut self, sent: &Sent) {
         self.view.now = sent.now;
@@ -146,7 +146,8 @@ impl Mechanism {
         }
     }
 
-    /// So much left at the pacing rate: what is to leave first at another rate becomes less.
+    /// `bytes` left under the pacing in force. They are subtracted from the bytes that leave first
+    /// at another rate ([`Pacing::first`]).
     #[inline]
     pub(crate) fn count_paced(&mut self, bytes: Bytes) {
         let Some(Pacing { first, .. }) = &mut self.pace else { return };
@@ -158,7 +159,7 @@ impl Mechanism {
         }
     }
 
-    /// Counts what an ACK tells, before anybody hears of it.
+    /// Counts what an ACK tells, before the policies see it.
     #[inline(always)]
     pub(crate) fn count_ack(&mut self, ack: &Ack) {
         let view = &mut self.view;
@@ -180,7 +181,8 @@ impl Mechanism {
         }
     }
 
-    /// The last data of a round is acknowledged, if the ACK is for new data at all.
+    /// Begins a new round if the ACK is for new data and the last data of the round is
+    /// acknowledged.
     #[cold]
     fn begin_round(&mut self, acked: Bytes) {
         if acked > Bytes(0) {

@@ -111,7 +111,7 @@ pub struct Needs {
     pub wanted: Facilities,
 }
 
-/// What comes of a control's needs on a transport.
+/// How a control runs on a transport, by its needs and what the transport provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// It has all it needs.
@@ -144,7 +144,7 @@ impl Needs {
         self.required.and(self.wanted)
     }
 
-    /// What comes of it on a transport that provides `these`.
+    /// How a control with these needs runs on a transport that provides `these`.
     pub const fn on(self, these: Facilities) -> Fit {
         let lacks = self.required.without(these);
         if !lacks.is_empty() {

@@ -22,8 +22,9 @@ impl Opening {
         }
     }
 
-    /// The same where the threshold is the policy's to raise: without any, 32 segments, because it
-    /// would be slow start. Only the knob can ask for none.
+    /// The first window for a policy that raises ssthresh itself. Where the endpoint has no
+    /// ssthresh it is 32 segments, because without one the policy would be slow start. Only the
+    /// knob can ask for none.
     pub(crate) fn window_to_raise(&self, default: Window, mss: Bytes) -> Window {
         let none = default.ssthresh == Bytes::MAX;
         let ssthresh = if none { mss * FIRST_SSTHRESH_SEGMENTS } else { default.ssthresh };

@@ -12,11 +12,12 @@ use crate::units::{Bytes, Instant, Rate};
 pub struct Pacing {
     /// Payload per second.
     pub rate: Rate,
-    /// What may leave at once, in bytes of payload; a packet where this is less.
+    /// What may leave at once, in bytes of payload; one packet where this is less than a packet.
     pub burst: Bytes,
-    /// Another rate for the next so many bytes of payload; `rate` follows.
+    /// The next bytes of payload, as many as the first number says, leave at the second; then
+    /// `rate` holds.
     pub first: Option<(Bytes, Rate)>,
-    /// Nothing leaves before.
+    /// Nothing leaves before this time.
     pub not_before: Option<Instant>,
 }
 

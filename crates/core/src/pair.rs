@@ -13,7 +13,7 @@ use crate::view::Window;
 /// What a [`crate::sender::Sender`] calls: a pair of policies under the rules both obey, which are
 /// those of [`Mechanism`]. Object-safe, so that a simulator can hold pairs of any types.
 pub trait Policies {
-    /// What both need of the transport together.
+    /// What the two policies together need of the transport.
     fn needs(&self) -> Needs;
 
     /// The first window of a connection, where `default` is the endpoint's.

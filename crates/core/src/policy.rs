@@ -14,8 +14,9 @@ use crate::view::{View, Window};
 
 /// Watches the connection in every phase. Estimators and policies share this shape.
 pub trait Observer {
-    /// What this policy needs of the transport beside ACKs and losses. This is the one place that
-    /// says so: a transport that lacks it refuses the policy, and spares itself what nobody needs.
+    /// What this policy needs of the transport beside ACKs and losses. No other place says so. A
+    /// transport that lacks something required refuses the policy, and a transport may leave out
+    /// what neither policy needs.
     fn needs(&self) -> Needs {
         Needs::TIMES
     }
@@ -63,7 +64,7 @@ pub enum Entry {
     Timeout,
     /// The avoidance policy asked for it ([`Avoidance::wants_reprobe`]).
     Reprobe,
-    /// What a hint had led to was taken back ([`Answer::Retreat`]).
+    /// The window that a hint had led to was taken back ([`Answer::Retreat`]).
     Retreat,
 }
 
@@ -83,7 +84,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The word for it in results and logs.
+    /// The name of the reason in results and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Threshold => "ssthresh",
@@ -107,8 +108,8 @@ pub struct Step {
     pub pace: Option<Pacing>,
     /// Start-up ends here. Avoidance policies leave it `None`.
     pub exit: Option<Exit>,
-    /// Start-up wants to be woken then ([`Startup::on_wake`]) even if no ACK comes. The last wish
-    /// counts, until start-up ends or begins again; an avoidance is never woken.
+    /// When start-up wants to be woken ([`Startup::on_wake`]) even if no ACK comes. The last time
+    /// set holds until start-up ends or begins again; an avoidance is never woken.
     pub wake: Option<Instant>,
 }
 
@@ -117,20 +118,20 @@ pub struct Step {
 pub enum Answer {
     /// Start-up ends, and the window is what [`Avoidance::cut`] leaves: RFC 5681, and the default.
     Leave,
-    /// What was lost had been sent on a hint: this window, and start-up begins again
+    /// The lost data had been sent because of a hint. Start-up sets this window and begins again
     /// ([`Entry::Retreat`]). What is lost is repaired in slow start, as after a timeout.
     Retreat(Window),
-    /// This window for now. Start-up stays in charge until the recovery ends, decides on every ACK
-    /// of it ([`Startup::recovering`]), and ends with it, with ssthresh where it has landed. For a
-    /// mark, until what was outstanding is acknowledged.
+    /// Start-up sets this window, stays in charge until the recovery ends, decides on every ACK
+    /// of it ([`Startup::recovering`]), and ends with it; ssthresh is then the window it reached.
+    /// After a mark it lands until what was outstanding is acknowledged.
     Land(Window),
     /// What is lost is repaired, and start-up goes on: it decides on every ACK of the recovery
     /// ([`Startup::recovering`]) and after it.
     Ignore,
 }
 
-/// What start-up found out about the path, for the avoidance that follows it. What it does not know
-/// is `None`.
+/// What start-up found out about the path, for the avoidance that follows it. A value that it does
+/// not know is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
@@ -212,8 +213,8 @@ pub trait Startup: Observer {
         Found::default()
     }
 
-    /// What it was told of the path before it began proved wrong: whoever keeps it should forget
-    /// it.
+    /// Whether the hint that it used proved wrong. The transport or service that keeps the hint
+    /// should then forget it.
     fn refutes_hint(&self) -> bool {
         false
     }
@@ -268,7 +269,7 @@ impl Step {
         self.pacing(Pacing::at(rate))
     }
 
-    /// Paces so.
+    /// Sets the pacing.
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pace = Some(pacing);
         self

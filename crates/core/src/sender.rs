@@ -35,9 +35,9 @@ pub struct Config {
 /// How the first start-up of a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartupExit {
-    /// When.
+    /// When it ended.
     pub at: Instant,
-    /// Why.
+    /// Why it ended.
     pub why: Exit,
     /// The window just before, in bytes.
     pub cwnd: Bytes,
@@ -178,8 +178,8 @@ impl<P: Policies> Sender<P> {
         self.policies.cut_at()
     }
 
-    /// The loss just told is not recovered from: everything unacknowledged is sent again in slow
-    /// start, from one segment, as Tahoe does (Jacobson 1988) and a timeout makes everyone do.
+    /// No recovery follows the loss just reported: everything unacknowledged is sent again in slow
+    /// start, from one segment, as Tahoe does (Jacobson 1988) and every TCP after a timeout.
     #[cold]
     pub fn on_restart(&mut self) {
         self.policies.on_restart(&mut self.mechanism);
@@ -202,8 +202,8 @@ impl<P: Policies> Sender<P> {
         self.mechanism.repair != Repair::Transport
     }
 
-    /// The last cut answered a loss that never was: the window before it returns, and with it both
-    /// policies as they were. Of timeouts in a row, all are undone.
+    /// The loss of the last cut was spurious: the window and both policies return to their state
+    /// before the cut. Of timeouts in a row, all are undone.
     pub fn on_spurious_loss(&mut self) {
         self.policies.on_spurious_loss(&mut self.mechanism);
     }
@@ -223,7 +223,7 @@ impl<P: Policies> Sender<P> {
         }
     }
 
-    /// What the connection was told of its path before it began proved wrong.
+    /// Whether a hint that the connection was given proved wrong.
     pub fn refutes_hint(&self) -> bool {
         self.policies.refutes_hint()
     }
@@ -254,8 +254,8 @@ impl<P: Policies> Sender<P> {
         self.mechanism.view.window.ssthresh
     }
 
-    /// Nothing happens between ACKs of which the transport need be woken: packets are not paced,
-    /// and start-up waits for no time.
+    /// Whether nothing happens between ACKs: packets are not paced, and start-up waits for no
+    /// wake-up, so that the transport needs no timer for either.
     #[inline(always)]
     pub fn acts_on_acks_only(&self) -> bool {
         self.mechanism.acts_on_acks_only()
@@ -267,7 +267,7 @@ impl<P: Policies> Sender<P> {
         self.mechanism.pacing()
     }
 
-    /// So many bytes left at the rate of [`Sender::pacing`].
+    /// `bytes` of payload left at the rate of [`Sender::pacing`].
     pub fn on_paced(&mut self, bytes: Bytes) {
         self.mechanism.count_paced(bytes);
     }

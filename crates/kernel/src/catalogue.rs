@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(kernels("slow-start(iw=4pkt)+newreno").unwrap().name, "ff_slow_start");
     }
 
-    /// Whoever keeps an estimate decides which object runs.
+    /// The object depends on which policy keeps an estimate.
     #[test]
     fn an_avoidance_estimates_by_itself_where_the_start_up_does_not() {
         let object = |text: &str| kernels(text).unwrap().object;

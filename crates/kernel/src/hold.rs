@@ -3,10 +3,10 @@
 /// The two ways that kernels have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// By a link, Linux 6.4 and later: registered as long as somebody holds it, a program or the
-    /// BPF file system.
+    /// By a link, Linux 6.4 and later: registered as long as a program or the BPF file
+    /// system holds it.
     Link,
-    /// By the entry of its map, before: registered until somebody deletes the entry. A program that
+    /// By the entry of its map, before 6.4: registered until the entry is deleted. A program that
     /// is killed leaves it.
     Entry,
 }

@@ -51,7 +51,7 @@ pub struct KnobValues {
 }
 
 impl KnobValues {
-    /// Those of a control; zero for all policies that are not its own.
+    /// The values of a control's knobs; zero for policies that are not in the control.
     ///
     /// # Errors
     /// A value that the C version lacks.
@@ -83,12 +83,12 @@ impl KnobValues {
         Ok(Self { words })
     }
 
-    /// As they lie in memory.
+    /// The values as bytes, in the machine's byte order, as the C struct has them in memory.
     pub fn bytes(&self) -> Vec<u8> {
         self.words.iter().flat_map(|value| value.to_ne_bytes()).collect()
     }
 
-    /// The same as words.
+    /// The values as 64-bit words, in the order of the C struct.
     pub fn words(&self) -> &[u64] {
         &self.words
     }

@@ -8,7 +8,7 @@
 //! `c/bpf/shell.bpf.c` translates between them and the kernel.
 //!
 //! With the feature `bpf`, `Registered` brings a control into the running kernel for as long as
-//! it lives, and `pinned` for as long as nobody takes it out again.
+//! it lives, and `pinned` keeps one registered until it is unloaded.
 
 pub mod catalogue;
 pub mod hold;

@@ -48,7 +48,7 @@ pub enum Kind {
     Loss,
     /// The window taken over from the kernel, or all ones.
     Recovered,
-    /// A loss that never was.
+    /// A spurious loss.
     Spurious,
     /// The new MSS.
     Mss,

@@ -6,8 +6,8 @@
 //! - *Stack*: packets, TLS, recovery and the simulator are the same for all, and firstflight's
 //!   NewReno sends what quinn's does but for one packet in flight, so that the difference is the
 //!   controller's.
-//! - *Calls*: what quinn said to its NewReno in one such run, said again to each. What saying it
-//!   costs is taken off.
+//! - *Calls*: the calls that quinn made to its NewReno in one such run are replayed to each
+//!   controller, and the cost of replaying is subtracted.
 //!
 //! Each of firstflight's stands there twice: by name, as most will use it, and by type, where the
 //! compiler sees which policies they are.

@@ -109,8 +109,8 @@ impl<P: Policies + Clone> Factory<P> {
         self.needs.all().without(self.provides())
     }
 
-    /// Does nothing: a control that reads delivery-rate samples is given them
-    /// ([`Facilities::RATES`]).
+    /// Does nothing. Every control that needs delivery-rate samples gets them
+    /// ([`Facilities::RATES`]); the method stays for callers of earlier versions.
     #[deprecated(note = "a control that needs delivery-rate samples says so itself")]
     #[must_use]
     pub fn rate_samples(self) -> Self {

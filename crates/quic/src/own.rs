@@ -1,4 +1,4 @@
-//! quinn's own controllers under names of their own, so that they stand in the same tables.
+//! quinn's own controllers under names of their own, so that tables can list them beside ours.
 
 use std::sync::Arc;
 

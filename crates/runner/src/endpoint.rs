@@ -47,7 +47,7 @@ pub(crate) fn endpoint(
     }
 }
 
-/// Of a start-up with an end of its own, the profile's ssthresh is not the default.
+/// The profile's ssthresh does not apply to a start-up that finds its own end.
 pub(crate) fn initial_ssthresh(flow: &ResolvedFlow, control: &Control) -> Bytes {
     let own = control.startup.card().own_end.then_some(None);
     flow.ssthresh_bytes.or_own(own).map_or(Bytes::MAX, Bytes)

@@ -10,9 +10,9 @@ use rand_pcg::rand_core::RngCore;
 
 use crate::RunError;
 
-/// A transport whose protocol is somebody else's and whose network is the simulator's.
+/// A transport of another protocol, such as QUIC, over the simulator's network.
 pub trait Foreign: Sync {
-    /// As results name it.
+    /// Its name in results.
     fn name(&self) -> &'static str;
 
     /// The smallest packet it can send, in bytes: what a scenario that says nothing gets.

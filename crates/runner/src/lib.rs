@@ -77,7 +77,7 @@ pub struct Run {
 /// Why a scenario did not run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The scenario says what cannot be.
+    /// The scenario contradicts itself.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
     /// A control that does not exist or cannot be set so.
@@ -86,7 +86,7 @@ pub enum RunError {
     /// A flow that its transport cannot carry.
     #[error("{0}")]
     Foreign(String),
-    /// Told to stop before any run was finished.
+    /// The command was told to stop before any run was finished.
     #[error("interrupted")]
     Interrupted,
 }

@@ -1,4 +1,4 @@
-//! What a run yielded, in the shared schema.
+//! Measures the outcome of a run, in the schema that all transports share.
 
 use std::time::Duration;
 

@@ -53,7 +53,7 @@ pub enum Recovery {
     Tahoe,
     /// Fast retransmit and fast recovery (RFC 5681 section 3.2).
     Reno,
-    /// The same with partial ACKs (RFC 6582).
+    /// NewReno: fast recovery that answers partial ACKs (RFC 6582).
     NewReno,
     /// SACK with a pipe estimate (RFC 6675).
     Sack,

@@ -31,7 +31,7 @@ impl Event {
         Self { key: at.0 << 18 | (kind as u64) << 16 | u64::from(number), payload }
     }
 
-    /// The same at any time.
+    /// An event at `at`, or, beyond the run, at the latest time that a key can hold.
     pub(crate) fn at_any_time(at: Instant, kind: Kind, number: u16, payload: u64) -> Self {
         Self::new(at.min(AFTER_ALL), kind, number, payload)
     }

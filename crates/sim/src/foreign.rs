@@ -1,9 +1,9 @@
-//! Flows whose ends are not the simulator's TCP but somebody else's protocol: real datagrams over
-//! the network's links, in the network's time.
+//! Foreign flows: their ends are not the simulator's TCP but another protocol's, which sends real
+//! datagrams over the network's links, in the network's time.
 //!
 //! The ends are woken when they asked to be, and when a datagram reaches one of them. They hand out
 //! datagrams of any size. Data cross the flow's access links and its path, where they queue and are
-//! lost among everybody's packets; what goes back takes the return path's time, as ACKs do: it
+//! lost among the packets of all flows; what goes back takes the return path's time, as ACKs do: it
 //! neither queues nor is lost, and is serialised once on every link. Every datagram waits for an
 //! event at every link, so that nothing is computed ahead here.
 

@@ -23,8 +23,8 @@ pub(crate) struct Link {
     rate: u64,
     room: Room,
     held: Held,
-    /// A packet that continues the newest run is calm ([`Link::arrive`]) if there is less than this
-    /// to send before it, in nanoseconds. 0 if none is.
+    /// A packet that continues the newest run is calm ([`Link::arrive`]) if the link is busy for
+    /// less than this time before it, in nanoseconds. 0 if no packet is calm.
     calm_ns: u64,
     free_at: u64,
     serial: Serialisation,
@@ -39,9 +39,9 @@ pub(crate) struct Link {
 /// What the buffer has room for.
 #[derive(Debug)]
 enum Room {
-    /// So many packets, the one in service included, and always one.
+    /// This many packets, the one in service included; at least one.
     Packets(u64),
-    /// So many bytes, and whether the packet in service counts.
+    /// This many bytes, and whether the packet in service counts.
     Bytes(u64, bool),
 }
 
@@ -65,8 +65,8 @@ pub struct Totals {
     pub busy_ns: u64,
 }
 
-/// Which of an arrival and a departure that fall together comes first: departures up to this many
-/// nanoseconds after [`Tie::EARLY`] before an arrival are over when it happens.
+/// Which of a simultaneous arrival and departure comes first. An arrival at `t` finds every
+/// departure up to `t - EARLY + self` nanoseconds over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tie(u64);
 
@@ -74,11 +74,10 @@ impl Tie {
     /// At the same nanosecond the departure comes first.
     pub(crate) const DEPARTURE_FIRST: Self = Self(Self::EARLY);
 
-    /// The departure comes first, and what falls together but for the rounding of times to whole
-    /// nanoseconds falls together.
+    /// The departure comes first, also where only rounding to whole nanoseconds parts the two.
     pub(crate) const ROUNDED_DEPARTURE_FIRST: Self = Self(Self::EARLY + ROUNDING_NS);
 
-    /// The same with the arrival first.
+    /// The arrival comes first, also where only rounding to whole nanoseconds parts the two.
     pub(crate) const ROUNDED_ARRIVAL_FIRST: Self = Self(Self::EARLY - ROUNDING_NS - 1);
 
     const EARLY: u64 = ROUNDING_NS + 1;
@@ -146,9 +145,9 @@ impl Link {
     /// departure at the same nanosecond, or nearly, `tie` says whether it comes first. Returns when
     /// the packet reaches the far end, unless it is lost.
     ///
-    /// Nearly every packet is calm: the link sends when it comes, and packets of its size; it fits
-    /// and is not one more than were ever held, whichever of those held have left; and nobody wants
-    /// to know of it. Then it is taken in, and that is all.
+    /// Fast path, for nearly every packet: the link is sending packets of this size, the packet
+    /// fits, makes no new peak of packets held even if none of them has left, and the link has no
+    /// extras (random loss, a router, samples). Then only the newest run grows by one.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
         // Less than nothing, on an idle link, wraps to a very long time.
@@ -200,8 +199,9 @@ impl Link {
         lost
     }
 
-    /// What [`Link::calm_ns`] is now, for packets as large as the newest. Those of its run that are
-    /// held are no more than would fill the time, whatever the tie; those before may all be held.
+    /// What [`Link::calm_ns`] is now, for packets as large as the newest. It is an upper bound: of
+    /// the newest run no more packets are held than fill that time, under every tie rule, and all
+    /// packets of earlier runs count as held.
     fn calm_ns(&self) -> u64 {
         let (packets, bytes) = self.held.before_newest_run();
         let below_peak = self.totals.peak_packets - packets;

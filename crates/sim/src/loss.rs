@@ -2,9 +2,9 @@
 //!
 //! Bursts come from a chain of two states. That of E. N. Gilbert, "Capacity of a Burst-Noise
 //! Channel" (Bell System Technical Journal 39, 1960), loses nothing in the good one; that of E. O.
-//! Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels" (the same, 42, 1963),
-//! loses in both. Where all is lost in the bad state, the mean burst is as long as the mean stay in
-//! it. Independent loss is the chain that never leaves the good state.
+//! Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels" (Bell System Technical
+//! Journal 42, 1963), loses in both. Where all is lost in the bad state, the mean burst is as long
+//! as the mean stay in it. Independent loss is the chain that never leaves the good state.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;

@@ -1,5 +1,5 @@
 //! What is kept of connections that have ended, for those to come: by each source for itself, and
-//! by everybody who uses the same path.
+//! by all sources whose flows cross the path.
 
 use firstflight_core::hint::Learned;
 use firstflight_core::units::{Instant, Span};

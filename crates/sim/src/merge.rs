@@ -51,8 +51,8 @@ impl Merge {
         }
     }
 
-    /// Adds an event to its lane, with or without its payload. Returns false if the lane already
-    /// holds a later one, and then it has not.
+    /// Adds an event to its lane, with or without its payload. Returns false, and adds nothing, if
+    /// the lane already holds a later event.
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: u32, event: Event, payload: Payload) -> bool {
         let queue = &mut self.lanes[lane as usize];
@@ -63,7 +63,7 @@ impl Merge {
         true
     }
 
-    /// The same for an event that is earlier than the newest, or the first.
+    /// Slow path of `push`: the lane is empty, or its newest event is later than this one.
     #[inline(never)]
     fn push_first(&mut self, lane: u32, event: Event, payload: Payload) -> bool {
         let queue = &mut self.lanes[lane as usize];

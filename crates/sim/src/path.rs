@@ -41,8 +41,8 @@ pub(crate) struct Fabric {
 }
 
 impl FlowPath {
-    /// A packet reaches the shared link of `hop` at `at`, which is now or, where nobody can
-    /// interfere, later.
+    /// A packet reaches the shared link of `hop` at `at`: now, or later where no other event can
+    /// change the link before.
     #[inline(always)]
     fn arrive(&mut self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) {
         if !self.route.is_plain {
@@ -55,7 +55,7 @@ impl FlowPath {
         }
     }
 
-    /// The same where there may be routers to talk to, or another link behind.
+    /// Slow path of [`FlowPath::arrive`]: the flow may talk to routers, or cross more shared links.
     #[inline(never)]
     fn arrive_any(&mut self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) {
         let Hop { link, tie, .. } = *self.route.hop(hop);
@@ -83,7 +83,7 @@ impl FlowPath {
         }
     }
 
-    /// The same in a place of its own, for events.
+    /// [`FlowPath::arrive`] for an event, as a function of its own: it is not inlined.
     #[inline(never)]
     pub(crate) fn arrive_now(&mut self, fabric: &mut Fabric, arriving: Arriving, now: Instant) {
         match arriving.hop {
@@ -133,7 +133,7 @@ impl FlowPath {
         }
     }
 
-    /// The same of what may not be the next packet in order.
+    /// Slow path of [`FlowPath::deliver`]: the packet may not be the next in order.
     #[inline(never)]
     fn deliver_any(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         if self.dialogue.is_none()
@@ -145,7 +145,8 @@ impl FlowPath {
         }
     }
 
-    /// The same of what may wait, or cause no ACK or one that may.
+    /// Slowest path of [`FlowPath::deliver`]: the packet or its ACK may be delayed, or no ACK may
+    /// follow.
     #[inline(never)]
     fn deliver_slowly(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         let at = self.route.leave(at, packet);

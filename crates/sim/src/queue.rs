@@ -45,9 +45,9 @@ pub(crate) struct Queue {
     stray_key: u64,
     /// The smallest key of all but the lanes of ACKs.
     other_key: u64,
-    /// Of what comes later, nothing comes out.
+    /// The end of the run: later events are never taken out.
     end: Instant,
-    /// What an ACK causes to arrive anywhere comes at least so much later, as a key.
+    /// The smallest time between an ACK and an arrival at a link that it causes, as a key.
     lead: u64,
 }
 
@@ -103,8 +103,9 @@ impl Queue {
         self.other_key = self.other_key.min(event.key);
     }
 
-    /// Before this time an arrival would come before all others, those too that nobody knows of
-    /// yet. Without an ACK under way nothing is said.
+    /// A lower bound on the time of every pending event and of every future arrival: an arrival
+    /// before it can be handled at once. Without an ACK under way it lies near time zero, so that
+    /// nothing is.
     #[inline]
     pub(crate) fn first_before(&self) -> Instant {
         let caused = self.acks.next_key.wrapping_add(self.lead);
@@ -141,7 +142,8 @@ impl Queue {
     }
 }
 
-/// Before lanes that are empty too: so it is the heap that is asked when there is nothing at all.
+/// The key of an empty heap. It is smaller than an empty lane's, so that the heap is asked when no
+/// event is left.
 const NO_STRAY: u64 = NOTHING - 1;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The receiving endpoint: cumulative ACKs, reassembly, delayed ACKs.
 //!
-//! A receiver sees the packets of one flow in order of time and answers nobody else, so the engine
-//! may hand it a packet as soon as its arrival time is known, ahead of the simulation's clock.
-//! Times passed in never go backwards.
+//! A receiver sees the packets of one flow only, in order of time, so the engine may hand it a
+//! packet as soon as its arrival time is known, ahead of the simulation's clock. Times passed in
+//! never go backwards.
 
 use firstflight_core::units::{Instant, Span};
 

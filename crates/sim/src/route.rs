@@ -272,7 +272,8 @@ impl Route {
         self.receiver.take_calm(seq).then_some((seq, back))
     }
 
-    /// The same of a packet that may be any: also the next one expected then.
+    /// [`Route::go_home`] for a packet that need not be calm. Returns also the next packet that
+    /// the receiver then expects.
     #[inline]
     pub(crate) fn go_home_plain(
         &mut self,
@@ -360,7 +361,7 @@ impl Route {
 /// Lays out all routes and the lanes their events wait in. Flows whose events come out of the same
 /// element after the same delay share a lane, because those are in order already.
 ///
-/// With `ahead` what nobody can disturb may be computed ahead of time.
+/// With `ahead` the states that no other flow can change may be computed ahead of time.
 pub(crate) fn lay_out(network: &Network, ahead: bool) -> (Vec<Route>, Queue) {
     let (mut acks, mut arrivals) = (Lanes::default(), Lanes::default());
     let mut feeders = vec![0_u32; network.links.len()];

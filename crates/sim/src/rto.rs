@@ -174,7 +174,7 @@ impl Rto {
         }
     }
 
-    /// The same while [`Rto::is_calm`].
+    /// Starts the timer again where [`Rto::is_calm`]: only the time from which it counts changes.
     #[inline]
     pub(crate) fn restart_calm(&mut self, now: Instant) {
         self.earliest = Instant(now.0 + self.least.0);

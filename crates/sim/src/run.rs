@@ -1,11 +1,11 @@
 //! Runs a network: takes events in order of time and lets the elements act.
 //!
-//! What nobody else can disturb is computed ahead instead of waiting for an event of its own: a
+//! What no other flow can change is computed ahead instead of waiting for an event of its own: a
 //! link that one flow alone feeds, the receiver's access link, the receiver; and an arrival at a
-//! shared link, if whatever happens before it can only cause later ones. So a flow alone on its
+//! shared link, if every event before it can only cause later arrivals. So a flow alone on its
 //! bottleneck costs one event per packet, its ACK. Where nothing is lost or held back, both ends of
-//! a flow take short ways (`tcp/calm.rs`, [`Receiver::take_calm`]). [`Pace::EveryHop`] turns all of
-//! that off; results are the same, which a test holds.
+//! a flow take fast paths (`tcp/calm.rs`, [`Receiver::take_calm`]). [`Pace::EveryHop`] turns all of
+//! that off; `tests/ahead.rs` checks that the results are equal.
 //!
 //! [`Receiver::take_calm`]: crate::receiver::Receiver::take_calm
 
@@ -29,12 +29,14 @@ use crate::timer::{Timer, timer};
 use crate::udp::UdpSource;
 use crate::watch::Watch;
 
-/// Whether elements nobody else can disturb act ahead of time, and calm ends take short ways.
+/// Whether the fast paths are on: states that no other flow can change are computed ahead of time,
+/// and both ends of a flow handle ordinary packets and ACKs without the general path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// They do: the fast way.
+    /// The fast paths are on.
     Ahead,
-    /// Every packet waits for an event at every shared link, every ACK takes the way of any.
+    /// They are off: every packet waits for an event at every shared link, and every ACK takes the
+    /// general path.
     EveryHop,
 }
 
@@ -58,9 +60,9 @@ pub fn run_until(network: &Network, pace: Pace, stop: &AtomicBool) -> Result<Out
     run_with(network, Vec::new(), pace, stop)
 }
 
-/// The same with flows of another protocol: each names a flow of the network by index, whose route
-/// and times it takes, and whose TCP stays silent. An index that is none, or is there twice, has no
-/// effect.
+/// Runs `network` with flows of another protocol, like [`run_until`] otherwise: each names a flow
+/// of the network by index, whose route and times it takes, and whose TCP stays silent. An index
+/// that is none, or is there twice, has no effect.
 ///
 /// # Errors
 /// As of [`run_until`].

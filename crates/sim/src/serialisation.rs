@@ -39,7 +39,7 @@ impl Serialisation {
         }
     }
 
-    /// Nothing is owed of a nanosecond.
+    /// Clears the remainder of a nanosecond that earlier packets left.
     pub(crate) fn settle(&mut self) {
         self.left = self.rate_bps - 1;
     }
@@ -58,7 +58,8 @@ impl Serialisation {
         self.whole
     }
 
-    /// The time of every packet, if it is the same of all, in nanoseconds.
+    /// The time of a packet in nanoseconds, if all packets take equally long: no remainder is
+    /// left at this rate and size.
     #[inline]
     pub(crate) fn even(&self) -> Option<NonZero<u64>> {
         NonZero::new(self.whole).filter(|_| self.rest == 0)

@@ -1,9 +1,9 @@
 //! The way of ACKs back where they wait for each other: over the other direction of a shared link,
 //! as on ns-2's duplex links.
 //!
-//! Most ACKs meet nobody on the way back, and [`Route::back`] knows at once when they arrive. Where
-//! ACKs of several flows meet, or one that the delayed-ACK timer lets go is followed by the next,
-//! each has to reach the shared link in its turn, which takes an event of its own.
+//! Most ACKs meet no other ACK on the way back, and [`Route::back`] knows at once when they arrive.
+//! Where ACKs of several flows meet, or one that the delayed-ACK timer lets go is followed by the
+//! next, each has to reach the shared link in its turn, which takes an event of its own.
 //!
 //! [`Route::back`]: crate::route::Route::back
 

@@ -229,7 +229,7 @@ mod tests {
         53_677, 56_230, 58_932, 61_799, 64_851, 68_113, 71_617, 75_401, 79_517, 84_035, 89_053,
     ];
 
-    /// The same table: b in hundredths, as printed.
+    /// RFC 3649 appendix B: windows in segments, and b in hundredths, as printed.
     const DECREASES: [(u64, u64); 12] = [
         (38, 50),
         (118, 44),

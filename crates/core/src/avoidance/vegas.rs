@@ -56,7 +56,7 @@ impl Vegas {
         Self { lead: rounds, ..Self::default() }
     }
 
-    /// The same for one there is.
+    /// From now on it decides on what will be queued `rounds` later.
     pub(super) fn look_ahead(&mut self, rounds: u64) {
         self.lead = rounds;
     }

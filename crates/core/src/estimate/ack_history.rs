@@ -223,7 +223,7 @@ impl AckHistory {
     }
 
     /// The head stays a corner for good, and a new head, at time `at`, comes behind it. Makes room
-    /// for it at the cost of corners nobody will ask about or of every other one.
+    /// for it by dropping corners older than the span looked back on, or every other corner.
     #[cold]
     pub(crate) fn open_corner(&mut self, at: u64, span: u64) {
         self.settle_head();
@@ -244,7 +244,8 @@ impl AckHistory {
         self.head = self.head.wrapping_add(1);
     }
 
-    /// Nobody will ask about the oldest corner again. A search that ended there begins at the next.
+    /// The oldest corner is older than the span looked back on, and is dropped. A search that ended
+    /// there begins at the next.
     fn drop_oldest(&mut self) {
         let dropped = self.oldest;
         self.oldest = dropped.wrapping_add(1);

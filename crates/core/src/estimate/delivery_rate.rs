@@ -77,7 +77,7 @@ impl Sampler {
         (sample.interval.0 > 0).then_some(sample)
     }
 
-    /// The same for an ACK of which no newest packet is known: it only counts.
+    /// Counts what an ACK delivers whose newest packet is not known; it yields no sample.
     #[inline]
     pub fn count(&mut self, now: Instant, credited: Bytes) {
         self.delivered += credited;

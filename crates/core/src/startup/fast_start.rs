@@ -11,9 +11,8 @@
 //! Inferred: no router here drops by marks, so others are less protected than in the paper. One
 //! packet leaves at a time where the agent sends bursts of `maxburst_`, and the window is spread
 //! over the smallest RTT of the connection before, not its smoothed one, so that all of it has left
-//! when the first ACK ends the pacing. Any loss of the first window takes it back, because a policy
-//! sees one loss per recovery and not each lost packet. What is older than `max_age` is not used;
-//! the paper has no number for it.
+//! when the first ACK ends the pacing. Any loss of the first window takes it back. What is older
+//! than `max_age` is not used; the paper has no number for it.
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};

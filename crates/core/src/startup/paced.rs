@@ -11,8 +11,9 @@
 //! Inferred: the window grows as in RFC 5681, one segment per ACK, because a policy has no timer;
 //! the pacing rate does what the timer is for. It is `gain * cwnd / srtt` with Linux' gain of two
 //! in slow start (`tcp_pacing_ss_ratio`): the window doubles within an RTT, so anything less would
-//! hold growth back. The first window leaves at once, as nothing is known of the path yet, and what
-//! follows start-up is not paced.
+//! hold growth back. The first window leaves at once, as nothing is known of the path yet. After
+//! start-up the connection stays paced, at the default of 1.25 windows per RTT
+//! ([`crate::mechanism::Mechanism::pacing`]).
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;

@@ -66,7 +66,7 @@ impl Pool {
         u64::try_from(part).unwrap_or(u64::MAX).min(self.left)
     }
 
-    /// Takes from what is left; once nothing is, nobody gets more.
+    /// Takes from what is left; once nothing is left, every flow gets 0.
     fn take(&mut self, bps: u64) {
         self.left = self.left.saturating_sub(bps);
         if self.left == 0 {

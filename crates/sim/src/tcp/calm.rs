@@ -1,7 +1,7 @@
 //! The calm ACK: for new data, while nothing is lost, repaired or in doubt. Nearly every ACK is
-//! one, and it means the same under every recovery but ns-2's own: take the RTT, tell the core,
-//! send what the window allows. This is the way of any ACK with what cannot apply left out;
-//! `tests/ahead.rs` holds both to the same outcome.
+//! one, and every recovery but ns-2's own handles it alike: take the RTT, tell the core, send what
+//! the window allows. This is the general path without the steps that cannot apply.
+//! `tests/ahead.rs` checks that both paths give equal outcomes.
 
 use firstflight_core::event::Sent;
 use firstflight_core::units::{Bytes, Instant, Span};

@@ -21,7 +21,7 @@ enum Answer {
     SlowStart,
     /// Half of the window, until the next ACK of new data (Reno).
     FastRecovery,
-    /// The same until everything sent before the loss is acknowledged (NewReno).
+    /// Half of the window, until everything sent before the loss is acknowledged (NewReno).
     UntilRepaired,
 }
 

@@ -71,7 +71,7 @@ pub(crate) struct Tcp {
     first_data: u32,
     mss: u64,
     rto: Rto,
-    /// But for what this connection sent for the first time.
+    /// Counters, without the packets that this connection sent for the first time.
     counts: Counts,
     repair: Repair,
     dupacks: u32,
@@ -79,24 +79,24 @@ pub(crate) struct Tcp {
     credited_ahead: u32,
     /// One past the highest packet sent when the last recovery or timeout began; 0 before any.
     recover: u32,
-    /// What parts of ACKs have told of packets at and after `una`.
+    /// Payload at and after `una` that parts of a split ACK have acknowledged to the core.
     told_ahead: Bytes,
     /// Packets the receiver takes beyond what it has acknowledged.
     receiver_window: u32,
     endpoint: Endpoint,
-    /// Whether ACKs may be calm at all.
+    /// Whether the fast path for calm ACKs is on.
     shortcuts: bool,
-    /// The control listens to the routers ([`told`]).
+    /// Whether the control needs what routers tell ([`told`]).
     listens: bool,
     /// With pacing: when the next packet may leave.
     next_departure: Instant,
-    /// For a control that needs them. Boxed because few do.
+    /// The state in which packets left, for a control that needs it. Boxed because few do.
     samples: Option<Box<Samples>>,
-    /// Last, because its policies, at its own end, are of any size.
+    /// The last field: its policies come last in it and may have any size.
     core: Core,
 }
 
-/// The state of loss repair. With a tag of its own, because every event asks which it is.
+/// The state of loss repair. `repr(u8)` gives it a tag of its own, which every event reads.
 #[derive(Debug)]
 #[repr(u8)]
 enum Repair {
@@ -160,7 +160,7 @@ impl Tcp {
         }
     }
 
-    /// A new connection of the same source; it goes on counting where this one is.
+    /// The source's next connection. Its counters go on from this one's.
     pub(crate) fn successor(&self, spec: &FlowSpec, next: Next) -> Self {
         let fresh = Self::with(spec, next.syn, self.shortcuts);
         let limit = next.packets.saturating_add(fresh.first_data);

@@ -5,8 +5,8 @@ use firstflight_core::units::Instant;
 use super::{Tcp, Wire};
 
 impl Tcp {
-    /// One of the parts of an ACK for all below `next`, but not the last, which tells the rest. A
-    /// sender in recovery waits for that one.
+    /// One of the parts of an ACK for all below `next`, but not the last part, which acknowledges
+    /// the rest. A sender in recovery ignores all parts but the last.
     #[cold]
     pub(super) fn on_part(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
         if next <= self.una || self.dupacks > 0 || self.core.view().recovering {

@@ -1,4 +1,4 @@
-//! What a sender has of its network.
+//! The sender's side of its network: packets out, and what routers told back.
 
 use firstflight_core::feedback::Feedback;
 use firstflight_core::units::{Rate, Span};
@@ -8,17 +8,17 @@ pub(crate) trait Wire {
     /// Packet `seq` leaves now.
     fn transmit(&mut self, seq: u32);
 
-    /// The same for a packet that is no SYN.
+    /// Packet `seq`, which is data and not a SYN, leaves now.
     fn transmit_data(&mut self, seq: u32);
 
-    /// The same wire for a call: then the caller's need not lie in memory.
+    /// A reborrow, so that the caller's copy stays in registers.
     fn again(&mut self) -> impl Wire;
 
     /// The rate of payload that the routers granted the connection's SYN, if it asked.
     fn granted(&mut self) -> Option<Rate>;
 
-    /// The next packet to leave tells the routers of its sender's smoothed RTT and of the time
-    /// between its packets.
+    /// Writes the header for routers into the next packet that leaves: the sender's smoothed RTT
+    /// and the time between its packets.
     fn say(&mut self, rtt: Span, spacing: Span);
 
     /// What the routers told by the ACK that has just come.
