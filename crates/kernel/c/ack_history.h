@@ -74,7 +74,7 @@ FF_SUBPROGRAM u64 history_thin(struct ack_history *h)
     return 0;
 }
 
-/* Makes room for a new head, at the cost of corners nobody will ask about or of every other one. */
+/* Makes room for a new head: drops corners older than the span looked back on, or every other. */
 FF_INLINE void history_open_corner(struct ack_history *h, u64 at, u64 span)
 {
     if (h->head != h->oldest) {
