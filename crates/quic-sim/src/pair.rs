@@ -131,7 +131,7 @@ impl Pair {
     }
 
     /// Applications act, then both ends send what they may.
-    fn settle(&mut self, now: Instant, out: &mut Vec<Datagram>) {
+    fn after_event(&mut self, now: Instant, out: &mut Vec<Datagram>) {
         let clock = self.clock(now);
         while let Some(event) = self.client.poll() {
             self.on_client_event(&event);
@@ -215,7 +215,7 @@ impl Ends for Pair {
             self.client.connect(clock, config);
             self.controller = self.watching.built();
         }
-        self.settle(now, out);
+        self.after_event(now, out);
     }
 
     fn receive(&mut self, now: Instant, datagram: Datagram, out: &mut Vec<Datagram>) {
@@ -231,14 +231,14 @@ impl Ends for Pair {
         };
         let answer = |payload| Datagram { way: answers, payload };
         out.extend(self.scratch.drain(..).map(answer));
-        self.settle(now, out);
+        self.after_event(now, out);
     }
 
     fn on_timer(&mut self, now: Instant, out: &mut Vec<Datagram>) {
         let clock = self.clock(now);
         self.client.expire(clock);
         self.server.expire(clock);
-        self.settle(now, out);
+        self.after_event(now, out);
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -49,7 +49,7 @@ impl Flow<'_> {
         let delivered = self.path.route.receiver.finished_at();
         let Some(pause) = files.end(&self.tcp, delivered, kept) else { return };
         if now + pause <= fabric.end {
-            fabric.queue.push_stray(timer(now + pause, self.path.id as usize, Timer::Start));
+            fabric.queue.push_out_of_order(timer(now + pause, self.path.id as usize, Timer::Start));
         }
     }
 }

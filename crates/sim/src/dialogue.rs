@@ -72,7 +72,7 @@ impl Dialogue {
     }
 
     /// A packet leaves a sender that listens.
-    pub(crate) fn say(&mut self, header: Header) {
+    pub(crate) fn write_header(&mut self, header: Header) {
         self.under_way[0].push_back(header);
     }
 
@@ -114,7 +114,10 @@ impl Dialogue {
 
     /// An ACK of this connection reaches the sender: what it brings, as `payload_bps` turns bits
     /// per second on a link into those of payload.
-    pub(crate) fn hear(&mut self, payload_bps: impl Fn(u64) -> u64) -> [Option<Feedback>; 2] {
+    pub(crate) fn read_feedback(
+        &mut self,
+        payload_bps: impl Fn(u64) -> u64,
+    ) -> [Option<Feedback>; 2] {
         while self.back.front().is_some_and(|(connection, _)| *connection < self.connection) {
             self.back.pop_front();
         }
@@ -163,7 +166,7 @@ mod tests {
     fn what_a_lost_packet_carried_is_lost_with_it() {
         for lost_at in [0, 1] {
             let mut dialogue = *Dialogue::of(SHARE, 2).unwrap();
-            (1..=2).for_each(|spacing| dialogue.say(Header::new(Span(9), Span(spacing))));
+            (1..=2).for_each(|spacing| dialogue.write_header(Header::new(Span(9), Span(spacing))));
             (0..=lost_at).for_each(|hop| pass(&mut dialogue, hop));
             dialogue.lose(lost_at);
             (0..2).for_each(|hop| pass(&mut dialogue, hop));
@@ -181,8 +184,8 @@ mod tests {
         answered(&mut dialogue, 8_000);
         dialogue.renew(0);
         answered(&mut dialogue, 16_000);
-        let told = dialogue.hear(|bps| bps / 2);
+        let told = dialogue.read_feedback(|bps| bps / 2);
         assert_eq!(told, [None, Some(Feedback::Share(Rate(1_000)))]);
-        assert_eq!(dialogue.hear(|bps| bps), [None; 2]);
+        assert_eq!(dialogue.read_feedback(|bps| bps), [None; 2]);
     }
 }

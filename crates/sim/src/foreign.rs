@@ -160,9 +160,9 @@ impl<'a> ForeignFlow<'a> {
 
     /// The events that set the flow going.
     pub(crate) fn schedule(&self, fabric: &mut Fabric) {
-        fabric.queue.push_stray(self.event(self.spec.start, What::Start, 0, 0));
+        fabric.queue.push_out_of_order(self.event(self.spec.start, What::Start, 0, 0));
         if let Some(stop) = self.spec.stop {
-            fabric.queue.push_stray(self.event(stop, What::Stop, 0, 0));
+            fabric.queue.push_out_of_order(self.event(stop, What::Stop, 0, 0));
         }
     }
 
@@ -183,11 +183,11 @@ impl<'a> ForeignFlow<'a> {
                 self.ends.receive(now, datagram, &mut self.out);
             }
         }
-        self.settle(now, fabric);
+        self.after_event(now, fabric);
     }
 
     /// After every event of the ends: sends what they sent, looks at them, and sees to their timer.
-    fn settle(&mut self, now: Instant, fabric: &mut Fabric) {
+    fn after_event(&mut self, now: Instant, fabric: &mut Fabric) {
         let mut out = std::mem::take(&mut self.out);
         out.drain(..).for_each(|datagram| self.dispatch(now, datagram, fabric));
         self.out = out;
@@ -196,7 +196,7 @@ impl<'a> ForeignFlow<'a> {
         let at = deadline.max(now);
         if at.0 < self.timer_at {
             self.timer_at = at.0;
-            fabric.queue.push_stray(self.event(at, What::Timer, 0, 0));
+            fabric.queue.push_out_of_order(self.event(at, What::Timer, 0, 0));
         }
     }
 
@@ -210,7 +210,7 @@ impl<'a> ForeignFlow<'a> {
         };
         let event = self.event(at, what, 0, number);
         self.under_way.insert(number, datagram);
-        fabric.queue.push_stray(event);
+        fabric.queue.push_out_of_order(event);
     }
 
     /// A datagram reaches the shared link of `hop`.
@@ -230,7 +230,7 @@ impl<'a> ForeignFlow<'a> {
             let at = self.egress.pass(at, bytes);
             self.event(at, What::Deliver, 0, number)
         };
-        fabric.queue.push_stray(event);
+        fabric.queue.push_out_of_order(event);
     }
 
     /// When a datagram that leaves the receiver now reaches the sender. None overtakes another.

@@ -124,7 +124,7 @@ impl FlowPath {
     /// each other, and so the sender knows of all of them and of nothing else when it comes.
     #[inline(always)]
     fn deliver(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
-        match self.route.go_home(at, packet, fabric.end) {
+        match self.route.deliver_calm(at, packet, fabric.end) {
             Some((seq, back)) => {
                 let ack = self.ack(self.route.tagged(seq + 1), seq, back);
                 fabric.queue.push_next_ack(self.route.ack_lane, ack);
@@ -137,7 +137,7 @@ impl FlowPath {
     #[inline(never)]
     fn deliver_any(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         if self.dialogue.is_none()
-            && let Some((seq, next, back)) = self.route.go_home_plain(at, packet, fabric.end)
+            && let Some((seq, next, back)) = self.route.deliver_plain(at, packet, fabric.end)
         {
             self.push_ack(fabric, self.route.tagged(next), seq, back);
         } else {
@@ -168,7 +168,7 @@ impl FlowPath {
         if held != held_before
             && let Some(due) = held
         {
-            fabric.queue.push_stray(timer(due, self.id as usize, Timer::DelayedAck));
+            fabric.queue.push_out_of_order(timer(due, self.id as usize, Timer::DelayedAck));
         }
     }
 
@@ -308,21 +308,21 @@ impl Wire for FlowWire<'_> {
     }
 
     #[inline(always)]
-    fn again(&mut self) -> impl Wire {
+    fn reborrow(&mut self) -> impl Wire {
         FlowWire { now: self.now, path: self.path, fabric: self.fabric }
     }
 
-    fn say(&mut self, rtt: Span, spacing: Span) {
+    fn write_header(&mut self, rtt: Span, spacing: Span) {
         if let Some(dialogue) = &mut self.path.dialogue {
-            dialogue.say(Header::new(rtt, spacing));
+            dialogue.write_header(Header::new(rtt, spacing));
         }
     }
 
-    fn hear(&mut self) -> [Option<Feedback>; 2] {
+    fn read_feedback(&mut self) -> [Option<Feedback>; 2] {
         let path = &mut *self.path;
         path.dialogue
             .as_mut()
-            .map_or([None; 2], |dialogue| dialogue.hear(|bps| path.route.payload_bps(bps)))
+            .map_or([None; 2], |dialogue| dialogue.read_feedback(|bps| path.route.payload_bps(bps)))
     }
 
     fn granted(&mut self) -> Option<Rate> {

@@ -40,9 +40,9 @@ pub(crate) enum Next {
 pub(crate) struct Queue {
     acks: Merge,
     arrivals: Merge,
-    strays: BinaryHeap<Reverse<Event>>,
+    out_of_order: BinaryHeap<Reverse<Event>>,
     /// The smallest key of the heap; [`NO_STRAY`] if it is empty.
-    stray_key: u64,
+    out_of_order_key: u64,
     /// The smallest key of all but the lanes of ACKs.
     other_key: u64,
     /// The end of the run: later events are never taken out.
@@ -64,8 +64,8 @@ impl Queue {
         Self {
             acks: Merge::new(Kind::Ack, acks, ack_lanes),
             arrivals: Merge::new(Kind::Arrive, arrivals, Vec::new()),
-            strays: BinaryHeap::new(),
-            stray_key: NO_STRAY,
+            out_of_order: BinaryHeap::new(),
+            out_of_order_key: NO_STRAY,
             other_key: NO_STRAY,
             end,
             lead: Event::at_any_time(Instant(lead.0), Kind::Timer, 0, 0).key,
@@ -83,7 +83,7 @@ impl Queue {
             }
         };
         if !pushed {
-            self.push_stray(event);
+            self.push_out_of_order(event);
         }
     }
 
@@ -91,15 +91,15 @@ impl Queue {
     #[inline(always)]
     pub(crate) fn push_next_ack(&mut self, lane: u32, ack: Event) {
         if !self.acks.push(lane, ack, Payload::StaysAway) {
-            self.push_stray(ack);
+            self.push_out_of_order(ack);
         }
     }
 
     /// Adds an event that belongs to no lane.
     #[inline(never)]
-    pub(crate) fn push_stray(&mut self, event: Event) {
-        self.strays.push(Reverse(event));
-        self.stray_key = self.stray_key.min(event.key);
+    pub(crate) fn push_out_of_order(&mut self, event: Event) {
+        self.out_of_order.push(Reverse(event));
+        self.out_of_order_key = self.out_of_order_key.min(event.key);
         self.other_key = self.other_key.min(event.key);
     }
 
@@ -122,7 +122,7 @@ impl Queue {
                 Some(payload) => Next::Any(Kind::Ack, Event { key, payload }),
             });
         }
-        let event = match self.arrivals.next_key <= self.stray_key {
+        let event = match self.arrivals.next_key <= self.out_of_order_key {
             true => {
                 let (key, payload) = self.arrivals.pop();
                 let event = Event { key, payload: payload.unwrap_or_default() };
@@ -130,14 +130,14 @@ impl Queue {
             }
             false => self.pop_stray().map(|event| Next::Any(event.kind(), event)),
         };
-        self.other_key = self.arrivals.next_key.min(self.stray_key);
+        self.other_key = self.arrivals.next_key.min(self.out_of_order_key);
         event
     }
 
     #[inline(never)]
     fn pop_stray(&mut self) -> Option<Event> {
-        let Reverse(event) = self.strays.pop()?;
-        self.stray_key = self.strays.peek().map_or(NO_STRAY, |Reverse(next)| next.key);
+        let Reverse(event) = self.out_of_order.pop()?;
+        self.out_of_order_key = self.out_of_order.peek().map_or(NO_STRAY, |Reverse(next)| next.key);
         (event.at() <= self.end).then_some(event)
     }
 }
@@ -224,7 +224,7 @@ mod tests {
                 let earliest = waiting.iter().min().map_or(NO_STRAY, |event: &Event| event.key);
                 prop_assert_eq!(queue.first_before(), at(earliest));
                 match stray {
-                    true => queue.push_stray(event),
+                    true => queue.push_out_of_order(event),
                     false => queue.push_any(event, lanes),
                 }
                 waiting.push(event);
@@ -241,9 +241,9 @@ mod tests {
     #[test]
     fn ties_are_decided_by_kind_then_number() {
         let mut queue = queue(1);
-        queue.push_stray(Event::new(Instant(5), Kind::Arrive, 0, 0));
+        queue.push_out_of_order(Event::new(Instant(5), Kind::Arrive, 0, 0));
         queue.push(Lane::Ack(0), event(5, 9));
-        queue.push_stray(event(5, 2));
+        queue.push_out_of_order(event(5, 2));
         let order: Vec<_> = drain(&mut queue).map(|e| (e.kind(), e.number())).collect();
         assert_eq!(order, [(Kind::Ack, 2), (Kind::Ack, 9), (Kind::Arrive, 0)]);
     }
@@ -255,7 +255,7 @@ mod tests {
         queue.push(Lane::Ack(0), event(100, 1));
         assert_eq!(queue.first_before(), Instant(180));
         // An ACK that overtakes others may be anything.
-        queue.push_stray(event(90, 2));
+        queue.push_out_of_order(event(90, 2));
         assert_eq!(queue.first_before(), Instant(90));
     }
 
@@ -263,7 +263,7 @@ mod tests {
     fn nothing_comes_out_after_the_end() {
         let mut queue = queue(1);
         for at in [Instant(END.0 + 1), END, Instant(u64::MAX)] {
-            queue.push_stray(Event::at_any_time(at, Kind::Timer, 0, 0));
+            queue.push_out_of_order(Event::at_any_time(at, Kind::Timer, 0, 0));
         }
         assert_eq!(drain(&mut queue).map(Event::at).collect::<Vec<_>>(), [END]);
         assert_eq!(queue.pop(), None);

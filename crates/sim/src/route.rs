@@ -145,7 +145,7 @@ impl Exact {
     /// A link that was idle owes nothing of a nanosecond.
     fn time(&mut self, idle: bool, is_syn: bool) -> Span {
         if idle {
-            self.serial.settle();
+            self.serial.clear_remainder();
         }
         let bytes = if is_syn { self.syn_bytes } else { self.packet_bytes };
         Span(self.serial.time(bytes))
@@ -257,7 +257,7 @@ impl Route {
     /// on its way there, nor its ACK on the way back, and that ends by `end`: its sequence number,
     /// and when the sender has the ACK. Otherwise nothing has changed.
     #[inline(always)]
-    pub(crate) fn go_home(
+    pub(crate) fn deliver_calm(
         &mut self,
         at: Instant,
         packet: Packet,
@@ -272,10 +272,10 @@ impl Route {
         self.receiver.take_calm(seq).then_some((seq, back))
     }
 
-    /// [`Route::go_home`] for a packet that need not be calm. Returns also the next packet that
+    /// [`Route::deliver_calm`] for a packet that need not be calm. Returns also the next packet that
     /// the receiver then expects.
     #[inline]
-    pub(crate) fn go_home_plain(
+    pub(crate) fn deliver_plain(
         &mut self,
         at: Instant,
         packet: Packet,

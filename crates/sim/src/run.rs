@@ -146,13 +146,18 @@ impl<'a> Engine<'a> {
             if foreign.iter().any(|foreign| foreign.flow == id) {
                 continue;
             }
-            fabric.queue.push_stray(timer(spec.start, id, Timer::Start));
+            fabric.queue.push_out_of_order(timer(spec.start, id, Timer::Start));
             if let Some(stop) = spec.stop {
-                fabric.queue.push_stray(timer(stop, id, Timer::Stop));
+                fabric.queue.push_out_of_order(timer(stop, id, Timer::Stop));
             }
         }
         for (id, spec) in network.udp.iter().enumerate() {
-            fabric.queue.push_stray(Event::at_any_time(spec.start, Kind::Other, id as u16, 0));
+            fabric.queue.push_out_of_order(Event::at_any_time(
+                spec.start,
+                Kind::Other,
+                id as u16,
+                0,
+            ));
         }
         Self {
             network,
@@ -178,7 +183,7 @@ impl<'a> Engine<'a> {
                     let fabric = &mut self.fabric;
                     let mut wire = FlowWire { now, path: &mut flow.path, fabric };
                     flow.tcp.on_next_ack(now, &mut wire);
-                    flow.settle(now, fabric);
+                    flow.after_event(now, fabric);
                     if flow.ends && flow.tcp.is_done() {
                         flow.end(now, fabric);
                     }
@@ -204,7 +209,7 @@ impl<'a> Engine<'a> {
                 let Some(next) = flow.path.route.untagged(next) else { return };
                 let mut wire = FlowWire { now, path: &mut flow.path, fabric };
                 flow.tcp.on_ack(now, next, cause, &mut wire);
-                flow.settle(now, fabric);
+                flow.after_event(now, fabric);
                 if flow.ends && flow.tcp.is_done() {
                     flow.end(now, fabric);
                 }
@@ -271,13 +276,13 @@ impl Flow<'_> {
                 self.tcp.on_timer(now, &mut wire);
             }
         }
-        self.settle(now, fabric);
+        self.after_event(now, fabric);
     }
 
     /// After every event of the sender: looks at it, and sees that a timer event is pending no
     /// later than its deadline. Most deadlines only move away, so most of the time one is.
     #[inline]
-    fn settle(&mut self, now: Instant, fabric: &mut Fabric) {
+    fn after_event(&mut self, now: Instant, fabric: &mut Fabric) {
         self.path.watch.look(now, &self.tcp);
         if !self.tcp.sleeps_until(Instant(self.timer_at)) {
             self.set_timer(now, fabric);
@@ -290,7 +295,7 @@ impl Flow<'_> {
         let at = deadline.max(now);
         if at.0 < self.timer_at {
             self.timer_at = at.0;
-            fabric.queue.push_stray(timer(at, self.path.id as usize, Timer::Retransmit));
+            fabric.queue.push_out_of_order(timer(at, self.path.id as usize, Timer::Retransmit));
         }
     }
 

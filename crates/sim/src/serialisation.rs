@@ -40,7 +40,7 @@ impl Serialisation {
     }
 
     /// Clears the remainder of a nanosecond that earlier packets left.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn clear_remainder(&mut self) {
         self.left = self.rate_bps - 1;
     }
 

@@ -29,13 +29,18 @@ impl<'a> UdpSource<'a> {
                 return;
             }
             let gap = self.gap();
-            fabric.queue.push_stray(Event::at_any_time(now + gap, Kind::Other, event.number(), 0));
+            fabric.queue.push_out_of_order(Event::at_any_time(
+                now + gap,
+                Kind::Other,
+                event.number(),
+                0,
+            ));
         }
         let fate = fabric.arrive(spec.path[hop], now, spec.packet_bytes, Tie::DEPARTURE_FIRST);
         let Some(at) = fate else { return };
         if hop + 1 < spec.path.len() {
             let next = Event::at_any_time(at, Kind::Other, event.number(), hop as u64 + 1);
-            fabric.queue.push_stray(next);
+            fabric.queue.push_out_of_order(next);
         }
     }
 

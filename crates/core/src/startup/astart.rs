@@ -34,12 +34,12 @@ pub struct Astart {
     ere: Ere,
     linear: LinearGrowth,
     opening: Opening,
-    rung: Rung,
+    next_threshold: NextThreshold,
 }
 
 /// The window in whole segments next above an ssthresh: below it, an estimate does not raise that.
 #[derive(Clone, Copy, Debug, Default)]
-struct Rung {
+struct NextThreshold {
     ssthresh: Bytes,
     mss: Bytes,
     above: Bytes,
@@ -93,15 +93,15 @@ impl Astart {
     /// raises ssthresh is kept, because ssthresh seldom changes.
     #[inline(always)]
     fn raised(&mut self, ssthresh: Bytes, mss: Bytes) -> Bytes {
-        if (ssthresh, mss) != (self.rung.ssthresh, self.rung.mss) {
-            self.rung.move_to(ssthresh, mss);
+        if (ssthresh, mss) != (self.next_threshold.ssthresh, self.next_threshold.mss) {
+            self.next_threshold.move_to(ssthresh, mss);
         }
         let estimated = self.ere.window();
-        if estimated < self.rung.above { ssthresh } else { estimated.whole_segments(mss) }
+        if estimated < self.next_threshold.above { ssthresh } else { estimated.whole_segments(mss) }
     }
 }
 
-impl Rung {
+impl NextThreshold {
     #[cold]
     #[inline(never)]
     fn move_to(&mut self, ssthresh: Bytes, mss: Bytes) {
@@ -115,7 +115,7 @@ impl Default for Astart {
             ere: Ere::new(EreKnobs::FIGURES),
             linear: LinearGrowth::default(),
             opening: Opening::default(),
-            rung: Rung::default(),
+            next_threshold: NextThreshold::default(),
         }
     }
 }

@@ -22,7 +22,7 @@ impl Tcp {
             && self.una >= self.first_data
             && self.nxt == self.max
             && self.dupacks == 0
-            && self.told_ahead == Bytes(0)
+            && self.acked_in_parts == Bytes(0)
             && self.rto.is_calm()
             && self.is_known_to_core();
         // The core recovers only while a repair is under way.

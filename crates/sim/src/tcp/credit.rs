@@ -77,7 +77,7 @@ mod tests {
             self.0.push(seq);
         }
 
-        fn again(&mut self) -> impl Wire {
+        fn reborrow(&mut self) -> impl Wire {
             Air(self.0)
         }
 
@@ -85,9 +85,9 @@ mod tests {
             None
         }
 
-        fn say(&mut self, _: Span, _: Span) {}
+        fn write_header(&mut self, _: Span, _: Span) {}
 
-        fn hear(&mut self) -> [Option<Feedback>; 2] {
+        fn read_feedback(&mut self) -> [Option<Feedback>; 2] {
             [None; 2]
         }
     }

@@ -80,7 +80,7 @@ pub(crate) struct Tcp {
     /// One past the highest packet sent when the last recovery or timeout began; 0 before any.
     recover: u32,
     /// Payload at and after `una` that parts of a split ACK have acknowledged to the core.
-    told_ahead: Bytes,
+    acked_in_parts: Bytes,
     /// Packets the receiver takes beyond what it has acknowledged.
     receiver_window: u32,
     endpoint: Endpoint,
@@ -145,7 +145,7 @@ impl Tcp {
             dupacks: 0,
             credited_ahead: 0,
             recover: 0,
-            told_ahead: Bytes(0),
+            acked_in_parts: Bytes(0),
             mss,
             receiver_window: endpoint.receiver_window.min(GREEDY),
             rto: Rto::new(endpoint.rto),
@@ -194,8 +194,8 @@ impl Tcp {
     pub(crate) fn on_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         let packets = next.wrapping_sub(self.una);
         let may_be_calm = cause.wrapping_add(1) == next && self.calm_packets > 0;
-        if !may_be_calm || !self.on_wide_ack(now, packets, &mut wire.again()) {
-            self.on_any_ack(now, next, cause, &mut wire.again());
+        if !may_be_calm || !self.on_wide_ack(now, packets, &mut wire.reborrow()) {
+            self.on_any_ack(now, next, cause, &mut wire.reborrow());
         }
     }
 
@@ -209,7 +209,7 @@ impl Tcp {
     #[inline]
     pub(crate) fn on_next_ack(&mut self, now: Instant, wire: &mut impl Wire) {
         if !self.on_calm_ack(now, 1, wire) {
-            self.on_any_ack(now, self.una + 1, self.una, &mut wire.again());
+            self.on_any_ack(now, self.una + 1, self.una, &mut wire.reborrow());
         }
     }
 
@@ -217,7 +217,7 @@ impl Tcp {
     #[inline(never)]
     fn on_any_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         if self.listens {
-            self.hear(now, cause, wire);
+            self.read_feedback(now, cause, wire);
         }
         if self.una < self.first_data {
             self.on_handshake(now, next, wire);
@@ -300,7 +300,7 @@ impl Tcp {
 
     #[inline(never)]
     fn tell_core(&mut self, now: Instant, newly: u32, credited: u32, sample: Option<Span>) {
-        let told = if newly > 0 { std::mem::take(&mut self.told_ahead) } else { Bytes(0) };
+        let told = if newly > 0 { std::mem::take(&mut self.acked_in_parts) } else { Bytes(0) };
         self.tell(now, self.bytes(newly) - told, self.bytes(credited) - told, sample);
     }
 
@@ -314,7 +314,7 @@ impl Tcp {
             credited,
             rtt,
             // What earlier parts of this ACK have told of is not in flight any more.
-            in_flight: self.bytes(self.in_flight()) - self.told_ahead,
+            in_flight: self.bytes(self.in_flight()) - self.acked_in_parts,
             snd_nxt: self.bytes(self.nxt - self.first_data),
             ..Ack::default()
         };

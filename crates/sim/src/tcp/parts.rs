@@ -13,7 +13,7 @@ impl Tcp {
             return;
         }
         let part = self.bytes(next - self.una) / u64::from(self.endpoint.split_acks.max(1));
-        self.told_ahead += part;
+        self.acked_in_parts += part;
         self.tell(now, part, part, None);
         self.resume(now, wire);
     }

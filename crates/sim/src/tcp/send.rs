@@ -114,7 +114,7 @@ impl Tcp {
             self.rto.restart(now);
         }
         if self.listens {
-            self.say(wire);
+            self.write_header(wire);
         }
         wire.transmit(seq);
     }

@@ -20,17 +20,17 @@ impl Tcp {
 
     /// A packet is about to leave.
     #[cold]
-    pub(super) fn say(&self, wire: &mut impl Wire) {
+    pub(super) fn write_header(&self, wire: &mut impl Wire) {
         let view = self.core.view();
         let rtt = view.rtt.smoothed;
-        wire.say(rtt, rtt.scaled(self.mss, view.window.cwnd.0));
+        wire.write_header(rtt, rtt.scaled(self.mss, view.window.cwnd.0));
     }
 
     /// An ACK arrives. Of an ACK in parts the last brings it all.
     #[cold]
-    pub(super) fn hear(&mut self, now: Instant, cause: u32, wire: &mut impl Wire) {
+    pub(super) fn read_feedback(&mut self, now: Instant, cause: u32, wire: &mut impl Wire) {
         if cause & PART == 0 {
-            let told = wire.hear();
+            let told = wire.read_feedback();
             told.iter().flatten().for_each(|feedback| self.core.on_feedback(now, feedback));
         }
     }

@@ -12,15 +12,15 @@ pub(crate) trait Wire {
     fn transmit_data(&mut self, seq: u32);
 
     /// A reborrow, so that the caller's copy stays in registers.
-    fn again(&mut self) -> impl Wire;
+    fn reborrow(&mut self) -> impl Wire;
 
     /// The rate of payload that the routers granted the connection's SYN, if it asked.
     fn granted(&mut self) -> Option<Rate>;
 
     /// Writes the header for routers into the next packet that leaves: the sender's smoothed RTT
     /// and the time between its packets.
-    fn say(&mut self, rtt: Span, spacing: Span);
+    fn write_header(&mut self, rtt: Span, spacing: Span);
 
     /// What the routers told by the ACK that has just come.
-    fn hear(&mut self) -> [Option<Feedback>; 2];
+    fn read_feedback(&mut self) -> [Option<Feedback>; 2];
 }
