@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn no_claim_and_no_figure_of_the_agile_probing_paper_is_missing() {
         let paper = paper("S2");
-        let wanted = "F1a F1b F1b-vegas F2a F2b F4a F4a-letter F4b F4b-letter F4b-jump X1 F5a F5b F6 \
-            X2 F7 F8 X3 F9 X4";
+        let wanted = "F1a F1b F1b-vegas F2a F2b F4a F4a-letter F4b F4b-letter F4b-jump X1 F5a F5b \
+            F6 X2 F7 F8 X3 F9 X4";
         assert_eq!(claims(&paper), ids(wanted, "D1 D2 D3 I1 I2 I3 I4 LF8 LX3 LF9"));
         for figure in ["01a", "01b", "02", "04", "05", "06", "07", "08", "09"] {
             assert!(plots(&paper).contains(&*format!("figure{figure}")), "{figure}");
