@@ -51,7 +51,8 @@ macro_rules! policies {
                 delegate!($any: $($policy)*; self, it => it.set(name, value))
             }
 
-            /// The value of one of the policy's knobs ([`Knobs::value`]).
+            /// What one of the policy's knobs amounts to
+            /// ([`Knobs::value`](crate::knob::Knobs::value)).
             pub fn value(&self, name: &str) -> Option<KnobValue> {
                 delegate!($any: $($policy)*; self, it => it.value(name))
             }

@@ -2,7 +2,7 @@
 //!
 //! Parsing is exact: decimals are scaled as integers, and what does not come out whole in the base
 //! unit is an error rather than a rounding. A bare number is an error that lists the forms.
-//! [`nearest`] and [`hint`] find the name that was meant, for these messages and for others.
+//! [`nearest()`] and [`hint`] find the name that was meant, for these messages and for others.
 //!
 //! ```
 //! use firstflight_quantity::Rate;

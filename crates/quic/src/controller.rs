@@ -24,7 +24,8 @@ use frame::Batch;
 /// Not provided: [`Facilities::PACING`] and [`Facilities::WAKE_UPS`], because quinn asks a
 /// controller for nothing but its window and has no timer for it; [`Facilities::GAPS`], because it
 /// tells the bytes of a loss and not the packets; [`Facilities::MARKS`], because it tells that
-/// packets were marked ([`LossKind::Mark`]) and not how many.
+/// packets were marked ([`LossKind::Mark`](firstflight_core::event::LossKind::Mark)) and not how
+/// many.
 pub const PROVIDES: Facilities = Facilities::SENDS
     .and(Facilities::TIMES)
     .and(Facilities::RATES)
@@ -37,7 +38,7 @@ pub const PROVIDES: Facilities = Facilities::SENDS
 ///   through. The core gets its ACKs at that point, one per packet, all at the same time: in QUIC
 ///   the window grows by what was acknowledged (RFC 9002 section 7.3.1), however many packets one
 ///   frame covers. All of the frame counts as delivered with the first of them, and the others are
-///   marked as its continuation ([`Ack::continues`]).
+///   marked as its continuation ([`Ack::continues`](firstflight_core::event::Ack::continues)).
 /// - A control that needs the time at which every packet leaves is told of every packet, in those
 ///   sizes into which quinn divides what it sends. To all others the adapter tells the sum with the
 ///   next ACK or loss. quinn does not say when an MTU probe leaves: one that is acknowledged counts

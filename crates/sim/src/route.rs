@@ -272,8 +272,8 @@ impl Route {
         self.receiver.take_calm(seq).then_some((seq, back))
     }
 
-    /// [`Route::deliver_calm`] for a packet that need not be calm. Returns also the next packet that
-    /// the receiver then expects.
+    /// [`Route::deliver_calm`] for a packet that need not be calm. Returns also the next packet
+    /// that the receiver then expects.
     #[inline]
     pub(crate) fn deliver_plain(
         &mut self,
