@@ -37,7 +37,7 @@ fn main() -> io::Result<()> {
 /// A number for the sources in some directories below `crates/`, to follow the version. A package
 /// stands alone: there the version says it all, which every crate here has and asks for exactly.
 fn fingerprint(here: &Path, dirs: &[&str]) -> io::Result<u64> {
-    // Another compiler may hash otherwise; then what was kept is measured again.
+    // The hash may differ between compilers; the kept runs are then measured again.
     let mut sum = DefaultHasher::new();
     for dir in dirs {
         let sources = here.join("..").join(dir);

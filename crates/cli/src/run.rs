@@ -48,7 +48,7 @@ A small scenario:
   [expect]
   flows.timeouts = \"== 0\"";
 
-/// Said where expectations fail: a file written for the old default may mean that one.
+/// Printed when an expectation fails: the file may have been written for the old default, `rfc`.
 const UNNAMED_PROFILE: &str = "The file names no profile, so its endpoints are those of `linux`; \
     up to version 0.1 they were those of `rfc`, which `profile = \"rfc\"` or --profile rfc gives.";
 

@@ -74,7 +74,7 @@ impl Row {
         self.ns3.is_some_and(|ns3| (ours - ns3.utilization_percent).abs() > NOTED)
     }
 
-    /// Whether the file has a reason for a difference that is none.
+    /// Whether the file explains a difference that is within the bounds.
     fn is_needlessly_explained(&self) -> bool {
         let of_ns2 = self.explained.is_some() && !self.must_be_explained();
         let of_ns3 = self.ns3.is_some() && self.ns3_cause.is_some() && !self.differs_from_ns3();

@@ -47,7 +47,7 @@ pub struct Row {
     pub note: Option<String>,
 }
 
-/// An earlier lab whose values a row carries.
+/// The earlier run of the lab from which a row takes its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabOrigin {
     /// Release of the kernel that it measured.

@@ -122,7 +122,7 @@ const LIBRARIES: [&str; 12] = [
 /// That of every crate of the workspace.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A README says what a crate holds; more is for its documentation.
+/// The most lines of a README; the rest belongs into the documentation.
 const README_LINES: usize = 20;
 
 #[cfg(test)]

@@ -288,7 +288,7 @@ const CSS_GROWTH_DIVISOR: u64 = 4;
 /// Rounds of CSS.
 const CSS_ROUNDS: u64 = 5;
 
-/// Segments that one ACK may count for, without pacing.
+/// Segments by which one ACK may at most open the window, without pacing (RFC 9406 section 4.2).
 const L_SEGMENTS: u64 = 8;
 
 /// Largest value of the knobs that count.
