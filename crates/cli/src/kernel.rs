@@ -120,7 +120,10 @@ impl Wanted {
             Some((name, _)) => (Some(name.trim().to_owned()), &text[name.len() + 1..]),
             None => (None, text),
         };
-        let control = KernelControl::new(&Control::named(control)?)?;
+        let mut control = Control::named(control)?;
+        // Receivers on the Internet do not acknowledge every packet.
+        control.suit_paced_or_thinned_acks();
+        let control = KernelControl::new(&control)?;
         Ok(Self { name, control })
     }
 

@@ -111,7 +111,7 @@ impl Transport {
             Self::Sim | Self::Quic | Self::RealTime => {
                 Ok(firstflight_runner::full_name(spec, self.over())?)
             }
-            Self::Linux(_) => Ok(LinuxControl::resolve(spec)?.full),
+            Self::Linux(_) => Ok(LinuxControl::resolve(spec, false)?.full),
         }
     }
 

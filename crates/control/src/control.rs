@@ -1,7 +1,8 @@
 //! Names become controls: aliases, policies, presets and knobs, all read from the core's tables.
 
 use firstflight_core::card::Card;
-use firstflight_core::knob::{Knob, KnobValue};
+use firstflight_core::estimate::ere::PER_PACKET;
+use firstflight_core::knob::{Knob, KnobKind, KnobValue};
 use firstflight_core::needs::{Facilities, Fit, Needs};
 use firstflight_core::policy::Observer as _;
 use firstflight_core::registry::{ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, Alias, alias};
@@ -189,33 +190,66 @@ impl Control {
         Ok((self, missing))
     }
 
-    /// Sets a knob of the start-up to what suits a profile, if it has one of that name and the user
-    /// did not set it.
+    /// Sets a knob of the start-up to what suits a profile or a transport, if it has one that takes
+    /// the word and the user did not set it. What the user set of its other knobs stays.
     pub fn suggest_startup(&mut self, name: &str, word: &'static str) {
-        let Some(setting) = self.suggestion(Axis::Startup, name, word) else { return };
-        self.startup.set(setting.knob, setting.value);
-        self.settings.push(setting);
-        if setting.knob == "preset" {
+        self.suggest(Axis::Startup, name, word);
+    }
+
+    /// Sets a knob of the avoidance in the same way.
+    pub fn suggest_avoidance(&mut self, name: &str, word: &'static str) {
+        self.suggest(Axis::Avoidance, name, word);
+    }
+
+    /// Sets what suits an endpoint whose packets leave paced, or whose receiver does not
+    /// acknowledge every packet: a rate estimate has weights per packet ([`PER_PACKET`]) unless the user
+    /// named a preset. Where the start-up estimates, its estimate is the one that counts.
+    pub fn suit_paced_or_thinned_acks(&mut self) {
+        let axis = match self.knob(Axis::Startup, "preset") {
+            Some(knob) if takes(knob, PER_PACKET) => Axis::Startup,
+            _ => Axis::Avoidance,
+        };
+        self.suggest(axis, "preset", PER_PACKET);
+    }
+
+    fn suggest(&mut self, axis: Axis, name: &str, word: &'static str) {
+        let policy = self.policy(axis);
+        let Some(knob) = self.knob(axis, name).filter(|knob| takes(knob, word)) else { return };
+        if self.settings.iter().any(|one| one.policy == policy && one.knob == knob.name) {
+            return;
+        }
+        // Before what the user set, because a preset sets what its other knobs adjust.
+        let first = self.settings.iter().position(|one| one.policy == policy);
+        let place = first.unwrap_or(self.settings.len());
+        let value = KnobValue::Word(word);
+        self.settings.insert(place, Setting { policy, knob: knob.name, value });
+        for one in self.settings[place..].iter().filter(|one| one.policy == policy) {
+            match axis {
+                Axis::Startup => self.startup.set(one.knob, one.value),
+                Axis::Avoidance => self.avoidance.set(one.knob, one.value),
+            };
+        }
+        // The avoidance's preset is told where the start-up has none of its own.
+        if knob.name == "preset" && (axis == Axis::Startup || self.preset == knob.default) {
             self.preset = word.to_owned();
         }
     }
 
-    /// The same for a knob of the avoidance.
-    pub fn suggest_avoidance(&mut self, name: &str, word: &'static str) {
-        let Some(setting) = self.suggestion(Axis::Avoidance, name, word) else { return };
-        self.avoidance.set(setting.knob, setting.value);
-        self.settings.push(setting);
-    }
-
-    fn suggestion(&self, axis: Axis, name: &str, word: &'static str) -> Option<Setting> {
-        let policy = match axis {
+    const fn policy(&self, axis: Axis) -> &'static str {
+        match axis {
             Axis::Startup => self.startup_name,
             Axis::Avoidance => self.avoidance_name,
-        };
-        let knob = knob(axis.card(policy)?, name)?.name;
-        let given = self.settings.iter().any(|it| it.policy == policy && it.knob == knob);
-        (!given).then_some(Setting { policy, knob, value: KnobValue::Word(word) })
+        }
     }
+
+    fn knob(&self, axis: Axis, name: &str) -> Option<&'static Knob> {
+        knob(axis.card(self.policy(axis))?, name)
+    }
+}
+
+/// Whether a knob takes this word.
+fn takes(knob: &Knob, word: &str) -> bool {
+    matches!(knob.kind, KnobKind::Word(words) if words.contains(&word))
 }
 
 /// What the policies of a control, each with its needs, have to do without on a transport that
@@ -324,6 +358,8 @@ const NOTHING_SET: &str = "endpoint";
 
 #[cfg(test)]
 mod tests {
+    use firstflight_core::units::Span;
+
     use super::*;
 
     fn full(text: &str) -> String {
@@ -367,6 +403,39 @@ mod tests {
         let (control, missing) = on("scalable-tcp").unwrap();
         assert_eq!((&*control.full, missing), ("slow-start+scalable", Facilities::NONE));
         assert_eq!(on("fast-start").unwrap().1, Facilities::MEMORY);
+    }
+
+    #[test]
+    fn an_endpoint_that_paces_or_thins_acks_gives_estimates_weights_per_packet() {
+        let suited = |text: &str| {
+            let mut control = Control::named(text).unwrap();
+            control.suit_paced_or_thinned_acks();
+            control
+        };
+        let of_startup = |control: &Control, name: &str| match &control.startup {
+            ChosenStartup::Core(startup) => startup.value(name),
+            _ => None,
+        };
+        let of_avoidance = |control: &Control, name: &str| match &control.avoidance {
+            ChosenAvoidance::Core(avoidance) => avoidance.value(name),
+            _ => None,
+        };
+        let astart = suited("astart(ere.tmin=5ms)");
+        assert_eq!(astart.preset, "per-packet");
+        assert_eq!(of_startup(&astart, "ere.filter"), Some(KnobValue::Word("packets")));
+        assert_eq!(of_startup(&astart, "ere.tmin"), Some(KnobValue::Time(Span::from_millis(5))));
+        let knobs: Vec<&str> = astart.settings.iter().map(|setting| setting.knob).collect();
+        assert_eq!(knobs, ["preset", "ere.tmin"]);
+        // What the user names stays, and Westwood goes on to use the start-up's estimate.
+        let paper = suited("astart(preset=paper)");
+        assert_eq!((paper.preset.as_str(), paper.settings.len()), ("paper", 1));
+        // Without one, Westwood's own counts.
+        let tcpw = suited("tcpw");
+        assert_eq!(tcpw.preset, "per-packet");
+        assert_eq!(of_avoidance(&tcpw, "ere.filter"), Some(KnobValue::Word("packets")));
+        // Other presets and other controls are left alone.
+        assert_eq!(suited("newreno").settings, []);
+        assert_eq!(suited("hoe").preset, Control::named("hoe").unwrap().preset);
     }
 
     #[test]

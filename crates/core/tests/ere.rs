@@ -89,11 +89,12 @@ impl Twin {
         };
         let sample = over.0 / (over.1 as f64 / 1e9);
         self.fastest = self.fastest.max(sample);
-        self.filter(dt as f64 / 1e9, sample, srtt as f64 / 1e9);
+        let packets = (credit as f64 / MSS as f64).floor().clamp(1.0, 63.0);
+        self.filter(dt as f64 / 1e9, sample, srtt as f64 / 1e9, packets);
         Ok(())
     }
 
-    fn filter(&mut self, mut dt: f64, sample: f64, srtt: f64) {
+    fn filter(&mut self, mut dt: f64, sample: f64, srtt: f64, packets: f64) {
         let last = self.instability.last().copied().unwrap_or(0.0);
         let unstable = 0.6 * last + 0.4 * (sample - self.sample).abs();
         self.instability.push(unstable);
@@ -113,15 +114,16 @@ impl Twin {
             dt %= slice;
         }
         while self.knobs.null_m > 0 && dt > slice {
-            self.step(slice, 0.0, tau);
+            self.step(slice, 0.0, tau, 1.0);
             dt -= slice;
         }
-        self.step(dt, sample, tau);
+        self.step(dt, sample, tau, packets);
     }
 
-    fn step(&mut self, dt: f64, sample: f64, tau: f64) {
+    fn step(&mut self, dt: f64, sample: f64, tau: f64, packets: f64) {
         let a = match self.knobs.filter {
             Filter::Constant => 19.0 / 21.0,
+            Filter::Packets => (19.0 / 21.0_f64).powf(packets),
             _ => ((2.0 * tau - dt) / (2.0 * tau + dt)).max(0.0),
         };
         let mean = (sample + self.sample) / 2.0;
@@ -142,6 +144,7 @@ fn knobs() -> impl Strategy<Value = EreKnobs> {
         4 => Just(Filter::Trapezoid),
         1 => Just(Filter::Plain),
         1 => Just(Filter::Constant),
+        1 => Just(Filter::Packets),
     ];
     let tmin = prop_oneof![Just(0u64), Just(10_000_000), 0u64..50_000_000];
     let tick = prop_oneof![2 => Just(0u64), 1 => Just(10_000_000), 1 => 0u64..50_000_000];
@@ -159,13 +162,18 @@ fn knobs() -> impl Strategy<Value = EreKnobs> {
     )
 }
 
+/// Segments that an ACK acknowledges: one or two, or, now and then, a whole window.
+fn segments() -> impl Strategy<Value = u64> {
+    prop_oneof![9 => 1u64..3, 1 => 3u64..100]
+}
+
 proptest! {
     #[test]
     fn the_estimate_follows_its_formulas(
         knobs in knobs(),
         rtt_min in 5_000_000u64..500_000_000,
         acks in prop::collection::vec(
-            (1_000u64..2_000_000, 0u64..100, 1u64..3, 4u64..200, 0u64..50), 20..120),
+            (1_000u64..2_000_000, 0u64..100, segments(), 4u64..200, 0u64..50), 20..120),
     ) {
         let (mut ere, mut twin) = (Ere::new(knobs), Twin::new(knobs));
         let mut now = 1_000_000_000;

@@ -29,6 +29,7 @@
 /* Weight of the old value in U, in millionths; 1 - 19/21 in 2^-32, of the first ns-2 module. */
 #define U_EPS 600000ULL
 #define CONSTANT_WEIGHT ((2ULL << 32) / 21)
+#define MOST_PACKETS 63
 
 #define UMAX_VALUES 10
 #define HALF_A_BYTE_PER_SECOND ((1ULL << 47) / NANOS_PER_SECOND)
@@ -124,11 +125,29 @@ FF_INLINE u64 instability_observe(struct instability *u, u64 change, u64 window)
     return value * (U64_MAX / max_of(others, 1));
 }
 
-/* 1 - a, in 2^-32. Over more than 2 tau it would exceed one. */
-FF_INLINE u64 ere_weight(ere_knobs *k, u64 dt, u64 tau)
+/* 1 - (19/21)^packets, in 2^-32. */
+FF_INLINE u64 weight_of(u64 packets)
+{
+    u64 kept = 1ULL << 32, power = (1ULL << 32) - CONSTANT_WEIGHT;
+
+    packets = min_of(max_of(packets, 1), MOST_PACKETS);
+    for (u32 bit = 0; bit < 6; bit++) {
+        if (packets >> bit & 1)
+            kept = kept * power >> 32;
+        power = power * power >> 32;
+    }
+    return (1ULL << 32) - kept;
+}
+
+/* 1 - a, in 2^-32, of a sample that tells of so many packets. Over more than 2 tau it would exceed
+ * one.
+ */
+FF_INLINE u64 ere_weight(ere_knobs *k, u64 dt, u64 tau, u64 packets)
 {
     if (k->filter == ERE_FILTER_CONST)
         return CONSTANT_WEIGHT;
+    if (k->filter == ERE_FILTER_PACKETS)
+        return weight_of(packets);
     return min_of(mul_div(2 * dt, 1ULL << 32, 2 * tau + dt), U32_MAX);
 }
 
@@ -165,7 +184,7 @@ FF_INLINE u64 ere_nulls(struct ere *e, ere_knobs *k, u64 dt, u64 tau)
         e->sample = 0;
     } else if (nulls > 0) {
         sample = k->filter == ERE_FILTER_PLAIN ? 0 : e->sample;
-        e->estimate = ere_decay(e->estimate, sample, ere_weight(k, slice, tau), nulls);
+        e->estimate = ere_decay(e->estimate, sample, ere_weight(k, slice, tau, 1), nulls);
         e->sample = 0;
     }
     return dt - nulls * slice;
@@ -193,7 +212,7 @@ FF_INLINE void ere_sample(struct ere *e, ere_knobs *k, u32 credit, u64 dt, u64 s
     }
     dt = ere_nulls(e, k, dt, tau);
     target = k->filter == ERE_FILTER_PLAIN ? sample << 16 : (sample + e->sample) << 15;
-    e->estimate = toward(e->estimate, target, ere_weight(k, dt, tau));
+    e->estimate = toward(e->estimate, target, ere_weight(k, dt, tau, credit / max_of(v->mss, 1)));
     e->sample = sample;
 }
 

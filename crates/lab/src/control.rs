@@ -52,16 +52,20 @@ pub const OWN: &[Own] = &[
 ];
 
 impl LinuxControl {
-    /// The control that `spec` names; whether the kernel has it is for [`LinuxControl::check`].
+    /// The control that `spec` names, for a receiver that acknowledges every packet, or not
+    /// (`thinned`); whether the kernel has it is for [`LinuxControl::check`].
     ///
     /// # Errors
     /// A name that nobody has, or a control that has no version for the kernel.
-    pub fn resolve(spec: &ControlSpec) -> Result<Self, LabError> {
+    pub fn resolve(spec: &ControlSpec, thinned: bool) -> Result<Self, LabError> {
         if let Some(kernel_name) = spec.startup.name.strip_prefix(OF_LINUX) {
             return Self::own(spec, kernel_name);
         }
-        let control = firstflight_runner::Control::resolve(spec)
+        let mut control = firstflight_runner::Control::resolve(spec)
             .map_err(|problem| LabError::Input(problem.to_string()))?;
+        if thinned {
+            control.suit_paced_or_thinned_acks();
+        }
         let kernel =
             KernelControl::new(&control).map_err(|problem| LabError::Input(problem.to_string()))?;
         Ok(Self {
@@ -184,7 +188,7 @@ mod tests {
     use super::*;
 
     fn resolve(text: &str) -> Result<LinuxControl, String> {
-        LinuxControl::resolve(&text.parse().unwrap()).map_err(|error| error.to_string())
+        LinuxControl::resolve(&text.parse().unwrap(), false).map_err(|error| error.to_string())
     }
 
     #[test]

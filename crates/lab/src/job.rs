@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn job(more: &str) -> Job {
-        let control = LinuxControl::resolve(&"linux-reno".parse().unwrap()).unwrap();
+        let control = LinuxControl::resolve(&"linux-reno".parse().unwrap(), false).unwrap();
         let resolved = resolved(more).unwrap();
         Job::new(&resolved, &vec![control; resolved.flows.len()], resolved.seed)
     }

@@ -321,7 +321,7 @@ mod tests {
     /// Its estimate raises the threshold from 2 packets on, and cwnd is at it most of the time.
     #[test]
     fn only_loss_ends_the_start_up_of_astart() {
-        let job = job_of(LinuxControl::resolve(&"astart".parse().unwrap()).unwrap());
+        let job = job_of(LinuxControl::resolve(&"astart".parse().unwrap(), false).unwrap());
         let mut looks = vec![(10, NONE, false), (10, 2, false), (60, 60, false), (61, 60, false)];
         let exit_of = |looks: &[_]| startup(&job, 1_000, &samples(looks)).exit_reason;
         assert_eq!(exit_of(&looks), None);

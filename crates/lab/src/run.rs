@@ -125,9 +125,12 @@ struct Prepared {
 
 /// All plans: what this machine cannot run is found before the first has run.
 fn prepare(scenario: &Scenario) -> Result<Vec<Prepared>, LabError> {
+    let flows = scenario.resolve()?.flows;
     let prepare = |plan: Plan| {
-        let resolved = plan.controls.iter().map(LinuxControl::resolve);
-        let mut controls: Vec<LinuxControl> = resolved.collect::<Result<_, _>>()?;
+        let controls = plan.controls.iter().zip(&flows);
+        let mut controls: Vec<LinuxControl> = controls
+            .map(|(spec, flow)| LinuxControl::resolve(spec, flow.delayed_ack.value > 1))
+            .collect::<Result<_, _>>()?;
         let loaded = Loaded::load(&mut controls)?;
         Ok(Prepared { plan, controls, _loaded: loaded })
     };

@@ -146,7 +146,9 @@ impl<P: Policies + Clone> Factory<P> {
 impl TryFrom<Control> for Factory {
     type Error = ControlProblem;
 
-    fn try_from(control: Control) -> Result<Self, ControlProblem> {
+    /// quinn paces, and a receiver need not acknowledge every packet.
+    fn try_from(mut control: Control) -> Result<Self, ControlProblem> {
+        control.suit_paced_or_thinned_acks();
         let (control, _) = control.on(NAME, AT_MOST)?;
         Ok(Self::of(control.policies()))
     }

@@ -130,9 +130,17 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
             if resolved.endpoint.profile == Profile::Ns2 {
                 controls.iter_mut().for_each(ns2::adapt);
             }
+            let groups = scenario.groups();
+            let flows = groups.iter().zip(&resolved.flows).zip(&plan.controls);
+            for (control, ((group, flow), spec)) in controls.iter_mut().zip(flows) {
+                let foreign = foreign::carrier(options.on, group.transport, spec)?.is_some();
+                if foreign || flow.delayed_ack.value > 1 {
+                    control.suit_paced_or_thinned_acks();
+                }
+            }
             Ok((plan, controls))
         })
-        .collect::<Result<_, ControlProblem>>()?;
+        .collect::<Result<_, RunError>>()?;
     let runs: Vec<(u64, &(Plan, Vec<Control>))> = prepared
         .iter()
         .flat_map(|prepared| resolved.seeds().map(move |seed| (seed, prepared)))

@@ -17,7 +17,7 @@ use crate::send::Sent;
 impl Sent {
     /// The document of `send --json`.
     pub fn results(&self, control: &str, version: &str) -> Results {
-        let named = Control::named(control).ok();
+        let named = control_of(control);
         let full = named.as_ref().map_or(control, |named| &named.full).to_owned();
         let missing = firstflight_quic::control(control).map(|factory| factory.missing());
         let path = self.stats.path;
@@ -87,7 +87,7 @@ pub struct Broken<'a> {
 impl Broken<'_> {
     /// The document of `send --json` and `recv --json`: nothing completed, and `note` says why.
     pub fn results(&self, version: &str) -> Results {
-        let named = Control::named(self.control).ok();
+        let named = control_of(self.control);
         let control = named.as_ref().map_or(self.control, |named| &named.full).to_owned();
         let delivered = self.progress.bytes - self.progress.resumed;
         let flow = FlowResult {
@@ -135,6 +135,13 @@ impl Received {
         });
         Results::new(version, scenario, vec![run])
     }
+}
+
+/// The control of that name as QUIC runs it; `None` for quinn's own.
+fn control_of(name: &str) -> Option<Control> {
+    let mut control = Control::named(name).ok()?;
+    control.suit_paced_or_thinned_acks();
+    Some(control)
 }
 
 fn run(flow: FlowResult, took: Duration) -> RunResult {

@@ -28,6 +28,16 @@
 //! as many per cent below the window of a path that is nearly full, which is what slows the climb
 //! there.
 //!
+//! Preset `per-packet` weighs samples by the packets they tell of instead of by time: 2/21 for each
+//! packet acknowledged, the authors' first ns-2 module's weight per ACK. Where a sender paces or
+//! ACKs come thinned, the pauses between bursts outweigh the bursts by time: the estimate is drawn
+//! to the sending rate, and the threshold stays near the window whatever the path could carry. By
+//! packets those within a burst dominate, which the bottleneck spaces at its own rate, and it does
+//! not matter how many ACKs tell of them. Samples cover at least a millisecond, the granularity of
+//! QUIC's timers (RFC 9002 section 6.1.2): what is closer tells how the receiver's host batches
+//! packets. What it costs: with several flows a burst's rate is more than a flow's share.
+//! `docs/deviations.md` has both in figures.
+//!
 //! What is chosen without a source, in every preset: RE is updated on every ACK (Load Gauge, which
 //! reads the same letters, updates its own once per RTT, and no source says which), and the filter
 //! is the trapezoid (the texts speak of Tustin's, the first ns-2 module has constant weights, the
@@ -99,6 +109,9 @@ pub enum Filter {
     /// The mean of two samples with a fixed weight of 2/21 per ACK, as the first ns-2 module had
     /// it.
     Constant,
+    /// The mean of two samples with that weight per packet acknowledged, however few ACKs tell of
+    /// them.
+    Packets,
 }
 
 /// What can be set.
@@ -199,13 +212,13 @@ impl Ere {
         let dt = now.wrapping_sub(self.at);
         let bits = credited.wrapping_sub(1) | srtt.wrapping_sub(1) | dt.wrapping_sub(CLOSEST + 1);
         if bits >= self.usual {
-            return self.on_any_ack(now, credited, srtt, cwnd);
+            return self.on_any_ack(now, credited, view);
         }
         if self.history.is_apart(now, srtt) {
             // Silence that samples of zero may be due for. It always opens a corner, because gaps
             // are fewer than corners in an RTT, and no time constant is shorter than that.
             if dt * self.gaps > srtt {
-                return self.on_any_ack(now, credited, srtt, cwnd);
+                return self.on_any_ack(now, credited, view);
             }
             self.history.open_corner(now, srtt);
         }
@@ -224,8 +237,8 @@ impl Ere {
     /// The general path: an ACK with any numbers, under any knobs.
     #[cold]
     #[inline(never)]
-    fn on_any_ack(&mut self, now: u64, credited: u64, srtt: u64, cwnd: u64) {
-        let srtt = srtt.min(LONGEST);
+    fn on_any_ack(&mut self, now: u64, credited: u64, view: &View) {
+        let (srtt, cwnd) = (view.rtt.smoothed.0.min(LONGEST), view.window.cwnd.0);
         if credited == 0 || srtt == 0 {
             return;
         }
@@ -248,7 +261,8 @@ impl Ere {
             let dt = dt.min(LONGEST);
             let sample = self.take_sample(self.pending.saturating_add(credit), dt);
             let tau = self.time_constant(sample, srtt);
-            self.filter(dt, sample, tau);
+            let packets = u64::from(self.pending.saturating_add(credit)) / view.mss.0.max(1);
+            self.filter(dt, sample, tau, packets.max(1));
         }
         (self.at, self.started, self.pending) = (now, true, 0);
         self.set_fast_path();
@@ -321,9 +335,9 @@ impl Ere {
     }
 
     /// The filter with any knobs, and for any silence.
-    fn filter(&mut self, dt: u64, sample: u64, tau: u64) {
+    fn filter(&mut self, dt: u64, sample: u64, tau: u64, packets: u64) {
         let rest = if dt * self.knobs.null_m > tau { self.take_nulls(dt, tau) } else { dt };
-        self.step(rest, sample, tau);
+        self.step(rest, sample, tau, packets);
     }
 
     /// Samples of zero for the silence in `dt`, which is longer than one; returns what remains.
@@ -334,17 +348,18 @@ impl Ere {
         if nulls > m * FORGOTTEN {
             (self.estimate, self.sample) = (0, 0);
         } else {
-            (0..nulls).for_each(|_| self.step(slice, 0, tau));
+            (0..nulls).for_each(|_| self.step(slice, 0, tau, 1));
         }
         dt - nulls * slice
     }
 
-    /// One step of the filter over `dt`.
-    fn step(&mut self, dt: u64, sample: u64, tau: u64) {
+    /// One step of the filter over `dt`, for a sample that tells of so many packets.
+    fn step(&mut self, dt: u64, sample: u64, tau: u64, packets: u64) {
         let plain = self.knobs.filter == Filter::Plain;
         let target = if plain { sample << 16 } else { self.mean(sample) };
         let weight = match self.knobs.filter {
             Filter::Constant => CONSTANT_WEIGHT,
+            Filter::Packets => weight_of(packets),
             // Over more than 2 tau it would exceed one, and `a` turn negative.
             _ if dt >= 2 * tau => (1 << 32) - 1,
             _ if dt >= USUAL => mul_div(2 * dt, 1 << 32, 2 * tau + dt),
@@ -382,15 +397,21 @@ impl EreKnobs {
     /// What the papers' text says, on ns-2's clock.
     pub const NS2: Self = Self { n: 0, tick: NS2_TICK, ..Self::PAPER };
 
+    /// Weights per packet, for paced senders and thinned ACKs.
+    pub const PER_PACKET: Self =
+        Self { filter: Filter::Packets, n: 0, tmin: GRANULARITY, ..Self::PAPER };
+
     /// Sets one by name; false if there is none of that name and kind.
     pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
+            ("preset", KnobValue::Word(PER_PACKET)) => *self = Self::PER_PACKET,
             ("preset", KnobValue::Word("ns2")) => *self = Self::NS2,
             ("preset", KnobValue::Word("paper")) => *self = Self::PAPER,
             ("preset", KnobValue::Word("figures")) => *self = Self::FIGURES,
             ("ere.filter", KnobValue::Word("trapezoid")) => self.filter = Filter::Trapezoid,
             ("ere.filter", KnobValue::Word("plain")) => self.filter = Filter::Plain,
             ("ere.filter", KnobValue::Word("const")) => self.filter = Filter::Constant,
+            ("ere.filter", KnobValue::Word("packets")) => self.filter = Filter::Packets,
             ("ere.N", KnobValue::Count(n)) => self.n = n.min(LARGEST_N),
             ("ere.eps", KnobValue::Ratio(eps)) => self.eps = eps.min(RATIO_ONE),
             ("ere.re_update", KnobValue::Word(word)) => self.re_per_rtt = word == "rtt",
@@ -412,6 +433,7 @@ impl EreKnobs {
                 Filter::Trapezoid => "trapezoid",
                 Filter::Plain => "plain",
                 Filter::Constant => "const",
+                Filter::Packets => "packets",
             }),
             "ere.N" => KnobValue::Count(self.n),
             "ere.eps" => KnobValue::Ratio(self.eps),
@@ -462,6 +484,18 @@ fn part(dt: u64, tau: u64) -> u64 {
     (dt << 33) / (2 * tau + dt)
 }
 
+/// 1 - (19/21)^packets, in 2^-32.
+fn weight_of(packets: u64) -> u64 {
+    let (mut kept, mut power) = (1 << 32, (1 << 32) - CONSTANT_WEIGHT);
+    for bit in 0..6 {
+        if packets.min(MOST_PACKETS) >> bit & 1 == 1 {
+            kept = (kept * power) >> 32;
+        }
+        power = (power * power) >> 32;
+    }
+    (1 << 32) - kept
+}
+
 /// At most [`FASTEST`]. A branch that is almost never taken, so that the processor predicts it and
 /// goes on without waiting for the comparison.
 #[inline(always)]
@@ -484,11 +518,16 @@ const fn precisely(span: Span) -> u64 {
 /// The preset, where a policy has no more to it than its estimator's.
 pub const PRESET: Knob = Knob {
     name: "preset",
-    kind: KnobKind::Word(&["figures", "paper", "ns2"]),
+    kind: KnobKind::Word(&["figures", "paper", "ns2", PER_PACKET]),
     default: "figures",
     doc: "figures: N = 3, tmin = 15ms, fits the published throughputs; paper: N = 10, tmin = 0s; \
-        ns2: N = 0, tmin = 0s, tick = 10ms, the text on ns-2's clock",
+        ns2: N = 0, tmin = 0s, tick = 10ms, the text on ns-2's clock; per-packet: filter = packets, \
+        tmin = 1ms, for paced senders and thinned ACKs, which QUIC and delayed ACKs take by \
+        themselves",
 };
+
+/// The preset for paced senders and thinned ACKs ([`EreKnobs::PER_PACKET`]).
+pub const PER_PACKET: &str = "per-packet";
 
 /// The other knobs, in the order of the formulas.
 pub const KNOBS: [Knob; 8] = [
@@ -507,13 +546,13 @@ pub const KNOBS: [Knob; 8] = [
     Knob {
         name: "ere.tmin",
         kind: KnobKind::Time(Span(0), LONGEST_TMIN),
-        default: "15ms (figures), 0s (paper, ns2)",
+        default: "15ms (figures), 0s (paper, ns2), 1ms (per-packet)",
         doc: "smallest sampling interval Tk, at most an RTT; 0s is the spacing of two ACKs",
     },
     Knob {
         name: "ere.tick",
         kind: KnobKind::Time(Span(0), LONGEST_TMIN),
-        default: "0s (figures, paper), 10ms (ns2)",
+        default: "0s (figures, paper, per-packet), 10ms (ns2)",
         doc: "clock in whose whole ticks RTTmin is known; 0s for exactly",
     },
     Knob {
@@ -525,14 +564,14 @@ pub const KNOBS: [Knob; 8] = [
     Knob {
         name: "ere.N",
         kind: KnobKind::Count(0, LARGEST_N),
-        default: "3 (figures), 10 (paper), 0 (ns2)",
+        default: "3 (figures), 10 (paper), 0 (ns2, per-packet)",
         doc: "RTTs by which full instability lengthens the time constant",
     },
     Knob {
         name: "ere.filter",
-        kind: KnobKind::Word(&["trapezoid", "plain", "const"]),
-        default: "trapezoid",
-        doc: "low-pass filter: mean of two samples, newest sample, or fixed weights per ACK",
+        kind: KnobKind::Word(&["trapezoid", "plain", "const", "packets"]),
+        default: "trapezoid (figures, paper, ns2), packets (per-packet)",
+        doc: "low-pass filter: mean of two samples, newest sample, or fixed weights per ACK or packet",
     },
     Knob {
         name: "ere.null_m",
@@ -564,6 +603,9 @@ const FORGOTTEN: u64 = 64;
 /// 1 - 19/21, in 2^-32: the fixed weights 0.9047 and 0.0476 of the first ns-2 module.
 const CONSTANT_WEIGHT: u64 = (2 << 32) / 21;
 
+/// More packets in a sample than this leave nothing of the old estimate: (19/21)^63 is 0.002.
+const MOST_PACKETS: u64 = 63;
+
 /// In 2^-48 bytes per ns.
 const HALF_A_BYTE_PER_SECOND: u64 = (1 << 47) / NANOS_PER_SECOND;
 
@@ -571,6 +613,9 @@ const RATIO_ONE: u64 = crate::knob::RATIO_ONE;
 const LARGEST_N: u64 = 100;
 const LARGEST_M: u64 = 8;
 const LONGEST_TMIN: Span = Span::from_secs(1);
+
+/// QUIC's timer granularity (RFC 9002 section 6.1.2), the smallest interval of preset `per-packet`.
+const GRANULARITY: Span = Span::from_millis(1);
 
 /// ns-2's TCP clock (`tcpTick_`).
 pub(crate) const NS2_TICK: Span = Span::from_millis(10);

@@ -34,7 +34,7 @@
 //! 0.75 would be right; 1.5 is kept, because nothing in an ACK tells for certain, and it errs to
 //! the side of more restarts by 0.4 segments.
 
-use crate::estimate::ere::NS2_TICK;
+use crate::estimate::ere::{NS2_TICK, PER_PACKET};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, RATIO_ONE, switch};
 use crate::units::{Bytes, Instant, Span, mul_div};
@@ -204,7 +204,9 @@ impl LoadGaugeKnobs {
     pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
             ("preset", KnobValue::Word("ns2")) => (self.eps, self.tick) = (EPS_AS_ABSE, NS2_TICK),
-            ("preset", KnobValue::Word("paper")) => (self.eps, self.tick) = (EPS_AS_ABSE, Span(0)),
+            ("preset", KnobValue::Word("paper" | PER_PACKET)) => {
+                (self.eps, self.tick) = (EPS_AS_ABSE, Span(0));
+            }
             ("preset", KnobValue::Word("figures")) => {
                 (self.eps, self.tick) = (EPS_OF_FIGURES, Span(0));
             }

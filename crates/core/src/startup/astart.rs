@@ -109,14 +109,21 @@ impl NextThreshold {
     }
 }
 
-impl Default for Astart {
-    fn default() -> Self {
+impl Astart {
+    /// With these knobs of the estimate, as [`EreKnobs::PER_PACKET`] for an endpoint that paces.
+    pub fn with(estimate: EreKnobs) -> Self {
         Self {
-            ere: Ere::new(EreKnobs::FIGURES),
+            ere: Ere::new(estimate),
             linear: LinearGrowth::default(),
             opening: Opening::default(),
             next_threshold: NextThreshold::default(),
         }
+    }
+}
+
+impl Default for Astart {
+    fn default() -> Self {
+        Self::with(EreKnobs::FIGURES)
     }
 }
 
