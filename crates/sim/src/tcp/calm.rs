@@ -6,35 +6,35 @@
 use firstflight_core::event::Sent;
 use firstflight_core::units::{Bytes, Instant, Span};
 
-use super::{Repair, Tcp, Wire};
+use super::repair::Repair as _;
+use super::tcb::Tcb;
+use super::{Tcp, Wire};
 
 impl Tcp {
     /// How many packets a calm ACK may cover now; 0 if there is something to repair. A calm ACK
     /// changes nothing that this depends on.
     pub(super) fn calm_packets(&self) -> u32 {
-        let idle = match &self.repair {
-            Repair::FastRecovery(recovery) => recovery.is_idle(),
-            Repair::Sack(sack) => sack.is_idle(),
-            Repair::Ns2Sack(_) | Repair::Ns2Vegas(_) => false,
-        };
+        let (tcb, idle) = (&self.tcb, self.repair.is_idle());
         let calm = idle
-            && self.shortcuts
-            && self.una >= self.first_data
-            && self.nxt == self.max
-            && self.dupacks == 0
-            && self.acked_in_parts == Bytes(0)
-            && self.rto.is_calm()
-            && self.is_known_to_core();
+            && tcb.shortcuts
+            && tcb.una >= tcb.first_data
+            && tcb.nxt == tcb.max
+            && tcb.dupacks == 0
+            && tcb.acked_in_parts == Bytes(0)
+            && tcb.rto.is_calm()
+            && tcb.is_known_to_core();
         // The core recovers only while a repair is under way.
-        debug_assert!(!(idle && self.core.view().recovering));
+        debug_assert!(!(idle && tcb.core.view().recovering));
         match calm {
             false => 0,
             // What duplicate ACKs told of beyond one packet is for `Tcp::credit` to take off.
-            true if self.credited_ahead > 0 => 1,
+            true if tcb.credited_ahead > 0 => 1,
             true => MANY,
         }
     }
+}
 
+impl Tcb {
     /// The core has been told of everything sent, so that it need not be told again.
     fn is_known_to_core(&self) -> bool {
         let view = self.core.view();

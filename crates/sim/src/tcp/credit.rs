@@ -14,10 +14,11 @@
 
 use firstflight_core::units::{Bytes, Instant};
 
-use super::Tcp;
 use super::log::Mark;
+use super::repair::Repair;
+use super::tcb::Tcb;
 
-impl Tcp {
+impl Tcb {
     /// How many packets beyond `next` an ACK that packet `cause` caused is the first to tell of: 1
     /// or 0. From now on the packet is known to have arrived.
     #[inline]
@@ -42,9 +43,9 @@ impl Tcp {
 
     /// A duplicate ACK, which tells of `early` packets.
     #[inline(never)]
-    pub(super) fn duplicate_ack(&mut self, now: Instant, early: u32) {
+    pub(super) fn duplicate_ack(&mut self, repair: &impl Repair, now: Instant, early: u32) {
         self.credited_ahead += early;
-        self.tell(now, Bytes(0), self.bytes(early), None);
+        self.tell(repair, now, Bytes(0), self.bytes(early), None);
     }
 }
 
@@ -58,7 +59,7 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
     use rand_pcg::rand_core::RngCore;
 
-    use super::super::Wire;
+    use super::super::{Tcp, Wire};
     use super::*;
     use crate::endpoint::{Endpoint, Recovery};
     use crate::network::FlowSpec;

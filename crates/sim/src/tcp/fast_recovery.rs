@@ -10,8 +10,9 @@
 use firstflight_core::event::LossKind;
 use firstflight_core::units::{Bytes, Instant};
 
-use super::{Gaps, Repair, Tcp, Wire};
-use crate::control::Core;
+use super::repair::{DataAck, Repair};
+use super::tcb::Tcb;
+use super::{Gaps, Wire};
 use crate::endpoint::FullAck;
 
 /// What follows a fast retransmit.
@@ -45,28 +46,6 @@ impl FastRecovery {
         Self { answer, active: false, first_partial_seen: false, cwnd: 0, inflation: 0 }
     }
 
-    #[inline]
-    pub(super) fn window(&self, cwnd: u64, mss: u64, is_startups: bool) -> u64 {
-        if !self.active {
-            return cwnd;
-        }
-        let base = if is_startups { cwnd } else { self.cwnd };
-        base + u64::from(self.inflation) * mss
-    }
-
-    /// Nothing is being repaired.
-    pub(super) fn is_idle(&self) -> bool {
-        !self.active
-    }
-
-    /// A timeout ends recovery.
-    pub(super) fn abort(&mut self, core: &mut Core) {
-        if self.active {
-            self.active = false;
-            core.on_recovered(Some(Bytes(self.cwnd)));
-        }
-    }
-
     /// A partial ACK for `packets`: takes them out of the window and lets one more leave
     /// (RFC 6582 section 3.2 step 3).
     fn deflate(&mut self, packets: u32, mss: u64) {
@@ -78,132 +57,141 @@ impl FastRecovery {
             self.inflation = 1;
         }
     }
+
+    #[inline]
+    fn on_duplicate(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        tcb.dupacks += 1;
+        let rules = tcb.endpoint.rules;
+        if tcb.dupacks == rules.duplicate_acks {
+            if !rules.one_per_window || tcb.recover == 0 || tcb.una > tcb.recover {
+                self.enter(tcb, now, wire);
+            }
+        } else if tcb.dupacks > rules.duplicate_acks && self.active {
+            self.inflation += 1;
+            if rules.flywheel && tcb.dupacks % 2 == 1 && tcb.nxt < tcb.limit {
+                tcb.transmit_next(self, now, wire);
+            }
+        } else if tcb.dupacks < rules.duplicate_acks && rules.limited_transmit {
+            tcb.limited_transmit(self, now, wire);
+        }
+    }
+
+    #[cold]
+    fn enter(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        tcb.recover = tcb.max;
+        tcb.counts.fast_retransmits += 1;
+        tcb.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
+        tcb.rto.restart(now);
+        tcb.rto.forget_timed();
+        if self.answer == Answer::SlowStart {
+            tcb.core.on_restart();
+            tcb.nxt = tcb.una;
+            return tcb.send_window(self, now, 0, wire);
+        }
+        self.active = true;
+        self.first_partial_seen = false;
+        self.cwnd = tcb.core.cwnd().0;
+        self.inflation = tcb.endpoint.rules.duplicate_acks;
+        tcb.transmit(self, tcb.una, now, wire);
+    }
+
+    #[cold]
+    fn on_partial_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
+        let DataAck { now, next, early, .. } = ack;
+        let newly = next - tcb.una;
+        let restart = !tcb.endpoint.rules.impatient || !self.first_partial_seen;
+        self.first_partial_seen = true;
+        self.deflate(newly, tcb.mss);
+        tcb.una = next;
+        tcb.nxt = tcb.nxt.max(next);
+        if restart {
+            tcb.rto.restart(now);
+        }
+        tcb.rto.on_partially_acked(next);
+        let credited = tcb.credit(newly, early);
+        tcb.tell_core(self, now, newly, credited, None);
+        tcb.declare_further_loss(now, Gaps::ONE, false);
+        tcb.transmit(self, next, now, wire);
+    }
+
+    #[cold]
+    fn leave(&mut self, tcb: &mut Tcb, next: u32) {
+        let outstanding = tcb.bytes(tcb.max - next);
+        self.active = false;
+        let (mss, ssthresh) = (Bytes(tcb.mss), tcb.core.ssthresh());
+        let cwnd = match tcb.endpoint.rules.full_ack {
+            FullAck::Keep => Bytes(self.cwnd),
+            FullAck::Flight => ssthresh.min(outstanding.max(mss) + mss),
+        };
+        tcb.core.on_recovered(Some(cwnd));
+    }
 }
 
-impl Tcp {
+impl Repair for FastRecovery {
     #[inline]
-    pub(super) fn fast_recovery_ack(
-        &mut self,
-        now: Instant,
-        next: u32,
-        early: u32,
-        wire: &mut impl Wire,
-    ) {
-        let Repair::FastRecovery(recovery) = &self.repair else { return };
-        let (active, partial_acks) = (recovery.active, recovery.answer == Answer::UntilRepaired);
-        if next > self.una {
-            if active && partial_acks && next < self.recover {
-                self.partial_ack(now, next, early, wire);
+    fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
+        let DataAck { now, next, early, .. } = ack;
+        let partial_acks = self.answer == Answer::UntilRepaired;
+        if next > tcb.una {
+            if self.active && partial_acks && next < tcb.recover {
+                self.on_partial_ack(tcb, ack, wire);
             } else {
-                if active {
-                    self.leave_recovery(next);
+                if self.active {
+                    self.leave(tcb, next);
                 }
-                self.new_ack(now, next, early);
+                tcb.new_ack(self, now, next, early);
             }
-        } else if next == self.una && self.una < self.max {
-            self.duplicate_ack(now, early);
-            self.fast_recovery_duplicate(now, active, wire);
+        } else if next == tcb.una && tcb.una < tcb.max {
+            tcb.duplicate_ack(self, now, early);
+            self.on_duplicate(tcb, now, wire);
         }
-        let rules = &self.endpoint.rules;
-        let repairs = self.dupacks >= rules.duplicate_acks && !rules.flywheel;
-        if self.dupacks == 0 || repairs {
-            let burst = if self.dupacks > 0 && partial_acks { rules.recovery_burst } else { 0 };
-            self.send_window(now, burst, wire);
+        let rules = &tcb.endpoint.rules;
+        let repairs = tcb.dupacks >= rules.duplicate_acks && !rules.flywheel;
+        if tcb.dupacks == 0 || repairs {
+            let burst = if tcb.dupacks > 0 && partial_acks { rules.recovery_burst } else { 0 };
+            tcb.send_window(self, now, burst, wire);
         }
+    }
+
+    fn on_timeout(&mut self, tcb: &mut Tcb, _now: Instant, _handshake: bool) -> Gaps {
+        if self.active {
+            self.active = false;
+            tcb.core.on_recovered(Some(Bytes(self.cwnd)));
+        }
+        Gaps::ONE
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.active
     }
 
     #[inline]
-    fn fast_recovery_duplicate(&mut self, now: Instant, active: bool, wire: &mut impl Wire) {
-        self.dupacks += 1;
-        let rules = self.endpoint.rules;
-        if self.dupacks == rules.duplicate_acks {
-            if !rules.one_per_window || self.recover == 0 || self.una > self.recover {
-                self.enter_recovery(now, wire);
-            }
-        } else if self.dupacks > rules.duplicate_acks && active {
-            self.inflate();
-            if rules.flywheel && self.dupacks % 2 == 1 && self.nxt < self.limit {
-                self.transmit_next(now, wire);
-            }
-        } else if self.dupacks < rules.duplicate_acks && rules.limited_transmit {
-            self.limited_transmit(now, wire);
+    fn window(&self, tcb: &Tcb) -> u64 {
+        let cwnd = tcb.core.cwnd().0;
+        if !self.active {
+            return cwnd;
         }
+        let base = if tcb.core.window_is_startups() { cwnd } else { self.cwnd };
+        base + u64::from(self.inflation) * tcb.mss
     }
+}
 
-    #[cold]
-    fn enter_recovery(&mut self, now: Instant, wire: &mut impl Wire) {
-        self.recover = self.max;
-        self.counts.fast_retransmits += 1;
-        self.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
-        self.rto.restart(now);
-        self.rto.forget_timed();
-        let cwnd = self.core.cwnd().0;
-        let Repair::FastRecovery(recovery) = &mut self.repair else { return };
-        if recovery.answer == Answer::SlowStart {
-            self.core.on_restart();
-            self.nxt = self.una;
-            return self.send_window(now, 0, wire);
-        }
-        recovery.active = true;
-        recovery.first_partial_seen = false;
-        recovery.cwnd = cwnd;
-        recovery.inflation = self.endpoint.rules.duplicate_acks;
-        self.transmit(self.una, now, wire);
-    }
-
-    /// What a timeout leaves of the count of duplicate ACKs.
-    pub(super) fn kept_duplicates(&self) -> u32 {
-        if self.endpoint.rules.timeout_keeps_duplicates { self.dupacks } else { 0 }
-    }
-
-    fn inflate(&mut self) {
-        if let Repair::FastRecovery(recovery) = &mut self.repair {
-            recovery.inflation += 1;
-        }
-    }
-
+impl Tcb {
     /// RFC 3042: the first two duplicate ACKs each let one new packet leave.
     #[cold]
-    pub(super) fn limited_transmit(&mut self, now: Instant, wire: &mut impl Wire) {
+    pub(super) fn limited_transmit(
+        &mut self,
+        repair: &impl Repair,
+        now: Instant,
+        wire: &mut impl Wire,
+    ) {
         let after = u64::from(self.nxt - self.una) + 1;
         let window = self.core.cwnd().0 + u64::from(self.dupacks) * self.mss;
         if self.nxt < self.limit
             && after * self.mss <= window
             && after <= u64::from(self.receiver_window)
         {
-            self.transmit_next(now, wire);
+            self.transmit_next(repair, now, wire);
         }
-    }
-
-    #[cold]
-    fn partial_ack(&mut self, now: Instant, next: u32, early: u32, wire: &mut impl Wire) {
-        let newly = next - self.una;
-        let Repair::FastRecovery(recovery) = &mut self.repair else { return };
-        let restart = !self.endpoint.rules.impatient || !recovery.first_partial_seen;
-        recovery.first_partial_seen = true;
-        recovery.deflate(newly, self.mss);
-        self.una = next;
-        self.nxt = self.nxt.max(next);
-        if restart {
-            self.rto.restart(now);
-        }
-        self.rto.on_partially_acked(next);
-        let credited = self.credit(newly, early);
-        self.tell_core(now, newly, credited, None);
-        self.declare_further_loss(now, Gaps::ONE, false);
-        self.transmit(next, now, wire);
-    }
-
-    #[cold]
-    fn leave_recovery(&mut self, next: u32) {
-        let outstanding = self.bytes(self.max - next);
-        let Repair::FastRecovery(recovery) = &mut self.repair else { return };
-        recovery.active = false;
-        let (mss, ssthresh) = (Bytes(self.mss), self.core.ssthresh());
-        let cwnd = match self.endpoint.rules.full_ack {
-            FullAck::Keep => Bytes(recovery.cwnd),
-            FullAck::Flight => ssthresh.min(outstanding.max(mss) + mss),
-        };
-        self.core.on_recovered(Some(cwnd));
     }
 }

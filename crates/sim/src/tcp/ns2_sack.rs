@@ -9,8 +9,9 @@ use firstflight_core::event::LossKind;
 use firstflight_core::units::Instant;
 
 use super::log::{Mark, SendLog};
-use super::{DUP_THRESHOLD, Gaps, Repair, Tcp, Wire};
-use crate::control::Core;
+use super::repair::{DataAck, Repair};
+use super::tcb::Tcb;
+use super::{DUP_THRESHOLD, Gaps, Wire};
 
 #[derive(Debug, Default)]
 pub(super) struct Ns2Sack {
@@ -26,19 +27,6 @@ pub(super) struct Ns2Sack {
 }
 
 impl Ns2Sack {
-    /// Something is being repaired.
-    pub(super) fn is_active(&self) -> bool {
-        self.active
-    }
-
-    pub(super) fn abort(&mut self, core: &mut Core, log: &mut SendLog, una: u32, max: u32) {
-        if std::mem::take(&mut self.active) {
-            core.on_recovered(None);
-        }
-        self.timed_out = true;
-        self.forget(una, max, log);
-    }
-
     fn forget(&mut self, una: u32, max: u32, log: &mut SendLog) {
         for seq in una..self.highest.min(max) {
             log.clear(seq, Mark::SACKED);
@@ -93,115 +81,118 @@ impl Ns2Sack {
     fn next_hole(&self, una: u32, log: &SendLog) -> Option<u32> {
         (self.repaired.max(una)..self.highest).find(|seq| !log.has(*seq, Mark::SACKED))
     }
+
+    fn enter(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        let outstanding = i64::from(tcb.max - tcb.una);
+        self.active = true;
+        self.pipe = outstanding - i64::from(DUP_THRESHOLD);
+        self.repaired = tcb.una + 1;
+        tcb.recover = tcb.max;
+        tcb.counts.fast_retransmits += 1;
+        tcb.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
+        tcb.rto.restart(now);
+        tcb.rto.forget_timed();
+        tcb.transmit(self, tcb.una, now, wire);
+    }
+
+    fn on_recovery_ack(&mut self, tcb: &mut Tcb, ack: DataAck, arrived: bool) {
+        let DataAck { now, next, early, .. } = ack;
+        self.pipe -= 1;
+        if next >= tcb.recover {
+            self.active = false;
+            self.timed_out = false;
+            self.forget(tcb.una, tcb.max, &mut tcb.log);
+            tcb.recover = 0;
+            tcb.new_ack(self, now, next, early);
+            tcb.core.on_recovered(None);
+            return;
+        }
+        self.note(tcb.una, tcb.max, &mut tcb.log);
+        if next > tcb.una {
+            self.pipe -= 1;
+            let newly = next - tcb.una;
+            tcb.una = next;
+            tcb.nxt = tcb.nxt.max(next);
+            tcb.rto.reset_backoff();
+            tcb.rto.restart(now);
+            let credited = tcb.credit(newly, early);
+            tcb.tell_core(self, now, newly, credited, None);
+        } else if arrived {
+            tcb.dupacks += 1;
+            tcb.duplicate_ack(self, now, early);
+        }
+    }
 }
 
-impl Tcp {
+impl Repair for Ns2Sack {
     #[inline(never)]
-    pub(super) fn ns2_sack_ack(
-        &mut self,
-        now: Instant,
-        next: u32,
-        (cause, early): (u32, u32),
-        wire: &mut impl Wire,
-    ) {
-        let arrived = cause > next && cause < self.max && !self.log.has(cause, Mark::SACKED);
-        let Repair::Ns2Sack(sack) = &mut self.repair else { return };
+    fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
+        let DataAck { now, next, cause, early } = ack;
+        let arrived = cause > next && cause < tcb.max && !tcb.log.has(cause, Mark::SACKED);
         if arrived {
-            sack.remember(cause, &mut self.log);
+            self.remember(cause, &mut tcb.log);
         }
-        if sack.active {
-            self.ns2_sack_recovery_ack(now, next, arrived, early);
-            self.ns2_sack_send(now, wire);
+        if self.active {
+            self.on_recovery_ack(tcb, ack, arrived);
+            self.send(tcb, now, wire);
             return;
         }
-        if next > self.una {
-            sack.timed_out = false;
-            if sack.highest > 0 {
-                sack.forget(self.una, self.max, &mut self.log);
+        if next > tcb.una {
+            self.timed_out = false;
+            if self.highest > 0 {
+                self.forget(tcb.una, tcb.max, &mut tcb.log);
             }
             // An ACK of new data leaves the scoreboard empty, whatever its blocks say.
-            self.new_ack(now, next, early);
-        } else if next == self.una
-            && !sack.timed_out
-            && sack.note(self.una, self.max, &mut self.log)
-        {
-            self.dupacks += 1;
-            self.duplicate_ack(now, early);
-            if self.dupacks == DUP_THRESHOLD {
-                if self.recover == 0 || self.una > self.recover {
-                    self.ns2_sack_enter(now, wire);
+            tcb.new_ack(self, now, next, early);
+        } else if next == tcb.una && !self.timed_out && self.note(tcb.una, tcb.max, &mut tcb.log) {
+            tcb.dupacks += 1;
+            tcb.duplicate_ack(self, now, early);
+            if tcb.dupacks == DUP_THRESHOLD {
+                if tcb.recover == 0 || tcb.una > tcb.recover {
+                    self.enter(tcb, now, wire);
                 }
-            } else if self.dupacks < DUP_THRESHOLD && self.endpoint.rules.limited_transmit {
-                self.limited_transmit(now, wire);
+            } else if tcb.dupacks < DUP_THRESHOLD && tcb.endpoint.rules.limited_transmit {
+                tcb.limited_transmit(self, now, wire);
             }
         } else if early > 0 {
-            self.duplicate_ack(now, early);
+            tcb.duplicate_ack(self, now, early);
         }
-        if self.dupacks == 0 {
-            self.send_window(now, 0, wire);
-        }
-    }
-
-    fn ns2_sack_recovery_ack(&mut self, now: Instant, next: u32, arrived: bool, early: u32) {
-        let Repair::Ns2Sack(sack) = &mut self.repair else { return };
-        sack.pipe -= 1;
-        if next >= self.recover {
-            sack.active = false;
-            sack.timed_out = false;
-            sack.forget(self.una, self.max, &mut self.log);
-            self.recover = 0;
-            self.new_ack(now, next, early);
-            self.core.on_recovered(None);
-            return;
-        }
-        sack.note(self.una, self.max, &mut self.log);
-        if next > self.una {
-            sack.pipe -= 1;
-            let newly = next - self.una;
-            self.una = next;
-            self.nxt = self.nxt.max(next);
-            self.rto.reset_backoff();
-            self.rto.restart(now);
-            let credited = self.credit(newly, early);
-            self.tell_core(now, newly, credited, None);
-        } else if arrived {
-            self.dupacks += 1;
-            self.duplicate_ack(now, early);
+        if tcb.dupacks == 0 {
+            tcb.send_window(self, now, 0, wire);
         }
     }
 
-    fn ns2_sack_enter(&mut self, now: Instant, wire: &mut impl Wire) {
-        let outstanding = i64::from(self.max - self.una);
-        let Repair::Ns2Sack(sack) = &mut self.repair else { return };
-        sack.active = true;
-        sack.pipe = outstanding - i64::from(DUP_THRESHOLD);
-        sack.repaired = self.una + 1;
-        self.recover = self.max;
-        self.counts.fast_retransmits += 1;
-        self.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
-        self.rto.restart(now);
-        self.rto.forget_timed();
-        self.transmit(self.una, now, wire);
+    fn on_timeout(&mut self, tcb: &mut Tcb, _now: Instant, _handshake: bool) -> Gaps {
+        if std::mem::take(&mut self.active) {
+            tcb.core.on_recovered(None);
+        }
+        self.timed_out = true;
+        self.forget(tcb.una, tcb.max, &mut tcb.log);
+        Gaps::ONE
     }
 
-    pub(super) fn ns2_sack_send(&mut self, now: Instant, wire: &mut impl Wire) {
+    /// What a recovery sends, its own pipe allows, at once.
+    fn has_room(&self, tcb: &Tcb) -> bool {
+        !self.active && tcb.has_room_in(self.window(tcb))
+    }
+
+    fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
         loop {
-            let Repair::Ns2Sack(sack) = &mut self.repair else { return };
-            if !sack.active {
-                return self.send_window(now, 0, wire);
+            if !self.active {
+                return tcb.send_window(self, now, 0, wire);
             }
-            if (sack.pipe + 1) * self.mss as i64 > self.core.cwnd().0 as i64 {
+            if (self.pipe + 1) * tcb.mss as i64 > tcb.core.cwnd().0 as i64 {
                 return;
             }
-            let outstanding = self.nxt - self.una;
-            if let Some(hole) = sack.next_hole(self.una, &self.log) {
-                sack.repaired = hole + 1;
-                sack.pipe += 1;
-                self.declare_further_loss(now, Gaps::ONE, false);
-                self.transmit(hole, now, wire);
-            } else if self.nxt < self.limit && outstanding < self.receiver_window {
-                sack.pipe += 1;
-                self.transmit_next(now, wire);
+            let outstanding = tcb.nxt - tcb.una;
+            if let Some(hole) = self.next_hole(tcb.una, &tcb.log) {
+                self.repaired = hole + 1;
+                self.pipe += 1;
+                tcb.declare_further_loss(now, Gaps::ONE, false);
+                tcb.transmit(self, hole, now, wire);
+            } else if tcb.nxt < tcb.limit && outstanding < tcb.receiver_window {
+                self.pipe += 1;
+                tcb.transmit_next(self, now, wire);
             } else {
                 return;
             }

@@ -10,8 +10,9 @@ use firstflight_core::event::{Loss, LossKind};
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::log::Mark;
-use super::{DUP_THRESHOLD, Repair, Tcp, Wire};
-use crate::control::Core;
+use super::repair::{DataAck, Repair};
+use super::tcb::Tcb;
+use super::{DUP_THRESHOLD, Gaps, Wire};
 
 #[derive(Debug, Default)]
 pub(super) struct Ns2Vegas {
@@ -34,28 +35,6 @@ pub(super) struct Ns2Vegas {
 }
 
 impl Ns2Vegas {
-    #[inline]
-    pub(super) fn window(&self, cwnd: u64) -> u64 {
-        self.inflated.unwrap_or(cwnd)
-    }
-
-    pub(super) fn abort(&mut self, now: Instant, core: &mut Core) {
-        if let Some(cwnd) = self.inflated.take() {
-            core.on_recovered(Some(Bytes(cwnd)));
-        }
-        self.after_cut = 0;
-        self.cut = false;
-        self.cut_at = now;
-        self.last_cut_was_timeout = true;
-    }
-
-    /// The connection was opened at `at`, and the SYN answered after `rtt`: no RTT sample, but
-    /// where the estimator begins.
-    pub(super) fn open(&mut self, at: Instant, rtt: Span) {
-        self.opened = at;
-        self.begin(rtt);
-    }
-
     fn begin(&mut self, rtt: Span) {
         (self.smoothed, self.deviation) = (rtt.0 as i64 * 8, rtt.0 as i64);
         self.timeout = Span(((self.smoothed / 4 + self.deviation) / 2) as u64);
@@ -73,125 +52,145 @@ impl Ns2Vegas {
         let timeout = (self.smoothed / 4 + self.deviation) / 2;
         self.timeout = Span((timeout + timeout / 16).max(0) as u64);
     }
-}
 
-impl Tcp {
-    #[inline(never)]
-    pub(super) fn ns2_vegas_ack(
-        &mut self,
-        now: Instant,
-        next: u32,
-        early: u32,
-        wire: &mut impl Wire,
-    ) {
-        if next > self.una {
-            self.ns2_vegas_new_ack(now, next, early, wire);
-        } else if next == self.una && self.una < self.max {
-            self.duplicate_ack(now, early);
-            self.ns2_vegas_duplicate(now, wire);
-        }
-        if self.dupacks == 0 || self.dupacks >= DUP_THRESHOLD {
-            self.send_window(now, 0, wire);
-        }
+    fn inflated(&self, cwnd: u64) -> u64 {
+        self.inflated.unwrap_or(cwnd)
     }
 
-    fn ns2_vegas_new_ack(&mut self, now: Instant, next: u32, early: u32, wire: &mut impl Wire) {
-        if self.endpoint.rules.late_initial_window && self.una == self.first_data {
-            self.core.on_recovered(Some(self.endpoint.initial_window));
+    fn on_new_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
+        let DataAck { now, next, early, .. } = ack;
+        if tcb.endpoint.rules.late_initial_window && tcb.una == tcb.first_data {
+            tcb.core.on_recovered(Some(tcb.endpoint.initial_window));
         }
-        let dupacks = self.dupacks;
-        let sample = self.rtt_sample(now, next);
-        let Repair::Ns2Vegas(vegas) = &mut self.repair else { return };
-        if let Some(inflated) = vegas.inflated.take() {
-            let deflate = dupacks > DUP_THRESHOLD && inflated > vegas.after_cut;
-            let cwnd = if deflate { vegas.after_cut } else { inflated };
-            if deflate && !vegas.cut {
+        let dupacks = tcb.dupacks;
+        let sample = tcb.rtt_sample(now, next);
+        if let Some(inflated) = self.inflated.take() {
+            let deflate = dupacks > DUP_THRESHOLD && inflated > self.after_cut;
+            let cwnd = if deflate { self.after_cut } else { inflated };
+            if deflate && !self.cut {
                 // The ssthresh that was kept goes with a later deflation.
-                let (kind, lost) = (LossKind::Recovery, Bytes(self.mss));
+                let (kind, lost) = (LossKind::Recovery, Bytes(tcb.mss));
                 let flight = Bytes(cwnd);
-                self.core.on_loss(&Loss::of(now, kind, lost, flight));
-            } else if !deflate && vegas.cut {
-                self.core.on_spurious_loss();
+                tcb.core.on_loss(&Loss::of(now, kind, lost, flight));
+            } else if !deflate && self.cut {
+                tcb.core.on_spurious_loss();
             }
-            vegas.cut = false;
-            self.core.on_recovered(Some(Bytes(cwnd)));
+            self.cut = false;
+            tcb.core.on_recovered(Some(Bytes(cwnd)));
         }
         if let Some(sample) = sample {
-            vegas.observe(sample);
+            self.observe(sample);
         }
-        let worried = vegas.worried;
-        self.new_ack(now, next, early);
-        if worried == 0 {
+        tcb.new_ack(self, now, next, early);
+        if self.worried == 0 {
             return;
         }
-        let expired = self.ns2_vegas_expired(now);
-        let Repair::Ns2Vegas(vegas) = &mut self.repair else { return };
-        vegas.worried = if expired { worried - 1 } else { 0 };
+        let expired = self.has_expired(tcb, now);
+        self.worried = if expired { self.worried - 1 } else { 0 };
         if expired {
-            self.dupacks = DUP_THRESHOLD;
-            self.transmit(self.una, now, wire);
+            tcb.dupacks = DUP_THRESHOLD;
+            tcb.transmit(self, tcb.una, now, wire);
         }
     }
 
-    fn ns2_vegas_duplicate(&mut self, now: Instant, wire: &mut impl Wire) {
-        self.dupacks += 1;
-        let expired = self.ns2_vegas_expired(now);
-        let Repair::Ns2Vegas(vegas) = &mut self.repair else { return };
-        if !expired && self.dupacks != DUP_THRESHOLD {
-            if self.dupacks > DUP_THRESHOLD {
-                let window = vegas.window(self.core.cwnd().0);
-                vegas.inflated = Some(window + self.mss);
+    fn on_duplicate(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        tcb.dupacks += 1;
+        let expired = self.has_expired(tcb, now);
+        if !expired && tcb.dupacks != DUP_THRESHOLD {
+            if tcb.dupacks > DUP_THRESHOLD {
+                self.inflated = Some(self.inflated(tcb.core.cwnd().0) + tcb.mss);
             }
             return;
         }
-        if vegas.last_cut_was_timeout && self.recover > 0 && self.una <= self.recover {
+        if self.last_cut_was_timeout && tcb.recover > 0 && tcb.una <= tcb.recover {
             return;
         }
-        vegas.last_cut_was_timeout = false;
-        vegas.worried = (self.nxt - self.una + 1).min(WORRIED_ACKS);
-        let resent = self.log.has(self.una, Mark::RESENT);
-        vegas.timeout = if resent { vegas.timeout * 2 } else { vegas.timeout + vegas.timeout / 8 };
-        let fresh = vegas.cut_at < self.log.sent_at(self.una);
-        self.recover = self.max;
+        self.last_cut_was_timeout = false;
+        self.worried = (tcb.nxt - tcb.una + 1).min(WORRIED_ACKS);
+        let resent = tcb.log.has(tcb.una, Mark::RESENT);
+        self.timeout = if resent { self.timeout * 2 } else { self.timeout + self.timeout / 8 };
+        let fresh = self.cut_at < tcb.log.sent_at(tcb.una);
+        tcb.recover = tcb.max;
         if fresh {
-            self.ns2_vegas_cut(now, resent);
+            self.cut(tcb, now, resent);
         }
-        self.rto.back_off(&self.core.view().rtt);
-        self.rto.restart(now);
-        self.rto.forget_timed();
-        self.transmit(self.una, now, wire);
+        tcb.rto.back_off(&tcb.core.view().rtt);
+        tcb.rto.restart(now);
+        tcb.rto.forget_timed();
+        tcb.transmit(self, tcb.una, now, wire);
         if !resent {
-            self.dupacks = DUP_THRESHOLD;
+            tcb.dupacks = DUP_THRESHOLD;
         }
     }
 
-    fn ns2_vegas_cut(&mut self, now: Instant, again: bool) {
-        let Repair::Ns2Vegas(vegas) = &mut self.repair else { return };
-        let window = vegas.window(self.core.cwnd().0) / self.mss * self.mss;
-        vegas.cut_at = now;
-        self.core.on_recovered(None);
-        let (kind, lost, flight) = (LossKind::Recovery, Bytes(self.mss), Bytes(window));
-        let cut = self.core.on_loss(&Loss { again, ..Loss::of(now, kind, lost, flight) });
-        self.counts.cuts += u64::from(cut);
-        self.counts.fast_retransmits += 1;
-        let after_cut = self.core.cwnd().0;
-        let Repair::Ns2Vegas(vegas) = &mut self.repair else { return };
-        vegas.after_cut = after_cut;
-        vegas.cut = true;
-        vegas.inflated = Some(after_cut + u64::from(self.dupacks) * self.mss);
+    fn cut(&mut self, tcb: &mut Tcb, now: Instant, again: bool) {
+        let window = self.inflated(tcb.core.cwnd().0) / tcb.mss * tcb.mss;
+        self.cut_at = now;
+        tcb.core.on_recovered(None);
+        let (kind, lost, flight) = (LossKind::Recovery, Bytes(tcb.mss), Bytes(window));
+        let cut = tcb.core.on_loss(&Loss { again, ..Loss::of(now, kind, lost, flight) });
+        tcb.counts.cuts += u64::from(cut);
+        tcb.counts.fast_retransmits += 1;
+        self.after_cut = tcb.core.cwnd().0;
+        self.cut = true;
+        self.inflated = Some(self.after_cut + u64::from(tcb.dupacks) * tcb.mss);
     }
 
     /// Whether the next packet's own timeout has passed. To that agent a packet never sent left a
     /// second before the connection was opened, so it is overdue, leaves, and counts as outside
     /// the window: the window then sends it again.
-    fn ns2_vegas_expired(&self, now: Instant) -> bool {
-        let Repair::Ns2Vegas(vegas) = &self.repair else { return false };
-        let waited = if self.una < self.max {
-            now.since(self.log.sent_at(self.una))
+    fn has_expired(&self, tcb: &Tcb, now: Instant) -> bool {
+        let waited = if tcb.una < tcb.max {
+            now.since(tcb.log.sent_at(tcb.una))
         } else {
-            now.since(vegas.opened) + Span::from_secs(1)
+            now.since(self.opened) + Span::from_secs(1)
         };
-        self.una < self.limit && waited >= vegas.timeout
+        tcb.una < tcb.limit && waited >= self.timeout
+    }
+}
+
+impl Repair for Ns2Vegas {
+    #[inline(never)]
+    fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
+        let DataAck { now, next, early, .. } = ack;
+        if next > tcb.una {
+            self.on_new_ack(tcb, ack, wire);
+        } else if next == tcb.una && tcb.una < tcb.max {
+            tcb.duplicate_ack(self, now, early);
+            self.on_duplicate(tcb, now, wire);
+        }
+        if tcb.dupacks == 0 || tcb.dupacks >= DUP_THRESHOLD {
+            tcb.send_window(self, now, 0, wire);
+        }
+    }
+
+    fn on_timeout(&mut self, tcb: &mut Tcb, now: Instant, _handshake: bool) -> Gaps {
+        if let Some(cwnd) = self.inflated.take() {
+            tcb.core.on_recovered(Some(Bytes(cwnd)));
+        }
+        self.after_cut = 0;
+        self.cut = false;
+        self.cut_at = now;
+        self.last_cut_was_timeout = true;
+        Gaps::ONE
+    }
+
+    #[inline]
+    fn window(&self, tcb: &Tcb) -> u64 {
+        self.inflated(tcb.core.cwnd().0)
+    }
+
+    /// The agent counts time from its SYN and takes a send time of 0 for "not sent", so its SYN is
+    /// no sample of the RTT, but where its own estimator begins.
+    fn on_syn_answered(&mut self, at: Instant, rtt: Span) -> bool {
+        self.opened = at;
+        self.begin(rtt);
+        false
+    }
+
+    /// The agent begins every slow start with two packets, the SYN being one of them.
+    fn packets_after_syn_timeout(&self) -> u32 {
+        2
     }
 }
 

@@ -2,6 +2,7 @@
 
 use firstflight_core::units::Instant;
 
+use super::repair::Repair as _;
 use super::{Tcp, Wire};
 
 impl Tcp {
@@ -9,13 +10,14 @@ impl Tcp {
     /// the rest. A sender in recovery ignores all parts but the last.
     #[cold]
     pub(super) fn on_part(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
-        if next <= self.una || self.dupacks > 0 || self.core.view().recovering {
+        let Self { tcb, repair } = self;
+        if next <= tcb.una || tcb.dupacks > 0 || tcb.core.view().recovering {
             return;
         }
-        let part = self.bytes(next - self.una) / u64::from(self.endpoint.split_acks.max(1));
-        self.acked_in_parts += part;
-        self.tell(now, part, part, None);
-        self.resume(now, wire);
+        let part = tcb.bytes(next - tcb.una) / u64::from(tcb.endpoint.split_acks.max(1));
+        tcb.acked_in_parts += part;
+        tcb.tell(repair, now, part, part, None);
+        repair.send(tcb, now, wire);
     }
 }
 

@@ -12,8 +12,9 @@ use firstflight_core::units::Instant;
 
 use super::log::{Mark, SendLog};
 use super::prr::Prr;
-use super::{DUP_THRESHOLD, Gaps, Repair, Tcp, Wire};
-use crate::control::Core;
+use super::repair::{DataAck, Repair};
+use super::tcb::Tcb;
+use super::{DUP_THRESHOLD, Gaps, Wire};
 
 #[derive(Debug, Default)]
 pub(super) struct Sack {
@@ -44,36 +45,8 @@ impl Sack {
 
     /// Packets in the network (RFC 6675 section 4, SetPipe).
     #[inline]
-    pub(super) fn pipe(&self, una: u32, max: u32) -> u32 {
-        (max - una) - self.sacked - self.lost
-    }
-
-    /// Nothing is being repaired, and nothing above the cumulative ACK is known to have arrived.
-    pub(super) fn is_idle(&self) -> bool {
-        !self.active && self.sacked == 0 && self.lost == 0
-    }
-
-    /// After a timeout everything not selectively acknowledged is lost (RFC 6675 section 5.1).
-    /// Returns what of it was not known to be.
-    pub(super) fn abort(&mut self, core: &mut Core, log: &mut SendLog, una: u32, max: u32) -> Gaps {
-        if std::mem::take(&mut self.active) {
-            core.on_recovered(None);
-        }
-        self.lost = 0;
-        let (mut found, mut joins) = (Gaps::default(), false);
-        for seq in una..max {
-            let fresh = !log.has(seq, Mark::SACKED) && !log.has(seq, Mark::LOST);
-            if !log.has(seq, Mark::SACKED) {
-                log.set(seq, Mark::LOST);
-                self.lost += 1;
-            }
-            if fresh {
-                found.add(joins);
-            }
-            joins = fresh;
-        }
-        (self.judged, self.repaired) = (max, una);
-        found
+    fn pipe(&self, tcb: &Tcb) -> u32 {
+        (tcb.max - tcb.una) - self.sacked - self.lost
     }
 
     fn note_sacked(&mut self, seq: u32, log: &mut SendLog) {
@@ -92,7 +65,7 @@ impl Sack {
     }
 
     /// Packets below the third highest selectively acknowledged one are lost. What was found so
-    /// since the core was told last is kept until [`Tcp::sack_tell_lost`].
+    /// since the core was told last is kept until [`Sack::tell_lost`].
     fn judge(&mut self, una: u32, log: &mut SendLog) {
         let edge = self.highest[2].saturating_sub(1);
         for seq in self.judged.max(una)..edge {
@@ -117,183 +90,216 @@ impl Sack {
         }
         before - self.sacked
     }
-}
-
-impl Tcp {
-    #[inline(never)]
-    pub(super) fn sack_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
-        let Repair::Sack(sack) = &mut self.repair else { return };
-        let advances = next > self.una;
-        let mut delivered = next.saturating_sub(self.una);
-        let newly_sacked = cause > next && cause < self.max && !self.log.has(cause, Mark::SACKED);
-        if newly_sacked {
-            sack.note_sacked(cause, &mut self.log);
-            delivered += 1;
-        }
-        if advances {
-            let quiet = sack.sacked == 0 && sack.lost == 0;
-            let known = if quiet { 0 } else { sack.advance(self.una, next, &self.log) };
-            delivered -= known;
-            self.sack_advance(now, next, delivered);
-        } else if newly_sacked {
-            self.dupacks += 1;
-            self.tell_core(now, 0, 1, None);
-        }
-        let Repair::Sack(sack) = &mut self.repair else { return };
-        let lost = sack.lost;
-        if sack.sacked > 0 {
-            sack.judge(self.una, &mut self.log);
-        }
-        let safe = advances && sack.lost <= lost;
-        let entered = self.sack_decide(now);
-        self.sack_tell_lost(now);
-        self.sack_reduce(delivered, safe, entered);
-        if entered {
-            // The fast retransmit leaves whatever the window says (RFC 6675 section 5 step 4.3).
-            self.sack_resend(now, wire);
-        }
-        self.sack_send(now, wire);
-    }
 
     /// Tells proportional rate reduction about an ACK.
     #[inline]
-    fn sack_reduce(&mut self, delivered: u32, safe: bool, entered: bool) {
-        let Repair::Sack(sack) = &mut self.repair else { return };
-        if !sack.active {
+    fn reduce(&mut self, tcb: &Tcb, delivered: u32, safe: bool, entered: bool) {
+        if !self.active {
             return;
         }
-        let target = u32::try_from(self.core.cwnd().0 / self.mss).unwrap_or(u32::MAX);
-        let (flight, pipe) = (self.max - self.una, sack.pipe(self.una, self.max));
-        let Some(prr) = &mut sack.prr else { return };
+        let target = u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX);
+        let (flight, pipe) = (tcb.max - tcb.una, self.pipe(tcb));
+        let Some(prr) = &mut self.prr else { return };
         if entered {
             // What was delivered before will not be delivered in recovery (RFC 9937 section 6).
-            prr.begin((flight + delivered).saturating_sub(sack.sacked));
+            prr.begin((flight + delivered).saturating_sub(self.sacked));
         }
         prr.on_ack(delivered, pipe, target, safe);
     }
 
     /// The ACK is for all below `next`, and `delivered` is what it is the first to tell of.
     #[inline]
-    fn sack_advance(&mut self, now: Instant, next: u32, delivered: u32) {
-        let newly = next - self.una;
-        let sample = self.rtt_sample(now, next);
-        let Repair::Sack(sack) = &mut self.repair else { return };
-        let done = sack.active && next >= self.recover;
+    fn on_advance(&mut self, tcb: &mut Tcb, now: Instant, next: u32, delivered: u32) {
+        let newly = next - tcb.una;
+        let sample = tcb.rtt_sample(now, next);
+        let done = self.active && next >= tcb.recover;
         if done {
-            sack.active = false;
+            self.active = false;
         }
-        self.dupacks = 0;
-        self.una = next;
-        self.nxt = self.nxt.max(next);
-        self.rto.on_acked(next, now, sample);
-        self.rearm(now);
+        tcb.dupacks = 0;
+        tcb.una = next;
+        tcb.nxt = tcb.nxt.max(next);
+        tcb.rto.on_acked(next, now, sample);
+        tcb.rearm(now);
         if done {
-            self.core.on_recovered(None);
+            tcb.core.on_recovered(None);
         }
-        self.tell_core(now, newly, delivered, sample);
+        tcb.tell_core(self, now, newly, delivered, sample);
     }
 
     /// Enters recovery, and says so, when the first packet outstanding is lost (RFC 6675 section
     /// 5), unless a timeout is already repairing the same window.
     #[inline]
-    fn sack_decide(&mut self, now: Instant) -> bool {
-        let Repair::Sack(sack) = &mut self.repair else { return false };
-        if sack.active || sack.sacked == 0 || self.una < self.recover {
+    fn decide(&mut self, tcb: &mut Tcb, now: Instant) -> bool {
+        if self.active || self.sacked == 0 || tcb.una < tcb.recover {
             return false;
         }
-        let lost = self.log.has(self.una, Mark::LOST);
-        if !lost && self.dupacks < DUP_THRESHOLD {
+        let lost = tcb.log.has(tcb.una, Mark::LOST);
+        if !lost && tcb.dupacks < DUP_THRESHOLD {
             return false;
         }
         if !lost {
-            self.log.set(self.una, Mark::LOST);
-            sack.lost += 1;
-            sack.untold.add(false);
+            tcb.log.set(tcb.una, Mark::LOST);
+            self.lost += 1;
+            self.untold.add(false);
         }
-        let found = std::mem::take(&mut sack.untold);
-        sack.active = true;
-        sack.repaired = self.una;
-        self.recover = self.max;
-        self.counts.fast_retransmits += 1;
-        self.declare_loss(now, LossKind::Recovery, false, found);
-        self.rto.restart(now);
-        self.rto.forget_timed();
+        let found = std::mem::take(&mut self.untold);
+        self.active = true;
+        self.repaired = tcb.una;
+        tcb.recover = tcb.max;
+        tcb.counts.fast_retransmits += 1;
+        tcb.declare_loss(now, LossKind::Recovery, false, found);
+        tcb.rto.restart(now);
+        tcb.rto.forget_timed();
         true
     }
 
     /// Tells the core what was found lost while a recovery, or a timeout, is being repaired.
     #[inline]
-    fn sack_tell_lost(&mut self, now: Instant) {
-        let Repair::Sack(sack) = &mut self.repair else { return };
-        if sack.untold.packets == 0 || !sack.active && self.una >= self.recover {
+    fn tell_lost(&mut self, tcb: &mut Tcb, now: Instant) {
+        if self.untold.packets == 0 || !self.active && tcb.una >= tcb.recover {
             return;
         }
-        let (found, after_timeout) = (std::mem::take(&mut sack.untold), !sack.active);
-        self.declare_further_loss(now, found, after_timeout);
-    }
-
-    /// Sends while the pipe is below the window: lost packets first, then new ones
-    /// (RFC 6675 section 4, NextSeg rules 1 and 2).
-    pub(super) fn sack_send(&mut self, now: Instant, wire: &mut impl Wire) {
-        loop {
-            let Repair::Sack(sack) = &self.repair else { return };
-            let (repairing, room) = (sack.lost > 0, self.sack_has_room(sack));
-            if !room || !self.may_depart(now) {
-                return;
-            }
-            if !(repairing && self.sack_resend(now, wire)) {
-                if !self.has_fresh() {
-                    return;
-                }
-                self.transmit_next(now, wire);
-                self.sack_note_sent();
-            }
-        }
+        let (found, after_timeout) = (std::mem::take(&mut self.untold), !self.active);
+        tcb.declare_further_loss(now, found, after_timeout);
     }
 
     #[inline]
-    fn sack_note_sent(&mut self) {
-        let Repair::Sack(sack) = &mut self.repair else { return };
-        if sack.active
-            && let Some(prr) = &mut sack.prr
+    fn note_sent(&mut self) {
+        if self.active
+            && let Some(prr) = &mut self.prr
         {
             prr.on_sent();
         }
     }
 
-    /// The pipe is below the window, and there is something to send.
-    #[inline]
-    pub(super) fn sack_has_room(&self, sack: &Sack) -> bool {
-        let window = match &sack.prr {
-            Some(prr) if sack.active && !self.core.window_is_startups() => prr.allowance > 0,
-            _ => {
-                let pipe = u64::from(sack.pipe(self.una, self.max));
-                (pipe + 1) * self.mss <= self.core.cwnd().0
-            }
-        };
-        window && (sack.lost > 0 || self.has_fresh())
-    }
-
-    #[inline]
-    fn has_fresh(&self) -> bool {
-        self.nxt < self.limit && self.max - self.una < self.receiver_window
-    }
-
     /// Sends the first lost packet again.
-    fn sack_resend(&mut self, now: Instant, wire: &mut impl Wire) -> bool {
-        let Repair::Sack(sack) = &mut self.repair else { return false };
-        let mut seq = sack.repaired.max(self.una);
-        while seq < self.max && !self.log.has(seq, Mark::LOST) {
+    fn resend(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) -> bool {
+        let mut seq = self.repaired.max(tcb.una);
+        while seq < tcb.max && !tcb.log.has(seq, Mark::LOST) {
             seq += 1;
         }
-        sack.repaired = seq;
-        if seq == self.max {
+        self.repaired = seq;
+        if seq == tcb.max {
             return false;
         }
-        sack.lost -= 1;
-        sack.repaired = seq + 1;
-        self.transmit(seq, now, wire);
-        self.sack_note_sent();
+        self.lost -= 1;
+        self.repaired = seq + 1;
+        tcb.transmit(self, seq, now, wire);
+        self.note_sent();
         true
+    }
+}
+
+impl Repair for Sack {
+    #[inline(never)]
+    fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
+        let DataAck { now, next, cause, .. } = ack;
+        let advances = next > tcb.una;
+        let mut delivered = next.saturating_sub(tcb.una);
+        let newly_sacked = cause > next && cause < tcb.max && !tcb.log.has(cause, Mark::SACKED);
+        if newly_sacked {
+            self.note_sacked(cause, &mut tcb.log);
+            delivered += 1;
+        }
+        if advances {
+            let quiet = self.sacked == 0 && self.lost == 0;
+            let known = if quiet { 0 } else { self.advance(tcb.una, next, &tcb.log) };
+            delivered -= known;
+            self.on_advance(tcb, now, next, delivered);
+        } else if newly_sacked {
+            tcb.dupacks += 1;
+            tcb.tell_core(self, now, 0, 1, None);
+        }
+        let lost = self.lost;
+        if self.sacked > 0 {
+            self.judge(tcb.una, &mut tcb.log);
+        }
+        let safe = advances && self.lost <= lost;
+        let entered = self.decide(tcb, now);
+        self.tell_lost(tcb, now);
+        self.reduce(tcb, delivered, safe, entered);
+        if entered {
+            // The fast retransmit leaves whatever the window says (RFC 6675 section 5 step 4.3).
+            self.resend(tcb, now, wire);
+        }
+        self.send(tcb, now, wire);
+    }
+
+    /// After a timeout everything not selectively acknowledged is lost (RFC 6675 section 5.1); a
+    /// SYN is on no scoreboard. Returns what was not known to be lost.
+    fn on_timeout(&mut self, tcb: &mut Tcb, _now: Instant, handshake: bool) -> Gaps {
+        if handshake {
+            return Gaps::ONE;
+        }
+        if std::mem::take(&mut self.active) {
+            tcb.core.on_recovered(None);
+        }
+        self.lost = 0;
+        let (mut found, mut joins) = (Gaps::default(), false);
+        for seq in tcb.una..tcb.max {
+            let sacked = tcb.log.has(seq, Mark::SACKED);
+            let fresh = !sacked && !tcb.log.has(seq, Mark::LOST);
+            if !sacked {
+                tcb.log.set(seq, Mark::LOST);
+                self.lost += 1;
+            }
+            if fresh {
+                found.add(joins);
+            }
+            joins = fresh;
+        }
+        (self.judged, self.repaired) = (tcb.max, tcb.una);
+        found
+    }
+
+    /// Nothing above the cumulative ACK is known to have arrived either.
+    fn is_idle(&self) -> bool {
+        !self.active && self.sacked == 0 && self.lost == 0
+    }
+
+    #[inline]
+    fn in_flight(&self, tcb: &Tcb) -> u32 {
+        self.pipe(tcb)
+    }
+
+    /// The pipe is below the window, and there is something to send.
+    #[inline]
+    fn has_room(&self, tcb: &Tcb) -> bool {
+        let window = match &self.prr {
+            Some(prr) if self.active && !tcb.core.window_is_startups() => prr.allowance > 0,
+            _ => (u64::from(self.pipe(tcb)) + 1) * tcb.mss <= tcb.core.cwnd().0,
+        };
+        window && (self.lost > 0 || tcb.has_fresh())
+    }
+
+    /// Sends while the pipe is below the window: lost packets first, then new ones
+    /// (RFC 6675 section 4, NextSeg rules 1 and 2).
+    fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        loop {
+            let (repairing, room) = (self.lost > 0, self.has_room(tcb));
+            if !room || !tcb.may_depart(now) {
+                return;
+            }
+            if !(repairing && self.resend(tcb, now, wire)) {
+                if !tcb.has_fresh() {
+                    return;
+                }
+                tcb.transmit_next(self, now, wire);
+                self.note_sent();
+            }
+        }
+    }
+
+    fn goes_back(&self) -> bool {
+        false
+    }
+}
+
+impl Tcb {
+    /// There is something to send that has never left, and the receiver takes it.
+    #[inline]
+    pub(super) fn has_fresh(&self) -> bool {
+        self.nxt < self.limit && self.max - self.una < self.receiver_window
     }
 }

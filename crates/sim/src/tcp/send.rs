@@ -3,27 +3,13 @@
 use firstflight_core::event::Sent;
 use firstflight_core::units::{Bytes, Instant, Span};
 
-use super::{Repair, Tcp, Wire};
+use super::Wire;
+use super::repair::Repair;
+use super::tcb::Tcb;
 
-impl Tcp {
-    /// The window to send in, with what recovery adds to it.
+impl Tcb {
     #[inline]
-    fn window(&self) -> u64 {
-        match &self.repair {
-            Repair::FastRecovery(recovery) => {
-                recovery.window(self.core.cwnd().0, self.mss, self.core.window_is_startups())
-            }
-            Repair::Ns2Vegas(vegas) => vegas.window(self.core.cwnd().0),
-            _ => self.core.cwnd().0,
-        }
-    }
-
-    fn has_room(&self) -> bool {
-        self.has_room_in(self.window())
-    }
-
-    #[inline]
-    fn has_room_in(&self, window: u64) -> bool {
+    pub(super) fn has_room_in(&self, window: u64) -> bool {
         let outstanding = u64::from(self.nxt - self.una);
         self.nxt < self.limit
             && (outstanding + 1) * self.mss <= window
@@ -33,33 +19,21 @@ impl Tcp {
     /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not
     /// change the window.
     #[inline]
-    pub(super) fn send_window(&mut self, now: Instant, burst: u32, wire: &mut impl Wire) {
+    pub(super) fn send_window(
+        &mut self,
+        repair: &impl Repair,
+        now: Instant,
+        burst: u32,
+        wire: &mut impl Wire,
+    ) {
         let mut sent = 0;
-        let window = self.window();
+        let window = repair.window(self);
         while self.has_room_in(window) && self.may_depart(now) {
-            self.transmit_next(now, wire);
+            self.transmit_next(repair, now, wire);
             sent += 1;
             if sent == burst {
                 return;
             }
-        }
-    }
-
-    /// Something could leave now if it were not for the pacing rate.
-    pub(super) fn waits_for_pace(&self) -> bool {
-        match &self.repair {
-            Repair::Sack(sack) => self.sack_has_room(sack),
-            // What that recovery sends, its own pipe allows, at once.
-            Repair::Ns2Sack(sack) if sack.is_active() => false,
-            _ => self.has_room(),
-        }
-    }
-
-    pub(super) fn resume(&mut self, now: Instant, wire: &mut impl Wire) {
-        match self.repair {
-            Repair::Sack(_) => self.sack_send(now, wire),
-            Repair::Ns2Sack(_) => self.ns2_sack_send(now, wire),
-            _ => self.send_window(now, 0, wire),
         }
     }
 
@@ -87,14 +61,25 @@ impl Tcp {
         true
     }
 
-    pub(super) fn transmit_next(&mut self, now: Instant, wire: &mut impl Wire) {
+    pub(super) fn transmit_next(
+        &mut self,
+        repair: &impl Repair,
+        now: Instant,
+        wire: &mut impl Wire,
+    ) {
         let seq = self.nxt;
         self.nxt += 1;
-        self.transmit(seq, now, wire);
+        self.transmit(repair, seq, now, wire);
     }
 
     #[inline(never)]
-    pub(super) fn transmit(&mut self, seq: u32, now: Instant, wire: &mut impl Wire) {
+    pub(super) fn transmit(
+        &mut self,
+        repair: &impl Repair,
+        seq: u32,
+        now: Instant,
+        wire: &mut impl Wire,
+    ) {
         let idle = self.una == self.max;
         let data = u64::from(seq >= self.first_data);
         let again = seq < self.max;
@@ -108,7 +93,7 @@ impl Tcp {
             self.rto.on_sent(seq, now);
         }
         if data > 0 {
-            self.tell_sent(seq, now, again, idle);
+            self.tell_sent(repair, seq, now, (again, idle));
         }
         if idle || !self.rto.is_on() {
             self.rto.restart(now);
@@ -120,9 +105,15 @@ impl Tcp {
     }
 
     /// Tells the core that a packet of data left.
-    fn tell_sent(&mut self, seq: u32, now: Instant, again: bool, idle: bool) {
+    fn tell_sent(
+        &mut self,
+        repair: &impl Repair,
+        seq: u32,
+        now: Instant,
+        (again, idle): (bool, bool),
+    ) {
         let bytes = Bytes(self.mss);
-        let in_flight = self.bytes(self.in_flight());
+        let in_flight = self.bytes(repair.in_flight(self));
         self.core.on_sent(&Sent { now, bytes, in_flight, again });
         let ends = self.nxt >= self.limit;
         if let Some(samples) = &mut self.samples {

@@ -4,83 +4,82 @@ use firstflight_core::event::LossKind;
 use firstflight_core::units::Instant;
 
 use super::log::Mark;
-use super::{Gaps, Repair, Tcp, Wire};
+use super::repair::Repair as _;
+use super::tcb::Tcb;
+use super::{Tcp, Wire};
 
 impl Tcp {
     /// The retransmission timer fires, if it is still due. Also resumes a paced sender.
     pub(crate) fn on_timer(&mut self, now: Instant, wire: &mut impl Wire) {
-        if self.rto_deadline().is_some_and(|deadline| deadline <= now) {
+        let Self { tcb, repair } = self;
+        if tcb.rto_deadline().is_some_and(|deadline| deadline <= now) {
             self.on_timeout(now, wire);
         } else {
-            if self.core.wake_at().is_some_and(|at| at <= now) {
-                self.core.on_wake(now);
-                self.resume(now, wire);
+            if tcb.core.wake_at().is_some_and(|at| at <= now) {
+                tcb.core.on_wake(now);
+                repair.send(tcb, now, wire);
             }
-            if self.core.pacing().is_some() && self.next_departure <= now {
-                self.resume(now, wire);
+            if tcb.core.pacing().is_some() && tcb.next_departure <= now {
+                repair.send(tcb, now, wire);
             }
         }
-        self.calm_packets = self.calm_packets();
+        self.tcb.calm_packets = self.calm_packets();
     }
 
     /// When [`Tcp::on_timer`] must be called next.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let paced = self.core.pacing().is_some() && self.waits_for_pace();
-        let departure = paced.then_some(self.next_departure);
-        [self.rto_deadline(), departure, self.core.wake_at()].into_iter().flatten().min()
+        let Self { tcb, repair } = self;
+        let paced = tcb.core.pacing().is_some() && repair.has_room(tcb);
+        let departure = paced.then_some(tcb.next_departure);
+        [tcb.rto_deadline(), departure, tcb.core.wake_at()].into_iter().flatten().min()
     }
 
     /// Whether nothing is due before `at`; may say no although it is so.
     #[inline]
     pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
-        self.core.acts_on_acks_only() && self.rto.sleeps_until(at)
-    }
-
-    fn rto_deadline(&self) -> Option<Instant> {
-        self.rto.deadline(&self.core.view().rtt)
+        self.tcb.core.acts_on_acks_only() && self.tcb.rto.sleeps_until(at)
     }
 
     #[cold]
     fn on_timeout(&mut self, now: Instant, wire: &mut impl Wire) {
-        if self.una == self.max {
-            self.rto.cancel();
+        let Self { tcb, repair } = self;
+        if tcb.una == tcb.max {
+            tcb.rto.cancel();
             return;
         }
-        let again = self.log.has(self.una, Mark::RESENT) && !self.endpoint.rto.ticks;
-        let handshake = self.una < self.first_data;
-        self.counts.timeouts += u64::from(!handshake);
-        let mut found = Gaps::ONE;
-        match &mut self.repair {
-            Repair::FastRecovery(recovery) => recovery.abort(&mut self.core),
-            // A SYN is on no scoreboard.
-            Repair::Sack(_) if handshake => {}
-            Repair::Sack(sack) => {
-                found = sack.abort(&mut self.core, &mut self.log, self.una, self.max);
-            }
-            Repair::Ns2Sack(sack) => {
-                sack.abort(&mut self.core, &mut self.log, self.una, self.max);
-            }
-            Repair::Ns2Vegas(vegas) => vegas.abort(now, &mut self.core),
+        let again = tcb.log.has(tcb.una, Mark::RESENT) && !tcb.endpoint.rto.ticks;
+        let handshake = tcb.una < tcb.first_data;
+        tcb.counts.timeouts += u64::from(!handshake);
+        let found = repair.on_timeout(tcb, now, handshake);
+        (tcb.dupacks, tcb.recover) = (tcb.kept_duplicates(), tcb.max);
+        if !handshake || tcb.endpoint.rules.syn_timeout_cuts {
+            tcb.declare_loss(now, LossKind::Timeout, again, found);
         }
-        (self.dupacks, self.recover) = (self.kept_duplicates(), self.max);
-        if !handshake || self.endpoint.rules.syn_timeout_cuts {
-            self.declare_loss(now, LossKind::Timeout, again, found);
-        }
-        self.rto.back_off(&self.core.view().rtt);
-        self.rto.restart(now);
-        self.rto.forget_timed();
-        if handshake || !matches!(self.repair, Repair::Sack(_)) {
-            self.nxt = self.una;
+        tcb.rto.back_off(&tcb.core.view().rtt);
+        tcb.rto.restart(now);
+        tcb.rto.forget_timed();
+        if handshake || repair.goes_back() {
+            tcb.nxt = tcb.una;
         }
         if handshake {
-            // ns-2.35's Vegas begins every slow start with two packets, the SYN being one of them.
-            let packets = if matches!(self.repair, Repair::Ns2Vegas(_)) { 2 } else { 1 };
-            self.core.on_recovered(Some(self.bytes(packets)));
+            let packets = repair.packets_after_syn_timeout();
+            tcb.core.on_recovered(Some(tcb.bytes(packets)));
             for _ in 0..packets {
-                self.transmit_next(now, wire);
+                tcb.transmit_next(repair, now, wire);
             }
             return;
         }
-        self.resume(now, wire);
+        repair.send(tcb, now, wire);
+    }
+}
+
+impl Tcb {
+    fn rto_deadline(&self) -> Option<Instant> {
+        self.rto.deadline(&self.core.view().rtt)
+    }
+
+    /// What a timeout leaves of the count of duplicate ACKs.
+    fn kept_duplicates(&self) -> u32 {
+        if self.endpoint.rules.timeout_keeps_duplicates { self.dupacks } else { 0 }
     }
 }

@@ -4,20 +4,23 @@
 use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
 
+use super::tcb::Tcb;
 use super::{PART, Tcp, Wire};
 
 impl Tcp {
     /// Something is known of the path.
     pub(crate) fn on_hint(&mut self, now: Instant, hint: &PathHint) {
-        self.core.on_hint(now, hint);
+        self.tcb.core.on_hint(now, hint);
     }
 
     /// The rate to ask the routers for with the SYN, in bits per second on a link; 0 for none.
     pub(crate) fn asks_bps(&self) -> u64 {
-        let asks = self.core.asks().filter(|_| self.first_data > 0);
+        let asks = self.core().asks().filter(|_| self.tcb.first_data > 0);
         asks.map_or(0, |rate| rate.0.saturating_mul(8))
     }
+}
 
+impl Tcb {
     /// A packet is about to leave.
     #[cold]
     pub(super) fn write_header(&self, wire: &mut impl Wire) {

@@ -1,0 +1,156 @@
+//! What a kind of loss repair has to say: how it answers ACKs and timeouts, and what may leave
+//! while it repairs. One file per kind implements it.
+
+use firstflight_core::units::{Instant, Span};
+
+use super::fast_recovery::FastRecovery;
+use super::ns2_sack::Ns2Sack;
+use super::ns2_vegas::Ns2Vegas;
+use super::sack::Sack;
+use super::tcb::Tcb;
+use super::{Gaps, Wire};
+use crate::endpoint::{Endpoint, Recovery};
+
+/// An ACK of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DataAck {
+    pub(super) now: Instant,
+    /// All below has been received.
+    pub(super) next: u32,
+    /// The packet that caused it.
+    pub(super) cause: u32,
+    /// Packets beyond `next` of which it is the first to tell.
+    pub(super) early: u32,
+}
+
+/// A kind of loss repair and its state.
+pub(super) trait Repair: Sized {
+    /// An ACK of data arrives.
+    fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire);
+
+    /// The retransmission timer has fired for data, or for the SYN of a `handshake`, and ends what
+    /// was under way. Returns what is found lost by it.
+    fn on_timeout(&mut self, tcb: &mut Tcb, now: Instant, handshake: bool) -> Gaps;
+
+    /// Nothing is being repaired, and an ACK of the next packets needs no more than a calm one
+    /// does.
+    fn is_idle(&self) -> bool {
+        false
+    }
+
+    /// Packets in flight.
+    fn in_flight(&self, tcb: &Tcb) -> u32 {
+        tcb.nxt - tcb.una
+    }
+
+    /// The window to send in, in bytes, with what the repair adds to it.
+    fn window(&self, tcb: &Tcb) -> u64 {
+        tcb.core.cwnd().0
+    }
+
+    /// Something could leave now if it were not for the pacing rate.
+    fn has_room(&self, tcb: &Tcb) -> bool {
+        tcb.has_room_in(self.window(tcb))
+    }
+
+    /// Sends what may leave.
+    fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        tcb.send_window(self, now, 0, wire);
+    }
+
+    /// The SYN, sent at `at`, was answered after `rtt`. Whether that is a sample of the RTT.
+    fn on_syn_answered(&mut self, _at: Instant, _rtt: Span) -> bool {
+        true
+    }
+
+    /// Packets with which the window begins after a timeout of the SYN.
+    fn packets_after_syn_timeout(&self) -> u32 {
+        1
+    }
+
+    /// A timeout makes the sender go back to the first packet that is not acknowledged.
+    fn goes_back(&self) -> bool {
+        true
+    }
+}
+
+/// A repair of any kind. `repr(u8)` gives it a tag of its own, which every event reads.
+#[derive(Debug)]
+#[repr(u8)]
+pub(super) enum AnyRepair {
+    FastRecovery(FastRecovery),
+    Sack(Sack),
+    Ns2Sack(Ns2Sack),
+    Ns2Vegas(Ns2Vegas),
+}
+
+impl AnyRepair {
+    pub(super) fn of(endpoint: &Endpoint) -> Self {
+        match endpoint.recovery {
+            Recovery::Tahoe => Self::FastRecovery(FastRecovery::TAHOE),
+            Recovery::Reno => Self::FastRecovery(FastRecovery::RENO),
+            Recovery::NewReno => Self::FastRecovery(FastRecovery::NEW_RENO),
+            Recovery::Sack => Self::Sack(Sack::new(endpoint.rules.prr)),
+            Recovery::Ns2Sack => Self::Ns2Sack(Ns2Sack::default()),
+            Recovery::Ns2Vegas => Self::Ns2Vegas(Ns2Vegas::default()),
+        }
+    }
+}
+
+/// The same of whichever kind it is.
+macro_rules! each {
+    ($any:expr, $repair:ident => $does:expr) => {
+        match $any {
+            AnyRepair::FastRecovery($repair) => $does,
+            AnyRepair::Sack($repair) => $does,
+            AnyRepair::Ns2Sack($repair) => $does,
+            AnyRepair::Ns2Vegas($repair) => $does,
+        }
+    };
+}
+
+impl Repair for AnyRepair {
+    #[inline]
+    fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
+        each!(self, repair => repair.on_ack(tcb, ack, wire));
+    }
+
+    fn on_timeout(&mut self, tcb: &mut Tcb, now: Instant, handshake: bool) -> Gaps {
+        each!(self, repair => repair.on_timeout(tcb, now, handshake))
+    }
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        each!(self, repair => repair.is_idle())
+    }
+
+    #[inline]
+    fn in_flight(&self, tcb: &Tcb) -> u32 {
+        each!(self, repair => repair.in_flight(tcb))
+    }
+
+    #[inline]
+    fn window(&self, tcb: &Tcb) -> u64 {
+        each!(self, repair => repair.window(tcb))
+    }
+
+    fn has_room(&self, tcb: &Tcb) -> bool {
+        each!(self, repair => repair.has_room(tcb))
+    }
+
+    fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        each!(self, repair => repair.send(tcb, now, wire));
+    }
+
+    fn on_syn_answered(&mut self, at: Instant, rtt: Span) -> bool {
+        each!(self, repair => repair.on_syn_answered(at, rtt))
+    }
+
+    fn packets_after_syn_timeout(&self) -> u32 {
+        each!(self, repair => repair.packets_after_syn_timeout())
+    }
+
+    fn goes_back(&self) -> bool {
+        each!(self, repair => repair.goes_back())
+    }
+}

@@ -1,0 +1,202 @@
+//! The transmission control block (RFC 9293 section 3.3.1): what every kind of repair needs of a
+//! connection's sender, and what each does alike with it.
+
+use firstflight_core::event::{Ack, Loss, LossKind};
+use firstflight_core::sender::Config;
+use firstflight_core::units::{Bytes, Instant, Span};
+
+use super::log::{Mark, SendLog};
+use super::repair::Repair;
+use super::samples::Samples;
+use super::{Counts, Gaps};
+use crate::control::{Core, Wants};
+use crate::endpoint::{Endpoint, Halve};
+use crate::network::FlowSpec;
+use crate::rto::Rto;
+
+/// The state of a sender but for that of its repair.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Tcb {
+    pub(super) log: SendLog,
+    /// First packet not acknowledged.
+    pub(super) una: u32,
+    /// Next packet to send.
+    pub(super) nxt: u32,
+    /// One past the highest packet sent.
+    pub(super) max: u32,
+    /// One past the last packet there is to send.
+    pub(super) limit: u32,
+    /// How many packets the next calm ACK may cover.
+    pub(super) calm_packets: u32,
+    /// First packet that carries data: 1 after a SYN.
+    pub(super) first_data: u32,
+    pub(super) mss: u64,
+    pub(super) rto: Rto,
+    /// Counters, without the packets that this connection sent for the first time.
+    pub(super) counts: Counts,
+    pub(super) dupacks: u32,
+    /// Packets beyond `una` that have been credited already ([`super::credit`]).
+    pub(super) credited_ahead: u32,
+    /// One past the highest packet sent when the last recovery or timeout began; 0 before any.
+    pub(super) recover: u32,
+    /// Payload at and after `una` that parts of a split ACK have acknowledged to the core.
+    pub(super) acked_in_parts: Bytes,
+    /// Packets the receiver takes beyond what it has acknowledged.
+    pub(super) receiver_window: u32,
+    pub(super) endpoint: Endpoint,
+    /// Whether the fast path for calm ACKs is on.
+    pub(super) shortcuts: bool,
+    /// Whether the control needs what routers tell ([`super::told`]).
+    pub(super) listens: bool,
+    /// With pacing: when the next packet may leave.
+    pub(super) next_departure: Instant,
+    /// The state in which packets left, for a control that needs it. Boxed because few do.
+    pub(super) samples: Option<Box<Samples>>,
+    /// The last field: its policies come last in it and may have any size.
+    pub(super) core: Core,
+}
+
+impl Tcb {
+    pub(super) fn new(spec: &FlowSpec, syn: bool, shortcuts: bool) -> Self {
+        let endpoint = spec.endpoint.clone();
+        let mss = spec.payload_bytes;
+        let late = endpoint.rules.late_initial_window;
+        let config = Config {
+            mss: Bytes(mss),
+            initial_window: if late { Bytes(mss) } else { endpoint.initial_window },
+            initial_ssthresh: endpoint.initial_ssthresh,
+            max_cwnd: Bytes(mss * u64::from(endpoint.receiver_window)),
+            limit_growth_to_flight: endpoint.limit_growth_to_flight,
+            paces: endpoint.paces,
+        };
+        let first_data = u32::from(syn);
+        let wants = Wants::of(&spec.control);
+        let listens = !wants.listens().is_empty();
+        Self {
+            core: Core::of(spec.control.policies(), config),
+            una: 0,
+            nxt: 0,
+            max: 0,
+            limit: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(first_data)),
+            first_data,
+            dupacks: 0,
+            credited_ahead: 0,
+            recover: 0,
+            acked_in_parts: Bytes(0),
+            mss,
+            receiver_window: endpoint.receiver_window.min(GREEDY),
+            rto: Rto::new(endpoint.rto),
+            endpoint,
+            log: SendLog::new(),
+            counts: Counts::default(),
+            shortcuts: shortcuts && !listens && !wants.samples(),
+            calm_packets: 0,
+            listens,
+            next_departure: Instant(0),
+            samples: wants.samples().then(Box::default),
+        }
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        let first_times = u64::from(self.max.saturating_sub(self.first_data));
+        Counts { sent: self.counts.sent + first_times, ..self.counts }
+    }
+
+    /// Data up to `next` is newly acknowledged, and so many packets beyond: timer, RTT, window.
+    pub(super) fn new_ack(&mut self, repair: &impl Repair, now: Instant, next: u32, early: u32) {
+        let newly = next - self.una;
+        let sample = self.rtt_sample(now, next);
+        self.dupacks = 0;
+        self.una = next;
+        self.nxt = self.nxt.max(next);
+        self.rto.on_acked(next, now, sample);
+        self.rearm(now);
+        let credited = self.credit(newly, early);
+        self.tell_core(repair, now, newly, credited, sample);
+    }
+
+    #[inline(never)]
+    pub(super) fn tell_core(
+        &mut self,
+        repair: &impl Repair,
+        now: Instant,
+        newly: u32,
+        credited: u32,
+        sample: Option<Span>,
+    ) {
+        let told = if newly > 0 { std::mem::take(&mut self.acked_in_parts) } else { Bytes(0) };
+        self.tell(repair, now, self.bytes(newly) - told, self.bytes(credited) - told, sample);
+    }
+
+    /// Tells the core of an ACK, with what is known of its newest packet if the control needs that.
+    /// Every ACK is put together here but the calm ones.
+    #[inline]
+    pub(super) fn tell(
+        &mut self,
+        repair: &impl Repair,
+        now: Instant,
+        acked: Bytes,
+        credited: Bytes,
+        rtt: Option<Span>,
+    ) {
+        let mut ack = Ack {
+            now,
+            acked,
+            credited,
+            rtt,
+            // What earlier parts of this ACK have told of is not in flight any more.
+            in_flight: self.bytes(repair.in_flight(self)) - self.acked_in_parts,
+            snd_nxt: self.bytes(self.nxt - self.first_data),
+            ..Ack::default()
+        };
+        if let Some(samples) = &mut self.samples {
+            samples.complete(&mut ack, self.una);
+        }
+        self.core.on_ack(&ack);
+    }
+
+    /// The RTT of the newest packet that an ACK for all below `next` covers (Karn).
+    #[inline]
+    pub(super) fn rtt_sample(&self, now: Instant, next: u32) -> Option<Span> {
+        let newest = next - 1;
+        (!self.log.has(newest, Mark::RESENT)).then(|| now.since(self.log.sent_at(newest)))
+    }
+
+    /// Restarts the timer while anything is outstanding (RFC 6298 sections 5.2, 5.3).
+    pub(super) fn rearm(&mut self, now: Instant) {
+        if self.nxt > self.una || self.una < self.max {
+            self.rto.restart(now);
+        } else {
+            self.rto.cancel();
+        }
+    }
+
+    /// So many packets are found lost, in so many gaps.
+    pub(super) fn declare_loss(&mut self, now: Instant, kind: LossKind, again: bool, found: Gaps) {
+        let outstanding = self.bytes(self.max - self.una);
+        let flight = match self.endpoint.rules.halve {
+            Halve::Flight => outstanding,
+            Halve::Window => self.core.cwnd(),
+        };
+        let (lost, gaps) = (self.bytes(found.packets), found.gaps);
+        let loss = Loss { gaps, again, ..Loss::of(now, kind, lost, flight) };
+        self.counts.cuts += u64::from(self.core.on_loss(&loss));
+    }
+
+    /// More packets are found lost while what was lost before them, perhaps by a timeout, is
+    /// repaired: the core hears of them, and does not cut again.
+    pub(super) fn declare_further_loss(&mut self, now: Instant, found: Gaps, after_timeout: bool) {
+        let (lost, flight) = (self.bytes(found.packets), self.bytes(self.max - self.una));
+        let loss = Loss::of(now, LossKind::Recovery, lost, flight);
+        self.core.on_loss(&Loss { gaps: found.gaps, after_timeout, ..loss });
+    }
+
+    #[inline]
+    pub(super) fn bytes(&self, packets: u32) -> Bytes {
+        Bytes(u64::from(packets) * self.mss)
+    }
+}
+
+/// More packets than any run can send.
+const GREEDY: u32 = u32::MAX / 2;
