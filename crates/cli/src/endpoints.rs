@@ -28,7 +28,8 @@ pub(crate) fn in_force(report: &Report) -> String {
     };
     if transport == "sim" {
         let controls = controls(resolved);
-        let paced = controls.iter().filter(|(control, _)| is_paced(control)).count();
+        let all = resolved.endpoint.pacing;
+        let paced = controls.iter().filter(|(control, _)| all || is_paced(control)).count();
         said.push_str(match paced {
             0 => ", no pacing",
             some if some == controls.len() => ", paced",
@@ -166,6 +167,10 @@ mod tests {
             said("profile = 'rfc'\ncontrols = ['newreno', 'vegas', 'reno', 'paced']"),
             "profile rfc: IW 1 packet, ssthresh 32 packets, recovery NewReno, no pacing but where \
              said; vegas: no ssthresh; reno: recovery Reno; paced: paced"
+        );
+        assert_eq!(
+            said("pacing = true\ncontrols = ['hoe', 'paced']"),
+            "profile linux with its own pacing: IW 10 packets, no ssthresh, recovery SACK, paced"
         );
     }
 }

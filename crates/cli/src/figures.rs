@@ -27,7 +27,10 @@ pub(crate) fn all(report: &Report, command: &str) -> Vec<Figure> {
     }
     let panels = [window_panel(report), queue_panel(report), throughput_panel(report)];
     let mut overview = Figure::new("over-time", title(&panels), time());
-    overview.panels.extend(panels.into_iter().flatten());
+    let [window, queue, throughput] = panels;
+    overview
+        .panels
+        .extend([window, queue, carried_panel(report), throughput].into_iter().flatten());
     let mut figures = Vec::new();
     if !overview.panels.is_empty() {
         let overview = overview.caption(above_capacity(report));
@@ -104,15 +107,57 @@ fn queue_panel(report: &Report) -> Option<Panel> {
     (!panel.series.is_empty()).then_some(panel)
 }
 
+/// What the bottleneck sent, where all its packets have one size and the simulator counted them.
+fn carried_panel(report: &Report) -> Option<Panel> {
+    let resolved = &report.resolved;
+    let wire_bytes = resolved.wire_bytes();
+    if resolved.udp.iter().any(|udp| udp.packet_bytes != wire_bytes) {
+        return None;
+    }
+    let scale = Scale::of(report);
+    let bits = wire_bytes as f64 * 8.0;
+    let packets_per_s = bottleneck_bps(report) as f64 / bits;
+    let curves = firsts(report).filter(|run| run.result.transport == "sim").filter_map(|run| {
+        let link = run.queues.get(resolved.slowest_link())?;
+        let sent = sent_by_link(&points(link, "carried_packets"), packets_per_s);
+        let rates = rates(report, run, &[sent], bits / scale.bps);
+        (!link.is_empty()).then(|| Series::steps(run.result.alias.clone(), rates))
+    });
+    let panel = curves.fold(Panel::new(Axis::new("on the link", scale.unit)), Panel::with);
+    (!panel.series.is_empty()).then(|| panel.with(capacity(report, &scale)))
+}
+
+/// How many packets a link had sent at several times, from how many it had taken in by the end of
+/// each sampled interval: it sends at its rate as long as it holds any. Samples bear the beginning
+/// of their interval, and intervals in which no packet came are left out.
+fn sent_by_link(taken_in: &[(f64, f64)], packets_per_s: f64) -> Vec<(f64, f64)> {
+    let gaps = taken_in.windows(2).map(|two| two[1].0 - two[0].0);
+    let interval_s = gaps.reduce(f64::min).unwrap_or(0.0);
+    let (mut time, mut taken, mut sent) = (0.0, 0.0_f64, 0.0);
+    let mut points = Vec::with_capacity(2 * taken_in.len());
+    for (begin, count) in taken_in {
+        for (until, taken) in [(*begin, taken), (begin + interval_s, *count)] {
+            sent = taken.min(sent + (until - time).max(0.0) * packets_per_s);
+            time = until;
+            points.push((time, sent));
+        }
+        taken = *count;
+    }
+    points
+}
+
+/// What the receivers delivered in order.
 fn throughput_panel(report: &Report) -> Option<Panel> {
     let scale = Scale::of(report);
     let curves = firsts(report)
         .filter(|run| run.flows.iter().any(|flow| !delivered(flow).is_empty()))
         .map(|run| Series::steps(run.result.alias.clone(), throughput(report, run, scale.bps)));
     let panel = curves.fold(Panel::new(Axis::new("throughput", scale.unit)), Panel::with);
-    let capacity = bottleneck_bps(report) as f64 / scale.bps;
-    let capacity = Series::reference("capacity", level(report, capacity));
-    (!panel.series.is_empty()).then(|| panel.with(capacity))
+    (!panel.series.is_empty()).then(|| panel.with(capacity(report, &scale)))
+}
+
+fn capacity(report: &Report, scale: &Scale) -> Series {
+    Series::reference("capacity", level(report, bottleneck_bps(report) as f64 / scale.bps))
 }
 
 /// Why a curve of throughput may stand above the capacity, where one does; else nothing.
@@ -144,25 +189,30 @@ fn flows_of(report: &Report, run: &Run, index: usize) -> Figure {
         .caption(caption)
 }
 
-/// Mean throughput of all flows of a run over equal intervals of at least two round trips: below
-/// the BDP packets come in one burst per round trip.
+/// What all flows of a run delivered, as a mean rate over each interval.
 fn throughput(report: &Report, run: &Run, unit_bps: f64) -> Vec<(f64, f64)> {
+    let counts: Vec<_> = run.flows.iter().map(delivered).collect();
+    rates(report, run, &counts, report.resolved.packet_bytes as f64 * 8.0 / unit_bps)
+}
+
+/// The mean rate of counts that only rise over equal intervals of at least two round trips: below
+/// the BDP packets come in one burst per round trip. Each counted packet is `worth` so much.
+fn rates(report: &Report, run: &Run, counts: &[Vec<(f64, f64)>], worth: f64) -> Vec<(f64, f64)> {
     let resolved = &report.resolved;
     let rtt_ns = resolved.flows.iter().map(|flow| flow.rtt_ns).max().unwrap_or(1).max(1);
     let count = (resolved.duration_ns / 2 / rtt_ns).clamp(1, INTERVALS) as usize;
     let width_s = sampled_s(report, run) / count as f64;
     let edges: Vec<f64> = (0..=count).map(|i| i as f64 * width_s).collect();
-    let mut carried = vec![0.0; count];
-    for flow in &run.flows {
-        let at_edges = interpolated(&delivered(flow), &edges);
-        for (packets, ends) in carried.iter_mut().zip(at_edges.windows(2)) {
+    let mut packets = vec![0.0; count];
+    for samples in counts {
+        let at_edges = interpolated(samples, &edges);
+        for (packets, ends) in packets.iter_mut().zip(at_edges.windows(2)) {
             *packets += ends[1] - ends[0];
         }
     }
-    let bits = resolved.packet_bytes as f64 * 8.0;
-    let rate = |packets: f64| packets * bits / width_s / unit_bps;
-    let last = carried.last().copied();
-    edges.into_iter().zip(carried.into_iter().chain(last).map(rate)).collect()
+    let last = packets.last().copied();
+    let rate = |packets: f64| packets * worth / width_s;
+    edges.into_iter().zip(packets.into_iter().chain(last).map(rate)).collect()
 }
 
 /// Until when the flows of a run were sampled. The last sample falls short of the run's end, and
@@ -242,7 +292,7 @@ mod tests {
             figures.into_iter().map(|figure| (figure.title, figure.panels.len())).collect()
         };
         let mut report = full();
-        assert_eq!(drawn(&report), [("Window, queue and throughput".to_owned(), 3)]);
+        assert_eq!(drawn(&report), [("Window, queue and throughput".to_owned(), 4)]);
         report.runs[0].queues.clear();
         assert_eq!(drawn(&report), [("Window and throughput".to_owned(), 2)]);
         let mut windows = Columns::new(["time_s", "cwnd_packets", "delivered_packets"]);
@@ -251,6 +301,29 @@ mod tests {
         assert_eq!(drawn(&report), [("Window".to_owned(), 1)]);
         report.runs[0].flows.clear();
         assert!(drawn(&report).is_empty());
+    }
+
+    #[test]
+    fn a_link_sends_what_it_took_in_at_its_rate() {
+        // Six packets in the first second, none in the second, one in the third; two per second.
+        let sent = sent_by_link(&[(0.0, 6.0), (4.0, 7.0), (5.0, 7.0)], 2.0);
+        let expected = [(0.0, 0.0), (1.0, 2.0), (4.0, 6.0), (5.0, 7.0), (5.0, 7.0), (6.0, 7.0)];
+        assert_eq!(sent, expected);
+        assert!(sent_by_link(&[], 2.0).is_empty());
+    }
+
+    #[test]
+    fn delivery_exceeds_the_capacity_where_a_gap_is_filled_and_the_link_does_not() {
+        let text = "controls = ['hystart']\nduration = '20s'\n[path]\nbuffer = '125pkt'";
+        let scenario = firstflight_scenario::Scenario::parse(text, "gap.toml").unwrap();
+        let options = firstflight_runner::Options { samples: Some(1000), ..Default::default() };
+        let report = firstflight_runner::run(&scenario, &options).unwrap();
+        let most = |panel: Option<Panel>| {
+            panel.unwrap().series[0].points.iter().map(|(_, mbps)| *mbps).fold(0.0, f64::max)
+        };
+        assert!(most(throughput_panel(&report)) > 45.0, "no gap is filled");
+        let carried = most(carried_panel(&report));
+        assert!((39.0..=40.01).contains(&carried), "{carried}");
     }
 
     #[test]

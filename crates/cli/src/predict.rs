@@ -42,6 +42,9 @@ pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
     if resolved.links[0].loss != Loss::default() {
         output::note("the model knows no random loss: --loss changes nothing here");
     }
+    if resolved.endpoint.pacing {
+        output::note("the model knows no pacing: --pacing changes nothing here");
+    }
     let prediction = apply(&conditions).map_err(refused)?;
     let text = match args.json {
         true => serde_json::to_string_pretty(&prediction)? + "\n",

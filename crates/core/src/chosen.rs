@@ -45,112 +45,74 @@ impl<P> Chosen<P> {
     }
 }
 
-/// Passes a call on to the policies.
+/// [`Policies`] of what holds policies.
+macro_rules! pass_on_policies {
+    ($to:ident!) => {
+        crate::pass_on! { self, $to! {};
+            fn needs(&self) -> Needs;
+            fn open(&self, default: Window, mss: Bytes) -> Window;
+            fn connect(&mut self, mechanism: &mut Mechanism);
+            fn asks(&self) -> Option<Rate>;
+            fn on_handshake(&mut self, mechanism: &mut Mechanism);
+            fn on_hint(&mut self, mechanism: &mut Mechanism, hint: &PathHint);
+            fn begin(&mut self, mechanism: &mut Mechanism);
+            fn on_sent(&mut self, mechanism: &Mechanism, sent: &Sent);
+            #[inline]
+            fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack);
+            #[inline(always)]
+            fn on_new_data(
+                &mut self,
+                mechanism: &mut Mechanism,
+                now: Instant,
+                acked: Bytes,
+                rtt: Span,
+                in_flight: Bytes
+            );
+            #[inline(always)]
+            fn on_packet_acked(
+                &mut self,
+                mechanism: &mut Mechanism,
+                now: Instant,
+                acked: Bytes,
+                rtt: Option<Span>,
+                in_flight: Bytes
+            );
+            fn on_feedback(&mut self, mechanism: &mut Mechanism, feedback: &Feedback);
+            fn on_loss(&mut self, mechanism: &mut Mechanism, loss: &Loss) -> bool;
+            fn cut_at(&self) -> Option<Instant>;
+            fn on_restart(&mut self, mechanism: &mut Mechanism);
+            fn on_recovered(&mut self, mechanism: &mut Mechanism);
+            fn on_spurious_loss(&mut self, mechanism: &mut Mechanism);
+            fn on_wake(&mut self, mechanism: &mut Mechanism);
+            fn refutes_hint(&self) -> bool;
+            fn gauges(&self, report: &mut dyn FnMut(&'static str, u64));
+        }
+    };
+}
+
 macro_rules! chosen {
-    ($self:ident, $it:ident => $call:expr) => {
+    ({} $self:ident.$call:ident $arguments:tt) => {
         match $self {
-            Self::NewReno($it) => $call,
-            Self::Astart($it) => $call,
-            Self::Any($it) => $call,
+            Self::NewReno(it) => it.$call $arguments,
+            Self::Astart(it) => it.$call $arguments,
+            Self::Any(it) => it.$call $arguments,
         }
     };
 }
 
 impl<P: Policies> Policies for Chosen<P> {
-    fn needs(&self) -> Needs {
-        chosen!(self, it => it.needs())
-    }
+    pass_on_policies!(chosen!);
+}
 
-    fn open(&self, default: Window, mss: Bytes) -> Window {
-        chosen!(self, it => it.open(default, mss))
-    }
+#[cfg(feature = "alloc")]
+macro_rules! boxed {
+    ({} $self:ident.$call:ident $arguments:tt) => {
+        (**$self).$call $arguments
+    };
+}
 
-    fn connect(&mut self, mechanism: &mut Mechanism) {
-        chosen!(self, it => it.connect(mechanism));
-    }
-
-    fn asks(&self) -> Option<Rate> {
-        chosen!(self, it => it.asks())
-    }
-
-    fn on_handshake(&mut self, mechanism: &mut Mechanism) {
-        chosen!(self, it => it.on_handshake(mechanism));
-    }
-
-    fn on_hint(&mut self, mechanism: &mut Mechanism, hint: &PathHint) {
-        chosen!(self, it => it.on_hint(mechanism, hint));
-    }
-
-    fn begin(&mut self, mechanism: &mut Mechanism) {
-        chosen!(self, it => it.begin(mechanism));
-    }
-
-    fn on_sent(&mut self, mechanism: &Mechanism, sent: &Sent) {
-        chosen!(self, it => it.on_sent(mechanism, sent));
-    }
-
-    #[inline]
-    fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack) {
-        chosen!(self, it => it.on_ack(mechanism, ack));
-    }
-
-    #[inline(always)]
-    fn on_new_data(
-        &mut self,
-        mechanism: &mut Mechanism,
-        now: Instant,
-        acked: Bytes,
-        rtt: Span,
-        in_flight: Bytes,
-    ) {
-        chosen!(self, it => it.on_new_data(mechanism, now, acked, rtt, in_flight));
-    }
-
-    #[inline(always)]
-    fn on_packet_acked(
-        &mut self,
-        mechanism: &mut Mechanism,
-        now: Instant,
-        acked: Bytes,
-        rtt: Option<Span>,
-        in_flight: Bytes,
-    ) {
-        chosen!(self, it => it.on_packet_acked(mechanism, now, acked, rtt, in_flight));
-    }
-
-    fn on_feedback(&mut self, mechanism: &mut Mechanism, feedback: &Feedback) {
-        chosen!(self, it => it.on_feedback(mechanism, feedback));
-    }
-
-    fn on_loss(&mut self, mechanism: &mut Mechanism, loss: &Loss) -> bool {
-        chosen!(self, it => it.on_loss(mechanism, loss))
-    }
-
-    fn cut_at(&self) -> Option<Instant> {
-        chosen!(self, it => it.cut_at())
-    }
-
-    fn on_restart(&mut self, mechanism: &mut Mechanism) {
-        chosen!(self, it => it.on_restart(mechanism));
-    }
-
-    fn on_recovered(&mut self, mechanism: &mut Mechanism) {
-        chosen!(self, it => it.on_recovered(mechanism));
-    }
-
-    fn on_spurious_loss(&mut self, mechanism: &mut Mechanism) {
-        chosen!(self, it => it.on_spurious_loss(mechanism));
-    }
-
-    fn on_wake(&mut self, mechanism: &mut Mechanism) {
-        chosen!(self, it => it.on_wake(mechanism));
-    }
-
-    fn refutes_hint(&self) -> bool {
-        chosen!(self, it => it.refutes_hint())
-    }
-
-    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        chosen!(self, it => it.gauges(report));
-    }
+/// A boxed pair of policies is a pair of policies.
+#[cfg(feature = "alloc")]
+impl<P: Policies + ?Sized> Policies for alloc::boxed::Box<P> {
+    pass_on_policies!(boxed!);
 }

@@ -41,8 +41,7 @@ extern crate alloc;
 
 #[macro_use]
 mod any;
-#[cfg(feature = "alloc")]
-mod boxed;
+mod pass_on;
 
 pub mod avoidance;
 pub mod card;

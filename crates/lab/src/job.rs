@@ -110,6 +110,9 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
     if resolved.endpoint.fast_open != FastOpen::Off {
         return no("fast_open is off: a flow is one connection and has no cookie".to_owned());
     }
+    if resolved.endpoint.pacing {
+        return no("pacing is false: whether the kernel paces, the control says".to_owned());
+    }
     let recoveries: Vec<Recovery> = resolved.flows.iter().map(|f| f.recovery.value).collect();
     let old = |kind: &Recovery| matches!(kind, Recovery::Tahoe | Recovery::Reno);
     if recoveries.iter().any(old) || recoveries.windows(2).any(|two| two[0] != two[1]) {
@@ -267,6 +270,7 @@ mod tests {
             ("duplicate_acks = 2", "where the kernel begins"),
             ("syn = true\nfast_open = 'on'", "has no cookie"),
             ("recovery = 'reno'", "tcp_sack"),
+            ("pacing = true", "pacing"),
             ("[[flow]]\nfiles = { size = '1KB..2KB' }", "files"),
             ("[[flow]]\ncount = 5001", "1 to 5000"),
             (&"[[udp]]\nrate = '1kbps'\n".repeat(1_001), "at most 1000, not 1001"),

@@ -39,6 +39,9 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
         let found = format!("fast_open = \"{}\"", endpoint.fast_open);
         return no("fast_open", &found, "off: QUIC has a handshake of its own");
     }
+    if endpoint.pacing {
+        return no("pacing", "true", "none: quinn always paces, by a rule of its own");
+    }
     let usual = endpoint.profile.constants();
     let set = [
         ("rto_initial", endpoint.rto_initial_ns != usual.rto_initial.ns()),
@@ -82,6 +85,7 @@ mod tests {
             ("syn = true\nfast_open = 'on'", "fast_open: found fast_open = \"on\""),
             ("rto_min = '1s'", "rto_min: "),
             ("growth_limit = false", "growth_limit: "),
+            ("pacing = true", "pacing: found true"),
         ] {
             let problem = judged(text).unwrap_err();
             assert!(problem.starts_with(key), "{text}: {problem}");

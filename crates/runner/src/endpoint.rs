@@ -43,7 +43,7 @@ pub(crate) fn endpoint(
         delay_repeated: common.profile == Profile::Ns2,
         ack_bytes: ACK_BYTES,
         limit_growth_to_flight: common.growth_limit,
-        paces: false,
+        paces: common.pacing,
     }
 }
 

@@ -89,6 +89,7 @@ fn changed(endpoint: &ResolvedEndpoint) -> Vec<&'static str> {
         ("impatient", endpoint.impatient != base.impatient),
         ("progress_ends_backoff", endpoint.progress_ends_backoff != base.progress_ends_backoff),
         ("growth_limit", endpoint.growth_limit != base.growth_limit),
+        ("pacing", endpoint.pacing != base.pacing),
         (
             "buffer_counts_in_service",
             endpoint.buffer_counts_in_service != base.buffer_counts_in_service,

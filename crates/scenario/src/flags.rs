@@ -93,6 +93,8 @@ flags! {
         "Longest time an ACK is held back";
     growth_limit "--growth-limit" "growth_limit" "true (ns2: false)"
         "No growth while cwnd does not limit the sender: true or false";
+    pacing "--pacing" "pacing" "false"
+        "Pace packets where the control does not: true (2 cwnd/srtt, then 1.25) or false";
     buffer_counts_in_service "--buffer-counts-in-service" "buffer_counts_in_service" "false"
         "A buffer of B packets counts the one being sent: true or false";
 }

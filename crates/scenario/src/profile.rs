@@ -91,6 +91,9 @@ pub struct Constants {
     pub delayed_ack_timer: Time,
     /// Whether cwnd may grow only while it limits the sender.
     pub growth_limit: bool,
+    /// Whether packets are paced where the control says nothing: at 2 cwnd/srtt in start-up, at 1.25
+    /// cwnd/srtt after it.
+    pub pacing: bool,
     /// Whether a buffer of B packets counts the one being sent.
     pub buffer_counts_in_service: bool,
 }
@@ -108,7 +111,7 @@ impl Profile {
 
 impl Constants {
     /// Each under its key in a scenario file, as written there.
-    pub fn named(&self) -> [(&'static str, String); 14] {
+    pub fn named(&self) -> [(&'static str, String); 15] {
         [
             ("iw", self.iw.to_string()),
             ("ssthresh", self.ssthresh.to_string()),
@@ -120,6 +123,7 @@ impl Constants {
             ("rto_granularity", self.rto_granularity.to_string()),
             ("delayed_ack_timer", self.delayed_ack_timer.to_string()),
             ("growth_limit", self.growth_limit.to_string()),
+            ("pacing", self.pacing.to_string()),
             ("limited_transmit", self.limited_transmit.to_string()),
             ("impatient", self.impatient.to_string()),
             ("progress_ends_backoff", self.progress_ends_backoff.to_string()),
@@ -182,6 +186,7 @@ const RFC: Constants = Constants {
     rto_granularity: Time::from_ms(1),
     delayed_ack_timer: Time::from_ms(200),
     growth_limit: true,
+    pacing: false,
     buffer_counts_in_service: false,
 };
 

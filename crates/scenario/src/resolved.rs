@@ -98,6 +98,9 @@ pub struct ResolvedEndpoint {
     pub progress_ends_backoff: bool,
     /// No growth while cwnd does not limit the sender.
     pub growth_limit: bool,
+    /// Packets are paced where the control says nothing. Results have it if it is so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pacing: bool,
     /// A buffer of B packets counts the one being sent.
     pub buffer_counts_in_service: bool,
 }

@@ -2,13 +2,7 @@
 //! its card ([`crate::card`]).
 
 use crate::card::{Card, Listed, check_names};
-use crate::event::{Ack, Loss, Sent};
-use crate::feedback::Feedback;
 use crate::knob::{KnobValue, Knobs as _};
-use crate::needs::Needs;
-use crate::policy::{Avoidance, Found, Observer, Step};
-use crate::units::Rate;
-use crate::view::{View, Window};
 
 avoidances! {
     new_reno::NewReno,

@@ -2,14 +2,7 @@
 //! its card ([`crate::card`]).
 
 use crate::card::{Card, Listed, check_names};
-use crate::event::{Ack, Loss, Sent};
-use crate::feedback::Feedback;
-use crate::hint::PathHint;
 use crate::knob::{KnobValue, Knobs as _};
-use crate::needs::Needs;
-use crate::policy::{Answer, Entry, Found, Observer, Startup, Step};
-use crate::units::{Bytes, Rate};
-use crate::view::{View, Window};
 
 startups! {
     slow_start::SlowStart,

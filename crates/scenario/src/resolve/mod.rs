@@ -105,6 +105,7 @@ impl<'a> Resolver<'a> {
             impatient: own.impatient.unwrap_or(base.impatient),
             progress_ends_backoff: own.progress_ends_backoff.unwrap_or(base.progress_ends_backoff),
             growth_limit: own.growth_limit.unwrap_or(base.growth_limit),
+            pacing: own.pacing.unwrap_or(base.pacing),
             buffer_counts_in_service: own
                 .buffer_counts_in_service
                 .unwrap_or(base.buffer_counts_in_service),

@@ -116,6 +116,8 @@ pub struct Endpoint {
     pub rto_granularity: Option<Time>,
     /// No growth while cwnd does not limit the sender.
     pub growth_limit: Option<bool>,
+    /// Pacing by default, for controls that do not pace themselves.
+    pub pacing: Option<bool>,
     /// A buffer of B packets counts the one being sent.
     pub buffer_counts_in_service: Option<bool>,
 }
