@@ -22,6 +22,7 @@ startups! {
     m_start::MStart,
     hystart::HyStart,
     hystart_pp::HyStartPp,
+    search::Search,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,

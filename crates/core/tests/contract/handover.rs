@@ -112,6 +112,7 @@ fn the_listed_policies_need_what_is_written_here() {
             "quick-start" => grants,
             "xcp" => changes,
             "tcp-ebn" => shares,
+            "search" => times | Needs::required(Facilities::SENDS),
             _ => times,
         };
         let startup = AnyStartup::by_name(card.name).expect("it is listed");
