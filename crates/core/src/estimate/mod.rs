@@ -11,6 +11,7 @@ pub mod load_gauge;
 pub mod packet_pair;
 pub mod rate_per_rtt;
 pub mod rho;
+pub mod rtt_floor;
 pub mod search_bins;
 pub mod told_share;
 pub mod vegas_diff;

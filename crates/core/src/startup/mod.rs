@@ -23,6 +23,7 @@ startups! {
     hystart::HyStart,
     hystart_pp::HyStartPp,
     search::Search,
+    rapid_start::RapidStart,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,

@@ -112,6 +112,7 @@ fn the_listed_policies_need_what_is_written_here() {
             "quick-start" => grants,
             "xcp" => changes,
             "tcp-ebn" => shares,
+            "rapid-start" => paced | Needs::required(Facilities::RECOVERY_WINDOW),
             "search" => times | Needs::required(Facilities::SENDS),
             _ => times,
         };
