@@ -3,6 +3,7 @@
 pub mod ack_history;
 pub mod ack_spacing;
 pub mod ack_train;
+pub mod bbr_model;
 pub mod delivery_rate;
 pub mod ere;
 pub mod granted_change;

@@ -24,6 +24,7 @@ startups! {
     hystart_pp::HyStartPp,
     search::Search,
     rapid_start::RapidStart,
+    bbr::Bbr,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,
