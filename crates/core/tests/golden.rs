@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use firstflight_core::estimate::delivery_rate::{AtSending, Sampler};
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
 use firstflight_core::feedback::Feedback;
 use firstflight_core::knob::{Amount, KnobValue};
@@ -42,6 +43,9 @@ struct Path {
     /// Packets not acknowledged: how many later ones have been.
     unacked: BTreeMap<u64, u32>,
     lost: VecDeque<u64>,
+    sampler: Sampler,
+    /// The state in which each packet left last.
+    left: BTreeMap<u64, AtSending>,
     in_flight: u64,
     next: u64,
     recovery_ends: u64,
@@ -70,6 +74,8 @@ impl Path {
             acks: VecDeque::new(),
             unacked: BTreeMap::new(),
             lost: VecDeque::new(),
+            sampler: Sampler::default(),
+            left: BTreeMap::new(),
             in_flight: 0,
             next: 0,
             recovery_ends: 0,
@@ -102,6 +108,8 @@ impl Path {
             let (now, in_flight) = (Instant(self.now), Bytes(self.in_flight * MSS));
             let (bytes, again) = (Bytes(MSS), repaired.is_some());
             self.sender.on_sent(&Sent { now, bytes, in_flight, again });
+            let idle = self.in_flight == 1;
+            self.left.insert(packet, self.sampler.on_sent(now, in_flight, idle));
             self.transmit(packet);
         }
     }
@@ -130,13 +138,20 @@ impl Path {
         self.timer = at + RTO;
         let acked = (self.una() - una) * MSS;
         self.tell();
+        let credited = Bytes(u64::from(fresh) * MSS);
+        let then = self.left.remove(&packet).filter(|_| fresh);
+        let sample = then.and_then(|then| {
+            self.sampler.on_delivered(Instant(at), credited, then.departure.sent_at, &then)
+        });
         self.sender.on_ack(&Ack {
             now: Instant(at),
             acked: Bytes(acked),
-            credited: Bytes(u64::from(fresh) * MSS),
+            credited,
             rtt: Some(Span(at - sent_at)),
             in_flight: Bytes(self.in_flight * MSS),
             snd_nxt: Bytes(self.next * MSS),
+            sample,
+            packet: then.map(|then| then.departure),
             ..Ack::default()
         });
         if self.sender.view().recovering && self.una() > self.recovery_ends {
@@ -178,7 +193,10 @@ impl Path {
         self.in_flight -= 1;
         if kind == LossKind::Recovery {
             let (now, lost) = (Instant(self.now), Bytes(MSS));
-            if self.sender.on_loss(&Loss::of(now, kind, lost, flight)) {
+            let repaired = self.sender.view().recovering;
+            let cut = self.sender.on_loss(&Loss::of(now, kind, lost, flight));
+            // A start-up that goes on has the loss repaired all the same.
+            if cut || !repaired && self.sender.view().recovering {
                 self.recovery_ends = self.next;
                 let _ = writeln!(self.trace, "{} loss found", self.clock());
             }

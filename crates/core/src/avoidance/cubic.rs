@@ -149,7 +149,12 @@ impl Observer for Cubic {
 }
 
 impl Avoidance for Cubic {
-    fn enter(&mut self, _found: &Found, _view: &View) {
+    /// A window that start-up believes the path has room for is where the curve turns, as that of
+    /// a loss is (draft-kazuho-ccwg-rapid-start-02 section 2.3.3).
+    fn enter(&mut self, found: &Found, _view: &View) {
+        if let Some(peak) = found.peak {
+            (self.stage, self.w_max, self.prior) = (Stage::Cut, peak, peak);
+        }
         if self.stage != Stage::Cut {
             self.stage = Stage::Unknown;
         }

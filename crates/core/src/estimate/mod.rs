@@ -3,6 +3,7 @@
 pub mod ack_history;
 pub mod ack_spacing;
 pub mod ack_train;
+pub mod bbr_model;
 pub mod delivery_rate;
 pub mod ere;
 pub mod granted_change;
@@ -11,5 +12,7 @@ pub mod load_gauge;
 pub mod packet_pair;
 pub mod rate_per_rtt;
 pub mod rho;
+pub mod rtt_floor;
+pub mod search_bins;
 pub mod told_share;
 pub mod vegas_diff;

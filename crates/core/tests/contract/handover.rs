@@ -112,6 +112,13 @@ fn the_listed_policies_need_what_is_written_here() {
             "quick-start" => grants,
             "xcp" => changes,
             "tcp-ebn" => shares,
+            "bbr" => {
+                let samples = Facilities::RATES | Facilities::PACKETS;
+                paced.wanting(Facilities::GAPS)
+                    | Needs::required(samples | Facilities::RECOVERY_WINDOW)
+            }
+            "rapid-start" => paced | Needs::required(Facilities::RECOVERY_WINDOW),
+            "search" => times | Needs::required(Facilities::SENDS),
             _ => times,
         };
         let startup = AnyStartup::by_name(card.name).expect("it is listed");

@@ -1,0 +1,199 @@
+//! BBR's model of a path (draft-ietf-ccwg-bbr, 3 August 2026): bandwidth, rounds, how far ACKs run
+//! ahead, and what a round loses.
+//!
+//! Published: all of it; names of the draft stand beside. The smallest RTT is the connection's.
+//! Bandwidth is the maximum since the model began: the draft's filter forgets by cycles of ProbeBW,
+//! of which a start-up has none.
+
+use crate::event::{Ack, Loss, RateSample};
+use crate::units::{Bytes, Instant, Rate, Span};
+use crate::view::View;
+
+/// What is known of the path.
+#[derive(Clone, Copy, Debug)]
+pub struct BbrModel {
+    /// `BBR.max_bw`.
+    bandwidth: Rate,
+    rounds: u64,
+    /// The round ends when a packet is acknowledged that left after so much had been delivered
+    /// (`BBR.next_round_delivered`).
+    round_end: Bytes,
+    /// What had been delivered when it began.
+    delivered_before: Bytes,
+    lost: Bytes,
+    gaps: u64,
+    aggregate: Aggregate,
+}
+
+/// How far ACKs run ahead of the bandwidth (`BBRUpdateACKAggregation`).
+#[derive(Clone, Copy, Debug)]
+struct Aggregate {
+    since: Instant,
+    delivered: Bytes,
+    /// The largest excess of this round and of the last.
+    excess: [Bytes; 2],
+}
+
+/// A round that is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundEnd {
+    /// Payload delivered in it.
+    pub delivered: Bytes,
+    /// Payload found lost in it.
+    pub lost: Bytes,
+    /// In so many separate gaps.
+    pub gaps: u64,
+}
+
+impl BbrModel {
+    /// Before anything is known.
+    pub const NEW: Self = Self {
+        bandwidth: Rate(0),
+        rounds: 0,
+        round_end: Bytes(0),
+        delivered_before: Bytes(0),
+        lost: Bytes(0),
+        gaps: 0,
+        aggregate: Aggregate { since: Instant(0), delivered: Bytes(0), excess: [Bytes(0); 2] },
+    };
+
+    /// Counts an ACK; the round that it ends, if it ends one.
+    pub fn on_ack(&mut self, ack: &Ack, view: &View) -> Option<RoundEnd> {
+        self.take(ack, view);
+        self.aggregate.count(ack, self.bandwidth, view);
+        // BBRUpdateRound.
+        ack.packet.filter(|packet| packet.delivered >= self.round_end)?;
+        let delivered = view.delivered - self.delivered_before;
+        let ended = RoundEnd { delivered, lost: self.lost, gaps: self.gaps };
+        self.round_end = view.delivered;
+        self.delivered_before = view.delivered;
+        self.rounds += 1;
+        (self.lost, self.gaps) = (Bytes(0), 0);
+        self.aggregate.excess = [Bytes(0), self.aggregate.excess[0]];
+        Some(ended)
+    }
+
+    /// Takes in a rate sample, unless the source limited it below what is known (BBRUpdateMaxBw).
+    fn take(&mut self, ack: &Ack, view: &View) {
+        let Some(rate) = usable(ack, view) else { return };
+        if rate >= self.bandwidth || !ack.sample.is_some_and(|sample| sample.app_limited) {
+            self.bandwidth = self.bandwidth.max(rate);
+        }
+    }
+
+    /// Counts what is found lost.
+    pub fn on_loss(&mut self, loss: &Loss) {
+        self.lost += loss.lost;
+        self.gaps = self.gaps.saturating_add(u64::from(loss.gaps));
+    }
+
+    /// The largest rate seen (`BBR.max_bw`).
+    pub fn bandwidth(&self) -> Rate {
+        self.bandwidth
+    }
+
+    /// Rounds ended.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// What the path holds without a queue (`BBR.bdp`), if anything is known.
+    pub fn pipe(&self, view: &View) -> Option<Bytes> {
+        let known = self.bandwidth > Rate(0) && view.rtt.min != Span::MAX;
+        known.then(|| self.bandwidth.over(view.rtt.min))
+    }
+
+    /// How far ACKs have run ahead in this round or the last (`BBR.extra_acked`).
+    pub fn extra_acked(&self) -> Bytes {
+        self.aggregate.excess[0].max(self.aggregate.excess[1])
+    }
+}
+
+/// The rate of an ACK's sample, if its time is no shorter than the path's (draft section 4.1.2.3).
+pub fn usable(ack: &Ack, view: &View) -> Option<Rate> {
+    let RateSample { delivered, interval, .. } = ack.sample?;
+    (interval >= view.rtt.min).then(|| delivered.per(interval))
+}
+
+impl Aggregate {
+    fn count(&mut self, ack: &Ack, bandwidth: Rate, view: &View) {
+        let mut expected = bandwidth.over(ack.now.since(self.since));
+        if self.delivered <= expected {
+            (self.since, self.delivered, expected) = (ack.now, Bytes(0), Bytes(0));
+        }
+        self.delivered += ack.credited;
+        let excess = (self.delivered - expected).min(view.window.cwnd);
+        self.excess[0] = self.excess[0].max(excess);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Departure;
+    use crate::testing::{MSS, ack, view};
+
+    fn sampled(view: &View, segments: u64, ms: u64, app_limited: bool) -> Ack {
+        let interval = Span::from_millis(ms);
+        let sample = RateSample { delivered: MSS * segments, interval, app_limited };
+        Ack { sample: Some(sample), ..ack(view, 1) }
+    }
+
+    #[test]
+    fn the_bandwidth_is_the_largest_sample_that_took_at_least_the_smallest_rtt() {
+        let (mut model, view) = (BbrModel::NEW, view(10, Bytes::MAX));
+        let mut after = |segments, ms, limited| {
+            let _ = model.on_ack(&sampled(&view, segments, ms, limited), &view);
+            model.bandwidth().0
+        };
+        assert_eq!(after(10, 100, false), 100_000);
+        assert_eq!(after(50, 99, false), 100_000, "shorter than the path");
+        assert_eq!(after(9, 100, false), 100_000);
+        assert_eq!(after(9, 100, true), 100_000);
+        assert_eq!(after(11, 100, true), 110_000, "limited by the source, and yet more");
+        assert_eq!(model.pipe(&view), Some(MSS * 11));
+        assert_eq!(BbrModel::NEW.pipe(&view), None);
+    }
+
+    #[test]
+    fn a_round_ends_with_a_packet_that_left_after_it_began() {
+        let (mut model, mut view) = (BbrModel::NEW, view(10, Bytes::MAX));
+        let mut ends = |delivered, then| {
+            view.delivered = MSS * delivered;
+            let packet = Departure { sent_at: Instant(0), delivered: MSS * then, in_flight: MSS };
+            let ack = Ack { packet: Some(packet), ..ack(&view, 1) };
+            let ended = model.on_ack(&ack, &view);
+            model.on_loss(&Loss::of(Instant(0), crate::event::LossKind::Recovery, MSS, MSS));
+            ended
+        };
+        let round = |delivered, lost| {
+            Some(RoundEnd { delivered: MSS * delivered, lost: MSS * lost, gaps: lost })
+        };
+        assert_eq!(ends(1, 0), round(1, 0));
+        assert_eq!([ends(2, 0), ends(3, 0)], [None, None]);
+        assert_eq!(ends(4, 1), round(3, 3));
+        assert_eq!([ends(5, 3), ends(6, 4)], [None, round(2, 2)]);
+        assert_eq!(model.rounds(), 3);
+    }
+
+    #[test]
+    fn acks_that_come_at_once_run_ahead_and_are_forgotten_after_a_round() {
+        let (mut model, mut view) = (BbrModel::NEW, view(100, Bytes::MAX));
+        view.now = Instant(1_000_000_000);
+        // 1 MB/s, one segment a millisecond.
+        let _ = model.on_ack(&sampled(&view, 100, 100, false), &view);
+        view.now = view.now + Span::from_millis(20);
+        let burst = Ack { credited: MSS * 20, ..ack(&view, 20) };
+        let _ = model.on_ack(&burst, &view);
+        let _ = model.on_ack(&burst, &view);
+        assert_eq!(model.extra_acked(), MSS * 40, "a new interval began with the burst");
+        for (segments, ahead) in [(1, 40), (2, 0)] {
+            view.now = view.now + Span::from_millis(200);
+            view.delivered += MSS * 50;
+            let packet = Departure { sent_at: view.now, delivered: view.delivered, in_flight: MSS };
+            let _ = model.on_ack(&Ack { packet: Some(packet), ..ack(&view, 1) }, &view);
+            let found = model.extra_acked();
+            assert!(if ahead == 0 { found <= MSS } else { found == MSS * ahead }, "{segments}");
+        }
+    }
+}

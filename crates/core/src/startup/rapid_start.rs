@@ -1,0 +1,512 @@
+//! Rapid Start (draft-kazuho-ccwg-rapid-start, Oku and Welzl, 2026): threefold growth, and a landing
+//! by counting.
+//!
+//! What it believes: who overshoots may do so quickly, if the window after it is what the path
+//! delivered. What it does:
+//!
+//! ```text
+//! begin:       cwnd up to 2 IW, paced over one RTT
+//! per ACK:     cwnd += 2 acked  while floor <= min(minrtt + 4 ms, 1.1 minrtt),  acked otherwise
+//! first loss:  a = K (1 - beta), s = l = beta + a;  cwnd = s W0
+//! recovery:    cwnd -= a acked + l lost;  cwnd >= beta W0 / 3
+//! after it:    ssthresh = cwnd;  W_max = 2 cwnd / beta
+//! ```
+//!
+//! `floor` is the smallest RTT of the last minrtt, W0 the window before the loss, and beta what the
+//! avoidance leaves of a window. If W0 was all in flight, the window lands at beta times what was
+//! delivered, whatever was lost: `s - l = 0` and `s - a = beta`. As the window first falls by 1 - s
+//! only, sending pauses for a part of 1 - beta of a round.
+//!
+//! Published: all of it. The knob `version` tells where its texts differ: -02 and quicly pace later
+//! rounds at two windows per RTT, the editor's copy at one. quicly has K = 11/18, the larger of
+//! minrtt + 4 ms and 35/32 minrtt as its threshold, grows threefold only at a minrtt of 4 ms or
+//! more, and never falls below half of the first window. The first window is doubled only where it
+//! can be paced, when the RTT is known before data.
+//!
+//! Inferred: what counts in the recovery is what was outstanding when it began. A QUIC recovery
+//! ends with the first packet sent in it, so that no more can count there; TCP's lasts until the
+//! last repair is acknowledged, and counting repairs would take more off than was sent. So the
+//! window is held once all that was outstanding is acknowledged or lost, and what is lost for the
+//! second time does not count. The landing is paced by the RTT before it, because a sample of TCP
+//! in a recovery may be that of a packet that has waited for a repair.
+//!
+//! Only the first slow start has it; later ones, and one that begins after a timeout, are slow
+//! start.
+
+use crate::card::{Card, Listed};
+use crate::estimate::rtt_floor::RttFloor;
+use crate::event::{Ack, Loss};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::needs::{Facilities, Needs};
+use crate::opening::Opening;
+use crate::policy::{Answer, Entry, Found, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
+use crate::units::{Bytes, Rate, Span};
+use crate::view::{View, Window};
+
+/// Start-up that triples the window and lands by what was delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct RapidStart {
+    opening: Opening,
+    version: Version,
+    /// The first window in ordinary ones, in millionths.
+    first_window: u64,
+    /// The landing ends at `beta` IW at the lowest.
+    keeps_first: bool,
+    /// It is the first slow start of the connection.
+    first: bool,
+    initial_window: Bytes,
+    floor: RttFloor,
+    landing: Option<Landing>,
+}
+
+/// Which text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    Draft02,
+    Editors,
+    Quicly,
+}
+
+/// The first recovery.
+#[derive(Clone, Copy, Debug)]
+struct Landing {
+    /// W0.
+    window: Bytes,
+    /// The smoothed RTT then.
+    rtt: Span,
+    least: Bytes,
+    outstanding: Bytes,
+    /// What counts, in millionths.
+    beta: u64,
+    ack_factor: u64,
+    acked: Bytes,
+    lost: Bytes,
+}
+
+impl Version {
+    /// K of section 2.3.1, as a fraction.
+    const fn k(self) -> (u64, u64) {
+        match self {
+            Self::Draft02 | Self::Editors => (2, 3),
+            Self::Quicly => (11, 18),
+        }
+    }
+
+    /// Windows per RTT after the first RTT (section 2.1.2 of the editor's copy).
+    const fn gain(self) -> u64 {
+        match self {
+            Self::Editors => 1,
+            Self::Draft02 | Self::Quicly => 2,
+        }
+    }
+
+    /// The RTT from which on the path builds a queue (section 2.2, `queue_buildup_thresh`).
+    fn threshold(self, min: Span) -> Span {
+        let added = min + QUEUE;
+        match self {
+            Self::Draft02 | Self::Editors => added.min(min + min / 10),
+            // Below 4 ms it does not grow threefold at all.
+            Self::Quicly if min < QUEUE => Span(0),
+            Self::Quicly => added.max(min.scaled(35, 32)),
+        }
+    }
+}
+
+impl Landing {
+    /// More was acknowledged or lost; no more counts than was outstanding.
+    fn count(&mut self, acked: Bytes, lost: Bytes) {
+        let left = self.outstanding - (self.acked + self.lost);
+        let lost = lost.min(left);
+        self.lost += lost;
+        self.acked += acked.min(left - lost);
+    }
+
+    /// The window by now (section 2.3).
+    fn cwnd(&self) -> Bytes {
+        let factor = self.beta + self.ack_factor;
+        let off =
+            self.acked.scaled(self.ack_factor, RATIO_ONE) + self.lost.scaled(factor, RATIO_ONE);
+        (self.window.scaled(factor, RATIO_ONE) - off).max(self.least)
+    }
+}
+
+impl RapidStart {
+    /// The pace of a window after the first RTT, if the RTT is known.
+    fn pace(&self, step: Step, rtt: Span) -> Step {
+        if rtt == Span(0) {
+            return step;
+        }
+        step.paced((step.window.cwnd.per(rtt) * self.version.gain()).max(Rate(1)))
+    }
+
+    /// The window where the landing stands.
+    fn landed(&self, landing: &Landing, view: &View) -> Step {
+        let cwnd = landing.cwnd().min(view.window.cwnd);
+        self.pace(Window { cwnd, ..view.window }.hold(), landing.rtt)
+    }
+
+    fn least(&self, view: &View) -> Bytes {
+        // Section 2.3: W0 beta / 3, and two segments (RFC 5681, RFC 9002).
+        let third = view.window.cwnd.scaled(view.beta, 3 * RATIO_ONE).max(view.mss * 2);
+        if self.version == Version::Quicly {
+            return third.max(self.initial_window / 2);
+        }
+        if self.keeps_first {
+            third.max(self.initial_window.scaled(view.beta, RATIO_ONE))
+        } else {
+            third
+        }
+    }
+}
+
+impl Listed for RapidStart {
+    const CARD: Card = Card::new(
+        "rapid-start",
+        "threefold growth without a queue, and a landing at what was delivered after a loss",
+        "draft-kazuho-ccwg-rapid-start-02",
+    )
+    .with("cubic")
+    .finds_its_end()
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for RapidStart {
+    fn needs(&self) -> Needs {
+        // Without a window of its own in the recovery it would be threefold growth with an
+        // ordinary cut, which is not Rapid Start.
+        Needs::required(Facilities::TIMES | Facilities::RECOVERY_WINDOW).wanting(Facilities::PACING)
+    }
+
+    fn on_loss(&mut self, _loss: &Loss, _view: &View) {
+        self.landing = None;
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
+        if let Some(landing) = self.landing.as_mut().filter(|_| !loss.again) {
+            landing.count(Bytes(0), loss.lost);
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        let floor = self.floor.floor();
+        report("rapid_start_floor", if floor == Span::MAX { 0 } else { floor.0 });
+        report("rapid_start_acked", self.landing.map_or(0, |landing| landing.acked.0));
+        report("rapid_start_lost", self.landing.map_or(0, |landing| landing.lost.0));
+    }
+}
+
+impl Startup for RapidStart {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    fn begin(&mut self, view: &View) -> Step {
+        self.initial_window = view.window.cwnd;
+        let rtt = view.rtt.smoothed;
+        if rtt == Span(0) {
+            return view.window.hold();
+        }
+        let cwnd = view.window.cwnd.scaled(self.first_window, RATIO_ONE);
+        Window { cwnd, ..view.window }.hold().paced(cwnd.per(rtt).max(Rate(1)))
+    }
+
+    fn enter(&mut self, why: Entry, view: &View) {
+        self.first = why == Entry::Connect;
+        self.landing = None;
+        if self.first {
+            self.initial_window = view.window.cwnd;
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if !self.first || window.cwnd >= window.ssthresh {
+            return self.pace(double(ack, view), view.rtt.smoothed);
+        }
+        if let Some(rtt) = ack.rtt {
+            self.floor.observe(ack.now, rtt, view.rtt.min);
+        }
+        let floor = self.floor.floor();
+        let queues = floor != Span::MAX && floor > self.version.threshold(view.rtt.min);
+        let factor = if queues { 1 } else { 2 };
+        self.pace(window.grow(ack.acked * factor).until_threshold(), view.rtt.smoothed)
+    }
+
+    fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
+        if !self.first {
+            return Answer::Leave;
+        }
+        let (num, den) = self.version.k();
+        let ack_factor = (RATIO_ONE - view.beta.min(RATIO_ONE)) * num / den;
+        let mut landing = Landing {
+            window: view.window.cwnd,
+            rtt: view.rtt.smoothed,
+            least: self.least(view).min(view.window.cwnd),
+            outstanding: view.snd_nxt - view.acked,
+            beta: view.beta.min(RATIO_ONE),
+            ack_factor,
+            acked: Bytes(0),
+            lost: Bytes(0),
+        };
+        landing.count(Bytes(0), loss.lost);
+        self.landing = Some(landing);
+        Answer::Land(Window { cwnd: landing.cwnd(), ..view.window })
+    }
+
+    fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
+        let Some(mut landing) = self.landing else { return view.window.hold() };
+        landing.count(ack.credited, Bytes(0));
+        self.landing = Some(landing);
+        self.landed(&landing, view)
+    }
+
+    fn growth(&self) -> u64 {
+        if self.first { 3 } else { 2 }
+    }
+
+    /// Section 2.3.3: the window is beta times what the path holds with a full queue, and slow
+    /// start would have reached twice that.
+    fn found(&self, view: &View) -> Found {
+        let peak =
+            self.landing.map(|landing| (view.window.cwnd * 2).scaled(RATIO_ONE, landing.beta));
+        Found { peak, ..Found::default() }
+    }
+}
+
+impl Default for RapidStart {
+    fn default() -> Self {
+        Self {
+            opening: Opening::default(),
+            version: Version::Draft02,
+            first_window: 2 * RATIO_ONE,
+            keeps_first: false,
+            first: true,
+            initial_window: Bytes(0),
+            floor: RttFloor::NEW,
+            landing: None,
+        }
+    }
+}
+
+impl Knobs for RapidStart {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        OWN_END_SSTHRESH,
+        Knob {
+            name: "version",
+            kind: KnobKind::Word(&["draft-02", "editor", "quicly"]),
+            default: "draft-02",
+            doc: "the draft, its editor's copy (later rounds paced over the whole RTT), or quicly",
+        },
+        Knob {
+            name: "first",
+            kind: KnobKind::Ratio(RATIO_ONE, 2 * RATIO_ONE),
+            default: "2",
+            doc: "first window where it can be paced, in ordinary ones (section 2.1.1)",
+        },
+        Knob {
+            name: "least",
+            kind: KnobKind::Word(&["third", "iw"]),
+            default: "third",
+            doc: "where the landing ends at the lowest: W0 beta/3, or IW beta if that is more",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("version", KnobValue::Word("editor")) => self.version = Version::Editors,
+            ("version", KnobValue::Word("quicly")) => self.version = Version::Quicly,
+            ("version", KnobValue::Word(_)) => self.version = Version::Draft02,
+            ("first", KnobValue::Ratio(first)) => {
+                self.first_window = first.clamp(RATIO_ONE, 2 * RATIO_ONE);
+            }
+            ("least", KnobValue::Word(word)) => self.keeps_first = word == "iw",
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "version" => Some(KnobValue::Word(match self.version {
+                Version::Draft02 => "draft-02",
+                Version::Editors => "editor",
+                Version::Quicly => "quicly",
+            })),
+            "first" => Some(KnobValue::Ratio(self.first_window)),
+            "least" => Some(KnobValue::Word(if self.keeps_first { "iw" } else { "third" })),
+            _ => self.opening.value(name),
+        }
+    }
+}
+
+/// Rise of the RTT that means a queue (section 2.2), and below which RTT quicly does not look.
+const QUEUE: Span = Span::from_millis(4);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::LossKind;
+    use crate::pacing::Pacing;
+    use crate::testing::{MSS, ack, view};
+    use crate::units::Instant;
+
+    fn with(knobs: &[(&str, KnobValue)]) -> RapidStart {
+        let mut policy = RapidStart::default();
+        for (name, value) in knobs {
+            assert!(policy.set(name, *value), "{name}");
+        }
+        policy.enter(Entry::Connect, &view(10, Bytes::MAX));
+        policy
+    }
+
+    fn version(word: &'static str) -> RapidStart {
+        with(&[("version", KnobValue::Word(word))])
+    }
+
+    /// 300 segments outstanding, beta 0.7.
+    fn overshot() -> View {
+        View { beta: 700_000, ..view(300, Bytes::MAX) }
+    }
+
+    fn loss(segments: u64) -> Loss {
+        Loss::of(Instant(0), LossKind::Recovery, MSS * segments, MSS * 300)
+    }
+
+    /// The window in whole segments after a recovery in which so many are acknowledged and lost.
+    fn landed(mut policy: RapidStart, acked: u64, lost: u64) -> (u64, RapidStart) {
+        let mut view = overshot();
+        let first = lost.min(1);
+        let Answer::Land(window) = policy.answer(&loss(first), &view) else { unreachable!() };
+        view.window = window;
+        if lost > first {
+            policy.on_further_loss(&loss(lost - first), &view);
+        }
+        for _ in 0..acked {
+            view.window = policy.recovering(&ack(&view, 1), &view).window;
+        }
+        ((view.window.cwnd.0 + 500) / 1_000, policy)
+    }
+
+    #[test]
+    fn the_first_window_is_doubled_and_spread_over_the_rtt() {
+        let begun = |mut policy: RapidStart| policy.begin(&view(10, Bytes::MAX));
+        let step = begun(with(&[]));
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 20, Some(Pacing::at(Rate(200_000)))));
+        let step = begun(with(&[("first", KnobValue::Ratio(1_500_000))]));
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 15, Some(Pacing::at(Rate(150_000)))));
+        let mut unknown = view(10, Bytes::MAX);
+        unknown.rtt.smoothed = Span(0);
+        assert_eq!(with(&[]).begin(&unknown), unknown.window.hold());
+    }
+
+    #[test]
+    fn the_window_triples_without_a_queue_and_doubles_with_one() {
+        let grown = |mut policy: RapidStart, min_us: u64, rtt_us: u64| {
+            let mut view = view(10, Bytes::MAX);
+            (view.rtt.min, view.rtt.latest) =
+                (Span::from_micros(min_us), Span::from_micros(rtt_us));
+            let step = policy.step(&ack(&view, 1), &view);
+            (step.window.cwnd.0 - 10_000) / 1_000
+        };
+        // 1.1 minrtt below 40 ms, minrtt + 4 ms above it.
+        assert_eq!([grown(with(&[]), 20_000, 22_000), grown(with(&[]), 20_000, 22_001)], [2, 1]);
+        assert_eq!(
+            [grown(with(&[]), 100_000, 104_000), grown(with(&[]), 100_000, 104_001)],
+            [2, 1]
+        );
+        // quicly: the larger of minrtt + 4 ms and 35/32 minrtt, and nothing below 4 ms.
+        let quicly = || version("quicly");
+        assert_eq!([grown(quicly(), 20_000, 24_000), grown(quicly(), 20_000, 24_001)], [2, 1]);
+        assert_eq!([grown(quicly(), 96_000, 105_000), grown(quicly(), 96_000, 105_001)], [2, 1]);
+        assert_eq!([grown(quicly(), 4_000, 4_000), grown(quicly(), 3_999, 3_999)], [2, 1]);
+    }
+
+    #[test]
+    fn one_short_rtt_in_the_last_minrtt_is_enough() {
+        let (mut policy, mut view) = (with(&[]), view(10, Bytes::MAX));
+        let mut grown = |now_ms: u64, rtt_ms: u64| {
+            view.now = Instant(0) + Span::from_millis(1_000 + now_ms);
+            view.rtt.latest = Span::from_millis(rtt_ms);
+            (policy.step(&ack(&view, 1), &view).window.cwnd - view.window.cwnd).0 / 1_000
+        };
+        assert_eq!([grown(0, 100), grown(50, 120), grown(99, 120), grown(100, 120)], [2, 2, 2, 1]);
+    }
+
+    #[test]
+    fn later_rounds_are_paced_at_two_windows_per_rtt_and_in_the_editors_copy_at_one() {
+        for (word, rate) in [("draft-02", 240_000), ("quicly", 240_000), ("editor", 120_000)] {
+            let view = view(10, Bytes::MAX);
+            let step = version(word).step(&ack(&view, 1), &view);
+            assert_eq!(step.pace, Some(Pacing::at(Rate(rate))), "{word}");
+        }
+    }
+
+    /// Draft, section 2.3, with beta 0.7: 9/10, 1/5, 9/10.
+    #[test]
+    fn the_window_lands_at_beta_times_what_was_delivered() {
+        assert_eq!(landed(with(&[]), 100, 200).0, 70, "270 - 20 - 180");
+        assert_eq!(landed(with(&[]), 250, 50).0, 175, "270 - 50 - 45");
+        assert_eq!(landed(with(&[]), 300, 0).0, 210, "270 - 60");
+        assert_eq!(landed(with(&[]), 20, 280).0, 70, "a third of beta W0 at the lowest");
+    }
+
+    #[test]
+    fn more_than_was_outstanding_does_not_count() {
+        assert_eq!(landed(with(&[]), 500, 50).0, 175);
+        let (cwnd, mut policy) = landed(with(&[]), 250, 50);
+        policy.on_further_loss(&Loss { again: true, ..loss(50) }, &overshot());
+        assert_eq!((cwnd, policy.landing.unwrap().lost), (175, MSS * 50));
+    }
+
+    /// With two of three packets lost, nothing leaves until the flight has fallen to the window:
+    /// the pause ends after at most 1 - beta of the round's ACKs.
+    #[test]
+    fn after_two_of_three_are_lost_sending_resumes_within_1_minus_beta_of_a_round() {
+        let (mut policy, mut view) = (with(&[]), overshot());
+        let Answer::Land(window) = policy.answer(&loss(2), &view) else { unreachable!() };
+        view.window = window;
+        // In every three of the 300, one arrives and two are found lost.
+        let resumed = (1..=100).find(|third: &u64| {
+            view.window = policy.recovering(&ack(&view, 1), &view).window;
+            if *third > 1 {
+                policy.on_further_loss(&loss(2), &view);
+            }
+            MSS * (300 - 3 * third) < view.window.cwnd
+        });
+        let resumed = resumed.unwrap();
+        assert!((28..=30).contains(&resumed), "after {resumed} of 100");
+    }
+
+    #[test]
+    fn quicly_has_another_k_and_keeps_half_of_the_first_window() {
+        // a = 11/60, s = 53/60: 265 - 250 * 11/60 - 50 * 53/60 = 175.
+        assert_eq!(landed(version("quicly"), 250, 50).0, 175);
+        assert_eq!(landed(version("quicly"), 0, 0).0, 265);
+        let mut policy = version("quicly");
+        policy.initial_window = MSS * 200;
+        assert_eq!(landed(policy, 20, 280).0, 100);
+        let mut policy = with(&[("least", KnobValue::Word("iw"))]);
+        policy.initial_window = MSS * 200;
+        assert_eq!(landed(policy, 20, 280).0, 140);
+    }
+
+    #[test]
+    fn what_it_hands_over_is_twice_what_the_path_held() {
+        let (cwnd, policy) = landed(with(&[]), 250, 50);
+        let view = View { window: Window { cwnd: MSS * cwnd, ssthresh: MSS * cwnd }, ..overshot() };
+        assert_eq!(policy.found(&view).peak, Some(MSS * 500));
+        assert_eq!(with(&[]).found(&view), Found::default());
+    }
+
+    #[test]
+    fn later_slow_starts_are_ordinary() {
+        let (mut policy, view) = (with(&[]), view(10, Bytes::MAX));
+        assert_eq!(policy.growth(), 3);
+        policy.enter(Entry::Timeout, &view);
+        assert_eq!(policy.step(&ack(&view, 3), &view).window.cwnd, MSS * 11);
+        assert_eq!((policy.answer(&loss(1), &view), policy.growth()), (Answer::Leave, 2));
+    }
+}
