@@ -188,6 +188,30 @@ mod hoe {
         greeted.on_handshake(&view(100, 0, 1, 5_000));
         assert_eq!(after_acks(&mut greeted, 2, 5_000).ssthresh, segments(100));
     }
+
+    /// The third ACK comes with the second: what lies between them has no rate.
+    #[test]
+    fn the_ns2_preset_measures_nothing_between_acks_of_one_instant() {
+        let mut policy = Hoe::default();
+        assert!(policy.set("preset", KnobValue::Word("ns2")));
+        for (now, acked) in [(100, 1), (101, 2), (101, 3)] {
+            let view = view(now, acked, 4, 5_000);
+            policy.on_ack(&ack(&view, 100), &view);
+        }
+        policy.gauges(&mut |name, value| assert_eq!((name, value), ("pair_rate", 0)));
+    }
+
+    /// 10 bytes every millisecond are 1000 bytes in 100 ms, one segment.
+    #[test]
+    fn ssthresh_is_never_below_two_segments() {
+        let mut policy = Hoe::default();
+        for i in 1..=3 {
+            let view = View { delivered: Bytes(10 * i), ..view(100 + i, i, 4, 32) };
+            policy.on_ack(&ack(&view, 100), &view);
+        }
+        let last = view(103, 3, 4, 32);
+        assert_eq!(policy.step(&ack(&last, 100), &last).window.ssthresh, segments(2));
+    }
 }
 
 mod vegas {
@@ -219,6 +243,46 @@ mod vegas {
         greeted.on_handshake(&view(100, 0, 1, 100));
         let found = rounds(&mut greeted, &[100; 4], window);
         assert_eq!(found.map_windows(), [5_000, 5_000, 6_000, 6_000]);
+    }
+
+    #[test]
+    fn the_first_round_holds_or_grows_as_it_is_told() {
+        let first = |word, grow_every| {
+            let mut policy = Vegas::default();
+            assert!(policy.set("first", KnobValue::Word(word)));
+            assert!(policy.set("grow_every", KnobValue::Count(grow_every)));
+            policy.enter(Entry::Connect, &view(100, 0, 4, 100));
+            policy.on_handshake(&view(100, 0, 4, 100));
+            let window = Window { cwnd: segments(4), ssthresh: segments(100) };
+            rounds(&mut policy, &[100; 5], window).map_windows()
+        };
+        assert_eq!(first("grows", 3), [5_000, 5_000, 5_000, 6_000, 6_000]);
+        assert_eq!(first("auto", 3), [5_000, 5_000, 5_000, 6_000, 6_000]);
+        assert_eq!(first("holds", 3), [4_000, 4_000, 5_000, 5_000, 5_000]);
+    }
+
+    #[test]
+    fn after_a_timeout_nothing_grows_before_the_next_decision() {
+        let mut policy = Vegas::default();
+        let window = Window { cwnd: segments(4), ssthresh: segments(100) };
+        assert_eq!(rounds(&mut policy, &[100; 2], window).map_windows(), [4_000, 5_000]);
+        policy.enter(Entry::Timeout, &view(300, 8, 2, 8));
+        // An ACK for what the last decision covers decides nothing.
+        let view = view(400, 8, 2, 8);
+        policy.on_ack(&ack(&view, 100), &view);
+        assert_eq!(policy.step(&ack(&view, 100), &view).window.cwnd, segments(2));
+    }
+
+    /// ACKs without samples: the round took 150 ms since the first data left at 50 ms.
+    #[test]
+    fn without_samples_a_round_is_timed_from_the_first_data() {
+        let mut policy = Vegas::default();
+        policy.on_begin(&view(50, 0, 4, 100));
+        let view = view(200, 4, 4, 100);
+        policy.on_ack(&Ack { rtt: None, ..ack(&view, 0) }, &view);
+        let mut found = Vec::new();
+        policy.gauges(&mut |name, value| found.push((name, value)));
+        assert_eq!(found[1], ("vegas_base_rtt", Span::from_millis(150).0));
     }
 
     trait Windows {

@@ -328,4 +328,51 @@ mod tests {
         }
         assert_eq!(sender.ssthresh(), Bytes(100 * MSS));
     }
+
+    /// On one segment per ms: `bytes` of it in each ACK.
+    fn measured(wth: &'static str, acks: u64, bytes: u64) -> DecreasingByteCounting {
+        let mut policy = DecreasingByteCounting::default();
+        assert!(policy.set("wth", KnobValue::Word(wth)));
+        let mut view = crate::testing::view(4, Bytes(MSS * 32));
+        for ms in 0..acks {
+            view.now = Instant(100_000_000 + ms * 1_000_000);
+            view.delivered += Bytes(bytes);
+            policy.on_ack(&crate::testing::ack(&view, 1), &view);
+        }
+        policy
+    }
+
+    fn threshold(policy: &mut DecreasingByteCounting, ssthresh: u64) -> u64 {
+        let view = crate::testing::view(4, Bytes(MSS * ssthresh));
+        policy.step(&crate::testing::ack(&view, 1), &view).window.ssthresh.0 / MSS
+    }
+
+    #[test]
+    fn a_threshold_lowered_after_hoe_gave_one_stays() {
+        let mut policy = measured("hoe", 3, MSS);
+        assert_eq!([32, 20].map(|ssthresh| threshold(&mut policy, ssthresh)), [100, 20]);
+    }
+
+    /// 10 bytes every ms are one segment in 100 ms.
+    #[test]
+    fn hoe_gives_two_segments_at_least() {
+        assert_eq!(threshold(&mut measured("hoe", 3, 10), 32), 2);
+    }
+
+    #[test]
+    fn ere_only_raises_the_threshold_and_is_told_to_the_avoidance() {
+        let mut policy = measured("ere", 1_000, MSS);
+        let rate = policy.eligible().expect("it keeps an estimate").0;
+        assert!(rate.abs_diff(1_000_000) < 10_000, "{rate}");
+        let window = rate / 10 / MSS;
+        assert_eq!([32, 5_000].map(|it| threshold(&mut policy, it)), [window, 5_000]);
+        assert_eq!(measured("hoe", 300, MSS).eligible(), None);
+    }
+
+    #[test]
+    fn with_ere_and_no_threshold_the_first_is_of_32_segments() {
+        let default = Window { cwnd: Bytes(MSS), ssthresh: Bytes::MAX };
+        let ssthresh = |wth| measured(wth, 0, 0).open(default, Bytes(MSS)).ssthresh;
+        assert_eq!(["ere", "hoe"].map(ssthresh), [Bytes(32 * MSS), Bytes::MAX]);
+    }
 }

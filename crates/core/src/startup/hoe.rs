@@ -91,12 +91,11 @@ impl Startup for Hoe {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let Some(measured) = self.measured.take() else { return double(ack, view) };
-        let lowers = measured < view.window.ssthresh;
-        if matches!(self.method, Method::SecondAndThirdAck { .. }) && !lowers {
-            return double(ack, view);
-        }
         let mut view = *view;
-        view.window.ssthresh = measured;
+        view.window.ssthresh = match self.method {
+            Method::LeastSquares(_) => measured,
+            Method::SecondAndThirdAck { .. } => measured.min(view.window.ssthresh),
+        };
         double(ack, &view)
     }
 }

@@ -60,7 +60,7 @@ impl Observer for Vegas {
     fn on_handshake(&mut self, view: &View) {
         self.diff.on_handshake(view);
         if self.first == First::Auto {
-            self.held = self.grow_every - 1;
+            self.held = self.grow_every;
         }
     }
 
@@ -88,10 +88,9 @@ impl Startup for Vegas {
     }
 
     fn enter(&mut self, why: Entry, _view: &View) {
-        match (why, self.first) {
-            (Entry::Connect, First::Grows) => self.held = self.grow_every - 1,
-            (Entry::Connect, _) => self.held = 0,
-            _ => self.growing = false,
+        self.growing = false;
+        if (why, self.first) == (Entry::Connect, First::Grows) {
+            self.held = self.grow_every;
         }
     }
 

@@ -1,0 +1,160 @@
+//! What a policy's card says of it is true: its knobs are set and told as the table describes, and
+//! what it needs of a transport is what its source uses.
+
+use firstflight_core::card::Card;
+use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
+use firstflight_core::needs::{Facilities, Needs};
+use firstflight_core::registry::{
+    AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS, avoidance_needs, startup_needs,
+};
+use firstflight_core::units::Span;
+
+/// A fresh policy of either side.
+enum Policy {
+    Startup(AnyStartup),
+    Avoidance(AnyAvoidance),
+}
+
+impl Policy {
+    fn set(&mut self, knob: &str, value: KnobValue) -> bool {
+        match self {
+            Self::Startup(policy) => policy.set(knob, value),
+            Self::Avoidance(policy) => policy.set(knob, value),
+        }
+    }
+
+    fn value(&self, knob: &str) -> Option<KnobValue> {
+        match self {
+            Self::Startup(policy) => policy.value(knob),
+            Self::Avoidance(policy) => policy.value(knob),
+        }
+    }
+}
+
+fn policies() -> impl Iterator<Item = (&'static Card, Policy)> {
+    let startup = |name| AnyStartup::by_name(name).expect("a listed start-up");
+    let avoidance = |name| AnyAvoidance::by_name(name).expect("a listed avoidance");
+    let startups = STARTUPS.iter().map(move |card| (card, Policy::Startup(startup(card.name))));
+    let avoidances =
+        AVOIDANCES.iter().map(move |card| (card, Policy::Avoidance(avoidance(card.name))));
+    startups.chain(avoidances)
+}
+
+/// The values of a knob at both ends of its range, or each of its words.
+fn values(knob: &Knob) -> Vec<KnobValue> {
+    match knob.kind {
+        KnobKind::Count(low, high) => vec![KnobValue::Count(low), KnobValue::Count(high)],
+        KnobKind::Ratio(low, high) => vec![KnobValue::Ratio(low), KnobValue::Ratio(high)],
+        KnobKind::Time(low, high) => vec![KnobValue::Time(low), KnobValue::Time(high)],
+        KnobKind::Word(words) => words.iter().map(|word| KnobValue::Word(word)).collect(),
+        KnobKind::Window => vec![KnobValue::Window(Amount::Segments(7))],
+        KnobKind::Threshold => {
+            [Amount::Bytes(70_000), Amount::Unlimited].map(KnobValue::Window).to_vec()
+        }
+    }
+}
+
+/// A value of another kind than the knob's.
+fn of_another_kind(knob: &Knob) -> KnobValue {
+    match knob.kind {
+        KnobKind::Count(..) => KnobValue::Time(Span(1)),
+        _ => KnobValue::Count(1),
+    }
+}
+
+/// What a policy does not tell as it was told: a preset that the other knobs tell, and a word that
+/// means the same as another.
+fn is_told_otherwise(policy: &str, knob: &str, value: KnobValue) -> bool {
+    matches!(
+        (policy, knob, value),
+        ("astart" | "mstart" | "westwood", "preset", _)
+            | ("slow-start", "preset", KnobValue::Word("rfc2001" | "rfc2581"))
+            | ("dbc", "wth", KnobValue::Word("fixed"))
+    )
+}
+
+/// What a policy with a version for the kernel is told, it tells, as `Knobs::value` asks.
+#[test]
+fn a_knob_that_is_set_is_told_by_every_policy_that_runs_in_the_kernel() {
+    for (card, mut policy) in policies() {
+        for knob in card.knobs {
+            for value in values(knob) {
+                assert!(policy.set(knob.name, value), "{}: {} = {value:?}", card.name, knob.name);
+                let told = policy.value(knob.name);
+                if card.kernel.is_some() && !is_told_otherwise(card.name, knob.name, value) {
+                    assert_eq!(told, Some(value), "{}: {}", card.name, knob.name);
+                }
+            }
+            let (other, name) = (of_another_kind(knob), knob.name);
+            assert!(!policy.set(name, other), "{}: {name} = {other:?}", card.name);
+        }
+        assert!(!policy.set("no-such-knob", KnobValue::Count(1)), "{}", card.name);
+        assert_eq!(policy.value("no-such-knob"), None, "{}", card.name);
+    }
+}
+
+/// The first word of a default is the value that the policy starts with.
+#[test]
+fn words_and_counts_begin_as_their_defaults_say() {
+    for (card, policy) in policies().filter(|(card, _)| card.kernel.is_some()) {
+        for knob in card.knobs {
+            let first = knob.default.split([' ', ',']).next().unwrap_or_default();
+            let told = match policy.value(knob.name) {
+                Some(KnobValue::Word(word)) => word.to_owned(),
+                Some(KnobValue::Count(count)) => count.to_string(),
+                _ => continue,
+            };
+            assert_eq!(told, first, "{}: {}", card.name, knob.name);
+        }
+    }
+}
+
+#[test]
+fn initial_windows_of_one_and_two_segments_are_told_as_windows() {
+    let mut policy = AnyStartup::by_name("slow-start").expect("a listed start-up");
+    for (preset, segments) in [("rfc2001", 1), ("rfc2581", 2)] {
+        assert!(policy.set("preset", KnobValue::Word(preset)));
+        assert_eq!(policy.value("iw"), Some(KnobValue::Window(Amount::Segments(segments))));
+    }
+}
+
+/// A policy that asks for too little runs where it cannot work; one that asks for too much is
+/// refused where it could.
+#[test]
+fn policies_need_what_their_sources_use() {
+    let (times, pacing) = (Needs::TIMES, Facilities::PACING);
+    let memory = times.wanting(Facilities::MEMORY | pacing);
+    let with = |facilities| Needs::required(Facilities::TIMES | facilities);
+    let changes = with(Facilities::ROUTER_CHANGES);
+    let shares = with(Facilities::ROUTER_SHARES).wanting(pacing);
+    let startups = [
+        ("slow-start", Needs::NONE),
+        ("liw", Needs::NONE),
+        ("bc", Needs::NONE),
+        ("limited", Needs::NONE),
+        ("two-phase", Needs::NONE),
+        ("smooth-start", Needs::NONE),
+        ("hystart", times),
+        ("paced", times.wanting(pacing)),
+        ("afstart", times.wanting(pacing)),
+        ("fast-start", memory),
+        ("spand", memory),
+        ("quick-start", with(Facilities::GRANTS).wanting(pacing)),
+        ("xcp", changes),
+        ("tcp-ebn", shares),
+    ];
+    for (name, needs) in startups {
+        assert_eq!(startup_needs(name), Some(needs), "{name}");
+    }
+    let avoidances = [
+        ("newreno", Needs::NONE),
+        ("scalable", Needs::NONE),
+        ("highspeed", Needs::NONE),
+        ("vegas", times),
+        ("xcp", changes),
+        ("tcp-ebn", shares),
+    ];
+    for (name, needs) in avoidances {
+        assert_eq!(avoidance_needs(name), Some(needs), "{name}");
+    }
+}
