@@ -46,6 +46,10 @@ mod reproduce;
 #[cfg(feature = "full")]
 mod run;
 #[cfg(feature = "full")]
+mod secret;
+#[cfg(feature = "full")]
+mod seldom;
+#[cfg(feature = "full")]
 mod send;
 #[cfg(feature = "full")]
 mod show;

@@ -14,8 +14,8 @@ use firstflight_runner::{Options, Report, Run};
 use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_scenario::{Resolved, RunResult, Scenario};
 use firstflight_transfer::{
-    Fingerprint, Identity, Inbox, Listening, Progress, Sending, Sent, Source, Store, TransferError,
-    receive, send,
+    Fingerprint, Identity, Inbox, Limits, Listening, Progress, Sending, Sent, Source, Store,
+    TransferError, receive, send,
 };
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
@@ -138,9 +138,10 @@ fn take(
         let inbox = Inbox::open(Listening {
             at: format!("{}:{PORT}", far_address(0)),
             accepted: Vec::new(),
+            secret: None,
             identity,
             timeout: SILENCE,
-            window: WINDOW,
+            limits: Limits { window: WINDOW, size: None },
             store: Store::Discard,
         })?;
         // Whoever waits for it has not gone.
@@ -167,6 +168,7 @@ fn give(resolved: &Resolved, control: &str, accepted: Vec<Fingerprint>) -> Resul
         control: control.to_owned(),
         accepted,
         identity: Identity::make()?,
+        secret: None,
         timeout: SILENCE,
         qlog: None,
     };

@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::value_parser;
 use firstflight_scenario::Size;
 use firstflight_transfer::{
-    Fingerprint, Inbox, Listening, Progress, Received, Store, TransferError,
+    Fingerprint, Inbox, Limits, Listening, Progress, Received, Secret, Store, TransferError, shown,
 };
 use tokio::sync::watch;
 
 use crate::failure::{Failure, Status};
 use crate::output;
+use crate::secret::{Given, SecretArgs};
+use crate::seldom::Seldom;
 use crate::transfer::{self, Common, interrupted, megabytes};
 
 /// Receive a file over QUIC
@@ -32,13 +35,25 @@ pub(crate) struct Args {
     /// Take transfer after transfer until Ctrl-C
     #[arg(long)]
     serve: bool,
-    /// Take only from a sender whose certificate has this fingerprint [default: from any]
+    #[command(flatten)]
+    secret: SecretArgs,
+    /// Take from a sender whose certificate has this fingerprint, and no secret is needed
     #[arg(long, value_name = "FINGERPRINT")]
     pin: Vec<Fingerprint>,
     /// The sender's certificate itself, in PEM
     #[arg(long, value_name = "FILE.pem")]
     trust: Vec<PathBuf>,
-    /// Flow-control window: how much may be on its way
+    /// Take from anybody who reaches the address; what breaks off is then not kept
+    #[arg(long, conflicts_with_all = ["force", "secret", "secret_file", "pin", "trust"])]
+    allow_anyone: bool,
+    /// The largest file [default: what the disk has room for; with --allow-anyone 1GB]
+    #[arg(long, value_name = "SIZE")]
+    max_size: Option<Size>,
+    /// End after so many transfers, those that broke off included [default: never; with
+    /// --allow-anyone 100]
+    #[arg(long, value_name = "N", requires = "serve", value_parser = value_parser!(u64).range(1..))]
+    max_files: Option<u64>,
+    /// Flow-control window: how much of one transfer may be on its way
     #[arg(long, value_name = "SIZE", default_value = "256MiB")]
     window: Size,
     /// Print the results as one JSON document; with --serve one after the other
@@ -52,12 +67,13 @@ const EXAMPLES: &str = "\
 The line that the sender has to type is printed on standard error. A file has the name NAME.part
 until all of it has come and its SHA-256 is right.
 
-Without --listen only this host is listened to, and without --pin or --trust anybody who reaches
-the address may send.
+Without --listen only this host is listened to. A sender has to know the secret, which is printed
+unless it was given here, or to have the certificate that --pin or --trust names.
 
 Examples:
   firstflight recv --listen 0.0.0.0:4433 --dir incoming
-  firstflight recv --discard --serve            the other end of measurements
+  firstflight recv --listen 0.0.0.0:4433 --dir incoming --serve --secret-file secret
+  firstflight recv --discard --serve --allow-anyone         the other end of measurements
   firstflight recv --cert recv.pem --key recv.key --trust sender.pem";
 
 /// Runs the command.
@@ -78,45 +94,78 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
         true => Store::Discard,
         false => Store::Directory { path: args.dir.clone(), replace: args.force },
     };
+    let accepted = transfer::accepted(&args.pin, &args.trust)?;
+    let (secret, proof) = welcome(&args, accepted.is_empty())?;
     let listening = Listening {
         at: args.listen.clone(),
-        accepted: transfer::accepted(&args.pin, &args.trust)?,
+        accepted,
+        secret,
         identity,
         timeout: args.common.timeout()?,
-        window: args.window.bytes(),
+        limits: Limits { window: args.window.bytes(), size: largest(&args) },
         store,
     };
     let runtime = transfer::runtime()?;
     runtime.block_on(async {
         let inbox = Inbox::open(listening)?;
-        announce(&inbox, fingerprint, args.discard);
+        announce(&inbox, fingerprint, args.discard, &proof);
         let outcome = take(&args, &inbox).await;
         inbox.close(if outcome.is_ok() { "done" } else { "over" }).await;
         outcome
     })
 }
 
+/// What a sender has to know, and the words with which it says so; nothing if anybody may send, or
+/// if certificates tell who may.
+fn welcome(args: &Args, any_certificate: bool) -> Result<(Option<Secret>, String), Failure> {
+    if args.allow_anyone {
+        return Ok((None, String::new()));
+    }
+    Ok(match args.secret.read()? {
+        Some(Given { secret, shown }) => (Some(secret), format!(" {shown}")),
+        None if any_certificate => {
+            let secret = Secret::make()?;
+            let shown = format!(" --secret {}", secret.reveal());
+            (Some(secret), shown)
+        }
+        None => (None, " --cert FILE.pem --key FILE.pem".to_owned()),
+    })
+}
+
+/// Strangers get bounds of their own; what is not stored needs none.
+fn largest(args: &Args) -> Option<u64> {
+    let default = (args.allow_anyone && !args.discard).then_some(STRANGERS_SIZE);
+    args.max_size.map(Size::bytes).or(default)
+}
+
+fn most(args: &Args) -> u64 {
+    let default = if args.allow_anyone && !args.discard { STRANGERS_FILES } else { u64::MAX };
+    args.max_files.unwrap_or(default)
+}
+
 /// Where it listens, and what the other side has to type.
-fn announce(inbox: &Inbox, fingerprint: Option<Fingerprint>, discard: bool) {
+fn announce(inbox: &Inbox, fingerprint: Option<Fingerprint>, discard: bool, proof: &str) {
     let address = inbox.address();
     let pin = fingerprint.map_or(String::new(), |fingerprint| fingerprint.to_string());
     let what = if discard { "--size 30MB" } else { "FILE" };
     output::note(&format!("listening on {address}; the sender types"));
     if address.ip().is_unspecified() {
         let port = address.port();
-        output::note(&format!("  firstflight send HOST:{port} {what} --pin {pin}"));
+        output::note(&format!("  firstflight send HOST:{port} {what} --pin {pin}{proof}"));
         output::note("where HOST is a name or an address of this host");
     } else {
-        output::note(&format!("  firstflight send {address} {what} --pin {pin}"));
+        output::note(&format!("  firstflight send {address} {what} --pin {pin}{proof}"));
     }
 }
 
 async fn take(args: &Args, inbox: &Inbox) -> Result<Status, Failure> {
+    let seldom = Seldom::default();
+    let mut begun = 0;
     loop {
         let (tell, progress) = watch::channel(Progress::default());
         let began = Instant::now();
         let shown = tokio::spawn(transfer::show(progress));
-        let note = |text: String| output::complain(&text);
+        let note = |text: String| seldom.complain(&text);
         let received = firstflight_transfer::receive(inbox, &tell, note, interrupted()).await;
         let reached = *tell.borrow();
         drop(tell);
@@ -138,7 +187,8 @@ async fn take(args: &Args, inbox: &Inbox) -> Result<Status, Failure> {
             Err(failure) if args.serve && !stopped => output::complain(&failure),
             Err(failure) => return Err(failure),
         }
-        if !args.serve {
+        begun += u64::from(reached != Progress::default());
+        if !args.serve || begun >= most(args) {
             return Ok(Status::Done);
         }
     }
@@ -148,7 +198,7 @@ fn text(received: &Received) -> String {
     let new = received.bytes - received.resumed;
     let (from, pace) = (received.from, transfer::pace(new, received.took));
     let what = match &received.path {
-        Some(path) => format!("{}: {}", path.display(), megabytes(new)),
+        Some(path) => format!("{}: {}", shown(&path.to_string_lossy()), megabytes(new)),
         None => format!("{}, not stored,", megabytes(new)),
     };
     let mut text = format!("{what} from {from} {pace}\n");
@@ -158,3 +208,7 @@ fn text(received: &Received) -> String {
     }
     text
 }
+
+/// Bounds for senders who need not say who they are.
+const STRANGERS_SIZE: u64 = 1_000_000_000;
+const STRANGERS_FILES: u64 = 100;

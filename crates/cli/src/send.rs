@@ -8,6 +8,7 @@ use firstflight_transfer::{Fingerprint, Progress, Sending, Sent, Source};
 use tokio::sync::watch;
 
 use crate::failure::{Failure, Status};
+use crate::secret::SecretArgs;
 use crate::transfer::{self, Common, megabytes};
 use crate::{output, transfer::interrupted};
 
@@ -33,6 +34,8 @@ pub(crate) struct Args {
     /// The receiver's certificate itself, in PEM
     #[arg(long, value_name = "FILE.pem")]
     trust: Vec<PathBuf>,
+    #[command(flatten)]
+    secret: SecretArgs,
     /// Congestion control: one of `firstflight list`, or quinn-newreno, quinn-cubic, quinn-bbr
     #[arg(long, value_name = "CONTROL", default_value = "cubic")]
     control: String,
@@ -51,11 +54,12 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 A transfer that broke off goes on where it stopped when the same file is sent again. The receiver
-gives the file its name once the SHA-256 of all of it is right.
+gives the file its name once the SHA-256 of all of it is right. The secret is what recv printed; it
+never leaves this host. A receiver that takes from anybody, or knows this side's --cert, wants none.
 
 Examples:
-  firstflight send 192.0.2.7:4433 big.iso --pin sha256:5f1c...
-  firstflight send 192.0.2.7:4433 big.iso --pin sha256:5f1c... --control quinn-cubic
+  firstflight send 192.0.2.7:4433 big.iso --pin sha256:5f1c... --secret 7c2a...
+  firstflight send 192.0.2.7:4433 big.iso --trust recv.pem --secret-file secret --control hoe
   firstflight send 4433 --size 30MB --trust recv.pem --qlog a.sqlog --json   (to recv --discard)
   firstflight show a.sqlog";
 
@@ -65,6 +69,7 @@ pub(crate) fn send(args: Args) -> Result<Status, Failure> {
         source: source(&args),
         accepted: transfer::accepted(&args.pin, &args.trust)?,
         identity: args.common.identity()?,
+        secret: args.secret.read()?.map(|given| given.secret),
         timeout: args.common.timeout()?,
         to: args.to,
         name: args.name,

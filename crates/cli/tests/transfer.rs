@@ -6,6 +6,8 @@ mod ends;
 mod full_disk;
 #[path = "transfer/lossy.rs"]
 mod lossy;
+#[path = "transfer/welcome.rs"]
+mod welcome;
 #[path = "transfer/whole.rs"]
 mod whole;
 

@@ -14,6 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use crate::endpoint::machine;
 use crate::error::TransferError;
 use crate::hash::Sha256;
+use crate::private;
 
 /// The SHA-256 of a certificate, written `sha256:` and 64 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,10 +84,10 @@ impl Identity {
     /// From two PEM files.
     ///
     /// # Errors
-    /// Files that cannot be read, or hold something else.
+    /// Files that cannot be read, or hold something else; a key that others can read.
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, TransferError> {
         let chain = certificates(certificate)?;
-        let found = PrivateKeyDer::from_pem_file(key);
+        let found = PrivateKeyDer::from_pem_slice(&private::read(key, "a private key in PEM")?);
         Ok(Self { chain, key: found.map_err(|error| unreadable(key, "a private key", &error))? })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn::{ClientConfig, IdleTimeout, ServerConfig, TransportConfig, VarInt};
+use quinn::{ClientConfig, Connection, IdleTimeout, ServerConfig, TransportConfig, VarInt};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::version::TLS13;
 
@@ -13,7 +13,7 @@ use crate::certificate::{Fingerprint, Identity};
 use crate::error::TransferError;
 use crate::message::ALPN;
 use crate::pinned::Pinned;
-use crate::streams::streams_of;
+use crate::streams::{STREAM, streams_of};
 
 /// The shortest time after which a silent peer counts as gone.
 pub const MIN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -58,23 +58,37 @@ pub(crate) fn server(
     let tls = QuicServerConfig::try_from(tls).map_err(machine)?;
     let mut config = ServerConfig::with_crypto(Arc::new(tls));
     config.transport_config(Arc::new(transport));
+    // What comes before a connection is accepted, refused or sent a Retry, which it is at once.
+    config.max_incoming(INCOMING);
+    config.incoming_buffer_size(WORDS).incoming_buffer_size_total(WORDS * INCOMING as u64);
     Ok(config)
 }
 
-/// What both ends share: how long silence may last, and a receive window that is no limit.
-pub(crate) fn transport(timeout: Duration, window: u64) -> Result<TransportConfig, TransferError> {
+/// What both ends share: how long silence may last, and windows for words. The receiver opens them
+/// for data to a sender that it has accepted ([`open`]); the sender's buffer follows its cwnd.
+pub(crate) fn transport(timeout: Duration) -> Result<TransportConfig, TransferError> {
     let mut transport = TransportConfig::default();
-    firstflight_quic::Flow::of(window).apply(&mut transport);
-    transport.send_window(SEND_WINDOW);
+    transport.stream_receive_window(VarInt::from_u32(STREAM as u32));
+    transport.receive_window(window(WORDS)).send_window(WORDS);
     transport.max_idle_timeout(Some(IdleTimeout::try_from(timeout).map_err(machine)?));
     // Three PINGs may be lost before silence means that nobody is there.
     transport.keep_alive_interval(Some(timeout / 4));
     transport.max_concurrent_bidi_streams(VarInt::from_u32(1));
-    transport.max_concurrent_uni_streams(streams_of(window));
+    transport.max_concurrent_uni_streams(VarInt::from_u32(0));
     // What was written first is sent first: the receiver reads in this order.
     transport.send_fairness(false);
     transport.datagram_receive_buffer_size(None);
     Ok(transport)
+}
+
+/// Lets data come: so many bytes that have not been taken yet.
+pub(crate) fn open(connection: &Connection, bytes: u64) {
+    connection.set_receive_window(window(bytes.saturating_add(WORDS)));
+    connection.set_max_concurrent_uni_streams(streams_of(bytes));
+}
+
+fn window(bytes: u64) -> VarInt {
+    VarInt::from_u64(bytes).unwrap_or(VarInt::MAX)
 }
 
 /// `HOST:PORT`, or a port of this host's loopback address.
@@ -109,6 +123,10 @@ fn unusable(error: rustls::Error) -> TransferError {
 
 /// What a sender buffers at first; see [`send_window`].
 const SEND_WINDOW: u64 = 2 * 1024 * 1024;
+/// Bytes that one end takes from the other before it knows who that is: a few of the longest words.
+const WORDS: u64 = 64 * 1024;
+/// Connections that wait to be looked at.
+const INCOMING: usize = 256;
 
 /// What a sender buffers for a cwnd: it may double twice before this is asked again, and a slow
 /// path is not asked to hold more than it can send in a few round trips.

@@ -86,6 +86,14 @@ pub enum TransferError {
         /// What is left of the transfer, with a separator in front.
         kept: String,
     },
+    /// The sender is there and sends nothing.
+    #[error("the sender sent nothing for {} s, though it is there{kept}", waited.as_secs_f64())]
+    Stalled {
+        /// For how long.
+        waited: Duration,
+        /// What is left of the transfer, with a separator in front.
+        kept: String,
+    },
     /// The peer gave up, and said why.
     #[error("the {peer} gave up: {reason}{kept}")]
     GaveUp {
@@ -102,6 +110,12 @@ pub enum TransferError {
         /// `sender` or `receiver`.
         peer: &'static str,
         /// How.
+        problem: String,
+    },
+    /// The sender has what is not taken.
+    #[error("{problem}")]
+    BadOffer {
+        /// What is wrong with it, and what to do.
         problem: String,
     },
     /// The content is not what was sent.

@@ -37,6 +37,13 @@ pub(crate) fn lost(
     let kept = kept.to_owned();
     match error {
         ConnectionError::TimedOut => TransferError::Vanished { peer, waited, kept },
+        // Without a word: a receiver that took somebody else, or had too many to listen to.
+        ConnectionError::ApplicationClosed(close) if close.reason.is_empty() => busy(peer, kept),
+        ConnectionError::ConnectionClosed(close)
+            if close.error_code == TransportErrorCode::APPLICATION_ERROR =>
+        {
+            busy(peer, kept)
+        }
         ConnectionError::ApplicationClosed(close) => {
             gave_up(peer, &String::from_utf8_lossy(&close.reason), &kept)
         }
@@ -50,14 +57,18 @@ pub(crate) fn lost(
         ConnectionError::ConnectionClosed(close)
             if close.error_code == TransportErrorCode::CONNECTION_REFUSED =>
         {
-            let reason = "it is busy with another transfer; try again later".to_owned();
-            TransferError::GaveUp { peer, reason, kept }
+            busy(peer, kept)
         }
         error if is_about_versions(error) => {
             TransferError::Protocol { peer, problem: OTHER_VERSION.to_owned() }
         }
         error => TransferError::Broken { problem: shown(&error.to_string()), kept },
     }
+}
+
+fn busy(peer: &'static str, kept: String) -> TransferError {
+    let reason = "it is busy with another transfer; try again later".to_owned();
+    TransferError::GaveUp { peer, reason, kept }
 }
 
 /// Why a connection came to nothing before anything was said over it, for the receiver.
@@ -136,10 +147,21 @@ impl Cause for StoppedError {
     }
 }
 
-/// A peer's words on one line, without control characters, and not too many of them.
-pub(crate) fn shown(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().map(plain).take(LONGEST).collect::<String>().trim().to_owned()
+/// A peer's words on one line, and not too many of them: what does not show as itself is escaped,
+/// control characters and marks of direction among it.
+pub fn shown(text: &str) -> String {
+    // The letter in front takes an accent that would otherwise count as one without a letter.
+    let is_plain = |c: char| {
+        ['\\', '\'', '"'].contains(&c) || String::from_iter(['a', c]).escape_debug().eq(['a', c])
+    };
+    let text = text.trim().chars().take(LONGEST);
+    text.fold(String::new(), |mut shown, c| {
+        match is_plain(c) {
+            true => shown.push(c),
+            false => shown.extend(c.escape_debug()),
+        }
+        shown
+    })
 }
 
 const LONGEST: usize = 300;
@@ -178,7 +200,9 @@ mod tests {
 
     #[test]
     fn a_peer_s_words_cannot_write_to_the_terminal() {
-        assert_eq!(shown("no\x1b[2Jroom\r\nhere"), "no [2Jroom  here");
+        assert_eq!(shown("no\x1b[2Jroom\r\nhere"), "no\\u{1b}[2Jroom\\r\\nhere");
+        assert_eq!(shown("photo\u{202e}gpj.exe \u{200b}"), "photo\\u{202e}gpj.exe \\u{200b}");
+        assert_eq!(shown("\"a\u{308}\" isn't C:\\b"), "\"a\u{308}\" isn't C:\\b");
         assert_eq!(shown(&"x".repeat(1_000)).len(), LONGEST);
     }
 }

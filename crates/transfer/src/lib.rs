@@ -2,38 +2,50 @@
 //! `firstflight recv` do.
 //!
 //! [`receive()`] listens, [`send()`] connects. They talk over one stream in both directions
-//! (`message.rs` has the words), and the bytes go over others, a mebibyte each. Nobody who cannot
-//! show a certificate with the expected [`Fingerprint`] is talked to. What has arrived is kept
-//! under another name until the SHA-256 of all of it is right, and a transfer that broke off goes
-//! on where it stopped.
+//! (`message.rs` has the words), and the bytes go over others, a mebibyte each. A sender talks to
+//! nobody who cannot show a certificate with the expected [`Fingerprint`], a receiver takes nothing
+//! from anybody who cannot prove to have its [`Secret`] or to be the owner of a certificate that it
+//! knows. What has arrived is kept under another name until the SHA-256 of all of it is right, and
+//! a transfer that broke off goes on where it stopped. `docs/threats.md` says what each side can do
+//! to the other.
 //!
 //! Flow control is kept out of the way, so that the congestion controller is what limits: the
-//! receiver announces a large window once, and the sender's buffer follows its cwnd.
+//! receiver announces a large window to a sender that it has accepted, and the sender's buffer
+//! follows its cwnd.
 
 mod certificate;
 mod endpoint;
 mod error;
 mod failure;
+mod greet;
 mod hash;
+mod inbox;
 mod message;
 mod name;
 mod partial;
 mod pinned;
+mod place;
+mod private;
 mod receive;
 mod record;
 mod results;
+mod secret;
 mod send;
 mod sink;
 mod source;
 mod streams;
+mod take;
 
 pub use certificate::{Fingerprint, FingerprintProblem, Identity};
 pub use endpoint::{MAX_TIMEOUT, MIN_TIMEOUT};
 pub use error::TransferError;
+pub use failure::shown;
 pub use hash::Sha256;
-pub use receive::{Inbox, Listening, Received, receive};
+pub use inbox::{Inbox, Limits, Listening};
+pub use receive::{Received, receive};
 pub use record::Record;
 pub use results::Broken;
+pub use secret::Secret;
 pub use send::{Sending, Sent, send};
 pub use sink::Store;
 pub use source::Source;

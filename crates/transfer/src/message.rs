@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! sender                          receiver
-//!   | -- Offer: name, size ------------> |
+//!   | -- Offer: proof, name, size -----> |
 //!   | <-- Accept: from, prefix --------- |   what it has, and its SHA-256
 //!   | -- Start: from ------------------> |   0 if the prefix is not that of the file
 //!   | == data, a mebibyte a stream ====> |   the last is shorter
@@ -26,6 +26,8 @@ use crate::hash::Sha256;
 pub(crate) struct Offer {
     /// [`VERSION`].
     pub(crate) version: u32,
+    /// That it has the secret ([`crate::Secret`]); `None` of a sender that was given none.
+    pub(crate) proof: Option<Vec<u8>>,
     /// The file's name without directories; `None` for bytes that belong to no file.
     pub(crate) name: Option<String>,
     /// How many bytes, if known.
@@ -97,10 +99,10 @@ fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
 }
 
 /// Of the protocol; both sides must have the same.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The protocol in TLS's negotiation (RFC 7301).
-pub(crate) const ALPN: &[u8] = b"firstflight-file/2";
+pub(crate) const ALPN: &[u8] = b"firstflight-file/3";
 
 /// A name of 255 bytes, each escaped, and then some.
 const LONGEST: usize = 16 * 1024;
@@ -120,8 +122,13 @@ mod tests {
         }
 
         #[test]
-        fn an_offer_reads_as_it_was_written(name in ".*", size in any::<u64>()) {
-            let offer = Offer { version: VERSION, name: Some(name), size: Some(size) };
+        fn an_offer_reads_as_it_was_written(
+            name in ".*",
+            size in any::<u64>(),
+            proof in vec(any::<u8>(), 32),
+        ) {
+            let offer =
+                Offer { version: VERSION, proof: Some(proof), name: Some(name), size: Some(size) };
             prop_assert_eq!(read::<Offer>(&serde_json::to_vec(&offer).unwrap()), Ok(offer));
         }
     }

@@ -22,6 +22,7 @@ use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
 use crate::name;
 use crate::pinned::Pinned;
 use crate::record::{Record, Watching};
+use crate::secret::Secret;
 use crate::source::{Opened, Reading, Source, Whole};
 use crate::streams::{Outgoing, Unsent};
 
@@ -40,6 +41,8 @@ pub struct Sending {
     pub accepted: Vec<Fingerprint>,
     /// This side's certificate.
     pub identity: Identity,
+    /// The receiver's secret, if it wants one.
+    pub secret: Option<Secret>,
     /// How long silence may last.
     pub timeout: Duration,
     /// Where to write a qlog.
@@ -82,8 +85,9 @@ pub async fn send(
 ) -> Result<Sent, TransferError> {
     let to = endpoint::address(&sending.to)?;
     let watching = Arc::new(Watching::new(&sending.control)?);
-    let prepared = Prepared::new(&sending)?;
-    let mut transport = endpoint::transport(sending.timeout, 0)?;
+    let mut prepared = Prepared::new(&sending)?;
+    let mut transport = endpoint::transport(sending.timeout)?;
+    transport.send_window(send_window(0));
     transport.congestion_controller_factory(Arc::clone(&watching) as _);
     let path = sending.qlog.clone();
     let log = path.as_ref().map(|path| log(path, &sending, &watching)).transpose()?;
@@ -105,6 +109,7 @@ pub async fn send(
         () = &mut stop => return Err(TransferError::Interrupted { kept: String::new() }),
     };
     let handshake = began.elapsed();
+    prepared.offer.proof = sending.secret.map(|secret| secret.prove(&connection)).transpose()?;
     let talk = Talk { connection: &connection, began, timeout: sending.timeout };
     let (mut ask, answers) = connection.open_bi().await.map_err(|error| talk.lost(error))?;
     // Words overtake data. Refused only of a stream that is over.
@@ -137,7 +142,7 @@ struct Prepared {
 
 impl Prepared {
     fn new(sending: &Sending) -> Result<Self, TransferError> {
-        let offer = |name, size| Offer { version: VERSION, name, size };
+        let offer = |name, size| Offer { version: VERSION, proof: None, name, size };
         Ok(match &sending.source {
             Source::File(path) => {
                 let opened = Opened::new(path.clone())?;

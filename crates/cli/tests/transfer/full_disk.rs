@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::pair::{Receiver, complaint, content};
 use crate::process::Place;
 
-/// What has to hold, however the disk got full.
+/// What has to hold, however little there is.
 fn holds(place: &Place, receiver: Receiver, problem: &str) {
     place.write("f", content(6_000_000));
     let outcome = receiver.send(place, &["f"]);
@@ -53,7 +53,7 @@ fn a_limit_on_the_size_of_files_is_told_to_both_and_what_fits_is_kept() {
 }
 
 #[test]
-fn a_full_file_system_is_told_to_both() {
+fn a_file_that_the_file_system_has_no_room_for_is_refused_before_it_comes() {
     let mount = ["unshare", "--mount", "--map-root-user"];
     let tried = Command::new(mount[0])
         .args(&mount[1..])
@@ -70,5 +70,5 @@ fn a_full_file_system_is_told_to_both() {
     fs::create_dir(place.path("in")).unwrap();
     let lines = "mount -t tmpfs -o size=1m tmpfs in || exit 9";
     let receiver = Receiver::of(after(&place, lines, &mount));
-    holds(&place, receiver, "No space left on device");
+    holds(&place, receiver, "no room for 6000000 bytes more");
 }

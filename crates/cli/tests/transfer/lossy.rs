@@ -112,8 +112,8 @@ fn a_flight_of_which_every_second_packet_is_lost_is_repaired() {
     let to = relay.address.to_string();
     // All of it in the first flight.
     let control = "slow-start(iw=8000pkt)+newreno";
-    let words = ["send", &to, "f", "--pin", &receiver.pin, "--control", control];
-    let outcome = place.run(&words);
+    let words = ["send", &to, "f", "--pin", &receiver.pin, "--secret", &receiver.secret];
+    let outcome = place.run(&[&words[..], &["--control", control]].concat());
     let ended = receiver.running.end();
     assert_eq!((outcome.code, ended.code), (0, 0), "{outcome:?} {ended:?}");
     let dropped = relay.dropped.load(Ordering::Relaxed);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -18,9 +19,10 @@ pub(crate) struct Running {
 /// A `recv` that listens.
 pub(crate) struct Receiver {
     pub(crate) running: Running,
-    /// Where, and with which certificate.
+    /// Where, with which certificate, and what a sender has to know.
     pub(crate) address: String,
     pub(crate) pin: String,
+    pub(crate) secret: String,
 }
 
 impl Receiver {
@@ -47,13 +49,15 @@ impl Receiver {
             words[at + 1].trim_end_matches(';').to_owned()
         };
         let (address, pin) = (after("on"), after("--pin"));
-        Self { running: Running { child, said }, address, pin }
+        let secret = if words.contains(&"--secret") { after("--secret") } else { String::new() };
+        Self { running: Running { child, said }, address, pin, secret }
     }
 
     /// The command line of a `send` to it.
     pub(crate) fn words<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
-        let to = ["send", &self.address, "--pin", &self.pin];
-        to.into_iter().chain(words.iter().copied()).collect()
+        let secret = ["--secret", &self.secret];
+        let secret: &[&str] = if self.secret.is_empty() { &[] } else { &secret };
+        [&["send", &self.address, "--pin", &self.pin], secret, words].concat()
     }
 
     /// Sends to it and waits for the end of that.
@@ -116,6 +120,12 @@ pub(crate) fn content(bytes: usize) -> Vec<u8> {
     }
     content.truncate(bytes);
     content
+}
+
+/// A file that nobody else can read.
+pub(crate) fn private(place: &Place, name: &str, text: &str) {
+    place.write(name, text);
+    fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o600)).unwrap();
 }
 
 /// Waits until the file has so many bytes: the transfer is under way.

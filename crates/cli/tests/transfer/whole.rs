@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::pair::{Receiver, content};
+use crate::pair::{Receiver, content, private};
 use crate::process::{Outcome, Place};
 use crate::qlog_rules::validate;
 
@@ -137,7 +137,7 @@ fn certificates_from_files_let_in_whom_they_name() {
     for name in ["recv", "send"] {
         let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
         place.write(&format!("{name}.pem"), made.cert.pem());
-        place.write(&format!("{name}.key"), made.signing_key.serialize_pem());
+        private(&place, &format!("{name}.key"), &made.signing_key.serialize_pem());
     }
     let words = ["--cert", "recv.pem", "--key", "recv.key", "--trust", "send.pem", "--discard"];
     let receiver = Receiver::new(&place, &words);

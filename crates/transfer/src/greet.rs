@@ -1,0 +1,151 @@
+//! Whoever connects, until one has said who it is and what it has. They are heard side by side, so
+//! that nobody waits for one who is silent.
+//!
+//! What they can take up is bounded: so many at a time, each for so long, with a window for words
+//! only. Beyond a few, whoever has not shown that it receives what is sent to its address has to do
+//! so first (a Retry, RFC 9000, section 8.1.2), which costs nothing here. When all places are taken,
+//! the newest gets that of the oldest from the address that has most of them: who means it needs two
+//! round trips.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use quinn::{Connection, RecvStream, SendStream};
+use tokio::task::{AbortHandle, Id, JoinSet};
+use tokio::time::timeout;
+
+use crate::endpoint::machine;
+use crate::error::TransferError;
+use crate::failure::{GAVE_UP, fruitless};
+use crate::inbox::{Inbox, LAST_WORDS};
+use crate::message::{MessageError, Offer, Reply, VERSION, hear, tell};
+use crate::secret::Secret;
+
+/// A sender's first words, over the stream that it opens.
+pub(crate) struct Greeting {
+    pub(crate) connection: Connection,
+    pub(crate) offer: Offer,
+    pub(crate) tell: SendStream,
+    pub(crate) hear: RecvStream,
+}
+
+/// The first sender that may send and says what; `note` is told of the others.
+pub(crate) async fn first(inbox: &Inbox, note: impl Fn(String)) -> Result<Greeting, TransferError> {
+    let mut pending = Pending::default();
+    loop {
+        tokio::select! {
+            incoming = inbox.endpoint.accept() => {
+                let Some(incoming) = incoming else {
+                    return Err(machine("the socket was closed"));
+                };
+                pending.hear(incoming, inbox);
+            }
+            Some((from, greeted)) = pending.next() => match greeted {
+                Ok(greeting) => return Ok(greeting),
+                Err(problem) => {
+                    note(format!("a connection from {from} came to nothing: {problem}"));
+                }
+            }
+        }
+    }
+}
+
+/// Those who have not said all yet.
+#[derive(Default)]
+struct Pending {
+    tasks: JoinSet<Result<Greeting, String>>,
+    /// The oldest first.
+    places: Vec<Taken>,
+}
+
+/// One of the places.
+struct Taken {
+    from: IpAddr,
+    task: AbortHandle,
+}
+
+impl Pending {
+    fn hear(&mut self, incoming: quinn::Incoming, inbox: &Inbox) {
+        if self.places.len() >= UNVALIDATED && !incoming.remote_address_validated() {
+            // It may be asked once, and has not been.
+            let _ = incoming.retry();
+            return;
+        }
+        if self.places.len() >= PLACES
+            && let Some(oldest) = self.least_missed()
+        {
+            self.places.remove(oldest).task.abort();
+        }
+        let from = incoming.remote_address().ip();
+        let (secret, waiting) = (inbox.secret.clone(), inbox.timeout);
+        let task = self.tasks.spawn(async move {
+            let greeted = timeout(waiting, greet(incoming, secret)).await;
+            greeted.unwrap_or_else(|_| Err("it said nothing".to_owned()))
+        });
+        self.places.push(Taken { from, task });
+    }
+
+    /// The oldest of the address that has most places.
+    fn least_missed(&self) -> Option<usize> {
+        let mut count: HashMap<IpAddr, usize> = HashMap::new();
+        self.places.iter().for_each(|place| *count.entry(place.from).or_default() += 1);
+        let most = count.values().max()?;
+        self.places.iter().position(|place| count.get(&place.from) == Some(most))
+    }
+
+    /// The next that has said all, or will not; `None` if nobody is there.
+    async fn next(&mut self) -> Option<(IpAddr, Result<Greeting, String>)> {
+        loop {
+            let (id, greeted): (Id, _) = match self.tasks.join_next_with_id().await? {
+                Ok((id, greeted)) => (id, greeted),
+                Err(error) => (error.id(), Err(error.to_string())),
+            };
+            // Whoever lost its place is not spoken of.
+            if let Some(at) = self.places.iter().position(|place| place.task.id() == id) {
+                return Some((self.places.remove(at).from, greeted));
+            }
+        }
+    }
+}
+
+/// Hears who it is and what it has.
+async fn greet(incoming: quinn::Incoming, secret: Option<Secret>) -> Result<Greeting, String> {
+    let connection = incoming.await.map_err(|error| fruitless(&error))?;
+    let (mut say, mut from) = connection.accept_bi().await.map_err(|error| fruitless(&error))?;
+    let offer: Offer = hear(&mut from).await.map_err(|error| match error {
+        MessageError::Lost(Ok(error)) => fruitless(&error),
+        MessageError::Lost(Err(problem)) | MessageError::Wrong(problem) => problem,
+    })?;
+    let proof = offer.proof.as_deref();
+    let refused = if offer.version != VERSION {
+        Some((OTHER_VERSION, "it is another version of firstflight"))
+    } else if secret.is_none_or(|secret| secret.is_proved(&connection, proof)) {
+        None
+    } else if offer.proof.is_none() {
+        Some((NO_SECRET, "it has no secret; it needs the one above: send --secret"))
+    } else {
+        Some((OTHER_SECRET, "it has another secret"))
+    };
+    let Some((told, noted)) = refused else {
+        return Ok(Greeting { connection, offer, tell: say, hear: from });
+    };
+    let said = async {
+        // The sender closes when it has heard it.
+        if tell(&mut say, &Reply::GaveUp { reason: told.to_owned() }).await.is_ok() {
+            connection.closed().await;
+        }
+    };
+    let _ = timeout(LAST_WORDS, said).await;
+    connection.close(GAVE_UP, told.as_bytes());
+    Err(noted.to_owned())
+}
+
+/// How many are heard whose address is not known to be theirs.
+const UNVALIDATED: usize = 8;
+/// How many are heard at a time.
+const PLACES: usize = 256;
+const OTHER_VERSION: &str = "it is another version of firstflight; both ends need the same";
+const NO_SECRET: &str = "it takes only from senders that have its secret: \
+     send --secret SECRET, --secret-file FILE or the variable FIRSTFLIGHT_SECRET, as recv printed \
+     it; recv --allow-anyone takes from anybody";
+const OTHER_SECRET: &str = "its secret is not the one given here; recv prints it when it starts";

@@ -1,0 +1,159 @@
+//! The directory into which files go, open from the start: whatever happens to its path, nothing is
+//! written elsewhere.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, fstatvfs, openat, renameat, renameat_with,
+    statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use crate::error::TransferError;
+
+/// An open directory.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    directory: Arc<File>,
+    path: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn open(path: &Path) -> Result<Self, TransferError> {
+        let fault = |source| TransferError::File { path: path.to_owned(), source };
+        let directory = File::open(path).map_err(fault)?;
+        if !directory.metadata().map_err(fault)?.is_dir() {
+            return Err(fault(Errno::NOTDIR.into()));
+        }
+        Ok(Self { directory: Arc::new(directory), path: path.to_owned() })
+    }
+
+    /// What a file here is called in messages and results.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Bytes that a user without privileges may still store.
+    pub(crate) fn free(&self) -> io::Result<u64> {
+        let about = fstatvfs(&self.directory)?;
+        Ok(about.f_bavail.saturating_mul(about.f_frsize))
+    }
+
+    /// Opens or makes a file for reading and writing that only this user can read; `new` demands
+    /// that there is none.
+    ///
+    /// # Errors
+    /// Whatever is no plain file of this user with this one name, too.
+    pub(crate) fn file(&self, name: &str, new: bool) -> Result<File, TransferError> {
+        let mut flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        flags.set(OFlags::EXCL, new);
+        let fault = |source| TransferError::File { path: self.path(name), source };
+        let strange = |problem: &str| {
+            let problem = format!("{problem}; remove it, or send --name calls the file otherwise");
+            TransferError::BadFile { path: self.path(name), problem }
+        };
+        let file = match open_beneath(&self.directory, name, flags) {
+            Ok(file) => file,
+            Err(Errno::LOOP) => return Err(strange("a symbolic link, which is not followed")),
+            Err(error) => return Err(fault(error.into())),
+        };
+        let about = file.metadata().map_err(fault)?;
+        // A file of somebody else's could be changed after it was checked, and one with a second
+        // name is a file elsewhere.
+        if !about.is_file() || about.nlink() != 1 {
+            return Err(strange("not a plain file with one name"));
+        }
+        if about.uid() != rustix::process::geteuid().as_raw() {
+            return Err(strange("a file of another user"));
+        }
+        file.set_permissions(Permissions::from_mode(0o600)).map_err(fault)?;
+        Ok(file)
+    }
+
+    /// Whether the name leads to this open file.
+    pub(crate) fn leads_to(&self, name: &str, file: &File) -> io::Result<bool> {
+        let about = file.metadata()?;
+        let there = self.look(name)?;
+        Ok(there.is_some_and(|there| {
+            // Their types differ between systems.
+            there.st_ino == about.ino() && i128::from(there.st_dev) == i128::from(about.dev())
+        }))
+    }
+
+    /// Nothing has the name, or only what may be replaced.
+    pub(crate) fn check_free(&self, name: &str, replace: bool) -> Result<(), TransferError> {
+        let there = self
+            .look(name)
+            .map_err(|source| TransferError::File { path: self.path(name), source })?;
+        let problem = match there {
+            None => return Ok(()),
+            Some(there) if FileType::from_raw_mode(there.st_mode).is_dir() => {
+                "a directory; send --name calls the file otherwise"
+            }
+            Some(_) if replace => return Ok(()),
+            Some(_) => TAKEN,
+        };
+        Err(TransferError::BadFile { path: self.path(name), problem: problem.to_owned() })
+    }
+
+    /// Gives a file another name, which nothing has unless `replace`.
+    pub(crate) fn rename(&self, from: &str, to: &str, replace: bool) -> Result<(), TransferError> {
+        self.check_free(to, replace)?;
+        let here = &self.directory;
+        let renamed = match replace {
+            true => renameat(here, from, here, to),
+            // Somebody may take the name just now.
+            false => match renameat_with(here, from, here, to, RenameFlags::NOREPLACE) {
+                // A file system that cannot look and rename at once.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => renameat(here, from, here, to),
+                renamed => renamed,
+            },
+        };
+        renamed.map_err(|error| match error {
+            Errno::EXIST => {
+                TransferError::BadFile { path: self.path(to), problem: TAKEN.to_owned() }
+            }
+            error => TransferError::File { path: self.path(from), source: error.into() },
+        })
+    }
+
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(unlinkat(&self.directory, name, AtFlags::empty())?)
+    }
+
+    fn look(&self, name: &str) -> io::Result<Option<Stat>> {
+        match statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(there) => Ok(Some(there)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Opens a file by a name without slashes. The kernel is asked to hold to that
+/// (`RESOLVE_BENEATH` of openat2, Linux 5.6); where it cannot be, `O_NOFOLLOW` says as much of such
+/// a name.
+fn open_beneath(directory: &File, name: &str, flags: OFlags) -> Result<File, Errno> {
+    if name.contains('/') || [".", ".."].contains(&name) {
+        return Err(Errno::INVAL);
+    }
+    let mode = Mode::RUSR | Mode::WUSR;
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{ResolveFlags, openat2};
+        let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        match openat2(directory, name, flags, mode, beneath) {
+            // An older kernel, or a sandbox that does not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return opened.map(File::from),
+        }
+    }
+    openat(directory, name, flags, mode).map(File::from)
+}
+
+const TAKEN: &str = "there already; recv --force replaces it, send --name calls it otherwise";
