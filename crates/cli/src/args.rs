@@ -47,6 +47,10 @@ enum Command {
     List(list::Args),
     #[cfg(feature = "full")]
     Completions(completions::Args),
+    /// The first process of a guest in virtual time
+    #[cfg(all(feature = "full", target_os = "linux"))]
+    #[command(hide = true)]
+    Guest,
 }
 
 #[cfg(not(feature = "full"))]
@@ -109,6 +113,8 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::List(args) => list::list(&args),
         #[cfg(feature = "full")]
         Command::Completions(args) => completions::completions(&args),
+        #[cfg(all(feature = "full", target_os = "linux"))]
+        Command::Guest => crate::guest::guest(),
     }
 }
 
