@@ -1,6 +1,7 @@
 //! The inside of a run in virtual time: this program as the first process of a machine that has
 //! nothing else to do. It reads its job, does it, says what came out, and ends the machine.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -14,7 +15,12 @@ use crate::failure::{Failure, Status};
 use crate::lab::{self, Lab};
 use crate::virtual_time::{JOB, Job, Measured, Said};
 
-/// Runs the command, which ends the machine.
+/// Whether this is the first process of a machine that was booted for a job.
+pub(crate) fn is_guest() -> bool {
+    std::process::id() == 1 && Path::new("/").join(JOB).exists()
+}
+
+/// Does the job, which ends the machine.
 pub(crate) fn guest() -> Result<Status, Failure> {
     let job = read()?;
     if let Err(error) = set_up(job.seed) {
@@ -44,9 +50,8 @@ pub(crate) fn guest() -> Result<Status, Failure> {
 }
 
 fn read() -> Result<Job, Failure> {
-    let place = format!("/{JOB}");
-    let text = std::fs::read_to_string(&place)
-        .map_err(|error| Failure::Usage(format!("guest: {place}: {error}; accepted: a guest")))?;
+    let text = std::fs::read_to_string(Path::new("/").join(JOB))
+        .map_err(|error| Failure::Broke(format!("/{JOB}: {error}")))?;
     Ok(serde_json::from_str(&text)?)
 }
 

@@ -253,7 +253,7 @@ impl Work<'_> {
         let machine = Machine {
             kernel: &self.booted.kernel.vmlinuz,
             initramfs: initramfs.path(),
-            words: "-- guest",
+            words: "",
             time: Time::Virtual,
         };
         let name = &wanted.plan.name;
@@ -298,6 +298,6 @@ fn ended(console: &str) -> String {
 
 const LAST_LINES: usize = 5;
 /// Where the job is in the guest.
-pub(crate) const JOB: &str = "job.json";
+pub(crate) const JOB: &str = "firstflight-job.json";
 /// The environment's name for a folder to boot instead of this program and its tools.
 const FOLDER: &str = "FIRSTFLIGHT_GUEST";
