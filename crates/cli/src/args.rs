@@ -73,10 +73,17 @@ something, 130 interrupted (what was finished is kept).";
 
 /// Reads the command line, runs the command, and says how it went.
 pub(crate) fn main() -> ExitCode {
-    let outcome = match Cli::try_parse() {
+    #[cfg(all(feature = "full", target_os = "linux"))]
+    if crate::guest::is_guest() {
+        return ended(crate::guest::guest());
+    }
+    ended(match Cli::try_parse() {
         Ok(cli) => dispatch(cli.command),
         Err(error) => answer(&error),
-    };
+    })
+}
+
+fn ended(outcome: Result<Status, Failure>) -> ExitCode {
     match outcome {
         Ok(status) => ExitCode::from(status.code()),
         Err(failure) => {

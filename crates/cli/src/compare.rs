@@ -40,7 +40,7 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     }
     scenario.check_distinct()?;
     args.common.check_directories()?;
-    let report = measure(&scenario, transport, args.common.purpose(true), None)?;
+    let report = measure(&scenario, &transport, args.common.purpose(true), None)?;
     if args.common.json {
         output::print(&report.results().to_json()?)?;
     } else {

@@ -19,7 +19,7 @@ pub(crate) struct Checked {
 
 /// Refuses conditions for a flow or a control that the scenario does not run: they would never be
 /// checked.
-pub(crate) fn check_names(scenario: &Scenario, transport: Transport) -> Result<(), Failure> {
+pub(crate) fn check_names(scenario: &Scenario, transport: &Transport) -> Result<(), Failure> {
     let mut names = Vec::new();
     for plan in scenario.plans()? {
         let full = plan.controls.iter().map(|spec| transport.full_name(spec));

@@ -6,6 +6,8 @@ use std::io;
 use firstflight_kernel::LoadError;
 #[cfg(feature = "full")]
 use firstflight_kernel::{knobs::NotInKernel, requirements::Lack};
+#[cfg(feature = "full")]
+use firstflight_guest::GuestError;
 #[cfg(all(feature = "full", target_os = "linux"))]
 use firstflight_lab::LabError;
 #[cfg(feature = "full")]
@@ -136,6 +138,18 @@ impl From<LabError> for Failure {
             LabError::Input(problem) => Self::Usage(problem),
             LabError::Lacks(problem) => Self::Lacks(problem),
             LabError::Failed(problem) => Self::Broke(problem),
+        }
+    }
+}
+
+#[cfg(feature = "full")]
+impl From<GuestError> for Failure {
+    fn from(error: GuestError) -> Self {
+        match error {
+            GuestError::Interrupted => Self::Interrupted,
+            GuestError::Input(problem) => Self::Usage(problem),
+            GuestError::Lacks(problem) => Self::Lacks(problem),
+            GuestError::Failed(problem) => Self::Broke(problem),
         }
     }
 }

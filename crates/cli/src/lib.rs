@@ -62,7 +62,12 @@ mod transfer;
 #[cfg(feature = "full")]
 mod transport;
 #[cfg(feature = "full")]
+mod virtual_time;
+#[cfg(feature = "full")]
 mod words;
+
+#[cfg(all(feature = "full", target_os = "linux"))]
+mod guest;
 
 #[cfg(all(feature = "full", target_os = "linux"))]
 mod link;

@@ -98,7 +98,7 @@ pub(crate) enum Use {
 /// go over QUIC, where that is not for the transport to say.
 pub(crate) fn measure(
     scenario: &Scenario,
-    transport: Transport,
+    transport: &Transport,
     purpose: Use,
     quic: Option<&Quic<'_>>,
 ) -> Result<Report, Failure> {
@@ -114,7 +114,7 @@ pub(crate) fn measure(
         on_done: Some(&done),
         on: quic.and_then(|quic| Some(Over { transport: quic, ..transport.over()? })),
     };
-    let report = transport.run(scenario, &options)?;
+    let report = transport.run(scenario, &options, &|words| progress.say(words))?;
     drop(progress);
     for run in &report.runs {
         if let Some(note) = run.result.named_note() {

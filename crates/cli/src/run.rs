@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                        and `firstflight send --qlog` over sockets";
         return Err(Failure::Usage(problem.to_owned()));
     }
-    let scenario = read(args, transport)?;
+    let scenario = read(args, &transport)?;
     args.common.check_directories()?;
     if let Some(directory) = &args.qlog {
         output::check_directory("--qlog", directory)?;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let logs = args.qlog.clone().map(Logs::new);
     let open = logs.as_ref().map(|logs| move |flow: &ForeignFlow<'_>| logs.open(flow));
     let quic = Quic { log_to: open.as_ref().map(|open| open as &LogTo<'_>) };
-    let report = measure(&scenario, transport, args.common.purpose(false), Some(&quic))?;
+    let report = measure(&scenario, &transport, args.common.purpose(false), Some(&quic))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
     let checked = expectations::check(&scenario, &runs);
     let failed = checked.as_ref().is_some_and(|checked| !checked.unmet.is_empty());
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     for unmet in checked.iter().flat_map(|checked| &checked.unmet) {
         output::complain(&format!("not as expected: {unmet}"));
     }
-    if failed && scenario.endpoint.profile.is_none() && transport == Transport::Sim {
+    if failed && scenario.endpoint.profile.is_none() && transport.is_sim() {
         output::note(UNNAMED_PROFILE);
     }
     args.common.write(
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The scenario with the flags in it, whose controls all exist.
-fn read(args: &Args, transport: Transport) -> Result<Scenario, Failure> {
+fn read(args: &Args, transport: &Transport) -> Result<Scenario, Failure> {
     let mut document = Document::load(&args.scenario)?;
     document.apply(&args.common.path.0)?;
     let scenario = document.scenario()?;

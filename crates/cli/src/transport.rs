@@ -11,6 +11,7 @@ use firstflight_scenario::{ControlSpec, Resolved, Scenario, hint};
 use crate::failure::Failure;
 use crate::lab::{self, Lab, LinuxControl};
 use crate::real_time;
+use crate::virtual_time::VirtualTime;
 
 /// What `--on` takes, and the flags that go with a transport.
 #[derive(Debug, clap::Args)]
@@ -30,10 +31,18 @@ pub(crate) struct On {
     /// nor what is in flight, and sends for whole seconds [default: own]
     #[arg(long, value_name = "PROGRAM")]
     generator: Option<String>,
+    /// On linux, in a clock of its own: every run boots a kernel in qemu whose time nothing outside
+    /// disturbs, so that equal runs give equal results (no root; see docs/lab.md)
+    #[arg(long)]
+    virtual_time: bool,
+    /// In virtual time, the kernel: a Debian package's name, FILE.deb, or an x86-64 bzImage
+    /// [default: linux-image-cloud-amd64]
+    #[arg(long, value_name = "KERNEL", requires = "virtual_time")]
+    kernel: Option<String>,
 }
 
 /// A transport of this build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Transport {
     /// The packet simulator's TCP.
     Sim,
@@ -43,6 +52,8 @@ pub(crate) enum Transport {
     RealTime,
     /// The running kernel's TCP.
     Linux(Lab),
+    /// The TCP of a kernel that is booted for each run.
+    VirtualLinux(VirtualTime),
 }
 
 impl On {
@@ -59,7 +70,18 @@ impl On {
                  other"
             )));
         }
+        if self.virtual_time && name != "linux" {
+            return Err(Failure::Usage(format!(
+                "--virtual-time belongs to `--on linux`, found `--on {name}`; accepted: one or \
+                 the other"
+            )));
+        }
         let simulated = match name {
+            "linux" if self.virtual_time => {
+                let [kernel, link, generator] =
+                    [&self.kernel, &self.link, &self.generator].map(Option::as_deref);
+                return Ok(Transport::VirtualLinux(VirtualTime::new(kernel, link, generator)));
+            }
             "linux" => return Ok(Transport::Linux(lab)),
             "sim" => Some(Transport::Sim),
             "quic" if self.real_time => Some(Transport::RealTime),
@@ -86,11 +108,11 @@ impl Transport {
     ///
     /// # Errors
     /// What cannot be, or cannot be here.
-    pub(crate) fn resolve(self, scenario: &Scenario) -> Result<Resolved, Failure> {
+    pub(crate) fn resolve(&self, scenario: &Scenario) -> Result<Resolved, Failure> {
         match self {
             Self::Sim | Self::Quic => Ok(firstflight_runner::resolve(scenario, self.over())?),
             Self::RealTime => real_time::resolve(scenario),
-            Self::Linux(_) => Ok(lab::resolve(scenario)?),
+            Self::Linux(_) | Self::VirtualLinux(_) => Ok(lab::resolve(scenario)?),
         }
     }
 
@@ -98,7 +120,7 @@ impl Transport {
     ///
     /// # Errors
     /// What is wrong, with the nearest name and what is accepted.
-    pub(crate) fn check_control(self, spec: &ControlSpec) -> Result<(), Failure> {
+    pub(crate) fn check_control(&self, spec: &ControlSpec) -> Result<(), Failure> {
         self.full_name(spec).map(drop)
     }
 
@@ -106,38 +128,51 @@ impl Transport {
     ///
     /// # Errors
     /// As [`Transport::check_control`].
-    pub(crate) fn full_name(self, spec: &ControlSpec) -> Result<String, Failure> {
+    pub(crate) fn full_name(&self, spec: &ControlSpec) -> Result<String, Failure> {
         match self {
             Self::Sim | Self::Quic | Self::RealTime => {
                 Ok(firstflight_runner::full_name(spec, self.over())?)
             }
             Self::Linux(_) => Ok(LinuxControl::resolve(spec, false)?.full),
+            Self::VirtualLinux(_) => Ok(LinuxControl::resolve_elsewhere(spec)?.full),
         }
     }
 
+    /// It is the packet simulator's TCP.
+    pub(crate) fn is_sim(&self) -> bool {
+        matches!(self, Self::Sim)
+    }
+
     /// Its flows are quinn's in virtual time, or those of them that name QUIC.
-    pub(crate) fn has_virtual_quic(self) -> bool {
+    pub(crate) fn has_virtual_quic(&self) -> bool {
         matches!(self, Self::Sim | Self::Quic)
     }
 
     /// QUIC is there for the flows that name it; on `quic` it carries all others too.
-    pub(crate) fn over(self) -> Option<Over<'static>> {
-        Some(Over { transport: &Quic::SILENT, by_default: self != Self::Sim })
+    pub(crate) fn over(&self) -> Option<Over<'static>> {
+        Some(Over { transport: &Quic::SILENT, by_default: !self.is_sim() })
     }
 
     /// Runs every plan of the scenario; what QUIC it needs is in the options, or [`Self::over`].
+    /// `say` hears in a few words what is being done, where that takes long.
     ///
     /// # Errors
     /// A scenario that cannot be, a machine that lacks something, or an interruption before any run
     /// was finished.
-    pub(crate) fn run(self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, Failure> {
+    pub(crate) fn run(
+        &self,
+        scenario: &Scenario,
+        options: &Options<'_>,
+        say: &(dyn Fn(&str) + Sync),
+    ) -> Result<Report, Failure> {
         match self {
             Self::Sim | Self::Quic => {
                 let options = Options { on: options.on.or(self.over()), ..*options };
                 Ok(firstflight_runner::run(scenario, &options)?)
             }
             Self::RealTime => real_time::run(scenario, options),
-            Self::Linux(lab) => Ok(lab::run(scenario, options, lab)?),
+            Self::Linux(lab) => Ok(lab::run(scenario, options, *lab)?),
+            Self::VirtualLinux(guests) => guests.run(scenario, options, say),
         }
     }
 }

@@ -59,7 +59,7 @@ impl LinuxControl {
     /// A name that nobody has, or a control that has no version for the kernel.
     pub fn resolve(spec: &ControlSpec, thinned: bool) -> Result<Self, LabError> {
         if let Some(kernel_name) = spec.startup.name.strip_prefix(OF_LINUX) {
-            return Self::own(spec, kernel_name);
+            return Self::own(spec, kernel_name, false);
         }
         let mut control = firstflight_runner::Control::resolve(spec)
             .map_err(|problem| LabError::Input(problem.to_string()))?;
@@ -76,9 +76,20 @@ impl LinuxControl {
         })
     }
 
-    fn own(spec: &ControlSpec, kernel_name: &str) -> Result<Self, LabError> {
+    /// The same for another kernel than the running one, which may have other controls of its own.
+    ///
+    /// # Errors
+    /// As [`LinuxControl::resolve`], but any `linux-NAME` is accepted.
+    pub fn resolve_elsewhere(spec: &ControlSpec) -> Result<Self, LabError> {
+        match spec.startup.name.strip_prefix(OF_LINUX) {
+            Some(kernel_name) => Self::own(spec, kernel_name, true),
+            None => Self::resolve(spec, false),
+        }
+    }
+
+    fn own(spec: &ControlSpec, kernel_name: &str, elsewhere: bool) -> Result<Self, LabError> {
         let written = &spec.text;
-        let known = OWN.iter().any(|own| own.name == spec.startup.name);
+        let known = elsewhere || OWN.iter().any(|own| own.name == spec.startup.name);
         if !known && !available().iter().any(|name| name == kernel_name) {
             let axis = "control of the kernel's own";
             let problem = Own::unknown(OWN, axis, written, &spec.startup.name);

@@ -11,6 +11,7 @@
 mod bed;
 pub mod control;
 mod error;
+pub mod guest;
 mod household;
 mod job;
 pub mod link;

@@ -225,6 +225,7 @@ pub fn lab_figures(link: &LinkReport, kind: LinkKind, generator: &str, rtt_ns: u
         late_over_1ms: late.over_1ms,
         overruns: link.overruns,
         stolen_share: link.stolen_share,
+        guest: None,
     }
 }
 

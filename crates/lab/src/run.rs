@@ -26,11 +26,14 @@ pub struct Lab {
     pub link: Option<LinkKind>,
     /// What sends.
     pub generator: Generator,
+    /// The machine's clock counts its instructions, so that nobody need spin to be in time.
+    pub virtual_time: bool,
 }
 
 impl Lab {
     /// firstflight's own link and its own source: the same on every kernel.
-    pub const TUN: Self = Self { link: Some(LinkKind::Tun), generator: Generator::Own };
+    pub const TUN: Self =
+        Self { link: Some(LinkKind::Tun), generator: Generator::Own, virtual_time: false };
 
     /// What the flags `--link` and `--generator` say, as far as they are given.
     ///
@@ -42,7 +45,7 @@ impl Lab {
         };
         let link = link.map(str::parse).transpose().map_err(wrong("--link"))?;
         let generator = generator.map(str::parse).transpose().map_err(wrong("--generator"))?;
-        Ok(Self { link, generator: generator.unwrap_or_default() })
+        Ok(Self { link, generator: generator.unwrap_or_default(), virtual_time: false })
     }
 }
 
@@ -153,6 +156,9 @@ impl One<'_> {
         let mut job = Job::new(self.resolved, self.controls, self.seed);
         job.link.depth_every_ns =
             samples.map(|samples| (job.duration_ns / u64::from(samples.max(1))).max(MILLISECOND));
+        if self.lab.virtual_time {
+            job.link.spin_ns = 0;
+        }
         let mut bed = Bed::new(self.kind, &job.link)?;
         routes::set_up(bed.near(), bed.far(), &job)?;
         let Some(mut flows) = self.carry(&job, &mut bed, stop)? else { return Ok(None) };

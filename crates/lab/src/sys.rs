@@ -23,6 +23,40 @@ nix::ioctl_write_int_bad!(
     nix::request_code_write!(b'T', 208, size_of::<libc::c_uint>())
 );
 
+nix::ioctl_write_ptr!(
+    /// Adds bytes to the kernel's randomness and credits them.
+    random_add,
+    b'R',
+    3,
+    [libc::c_int; 2]
+);
+
+nix::ioctl_none!(
+    /// Makes the kernel's generator begin anew from what was added.
+    random_reseed,
+    b'R',
+    7
+);
+
+/// Makes the kernel's randomness follow a number, as far as nothing else gets into it.
+///
+/// # Errors
+/// No privilege.
+pub(crate) fn seed_randomness(seed: u64) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).open("/dev/random")?;
+    // `struct rand_pool_info` of linux/random.h: bits, bytes, and the bytes, 32 of them.
+    let mut pool = [0_i32; 10];
+    pool[..2].copy_from_slice(&[256, 32]);
+    pool[2] = seed as i32;
+    pool[3] = (seed >> 32) as i32;
+    // SAFETY: the descriptor is open, and the kernel reads the two numbers and 32 bytes behind
+    // them, which are there.
+    unsafe { random_add(file.as_raw_fd(), pool.as_ptr().cast()) }?;
+    // SAFETY: the descriptor is open.
+    unsafe { random_reseed(file.as_raw_fd()) }?;
+    Ok(())
+}
+
 /// Opens a TUN device in the network namespace of the calling thread: IP packets behind a
 /// `virtio_net_hdr`, non-blocking. It goes when the file is closed. With `offload`, where the
 /// kernel has it, TCP over IPv4 comes as packets that are to be cut; whether it does.

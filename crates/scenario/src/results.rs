@@ -114,6 +114,20 @@ pub struct LabFigures {
     /// Share of the processors' time that a hypervisor gave to others, 0 to 1; 0 without one.
     #[serde(default, serialize_with = "finite")]
     pub stolen_share: f64,
+    /// In virtual time: the machine that was booted for the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<GuestFigures>,
+}
+
+/// A machine in virtual time: with the same of all of these the same scenario gives the same bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GuestFigures {
+    /// What emulated it, with its version.
+    pub machine: String,
+    /// SHA-256 of the kernel's image.
+    pub kernel_sha256: String,
+    /// SHA-256 of the initramfs, which holds the program that measured.
+    pub initramfs_sha256: String,
 }
 
 /// One flow of a run.

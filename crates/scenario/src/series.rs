@@ -2,6 +2,8 @@
 
 use std::io;
 
+use serde::{Deserialize, Serialize};
+
 /// Columns of a flow's trace; policies may append their own gauges.
 pub const FLOW_COLUMNS: &[&str] = &[
     "time_s",
@@ -17,7 +19,7 @@ pub const FLOW_COLUMNS: &[&str] = &[
 pub const QUEUE_COLUMNS: &[&str] = &["time_s", "queue_packets"];
 
 /// A table of numbers with named columns. `None` is "no value", such as an unlimited ssthresh.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     columns: Vec<String>,
     /// Row by row.

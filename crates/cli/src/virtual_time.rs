@@ -1,0 +1,303 @@
+//! `--on linux --virtual-time`: every run on a Linux of its own, booted in qemu, whose clock counts
+//! instructions. Nothing outside can disturb it, so that equal runs give equal bytes; it takes no
+//! privilege, and no Linux either.
+//!
+//! A guest does one run and is a fresh machine, so that a run does not depend on which others were
+//! asked for, nor on how many guests there are side by side.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use firstflight_guest::{
+    Cache, DEFAULT_KERNEL, GuestError, Image, Kernel, Machine, Time, kept, qemu_version,
+};
+use firstflight_runner::{Options, Report, Run};
+use firstflight_scenario::{Cost, GuestFigures, Plan, RunResult, Scenario, Series};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::lab;
+
+/// How to boot guests, and what they run over.
+#[derive(Clone, Debug)]
+pub(crate) struct VirtualTime {
+    kernel: String,
+    link: Option<String>,
+    generator: Option<String>,
+    /// Made when it is first needed.
+    booted: Arc<OnceLock<Booted>>,
+}
+
+/// What every guest is booted from.
+#[derive(Debug)]
+struct Booted {
+    kernel: Kernel,
+    initramfs: Vec<u8>,
+    figures: GuestFigures,
+}
+
+/// What a guest is to do, as a file in it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Job {
+    /// One control and one seed, in TOML.
+    pub(crate) scenario: String,
+    pub(crate) seed: u64,
+    pub(crate) link: Option<String>,
+    pub(crate) generator: Option<String>,
+    pub(crate) samples: Option<u32>,
+}
+
+/// What a guest says, a line each.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Said {
+    /// So many seconds of its time have passed.
+    At(u64),
+    Measured(Box<Measured>),
+    /// As the exit codes are: the guest's kernel lacks something, the run broke, the scenario is
+    /// wrong.
+    Lacks(String),
+    Broke(String),
+    Wrong(String),
+}
+
+/// A [`Run`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Measured {
+    pub(crate) result: RunResult,
+    pub(crate) flows: Vec<Series>,
+    pub(crate) queues: Vec<Series>,
+}
+
+/// A run that is to be done, in its place.
+struct Wanted<'a> {
+    plan: &'a Plan,
+    seed: u64,
+    job: Job,
+}
+
+impl VirtualTime {
+    /// Runs on this kernel (a package, the file of one, or a bzImage), over this link and by this
+    /// generator, as `--link` and `--generator` name them.
+    pub(crate) fn new(
+        kernel: Option<&str>,
+        link: Option<&str>,
+        generator: Option<&str>,
+    ) -> Self {
+        Self {
+            kernel: kernel.unwrap_or(DEFAULT_KERNEL).to_owned(),
+            link: link.map(str::to_owned),
+            generator: generator.map(str::to_owned),
+            booted: Arc::default(),
+        }
+    }
+
+    /// Runs every plan of the scenario with every seed, a guest each, as many at a time as there
+    /// are processors. `say` hears in a few words what is being done.
+    ///
+    /// # Errors
+    /// The machine or the guest's kernel lacks something, a run broke, or it was told to stop
+    /// before any was finished; a later stop leaves what was finished.
+    pub(crate) fn run(
+        &self,
+        scenario: &Scenario,
+        options: &Options<'_>,
+        say: &(dyn Fn(&str) + Sync),
+    ) -> Result<Report, Failure> {
+        let resolved = lab::resolve(scenario)?;
+        let booted = self.booted(say)?;
+        let plans = scenario.plans()?;
+        let wanted = plans.iter().enumerate();
+        let wanted: Vec<Wanted<'_>> = wanted
+            .flat_map(|(index, plan)| resolved.seeds().map(move |seed| (index, plan, seed)))
+            .map(|(index, plan, seed)| {
+                let job = self.job(scenario, index, seed, options.samples);
+                Wanted { plan, seed, job }
+            })
+            .collect();
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let never = AtomicBool::new(false);
+        let work = Work {
+            booted,
+            wanted: &wanted,
+            stop: options.stop.unwrap_or(&never),
+            next: AtomicUsize::new(0),
+            done: Mutex::new(wanted.iter().map(|_| None).collect()),
+            say,
+            on_done: options.on_done,
+        };
+        thread::scope(|scope| {
+            for _ in 0..processors.min(wanted.len()) {
+                scope.spawn(|| work.guests());
+            }
+        });
+        let done = work.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut runs = Vec::new();
+        for outcome in done {
+            match outcome {
+                Some(Ok(run)) => runs.push(run),
+                None | Some(Err(Failure::Interrupted)) => {}
+                Some(Err(failure)) => return Err(failure),
+            }
+        }
+        let interrupted = runs.len() < wanted.len();
+        if interrupted && runs.is_empty() {
+            return Err(Failure::Interrupted);
+        }
+        Ok(Report::new(resolved, runs, interrupted))
+    }
+
+    /// One run of the scenario by itself.
+    fn job(&self, scenario: &Scenario, plan: usize, seed: u64, samples: Option<u32>) -> Job {
+        let mut one = scenario.clone();
+        one.controls = scenario.controls.get(plan).cloned().into_iter().collect();
+        (one.seed, one.runs) = (Some(seed), Some(1));
+        // What the results must show is for who reads them.
+        one.expect.clear();
+        Job {
+            scenario: one.to_toml(),
+            seed,
+            link: self.link.clone(),
+            generator: self.generator.clone(),
+            samples,
+        }
+    }
+
+    fn booted(&self, say: &dyn Fn(&str)) -> Result<&Booted, Failure> {
+        if let Some(booted) = self.booted.get() {
+            return Ok(booted);
+        }
+        say(&format!("preparing {}", self.kernel));
+        let booted = self.prepare()?;
+        Ok(self.booted.get_or_init(|| booted))
+    }
+
+    fn prepare(&self) -> Result<Booted, GuestError> {
+        let machine = qemu_version()?;
+        let cache = Cache::of_user();
+        let kernel = Kernel::find(&self.kernel, &cache)?;
+        let mut image = Image::new(&kernel);
+        self.fill(&mut image)?;
+        let (initramfs, initramfs_sha256) = image.pack(&cache)?;
+        let initramfs = std::fs::read(&initramfs)
+            .map_err(|error| GuestError::Failed(format!("{}: {error}", initramfs.display())))?;
+        let kernel_sha256 = kernel.sha256.clone();
+        let figures = GuestFigures { machine, kernel_sha256, initramfs_sha256 };
+        Ok(Booted { kernel, initramfs, figures })
+    }
+
+    /// Puts this program and its tools into the image, or what [`FOLDER`] names.
+    fn fill(&self, image: &mut Image) -> Result<(), GuestError> {
+        if let Some(folder) = std::env::var_os(FOLDER) {
+            return image.folder(Path::new(&folder));
+        }
+        if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            return Err(GuestError::Lacks(format!(
+                "--virtual-time: the guest runs programs for Linux on x86-64, which this one is \
+                 not; {FOLDER} names a folder that has `init` (this program as built for it), \
+                 `bin/ip` and `bin/tc`, with their libraries"
+            )));
+        }
+        let program = std::env::current_exe()
+            .map_err(|error| GuestError::Failed(format!("this program's file: {error}")))?;
+        image.program("init", &program)?;
+        image.tools(&["ip", "tc"], "iproute2")?;
+        if self.generator.as_deref() == Some("iperf3") {
+            image.tools(&["iperf3"], "iperf3")?;
+        }
+        Ok(())
+    }
+}
+
+/// What the threads share that each look after a guest.
+struct Work<'a> {
+    booted: &'a Booted,
+    wanted: &'a [Wanted<'a>],
+    stop: &'a AtomicBool,
+    next: AtomicUsize,
+    done: Mutex<Vec<Option<Result<Run, Failure>>>>,
+    say: &'a (dyn Fn(&str) + Sync),
+    on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+}
+
+impl Work<'_> {
+    /// Boots guests as long as there are runs to do.
+    fn guests(&self) {
+        loop {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(wanted) = self.wanted.get(place) else { return };
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let outcome = self.guest(wanted);
+            if outcome.is_err() {
+                // There is nothing to come that could be told.
+                self.next.store(self.wanted.len(), Ordering::Relaxed);
+            }
+            let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+            done[place] = Some(outcome);
+            let count = done.iter().flatten().filter(|outcome| outcome.is_ok()).count();
+            if let Some(report) = self.on_done {
+                report(count, self.wanted.len());
+            }
+        }
+    }
+
+    fn guest(&self, wanted: &Wanted<'_>) -> Result<Run, Failure> {
+        let begun = Instant::now();
+        let mut more = Image::default();
+        more.file(JOB, serde_json::to_string(&wanted.job)?.as_bytes(), false);
+        let initramfs = kept(&[&self.booted.initramfs, &more.archive()?])?;
+        let machine = Machine {
+            kernel: &self.booted.kernel.vmlinuz,
+            initramfs: initramfs.path(),
+            words: "",
+            time: Time::Virtual,
+        };
+        let name = &wanted.plan.name;
+        (self.say)(&format!("{name}: booting"));
+        let mut said = None;
+        let console = machine.run(false, self.stop, |line| match serde_json::from_str(line) {
+            Ok(Said::At(second)) => (self.say)(&format!("{name}: {second} s of its time")),
+            Ok(last) => said = Some(last),
+            Err(_) => {}
+        })?;
+        let measured = match said {
+            Some(Said::Measured(measured)) => measured,
+            Some(Said::Lacks(why)) => return Err(Failure::Lacks(of_guest(&why))),
+            Some(Said::Wrong(why)) => return Err(Failure::Usage(why)),
+            Some(Said::Broke(why)) => return Err(Failure::Broke(of_guest(&why))),
+            Some(Said::At(_)) | None => return Err(Failure::Broke(ended(&console))),
+        };
+        let Measured { mut result, flows, queues } = *measured;
+        result.alias = name.clone();
+        result.seed = wanted.seed;
+        let packets: u64 = result.flows.iter().map(|flow| flow.delivered_packets).sum();
+        let wall_s = begun.elapsed().as_secs_f64();
+        let delivered_packets_per_s = packets as f64 / wall_s.max(1e-9);
+        result.cost = Cost { wall_s, delivered_packets_per_s, ..result.cost };
+        if let Some(lab) = &mut result.lab {
+            lab.guest = Some(self.booted.figures.clone());
+        }
+        Ok(Run::new(result, flows, queues))
+    }
+}
+
+fn of_guest(why: &str) -> String {
+    format!("in the guest: {why}")
+}
+
+/// Of a guest that ended without a word: the last that its kernel said.
+fn ended(console: &str) -> String {
+    let lines: Vec<&str> = console.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(LAST_LINES)..].join(" | ");
+    format!("the guest ended without a result; it last said: {last}")
+}
+
+const LAST_LINES: usize = 5;
+/// Where the job is in the guest.
+pub(crate) const JOB: &str = "firstflight-job.json";
+/// The environment's name for a folder to boot instead of this program and its tools.
+const FOLDER: &str = "FIRSTFLIGHT_GUEST";

@@ -1,0 +1,97 @@
+//! What is kept between runs: unpacked kernels and images, each in a folder or file named by a
+//! hash of what it was made of.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::error::GuestError;
+
+/// A folder of the user's that may be deleted at any time.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+impl Cache {
+    /// The user's: `firstflight` in `XDG_CACHE_HOME`, `~/Library/Caches` or `~/.cache`; below the
+    /// temporary folder for who has no home.
+    pub fn of_user() -> Self {
+        let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let of_home = |home: PathBuf| match cfg!(target_os = "macos") {
+            true => home.join("Library/Caches"),
+            false => home.join(".cache"),
+        };
+        let given = std::env::var_os("XDG_CACHE_HOME").filter(|given| !given.is_empty());
+        let folder = given.map(PathBuf::from).or(home.map(of_home));
+        Self::at(&folder.unwrap_or_else(std::env::temp_dir).join("firstflight"))
+    }
+
+    /// One in a folder, which is made when something is kept.
+    pub fn at(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    /// The entry of this kind and name, made by `make` in an empty folder if it is not there. Who
+    /// makes the same at the same time makes the same.
+    ///
+    /// # Errors
+    /// Those of `make`, or a folder that cannot be written.
+    pub(crate) fn entry(
+        &self,
+        kind: &str,
+        name: &str,
+        make: impl FnOnce(&Path) -> Result<(), GuestError>,
+    ) -> Result<PathBuf, GuestError> {
+        let parent = self.folder.join(kind);
+        let entry = parent.join(name);
+        if entry.is_dir() {
+            return Ok(entry);
+        }
+        fs::create_dir_all(&parent).map_err(|error| GuestError::file(&parent, &error))?;
+        // Half an entry never has the name of one.
+        let half = tempfile::Builder::new().prefix(".half-").tempdir_in(&parent);
+        let half = half.map_err(|error| GuestError::file(&parent, &error))?;
+        let fresh = half.path().join("entry");
+        fs::create_dir(&fresh).map_err(|error| GuestError::file(&fresh, &error))?;
+        make(&fresh)?;
+        match fs::rename(&fresh, &entry) {
+            // Somebody else was first.
+            Err(_) if entry.is_dir() => Ok(entry),
+            renamed => renamed.map(|()| entry).map_err(|error| GuestError::file(&fresh, &error)),
+        }
+    }
+}
+
+/// The SHA-256 of these bytes in hexadecimal, as `sha256sum` prints it.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_made_once_and_half_of_one_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(&folder.path().join("made"));
+        let broken = cache.entry("kernels", "x", |_| Err(GuestError::Failed("no".to_owned())));
+        assert!(broken.is_err());
+        let make = |at: &Path| fs::write(at.join("file"), "1").map_err(|e| GuestError::file(at, &e));
+        let made = cache.entry("kernels", "x", make).unwrap();
+        assert_eq!(fs::read_to_string(made.join("file")).unwrap(), "1");
+        let again = cache.entry("kernels", "x", |_| panic!("it is there")).unwrap();
+        assert_eq!(made, again);
+        let left: Vec<_> = fs::read_dir(made.parent().unwrap()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    /// FIPS 180-2, appendix B.1.
+    #[test]
+    fn the_hash_is_that_of_the_standard() {
+        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(b"abc"), known);
+    }
+}

@@ -1,0 +1,27 @@
+//! Why there is no guest, or none any more; the kind is what a command's exit code is made of.
+
+use std::path::Path;
+
+/// Displayed in one message that says what was found and what is accepted, or how to get it.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum GuestError {
+    /// The machine lacks something: qemu, a tool, the archive of packages.
+    #[error("{0}")]
+    Lacks(String),
+    /// A kernel or an image that is none.
+    #[error("{0}")]
+    Input(String),
+    /// The guest, or a tool, broke.
+    #[error("{0}")]
+    Failed(String),
+    /// Told to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl GuestError {
+    /// A file or folder that cannot be read or written.
+    pub(crate) fn file(path: &Path, error: &std::io::Error) -> Self {
+        Self::Failed(format!("{}: {error}", path.display()))
+    }
+}

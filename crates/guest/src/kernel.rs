@@ -1,0 +1,218 @@
+//! A kernel to boot: out of a Debian package, which is downloaded but not installed, or a bzImage.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cache::{Cache, sha256};
+use crate::error::GuestError;
+use crate::tool::output;
+
+/// A kernel that can be booted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Kernel {
+    /// The bzImage.
+    pub vmlinuz: PathBuf,
+    /// Modules in the order in which they are best loaded, not compressed.
+    pub modules: Vec<PathBuf>,
+    /// SHA-256 of the bzImage.
+    pub sha256: String,
+}
+
+impl Kernel {
+    /// The kernel of a Debian package by name (or of one that only depends on the newest), of a
+    /// package's file, or a bzImage, which needs built in what others have as `MODULES`.
+    ///
+    /// # Errors
+    /// No such file or package, nothing of a kernel in it, or a tool that is missing.
+    pub fn find(what: &str, cache: &Cache) -> Result<Self, GuestError> {
+        let path = Path::new(what);
+        if path.is_file() {
+            let bytes = fs::read(path).map_err(|error| GuestError::file(path, &error))?;
+            return Self::of_file(path, &bytes, cache);
+        }
+        if what.contains('/') || what.ends_with(".deb") {
+            return Err(GuestError::Input(format!("--kernel {what}: no such file; {ACCEPTED}")));
+        }
+        let (package, hash) = concrete(what)?;
+        let folder = cache.entry("kernels", &hash, |to| {
+            let downloads = tempfile::tempdir().map_err(|error| GuestError::file(to, &error))?;
+            let mut download = Command::new("apt-get");
+            download.args(["download", "-qq", &package]).current_dir(downloads.path());
+            output(&mut download, "apt").map_err(|error| unreachable(&package, error))?;
+            let archive = only(downloads.path(), "linux-image-")?;
+            unpack(&archive, to)
+        })?;
+        Self::of_folder(&folder)
+    }
+
+    fn of_file(path: &Path, bytes: &[u8], cache: &Cache) -> Result<Self, GuestError> {
+        if bytes.starts_with(ARCHIVE) {
+            let folder = cache.entry("kernels", &sha256(bytes), |to| unpack(path, to))?;
+            return Self::of_folder(&folder);
+        }
+        if bytes.get(HEADER_AT..HEADER_AT + HEADER.len()) == Some(HEADER) {
+            let (vmlinuz, modules) = (path.to_owned(), Vec::new());
+            return Ok(Self { vmlinuz, modules, sha256: sha256(bytes) });
+        }
+        let found = path.display();
+        Err(GuestError::Input(format!("--kernel {found}: no package and no bzImage; {ACCEPTED}")))
+    }
+
+    /// What [`unpack`] has left.
+    fn of_folder(folder: &Path) -> Result<Self, GuestError> {
+        let vmlinuz = folder.join("vmlinuz");
+        let bytes = fs::read(&vmlinuz).map_err(|error| GuestError::file(&vmlinuz, &error))?;
+        let modules = folder.join("modules");
+        let entries = fs::read_dir(&modules).map_err(|error| GuestError::file(&modules, &error))?;
+        let mut modules: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        modules.sort();
+        Ok(Self { vmlinuz, modules, sha256: sha256(&bytes) })
+    }
+}
+
+/// The package itself for one that only depends on the newest, and the hash that the archive's
+/// index gives for it.
+fn concrete(package: &str) -> Result<(String, String), GuestError> {
+    let said = output(Command::new("apt-cache").args(["depends", package]), "apt");
+    let said = said.map_err(|error| match error {
+        GuestError::Lacks(_) => GuestError::Lacks(format!(
+            "--kernel {package}: there is no apt to fetch a package with; accepted here: the file \
+             of a Debian package or a bzImage"
+        )),
+        _ => unreachable(package, error),
+    })?;
+    let said = String::from_utf8_lossy(&said);
+    let mut depends = said.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+    let image = depends.find(|name| name.starts_with("linux-image-")).unwrap_or(package);
+    let mut ask = Command::new("apt-get");
+    let said = output(ask.args(["download", "-qq", "--print-uris", image]), "apt");
+    let said = said.map_err(|error| unreachable(package, error))?;
+    match hash_of(&String::from_utf8_lossy(&said)) {
+        Some(hash) => Ok((image.to_owned(), hash)),
+        None => Err(unreachable(package, GuestError::Failed("it names no SHA-256".to_owned()))),
+    }
+}
+
+/// Out of `'URI' NAME SIZE SHA256:HASH`.
+fn hash_of(said: &str) -> Option<String> {
+    let hash = said.split_whitespace().find_map(|word| word.strip_prefix("SHA256:"))?;
+    (hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit())).then(|| hash.to_owned())
+}
+
+/// The archive of packages gave nothing: the machine lacks it, nothing failed.
+fn unreachable(package: &str, error: GuestError) -> GuestError {
+    GuestError::Lacks(format!(
+        "--kernel {package}: {error}; `apt-get update` (root) may help, or name a file: {ACCEPTED}"
+    ))
+}
+
+/// Leaves the kernel of a package as `vmlinuz` and its modules of use, numbered, in `modules`.
+fn unpack(archive: &Path, to: &Path) -> Result<(), GuestError> {
+    let whole = to.join("whole");
+    output(Command::new("dpkg-deb").arg("-x").arg(archive).arg(&whole), "dpkg")?;
+    let not_a_kernel = |_| {
+        let found = archive.display();
+        GuestError::Input(format!("--kernel {found}: no kernel in this package; {ACCEPTED}"))
+    };
+    let vmlinuz = only(&whole.join("boot"), "vmlinuz-").map_err(not_a_kernel)?;
+    let kept = |from: &Path, to: PathBuf| {
+        fs::copy(from, &to).map(drop).map_err(|error| GuestError::file(from, &error))
+    };
+    kept(&vmlinuz, to.join("vmlinuz"))?;
+    let modules = to.join("modules");
+    fs::create_dir(&modules).map_err(|error| GuestError::file(&modules, &error))?;
+    let release = ["lib/modules", "usr/lib/modules"];
+    let release = release.iter().find_map(|folder| only(&whole.join(folder), "").ok());
+    if let Some(release) = release {
+        for (number, module) in MODULES.iter().enumerate() {
+            let name = module.rsplit('/').next().unwrap_or(module);
+            let inside = modules.join(format!("{number:02}-{name}"));
+            let plain = release.join("kernel").join(module);
+            if plain.is_file() {
+                kept(&plain, inside)?;
+                continue;
+            }
+            // What is neither there may be built in.
+            for (ending, program) in [("xz", "xz"), ("zst", "zstd"), ("gz", "gzip")] {
+                let packed = plain.with_extension(format!("ko.{ending}"));
+                if packed.is_file() {
+                    let text = output(Command::new(program).arg("-dc").arg(&packed), program)?;
+                    fs::write(&inside, text).map_err(|error| GuestError::file(&inside, &error))?;
+                }
+            }
+        }
+    }
+    fs::remove_dir_all(&whole).map_err(|error| GuestError::file(&whole, &error))
+}
+
+/// The first entry of a folder that begins like that.
+fn only(folder: &Path, begins: &str) -> Result<PathBuf, GuestError> {
+    let entries = fs::read_dir(folder).map_err(|error| GuestError::file(folder, &error))?;
+    let is_it = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begins))
+    };
+    let mut found: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(is_it).collect();
+    found.sort();
+    let missing = || GuestError::Failed(format!("nothing like {begins}* in {}", folder.display()));
+    found.into_iter().next().ok_or_else(missing)
+}
+
+/// What is booted when nothing is said: small, and with all that the lab needs.
+pub const DEFAULT_KERNEL: &str = "linux-image-cloud-amd64";
+
+/// Of a kernel's modules those of use here, in the order in which they need each other.
+const MODULES: [&str; 14] = [
+    "net/ipv4/inet_diag.ko",
+    "net/ipv4/tcp_diag.ko",
+    "drivers/net/veth.ko",
+    "drivers/net/tun.ko",
+    "net/sched/sch_tbf.ko",
+    "net/sched/sch_netem.ko",
+    "net/sched/sch_fq.ko",
+    "net/ipv4/tcp_bbr.ko",
+    "net/ipv4/tcp_vegas.ko",
+    "net/ipv4/tcp_westwood.ko",
+    "net/ipv4/tcp_htcp.ko",
+    "net/ipv4/tcp_hybla.ko",
+    "net/ipv4/tcp_illinois.ko",
+    "net/ipv4/tcp_bic.ko",
+];
+
+const ACCEPTED: &str = "accepted: a Debian package's name, FILE.deb, or an x86-64 bzImage";
+/// Of an archive of `ar`, which a Debian package is.
+const ARCHIVE: &[u8] = b"!<arch>\n";
+/// The setup header of a bzImage (Documentation/x86/boot.rst).
+const HEADER: &[u8] = b"HdrS";
+const HEADER_AT: usize = 0x202;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bzimage_is_told_by_its_header_and_anything_else_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path());
+        let file = folder.path().join("bzImage");
+        let mut bytes = vec![0; 1_000];
+        bytes[HEADER_AT..HEADER_AT + 4].copy_from_slice(HEADER);
+        fs::write(&file, &bytes).unwrap();
+        let kernel = Kernel::find(file.to_str().unwrap(), &cache).unwrap();
+        assert_eq!((kernel.vmlinuz, kernel.modules.len()), (file.clone(), 0));
+        assert_eq!(kernel.sha256, sha256(&bytes));
+        fs::write(&file, "text").unwrap();
+        let refused = |what: &str| Kernel::find(what, &cache).unwrap_err();
+        assert!(matches!(refused(file.to_str().unwrap()), GuestError::Input(_)));
+        let problem = refused("no/such.deb").to_string();
+        assert!(problem.contains("no such file; accepted: a Debian package"), "{problem}");
+    }
+
+    #[test]
+    fn the_hash_of_a_package_is_read_from_what_apt_prints() {
+        let hash = "0".repeat(64);
+        assert_eq!(hash_of(&format!("'http://a/b.deb' b.deb 15 SHA256:{hash}")), Some(hash));
+        assert_eq!(hash_of("'http://a/b.deb' b.deb 15 SHA256:12"), None);
+    }
+}

@@ -1,0 +1,260 @@
+//! The machine: qemu with one emulated processor.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::error::GuestError;
+use crate::tool::{output, which};
+
+/// What the guest's clock counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// The host's time.
+    Host,
+    /// The guest's instructions, one to the nanosecond; where it has nothing to do, its next timer
+    /// is at once. Nothing outside is in it: what the guest does depends on what it was given.
+    Virtual,
+}
+
+/// What is booted.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine<'a> {
+    /// The bzImage.
+    pub kernel: &'a Path,
+    /// The initramfs.
+    pub initramfs: &'a Path,
+    /// More for the kernel's command line; behind `--` it is for the first program.
+    pub words: &'a str,
+    /// The guest's clock.
+    pub time: Time,
+}
+
+impl Machine<'_> {
+    /// Boots the machine and hands on every line that the guest writes to its second serial port
+    /// (`/dev/ttyS1`) or, with `console`, to its first, until it powers off or `stop` becomes true.
+    ///
+    /// # Errors
+    /// No qemu, or one that failed. Or it was told to stop.
+    pub fn run(
+        &self,
+        console: bool,
+        stop: &AtomicBool,
+        mut on_line: impl FnMut(&str),
+    ) -> Result<String, GuestError> {
+        let folder = tempfile::Builder::new().prefix("firstflight-guest-").tempdir();
+        let folder =
+            folder.map_err(|error| GuestError::file(&std::env::temp_dir(), &error))?;
+        let ports = ["console", "results"].map(|name| folder.path().join(name));
+        let mut guest = Guest::start(self, &ports[0], &ports[1])?;
+        let mut lines = Lines::new(&ports[usize::from(!console)]);
+        loop {
+            // Asked first, so that what it wrote last is read.
+            let ended = guest.ended()?;
+            lines.read(&mut on_line);
+            if let Some(complaint) = ended {
+                let said = fs::read(&ports[0]).unwrap_or_default();
+                let said = String::from_utf8_lossy(&said).into_owned();
+                return complaint.map_or(Ok(said), |why| Err(GuestError::Failed(why)));
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(GuestError::Interrupted);
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// The words for qemu.
+    fn arguments(&self, console: &Path, results: &Path) -> Vec<OsString> {
+        let port = |id: &str, path: &Path| {
+            // A comma ends a value, and two are one in it.
+            let path = path.to_string_lossy().replace(',', ",,");
+            ["-chardev".into(), format!("file,id={id},path={path}").into()]
+                .into_iter()
+                .chain(["-serial".into(), format!("chardev:{id}").into()])
+        };
+        let words = MACHINE.iter().map(OsString::from);
+        let mut all: Vec<OsString> = words.chain(port("c", console)).collect();
+        all.extend(port("r", results));
+        let mut line = KERNEL.to_owned();
+        match self.time {
+            Time::Host => all.extend(["-cpu", "max"].map(OsString::from)),
+            Time::Virtual => {
+                all.extend(VIRTUAL.iter().map(OsString::from));
+                line = format!("{line} {KERNEL_VIRTUAL}");
+            }
+        }
+        all.extend(["-kernel".into(), self.kernel.into(), "-initrd".into()]);
+        all.extend([self.initramfs.into(), "-append".into()]);
+        all.push(format!("{line} {}", self.words).into());
+        all
+    }
+}
+
+/// A running qemu, which ends when this is dropped.
+struct Guest(Child);
+
+impl Guest {
+    fn start(machine: &Machine<'_>, console: &Path, results: &Path) -> Result<Self, GuestError> {
+        let qemu = which(QEMU).ok_or_else(no_qemu)?;
+        // Where util-linux is there to ask for it, qemu ends even when this program is killed.
+        let mut command = match which("setpriv") {
+            Some(setpriv) => {
+                let mut command = Command::new(setpriv);
+                command.args(["--pdeathsig", "KILL"]).arg(&qemu);
+                command
+            }
+            None => Command::new(&qemu),
+        };
+        command.args(machine.arguments(console, results));
+        // A Ctrl-C is for us: who reads the results decides what becomes of them.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn();
+        child.map(Self).map_err(|error| GuestError::Failed(format!("{}: {error}", qemu.display())))
+    }
+
+    /// `None` while it runs; then why it failed, if it did.
+    fn ended(&mut self) -> Result<Option<Option<String>>, GuestError> {
+        let status = self.0.try_wait().map_err(|error| GuestError::Failed(error.to_string()))?;
+        let Some(status) = status else { return Ok(None) };
+        if status.success() {
+            return Ok(Some(None));
+        }
+        let mut said = String::new();
+        if let Some(stderr) = &mut self.0.stderr {
+            // What cannot be read is not told.
+            let _ = stderr.read_to_string(&mut said);
+        }
+        let last = said.trim().lines().last().unwrap_or_default();
+        Ok(Some(Some(format!("{QEMU}: {status}: {last}"))))
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // One that has ended already is no problem.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The lines of a file that grows.
+struct Lines<'a> {
+    path: &'a Path,
+    read: u64,
+    rest: Vec<u8>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(path: &'a Path) -> Self {
+        Self { path, read: 0, rest: Vec::new() }
+    }
+
+    /// Hands on the whole lines that have come.
+    fn read(&mut self, on_line: &mut impl FnMut(&str)) {
+        let Ok(mut file) = fs::File::open(self.path) else { return };
+        let came = file
+            .seek(SeekFrom::Start(self.read))
+            .and_then(|_| file.read_to_end(&mut self.rest))
+            .unwrap_or(0);
+        self.read += came as u64;
+        while let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.rest.drain(..=end).collect();
+            on_line(String::from_utf8_lossy(&line).trim_end());
+        }
+    }
+}
+
+/// What `qemu-system-x86_64 --version` says in its first line.
+///
+/// # Errors
+/// No qemu.
+pub fn qemu_version() -> Result<String, GuestError> {
+    let qemu = which(QEMU).ok_or_else(no_qemu)?;
+    let said = output(Command::new(qemu).arg("--version"), "qemu-system-x86")?;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    Ok(said.lines().next().unwrap_or_default().trim().to_owned())
+}
+
+fn no_qemu() -> GuestError {
+    GuestError::Lacks(format!(
+        "`{QEMU}` is missing: `apt install qemu-system-x86` on Debian, `brew install qemu` on macOS"
+    ))
+}
+
+const QEMU: &str = "qemu-system-x86_64";
+/// Between two looks at what the guest says.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// No disk, no network, no screen, and one processor without acceleration.
+const MACHINE: [&str; 8] = [
+    "-accel",
+    "tcg,thread=single",
+    "-m",
+    "1024",
+    "-no-reboot",
+    "-nodefaults",
+    "-display",
+    "none",
+];
+
+/// A clock of instructions, a date of the past, and no source of chance: neither the host's nor
+/// one of the processor's own.
+const VIRTUAL: [&str; 8] = [
+    "-icount",
+    "shift=0,sleep=off",
+    "-rtc",
+    "base=2026-01-01T00:00:00,clock=vm",
+    "-seed",
+    "1",
+    "-cpu",
+    "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,-rdrand,-rdseed",
+];
+
+/// What the kernel does not know is in the environment of its first program.
+const KERNEL: &str = "console=ttyS0 quiet panic=-1 PATH=/bin";
+/// Addresses are the same at every boot.
+const KERNEL_VIRTUAL: &str = "nokaslr norandmaps random.trust_cpu=off";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_virtual_clock_is_asked_for_with_all_that_chance_could_come_from() {
+        let (kernel, initramfs) = (Path::new("/k"), Path::new("/i"));
+        let machine = Machine { kernel, initramfs, words: "-- x", time: Time::Virtual };
+        let words = |machine: Machine<'_>| {
+            let words = machine.arguments(Path::new("/a,b"), Path::new("/r"));
+            words.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        };
+        let said = words(machine);
+        for word in ["-icount shift=0,sleep=off", "clock=vm", "-rdrand", "norandmaps", "path=/a,,b"] {
+            assert!(said.contains(word), "{said}");
+        }
+        assert!(said.ends_with("random.trust_cpu=off -- x"), "{said}");
+        assert!(!words(Machine { time: Time::Host, ..machine }).contains("icount"));
+    }
+
+    #[test]
+    fn lines_are_handed_on_when_they_are_whole() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut lines = Lines::new(file.path());
+        let mut seen = Vec::new();
+        let mut read = |text: &str| {
+            let mut file = fs::OpenOptions::new().append(true).open(file.path()).unwrap();
+            std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+            lines.read(&mut |line| seen.push(line.to_owned()));
+            seen.clone()
+        };
+        assert_eq!(read("one\r\ntw"), ["one"]);
+        assert_eq!(read("o\n"), ["one", "two"]);
+    }
+}

@@ -1,0 +1,94 @@
+//! What the first process of a guest does that has nothing but an initramfs: it mounts what every
+//! program expects, loads the kernel's modules, and ends the machine.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use nix::kmod::{ModuleInitFlags, finit_module};
+use nix::mount::{MsFlags, mount};
+use nix::sys::reboot::{RebootMode, reboot};
+use nix::sys::termios::tcdrain;
+
+use crate::error::LabError;
+use crate::sys;
+
+/// Makes a guest of this process's machine in which runs can begin. What chance there is in the
+/// kernel, of hashes, ports and losses, follows `seed`.
+///
+/// # Errors
+/// This is no guest, or its kernel takes something not.
+pub fn set_up(seed: u64) -> Result<(), LabError> {
+    for (kind, place) in MOUNTS {
+        let mounted = mount(Some(kind), place, Some(kind), MsFlags::empty(), None::<&str>);
+        // A kernel without BPF says so when a control is loaded.
+        if kind != "bpf" {
+            mounted.map_err(|error| broke(&format!("mount {place}"), &error.into()))?;
+        }
+    }
+    sys::seed_randomness(seed).map_err(|error| broke("/dev/random", &error))?;
+    load_modules(Path::new("/modules")).map_err(|error| broke("/modules", &error))
+}
+
+/// Loads every module of a folder, in the order of their names; one that another needs first is
+/// tried again. What does not load will be missed by who needs it.
+fn load_modules(folder: &Path) -> std::io::Result<()> {
+    let mut left: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|e| e.path()).collect();
+    left.sort();
+    loop {
+        let before = left.len();
+        left.retain(|path| {
+            let loaded = File::open(path)
+                .map(|file| finit_module(&file, c"", ModuleInitFlags::empty()).is_ok());
+            !loaded.unwrap_or(false)
+        });
+        if left.len() == before || left.is_empty() {
+            return Ok(());
+        }
+    }
+}
+
+/// The port on which the guest speaks to who booted it.
+#[derive(Debug)]
+pub struct Port(File);
+
+impl Port {
+    /// The second serial port.
+    ///
+    /// # Errors
+    /// The kernel has none.
+    pub fn open() -> Result<Self, LabError> {
+        let port = File::options().write(true).open(PORT).map_err(|error| broke(PORT, &error))?;
+        Ok(Self(port))
+    }
+
+    /// Writes a line. Nobody is there to hear of a failure.
+    pub fn say(&mut self, line: &str) {
+        let _ = self.0.write_all(format!("{line}\n").as_bytes());
+    }
+
+    /// Waits until all has been sent, and ends the machine.
+    pub fn power_off(self) {
+        let _ = tcdrain(&self.0);
+        power_off();
+    }
+}
+
+/// Ends the machine.
+pub fn power_off() {
+    let _ = reboot(RebootMode::RB_POWER_OFF);
+}
+
+fn broke(what: &str, error: &std::io::Error) -> LabError {
+    LabError::Failed(format!("the guest: {what}: {error}"))
+}
+
+const PORT: &str = "/dev/ttyS1";
+const MOUNTS: [(&str, &str); 6] = [
+    ("proc", "/proc"),
+    ("sysfs", "/sys"),
+    ("devtmpfs", "/dev"),
+    ("tmpfs", "/tmp"),
+    ("tmpfs", "/run"),
+    ("bpf", "/sys/fs/bpf"),
+];
