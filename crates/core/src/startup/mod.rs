@@ -25,6 +25,7 @@ startups! {
     search::Search,
     rapid_start::RapidStart,
     bbr::Bbr,
+    suss::Suss,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,
