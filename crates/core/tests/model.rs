@@ -7,6 +7,7 @@ use firstflight_core::feedback::Feedback;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
 use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Pair;
+use firstflight_core::policy::Startup as _;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
@@ -165,8 +166,8 @@ impl Model {
     }
 
     /// How far a window may grow on an ACK for what left while the source limited sending.
-    fn limit(&self) -> Bytes {
-        if self.limited { self.flight * 2 + self.config.mss } else { Bytes(0) }
+    fn limit(&self, growth: u64) -> Bytes {
+        if self.limited { self.flight * growth + self.config.mss } else { Bytes(0) }
     }
 
     fn lose(&mut self, kind: LossKind, again: bool) {
@@ -205,8 +206,10 @@ impl Model {
             Event::AppLimited => {
                 let acked = mss.min(self.outstanding);
                 self.outstanding -= acked;
+                let growth = self.sender.policies().startup().growth();
                 self.tell(&Ack { app_limited: true, ..self.ack(acked, None) });
-                assert!(self.sender.cwnd() <= before.max(self.limit()), "growth when idle");
+                let limit = before.max(self.limit(growth));
+                assert!(self.sender.cwnd() <= limit, "growth when idle");
             }
             Event::Marked { segments } => {
                 let acked = (u64::from(segments) * mss).min(self.outstanding);

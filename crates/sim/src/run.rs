@@ -263,10 +263,7 @@ impl Flow<'_> {
                 self.files.iter_mut().for_each(|files| files.stop());
             }
             payload if payload == Timer::DelayedAck as u64 => {
-                if let Some(ack) = wire.path.route.receiver.on_timer(now) {
-                    wire.path.send_any_ack(wire.fabric, ack);
-                }
-                return;
+                return self.path.on_wake(fabric, now);
             }
             _ => {
                 if event.at().0 != self.timer_at {

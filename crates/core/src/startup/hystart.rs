@@ -60,12 +60,12 @@ enum Detect {
 
 /// What is known of the round.
 #[derive(Clone, Copy, Debug)]
-struct Round {
-    start: Instant,
+pub(super) struct Round {
+    pub(super) start: Instant,
     /// The round is over when more than this is acknowledged.
-    end: Bytes,
+    pub(super) end: Bytes,
     last_of_train: Instant,
-    min_rtt: Span,
+    pub(super) min_rtt: Span,
     samples: u8,
 }
 
@@ -79,7 +79,7 @@ impl HyStart {
             return;
         }
         let train =
-            self.detect != Detect::Delay && self.round.train_is_long(self.limit(view), view);
+            self.detect != Detect::Delay && self.round.train_is_long(self.limit(view), 1, view);
         let delay = self.detect != Detect::Train && self.round.rtt_has_grown(rtt, view.rtt.min);
         self.found = train || delay;
     }
@@ -92,20 +92,30 @@ impl HyStart {
 }
 
 impl Round {
-    const fn new(view: &View) -> Self {
+    /// Before any.
+    pub(super) const NONE: Self = Self {
+        start: Instant(0),
+        end: Bytes(0),
+        last_of_train: Instant(0),
+        min_rtt: Span::MAX,
+        samples: 0,
+    };
+
+    pub(super) const fn new(view: &View) -> Self {
         let (start, end) = (view.now, view.snd_nxt);
         Self { start, end, last_of_train: start, min_rtt: Span::MAX, samples: 0 }
     }
 
-    fn train_is_long(&mut self, limit: Span, view: &View) -> bool {
+    /// Whether the ACK train, so many times as long as it is, takes longer than `limit`.
+    pub(super) fn train_is_long(&mut self, limit: Span, times: u64, view: &View) -> bool {
         if view.now.since(self.last_of_train) > TRAIN_GAP {
             return false;
         }
         self.last_of_train = view.now;
-        view.now.since(self.start) > limit
+        view.now.since(self.start) * times > limit
     }
 
-    fn rtt_has_grown(&mut self, rtt: Span, delay_min: Span) -> bool {
+    pub(super) fn rtt_has_grown(&mut self, rtt: Span, delay_min: Span) -> bool {
         self.min_rtt = self.min_rtt.min(rtt);
         if self.samples < MIN_SAMPLES {
             self.samples += 1;
@@ -116,7 +126,7 @@ impl Round {
 }
 
 /// Linux' cushion for ACKs of large blocks.
-fn ack_delay(view: &View) -> Span {
+pub(super) fn ack_delay(view: &View) -> Span {
     let gain =
         if view.window.cwnd < view.window.ssthresh / 2 { SLOW_START_GAIN } else { LATER_GAIN };
     let rate = view.window.cwnd.per(view.rtt.smoothed).scaled(gain, RATIO_ONE);
@@ -182,19 +192,12 @@ impl Startup for HyStart {
 
 impl Default for HyStart {
     fn default() -> Self {
-        let start = Instant(0);
         Self {
             opening: Opening::default(),
             detect: Detect::Both,
             paced_train: false,
             low_window: LOW_WINDOW,
-            round: Round {
-                start,
-                end: Bytes(0),
-                last_of_train: start,
-                min_rtt: Span::MAX,
-                samples: 0,
-            },
+            round: Round::NONE,
             found: false,
         }
     }
@@ -251,7 +254,7 @@ impl Knobs for HyStart {
 }
 
 /// Window from which it looks (`hystart_low_window`).
-const LOW_WINDOW: u64 = 16;
+pub(super) const LOW_WINDOW: u64 = 16;
 
 /// Largest gap within an ACK train (`hystart_ack_delta_us`).
 const TRAIN_GAP: Span = Span::from_millis(2);

@@ -18,6 +18,7 @@ startups! {
     search::Search,
     rapid_start::RapidStart,
     bbr::Bbr,
+    suss::Suss,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,

@@ -1,0 +1,558 @@
+//! SUSS, "Speeding Up Slow Start" (Arghavani, Zhang, Eyers and Arghavani, SIGCOMM 2024): slow start
+//! that jumps while the ACK train says that two rounds from now it will still fit.
+//!
+//! What it believes: HyStart leaves when an ACK train fills half of the RTT, so that a train which
+//! will not do so for two more rounds shows that those may be one. What it does: the data of a round
+//! is blue, sent as ACKs for blue data come, and red, paced over the rest of the RTT. With round `r`
+//! (2 is the first that has ACKs), blue packets `blue = IW 2^(r-1)`, and `n` of the blue ACKs seen
+//! within `t` before the last of them:
+//!
+//! ```text
+//! D = blue t / 2n                                    how long the train of this round's data is
+//! round 2:  minrtt > 10 ms, D < minrtt/4             otherwise SUSS is off
+//! round r:  Dt = D 2^(r-2), Dp = last D 2^(r-3), mu = Dt/2Dp
+//!           2 mu Dt <= minrtt, r < 5
+//!           (k+1) round's RTT <= (k+1) minrtt + k minrtt/8, k rounds after minrtt fell
+//! jump:     red = blue 2^(r-1) - blue, paced over minrtt - minrtt/2^(r-1)
+//!           after a guard of (minrtt/2^(r-1) - D)/2; ACKs for red data do not open the window
+//! leaving:  after J jumps, blue ACKs: 2^J train > (minrtt + ack_delay)/2:
+//!           cap = cwnd + n (2^J - 1), leave beyond it; RTT as in HyStart: leave at once
+//! ```
+//!
+//! Once it may not jump, it never does again. With J > 1 the window becomes the flight as it leaves.
+//!
+//! Published: all of it, in the authors' change to Linux 6.8 (`tcp_cubic.c`); the paper's growth
+//! factor is what the conditions of a jump amount to. An IW other than 10 is ours: the code has 10.
+//! Their recorded run differs from their code in one thing that decides when it leaves: HyStart's
+//! first round begins with the ACK that finds 16 segments of window, so that each of its rounds
+//! covers the end of one train and the beginning of the next. With the code as published, where
+//! rounds begin with the data, the cap comes a round earlier (knob `rounds`).
+//!
+//! Departures: the code opens the window by two segments whenever the pacer has filled it; here it
+//! opens at once, the pacing rate holds the data back, and what has not been sent by the end of the
+//! red part is taken off again. A loss while it is active first takes the window to the flight, as
+//! in the code; start-up does that by landing at the flight times beta. The transport must pace,
+//! because without that the red part would be a burst: where it does not, SUSS is refused.
+//!
+//! After a timeout, and whenever start-up begins again, it is HyStart alone.
+
+use crate::card::{Card, Listed};
+use crate::event::{Ack, Loss};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::needs::{Facilities, Needs};
+use crate::opening::Opening;
+use crate::pacing::Pacing;
+use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
+use crate::startup::hystart::{LOW_WINDOW, Round, ack_delay};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
+use crate::units::{Bytes, Instant, Rate, Span};
+use crate::view::{View, Window};
+
+/// Slow start that multiplies by four where HyStart would not leave for two more rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Suss {
+    opening: Opening,
+    /// Rounds that may jump.
+    most_jumps: u64,
+    /// HyStart's first round begins with the first data.
+    rounds_from_data: bool,
+    state: State,
+    /// HyStart's round.
+    round: Round,
+    /// SUSS' own: its number `r`, when it began, and the end of the data that was sent by then.
+    number: u64,
+    began: Instant,
+    head: Bytes,
+    /// The end of the blue data whose ACKs come in this round.
+    tail: Bytes,
+    /// Payload acknowledged by blue ACKs, if they still come.
+    blue: Option<Bytes>,
+    /// The ACK before was the last of them.
+    last_blue: bool,
+    first_window: Bytes,
+    may_jump: bool,
+    jumps: u64,
+    last_train: Span,
+    /// The round in which the smallest RTT fell.
+    fell_in: u64,
+    min_rtt: Span,
+    red: Option<Pacing>,
+    cap: Option<Bytes>,
+    /// What was in flight when a loss came.
+    peak: Option<Bytes>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Active,
+    /// HyStart alone.
+    Off,
+}
+
+impl Suss {
+    /// HyStart's look at an ACK (`hystart_update`); whether it leaves, and with what window.
+    fn looks_full(&mut self, rtt: Span, view: &View) -> bool {
+        let large = view.window.cwnd >= view.mss * LOW_WINDOW;
+        if view.acked > self.round.end && (large || self.rounds_from_data) {
+            self.round = Round::new(view);
+        }
+        if !large {
+            return false;
+        }
+        let train = self.train_fills(view);
+        self.round.rtt_has_grown(rtt, view.rtt.min) || train
+    }
+
+    /// The train's length, as HyStart looks at it or as SUSS does (`suss_cap`).
+    fn train_fills(&mut self, view: &View) -> bool {
+        let half = (view.rtt.min + ack_delay(view)) / 2;
+        if self.state == State::Off {
+            return self.round.train_is_long(half, 1, view);
+        }
+        if let Some(cap) = self.cap {
+            return view.window.cwnd > cap;
+        }
+        let Some(blue) = self.blue else { return false };
+        let times = 1_u64 << self.jumps.min(MOST_SHIFT);
+        if self.round.train_is_long(half, times, view) {
+            self.cap = Some(view.window.cwnd + blue * (times - 1));
+        }
+        false
+    }
+
+    /// Counts an ACK to its part of the round (`suss_measurements`); by how much a jump opens the
+    /// window, beyond what the ACK does.
+    fn measure(&mut self, ack: &Ack, view: &View) -> Bytes {
+        if view.rtt.min < self.min_rtt {
+            (self.min_rtt, self.fell_in) = (view.rtt.min, self.number);
+        }
+        if core::mem::take(&mut self.last_blue) {
+            self.blue = None;
+        }
+        if view.acked > self.head {
+            self.blue = Some(Bytes(0));
+            self.number = self.number.saturating_add(1);
+            self.began = view.now;
+            self.head = view.snd_nxt;
+            self.red = None;
+        }
+        let jump = if view.acked >= self.tail { self.end_blue(view) } else { Bytes(0) };
+        if let Some(blue) = &mut self.blue {
+            *blue += ack.acked;
+        }
+        jump
+    }
+
+    /// The last blue ACK of the round: decides on a jump.
+    fn end_blue(&mut self, view: &View) -> Bytes {
+        self.last_blue = true;
+        let shift = (self.number - 1).min(MOST_SHIFT);
+        let blue = self.first_window * (1 << shift);
+        self.tail = self.head + blue;
+        let seen = self.blue.unwrap_or_default();
+        let train = view.now.since(self.began).scaled(blue.0, (seen * 2).0);
+        // An ACK for all of it says nothing of its length.
+        self.may_jump = self.may_jump && seen > Bytes(0) && self.fits(train, view);
+        if !self.may_jump {
+            return Bytes(0);
+        }
+        self.last_train = train;
+        let spent = view.rtt.min / (1 << shift);
+        if spent <= train {
+            return Bytes(0);
+        }
+        self.jumps += 1;
+        let red = blue * (1 << shift) - blue;
+        let rate = red.per(view.rtt.min - spent).max(Rate(1));
+        self.red = Some(Pacing::at(rate).not_before(view.now + (spent - train) / 2));
+        // The red ACKs still to come in this round will not open the window.
+        red - ((blue / 2) * (1 << shift.saturating_sub(1)) - blue / 2)
+    }
+
+    /// Whether the trains of the next two rounds will fit (`suss_speedup`).
+    fn fits(&mut self, train: Span, view: &View) -> bool {
+        let min = view.rtt.min;
+        if self.number <= 2 {
+            let fits = min > LEAST_RTT && train < min / 4;
+            if !fits {
+                self.state = State::Off;
+            }
+            return fits;
+        }
+        let shift = (self.number - 2).min(MOST_SHIFT);
+        let grown = train * (1 << shift);
+        let last = self.last_train * (1 << (shift - 1));
+        // 2 mu Dt, mu = Dt / 2 Dp.
+        let ahead = grown.scaled(grown.0, last.0);
+        let since = self.number - self.fell_in.min(self.number);
+        let allowed = min * (since + 1) + min.scaled(since, 8);
+        ahead <= min
+            && self.number < self.most_jumps + 2
+            && self.round.min_rtt.0.saturating_mul(since + 1) <= allowed.0
+    }
+
+    /// The window of what has really left.
+    fn sent(&self, ack: &Ack, view: &View) -> Bytes {
+        (ack.in_flight + ack.acked + view.mss * 2).min(view.window.cwnd)
+    }
+
+    fn leave(&mut self, ack: &Ack, view: &View) -> Step {
+        let active = self.state == State::Active;
+        let flight = ack.in_flight.max(view.mss * 2);
+        let cwnd = if active && self.jumps > 1 {
+            flight.min(view.window.cwnd)
+        } else if self.red.is_some() {
+            self.sent(ack, view)
+        } else {
+            view.window.cwnd
+        };
+        self.state = State::Off;
+        Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic)
+    }
+}
+
+impl Listed for Suss {
+    const CARD: Card = Card::new(
+        "suss",
+        "slow start that jumps where two rounds of it fit into one, and leaves as HyStart does",
+        "SIGCOMM 2024; the authors' tcp_cubic.c",
+    )
+    .with("cubic")
+    .finds_its_end()
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for Suss {
+    fn needs(&self) -> Needs {
+        Needs::required(Facilities::TIMES | Facilities::PACING).wanting(Facilities::RECOVERY_WINDOW)
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("suss_round", self.number);
+        report("suss_train", self.last_train.0);
+        report("suss_jumps", self.jumps);
+        report("suss_cap", self.cap.map_or(0, |cap| cap.0));
+    }
+}
+
+impl Startup for Suss {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    fn enter(&mut self, why: Entry, view: &View) {
+        let Self { opening, most_jumps, rounds_from_data, .. } = *self;
+        let round = Round::new(view);
+        *self = Self { opening, most_jumps, rounds_from_data, round, ..Self::default() };
+        if why != Entry::Connect {
+            self.state = State::Off;
+        }
+        self.first_window = view.window.cwnd;
+        self.tail = self.first_window;
+    }
+
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if window.cwnd >= window.ssthresh {
+            return window.hold().until_threshold();
+        }
+        if ack.rtt.is_some_and(|rtt| self.looks_full(rtt, view)) {
+            return self.leave(ack, view);
+        }
+        if self.state == State::Off {
+            let mut step = window.grow(ack.acked);
+            step.window.cwnd = step.window.cwnd.min(window.ssthresh);
+            return step.until_threshold();
+        }
+        let was_red = self.red.is_some();
+        let jump = if self.cap.is_none() { self.measure(ack, view) } else { Bytes(0) };
+        let mut step = match self.red {
+            // A red ACK.
+            Some(_) if self.blue.is_none() => window.hold(),
+            None if was_red => {
+                let cwnd = self.sent(ack, view);
+                Window { cwnd, ..window }.grow(ack.acked)
+            }
+            _ => window.grow(ack.acked + jump),
+        };
+        step.pace = self.red;
+        step.until_threshold()
+    }
+
+    fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
+        let flight = view.in_flight.max(view.mss * 2);
+        let active = self.state == State::Active;
+        self.state = State::Off;
+        if !active || flight + view.mss * 2 >= view.window.cwnd {
+            return Answer::Leave;
+        }
+        self.peak = Some(flight);
+        let cwnd = flight.scaled(view.beta, RATIO_ONE);
+        Answer::Land(Window { cwnd, ssthresh: cwnd })
+    }
+
+    fn growth(&self) -> u64 {
+        if self.state == State::Active { 4 } else { 2 }
+    }
+
+    fn found(&self, _view: &View) -> Found {
+        Found { peak: self.peak, ..Found::default() }
+    }
+}
+
+impl Default for Suss {
+    fn default() -> Self {
+        let now = Instant(0);
+        Self {
+            opening: Opening::default(),
+            most_jumps: MOST_JUMPS,
+            rounds_from_data: false,
+            state: State::Active,
+            round: Round::NONE,
+            number: 1,
+            began: now,
+            head: Bytes(0),
+            tail: Bytes(0),
+            blue: None,
+            last_blue: false,
+            first_window: Bytes(0),
+            may_jump: true,
+            jumps: 0,
+            last_train: Span(0),
+            fell_in: 1,
+            min_rtt: Span::MAX,
+            red: None,
+            cap: None,
+            peak: None,
+        }
+    }
+}
+
+impl Knobs for Suss {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        OWN_END_SSTHRESH,
+        Knob {
+            name: "max",
+            kind: KnobKind::Count(0, 10),
+            default: "3",
+            doc: "a round may jump if its number is less than two more than this (`suss_max`)",
+        },
+        Knob {
+            name: "rounds",
+            kind: KnobKind::Word(&["window", "data"]),
+            default: "window",
+            doc: "HyStart's rounds begin when cwnd reaches 16 segments (the authors' recorded \
+                  run), or with the data (their code for Linux 6.8)",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("max", KnobValue::Count(count)) => self.most_jumps = count.min(10),
+            ("rounds", KnobValue::Word(word)) => self.rounds_from_data = word == "data",
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "max" => Some(KnobValue::Count(self.most_jumps)),
+            "rounds" => {
+                Some(KnobValue::Word(if self.rounds_from_data { "data" } else { "window" }))
+            }
+            _ => self.opening.value(name),
+        }
+    }
+}
+
+/// `suss_max`.
+const MOST_JUMPS: u64 = 3;
+
+/// The smallest RTT with which SUSS is worth it.
+const LEAST_RTT: Span = Span::from_millis(10);
+
+/// Doublings that no window survives.
+const MOST_SHIFT: u64 = 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::LossKind;
+    use crate::testing::view;
+
+    const MSS: Bytes = Bytes(1_448);
+
+    /// A connection whose smallest RTT is that of the authors' run.
+    struct Path {
+        policy: Suss,
+        view: View,
+        now_us: u64,
+    }
+
+    impl Path {
+        fn new() -> Self {
+            let mut view = view(10, Bytes::MAX);
+            view.mss = MSS;
+            view.window.cwnd = MSS * 10;
+            view.rtt.min = Span::from_micros(49_986);
+            view.rtt.latest = view.rtt.min;
+            view.snd_nxt = Bytes(0);
+            let mut policy = Suss::default();
+            policy.enter(Entry::Connect, &view);
+            view.snd_nxt = MSS * 10;
+            Self { policy, view, now_us: 1_000_000 }
+        }
+
+        /// So many ACKs for a segment each, evenly over this time; what an ACK frees is sent, and
+        /// what a jump allows after it.
+        fn train(&mut self, acks: u64, us: u64) -> Step {
+            let (began, mut step) = (self.now_us, self.view.window.hold());
+            for number in 0..acks {
+                self.now_us = began + us * number / (acks - 1).max(1);
+                self.view.now = Instant(self.now_us * 1_000);
+                self.view.acked += MSS;
+                self.view.in_flight = self.view.snd_nxt - self.view.acked;
+                let ack = Ack {
+                    now: self.view.now,
+                    acked: MSS,
+                    credited: MSS,
+                    rtt: Some(self.view.rtt.latest),
+                    in_flight: self.view.in_flight,
+                    snd_nxt: self.view.snd_nxt,
+                    ..Ack::default()
+                };
+                step = self.policy.step(&ack, &self.view);
+                self.view.window = step.window;
+                if self.policy.red.is_none() {
+                    self.fill();
+                }
+            }
+            step
+        }
+
+        fn fill(&mut self) {
+            self.view.snd_nxt = self.view.acked + self.view.window.cwnd;
+        }
+
+        fn segments(&self) -> u64 {
+            self.view.window.cwnd.0 / MSS.0
+        }
+
+        /// Until the pause that follows an RTT.
+        fn next_round(&mut self) {
+            self.fill();
+            self.now_us += 30_000;
+        }
+    }
+
+    /// The authors' recorded run: 50 Mbit/s, 50 ms, segments of 1448 bytes.
+    #[test]
+    fn the_recorded_run_is_repeated_round_by_round() {
+        let mut path = Path::new();
+        let us = |pacing: Pacing, now: u64| pacing.not_before.unwrap().0 / 1_000 - now;
+        // Round 2: ten blue ACKs in 2,176 us.
+        let red = path.train(10, 2_176).pace.unwrap();
+        assert_eq!(path.policy.last_train.0 / 1_000, 2_417);
+        assert_eq!((path.segments(), red.rate.0), (40, 1_158_724));
+        assert_eq!(us(red, path.now_us), 11_287, "11,288 in whole microseconds");
+        path.next_round();
+        // Round 3: twenty blue ACKs in 4,559 us, and as many red ones.
+        let red = path.train(20, 4_559).pace.unwrap();
+        assert_eq!(path.policy.last_train.0 / 1_000, 4_798);
+        assert_eq!((path.segments(), us(red, path.now_us)), (160, 3_848));
+        assert!((4_634_700..4_634_900).contains(&red.rate.0), "{red:?}");
+        let _ = path.train(20, 20_000);
+        assert_eq!(path.segments(), 160, "red ACKs do not open the window");
+        path.next_round();
+        // Round 4: forty blue ACKs in 9,389 us; no jump, and growth goes on by ACKs.
+        let step = path.train(40, 9_389);
+        assert_eq!((path.segments(), step.pace, path.policy.jumps), (200, None, 2));
+        assert!(!path.policy.may_jump);
+        let _ = path.train(120, 37_000);
+        assert_eq!(path.segments(), 320);
+        path.next_round();
+        // Round 5: HyStart's begins with its 49th ACK, and 4 times 6.4 ms of it are too long. The
+        // run has the cap at 72 blue ACKs and 608 segments, with up to five segments less in flight
+        // than the window at the ends of rounds.
+        let mut blue = 0;
+        while path.policy.cap.is_none() && blue < 200 {
+            let _ = path.train(1, 0);
+            path.now_us += 242;
+            blue += 1;
+        }
+        let seen = blue - 1;
+        assert!((72..=77).contains(&seen), "{seen}");
+        let cap = path.policy.cap.unwrap().0 / MSS.0;
+        assert_eq!(cap, 320 + seen + 3 * seen);
+        let left = (0..400).map(|_| path.train(1, 0)).find(|step| step.exit.is_some()).unwrap();
+        assert_eq!(left.exit, Some(Exit::Heuristic));
+        assert_eq!(left.window.ssthresh, left.window.cwnd);
+        assert_eq!(path.segments(), cap, "the flight, a segment less than the window beyond it");
+    }
+
+    /// With the code as published 27 blue ACKs of round 4 are as long.
+    #[test]
+    fn rounds_of_hystart_that_begin_with_the_data_cap_it_a_round_earlier() {
+        let mut path = Path::new();
+        assert!(path.policy.set("rounds", KnobValue::Word("data")));
+        let _ = path.train(10, 2_176);
+        path.next_round();
+        let _ = path.train(20, 4_559);
+        let _ = path.train(20, 20_000);
+        path.next_round();
+        let _ = path.train(40, 9_389);
+        assert!((260..=270).contains(&(path.policy.cap.unwrap().0 / MSS.0)));
+    }
+
+    #[test]
+    fn a_short_or_a_full_path_turns_it_off() {
+        let off = |min_us: u64, train_us: u64| {
+            let mut path = Path::new();
+            path.view.rtt.min = Span::from_micros(min_us);
+            path.view.rtt.latest = path.view.rtt.min;
+            let _ = path.train(10, train_us);
+            path.policy.state == State::Off
+        };
+        assert!(off(10_000, 900) && !off(10_001, 900));
+        // D is 20/18 of the train.
+        assert!(off(40_000, 9_001) && !off(40_000, 8_999));
+    }
+
+    #[test]
+    fn what_the_pacer_has_not_sent_is_taken_off_when_the_next_round_begins() {
+        let mut path = Path::new();
+        let _ = path.train(10, 2_176);
+        assert_eq!(path.segments(), 40);
+        // Only 25 segments have left.
+        path.view.snd_nxt = path.view.acked + MSS * 25;
+        path.now_us += 30_000;
+        let _ = path.train(1, 0);
+        assert_eq!(path.segments(), 25 + 2 + 1);
+    }
+
+    #[test]
+    fn a_loss_while_the_red_part_leaves_lands_at_beta_of_the_flight() {
+        let mut path = Path::new();
+        let _ = path.train(10, 2_176);
+        let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS * 40);
+        path.view.in_flight = MSS * 30;
+        path.view.beta = 700_000;
+        let mut policy = path.policy;
+        let window = Window { cwnd: MSS * 21, ssthresh: MSS * 21 };
+        assert_eq!(policy.answer(&loss, &path.view), Answer::Land(window));
+        assert_eq!(policy.found(&path.view).peak, Some(MSS * 30));
+        assert_eq!((path.policy.growth(), policy.growth()), (4, 2));
+        path.view.in_flight = MSS * 39;
+        assert_eq!(path.policy.answer(&loss, &path.view), Answer::Leave);
+    }
+
+    #[test]
+    fn after_a_timeout_it_is_hystart_alone() {
+        let mut path = Path::new();
+        path.policy.enter(Entry::Timeout, &path.view);
+        let _ = path.train(10, 2_176);
+        assert_eq!((path.segments(), path.policy.jumps), (20, 0));
+    }
+}
