@@ -81,11 +81,7 @@ struct Wanted<'a> {
 impl VirtualTime {
     /// Runs on this kernel (a package, the file of one, or a bzImage), over this link and by this
     /// generator, as `--link` and `--generator` name them.
-    pub(crate) fn new(
-        kernel: Option<&str>,
-        link: Option<&str>,
-        generator: Option<&str>,
-    ) -> Self {
+    pub(crate) fn new(kernel: Option<&str>, link: Option<&str>, generator: Option<&str>) -> Self {
         Self {
             kernel: kernel.unwrap_or(DEFAULT_KERNEL).to_owned(),
             link: link.map(str::to_owned),

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 mod bench;
 mod check;
+mod choice;
 mod example;
 mod format;
 mod fuzz;
@@ -23,6 +24,7 @@ mod quic;
 mod soak;
 mod step;
 mod steps;
+mod tables;
 mod test;
 mod tidy;
 
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         "papers" => papers::run(&root(), &rest),
         "pictures" => pictures::run(&root(), &rest),
         "quic" => quic::run(&root(), &rest),
+        "choice" => choice::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
         "soak" => soak::run(&root(), &rest),
@@ -125,6 +128,7 @@ usage: cargo xtask TASK
       [--again]                    the simulator on the paths of oracles/lab.toml, the papers' lab
                                    (root; half an hour; goes on with what was measured before)
   quic                             write the tables of scenarios/quic/README.md (minutes)
+  choice [--linux]                 write the tables of docs/which-control.md (minutes)
   qemu [--kernel PACKAGE]          the controls in Debian's stock kernel, booted in qemu (two
        [--short] [--cost] [--soak] minutes; Debian's qemu-system-x86); or only load, a flow and
                                    unload; or what each costs per ACK there, in instructions; or a

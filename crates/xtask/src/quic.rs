@@ -1,14 +1,13 @@
 //! The tables of `scenarios/quic/README.md`: quinn's own controls and firstflight's over quinn's
 //! stack in virtual time, and the same controls over simulated TCP.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
 use crate::step::{self, announce};
+use crate::tables::{between_marks, head, measure, row};
 use crate::{Stop, no_arguments};
 
 /// Measures, and writes the tables between the two marks of the document.
@@ -27,7 +26,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     agreement(&program, &mut text)?;
     let file = root.join(DOCUMENT);
     let old = fs::read_to_string(&file).map_err(|error| step::unable(DOCUMENT, &error))?;
-    let new = between_marks(&old, &text)
+    let new = between_marks(&old, (BEGIN, END), &text)
         .ok_or_else(|| Stop::failed(&format!("{DOCUMENT}: no lines `{BEGIN}` and `{END}`")))?;
     fs::write(&file, new).map_err(|error| step::unable(DOCUMENT, &error))?;
     println!("quic: the tables of {DOCUMENT} are written");
@@ -74,8 +73,7 @@ fn presets(root: &Path, program: &Path, text: &mut String) -> Result<(), Stop> {
     head(text, title, "scenario", &names);
     for file in files {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let words = ["run", &file.to_string_lossy(), "--on", "quic", "--json"].map(str::to_owned);
-        let runs = measure(program, &words)?;
+        let runs = measure(program, &["run", &file.to_string_lossy(), "--on", "quic", "--json"])?;
         row(text, &name, runs.iter().map(completed));
     }
     Ok(())
@@ -113,29 +111,7 @@ fn agreement(program: &Path, text: &mut String) -> Result<(), Stop> {
 fn compare(program: &Path, names: &[&str], flags: &[&str], quic: bool) -> Result<Vec<Value>, Stop> {
     let on: &[&str] = if quic { &["--on", "quic"] } else { &[] };
     let words = [&["compare"], names, &["--json"], flags, on].concat();
-    measure(program, &words.into_iter().map(str::to_owned).collect::<Vec<_>>())
-}
-
-/// The runs of one command. Expectations that are not met are results as good as others.
-fn measure(program: &Path, words: &[String]) -> Result<Vec<Value>, Stop> {
-    let output = Command::new(program)
-        .args(words)
-        .output()
-        .map_err(|error| step::unable("firstflight", &error))?;
-    let results = serde_json::from_slice::<Value>(&output.stdout).ok();
-    let runs = results.and_then(|mut results| Some(results["runs"].take().as_array()?.clone()));
-    runs.ok_or_else(|| Stop::failed(String::from_utf8_lossy(&output.stderr).trim()))
-}
-
-fn head(text: &mut String, title: &str, first: &str, names: &[&str]) {
-    let names: Vec<String> = names.iter().map(|name| format!(" {name} |")).collect();
-    let rule = "---|".repeat(names.len() + 1);
-    let _ = writeln!(text, "\n### {title}\n| {first} |{}\n|{rule}", names.concat());
-}
-
-fn row(text: &mut String, first: &str, cells: impl Iterator<Item = String>) {
-    let cells: Vec<String> = cells.map(|cell| format!(" {cell} |")).collect();
-    let _ = writeln!(text, "| {first} |{}", cells.concat());
+    measure(program, &words)
 }
 
 fn mbps(run: &Value) -> f64 {
@@ -159,13 +135,6 @@ fn queue(run: &Value) -> String {
     let drops = bottleneck["drops"].as_u64().unwrap_or(0) as f64;
     let peak = bottleneck["peak_queue_packets"].as_u64().unwrap_or(0);
     format!("{:.2} MB, {peak}", drops * PACKET / 1e6)
-}
-
-/// `old` with `text` in place of what is between the marks.
-fn between_marks(old: &str, text: &str) -> Option<String> {
-    let (before, rest) = old.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{text}\n{END}{after}"))
 }
 
 const DOCUMENT: &str = "scenarios/quic/README.md";
@@ -202,13 +171,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn only_what_is_between_the_marks_is_replaced() {
-        let old = format!("a\n{BEGIN}\nold\n{END}\nz\n");
-        assert_eq!(between_marks(&old, "new").unwrap(), format!("a\n{BEGIN}\nnew\n{END}\nz\n"));
-        assert_eq!(between_marks("no marks", "new"), None);
-    }
 
     #[test]
     fn a_run_is_told_by_its_time_or_its_rate() {

@@ -1,0 +1,54 @@
+//! Tables in documents that a command measures and writes between two marks.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::Stop;
+use crate::step;
+
+/// The runs of one command. Expectations that are not met are results as good as others.
+pub(crate) fn measure(program: &Path, words: &[&str]) -> Result<Vec<Value>, Stop> {
+    let output = Command::new(program)
+        .args(words)
+        .output()
+        .map_err(|error| step::unable("firstflight", &error))?;
+    let results = serde_json::from_slice::<Value>(&output.stdout).ok();
+    let runs = results.and_then(|mut results| Some(results["runs"].take().as_array()?.clone()));
+    runs.ok_or_else(|| Stop::failed(String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+/// The title and the head of a table.
+pub(crate) fn head(text: &mut String, title: &str, first: &str, names: &[&str]) {
+    let names: Vec<String> = names.iter().map(|name| format!(" {name} |")).collect();
+    let rule = "---|".repeat(names.len() + 1);
+    let _ = writeln!(text, "\n### {title}\n| {first} |{}\n|{rule}", names.concat());
+}
+
+/// A row of it.
+pub(crate) fn row(text: &mut String, first: &str, cells: impl Iterator<Item = String>) {
+    let cells: Vec<String> = cells.map(|cell| format!(" {cell} |")).collect();
+    let _ = writeln!(text, "| {first} |{}", cells.concat());
+}
+
+/// `old` with `text` in place of what is between the marks.
+pub(crate) fn between_marks(old: &str, (begin, end): (&str, &str), text: &str) -> Option<String> {
+    let (before, rest) = old.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}\n{text}\n{end}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_between_the_marks_is_replaced() {
+        let marks = ("<begin>", "<end>");
+        let page = |text: &str| format!("a <end> b <begin>\n{text}\n<end> z <end>\n");
+        assert_eq!(between_marks(&page("old"), marks, "new").unwrap(), page("new"));
+        assert_eq!(between_marks("no marks", marks, "new"), None);
+    }
+}
