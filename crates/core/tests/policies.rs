@@ -273,6 +273,20 @@ mod vegas {
         assert_eq!(policy.step(&ack(&view, 100), &view).window.cwnd, segments(2));
     }
 
+    /// The ACK answers one segment of what was outstanding before it.
+    #[test]
+    fn growth_waits_while_more_than_two_segments_are_unused() {
+        let grown = |outstanding: u64| {
+            let mut policy = Vegas::default();
+            let window = Window { cwnd: segments(16), ssthresh: segments(100) };
+            assert_eq!(rounds(&mut policy, &[100; 2], window).map_windows()[1], 17_000);
+            let view = View { snd_nxt: segments(40 + outstanding), ..view(400, 40, 16, 100) };
+            policy.on_ack(&ack(&view, 100), &view);
+            policy.step(&ack(&view, 100), &view).window.cwnd - view.window.cwnd
+        };
+        assert_eq!([12, 13, 15].map(grown), [Bytes(0), segments(1), segments(1)]);
+    }
+
     /// ACKs without samples: the round took 150 ms since the first data left at 50 ms.
     #[test]
     fn without_samples_a_round_is_timed_from_the_first_data() {
@@ -389,6 +403,15 @@ mod astart {
     /// Whole segments of the estimate, which the window's edge of an interval keeps a little high.
     fn estimated(policy: &Astart) -> u64 {
         policy.eligible().unwrap_or(Rate(0)).over(Span::from_millis(100)).0 / MSS
+    }
+
+    #[test]
+    fn it_reports_its_estimate() {
+        let (policy, mut found) = (warm(), Vec::new());
+        policy.gauges(&mut |name, value| found.push((name, value)));
+        assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["ere", "re", "tk"]);
+        assert_eq!(Some(Rate(found[0].1)), policy.eligible());
+        assert!(found[0].1.abs_diff(5_000_000) < 50_000, "{found:?}");
     }
 
     #[test]
