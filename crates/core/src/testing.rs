@@ -1,6 +1,7 @@
 //! What the tests of the policies share: a view and an ACK to decide on. Segments have 1000 bytes.
 
 use crate::event::Ack;
+use crate::policy::Observer;
 use crate::units::{Bytes, Instant, Span};
 use crate::view::{Phase, Rtt, View, Window};
 
@@ -40,4 +41,15 @@ pub(crate) fn ack(view: &View, segments: u64) -> Ack {
         snd_nxt: view.snd_nxt,
         ..Ack::default()
     }
+}
+
+/// What the policy reports under that name.
+pub(crate) fn gauge(policy: &impl Observer, name: &str) -> Option<u64> {
+    let mut found = None;
+    policy.gauges(&mut |one, value| {
+        if one == name {
+            found = Some(value);
+        }
+    });
+    found
 }

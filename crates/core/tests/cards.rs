@@ -88,7 +88,11 @@ fn a_knob_that_is_set_is_told_by_every_policy_that_runs_in_the_kernel() {
             let (other, name) = (of_another_kind(knob), knob.name);
             assert!(!policy.set(name, other), "{}: {name} = {other:?}", card.name);
         }
-        assert!(!policy.set("no-such-knob", KnobValue::Count(1)), "{}", card.name);
+        let (word, window) = (KnobValue::Word("exact"), KnobValue::Window(Amount::Unlimited));
+        let (time, ratio) = (KnobValue::Time(Span(1)), KnobValue::Ratio(1));
+        for value in [KnobValue::Count(1), word, window, time, ratio] {
+            assert!(!policy.set("no-such-knob", value), "{}: {value:?}", card.name);
+        }
         assert_eq!(policy.value("no-such-knob"), None, "{}", card.name);
     }
 }

@@ -4,7 +4,8 @@
 use firstflight_core::avoidance::{NewReno, Vegas as VegasAvoidance, Westwood};
 use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::knob::{Amount, KnobValue, Knobs};
-use firstflight_core::policy::{Avoidance, Entry, Exit, Observer, Startup};
+use firstflight_core::policy::{Avoidance, Entry, Exit, Found, Observer, Startup};
+use firstflight_core::registry::AnyAvoidance;
 use firstflight_core::startup::{Astart, Hoe, LargeInitialWindow, Vegas};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{View, Window};
@@ -273,6 +274,20 @@ mod vegas {
         assert_eq!(policy.step(&ack(&view, 100), &view).window.cwnd, segments(2));
     }
 
+    /// The ACK answers one segment of what was outstanding before it.
+    #[test]
+    fn growth_waits_while_more_than_two_segments_are_unused() {
+        let grown = |outstanding: u64| {
+            let mut policy = Vegas::default();
+            let window = Window { cwnd: segments(16), ssthresh: segments(100) };
+            assert_eq!(rounds(&mut policy, &[100; 2], window).map_windows()[1], 17_000);
+            let view = View { snd_nxt: segments(40 + outstanding), ..view(400, 40, 16, 100) };
+            policy.on_ack(&ack(&view, 100), &view);
+            policy.step(&ack(&view, 100), &view).window.cwnd - view.window.cwnd
+        };
+        assert_eq!([12, 13, 15].map(grown), [Bytes(0), segments(1), segments(1)]);
+    }
+
     /// ACKs without samples: the round took 150 ms since the first data left at 50 ms.
     #[test]
     fn without_samples_a_round_is_timed_from_the_first_data() {
@@ -368,7 +383,71 @@ mod vegas {
         };
         assert_eq!([cut(21, false), cut(21, true), cut(4, false), cut(3, false)], [16, 10, 3, 2]);
         let timeout = policy.cut(&loss(LossKind::Timeout, 21, false), &view);
-        assert_eq!(timeout.ssthresh, Bytes(10_500));
+        assert_eq!((timeout.cwnd, timeout.ssthresh), (segments(2), Bytes(10_500)));
+        let left = policy.cut(&loss(LossKind::Recovery, 21, false), &view);
+        assert_eq!(left.ssthresh, segments(2), "no slow start again before a timeout");
+    }
+
+    /// A round of 150 ms from the first data, then one of 200 ms: of 20 segments 5 queue at a base
+    /// of 150 ms. Timed from zero, both rounds took 200 ms.
+    #[test]
+    fn without_samples_avoidance_times_the_first_round_from_the_first_data() {
+        let shrinks = |begins: bool| {
+            let mut policy = VegasAvoidance::default();
+            if begins {
+                policy.on_begin(&view(50, 0, 20, 2));
+            }
+            let decided = [(200, 20), (400, 40)].map(|(now, acked)| {
+                let view = view(now, acked, 20, 2);
+                let ack = Ack { rtt: None, ..ack(&view, 0) };
+                policy.on_ack(&ack, &view);
+                policy.step(&ack, &view).window.cwnd < segments(20)
+            });
+            decided[1]
+        };
+        assert!(shrinks(true) && !shrinks(false));
+    }
+
+    /// Avoidance that has just decided to grow, and then an ACK that decides nothing.
+    fn grows_on(policy: &mut VegasAvoidance, outstanding: u64, enters: bool) -> Bytes {
+        for (now, acked) in [(100, 20), (200, 40)] {
+            let view = view(now, acked, 20, 2);
+            policy.on_ack(&ack(&view, 100), &view);
+            assert_eq!(policy.step(&ack(&view, 100), &view).window.cwnd, Bytes(20_050));
+        }
+        let view = View { snd_nxt: segments(41 + outstanding), ..view(201, 41, 20, 2) };
+        if enters {
+            policy.enter(&Found::default(), &view);
+        }
+        policy.on_ack(&ack(&view, 100), &view);
+        policy.step(&ack(&view, 100), &view).window.cwnd - segments(20)
+    }
+
+    #[test]
+    fn avoidance_does_not_grow_with_more_than_two_segments_unused_nor_when_it_begins_anew() {
+        for sums in ["exact", "double"] {
+            let grown = |outstanding, enters| {
+                let mut policy = VegasAvoidance::default();
+                assert!(policy.set("sums", KnobValue::Word(sums)));
+                grows_on(&mut policy, outstanding, enters)
+            };
+            // Unused by two segments a twentieth is added, by three nothing.
+            assert_eq!([grown(17, false), grown(16, false)], [Bytes(50), Bytes(0)], "{sums}");
+            assert_eq!(grown(17, true), Bytes(0), "{sums}");
+        }
+    }
+
+    /// 20 segments were outstanding at twice the base RTT, the window is two: ten queue.
+    #[test]
+    fn a_queue_leaves_avoidance_two_segments() {
+        let mut policy = VegasAvoidance::default();
+        let windows = [(100, 20, 100), (200, 40, 200), (300, 60, 200)].map(|(now, acked, rtt)| {
+            let window = Window { cwnd: segments(2), ssthresh: segments(2) };
+            let view = View { window, ..view(now, acked, 20, 2) };
+            policy.on_ack(&ack(&view, rtt), &view);
+            policy.step(&ack(&view, rtt), &view).window.cwnd
+        });
+        assert_eq!(windows[2], segments(2));
     }
 }
 
@@ -389,6 +468,15 @@ mod astart {
     /// Whole segments of the estimate, which the window's edge of an interval keeps a little high.
     fn estimated(policy: &Astart) -> u64 {
         policy.eligible().unwrap_or(Rate(0)).over(Span::from_millis(100)).0 / MSS
+    }
+
+    #[test]
+    fn it_reports_its_estimate() {
+        let (policy, mut found) = (warm(), Vec::new());
+        policy.gauges(&mut |name, value| found.push((name, value)));
+        assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["ere", "re", "tk"]);
+        assert_eq!(Some(Rate(found[0].1)), policy.eligible());
+        assert!(found[0].1.abs_diff(5_000_000) < 50_000, "{found:?}");
     }
 
     #[test]
@@ -459,4 +547,50 @@ mod westwood {
         let cut = policy.cut(&loss(LossKind::Recovery, 800, false), &told(800));
         assert_eq!(cut.ssthresh, segments(2), "its own has seen nothing");
     }
+
+    fn gauge(policy: &Westwood, name: &str) -> Option<u64> {
+        let mut found = None;
+        policy.gauges(&mut |one, value| found = if one == name { Some(value) } else { found });
+        found
+    }
+
+    /// A segment every millisecond for a second.
+    fn run(policy: &mut Westwood, at: &View) -> View {
+        let mut view = *at;
+        for ms in 1_000..2_000 {
+            view.now = Instant(ms * 1_000_000);
+            policy.on_ack(&ack(&view, 100), &view);
+            let _ = policy.step(&ack(&view, 100), &view);
+        }
+        view
+    }
+
+    #[test]
+    fn its_own_estimate_rests_while_the_start_up_has_one() {
+        let mut policy = Westwood::default();
+        let _ = run(&mut policy, &told(100));
+        assert_eq!(gauge(&policy, "westwood_ere"), Some(0));
+        let _ = run(&mut policy, &view(0, 0, 100, 32));
+        let found = gauge(&policy, "westwood_ere");
+        assert!(found.is_some_and(|rate| rate.abs_diff(1_000_000) < 10_000), "{found:?}");
+    }
+
+    /// 1 MB/s over 100 ms are a hundred segments, more than a window of ten expects.
+    #[test]
+    fn signs_of_a_light_load_from_before_avoidance_began_do_not_count() {
+        let mut policy = Westwood::default();
+        assert!(policy.set("lg", KnobValue::Word("on")));
+        let last = run(&mut policy, &told(32));
+        assert!(policy.wants_reprobe() && gauge(&policy, "lg_counter") > Some(0));
+        policy.enter(&Found::default(), &last);
+        assert!(!policy.wants_reprobe() && gauge(&policy, "lg_counter") == Some(0));
+    }
+}
+
+/// RFC 5681 section 3.1, RFC 9438 section 4.6, Kelly's b = 0.125, and Vegas' quarter.
+#[test]
+fn avoidances_tell_what_a_loss_leaves() {
+    let beta = |name| AnyAvoidance::by_name(name).map(|policy| policy.beta());
+    let names = ["newreno", "cubic", "scalable", "vegas", "stabilized-vegas"];
+    assert_eq!(names.map(beta), [500_000, 700_000, 875_000, 750_000, 750_000].map(Some));
 }

@@ -7,7 +7,7 @@ use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Pair;
 use firstflight_core::policy::{Avoidance, Entry, Exit, Found, Observer, Startup, Step};
 use firstflight_core::sender::{Config, Sender};
-use firstflight_core::startup::{QuickStart, SlowStart, Xcp};
+use firstflight_core::startup::{Paced, QuickStart, SlowStart, Xcp};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{Phase, View, Window};
 
@@ -297,6 +297,14 @@ fn an_ack_for_new_data_alone_is_told_in_few_words() {
         other.on_new_data(now, acked, rtt, in_flight);
         assert_eq!(format!("{:?}", bench.sender), format!("{other:?}"));
     }
+}
+
+#[test]
+fn a_sender_needs_no_timer_until_its_packets_are_paced() {
+    assert!(reno(32).round().sender.acts_on_acks_only());
+    let mut paced = Bench::new(Paced::default(), NewReno::default(), config(32));
+    assert!(paced.sender.acts_on_acks_only(), "nothing is known yet");
+    assert!(!paced.round().sender.acts_on_acks_only());
 }
 
 #[test]

@@ -60,15 +60,17 @@ pub(crate) fn mutants(root: &Path, args: &[String]) -> Result<(), Stop> {
     copy(root, &tree).map_err(|error| unable("mutants", &error))?;
     announce("mutants of the core");
     let mut command = cargo(&tree, &["mutants", "--in-place", "--no-shuffle", "--output"]);
-    command.arg(&folder).args(["--test-package", "firstflight-core"]);
+    command.arg(&folder).args(["--test-package", "firstflight-core", "--timeout", WALL_SECONDS]);
     for file in &asked.only {
         command.arg("--file").arg(format!("{SOURCES}/{file}"));
     }
     if let Some(shard) = &asked.shard {
         command.args(["--shard", shard]);
     }
-    // The same draws for every mutant, and no time for finding the smallest.
+    // The same draws for every mutant, none kept for the next, and no time for finding the smallest.
     command.env("PROPTEST_RNG_SEED", "1").env("PROPTEST_MAX_SHRINK_ITERS", "0");
+    command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
+    command.env("CARGO_PROFILE_DEV_DEBUG", "0");
     command.env("CARGO_TARGET_DIR", folder.join("build")).args(["--", "--lib", "--tests"]);
     let status = command.status().map_err(|error| unable("cargo mutants", &error))?;
     // 2 and 3: mutants were missed, or ran into their time limit.
@@ -91,6 +93,8 @@ fn copy(root: &Path, tree: &Path) -> std::io::Result<()> {
     let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
     fs::write(tree.join("Cargo.toml"), manifest.replace("crates/*", "crates/core"))?;
     fs::copy(root.join("Cargo.lock"), tree.join("Cargo.lock"))?;
+    fs::create_dir(tree.join(".cargo"))?;
+    fs::write(tree.join(".cargo/config.toml"), RUNNER)?;
     for side in ["startup", "avoidance"] {
         let path = tree.join(SOURCES).join(side).join("mod.rs");
         let text = fs::read_to_string(&path)?;
@@ -260,6 +264,15 @@ impl fmt::Display for Mutant {
         write!(f, "{}: `{}`: {}", self.file, self.line, self.change)
     }
 }
+
+/// Every test program gets 20 s of CPU time, four times what the slowest one takes: a mutant that
+/// never ends is noticed, and a loaded machine makes no test fail.
+const RUNNER: &str = r#"[target.'cfg(all())']
+runner = ["sh", "-c", 'ulimit -t 20; exec "$0" "$@"']
+"#;
+
+/// Longest wait for the build or the tests of one mutant, in seconds.
+const WALL_SECONDS: &str = "600";
 
 const SOURCES: &str = "crates/core/src";
 const LIST: &str = "crates/core/mutants.toml";

@@ -435,4 +435,70 @@ mod tests {
         let grown = step.window.cwnd - MSS * 819;
         assert_eq!(grown, MSS * 31 / 819 + Bytes(1), "one byte is left over from the ACK before");
     }
+
+    /// RFC 9438 section 4.7: only below W_max did another flow take bandwidth.
+    #[test]
+    fn a_second_loss_at_the_same_window_makes_no_room() {
+        let mut cubic = Cubic::default();
+        for _ in 0..2 {
+            let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+        }
+        assert_eq!(cubic.w_max, Bytes(100_000));
+    }
+
+    /// RFC 9438 section 4.3: it is Reno's growth where the curve is below the estimate of Reno.
+    /// Here both are the window. 0.4 * 5^3 are 50 segments in an RTT of 5 s, of which an ACK for
+    /// one byte of 100 kB adds half a byte.
+    #[test]
+    fn where_the_curve_meets_the_estimate_of_reno_the_curve_decides() {
+        let (mut cubic, mut now) = (Cubic::default(), view(100, 100, 0));
+        now.rtt.smoothed = crate::units::Span::from_secs(5);
+        let byte = Ack { acked: Bytes(1), ..ack() };
+        let grown = [(); 3].map(|()| cubic.step(&byte, &now).window.cwnd - now.window.cwnd);
+        assert_eq!(grown, [Bytes(0), Bytes(0), Bytes(1)], "two are a little short of a byte");
+    }
+
+    #[test]
+    fn the_curve_starts_anew_when_avoidance_begins_without_a_cut() {
+        let mut cubic = Cubic::default();
+        let _ = cubic.step(&ack(), &view(70, 70, 0));
+        cubic.enter(&Found::default(), &view(90, 70, 1_000));
+        let _ = cubic.step(&ack(), &view(90, 70, 1_000));
+        assert_eq!((cubic.curve.origin, cubic.start), (MSS * 90, Instant(1_000_000_000)));
+    }
+
+    #[test]
+    fn a_cut_that_ended_start_up_is_where_the_curve_comes_from() {
+        let mut cubic = Cubic::default();
+        let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+        cubic.enter(&Found::default(), &view(70, 70, 0));
+        let _ = cubic.step(&ack(), &view(70, 70, 0));
+        assert_eq!(cubic.curve.origin, MSS * 100);
+        let gauges = ["cubic_w_max", "cubic_w_est"].map(|name| testing::gauge(&cubic, name));
+        // W_est begins at 70 segments; one of 70 acknowledged adds alpha = 9/17 over 70: 7.56 bytes.
+        assert_eq!(gauges, [Some(100_000), Some(70_007)]);
+    }
+
+    /// The older form's limit, 16 segments per 100 ms, holds once the curve is past `K` an RTT from
+    /// now. 204 segments are missing there; an ACK adds 31/16 of that share of the window.
+    #[test]
+    fn the_older_form_limits_growth_only_beyond_the_loss_and_only_if_asked() {
+        let grown = |before_k_ms: i64, most| {
+            let mut cubic = Cubic::default();
+            assert!(cubic.set("preset", KnobValue::Word("ns2")));
+            assert!(cubic.set("max_increment", KnobValue::Count(most)));
+            let _ = cubic.cut(&loss(LossKind::Recovery, 1_024), &view(1_024, 512, 0));
+            let _ = cubic.step(&ack(), &view(819, 819, 0));
+            let k_ms = ((cubic.curve.k * 1_000) >> FRACTION) as i64;
+            let now = view(819, 819, (k_ms - before_k_ms) as u64);
+            (cubic.step(&ack(), &now).window.cwnd - MSS * 819).0
+        };
+        let (limited, free) = (16_000 * 31 / 16 / 819, 204_900 * 31 / 16 / 819);
+        for (before_k_ms, most, expected) in
+            [(200, 16, free), (50, 16, limited), (-10, 16, limited), (50, 0, free)]
+        {
+            let found = grown(before_k_ms, most);
+            assert!(found.abs_diff(expected) <= 2, "{before_k_ms} {most}: {found} {expected}");
+        }
+    }
 }

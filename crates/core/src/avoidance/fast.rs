@@ -191,4 +191,28 @@ mod tests {
     fn the_window_at_most_doubles() {
         assert_eq!(rounds(10, 100), [20]);
     }
+
+    #[test]
+    fn the_target_has_two_segments_at_least() {
+        // One segment queued is wanted: a tenth of a segment and one are 1.1, half of the way there
+        // from one is 1.05.
+        let (mut policy, mut view) = (Fast::default(), view(1, MSS));
+        assert!(policy.set("alpha", KnobValue::Count(1)));
+        policy.enter(&Found::default(), &view);
+        (view.rtt.latest, view.round_start) = (Span::from_millis(1_000), true);
+        let ack = ack(&view, 1);
+        policy.on_ack(&ack, &view);
+        let _ = policy.step(&ack, &view);
+        assert_eq!(crate::testing::gauge(&policy, "fast_target"), Some(2_000));
+    }
+
+    #[test]
+    fn without_a_sample_in_the_round_nothing_is_decided() {
+        let (mut policy, mut view) = (Fast::default(), view(500, MSS));
+        policy.enter(&Found::default(), &view);
+        view.round_start = true;
+        for _ in 0..4 {
+            assert_eq!(policy.step(&ack(&view, 1), &view).window, view.window);
+        }
+    }
 }

@@ -192,10 +192,10 @@ fn power_four_fifths(n: u64) -> u64 {
 fn fifth_root(n: u128) -> u64 {
     let mut root: u64 = 0;
     for bit in (0..26).rev() {
-        let next = u128::from(root | 1 << bit);
+        let next = u128::from(root + (1 << bit));
         let square = next * next;
         if (square * square).checked_mul(next).is_some_and(|power| power <= n) {
-            root |= 1 << bit;
+            root += 1 << bit;
         }
     }
     root
@@ -274,6 +274,8 @@ mod tests {
         }
         // a(1000) is 7.74.
         let grown = view.window.cwnd - MSS * 1_000;
+        let a = crate::testing::gauge(&policy, "highspeed_a");
+        assert!(a.is_some_and(|a| (7_740_000..=7_790_000).contains(&a)), "a(1007): {a:?}");
         assert!((7_700..=7_760).contains(&grown.0), "{grown:?}");
         let (kind, flight) = (LossKind::Recovery, MSS * 83_000);
         let loss = Loss::of(Instant(0), kind, MSS, flight);

@@ -169,4 +169,12 @@ mod tests {
         assert!(policy.set("lwnd", KnobValue::Count(0)));
         assert_eq!(after(&mut policy, 1, 10), Bytes(10_010));
     }
+
+    #[test]
+    fn what_is_less_than_a_byte_is_kept() {
+        let mut policy = Scalable::default();
+        assert!(policy.set("a", KnobValue::Ratio(1_500)));
+        // 1.5 bytes an ACK.
+        assert_eq!([1, 1].map(|acks| after(&mut policy, acks, 20).0 - 20_000), [1, 2]);
+    }
 }

@@ -121,4 +121,37 @@ mod tests {
     fn without_a_lead_it_is_vegas() {
         assert_eq!(decided_on(0, [2, 4, 5, 3]), [2, 4, 5, 3]);
     }
+
+    /// A round of 150 ms from the first data, then one of 200 ms: of 20 segments 5 would queue at a
+    /// base of 150 ms, and 10 more if it goes on; timed from zero both took 200 ms.
+    #[test]
+    fn the_first_round_is_timed_from_the_first_data() {
+        use crate::testing::{MSS, ack, view};
+        use crate::units::Instant;
+        let window = |begins: bool| {
+            let (mut policy, mut view) = (StabilizedVegas::default(), view(20, MSS * 2));
+            view.now = Instant(50_000_000);
+            if begins {
+                policy.on_begin(&view);
+            }
+            for (ms, acked) in [(200, 1), (400, 21)] {
+                (view.now, view.acked) = (Instant(ms * 1_000_000), MSS * acked);
+                view.snd_nxt = view.acked + MSS * 19;
+                let ack = crate::event::Ack { rtt: None, ..ack(&view, 1) };
+                policy.on_ack(&ack, &view);
+                view.window = policy.step(&ack, &view).window;
+            }
+            view.window.cwnd
+        };
+        assert_eq!(window(true), MSS * 19 + MSS / 20);
+        assert!(window(false) > MSS * 20);
+    }
+
+    #[test]
+    fn a_queue_of_before_avoidance_began_is_no_trend() {
+        let mut policy = StabilizedVegas::default();
+        assert_eq!([2, 4].map(|queued| policy.vegas.ahead(queued)), [2, 6]);
+        policy.enter(&Found::default(), &crate::testing::view(20, crate::testing::MSS));
+        assert_eq!(policy.vegas.ahead(9), 9);
+    }
 }

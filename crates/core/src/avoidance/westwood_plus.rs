@@ -145,4 +145,21 @@ mod tests {
         let unseen = WestwoodPlus::default().cut(&loss(LossKind::Timeout), &view(300, Bytes::MAX));
         assert_eq!(unseen.ssthresh, MSS * 2);
     }
+
+    #[test]
+    fn the_first_interval_begins_with_the_handshake_or_the_first_data() {
+        let rate = |begin: &dyn Fn(&mut WestwoodPlus, &View)| {
+            let (mut policy, mut view) = (WestwoodPlus::default(), view(10, Bytes::MAX));
+            begin(&mut policy, &view);
+            for ms in [60, 120] {
+                view.now = Instant(ms * 1_000_000);
+                policy.on_ack(&ack(&view, 6), &view);
+            }
+            crate::testing::gauge(&policy, "westwood_plus_rate")
+        };
+        // Six segments in 120 ms, or none yet in the 60 ms since the first ACK.
+        assert_eq!(rate(&|policy, view| policy.on_handshake(view)), Some(50_000));
+        assert_eq!(rate(&|policy, view| policy.on_begin(view)), Some(50_000));
+        assert_eq!(rate(&|_, _| ()), Some(0));
+    }
 }

@@ -100,4 +100,20 @@ mod tests {
         let after = avoiding(50);
         assert_eq!(policy.step(&ack(&after, 1), &after).window.cwnd, MSS * 50);
     }
+
+    #[test]
+    fn what_comes_back_in_start_up_or_in_recovery_is_not_kept() {
+        let (mut policy, view) = (Xcp::default(), avoiding(100));
+        policy.on_feedback(&Feedback::Change(800_000), &View { phase: Phase::Startup, ..view });
+        policy.on_feedback(&Feedback::Change(800_000), &View { recovering: true, ..view });
+        assert_eq!(policy.step(&ack(&view, 1), &view).window, view.window);
+    }
+
+    #[test]
+    fn what_was_told_before_avoidance_began_is_void() {
+        let (mut policy, view) = (Xcp::default(), avoiding(100));
+        policy.on_feedback(&Feedback::Change(800_000), &view);
+        policy.enter(&Found::default(), &view);
+        assert_eq!(policy.step(&ack(&view, 1), &view).window, view.window);
+    }
 }

@@ -218,4 +218,44 @@ mod tests {
         let step = round(&mut policy, &mut view, 100, 60, 400);
         assert_eq!(step.window.ssthresh, MSS * 250);
     }
+
+    #[test]
+    fn a_path_of_just_sixteen_segments_has_nothing_to_jump_to() {
+        let (mut policy, mut view) = fresh();
+        // 6.25 ms apart: 160 kB/s, 16 segments in 100 ms. From 7 half of the distance are 4.5
+        // segments a round, less than slow start's.
+        let step = round(&mut policy, &mut view, 4, 4, 6_250);
+        assert_eq!((step.window.cwnd, step.window.ssthresh), (MSS * 8, MSS * 16));
+    }
+
+    #[test]
+    fn a_window_of_sixteen_climbs_without_a_jump() {
+        let (mut policy, mut view) = fresh();
+        // Half of the distance from 16 to 500 segments over 16: 15.125 segments an ACK.
+        assert_eq!(round(&mut policy, &mut view, 13, 4, 200).window.cwnd, Bytes(31_125));
+    }
+
+    #[test]
+    fn after_a_timeout_it_climbs_without_a_jump() {
+        let (mut policy, mut view) = fresh();
+        policy.enter(Entry::Timeout, &view);
+        // Half of the distance from 7 to 500 segments over 7: 35.214 segments an ACK.
+        assert_eq!(round(&mut policy, &mut view, 4, 4, 200).window.cwnd, Bytes(42_214));
+    }
+
+    #[test]
+    fn ssthresh_is_never_below_two_segments() {
+        let (mut policy, mut view) = fresh();
+        // A segment in 100 ms.
+        assert_eq!(round(&mut policy, &mut view, 4, 4, 100_000).window.ssthresh, MSS * 2);
+    }
+
+    #[test]
+    fn it_paces_at_what_is_asked_of_the_measured_rate() {
+        let (mut policy, mut view) = fresh();
+        assert!(policy.set("probe", KnobValue::Ratio(2 * RATIO_ONE)));
+        let step = round(&mut policy, &mut view, 4, 4, 200);
+        assert_eq!(step.pace, Some(Pacing::at(Rate(10_000_000))));
+        assert_eq!(crate::testing::gauge(&policy, "train_rate"), Some(5_000_000));
+    }
 }

@@ -166,4 +166,16 @@ mod tests {
         }
         assert!((198..=202).contains(&(view.window.cwnd.0 / MSS.0)), "{:?}", view.window.cwnd);
     }
+
+    #[test]
+    fn a_buffer_of_two_bdps_is_half_full_after_one() {
+        let ends = |srtt_ms| {
+            let mut view = view(100, Bytes::MAX);
+            view.rtt.smoothed = Span::from_millis(srtt_ms);
+            let mut policy = Conservative::default();
+            assert!(policy.set("buffer", KnobValue::Ratio(2 * RATIO_ONE)));
+            policy.step(&ack(&view, 1), &view).exit.is_some()
+        };
+        assert_eq!([199, 200].map(ends), [false, true]);
+    }
 }

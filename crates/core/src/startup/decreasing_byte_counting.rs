@@ -231,6 +231,7 @@ mod tests {
     use crate::event::{Loss, LossKind};
     use crate::pair::Pair;
     use crate::sender::{Config, Sender};
+    use crate::testing::gauge;
     use crate::units::Instant;
 
     const MSS: u64 = 1_000;
@@ -362,11 +363,13 @@ mod tests {
     #[test]
     fn ere_only_raises_the_threshold_and_is_told_to_the_avoidance() {
         let mut policy = measured("ere", 1_000, MSS);
-        let rate = policy.eligible().expect("it keeps an estimate").0;
+        let rate = policy.eligible().unwrap_or_default().0;
+        assert_eq!(gauge(&policy, "ere"), Some(rate));
         assert!(rate.abs_diff(1_000_000) < 10_000, "{rate}");
         let window = rate / 10 / MSS;
         assert_eq!([32, 5_000].map(|it| threshold(&mut policy, it)), [window, 5_000]);
-        assert_eq!(measured("hoe", 300, MSS).eligible(), None);
+        let policy = measured("hoe", 300, MSS);
+        assert_eq!((policy.eligible(), gauge(&policy, "pair_rate")), (None, Some(1_000_000)));
     }
 
     #[test]

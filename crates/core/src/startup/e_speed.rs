@@ -211,4 +211,18 @@ mod tests {
         policy.enter(Entry::Timeout, &view(4, MSS * 5_000));
         assert_eq!(after(&mut policy, 3, 200).window.cwnd, MSS * 5);
     }
+
+    #[test]
+    fn acks_of_avoidance_are_not_measured() {
+        let rate = |phase| {
+            let (mut policy, mut view) = (ESpeed::default(), view(4, MSS * 5_000));
+            view.phase = phase;
+            for _ in 0..3 {
+                view.now = view.now + Span::from_micros(200);
+                policy.on_ack(&ack(&view, 1), &view);
+            }
+            crate::testing::gauge(&policy, "pair_rate")
+        };
+        assert_eq!([Phase::Startup, Phase::Avoidance].map(rate), [Some(5_000_000), Some(0)]);
+    }
 }

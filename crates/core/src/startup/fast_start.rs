@@ -175,4 +175,9 @@ mod tests {
         let view = at(10);
         assert_eq!(policy.step(&ack(&view, 1), &view).exit, Some(crate::policy::Exit::Threshold));
     }
+
+    #[test]
+    fn a_window_at_its_ssthresh_was_in_avoidance_and_ten_minutes_are_not_too_old() {
+        assert_eq!(opened(&learned(80, MSS * 80, 600)).window.cwnd, MSS * 79);
+    }
 }

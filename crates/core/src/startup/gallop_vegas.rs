@@ -162,4 +162,33 @@ mod tests {
         let step = rounds(&[100, 100, 120, 120]);
         assert_eq!((step.window.cwnd, step.exit), (MSS * 14, Some(Exit::Heuristic)));
     }
+
+    #[test]
+    fn growth_waits_while_more_than_two_segments_are_unused() {
+        // The ACK answers one segment of what was outstanding before it.
+        let grown = |outstanding| {
+            let (mut policy, mut view) = (GallopVegas::default(), view(16, Bytes::MAX));
+            (view.acked, view.snd_nxt) = (MSS, MSS + MSS * outstanding);
+            policy.step(&ack(&view, 1), &view).window.cwnd - view.window.cwnd
+        };
+        assert_eq!([12, 13, 15].map(grown), [Bytes(0), MSS / 2, MSS / 2]);
+    }
+
+    /// Without samples the RTT is the time since the first data left; with a handshake its RTT.
+    #[test]
+    fn the_first_round_is_timed_from_the_handshake_or_the_first_data() {
+        let base = |handshake| {
+            let (mut policy, mut view) = (GallopVegas::default(), view(16, Bytes::MAX));
+            view.now = view.now + Span::from_millis(50);
+            if handshake {
+                policy.on_handshake(&view);
+            }
+            policy.on_begin(&view);
+            view.now = view.now + Span::from_millis(150);
+            view.acked = MSS;
+            policy.on_ack(&Ack { rtt: None, ..ack(&view, 1) }, &view);
+            crate::testing::gauge(&policy, "vegas_base_rtt")
+        };
+        assert_eq!([true, false].map(base), [Some(100_000_000), Some(150_000_000)]);
+    }
 }

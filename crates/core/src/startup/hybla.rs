@@ -124,6 +124,7 @@ mod tests {
         view.rtt.smoothed = Span::from_millis(38);
         let ack = ack(&view, 1);
         policy.on_ack(&ack, &view);
+        assert_eq!(crate::testing::gauge(&policy, "hybla_rho_eighths"), Some(12), "38 ms / 25 ms");
         // 234 / 128 of a segment are 1828.125 bytes.
         let grown = (0..8).map(|_| (policy.step(&ack, &view).window.cwnd - view.window.cwnd).0);
         assert_eq!(grown.sum::<u64>(), 14_625);

@@ -375,4 +375,64 @@ mod tests {
         assert_eq!((step.window.cwnd, step.window.ssthresh), (MSS * 100, MSS * 100));
         assert_eq!(step.exit, Some(Exit::Heuristic));
     }
+
+    #[test]
+    fn the_rtt_has_grown_when_it_is_beyond_the_smallest_and_an_eighth() {
+        let (delay, least) = (Span::from_millis(100), Span::from_micros(112_500));
+        let grown = |rtt| {
+            let mut round = Round::new(&view(16, Bytes::MAX));
+            (0..9).any(|_| round.rtt_has_grown(rtt, delay))
+        };
+        assert!(!grown(least) && grown(least + Span(1)));
+    }
+
+    /// Four blocks are 262,144 bytes, and 100 MB per 100 ms are 1 GB/s.
+    #[test]
+    fn the_cushion_is_four_blocks_at_linux_pacing_rate() {
+        let cushion = |ssthresh| ack_delay(&view(100_000, MSS * ssthresh)).0;
+        // Twice the rate below half of ssthresh: 131.072 us. From there 1.2 times: 218.453 us.
+        assert_eq!([200_001, 200_000, 1].map(cushion), [131_072, 218_453, 218_453]);
+        assert_eq!(ack_delay(&view(16, Bytes::MAX)), Span::from_millis(1), "at most");
+    }
+
+    /// Nine samples of 120 ms, where 112.5 ms are too much.
+    fn queued(policy: &mut HyStart, view: &View, acked: u64) {
+        for _ in 0..9 {
+            let rtt = Some(Span::from_millis(120));
+            policy.on_ack(&Ack { rtt, ..ack(view, acked) }, view);
+        }
+    }
+
+    #[test]
+    fn it_looks_only_at_acks_of_new_data_below_ssthresh_in_start_up() {
+        let looked = |view: &View, acked| {
+            let mut policy = only("delay");
+            queued(&mut policy, view, acked);
+            (policy.found, crate::testing::gauge(&policy, "hystart_round_rtt"))
+        };
+        let view = view(16, MSS * 17);
+        assert_eq!(looked(&view, 1), (true, Some(120_000_000)));
+        assert_eq!(looked(&view, 0), (false, Some(0)), "duplicates");
+        let reached = View { window: Window { ssthresh: MSS * 16, ..view.window }, ..view };
+        assert_eq!(looked(&reached, 1), (false, Some(0)));
+        let avoidance = View { phase: Phase::Avoidance, ..view };
+        assert_eq!(looked(&avoidance, 1), (false, Some(0)));
+    }
+
+    #[test]
+    fn what_it_has_found_stays_found_until_it_decides() {
+        let (mut policy, mut view) = (only("delay"), view(16, Bytes::MAX));
+        queued(&mut policy, &view, 1);
+        // The next round looks well again.
+        (view.acked, view.rtt.latest) = (MSS * 17, Span::from_millis(100));
+        policy.on_ack(&ack(&view, 1), &view);
+        assert_eq!(policy.step(&ack(&view, 1), &view).exit, Some(Exit::Heuristic));
+    }
+
+    #[test]
+    fn it_reports_the_length_of_the_train() {
+        let mut policy = only("train");
+        assert_eq!(leaves_at(&mut policy, 16, 1_000, &[100; 7]), None);
+        assert_eq!(crate::testing::gauge(&policy, "hystart_train"), Some(7_000_000));
+    }
 }

@@ -297,7 +297,7 @@ const MOST: u64 = 1_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MSS, ack, view};
+    use crate::testing::{MSS, ack, gauge, view};
 
     /// A policy on a path, told one ACK for a segment after another.
     struct Path {
@@ -477,5 +477,17 @@ mod tests {
         path.view.window.ssthresh = MSS * 102;
         assert_eq!(path.acks(1, 100_000, false).exit, None);
         assert_eq!(path.acks(1, 100_000, false).exit, Some(Exit::Threshold));
+    }
+
+    #[test]
+    fn it_reports_the_rtt_of_the_round_and_the_base_of_css() {
+        let reported = |path: &Path| {
+            ["hystart_pp_round_rtt", "hystart_pp_css_base"].map(|name| gauge(&path.policy, name))
+        };
+        let mut path = Path::new(&[]);
+        assert_eq!(reported(&path), [Some(0); 2]);
+        let _ = path.acks(3, 100_000, false);
+        assert_eq!(reported(&path), [Some(100_000_000), Some(0)]);
+        assert_eq!(reported(&Path::slowed(&[], 120_000)), [Some(120_000_000); 2]);
     }
 }

@@ -315,6 +315,16 @@ mod tests {
     }
 
     #[test]
+    fn it_reports_the_next_increment() {
+        let mut policy = MStart::default();
+        let counts = [1, 2, 12].map(|cwnd| {
+            let _ = policy.step(&ack(1), &view(cwnd, u64::MAX, false));
+            testing::gauge(&policy, "mstart_scnt")
+        });
+        assert_eq!(counts, [10, 9, 8].map(Some));
+    }
+
+    #[test]
     fn rounds_end_at_2_21_139_901_and_5859() {
         let windows: [u64; 1 + 2 + 21 + 139 + 901] = windows(&[], 1);
         let ends = [1, 3, 24, 163, 1064].map(|acks: usize| windows[acks - 1]);

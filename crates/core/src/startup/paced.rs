@@ -122,4 +122,16 @@ mod tests {
         let view = view(31, MSS * 32);
         assert!(Paced::default().step(&ack(&view, 1), &view).exit.is_some());
     }
+
+    #[test]
+    fn the_gain_is_at_most_ten() {
+        let view = view(49, Bytes::MAX);
+        let rate = |gain| {
+            let mut policy = Paced::default();
+            assert!(policy.set("gain", KnobValue::Ratio(gain)));
+            policy.step(&ack(&view, 1), &view).pace
+        };
+        let most = Some(Pacing::at(Rate(5_000_000)));
+        assert_eq!([10, 11].map(|gain| rate(gain * RATIO_ONE)), [most; 2]);
+    }
 }

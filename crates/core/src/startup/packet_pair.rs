@@ -122,8 +122,8 @@ const MIN_SEGMENTS: u64 = 2;
 mod tests {
     use super::*;
     use crate::policy::Exit;
-    use crate::testing::{MSS, ack, view};
-    use crate::units::Span;
+    use crate::testing::{MSS, ack, gauge, view};
+    use crate::units::{Instant, Span};
 
     /// The decision on the last of so many ACKs, 200 us apart: 5 MB/s, 500 segments in 100 ms.
     fn after(acks: u64, why: Entry) -> Step {
@@ -153,5 +153,37 @@ mod tests {
     #[test]
     fn after_a_timeout_it_is_slow_start() {
         assert_eq!(after(3, Entry::Timeout).window.cwnd, MSS * 5);
+    }
+
+    #[test]
+    fn acks_of_avoidance_are_not_measured() {
+        let mut policy = PacketPairStart::default();
+        let mut view = View { phase: Phase::Avoidance, ..view(4, MSS * 32) };
+        let mut reported = |phase| {
+            view.phase = phase;
+            for _ in 0..3 {
+                view.now = view.now + Span::from_micros(200);
+                policy.on_ack(&ack(&view, 1), &view);
+            }
+            gauge(&policy, "pair_rate")
+        };
+        assert_eq!(reported(Phase::Avoidance), Some(0));
+        assert_eq!(reported(Phase::Startup), Some(5_000_000));
+        policy.enter(Entry::Timeout, &view);
+        view.now = view.now + Span::from_micros(100);
+        policy.on_ack(&ack(&view, 1), &view);
+        assert_eq!(gauge(&policy, "pair_rate"), Some(5_000_000), "after a timeout nothing is");
+    }
+
+    /// 10 bytes every ms are 1000 bytes in 100 ms, one segment.
+    #[test]
+    fn the_window_that_it_sets_has_two_segments_at_least() {
+        let (mut policy, mut view) = (PacketPairStart::default(), view(1, MSS * 32));
+        for ms in 1..=3 {
+            view.now = Instant(ms * 1_000_000);
+            policy.on_ack(&Ack { credited: Bytes(10), ..ack(&view, 1) }, &view);
+        }
+        let step = policy.step(&ack(&view, 1), &view);
+        assert_eq!((step.window.cwnd, step.window.ssthresh), (MSS * 2, MSS * 2));
     }
 }

@@ -38,10 +38,10 @@ pub struct SmoothStart {
 }
 
 impl SmoothStart {
-    /// ACKs for the next segment, above the separator.
+    /// ACKs for the next segment, above the separator and below ssthresh.
     fn acks_wanted(&self, separator: Bytes, view: &View) -> u64 {
         let (above, all) = (view.window.cwnd - separator, view.window.ssthresh - separator);
-        mul_div(above.0, self.grain, all.0).min(self.grain - 1) + 2
+        mul_div(above.0, self.grain, all.0) + 2
     }
 }
 
@@ -153,5 +153,15 @@ mod tests {
         let mut policy = SmoothStart { acks: 2, ..SmoothStart::default() };
         let view = view(99, MSS * 100);
         assert!(policy.step(&ack(&view, 1), &view).exit.is_some());
+    }
+
+    #[test]
+    fn acks_from_before_a_timeout_do_not_count() {
+        let (mut policy, view) = (SmoothStart::default(), view(40, MSS * 100));
+        let mut grows = || policy.step(&ack(&view, 1), &view).window.cwnd > view.window.cwnd;
+        assert!(!grows());
+        policy.enter(Entry::Timeout, &view);
+        let mut grows = || policy.step(&ack(&view, 1), &view).window.cwnd > view.window.cwnd;
+        assert_eq!([grows(), grows()], [false, true]);
     }
 }

@@ -98,9 +98,13 @@ mod tests {
     use crate::units::Rate;
 
     fn opened(cwnd: u64, ssthresh: Bytes) -> Step {
+        opened_after(5, cwnd, ssthresh)
+    }
+
+    fn opened_after(age_s: u64, cwnd: u64, ssthresh: Bytes) -> Step {
         let rtt = Span::from_millis(200);
         let window = Window { cwnd: MSS * cwnd, ssthresh };
-        let (delivered, age) = (MSS * 1_000, Span::from_secs(5));
+        let (delivered, age) = (MSS * 1_000, Span::from_secs(age_s));
         let hint = PathHint::Shared(Learned { window, rtt, min_rtt: rtt, delivered, age });
         Spand::default().inform(&hint, &view(1, MSS * 32))
     }
@@ -124,5 +128,11 @@ mod tests {
     #[test]
     fn a_connection_that_learned_less_than_the_first_window_changes_nothing() {
         assert_eq!(opened(1, Bytes::MAX), view(1, MSS * 32).window.hold());
+    }
+
+    #[test]
+    fn what_is_ten_minutes_old_is_used_and_what_is_older_is_not() {
+        let cwnd = |age_s| opened_after(age_s, 70, MSS * 50).window.cwnd;
+        assert_eq!([600, 601].map(cwnd), [MSS * 50, MSS]);
     }
 }

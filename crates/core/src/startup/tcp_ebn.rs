@@ -88,4 +88,11 @@ mod tests {
         assert_eq!(step.pace, Some(Pacing::at(Rate(5_000_000))));
         assert_eq!(step.exit, Some(Exit::Heuristic));
     }
+
+    #[test]
+    fn it_reports_the_rate_that_it_was_told() {
+        let mut policy = TcpEbn::default();
+        policy.on_feedback(&Feedback::Share(Rate(5_000_000)), &view(2, MSS * 32));
+        assert_eq!(crate::testing::gauge(&policy, "told_rate"), Some(5_000_000));
+    }
 }

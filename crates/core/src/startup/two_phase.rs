@@ -127,4 +127,16 @@ mod tests {
         let step = TwoPhase::default().step(&ack(&view, 1), &view);
         assert_eq!(step.window.cwnd, MSS * 5_001);
     }
+
+    /// From half of ssthresh on an ACK for a byte adds what it adds in avoidance, 1000 / 50 bytes.
+    #[test]
+    fn the_second_half_begins_at_half_of_ssthresh() {
+        let one = |cwnd: u64| {
+            let view =
+                View { window: Window { cwnd: Bytes(cwnd), ssthresh: MSS * 100 }, ..view(0, MSS) };
+            let ack = Ack { acked: Bytes(1), ..ack(&view, 1) };
+            TwoPhase::default().step(&ack, &view).window.cwnd.0 - cwnd
+        };
+        assert_eq!([49_999, 50_000].map(one), [1, 20]);
+    }
 }

@@ -133,4 +133,29 @@ mod tests {
         let view = view(10, MSS * 32);
         assert_eq!(policy.step(&ack(&view, 1), &view).window, view.window);
     }
+
+    #[test]
+    fn what_was_granted_before_a_loss_or_a_new_start_is_forgotten() {
+        let view = view(10, MSS * 32);
+        let (kind, now) = (crate::event::LossKind::Recovery, crate::units::Instant(0));
+        let loss = Loss::of(now, kind, MSS, MSS * 10);
+        let left = |forget: &dyn Fn(&mut Xcp)| {
+            let mut policy = Xcp::default();
+            policy.on_feedback(&Feedback::Change(800_000), &view);
+            forget(&mut policy);
+            policy.step(&ack(&view, 1), &view).window.cwnd
+        };
+        assert_eq!(left(&|_| ()), MSS * 20);
+        assert_eq!(left(&|policy| policy.on_loss(&loss, &view)), MSS * 10);
+        assert_eq!(left(&|policy| policy.enter(Entry::Timeout, &view)), MSS * 10);
+    }
+
+    #[test]
+    fn start_up_gains_anew_before_it_ends() {
+        let mut policy = Xcp::default();
+        let round = View { round_start: true, ..view(10, MSS * 32) };
+        assert_eq!(step(&mut policy, 8_000, &round).exit, None);
+        policy.enter(Entry::Timeout, &round);
+        assert_eq!(step(&mut policy, -8_000, &round).exit, None);
+    }
 }
