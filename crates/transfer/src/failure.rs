@@ -49,7 +49,8 @@ pub(crate) fn lost(
         }
         // A peer that was restarted does not know the connection.
         ConnectionError::Reset => {
-            TransferError::GaveUp { peer, reason: "it was restarted".to_owned(), kept }
+            let reason = format!("it was restarted, or {}", BUSY.trim_start_matches("it "));
+            TransferError::GaveUp { peer, reason, kept }
         }
         ConnectionError::ConnectionClosed(close) if is_about_certificates(close.error_code) => {
             TransferError::NotWelcome

@@ -1,7 +1,9 @@
 //! Clients that mean no good, over real sockets, against a receiver that somebody honest wants to
-//! use. They are written with quinn and quinn-proto by hand ([`peer`]); `aioquic.rs` has another
-//! stack.
+//! use. They are written with quinn and quinn-proto by hand ([`peer`]); [`aioquic`]
+//! has another stack.
 
+#[path = "hostile/aioquic.rs"]
+mod aioquic;
 #[path = "hostile/peer.rs"]
 mod peer;
 #[path = "hostile/place.rs"]
