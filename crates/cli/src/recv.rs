@@ -184,7 +184,7 @@ async fn take(args: &Args, inbox: &Inbox) -> Result<Status, Failure> {
             }
             Ok(received) => output::print(&text(&received))?,
             // The next transfer may go well.
-            Err(failure) if args.serve && !stopped => output::complain(&failure),
+            Err(failure) if args.serve && !stopped => seldom.complain(&failure.to_string()),
             Err(failure) => return Err(failure),
         }
         begun += u64::from(reached != Progress::default());

@@ -37,7 +37,7 @@ pub(crate) fn lost(
     let kept = kept.to_owned();
     match error {
         ConnectionError::TimedOut => TransferError::Vanished { peer, waited, kept },
-        // Without a word: a receiver that took somebody else, or had too many to listen to.
+        // Within the handshake: it took somebody else, or had too many to listen to.
         ConnectionError::ApplicationClosed(close) if close.reason.is_empty() => busy(peer, kept),
         ConnectionError::ConnectionClosed(close)
             if close.error_code == TransportErrorCode::APPLICATION_ERROR =>
@@ -49,7 +49,8 @@ pub(crate) fn lost(
         }
         // A peer that was restarted does not know the connection.
         ConnectionError::Reset => {
-            TransferError::GaveUp { peer, reason: "it was restarted".to_owned(), kept }
+            let reason = format!("it was restarted, or {}", BUSY.trim_start_matches("it "));
+            TransferError::GaveUp { peer, reason, kept }
         }
         ConnectionError::ConnectionClosed(close) if is_about_certificates(close.error_code) => {
             TransferError::NotWelcome
@@ -67,9 +68,11 @@ pub(crate) fn lost(
 }
 
 fn busy(peer: &'static str, kept: String) -> TransferError {
-    let reason = "it is busy with another transfer; try again later".to_owned();
-    TransferError::GaveUp { peer, reason, kept }
+    TransferError::GaveUp { peer, reason: BUSY.to_owned(), kept }
 }
+
+/// What a sender hears that comes at another's turn.
+pub(crate) const BUSY: &str = "it is busy with another transfer; try again later";
 
 /// Why a connection came to nothing before anything was said over it, for the receiver.
 pub(crate) fn fruitless(error: &ConnectionError) -> String {

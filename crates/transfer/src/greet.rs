@@ -3,9 +3,9 @@
 //!
 //! What they can take up is bounded: so many at a time, each for so long, with a window for words
 //! only. Beyond a few, whoever has not shown that it receives what is sent to its address has to do
-//! so first (a Retry, RFC 9000, section 8.1.2), which costs nothing here. When all places are taken,
-//! the newest gets that of the oldest from the address that has most of them: who means it needs two
-//! round trips.
+//! so first (a Retry, RFC 9000, section 8.1.2), which takes no memory here. When all places are
+//! taken, the newest gets that of the oldest from the address that has most of them: who means it
+//! needs two round trips.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,17 +16,26 @@ use tokio::time::timeout;
 
 use crate::endpoint::machine;
 use crate::error::TransferError;
-use crate::failure::{GAVE_UP, fruitless};
+use crate::failure::{BUSY, GAVE_UP, fruitless};
 use crate::inbox::{Inbox, LAST_WORDS};
 use crate::message::{MessageError, Offer, Reply, VERSION, hear, tell};
 use crate::secret::Secret;
 
 /// A sender's first words, over the stream that it opens.
 pub(crate) struct Greeting {
+    /// Dropped first.
+    place: Heard,
     pub(crate) connection: Connection,
     pub(crate) offer: Offer,
     pub(crate) tell: SendStream,
     pub(crate) hear: RecvStream,
+}
+
+impl Greeting {
+    /// It is this one's turn.
+    pub(crate) fn take_on(&mut self) {
+        self.place.lost = false;
+    }
 }
 
 /// The first sender that may send and says what; `note` is told of the others.
@@ -111,7 +120,10 @@ impl Pending {
 /// Hears who it is and what it has.
 async fn greet(incoming: quinn::Incoming, secret: Option<Secret>) -> Result<Greeting, String> {
     let connection = incoming.await.map_err(|error| fruitless(&error))?;
+    let place = Heard { connection: connection.clone(), lost: true };
     let (mut say, mut from) = connection.accept_bi().await.map_err(|error| fruitless(&error))?;
+    // Later than the streams: whoever loses its place hears why, and not of their end.
+    let place = place;
     let offer: Offer = hear(&mut from).await.map_err(|error| match error {
         MessageError::Lost(Ok(error)) => fruitless(&error),
         MessageError::Lost(Err(problem)) | MessageError::Wrong(problem) => problem,
@@ -127,7 +139,7 @@ async fn greet(incoming: quinn::Incoming, secret: Option<Secret>) -> Result<Gree
         Some((OTHER_SECRET, "it has another secret"))
     };
     let Some((told, noted)) = refused else {
-        return Ok(Greeting { connection, offer, tell: say, hear: from });
+        return Ok(Greeting { place, connection, offer, tell: say, hear: from });
     };
     let said = async {
         // The sender closes when it has heard it.
@@ -138,6 +150,20 @@ async fn greet(incoming: quinn::Incoming, secret: Option<Secret>) -> Result<Gree
     let _ = timeout(LAST_WORDS, said).await;
     connection.close(GAVE_UP, told.as_bytes());
     Err(noted.to_owned())
+}
+
+/// One that is heard: what it is told if its place goes to another.
+struct Heard {
+    connection: Connection,
+    lost: bool,
+}
+
+impl Drop for Heard {
+    fn drop(&mut self) {
+        if self.lost {
+            self.connection.close(GAVE_UP, BUSY.as_bytes());
+        }
+    }
 }
 
 /// How many are heard whose address is not known to be theirs.

@@ -51,11 +51,12 @@ pub async fn receive(
     stop: impl Future<Output = ()>,
 ) -> Result<Received, TransferError> {
     let mut stop = std::pin::pin!(stop);
-    let greeting = tokio::select! {
+    let mut greeting = tokio::select! {
         found = greet::first(inbox, note) => found?,
         () = &mut stop => return Err(TransferError::Interrupted { kept: String::new() }),
     };
-    let Greeting { connection, offer, tell: mut say, hear: from } = greeting;
+    greeting.take_on();
+    let Greeting { connection, offer, tell: mut say, hear: from, .. } = greeting;
     let taking = Taking { connection: &connection, inbox, began: Instant::now() };
     let busy = async {
         while let Some(incoming) = inbox.endpoint.accept().await {

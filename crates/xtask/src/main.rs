@@ -137,6 +137,8 @@ usage: cargo xtask TASK
        [--cycles N] [--dev]        what is left in the kernel (root; 200 flows, 300 s, 1000 cycles)
        [--link tun|netem]          over firstflight's link or netem; --dev takes the programs as the
        [--built FOLDER]            tests build them, --built those that are in a folder
+  soak recv [--clients N]          `recv` under that many clients, half of them hostile: memory, and
+            [--seconds N] [--dev]  whether every honest transfer is whole (200 clients, 300 s)
   package                          the crates that others would use build from their packages
                                    (part of check)
   help                             this list";

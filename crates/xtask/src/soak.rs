@@ -1,5 +1,6 @@
 //! Many flows over a lossy link, while the controls they use are unloaded and loaded again and
-//! again under them; then, what is left of it all in the kernel: nothing.
+//! again under them; then, what is left of it all in the kernel: nothing. `soak recv` is another:
+//! `recv.rs`.
 
 use std::io::read_to_string;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use crate::step::{self, announce, unable};
 
 mod bed;
 mod kernel;
+mod recv;
 
 use bed::{Bed, FAR, LinkKind, NAMESPACES};
 use kernel::State;
@@ -38,6 +40,11 @@ enum Build {
 
 /// Runs it and judges what is left.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    if let Some((first, rest)) = args.split_first()
+        && first == "recv"
+    {
+        return recv::run(root, rest);
+    }
     let options = options(args)?;
     let programs = Programs::build(root, &options.build)?;
     bed::remove();

@@ -1,3 +1,5 @@
+//! Files that arrive, and who else may have put something there.
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -165,7 +167,7 @@ fn a_name_cannot_lead_out_of_the_directory() {
     let here = Here::new("out");
     fs::create_dir(here.path("in")).unwrap();
     let inner = Place::open(&here.path("in")).unwrap();
-    for name in ["../f", "..", "/tmp/f", "a/b"] {
+    for name in ["../f", "..", "/f", "a/b"] {
         assert!(inner.file(name, false).is_err(), "{name}");
     }
     assert_eq!(here.names(), ["in"]);

@@ -1,0 +1,157 @@
+//! Clients that mean no good, over real sockets, against a receiver that somebody honest wants to
+//! use. They are written with quinn and quinn-proto by hand ([`peer`]); [`aioquic`]
+//! has another stack.
+
+#[path = "hostile/aioquic.rs"]
+mod aioquic;
+#[path = "hostile/peer.rs"]
+mod peer;
+#[path = "hostile/place.rs"]
+mod place;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use peer::{Peer, half_open};
+use place::{SECRET, host};
+
+/// What the receiver said when it took nothing.
+fn refusal(reply: &Value) -> &str {
+    reply["gave_up"]["reason"].as_str().unwrap_or_else(|| panic!("no refusal: {reply}"))
+}
+
+/// Of a receiver that hears 256 side by side and takes any 8 addresses at their word.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn half_open_handshakes_and_silent_clients_delay_nobody() {
+    let host = host("silent", Some(SECRET), Duration::from_secs(30)).await;
+    let sockets: Vec<_> = (0..60).map(|_| half_open(&host.certificate, host.at)).collect();
+    let endpoint = host.client();
+    let mut silent = Vec::new();
+    for _ in 0..300 {
+        silent.push(Peer::new(&endpoint, host.at).await.unwrap());
+    }
+    let began = Instant::now();
+    assert_eq!(host.send("f", b"honest", Some(SECRET)).await, Ok(()));
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert_eq!(fs::read(host.path("f")).unwrap(), b"honest");
+    // Those beyond the places lost theirs, the oldest first.
+    let gone = silent.iter().filter(|peer| peer.connection.close_reason().is_some()).count();
+    assert!(gone >= 300 - 256, "{gone}");
+    drop((sockets, silent));
+}
+
+/// Twelve handshakes that never go on: whoever comes then proves its address first.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_address_is_validated_by_a_retry_under_load() {
+    let host = host("retry", Some(SECRET), Duration::from_secs(30)).await;
+    let mut answers = Vec::new();
+    for _ in 0..12 {
+        let socket = half_open(&host.certificate, host.at);
+        socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let mut answer = [0; 2_000];
+        let length =
+            tokio::task::spawn_blocking(move || socket.recv(&mut answer).map(|n| (n, answer)));
+        let (length, answer) = length.await.unwrap().unwrap();
+        // A long header, and the type of a Retry (RFC 9000, section 17.2.5).
+        answers.push((answer[0] & 0xf0 == 0xf0, length));
+    }
+    assert!(answers[..8].iter().all(|(retry, _)| !retry), "{answers:?}");
+    assert!(answers[8..].iter().all(|(retry, _)| *retry), "{answers:?}");
+    assert!(answers[8..].iter().all(|(_, length)| *length < 200), "it amplifies: {answers:?}");
+    assert_eq!(host.send("f", b"honest", Some(SECRET)).await, Ok(()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_absent_a_wrong_and_a_replayed_proof_are_refused_alike_for_every_name() {
+    let host = host("proof", Some(SECRET), Duration::from_secs(10)).await;
+    fs::write(host.path("f.part"), "hon").unwrap();
+    let endpoint = host.client();
+    let first = Peer::new(&endpoint, host.at).await.unwrap();
+    let seen = first.proof(SECRET);
+    for proof in [None, Some(first.proof("another secret")), Some(seen), Some(vec![0; 32])] {
+        let mut told = Vec::new();
+        for name in ["f", "g"] {
+            let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+            let reply = peer.offer(proof.clone(), name, 6).await;
+            told.push(refusal(&reply).to_owned());
+            assert!(told[0].contains("secret"), "{told:?}");
+        }
+        assert_eq!(told[0], told[1], "it tells whether a partial file is there");
+    }
+    assert_eq!(fs::read(host.path("f.part")).unwrap(), b"hon", "a stranger deletes nothing");
+    // And the right one is taken: it is not only that nobody is.
+    let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+    let proof = peer.proof(SECRET);
+    assert_eq!(peer.offer(Some(proof), "f", 6).await["accept"]["from"], 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_than_was_announced_is_not_stored() {
+    let mut host = host("more", Some(SECRET), Duration::from_secs(10)).await;
+    let endpoint = host.client();
+    let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+    let proof = peer.proof(SECRET);
+    assert_eq!(peer.offer(Some(proof), "f", 10).await["accept"]["from"], 0);
+    peer.tell(&json!({ "start": { "from": 0 } })).await;
+    let _ = timeout(Duration::from_secs(5), peer.data(5_000_000)).await;
+    assert!(host.ended().await.contains("sent more than the 10 bytes"), "it goes on");
+    assert!(!host.path("f").exists());
+    assert!(fs::metadata(host.path("f.part")).map_or(0, |about| about.len()) <= 10);
+}
+
+/// PINGs go on, so that no timeout of QUIC's ends it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sender_that_is_there_and_sends_nothing_is_given_up() {
+    for starts in [false, true] {
+        let mut host = host("stalled", Some(SECRET), Duration::from_secs(1)).await;
+        let endpoint = host.client();
+        let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+        let proof = peer.proof(SECRET);
+        assert_eq!(peer.offer(Some(proof), "f", 1 << 21).await["accept"]["from"], 0);
+        if starts {
+            peer.tell(&json!({ "start": { "from": 0 } })).await;
+            peer.data(1 << 20).await;
+        }
+        let said = host.ended().await;
+        assert!(said.contains("the sender sent nothing for 1 s, though it is there"), "{said}");
+        assert_eq!(host.path("f.part").exists(), starts);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_that_mislead_are_refused_over_the_wire_too() {
+    for name in ["../f", "/f", "a/../f", "..", ".ssh", "-rf", "a\u{202e}b", "a\nb", "f.part", ""] {
+        let host = host("name", Some(SECRET), Duration::from_secs(10)).await;
+        let endpoint = host.client();
+        let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+        let proof = peer.proof(SECRET);
+        let reply = peer.offer(Some(proof), name, 6).await;
+        let told = refusal(&reply);
+        assert!(told.contains("send --name"), "{name:?}: {told}");
+        assert!(!told.contains(['\u{202e}', '\n']), "{told:?}");
+        assert_eq!(fs::read_dir(&host.directory).unwrap().count(), 0, "{name:?}");
+    }
+}
+
+/// A client that was not accepted gets no stream for data, and a window for words only.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn before_the_offer_is_taken_a_client_can_send_64_kib() {
+    let host = host("window", Some(SECRET), Duration::from_secs(30)).await;
+    let endpoint = host.client();
+    let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+    let opened = timeout(Duration::from_millis(500), peer.connection.open_uni()).await;
+    assert!(opened.is_err(), "a stream for data is open");
+    // It is told that it has no secret, and nothing more is read of it.
+    peer.offer(None, "f", 6).await;
+    let mut taken = 0;
+    let flood = async {
+        while let Ok(written) = peer.say.write(&[0; 1_024]).await {
+            taken += written;
+        }
+    };
+    let _ = timeout(Duration::from_millis(500), flood).await;
+    assert!((32 * 1024..=64 * 1024).contains(&taken), "{taken} bytes were taken");
+}
