@@ -1,5 +1,5 @@
 //! The tables of `scenarios/quic/README.md`: quinn's own controls and firstflight's over quinn's
-//! stack in virtual time, and the same controls over simulated TCP.
+//! stack in virtual time, and controls over simulated TCP beside them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -81,7 +81,7 @@ fn presets(root: &Path, program: &Path, text: &mut String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Simulated TCP beside quinn's stack, the same control on the same path.
+/// Each control over simulated TCP and over quinn's stack, on equal paths.
 fn agreement(program: &Path, text: &mut String) -> Result<(), Stop> {
     let names = ["newreno", "hoe", "astart", "astart(preset=paper)"];
     head(text, "Simulated TCP / QUIC, Mbit/s over 20 s; bold: 10 % or more apart", "path", &names);
@@ -116,7 +116,7 @@ fn compare(program: &Path, names: &[&str], flags: &[&str], quic: bool) -> Result
     measure(program, &words.into_iter().map(str::to_owned).collect::<Vec<_>>())
 }
 
-/// The runs of one command. Expectations that are not met are results as good as others.
+/// The runs of one command. An unmet expectation does not make it fail.
 fn measure(program: &Path, words: &[String]) -> Result<Vec<Value>, Stop> {
     let output = Command::new(program)
         .args(words)
