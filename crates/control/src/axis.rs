@@ -11,9 +11,9 @@ use crate::spec::{ControlSpec, shown};
 /// A side of the `+`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
-    /// Before it.
+    /// The start-up, before the `+`.
     Startup,
-    /// After it.
+    /// The avoidance, after the `+`.
     Avoidance,
 }
 

@@ -18,27 +18,27 @@ use crate::value::{accepted, knob, read};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Control {
-    /// In full: `astart+westwood`, with the knobs that were given.
+    /// The control in full: `astart+westwood`, with the knobs that were given.
     pub full: String,
-    /// As the user named it.
+    /// The control as the user named it.
     pub alias: String,
     /// The preset in force; empty when the control has none.
     pub preset: String,
-    /// Start-up with its knobs set.
+    /// The start-up with its knobs set.
     pub startup: ChosenStartup,
-    /// Avoidance with its knobs set.
+    /// The avoidance with its knobs set.
     pub avoidance: ChosenAvoidance,
-    /// The loss recovery that belongs to the name, as Reno's does to `reno`, called as in
+    /// The loss recovery that the name implies, as `reno` implies Reno's; one of the words in
     /// [`ALIAS_RECOVERY`].
     pub recovery: Option<&'static str>,
-    /// The duplicate ACKs that mean a loss, where the name says it ([`ALIAS_DUPLICATE_ACKS`]).
+    /// How many duplicate ACKs mean a loss, where the name says so ([`ALIAS_DUPLICATE_ACKS`]).
     pub duplicate_acks: Option<u32>,
     /// Name of the start-up policy.
     pub startup_name: &'static str,
     /// Name of the avoidance policy.
     pub avoidance_name: &'static str,
-    /// Every knob that was set, those of one policy in the order in which they were. For
-    /// transports that run a copy of the policies.
+    /// Every knob that was set, in the order in which those of one policy were set. Transports
+    /// that run a copy of the policies (the kernel) set theirs from it.
     pub settings: Vec<Setting>,
 }
 
@@ -54,10 +54,10 @@ pub struct Setting {
     pub value: KnobValue,
 }
 
-/// Why a control cannot be had.
+/// Why a control cannot be made from its text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ControlProblem {
-    /// Not the shape of a control.
+    /// The text does not have the shape of a control.
     #[error(transparent)]
     Shape(#[from] ControlError),
     /// No policy or alias of that name.
@@ -67,7 +67,7 @@ pub enum ControlProblem {
         control: String,
         /// `start-up` or `avoidance`.
         axis: &'static str,
-        /// The name.
+        /// The unknown name.
         found: String,
         /// The nearest name: `, did you mean ...`, or nothing.
         hint: String,
@@ -81,9 +81,9 @@ pub enum ControlProblem {
         control: String,
         /// The policy.
         policy: &'static str,
-        /// The key.
+        /// The unknown key.
         found: String,
-        /// The nearest key, likewise.
+        /// The nearest key: `, did you mean ...`, or nothing.
         hint: String,
         /// All keys.
         accepted: String,
@@ -125,10 +125,10 @@ pub enum ControlProblem {
 }
 
 impl Control {
-    /// The control called so, as in `astart(preset=paper)+westwood`.
+    /// The control that a text names, such as `astart(preset=paper)+westwood`.
     ///
     /// # Errors
-    /// As of [`Control::resolve`], or a text that is no control.
+    /// The text is no control, or [`Control::resolve`] refuses it.
     pub fn named(text: &str) -> Result<Self, ControlProblem> {
         Self::resolve(&text.parse()?)
     }
@@ -173,10 +173,11 @@ impl Control {
         self.startup.needs() | self.avoidance.needs()
     }
 
-    /// The control, for a transport that provides `these`, and what it has to do without there.
+    /// Checks the control for a transport that provides `these`, and says what it has to do
+    /// without there.
     ///
     /// # Errors
-    /// One of its policies cannot run without something else.
+    /// One of its policies requires something that the transport does not provide.
     pub fn on(
         self,
         transport: &'static str,
@@ -313,7 +314,7 @@ impl Setter<'_> {
         // In the policy's own order, where a preset comes before what adjusts it.
         for knob in policy.knobs {
             let value = part.knob(knob.name);
-            // The start-up's preset is told, unless it says no more than that nothing is set.
+            // Results name the start-up's preset, unless that only says that nothing is set.
             if knob.name == "preset" && matches!(&*self.preset, "" | NOTHING_SET) {
                 self.preset = value.unwrap_or(knob.default).to_owned();
             }
@@ -348,7 +349,7 @@ fn recovery_of(alias: &Alias) -> Option<&'static str> {
     ALIAS_RECOVERY.iter().find(|(name, _)| *name == alias.name).map(|(_, recovery)| *recovery)
 }
 
-/// How many duplicate ACKs mean a loss to an alias, if it says so.
+/// How many duplicate ACKs mean a loss under an alias, if it says so.
 fn duplicate_acks_of(alias: &Alias) -> Option<u32> {
     ALIAS_DUPLICATE_ACKS.iter().find(|(name, _)| *name == alias.name).map(|(_, count)| *count)
 }

@@ -1,7 +1,7 @@
 //! Controls by name, for every transport: what a user writes becomes policies with their knobs set.
 //!
 //! [`ControlSpec`] is the written form, [`Control`] what the core's tables make of it. Quantities
-//! with units ([`quantity`]) are a crate of their own: knobs and scenario files take the same.
+//! with units ([`quantity`]) are a crate of their own, because knobs and scenario files share them.
 //!
 //! ```
 //! use firstflight_control::Control;

@@ -12,11 +12,11 @@ pub const OF_LINUX: &str = "linux-";
 /// A control that comes with a transport; each transport has the list of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Own {
-    /// As users write it.
+    /// The name, as users write it.
     pub name: &'static str,
-    /// One line: what it does.
+    /// What it does, in one line.
     pub summary: &'static str,
-    /// What it is after, and where it is.
+    /// The paper or RFC it follows, and where its code is.
     pub source: &'static str,
 }
 

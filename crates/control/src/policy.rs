@@ -32,7 +32,7 @@ pub trait OwnAvoidance: Avoidance + Own {
 /// Why a policy could not be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddError {
-    /// A control could not name it.
+    /// The name cannot be written in a control.
     #[error(
         "policy `{0}`: a control cannot write this name; accepted: lower-case letters, digits and \
          single hyphens, as in `my-start`"

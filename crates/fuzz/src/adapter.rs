@@ -10,7 +10,7 @@ use quinn_proto::congestion::Controller as _;
 
 use crate::control::AnyControl;
 
-/// A control and what happens to it.
+/// A control and the events that happen to it.
 #[derive(Debug, Arbitrary)]
 struct Run {
     control: AnyControl,
@@ -88,7 +88,7 @@ where
     }
 }
 
-/// Tells the controller; how many bytes were acknowledged.
+/// Tells the controller of one event, and returns how many bytes it acknowledged.
 fn apply<P>(controller: &mut Controller<P>, now: Instant, zero: Instant, event: &Event) -> u64
 where
     P: Policies + Clone + Send + Sync + 'static,

@@ -25,12 +25,12 @@ struct Turn {
 }
 
 impl AnyControl {
-    /// None of a control that needs routers: it is refused.
+    /// The factory; `None` for a control that needs routers, which QUIC refuses.
     pub(crate) fn factory(&self) -> Option<Factory<Pair<AnyStartup, AnyAvoidance>>> {
         Factory::new(self.startup(), self.avoidance()).ok()
     }
 
-    /// The same control as one that needs all that QUIC provides.
+    /// This control, declared to need all that QUIC provides.
     pub(crate) fn demanding(&self) -> Option<Factory<Pair<Recorder<AnyStartup>, AnyAvoidance>>> {
         let startup = Recorder::around(self.startup(), PROVIDES);
         Factory::new(startup, self.avoidance()).ok()
@@ -55,7 +55,7 @@ impl AnyControl {
     }
 }
 
-/// Names and values; none of a policy without knobs.
+/// The knobs as names and values; empty for a policy without knobs.
 fn turned(knobs: &[Knob], turns: &[Turn]) -> Vec<(&'static str, KnobValue)> {
     let knob = |turn: &Turn| knobs.get(usize::from(turn.knob).checked_rem(knobs.len())?);
     let turned = turns.iter().filter_map(|turn| Some((knob(turn)?, turn.value)));

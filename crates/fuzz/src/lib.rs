@@ -17,5 +17,5 @@ pub use scenario::scenario;
 /// A function to fuzz, and the name of its seeds.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All of them.
+/// All targets.
 pub const TARGETS: &[Target] = &[("adapter", adapter), ("scenario", scenario), ("qlog", qlog)];

@@ -1,4 +1,4 @@
-//! A file that somebody says is a qlog.
+//! Bytes that are read as a qlog.
 
 use firstflight_qlog::{Event, Header, Log, Writer};
 
@@ -22,7 +22,7 @@ pub fn qlog(data: &[u8]) {
     }
 }
 
-/// What the writer writes has as many events when it is read.
+/// Checks that what the writer writes has as many events when it is read back.
 fn written_again(events: &[Event]) {
     let mut writer = Writer::new(Vec::new(), &Header::default()).expect("memory takes it");
     events.iter().for_each(|event| writer.event(event).expect("memory takes it"));

@@ -1,4 +1,4 @@
-//! A file that somebody says is a scenario.
+//! Bytes that are read as a scenario file.
 
 use firstflight_control::Control;
 use firstflight_scenario::Document;

@@ -10,11 +10,11 @@ use crate::slow_start::SlowStart;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferNeeds {
-    /// From `mu*T/d` on slow start fills the path before the buffer overflows (section 2.2).
+    /// `mu*T/d`: from this buffer on slow start fills the path before it overflows (section 2.2).
     pub fills_pipe: Packets,
-    /// Above `mu*T/(d + 1)` an ssthresh of one BDP is safe (section 3).
+    /// `mu*T/(d + 1)`: above this buffer an ssthresh of one BDP is safe (section 3).
     pub bdp_threshold: Packets,
-    /// Above `mu*T/(2d + 1)` a connection that joins others does not overflow the buffer early
+    /// `mu*T/(2d + 1)`: above this buffer a connection that joins others does not overflow it early
     /// (section 5.1).
     pub several_flows: Packets,
 }

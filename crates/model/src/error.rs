@@ -3,7 +3,7 @@
 /// Input outside the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// The growth of slow start cannot be that.
+    /// The growth of slow start is outside the model.
     #[error("d = {found} packets per packet of growth; accepted: 1 to {most}")]
     Aggressiveness {
         /// What was asked for.
@@ -14,7 +14,7 @@ pub enum ModelError {
     /// A quantity that must be positive is zero.
     #[error("{key} is zero; accepted: more than zero")]
     Zero {
-        /// Its name.
+        /// The name of the quantity.
         key: &'static str,
     },
 }

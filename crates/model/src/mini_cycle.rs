@@ -11,17 +11,17 @@ use crate::slow_start::SlowStart;
 pub struct MiniCycle {
     /// Its number; 0 is the first window.
     pub number: u32,
-    /// The window as it begins, in packets.
+    /// The window at its beginning, in packets.
     pub from: f64,
-    /// The window as it ends, which is also the packets sent in it.
+    /// The window at its end, in packets; so many packets are sent in it.
     pub to: f64,
-    /// Packets still waiting as it begins.
+    /// Packets still waiting at its beginning.
     pub queue_from: f64,
     /// Packets waiting at the end of its burst, at most the buffer.
     pub queue_peak: f64,
     /// How long it lasts, in round trips of the empty path; more than 1 when packets wait.
     pub round_trips: f64,
-    /// It is the one in which the buffer overflows.
+    /// Whether the buffer overflows in it.
     pub overflows: bool,
 }
 

@@ -80,8 +80,8 @@ impl SlowStart {
         below(&self.overflow_window())
     }
 
-    /// The same by equation 4: safe however the rounds fall, that is, for any first window that
-    /// fits and for growth in whole packets, where `W(n)` is not `alpha^n`.
+    /// The largest safe ssthresh by equation 4. It is safe however the rounds fall: for any first
+    /// window that fits and for growth in whole packets, where `W(n)` is not `alpha^n`.
     pub fn robust_threshold(&self) -> BigInt {
         if self.first_burst_overflows() {
             return BigInt::zero();
@@ -113,7 +113,7 @@ impl SlowStart {
         self.reduced(threshold, 8)
     }
 
-    /// The same where duplicate ACKs show the first loss only: `W_D/4`.
+    /// The ssthresh that Reno is left with if duplicate ACKs show the first loss only: `W_D/4`.
     pub fn threshold_after_one_fast_retransmit(&self, threshold: Option<&Packets>) -> Packets {
         self.reduced(threshold, 4)
     }

@@ -11,7 +11,7 @@ pub(crate) fn whole(packets: u64) -> Packets {
     Packets::from_integer(BigInt::from(packets))
 }
 
-/// As a float; the largest there is for what is beyond all floats.
+/// The number as a float; `f64::MAX` for what is larger than every float.
 pub(crate) fn float(packets: &Packets) -> f64 {
     packets.to_f64().unwrap_or(f64::MAX)
 }

@@ -40,11 +40,11 @@ pub struct Conditions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Prediction {
-    /// `mu*T`.
+    /// `mu*T`, the bandwidth-delay product, in packets.
     pub bdp_packets: f64,
     /// `W_B` of Theorem 1: the window at which slow start overflows the buffer.
     pub overflow_window_packets: f64,
-    /// `W_B` of equation 4.
+    /// `W_B` of equation 4, which no first window undercuts.
     pub overflow_window_approx_packets: f64,
     /// `W_D` of equation 5: the window when the overflow is noticed. Where nothing overflows, the
     /// ssthresh, at which slow start ends.
@@ -58,7 +58,7 @@ pub struct Prediction {
     pub safe_ssthresh_packets: f64,
     /// The path is full before the buffer overflows: `B >= mu*T/d`.
     pub fills_pipe: bool,
-    /// All of this in plain words.
+    /// What the numbers mean, in plain words.
     pub advice: String,
     /// Slow start up to the given ssthresh overflows the buffer.
     pub overflows: bool,
@@ -66,7 +66,7 @@ pub struct Prediction {
     pub d: f64,
     /// Growth per round trip, `(d + 1)/d`.
     pub alpha: f64,
-    /// `B`.
+    /// `B`, the packets that can wait at the bottleneck.
     pub buffer_packets: u64,
     /// Initial window.
     pub initial_window_packets: u64,
@@ -79,11 +79,11 @@ pub struct Prediction {
     /// `W_D/4`: ssthresh if duplicate ACKs show the first loss only. Where nothing overflows,
     /// unchanged.
     pub threshold_after_one_fast_retransmit_packets: f64,
-    /// Packets lost before the overflow is noticed; ours, not the paper's.
+    /// Packets lost before the overflow is noticed. We derived it; the paper gives no number.
     pub expected_losses_packets: f64,
     /// When `W_B` is reached, from the first packet on, in seconds.
     pub overflow_after_s: f64,
-    /// Packets sent by then.
+    /// Packets sent when `W_B` is reached.
     pub overflow_after_packets: f64,
     /// The smallest whole d with which the given ssthresh is safe; `None` without one, or if the
     /// path and its buffer do not hold that much.
@@ -97,7 +97,7 @@ pub struct Prediction {
     pub bdp_ssthresh_above_buffer_packets: f64,
     /// Above this buffer a flow that joins others does not overflow it early: `mu*T/(2d + 1)`.
     pub several_flows_above_buffer_packets: f64,
-    /// Equation 7: the largest overflow window of a flow that joins others.
+    /// The largest overflow window of a flow that joins others (equation 7).
     pub most_overflow_window_among_flows_packets: f64,
     /// The start-ups of the papers on this path.
     pub startups: Vec<StartupFit>,

@@ -20,8 +20,9 @@ impl SlowStart {
         std::cmp::max(window, Packets::zero())
     }
 
-    /// Equation 7: the largest of these. Synchronised flows keep at least half of what path and
-    /// buffer hold in the network, so it is `B + min((mu*T - B)/2, B*d)`.
+    /// Equation 7: the largest overflow window of a connection that joins others. Synchronised
+    /// flows keep at least half of what path and buffer hold in the network, so it is `B +
+    /// min((mu*T - B)/2, B*d)`.
     pub fn most_overflow_window_among(&self) -> Packets {
         self.overflow_window_among(&(self.pipe() / whole(2)))
     }

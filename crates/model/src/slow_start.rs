@@ -17,16 +17,17 @@ pub struct SlowStart {
 }
 
 impl SlowStart {
-    /// Over a path of `bdp` packets and a buffer in which `buffer` packets can wait, starting with
-    /// a window of one packet, as the paper does.
+    /// A connection over a path of `bdp` packets, with a buffer in which `buffer` packets can wait.
+    /// It starts with a window of one packet, as in the paper.
     pub fn new(bdp: Packets, buffer: u64, aggressiveness: Aggressiveness) -> Self {
         Self { bdp, buffer, aggressiveness, initial_window: 1 }
     }
 
-    /// The same, starting with a window of so many packets.
+    /// This connection with a first window of so many packets.
     ///
-    /// The paper needs no more than `W(n) = alpha * W(n - 1)`, so any first window will do. It
-    /// matters: where the rounds fall decides by how much Theorem 1 exceeds equation 4.
+    /// The paper needs no more than `W(n) = alpha * W(n - 1)`, so any first window is allowed. It
+    /// decides in which round the buffer overflows, and so by how much Theorem 1 exceeds equation
+    /// 4.
     ///
     /// # Errors
     /// A window of zero.
@@ -37,7 +38,7 @@ impl SlowStart {
         }
     }
 
-    /// The same with another growth.
+    /// This connection with another growth.
     pub fn with_aggressiveness(&self, aggressiveness: Aggressiveness) -> Self {
         Self { aggressiveness, ..self.clone() }
     }
@@ -52,12 +53,12 @@ impl SlowStart {
         self.buffer
     }
 
-    /// `d`.
+    /// `d`, the packets acknowledged per packet of growth.
     pub fn aggressiveness(&self) -> Aggressiveness {
         self.aggressiveness
     }
 
-    /// `W(0)`.
+    /// `W(0)`, the first window, in packets.
     pub fn initial_window(&self) -> u64 {
         self.initial_window
     }
@@ -90,7 +91,7 @@ impl SlowStart {
 /// packets of so many bytes on the link. Exact.
 ///
 /// # Errors
-/// Anything of it is zero.
+/// The rate, the round trip or the size is zero.
 pub(crate) fn bdp(rate_bps: u64, rtt_ns: u64, packet_bytes: u64) -> Result<Packets, ModelError> {
     for (key, value) in [("rate", rate_bps), ("RTT", rtt_ns), ("packet", packet_bytes)] {
         if value == 0 {

@@ -26,7 +26,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StartupFit {
-    /// The control, as firstflight takes it.
+    /// The control, as users write it.
     pub control: String,
     /// How it fits.
     pub verdict: Verdict,
@@ -162,9 +162,9 @@ fn astart(case: &Case) -> StartupFit {
     StartupFit::new("astart", Verdict::Unknown, why)
 }
 
-/// RFC 3465's limit, and the paper's.
+/// Packets that one ACK may add: RFC 3465's limit, and the paper's.
 const BYTE_COUNTING_LIMIT: u32 = 2;
-/// So many round trips of linear growth are no reason to call a start-up short.
+/// A start-up that ends so many round trips of linear growth below the BDP is not called short.
 const FEW_ROUNDS: f64 = 10.0;
 /// `dmax` in the paper and by default.
 const PAPER_DMAX: u64 = 2;

@@ -11,9 +11,9 @@ use crate::{Problem, read};
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Explained {
-    /// From ns-2: a sentence for each point.
+    /// Differences from ns-2: a sentence for each point.
     pub(crate) points: BTreeMap<String, String>,
-    /// From ns-3: causes by their names, each with its points.
+    /// Differences from ns-3: causes by name, each with its points.
     pub(crate) ns3: BTreeMap<String, Cause>,
     /// Differences from ns-3 need a cause; those of random points have none.
     #[serde(skip)]
@@ -23,7 +23,7 @@ pub(crate) struct Explained {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cause {
-    /// For the reader of the file.
+    /// The explanation, for the reader of the file.
     #[serde(rename = "why")]
     _why: String,
     points: Vec<String>,

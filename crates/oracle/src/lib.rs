@@ -1,9 +1,10 @@
-//! The same scenarios in ns-2, ns-3 and firstflight, side by side.
+//! Runs scenarios in ns-2, ns-3 and firstflight, and prints the results side by side.
 //!
 //! The programs and the points are in the repository's `oracles/`; others can be drawn at random.
-//! Where firstflight and ns-2 differ, ns-2 runs again with other beginnings; a difference beyond
-//! what ns-2 then differs from itself needs a reason in `oracles/explained.toml`, and so does one
-//! of more than a point from ns-3. What ns-2 and ns-3 say is kept below `target/oracle-cache`.
+//! Where firstflight and ns-2 differ, ns-2 runs again with slightly later starts. A difference
+//! larger than the range of ns-2's own values then needs a reason in `oracles/explained.toml`, and
+//! so does one of more than a point from ns-3. What ns-2 and ns-3 say is kept below
+//! `target/oracle-cache`.
 
 use std::path::{Path, PathBuf};
 
@@ -32,22 +33,22 @@ use table::Row;
 /// What to compare.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Beginnings of the ids wanted; none is all.
+    /// Prefixes of the ids of the points wanted; empty for all points.
     pub only: Vec<String>,
-    /// So many random points instead of those of the file.
+    /// How many random points to run, instead of those of the file.
     pub random: Option<u64>,
     /// Where the random points begin.
     pub seed: u64,
-    /// ns-3 too.
+    /// Whether to run ns-3 too.
     pub with_ns3: bool,
-    /// Points at a time.
+    /// How many points run at a time.
     pub jobs: usize,
 }
 
 /// Why a comparison came to no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// A run broke.
+    /// A run failed.
     #[error("{0}")]
     Failed(String),
     /// Wrong usage or a wrong file.

@@ -1,11 +1,11 @@
-//! What a simulator measured at a point, in the terms all of them have.
+//! What a simulator measured at a point, in quantities that all three have.
 
 use serde::{Deserialize, Serialize};
 
 /// Utilisation and losses of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measured {
-    /// Delivered in order to the receivers over what the bottleneck could carry, in percent.
+    /// Data delivered in order, as a share of what the bottleneck could carry, in percent.
     pub(crate) utilization_percent: f64,
     /// Packets dropped at the bottleneck.
     pub(crate) drops: u64,
@@ -13,7 +13,7 @@ pub(crate) struct Measured {
     pub(crate) retransmitted: u64,
     /// Retransmission timeouts.
     pub(crate) timeouts: u64,
-    /// Jain's index over the flows.
+    /// Jain's fairness index over the flows.
     pub(crate) jain: f64,
 }
 

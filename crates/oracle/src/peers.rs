@@ -1,5 +1,5 @@
-//! Runs ns-2 and ns-3, and keeps what they say: the same program with the same arguments always
-//! says the same, so a second run only reads the file.
+//! Runs ns-2 and ns-3, and keeps their output. A program and its arguments determine the output, so
+//! a second run only reads the file.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -140,14 +140,14 @@ pub fn compile_ns3(root: &Path, cache: &Path) -> Result<(PathBuf, String), Probl
     Err(Problem::Failed(format!("{} does not compile:\n{problem}", source.display())))
 }
 
-/// Writes a file that is there whole or not at all.
+/// Writes a file so that it is complete or absent.
 fn keep(path: &Path, text: &str) -> std::io::Result<()> {
     let half = path.with_extension(format!("{}.part", std::process::id()));
     fs::write(&half, text)?;
     fs::rename(&half, path)
 }
 
-/// FNV-1a, 64 bits: a name for a text, the same on every machine and in every version.
+/// A file name for a text: FNV-1a of 64 bits, which no machine and no version changes.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

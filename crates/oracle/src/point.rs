@@ -8,9 +8,9 @@ use crate::{Problem, read};
 /// One scenario, in the keys and units of `ns2-dumbbell.tcl`.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
-    /// Unique among the points.
+    /// Its id, unique among the points.
     pub(crate) id: String,
-    /// As written, for the reader.
+    /// The point as written in the file.
     pub(crate) said: String,
     keys: BTreeMap<String, String>,
 }
@@ -40,7 +40,7 @@ impl Point {
         values.map(|text| text.parse().unwrap_or(f64::NAN)).collect()
     }
 
-    /// The same point with every flow starting so many seconds later and the run as much longer.
+    /// This point with every flow starting so many seconds later, and a run longer by as much.
     pub(crate) fn begun_later(&self, flow: impl Fn(usize) -> f64, run: f64) -> Self {
         let shifted = self.starts().into_iter().enumerate();
         let starts: Vec<String> =

@@ -87,7 +87,7 @@ impl Draw {
         from + (to - from) * self.share()
     }
 
-    /// The same on a logarithmic scale, to three digits.
+    /// A number drawn evenly on a logarithmic scale, to three digits.
     fn spread(&mut self, from: f64, to: f64) -> f64 {
         let value = from * (to / from).powf(self.share());
         rounded(value, 2 - value.log10().floor() as i32)
@@ -108,7 +108,7 @@ fn rounded(value: f64, digits: i32) -> f64 {
     format!("{value:.digits$}").parse().unwrap_or(value)
 }
 
-/// A run carries about so many packets, and is no shorter than 5 s and no longer than 60 s.
+/// About how many packets a run carries; it lasts at least 5 s and at most 60 s.
 const PACKETS: f64 = 40_000.0;
 
 #[cfg(test)]

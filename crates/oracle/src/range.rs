@@ -1,10 +1,10 @@
-//! What ns-2 itself makes of a point when nothing that matters is changed.
+//! The range of values that ns-2 gives at a point when nothing that matters is changed.
 //!
-//! ns-2 keeps time in seconds, in double precision. Whether a packet that arrives when another
-//! leaves finds room is decided by the last bit, and the last bits change with the power of two
-//! that the clock has passed. The same run begun a second later is the same run, but not to ns-2;
-//! nor is a run whose flows start within a millisecond of where they did. The values ns-2 gives
-//! then are the range in which a difference says nothing.
+//! ns-2 keeps time as a float of 64 bits, in seconds. When a packet arrives in the instant in which
+//! another leaves, rounding decides whether it finds room, and rounding changes with the power of
+//! two that the clock has passed. So ns-2 gives other values when all flows start a second later,
+//! or each up to a millisecond later, though nothing about the path or the flows has changed. A
+//! difference within the range of these values says nothing about firstflight.
 
 use serde::Serialize;
 
@@ -13,12 +13,12 @@ use crate::measured::Measured;
 use crate::peers::Peers;
 use crate::point::Point;
 
-/// The values of the same point, begun at other times.
+/// The lowest and highest values at one point, over runs with other starting times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Range {
     lowest_percent: f64,
     highest_percent: f64,
-    /// Some of the runs lost no packet; some did.
+    /// Whether a run lost no packet, and whether a run lost one.
     without_losses: bool,
     with_losses: bool,
 }
@@ -64,7 +64,7 @@ impl Range {
         near.contains(&measured.utilization_percent) && losses
     }
 
-    /// As the table prints it.
+    /// The text of the range in the table.
     pub(crate) fn text(&self) -> String {
         format!("ns-2 itself {:.2} to {:.2}", self.lowest_percent, self.highest_percent)
     }

@@ -21,12 +21,12 @@ pub(crate) struct Row {
     losses_differ: bool,
     /// Why, from `oracles/explained.toml`.
     explained: Option<String>,
-    /// Name of the cause of a difference from ns-3, from the same file.
+    /// Name of the cause of a difference from ns-3, from `oracles/explained.toml`.
     ns3_cause: Option<String>,
     /// A difference from ns-3 needs a cause.
     #[serde(skip)]
     ns3_counts: bool,
-    /// Where a difference wants a reason: what ns-2 gives when the same run begins otherwise.
+    /// The values that ns-2 gives for slightly later starts, where a difference needs a reason.
     ns2_range: Option<Range>,
 }
 
@@ -58,7 +58,7 @@ impl Row {
         self.difference_points.abs() > FAILS || self.losses_differ
     }
 
-    /// The same row with the range of values that ns-2 itself gives.
+    /// This row with the range of values that ns-2 itself gives.
     pub(crate) fn with_range(self, range: Range) -> Self {
         Self { ns2_range: Some(range), ..self }
     }

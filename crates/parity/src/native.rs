@@ -68,12 +68,12 @@ unsafe extern "C" {
     safe fn ff_mul_div(a: u64, b: u64, den: u64) -> u64;
 }
 
-/// The upper half of a product, by C without 128-bit arithmetic.
+/// The upper 64 bits of `a * b`, computed by the C that has no 128-bit arithmetic.
 pub fn high_half(a: u64, b: u64) -> u64 {
     ff_high_half(a, b)
 }
 
-/// `a * b / den`, saturating, likewise; `den` 0 counts as 1.
+/// `a * b / den` by that C; it saturates, and a `den` of 0 counts as 1.
 pub fn mul_div(a: u64, b: u64, den: u64) -> u64 {
     ff_mul_div(a, b, den)
 }
@@ -107,7 +107,7 @@ impl Native {
         Some(native)
     }
 
-    /// The state's size in bytes.
+    /// The size of the C state, in bytes.
     pub fn size(&self) -> u64 {
         self.ops.size
     }
@@ -182,13 +182,13 @@ impl Native {
         unsafe { (self.ops.set_mss)(self.state.as_mut_ptr(), mss.0) }
     }
 
-    /// Congestion window.
+    /// The congestion window, in bytes.
     pub fn cwnd(&self) -> Bytes {
         // SAFETY: as in `new`; C only reads it.
         Bytes(unsafe { (self.ops.cwnd)(self.state.as_ptr()) })
     }
 
-    /// Slow-start threshold.
+    /// The slow-start threshold, in bytes.
     pub fn ssthresh(&self) -> Bytes {
         // SAFETY: as in `cwnd`.
         Bytes(unsafe { (self.ops.ssthresh)(self.state.as_ptr()) })

@@ -1,4 +1,4 @@
-//! Makes of quinn's log one that qvis draws.
+//! Turns quinn's log into one that qvis can draw.
 //!
 //! quinn 0.11 writes 0.3 through the crate `qlog`, but
 //! - leaves `raw.length` empty and puts the length into the packet's header,
@@ -20,7 +20,7 @@ use crate::event::{Event, State, What};
 use crate::frame::RECORD_SEPARATOR;
 use crate::write::{Header, write_record};
 
-/// Asked before each event whether the congestion controller has changed its state.
+/// Called before each event; returns the new state of the congestion controller if it has changed.
 pub type Probe = Box<dyn FnMut() -> Option<State> + Send + Sync>;
 
 /// A writer between quinn and the file of one connection.
@@ -28,10 +28,10 @@ pub struct Completing<W: Write> {
     to: W,
     header: Header,
     probe: Probe,
-    /// The record that is not yet complete.
+    /// The bytes of the record that is not yet complete.
     pending: Vec<u8>,
     begun: bool,
-    /// The time of the record before.
+    /// The time of the previous record, in milliseconds.
     time: f64,
     /// Why a record could not be written. quinn goes on after it.
     failed: Option<io::ErrorKind>,
@@ -44,7 +44,7 @@ impl<W: Write> Completing<W> {
         Self { to, header, probe, pending, begun, time, failed }
     }
 
-    /// Writes what is held back: nothing comes any more.
+    /// Writes what is held back, because no further event comes.
     ///
     /// # Errors
     /// Those of the writer, now or for an earlier record.

@@ -10,7 +10,7 @@ pub enum QlogError {
     Unreadable {
         /// The file as named.
         file: String,
-        /// Why.
+        /// What the system said.
         source: io::Error,
     },
     /// The file is something else.

@@ -1,11 +1,11 @@
-//! The events of a connection that matter for its start-up, the same for all versions of qlog.
+//! The events of a connection that matter for its start-up, in one form for all versions of qlog.
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// When, in milliseconds. Of a log that was read: after the connection's first event.
+    /// When it happened, in milliseconds; in a log that was read, since the first event.
     pub at_ms: f64,
-    /// What.
+    /// What happened.
     pub what: What,
 }
 
@@ -80,9 +80,9 @@ const SLOW_START: &str = "slow_start";
 /// A packet as far as it matters here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Its type.
+    /// The type of the packet.
     pub packet_type: PacketType,
-    /// Its number.
+    /// The packet number.
     pub number: Option<u64>,
     /// Its length with all headers of QUIC, bytes.
     pub length: Option<u64>,
@@ -102,14 +102,14 @@ pub enum PacketType {
     /// `1RTT`: all data after the handshake.
     #[default]
     OneRtt,
-    /// Anything else, or not told.
+    /// Another type, or none told.
     Other,
 }
 
 /// Packets declared lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// How many: one, except from mvfst, which logs a batch as one event.
+    /// How many packets: one, but mvfst logs a batch as one event.
     pub packets: u64,
     /// Their bytes, if told.
     pub bytes: Option<u64>,
@@ -122,7 +122,7 @@ pub struct Lost {
 }
 
 impl PacketType {
-    /// As qlog writes it.
+    /// The word of qlog for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Initial => "initial",
@@ -133,7 +133,7 @@ impl PacketType {
         }
     }
 
-    /// From what stacks write; upper and lower case are the same.
+    /// The type that a stack's word means, in upper or lower case.
     pub(crate) fn of(name: &str) -> Self {
         match name.to_ascii_lowercase().as_str() {
             "initial" => Self::Initial,

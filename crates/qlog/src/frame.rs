@@ -12,9 +12,9 @@ pub(crate) const RECORD_SEPARATOR: u8 = 0x1e;
 pub(crate) enum Framed {
     /// One JSON document.
     Document(Value),
-    /// What is complete of one that breaks off, and how it does.
+    /// The complete part of a document that breaks off, and the error at its end.
     CutShort(Value, serde_json::Error),
-    /// A header and an event per record.
+    /// One value per record: a header, then events.
     Records(Vec<serde_json::Result<Value>>),
 }
 

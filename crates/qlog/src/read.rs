@@ -16,13 +16,13 @@ use crate::translate::translate;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Log {
-    /// As the file names it: `0.3`, `draft-00`, or the `file_schema` of newer drafts.
+    /// The version as the file names it: `0.3`, `draft-00`, or the `file_schema` of newer drafts.
     pub version: String,
-    /// At least one.
+    /// The connections of the log; there is at least one.
     pub connections: Vec<Connection>,
     /// Records that were left out, each with its number and what was wrong.
     pub skipped: Vec<String>,
-    /// The file ends within a record or a document, as one of a program that was killed.
+    /// Whether the file ends within a record or a document, as after a program was killed.
     pub truncated: bool,
 }
 
@@ -34,9 +34,9 @@ pub struct Connection {
     pub title: String,
     /// `client`, `server`, `network`, or empty.
     pub vantage: String,
-    /// In order of time, from 0.
+    /// The events in order of time; the first is at 0.
     pub events: Vec<Event>,
-    /// How often each name of an event was in the log, of those understood and those not.
+    /// How often each event name was in the log, understood or not.
     pub names: BTreeMap<String, u64>,
 }
 
@@ -70,14 +70,14 @@ impl Log {
         }
     }
 
-    /// The connection with most to draw.
+    /// The connection with the most events to draw.
     pub fn richest(&self) -> Option<&Connection> {
         self.connections.iter().max_by_key(|connection| connection.events.len())
     }
 }
 
 impl Connection {
-    /// One that these events happened to, in order of time from 0; without a name.
+    /// A connection without a name, of these events, which are in order of time from 0.
     pub fn new(events: Vec<Event>) -> Self {
         Self { events, ..Self::default() }
     }

@@ -1,7 +1,7 @@
 //! What a log says about a connection's start-up.
 //!
-//! No version of qlog has an event "start-up is over", so the end is found by what the log has,
-//! best evidence first, and the summary names it:
+//! No version of qlog has an event for the end of start-up. The summary therefore takes the best
+//! evidence that the log has, and names it. From best to worst it is
 //!
 //! 1. a change of the congestion controller's state out of a start-up state;
 //! 2. a window that has reached a slow-start threshold;
@@ -20,7 +20,7 @@ use crate::read::Connection;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// From the first event to the last, seconds.
+    /// Time from the first event to the last, seconds.
     pub duration_s: f64,
     /// How start-up ended; `None` if it did not, or the log does not tell.
     pub exit: Option<Exit>,
@@ -38,11 +38,11 @@ pub struct Summary {
     pub peak_smoothed_rtt_ms: Option<f64>,
     /// Packets sent, if the log has packets.
     pub packets_sent: u64,
-    /// Their bytes.
+    /// The bytes of these packets.
     pub bytes_sent: u64,
     /// Packets declared lost.
     pub packets_lost: u64,
-    /// Their bytes, as far as told.
+    /// The bytes of the lost packets, as far as the log tells them.
     pub bytes_lost: u64,
 }
 
@@ -50,15 +50,15 @@ pub struct Summary {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Exit {
-    /// When, in seconds after the first event.
+    /// When start-up ended, in seconds after the first event.
     pub time_s: f64,
-    /// Why: the log's own word, or `loss`, `ssthresh`; `None` if nothing tells.
+    /// Why it ended: the log's own word, or `loss`, `ssthresh`; `None` if nothing tells.
     pub reason: Option<String>,
     /// What the log has that says so.
     pub evidence: Evidence,
-    /// The window then, before any cut, bytes.
+    /// The window at that time, before any cut, bytes.
     pub cwnd_bytes: Option<u64>,
-    /// Packets declared lost up to one smoothed RTT after.
+    /// Packets declared lost until one smoothed RTT after the end.
     pub packets_lost: u64,
 }
 
@@ -150,7 +150,7 @@ fn exit(events: &[Event]) -> Option<Exit> {
     })
 }
 
-/// What is known at some place in the log.
+/// What is known after the events read so far.
 #[derive(Default)]
 struct Walk<'a> {
     events: &'a [Event],
@@ -236,10 +236,11 @@ fn starts_up(state: &str) -> bool {
         .contains(&plain.trim_start_matches("bbr"))
 }
 
-/// Whether a state leaves open which phase the connection is in.
+/// Whether a state says nothing about the phase: start-up may go on in it.
 fn keeps(state: &str) -> bool {
     state.to_ascii_lowercase().contains("limited")
 }
 
-/// Events so close are of one ACK: a stack logs the window before or after the loss.
+/// Events no further apart, in milliseconds, belong to one ACK: some stacks log the window before
+/// the loss, some after it.
 const SAME_MS: f64 = 1.0;

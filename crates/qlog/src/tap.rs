@@ -1,4 +1,4 @@
-//! The file of a log while a stack writes it and somebody else waits for its end.
+//! A log that a stack writes and that another owner closes.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::complete::{Completing, Probe};
 use crate::event::State;
 
-/// A [`Completing`] for two: quinn, which takes its writer and never says when it is done with it,
-/// and whoever closes the file.
+/// A [`Completing`] with two owners. quinn takes a writer and never says when it is done with it,
+/// so the other owner closes the file.
 pub struct Tap<W: Write>(Arc<Mutex<Completing<W>>>);
 
 impl<W: Write> Tap<W> {
@@ -16,7 +16,7 @@ impl<W: Write> Tap<W> {
         Self(Arc::new(Mutex::new(log)))
     }
 
-    /// Writes what is held back: nothing comes any more.
+    /// Writes what is held back, because no further event comes.
     ///
     /// # Errors
     /// Those of the writer.
@@ -45,8 +45,8 @@ impl<W: Write> Write for Tap<W> {
     }
 }
 
-/// Tells the begin of start-up, and its end once `exit` has a reason for it, a word of
-/// [`State::end`].
+/// A probe that reports the begin of start-up, and its end as soon as `exit` has a reason for it,
+/// in a word of [`State::end`].
 pub fn startup_probe(
     mut exit: impl FnMut() -> Option<&'static str> + Send + Sync + 'static,
 ) -> Probe {

@@ -67,7 +67,7 @@ fn packet(data: &Value) -> Packet {
     }
 }
 
-/// In `raw` by version 0.3, in the header by earlier ones and by quinn.
+/// The packet's length. Version 0.3 has it in `raw`, earlier versions and quinn in the header.
 fn length(data: &Value) -> Option<u64> {
     let raw = data.get("raw").and_then(|raw| count_of(raw, &["length"]));
     let header = || count_of(data.get("header")?, &["packet_size", "length"]);
@@ -80,7 +80,7 @@ fn acked(data: &Value) -> Vec<(u64, u64)> {
     ranges.filter_map(range).collect()
 }
 
-/// `[first, last]`, or a single packet number alone.
+/// A range of packet numbers: `[first, last]`, or a single number alone.
 fn range(value: &Value) -> Option<(u64, u64)> {
     let ends = value.as_array()?;
     let first = count(ends.first()?)?;
@@ -108,7 +108,7 @@ fn counted(data: &Value) -> Option<Lost> {
     Some(Lost { packets, bytes: since("cf_lost_bytes"), ..Lost::default() })
 }
 
-/// Beside the header and not in it: picoquic's word and aioquic's.
+/// The names that picoquic and aioquic have for the packet type, beside the header.
 const OWN_TYPES: &[&str] = &["packet_type", "type"];
 
 /// Stacks write the largest number they have for "no threshold yet".

@@ -11,15 +11,15 @@ use crate::frame::RECORD_SEPARATOR;
 /// What a log says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// One line; qvis shows it as the name of the connection.
+    /// The title, one line; qvis shows it as the name of the connection.
     pub title: String,
-    /// Sentences; may be empty.
+    /// A description in sentences; may be empty.
     pub description: String,
-    /// Whose view it is.
+    /// The end whose view the log has.
     pub vantage: Vantage,
 }
 
-/// Whose view of a connection a log is.
+/// The end of a connection whose view a log has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vantage {
     /// The endpoint that opened the connection.
@@ -89,7 +89,7 @@ impl Header {
 }
 
 impl Vantage {
-    /// As qlog writes it.
+    /// The word of qlog for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Client => "client",

@@ -21,11 +21,11 @@ pub enum Loss {
 pub struct Bursts {
     /// Probability of a change from good to bad.
     pub to_bad: Fraction,
-    /// From bad to good.
+    /// Probability of a change from bad to good.
     pub to_good: Fraction,
-    /// Loss in the good state.
+    /// Share of packets lost in the good state.
     pub in_good: Fraction,
-    /// Loss in the bad state.
+    /// Share of packets lost in the bad state.
     pub in_bad: Fraction,
 }
 

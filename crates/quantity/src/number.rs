@@ -13,14 +13,14 @@ pub struct QuantityError {
 
 /// One kind of quantity: how it is called, its units, the accepted forms and the largest value.
 pub(crate) struct Kind {
-    /// With its article: `a rate`.
+    /// Its name with the article: `a rate`.
     pub(crate) name: &'static str,
-    /// Spelling and size in base units. The first unit of a size is used for suggestions.
+    /// Each unit's spelling and its size in base units. Suggestions use the first one.
     pub(crate) units: &'static [(&'static str, u64)],
     /// The base unit in words, for "finer than one ...".
     pub(crate) base: &'static str,
     pub(crate) accepted: &'static str,
-    /// Largest accepted value in base units, and the same in words.
+    /// Largest accepted value in base units, and that value as users write it.
     pub(crate) most: (u64, &'static str),
 }
 

@@ -43,7 +43,7 @@ impl fmt::Display for Rate {
 pub struct Time(u64);
 
 impl Time {
-    /// No time at all.
+    /// No time.
     pub const ZERO: Self = Self(0);
 
     /// `ns` nanoseconds, without a range check.
@@ -121,7 +121,7 @@ impl fmt::Display for Size {
 pub struct Fraction(u64);
 
 impl Fraction {
-    /// None at all.
+    /// No packet.
     pub const ZERO: Self = Self(0);
 
     /// Every packet.

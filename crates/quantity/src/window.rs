@@ -52,8 +52,8 @@ pub enum Window {
 }
 
 impl Window {
-    /// In bytes, with packets of `packet` bytes payload; saturates. `bdp` gives the packets of so
-    /// many thousandths of the path's bandwidth-delay product.
+    /// The window in bytes, with packets of `packet` bytes of payload; saturates. `bdp` gives the
+    /// packets of so many thousandths of the path's bandwidth-delay product.
     pub fn bytes(self, packet: Size, bdp: impl Fn(u64) -> u64) -> u64 {
         match self {
             Self::Packets(n) => n.saturating_mul(packet.bytes()),
@@ -123,8 +123,8 @@ fn write_bdp(f: &mut fmt::Formatter<'_>, milli: u64) -> fmt::Result {
     f.write_str("bdp")
 }
 
-/// Packets or a share of the BDP when the unit says so, else bytes; `kind` gives the words of the
-/// errors, `zero` those for nothing at all.
+/// Reads packets or a share of the BDP when the unit says so, else bytes. `kind` gives the words of
+/// errors, `zero` those for an amount of nothing.
 fn amount(kind: &Kind, text: &str, zero: &str) -> Result<Window, QuantityError> {
     let (number, unit) = kind.split(text)?;
     let window = match unit {
@@ -145,7 +145,7 @@ fn amount(kind: &Kind, text: &str, zero: &str) -> Result<Window, QuantityError> 
     }
 }
 
-/// More is no buffer of this world: about 10 s at 1 Tbit/s.
+/// The largest buffer or window: about 10 s of packets of 1000 bytes at 1 Tbit/s.
 const MOST_PACKETS: (u64, &str) = (1_000_000_000, "1000000000pkt");
 const MOST_BYTES: (u64, &str) = (1_000_000_000_000, "1TB");
 const MOST_BDP: (u64, &str) = (1_000_000, "1000bdp");

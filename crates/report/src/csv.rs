@@ -74,7 +74,7 @@ fn field(cell: &Cell) -> String {
     }
 }
 
-/// A CSV text being written, which knows whose it is.
+/// A CSV text being written, and the id of the figure or table, for errors.
 struct Sheet<'a> {
     id: &'a str,
     writer: Writer<Vec<u8>>,
@@ -133,7 +133,7 @@ fn optional(value: Option<f64>) -> String {
     value.map_or_else(String::new, number)
 }
 
-/// The shortest text that reads back as the same number; empty if it is not finite.
+/// The shortest text from which the number is read back exactly; empty if it is not finite.
 fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }

@@ -1,5 +1,5 @@
-//! A figure on paper, on whatever backend draws it: white ground, title and conditions, a legend
-//! above the panels. Type has the same size at every width.
+//! The layout of a figure for SVG and PDF: white ground, title and conditions, a legend above the
+//! panels. The size of type does not depend on the figure's width.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ use crate::{
     span::{Span, tick_label},
 };
 
-/// Where everything of a figure stands, in drawing units.
+/// The positions of a figure's parts, in drawing units.
 pub(crate) struct Sheet<'a> {
     figure: &'a Figure,
     width: i32,
@@ -64,7 +64,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn panel_height(&self) -> i32 {
-        // A single panel keeps a shape that is easy to read in a column too.
+        // A single panel stays high enough to be read in a column of a paper.
         let single = (self.width * 9 / 16).clamp(180 * PX, 300 * PX);
         let stacked = (self.width / 4).clamp(95 * PX, 130 * PX);
         (if self.figure.panels.len() == 1 { single } else { stacked }) + GAP
@@ -121,7 +121,7 @@ fn lines(text: &str, room: i32, pixels: i32, bold: bool) -> Vec<String> {
     lines
 }
 
-/// Drawing units in a pixel: backends know whole numbers only, curves need finer ones.
+/// Drawing units per pixel. Backends take whole numbers only, which are too coarse for curves.
 pub(crate) const PX: i32 = 10;
 const TOP: i32 = 6 * PX;
 const TITLE_FONT: i32 = 15;
@@ -141,7 +141,7 @@ const SWATCH: i32 = 22 * PX;
 /// Room for a tick of the x axis and its number.
 const TICK_WIDTH: u32 = 800;
 pub(crate) const FONT: &str = "Helvetica, Arial, sans-serif";
-/// A lowest and a highest point for each half pixel: more cannot be seen.
+/// Points per series: the lowest and the highest for each half pixel; more cannot be seen.
 const POINTS: usize = 2_800;
 
 const INK: RGBColor = RGBColor(0x1b, 0x1f, 0x24);
@@ -149,7 +149,7 @@ const SOFT: RGBColor = RGBColor(0x5a, 0x64, 0x72);
 const GRID: RGBColor = RGBColor(0xe3, 0xe6, 0xeb);
 
 /// Okabe and Ito's palette without black, the pale yellow darkened for white paper.
-/// The page's style sheet has the same colours.
+/// The page's style sheet has these colours too.
 const COLORS: [RGBColor; 7] = [
     RGBColor(0x00, 0x72, 0xb2),
     RGBColor(0xd5, 0x5e, 0x00),

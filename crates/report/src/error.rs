@@ -21,7 +21,7 @@ pub enum ReportError {
         /// The id as found.
         id: String,
     },
-    /// Two things on one page bear the same id.
+    /// Two figures, tables or sections of one page have one id.
     #[error("two things on the page have the id {id:?}: ids must differ")]
     DuplicateId {
         /// The id as found.

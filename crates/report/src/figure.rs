@@ -97,7 +97,8 @@ impl Style {
     }
 }
 
-/// Lines of so many points have markers: two ends are a limit, very many hide the line.
+/// How many points a line may have to get markers. A line of two points is a limit, and the markers
+/// of very many would hide the line.
 const MARKED: RangeInclusive<usize> = 3..=40;
 
 impl Figure {
@@ -163,7 +164,7 @@ impl Axis {
         Self { name: name.into(), unit: unit.into(), scale: Scale::Linear }
     }
 
-    /// The same axis with a logarithmic scale.
+    /// Gives the axis a logarithmic scale.
     #[must_use]
     pub fn log(mut self) -> Self {
         self.scale = Scale::Log;
@@ -209,7 +210,7 @@ impl Series {
         }
     }
 
-    /// Gives this series the colour of another one of the same figure.
+    /// Gives this series the colour of another one in its figure.
     #[must_use]
     pub fn like(mut self, name: impl Into<String>) -> Self {
         self.like = Some(name.into());

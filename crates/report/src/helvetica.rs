@@ -1,6 +1,6 @@
 //! How wide a text in Helvetica is, by the metrics that every PDF reader has built in.
 
-/// The width in thousandths of the font's size. Letters beyond ASCII count as figures do.
+/// The width of a text in thousandths of the font's size. A letter beyond ASCII counts as a digit.
 pub(crate) fn text_width(text: &str, bold: bool) -> f64 {
     let widths = if bold { &BOLD } else { &REGULAR };
     let width = |letter: char| {
@@ -23,7 +23,7 @@ const REGULAR: [u16; 95] = [
     556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p to ~
 ];
 
-/// The same of Helvetica Bold.
+/// Adobe's font metrics of Helvetica Bold, from the blank to the tilde.
 const BOLD: [u16; 95] = [
     278, 333, 474, 556, 556, 889, 722, 238, 333, 333, 389, 584, 278, 333, 278,
     278, // blank to /

@@ -53,7 +53,7 @@ struct PageTemplate<'a> {
 #[template(path = "figure.html")]
 struct FigureTemplate<'a> {
     figure: &'a Figure,
-    /// Pixels, so that the page does not jump when the figure is drawn.
+    /// The figure's height in pixels, reserved so that the page does not jump when it is drawn.
     height: usize,
     data: String,
     drawn: usize,
@@ -83,7 +83,7 @@ fn figure(figure: &Figure) -> askama::Result<String> {
     .render()
 }
 
-/// As [`figure`], for a table.
+/// The template of a table calls this, as that of a figure calls [`figure`].
 fn table(table: &Table) -> askama::Result<String> {
     let count = |verdict| table.verdicts().filter(|found| *found == verdict).count();
     let counts = Verdict::ALL.map(|verdict| (verdict, count(verdict)));
@@ -160,7 +160,7 @@ impl<'a> Curve<'a> {
     }
 }
 
-/// A number as short in JSON as seven significant digits allow; `null` if not finite.
+/// A number in JSON with at most seven significant digits; `null` if not finite.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Short {

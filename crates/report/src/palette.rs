@@ -1,4 +1,4 @@
-//! Who gets which colour, and who stands in the legend.
+//! Which series gets which colour, and which stand in the legend.
 
 use crate::{Figure, Series, Style};
 
@@ -17,7 +17,7 @@ impl<'a> Slots<'a> {
         Self(names)
     }
 
-    /// The slot of a series; none for a reference line of its own, which is neutral.
+    /// The slot of a series; `None` for a reference line without a colour, which is drawn grey.
     pub(crate) fn slot(&self, series: &Series) -> Option<usize> {
         let name = series.like.as_deref().unwrap_or(&series.name);
         self.0.iter().position(|known| *known == name)

@@ -1,4 +1,4 @@
-//! What is drawn of a series where a picture is fixed: the pieces between its gaps.
+//! The pieces of a series between its gaps, for pictures that nobody can zoom (SVG and PDF).
 
 use crate::{Series, span::Span, thin::thin};
 

@@ -71,7 +71,7 @@ fn points(units: i32) -> f32 {
     units as f32 * POINT
 }
 
-/// What the drawing library draws on.
+/// The backend on which the drawing library draws.
 struct Paper<'a> {
     content: &'a mut Content,
     size: (u32, u32),

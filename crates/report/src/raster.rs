@@ -1,6 +1,6 @@
 //! Dots on a grid of characters, two across and four down in each.
 
-/// A drawing of dots, each character cell of which belongs to who drew into it last.
+/// A drawing of dots. Each character cell belongs to the series that drew into it last.
 pub(crate) struct Raster {
     columns: usize,
     rows: usize,
@@ -14,7 +14,7 @@ struct Cell {
     owner: usize,
 }
 
-/// The bit of each dot of a cell: four rows of two.
+/// The bit of each dot of a cell, in four rows of two.
 const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 /// The first of Unicode's braille patterns, the one without dots.
 const BRAILLE: u32 = 0x2800;

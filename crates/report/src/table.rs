@@ -24,11 +24,11 @@ pub struct Column {
     pub name: String,
     /// The unit of its numbers; empty for none.
     pub unit: String,
-    /// To which side its cells lean.
+    /// The side to which its cells are aligned.
     pub align: Align,
 }
 
-/// To which side the cells of a column lean.
+/// The side to which the cells of a column are aligned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
     /// Text.
@@ -54,7 +54,7 @@ pub enum Cell {
     Mean(Mean),
     /// The outcome of a check.
     Verdict(Verdict),
-    /// A link to a figure of the same page.
+    /// A link to a figure on this page.
     Figure {
         /// The figure's id.
         id: String,
@@ -203,7 +203,7 @@ impl Verdict {
     pub const ALL: [Self; 5] =
         [Self::Pass, Self::Fitted, Self::Fail, Self::RefutedConfirmed, Self::NotRun];
 
-    /// Whether a summary has it even when there is none.
+    /// Whether summaries name it even when no cell has it.
     pub(crate) fn is_usual(self) -> bool {
         matches!(self, Self::Pass | Self::Fail | Self::RefutedConfirmed)
     }

@@ -20,7 +20,7 @@ use crate::{
 /// What a terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Columns.
+    /// Its width, in columns of characters.
     pub width: usize,
     /// Whether colours may be used.
     pub color: bool,
@@ -59,20 +59,21 @@ fn locale_is_utf8() -> bool {
     })
 }
 
-/// The narrowest drawing that is still worth it; narrower screens are overrun.
+/// The narrowest drawing, in columns; on narrower screens lines are too long.
 const NARROWEST: usize = 40;
-/// The widest that anybody reads, and far below what text can be padded to.
+/// The widest drawing, in columns: wider ones are hard to read.
 const WIDEST: usize = 1_000;
 /// Rows of a figure's only panel, and of each of several.
 const ROWS: (usize, usize) = (16, 8);
 /// Longer words may be broken to make a table fit.
 const LONGEST: u16 = 24;
-/// More points than the widest screen has dots.
+/// Points per series: more than the widest screen has dots.
 const POINTS: usize = 2_000;
 /// Okabe and Ito's palette among the 256 colours of terminals.
 const COLORS: [u8; 7] = [32, 166, 36, 175, 214, 74, 185];
 const GREY: u8 = 245;
-/// Without colour: what is drawn of each slot, and of the published values beside it.
+/// The characters that stand for each slot where there is no colour: of its curve, and of the
+/// published values beside it.
 const LETTERS: [char; 7] = ['*', 'o', '+', 'x', '#', '@', '%'];
 const REFERENCES: [char; 7] = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 

@@ -7,7 +7,7 @@ use crate::drawing::PX;
 /// The width of a figure as a file: a column of a paper, or a page's 720 pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Width {
-    /// In CSS pixels, 96 to the inch.
+    /// The width in CSS pixels, 96 to the inch.
     pixels: f64,
     unit: Unit,
 }
@@ -27,7 +27,7 @@ impl Default for Width {
 }
 
 impl Width {
-    /// In drawing units.
+    /// The width in drawing units.
     pub(crate) fn tenths(self) -> i32 {
         #[expect(clippy::cast_possible_truncation, reason = "between NARROWEST and WIDEST")]
         let units = (self.pixels * f64::from(PX)).round() as i32;
@@ -57,7 +57,7 @@ impl Unit {
         }
     }
 
-    /// CSS pixels in one of it.
+    /// CSS pixels per unit.
     fn pixels(self) -> f64 {
         match self {
             Self::Px => 1.0,

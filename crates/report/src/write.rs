@@ -53,7 +53,7 @@ pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), ReportEr
     Part::write(path, content.as_ref())?.rename()
 }
 
-/// A file under a name that nobody looks for; gone unless it is renamed.
+/// A file under a temporary name; it is removed unless it is renamed.
 struct Part<'a> {
     path: &'a Path,
     hidden: Option<PathBuf>,
@@ -86,7 +86,7 @@ impl<'a> Part<'a> {
 
 impl Drop for Part<'_> {
     fn drop(&mut self) {
-        // What failed is worth reporting; that the part could not be removed either is not.
+        // An error that led here is reported already; failing to remove the part adds nothing.
         let _ = self.hidden.as_ref().map(fs::remove_file);
     }
 }

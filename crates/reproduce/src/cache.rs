@@ -1,8 +1,8 @@
 //! Finished runs on disk, so that a reproduction goes on where it stopped and a second one is
 //! instant.
 //!
-//! An entry is one file named by the hash of its key; it holds a hash of the rest, the key itself
-//! and the run. What does not read back whole and for the very same key is no entry.
+//! An entry is one file named by the hash of its key. It holds the key, the run, and a hash of
+//! both. A file that is damaged or has another key counts as absent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ impl Columns {
     }
 }
 
-/// FNV-1a of 128 bits: the same everywhere, and nobody attacks a directory of one's own.
+/// FNV-1a of 128 bits. It need not resist attacks, because users own the directory.
 fn fnv128(bytes: &[u8]) -> u128 {
     bytes.iter().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, byte| {
         (hash ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)

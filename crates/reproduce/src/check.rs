@@ -1,4 +1,4 @@
-//! Checks: which runs one reads, the number they give, and whether it is as it must be.
+//! Checks: the runs that a check reads, the number they give, and whether the condition holds.
 
 use firstflight_runner::Run;
 use firstflight_scenario::measure::distinct;
@@ -12,30 +12,30 @@ use crate::number::number;
 use crate::paper::{Laid, LaidCase, Variant};
 use crate::reduce::{margin_of_ratio, reduce};
 
-/// Finished runs by the place of their job.
+/// Finished runs, by the index of their job.
 #[derive(Clone, Copy)]
 pub(crate) struct Done<'a> {
     /// Every run that was asked for.
     pub jobs: &'a Jobs,
-    /// In the order of the jobs.
+    /// The runs, in the order of the jobs.
     pub runs: &'a [Result<Run, Unfinished>],
 }
 
-/// A run that is needed is not there.
+/// Why a run that is needed is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unfinished {
-    /// The reproduction was stopped before.
+    /// The reproduction was stopped before it ran.
     Interrupted,
-    /// It is the lab's, which nobody asked for.
+    /// It is a run of the lab, which the user did not ask for.
     NotAsked,
-    /// It is the lab's, which gave none: why, in a line.
+    /// It is a run of the lab, which gave no result; why, in a line.
     NotRun(String),
 }
 
 /// A check with its number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
-    /// In words.
+    /// What is measured, in words.
     pub what: String,
     /// What the paper has, where that is a number.
     pub paper: Option<f64>,
@@ -43,11 +43,11 @@ pub(crate) struct Outcome {
     pub measured: Option<f64>,
     /// Half the width of its 95 % confidence interval, where there are enough seeds to tell.
     pub margin: Option<f64>,
-    /// What it must be, in words.
+    /// The condition on the measured value, in words.
     pub rule: String,
-    /// Whether it is.
+    /// Whether the condition holds.
     pub holds: bool,
-    /// What that counts for.
+    /// What the check counts for.
     pub counts: Counts,
     /// Runs behind the number, one per seed; 0 for arithmetic.
     pub seeds: u64,
@@ -61,14 +61,14 @@ pub(crate) enum Counts {
     /// It must hold.
     #[default]
     Decides,
-    /// It must hold, but knobs were fitted to that very value.
+    /// It must hold, but knobs were fitted to the value it compares with.
     Fitted,
-    /// Nothing.
+    /// It is shown and decides nothing.
     Informs,
 }
 
 impl Outcome {
-    /// Its verdict alone.
+    /// The verdict of this check alone.
     pub(crate) fn verdict(&self) -> Verdict {
         match (self.counts, self.holds) {
             (Counts::Informs, _) => Verdict::Information,
@@ -78,27 +78,27 @@ impl Outcome {
         }
     }
 
-    /// Whether its claim can only pass if it holds, and it does not.
+    /// Whether it keeps its claim from passing: it must hold and does not.
     pub(crate) fn stands_against(&self) -> bool {
         self.counts != Counts::Informs && !self.holds
     }
 }
 
-/// Where something is measured: in the runs of one control in one case.
+/// The runs in which something is measured: those of one control in one case.
 pub(crate) type Place<'a> = (&'a LaidCase, &'a Variant);
 
 /// One number of a check: what is measured and, perhaps, what divides it.
 pub(crate) struct Point<'a> {
     /// The case's place on the x axis.
     pub x: Option<f64>,
-    /// What is measured where.
+    /// The runs in which it is measured.
     pub top: Place<'a>,
-    /// What divides it.
+    /// The runs whose number divides it, if any.
     pub bottom: Option<Place<'a>>,
 }
 
 impl Claim {
-    /// What must hold, and what shows that a refuted claim cannot be.
+    /// The checks of the claim, then those that show that a refuted claim cannot be true.
     pub(crate) fn all_checks(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().chain(&self.refutations)
     }
@@ -106,7 +106,7 @@ impl Claim {
     /// The runs that its checks read.
     ///
     /// # Errors
-    /// As of [`Check::points`].
+    /// Those of [`Check::points`].
     pub(crate) fn places<'a>(&self, laid: &'a Laid) -> Result<Vec<Place<'a>>, String> {
         let mut places = Vec::new();
         for check in self.all_checks() {
@@ -121,8 +121,8 @@ impl Check {
     /// The runs this check reads.
     ///
     /// # Errors
-    /// In words: a case or control that is not there, samples that are not kept, nothing to hold
-    /// the number against.
+    /// A case or control that does not exist, samples that are not kept, or no condition for the
+    /// number; in words.
     pub(crate) fn points<'a>(&self, laid: &'a Laid) -> Result<Vec<Point<'a>>, String> {
         if self.measure == Measure::Formula {
             let formula = self.formula.as_deref().ok_or("measure `formula` without a formula")?;
@@ -176,7 +176,7 @@ impl Check {
         Query { flows: self.flows.as_deref(), from, until, level, ack, round }
     }
 
-    /// The number.
+    /// The number of this check; `None` where it did not happen.
     pub(crate) fn value(&self, laid: &Laid, done: Done<'_>) -> Result<Option<f64>, Unfinished> {
         if self.measure == Measure::Formula {
             return Ok(self.formula.as_deref().and_then(|formula| evaluate(formula).ok()));
@@ -198,7 +198,7 @@ impl Check {
         Ok(reduce(self.reduce, &values).filter(|value| value.is_finite()))
     }
 
-    /// The number and whether it is as it must be.
+    /// The number, and whether the condition holds.
     pub(crate) fn outcome(
         &self,
         laid: &Laid,
@@ -211,14 +211,14 @@ impl Check {
         Ok(Outcome { margin, preset, ..self.judged(measured, laid, claim) })
     }
 
-    /// With a number from elsewhere.
+    /// The outcome for a number that was measured elsewhere.
     pub(crate) fn judged(&self, measured: Option<f64>, laid: &Laid, claim: &Claim) -> Outcome {
         let target = self.target(claim);
         let holds = measured.is_some_and(|value| self.holds(value, target));
         Outcome { measured, holds, ..self.asked(laid, claim) }
     }
 
-    /// What is known of it without a run.
+    /// The outcome without a run: what is asked, and no measured number.
     pub(crate) fn asked(&self, laid: &Laid, claim: &Claim) -> Outcome {
         let target = self.target(claim);
         let alone = match claim.expected {
@@ -275,7 +275,7 @@ impl Check {
         Ok(margin_of_ratio(&top, &bottom))
     }
 
-    /// What the number is compared with: the check's own, or the claim's.
+    /// The number to compare with: the check's own, or the claim's.
     pub(crate) fn target(&self, claim: &Claim) -> Option<f64> {
         let own = match claim.expected {
             Value::Number(expected) => Some(expected),
@@ -317,7 +317,7 @@ impl Check {
         parts.join(", ")
     }
 
-    /// Whether there is anything that the number must be.
+    /// Whether the check has a condition on the number.
     pub(crate) fn has_condition(&self, claim: &Claim) -> bool {
         !self.rule(self.target(claim)).is_empty()
     }

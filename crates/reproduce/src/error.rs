@@ -7,17 +7,17 @@ use firstflight_scenario::ScenarioError;
 /// Why nothing was reproduced.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
-    /// Nothing of that name can be reproduced.
+    /// No paper, experiment or claim has that name.
     #[error("nothing to reproduce is called `{found}`{hint}; accepted: {accepted}")]
     Unknown {
-        /// As the user named it.
+        /// The name as the user wrote it.
         found: String,
         /// The nearest name: `, did you mean ...`, or nothing.
         hint: String,
         /// What is accepted, in words.
         accepted: String,
     },
-    /// A paper file does not say what it must: an error of whoever wrote it.
+    /// A paper file is wrong; the mistake is its author's, not the user's.
     #[error("{file}: {problem}")]
     Paper {
         /// The file's path in the repository.
@@ -25,7 +25,7 @@ pub enum ReproduceError {
         /// What was found and what is accepted.
         problem: String,
     },
-    /// A scenario of a paper file cannot be.
+    /// A scenario of a paper file is wrong.
     #[error(transparent)]
     Scenario(Box<ScenarioError>),
     /// A run failed.
@@ -33,7 +33,7 @@ pub enum ReproduceError {
     Run {
         /// File, case and control.
         name: String,
-        /// Why.
+        /// Why the run failed.
         source: Box<RunError>,
     },
     /// A run in the lab broke.
@@ -41,13 +41,13 @@ pub enum ReproduceError {
     Lab {
         /// File, case and control.
         name: String,
-        /// Why.
+        /// Why the run broke.
         problem: String,
     },
     /// The report cannot be written.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// The results are no numbers.
+    /// The results cannot be written as JSON.
     #[error("rows.json: {0}")]
     Json(#[from] serde_json::Error),
 }

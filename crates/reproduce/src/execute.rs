@@ -1,4 +1,4 @@
-//! Runs jobs over all cores, then those of the lab one by one, keeps what is finished, and stops
+//! Runs jobs on all cores, then those of the lab one by one, keeps the finished ones, and stops
 //! when told to.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,31 +14,31 @@ use crate::file::On;
 use crate::job::Job;
 use crate::lab::Lab;
 
-/// A run begins, or was finished, or found among those of an earlier time.
+/// A step of a reproduction: a run begins, is finished, or is found among those kept earlier.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Progress<'a> {
-    /// It begins: it is not among those done.
+    /// Whether the run begins; it does not count as finished then.
     pub begins: bool,
-    /// Runs finished so far, this one included if it is.
+    /// Runs finished so far, this one included unless it begins.
     pub done: usize,
-    /// Runs in all.
+    /// How many runs there are in all.
     pub total: usize,
-    /// Whether this one was kept from an earlier time.
+    /// Whether the run was kept from an earlier reproduction.
     pub cached: bool,
-    /// Which one: file, case, control and seed.
+    /// The run's name: file, case, control and seed.
     pub name: &'a str,
 }
 
-/// What is finished.
+/// The finished runs.
 pub(crate) struct Executed {
-    /// In the order of the jobs.
+    /// The runs, in the order of the jobs.
     pub runs: Vec<Result<Run, Unfinished>>,
     /// How many of them were asked for.
     pub total: usize,
     /// How many came from the cache.
     pub cached: usize,
-    /// Whether it was told to stop before all were done.
+    /// Whether it was told to stop before all were finished.
     pub interrupted: bool,
 }
 
@@ -119,7 +119,8 @@ pub(crate) fn execute(
     Ok(Executed { runs, total, cached: cached.into_inner(), interrupted })
 }
 
-/// A core that gets the longest run last makes the others wait.
+/// The order in which to run jobs, the longest first: otherwise one core would still run a long one
+/// when the others have nothing left.
 fn longest_first(jobs: &[Job], mut order: Vec<usize>) -> Vec<usize> {
     order.sort_by_key(|at| std::cmp::Reverse(weight(&jobs[*at])));
     order
@@ -150,7 +151,7 @@ fn compute(job: &Job, cache: Option<&Cache>) -> Result<Option<Run>, ReproduceErr
     Ok(Some(run))
 }
 
-/// Roughly how much a run has to do: bits that its links could carry.
+/// Roughly how long a run takes, for sorting: the bits that its links could carry.
 fn weight(job: &Job) -> u64 {
     job.scenario.resolve().map_or(0, |resolved| {
         let rate: u64 = resolved.links.iter().map(|link| link.rate_bps).sum();

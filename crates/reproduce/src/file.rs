@@ -1,4 +1,4 @@
-//! What a paper file says: the format of `papers/`, read and nothing more.
+//! The format of the files in `papers/`, as they are read, before anything is made of them.
 //!
 //! The reference for writers is `papers/README.md`. Unknown keys, measures and relations are
 //! errors, because a misspelt tolerance that is silently ignored makes a claim pass.
@@ -14,7 +14,7 @@ use crate::measure::Measure;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
-    /// Short name: `astart`.
+    /// Short name of the paper: `astart`.
     pub name: String,
     /// Prefix of the claims' ids: `S0`.
     pub id: String,
@@ -22,13 +22,13 @@ pub(crate) struct Head {
     pub place: u32,
     /// The paper's title.
     pub title: String,
-    /// Authors, where and when.
+    /// Authors, venue and year.
     pub citation: String,
     /// How the paper's runs are set up here and why, a paragraph each.
     pub setup: Vec<String>,
     /// The experiments in the order of the paper, by file name without `.toml`.
     pub order: Vec<String>,
-    /// Scenario keys under those of every experiment.
+    /// Scenario keys for every experiment, which may replace them.
     #[serde(default)]
     pub scenario: toml::Table,
 }
@@ -37,22 +37,22 @@ pub(crate) struct Head {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Experiment {
-    /// As in the paper: `Table 1: NewReno over RTT`.
+    /// The title as in the paper: `Table 1: NewReno over RTT`.
     pub title: String,
     /// What the paper says of it, in own words, a paragraph each.
     pub text: Vec<String>,
-    /// What was found, beyond numbers, a paragraph each.
+    /// What we found beside the numbers, a paragraph each.
     #[serde(default)]
     pub findings: Vec<String>,
-    /// A scenario as in a scenario file.
+    /// The scenario, with the keys of a scenario file.
     #[serde(default)]
     pub scenario: toml::Table,
-    /// Seeds per run: the measures are means over seeds 1 to this.
+    /// How many seeds a run has, from 1 on; measures are means over them.
     #[serde(default = "one")]
     pub seeds: u64,
-    /// Samples over time that every run keeps; none when not written.
+    /// How many samples over time every run keeps; none when not written.
     pub samples: Option<u32>,
-    /// No network: the control is fed this many ACKs on a scripted path.
+    /// The control is fed this many ACKs on a scripted path, without a network.
     pub acks: Option<u32>,
     /// What carries the flows.
     #[serde(default)]
@@ -66,7 +66,7 @@ pub(crate) struct Experiment {
     /// What the paper claims.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
-    /// What is drawn.
+    /// The plots.
     #[serde(default, rename = "plot")]
     pub plots: Vec<Plot>,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Experiment {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
-    /// How checks and plots name it.
+    /// The name by which checks and plots refer to it.
     pub name: String,
     /// Its place on a plot's x axis.
     pub x: Option<f64>,
@@ -102,7 +102,7 @@ pub(crate) struct Sweep {
     pub key: String,
     /// Its values, as in a scenario file.
     pub values: Vec<String>,
-    /// Before the names of the cases, where two sweeps share values.
+    /// A prefix for the names of the cases, where two sweeps share values.
     #[serde(default)]
     pub prefix: String,
     /// New values of other keys.
@@ -147,11 +147,11 @@ pub(crate) enum Setting {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// `S0-T1a`.
+    /// The claim's id, such as `S0-T1a`.
     pub id: String,
     /// What is claimed, in a line.
     pub what: String,
-    /// How closely it can be held to.
+    /// How closely the result must agree.
     pub class: Class,
     /// What the paper says: a number, true, or words.
     pub expected: Value,
@@ -172,26 +172,26 @@ pub(crate) struct Claim {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Check {
-    /// In words; a single check takes the claim's.
+    /// What is measured, in words; a single check takes the claim's words.
     #[serde(default)]
     pub what: String,
     /// What is measured.
     pub measure: Measure,
-    /// In which case.
+    /// The case in which it is measured.
     pub case: Option<String>,
-    /// In which cases, brought down to one number by `reduce`; all when neither is written.
+    /// The cases in which it is measured, made one number by `reduce`; all when neither is written.
     pub cases: Option<Vec<String>>,
-    /// Under which control; may be left out where there is one run only.
+    /// The control under which it is measured; may be left out where there is only one.
     pub control: Option<String>,
-    /// The same measure under this control divides it.
+    /// The measure under this other control divides it.
     pub over: Option<String>,
-    /// The same measure in this case divides it.
+    /// The measure in this other case divides it.
     pub over_case: Option<String>,
-    /// The same measure of these flows divides it.
+    /// The measure of these other flows divides it.
     pub over_flows: Option<Vec<usize>>,
     /// How several cases become one number.
     pub reduce: Option<Reduce>,
-    /// Which flows, from 0; all when not written.
+    /// The flows that are measured, counted from 0; all when not written.
     pub flows: Option<Vec<usize>>,
     /// Start of a period, seconds.
     pub from: Option<f64>,
@@ -199,17 +199,17 @@ pub(crate) struct Check {
     pub until: Option<f64>,
     /// A level, for measures that ask when or how often it is reached.
     pub level: Option<f64>,
-    /// On a scripted path: after this ACK of the connection, from 1; 0 is before the first.
+    /// On a scripted path: the ACK after which it is measured, from 1; 0 is before the first.
     pub ack: Option<u32>,
-    /// On a scripted path: over this round, from 0, or at its end.
+    /// On a scripted path: the round over which, or at whose end, it is measured, from 0.
     pub round: Option<u32>,
-    /// For `formula`.
+    /// The formula to evaluate, for the measure `formula`.
     pub formula: Option<String>,
-    /// It is this; the claim's expected number when only a tolerance is written.
+    /// It equals this; the claim's expected number when only a tolerance is written.
     pub equals: Option<f64>,
-    /// By at most so much.
+    /// The tolerance of `equals`, in the claim's unit.
     pub within: Option<f64>,
-    /// By at most so many percent.
+    /// The tolerance of `equals`, in percent.
     pub within_percent: Option<f64>,
     /// It is at least this.
     pub at_least: Option<f64>,
@@ -219,12 +219,12 @@ pub(crate) struct Check {
     pub above: Option<f64>,
     /// It is less than this.
     pub below: Option<f64>,
-    /// What the paper has, where the condition is a bound and not that number.
+    /// The paper's number, where the condition is a bound and not that number.
     pub paper: Option<f64>,
-    /// Knobs were fitted to this very value, so that it cannot pass.
+    /// Knobs were fitted to this value, so the verdict is `fitted` instead of `pass`.
     #[serde(default)]
     pub fitted: bool,
-    /// Measured and shown, but it decides nothing.
+    /// It is measured and shown, but decides nothing.
     #[serde(default)]
     pub information: bool,
 }
@@ -233,25 +233,25 @@ pub(crate) struct Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reduce {
-    /// The smallest.
+    /// The smallest value.
     Min,
-    /// The largest.
+    /// The largest value.
     Max,
     /// The mean.
     Mean,
-    /// The largest less the smallest, in percent of the largest.
+    /// The largest value minus the smallest, in percent of the largest.
     SpreadPercent,
-    /// The last over the first.
+    /// The last value divided by the first.
     Growth,
     /// The smallest x from which on every value is zero: where a cliff ends.
     ZeroFrom,
-    /// The middle one; of an even number the mean of both in the middle.
+    /// The median.
     Median,
-    /// The x of the largest.
+    /// The x of the largest value.
     XOfLargest,
-    /// The x before the step down, to the next case, that is largest.
+    /// The x before the largest step down to the next case.
     XOfFall,
-    /// The x before the step up, to the next case, that is largest.
+    /// The x before the largest step up to the next case.
     XOfRise,
 }
 
@@ -261,28 +261,28 @@ pub(crate) enum Reduce {
 pub(crate) struct Plot {
     /// File name and anchor: `figure02`.
     pub id: String,
-    /// One line.
+    /// The title, one line.
     pub title: String,
-    /// Sentences below.
+    /// Sentences below the picture.
     #[serde(default)]
     pub caption: String,
-    /// Over time: which runs.
+    /// The runs drawn over time.
     #[serde(default)]
     pub lines: Vec<Line>,
-    /// Over time: which panels, from top to bottom.
+    /// The panels over time, from top to bottom.
     #[serde(default)]
     pub panels: Vec<Quantity>,
-    /// Over time: up to this second.
+    /// The last second drawn over time.
     pub until: Option<f64>,
-    /// Over cases: the x axis.
+    /// The x axis of a plot over cases.
     pub x: Option<Named>,
-    /// Over cases: what is drawn, one line per control.
+    /// What is drawn over cases, one line per control.
     pub measure: Option<Measure>,
-    /// Over cases: which; all when not written.
+    /// The cases drawn; all when not written.
     pub cases: Option<Vec<String>>,
-    /// Over cases: which controls; all when not written.
+    /// The controls drawn over cases; all when not written.
     pub controls: Option<Vec<String>>,
-    /// Over cases: names in the legend, by control.
+    /// The names in the legend of a plot over cases, by control.
     #[serde(default)]
     pub names: BTreeMap<String, String>,
     /// Published values.
@@ -297,13 +297,13 @@ pub(crate) struct Plot {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Line {
-    /// In the legend.
+    /// Its name in the legend.
     pub name: String,
-    /// Which case.
+    /// The case.
     pub case: String,
-    /// Which control, where there are several.
+    /// The control, where there are several.
     pub control: Option<String>,
-    /// Which flows, each a line of its own; the first when not written.
+    /// The flows, one curve for each; the first flow when not written.
     #[serde(default)]
     pub flows: Vec<usize>,
 }
@@ -322,7 +322,7 @@ pub(crate) enum Quantity {
     Queue,
     /// Rate of acknowledged data.
     Throughput,
-    /// kbit/s that the first link has carried since the start of the run.
+    /// The mean rate of the first link since the start of the run, in kbit/s.
     LinkAverage,
     /// Load Gauge's rates: cwnd/RTTmin, RE and ssthresh/RTTmin.
     Rates,
@@ -357,12 +357,12 @@ pub(crate) struct Published {
 pub(crate) struct Mark {
     /// In the legend.
     pub name: String,
-    /// Where.
+    /// Its value on the y axis.
     pub y: f64,
 }
 
 impl Setting {
-    /// As [`firstflight_scenario::Document::set`] reads it.
+    /// The value as text, as [`firstflight_scenario::Document::set`] reads it.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Flag(flag) => flag.to_string(),

@@ -1,12 +1,12 @@
-//! Sums as text: `23.2 / 100 * 40`, the arithmetic by which a claim is refuted, and the closed-form
-//! model: `overflow_window(70, 20, 1)`.
+//! Evaluates arithmetic that is written as text, such as `23.2 / 100 * 40`, by which a claim is
+//! refuted, with the functions of the closed-form model, such as `overflow_window(70, 20, 1)`.
 
 use crate::model::call;
 
-/// The value of a sum of numbers, `+ - * /`, brackets and functions of the model.
+/// The value of an expression of numbers, `+ - * /`, brackets and functions of the model.
 ///
 /// # Errors
-/// What was found, and where, when it is none.
+/// The text is no expression: what was found, and where.
 pub(crate) fn evaluate(text: &str) -> Result<f64, String> {
     let mut reader = Reader { text, rest: text.trim_start() };
     let value = reader.sum()?;

@@ -11,17 +11,17 @@ use crate::paper::{Laid, LaidCase, Variant};
 /// One run: a scenario with a single plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    /// File, case and control, for people.
+    /// Its name for people: file, case and control.
     pub name: String,
     /// What to run.
     pub scenario: Scenario,
-    /// Samples over time to keep.
+    /// How many samples over time to keep.
     pub samples: Option<u32>,
-    /// No network, but so many ACKs on a scripted path.
+    /// How many ACKs a scripted path gives, which then replaces the network.
     pub acks: Option<u32>,
     /// What carries the flows.
     pub on: On,
-    /// Everything in the paper's files and in the program that decides what it yields, as text.
+    /// Everything that decides the run's result, of the paper's files and of the program, as text.
     pub key: String,
 }
 
@@ -55,7 +55,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// The place among all of a job of this variant.
+    /// The index of a job of this variant.
     pub(crate) fn find(&self, scenario: &Scenario, variant: &Variant) -> Option<usize> {
         let key = key(scenario, variant).ok()?;
         self.by_key.get(&key).copied()
@@ -66,8 +66,9 @@ impl Jobs {
     }
 }
 
-/// Names and titles decide nothing; whether a value was given or is a default does, because a
-/// control's own wins over a default. That is why this is not the scenario's JSON.
+/// The key of a run. It leaves out names and titles, which do not change the result. It says
+/// whether a value was given or is a default, because a control's own value wins over a default;
+/// the scenario's JSON does not say that.
 fn key(scenario: &Scenario, variant: &Variant) -> Result<String, ReproduceError> {
     let mut resolved = scenario.resolve()?;
     resolved.name.clear();
@@ -80,11 +81,11 @@ fn key(scenario: &Scenario, variant: &Variant) -> Result<String, ReproduceError>
     Ok(format!("{version} samples={samples:?} acks={acks:?} {resolved:?}"))
 }
 
-/// Of the program and of its sources.
+/// The version of the program and of its sources.
 pub(crate) const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "-", env!("FIRSTFLIGHT_SOURCES"));
 
-/// The same of runs in the lab.
+/// The version of what decides the result of a run in the lab.
 const LAB_VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "-linux-", env!("FIRSTFLIGHT_LAB_SOURCES"));
 

@@ -1,7 +1,7 @@
 //! Runs in the lab: the running kernel's TCP in real time, on machines that have what it takes.
 //!
-//! This crate has no lab of its own: who has one hands it in. Without one, rows that read its runs
-//! are `not-run` and say why, and all others are as they are everywhere.
+//! The caller hands in a lab, because this crate has none. Without one, the rows that read its runs
+//! are `not-run` and say why; all others are unaffected.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,12 +16,12 @@ use crate::job::Job;
 /// What carries the flows of runs in the lab.
 #[derive(Clone, Copy, Default)]
 pub enum Lab<'a> {
-    /// Nobody asked for its rows, which take real time.
+    /// The user did not ask for rows of the lab, which take real time.
     #[default]
     NotAsked,
     /// This machine's lab.
     Here {
-        /// Kernel and link, whose runs are no other kernel's.
+        /// The kernel and the link. Runs kept under another version are not used.
         version: &'a str,
         /// Runs every plan of a scenario once, with the samples that the options ask for.
         run: &'a dyn Fn(&Scenario, &Options<'_>) -> Result<Report, LabStop>,
@@ -31,7 +31,7 @@ pub enum Lab<'a> {
 /// Why a lab gave no result.
 #[derive(Clone, Debug)]
 pub enum LabStop {
-    /// The machine lacks something, in a line.
+    /// The machine lacks something; what, in a line.
     Lacks(String),
     /// A run broke, or its scenario cannot be run on Linux.
     Failed(String),
@@ -40,8 +40,8 @@ pub enum LabStop {
 }
 
 impl Lab<'_> {
-    /// The run of a job, kept or new; a second value says whether it was kept. One that the machine
-    /// disturbed is repeated, and never kept.
+    /// The run of a job, and whether it was found in the cache. A run that the machine disturbed is
+    /// repeated, and never kept.
     ///
     /// # Errors
     /// A run that broke, or a finished one that cannot be kept.
@@ -91,7 +91,7 @@ impl Lab<'_> {
     }
 }
 
-/// What makes a run not worth reading: the link was late, or a flow broke.
+/// Why a run cannot be used: the link was late, or a flow broke.
 fn disturbance(run: &Run) -> Option<String> {
     let timing = run.result.lab.as_ref().map_or("unknown", |lab| lab.timing.as_str());
     let fine = ["valid", "unknown"].contains(&timing);
@@ -100,7 +100,7 @@ fn disturbance(run: &Run) -> Option<String> {
 }
 
 const TRIES: u32 = 3;
-/// How to have rows that nobody asked for.
+/// The sentence that says how to get rows of the lab.
 pub(crate) const HOW_TO_ASK: &str = "`reproduce --lab` measures it on the running kernel";
 
 #[cfg(test)]

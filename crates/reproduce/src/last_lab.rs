@@ -1,7 +1,7 @@
-//! What the last lab measured, kept in `papers/lab.toml`, for rows that are not run now.
+//! What the lab measured last, kept in `papers/lab.toml`, for rows of the lab that are not run now.
 //!
-//! Values are kept, not verdicts: they are judged by the claim as it is today, and a claim that
-//! asks for a value that was not measured then has none.
+//! The file has values, not verdicts: the claims of today judge them. A claim that asks for a value
+//! that the file does not have is not judged.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -17,14 +17,14 @@ use crate::paper::{FILES, Laid};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LastLab {
-    /// Release of the kernel.
+    /// The release of the kernel.
     kernel: String,
-    /// The day.
+    /// The day of the measurement.
     date: String,
     /// What a reader must know of how it was measured.
     #[serde(default)]
     note: String,
-    /// What it measured.
+    /// The rows that it measured.
     #[serde(rename = "row")]
     rows: Vec<LabRow>,
 }
@@ -33,7 +33,7 @@ struct LastLab {
 #[serde(deny_unknown_fields)]
 struct LabRow {
     id: String,
-    /// By the words of each check.
+    /// The measured values, by the words of each check.
     values: BTreeMap<String, f64>,
 }
 

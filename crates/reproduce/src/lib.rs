@@ -1,9 +1,9 @@
 //! Rebuilds the tables, figures and stated numbers of the papers and judges every claim.
 //!
 //! The papers are data: one file per figure or table under `papers/`, in the format that
-//! `papers/README.md` explains, compiled into the program. Here is what reads them, runs the
-//! scenarios, measures, judges and draws; nothing here knows what a paper says. Rows of the lab run
-//! on a [`Lab`] that the caller hands in, and on none by default.
+//! `papers/README.md` explains, compiled into the program. This crate reads them, runs the
+//! scenarios, measures, judges and draws; no expectation of a paper stands in its code. Rows of the
+//! lab run on a [`Lab`] that the caller hands in.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -74,7 +74,7 @@ pub struct Options<'a> {
     /// Papers (`astart`, `S0`), figures and tables (`figure09`), claims (`S0-T1a`) or beginnings
     /// of claims (`S0-T1`); everything when empty.
     pub select: &'a [String],
-    /// Where the report goes; none is made without it.
+    /// The folder for the report; without it no report is made.
     pub out: Option<&'a Path>,
     /// Where finished runs are kept; `cache` under `out` when not given, nowhere without either.
     pub cache: Option<&'a Path>,
@@ -88,7 +88,7 @@ pub struct Options<'a> {
     pub figure_width: Width,
     /// One seed per run instead of several.
     pub quick: bool,
-    /// Where runs of the lab come from.
+    /// The lab that runs rows of the lab.
     pub lab: Lab<'a>,
 }
 

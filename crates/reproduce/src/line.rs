@@ -1,4 +1,4 @@
-//! A check as people read it: the same words on every page.
+//! A check as people read it, so that every page says it in equal words.
 
 use firstflight_scenario::measure::distinct;
 use firstflight_scenario::{CheckRow, Row, Verdict};
@@ -11,13 +11,13 @@ use crate::number::number;
 pub struct Line {
     /// What is measured.
     pub what: String,
-    /// What the paper has; empty where it says no number.
+    /// The paper's number; empty where it has none.
     pub paper: String,
     /// What is measured here, with the 95 % interval of several seeds.
     pub ours: String,
-    /// Measured less paper, and in percent of the paper's.
+    /// The measured number minus the paper's, also in percent of the paper's.
     pub difference: String,
-    /// What the measured value must be.
+    /// The condition on the measured value.
     pub tolerance: String,
     /// How many seeds; a dash for arithmetic.
     pub seeds: String,
@@ -46,7 +46,7 @@ impl Line {
         }
     }
 
-    /// In the order of [`Line::HEADS`].
+    /// The cells, in the order of [`Line::HEADS`].
     pub fn cells(self) -> [String; 8] {
         let Self { what, paper, ours, difference, tolerance, seeds, preset, verdict } = self;
         [what, paper, ours, difference, tolerance, seeds, preset, verdict]
@@ -58,22 +58,22 @@ pub(crate) fn is_own(row: &Row) -> bool {
     Part::of(row) == Part::Own
 }
 
-/// What rows are counted apart.
+/// Kinds of rows that are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What a paper claims.
+    /// Claims of a paper.
     Paper,
-    /// The same on the running kernel: ids with an `L`.
+    /// Claims of a paper, measured on the running kernel; their ids have an `L`.
     Lab,
-    /// Of our own making: ids with an `I`.
+    /// Rows of our own making; their ids have an `I`.
     Own,
 }
 
 impl Part {
-    /// In the order of pages.
+    /// All parts, in the order of pages.
     pub const ALL: [Self; 3] = [Self::Paper, Self::Lab, Self::Own];
 
-    /// The row's.
+    /// The part to which a row belongs.
     pub fn of(row: &Row) -> Self {
         match row.id.split_once('-').and_then(|(_, name)| name.chars().next()) {
             Some('I') => Self::Own,
@@ -82,7 +82,7 @@ impl Part {
         }
     }
 
-    /// In a few words.
+    /// The part in a few words.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Paper => "claims of the papers",

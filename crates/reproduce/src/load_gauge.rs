@@ -1,7 +1,7 @@
 //! What Load Gauge sees and does, read from samples: expected and achieved rate, and restarts.
 //!
-//! The achieved rate is the sender's own estimate. RTTmin is taken as the smallest smoothed RTT of
-//! the samples, which on a path that is idle at first it is.
+//! The achieved rate is the sender's own estimate. RTTmin is taken to be the smallest smoothed RTT
+//! of the samples, which is right on a path that is idle at first.
 
 use firstflight_report::Series as Line;
 use firstflight_scenario::Series;
@@ -9,13 +9,13 @@ use firstflight_scenario::Series;
 /// A sender's rates at one moment, Mbit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rates {
-    /// When, seconds.
+    /// The time, in seconds.
     pub time: f64,
-    /// cwnd over RTTmin.
+    /// The expected rate, cwnd over RTTmin.
     pub expected: f64,
-    /// RE.
+    /// The achieved rate RE.
     pub achieved: f64,
-    /// ssthresh over RTTmin; none while it is not set.
+    /// ssthresh over RTTmin; `None` while there is no ssthresh.
     pub initial: Option<f64>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn rates(trace: &Series, packet_bytes: u64) -> Vec<Rates> {
     .collect()
 }
 
-/// The same as lines, up to a moment.
+/// The rates as curves, up to `until` seconds.
 pub(crate) fn lines(name: &str, trace: &Series, packet_bytes: u64, until: f64) -> Vec<Line> {
     let rates = rates(trace, packet_bytes);
     let shown = || rates.iter().take_while(|rates| rates.time <= until);
@@ -58,7 +58,7 @@ pub(crate) fn lines(name: &str, trace: &Series, packet_bytes: u64, until: f64) -
     ]
 }
 
-/// Least squares through the achieved rates, Mbit/s per second.
+/// The slope of the least-squares line through the achieved rates, in Mbit/s per second.
 pub(crate) fn slope(rates: &[Rates]) -> Option<f64> {
     let count = rates.len() as f64;
     let (time, rate) = rates.iter().fold((0.0, 0.0), |sum, rates| {

@@ -1,7 +1,7 @@
 //! The rows as one document for people who read the repository: `docs/papers.md`.
 //!
-//! A section per paper: every claim on a line of its table, and below the table what did not come
-//! out as claimed, with the analysis. Nothing in it changes from run to run.
+//! A section per paper has a table with a line for every claim, and below it the claims that did
+//! not come out, with the analysis. Equal results give an equal document.
 
 use std::fmt::Write as _;
 
@@ -169,7 +169,7 @@ fn verdict(row: &Row) -> String {
     }
 }
 
-/// What a reader must know of a row, and why it is as it is if it did not simply pass.
+/// The row's note, and the analysis if it did not simply pass.
 fn analysis(row: &Row) -> String {
     let note = row.note.as_deref().unwrap_or("No analysis is recorded.");
     format!("**{}**, {}, {}. {}", row.id, row.verdict.name(), row.class.name(), plain(note))

@@ -7,8 +7,7 @@ use num_traits::ToPrimitive as _;
 /// one matters.
 ///
 /// # Errors
-/// No such function, arguments that are too few or too many, or values that the model does not
-/// take.
+/// There is no such function, the number of arguments is wrong, or the model does not take them.
 pub(crate) fn call(name: &str, arguments: &[f64]) -> Result<f64, String> {
     let (path, threshold) = match *arguments {
         [bdp, buffer, d] => (path(bdp, buffer, d)?, None),

@@ -1,4 +1,4 @@
-//! Numbers as rows and pages write them.
+//! The text of numbers in rows and on pages.
 
 use firstflight_report::digits;
 

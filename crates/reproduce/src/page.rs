@@ -13,13 +13,13 @@ use crate::number::number;
 use crate::paper::{Laid, Paper};
 use crate::row::in_short;
 
-/// What of one experiment is finished.
+/// An experiment with the rows that are finished.
 pub(crate) struct Finished<'a> {
     /// The paper.
     pub paper: &'a Paper,
     /// The experiment.
     pub laid: &'a Laid,
-    /// Its rows.
+    /// The finished rows.
     pub rows: Vec<Row>,
 }
 
@@ -29,9 +29,9 @@ pub(crate) struct About<'a> {
     pub command: &'a str,
     /// What is missing and why; empty when nothing is.
     pub missing: String,
-    /// One seed only.
+    /// Whether only one seed was run.
     pub quick: bool,
-    /// Runs finished.
+    /// How many runs are finished.
     pub runs: usize,
 }
 
@@ -95,8 +95,8 @@ fn summary(finished: &[Finished<'_>], missing: &str) -> Section {
     }
 }
 
-/// The claims of the papers, or the rows of our own making; the verdicts of those are words, so
-/// that the counts of the page are of the papers' claims.
+/// A table of the papers' claims, or of the rows of our own making. Verdicts of our own rows are
+/// plain words, so that the page's counts are of the papers' claims alone.
 fn claims(finished: &[Finished<'_>], own: bool) -> Table {
     let columns = [
         Column::text("id"),
@@ -186,7 +186,7 @@ fn experiment(each: &Finished<'_>, done: Done<'_>) -> Section {
     section.text(again(paper, laid))
 }
 
-/// How to have this experiment again, and on what path it ran.
+/// The command that repeats this experiment, and the path on which it ran.
 fn again(paper: &Paper, laid: &Laid) -> String {
     let first = &laid.cases[0];
     let cases = match laid.cases.len() {

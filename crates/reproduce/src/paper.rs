@@ -1,4 +1,4 @@
-//! Papers as they are compiled in: their files read, their cases made into scenarios.
+//! Papers: reads the files that are compiled in, and makes scenarios of their cases.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +18,16 @@ pub(crate) const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pa
 pub(crate) struct Paper {
     /// The paper as a whole.
     pub head: Head,
-    /// In the order of the paper.
+    /// The experiments, in the order of the paper.
     pub experiments: Vec<Laid>,
 }
 
 /// An experiment with its cases laid out.
 #[derive(Clone, Debug)]
 pub(crate) struct Laid {
-    /// `table1`.
+    /// The file's name without ending: `table1`.
     pub stem: String,
-    /// `papers/astart/table1.toml`.
+    /// The file's path: `papers/astart/table1.toml`.
     pub path: String,
     /// What the file says.
     pub data: Experiment,
@@ -38,28 +38,28 @@ pub(crate) struct Laid {
 /// One case: a scenario for each control.
 #[derive(Clone, Debug)]
 pub(crate) struct LaidCase {
-    /// As in the file.
+    /// Its name in the file.
     pub name: String,
     /// Its place on an x axis.
     pub x: Option<f64>,
-    /// With all of its controls, as `run` takes it.
+    /// The scenario with all of its controls, as `run` takes it.
     pub scenario: Scenario,
-    /// The same in base units.
+    /// That scenario in base units.
     pub resolved: Resolved,
-    /// One per control, or a single one without a name when the flows have their own.
+    /// One variant per control, or a single one without a name when the flows have their own.
     pub variants: Vec<Variant>,
 }
 
 /// One case under one control, once per seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Variant {
-    /// As in the file; empty when the flows have controls of their own.
+    /// The control as in the file; empty when the flows have controls of their own.
     pub control: String,
-    /// One per seed.
+    /// The scenarios, one per seed.
     pub scenarios: Vec<Scenario>,
-    /// Samples over time to keep.
+    /// How many samples over time to keep.
     pub samples: Option<u32>,
-    /// No network, but so many ACKs on a scripted path.
+    /// How many ACKs a scripted path gives, which then replaces the network.
     pub acks: Option<u32>,
     /// What carries the flows.
     pub on: On,
@@ -96,7 +96,7 @@ impl LaidCase {
 /// Reads every paper among `files`, in their order.
 ///
 /// # Errors
-/// A file that does not say what it must, or a scenario that cannot be.
+/// A file or a scenario in it is wrong.
 pub(crate) fn load(files: &[(&str, &str)], quick: bool) -> Result<Vec<Paper>, ReproduceError> {
     let heads = files.iter().filter_map(|(path, text)| Some((path.strip_suffix(HEAD)?, *text)));
     let mut papers = Vec::new();

@@ -51,7 +51,7 @@ impl Plot {
     /// The runs the figure shows.
     ///
     /// # Errors
-    /// In words: a case or control that is not there, samples that are not kept.
+    /// A case or control that does not exist, or samples that are not kept; in words.
     pub(crate) fn variants<'a>(&self, laid: &'a Laid) -> Result<Vec<Place<'a>>, String> {
         if self.measure.is_some() {
             let shown = |control: &str| {
@@ -178,7 +178,7 @@ impl Plot {
 /// How a line is shown.
 #[derive(Clone, Copy)]
 struct Shown<'a> {
-    /// Up to this second.
+    /// The last second shown.
     until: f64,
     /// The name of the run's queue.
     queue: &'a str,
@@ -256,7 +256,7 @@ fn points(table: &scenario::Series, column: &str, until: f64) -> Vec<(f64, f64)>
     points.map(|(time, value)| (time, value.unwrap_or(f64::NAN))).collect()
 }
 
-/// kbit/s carried from the start to each hundredth of the time shown.
+/// The mean rate from the start to each hundredth of the time shown, in kbit/s.
 fn averages(link: &scenario::Series, packet_bytes: u64, until: f64) -> Vec<(f64, f64)> {
     let moments = (1..=100).map(|part| until * f64::from(part) / 100.0);
     let average = |time: f64| {
@@ -266,7 +266,7 @@ fn averages(link: &scenario::Series, packet_bytes: u64, until: f64) -> Vec<(f64,
     moments.filter_map(average).collect()
 }
 
-/// Mbit/s acknowledged in each fiftieth of the time shown.
+/// The rate acknowledged in each fiftieth of the time shown, in Mbit/s.
 fn rates(trace: &scenario::Series, packet_bytes: u64, until: f64) -> Vec<(f64, f64)> {
     let acked = points(trace, "delivered_packets", until);
     let step = until / 50.0;

@@ -8,8 +8,8 @@ use crate::measure::mean;
 /// The value of a case and its place on the x axis, where it has one.
 pub(crate) type Point = (Option<f64>, Option<f64>);
 
-/// One number of the values at `points`; the first where nothing says how, none where one is
-/// missing.
+/// One number for the values at `points`: the first where `how` is `None`. There is none where a
+/// value is missing.
 pub(crate) fn reduce(how: Option<Reduce>, points: &[Point]) -> Option<f64> {
     let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect::<Option<_>>()?;
     let smallest = values.iter().copied().reduce(f64::min)?;
@@ -31,8 +31,8 @@ pub(crate) fn reduce(how: Option<Reduce>, points: &[Point]) -> Option<f64> {
 }
 
 /// Half the width of the 95 % confidence interval, by Student's t, of the ratio of two means over
-/// the same seeds, by residuals, since both are of the same sources; none of few seeds or of no
-/// spread.
+/// one set of seeds. It is computed from residuals, because a seed gives both runs equal random
+/// sources. Few seeds, or values without spread, have no interval.
 pub(crate) fn margin_of_ratio(top: &[f64], bottom: &[f64]) -> Option<f64> {
     if top.len() != bottom.len() || top.len() < SEEDS_FOR_MARGIN {
         return None;
@@ -44,7 +44,7 @@ pub(crate) fn margin_of_ratio(top: &[f64], bottom: &[f64]) -> Option<f64> {
     Some(margin).filter(|margin| margin.is_finite() && *margin > 0.0)
 }
 
-/// Fewer seeds say too little about how much their mean is to be trusted.
+/// The least number of seeds for an interval.
 const SEEDS_FOR_MARGIN: usize = 5;
 
 fn median(mut values: Vec<f64>) -> Option<f64> {

@@ -11,7 +11,7 @@ use crate::measure::Measure;
 use crate::number::number;
 use crate::paper::{Laid, Paper};
 
-/// Judges a claim; `None` if the reproduction was stopped before all of its runs were there.
+/// Judges a claim; `None` if the reproduction was stopped before all of its runs were finished.
 pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Option<Row> {
     match measure(paper, laid, claim, done) {
         Ok(row) => Some(row),
@@ -21,7 +21,7 @@ pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -
     }
 }
 
-/// A row of the lab that nobody asked for: by what the last lab measured, if it did.
+/// A row of the lab that was not asked for, judged by what the lab measured last, if it did.
 fn of_last_lab(paper: &Paper, laid: &Laid, claim: &Claim) -> Row {
     match last_lab::checks(laid, claim) {
         Some((checks, origin)) => {
@@ -44,7 +44,7 @@ fn not_run(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> Row {
     }
 }
 
-/// What is known of a row without a run.
+/// The row with all that is known without a run.
 fn stated(paper: &Paper, claim: &Claim) -> Row {
     Row {
         id: claim.id.clone(),
@@ -64,7 +64,7 @@ fn stated(paper: &Paper, claim: &Claim) -> Row {
     }
 }
 
-/// A check that nothing was measured for.
+/// A check without a measured value.
 fn unmeasured(asked: Outcome) -> CheckRow {
     CheckRow { verdict: Verdict::NotRun, ..listed(&asked) }
 }
@@ -86,7 +86,7 @@ fn listed(check: &Outcome) -> CheckRow {
     }
 }
 
-/// What a refuted claim says, which must not hold.
+/// The checks of what a refuted claim says, which must not hold.
 fn listed_as_refuted(check: &Outcome) -> CheckRow {
     let verdict = match check.verdict() {
         Verdict::Fail => Verdict::RefutedConfirmed,
@@ -96,7 +96,7 @@ fn listed_as_refuted(check: &Outcome) -> CheckRow {
     CheckRow { what: format!("the paper's: {}", check.what), verdict, ..listed(check) }
 }
 
-/// What shows that a refuted claim cannot be.
+/// The checks that show that a refuted claim cannot be true.
 fn listed_as_refuting(check: &Outcome) -> CheckRow {
     CheckRow { what: format!("refuted by: {}", check.what), ..listed(check) }
 }
@@ -215,7 +215,7 @@ fn presets(laid: &Laid, claim: &Claim, done: Done<'_>) -> Result<String, Unfinis
     Ok(distinct(presets.filter(|preset| !preset.is_empty())))
 }
 
-/// The file, and in words what its first case is.
+/// The file, and its first case in words.
 fn place(laid: &Laid, claim: &Claim) -> String {
     let mut cases: Vec<&str> = Vec::new();
     let mut first: Option<&Resolved> = None;

@@ -5,7 +5,7 @@ use firstflight_scenario::hint;
 use crate::error::ReproduceError;
 use crate::paper::{Laid, Paper};
 
-/// The claims asked for of one experiment, by their place.
+/// The claims that were asked for of one experiment, by index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
     /// Index of the paper.
@@ -16,7 +16,7 @@ pub(crate) struct Chosen {
     pub claims: Vec<usize>,
 }
 
-/// What is named by any of the words; everything if there are none.
+/// The claims that any of the words names; all claims if there are no words.
 ///
 /// A word is a paper's name (`astart`) or id (`S0`), an experiment (`figure09`), a claim (`S0-T1a`)
 /// or the beginning of claims (`S0-T1`). Case does not count, and a claim's full id wins over the

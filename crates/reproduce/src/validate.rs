@@ -1,4 +1,4 @@
-//! What a reader of a paper file cannot see until runs are at hand, found before the first one.
+//! Finds mistakes of paper files that would otherwise show only once runs are finished.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use crate::error::ReproduceError;
 use crate::file::Claim;
 use crate::paper::{Laid, Paper};
 
-/// Checks that every claim and plot refers to runs that there are and can fail.
+/// Checks that every claim and plot refers to runs that exist, and that every claim can fail.
 ///
 /// # Errors
-/// The first that does not, with its file and id.
+/// The first claim or plot for which this is not so, with its file and id.
 pub(crate) fn validate(papers: &[Paper]) -> Result<(), ReproduceError> {
     let mut ids = BTreeSet::new();
     for paper in papers {
@@ -88,7 +88,7 @@ mod tests {
         plots.map(|plot| plot.id.as_str()).collect()
     }
 
-    /// The ids of what a paper says, and of what is added here.
+    /// The ids of a paper's claims, and of the rows that we added.
     fn ids<'a>(of_paper: &'a str, own: &'a str) -> BTreeSet<&'a str> {
         of_paper.split_whitespace().chain(own.split_whitespace()).collect()
     }

@@ -1,7 +1,7 @@
 //! A scenario as written: a tree of keys and values that knows where each one stands.
 //!
-//! Files and flags become the same tree, so both are read by the same code and their errors name
-//! the line or the flag. [`Document::set`] replaces single values, for sweeps over a scenario.
+//! Files and flags become one kind of tree, so one reader serves both, and its errors name the line
+//! or the flag. [`Document::set`] replaces single values, for sweeps over a scenario.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -27,7 +27,7 @@ pub(crate) struct Node {
     pub(crate) raw: Raw,
 }
 
-/// The kinds of values of TOML that scenarios use; the rest is kept as text for messages.
+/// The kinds of TOML values that scenarios use; other kinds are kept as text for messages.
 #[derive(Clone, Debug)]
 pub(crate) enum Raw {
     Text(String),
@@ -204,7 +204,7 @@ impl Node {
 struct Tree<'a> {
     text: &'a str,
     file: &'a str,
-    /// Where each line begins, so that thousands of values do not count them anew.
+    /// The offset at which each line begins, so that it is not counted anew for each value.
     lines: Vec<usize>,
 }
 
@@ -245,7 +245,8 @@ fn joined(key: &str, name: &str) -> String {
     if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") }
 }
 
-/// What the TOML parser says, and of what where that is short: `duplicate key: controls`.
+/// What the TOML parser says, with the word in question if it leaves that out: `duplicate key:
+/// controls`.
 fn syntax(text: &str, file: &str, lines: &[usize], error: &toml::de::Error) -> ScenarioError {
     let span = error.span().unwrap_or(0..0);
     let found = text.get(span.clone()).unwrap_or("").trim();
@@ -290,5 +291,5 @@ fn read_text(path: &Path) -> Result<String, String> {
     })
 }
 
-/// No scenario is this long; a device or a data set is.
+/// The largest file that is read, in bytes. No scenario is so long; a device or a data set is.
 const MOST_BYTES: u64 = 4 << 20;

@@ -50,7 +50,7 @@ impl Resolved {
         }
     }
 
-    /// What is said of the groups of flows, each distinct answer once.
+    /// What `say` answers for the groups of flows, each distinct answer once, joined by `or`.
     fn each(&self, say: impl Fn(&ResolvedFlow) -> String) -> String {
         let mut said: Vec<String> = Vec::new();
         for words in self.flows.iter().map(say) {
@@ -63,7 +63,7 @@ impl Resolved {
 }
 
 impl Recovery {
-    /// As papers write it.
+    /// Its name as papers write it.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Tahoe => "Tahoe",

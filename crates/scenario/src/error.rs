@@ -9,9 +9,9 @@ pub enum Place {
     Key {
         /// The file as named by the user.
         file: String,
-        /// From 1; unknown for what was set by a program.
+        /// The line, counted from 1; `None` for a value that a program set.
         line: Option<usize>,
-        /// Dotted, lists counted from 0; empty for the file as a whole.
+        /// The dotted key, lists counted from 0; empty for the file as a whole.
         key: String,
     },
     /// A command-line flag with its dashes, or the word for an argument without.
@@ -40,7 +40,7 @@ pub enum ScenarioError {
     Unreadable {
         /// The file as named by the user.
         file: String,
-        /// Why not.
+        /// Why it cannot be read.
         problem: String,
     },
     /// The text is not TOML.
@@ -48,12 +48,12 @@ pub enum ScenarioError {
     Syntax {
         /// The file as named by the user.
         file: String,
-        /// From 1.
+        /// The line, counted from 1.
         line: usize,
         /// What the TOML parser says.
         problem: String,
     },
-    /// A key that means nothing here.
+    /// A key that this table does not have.
     #[error("{place}: unknown key{hint}; accepted: {accepted}")]
     UnknownKey {
         /// Where it stands.
@@ -63,7 +63,7 @@ pub enum ScenarioError {
         /// Every key accepted there.
         accepted: String,
     },
-    /// A value that cannot be, alone or beside the others.
+    /// A value that is wrong by itself or contradicts another.
     #[error("{}: {problem}", Found(place, found.as_deref()))]
     Value {
         /// Where it stands.
@@ -75,7 +75,7 @@ pub enum ScenarioError {
     },
 }
 
-/// `file:3: path.rate = "40"` or `--rate 40`.
+/// Prints as `file:3: path.rate = "40"` or `--rate 40`.
 struct Found<'a>(&'a Place, Option<&'a str>);
 
 impl fmt::Display for Found<'_> {

@@ -1,15 +1,15 @@
-//! The path flags of the command line: each is a key of a scenario under another name.
+//! The path flags of the command line; each sets a key of a scenario.
 
 /// A flag and the key it sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flag {
-    /// With its dashes: `--access-delay`.
+    /// Its name with dashes: `--access-delay`.
     pub name: &'static str,
-    /// Dotted key of the scenario: `path.access_delay`.
+    /// The dotted key of the scenario that it sets: `path.access_delay`.
     pub key: &'static str,
-    /// What it says when not given.
+    /// The value in force when the flag is not given, as text for the help.
     pub default: &'static str,
-    /// One line of help.
+    /// Its line in the help.
     pub help: &'static str,
 }
 

@@ -1,9 +1,9 @@
 //! What an experiment is and what it yields: scenario files, quantities with units, controls by
 //! name, and the one schema of results.
 //!
-//! [`Scenario`] is what was written, [`Resolved`] the same with every default in base units;
-//! [`Document`] comes before both and is where sweeps set single keys. The reference of the file
-//! format is `KEYS.md` of this crate.
+//! A [`Document`] is a file or flags as a tree, in which sweeps set single keys. A [`Scenario`] is
+//! what was written, typed. [`Resolved`] has every default filled in, in base units. The reference
+//! of the file format is `KEYS.md` of this crate.
 //!
 //! Nothing here runs anything, and nothing here knows an algorithm: a control is a parsed
 //! [`ControlSpec`] whose names the caller checks. Every message a user can provoke names the file

@@ -17,8 +17,8 @@ pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
-/// The mean of values and the standard error of the mean, the sample's standard deviation over the
-/// root of their number; no mean of nothing, no error of fewer than two.
+/// The mean of values, and the standard error of the mean: the sample's standard deviation over the
+/// root of their number. No value has no mean, and fewer than two have no error.
 pub fn mean_and_error(values: &[f64]) -> (Option<f64>, Option<f64>) {
     if values.is_empty() {
         return (None, None);
@@ -30,8 +30,8 @@ pub fn mean_and_error(values: &[f64]) -> (Option<f64>, Option<f64>) {
     (Some(mean), error)
 }
 
-/// The mean of values and half the width of its 95 % confidence interval, by Student's t; no
-/// interval of fewer than two.
+/// The mean of values, and half the width of its 95 % confidence interval by Student's t. Fewer
+/// than two values have no interval.
 pub fn mean_and_interval(values: &[f64]) -> (Option<f64>, Option<f64>) {
     let (mean, error) = mean_and_error(values);
     (mean, error.map(|error| error * student_95(values.len() - 1)))
@@ -44,7 +44,8 @@ fn student_95(freedom: usize) -> f64 {
     exact.copied().unwrap_or(1.960 + 2.372 / freedom as f64)
 }
 
-/// For 1 to 20 degrees of freedom, as every table of the distribution has them.
+/// The 97.5 % quantiles for 1 to 20 degrees of freedom, as every table of the distribution has
+/// them.
 const STUDENT_95: [f64; 20] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
     2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
@@ -55,7 +56,7 @@ pub fn throughput_bps(bytes: u64, ns: u64) -> f64 {
     ratio(bytes as f64 * 8.0 * 1e9, ns as f64)
 }
 
-/// The different ones of `names` in the order of their first place, for results of mixed runs.
+/// The distinct `names`, each once and in order of first appearance, for results of mixed runs.
 pub fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut seen: Vec<&str> = Vec::new();
     for name in names {

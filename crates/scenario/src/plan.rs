@@ -12,7 +12,7 @@ use crate::scenario::{Flow, Scenario};
 pub struct Plan {
     /// The control, or all of them joined by `, ` when the groups differ.
     pub name: String,
-    /// One per group of [`Resolved::flows`](crate::Resolved::flows).
+    /// One control for each group of [`Resolved::flows`](crate::Resolved::flows), in order.
     pub controls: Vec<ControlSpec>,
 }
 

@@ -6,17 +6,18 @@ use std::str::FromStr;
 use firstflight_control::hint;
 use firstflight_control::quantity::{Threshold, Time, Window};
 
-/// Whose constants an endpoint has. Each can be set alone in the scenario.
+/// Whose constants an endpoint has. A scenario can also set each constant alone.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// RFC 5681, 6298, 6582 and 3042, with the papers' window of one packet, connection open.
+    /// RFC 5681, 6298, 6582 and 3042, with the papers' initial window of one packet, and without a
+    /// SYN exchange.
     Rfc,
-    /// The stock agents of ns-2.35, what the papers ran.
+    /// The stock agents of ns-2.35, which the papers ran.
     Ns2,
-    /// A current Linux kernel: what a scenario gets that names no profile.
+    /// A current Linux kernel. A scenario that names no profile has this one.
     #[default]
     Linux,
 }
@@ -45,7 +46,7 @@ pub enum Carrier {
     Quic,
 }
 
-/// Data without a SYN exchange first: TCP Fast Open (RFC 7413).
+/// TCP Fast Open (RFC 7413): data that does not wait for the end of the SYN exchange.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -54,9 +55,9 @@ pub enum FastOpen {
     /// Every connection waits for its SYN exchange.
     #[default]
     Off,
-    /// The first connection of a source asks for a cookie, those after it have one.
+    /// The first connection of a source asks for a cookie; its later ones have one.
     On,
-    /// The first one has a cookie already.
+    /// Every connection has a cookie, the first included.
     Cookie,
 }
 
@@ -70,14 +71,14 @@ pub struct Constants {
     pub iw: Window,
     /// Initial ssthresh.
     pub ssthresh: Threshold,
-    /// Repair of losses.
+    /// How losses are repaired.
     pub recovery: Recovery,
-    /// New data on the first two duplicate ACKs (RFC 3042).
+    /// Whether the first two duplicate ACKs each let new data leave (RFC 3042).
     pub limited_transmit: bool,
-    /// Only the first partial ACK restarts the timer (RFC 6582 section 4, "Impatient").
+    /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4, "Impatient").
     pub impatient: bool,
-    /// An ACK of new data resets the back-off of the RTO even if it gives no RTT sample. With TCP
-    /// timestamps the ACK of a retransmission gives one (RFC 7323 section 4).
+    /// Whether an ACK of new data resets the back-off of the RTO even without an RTT sample. With
+    /// TCP timestamps the ACK of a retransmission gives one (RFC 7323 section 4).
     pub progress_ends_backoff: bool,
     /// RTO before the first RTT sample.
     pub rto_initial: Time,
@@ -91,8 +92,8 @@ pub struct Constants {
     pub delayed_ack_timer: Time,
     /// Whether cwnd may grow only while it limits the sender.
     pub growth_limit: bool,
-    /// Whether packets are paced where the control says nothing: at 2 cwnd/srtt in start-up, at 1.25
-    /// cwnd/srtt after it.
+    /// Whether packets are paced where the control does not pace them: at 2 cwnd/srtt in start-up,
+    /// at 1.25 cwnd/srtt after it.
     pub pacing: bool,
     /// Whether a buffer of B packets counts the one being sent.
     pub buffer_counts_in_service: bool,

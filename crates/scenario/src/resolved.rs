@@ -74,11 +74,11 @@ pub struct Resolved {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResolvedEndpoint {
-    /// Where the defaults come from.
+    /// The profile that gave the defaults.
     pub profile: Profile,
-    /// SYN exchange before the first data packet.
+    /// Whether a SYN exchange comes before the first data packet.
     pub syn: bool,
-    /// Connections whose data do not wait for the SYN exchange.
+    /// Which connections send data without waiting for the SYN exchange.
     pub fast_open: FastOpen,
     /// RTO before the first RTT sample.
     pub rto_initial_ns: u64,
@@ -90,18 +90,19 @@ pub struct ResolvedEndpoint {
     pub rto_granularity_ns: u64,
     /// How long an ACK is held back at most.
     pub delayed_ack_timer_ns: u64,
-    /// New data on the first two duplicate ACKs.
+    /// Whether the first two duplicate ACKs each let new data leave (RFC 3042).
     pub limited_transmit: bool,
-    /// Only the first partial ACK restarts the timer.
+    /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4).
     pub impatient: bool,
-    /// New data acknowledged ends the back-off of the RTO without an RTT sample.
+    /// Whether an ACK for new data ends the back-off of the RTO even without an RTT sample.
     pub progress_ends_backoff: bool,
-    /// No growth while cwnd does not limit the sender.
+    /// Whether cwnd grows only while it limits the sender.
     pub growth_limit: bool,
-    /// Packets are paced where the control says nothing. Results have it if it is so.
+    /// Whether packets are paced where the control does not pace them. Results have the key only
+    /// where it is true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pacing: bool,
-    /// A buffer of B packets counts the one being sent.
+    /// Whether a buffer of B packets counts the one being sent.
     pub buffer_counts_in_service: bool,
 }
 
@@ -109,13 +110,13 @@ pub struct ResolvedEndpoint {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResolvedLink {
-    /// How flows name it; `bottleneck` for a dumbbell.
+    /// Its name, `bottleneck` for a dumbbell.
     pub name: String,
-    /// Rate.
+    /// The rate of bits on the link, per second.
     pub rate_bps: u64,
-    /// Propagation of data.
+    /// Propagation of data, one way.
     pub delay_ns: u64,
-    /// Propagation of ACKs.
+    /// Propagation of ACKs on their way back.
     pub return_delay_ns: u64,
     /// Room for waiting packets.
     pub buffer: ResolvedBuffer,
@@ -144,21 +145,21 @@ pub struct ResolvedFlow {
     pub control: Option<ControlSpec>,
     /// How many.
     pub count: u64,
-    /// Earliest start; the start itself when the latest is the same.
+    /// Earliest start; equal to the latest unless starts are random.
     pub start_from_ns: u64,
-    /// Latest start; each flow draws its own between the two.
+    /// Latest start; each flow's start is drawn between the two.
     pub start_until_ns: u64,
     /// Each starts up to this much later still, at random.
     pub start_jitter_ns: u64,
-    /// When all of them stop.
+    /// When all of them stop; `None` for the end of the run.
     pub stop_ns: Option<u64>,
-    /// How long each lives.
+    /// How long each flow runs, from its start.
     pub lifetime_ns: Option<u64>,
-    /// How much each sends.
+    /// How many bytes of payload each flow sends; `None` for no end.
     pub size_bytes: Option<u64>,
     /// Links in the order of travel, by index.
     pub path: Vec<usize>,
-    /// One way, per access link; four of them in a round trip.
+    /// Propagation of each access link, one way; a round trip passes four of them.
     pub access_delay_ns: u64,
     /// Rate of the access links.
     pub access_rate_bps: u64,
@@ -204,11 +205,11 @@ pub struct ResolvedFiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResolvedUdp {
-    /// Rate on the link.
+    /// The rate on the link, headers included.
     pub rate_bps: u64,
-    /// From when.
+    /// When it begins to send.
     pub start_ns: u64,
-    /// Until when.
+    /// When it stops.
     pub stop_ns: u64,
     /// Size of its packets on the link.
     pub packet_bytes: u64,

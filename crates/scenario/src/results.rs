@@ -203,13 +203,13 @@ pub struct Startup {
     pub exit_reason: Option<String>,
     /// cwnd at the exit, before any cut.
     pub exit_cwnd_packets: Option<u64>,
-    /// The same over the path's BDP.
+    /// cwnd at the exit, divided by the path's BDP.
     #[serde(serialize_with = "finite_or_none")]
     pub exit_window_over_bdp: Option<f64>,
-    /// Packets in flight over cwnd at the exit.
+    /// Packets in flight at the exit, divided by cwnd.
     #[serde(serialize_with = "finite_or_none")]
     pub inflight_over_window_at_exit: Option<f64>,
-    /// Bottleneck drops in the round of the exit.
+    /// Packets dropped at the bottleneck in the round of the exit.
     pub drops_in_exit_round: Option<u64>,
     /// Window reductions in the ten RTTs after the exit.
     pub reductions_next_10_rtt: Option<u64>,
@@ -223,13 +223,13 @@ pub struct Startup {
 /// Seconds until cwnd first reached a share of the BDP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeToBdp {
-    /// 60 %.
+    /// Seconds until 60 % of the BDP.
     #[serde(rename = "0.6", serialize_with = "finite_or_none")]
     pub at_60: Option<f64>,
-    /// 80 %.
+    /// Seconds until 80 % of the BDP.
     #[serde(rename = "0.8", serialize_with = "finite_or_none")]
     pub at_80: Option<f64>,
-    /// 90 %.
+    /// Seconds until 90 % of the BDP.
     #[serde(rename = "0.9", serialize_with = "finite_or_none")]
     pub at_90: Option<f64>,
 }
@@ -242,12 +242,12 @@ pub struct Bottleneck {
     /// Share of the time the link was sending, 0 to 1.
     #[serde(serialize_with = "finite")]
     pub utilization: f64,
-    /// Most packets waiting.
+    /// The largest number of packets waiting.
     pub peak_queue_packets: u64,
-    /// Time average of packets waiting.
+    /// The time average of packets waiting.
     #[serde(serialize_with = "finite")]
     pub mean_queue_packets: f64,
-    /// Of the drops, lost at random or because the scenario drops them by number.
+    /// How many of the drops are random losses or drops that the scenario asks for by number.
     #[serde(default)]
     pub random_losses: u64,
 }
@@ -258,7 +258,7 @@ pub struct Cost {
     /// Wall-clock seconds.
     #[serde(serialize_with = "finite")]
     pub wall_s: f64,
-    /// Events handled.
+    /// Events that the simulator handled.
     pub events: u64,
     /// Delivered data packets per wall-clock second.
     #[serde(serialize_with = "finite")]

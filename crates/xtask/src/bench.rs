@@ -39,7 +39,7 @@ struct Row {
 #[serde(deny_unknown_fields)]
 struct File {
     scenarios: BTreeMap<String, String>,
-    /// What ns-3 runs: a scenario, and the keys that make it short enough.
+    /// The scenario that ns-3 runs, and the keys that shorten it.
     ns3: BTreeMap<String, String>,
 }
 

@@ -1,4 +1,4 @@
-//! Everything that can be said about the sources without running them.
+//! The checks of the sources: format, style, lints, documentation, dependencies, packages.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -39,7 +39,7 @@ pub(crate) fn all(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(
     deny(root)
 }
 
-/// What dependencies may be: `deny.toml`.
+/// The rules for dependencies, which `deny.toml` has.
 fn deny(root: &Path) -> Result<(), Stop> {
     let mut look = cargo(root, &["deny", "--version"]);
     let look = look.stdout(Stdio::null()).stderr(Stdio::null()).status();

@@ -1,4 +1,4 @@
-//! `examples/own-startup`: a crate that is not of this workspace, as somebody else's would be.
+//! `examples/own-startup`: a crate outside this workspace, as somebody else's would be.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn packages(lock: &Table) -> BTreeSet<(String, String)> {
     all.into_iter().flatten().filter_map(named).collect()
 }
 
-/// What the crate is called.
+/// The name of the crate.
 const NAME: &str = "own-startup";
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::step::{announce, cargo, run, unable};
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
     seconds: u32,
-    /// Of the engine's generator: the same seed tries the same bytes, as far as the time goes.
+    /// The seed of the engine's random numbers. Equal seeds try equal bytes, as long as time lasts.
     seed: u32,
     only: Option<String>,
 }
@@ -48,7 +48,7 @@ pub(crate) fn fuzz(root: &Path, args: &[String]) -> Result<(), Stop> {
     if failed.is_empty() { Ok(()) } else { Err(Stop::failed(&failed.join("\n"))) }
 }
 
-/// Apart from other builds: the flags make every crate another one.
+/// The folder of these builds, apart from others, because the flags change every crate.
 fn folder(root: &Path) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
     root.join(target).join("fuzz")
@@ -157,10 +157,10 @@ impl Asked {
     }
 }
 
-/// What CI gives each target.
+/// Seconds that CI gives each target.
 const SECONDS: u32 = 20;
 
-/// As `crates/fuzz` has them.
+/// The names of the targets in `crates/fuzz`.
 const TARGETS: [&str; 3] = ["adapter", "scenario", "qlog"];
 
 /// What libFuzzer reads: counters on edges, a table of their places, and what is compared.

@@ -90,7 +90,7 @@ impl Stop {
     }
 }
 
-/// For a task that takes none.
+/// Refuses arguments of a task that takes none.
 fn no_arguments(task: &str, args: &[String]) -> Result<(), Stop> {
     match args.first() {
         None => Ok(()),

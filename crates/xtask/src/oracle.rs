@@ -1,5 +1,5 @@
-//! The same scenarios in ns-2, ns-3 and firstflight, side by side: `firstflight-oracle` with the
-//! words of a command line.
+//! The command line of `firstflight-oracle`, which runs scenarios in ns-2, ns-3 and firstflight and
+//! prints the results side by side.
 
 use std::ops::RangeInclusive;
 use std::path::Path;

@@ -1,10 +1,10 @@
-//! The crates as packages: what others see of each, and that those they would use build without
-//! this repository.
+//! Packages the crates: checks what others see of each, and that the libraries build without this
+//! repository.
 //!
 //! Nothing is published: every manifest says `publish = false`. cargo then makes a package, but
 //! cannot verify one that depends on another, because only what may be published gets into the
-//! registry that it makes up for that. So the packages are unpacked side by side, patched in for
-//! each other, and checked as one workspace, with the versions of this one's lock file.
+//! registry that it makes up for that. So this task unpacks the packages side by side, patches them
+//! in for each other, and checks them as one workspace, with the versions of this one's lock file.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -58,7 +58,7 @@ pub(crate) fn package(root: &Path, args: &[String]) -> Result<(), Stop> {
     run("packages build", &mut check)
 }
 
-/// What crates do not say of themselves, each as a line.
+/// What is missing in the crates' metadata, a line each.
 fn lacks(root: &Path) -> std::io::Result<Vec<String>> {
     let mut lacks = Vec::new();
     let mut folders: Vec<_> = fs::read_dir(root.join("crates"))?
@@ -103,7 +103,7 @@ fn missing(manifest: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// What others would use, and what these stand on.
+/// The libraries that others would use, and what these depend on.
 const LIBRARIES: [&str; 12] = [
     "firstflight",
     "firstflight-control",
@@ -119,7 +119,7 @@ const LIBRARIES: [&str; 12] = [
     "firstflight-sim",
 ];
 
-/// That of every crate of the workspace.
+/// The licence of every crate of the workspace.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The most lines of a README; the rest belongs into the documentation.

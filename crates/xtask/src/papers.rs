@@ -1,4 +1,4 @@
-//! `docs/papers.md`: every claim of the papers beside what is measured, written by the product.
+//! Writes `docs/papers.md`, every claim of the papers beside what is measured, with `reproduce`.
 
 use std::fs;
 use std::path::Path;

@@ -24,7 +24,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Both side by side are as wide as the page.
+/// The arguments of both. At this width the two pictures fill a page side by side.
 const CONTROLS: [&str; 10] = [
     "compare",
     "newreno",

@@ -1,5 +1,5 @@
 //! The tables of `scenarios/quic/README.md`: quinn's own controls and firstflight's over quinn's
-//! stack in virtual time, and the same controls over simulated TCP.
+//! stack in virtual time, and controls over simulated TCP beside them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ fn presets(root: &Path, program: &Path, text: &mut String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Simulated TCP beside quinn's stack, the same control on the same path.
+/// Each control over simulated TCP and over quinn's stack, on equal paths.
 fn agreement(program: &Path, text: &mut String) -> Result<(), Stop> {
     let names = ["newreno", "hoe", "astart", "astart(preset=paper)"];
     head(text, "Simulated TCP / QUIC, Mbit/s over 20 s; bold: 10 % or more apart", "path", &names);

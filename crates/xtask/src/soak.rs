@@ -1,6 +1,6 @@
-//! Many flows over a lossy link, while the controls they use are unloaded and loaded again and
-//! again under them; then, what is left of it all in the kernel: nothing. `soak recv` is another:
-//! `recv.rs`.
+//! Runs many flows over a lossy link, and meanwhile unloads and loads the controls they use, again
+//! and again. At the end nothing of it may be left in the kernel. `soak recv` is another soak, of
+//! transfers: `recv.rs`.
 
 use std::io::read_to_string;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ mod recv;
 use bed::{Bed, FAR, LinkKind, NAMESPACES};
 use kernel::State;
 
-/// How much of it.
+/// How long and with how many flows.
 struct Options {
     flows: u32,
     seconds: u32,
@@ -29,12 +29,12 @@ struct Options {
     build: Build,
 }
 
-/// Whence the programs are.
+/// Where the programs come from.
 enum Build {
     Release,
     /// As the tests build them: slower at it, but built already.
     Dev,
-    /// In that folder, as they are.
+    /// The programs in that folder.
     Done(PathBuf),
 }
 
@@ -291,6 +291,6 @@ const NAMES: [&str; 2] = ["ff_soak_a", "ff_soak_b"];
 const CONTROLS: [&str; 5] = ["astart", "newreno", "mstart", "tcpw-a", "vegas"];
 /// Two iperf3, which have at most 128 streams each.
 const MOST_FLOWS: u32 = 256;
-/// After so many cycles, one short flow begins and ends.
+/// The number of cycles after which one short flow begins and ends.
 const CYCLES_PER_FLOW: u32 = 25;
 const PATIENCE: Duration = Duration::from_secs(60);

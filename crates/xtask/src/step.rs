@@ -18,7 +18,8 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(args).current_dir(root);
-    // Of the cargo that runs this task. Build scripts of dependencies would run again for them.
+    // The variables of the cargo that runs this task. Because of them the build scripts of
+    // dependencies would run again.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
             command.env_remove(name);

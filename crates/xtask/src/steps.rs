@@ -1,5 +1,5 @@
-//! What `check` and `test` do, told before they begin: the steps by number, how long it may take,
-//! and what this machine will skip.
+//! What `check` and `test` say before they begin: how many steps there are, how long they take, and
+//! what this machine will skip.
 
 use std::fs;
 use std::path::{Path, PathBuf};

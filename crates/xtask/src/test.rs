@@ -8,7 +8,7 @@ use crate::step::{cargo, kernel_features, unable};
 use crate::steps::Steps;
 use crate::{Stop, check, example, no_arguments};
 
-/// Sums over all test binaries.
+/// How many tests all test binaries had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     passed: u64,

@@ -1,4 +1,4 @@
-//! What is asked of the flows of a run.
+//! Measures of the flows of a run.
 
 use firstflight_runner::Run;
 use firstflight_scenario::measure::ratio;
@@ -30,7 +30,7 @@ impl<'a> Flows<'a> {
         flows.filter(move |(i, _)| self.is_chosen(*i)).map(|(_, trace)| trace)
     }
 
-    /// A part of each result.
+    /// One number of each flow's result.
     pub(super) fn each(self, part: impl Fn(&FlowResult) -> f64) -> impl Iterator<Item = f64> {
         self.results().map(part)
     }
@@ -41,7 +41,7 @@ impl<'a> Flows<'a> {
         mean(&values?)
     }
 
-    /// Mbit/s of all of them together, over the run or the period.
+    /// The rate of all chosen flows together over the run or the period, in Mbit/s.
     pub(super) fn throughput(self, packet_bytes: u64, query: &Query<'_>) -> Option<f64> {
         if query.from.is_none() && query.until.is_none() {
             let bytes: u64 = self.results().map(|flow| flow.delivered_bytes).sum();
@@ -54,7 +54,7 @@ impl<'a> Flows<'a> {
         Some(ratio(packets? * packet_bytes as f64 * 8.0 / 1e6, until - from))
     }
 
-    /// Mbit/s while a file was sent, mean over the files.
+    /// The rate while a file was sent, in Mbit/s, as a mean over the files.
     pub(super) fn file_throughput(self) -> Option<f64> {
         let files: Vec<FilesResult> = self.results().filter_map(|flow| flow.files).collect();
         let count: u64 = files.iter().map(|files| files.count).sum();
@@ -62,7 +62,7 @@ impl<'a> Flows<'a> {
         (count > 0).then(|| sum / count as f64 / 1e6)
     }
 
-    /// A column of the samples: mean over the period, or at one moment.
+    /// The mean of a column of the samples over the period, or its value at one moment.
     pub(super) fn mean_of(self, column: &str, query: &Query<'_>) -> Option<f64> {
         let per_flow = self.traces().map(|trace| {
             if let (Some(from), Some(until)) = (query.from, query.until)

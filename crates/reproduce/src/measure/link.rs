@@ -1,11 +1,11 @@
-//! What is asked of the first link of a run, by its samples.
+//! Measures of the first link of a run, from its samples.
 
 use firstflight_scenario::Series;
 use firstflight_scenario::measure::ratio;
 
 use super::{Measured, Query};
 
-/// kbit/s that entered the link within the period; `None` where no link was sampled.
+/// The rate that entered the link within the period, in kbit/s; `None` where no link was sampled.
 pub(super) fn rate_kbps(measured: Measured<'_>, query: &Query<'_>) -> Option<f64> {
     let link = measured.run.queues.first()?;
     let from = query.from.unwrap_or(0.0);
@@ -14,7 +14,7 @@ pub(super) fn rate_kbps(measured: Measured<'_>, query: &Query<'_>) -> Option<f64
     Some(ratio(packets * measured.packet_bytes as f64 * 8.0 / 1e3, until - from))
 }
 
-/// Packets that entered a link before a moment, which is at the end of an interval of its samples.
+/// Packets that entered a link before `time`, which is the end of an interval of its samples.
 pub(crate) fn carried_by(link: &Series, time: f64) -> Option<f64> {
     let rows = link.column("time_s")?.zip(link.column("carried_packets")?);
     // A sample is named after the beginning of its interval.
@@ -22,5 +22,6 @@ pub(crate) fn carried_by(link: &Series, time: f64) -> Option<f64> {
     Some(before.last().and_then(|(_, packets)| packets).unwrap_or(0.0))
 }
 
-/// Less than an interval, and more than the last digit of a time.
+/// Seconds by which two times may differ and count as equal: less than an interval of samples, and
+/// more than the rounding of a time.
 const ROUNDING_S: f64 = 1e-9;

@@ -1,7 +1,7 @@
 //! The vocabulary of measures: what a check or a plot can ask of a run.
 //!
-//! Every measure is one number per run, or none where the thing did not happen. The units are fixed
-//! and are those of the claims: Mbit/s, percent, packets, seconds.
+//! Every measure is one number per run, or `None` where what it measures did not happen. Its unit
+//! is fixed: Mbit/s, percent, packets or seconds, as the claims have it.
 
 mod flows;
 mod link;
@@ -47,7 +47,7 @@ pub(crate) enum Measure {
     DropsInExitRound,
     /// cwnd when start-up ended for the first time, packets, mean over the flows.
     ExitCwnd,
-    /// The same over the BDP of the path.
+    /// cwnd when start-up ended for the first time, divided by the path's BDP, mean over the flows.
     ExitWindowOverBdp,
     /// When start-up ended for the first time, seconds after the flow's start.
     ExitTime,
@@ -61,11 +61,12 @@ pub(crate) enum Measure {
     TimeTo90,
     /// Mean over the period and the flows of cwnd, packets; at one moment if both ends are equal.
     MeanCwnd,
-    /// The same of ssthresh, up to which a window grows exponentially.
+    /// Mean over the period and the flows of ssthresh, packets; at one moment if both ends are
+    /// equal.
     MeanSsthresh,
     /// Largest sample of ssthresh within the period, packets, of any of the flows.
     MaxSsthresh,
-    /// How often within the period cwnd was below ssthresh anew: exponential phases.
+    /// How many exponential phases begin within the period: how often cwnd falls below ssthresh.
     FastPhases,
     /// The last moment, in seconds, at which less than `level` Mbit/s was acknowledged over the
     /// second before.
@@ -109,10 +110,10 @@ pub(crate) enum Measure {
     Formula,
 }
 
-/// What a measure is asked with, beyond the run.
+/// What selects a measure's number, beside the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Query<'a> {
-    /// Which flows, from 0; all when `None`.
+    /// The flows, counted from 0; all when `None`.
     pub flows: Option<&'a [usize]>,
     /// Start of the period, seconds.
     pub from: Option<f64>,
@@ -120,9 +121,9 @@ pub(crate) struct Query<'a> {
     pub until: Option<f64>,
     /// A level, in the unit of the measure that asks for it.
     pub level: Option<f64>,
-    /// After this ACK of a script, from 1.
+    /// The ACK of a script after which to measure, from 1.
     pub ack: Option<u32>,
-    /// Over this round of a script, from 0.
+    /// The round of a script over which to measure, from 0.
     pub round: Option<u32>,
 }
 
@@ -131,11 +132,11 @@ pub(crate) struct Query<'a> {
 pub(crate) struct Measured<'a> {
     /// The run.
     pub run: &'a Run,
-    /// Rate of the bottleneck.
+    /// Rate of the bottleneck, bit/s.
     pub rate_bps: u64,
     /// Packets in flight that fill the path.
     pub bdp_packets: u64,
-    /// Payload of a packet.
+    /// Payload of a packet, bytes.
     pub packet_bytes: u64,
 }
 
@@ -152,7 +153,7 @@ impl Measure {
         }
     }
 
-    /// Whether it is of a script rather than of a network.
+    /// Whether it measures a script rather than a network.
     pub(crate) fn is_scripted(self) -> bool {
         matches!(
             self,
@@ -267,7 +268,7 @@ impl Query<'_> {
     }
 }
 
-/// The arithmetic mean; `None` of nothing.
+/// The arithmetic mean; `None` without a value.
 pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

@@ -1,4 +1,4 @@
-//! What is asked of a script: one row of its trace per ACK, the start first.
+//! Measures of a script, whose trace has one row for the start and one for each ACK.
 
 use super::{Measure, Measured, Query};
 

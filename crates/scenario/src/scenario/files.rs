@@ -14,9 +14,10 @@ use crate::read::Read;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Files {
-    /// Of a file.
+    /// How large a file is.
     pub size: Between<Size>,
-    /// From the last ACK of a file to the next connection; none when not written.
+    /// How long a source waits from the last ACK of a file to the next connection; no pause when
+    /// not written.
     pub pause: Option<Between<Time>>,
 }
 
@@ -24,9 +25,9 @@ pub struct Files {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Between<T> {
-    /// Smallest.
+    /// The smallest value.
     pub from: T,
-    /// Largest, not below the smallest.
+    /// The largest value, not below the smallest.
     pub until: T,
 }
 

@@ -32,17 +32,17 @@ pub struct Scenario {
     pub name: String,
     /// One line for people.
     pub title: Option<String>,
-    /// Anything else for people.
+    /// Free text for people.
     pub notes: Option<String>,
     /// Where the set-up comes from, such as `Astart paper, Table 1`.
     pub source: Option<String>,
-    /// Ids of the claims it serves.
+    /// Ids of the claims that use this scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<String>,
-    /// One run each; flows without a control of their own use it.
+    /// The controls, one run each; flows without a control of their own use the run's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub controls: Vec<ControlSpec>,
-    /// Time measured.
+    /// How long the run is measured.
     pub duration: Option<Time>,
     /// Seed of every random stream.
     pub seed: Option<u64>,
@@ -52,12 +52,12 @@ pub struct Scenario {
     pub packet: Option<Size>,
     /// Bytes a packet adds on the link.
     pub headers: Option<Size>,
-    /// What every endpoint does.
+    /// The constants of all endpoints.
     #[serde(flatten)]
     pub endpoint: Endpoint,
     /// The dumbbell: one bottleneck.
     pub path: Option<Dumbbell>,
-    /// A general network instead.
+    /// The links of a general network, instead of `path`.
     #[serde(rename = "link", skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
     /// Groups of flows as written; see [`Scenario::groups`].
@@ -78,7 +78,7 @@ pub struct Scenario {
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Endpoint {
-    /// Names the constants not set below.
+    /// The named set of constants, for those not set below.
     pub profile: Option<Profile>,
     /// Loss recovery.
     pub recovery: Option<Recovery>,
@@ -92,15 +92,15 @@ pub struct Endpoint {
     pub delayed_ack: Option<u64>,
     /// How long an ACK is held back at most.
     pub delayed_ack_timer: Option<Time>,
-    /// New data on the first two duplicate ACKs.
+    /// Whether the first two duplicate ACKs each let new data leave (RFC 3042).
     pub limited_transmit: Option<bool>,
-    /// Only the first partial ACK restarts the timer.
+    /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4).
     pub impatient: Option<bool>,
-    /// New data acknowledged ends the back-off of the RTO without an RTT sample.
+    /// Whether an ACK for new data ends the back-off of the RTO even without an RTT sample.
     pub progress_ends_backoff: Option<bool>,
-    /// SYN exchange before the first data packet.
+    /// Whether a SYN exchange comes before the first data packet.
     pub syn: Option<bool>,
-    /// Connections whose data do not wait for the SYN exchange.
+    /// Which connections send data without waiting for the SYN exchange.
     pub fast_open: Option<FastOpen>,
     /// Duplicate ACKs that mean a loss to Reno and NewReno.
     pub duplicate_acks: Option<u64>,
@@ -114,11 +114,11 @@ pub struct Endpoint {
     pub rto_max: Option<Time>,
     /// Granularity of the retransmission clock.
     pub rto_granularity: Option<Time>,
-    /// No growth while cwnd does not limit the sender.
+    /// Whether cwnd grows only while it limits the sender.
     pub growth_limit: Option<bool>,
-    /// Pacing by default, for controls that do not pace themselves.
+    /// Whether packets are paced where the control does not pace them.
     pub pacing: Option<bool>,
-    /// A buffer of B packets counts the one being sent.
+    /// Whether a buffer of B packets counts the one being sent.
     pub buffer_counts_in_service: Option<bool>,
 }
 
@@ -132,7 +132,7 @@ pub struct Dumbbell {
     pub rtt: Option<Time>,
     /// Room for waiting packets.
     pub buffer: Option<Buffer>,
-    /// One way, per access link, on top of `rtt`.
+    /// Propagation of each access link, one way, on top of `rtt`.
     pub access_delay: Option<Time>,
     /// Rate of the access links.
     pub access_rate: Option<Rate>,
@@ -147,9 +147,9 @@ pub struct Dumbbell {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Link {
-    /// How flows name it.
+    /// The name by which flows refer to it.
     pub name: String,
-    /// Rate.
+    /// The rate, of bits on the link.
     pub rate: Rate,
     /// One-way propagation; ACKs take as long back and do not queue.
     pub delay: Time,
@@ -172,19 +172,19 @@ pub struct Flow {
     pub count: Option<u64>,
     /// When all of them start.
     pub start: Option<Time>,
-    /// Random starts instead.
+    /// Random starts, instead of `start`.
     pub starts: Option<Starts>,
     /// Each starts up to this much later, at random.
     pub start_jitter: Option<Time>,
     /// When all of them stop.
     pub stop: Option<Time>,
-    /// How long each lives instead.
+    /// How long each flow runs, instead of `stop`.
     pub lifetime: Option<Time>,
-    /// How much each sends; without end when not written.
+    /// How many bytes of payload each flow sends; without end when not written.
     pub size: Option<Size>,
-    /// Two-way propagation in all, made up with access delay.
+    /// Two-way propagation of the whole path; access delay fills the difference.
     pub rtt: Option<Time>,
-    /// One way, per access link, instead of the path's.
+    /// Propagation of each access link, one way, instead of the path's.
     pub access_delay: Option<Time>,
     /// Rate of its access links instead of the path's.
     pub access_rate: Option<Rate>,
@@ -198,9 +198,9 @@ pub struct Flow {
     pub recovery: Option<Recovery>,
     /// Packets per ACK instead of the scenario's.
     pub delayed_ack: Option<u64>,
-    /// TCP or QUIC, whatever the run's transport is.
+    /// TCP or QUIC for these flows, instead of the run's transport.
     pub transport: Option<Carrier>,
-    /// Parts of an ACK instead of the scenario's.
+    /// Parts in which the receiver sends an ACK, instead of the scenario's.
     pub split_acks: Option<u64>,
     /// Names of links in the order of travel; the only link when not written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -213,11 +213,11 @@ pub struct Flow {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Udp {
-    /// On the link, headers included.
+    /// The rate on the link, headers included.
     pub rate: Rate,
-    /// From when.
+    /// When it begins to send.
     pub start: Option<Time>,
-    /// Until when; the end of the run when not written.
+    /// When it stops; at the end of the run when not written.
     pub stop: Option<Time>,
     /// Size of its packets; the scenario's when not written.
     pub packet: Option<Size>,
@@ -270,7 +270,7 @@ impl Scenario {
         }
     }
 
-    /// The scenario as TOML that reads back as the same scenario.
+    /// The scenario as TOML, from which an equal scenario can be read.
     ///
     /// # Panics
     /// Never: every value here has a form in TOML.

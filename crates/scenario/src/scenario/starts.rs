@@ -10,9 +10,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Starts {
-    /// Earliest.
+    /// The earliest start.
     pub from: Time,
-    /// Latest, not before the earliest.
+    /// The latest start, not before the earliest.
     pub until: Time,
 }
 

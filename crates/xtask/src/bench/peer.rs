@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::Stop;
 use crate::step::unable;
 
-/// How a simulator is called.
+/// How to run another simulator.
 pub(super) struct Peer {
     pub(super) program: PathBuf,
     /// Arguments before the keys.
@@ -55,5 +55,5 @@ fn children_cpu_s() -> Option<f64> {
     Some((ticks(16)? + ticks(17)?) / TICKS_PER_S)
 }
 
-/// What Linux counts CPU time in for its users.
+/// Units per second in which Linux tells CPU time (USER_HZ).
 const TICKS_PER_S: f64 = 100.0;

@@ -13,11 +13,11 @@ use crate::Stop;
 pub(super) enum LinkKind {
     /// `firstflight link`.
     Tun,
-    /// The kernel's netem on a pair of veth, slower: for an emulated processor.
+    /// The kernel's netem on a pair of veth, at a lower rate, for an emulated processor.
     Netem,
 }
 
-/// It stands until it is dropped; the namespaces until [`remove`].
+/// The link and its namespaces. The link goes when this is dropped, the namespaces with [`remove`].
 pub(super) struct Bed {
     _link: Option<Ended>,
 }
@@ -69,5 +69,5 @@ pub(super) const NAMESPACES: [&str; 2] = ["ffsoak-near", "ffsoak-far"];
 pub(super) const FAR: &str = "10.77.128.1";
 const NEAR: &str = "10.77.0.1";
 const TUN: [&str; 8] = ["--rate", "100Mbps", "--rtt", "40ms", "--buffer", "1bdp", "--loss", "0.5%"];
-/// Each way; the buffer in packets, more than is ever under way.
+/// Rate and delay each way. The buffer, in packets, holds more than is ever in flight.
 const NETEM: &str = "rate 20mbit delay 20ms loss random 0.5% limit 1000";

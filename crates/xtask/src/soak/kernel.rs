@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use super::{Programs, said};
 use crate::Stop;
 
-/// What should be no more than it was. It may be less: what others left before the run ends.
+/// What must not have grown at the end. It may have shrunk, if something from before the run ended.
 pub(super) struct State {
-    /// Maps, programs and links of BPF, in words and numbers.
+    /// BPF's maps, programs and links, with their numbers.
     objects: String,
     namespaces: Vec<String>,
     devices: Vec<String>,
@@ -84,7 +84,7 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Of every line.
+/// The first word of every line.
 fn first_words(text: &str) -> Vec<String> {
     text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
@@ -104,7 +104,7 @@ fn log() -> Vec<String> {
     said.lines().map(str::to_owned).collect()
 }
 
-/// Words of the kernel when something is wrong.
+/// Words in the kernel's log that mean a fault.
 const TROUBLE: [&str; 8] =
     ["BUG", "WARNING", "Oops", "Call Trace", "refcount", "leak", "unregister_netdevice", "stall"];
 

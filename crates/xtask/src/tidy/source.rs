@@ -2,7 +2,7 @@
 
 /// A file's name and lines.
 pub(super) struct Source {
-    /// From the root, with slashes.
+    /// The path from the root, with slashes.
     pub(super) path: String,
     pub(super) lines: Vec<String>,
 }
