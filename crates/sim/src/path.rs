@@ -153,7 +153,6 @@ impl FlowPath {
         let Some(seq) = self.route.untagged(packet.tagged) else {
             return self.deliver_late(fabric, packet, at);
         };
-        let held_before = self.route.receiver.deadline();
         let (overdue, own) = self.route.receiver.receive(seq, at);
         if let Some(ack) = overdue {
             self.send_any_ack(fabric, ack);
@@ -164,10 +163,7 @@ impl FlowPath {
         if let Some(ack) = own {
             self.send_any_ack(fabric, ack);
         }
-        let held = self.route.receiver.deadline();
-        if held != held_before
-            && let Some(due) = held
-        {
+        if let Some(due) = self.route.receiver.timer_to_set() {
             fabric.queue.push_out_of_order(timer(due, self.id as usize, Timer::DelayedAck));
         }
     }

@@ -44,12 +44,20 @@ pub(crate) struct Receiver {
     answers_at_once: bool,
     /// What the last ACK acknowledged, where ACKs are split.
     acked: u32,
+    /// Packets before this one are answered at once, and so are the next few behind them
+    /// ([`Endpoint::quick_acks`]).
+    quick_until: u32,
+    quick: u32,
+    /// What arrives twice makes the next ACKs quick.
+    quick_after_repeated: u32,
     hold: Span,
     hold_ties: Span,
     delay_repeated: bool,
     unacked: u32,
     last_cause: u32,
     deadline: Option<Instant>,
+    /// When a timer event is pending.
+    timer_at: Option<Instant>,
     /// The first packet that carries no payload to count: the SYN, if there is one.
     first_data: u32,
     end_of_run: Instant,
@@ -71,7 +79,7 @@ impl Receiver {
         shortcuts: bool,
     ) -> Self {
         let first_data = u32::from(syn);
-        let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Ns2Sack);
+        let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);
         Self {
             next: 0,
             early: Vec::new(),
@@ -81,6 +89,9 @@ impl Receiver {
             split: endpoint.split_acks.max(1),
             shortcuts,
             answers_at_once: shortcuts && endpoint.delayed_ack <= 1 && endpoint.split_acks <= 1,
+            quick_until: endpoint.quick_acks.map_or(0, |quick| first_data + quick),
+            quick: 0,
+            quick_after_repeated: endpoint.quick_acks.map_or(0, |_| QUICK_ACKS),
             acked: first_data,
             hold: endpoint.delayed_ack_timeout,
             hold_ties: endpoint.delayed_ack_ties,
@@ -88,6 +99,7 @@ impl Receiver {
             unacked: 0,
             last_cause: 0,
             deadline: None,
+            timer_at: None,
             first_data,
             end_of_run,
             late: 0,
@@ -113,12 +125,28 @@ impl Receiver {
     }
 
     /// When the ACK that is held back must go, if one is.
+    #[cfg(test)]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
+    /// When a timer event is to be added: most held ACKs leave before their time, so that one that
+    /// is pending need not be theirs.
+    #[inline]
+    pub(crate) fn timer_to_set(&mut self) -> Option<Instant> {
+        let due = self.deadline?;
+        if self.timer_at.is_some_and(|at| at <= due) {
+            return None;
+        }
+        self.timer_at = Some(due);
+        self.timer_at
+    }
+
     /// The delayed-ACK timer fires, if it is still due at `now`.
     pub(crate) fn on_timer(&mut self, now: Instant) -> Option<AckOut> {
+        if self.timer_at.is_some_and(|at| at <= now) {
+            self.timer_at = None;
+        }
         let due = self.deadline.filter(|due| *due <= now)?;
         Some(self.answer(due))
     }
@@ -156,8 +184,11 @@ impl Receiver {
     }
 
     fn look_for_gaps(&mut self) {
-        let calm = self.answers_at_once && self.early_count == 0;
-        self.calm_until = if calm { self.end - 1 } else { 0 };
+        self.calm_until = match self.early_count {
+            0 if self.answers_at_once => self.end - 1,
+            0 if self.is_quiet() => self.quick_until.min(self.end - 1),
+            _ => 0,
+        };
     }
 
     fn receive_any(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
@@ -165,8 +196,12 @@ impl Receiver {
             Some(due) => self.before(due, at),
             None => (None, at),
         };
+        if seq < self.next && self.quick_after_repeated > 0 {
+            self.quick = self.quick_after_repeated;
+        }
         let expected = self.take_in(seq, at) || self.is_repeated(seq);
-        if !expected || self.every == 1 || seq < self.first_data {
+        let quick = self.is_quick();
+        if !expected || self.every == 1 || seq < self.first_data || quick {
             return (overdue, Some(self.answer(at)));
         }
         self.unacked += 1;
@@ -207,8 +242,19 @@ impl Receiver {
         self.delay_repeated && seq + 1 == self.next && self.early_count == 0
     }
 
+    /// Whether nothing but the quick ACKs of the beginning tells when the next ACK leaves.
+    fn is_quiet(&self) -> bool {
+        self.shortcuts && self.split <= 1 && self.unacked == 0 && self.quick == 0
+    }
+
+    /// Whether the packet that has just come is answered at once although it could wait.
+    fn is_quick(&self) -> bool {
+        self.quick > 0 || self.next + self.early_count <= self.quick_until
+    }
+
     fn answer(&mut self, at: Instant) -> AckOut {
         self.unacked = 0;
+        self.quick = self.quick.saturating_sub(1);
         self.deadline = None;
         let parts = if self.split > 1 { self.parts() } else { 1 };
         AckOut { at, next: self.next, cause: self.last_cause, blocks: self.sack_blocks(), parts }
@@ -301,6 +347,9 @@ impl Receiver {
         }
     }
 }
+
+/// `TCP_MAX_QUICKACKS`.
+const QUICK_ACKS: u32 = 16;
 
 #[cfg(test)]
 mod tests {

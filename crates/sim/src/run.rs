@@ -266,6 +266,10 @@ impl Flow<'_> {
                 if let Some(ack) = wire.path.route.receiver.on_timer(now) {
                     wire.path.send_any_ack(wire.fabric, ack);
                 }
+                if let Some(due) = wire.path.route.receiver.timer_to_set() {
+                    let id = wire.path.id as usize;
+                    wire.fabric.queue.push_out_of_order(timer(due, id, Timer::DelayedAck));
+                }
                 return;
             }
             _ => {
