@@ -98,7 +98,7 @@ fn exceptions(
     } else if open.ssthresh != common {
         own.push(format!("ssthresh {}", resolved.window(open.ssthresh.0)));
     }
-    if let Some(recovery) = own_recovery(control, flow) {
+    if let Some(recovery) = own_recovery(resolved, control, flow) {
         own.push(format!("recovery {}", recovery.title()));
     }
     if say_paced && is_paced(control) {
@@ -113,8 +113,10 @@ fn is_paced(control: &Control) -> bool {
 }
 
 /// The recovery that a control's name brings, where it is not that of the endpoints.
-fn own_recovery(control: &Control, flow: &ResolvedFlow) -> Option<Recovery> {
-    let own = control.recovery.filter(|_| !flow.recovery.given)?.parse().ok()?;
+fn own_recovery(resolved: &Resolved, control: &Control, flow: &ResolvedFlow) -> Option<Recovery> {
+    let profile = resolved.endpoint.profile;
+    let own =
+        firstflight_runner::own_recovery(profile, control).filter(|_| !flow.recovery.given)?;
     (own != flow.recovery.value).then_some(own)
 }
 
@@ -122,14 +124,15 @@ fn own_recovery(control: &Control, flow: &ResolvedFlow) -> Option<Recovery> {
 /// reader would else take the repair's cost for the control's.
 pub(crate) fn without_sack(report: &Report) -> Option<String> {
     let resolved = &report.resolved;
-    let sack = |flow: &&ResolvedFlow| flow.recovery.value == Recovery::Sack;
+    let sack =
+        |flow: &&ResolvedFlow| matches!(flow.recovery.value, Recovery::Sack | Recovery::Rack);
     let flow = resolved.flows.iter().find(sack)?;
     if report.runs.iter().any(|run| run.result.transport != "sim") {
         return None;
     }
     let controls = controls(resolved);
     let named = controls.iter().filter_map(|(control, spec)| {
-        own_recovery(control, flow).map(|recovery| (spec.text.as_str(), recovery.title()))
+        own_recovery(resolved, control, flow).map(|recovery| (spec.text.as_str(), recovery.title()))
     });
     let said: Vec<String> = named.map(|(name, title)| format!("{name} by {title}")).collect();
     (!said.is_empty()).then(|| {

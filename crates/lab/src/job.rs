@@ -168,7 +168,10 @@ impl Job {
             flows,
             udp: resolved.udp.clone(),
             duration_ns: resolved.duration_ns,
-            sack: resolved.flows.iter().all(|flow| flow.recovery.value == Recovery::Sack),
+            sack: resolved
+                .flows
+                .iter()
+                .all(|flow| matches!(flow.recovery.value, Recovery::Sack | Recovery::Rack)),
             packet_bytes: resolved.packet_bytes,
         }
     }

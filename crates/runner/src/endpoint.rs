@@ -18,7 +18,7 @@ pub(crate) fn endpoint(
     phase: Span,
 ) -> Endpoint {
     let common = &resolved.endpoint;
-    let recovery = flow.recovery.or_own(control.recovery.and_then(|name| name.parse().ok()));
+    let recovery = flow.recovery.or_own(own_recovery(common.profile, control));
     let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
     Endpoint {
         // What is asked of the routers travels with the SYN.
@@ -37,6 +37,7 @@ pub(crate) fn endpoint(
         },
         rto: rto(common, phase),
         delayed_ack: count(flow.delayed_ack.value),
+        quick_acks: (common.profile == Profile::Linux).then(|| quick_acks(resolved.packet_bytes)),
         split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
         delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),
@@ -57,6 +58,20 @@ fn count(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
+/// The recovery that a control brings. Linux repairs the losses of every control alike; Tahoe is
+/// nothing but its answer to a loss.
+pub fn own_recovery(profile: Profile, control: &Control) -> Option<Recovery> {
+    let own = control.recovery.and_then(|name| name.parse().ok());
+    own.filter(|own| profile != Profile::Linux || *own == Recovery::Tahoe)
+}
+
+/// As long as the window that a receiver offers grows, Linux answers every packet
+/// (`tcp_grow_window`): by twice its MSS per packet, from 64 KiB to half of its buffer.
+fn quick_acks(packet_bytes: u64) -> u32 {
+    let mtu = (packet_bytes + HEADERS).max(ETHERNET_MTU);
+    count((RECEIVE_BUFFER / 2 - FIRST_WINDOW) / (2 * (mtu - IP_AND_TCP)))
+}
+
 fn recovery_kind(
     profile: Profile,
     recovery: Recovery,
@@ -70,6 +85,7 @@ fn recovery_kind(
         (_, Recovery::NewReno) => Sim::NewReno,
         (Profile::Ns2, Recovery::Sack) => Sim::Ns2Sack,
         (_, Recovery::Sack) => Sim::Sack,
+        (_, Recovery::Rack) => Sim::Rack,
     }
 }
 
@@ -105,6 +121,17 @@ fn rto(common: &ResolvedEndpoint, phase: Span) -> RtoRules {
         granularity: Span(common.rto_granularity_ns),
         ticks: common.profile == Profile::Ns2,
         progress_ends_backoff: common.progress_ends_backoff,
+        min_is_of_variation: common.profile == Profile::Linux,
         phase,
     }
 }
+
+/// What the lab gives a receiver, so that its window never limits.
+const RECEIVE_BUFFER: u64 = 64 << 20;
+/// The largest window without scaling (RFC 7323 section 2).
+const FIRST_WINDOW: u64 = 65_535;
+/// The lab's MTU, in bytes: Ethernet's, or a packet's with its headers.
+const ETHERNET_MTU: u64 = 1_500;
+const HEADERS: u64 = 100;
+/// IP and TCP header without options.
+const IP_AND_TCP: u64 = 40;

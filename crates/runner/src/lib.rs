@@ -30,6 +30,7 @@ use firstflight_scenario::{
 use firstflight_sim::{Interrupted, Pace, run_with};
 use rayon::prelude::*;
 
+pub use endpoint::own_recovery;
 pub use firstflight_control::{Control, ControlProblem, accepted};
 pub use firstflight_sim::Ends;
 pub use foreign::{Foreign, ForeignFlow, On};

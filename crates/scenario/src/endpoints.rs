@@ -70,6 +70,7 @@ impl Recovery {
             Self::Reno => "Reno",
             Self::NewReno => "NewReno",
             Self::Sack => "SACK",
+            Self::Rack => "RACK",
         }
     }
 }

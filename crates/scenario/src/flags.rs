@@ -62,8 +62,8 @@ flags! {
     iw "--iw" "iw" "10pkt (rfc: 1pkt, ns2: 2pkt)" "Initial window";
     ssthresh "--ssthresh" "ssthresh" "none (rfc, ns2: 32pkt)" "Initial ssthresh, or none";
     delayed_ack "--delayed-ack" "delayed_ack" "1" "Packets per ACK";
-    recovery "--recovery" "recovery" "sack (rfc, ns2: newreno)"
-        "Loss recovery: tahoe, reno, newreno or sack";
+    recovery "--recovery" "recovery" "rack (rfc, ns2: newreno)"
+        "Loss recovery: tahoe, reno, newreno, sack or rack";
     seed "--seed" "seed" "1" "Seed of every random stream";
     runs "--runs" "runs" "1" "Runs of each control, with seeds from --seed on";
     start_jitter "--start-jitter" "flow[0].start_jitter" "0ms"

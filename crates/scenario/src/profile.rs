@@ -34,6 +34,8 @@ pub enum Recovery {
     NewReno,
     /// The pipe algorithm over selective ACKs (RFC 6675).
     Sack,
+    /// RACK-TLP (RFC 8985) over selective ACKs, with PRR and F-RTO, as Linux has them.
+    Rack,
 }
 
 /// What carries a flow.
@@ -168,7 +170,7 @@ named!(
 named!(
     Recovery, "recovery",
     "tahoe" => Recovery::Tahoe, "reno" => Recovery::Reno,
-    "newreno" => Recovery::NewReno, "sack" => Recovery::Sack
+    "newreno" => Recovery::NewReno, "sack" => Recovery::Sack, "rack" => Recovery::Rack
 );
 
 /// RFC 6298 sections 2.1, 2.4 and 2.5 for the timer, RFC 5681 section 4.2 for delayed ACKs (at
@@ -212,7 +214,7 @@ const LINUX: Constants = Constants {
     syn: true,
     iw: Window::Packets(10),
     ssthresh: Threshold::None,
-    recovery: Recovery::Sack,
+    recovery: Recovery::Rack,
     rto_min: Time::from_ms(200),
     rto_max: Time::from_ms(120_000),
     progress_ends_backoff: true,
@@ -230,7 +232,7 @@ mod tests {
             assert_eq!(profile.to_string().parse(), Ok(profile));
         }
         let problem =
-            "unknown recovery, did you mean `newreno`; accepted: tahoe, reno, newreno, sack";
+            "unknown recovery, did you mean `newreno`; accepted: tahoe, reno, newreno, sack, rack";
         assert_eq!("newrno".parse::<Recovery>(), Err(problem.to_owned()));
     }
 

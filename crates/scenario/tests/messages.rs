@@ -156,7 +156,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     (
         "recovery = 3",
-        "x.toml:1: recovery = 3: unknown recovery; accepted: tahoe, reno, newreno, sack",
+        "x.toml:1: recovery = 3: unknown recovery; accepted: tahoe, reno, newreno, sack, rack",
     ),
     (
         "controls = \"astart\"",

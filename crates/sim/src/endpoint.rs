@@ -27,6 +27,10 @@ pub struct Endpoint {
     pub rto: RtoRules,
     /// One ACK for this many packets.
     pub delayed_ack: u32,
+    /// A receiver that delays ACKs answers the first so many packets at once, and the 16 after one
+    /// that comes twice, as Linux does (`tcp_enter_quickack_mode`; `tcp_grow_window` makes an ACK
+    /// quick as long as the window that the receiver offers grows). `None` is none of that.
+    pub quick_acks: Option<u32>,
     /// A receiver that sends each ACK for new data in this many parts; 1 is none of that.
     pub split_acks: u32,
     /// The longest an ACK is held back.
@@ -57,6 +61,8 @@ pub enum Recovery {
     NewReno,
     /// SACK with a pipe estimate (RFC 6675).
     Sack,
+    /// RACK-TLP (RFC 8985) with SACK, PRR and F-RTO, as Linux has them.
+    Rack,
     /// SACK as ns-2.35's Sack1 agent counts its pipe.
     Ns2Sack,
     /// Fine-grained retransmission as in ns-2.35's Vegas agent.
@@ -127,6 +133,7 @@ impl Endpoint {
             rules: RecoveryRules::RFC,
             rto: RtoRules::RFC,
             delayed_ack: 1,
+            quick_acks: None,
             split_acks: 1,
             delayed_ack_timeout: Span::from_millis(200),
             delayed_ack_ties: Span(0),

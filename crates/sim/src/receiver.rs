@@ -56,6 +56,12 @@ pub(crate) struct Receiver {
     answers_at_once: bool,
     /// What the last ACK acknowledged, where ACKs are split.
     acked: u32,
+    /// Packets before this one are answered at once, and so are the next few behind them
+    /// ([`Endpoint::quick_acks`]).
+    quick_until: u32,
+    quick: u32,
+    /// What arrives twice makes the next ACKs quick.
+    quick_after_repeated: u32,
     hold: Span,
     hold_ties: Span,
     delay_repeated: bool,
@@ -83,7 +89,7 @@ impl Receiver {
         shortcuts: bool,
     ) -> Self {
         let first_data = u32::from(syn);
-        let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Ns2Sack);
+        let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);
         Self {
             next: 0,
             early: Vec::new(),
@@ -93,6 +99,9 @@ impl Receiver {
             split: endpoint.split_acks.max(1),
             shortcuts,
             answers_at_once: shortcuts && endpoint.delayed_ack <= 1 && endpoint.split_acks <= 1,
+            quick_until: endpoint.quick_acks.map_or(0, |quick| first_data + quick),
+            quick: 0,
+            quick_after_repeated: endpoint.quick_acks.map_or(0, |_| QUICK_ACKS),
             acked: first_data,
             hold: endpoint.delayed_ack_timeout,
             hold_ties: endpoint.delayed_ack_ties,
@@ -172,7 +181,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn take_delayed(&mut self, seq: u32, at: Instant) -> Option<Caused> {
         let fired = self.deadline.is_some_and(|due| due <= at + self.hold_ties);
-        if seq != self.next || seq >= self.delayed_until || fired {
+        if seq != self.next || !(self.quick_until..self.delayed_until).contains(&seq) || fired {
             return None;
         }
         self.next = seq + 1;
@@ -189,10 +198,15 @@ impl Receiver {
     }
 
     fn look_for_gaps(&mut self) {
-        let until = if self.early_count == 0 { self.end - 1 } else { 0 };
+        (self.calm_until, self.delayed_until) = (0, 0);
+        if self.early_count > 0 {
+            return;
+        }
+        let until = self.end - 1;
         if self.answers_at_once {
             self.calm_until = until;
-        } else if self.shortcuts && self.delays() && self.split == 1 {
+        } else if self.is_quiet() {
+            self.calm_until = if self.unacked == 0 { self.quick_until.min(until) } else { 0 };
             self.delayed_until = until;
         }
     }
@@ -202,8 +216,12 @@ impl Receiver {
             Some(due) => self.before(due, at),
             None => (None, at),
         };
+        if seq < self.next && self.quick_after_repeated > 0 {
+            self.quick = self.quick_after_repeated;
+        }
         let expected = self.take_in(seq, at) || self.is_repeated(seq);
-        if !expected || self.every == 1 || seq < self.first_data {
+        let quick = self.is_quick();
+        if !expected || self.every == 1 || seq < self.first_data || quick {
             return (overdue, Some(self.answer(at)));
         }
         let own = match self.on_in_order(at) {
@@ -255,8 +273,20 @@ impl Receiver {
         self.delay_repeated && seq + 1 == self.next && self.early_count == 0
     }
 
+    /// Whether nothing but the quick ACKs of the beginning and the delayed-ACK timer tells when the
+    /// next ACK leaves.
+    fn is_quiet(&self) -> bool {
+        self.shortcuts && self.split <= 1 && self.quick == 0
+    }
+
+    /// Whether the packet that has just come is answered at once although it could wait.
+    fn is_quick(&self) -> bool {
+        self.quick > 0 || self.next + self.early_count <= self.quick_until
+    }
+
     fn answer(&mut self, at: Instant) -> AckOut {
         self.unacked = 0;
+        self.quick = self.quick.saturating_sub(1);
         self.deadline = None;
         let parts = if self.split > 1 { self.parts() } else { 1 };
         AckOut { at, next: self.next, cause: self.last_cause, blocks: self.sack_blocks(), parts }
@@ -349,6 +379,9 @@ impl Receiver {
         }
     }
 }
+
+/// `TCP_MAX_QUICKACKS`.
+const QUICK_ACKS: u32 = 16;
 
 #[cfg(test)]
 mod tests {

@@ -22,6 +22,10 @@ pub struct RtoRules {
     /// Before the first sample nothing but it ends the back-off: the first timeout may be shorter
     /// than the path.
     pub progress_ends_backoff: bool,
+    /// The smallest timeout is the least of what is added to the smoothed RTT, not of the sum, and
+    /// the timer may be replaced by one of two RTTs (Linux's `tcp_rtt_estimator`, RFC 8985 section
+    /// 7.2).
+    pub min_is_of_variation: bool,
     /// With ticks: when within a tick this endpoint's clock ticks.
     pub phase: Span,
 }
@@ -66,6 +70,7 @@ impl RtoRules {
         granularity: Span::from_millis(1),
         ticks: false,
         progress_ends_backoff: false,
+        min_is_of_variation: false,
         phase: Span(0),
     };
 }
@@ -81,7 +86,8 @@ impl Rto {
             timed: None,
             timed_up_to: 0,
         };
-        let least = rules.min.min(rules.max).min(LONGEST);
+        let least = if rules.min_is_of_variation { Span(0) } else { rules.min };
+        let least = least.min(rules.max).min(LONGEST);
         Self { rules, earliest: OFF, least, backoff: 1, own: None, ticks }
     }
 
@@ -94,13 +100,25 @@ impl Rto {
     /// When the timer fires, for a connection whose RTT is `rtt`.
     pub(crate) fn deadline(&self, rtt: &Rtt) -> Option<Instant> {
         let timeout = if self.rules.ticks { self.ticks.timeout } else { self.timeout(rtt) };
-        self.is_on().then(|| Instant(self.earliest.0 - self.least.0) + timeout)
+        self.started().map(|started| started + timeout)
     }
 
-    /// Whether the timer does not fire before `at`, whatever the RTT is.
+    /// When the timer was started last, if it runs.
+    pub(crate) fn started(&self) -> Option<Instant> {
+        self.is_on().then(|| Instant(self.earliest.0 - self.least.0))
+    }
+
+    /// Whether nothing fires before `at` in a connection where nothing is amiss, whose smoothed RTT
+    /// is `smoothed`.
     #[inline]
-    pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
-        at <= self.earliest
+    pub(crate) fn sleeps_until(&self, at: Instant, smoothed: Span) -> bool {
+        at <= self.earliest || self.rules.min_is_of_variation && self.sleeps_longer(at, smoothed)
+    }
+
+    /// The earliest that can fire is a probe after two RTTs, or the timer itself.
+    #[inline]
+    fn sleeps_longer(&self, at: Instant, smoothed: Span) -> bool {
+        self.backoff == 1 && at <= self.earliest + smoothed + smoothed.min(self.rules.min)
     }
 
     /// An RTT sample, or a restart, changes nothing but the time from which the timer counts.
@@ -218,7 +236,11 @@ impl Rto {
         if rtt.first == Span(0) {
             return self.backed_off(self.rules.initial);
         }
-        self.backed_off(rtt.smoothed + (rtt.variation * 4).max(self.rules.granularity))
+        let least = match self.rules.min_is_of_variation {
+            true => self.rules.min,
+            false => self.rules.granularity,
+        };
+        self.backed_off(rtt.smoothed + (rtt.variation * 4).max(least))
     }
 
     fn backed_off(&self, base: Span) -> Span {

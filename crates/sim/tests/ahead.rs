@@ -59,6 +59,8 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         Recovery::Reno,
         Recovery::NewReno,
         Recovery::Sack,
+        Recovery::Rack,
+        Recovery::Rack,
         Recovery::Ns2Sack,
         Recovery::Ns2Vegas,
     ]);
@@ -98,7 +100,10 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         // So short that the timer fires between packets, or so long that it rarely does.
         flow.endpoint.delayed_ack_timeout = Span::from_millis(1 + start % 90);
         flow.endpoint.syn = syn;
-        flow.endpoint.rto.ticks = back % 3 == 0;
+        let rack = recovery == Recovery::Rack;
+        flow.endpoint.rto.ticks = back % 3 == 0 && !rack;
+        flow.endpoint.rto.min_is_of_variation = rack;
+        flow.endpoint.quick_acks = (start % 2 == 0).then_some(start as u32);
         flow.endpoint.rto.min = Span::from_millis(least_timeout);
         flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
         // So slow that ACKs with SACK blocks hold up those behind them.

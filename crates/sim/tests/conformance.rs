@@ -14,11 +14,12 @@ use firstflight_core::units::{Bytes, Rate};
 use firstflight_core::view::Window;
 use firstflight_sim::{FlowOutcome, LossSpec, PROVIDES, Pace, Recovery, control, run_until};
 
-const RECOVERIES: [Recovery; 6] = [
+const RECOVERIES: [Recovery; 7] = [
     Recovery::Tahoe,
     Recovery::Reno,
     Recovery::NewReno,
     Recovery::Sack,
+    Recovery::Rack,
     Recovery::Ns2Sack,
     Recovery::Ns2Vegas,
 ];

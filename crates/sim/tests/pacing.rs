@@ -6,11 +6,12 @@ use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{FlowSpec, LinkSpec, Outcome, Recovery, named, run};
 
-const ALL: [Recovery; 6] = [
+const ALL: [Recovery; 7] = [
     Recovery::Tahoe,
     Recovery::Reno,
     Recovery::NewReno,
     Recovery::Sack,
+    Recovery::Rack,
     Recovery::Ns2Sack,
     Recovery::Ns2Vegas,
 ];

@@ -112,6 +112,7 @@ mod tests {
             Recovery::Reno,
             Recovery::NewReno,
             Recovery::Sack,
+            Recovery::Rack,
             Recovery::Ns2Sack,
             Recovery::Ns2Vegas,
         ];
@@ -139,6 +140,7 @@ mod tests {
             endpoint.recovery = self.recovery;
             endpoint.syn = self.syn;
             endpoint.delayed_ack = self.every;
+            endpoint.rto.min_is_of_variation = self.recovery == Recovery::Rack;
             endpoint.rto.min = Span::from_millis(self.least_timeout_ms);
             FlowSpec {
                 control: crate::named("astart", "westwood").unwrap(),

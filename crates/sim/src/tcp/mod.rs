@@ -11,6 +11,7 @@ mod ns2_sack;
 mod ns2_vegas;
 mod parts;
 mod prr;
+mod rack;
 mod repair;
 mod sack;
 mod samples;

@@ -1,11 +1,13 @@
 //! What a kind of loss repair has to say: how it answers ACKs and timeouts, and what may leave
 //! while it repairs. One file per kind implements it.
 
-use firstflight_core::units::{Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::fast_recovery::FastRecovery;
+use super::log::Mark;
 use super::ns2_sack::Ns2Sack;
 use super::ns2_vegas::Ns2Vegas;
+use super::rack::Rack;
 use super::sack::Sack;
 use super::tcb::Tcb;
 use super::{Gaps, Wire};
@@ -72,6 +74,26 @@ pub(super) trait Repair: Sized {
     fn goes_back(&self) -> bool {
         true
     }
+
+    /// The timeout now due is no further sign of congestion (RFC 5681 section 3.1: the packet had
+    /// been sent again already).
+    fn repeats(&self, tcb: &Tcb) -> bool {
+        tcb.log.has(tcb.una, Mark::RESENT) && !tcb.endpoint.rto.ticks
+    }
+
+    /// The window that a timeout leaves, where that is not the core's.
+    fn window_after_timeout(&self, _tcb: &Tcb) -> Option<Bytes> {
+        None
+    }
+
+    /// When [`Repair::on_wake`] must be called. Not before an RTT and the smaller of it and the
+    /// shortest timeout after the retransmission timer was started, while [`Repair::is_idle`].
+    fn wake_at(&self, _tcb: &Tcb) -> Option<Instant> {
+        None
+    }
+
+    /// That time has come.
+    fn on_wake(&mut self, _tcb: &mut Tcb, _now: Instant, _wire: &mut impl Wire) {}
 }
 
 /// A repair of any kind. `repr(u8)` gives it a tag of its own, which every event reads.
@@ -80,6 +102,7 @@ pub(super) trait Repair: Sized {
 pub(super) enum AnyRepair {
     FastRecovery(FastRecovery),
     Sack(Sack),
+    Rack(Rack),
     Ns2Sack(Ns2Sack),
     Ns2Vegas(Ns2Vegas),
 }
@@ -91,6 +114,7 @@ impl AnyRepair {
             Recovery::Reno => Self::FastRecovery(FastRecovery::RENO),
             Recovery::NewReno => Self::FastRecovery(FastRecovery::NEW_RENO),
             Recovery::Sack => Self::Sack(Sack::new(endpoint.rules.prr)),
+            Recovery::Rack => Self::Rack(Rack::default()),
             Recovery::Ns2Sack => Self::Ns2Sack(Ns2Sack::default()),
             Recovery::Ns2Vegas => Self::Ns2Vegas(Ns2Vegas::default()),
         }
@@ -103,6 +127,7 @@ macro_rules! each {
         match $any {
             AnyRepair::FastRecovery($repair) => $does,
             AnyRepair::Sack($repair) => $does,
+            AnyRepair::Rack($repair) => $does,
             AnyRepair::Ns2Sack($repair) => $does,
             AnyRepair::Ns2Vegas($repair) => $does,
         }
@@ -152,5 +177,22 @@ impl Repair for AnyRepair {
 
     fn goes_back(&self) -> bool {
         each!(self, repair => repair.goes_back())
+    }
+
+    fn repeats(&self, tcb: &Tcb) -> bool {
+        each!(self, repair => repair.repeats(tcb))
+    }
+
+    fn window_after_timeout(&self, tcb: &Tcb) -> Option<Bytes> {
+        each!(self, repair => repair.window_after_timeout(tcb))
+    }
+
+    #[inline]
+    fn wake_at(&self, tcb: &Tcb) -> Option<Instant> {
+        each!(self, repair => repair.wake_at(tcb))
+    }
+
+    fn on_wake(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        each!(self, repair => repair.on_wake(tcb, now, wire));
     }
 }

@@ -3,7 +3,6 @@
 use firstflight_core::event::LossKind;
 use firstflight_core::units::Instant;
 
-use super::log::Mark;
 use super::repair::Repair as _;
 use super::tcb::Tcb;
 use super::{Tcp, Wire};
@@ -12,7 +11,9 @@ impl Tcp {
     /// The retransmission timer fires, if it is still due. Also resumes a paced sender.
     pub(crate) fn on_timer(&mut self, now: Instant, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;
-        if tcb.rto_deadline().is_some_and(|deadline| deadline <= now) {
+        if repair.wake_at(tcb).is_some_and(|at| at <= now) {
+            repair.on_wake(tcb, now, wire);
+        } else if tcb.rto_deadline().is_some_and(|deadline| deadline <= now) {
             self.on_timeout(now, wire);
         } else {
             if tcb.core.wake_at().is_some_and(|at| at <= now) {
@@ -31,13 +32,19 @@ impl Tcp {
         let Self { tcb, repair } = self;
         let paced = tcb.core.pacing().is_some() && repair.has_room(tcb);
         let departure = paced.then_some(tcb.next_departure);
-        [tcb.rto_deadline(), departure, tcb.core.wake_at()].into_iter().flatten().min()
+        [tcb.rto_deadline(), departure, tcb.core.wake_at(), repair.wake_at(tcb)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Whether nothing is due before `at`; may say no although it is so.
     #[inline]
     pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
-        self.tcb.core.acts_on_acks_only() && self.tcb.rto.sleeps_until(at)
+        let tcb = &self.tcb;
+        let smoothed = tcb.core.view().rtt.smoothed;
+        let quiet = tcb.calm_packets > 0 || !tcb.endpoint.rto.min_is_of_variation;
+        quiet && tcb.core.acts_on_acks_only() && tcb.rto.sleeps_until(at, smoothed)
     }
 
     #[cold]
@@ -47,13 +54,16 @@ impl Tcp {
             tcb.rto.cancel();
             return;
         }
-        let again = tcb.log.has(tcb.una, Mark::RESENT) && !tcb.endpoint.rto.ticks;
+        let again = repair.repeats(tcb);
         let handshake = tcb.una < tcb.first_data;
         tcb.counts.timeouts += u64::from(!handshake);
         let found = repair.on_timeout(tcb, now, handshake);
         (tcb.dupacks, tcb.recover) = (tcb.kept_duplicates(), tcb.max);
         if !handshake || tcb.endpoint.rules.syn_timeout_cuts {
             tcb.declare_loss(now, LossKind::Timeout, again, found);
+        }
+        if let Some(window) = repair.window_after_timeout(tcb).filter(|_| !handshake) {
+            tcb.core.on_recovered(Some(window));
         }
         tcb.rto.back_off(&tcb.core.view().rtt);
         tcb.rto.restart(now);

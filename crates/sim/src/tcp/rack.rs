@@ -1,0 +1,555 @@
+//! Loss repair as Linux does it: RACK-TLP (RFC 8985), SACK, proportional rate reduction (RFC 9937)
+//! and F-RTO (RFC 5682 with SACK). The functions named are those of Linux 6.1's `net/ipv4`; where
+//! they do otherwise than the RFC, `docs/deviations.md` says it.
+//!
+//! A packet is lost when one that left after it has been delivered and the reordering window has
+//! passed, whether it left for the first time or again. So a retransmission that is lost is found
+//! within a round trip, without the timer. Originals leave in order of their numbers and
+//! retransmissions in order of a queue, so that each packet is looked at once per transmission, and
+//! not at all while nothing is missing.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use firstflight_core::event::LossKind;
+use firstflight_core::units::{Bytes, Instant, Span};
+
+use super::log::Mark;
+use super::prr::Prr;
+use super::repair::{DataAck, Repair};
+use super::tcb::Tcb;
+use super::{DUP_THRESHOLD, Gaps, Wire};
+
+/// What a sender is busy with (`icsk_ca_state`). Open is Disorder too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Open,
+    /// Losses are repaired, the window has been cut and follows [`Prr`].
+    Recovery,
+    /// After a timeout.
+    Loss,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Rack {
+    state: State,
+    /// Packets above the cumulative ACK that have been selectively acknowledged.
+    sacked: u32,
+    /// Packets found lost and not yet sent again.
+    lost: u32,
+    /// Packets found lost and sent again, of which nothing has been heard.
+    resent: u32,
+    /// When the delivered packet that left last had left, and its number (`rack.mstamp`).
+    newest: (Instant, u32),
+    /// The RTT of the packet delivered last (`rack.rtt_us`).
+    rtt: Span,
+    /// Something has been delivered since losses were looked for.
+    advanced: bool,
+    /// Originals below have been judged.
+    judged: u32,
+    /// One past the highest original found lost, and below it, what has been sent again.
+    lost_below: u32,
+    repaired: u32,
+    /// Retransmissions under way as they left, and those of them that were lost.
+    under_way: VecDeque<(Instant, u32)>,
+    lost_again: BinaryHeap<Reverse<u32>>,
+    prr: Prr,
+    /// The window in packets while [`Prr`] sets it.
+    cwnd: u32,
+    /// When the reordering window of what is in doubt has passed.
+    reordered_until: Option<Instant>,
+    probe: Option<Probe>,
+    /// F-RTO watches whether the timeout was spurious.
+    watches_timeout: bool,
+    /// When the first retransmission of this recovery left (`retrans_stamp`).
+    first_resent_at: Option<Instant>,
+    /// Nothing has been acknowledged since the last timeout.
+    stuck: bool,
+    /// Found lost, and the core has not been told.
+    untold: Gaps,
+    newest_lost: u32,
+}
+
+/// A tail loss probe under way (RFC 8985 section 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Probe {
+    /// SND.NXT when it had left.
+    end: u32,
+    /// The packet that was sent again, if it was no new one.
+    again: Option<u32>,
+}
+
+impl Rack {
+    /// Packets in the network (`tcp_packets_in_flight`).
+    #[inline]
+    fn pipe(&self, tcb: &Tcb) -> u32 {
+        (tcb.max - tcb.una) - self.sacked - self.lost
+    }
+
+    /// A packet has been delivered (RFC 8985 section 6.2 step 2; `tcp_rack_advance`, which takes
+    /// the RTT of whatever came last). An answer within less than the smallest RTT is the
+    /// original's.
+    fn note_delivered(&mut self, tcb: &Tcb, now: Instant, seq: u32) {
+        let (sent, rtt) = (tcb.log.sent_at(seq), now.since(tcb.log.sent_at(seq)));
+        if tcb.log.has(seq, Mark::RESENT) && rtt < tcb.core.view().rtt.min {
+            return;
+        }
+        self.advanced = true;
+        self.rtt = rtt;
+        self.newest = self.newest.max((sent, seq));
+    }
+
+    /// The scoreboard loses a packet, which has arrived.
+    fn settle(&mut self, tcb: &Tcb, seq: u32) {
+        if tcb.log.has(seq, Mark::LOST) {
+            self.lost -= 1;
+        } else if tcb.log.has(seq, Mark::RESENT) && !self.is_probe(seq) {
+            self.resent -= 1;
+        }
+    }
+
+    fn is_probe(&self, seq: u32) -> bool {
+        self.probe.is_some_and(|probe| probe.again == Some(seq))
+    }
+
+    fn note_sacked(&mut self, tcb: &mut Tcb, now: Instant, seq: u32) {
+        self.note_delivered(tcb, now, seq);
+        self.settle(tcb, seq);
+        tcb.log.clear(seq, Mark::LOST);
+        tcb.log.set(seq, Mark::SACKED);
+        self.sacked += 1;
+    }
+
+    /// Everything below `next` has arrived. Returns how much of it was not known, and whether a
+    /// packet was among that which had left only once.
+    fn advance(&mut self, tcb: &Tcb, now: Instant, next: u32) -> (u32, bool) {
+        let (mut fresh, mut original) = (0, false);
+        for seq in tcb.una..next {
+            if tcb.log.has(seq, Mark::SACKED) {
+                self.sacked -= 1;
+                continue;
+            }
+            self.note_delivered(tcb, now, seq);
+            self.settle(tcb, seq);
+            original |= !tcb.log.has(seq, Mark::RESENT);
+            fresh += 1;
+        }
+        (fresh, original)
+    }
+
+    /// How much later than another a packet may arrive that left before it (RFC 8985 section 6.2
+    /// step 4; `tcp_rack_reo_wnd`). The network keeps the order, so no reordering is ever seen.
+    fn reordering_window(&self, tcb: &Tcb) -> Span {
+        if self.state != State::Open || self.sacked >= DUP_THRESHOLD {
+            return Span(0);
+        }
+        let rtt = &tcb.core.view().rtt;
+        (rtt.min / 4).min(rtt.smoothed)
+    }
+
+    /// Finds what is lost, and for how long the rest is in doubt (RFC 8985 section 6.2 step 5;
+    /// `tcp_rack_detect_loss`).
+    fn detect(&mut self, tcb: &mut Tcb, now: Instant) {
+        let settled = self.rtt + self.reordering_window(tcb);
+        let mut doubt = None;
+        self.judged = self.judged.max(tcb.una);
+        for seq in self.judged..tcb.max {
+            let known = [Mark::SACKED, Mark::RESENT, Mark::LOST];
+            if !known.iter().any(|mark| tcb.log.has(seq, *mark)) {
+                let sent = tcb.log.sent_at(seq);
+                if (sent, seq) >= self.newest {
+                    break;
+                }
+                if sent + settled > now {
+                    doubt = Some(sent + settled);
+                    continue;
+                }
+                self.lose(tcb, seq);
+                self.lost_below = seq + 1;
+            }
+            if doubt.is_none() {
+                self.judged = seq + 1;
+            }
+        }
+        while let Some((sent, seq)) = self.under_way.front().copied() {
+            let over = seq < tcb.una || tcb.log.has(seq, Mark::SACKED);
+            if !over && (sent, seq) >= self.newest {
+                break;
+            }
+            if !over && sent + settled > now {
+                doubt = doubt.max(Some(sent + settled));
+                break;
+            }
+            self.under_way.pop_front();
+            if !over {
+                self.lose_again(tcb, seq);
+            }
+        }
+        self.reordered_until = doubt;
+    }
+
+    fn lose(&mut self, tcb: &mut Tcb, seq: u32) {
+        tcb.log.set(seq, Mark::LOST);
+        self.lost += 1;
+        self.untold.add(self.newest_lost.wrapping_add(1) == seq);
+        self.newest_lost = seq;
+    }
+
+    fn lose_again(&mut self, tcb: &mut Tcb, seq: u32) {
+        self.resent -= u32::from(!self.is_probe(seq));
+        self.lose(tcb, seq);
+        self.lost_again.push(Reverse(seq));
+    }
+
+    /// Recovery begins (`tcp_enter_recovery`): once everything that is outstanding now has been
+    /// acknowledged it is over.
+    fn enter(&mut self, tcb: &mut Tcb, now: Instant) {
+        let before = u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX);
+        self.state = State::Recovery;
+        self.probe = None;
+        self.first_resent_at = None;
+        tcb.recover = tcb.max;
+        tcb.counts.fast_retransmits += 1;
+        tcb.declare_loss(now, LossKind::Recovery, false, std::mem::take(&mut self.untold));
+        // Linux takes the window, where RFC 9937 takes what is in flight.
+        self.prr.begin(before);
+        self.cwnd = self.pipe(tcb);
+    }
+
+    /// The window while it is reduced (`tcp_cwnd_reduction`). An ACK that tells of nothing new
+    /// leaves it.
+    fn reduce(&mut self, tcb: &Tcb, delivered: u32, safe: bool) {
+        if self.state == State::Recovery && delivered > 0 {
+            let target = u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX);
+            let pipe = self.pipe(tcb);
+            self.prr.on_ack(delivered, pipe, target, safe);
+            self.cwnd = pipe + self.prr.allowance;
+        }
+    }
+
+    /// What an advancing ACK ends: recovery, the time after a timeout, a probe.
+    fn conclude(&mut self, tcb: &mut Tcb, now: Instant, ack: &News) {
+        let over = tcb.una >= tcb.recover;
+        match self.state {
+            State::Recovery if over => {
+                self.state = State::Open;
+                tcb.core.on_recovered(None);
+            }
+            State::Loss => self.judge_timeout(tcb, now, ack, over),
+            _ => {}
+        }
+        let Some(probe) = self.probe.filter(|probe| tcb.una >= probe.end) else { return };
+        self.probe = None;
+        // Had both copies arrived, a duplicate of the first would have come (`tcp_process_tlp_ack`).
+        if probe.again.is_some() && tcb.una > probe.end && self.state == State::Open {
+            tcb.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
+            tcb.core.on_recovered(None);
+        }
+    }
+
+    /// Whether a timeout was spurious (`tcp_process_loss`): by timestamps, an ACK of what left
+    /// before the retransmission (RFC 3522); by F-RTO, one of what has left only once.
+    fn judge_timeout(&mut self, tcb: &mut Tcb, now: Instant, ack: &News, over: bool) {
+        let rtt = tcb.core.view().rtt.min;
+        let early = self.first_resent_at.is_some_and(|at| now.since(at) < rtt);
+        let forward = self.watches_timeout && ack.original;
+        if ack.advances && early || forward {
+            self.state = State::Open;
+            self.forget_lost(tcb);
+            tcb.core.on_spurious_loss();
+            return;
+        }
+        if over {
+            self.state = State::Open;
+            return;
+        }
+        if self.watches_timeout {
+            if tcb.max > tcb.recover {
+                self.watches_timeout &= !ack.sacks;
+            } else if ack.advances {
+                // Step 2.b: new data shows what became of the old.
+                tcb.recover = tcb.max;
+                self.watches_timeout = tcb.has_fresh();
+            }
+        }
+    }
+
+    /// Nothing of what was taken for lost is (`tcp_undo_cwnd_reduction`).
+    fn forget_lost(&mut self, tcb: &mut Tcb) {
+        for seq in tcb.una..tcb.max {
+            if tcb.log.has(seq, Mark::LOST) {
+                tcb.log.clear(seq, Mark::LOST);
+                self.resent += u32::from(tcb.log.has(seq, Mark::RESENT));
+            }
+        }
+        (self.lost, self.untold) = (0, Gaps::default());
+        self.lost_again.clear();
+    }
+
+    /// The lost packet to send next: the first (`tcp_xmit_retransmit_queue`).
+    fn next_lost(&mut self, tcb: &Tcb) -> Option<u32> {
+        while let Some(Reverse(seq)) = self.lost_again.peek().copied() {
+            if seq >= tcb.una && tcb.log.has(seq, Mark::LOST) {
+                return Some(seq);
+            }
+            self.lost_again.pop();
+        }
+        self.repaired = self.repaired.max(tcb.una);
+        while self.repaired < self.lost_below {
+            if tcb.log.has(self.repaired, Mark::LOST) {
+                return Some(self.repaired);
+            }
+            self.repaired += 1;
+        }
+        None
+    }
+
+    fn resend(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) -> bool {
+        let Some(seq) = self.next_lost(tcb) else { return false };
+        if self.lost_again.peek() == Some(&Reverse(seq)) {
+            self.lost_again.pop();
+        }
+        self.lost -= 1;
+        self.resent += 1;
+        self.send_again(tcb, seq, now, wire);
+        self.note_sent();
+        true
+    }
+
+    fn send_again(&mut self, tcb: &mut Tcb, seq: u32, now: Instant, wire: &mut impl Wire) {
+        self.under_way.push_back((now, seq));
+        self.first_resent_at.get_or_insert(now);
+        tcb.transmit(self, seq, now, wire);
+        if seq == tcb.una {
+            tcb.rto.restart(now);
+        }
+    }
+
+    fn note_sent(&mut self) {
+        if self.state == State::Recovery {
+            self.prr.on_sent();
+        }
+    }
+
+    /// When the tail loss probe is due (RFC 8985 section 7.2; `tcp_schedule_loss_probe`).
+    fn probe_at(&self, tcb: &Tcb) -> Option<Instant> {
+        let smoothed = tcb.core.view().rtt.smoothed;
+        let calm = self.state == State::Open && self.sacked + self.lost + self.resent == 0;
+        let waits = tcb.una >= tcb.first_data && tcb.una < tcb.max && smoothed > Span(0);
+        if !calm || !waits || self.probe.is_some() {
+            return None;
+        }
+        let started = tcb.rto.started()?;
+        let more = if tcb.max - tcb.una == 1 { tcb.endpoint.rto.min } else { TWO_TICKS };
+        Some(started + smoothed * 2 + more)
+    }
+
+    /// Sends a probe: the next new packet, or the last one again (`tcp_send_loss_probe`).
+    fn send_probe(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        let again = (!tcb.has_fresh()).then(|| tcb.max - 1);
+        self.probe = Some(Probe { end: tcb.max + u32::from(again.is_none()), again });
+        match again {
+            None => tcb.transmit_next(self, now, wire),
+            Some(seq) => self.send_again(tcb, seq, now, wire),
+        }
+        tcb.rto.restart(now);
+    }
+
+    /// Looks for losses, and answers what is found.
+    fn look(&mut self, tcb: &mut Tcb, now: Instant) {
+        if std::mem::take(&mut self.advanced) {
+            let before = self.resent;
+            self.detect(tcb, now);
+            if self.state == State::Loss && self.resent < before {
+                // A retransmission after a timeout was lost: that is congestion again.
+                self.state = State::Open;
+            }
+        }
+        if self.state == State::Open && self.lost + self.resent > 0 {
+            self.enter(tcb, now);
+        }
+        if self.untold.packets > 0 {
+            let found = std::mem::take(&mut self.untold);
+            tcb.declare_further_loss(now, found, self.state == State::Loss);
+        }
+    }
+}
+
+/// What an ACK tells.
+struct News {
+    advances: bool,
+    /// Something was acknowledged selectively.
+    sacks: bool,
+    /// Something was acknowledged that had left once and before the timeout.
+    original: bool,
+    /// Packets of which it is the first to tell.
+    delivered: u32,
+}
+
+impl Rack {
+    /// Takes an ACK to the scoreboard. Returns what it tells, and an RTT sample: of the first
+    /// packet that it is the first to tell of, also of one sent again, whose time the timestamp
+    /// tells (RFC 7323 section 4; `tcp_ack_update_rtt`).
+    fn take_in(&mut self, tcb: &mut Tcb, ack: DataAck) -> (News, Option<Span>) {
+        let DataAck { now, next, cause, .. } = ack;
+        let advances = next > tcb.una;
+        let sacks = cause > next && cause < tcb.max && !tcb.log.has(cause, Mark::SACKED);
+        let mut news = News { advances, sacks, original: false, delivered: u32::from(sacks) };
+        let mut sample = None;
+        if sacks {
+            let once = !tcb.log.has(cause, Mark::RESENT);
+            news.original = once && cause < tcb.recover;
+            let head = tcb.log.sent_at(tcb.una);
+            if once {
+                sample = Some(now.since(tcb.log.sent_at(cause)));
+                // The timer waits for the head while what left before it still arrives
+                // (`tcp_clean_rtx_queue`).
+                if !advances && tcb.log.sent_at(cause) < head {
+                    tcb.rto.restart(now);
+                }
+            }
+            self.note_sacked(tcb, now, cause);
+        }
+        if advances {
+            let rtt = now.since(tcb.log.sent_at(tcb.una));
+            let again = tcb.log.has(tcb.una, Mark::RESENT);
+            if !again || rtt >= tcb.core.view().rtt.min {
+                sample = Some(rtt);
+            }
+            let quiet = self.sacked + self.lost + self.resent == 0 && self.probe.is_none();
+            let (fresh, original) =
+                if quiet { (next - tcb.una, true) } else { self.advance(tcb, now, next) };
+            news.original |= original && tcb.una < tcb.recover;
+            news.delivered += fresh;
+        }
+        (news, sample)
+    }
+}
+
+impl Repair for Rack {
+    #[inline(never)]
+    fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
+        let DataAck { now, next, .. } = ack;
+        let (news, sample) = self.take_in(tcb, ack);
+        let newly = next.saturating_sub(tcb.una);
+        if news.advances {
+            self.stuck = false;
+            tcb.una = next;
+            tcb.nxt = tcb.nxt.max(next);
+            tcb.rto.on_acked(next, now, sample);
+            tcb.rearm(now);
+        }
+        if news.advances || self.state == State::Loss {
+            self.conclude(tcb, now, &news);
+        }
+        if news.delivered > 0 || news.advances {
+            tcb.tell_core(self, now, newly, news.delivered, sample);
+        }
+        let lost = self.lost + self.resent;
+        self.look(tcb, now);
+        let safe = news.advances && self.lost + self.resent <= lost;
+        self.reduce(tcb, news.delivered, safe);
+        self.send(tcb, now, wire);
+    }
+
+    /// `tcp_enter_loss`: lost is the first packet, and whatever was sent longer than an RTT ago
+    /// (`tcp_timeout_mark_lost`), where RFC 6675 section 5.1 takes everything.
+    fn on_timeout(&mut self, tcb: &mut Tcb, now: Instant, handshake: bool) -> Gaps {
+        if handshake {
+            return Gaps::ONE;
+        }
+        if self.state == State::Recovery {
+            tcb.core.on_recovered(None);
+        }
+        self.watches_timeout = self.state == State::Open || self.stuck;
+        for seq in tcb.una..tcb.max {
+            let known = tcb.log.has(seq, Mark::SACKED) || tcb.log.has(seq, Mark::LOST);
+            let recent = seq > tcb.una && tcb.log.sent_at(seq) + self.rtt > now;
+            if known || recent {
+                continue;
+            }
+            let again = tcb.log.has(seq, Mark::RESENT) && !self.is_probe(seq);
+            self.resent -= u32::from(again);
+            self.lose(tcb, seq);
+            self.lost_below = self.lost_below.max(seq + 1);
+        }
+        self.under_way.retain(|(_, seq)| *seq >= tcb.una && !tcb.log.has(*seq, Mark::LOST));
+        self.lost_again.clear();
+        (self.repaired, self.state, self.stuck) = (tcb.una, State::Loss, true);
+        (self.probe, self.first_resent_at, self.reordered_until) = (None, None, None);
+        std::mem::take(&mut self.untold)
+    }
+
+    fn is_idle(&self) -> bool {
+        let quiet = self.sacked + self.lost + self.resent == 0 && self.probe.is_none();
+        self.state == State::Open && quiet
+    }
+
+    #[inline]
+    fn in_flight(&self, tcb: &Tcb) -> u32 {
+        self.pipe(tcb)
+    }
+
+    /// The window holds one packet more, and there is something to send.
+    #[inline]
+    fn has_room(&self, tcb: &Tcb) -> bool {
+        let pipe = self.pipe(tcb);
+        let room = match self.state {
+            State::Recovery if !tcb.core.window_is_startups() => pipe < self.cwnd,
+            _ => (u64::from(pipe) + 1) * tcb.mss <= tcb.core.cwnd().0,
+        };
+        room && (self.lost > 0 || tcb.has_fresh())
+    }
+
+    /// Lost packets first, then new ones; F-RTO tries new ones first.
+    fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        while self.has_room(tcb) && tcb.may_depart(now) {
+            let tries = self.watches_timeout && self.state == State::Loss && !self.stuck;
+            let holds = tries && tcb.has_fresh();
+            if self.lost > 0 && !holds && self.resend(tcb, now, wire) {
+                continue;
+            }
+            if !tcb.has_fresh() {
+                return;
+            }
+            tcb.transmit_next(self, now, wire);
+            self.note_sent();
+        }
+    }
+
+    fn goes_back(&self) -> bool {
+        false
+    }
+
+    /// A timeout while an earlier loss of the same window is repaired, or after another that
+    /// nothing came of, cuts no more.
+    fn repeats(&self, _tcb: &Tcb) -> bool {
+        self.state == State::Recovery || self.state == State::Loss && self.stuck
+    }
+
+    fn window_after_timeout(&self, tcb: &Tcb) -> Option<Bytes> {
+        Some(tcb.bytes(self.pipe(tcb) + 1))
+    }
+
+    fn wake_at(&self, tcb: &Tcb) -> Option<Instant> {
+        self.reordered_until.or_else(|| self.probe_at(tcb))
+    }
+
+    /// `tcp_rack_reo_timeout`, or the probe.
+    fn on_wake(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        if self.reordered_until.take().is_none() {
+            return self.send_probe(tcb, now, wire);
+        }
+        self.advanced = true;
+        let entered = self.state != State::Recovery;
+        self.look(tcb, now);
+        if entered && self.state == State::Recovery {
+            self.reduce(tcb, 1, false);
+        }
+        self.send(tcb, now, wire);
+    }
+}
+
+/// What Linux adds to a probe's two RTTs: two ticks of its clock at 250 Hz (`TCP_TIMEOUT_MIN`).
+const TWO_TICKS: Span = Span::from_millis(8);
