@@ -124,6 +124,10 @@ usage: cargo xtask TASK
   lab [--minutes N] [--tries N]    write docs/lab.md: the emulated link, the running kernel beside
       [--again]                    the simulator on the paths of oracles/lab.toml, the papers' lab
                                    (root; half an hour; goes on with what was measured before)
+  lab --random N [--seed N]        a kernel in virtual time beside the simulator's profile `linux`, on
+      [--only N]... [--page]       N points drawn at random (qemu; half a minute of CPU a point, kept
+      [--kernel KERNEL]            until what runs in the guest changes); --page writes
+                                   docs/lab-random.md
   quic                             write the tables of scenarios/quic/README.md (minutes)
   qemu [--kernel PACKAGE]          the controls in Debian's stock kernel, booted in qemu (two
        [--short] [--cost] [--soak] minutes; Debian's qemu-system-x86); or only load, a flow and
