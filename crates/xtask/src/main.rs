@@ -7,6 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use firstflight_guest::GuestError;
+
 mod bench;
 mod check;
 mod example;
@@ -68,6 +70,16 @@ fn main() -> ExitCode {
 struct Stop {
     message: String,
     code: u8,
+}
+
+impl From<GuestError> for Stop {
+    fn from(error: GuestError) -> Self {
+        match error {
+            GuestError::Lacks(message) => Self::lacks(&message),
+            GuestError::Input(message) => Self::usage(&message),
+            other => Self::failed(&other.to_string()),
+        }
+    }
 }
 
 impl Stop {
