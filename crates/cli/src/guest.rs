@@ -2,18 +2,20 @@
 //! nothing else to do. It reads its job, does it, says what came out, and ends the machine.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use firstflight_guest::JOB;
 use firstflight_lab::guest::{Port, power_off, set_up};
 use firstflight_runner::Options;
 use firstflight_scenario::Scenario;
 
 use crate::failure::{Failure, Status};
 use crate::lab::{self, Lab};
-use crate::virtual_time::{JOB, Job, Measured, Said};
+use crate::virtual_time::{Job, Measured, Said, Task};
 
 /// Whether this is the first process of a machine that was booted for a job.
 pub(crate) fn is_guest() -> bool {
@@ -22,18 +24,32 @@ pub(crate) fn is_guest() -> bool {
 
 /// Does the job, which ends the machine.
 pub(crate) fn guest() -> Result<Status, Failure> {
-    let job = read()?;
-    if let Err(error) = set_up(job.seed) {
+    let task = read()?;
+    let seed = match &task {
+        Task::Measure(job) => job.seed,
+        Task::Script(_) => 1,
+    };
+    if let Err(error) = set_up(seed) {
         // Without this the kernel would call the end of its first process a panic.
         crate::output::complain(&error);
         power_off();
         return Err(error.into());
     }
-    let port = Mutex::new(Port::open()?);
+    let mut port = Port::open()?;
+    match task {
+        Task::Measure(job) => port = measure_saying(port, &job)?,
+        Task::Script(words) => port.run(Command::new("sh").arg("-c").arg(words))?,
+    }
+    port.power_off();
+    Ok(Status::Done)
+}
+
+fn measure_saying(port: Port, job: &Job) -> Result<Port, Failure> {
+    let port = Mutex::new(port);
     let over = AtomicBool::new(false);
     let measured = thread::scope(|scope| {
         scope.spawn(|| tell_time(&port, &over));
-        let measured = measure(&job);
+        let measured = measure(job);
         over.store(true, Ordering::Relaxed);
         measured
     });
@@ -45,11 +61,10 @@ pub(crate) fn guest() -> Result<Status, Failure> {
     };
     let mut port = port.into_inner().unwrap_or_else(PoisonError::into_inner);
     port.say(&serde_json::to_string(&said)?);
-    port.power_off();
-    Ok(Status::Done)
+    Ok(port)
 }
 
-fn read() -> Result<Job, Failure> {
+fn read() -> Result<Task, Failure> {
     let text = std::fs::read_to_string(Path::new("/").join(JOB))
         .map_err(|error| Failure::Broke(format!("/{JOB}: {error}")))?;
     Ok(serde_json::from_str(&text)?)

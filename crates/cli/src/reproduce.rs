@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 
 use firstflight_report::{Width, write_file};
 use firstflight_reproduce::{Lab, Options, Outcome, Progress as Reached};
+#[cfg(feature = "full")]
+use firstflight_runner::Options as RunOptions;
+#[cfg(feature = "full")]
+use firstflight_scenario::Scenario;
 use firstflight_scenario::{Reproduction, Verdict};
 
 use crate::failure::{Failure, Status};
@@ -48,6 +52,16 @@ pub(crate) struct Args {
     /// lab that is named in full needs no flag
     #[arg(long)]
     lab: bool,
+    /// Run the rows of the lab on a kernel in virtual time, as `run --on linux --virtual-time`: no
+    /// root, all cores, equal results on every run
+    #[cfg(feature = "full")]
+    #[arg(long)]
+    virtual_time: bool,
+    /// In virtual time, the kernel: a Debian package's name, FILE.deb, or an x86-64 bzImage
+    /// [default: linux-image-cloud-amd64]
+    #[cfg(feature = "full")]
+    #[arg(long, value_name = "KERNEL", requires = "virtual_time")]
+    kernel: Option<String>,
 }
 
 const OUT: &str = "firstflight-out/reproduce";
@@ -63,6 +77,7 @@ Examples:
   firstflight reproduce table1 S0-F5
   firstflight reproduce --markdown papers.md
   firstflight reproduce figure17               the lab, simulated and on the running kernel
+  firstflight reproduce figure17 --virtual-time   the same on a kernel in qemu, without root
   firstflight reproduce --json | jq -r '.rows[] | select(.verdict == \"fail\") | .id'";
 
 /// Runs the command.
@@ -81,6 +96,8 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         check_file(file)?;
     }
     let asked = args.lab || firstflight_reproduce::names_lab(&args.select)?;
+    #[cfg(feature = "full")]
+    let asked = asked || args.virtual_time;
     #[cfg(not(feature = "full"))]
     if asked {
         let without = "this program was built without the lab; `cargo build --release` makes one \
@@ -89,10 +106,19 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
     }
     // What tells one machine's runs from another's.
     #[cfg(feature = "full")]
-    let kernel = crate::lab::kernel_release();
+    let guests = lab::guests(args.virtual_time, args.kernel.as_deref());
+    #[cfg(feature = "full")]
+    let kernel = match &guests {
+        Some(guests) => guests.version()?,
+        None => crate::lab::kernel_release(),
+    };
+    #[cfg(feature = "full")]
+    let run = |scenario: &Scenario, options: &RunOptions<'_>| {
+        lab::run(guests.as_ref(), scenario, options)
+    };
     let lab = match asked {
         #[cfg(feature = "full")]
-        true => Lab::Here { version: &kernel, run: &lab::run },
+        true => Lab::Here { version: &kernel, run: &run, virtual_time: guests.is_some() },
         _ => Lab::NotAsked,
     };
     let progress = Progress::new("runs", None);

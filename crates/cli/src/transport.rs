@@ -89,7 +89,7 @@ impl On {
             _ => None,
         };
         if let Some(transport) = simulated {
-            if lab == Lab::default() {
+            if self.link.is_none() && self.generator.is_none() {
                 return Ok(transport);
             }
             return Err(Failure::Usage(format!(

@@ -14,6 +14,7 @@ use std::time::Instant;
 use firstflight_guest::{
     Cache, DEFAULT_KERNEL, GuestError, Image, Kernel, Machine, Time, kept, qemu_version,
 };
+use firstflight_control::own::OF_LINUX;
 use firstflight_runner::{Options, Report, Run};
 use firstflight_scenario::{Cost, GuestFigures, Plan, RunResult, Scenario, Series};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,14 @@ struct Booted {
 }
 
 /// What a guest is to do, as a file in it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Task {
+    Measure(Job),
+    /// Words for a shell, whose output is what the guest says (`cargo xtask qemu`).
+    Script(String),
+}
+
+/// One run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     /// One control and one seed, in TOML.
@@ -75,7 +84,7 @@ pub(crate) struct Measured {
 struct Wanted<'a> {
     plan: &'a Plan,
     seed: u64,
-    job: Job,
+    task: Task,
 }
 
 impl VirtualTime {
@@ -103,14 +112,15 @@ impl VirtualTime {
         say: &(dyn Fn(&str) + Sync),
     ) -> Result<Report, Failure> {
         let resolved = lab::resolve(scenario)?;
-        let booted = self.booted(say)?;
         let plans = scenario.plans()?;
+        check(&plans)?;
+        let booted = self.booted(say)?;
         let wanted = plans.iter().enumerate();
         let wanted: Vec<Wanted<'_>> = wanted
             .flat_map(|(index, plan)| resolved.seeds().map(move |seed| (index, plan, seed)))
             .map(|(index, plan, seed)| {
                 let job = self.job(scenario, index, seed, options.samples);
-                Wanted { plan, seed, job }
+                Wanted { plan, seed, task: Task::Measure(job) }
             })
             .collect();
         let processors = thread::available_parallelism().map_or(1, usize::from);
@@ -143,6 +153,14 @@ impl VirtualTime {
             return Err(Failure::Interrupted);
         }
         Ok(Report::new(resolved, runs, interrupted))
+    }
+
+    /// The kernel that is booted, whose runs are no other's.
+    ///
+    /// # Errors
+    /// The machine lacks something, or there is no such kernel.
+    pub(crate) fn version(&self) -> Result<String, Failure> {
+        Ok(format!("in virtual time {}", self.booted(&|_| {})?.figures.kernel_sha256))
     }
 
     /// One run of the scenario by itself.
@@ -207,6 +225,20 @@ impl VirtualTime {
     }
 }
 
+/// Whether this build, which runs in the guest, can load the controls there.
+fn check(plans: &[Plan]) -> Result<(), Failure> {
+    let mut controls = plans.iter().flat_map(|plan| &plan.controls);
+    match controls.find(|control| !control.startup.name.starts_with(OF_LINUX)) {
+        Some(control) if !cfg!(feature = "kernel") && std::env::var_os(FOLDER).is_none() => {
+            Err(Failure::Lacks(format!(
+                "control `{}`: it takes a build with `--features kernel` to load it into a kernel",
+                control.text
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What the threads share that each look after a guest.
 struct Work<'a> {
     booted: &'a Booted,
@@ -244,7 +276,7 @@ impl Work<'_> {
     fn guest(&self, wanted: &Wanted<'_>) -> Result<Run, Failure> {
         let begun = Instant::now();
         let mut more = Image::default();
-        more.file(JOB, serde_json::to_string(&wanted.job)?.as_bytes(), false);
+        more.job(&serde_json::to_string(&wanted.task)?);
         let initramfs = kept(&[&self.booted.initramfs, &more.archive()?])?;
         let machine = Machine {
             kernel: &self.booted.kernel.vmlinuz,
@@ -255,7 +287,7 @@ impl Work<'_> {
         let name = &wanted.plan.name;
         (self.say)(&format!("{name}: booting"));
         let mut said = None;
-        let console = machine.run(false, self.stop, |line| match serde_json::from_str(line) {
+        let console = machine.run(self.stop, |line| match serde_json::from_str(line) {
             Ok(Said::At(second)) => (self.say)(&format!("{name}: {second} s of its time")),
             Ok(last) => said = Some(last),
             Err(_) => {}
@@ -293,7 +325,5 @@ fn ended(console: &str) -> String {
 }
 
 const LAST_LINES: usize = 5;
-/// Where the job is in the guest.
-pub(crate) const JOB: &str = "firstflight-job.json";
 /// The environment's name for a folder to boot instead of this program and its tools.
 const FOLDER: &str = "FIRSTFLIGHT_GUEST";

@@ -56,6 +56,7 @@ impl Cache {
         let fresh = half.path().join("entry");
         fs::create_dir(&fresh).map_err(|error| GuestError::file(&fresh, &error))?;
         make(&fresh)?;
+        forget_oldest(&parent);
         match fs::rename(&fresh, &entry) {
             // Somebody else was first.
             Err(_) if entry.is_dir() => Ok(entry),
@@ -63,6 +64,25 @@ impl Cache {
         }
     }
 }
+
+/// Leaves room for one more: a new build of a program is a new image, and few are of use again.
+fn forget_oldest(parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let aged = entries.filter_map(|entry| {
+        let is_half = entry.file_name().to_string_lossy().starts_with('.');
+        let at = entry.metadata().and_then(|metadata| metadata.modified()).ok()?;
+        (!is_half).then(|| (at, entry.path()))
+    });
+    let mut aged: Vec<_> = aged.collect();
+    aged.sort();
+    for (_, old) in aged.iter().take((aged.len() + 1).saturating_sub(MOST_ENTRIES)) {
+        // What cannot be removed takes room, no more.
+        let _ = fs::remove_dir_all(old);
+    }
+}
+
+/// Of a kind.
+const MOST_ENTRIES: usize = 6;
 
 /// The SHA-256 of these bytes in hexadecimal, as `sha256sum` prints it.
 pub fn sha256(bytes: &[u8]) -> String {
@@ -87,6 +107,18 @@ mod tests {
         assert_eq!(made, again);
         let left: Vec<_> = fs::read_dir(made.parent().unwrap()).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    #[test]
+    fn the_oldest_entries_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path());
+        for name in 0..MOST_ENTRIES + 2 {
+            cache.entry("images", &name.to_string(), |_| Ok(())).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let left = |name: usize| folder.path().join("images").join(name.to_string()).is_dir();
+        assert_eq!([0, 1, 2, MOST_ENTRIES + 1].map(left), [false, false, true, true]);
     }
 
     /// FIPS 180-2, appendix B.1.

@@ -33,6 +33,8 @@ enum From {
     Bytes(Vec<u8>),
     /// A character device by its numbers.
     Device(u32, u32),
+    /// To another place in the guest.
+    Link(String),
     Folder,
 }
 
@@ -74,6 +76,11 @@ impl Image {
         Ok(())
     }
 
+    /// Adds a link to another place in the guest, which begins with a slash.
+    pub fn link(&mut self, inside: &str, to: &str) {
+        self.put(inside, From::Link(to.to_owned()), 0o777, false);
+    }
+
     /// Adds tools of the host to `bin`, each under its own name.
     ///
     /// # Errors
@@ -92,6 +99,12 @@ impl Image {
             self.program(&format!("bin/{tool}"), &place.unwrap_or_default())?;
         }
         Ok(())
+    }
+
+    /// Adds what the first program is to do, as it reads it; by itself it may follow an image of
+    /// programs.
+    pub fn job(&mut self, text: &str) {
+        self.file(JOB, text.as_bytes(), false);
     }
 
     /// Adds every file below a folder of the host.
@@ -158,6 +171,7 @@ impl Image {
                 From::Device(major, minor) => {
                     head.mode(0o20_000 | file.mode).rdev_major(major).rdev_minor(minor)
                 }
+                From::Link(_) => head.mode(0o120_000 | file.mode),
                 From::Host(_) | From::Bytes(_) => head.mode(0o100_000 | file.mode),
             };
             let mut entry = head.write(&mut archive, bytes.len() as u32);
@@ -180,6 +194,7 @@ impl File {
         match &self.from {
             From::Bytes(bytes) => Ok(bytes.clone()),
             From::Host(path) => fs::read(path).map_err(|error| GuestError::file(path, &error)),
+            From::Link(to) => Ok(to.clone().into_bytes()),
             From::Device(..) | From::Folder => Ok(Vec::new()),
         }
     }
@@ -225,6 +240,9 @@ fn libraries(program: &Path) -> Result<Vec<PathBuf>, GuestError> {
         Err(error) => Err(error),
     }
 }
+
+/// Where a job is in the guest.
+pub const JOB: &str = "firstflight-job.json";
 
 /// Where the guest mounts what it needs.
 const FOLDERS: [&str; 9] = ["bin", "dev", "etc", "lib64", "modules", "proc", "run", "sys", "tmp"];

@@ -15,7 +15,7 @@ mod tool;
 
 pub use cache::{Cache, sha256};
 pub use error::GuestError;
-pub use image::{Image, kept};
+pub use image::{Image, JOB, kept};
 pub use kernel::{DEFAULT_KERNEL, Kernel};
 pub use machine::{Machine, Time, qemu_version};
 pub use tool::which;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::error::GuestError;
 use crate::tool::{output, which};
@@ -37,13 +37,13 @@ pub struct Machine<'a> {
 
 impl Machine<'_> {
     /// Boots the machine and hands on every line that the guest writes to its second serial port
-    /// (`/dev/ttyS1`) or, with `console`, to its first, until it powers off or `stop` becomes true.
+    /// (`/dev/ttyS1`) until it powers off or `stop` becomes true. What was on its console, the
+    /// first port, is returned.
     ///
     /// # Errors
     /// No qemu, or one that failed. Or it was told to stop.
     pub fn run(
         &self,
-        console: bool,
         stop: &AtomicBool,
         mut on_line: impl FnMut(&str),
     ) -> Result<String, GuestError> {
@@ -51,11 +51,21 @@ impl Machine<'_> {
         let folder = folder.map_err(|error| GuestError::file(&std::env::temp_dir(), &error))?;
         let ports = ["console", "results"].map(|name| folder.path().join(name));
         let mut guest = Guest::start(self, &ports[0], &ports[1])?;
-        let mut lines = Lines::new(&ports[usize::from(!console)]);
+        let mut lines = Lines::new(&ports[1]);
+        let mut last = (0, Instant::now());
         loop {
             // Asked first, so that what it wrote last is read.
             let ended = guest.ended()?;
             lines.read(&mut on_line);
+            let said = ports.iter().filter_map(|port| Some(fs::metadata(port).ok()?.len())).sum();
+            if said != last.0 {
+                last = (said, Instant::now());
+            }
+            if last.1.elapsed() > LONGEST_SILENCE {
+                let minutes = LONGEST_SILENCE.as_secs() / 60;
+                let problem = format!("{QEMU}: the guest said nothing for {minutes} minutes");
+                return Err(GuestError::Failed(problem));
+            }
             if let Some(complaint) = ended {
                 let said = fs::read(&ports[0]).unwrap_or_default();
                 let said = String::from_utf8_lossy(&said).into_owned();
@@ -189,6 +199,8 @@ fn no_qemu() -> GuestError {
 }
 
 const QEMU: &str = "qemu-system-x86_64";
+/// A guest that is at work says what time it has.
+const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
 /// Between two looks at what the guest says.
 const LOOK: Duration = Duration::from_millis(50);
 

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use nix::kmod::{ModuleInitFlags, finit_module};
 use nix::mount::{MsFlags, mount};
@@ -65,6 +66,19 @@ impl Port {
     /// Writes a line. Nobody is there to hear of a failure.
     pub fn say(&mut self, line: &str) {
         let _ = self.0.write_all(format!("{line}\n").as_bytes());
+    }
+
+    /// Runs a command to its end with all that it prints going to the port.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn run(&mut self, command: &mut Command) -> Result<(), LabError> {
+        let name = format!("{:?}", command.get_program());
+        let mut run = || {
+            command.stdin(Stdio::null()).stdout(self.0.try_clone()?).stderr(self.0.try_clone()?);
+            command.status()
+        };
+        run().map(drop).map_err(|error| broke(&name, &error))
     }
 
     /// Waits until all has been sent, and ends the machine.

@@ -89,7 +89,7 @@ impl Measured<'_> {
             sent_packets: last.data_segs_out.into(),
             retransmitted_packets: last.total_retrans.into(),
             fast_retransmits: entries(&outcome.samples, CaState::Recovery),
-            timeouts: last.timeouts.into(),
+            timeouts: u64::from(last.timeouts).max(entries(&outcome.samples, CaState::Loss)),
             completion_time_s: finished,
             peak_cwnd_packets: peak.into(),
             final_cwnd_packets: last.cwnd.into(),

@@ -27,7 +27,8 @@ pub(crate) struct TcpInfo {
     pub(crate) data_segs_out: u32,
     /// Packets that the sender knows to have arrived.
     pub(crate) delivered: u32,
-    /// Retransmission timeouts; 0 before Linux 6.7, which does not tell.
+    /// Retransmission timeouts; 0 before Linux 6.7, which does not tell. There the looks that find
+    /// a connection newly in [`CaState::Loss`] are the least there were.
     pub(crate) timeouts: u16,
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Executed {
 
 /// Runs every job that is not kept yet. A simulation that had begun when `stop` became true is
 /// finished and kept, since the longest take seconds; one in the lab is given up.
-/// The lab waits until the simulator has done: it measures in real time.
+/// The lab waits until the simulator has done: it may measure in real time, and then one by one.
 ///
 /// # Errors
 /// The first run that fails, or a finished one that cannot be kept.
@@ -103,7 +103,7 @@ pub(crate) fn execute(
     }
     let mut runs = vec![Err(Unfinished::Interrupted); jobs.len()];
     finished.into_iter().for_each(|(at, run)| runs[at] = run.ok_or(Unfinished::Interrupted));
-    for index in of(On::Linux) {
+    let in_lab = |index: usize| -> Result<(usize, Result<Run, Unfinished>), ReproduceError> {
         let (job, asked) = (&jobs[index], asked(On::Linux));
         if asked {
             tell(true, false, &job.name);
@@ -113,8 +113,14 @@ pub(crate) fn execute(
         if asked && !matches!(run, Err(Unfinished::Interrupted)) {
             tell(false, was_kept, &job.name);
         }
-        runs[index] = run;
-    }
+        Ok((index, run))
+    };
+    let of_lab = of(On::Linux);
+    let ran: Vec<(usize, Result<Run, Unfinished>)> = match lab.is_virtual() {
+        true => of_lab.into_par_iter().with_max_len(1).map(in_lab).collect::<Result<_, _>>()?,
+        false => of_lab.into_iter().map(in_lab).collect::<Result<_, _>>()?,
+    };
+    ran.into_iter().for_each(|(index, run)| runs[index] = run);
     let interrupted = runs.iter().any(|run| matches!(run, Err(Unfinished::Interrupted)));
     Ok(Executed { runs, total, cached: cached.into_inner(), interrupted })
 }

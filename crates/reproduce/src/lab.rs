@@ -24,7 +24,9 @@ pub enum Lab<'a> {
         /// The kernel and the link. Runs kept under another version are not used.
         version: &'a str,
         /// Runs every plan of a scenario once, with the samples that the options ask for.
-        run: &'a dyn Fn(&Scenario, &Options<'_>) -> Result<Report, LabStop>,
+        run: &'a (dyn Fn(&Scenario, &Options<'_>) -> Result<Report, LabStop> + Sync),
+        /// Its clock is its own: runs go side by side, and the same again gives the same.
+        virtual_time: bool,
     },
 }
 
@@ -40,8 +42,13 @@ pub enum LabStop {
 }
 
 impl Lab<'_> {
-    /// The run of a job, and whether it was found in the cache. A run that the machine disturbed is
-    /// repeated, and never kept.
+    /// Whether runs may go side by side without disturbing each other.
+    pub(crate) fn is_virtual(self) -> bool {
+        matches!(self, Self::Here { virtual_time: true, .. })
+    }
+
+    /// The run of a job, kept or new; a second value says whether it was kept. One that the machine
+    /// disturbed is repeated, and never kept.
     ///
     /// # Errors
     /// A run that broke, or a finished one that cannot be kept.
@@ -51,7 +58,7 @@ impl Lab<'_> {
         cache: Option<&Cache>,
         stop: &AtomicBool,
     ) -> Result<(Result<Run, Unfinished>, bool), ReproduceError> {
-        let Self::Here { version, run } = self else {
+        let Self::Here { version, run, virtual_time } = self else {
             return Ok((Err(Unfinished::NotAsked), false));
         };
         let key = format!("{} {version}", job.key);
@@ -60,7 +67,8 @@ impl Lab<'_> {
         }
         let options = Options { samples: job.samples, stop: Some(stop), ..Options::default() };
         let mut disturbed = String::new();
-        for _ in 0..TRIES {
+        let tries = if virtual_time { 1 } else { TRIES };
+        for _ in 0..tries {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
@@ -85,6 +93,7 @@ impl Lab<'_> {
         }
         let why = match stop.load(Ordering::Relaxed) || disturbed.is_empty() {
             true => Unfinished::Interrupted,
+            false if virtual_time => Unfinished::NotRun(disturbed),
             false => Unfinished::NotRun(format!("other work disturbed {TRIES} tries: {disturbed}")),
         };
         Ok((Err(why), false))
@@ -105,7 +114,7 @@ pub(crate) const HOW_TO_ASK: &str = "`reproduce --lab` measures it on the runnin
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::sync::atomic::AtomicUsize;
 
     use firstflight_scenario::{LabFigures, RunResult};
 
@@ -119,39 +128,46 @@ mod tests {
     }
 
     /// A lab whose runs have these timings, one after the other.
-    fn with(timings: &[&str]) -> (Result<Run, Unfinished>, usize) {
-        let count = Cell::new(0);
+    fn with(timings: &[&str], virtual_time: bool) -> (Result<Run, Unfinished>, usize) {
+        let count = AtomicUsize::new(0);
         let run = |scenario: &Scenario, _: &Options<'_>| {
-            let lab = LabFigures { timing: timings[count.get()].to_owned(), ..Default::default() };
-            count.set(count.get() + 1);
+            let timing = timings[count.fetch_add(1, Ordering::Relaxed)].to_owned();
+            let lab = LabFigures { timing, ..Default::default() };
             let result = RunResult { lab: Some(lab), ..RunResult::default() };
             let run = Run::new(result, Vec::new(), Vec::new());
             let resolved = scenario.resolve().unwrap();
             Ok(Report::new(resolved, vec![run], false))
         };
-        let lab = Lab::Here { version: "6.18", run: &run };
+        let lab = Lab::Here { version: "6.18", run: &run, virtual_time };
         let (outcome, kept) = lab.one(&job(), None, &AtomicBool::new(false)).unwrap();
         assert!(!kept);
-        (outcome, count.get())
+        (outcome, count.into_inner())
     }
 
     #[test]
     fn a_disturbed_run_is_repeated_and_in_the_end_not_judged() {
-        let (outcome, tries) = with(&["degraded", "valid"]);
+        let (outcome, tries) = with(&["degraded", "valid"], false);
         assert_eq!((outcome.is_ok(), tries), (true, 2));
-        let (outcome, tries) = with(&["invalid"; 3]);
+        let (outcome, tries) = with(&["invalid"; 3], false);
         let Err(Unfinished::NotRun(why)) = outcome else { panic!("{outcome:?}") };
         assert_eq!((&*why, tries), ("other work disturbed 3 tries: timing invalid", 3));
     }
 
     #[test]
+    fn in_virtual_time_nothing_is_repeated_because_it_would_be_the_same() {
+        let (outcome, tries) = with(&["invalid"; 3], true);
+        assert_eq!(outcome.unwrap_err(), Unfinished::NotRun("timing invalid".to_owned()));
+        assert_eq!(tries, 1);
+    }
+
+    #[test]
     fn a_machine_without_a_lab_says_what_it_lacks() {
         let lacks = |_: &Scenario, _: &Options<'_>| Err(LabStop::Lacks("no root".to_owned()));
-        let lab = Lab::Here { version: "", run: &lacks };
+        let lab = Lab::Here { version: "", run: &lacks, virtual_time: false };
         let (outcome, _) = lab.one(&job(), None, &AtomicBool::new(false)).unwrap();
         assert_eq!(outcome.unwrap_err(), Unfinished::NotRun("no root".to_owned()));
         let broken = |_: &Scenario, _: &Options<'_>| Err(LabStop::Failed("no route".to_owned()));
-        let lab = Lab::Here { version: "", run: &broken };
+        let lab = Lab::Here { version: "", run: &broken, virtual_time: false };
         let error = lab.one(&job(), None, &AtomicBool::new(false)).unwrap_err();
         assert_eq!(error.to_string(), "x: no route");
     }

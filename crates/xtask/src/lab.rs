@@ -9,6 +9,7 @@ mod last;
 mod link;
 mod page;
 mod points;
+mod random;
 mod rows;
 
 use std::path::{Path, PathBuf};
@@ -79,6 +80,9 @@ impl Lab<'_> {
 
 /// Measures what is not kept yet; writes the page when nothing but points is missing.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    if args.iter().any(|arg| arg == "--random") {
+        return random::run(root, args);
+    }
     let options = options(args)?;
     // Asked for now, not after half an hour.
     step::has_tools("lab", &["ip", "iperf3", "ping"], "iproute2 iperf3 iputils-ping")?;

@@ -7,6 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use firstflight_guest::GuestError;
+
 mod bench;
 mod check;
 mod choice;
@@ -73,6 +75,16 @@ struct Stop {
     code: u8,
 }
 
+impl From<GuestError> for Stop {
+    fn from(error: GuestError) -> Self {
+        match error {
+            GuestError::Lacks(message) => Self::lacks(&message),
+            GuestError::Input(message) => Self::usage(&message),
+            other => Self::failed(&other.to_string()),
+        }
+    }
+}
+
 impl Stop {
     /// A check failed.
     fn failed(message: &str) -> Self {
@@ -127,6 +139,10 @@ usage: cargo xtask TASK
   lab [--minutes N] [--tries N]    write docs/lab.md: the emulated link, the running kernel beside
       [--again]                    the simulator on the paths of oracles/lab.toml, the papers' lab
                                    (root; half an hour; goes on with what was measured before)
+  lab --random N [--seed N]        a kernel in virtual time beside the simulator's profile `linux`, on
+      [--only N]... [--page]       N points drawn at random (qemu; half a minute of CPU a point, kept
+      [--kernel KERNEL]            until what runs in the guest changes); --page writes
+                                   docs/lab-random.md
   quic                             write the tables of scenarios/quic/README.md (minutes)
   choice [--linux]                 write the tables of docs/which-control.md (minutes)
   qemu [--kernel PACKAGE]          the controls in Debian's stock kernel, booted in qemu (two

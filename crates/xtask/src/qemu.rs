@@ -1,17 +1,17 @@
 //! The controls in a second kernel: Debian's stock one, in qemu without acceleration.
 //!
-//! The kernel's package is downloaded and unpacked, not installed. The guest has no disk and no
-//! network; all it runs is in its initramfs: the programs built here with the libraries they ask
-//! for, and `guest.sh`, which says after every step how it ended.
+//! The guest is made and booted as those of `--on linux --virtual-time` are (`firstflight-guest`);
+//! its first program is `firstflight`, and what it does is `guest.sh`, which says after every step
+//! how it ended.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+
+use firstflight_guest::{Cache, DEFAULT_KERNEL, Image, Kernel, Machine, Time, kept};
+use serde_json::json;
 
 use crate::Stop;
-use crate::step::{self, announce, built, kernel_features, target, unable};
-
-mod image;
+use crate::step::{self, announce, built, kernel_features, unable};
 
 /// What was asked for.
 struct Options {
@@ -34,13 +34,13 @@ enum Mode {
 }
 
 impl Mode {
-    /// The word on the guest's command line, and the seconds after which it hangs.
-    fn word_and_limit(self) -> (&'static str, &'static str) {
+    /// As the script knows it, and what its clock counts: the soak is of so many seconds.
+    fn word_and_time(self) -> (&'static str, Time) {
         match self {
-            Self::Steps => ("firstflight.steps", "400"),
-            Self::Short => ("firstflight.short", "400"),
-            Self::Cost => ("firstflight.cost", "400"),
-            Self::Soak => ("firstflight.soak", "900"),
+            Self::Steps => ("steps", Time::Virtual),
+            Self::Short => ("short", Time::Virtual),
+            Self::Cost => ("cost", Time::Virtual),
+            Self::Soak => ("soak", Time::Host),
         }
     }
 }
@@ -48,16 +48,26 @@ impl Mode {
 /// Boots the kernel and judges what it says.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options = options(args)?;
-    step::has_tools("qemu", &TOOLS, "qemu-system-x86 cpio iproute2 iperf3 procps")?;
+    // Asked for now, not after the build.
+    firstflight_guest::qemu_version()?;
     if kernel_features()?.is_empty() {
         return Err(Stop::lacks(&step::no_kernel("qemu")));
     }
-    let folder = target(root).join("qemu");
-    let kernel = image::unpack(&folder, &options.kernel)?;
-    let programs = build(root, options.mode)?;
-    let initramfs = image::pack(&folder, &kernel, &programs)?;
+    let cache = Cache::of_user();
+    announce(&format!("kernel: {}", options.kernel));
+    let kernel = Kernel::find(&options.kernel, &cache)?;
+    let mut image = Image::new(&kernel);
+    for (place, program) in build(root, options.mode)? {
+        image.program(place, &program)?;
+    }
+    // The first program is a command of the script too.
+    image.link("bin/firstflight", "/init");
+    image.tools(&TOOLS, "iproute2 util-linux iperf3 procps grep coreutils dash")?;
+    image.file("scenario.toml", include_bytes!("qemu/scenario.toml"), false);
+    announce("initramfs");
+    let (initramfs, _) = image.pack(&cache)?;
     announce("guest");
-    let steps = boot(&kernel.vmlinuz, &initramfs, options.mode)?;
+    let steps = boot(&kernel, &initramfs, options.mode)?;
     let failed: Vec<&str> =
         steps.iter().filter(|(_, code)| code != "0").map(|(name, _)| name.as_str()).collect();
     if !steps.iter().any(|(name, _)| name == LAST_STEP) {
@@ -71,7 +81,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
 }
 
 fn options(args: &[String]) -> Result<Options, Stop> {
-    let kernel = "linux-image-cloud-amd64".to_owned();
+    let kernel = DEFAULT_KERNEL.to_owned();
     let mut options = Options { kernel, mode: Mode::Steps };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -84,7 +94,7 @@ fn options(args: &[String]) -> Result<Options, Stop> {
                 args.next();
             }
             _ => {
-                let accepted = "accepted: --kernel PACKAGE or FILE.deb, --short, --cost or --soak";
+                let accepted = "accepted: --kernel PACKAGE, FILE.deb or bzImage, --short, --cost or --soak";
                 return Err(Stop::usage(&format!("qemu: found `{arg}`; {accepted}")));
             }
         }
@@ -92,81 +102,56 @@ fn options(args: &[String]) -> Result<Options, Stop> {
     Ok(options)
 }
 
-/// What the guest runs, as built: by name.
+/// What the guest runs, as built: by its place.
 fn build(root: &Path, mode: Mode) -> Result<Vec<(&'static str, PathBuf)>, Stop> {
-    if mode == Mode::Cost {
-        return Ok(vec![("cost", built(root, &["build", "--bench", "cost"])?)]);
-    }
     let firstflight = built(root, &["build", "--bin", "firstflight"])?;
     let other = match mode {
+        Mode::Cost => vec![("bin/cost", built(root, &["build", "--bench", "cost"])?)],
         Mode::Soak => {
             let itself = std::env::current_exe().map_err(|error| unable("xtask", &error))?;
             let objects = built(root, &["build", "--example", "bpf_objects"])?;
-            vec![("xtask", itself), ("bpf_objects", objects)]
+            vec![("bin/xtask", itself), ("bin/bpf_objects", objects)]
         }
-        Mode::Steps => vec![("running", built(root, &["test", "--no-run", "--test", "running"])?)],
-        _ => Vec::new(),
+        Mode::Steps => {
+            vec![("bin/running", built(root, &["test", "--no-run", "--test", "running"])?)]
+        }
+        Mode::Short => Vec::new(),
     };
-    Ok([vec![("firstflight", firstflight)], other].concat())
+    Ok([vec![("init", firstflight)], other].concat())
 }
 
 /// Steps of the guest and their exit codes, in order.
-fn boot(vmlinuz: &Path, initramfs: &Path, mode: Mode) -> Result<Vec<(String, String)>, Stop> {
-    let (word, limit) = mode.word_and_limit();
-    let mut command = Command::new("timeout");
-    command.args([limit, "qemu-system-x86_64"]).args(MACHINE);
-    let kernel = format!("console=ttyS0 quiet panic=-1 {word}");
-    if mode == Mode::Cost {
-        // The guest's clock counts its instructions, one to the nanosecond.
-        command.args(["-icount", "shift=0,sleep=off"]);
-    }
-    command.arg("-kernel").arg(vmlinuz).arg("-initrd").arg(initramfs).args(["-append", &kernel]);
-    let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
-    let mut guest = spawned.map_err(|error| unable("qemu-system-x86_64", &error))?;
+fn boot(
+    kernel: &Kernel,
+    initramfs: &Path,
+    mode: Mode,
+) -> Result<Vec<(String, String)>, Stop> {
+    let (word, time) = mode.word_and_time();
+    let script = format!("mode={word}\n{}", include_str!("qemu/guest.sh"));
+    let mut job = Image::default();
+    job.job(&json!({ "Script": script }).to_string());
+    let programs = std::fs::read(initramfs);
+    let programs = programs.map_err(|error| unable(&initramfs.display().to_string(), &error))?;
+    let initramfs = kept(&[&programs, &job.archive()?])?;
+    let (kernel, initramfs) = (kernel.vmlinuz.as_path(), initramfs.path());
+    let machine = Machine { kernel, initramfs, words: "", time };
     let mut steps = Vec::new();
-    let console = guest.stdout.take().into_iter().flat_map(|out| BufReader::new(out).split(b'\n'));
-    for line in console.map_while(Result::ok) {
-        let line = String::from_utf8_lossy(&line);
-        let line = line.trim_end();
+    let console = machine.run(&AtomicBool::new(false), |line| {
         println!("    {line}");
         let ended = line.strip_prefix("==> ").and_then(|line| line.split_once(": "));
         // What a step itself announces has no code.
         let ended = ended.filter(|(_, code)| code.parse::<u8>().is_ok());
         steps.extend(ended.map(|(name, code)| (name.to_owned(), code.to_owned())));
+    })?;
+    if steps.is_empty() {
+        println!("{console}");
     }
-    let status = guest.wait().map_err(|error| unable("qemu-system-x86_64", &error))?;
-    if status.success() { Ok(steps) } else { Err(Stop::failed(&format!("qemu: {status}"))) }
+    Ok(steps)
 }
 
+/// Of the host, for the script.
 const TOOLS: [&str; 12] = [
-    "qemu-system-x86_64",
-    "apt-get",
-    "dpkg-deb",
-    "cpio",
-    "gzip",
-    "timeout",
-    "ip",
-    "tc",
-    "ss",
-    "nsenter",
-    "iperf3",
-    "sysctl",
-];
-
-/// No disk, no network, no screen; what the guest prints is on standard output.
-const MACHINE: [&str; 12] = [
-    "-accel",
-    "tcg,thread=single",
-    "-cpu",
-    "max",
-    "-m",
-    "1024",
-    "-no-reboot",
-    "-nodefaults",
-    "-display",
-    "none",
-    "-serial",
-    "stdio",
+    "sh", "grep", "sleep", "dmesg", "cat", "uname", "ip", "tc", "ss", "nsenter", "iperf3", "sysctl",
 ];
 
 const LAST_STEP: &str = "log";

@@ -1,7 +1,9 @@
 //! What the commands ask of the lab, where there is no Linux: one answer.
 
-use firstflight_runner::{Options, Report};
-use firstflight_scenario::{ControlSpec, Resolved, Scenario};
+use firstflight_control::own::OF_LINUX;
+use firstflight_kernel::KernelControl;
+use firstflight_runner::{Control, Options, Report};
+use firstflight_scenario::{ControlSpec, Profile, Resolved, Scenario};
 
 use crate::failure::Failure;
 
@@ -18,10 +20,9 @@ impl Lab {
     /// As on Linux.
     pub(crate) const TUN: Self = Self;
 
-    /// Neither flag has a meaning here.
-    pub(crate) fn read(link: Option<&str>, generator: Option<&str>) -> Result<Self, Failure> {
-        let flag = link.and(Some("--link")).or(generator.and(Some("--generator")));
-        flag.map_or(Ok(Self), |flag| Err(needs_linux(flag)))
+    /// The flags are read in the guest, where there is one.
+    pub(crate) fn read(_: Option<&str>, _: Option<&str>) -> Result<Self, Failure> {
+        Ok(Self)
     }
 }
 
@@ -30,11 +31,22 @@ impl LinuxControl {
     pub(crate) fn resolve(_: &ControlSpec) -> Result<Self, Failure> {
         Err(needs_linux("--on linux"))
     }
+
+    /// For a guest of `--virtual-time`.
+    pub(crate) fn resolve_elsewhere(spec: &ControlSpec) -> Result<Self, Failure> {
+        if spec.startup.name.starts_with(OF_LINUX) {
+            return Ok(Self { full: spec.startup.name.clone() });
+        }
+        let control = Control::resolve(spec)?;
+        Ok(Self { full: KernelControl::new(&control)?.full })
+    }
 }
 
-/// Nothing is run on Linux here.
-pub(crate) fn resolve(_: &Scenario) -> Result<Resolved, Failure> {
-    Err(needs_linux("--on linux"))
+/// As on Linux, where the guest of `--virtual-time` looks once more at what a kernel can do.
+pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, Failure> {
+    let mut scenario = scenario.clone();
+    scenario.endpoint.profile.get_or_insert(Profile::Linux);
+    Ok(scenario.resolve()?)
 }
 
 /// Nothing is run on Linux here.

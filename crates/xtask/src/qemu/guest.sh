@@ -1,17 +1,4 @@
-#!/bin/busybox sh
-# What the second kernel runs instead of an init: every step says how it ended, then it powers off.
-/bin/busybox --install -s /bin
-export PATH=/bin
-mount -t proc proc /proc
-mount -t sysfs sysfs /sys
-mount -t devtmpfs devtmpfs /dev
-mount -t tmpfs tmpfs /tmp
-mount -t tmpfs tmpfs /run
-mount -t bpf bpf /sys/fs/bpf
-for module in /modules/*; do insmod "$module" || echo "no $module"; done
-ip link set lo up
-dmesg -n 1
-
+# What the second kernel does when this program has set the machine up: every step says how it ended.
 step() {
     local name=$1
     shift
@@ -25,9 +12,10 @@ names() { grep -q "$1" /proc/sys/net/ipv4/tcp_available_congestion_control; }
 unnamed() { ! names "$1"; }
 
 flow() {
+    ip link set lo up
     iperf3 --server --daemon --one-off
     sleep 1
-    iperf3 --client 127.0.0.1 --congestion ff_astart --time 2
+    iperf3 --client 127.0.0.1 --congestion ff_astart --bytes 8M
 }
 
 parity() {
@@ -46,9 +34,10 @@ lab() {
 clean_log() { ! dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|refcount|leak'; }
 
 echo "kernel: $(uname -r)"
-if grep -q firstflight.cost /proc/cmdline; then
+dmesg -n 1
+if [ "$mode" = cost ]; then
     step cost cost 4
-elif grep -q firstflight.soak /proc/cmdline; then
+elif [ "$mode" = soak ]; then
     # What an emulated processor bears: a cycle takes some four seconds there.
     step soak xtask soak --built /bin --link netem --flows 40 --seconds 200 --cycles 40
     dmesg
@@ -62,7 +51,7 @@ else
     step unload firstflight kernel unload --all
     step gone unnamed ff_
     step unpinned test ! -e /sys/fs/bpf/firstflight
-    if ! grep -q firstflight.short /proc/cmdline; then
+    if [ "$mode" != short ]; then
         step parity parity
         step netem lab netem
         step tun lab tun
@@ -70,4 +59,3 @@ else
     fi
 fi
 step log clean_log
-poweroff -f

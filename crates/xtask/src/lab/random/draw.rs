@@ -1,0 +1,147 @@
+//! Points drawn at random. A point depends on the seed and its number alone, so that one of many
+//! can be run again by itself.
+
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{RngCore, SeedableRng};
+
+/// One path with its flows, and the controls that are held to each other on it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Point {
+    pub(super) number: u64,
+    /// In the simulator and in the kernel.
+    pub(super) pair: (&'static str, &'static str),
+    /// Flags of `compare` with their values.
+    flags: Vec<(&'static str, String)>,
+}
+
+impl Point {
+    pub(super) fn draw(seed: u64, number: u64) -> Self {
+        let base = Pcg64Mcg::seed_from_u64(seed).next_u64();
+        let mut draw = Draw(Pcg64Mcg::seed_from_u64(base ^ number));
+        let (pair, flags) = (draw.one_of(&PAIRS), draw.flags(number));
+        Self { number, pair, flags }
+    }
+
+    /// The words of `firstflight` for one of the two controls.
+    pub(super) fn words(&self, control: &str, more: &[&str]) -> Vec<String> {
+        let flags = self.flags.iter().flat_map(|(flag, value)| [format!("--{flag}"), value.clone()]);
+        let words = ["compare", control, "--json", "--packet", "1448B"];
+        let words = words.iter().chain(more).map(|word| (*word).to_owned());
+        words.chain(flags).collect()
+    }
+
+    /// The path in a few words.
+    pub(super) fn path(&self) -> String {
+        let said = self.flags.iter().filter(|(flag, _)| *flag != "seed");
+        said.map(|(flag, value)| match *flag {
+            "rate" | "rtt" | "buffer" | "duration" => value.clone(),
+            flag => format!("{flag} {value}"),
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+    }
+}
+
+struct Draw(Pcg64Mcg);
+
+impl Draw {
+    fn flags(&mut self, number: u64) -> Vec<(&'static str, String)> {
+        let (rate, rtt) = (self.spread(2.0, 200.0), self.spread(10.0, 600.0));
+        let buffer = self.spread(0.1, 4.0);
+        let bdp = rate * 1e3 * rtt / (8.0 * PACKET);
+        let seconds = (PACKETS * 8e-6 * PACKET / rate).clamp(4.0, 30.0).ceil();
+        let mut flags = vec![
+            ("rate", format!("{rate}Mbps")),
+            ("rtt", format!("{rtt}ms")),
+            ("buffer", format!("{}pkt", (buffer * bdp).max(4.0).round())),
+            ("duration", format!("{seconds}s")),
+            ("delayed-ack", self.one_of(&["1", "2"]).to_owned()),
+        ];
+        if self.one_in(3) {
+            let near_bdp = (bdp * self.within(0.1, 1.0)).max(2.0).round();
+            flags.push(("ssthresh", format!("{}pkt", self.one_of(&[32.0, near_bdp]))));
+        }
+        if self.one_in(3) {
+            flags.push(("loss", format!("{}%", self.spread(0.01, 1.0))));
+        }
+        let flows = if self.one_in(2) { 1.0 } else { self.within(2.0, 9.0).floor() };
+        flags.push(("flows", flows.to_string()));
+        if self.one_in(4) {
+            let most = (rate * 1e6 / 8.0 * seconds / 2.0 / flows).max(2e5);
+            flags.push(("size", format!("{}KB", (self.spread(5e4, most) / 1e3).round())));
+        }
+        flags.push(("seed", (number + 1).to_string()));
+        flags
+    }
+
+    /// Uniform from 0 to 1, 1 excluded.
+    fn share(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn within(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * self.share()
+    }
+
+    /// The same on a logarithmic scale, to two digits.
+    fn spread(&mut self, from: f64, to: f64) -> f64 {
+        let value = from * (to / from).powf(self.share());
+        let digits = usize::try_from(1 - value.log10().floor() as i32).unwrap_or(0);
+        format!("{value:.digits$}").parse().unwrap_or(value)
+    }
+
+    fn one_in(&mut self, many: usize) -> bool {
+        (self.share() * many as f64) < 1.0
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[(self.share() * choices.len() as f64) as usize]
+    }
+}
+
+/// The kernel's CUBIC starts with HyStart.
+const PAIRS: [(&str, &str); 8] = [
+    ("newreno", "linux-reno"),
+    ("hystart", "linux-cubic"),
+    ("newreno", "newreno"),
+    ("mstart", "mstart"),
+    ("dbc", "dbc"),
+    ("astart", "astart"),
+    ("hystart-pp", "hystart-pp"),
+    ("hystart", "hystart"),
+];
+/// A run carries about so many packets of so many bytes, which is half a minute of a processor, and
+/// is no shorter than 4 s and no longer than 30 s.
+const PACKETS: f64 = 40_000.0;
+const PACKET: f64 = 1_448.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_depends_on_seed_and_number_alone() {
+        let points: Vec<Point> = (0..100).map(|number| Point::draw(7, number)).collect();
+        assert_eq!(Point::draw(7, 42), points[42]);
+        assert_ne!(Point::draw(8, 42).flags, points[42].flags);
+        for (at, point) in points.iter().enumerate() {
+            assert!(points[..at].iter().all(|other| other.flags != point.flags), "{at}");
+        }
+    }
+
+    #[test]
+    fn the_whole_space_is_drawn_from() {
+        let points: Vec<Point> = (0..400).map(|number| Point::draw(1, number)).collect();
+        let said: Vec<String> = points.iter().map(Point::path).collect();
+        for word in ["ssthresh 32pkt", "loss 0.", "flows 1", "flows 8", "size ", "delayed-ack 2"] {
+            assert!(said.iter().any(|path| path.contains(word)), "{word}");
+        }
+        for pair in PAIRS {
+            assert!(points.iter().any(|point| point.pair == pair), "{pair:?}");
+        }
+        let rates = points.iter().map(|point| point.flags[0].1.trim_end_matches("Mbps"));
+        let rates: Vec<f64> = rates.map(|rate| rate.parse().unwrap()).collect();
+        assert!(rates.iter().all(|rate| (2.0..=200.0).contains(rate)));
+        assert!(rates.iter().any(|rate| *rate < 4.0) && rates.iter().any(|rate| *rate > 100.0));
+    }
+}
