@@ -20,8 +20,11 @@ pub enum Lack {
     #[error("the kernel has no {0}; Linux 5.15 or later with CONFIG_BPF_JIT has")]
     Feature(&'static str),
     /// Nowhere to pin.
-    #[error("{BPFFS} is not a BPF file system; mount it: mount -t bpf bpf {BPFFS}")]
+    #[error("{BPFFS} is not a BPF file system; mount it: mount -t bpf -o mode=0700 bpf {BPFFS}")]
     Bpffs,
+    /// Others could change what is pinned, or it cannot be looked at.
+    #[error("{0}")]
+    Pins(String),
     /// Built without the feature that loads.
     #[error(
         "this build cannot load controls; install clang libelf-dev zlib1g-dev pkg-config and \

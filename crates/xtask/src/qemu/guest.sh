@@ -7,7 +7,7 @@ mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
 mount -t tmpfs tmpfs /tmp
 mount -t tmpfs tmpfs /run
-mount -t bpf bpf /sys/fs/bpf
+mount -t bpf -o mode=0700 bpf /sys/fs/bpf
 for module in /modules/*; do insmod "$module" || echo "no $module"; done
 ip link set lo up
 dmesg -n 1
