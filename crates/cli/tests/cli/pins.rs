@@ -116,3 +116,31 @@ fn a_folder_of_an_older_version_is_closed_to_others() {
     assert_eq!(told.code, 0, "{}", told.text);
     assert!(told.text.contains("\n700\n"), "{}", told.text);
 }
+
+/// As the unit of systemd has them: its bounding set, and no new privileges.
+#[test]
+fn the_capabilities_of_the_unit_suffice_and_each_is_needed() {
+    let unit = include_str!("../../../../docs/firstflight-kernel.service");
+    let set = unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet=")).unwrap();
+    let names = set.split(' ').map(|name| name.trim_start_matches("CAP_").to_lowercase());
+    let names: Vec<String> = names.collect();
+    let bounded = |without: usize| {
+        let kept = names.iter().enumerate().filter(|(at, _)| *at != without);
+        kept.fold("-all".to_owned(), |set, (_, name)| format!("{set},+{name}"))
+    };
+    let run = |set: &str, words: &str| {
+        let program = env!("CARGO_BIN_EXE_firstflight");
+        format!("setpriv --no-new-privs --inh-caps=-all --bounding-set={set} {program} {words}")
+    };
+    let all = bounded(usize::MAX);
+    let mut script = format!(
+        "{} || exit 1\n{} || exit 2\n",
+        run(&all, "kernel load $NAME=astart"),
+        run(&all, "kernel unload --all --force")
+    );
+    for without in 0..names.len() {
+        script += &format!("{} && exit 3\n", run(&bounded(without), "kernel load $NAME=astart"));
+    }
+    let Some(told) = with_mode("0700", "unit", &(script + "exit 0")) else { return };
+    assert_eq!(told.code, 0, "{}", told.text);
+}
