@@ -14,6 +14,9 @@ mod kernel;
 mod lab;
 #[path = "cli/named.rs"]
 mod named;
+#[cfg(feature = "kernel")]
+#[path = "cli/pins.rs"]
+mod pins;
 #[path = "cli/predict.rs"]
 mod predict;
 #[path = "cli/process.rs"]

@@ -11,6 +11,8 @@
 //! it lives, and `pinned` keeps one registered until it is unloaded.
 
 pub mod catalogue;
+#[cfg(feature = "bpf")]
+mod folder;
 pub mod hold;
 pub mod knobs;
 mod layout;

@@ -8,15 +8,17 @@
 //! `entry`, the map whose entry is the registration; it is pinned before the control is registered,
 //! so that whatever is registered can be found and taken out again.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 
+use crate::folder::{root, turn};
 use crate::hold::Hold;
 use crate::load::{LOADED, LoadError, Prepared, STRUCT_OPS, TEXT_MAX, check_free, until_free};
-use crate::requirements::BPFFS;
+use crate::requirements::{BPFFS, Lack};
 
 /// A control that is loaded until it is unloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub struct Pinned {
 /// # Errors
 /// A name is taken, or the file system takes no pins; all are unregistered again then.
 pub fn pin(controls: Vec<Prepared>) -> Result<Vec<Pinned>, LoadError> {
-    let _turn = turn().map_err(|error| unpinnable("load", &error.into()))?;
+    let _turn = turn(true).map_err(|error| Lack::Pins(error.to_string()))?;
     let mut done: Vec<Pinned> = Vec::new();
     for control in controls {
         let pinned = Pinned { name: control.name().to_owned(), control: control.full().to_owned() };
@@ -51,13 +53,9 @@ pub fn pin(controls: Vec<Prepared>) -> Result<Vec<Pinned>, LoadError> {
 /// # Errors
 /// The folder cannot be read.
 pub fn list() -> io::Result<Vec<Pinned>> {
-    let _turn = turn()?;
-    let entries = match fs::read_dir(root()) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
+    let Some(_turn) = turn(false)? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    for entry in entries {
+    for entry in fs::read_dir(root())? {
         let path = entry?.path();
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
         if is_loaded(&path) {
@@ -78,7 +76,7 @@ pub fn list() -> io::Result<Vec<Pinned>> {
 /// # Errors
 /// The folder cannot be removed.
 pub fn unpin(name: &str) -> io::Result<bool> {
-    let _turn = turn()?;
+    let Some(_turn) = turn(false)? else { return Ok(false) };
     let folder = folder(name);
     if is_loaded(&folder) {
         return take_back(name).map(|()| true);
@@ -93,14 +91,6 @@ pub fn unpin(name: &str) -> io::Result<bool> {
 fn take_back(name: &str) -> io::Result<()> {
     remove(&folder(name))?;
     until_free(name).map_err(io::Error::other)
-}
-
-/// Waits until no other command is at work here; none is until this is dropped. What it would have
-/// half done looks like an interrupted command's.
-fn turn() -> io::Result<File> {
-    let file = File::open(BPFFS)?;
-    file.lock()?;
-    Ok(file)
 }
 
 fn is_loaded(folder: &Path) -> bool {
@@ -134,7 +124,7 @@ fn pin_maps(control: &mut Prepared, folder: &Path) -> Result<(), libbpf_rs::Erro
         // Of an interrupted command: the name would not be free otherwise.
         remove(folder)?;
     }
-    fs::create_dir_all(folder)?;
+    DirBuilder::new().mode(0o700).create(folder)?;
     if let Some(mut map) = control.map(LOADED) {
         map.pin(folder.join(CONTROL))?;
     }
@@ -178,10 +168,6 @@ fn control_of(folder: &Path) -> Option<String> {
     let value = map.lookup(&[0; 4], MapFlags::ANY).ok()??;
     let text = value.get(..TEXT_MAX)?.split(|byte| *byte == 0).next()?;
     String::from_utf8(text.to_vec()).ok()
-}
-
-fn root() -> PathBuf {
-    Path::new(BPFFS).join("firstflight")
 }
 
 fn folder(name: &str) -> PathBuf {

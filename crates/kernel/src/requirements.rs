@@ -9,9 +9,7 @@ use crate::hold::Hold;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lack {
     /// Too few privileges.
-    #[error(
-        "needs root, or the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN; run it with sudo"
-    )]
+    #[error("needs root, or the capabilities CAP_BPF and CAP_PERFMON; run it with sudo")]
     Privileges,
     /// The kernel does not describe its own types.
     #[error("the kernel has no BTF ({BTF}); it must be built with CONFIG_DEBUG_INFO_BTF")]
@@ -20,8 +18,11 @@ pub enum Lack {
     #[error("the kernel has no {0}; Linux 5.15 or later with CONFIG_BPF_JIT has")]
     Feature(&'static str),
     /// Nowhere to pin.
-    #[error("{BPFFS} is not a BPF file system; mount it: mount -t bpf bpf {BPFFS}")]
+    #[error("{BPFFS} is not a BPF file system; mount it: mount -t bpf -o mode=0700 bpf {BPFFS}")]
     Bpffs,
+    /// Others could change what is pinned, or it cannot be looked at.
+    #[error("{0}")]
+    Pins(String),
     /// Built without the feature that loads.
     #[error(
         "this build cannot load controls; install clang libelf-dev zlib1g-dev pkg-config and \
@@ -73,12 +74,12 @@ pub fn check_pinning() -> Result<(), Lack> {
     if mounted && Path::new(BPFFS).is_dir() { Ok(()) } else { Err(Lack::Bpffs) }
 }
 
-/// From `/proc/self/status`: CAP_NET_ADMIN with CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN for both.
+/// From `/proc/self/status`: CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN for both.
 fn privileged(status: &str) -> bool {
     let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let held = capabilities.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
     let has = |capability: u32| held >> capability & 1 == 1;
-    has(CAP_NET_ADMIN) && (has(CAP_BPF) && has(CAP_PERFMON) || has(CAP_SYS_ADMIN))
+    has(CAP_BPF) && has(CAP_PERFMON) || has(CAP_SYS_ADMIN)
 }
 
 /// Whether a name is among the strings of the kernel's BTF. Most of BTF is no text, but names are,
@@ -98,7 +99,6 @@ const LINKS: &str = "bpf_struct_ops_link";
 /// A function that came with it.
 const SETSOCKOPT: &str = "bpf_sk_setsockopt";
 
-const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
@@ -108,9 +108,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn root_and_three_capabilities_suffice() {
+    fn root_and_two_capabilities_suffice() {
         assert!(privileged("Name:\tx\nCapEff:\t000001ffffffffff\n"));
-        assert!(privileged("CapEff:\t000000c000001000\n"));
+        assert!(privileged("CapEff:\t000000c000000000\n"));
         assert!(!privileged("CapEff:\t0000008000001000\n"));
         assert!(!privileged("CapEff:\t0000000000000000\n"));
         assert!(!privileged(""));

@@ -87,7 +87,10 @@ pub async fn receive(
 /// Tells the sender why nothing more is taken, if it is there to be told.
 async fn say_good_bye(connection: &Connection, say: &mut SendStream, error: &TransferError) {
     let reason = error.to_string();
-    if connection.close_reason().is_none() && !matches!(error, TransferError::GaveUp { .. }) {
+    // Nobody waits for one that breaks the protocol, or that has said all.
+    let is_waited_for =
+        !matches!(error, TransferError::GaveUp { .. } | TransferError::Protocol { .. });
+    if connection.close_reason().is_none() && is_waited_for {
         let reply = Reply::GaveUp { reason: reason.clone() };
         let said = async {
             // The sender closes when it has heard it.

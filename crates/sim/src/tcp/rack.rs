@@ -113,6 +113,14 @@ impl Rack {
         self.probe.is_some_and(|probe| probe.again == Some(seq))
     }
 
+    /// Nobody waits for the probe any more. A packet that it sent again, and that is still under
+    /// way, counts as sent again from now on.
+    fn drop_probe(&mut self, tcb: &Tcb) {
+        let again = self.probe.take().and_then(|probe| probe.again);
+        let known = |seq| tcb.log.has(seq, Mark::SACKED) || tcb.log.has(seq, Mark::LOST);
+        self.resent += u32::from(again.is_some_and(|seq| seq >= tcb.una && !known(seq)));
+    }
+
     fn note_sacked(&mut self, tcb: &mut Tcb, now: Instant, seq: u32) {
         self.note_delivered(tcb, now, seq);
         self.settle(tcb, seq);
@@ -207,7 +215,7 @@ impl Rack {
     fn enter(&mut self, tcb: &mut Tcb, now: Instant) {
         let before = u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX);
         self.state = State::Recovery;
-        self.probe = None;
+        self.drop_probe(tcb);
         self.first_resent_at = None;
         tcb.recover = tcb.max;
         tcb.counts.fast_retransmits += 1;
@@ -477,7 +485,8 @@ impl Repair for Rack {
         self.under_way.retain(|(_, seq)| *seq >= tcb.una && !tcb.log.has(*seq, Mark::LOST));
         self.lost_again.clear();
         (self.repaired, self.state, self.stuck) = (tcb.una, State::Loss, true);
-        (self.probe, self.first_resent_at, self.reordered_until) = (None, None, None);
+        self.drop_probe(tcb);
+        (self.first_resent_at, self.reordered_until) = (None, None);
         std::mem::take(&mut self.untold)
     }
 

@@ -1,0 +1,146 @@
+//! Who can do what to pinned controls: each case in a mount namespace of its own, with a BPF file
+//! system of its own, as root and as `nobody`.
+
+use std::env;
+use std::process::{Command, Stdio};
+
+use firstflight_kernel::catalogue::available;
+use firstflight_kernel::requirements;
+
+/// What a script said and how it ended, and what was registered when it had.
+struct Told {
+    code: i32,
+    text: String,
+}
+
+/// Runs a shell script as root where the BPF file system has that mode. `nobody CMD` runs a command
+/// as that user; `ff` is the program; `$NAME` is free for a control. Skips where that cannot be.
+fn with_mode(mode: &str, name: &str, script: &str) -> Option<Told> {
+    let name = format!("ff_{name}_{}", std::process::id() % 100_000);
+    let lack = requirements::check().err().map(|lack| lack.to_string());
+    let lack = lack.or_else(|| (!able()).then(|| "no namespaces, or no setpriv".to_owned()));
+    if let Some(lack) = lack {
+        eprintln!("skipped: {lack}");
+        let required = env::var_os("FIRSTFLIGHT_REQUIRE_BPF").is_some();
+        assert!(!required, "BPF is required here: {lack}");
+        return None;
+    }
+    let all = format!(
+        "mount -t bpf -o mode={mode} bpf /sys/fs/bpf || exit 90
+         ff() {{ {} \"$@\"; }}
+         nobody() {{ setpriv --reuid=65534 --regid=65534 --clear-groups -- \"$@\"; }}
+         PINS=/sys/fs/bpf/firstflight
+         {script}",
+        env!("CARGO_BIN_EXE_firstflight")
+    );
+    let output = Command::new("unshare")
+        .args(["--mount", "sh", "-c", &all])
+        .env("NAME", &name)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    let code = output.status.code().unwrap_or(-1);
+    assert!(!available().contains(&name), "{name} is still registered");
+    Some(Told { code, text: String::from_utf8_lossy(&text).into_owned() })
+}
+
+fn able() -> bool {
+    let words = ["--mount", "setpriv", "--reuid=65534", "--clear-groups", "true"];
+    let tried = Command::new("unshare").args(words).stderr(Stdio::null()).status();
+    tried.is_ok_and(|status| status.success())
+}
+
+/// Every way to make a name there lead elsewhere. The last line is printed if none was there.
+const ATTACKS: &str = "
+    ff kernel load $NAME=newreno || exit 1
+    for attack in \"mv $PINS $PINS.old\" \"mv $PINS/$NAME $PINS/other\" \"rmdir $PINS\" \\
+        \"rm $PINS/$NAME/link\" \"mv $PINS/$NAME/link $PINS/$NAME/old\" \"mkdir $PINS/ff_fake\" \\
+        \"ln -s /tmp $PINS/ff_fake\" \"ls $PINS\" \"flock -n $PINS true\"
+    do
+        nobody sh -c \"$attack\" 2>/dev/null && { echo \"nobody could: $attack\"; exit 2; }
+    done
+    ff kernel status | grep -q \"^$NAME: \" || exit 3
+    ff kernel unload $NAME || exit 4
+    test ! -e $PINS || exit 5
+    echo held";
+
+#[test]
+fn nobody_can_neither_rename_nor_replace_nor_see_a_pin() {
+    // As documented, as `mount -t bpf` makes it, and as some distributions have it.
+    for mode in ["0700", "1777", "0755"] {
+        let Some(told) = with_mode(mode, "held", ATTACKS) else { return };
+        assert_eq!(told.code, 0, "mode {mode}: {}", told.text);
+        assert!(told.text.ends_with("held\n"), "mode {mode}: {}", told.text);
+    }
+}
+
+#[test]
+fn a_folder_that_nobody_made_first_is_not_used() {
+    for (making, problem) in [
+        ("mkdir $PINS", "user 65534 made it"),
+        ("mkdir -p $PINS/$NAME", "user 65534 made it"),
+        ("ln -s /tmp $PINS", "no directory"),
+    ] {
+        let script = format!(
+            "nobody sh -c \"{making}\" || exit 1
+             ff kernel load $NAME=newreno; test $? -eq 3 || exit 2
+             ff kernel unload --all; test $? -eq 3 || exit 3
+             ff kernel status; test $? -eq 3 || exit 4"
+        );
+        let Some(told) = with_mode("1777", "made", &script) else { return };
+        assert_eq!(told.code, 0, "{making}: {}", told.text);
+        assert!(told.text.contains("pins would not be safe in /sys/fs/bpf/firstflight"));
+        assert_eq!(told.text.matches(problem).count(), 3, "{making}: {}", told.text);
+    }
+}
+
+#[test]
+fn a_directory_in_which_everybody_renames_is_refused_with_how_to_mount_it() {
+    // The kernel mounts with the sticky bit; what changes modes later may not know it.
+    let script = "chmod 0777 /sys/fs/bpf; ff kernel load $NAME=newreno";
+    let Some(told) = with_mode("0777", "open", script) else { return };
+    assert_eq!(told.code, 3, "{}", told.text);
+    assert!(told.text.contains("others can rename what is in it (mode 0777)"), "{}", told.text);
+    assert!(told.text.contains("mount -t bpf -o mode=0700 bpf /sys/fs/bpf"), "{}", told.text);
+}
+
+#[test]
+fn a_folder_of_an_older_version_is_closed_to_others() {
+    let script = "
+        umask 022; mkdir $PINS
+        ff kernel load $NAME=newreno || exit 1
+        stat -c %a $PINS
+        ff kernel unload $NAME";
+    let Some(told) = with_mode("1777", "older", script) else { return };
+    assert_eq!(told.code, 0, "{}", told.text);
+    assert!(told.text.contains("\n700\n"), "{}", told.text);
+}
+
+/// As the unit of systemd has them: its bounding set, and no new privileges.
+#[test]
+fn the_capabilities_of_the_unit_suffice_and_each_is_needed() {
+    let unit = include_str!("../../../../docs/firstflight-kernel.service");
+    let set = unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet=")).unwrap();
+    let names = set.split(' ').map(|name| name.trim_start_matches("CAP_").to_lowercase());
+    let names: Vec<String> = names.collect();
+    let bounded = |without: usize| {
+        let kept = names.iter().enumerate().filter(|(at, _)| *at != without);
+        kept.fold("-all".to_owned(), |set, (_, name)| format!("{set},+{name}"))
+    };
+    let run = |set: &str, words: &str| {
+        let program = env!("CARGO_BIN_EXE_firstflight");
+        format!("setpriv --no-new-privs --inh-caps=-all --bounding-set={set} {program} {words}")
+    };
+    let all = bounded(usize::MAX);
+    let mut script = format!(
+        "{} || exit 1\n{} || exit 2\n",
+        run(&all, "kernel load $NAME=astart"),
+        run(&all, "kernel unload --all --force")
+    );
+    for without in 0..names.len() {
+        script += &format!("{} && exit 3\n", run(&bounded(without), "kernel load $NAME=astart"));
+    }
+    let Some(told) = with_mode("0700", "unit", &(script + "exit 0")) else { return };
+    assert_eq!(told.code, 0, "{}", told.text);
+}
