@@ -235,7 +235,7 @@ mod tests {
     fn change(text: &str, what: &str, replacement: &str, function: Option<&str>) -> Change {
         let place = |at: usize| Place {
             line: text[..at].matches('\n').count() + 1,
-            column: text[..at].lines().last().map_or(0, |line| line.chars().count()) + 1,
+            column: text[..at].rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1,
         };
         let span = |from: &str| {
             let start = text.find(from).expect("it is in the text");
