@@ -155,6 +155,19 @@ mod hoe {
         window
     }
 
+    fn rate(policy: &Hoe) -> Option<u64> {
+        let mut found = None;
+        policy.gauges(&mut |name, value| found = (name == "pair_rate").then_some(value));
+        found
+    }
+
+    #[test]
+    fn it_reports_the_rate_that_it_measured() {
+        let mut policy = Hoe::default();
+        let _ = after_acks(&mut policy, 3, 32);
+        assert_eq!(rate(&policy), Some(1_000_000));
+    }
+
     #[test]
     fn three_close_acks_set_ssthresh_up_or_down() {
         assert_eq!(after_acks(&mut Hoe::default(), 2, 32).ssthresh, segments(32));
@@ -199,7 +212,7 @@ mod hoe {
             let view = view(now, acked, 4, 5_000);
             policy.on_ack(&ack(&view, 100), &view);
         }
-        policy.gauges(&mut |name, value| assert_eq!((name, value), ("pair_rate", 0)));
+        assert_eq!(rate(&policy), Some(0));
     }
 
     /// 10 bytes every millisecond are 1000 bytes in 100 ms, one segment.

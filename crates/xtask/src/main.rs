@@ -127,7 +127,7 @@ usage: cargo xtask TASK
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
        [--only TARGET]             compiler); what they find is left in target/fuzz/failures
   mutants [--only FILE]...         change the core in one place at a time and see its tests notice
-          [--shard I/N]            it (cargo-mutants; hours, so by file or part I of N)
+          [--shard I/N]            it (cargo-mutants; an hour, or by file, or part I of N)
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
                                    nothing when its runs are kept), or say whether it is as written
   pictures                         draw the pictures of the README with `firstflight compare`

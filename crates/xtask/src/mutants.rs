@@ -1,9 +1,11 @@
-//! Mutation testing of the core: `cargo mutants` changes one thing at a time in the policies, the
-//! estimators and the sender, and the core's own tests must notice each change. Mutants that no
-//! test can tell from the original are listed with their reasons in `crates/core/mutants.toml`.
+//! Mutation testing of the core: one thing at a time is changed in the policies, the estimators and
+//! the sender, and the core's own tests must notice each change. `cargo mutants` says what to
+//! change. Mutants that no test can tell from the original are listed with their reasons in
+//! `crates/core/mutants.toml`.
 //!
-//! It runs in a copy of the core, because the modules of the policies are declared inside a macro,
-//! where `cargo mutants` does not look: the copy declares them once more, switched off.
+//! It runs in a copy of the core ([`tree`]) that holds all of the mutants, because a build for each
+//! takes ten times as long. The modules of the policies are declared inside a macro, where `cargo
+//! mutants` does not look: the copy declares them once more, switched off.
 
 use std::fmt;
 use std::fs;
@@ -12,7 +14,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::Stop;
-use crate::step::{announce, cargo, read_toml, target, unable, which};
+use crate::step::{announce, cargo, output, read_toml, target, unable, which};
+use tree::{Change, Tree};
+use tried::Trial;
+
+mod tree;
+mod tried;
 
 /// What may be asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -56,81 +63,21 @@ pub(crate) fn mutants(root: &Path, args: &[String]) -> Result<(), Stop> {
     let list: List = read_toml(&root.join(LIST))?;
     list.check(root)?;
     let folder = root.join(target(root)).join("mutants");
-    let tree = folder.join("tree");
-    copy(root, &tree).map_err(|error| unable("mutants", &error))?;
-    announce("mutants of the core");
-    let mut command = cargo(&tree, &["mutants", "--in-place", "--no-shuffle", "--output"]);
-    command.arg(&folder).args(["--test-package", "firstflight-core", "--timeout", WALL_SECONDS]);
-    for file in &asked.only {
-        command.arg("--file").arg(format!("{SOURCES}/{file}"));
-    }
-    if let Some(shard) = &asked.shard {
-        command.args(["--shard", shard]);
-    }
-    // The same draws for every mutant, none kept for the next, and no time for finding the smallest.
-    command.env("PROPTEST_RNG_SEED", "1").env("PROPTEST_MAX_SHRINK_ITERS", "0");
-    command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
-    command.env("CARGO_PROFILE_DEV_DEBUG", "0");
-    command.env("CARGO_TARGET_DIR", folder.join("build")).args(["--", "--lib", "--tests"]);
-    let status = command.status().map_err(|error| unable("cargo mutants", &error))?;
-    // 2 and 3: mutants were missed, or ran into their time limit.
-    if !matches!(status.code(), Some(0 | 2 | 3)) {
-        return Err(Stop::failed(&format!("cargo mutants: failed, {status}")));
-    }
-    let missed = folder.join("mutants.out/missed.txt");
-    let missed = fs::read_to_string(missed).map_err(|error| unable("missed.txt", &error))?;
-    let survivors = survivors(root, &missed)?;
+    let tree = Tree::copy(root, folder.join("tree"), &asked.only);
+    let tree = tree.map_err(|error| unable("mutants", &error))?;
+    let changes = asked.changes(&tree)?;
+    announce(&format!("{} mutants of the core", changes.len()));
+    let names: Vec<&str> = changes.iter().map(|change| change.name.as_str()).collect();
+    let mutants = named(root, &names.join("\n"))?;
+    let trial = Trial { tree, target: folder.join("build"), changes };
+    let survivors: Vec<Mutant> =
+        trial.survivors()?.iter().map(|number| mutants[*number].clone()).collect();
     let whole = asked.shard.is_none();
     list.judge(&survivors, |file| whole && asked.only.iter().any(|only| only == file))
 }
 
-/// The core alone, as a workspace of its own.
-fn copy(root: &Path, tree: &Path) -> std::io::Result<()> {
-    if tree.exists() {
-        fs::remove_dir_all(tree)?;
-    }
-    copy_folder(&root.join("crates/core"), &tree.join("crates/core"))?;
-    let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
-    fs::write(tree.join("Cargo.toml"), manifest.replace("crates/*", "crates/core"))?;
-    fs::copy(root.join("Cargo.lock"), tree.join("Cargo.lock"))?;
-    fs::create_dir(tree.join(".cargo"))?;
-    fs::write(tree.join(".cargo/config.toml"), RUNNER)?;
-    for side in ["startup", "avoidance"] {
-        let path = tree.join(SOURCES).join(side).join("mod.rs");
-        let text = fs::read_to_string(&path)?;
-        let text = text.clone() + &declarations(&text);
-        fs::write(path, text)?;
-    }
-    Ok(())
-}
-
-fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let path = entry?.path();
-        let Some(name) = path.file_name() else { continue };
-        if path.is_dir() {
-            copy_folder(&path, &to.join(name))?;
-        } else {
-            fs::copy(&path, to.join(name))?;
-        }
-    }
-    Ok(())
-}
-
-/// The modules of the lines `module::Policy,`, declared where `cargo mutants` sees them and the
-/// compiler does not.
-fn declarations(text: &str) -> String {
-    let lines = text.lines().filter_map(|line| line.trim().strip_suffix(','));
-    let modules = lines.filter_map(|line| line.split_once("::")).filter(|(module, policy)| {
-        let word = |text: &str| text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
-        word(module) && word(policy)
-    });
-    modules.map(|(module, _)| format!("#[cfg(any())]\nmod {module};\n")).collect()
-}
-
-/// The mutants of `missed.txt`, a line each: `file:line:column: change`.
-fn survivors(root: &Path, missed: &str) -> Result<Vec<Mutant>, Stop> {
+/// The mutants of these names, a line each: `file:line:column: change`.
+fn named(root: &Path, names: &str) -> Result<Vec<Mutant>, Stop> {
     let read = |text: &str| {
         let (place, change) = text.split_once(": ")?;
         let mut place = place.split(':');
@@ -140,7 +87,7 @@ fn survivors(root: &Path, missed: &str) -> Result<Vec<Mutant>, Stop> {
         let line = source.lines().nth(number.checked_sub(1)?)?.trim().to_owned();
         Some(Mutant { file, line, change: change.to_owned(), why: String::new() })
     };
-    let lines = missed.lines().filter(|line| !line.is_empty());
+    let lines = names.lines().filter(|line| !line.is_empty());
     lines
         .map(|line| read(line).ok_or_else(|| Stop::failed(&format!("cargo mutants said `{line}`"))))
         .collect()
@@ -179,6 +126,20 @@ impl Asked {
             asked.only = files(root).map_err(|error| unable("mutants", &error))?;
         }
         Ok(asked)
+    }
+
+    /// What `cargo mutants` would change: the part asked for.
+    fn changes(&self, tree: &Tree) -> Result<Vec<Change>, Stop> {
+        let mut command = cargo(&tree.path, &["mutants", "--list", "--json"]);
+        for file in &self.only {
+            command.arg("--file").arg(format!("{SOURCES}/{file}"));
+        }
+        if let Some(shard) = &self.shard {
+            command.args(["--shard", shard]);
+        }
+        let json = output("mutants", &mut command)?;
+        let wrong = |error| Stop::failed(&format!("cargo mutants --list: {error}"));
+        serde_json::from_str(&json).map_err(wrong)
     }
 }
 
@@ -265,15 +226,7 @@ impl fmt::Display for Mutant {
     }
 }
 
-/// Every test program gets 20 s of CPU time, four times what the slowest one takes: a mutant that
-/// never ends is noticed, and a loaded machine makes no test fail.
-const RUNNER: &str = r#"[target.'cfg(all())']
-runner = ["sh", "-c", 'ulimit -t 20; exec "$0" "$@"']
-"#;
-
-/// Longest wait for the build or the tests of one mutant, in seconds.
-const WALL_SECONDS: &str = "600";
-
+const CORE: &str = "firstflight-core";
 const SOURCES: &str = "crates/core/src";
 const LIST: &str = "crates/core/mutants.toml";
 const RULES: [&str; 4] = ["sender.rs", "mechanism.rs", "loss.rs", "pair.rs"];
@@ -322,14 +275,14 @@ mod tests {
     }
 
     #[test]
-    fn survivors_are_read_with_their_lines() {
+    fn mutants_are_read_with_their_lines() {
         let root = crate::root();
         let text = "crates/core/src/pair.rs:1:5: replace + with - in f\n\n";
-        let read = survivors(&root, text).expect("it is one");
+        let read = named(&root, text).expect("it is one");
         assert_eq!((read.len(), read[0].file.as_str()), (1, "pair.rs"));
         assert!(read[0].line.starts_with("//! The two policies"));
         assert_eq!(read[0].change, "replace + with - in f");
-        assert!(survivors(&root, "anything else").is_err());
+        assert!(named(&root, "anything else").is_err());
     }
 
     #[test]
@@ -346,12 +299,5 @@ mod tests {
         assert!(list.judge(&both[..1], all).is_err(), "b was noticed");
         assert!(list.judge(&both[..1], |_| false).is_ok(), "b may not have been tried");
         assert!(list.judge(&[mutant("c")], |_| false).is_err());
-    }
-
-    #[test]
-    fn the_modules_of_a_macro_are_declared() {
-        let text = "use crate::x::Y;\nstartups! {\n    hoe::Hoe,\n    fast_start::FastStart,\n}\n";
-        let expected = "#[cfg(any())]\nmod hoe;\n#[cfg(any())]\nmod fast_start;\n";
-        assert_eq!(declarations(text), expected);
     }
 }

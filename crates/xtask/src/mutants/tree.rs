@@ -1,0 +1,272 @@
+//! A copy of the core that holds many mutants at once: a function asks which mutant is on and has
+//! a body for each of them, so that one build serves them all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::SOURCES;
+
+/// A mutant, as `cargo mutants --list --json` describes it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Change {
+    /// Below the workspace.
+    pub(super) file: String,
+    /// `file:line:column: change`.
+    pub(super) name: String,
+    function: Option<Function>,
+    span: Span,
+    /// What stands in the place of the span.
+    replacement: String,
+}
+
+/// The function that the change is in.
+#[derive(Clone, Debug, Deserialize)]
+struct Function {
+    span: Span,
+}
+
+/// A part of a file, without its end.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Span {
+    start: Place,
+    end: Place,
+}
+
+/// Both counted from one, columns in characters.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    line: usize,
+    column: usize,
+}
+
+/// The copy.
+pub(super) struct Tree {
+    pub(super) path: PathBuf,
+    /// The files below [`SOURCES`] as they were when it was made.
+    sources: BTreeMap<String, String>,
+}
+
+/// The lines that a mutant has in its file, by the mutant's number.
+pub(super) type Lines = BTreeMap<usize, (String, RangeInclusive<usize>)>;
+
+impl Tree {
+    /// The core alone, as a workspace of its own. Of its sources `files` will be changed.
+    pub(super) fn copy(root: &Path, path: PathBuf, files: &[String]) -> io::Result<Self> {
+        if path.exists() {
+            fs::remove_dir_all(&path)?;
+        }
+        copy_folder(&root.join("crates/core"), &path.join("crates/core"))?;
+        let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
+        let manifest =
+            manifest.replace("crates/*", "crates/core").replace(OPTIMISED, "opt-level = 1");
+        fs::write(path.join("Cargo.toml"), manifest)?;
+        fs::copy(root.join("Cargo.lock"), path.join("Cargo.lock"))?;
+        for side in ["startup", "avoidance"] {
+            add(&path.join(SOURCES).join(side).join("mod.rs"), declarations)?;
+        }
+        add(&path.join(SOURCES).join("lib.rs"), |_| SWITCH.to_owned())?;
+        let mut sources = BTreeMap::new();
+        for file in files {
+            let file = format!("{SOURCES}/{file}");
+            let text = fs::read_to_string(path.join(&file))?;
+            sources.insert(file, text);
+        }
+        Ok(Self { path, sources })
+    }
+
+    /// Writes the sources with every mutant that can be switched on, `without` some. It returns
+    /// where they stand.
+    pub(super) fn switch(
+        &self,
+        changes: &[Change],
+        without: &BTreeSet<usize>,
+    ) -> io::Result<Lines> {
+        let mut lines = Lines::new();
+        for (file, text) in &self.sources {
+            let of_file = (0..).zip(changes);
+            let of_file = of_file
+                .filter(|(number, change)| change.file == *file && !without.contains(number));
+            let (switched, places) = switched(text, of_file);
+            fs::write(self.path.join(file), switched)?;
+            lines.extend(places.map(|(number, place)| (number, (file.clone(), place))));
+        }
+        Ok(lines)
+    }
+
+    /// Writes the sources as they are, but for one mutant.
+    pub(super) fn change(&self, one: &Change) -> io::Result<()> {
+        for (file, text) in &self.sources {
+            let changed = (one.file == *file).then(|| one.applied(text, 0..text.len()));
+            fs::write(self.path.join(file), changed.as_deref().unwrap_or(text))?;
+        }
+        Ok(())
+    }
+}
+
+impl Change {
+    /// That part of the file with the change made.
+    fn applied(&self, text: &str, part: std::ops::Range<usize>) -> String {
+        let (from, to) = (offset(text, self.span.start), offset(text, self.span.end));
+        format!("{}{}{}", &text[part.start..from], self.replacement, &text[to..part.end])
+    }
+}
+
+/// The file with a body for each mutant in the functions that can choose one, and the lines of each
+/// mutant.
+fn switched<'a>(
+    text: &str,
+    changes: impl Iterator<Item = (usize, &'a Change)>,
+) -> (String, impl Iterator<Item = (usize, RangeInclusive<usize>)>) {
+    let mut functions: BTreeMap<Span, Vec<(usize, &Change)>> = BTreeMap::new();
+    for (number, change) in changes {
+        if let Some(function) = &change.function {
+            functions.entry(function.span).or_default().push((number, change));
+        }
+    }
+    let (mut new, mut done, mut places) = (String::new(), 0, Vec::new());
+    for (span, changes) in functions {
+        let (start, end) = (offset(text, span.start), offset(text, span.end));
+        let Some(body) = body(&text[start..end]).map(|at| start + at) else { continue };
+        if start < done {
+            // A function within the one before.
+            continue;
+        }
+        new += &text[done..body];
+        new += "{ match crate::mutant::on() {\n";
+        for (number, change) in changes {
+            let first = new.matches('\n').count() + 1;
+            new += &format!("{} => {}\n", number + 1, change.applied(text, body..end));
+            places.push((number, first..=new.matches('\n').count()));
+        }
+        new += &format!("_ => {} }} }}", &text[body..end]);
+        done = end;
+    }
+    // Inlined, all of these bodies would be compiled many times over.
+    let new = (new + &text[done..]).replace("#[inline]", "").replace("#[inline(always)]", "");
+    (new, places.into_iter())
+}
+
+/// Where the body of a function begins, unless it is a `const fn`, which cannot look at a variable.
+fn body(function: &str) -> Option<usize> {
+    let (mut depth, mut at) = (0_usize, 0);
+    while at < function.len() {
+        let rest = &function[at..];
+        if rest.starts_with("//") {
+            at += rest.find('\n')?;
+            continue;
+        }
+        match rest.chars().next()? {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.checked_sub(1)?,
+            '{' if depth == 0 => {
+                return (!function[..at].contains("const fn ")).then_some(at);
+            }
+            _ => {}
+        }
+        at += rest.chars().next()?.len_utf8();
+    }
+    None
+}
+
+fn offset(text: &str, place: Place) -> usize {
+    let before = text.split_inclusive('\n').take(place.line - 1).map(str::len).sum::<usize>();
+    let columns = text[before..].chars().take(place.column - 1).map(char::len_utf8);
+    before + columns.sum::<usize>()
+}
+
+/// The modules of the lines `module::Policy,`, declared where `cargo mutants` sees them and the
+/// compiler does not.
+fn declarations(text: &str) -> String {
+    let lines = text.lines().filter_map(|line| line.trim().strip_suffix(','));
+    let modules = lines.filter_map(|line| line.split_once("::")).filter(|(module, policy)| {
+        let word = |text: &str| text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
+        word(module) && word(policy)
+    });
+    modules.map(|(module, _)| format!("#[cfg(any())]\nmod {module};\n")).collect()
+}
+
+fn add(path: &Path, more: impl Fn(&str) -> String) -> io::Result<()> {
+    let text = fs::read_to_string(path)?;
+    fs::write(path, format!("{text}{}", more(&text)))
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let Some(name) = path.file_name() else { continue };
+        if path.is_dir() {
+            copy_folder(&path, &to.join(name))?;
+        } else {
+            fs::copy(&path, to.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// So many bodies take minutes to optimise as for other tests.
+const OPTIMISED: &str = "opt-level = 2";
+
+/// Which mutant is on: the one whose number, counted from one, the environment says.
+const SWITCH: &str = r#"
+extern crate std;
+pub mod mutant {
+    #[inline(never)]
+    pub fn on() -> usize {
+        static ON: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+        *ON.get_or_init(|| {
+            let number = std::env::var("MUTANT").ok().and_then(|number| number.parse().ok());
+            number.unwrap_or_default()
+        })
+    }
+}
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A change of what stands between these words of a text, in a function from `fn` on.
+    fn change(text: &str, what: &str, replacement: &str, function: Option<&str>) -> Change {
+        let place = |at: usize| Place {
+            line: text[..at].matches('\n').count() + 1,
+            column: text[..at].rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1,
+        };
+        let span = |from: &str| {
+            let start = text.find(from).expect("it is in the text");
+            Span { start: place(start), end: place(start + from.len()) }
+        };
+        let function = function.map(|function| Function { span: span(function) });
+        let (file, name, replacement) = (String::new(), String::new(), replacement.to_owned());
+        Change { file, name, function, span: span(what), replacement }
+    }
+
+    #[test]
+    fn a_function_has_a_body_for_each_mutant() {
+        let text = "// é\nfn f(a: [u8; { 2 }]) -> bool { a < b }\nconst fn g() -> u8 { 7 }\n";
+        let f = Some("fn f(a: [u8; { 2 }]) -> bool { a < b }");
+        let changes = [
+            change(text, "<", "<=", f),
+            change(text, "a < b", "true", f),
+            change(text, "7", "0", Some("const fn g() -> u8 { 7 }")),
+            change(text, "é", "e", None),
+        ];
+        let (new, places) = switched(text, (0..).zip(&changes));
+        let expected = "// é\nfn f(a: [u8; { 2 }]) -> bool { match crate::mutant::on() {\n\
+            1 => { a <= b }\n2 => { true }\n_ => { a < b } } }\nconst fn g() -> u8 { 7 }\n";
+        assert_eq!(new, expected);
+        assert_eq!(places.collect::<Vec<_>>(), [(0, 3..=3), (1, 4..=4)]);
+    }
+
+    #[test]
+    fn the_modules_of_a_macro_are_declared() {
+        let text = "use crate::x::Y;\nstartups! {\n    hoe::Hoe,\n    fast_start::FastStart,\n}\n";
+        let expected = "#[cfg(any())]\nmod hoe;\n#[cfg(any())]\nmod fast_start;\n";
+        assert_eq!(declarations(text), expected);
+    }
+}

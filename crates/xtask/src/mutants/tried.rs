@@ -1,0 +1,200 @@
+//! Builds the mutants, runs the core's tests on each, and says which no test noticed.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::tree::{Change, Tree};
+use super::{CORE, SOURCES};
+use crate::Stop;
+use crate::step::{cargo, unable};
+
+/// The copy, where its programs are built, and what they are built of.
+pub(super) struct Trial {
+    pub(super) tree: Tree,
+    pub(super) target: PathBuf,
+    pub(super) changes: Vec<Change>,
+}
+
+/// The program of a file of tests, by the file's name; the core's own is [`UNIT_TESTS`].
+struct Program {
+    name: String,
+    path: PathBuf,
+}
+
+/// The programs with all mutants that can be switched on, which those are, and which do not compile.
+struct All {
+    programs: Vec<Program>,
+    switched: BTreeSet<usize>,
+    unviable: BTreeSet<usize>,
+}
+
+/// How a build ended: with programs, or with errors at these lines of files.
+enum Built {
+    Programs(Vec<Program>),
+    Errors { at: Vec<(String, usize)>, text: String },
+}
+
+impl Trial {
+    /// The mutants that no test notices, by their places among the changes.
+    pub(super) fn survivors(&self) -> Result<BTreeSet<usize>, Stop> {
+        let All { programs, switched, unviable } = self.build_all()?;
+        let programs = self.fastest_first(programs)?;
+        let mut survivors = BTreeSet::new();
+        for number in &switched {
+            self.judge(*number, &programs, &mut survivors)?;
+        }
+        // What no function can switch on is built by itself.
+        let all = 0..self.changes.len();
+        for number in all.filter(|it| !switched.contains(it) && !unviable.contains(it)) {
+            let written = self.tree.change(&self.changes[number]);
+            written.map_err(|error| unable("mutants", &error))?;
+            if let Built::Programs(programs) = self.build()? {
+                self.judge(number, &programs, &mut survivors)?;
+            }
+        }
+        let (tried, unviable) = (self.changes.len() - unviable.len(), unviable.len());
+        println!("{tried} mutants tried; {unviable} more are no programs");
+        Ok(survivors)
+    }
+
+    /// Leaves out what does not compile until the rest does.
+    fn build_all(&self) -> Result<All, Stop> {
+        let mut unviable = BTreeSet::new();
+        loop {
+            let lines = self.tree.switch(&self.changes, &unviable);
+            let lines = lines.map_err(|error| unable("mutants", &error))?;
+            let (at, text) = match self.build()? {
+                Built::Programs(programs) => {
+                    let switched = lines.into_keys().collect();
+                    return Ok(All { programs, switched, unviable });
+                }
+                Built::Errors { at, text } => (at, text),
+            };
+            let before = unviable.len();
+            for (number, (file, lines)) in &lines {
+                if at.iter().any(|(of, line)| of == file && lines.contains(line)) {
+                    unviable.insert(*number);
+                }
+            }
+            if unviable.len() == before {
+                return Err(Stop::failed(&format!("mutants: the core does not compile\n{text}")));
+            }
+        }
+    }
+
+    fn build(&self) -> Result<Built, Stop> {
+        let words = ["test", "--package", CORE, "--no-run", "--lib", "--tests"];
+        let mut command = cargo(&self.tree.path, &words);
+        command.arg("--message-format=json").env("CARGO_TARGET_DIR", &self.target);
+        command.env("RUSTFLAGS", "--cap-lints=allow").env("CARGO_PROFILE_DEV_DEBUG", "0");
+        let output = command.output().map_err(|error| unable("cargo", &error))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let messages: Vec<Value> =
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        if output.status.success() {
+            return Ok(Built::Programs(messages.iter().filter_map(program).collect()));
+        }
+        let errors = messages.iter().map(|it| &it["message"]).filter(|it| it["level"] == "error");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        Ok(Built::Errors { at: errors.flat_map(places).collect(), text })
+    }
+
+    /// Sorts the programs by the time that they take, and sees that all tests pass.
+    fn fastest_first(&self, programs: Vec<Program>) -> Result<Vec<Program>, Stop> {
+        let mut timed = Vec::new();
+        for program in programs {
+            let begin = Instant::now();
+            if !self.passes(&program, None, "")? {
+                let what = format!("mutants: {} fails without a mutant", program.name);
+                return Err(Stop::failed(&what));
+            }
+            timed.push((begin.elapsed(), program));
+        }
+        timed.sort_by_key(|(time, _)| *time);
+        Ok(timed.into_iter().map(|(_, program)| program).collect())
+    }
+
+    /// Adds the mutant to the survivors if all tests pass: those in its own file first.
+    fn judge(
+        &self,
+        number: usize,
+        programs: &[Program],
+        survivors: &mut BTreeSet<usize>,
+    ) -> Result<(), Stop> {
+        let change = &self.changes[number];
+        let module = change.file.trim_start_matches(SOURCES).trim_start_matches('/');
+        let module = module.trim_end_matches(".rs").replace('/', "::");
+        for program in programs.iter().filter(|program| program.name == UNIT_TESTS) {
+            if !self.passes(program, Some(number), &module)? {
+                return Ok(());
+            }
+        }
+        for program in programs {
+            if !self.passes(program, Some(number), "")? {
+                return Ok(());
+            }
+        }
+        println!("no test notices {}", change.name);
+        survivors.insert(number);
+        Ok(())
+    }
+
+    /// Whether the tests whose names hold `filter` pass, with a mutant switched on.
+    fn passes(&self, program: &Program, mutant: Option<usize>, filter: &str) -> Result<bool, Stop> {
+        let mut command = Command::new("sh");
+        command.args(["-c", LIMITED]).arg(&program.path).arg("--quiet").arg(filter);
+        command.current_dir(self.tree.path.join("crates/core"));
+        command.env("MUTANT", mutant.map_or(0, |number| number + 1).to_string());
+        // The same draws for every mutant, none kept for the next, and no time for finding the
+        // smallest.
+        command.env("PROPTEST_RNG_SEED", "1").env("PROPTEST_MAX_SHRINK_ITERS", "0");
+        command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let status = command.status().map_err(|error| unable("sh", &error))?;
+        Ok(status.success())
+    }
+}
+
+/// The program that a message of cargo tells of.
+fn program(message: &Value) -> Option<Program> {
+    let path = PathBuf::from(message["executable"].as_str()?);
+    let is_core = message["target"]["kind"].as_array()?.iter().any(|kind| kind == "lib");
+    let name = if is_core { UNIT_TESTS } else { message["target"]["name"].as_str()? };
+    Some(Program { name: name.to_owned(), path })
+}
+
+/// Where the compiler sees an error: file and line.
+fn places(error: &Value) -> Vec<(String, usize)> {
+    let spans = error["spans"].as_array().map_or(&[][..], Vec::as_slice);
+    let primary = spans.iter().filter(|span| span["is_primary"] == true);
+    let place = |span: &Value| {
+        let line = span["line_start"].as_u64()?.try_into().ok()?;
+        Some((span["file_name"].as_str()?.to_owned(), line))
+    };
+    primary.filter_map(place).collect()
+}
+
+/// The program of the tests within the sources.
+const UNIT_TESTS: &str = "unit tests";
+
+/// Every program gets 20 s of CPU time, several times what the slowest one takes, and 4 GiB: a
+/// mutant that never ends is noticed, and a loaded machine makes no test fail.
+const LIMITED: &str = r#"ulimit -t 20; ulimit -v 4194304; exec "$0" "$@""#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_found_in_what_cargo_says() {
+        let text = r#"{"spans":[{"file_name":"a.rs","line_start":7,"is_primary":true},
+            {"file_name":"b.rs","line_start":8,"is_primary":false}]}"#;
+        let error: Value = serde_json::from_str(text).expect("it is JSON");
+        assert_eq!(places(&error), [("a.rs".to_owned(), 7)]);
+        assert!(places(&Value::Null).is_empty());
+    }
+}
