@@ -29,8 +29,8 @@
 //! rounds begin with the data, the cap comes a round earlier (knob `rounds`).
 //!
 //! Departures: the code opens the window by two segments whenever the pacer has filled it; here it
-//! opens at once, the pacing rate holds the data back, and what has not been sent by the end of the
-//! red part is taken off again. A loss while it is active first takes the window to the flight, as
+//! opens when the guard is over, the pacing rate holds the data back, and what has not been sent
+//! when the next round begins is taken off again. A loss while it is active first takes the window to the flight, as
 //! in the code; start-up does that by landing at the flight times beta. The transport must pace,
 //! because without that the red part would be a burst: where it does not, SUSS is refused.
 //!
@@ -76,10 +76,20 @@ pub struct Suss {
     /// The round in which the smallest RTT fell.
     fell_in: u64,
     min_rtt: Span,
-    red: Option<Pacing>,
+    red: Option<Red>,
     cap: Option<Bytes>,
     /// What was in flight when a loss came.
     peak: Option<Bytes>,
+}
+
+/// The red part of a round.
+#[derive(Clone, Copy, Debug)]
+struct Red {
+    begins: Instant,
+    limit: Bytes,
+    rate: Rate,
+    /// It leaves; before it the window is that of the blue ACKs.
+    leaves: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,9 +130,8 @@ impl Suss {
         false
     }
 
-    /// Counts an ACK to its part of the round (`suss_measurements`); by how much a jump opens the
-    /// window, beyond what the ACK does.
-    fn measure(&mut self, ack: &Ack, view: &View) -> Bytes {
+    /// Counts an ACK to its part of the round (`suss_measurements`).
+    fn measure(&mut self, ack: &Ack, view: &View) {
         if view.rtt.min < self.min_rtt {
             (self.min_rtt, self.fell_in) = (view.rtt.min, self.number);
         }
@@ -136,15 +145,16 @@ impl Suss {
             self.head = view.snd_nxt;
             self.red = None;
         }
-        let jump = if view.acked >= self.tail { self.end_blue(view) } else { Bytes(0) };
+        if view.acked >= self.tail {
+            self.end_blue(ack, view);
+        }
         if let Some(blue) = &mut self.blue {
             *blue += ack.acked;
         }
-        jump
     }
 
     /// The last blue ACK of the round: decides on a jump.
-    fn end_blue(&mut self, view: &View) -> Bytes {
+    fn end_blue(&mut self, ack: &Ack, view: &View) {
         self.last_blue = true;
         let shift = (self.number - 1).min(MOST_SHIFT);
         let blue = self.first_window * (1 << shift);
@@ -154,19 +164,21 @@ impl Suss {
         // An ACK for all of it says nothing of its length.
         self.may_jump = self.may_jump && seen > Bytes(0) && self.fits(train, view);
         if !self.may_jump {
-            return Bytes(0);
+            return;
         }
         self.last_train = train;
         let spent = view.rtt.min / (1 << shift);
         if spent <= train {
-            return Bytes(0);
+            return;
         }
         self.jumps += 1;
         let red = blue * (1 << shift) - blue;
         let rate = red.per(view.rtt.min - spent).max(Rate(1));
-        self.red = Some(Pacing::at(rate).not_before(view.now + (spent - train) / 2));
         // The red ACKs still to come in this round will not open the window.
-        red - ((blue / 2) * (1 << shift.saturating_sub(1)) - blue / 2)
+        let red_acks = (blue / 2) * (1 << shift.saturating_sub(1)) - blue / 2;
+        let limit = view.window.cwnd + ack.acked + red - red_acks;
+        let begins = view.now + (spent - train) / 2;
+        self.red = Some(Red { begins, limit, rate, leaves: false });
     }
 
     /// Whether the trains of the next two rounds will fit (`suss_speedup`).
@@ -201,7 +213,7 @@ impl Suss {
         let flight = ack.in_flight.max(view.mss * 2);
         let cwnd = if active && self.jumps > 1 {
             flight.min(view.window.cwnd)
-        } else if self.red.is_some() {
+        } else if self.red.is_some_and(|red| red.leaves) {
             self.sent(ack, view)
         } else {
             view.window.cwnd
@@ -224,7 +236,8 @@ impl Listed for Suss {
 
 impl Observer for Suss {
     fn needs(&self) -> Needs {
-        Needs::required(Facilities::TIMES | Facilities::PACING).wanting(Facilities::RECOVERY_WINDOW)
+        Needs::required(Facilities::TIMES | Facilities::PACING | Facilities::WAKE_UPS)
+            .wanting(Facilities::RECOVERY_WINDOW)
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
@@ -264,8 +277,10 @@ impl Startup for Suss {
             step.window.cwnd = step.window.cwnd.min(window.ssthresh);
             return step.until_threshold();
         }
-        let was_red = self.red.is_some();
-        let jump = if self.cap.is_none() { self.measure(ack, view) } else { Bytes(0) };
+        let was_red = self.red.is_some_and(|red| red.leaves);
+        if self.cap.is_none() {
+            self.measure(ack, view);
+        }
         let mut step = match self.red {
             // A red ACK.
             Some(_) if self.blue.is_none() => window.hold(),
@@ -273,10 +288,25 @@ impl Startup for Suss {
                 let cwnd = self.sent(ack, view);
                 Window { cwnd, ..window }.grow(ack.acked)
             }
-            _ => window.grow(ack.acked + jump),
+            _ => window.grow(ack.acked),
         };
-        step.pace = self.red;
+        match self.red {
+            Some(red) if red.leaves => step.pace = Some(Pacing::at(red.rate)),
+            Some(red) => step.wake = Some(red.begins),
+            None => {}
+        }
         step.until_threshold()
+    }
+
+    fn on_wake(&mut self, view: &View) -> Step {
+        let hold = view.window.hold();
+        let Some(red) = self.red.as_mut().filter(|red| !red.leaves && red.begins <= view.now)
+        else {
+            return hold;
+        };
+        red.leaves = true;
+        let cwnd = red.limit.max(view.window.cwnd);
+        Window { cwnd, ..view.window }.hold().paced(red.rate)
     }
 
     fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
@@ -425,11 +455,20 @@ mod tests {
                 };
                 step = self.policy.step(&ack, &self.view);
                 self.view.window = step.window;
-                if self.policy.red.is_none() {
+                if !self.policy.red.is_some_and(|red| red.leaves) {
                     self.fill();
                 }
             }
             step
+        }
+
+        /// The guard is over: how long it was, and the step that follows.
+        fn woken(&mut self, step: Step) -> (u64, Step) {
+            let at = step.wake.unwrap();
+            self.view.now = at;
+            let step = self.policy.on_wake(&self.view);
+            self.view.window = step.window;
+            (at.0 / 1_000 - self.now_us, step)
         }
 
         fn fill(&mut self) {
@@ -451,18 +490,20 @@ mod tests {
     #[test]
     fn the_recorded_run_is_repeated_round_by_round() {
         let mut path = Path::new();
-        let us = |pacing: Pacing, now: u64| pacing.not_before.unwrap().0 / 1_000 - now;
         // Round 2: ten blue ACKs in 2,176 us.
-        let red = path.train(10, 2_176).pace.unwrap();
+        let last = path.train(10, 2_176);
+        assert_eq!((path.segments(), last.pace), (20, None), "blue data leave at once");
         assert_eq!(path.policy.last_train.0 / 1_000, 2_417);
-        assert_eq!((path.segments(), red.rate.0), (40, 1_158_724));
-        assert_eq!(us(red, path.now_us), 11_287, "11,288 in whole microseconds");
+        let (guard, red) = path.woken(last);
+        assert_eq!(guard, 11_287, "11,288 in whole microseconds");
+        assert_eq!((path.segments(), red.pace), (40, Some(Pacing::at(Rate(1_158_724)))));
         path.next_round();
         // Round 3: twenty blue ACKs in 4,559 us, and as many red ones.
-        let red = path.train(20, 4_559).pace.unwrap();
+        let last = path.train(20, 4_559);
         assert_eq!(path.policy.last_train.0 / 1_000, 4_798);
-        assert_eq!((path.segments(), us(red, path.now_us)), (160, 3_848));
-        assert!((4_634_700..4_634_900).contains(&red.rate.0), "{red:?}");
+        let (guard, red) = path.woken(last);
+        assert_eq!((path.segments(), guard), (160, 3_848));
+        assert!((4_634_700..4_634_900).contains(&red.pace.unwrap().rate.0), "{red:?}");
         let _ = path.train(20, 20_000);
         assert_eq!(path.segments(), 160, "red ACKs do not open the window");
         path.next_round();
@@ -497,11 +538,14 @@ mod tests {
     fn rounds_of_hystart_that_begin_with_the_data_cap_it_a_round_earlier() {
         let mut path = Path::new();
         assert!(path.policy.set("rounds", KnobValue::Word("data")));
-        let _ = path.train(10, 2_176);
-        path.next_round();
-        let _ = path.train(20, 4_559);
-        let _ = path.train(20, 20_000);
-        path.next_round();
+        for (acks, us) in [(10, 2_176), (20, 4_559)] {
+            let last = path.train(acks, us);
+            let _ = path.woken(last);
+            if acks == 20 {
+                let _ = path.train(20, 20_000);
+            }
+            path.next_round();
+        }
         let _ = path.train(40, 9_389);
         assert!((260..=270).contains(&(path.policy.cap.unwrap().0 / MSS.0)));
     }
@@ -521,10 +565,23 @@ mod tests {
     }
 
     #[test]
+    fn a_round_that_begins_before_the_guard_is_over_has_no_red_part() {
+        let mut path = Path::new();
+        let last = path.train(10, 2_176);
+        let mut early = path.policy;
+        path.view.now = Instant(last.wake.unwrap().0 - 1);
+        assert_eq!(early.on_wake(&path.view), path.view.window.hold());
+        let _ = path.train(1, 0);
+        path.view.now = last.wake.unwrap();
+        assert_eq!(path.policy.on_wake(&path.view), path.view.window.hold());
+        assert_eq!(path.segments(), 21);
+    }
+
+    #[test]
     fn what_the_pacer_has_not_sent_is_taken_off_when_the_next_round_begins() {
         let mut path = Path::new();
-        let _ = path.train(10, 2_176);
-        assert_eq!(path.segments(), 40);
+        let last = path.train(10, 2_176);
+        let _ = path.woken(last);
         // Only 25 segments have left.
         path.view.snd_nxt = path.view.acked + MSS * 25;
         path.now_us += 30_000;
@@ -535,7 +592,8 @@ mod tests {
     #[test]
     fn a_loss_while_the_red_part_leaves_lands_at_beta_of_the_flight() {
         let mut path = Path::new();
-        let _ = path.train(10, 2_176);
+        let last = path.train(10, 2_176);
+        let _ = path.woken(last);
         let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS * 40);
         path.view.in_flight = MSS * 30;
         path.view.beta = 700_000;

@@ -119,7 +119,8 @@ fn the_listed_policies_need_what_is_written_here() {
             }
             "rapid-start" => paced | Needs::required(Facilities::RECOVERY_WINDOW),
             "suss" => {
-                times.wanting(Facilities::RECOVERY_WINDOW) | Needs::required(Facilities::PACING)
+                times.wanting(Facilities::RECOVERY_WINDOW)
+                    | Needs::required(Facilities::PACING | Facilities::WAKE_UPS)
             }
             "search" => times | Needs::required(Facilities::SENDS),
             _ => times,
