@@ -52,8 +52,8 @@ const EXAMPLES: &str = "\
 The line that the sender has to type is printed on standard error. A file has the name NAME.part
 until all of it has come and its SHA-256 is right.
 
-Without --listen only this host is listened to, and without --pin or --trust anybody who reaches
-the address may send.
+Without --listen only senders on this host are accepted. Without --pin or --trust anybody who
+reaches the address may send.
 
 Examples:
   firstflight recv --listen 0.0.0.0:4433 --dir incoming
