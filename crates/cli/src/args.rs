@@ -58,7 +58,7 @@ command, target/release/firstflight.";
 const EXAMPLES: &str = "\
 Examples:
   firstflight reproduce                        every table and figure of the papers, with a report
-  firstflight compare                          NewReno, Hoe, Vegas and Astart side by side
+  firstflight compare                          five controls side by side on one path
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
   firstflight run scenario.toml --json
   firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe

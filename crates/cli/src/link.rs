@@ -82,10 +82,11 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Each end has a TUN device `ff0`: 10.77.0.1 is near, 10.77.128.1 far (also in $FF_NEAR, $FF_FAR).
 It takes root. Namespaces without names vanish with the link, however it ends. At the end it tells
-what it carried, what it dropped, and how late it was itself: `degraded` means that 1 % of the
-packets were late by more than 1 % of the RTT, or one by a quarter of it, or that a hypervisor took
-away more than 1 % of the processors' time; `invalid` that 1 % were by more than 5 %, or one by a
-whole RTT, or that it took more than 5 %.
+what it carried, what it dropped, and how late it was itself. `degraded` means that 1 % of the
+packets were late by more than 1 % of the RTT, or one packet by a quarter of the RTT, or that a
+hypervisor took away more than 1 % of the processors' time. `invalid` means that 1 % of the packets
+were late by more than 5 % of the RTT, or one packet by a whole RTT, or that the hypervisor took
+away more than 5 %.
 
 Examples:
   firstflight link --rate 40Mbps --rtt 100ms -- ping -c 10 10.77.128.1

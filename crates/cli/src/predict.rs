@@ -25,8 +25,8 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 The model is that of Barakat and Altman, \"Performance of Short TCP Transfers\": one drop-tail
-buffer, slow start in bursts. It knows no random loss; with --flows it is about one that joins
-others in congestion avoidance.
+buffer, slow start in bursts. It knows neither random loss nor pacing. With --flows above 1 the
+prediction is for a flow that joins others in congestion avoidance.
 
 Examples:
   firstflight predict

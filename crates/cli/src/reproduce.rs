@@ -68,8 +68,8 @@ const OUT: &str = "firstflight-out/reproduce";
 
 const EXAMPLES: &str = "\
 The exit code is 1 if any verdict is `fail`, and 3 if rows of the lab were asked for that this
-machine cannot run. Finished runs are kept: the same command goes on after an interruption, and a
-second time takes no time.
+machine cannot run. Finished runs are kept: after an interruption the same command does
+only the runs that are left, and after a complete run it only reads the stored results.
 
 Examples:
   firstflight reproduce

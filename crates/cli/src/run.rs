@@ -29,8 +29,8 @@ pub(crate) struct Args {
 }
 
 const EXAMPLES: &str = "\
-Path flags replace what the file says; those about flows (--flows, --size, --start-jitter) that of
-the first group. The exit code is 1 if an [expect] does not hold.
+A path flag replaces the value in the file; --flows, --size and --start-jitter replace that of the
+first group of flows. The exit code is 1 if an [expect] does not hold.
 
 Examples:
   firstflight run scenario.toml

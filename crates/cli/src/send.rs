@@ -19,13 +19,13 @@ pub(crate) struct Args {
     /// Where `firstflight recv` listens: HOST:PORT, or a port of this host
     #[arg(value_name = "TO")]
     to: String,
-    /// The file
+    /// The file to send, unless --size or --duration is given
     #[arg(value_name = "FILE", required_unless_present_any = ["size", "duration"])]
     file: Option<PathBuf>,
-    /// Send so many bytes instead of a file, to measure
+    /// Send this many bytes instead of a file, to measure
     #[arg(long, value_name = "SIZE", conflicts_with_all = ["file", "duration"])]
     size: Option<Size>,
-    /// Send for so long instead of a file, to measure
+    /// Send for this long instead of a file, to measure
     #[arg(long, value_name = "TIME", conflicts_with = "file")]
     duration: Option<Time>,
     /// Fingerprint of the receiver's certificate, as recv prints it
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// Congestion control: one of `firstflight list`, or quinn-newreno, quinn-cubic, quinn-bbr
     #[arg(long, value_name = "CONTROL", default_value = "cubic")]
     control: String,
-    /// Name of the file there [default: the one it has here]
+    /// Name of the file at the receiver [default: its name here]
     #[arg(long, value_name = "NAME", requires = "file")]
     name: Option<String>,
     /// Write a qlog that qvis and `firstflight show` open

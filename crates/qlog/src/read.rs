@@ -82,9 +82,9 @@ impl Connection {
         Self { events, ..Self::default() }
     }
 
-    /// When the first packet came back, milliseconds. RTTs told before are a stack's guess
-    /// (RFC 9002, section 6.2.2) and no measurement. What came before anything was sent, to a
-    /// server, answers nothing. 0 of a log without packets.
+    /// When the first packet came back after one was sent, in milliseconds; 0 for a log without
+    /// packets. RTTs in the log before that are the stack's guess (RFC 9002, section 6.2.2), not
+    /// measurements.
     pub(crate) fn first_answer_ms(&self) -> f64 {
         let sent = self.events.iter().position(|event| matches!(event.what, What::Sent(_)));
         let after = self.events.get(sent.unwrap_or(0)..).unwrap_or_default();
@@ -148,7 +148,7 @@ fn of_document(file: &str, document: &Value) -> Result<Log, QlogError> {
     Ok(log)
 }
 
-/// Old versions are named by `qlog_version`, drafts from 09 on by `file_schema`.
+/// The log's version: in `qlog_version`, and from draft-09 on in `file_schema`.
 fn version(header: &Value) -> Option<String> {
     text_of(header, &["qlog_version", "file_schema"])
 }
@@ -173,18 +173,18 @@ fn described(value: &Value) -> String {
 struct Trace {
     title: String,
     vantage: String,
-    /// Milliseconds per unit of time.
+    /// Milliseconds per unit of the log's times.
     to_ms: f64,
-    /// Milliseconds per unit of an RTT.
+    /// Milliseconds per unit of the log's RTTs.
     rtt_to_ms: f64,
-    /// Each time counts from the event before.
+    /// Whether each time counts from the previous event.
     delta: bool,
     now: f64,
     /// Places of time, category, name and data in events that are lists, as draft-00 and -01 have.
     columns: Option<Columns>,
-    /// In the order of their first event.
+    /// The connections, in the order of their first event.
     connections: Vec<Connection>,
-    /// Their places by `group_id`: a log of a server has several.
+    /// The index of each connection by `group_id`, of which a server's log has several.
     places: BTreeMap<String, usize>,
 }
 
@@ -257,7 +257,7 @@ impl Trace {
         &mut self.connections[place]
     }
 
-    /// What was taken, in order of time and from 0. A trace without events is a connection too.
+    /// The connections, their events in order of time from 0. A trace without events is one too.
     fn connections(mut self) -> Vec<Connection> {
         if self.connections.is_empty() {
             self.group(String::new());

@@ -109,20 +109,6 @@ impl<P: Policies + Clone> Factory<P> {
         self.needs.all().without(self.provides())
     }
 
-    /// Does nothing. Every control that needs delivery-rate samples gets them
-    /// ([`Facilities::RATES`]); the method stays for callers of earlier versions.
-    #[deprecated(note = "a control that needs delivery-rate samples says so itself")]
-    #[must_use]
-    pub fn rate_samples(self) -> Self {
-        self
-    }
-
-    /// The control sets a pacing rate, which quinn 0.11 does not follow.
-    #[deprecated(note = "`missing` tells this and what else the control has to do without")]
-    pub fn paced(&self) -> bool {
-        self.missing().has(Facilities::PACING)
-    }
-
     /// A controller for a path that begins at `now` with packets of `mtu` bytes.
     pub fn controller(&self, now: Instant, mtu: u16) -> Controller<P> {
         let mss = Bytes(mtu.into());
@@ -289,13 +275,6 @@ mod tests {
         let without = control("fast-start").unwrap();
         assert_eq!(without.missing(), Facilities::PACING | Facilities::MEMORY);
         assert_eq!(without.hint(hint(1, 1)).missing(), Facilities::PACING);
-    }
-
-    #[test]
-    fn what_was_kept_until_now_still_compiles() {
-        #[expect(deprecated, reason = "that is what is tested")]
-        let by_type = |factory: Factory| factory.rate_samples().paced();
-        assert!(by_type(control("paced").unwrap()) && !by_type(control("astart").unwrap()));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct Row {
     pub measured: Value,
     /// Unit of both: `%`, `Mbit/s`, `packets`; empty for a property.
     pub unit: String,
-    /// How closely the claim can be held to.
+    /// How closely the result must agree.
     pub class: Class,
     /// The rule of the verdict: a number in `unit`, or words.
     pub tolerance: Value,
@@ -39,7 +39,7 @@ pub struct Row {
     /// Every value of the claim, one by one.
     #[serde(default)]
     pub checks: Vec<CheckRow>,
-    /// Of a row of the lab that was not run now: which lab measured what it says.
+    /// The lab that measured the values, for a row of the lab that was not run now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lab: Option<LabOrigin>,
     /// The arithmetic of a refutation, or the reason for a difference.
@@ -63,9 +63,9 @@ pub struct CheckRow {
     pub what: String,
     /// The value that the paper has; none where it says no number.
     pub paper: Option<f64>,
-    /// The measured one, a mean where there are several seeds; none where it did not happen.
+    /// The measured value, a mean where there are several seeds; none where it did not happen.
     pub measured: Option<f64>,
-    /// `measured` less `paper`.
+    /// `measured` minus `paper`.
     pub difference: Option<f64>,
     /// What the measured value must be, in words: `23.2 ± 1.5`, `≥ 3`; empty for information.
     pub tolerance: String,
@@ -93,11 +93,11 @@ pub enum Value {
     Text(String),
 }
 
-/// How closely a claim can be held to, by what kind of claim it is.
+/// How closely a result must agree, by the kind of claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Equality.
+    /// The values are equal.
     Exact,
     /// A printed number, within a small stated tolerance.
     Tight,
@@ -113,17 +113,17 @@ pub enum Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Measured agrees with expected.
+    /// The measured value agrees with the expected one.
     Pass,
-    /// It agrees, but knobs were fitted to that very value.
+    /// It agrees, but knobs were fitted to the expected value.
     Fitted,
-    /// It does not.
+    /// It does not agree.
     Fail,
-    /// It does not, and the arithmetic says that it cannot.
+    /// It does not agree, and arithmetic shows that the expected value cannot be right.
     RefutedConfirmed,
     /// Nothing was measured: a row of the lab that was not asked for or cannot be run here.
     NotRun,
-    /// Of a single check only: measured and shown, but it decides nothing.
+    /// The check is measured and shown, but decides nothing; no row has this verdict.
     Information,
 }
 
@@ -135,7 +135,7 @@ impl LabOrigin {
 }
 
 impl Verdict {
-    /// As in JSON: `pass`, `fitted`, `fail`, `refuted-confirmed`, `not-run`, `information`.
+    /// The word in JSON: `pass`, `fitted`, `fail`, `refuted-confirmed`, `not-run`, `information`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -149,7 +149,7 @@ impl Verdict {
 }
 
 impl Class {
-    /// As in JSON: `exact`, `tight`, `shape`, `anecdote`, `refuted`.
+    /// The word in JSON: `exact`, `tight`, `shape`, `anecdote`, `refuted`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",

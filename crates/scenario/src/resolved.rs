@@ -13,7 +13,7 @@ use crate::profile::{Carrier, FastOpen, Profile, Recovery};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Setting<T> {
-    /// Given, or the profile's default.
+    /// The value: the given one, or the profile's default.
     pub value: T,
     /// Whether the scenario gave it.
     pub given: bool,
@@ -44,13 +44,13 @@ impl<T: Serialize> Serialize for Setting<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Resolved {
-    /// Short name.
+    /// The scenario's short name.
     pub name: String,
     /// One line for people.
     pub title: Option<String>,
-    /// One run each.
+    /// The controls, one run each.
     pub controls: Vec<ControlSpec>,
-    /// Time measured.
+    /// How long a run is measured.
     pub duration_ns: u64,
     /// Seed of every random stream of the first run.
     pub seed: u64,
@@ -60,7 +60,7 @@ pub struct Resolved {
     pub packet_bytes: u64,
     /// Bytes a packet adds on the link.
     pub header_bytes: u64,
-    /// What every endpoint does.
+    /// The constants of all endpoints.
     pub endpoint: ResolvedEndpoint,
     /// The network; one link for a dumbbell.
     pub links: Vec<ResolvedLink>,
@@ -157,7 +157,7 @@ pub struct ResolvedFlow {
     pub lifetime_ns: Option<u64>,
     /// How many bytes of payload each flow sends; `None` for no end.
     pub size_bytes: Option<u64>,
-    /// Links in the order of travel, by index.
+    /// The links it passes, in order, by index.
     pub path: Vec<usize>,
     /// Propagation of each access link, one way; a round trip passes four of them.
     pub access_delay_ns: u64,
@@ -167,7 +167,7 @@ pub struct ResolvedFlow {
     pub rtt_ns: u64,
     /// Initial window.
     pub iw_bytes: Setting<u64>,
-    /// Initial ssthresh; `None` is none.
+    /// Initial ssthresh; `None` for no ssthresh.
     pub ssthresh_bytes: Setting<Option<u64>>,
     /// Advertised window; `None` is unlimited.
     pub receiver_window_bytes: Option<u64>,
@@ -177,10 +177,10 @@ pub struct ResolvedFlow {
     pub duplicate_acks: Setting<u64>,
     /// Packets per ACK.
     pub delayed_ack: Setting<u64>,
-    /// What carries it; `None` is the run's transport.
+    /// The transport; `None` for the run's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<Carrier>,
-    /// Parts of an ACK; 1 is a whole.
+    /// In how many parts the receiver sends an ACK; 1 for a whole ACK.
     pub split_acks: u64,
     /// Files on connections of their own instead of one connection.
     #[serde(skip_serializing_if = "Option::is_none")]

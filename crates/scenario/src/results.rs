@@ -18,7 +18,7 @@ pub struct Results {
     pub version: String,
     /// The resolved scenario in base units (bit/s, ns, bytes, packets).
     pub scenario: serde_json::Value,
-    /// In the order of the controls.
+    /// The runs, in the order of the controls.
     pub runs: Vec<RunResult>,
 }
 
@@ -42,9 +42,9 @@ impl Results {
 /// One control on one transport with one seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
-    /// In full: `astart+westwood`; several, joined by `, `, when the flows differ.
+    /// The control in full: `astart+westwood`; several, joined by `, `, when the flows differ.
     pub control: String,
-    /// As the user named it: `astart`.
+    /// The control as the user named it: `astart`.
     pub alias: String,
     /// The set of knobs: `figures`, `paper`.
     pub preset: String,
@@ -57,7 +57,7 @@ pub struct RunResult {
     /// Measured period, seconds.
     #[serde(serialize_with = "finite")]
     pub duration_s: f64,
-    /// In the order of the scenario.
+    /// The flows, in the order of the scenario.
     pub flows: Vec<FlowResult>,
     /// The first bottleneck.
     pub bottleneck: Bottleneck,
@@ -93,9 +93,11 @@ pub struct LabFigures {
     pub link: String,
     /// `own`, `iperf3`, or `quinn`.
     pub generator: String,
-    /// `valid`: 99 % of the packets were late by at most 1 % of the round trip, none by a quarter,
-    /// and at most 1 % of the processors' time was stolen; `degraded`: 5 %, a whole, and 5 %; else
-    /// `invalid`. Of netem, which does not tell how late it was, `unknown` at best.
+    /// Whether the emulated link was in time. `valid`: 99 % of the packets were late by at most 1 %
+    /// of the RTT, no packet by a quarter of it, and a hypervisor took at most 1 % of the
+    /// processors' time. `degraded`: 99 % by at most 5 % of the RTT, no packet by a whole RTT, and
+    /// at most 5 % of the time. Otherwise `invalid`. With netem, which does not tell how late it
+    /// was, `unknown` stands for `valid`.
     pub timing: String,
     /// How late the emulated link handed packets on: mean, microseconds.
     #[serde(serialize_with = "finite")]
@@ -103,7 +105,7 @@ pub struct LabFigures {
     /// 99 % of the packets were at most this late.
     #[serde(serialize_with = "finite")]
     pub late_p99_us: f64,
-    /// The latest.
+    /// How late the latest packet was, microseconds.
     #[serde(serialize_with = "finite")]
     pub late_max_us: f64,
     /// Share of packets a millisecond late or more, 0 to 1.
@@ -133,9 +135,9 @@ pub struct GuestFigures {
 /// One flow of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowResult {
-    /// From 0, in the order of the scenario.
+    /// The flow's number from 0, in the order of the scenario.
     pub id: u64,
-    /// In full: `astart+westwood`.
+    /// Its control in full: `astart+westwood`.
     pub control: String,
     /// When the flow started, seconds of the run.
     #[serde(serialize_with = "finite")]
@@ -146,7 +148,7 @@ pub struct FlowResult {
     /// `throughput_bps` over the bottleneck rate.
     #[serde(serialize_with = "finite")]
     pub utilization: f64,
-    /// Payload delivered in order.
+    /// Payload delivered in order, bytes.
     pub delivered_bytes: u64,
     /// Packets delivered in order.
     pub delivered_packets: u64,
@@ -158,16 +160,17 @@ pub struct FlowResult {
     pub fast_retransmits: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// From start to the last byte's delivery; `None` for a flow without an end or not done.
+    /// Seconds from the flow's start to the delivery of the last byte; `None` for a flow without an
+    /// end or not done.
     #[serde(serialize_with = "finite_or_none")]
     pub completion_time_s: Option<f64>,
-    /// Largest cwnd.
+    /// The largest cwnd, packets.
     pub peak_cwnd_packets: u64,
-    /// cwnd at the end.
+    /// cwnd at the end, packets.
     pub final_cwnd_packets: u64,
     /// How start-up went.
     pub startup: Startup,
-    /// Of a source of files: what became of them.
+    /// The files, for a source of files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesResult>,
 }
@@ -175,19 +178,19 @@ pub struct FlowResult {
 /// The files of one source that were sent and acknowledged within the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FilesResult {
-    /// How many.
+    /// How many files.
     pub count: u64,
     /// Mean over the files of their payload, times 8, over the time from opening the connection to
-    /// the delivery of the last byte; 0 of no files.
+    /// the delivery of the last byte, bit/s; 0 without a file.
     #[serde(serialize_with = "finite")]
     pub mean_throughput_bps: f64,
-    /// Standard error of that mean; `None` of fewer than two files.
+    /// Standard error of that mean, bit/s; `None` for fewer than two files.
     #[serde(serialize_with = "finite_or_none")]
     pub standard_error_bps: Option<f64>,
-    /// Mean over the files of that time; 0 of no files.
+    /// Mean over the files of that time, seconds; 0 without a file.
     #[serde(serialize_with = "finite")]
     pub mean_time_s: f64,
-    /// Packets of the files.
+    /// Packets that the files have.
     pub unique_packets: u64,
     /// Packets sent for them, retransmissions included.
     pub sent_packets: u64,
@@ -199,9 +202,9 @@ pub struct Startup {
     /// When start-up was left for the first time, seconds after the flow's start.
     #[serde(serialize_with = "finite_or_none")]
     pub exit_time_s: Option<f64>,
-    /// Why, in a word: `loss`, `timeout`, `ssthresh`, or a policy's own.
+    /// Why it was left, in a word: `loss`, `timeout`, `ssthresh`, `heuristic` or `ecn`.
     pub exit_reason: Option<String>,
-    /// cwnd at the exit, before any cut.
+    /// cwnd at the exit, before any cut, packets.
     pub exit_cwnd_packets: Option<u64>,
     /// cwnd at the exit, divided by the path's BDP.
     #[serde(serialize_with = "finite_or_none")]

@@ -99,7 +99,7 @@ impl Relation {
     }
 }
 
-/// A finite number; of a rate or a time one with its unit, `30Mbps` or `2s`, or zero.
+/// A finite number. Rates and times have a unit (`30Mbps`, `2s`) unless they are zero.
 fn number(field: &str, text: &str) -> Option<f64> {
     let text = text.trim();
     let plain = text.parse::<f64>().ok().filter(|number| number.is_finite());

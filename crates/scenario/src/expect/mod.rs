@@ -24,9 +24,9 @@ pub use condition::Condition;
 /// Conditions on the results: `[expect]`, or `[[expect]]` with a `control` each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Expect {
-    /// Only for runs of this control, by alias or in full; for every run when `None`.
+    /// The control whose runs are judged, by alias or in full; every run when `None`.
     pub control: Option<String>,
-    /// Condition by field.
+    /// The conditions, by field.
     #[serde(flatten)]
     pub fields: BTreeMap<String, Condition>,
 }
@@ -194,8 +194,9 @@ pub fn measured(run: &RunResult, field: &str) -> Result<Vec<(String, Value)>, se
     Ok(found)
 }
 
-/// Of a single flow over its own life; of several together over the whole run, since flows that
-/// come and go would otherwise add up to more than the link carries.
+/// The utilization of a run: that of a single flow over its own life, or that of several flows
+/// together over the whole run. Over their own lives, flows that come and go would add up to more
+/// than the link carries.
 fn utilization(run: &RunResult) -> f64 {
     if let [flow] = run.flows.as_slice() {
         return flow.utilization;

@@ -1,4 +1,4 @@
-//! What every value must keep to, with an error at its place.
+//! The limits of values; an error names the value's place.
 
 use std::ops::RangeInclusive;
 
@@ -85,5 +85,5 @@ pub(super) const NANOSECOND: Time = Time::from_ns(1);
 pub(super) const HOUR: Time = Time::from_ms(3_600_000);
 /// The simulator's clock has room for 19 hours.
 pub(super) const HALF_DAY: Time = Time::from_ms(12 * 3_600_000);
-/// The largest IP packet.
+/// The largest IP packet, in bytes.
 const MOST_PACKET: u64 = 65_535;

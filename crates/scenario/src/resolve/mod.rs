@@ -1,4 +1,4 @@
-//! Fills in the defaults and refuses what cannot be, naming the place.
+//! Fills in the defaults, and refuses values that contradict each other, naming the place.
 
 mod flow;
 mod limits;
