@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use firstflight_control::own::OF_LINUX;
 use firstflight_guest::{
     Cache, DEFAULT_KERNEL, GuestError, Image, Kernel, Machine, Time, kept, qemu_version,
 };
-use firstflight_control::own::OF_LINUX;
 use firstflight_runner::{Options, Report, Run};
 use firstflight_scenario::{Cost, GuestFigures, Plan, RunResult, Scenario, Series};
 use serde::{Deserialize, Serialize};

@@ -203,8 +203,8 @@ impl Control {
     }
 
     /// Sets what suits an endpoint whose packets leave paced, or whose receiver does not
-    /// acknowledge every packet: a rate estimate has weights per packet ([`PER_PACKET`]) unless the user
-    /// named a preset. Where the start-up estimates, its estimate is the one that counts.
+    /// acknowledge every packet: a rate estimate has weights per packet ([`PER_PACKET`]) unless the
+    /// user named a preset. Where the start-up estimates, its estimate is the one that counts.
     pub fn suit_paced_or_thinned_acks(&mut self) {
         let axis = match self.knob(Axis::Startup, "preset") {
             Some(knob) if takes(knob, PER_PACKET) => Axis::Startup,

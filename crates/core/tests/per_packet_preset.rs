@@ -47,7 +47,7 @@ fn the_preset_weighs_packets_over_at_least_a_millisecond() {
 }
 
 /// 40 packets of 1000 bytes per 200 ms are 200 kB/s, at a bottleneck of 5 MB/s. By time the pauses
-/// weigh 24 times as much as the bursts. Over at least 15 ms a burst is averaged with its pause too;
+/// weigh 24 times as much as the bursts. Over at least 15 ms a burst is averaged with its pause;
 /// the trapezoid without that takes half of a burst's rate for the pause behind it. By packets nine
 /// of ten are at the bottleneck's spacing.
 #[test]

@@ -21,7 +21,9 @@ use crate::sys;
 /// This is no guest, or its kernel takes something not.
 pub fn set_up(seed: u64) -> Result<(), LabError> {
     for (kind, place) in MOUNTS {
-        let mounted = mount(Some(kind), place, Some(kind), MsFlags::empty(), None::<&str>);
+        // `kernel load` refuses a BPF file system into which others than root may write.
+        let mode = (kind == "bpf").then_some("mode=0700");
+        let mounted = mount(Some(kind), place, Some(kind), MsFlags::empty(), mode);
         // A kernel without BPF says so when a control is loaded.
         if kind != "bpf" {
             mounted.map_err(|error| broke(&format!("mount {place}"), &error.into()))?;

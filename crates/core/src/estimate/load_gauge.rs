@@ -34,7 +34,7 @@
 //! 0.75 would be right; 1.5 is kept, because nothing in an ACK tells for certain, and it errs to
 //! the side of more restarts by 0.4 segments.
 
-use crate::estimate::ere::{NS2_TICK, PER_PACKET};
+use crate::estimate::ere_knobs::{NS2_TICK, PER_PACKET};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, RATIO_ONE, switch};
 use crate::units::{Bytes, Instant, Span, mul_div};

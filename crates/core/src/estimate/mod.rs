@@ -6,6 +6,7 @@ pub mod ack_train;
 pub mod bbr_model;
 pub mod delivery_rate;
 pub mod ere;
+mod ere_knobs;
 pub mod granted_change;
 mod instability;
 pub mod load_gauge;

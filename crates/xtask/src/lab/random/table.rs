@@ -34,9 +34,8 @@ impl Row {
     /// Simulator and kernel, value by value.
     fn cells(&self) -> [String; 6] {
         let (sim, kernel) = (&self.sim, &self.kernel);
-        let exit = |measured: &Measured| {
-            measured.exit_s.map_or("-".to_owned(), |at| format!("{at:.2}"))
-        };
+        let exit =
+            |measured: &Measured| measured.exit_s.map_or("-".to_owned(), |at| format!("{at:.2}"));
         [
             format!("{:.2}, {:.2}", sim.mbps, kernel.mbps),
             format!("{:+.1} %", self.percent()),
@@ -130,7 +129,9 @@ mod tests {
         let differ: Vec<bool> = rows.iter().map(Row::differs).collect();
         assert_eq!(differ, [false, true, true, false]);
         let said = summary(&rows);
-        assert!(said.starts_with("Of 4 points 1 differ by more than 5 %") && said.contains("1 more"));
+        assert!(
+            said.starts_with("Of 4 points 1 differ by more than 5 %") && said.contains("1 more")
+        );
         assert!(said.ends_with("the most by 6.0 %."), "{said}");
         let page = page(&rows, 7);
         assert_eq!(page.lines().filter(|line| line.starts_with("| 0 |")).count(), 4);
