@@ -45,7 +45,7 @@ pub(crate) struct Receiver {
     /// What the last ACK acknowledged, where ACKs are split.
     acked: u32,
     /// Packets before this one are answered at once, and so are the next few behind them
-    /// ([`Endpoint::quick_acks`]).
+    /// ([`crate::GrowingWindow`]).
     quick_until: u32,
     quick: u32,
     /// What arrives twice makes the next ACKs quick.
@@ -79,6 +79,7 @@ impl Receiver {
         shortcuts: bool,
     ) -> Self {
         let first_data = u32::from(syn);
+        let growing = endpoint.growing_window;
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);
         Self {
             next: 0,
@@ -89,9 +90,9 @@ impl Receiver {
             split: endpoint.split_acks.max(1),
             shortcuts,
             answers_at_once: shortcuts && endpoint.delayed_ack <= 1 && endpoint.split_acks <= 1,
-            quick_until: endpoint.quick_acks.map_or(0, |quick| first_data + quick),
+            quick_until: growing.map_or(0, |window| first_data + window.packets().max(QUICK_ACKS)),
             quick: 0,
-            quick_after_repeated: endpoint.quick_acks.map_or(0, |_| QUICK_ACKS),
+            quick_after_repeated: growing.map_or(0, |_| QUICK_ACKS),
             acked: first_data,
             hold: endpoint.delayed_ack_timeout,
             hold_ties: endpoint.delayed_ack_ties,

@@ -56,6 +56,9 @@ impl Tcb {
         let newly = self.bytes(packets);
         let view = self.core.view();
         let in_flight = Bytes(view.in_flight.0 - newly.0);
+        if self.limit < self.end {
+            self.extend(next, 0);
+        }
         self.una = next;
         self.core.on_new_data(now, newly, Span(now.0 - sent_at.0), in_flight);
         self.send_calm(now, wire);

@@ -6,6 +6,7 @@ use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::log::{Mark, SendLog};
+use super::offer::Offer;
 use super::repair::Repair;
 use super::samples::Samples;
 use super::{Counts, Gaps};
@@ -25,10 +26,12 @@ pub(super) struct Tcb {
     pub(super) nxt: u32,
     /// One past the highest packet sent.
     pub(super) max: u32,
-    /// One past the last packet there is to send.
+    /// One past the last packet that may be sent: that there is, or that the receiver has room for.
     pub(super) limit: u32,
     /// How many packets the next calm ACK may cover.
     pub(super) calm_packets: u32,
+    /// One past the last packet there is to send.
+    pub(super) end: u32,
     /// First packet that carries data: 1 after a SYN.
     pub(super) first_data: u32,
     pub(super) mss: u64,
@@ -42,6 +45,10 @@ pub(super) struct Tcb {
     pub(super) recover: u32,
     /// Payload at and after `una` that parts of a split ACK have acknowledged to the core.
     pub(super) acked_in_parts: Bytes,
+    /// How the receiver's window grows, and, as long as it does, how many packets beyond `una` the
+    /// receiver has.
+    pub(super) offer: Offer,
+    pub(super) ahead: u32,
     /// Packets the receiver takes beyond what it has acknowledged.
     pub(super) receiver_window: u32,
     pub(super) endpoint: Endpoint,
@@ -80,7 +87,10 @@ impl Tcb {
             una: 0,
             nxt: 0,
             max: 0,
-            limit: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(first_data)),
+            limit: 0,
+            end: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(first_data)),
+            offer: Offer::of(&endpoint, mss),
+            ahead: 0,
             first_data,
             dupacks: 0,
             credited_ahead: 0,
