@@ -50,8 +50,7 @@ impl Tcb {
             return false;
         }
         let next = self.una + packets;
-        let timed = if self.times_first { self.una } else { next - 1 };
-        let Some(sent_at) = self.log.sent_once_at(timed) else { return false };
+        let Some(sent_at) = self.log.sent_once_at(next - 1) else { return false };
         debug_assert!(self.is_known_to_core());
         let newly = self.bytes(packets);
         let view = self.core.view();

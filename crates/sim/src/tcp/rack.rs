@@ -366,6 +366,9 @@ impl Rack {
                 self.state = State::Open;
             }
         }
+        if self.sacked + self.lost + self.resent == 0 {
+            self.reordered_until = None;
+        }
         if self.state == State::Open && self.lost + self.resent > 0 {
             self.enter(tcb, now);
         }
@@ -388,9 +391,9 @@ struct News {
 }
 
 impl Rack {
-    /// Takes an ACK to the scoreboard. Returns what it tells, and an RTT sample: of the first
-    /// packet that it is the first to tell of, also of one sent again, whose time the timestamp
-    /// tells (RFC 7323 section 4; `tcp_ack_update_rtt`).
+    /// Takes an ACK to the scoreboard. Returns what it tells, and an RTT sample: of the newest
+    /// packet, also one acknowledged selectively, and of one sent again, whose time the timestamp
+    /// tells (RFC 7323 section 4; `tcp_ack_update_rtt`, which takes the oldest of several).
     fn take_in(&mut self, tcb: &mut Tcb, ack: DataAck) -> (News, Option<Span>) {
         let DataAck { now, next, cause, .. } = ack;
         let advances = next > tcb.una;
@@ -412,9 +415,12 @@ impl Rack {
             self.note_sacked(tcb, now, cause);
         }
         if advances {
-            let rtt = now.since(tcb.log.sent_at(tcb.una));
-            let again = tcb.log.has(tcb.una, Mark::RESENT);
-            if !again || rtt >= tcb.core.view().rtt.min {
+            let rtt = now.since(tcb.log.sent_at(next - 1));
+            let clear = match tcb.log.has(next - 1, Mark::RESENT) {
+                true => rtt >= tcb.core.view().rtt.min,
+                false => true,
+            };
+            if clear && !sacks && !tcb.log.has(next - 1, Mark::SACKED) {
                 sample = Some(rtt);
             }
             let quiet = self.sacked + self.lost + self.resent == 0 && self.probe.is_none();

@@ -11,7 +11,7 @@ use super::repair::Repair;
 use super::samples::Samples;
 use super::{Counts, Gaps};
 use crate::control::{Core, Wants};
-use crate::endpoint::{Endpoint, Halve, Recovery};
+use crate::endpoint::{Endpoint, Halve};
 use crate::network::FlowSpec;
 use crate::rto::Rto;
 
@@ -54,8 +54,6 @@ pub(super) struct Tcb {
     pub(super) endpoint: Endpoint,
     /// Whether the fast path for calm ACKs is on.
     pub(super) shortcuts: bool,
-    /// An ACK of several packets is a sample of the RTT of the first, not of the last.
-    pub(super) times_first: bool,
     /// Whether the control needs what routers tell ([`super::told`]).
     pub(super) listens: bool,
     /// With pacing: when the next packet may leave.
@@ -105,7 +103,6 @@ impl Tcb {
             shortcuts: shortcuts && !listens && !wants.samples(),
             calm_packets: 0,
             listens,
-            times_first: spec.endpoint.recovery == Recovery::Rack,
             next_departure: Instant(0),
             samples: wants.samples().then(Box::default),
         }
