@@ -13,7 +13,7 @@ use crate::network::Network;
 use crate::outcome::LinkOutcome;
 use crate::queue::{Lane, Queue};
 use crate::random::stream;
-use crate::receiver::AckOut;
+use crate::receiver::{AckOut, Caused};
 use crate::route::{Hop, Packet, Route};
 use crate::router::Header;
 use crate::tcp::{PART, Wire};
@@ -129,6 +129,7 @@ impl FlowPath {
                 let ack = self.ack(self.route.tagged(seq + 1), seq, back);
                 fabric.queue.push_next_ack(self.route.ack_lane, ack);
             }
+            None if self.route.receiver.delays() => self.deliver_delayed(fabric, packet, at),
             None => self.deliver_any(fabric, packet, at),
         }
     }
@@ -142,6 +143,18 @@ impl FlowPath {
             self.push_ack(fabric, self.route.tagged(next), seq, back);
         } else {
             self.deliver_slowly(fabric, packet, at);
+        }
+    }
+
+    /// [`FlowPath::deliver`] at a receiver that delays ACKs.
+    #[inline(never)]
+    fn deliver_delayed(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
+        match self.route.deliver_delayed(at, packet, fabric.end) {
+            None => self.deliver_slowly(fabric, packet, at),
+            Some((_, Caused::Held(due), _)) => self.wake_receiver(fabric, due),
+            Some((seq, Caused::Ack, back)) => {
+                self.push_ack(fabric, self.route.tagged(seq + 1), seq, back);
+            }
         }
     }
 
@@ -163,8 +176,27 @@ impl FlowPath {
         if let Some(ack) = own {
             self.send_any_ack(fabric, ack);
         }
-        if let Some(due) = self.route.receiver.timer_to_set() {
+        if let Some(due) = self.route.receiver.deadline() {
+            self.wake_receiver(fabric, due);
+        }
+    }
+
+    /// An ACK is held back until `due`.
+    #[inline]
+    fn wake_receiver(&mut self, fabric: &mut Fabric, due: Instant) {
+        if self.route.needs_waking(due) {
             fabric.queue.push_out_of_order(timer(due, self.id as usize, Timer::DelayedAck));
+        }
+    }
+
+    /// An event of the delayed-ACK timer.
+    pub(crate) fn on_wake(&mut self, fabric: &mut Fabric, now: Instant) {
+        let (ack, due) = self.route.on_wake(now);
+        if let Some(ack) = ack {
+            self.send_any_ack(fabric, ack);
+        }
+        if let Some(due) = due {
+            self.wake_receiver(fabric, due);
         }
     }
 

@@ -24,6 +24,15 @@ pub(crate) struct AckOut {
     pub(crate) parts: u32,
 }
 
+/// What a packet in order causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caused {
+    /// An ACK at once, for it and all before it.
+    Ack,
+    /// An ACK at this time, unless later packets cause one before.
+    Held(Instant),
+}
+
 /// One flow's receiver.
 #[derive(Debug)]
 #[repr(C)]
@@ -31,6 +40,9 @@ pub(crate) struct Receiver {
     next: u32,
     /// Packets in order before this one only move `next` on, and are answered at once. 0 if none.
     calm_until: u32,
+    /// Packets in order before this one only move `next` on, and their ACKs may be held back
+    /// ([`Receiver::take_delayed`]). 0 if none.
+    delayed_until: u32,
     /// Bit `seq % capacity` is set for packets beyond `next` that have arrived.
     early: Vec<u64>,
     early_count: u32,
@@ -40,7 +52,7 @@ pub(crate) struct Receiver {
     split: u32,
     /// Whether there may be calm packets ([`Receiver::take_calm`]).
     shortcuts: bool,
-    /// They are open, because every packet is answered at once by one ACK.
+    /// Every packet is answered at once by one ACK, and may be calm.
     answers_at_once: bool,
     /// What the last ACK acknowledged, where ACKs are split.
     acked: u32,
@@ -56,8 +68,6 @@ pub(crate) struct Receiver {
     unacked: u32,
     last_cause: u32,
     deadline: Option<Instant>,
-    /// When a timer event is pending.
-    timer_at: Option<Instant>,
     /// The first packet that carries no payload to count: the SYN, if there is one.
     first_data: u32,
     end_of_run: Instant,
@@ -100,19 +110,25 @@ impl Receiver {
             unacked: 0,
             last_cause: 0,
             deadline: None,
-            timer_at: None,
             first_data,
             end_of_run,
             late: 0,
             end: packets.map_or(u32::MAX, |packets| first_data + packets),
             finished_at: None,
             calm_until: 0,
+            delayed_until: 0,
         }
     }
 
     /// Whether calm packets take their own way.
     pub(crate) fn has_shortcuts(&self) -> bool {
         self.shortcuts
+    }
+
+    /// Whether an ACK may wait for the next packet.
+    #[inline]
+    pub(crate) fn delays(&self) -> bool {
+        self.every > 1
     }
 
     /// Data packets delivered in order before the end of the run.
@@ -126,28 +142,12 @@ impl Receiver {
     }
 
     /// When the ACK that is held back must go, if one is.
-    #[cfg(test)]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// When a timer event is to be added: most held ACKs leave before their time, so that one that
-    /// is pending need not be theirs.
-    #[inline]
-    pub(crate) fn timer_to_set(&mut self) -> Option<Instant> {
-        let due = self.deadline?;
-        if self.timer_at.is_some_and(|at| at <= due) {
-            return None;
-        }
-        self.timer_at = Some(due);
-        self.timer_at
-    }
-
     /// The delayed-ACK timer fires, if it is still due at `now`.
     pub(crate) fn on_timer(&mut self, now: Instant) -> Option<AckOut> {
-        if self.timer_at.is_some_and(|at| at <= now) {
-            self.timer_at = None;
-        }
         let due = self.deadline.filter(|due| *due <= now)?;
         Some(self.answer(due))
     }
@@ -176,6 +176,21 @@ impl Receiver {
         Some(self.next)
     }
 
+    /// Packet `seq` arrives at `at`. If it is the next one but not the last, nothing is missing, the
+    /// delayed-ACK timer has not fired before it, and ACKs are not split: what it causes. Otherwise
+    /// nothing has changed, as above.
+    #[inline]
+    pub(crate) fn take_delayed(&mut self, seq: u32, at: Instant) -> Option<Caused> {
+        let fired = self.deadline.is_some_and(|due| due <= at + self.hold_ties);
+        let quick = seq < self.quick_until;
+        if seq != self.next || seq >= self.delayed_until || quick || fired {
+            return None;
+        }
+        self.next = seq + 1;
+        self.last_cause = seq;
+        Some(self.on_in_order(at))
+    }
+
     /// Packet `seq` arrives at `at`. Returns the ACK that the delayed-ACK timer had sent before it,
     /// and the ACK it causes.
     pub(crate) fn receive(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
@@ -185,11 +200,14 @@ impl Receiver {
     }
 
     fn look_for_gaps(&mut self) {
-        self.calm_until = match self.early_count {
-            0 if self.answers_at_once => self.end - 1,
-            0 if self.is_quiet() => self.quick_until.min(self.end - 1),
-            _ => 0,
-        };
+        let until = if self.early_count == 0 { self.end - 1 } else { 0 };
+        if self.answers_at_once {
+            self.calm_until = until;
+        } else if self.shortcuts && self.delays() && self.split == 1 {
+            let quiet = if self.quick == 0 { until } else { 0 };
+            self.calm_until = if self.unacked == 0 { quiet.min(self.quick_until) } else { 0 };
+            self.delayed_until = quiet;
+        }
     }
 
     fn receive_any(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
@@ -205,12 +223,23 @@ impl Receiver {
         if !expected || self.every == 1 || seq < self.first_data || quick {
             return (overdue, Some(self.answer(at)));
         }
+        let own = match self.on_in_order(at) {
+            Caused::Ack => Some(self.answer(at)),
+            Caused::Held(_) => None,
+        };
+        (overdue, own)
+    }
+
+    /// The rule of delayed ACKs (RFC 5681 section 4.2): what a packet that arrived in order at `at`
+    /// causes. The fast path and the general one both ask here and nowhere else.
+    #[inline]
+    fn on_in_order(&mut self, at: Instant) -> Caused {
         self.unacked += 1;
         if self.unacked >= self.every {
-            return (overdue, Some(self.answer(at)));
+            (self.unacked, self.deadline) = (0, None);
+            return Caused::Ack;
         }
-        self.deadline.get_or_insert(at + self.hold);
-        (overdue, None)
+        Caused::Held(*self.deadline.get_or_insert(at + self.hold))
     }
 
     /// The held ACK, if its timer fires before what arrives at `at`, and when that arrives: what is
@@ -241,11 +270,6 @@ impl Receiver {
     /// Whether packet `seq` is the newest in order, come again, and may wait like the first.
     fn is_repeated(&self, seq: u32) -> bool {
         self.delay_repeated && seq + 1 == self.next && self.early_count == 0
-    }
-
-    /// Whether nothing but the quick ACKs of the beginning tells when the next ACK leaves.
-    fn is_quiet(&self) -> bool {
-        self.shortcuts && self.split <= 1 && self.unacked == 0 && self.quick == 0
     }
 
     /// Whether the packet that has just come is answered at once although it could wait.

@@ -10,7 +10,7 @@ use crate::files::Next;
 use crate::link::Tie;
 use crate::network::{FlowSpec, Network};
 use crate::queue::Queue;
-use crate::receiver::{AckOut, Receiver};
+use crate::receiver::{AckOut, Caused, Receiver};
 use crate::serialisation::{NEVER, Serialisation, serialisation};
 use crate::way_back::{SACK_BLOCK_BYTES, WayBack};
 
@@ -41,6 +41,11 @@ pub(crate) struct Route {
     /// Where ACKs queue on their way back. Boxed because in most networks they do not.
     pub(crate) way_back: Option<Box<WayBack>>,
     egress: Access,
+    /// When the next event of the delayed-ACK timer comes, no later than the timer fires. Most held
+    /// ACKs are overtaken by the next packet, so that one event serves many of them. Not where
+    /// every held ACK has its own.
+    wakes_at: Instant,
+    one_wakes: bool,
     /// From the receiver sending an ACK to the sender having it.
     return_delay: Span,
     /// What a SACK block adds to it.
@@ -211,6 +216,8 @@ impl Route {
             way_back,
             access,
             egress,
+            wakes_at: NOT_YET,
+            one_wakes: ahead,
             home: if waits { NEVER } else { home.min(NEVER) },
             return_delay,
             block_delay: ack_time(spec, SACK_BLOCK_BYTES),
@@ -288,6 +295,45 @@ impl Route {
         let seq = self.untagged(packet.tagged)?;
         let next = self.receiver.take_plain(seq, Instant(back.0 - self.return_delay.0))?;
         Some((seq, next, back))
+    }
+
+    /// [`Route::deliver_calm`] at a receiver that delays ACKs. Returns also what the packet causes.
+    #[inline]
+    pub(crate) fn deliver_delayed(
+        &mut self,
+        at: Instant,
+        packet: Packet,
+        end: Instant,
+    ) -> Option<(u32, Caused, Instant)> {
+        let back = Instant(at.0 + self.home.0);
+        if back > end || back < self.last_ack {
+            return None;
+        }
+        let seq = packet.tagged ^ self.tag;
+        let caused = self.receiver.take_delayed(seq, Instant(back.0 - self.return_delay.0))?;
+        Some((seq, caused, back))
+    }
+
+    /// The delayed-ACK timer is to fire at `due`: whether that takes an event. An event that comes
+    /// before looks again.
+    #[inline]
+    pub(crate) fn needs_waking(&mut self, due: Instant) -> bool {
+        let needs = due < self.wakes_at || !self.one_wakes;
+        self.wakes_at = self.wakes_at.min(due);
+        needs
+    }
+
+    /// The event of a delayed-ACK timer at `now`: the ACK that goes, and when to look again.
+    pub(crate) fn on_wake(&mut self, now: Instant) -> (Option<AckOut>, Option<Instant>) {
+        if !self.one_wakes {
+            return (self.receiver.on_timer(now), None);
+        }
+        if now != self.wakes_at {
+            return (None, None);
+        }
+        self.wakes_at = NOT_YET;
+        let ack = self.receiver.on_timer(now);
+        (ack, self.receiver.deadline())
     }
 
     /// When an ACK that leaves the receiver reaches the sender. A short ACK does not overtake a
@@ -408,6 +454,9 @@ fn ack_time(spec: &FlowSpec, bytes: u64) -> Span {
 fn access_time(spec: &FlowSpec, bytes: u64) -> Span {
     serialisation(bytes, spec.access_rate_bps)
 }
+
+/// No event is pending.
+const NOT_YET: Instant = Instant(u64::MAX);
 
 /// The bit that tells two connections apart. Sequence numbers stay below it.
 const LATER: u32 = 1 << 31;

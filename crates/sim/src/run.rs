@@ -263,14 +263,7 @@ impl Flow<'_> {
                 self.files.iter_mut().for_each(|files| files.stop());
             }
             payload if payload == Timer::DelayedAck as u64 => {
-                if let Some(ack) = wire.path.route.receiver.on_timer(now) {
-                    wire.path.send_any_ack(wire.fabric, ack);
-                }
-                if let Some(due) = wire.path.route.receiver.timer_to_set() {
-                    let id = wire.path.id as usize;
-                    wire.fabric.queue.push_out_of_order(timer(due, id, Timer::DelayedAck));
-                }
-                return;
+                return self.path.on_wake(fabric, now);
             }
             _ => {
                 if event.at().0 != self.timer_at {

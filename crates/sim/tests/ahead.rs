@@ -97,6 +97,8 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.start = Instant(start * 1_000_000);
         flow.packets = packets;
         flow.endpoint.delayed_ack = every;
+        // So short that the timer fires between packets, or so long that it rarely does.
+        flow.endpoint.delayed_ack_timeout = Span::from_millis(1 + start % 90);
         flow.endpoint.syn = syn;
         let rack = recovery == Recovery::Rack;
         flow.endpoint.rto.ticks = back % 3 == 0 && !rack;

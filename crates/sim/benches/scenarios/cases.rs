@@ -5,6 +5,8 @@ use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, R
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
+use crate::ends::Ends;
+
 /// Flows over one bottleneck whose buffer holds one BDP.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
@@ -18,19 +20,40 @@ pub(crate) struct Case {
     pub(crate) life_s: Option<u64>,
     /// Initial ssthresh, in packets.
     pub(crate) ssthresh: Option<u64>,
-    /// Millions of delivered packets per second of CPU that NewReno and Astart should reach.
-    pub(crate) bar: Option<f64>,
+    pub(crate) bars: Bars,
 }
 
-/// A congestion control, and the recovery it runs on.
+/// Millions of delivered packets per second of CPU that a scenario should reach.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bars {
+    /// NewReno and Astart.
+    pub(crate) rfc: Option<f64>,
+    /// NewReno on each of the other profiles.
+    pub(crate) linux: Option<f64>,
+    pub(crate) ns2: Option<f64>,
+}
+
+/// A congestion control, and the endpoints it runs on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Control {
     pub(crate) name: &'static str,
     startup: &'static str,
     avoidance: &'static str,
-    recovery: Recovery,
-    /// The bars of [`Case::bar`] are for this control.
-    pub(crate) has_bar: bool,
+    ends: Ends,
+    /// The bars of its profile are for this control.
+    has_bar: bool,
+}
+
+impl Control {
+    /// The bar it is held to.
+    pub(crate) fn bar(&self, bars: Bars) -> Option<f64> {
+        match self.ends {
+            _ if !self.has_bar => None,
+            Ends::Rfc(_) => bars.rfc,
+            Ends::Linux => bars.linux,
+            Ends::Ns2 => bars.ns2,
+        }
+    }
 }
 
 impl Case {
@@ -75,7 +98,7 @@ impl Case {
             udp: Vec::new(),
             duration: Span::from_secs(self.duration_s),
             seed: SEED,
-            ns2_ties: false,
+            ns2_ties: control.ends == Ends::Ns2,
             sample_every: None,
         }
     }
@@ -88,13 +111,8 @@ impl Case {
             None => 0,
             Some(life) => random.next_u64() % (Span::from_secs(self.duration_s - life).0),
         };
-        let endpoint = Endpoint {
-            syn: true,
-            initial_window: Bytes(2 * mss.0),
-            initial_ssthresh: self.ssthresh.map_or(Bytes::MAX, |packets| Bytes(packets * mss.0)),
-            recovery: control.recovery,
-            ..Endpoint::rfc(mss)
-        };
+        let initial_ssthresh = self.ssthresh.map_or(Bytes::MAX, |packets| Bytes(packets * mss.0));
+        let endpoint = Endpoint { initial_ssthresh, ..control.ends.endpoint(i, mss) };
         FlowSpec {
             control: named(control.startup, control.avoidance).expect("names in the registry"),
             endpoint,
@@ -103,7 +121,8 @@ impl Case {
             access_delay: Span(0),
             return_delay: Span(rtt - one_way.0),
             return_rate_bps: self.rate_mbps * 1_000_000,
-            return_link: None,
+            // ACKs of one flow come too far apart to queue.
+            return_link: (control.ends == Ends::Ns2 && self.flows > 1).then_some(0),
             payload_bytes: PACKET_BYTES,
             header_bytes: 0,
             syn_bytes: 40,
@@ -118,8 +137,8 @@ impl Case {
 
 /// Scenarios (a) to (d) are also those of `oracles/bench.toml`.
 pub(crate) const CASES: [Case; 5] = [
-    Case { id: "a", bar: Some(20.0), ..BASE },
-    Case { id: "b", flows: 10, rate_mbps: 1000, rtt_ms: (70, 70), bar: Some(20.0), ..BASE },
+    Case { id: "a", bars: ALL, ..BASE },
+    Case { id: "b", flows: 10, rate_mbps: 1000, rtt_ms: (70, 70), bars: ALL, ..BASE },
     Case {
         id: "c",
         flows: 100,
@@ -127,11 +146,16 @@ pub(crate) const CASES: [Case; 5] = [
         duration_s: 1200,
         life_s: Some(30),
         ssthresh: Some(32),
-        bar: Some(20.0),
+        bars: Bars { linux: None, ns2: None, ..ALL },
         ..BASE
     },
-    Case { id: "d", bar: Some(20.0), ..THOUSAND },
-    Case { id: "e", rtt_ms: (30, 230), bar: Some(10.0), ..THOUSAND },
+    Case { id: "d", bars: Bars { linux: Some(15.0), ns2: None, ..ALL }, ..THOUSAND },
+    Case {
+        id: "e",
+        rtt_ms: (30, 230),
+        bars: Bars { rfc: Some(10.0), linux: None, ns2: None },
+        ..THOUSAND
+    },
 ];
 
 /// The same control over a small and a large BDP, about as many packets each.
@@ -153,31 +177,41 @@ const BASE: Case = Case {
     duration_s: 20,
     life_s: None,
     ssthresh: None,
-    bar: None,
+    bars: Bars { rfc: None, linux: None, ns2: None },
 };
 
+const ALL: Bars = Bars { rfc: Some(20.0), linux: Some(20.0), ns2: Some(15.0) };
+
+/// On the RFCs' endpoints.
 pub(crate) const CONTROLS: [Control; 3] = [
     Control {
         name: "newreno",
         startup: "slow-start",
         avoidance: "newreno",
-        recovery: Recovery::NewReno,
+        ends: Ends::Rfc(Recovery::NewReno),
         has_bar: true,
     },
     Control {
         name: "astart",
         startup: "astart",
         avoidance: "westwood",
-        recovery: Recovery::NewReno,
+        ends: Ends::Rfc(Recovery::NewReno),
         has_bar: true,
     },
     Control {
         name: "newreno-sack",
         startup: "slow-start",
         avoidance: "newreno",
-        recovery: Recovery::Sack,
+        ends: Ends::Rfc(Recovery::Sack),
         has_bar: false,
     },
+];
+
+/// On the endpoints of other profiles.
+pub(crate) const PROFILES: [Control; 3] = [
+    Control { name: "newreno-linux", ends: Ends::Linux, ..CONTROLS[0] },
+    Control { name: "astart-linux", ends: Ends::Linux, has_bar: false, ..CONTROLS[1] },
+    Control { name: "newreno-ns2", ends: Ends::Ns2, ..CONTROLS[0] },
 ];
 
 const PACKET_BYTES: u64 = 1000;

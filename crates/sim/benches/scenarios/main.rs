@@ -7,13 +7,14 @@
 //! beside it.
 
 mod cases;
+mod ends;
 mod memory;
 mod output;
 mod speed;
 
 use std::process::ExitCode;
 
-use cases::{CASES, CONTROLS, Case, LARGE_BDP, SMALL_BDP, THOUSAND};
+use cases::{CASES, CONTROLS, Case, Control, LARGE_BDP, PROFILES, SMALL_BDP, THOUSAND};
 use output::{Kept, Peak, Report, Row};
 use speed::{Runs, Speed};
 
@@ -69,9 +70,8 @@ impl Options {
 }
 
 /// Runs everything in turn. How far it is stands on standard error.
-fn speeds(rounds: u32, cases: &[Case]) -> Vec<Speed> {
-    let pairs = cases.iter().flat_map(|case| CONTROLS.iter().map(move |control| (case, control)));
-    let mut all: Vec<Runs> = pairs.map(|(case, control)| Runs::new(case, control)).collect();
+fn speeds(rounds: u32, pairs: &[(Case, Control)]) -> Vec<Speed> {
+    let mut all: Vec<Runs> = pairs.iter().map(|(case, control)| Runs::new(case, control)).collect();
     for round in 1..=rounds {
         eprintln!("round {round} of {rounds}");
         all.iter_mut().for_each(Runs::round);
@@ -81,17 +81,21 @@ fn speeds(rounds: u32, cases: &[Case]) -> Vec<Speed> {
 
 /// Measures everything, and shows it.
 fn measure(rounds: u32, show: &dyn Fn(String)) -> Report {
-    let cases = [&CASES[..], &[SMALL_BDP, LARGE_BDP]].concat();
-    let speeds = speeds(rounds, &cases);
-    let mut speeds = speeds.chunks(CONTROLS.len());
+    let controls = [CONTROLS, PROFILES].concat();
+    let all = |case: &Case, controls: &[Control]| -> Vec<(Case, Control)> {
+        controls.iter().map(|control| (*case, *control)).collect()
+    };
+    let mut pairs: Vec<_> = CASES.iter().flat_map(|case| all(case, &controls)).collect();
+    pairs.extend([SMALL_BDP, LARGE_BDP].iter().flat_map(|case| all(case, &CONTROLS)));
+    let speeds = speeds(rounds, &pairs);
+    let (rfc_and_profiles, bdps) = speeds.split_at(CASES.len() * controls.len());
 
     show(output::SPEED_HEAD.to_owned());
     let mut rows = Vec::new();
-    for (case, speeds) in CASES.iter().zip(&mut speeds) {
+    for (case, speeds) in CASES.iter().zip(rfc_and_profiles.chunks(controls.len())) {
         show(format!("({}) {}", case.id, case.what()));
-        for (control, speed) in CONTROLS.iter().zip(speeds) {
-            let bar = case.bar.filter(|_| control.has_bar);
-            let row = Row::new(case, control.name, *speed, bar);
+        for (control, speed) in controls.iter().zip(speeds) {
+            let row = Row::new(case, control.name, *speed, control.bar(case.bars));
             show(row.line());
             rows.push(row);
         }
@@ -103,7 +107,7 @@ fn measure(rounds: u32, show: &dyn Fn(String)) -> Report {
         SMALL_BDP.bdp_packets()
     ));
     let mut kept = Vec::new();
-    let [small, large] = [(); 2].map(|()| speeds.next().unwrap_or_default());
+    let (small, large) = bdps.split_at(CONTROLS.len());
     for ((control, small), large) in CONTROLS.iter().zip(small).zip(large) {
         let row = |case, speed: &Speed| Row::new(case, control.name, *speed, None);
         let pair = Kept::new(control.name, row(&SMALL_BDP, small), row(&LARGE_BDP, large));

@@ -109,6 +109,16 @@ impl Rack {
         }
     }
 
+    /// A probe that has not been answered is a retransmission like others from now on.
+    fn forget_probe(&mut self, tcb: &Tcb) {
+        let again = self.probe.take().and_then(|probe| probe.again);
+        let waits = |seq: &u32| {
+            let known = tcb.log.has(*seq, Mark::SACKED) || tcb.log.has(*seq, Mark::LOST);
+            *seq >= tcb.una && !known
+        };
+        self.resent += u32::from(again.filter(waits).is_some());
+    }
+
     fn is_probe(&self, seq: u32) -> bool {
         self.probe.is_some_and(|probe| probe.again == Some(seq))
     }
@@ -197,7 +207,10 @@ impl Rack {
     }
 
     fn lose_again(&mut self, tcb: &mut Tcb, seq: u32) {
-        self.resent -= u32::from(!self.is_probe(seq));
+        match &mut self.probe {
+            Some(probe) if probe.again == Some(seq) => probe.again = None,
+            _ => self.resent -= 1,
+        }
         self.lose(tcb, seq);
         self.lost_again.push(Reverse(seq));
     }
@@ -207,7 +220,7 @@ impl Rack {
     fn enter(&mut self, tcb: &mut Tcb, now: Instant) {
         let before = u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX);
         self.state = State::Recovery;
-        self.probe = None;
+        self.forget_probe(tcb);
         self.first_resent_at = None;
         tcb.recover = tcb.max;
         tcb.counts.fast_retransmits += 1;
@@ -483,7 +496,8 @@ impl Repair for Rack {
         self.under_way.retain(|(_, seq)| *seq >= tcb.una && !tcb.log.has(*seq, Mark::LOST));
         self.lost_again.clear();
         (self.repaired, self.state, self.stuck) = (tcb.una, State::Loss, true);
-        (self.probe, self.first_resent_at, self.reordered_until) = (None, None, None);
+        self.forget_probe(tcb);
+        (self.first_resent_at, self.reordered_until) = (None, None);
         std::mem::take(&mut self.untold)
     }
 

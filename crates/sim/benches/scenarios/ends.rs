@@ -1,0 +1,70 @@
+//! The endpoints that controls run on: those of the RFCs, and what the runner makes of the profiles
+//! `linux` and `ns2`.
+
+use firstflight_core::units::{Bytes, Span};
+use firstflight_sim::{
+    Endpoint, FullAck, GrowingWindow, Halve, ROUNDING_NS, Recovery, RecoveryRules, RtoRules,
+};
+
+/// Whose constants the endpoints have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// The RFCs', with every packet acknowledged and with this recovery.
+    Rfc(Recovery),
+    /// Linux', with delayed ACKs.
+    Linux,
+    /// ns-2.35's NewReno agents. ACKs queue on their way back.
+    Ns2,
+}
+
+impl Ends {
+    /// The endpoint of flow `i`.
+    pub(crate) fn endpoint(self, i: u64, mss: Bytes) -> Endpoint {
+        let base = Endpoint { syn: true, initial_window: mss * 2, ..Endpoint::rfc(mss) };
+        match self {
+            Self::Rfc(recovery) => Endpoint { recovery, ..base },
+            Self::Linux => Endpoint {
+                initial_window: mss * 10,
+                recovery: Recovery::Rack,
+                rules: RecoveryRules { halve: Halve::Window, prr: true, ..RecoveryRules::RFC },
+                rto: RtoRules {
+                    min: Span::from_millis(200),
+                    max: Span::from_secs(120),
+                    progress_ends_backoff: true,
+                    min_is_of_variation: true,
+                    ..RtoRules::RFC
+                },
+                delayed_ack: 2,
+                delayed_ack_timeout: Span::from_millis(40),
+                growing_window: Some(GrowingWindow {
+                    first: Bytes(65_535),
+                    step: Bytes(2_920),
+                    most: Bytes(32 << 20),
+                }),
+                ..base
+            },
+            Self::Ns2 => Endpoint {
+                rules: RecoveryRules {
+                    halve: Halve::Window,
+                    full_ack: FullAck::Keep,
+                    recovery_burst: 2,
+                    syn_timeout_cuts: true,
+                    ..RecoveryRules::RFC
+                },
+                rto: RtoRules {
+                    min: Span::from_millis(200),
+                    initial: Span::from_secs(3),
+                    granularity: Span::from_millis(10),
+                    ticks: true,
+                    phase: Span::from_millis(i * 7 % 10),
+                    ..RtoRules::RFC
+                },
+                delayed_ack_timeout: Span::from_millis(100),
+                delayed_ack_ties: Span(ROUNDING_NS),
+                delay_repeated: true,
+                limit_growth_to_flight: false,
+                ..base
+            },
+        }
+    }
+}
