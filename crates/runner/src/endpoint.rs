@@ -7,7 +7,8 @@ use firstflight_core::units::{Bytes, Span};
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved};
 use firstflight_sim::{
-    ACK_BYTES, Endpoint, FullAck, Halve, ROUNDING_NS, RecoveryRules, RtoRules, UNLIMITED_WINDOW,
+    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, ROUNDING_NS, RecoveryRules, RtoRules,
+    UNLIMITED_WINDOW,
 };
 
 /// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
@@ -37,7 +38,8 @@ pub(crate) fn endpoint(
         },
         rto: rto(common, phase),
         delayed_ack: count(flow.delayed_ack.value),
-        quick_acks: (common.profile == Profile::Linux).then(|| quick_acks(resolved.packet_bytes)),
+        growing_window: (common.profile == Profile::Linux)
+            .then(|| growing_window(resolved.packet_bytes)),
         split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
         delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),
@@ -65,11 +67,15 @@ pub fn own_recovery(profile: Profile, control: &Control) -> Option<Recovery> {
     own.filter(|own| profile != Profile::Linux || *own == Recovery::Tahoe)
 }
 
-/// As long as the window that a receiver offers grows, Linux answers every packet
-/// (`tcp_grow_window`): by twice its MSS per packet, from 64 KiB to half of its buffer.
-fn quick_acks(packet_bytes: u64) -> u32 {
+/// A packet adds twice the receiver's MSS, as far as half of its buffer (`tcp_grow_window`,
+/// `tcp_win_from_space` with `tcp_adv_win_scale` 1).
+fn growing_window(packet_bytes: u64) -> GrowingWindow {
     let mtu = (packet_bytes + HEADERS).max(ETHERNET_MTU);
-    count((RECEIVE_BUFFER / 2 - FIRST_WINDOW) / (2 * (mtu - IP_AND_TCP)))
+    GrowingWindow {
+        first: Bytes(FIRST_WINDOW),
+        step: Bytes(2 * (mtu - IP_AND_TCP)),
+        most: Bytes(RECEIVE_BUFFER / 2),
+    }
 }
 
 fn recovery_kind(

@@ -27,10 +27,8 @@ pub struct Endpoint {
     pub rto: RtoRules,
     /// One ACK for this many packets.
     pub delayed_ack: u32,
-    /// A receiver that delays ACKs answers the first so many packets at once, and the 16 after one
-    /// that comes twice, as Linux does (`tcp_enter_quickack_mode`; `tcp_grow_window` makes an ACK
-    /// quick as long as the window that the receiver offers grows). `None` is none of that.
-    pub quick_acks: Option<u32>,
+    /// How the window that the receiver offers grows, if it does: [`GrowingWindow`].
+    pub growing_window: Option<GrowingWindow>,
     /// A receiver that sends each ACK for new data in this many parts; 1 is none of that.
     pub split_acks: u32,
     /// The longest an ACK is held back.
@@ -48,6 +46,27 @@ pub struct Endpoint {
     /// Packets are paced where the control does not say how: see
     /// [`firstflight_core::sender::Config::paces`].
     pub paces: bool,
+}
+
+/// The window of a Linux receiver, which grows with every packet that comes (`tcp_grow_window`). As
+/// long as it does, a receiver that delays ACKs answers every packet at once, as it does for 16
+/// packets after one that comes twice (`tcp_enter_quickack_mode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrowingWindow {
+    /// What is offered with the SYN.
+    pub first: Bytes,
+    /// What a packet adds.
+    pub step: Bytes,
+    /// What is offered in the end, by what the receiver's buffer has room for.
+    pub most: Bytes,
+}
+
+impl GrowingWindow {
+    /// Packets that make it grow.
+    pub fn packets(&self) -> u32 {
+        let room = self.most.0.saturating_sub(self.first.0);
+        u32::try_from(room.div_ceil(self.step.0.max(1))).unwrap_or(u32::MAX)
+    }
 }
 
 /// How lost packets are found and repaired.
@@ -133,7 +152,7 @@ impl Endpoint {
             rules: RecoveryRules::RFC,
             rto: RtoRules::RFC,
             delayed_ack: 1,
-            quick_acks: None,
+            growing_window: None,
             split_acks: 1,
             delayed_ack_timeout: Span::from_millis(200),
             delayed_ack_ties: Span(0),

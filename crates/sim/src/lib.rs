@@ -38,7 +38,7 @@ mod way_back;
 
 pub use control::{Control, PROVIDES, control, core_control, named};
 pub use endpoint::{
-    ACK_BYTES, Endpoint, FullAck, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,
+    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,
 };
 pub use foreign::{Datagram, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};

@@ -57,7 +57,7 @@ pub(crate) struct Receiver {
     /// What the last ACK acknowledged, where ACKs are split.
     acked: u32,
     /// Packets before this one are answered at once, and so are the next few behind them
-    /// ([`Endpoint::quick_acks`]).
+    /// ([`crate::GrowingWindow`]).
     quick_until: u32,
     quick: u32,
     /// What arrives twice makes the next ACKs quick.
@@ -89,6 +89,7 @@ impl Receiver {
         shortcuts: bool,
     ) -> Self {
         let first_data = u32::from(syn);
+        let growing = endpoint.growing_window;
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);
         Self {
             next: 0,
@@ -99,9 +100,9 @@ impl Receiver {
             split: endpoint.split_acks.max(1),
             shortcuts,
             answers_at_once: shortcuts && endpoint.delayed_ack <= 1 && endpoint.split_acks <= 1,
-            quick_until: endpoint.quick_acks.map_or(0, |quick| first_data + quick),
+            quick_until: growing.map_or(0, |window| first_data + window.packets().max(QUICK_ACKS)),
             quick: 0,
-            quick_after_repeated: endpoint.quick_acks.map_or(0, |_| QUICK_ACKS),
+            quick_after_repeated: growing.map_or(0, |_| QUICK_ACKS),
             acked: first_data,
             hold: endpoint.delayed_ack_timeout,
             hold_ties: endpoint.delayed_ack_ties,
@@ -181,7 +182,8 @@ impl Receiver {
     #[inline]
     pub(crate) fn take_delayed(&mut self, seq: u32, at: Instant) -> Option<Caused> {
         let fired = self.deadline.is_some_and(|due| due <= at + self.hold_ties);
-        if seq != self.next || !(self.quick_until..self.delayed_until).contains(&seq) || fired {
+        let quick = seq < self.quick_until;
+        if seq != self.next || seq >= self.delayed_until || quick || fired {
             return None;
         }
         self.next = seq + 1;
@@ -198,16 +200,13 @@ impl Receiver {
     }
 
     fn look_for_gaps(&mut self) {
-        (self.calm_until, self.delayed_until) = (0, 0);
-        if self.early_count > 0 {
-            return;
-        }
-        let until = self.end - 1;
+        let until = if self.early_count == 0 { self.end - 1 } else { 0 };
         if self.answers_at_once {
             self.calm_until = until;
-        } else if self.is_quiet() {
-            self.calm_until = if self.unacked == 0 { self.quick_until.min(until) } else { 0 };
-            self.delayed_until = until;
+        } else if self.shortcuts && self.delays() && self.split == 1 {
+            let quiet = if self.quick == 0 { until } else { 0 };
+            self.calm_until = if self.unacked == 0 { quiet.min(self.quick_until) } else { 0 };
+            self.delayed_until = quiet;
         }
     }
 
@@ -271,12 +270,6 @@ impl Receiver {
     /// Whether packet `seq` is the newest in order, come again, and may wait like the first.
     fn is_repeated(&self, seq: u32) -> bool {
         self.delay_repeated && seq + 1 == self.next && self.early_count == 0
-    }
-
-    /// Whether nothing but the quick ACKs of the beginning and the delayed-ACK timer tells when the
-    /// next ACK leaves.
-    fn is_quiet(&self) -> bool {
-        self.shortcuts && self.split <= 1 && self.quick == 0
     }
 
     /// Whether the packet that has just come is answered at once although it could wait.

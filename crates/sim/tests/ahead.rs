@@ -8,8 +8,8 @@ use common::{flow, link, network};
 use firstflight_core::registry::partner;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Buffer, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, Outcome, Pace, Recovery, UdpSpec,
-    Uniform, named,
+    Buffer, FilesSpec, FlowSpec, GrowingWindow, LinkSpec, LossSpec, Network, Outcome, Pace,
+    Recovery, UdpSpec, Uniform, named,
 };
 use proptest::prelude::*;
 
@@ -103,7 +103,11 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         let rack = recovery == Recovery::Rack;
         flow.endpoint.rto.ticks = back % 3 == 0 && !rack;
         flow.endpoint.rto.min_is_of_variation = rack;
-        flow.endpoint.quick_acks = (start % 2 == 0).then_some(start as u32);
+        flow.endpoint.growing_window = (start % 2 == 0).then_some(GrowingWindow {
+            first: Bytes(1500 * (1 + start % 7)),
+            step: Bytes(500 * (1 + start % 4)),
+            most: Bytes(1000 * start),
+        });
         flow.endpoint.rto.min = Span::from_millis(least_timeout);
         flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
         // So slow that ACKs with SACK blocks hold up those behind them.

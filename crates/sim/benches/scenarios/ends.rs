@@ -2,7 +2,9 @@
 //! `linux` and `ns2`.
 
 use firstflight_core::units::{Bytes, Span};
-use firstflight_sim::{Endpoint, FullAck, Halve, ROUNDING_NS, Recovery, RecoveryRules, RtoRules};
+use firstflight_sim::{
+    Endpoint, FullAck, GrowingWindow, Halve, ROUNDING_NS, Recovery, RecoveryRules, RtoRules,
+};
 
 /// Whose constants the endpoints have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,16 +25,22 @@ impl Ends {
             Self::Rfc(recovery) => Endpoint { recovery, ..base },
             Self::Linux => Endpoint {
                 initial_window: mss * 10,
-                recovery: Recovery::Sack,
+                recovery: Recovery::Rack,
                 rules: RecoveryRules { halve: Halve::Window, prr: true, ..RecoveryRules::RFC },
                 rto: RtoRules {
                     min: Span::from_millis(200),
                     max: Span::from_secs(120),
                     progress_ends_backoff: true,
+                    min_is_of_variation: true,
                     ..RtoRules::RFC
                 },
                 delayed_ack: 2,
                 delayed_ack_timeout: Span::from_millis(40),
+                growing_window: Some(GrowingWindow {
+                    first: Bytes(65_535),
+                    step: Bytes(2_920),
+                    most: Bytes(32 << 20),
+                }),
                 ..base
             },
             Self::Ns2 => Endpoint {

@@ -50,12 +50,14 @@ impl Tcb {
             return false;
         }
         let next = self.una + packets;
-        let timed = if self.times_first { self.una } else { next - 1 };
-        let Some(sent_at) = self.log.sent_once_at(timed) else { return false };
+        let Some(sent_at) = self.log.sent_once_at(next - 1) else { return false };
         debug_assert!(self.is_known_to_core());
         let newly = self.bytes(packets);
         let view = self.core.view();
         let in_flight = Bytes(view.in_flight.0 - newly.0);
+        if self.limit < self.end {
+            self.extend(next, 0);
+        }
         self.una = next;
         self.core.on_new_data(now, newly, Span(now.0 - sent_at.0), in_flight);
         self.send_calm(now, wire);

@@ -9,6 +9,7 @@ mod fast_recovery;
 mod log;
 mod ns2_sack;
 mod ns2_vegas;
+mod offer;
 mod parts;
 mod prr;
 mod rack;
@@ -69,7 +70,7 @@ impl Tcp {
     /// The source's next connection. Its counters go on from this one's.
     pub(crate) fn successor(&self, spec: &FlowSpec, next: Next) -> Self {
         let mut fresh = Self::with(spec, next.syn, self.tcb.shortcuts);
-        fresh.tcb.limit = next.packets.saturating_add(fresh.tcb.first_data);
+        fresh.tcb.end = next.packets.saturating_add(fresh.tcb.first_data);
         fresh.tcb.counts = self.counts();
         fresh
     }
@@ -77,12 +78,13 @@ impl Tcp {
     /// Everything there was to send has been acknowledged.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.tcb.una >= self.tcb.limit
+        self.tcb.una >= self.tcb.end
     }
 
     /// Opens the connection.
     pub(crate) fn start(&mut self, now: Instant, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;
+        tcb.extend(0, 0);
         if tcb.first_data > 0 {
             tcb.transmit_next(repair, now, wire);
         } else {
@@ -94,7 +96,8 @@ impl Tcp {
     /// The source falls silent: what has been sent is still repaired.
     pub(crate) fn stop(&mut self) {
         let tcb = &mut self.tcb;
-        tcb.limit = tcb.limit.min(tcb.max.max(tcb.first_data));
+        tcb.end = tcb.end.min(tcb.max.max(tcb.first_data));
+        tcb.limit = tcb.limit.min(tcb.end);
     }
 
     /// An ACK arrives: all below `next` has been received, and `cause` is the packet that caused
@@ -136,6 +139,9 @@ impl Tcp {
             self.on_part(now, next, wire);
         } else {
             let early = tcb.note_early(next, cause);
+            if tcb.limit < tcb.end {
+                tcb.extend(next, early);
+            }
             repair.on_ack(tcb, DataAck { now, next, cause, early }, wire);
         }
         self.tcb.calm_packets = self.calm_packets();
@@ -167,6 +173,7 @@ impl Tcp {
             }
         }
         (tcb.una, tcb.nxt) = (next, tcb.nxt.max(next));
+        tcb.extend(next, 0);
         if resent {
             tcb.rto.fall_back();
         } else if unseen {

@@ -109,16 +109,18 @@ impl Rack {
         }
     }
 
-    fn is_probe(&self, seq: u32) -> bool {
-        self.probe.is_some_and(|probe| probe.again == Some(seq))
+    /// A probe that has not been answered is a retransmission like others from now on.
+    fn forget_probe(&mut self, tcb: &Tcb) {
+        let again = self.probe.take().and_then(|probe| probe.again);
+        let waits = |seq: &u32| {
+            let known = tcb.log.has(*seq, Mark::SACKED) || tcb.log.has(*seq, Mark::LOST);
+            *seq >= tcb.una && !known
+        };
+        self.resent += u32::from(again.filter(waits).is_some());
     }
 
-    /// Nobody waits for the probe any more. A packet that it sent again, and that is still under
-    /// way, counts as sent again from now on.
-    fn drop_probe(&mut self, tcb: &Tcb) {
-        let again = self.probe.take().and_then(|probe| probe.again);
-        let known = |seq| tcb.log.has(seq, Mark::SACKED) || tcb.log.has(seq, Mark::LOST);
-        self.resent += u32::from(again.is_some_and(|seq| seq >= tcb.una && !known(seq)));
+    fn is_probe(&self, seq: u32) -> bool {
+        self.probe.is_some_and(|probe| probe.again == Some(seq))
     }
 
     fn note_sacked(&mut self, tcb: &mut Tcb, now: Instant, seq: u32) {
@@ -205,7 +207,10 @@ impl Rack {
     }
 
     fn lose_again(&mut self, tcb: &mut Tcb, seq: u32) {
-        self.resent -= u32::from(!self.is_probe(seq));
+        match &mut self.probe {
+            Some(probe) if probe.again == Some(seq) => probe.again = None,
+            _ => self.resent -= 1,
+        }
         self.lose(tcb, seq);
         self.lost_again.push(Reverse(seq));
     }
@@ -215,7 +220,7 @@ impl Rack {
     fn enter(&mut self, tcb: &mut Tcb, now: Instant) {
         let before = u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX);
         self.state = State::Recovery;
-        self.drop_probe(tcb);
+        self.forget_probe(tcb);
         self.first_resent_at = None;
         tcb.recover = tcb.max;
         tcb.counts.fast_retransmits += 1;
@@ -374,6 +379,9 @@ impl Rack {
                 self.state = State::Open;
             }
         }
+        if self.sacked + self.lost + self.resent == 0 {
+            self.reordered_until = None;
+        }
         if self.state == State::Open && self.lost + self.resent > 0 {
             self.enter(tcb, now);
         }
@@ -396,9 +404,9 @@ struct News {
 }
 
 impl Rack {
-    /// Takes an ACK to the scoreboard. Returns what it tells, and an RTT sample: of the first
-    /// packet that it is the first to tell of, also of one sent again, whose time the timestamp
-    /// tells (RFC 7323 section 4; `tcp_ack_update_rtt`).
+    /// Takes an ACK to the scoreboard. Returns what it tells, and an RTT sample: of the newest
+    /// packet, also one acknowledged selectively, and of one sent again, whose time the timestamp
+    /// tells (RFC 7323 section 4; `tcp_ack_update_rtt`, which takes the oldest of several).
     fn take_in(&mut self, tcb: &mut Tcb, ack: DataAck) -> (News, Option<Span>) {
         let DataAck { now, next, cause, .. } = ack;
         let advances = next > tcb.una;
@@ -420,9 +428,12 @@ impl Rack {
             self.note_sacked(tcb, now, cause);
         }
         if advances {
-            let rtt = now.since(tcb.log.sent_at(tcb.una));
-            let again = tcb.log.has(tcb.una, Mark::RESENT);
-            if !again || rtt >= tcb.core.view().rtt.min {
+            let rtt = now.since(tcb.log.sent_at(next - 1));
+            let clear = match tcb.log.has(next - 1, Mark::RESENT) {
+                true => rtt >= tcb.core.view().rtt.min,
+                false => true,
+            };
+            if clear && !sacks && !tcb.log.has(next - 1, Mark::SACKED) {
                 sample = Some(rtt);
             }
             let quiet = self.sacked + self.lost + self.resent == 0 && self.probe.is_none();
@@ -485,7 +496,7 @@ impl Repair for Rack {
         self.under_way.retain(|(_, seq)| *seq >= tcb.una && !tcb.log.has(*seq, Mark::LOST));
         self.lost_again.clear();
         (self.repaired, self.state, self.stuck) = (tcb.una, State::Loss, true);
-        self.drop_probe(tcb);
+        self.forget_probe(tcb);
         (self.first_resent_at, self.reordered_until) = (None, None);
         std::mem::take(&mut self.untold)
     }

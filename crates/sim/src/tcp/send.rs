@@ -115,7 +115,7 @@ impl Tcb {
         let bytes = Bytes(self.mss);
         let in_flight = self.bytes(repair.in_flight(self));
         self.core.on_sent(&Sent { now, bytes, in_flight, again });
-        let ends = self.nxt >= self.limit;
+        let ends = self.nxt >= self.end;
         if let Some(samples) = &mut self.samples {
             samples.on_sent(seq, now, in_flight, idle);
             if ends {

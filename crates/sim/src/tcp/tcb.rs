@@ -6,11 +6,12 @@ use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::log::{Mark, SendLog};
+use super::offer::Offer;
 use super::repair::Repair;
 use super::samples::Samples;
 use super::{Counts, Gaps};
 use crate::control::{Core, Wants};
-use crate::endpoint::{Endpoint, Halve, Recovery};
+use crate::endpoint::{Endpoint, Halve};
 use crate::network::FlowSpec;
 use crate::rto::Rto;
 
@@ -25,10 +26,12 @@ pub(super) struct Tcb {
     pub(super) nxt: u32,
     /// One past the highest packet sent.
     pub(super) max: u32,
-    /// One past the last packet there is to send.
+    /// One past the last packet that may be sent: that there is, or that the receiver has room for.
     pub(super) limit: u32,
     /// How many packets the next calm ACK may cover.
     pub(super) calm_packets: u32,
+    /// One past the last packet there is to send.
+    pub(super) end: u32,
     /// First packet that carries data: 1 after a SYN.
     pub(super) first_data: u32,
     pub(super) mss: u64,
@@ -42,13 +45,15 @@ pub(super) struct Tcb {
     pub(super) recover: u32,
     /// Payload at and after `una` that parts of a split ACK have acknowledged to the core.
     pub(super) acked_in_parts: Bytes,
+    /// How the receiver's window grows, and, as long as it does, how many packets beyond `una` the
+    /// receiver has.
+    pub(super) offer: Offer,
+    pub(super) ahead: u32,
     /// Packets the receiver takes beyond what it has acknowledged.
     pub(super) receiver_window: u32,
     pub(super) endpoint: Endpoint,
     /// Whether the fast path for calm ACKs is on.
     pub(super) shortcuts: bool,
-    /// An ACK of several packets is a sample of the RTT of the first, not of the last.
-    pub(super) times_first: bool,
     /// Whether the control needs what routers tell ([`super::told`]).
     pub(super) listens: bool,
     /// With pacing: when the next packet may leave.
@@ -80,7 +85,10 @@ impl Tcb {
             una: 0,
             nxt: 0,
             max: 0,
-            limit: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(first_data)),
+            limit: 0,
+            end: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(first_data)),
+            offer: Offer::of(&endpoint, mss),
+            ahead: 0,
             first_data,
             dupacks: 0,
             credited_ahead: 0,
@@ -95,7 +103,6 @@ impl Tcb {
             shortcuts: shortcuts && !listens && !wants.samples(),
             calm_packets: 0,
             listens,
-            times_first: spec.endpoint.recovery == Recovery::Rack,
             next_departure: Instant(0),
             samples: wants.samples().then(Box::default),
         }
