@@ -1,6 +1,7 @@
 //! `link`: the emulated link as a tool of its own.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -138,8 +139,12 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
                 Failure::Usage(format!("--rate-trace {}: {problem}", path.display()))
             };
             let accepted = "accepted: a file of lines `0s 40Mbps`";
-            let text = fs::read_to_string(path);
-            let text = text.map_err(|error| fault(format!("{error}; {accepted}")))?;
+            let mut text = String::new();
+            let read = File::open(path).and_then(|file| file.take(MOST).read_to_string(&mut text));
+            read.map_err(|error| fault(format!("{error}; {accepted}")))?;
+            if text.len() as u64 == MOST {
+                return Err(fault(format!("{MOST} bytes or more; {accepted}")));
+            }
             Some(Rate::parse(&text).map_err(|error| fault(error.to_string()))?)
         }
         None => rate("--rate", &args.rate)?,
@@ -261,3 +266,5 @@ fn text(carried: &Carried) -> String {
 /// A buffer holds at least one full packet.
 const SMALLEST: u64 = 1_500;
 const LONGEST_SPIN_NS: u64 = 10 * SPIN_NS;
+/// Bytes of a rate trace: a line for every millisecond of an hour is smaller.
+const MOST: u64 = 64 << 20;

@@ -26,12 +26,27 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Says what went wrong on standard error.
 pub(crate) fn complain(problem: &dyn std::fmt::Display) {
     // Nothing is left to be told to if standard error is gone.
-    let _ = writeln!(io::stderr(), "firstflight: {}", problem.to_string().trim_end());
+    let _ = writeln!(io::stderr(), "firstflight: {}", plain(problem.to_string().trim_end()));
 }
 
 /// Says something worth knowing on standard error.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Text that somebody else may have written: what could move the cursor, colour the terminal or
+/// turn the direction of writing is escaped.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().fold(String::new(), |mut plain, c| {
+        // The letter in front takes an accent that would otherwise count as one without a letter.
+        let shows = ['\n', '\\', '\'', '"'].contains(&c)
+            || String::from_iter(['a', c]).escape_debug().eq(['a', c]);
+        match shows {
+            true => plain.push(c),
+            false => plain.extend(c.escape_debug()),
+        }
+        plain
+    })
 }
 
 /// Checks that files can be put below `path`, and leaves nothing behind: a run is long, and its
@@ -69,6 +84,12 @@ pub(crate) fn file_name(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_wrote_cannot_write_to_the_terminal() {
+        let text = "a\x1b[31m\r\u{202e}\nit's \"a\u{308}\" \u{9b}";
+        assert_eq!(plain(text), "a\\u{1b}[31m\\r\\u{202e}\nit's \"a\u{308}\" \\u{9b}");
+    }
 
     #[test]
     fn a_control_with_knobs_names_a_file_on_every_system() {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::value_parser;
 use firstflight_scenario::Size;
 use firstflight_transfer::{
-    Fingerprint, Inbox, Limits, Listening, Progress, Received, Secret, Store, TransferError, shown,
+    Fingerprint, Inbox, Limits, Listening, Progress, Received, Secret, Store, TransferError,
 };
 use tokio::sync::watch;
 
@@ -198,7 +198,7 @@ fn text(received: &Received) -> String {
     let new = received.bytes - received.resumed;
     let (from, pace) = (received.from, transfer::pace(new, received.took));
     let what = match &received.path {
-        Some(path) => format!("{}: {}", shown(&path.to_string_lossy()), megabytes(new)),
+        Some(path) => format!("{}: {}", output::plain(&path.to_string_lossy()), megabytes(new)),
         None => format!("{}, not stored,", megabytes(new)),
     };
     let mut text = format!("{what} from {from} {pace}\n");

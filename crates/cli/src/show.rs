@@ -179,10 +179,10 @@ fn until(args: &Args, summary: &Summary) -> f64 {
 }
 
 fn heading(file: &Path, connection: &Connection) -> String {
-    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    let name = output::plain(&file.file_name().unwrap_or(file.as_os_str()).to_string_lossy());
     match connection.vantage.as_str() {
         "" => format!("Start-up in {name}"),
-        vantage => format!("Start-up in {name}, seen by the {vantage}"),
+        vantage => format!("Start-up in {name}, seen by the {}", output::plain(vantage)),
     }
 }
 

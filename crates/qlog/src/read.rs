@@ -1,7 +1,8 @@
 //! Reads the logs of QUIC stacks: tolerant of what varies, exact about what is wrong.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde_json::Value;
@@ -47,8 +48,15 @@ impl Log {
     /// A file that cannot be read, or is no qlog.
     pub fn open(path: &Path) -> Result<Self, QlogError> {
         let file = path.display().to_string();
-        match fs::read(path) {
-            Ok(bytes) => Self::read(&file, &bytes),
+        let mut bytes = Vec::new();
+        // A device has no size to be asked for.
+        let read = File::open(path).and_then(|log| log.take(MOST + 1).read_to_end(&mut bytes));
+        let read = read.and_then(|_| match bytes.len() as u64 > MOST {
+            true => Err(io::Error::other("larger than 512 MiB, the most that is read")),
+            false => Ok(()),
+        });
+        match read {
+            Ok(()) => Self::read(&file, &bytes),
             Err(source) => Err(QlogError::Unreadable { file, source }),
         }
     }
@@ -312,3 +320,6 @@ impl Columns {
 }
 
 const HEADER: &str = "a header with `qlog_version` or `file_schema`";
+
+/// A log of ten million packets is smaller.
+const MOST: u64 = 512 << 20;

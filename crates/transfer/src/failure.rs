@@ -152,7 +152,7 @@ impl Cause for StoppedError {
 
 /// A peer's words on one line, and not too many of them: what does not show as itself is escaped,
 /// control characters and marks of direction among it.
-pub fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     // The letter in front takes an accent that would otherwise count as one without a letter.
     let is_plain = |c: char| {
         ['\\', '\'', '"'].contains(&c) || String::from_iter(['a', c]).escape_debug().eq(['a', c])

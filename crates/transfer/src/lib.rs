@@ -39,7 +39,6 @@ mod take;
 pub use certificate::{Fingerprint, FingerprintProblem, Identity};
 pub use endpoint::{MAX_TIMEOUT, MIN_TIMEOUT};
 pub use error::TransferError;
-pub use failure::shown;
 pub use hash::Sha256;
 pub use inbox::{Inbox, Limits, Listening};
 pub use receive::{Received, receive};

@@ -136,8 +136,10 @@ fn files_that_are_no_scenario_are_refused_by_name() {
     let early = "controls = [\"newreno\"]\n[[flow]]\nstop = \"10ms\"\nstart_jitter = \"500ms\"\n";
     place.write("early-stop.toml", early);
     place.write("eighth.toml", "controls = [\"newreno\"]\n[expect]\nflows.7.timeouts = \"== 0\"\n");
+    place.write("long.toml", " ".repeat((4 << 20) + 1));
     let cases: &[(&str, &[&str])] = &[
         ("missing.toml", &["no such file"]),
+        ("long.toml", &["larger than 4 MiB"]),
         (".", &["directory"]),
         ("empty.toml", &["empty"]),
         ("binary.toml", &["UTF-8"]),
@@ -190,6 +192,13 @@ fn reproduce_refuses_unknown_names_and_outputs_before_it_runs() {
     refused(&place.run(&["reproduce", "--markdown", "file/a.md"]), 2, &["--markdown", "file"]);
     refused(&place.run(&["reproduce", "--cache", "file/below"]), 2, &["--cache", "file"]);
     assert_eq!(place.files(), ["file"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_rate_trace_that_never_ends_is_refused() {
+    let outcome = Place::new().run(&["link", "--rate-trace", "/dev/zero"]);
+    refused(&outcome, 2, &["--rate-trace /dev/zero: 67108864 bytes or more", "accepted: "]);
 }
 
 /// Whoever reads standard output gets a document or nothing, and the message says what to type.

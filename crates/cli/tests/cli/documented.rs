@@ -11,6 +11,7 @@ const PAGES: &[&str] = &[
     "papers/README.md",
     "docs/operators.md",
     "docs/transfer.md",
+    "docs/threats.md",
     "docs/quic.md",
     "docs/lab.md",
 ];
@@ -98,4 +99,30 @@ fn words(line: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
+}
+
+/// The page of threats names a test for every bound.
+#[test]
+fn the_tests_that_the_page_of_threats_names_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/threats.md")).unwrap();
+    let mut sources = String::new();
+    let mut folders = vec![root.join("crates")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                sources.push_str(&fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let words = page.split('`').skip(1).step_by(2);
+    let tests: Vec<&str> =
+        words.filter(|word| word.matches('_').count() > 1 && !word.contains(['.', ' '])).collect();
+    assert!(tests.len() > 30, "{}", tests.len());
+    for test in tests {
+        assert!(sources.contains(&format!("fn {test}(")), "no test {test}");
+    }
 }

@@ -124,4 +124,30 @@ fn what_cannot_be_shown_is_told_in_one_line() {
     told(&["show", "receiver.sqlog", "--connection", "0"], "accepted: 1 to 1");
     told(&["show", "receiver.sqlog", "--until", "5"], "--until");
     told(&["show"], "FILE.sqlog");
+    std::fs::File::create(place.path("huge.sqlog")).unwrap().set_len((512 << 20) + 1).unwrap();
+    told(&["show", "huge.sqlog"], "larger than 512 MiB");
+}
+
+/// A log comes from elsewhere.
+#[test]
+fn the_words_of_a_log_cannot_write_to_the_terminal() {
+    let place = Place::new();
+    let esc = "\\u001b[31m\\u202e";
+    let window = |title: &str, name: &str| {
+        format!(
+            "\u{1e}{{\"qlog_version\":\"0.3{esc}\",\"title\":\"{title}\",\"trace\":{{\
+             \"vantage_point\":{{\"type\":\"client{esc}\"}}}}}}\n\
+             \u{1e}{{\"time\":1,\"name\":\"{name}\",\"data\":{{\"congestion_window\":12000}}}}\n\
+             \u{1e}{{\"time\":\"x{esc}\",\"name\":\"{name}\",\"data\":{{}}}}\n"
+        )
+    };
+    place.write("shown.sqlog", window(&format!("a{esc}"), "recovery:metrics_updated"));
+    place.write("refused.sqlog", window("a", &format!("a{esc}:b")));
+    for (name, code) in [("shown.sqlog", 0), ("refused.sqlog", 2)] {
+        let outcome = place.run(&["show", name]);
+        assert_eq!(outcome.code, code, "{outcome:?}");
+        let all = [outcome.stdout, outcome.stderr].concat();
+        assert!(all.contains("\\u{1b}[31m\\u{202e}"), "it is escaped: {all}");
+        assert!(!all.contains(['\u{1b}', '\u{202e}']), "{all}");
+    }
 }
