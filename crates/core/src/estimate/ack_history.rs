@@ -118,8 +118,9 @@ impl AckHistory {
     #[cold]
     fn push_again(&mut self, at: u64, credit: u32, span: u64) {
         if self.head == self.oldest && at > 0 {
-            self.last.at = at - 1;
-            self.recent = [Step { at: at - 1, total: 0 }; RECENT];
+            let before = Step { at: at - 1, total: 0 };
+            self.last.at = before.at;
+            self.recent = [before; RECENT];
             self.open_corner(at, span);
             return self.climb(at, credit);
         }
