@@ -330,3 +330,29 @@ fn an_update_per_rtt_is_due_after_a_whole_rtt() {
     // Each rounds down.
     assert_eq!(achieved.map(|rate| rate + 1), [4_000, 4_000, 10_400, 10_400, 14_240]);
 }
+
+/// m is 8 and tau the RTT: a second of silence is 79 samples of zero over 12.5 ms each, which leave
+/// 15/17 of the estimate, the first with half of the sample before; then 12.5 ms with 1000 bytes
+/// over a second. It is not yet forgotten.
+#[test]
+fn ten_time_constants_of_silence_leave_what_the_filter_leaves() {
+    let (mut ere, at, last) = without_a_queue(EreKnobs { null_m: 8, ..EreKnobs::NS2 });
+    ere.on_ack(&ack(last + 1_000_000_000, MSS), &at);
+    let kept = 15.0_f64 / 17.0;
+    let silent = (kept * 1e6 + (1.0 - kept) * 0.5e6) * kept.powi(78);
+    let expected = kept * silent + (1.0 - kept) * 500.0;
+    let found = ere.rate().0 as f64;
+    assert!((found - expected).abs() < 2.0, "{found} for {expected}");
+}
+
+/// 2 GiB in 100 ns are more than can be told apart: 4096 bytes per ns count. Its half, the mean with
+/// nothing, moves the estimate by 2 dt / (2 tau + dt), 200 / 2,000,100, with an RTT of 1 ms.
+#[test]
+fn a_sample_beyond_the_fastest_rate_counts_as_that_rate() {
+    let (mut ere, at) = (Ere::new(EreKnobs::NS2), view(50_000, 1_000_000, 1_000_000));
+    ere.on_ack(&ack(1_000_000_000, 1 << 31), &at);
+    ere.on_ack(&ack(1_000_000_100, 1 << 31), &at);
+    let expected = 2048e9 * 200.0 / 2_000_100.0;
+    let found = ere.rate().0 as f64;
+    assert!((found / expected - 1.0).abs() < 1e-6, "{found} for {expected}");
+}
