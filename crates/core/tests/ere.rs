@@ -345,8 +345,8 @@ fn ten_time_constants_of_silence_leave_what_the_filter_leaves() {
     assert!((found - expected).abs() < 2.0, "{found} for {expected}");
 }
 
-/// 2 GiB in 100 ns are more than can be told apart: 4096 bytes per ns count. Its half, the mean with
-/// nothing, moves the estimate by 2 dt / (2 tau + dt), 200 / 2,000,100, with an RTT of 1 ms.
+/// 2 GiB in 100 ns are more than can be told apart: 4096 bytes per ns count. Half of that, the mean
+/// with nothing, moves the estimate by 2 dt / (2 tau + dt), 200 / 2,000,100, with an RTT of 1 ms.
 #[test]
 fn a_sample_beyond_the_fastest_rate_counts_as_that_rate() {
     let (mut ere, at) = (Ere::new(EreKnobs::NS2), view(50_000, 1_000_000, 1_000_000));
