@@ -273,3 +273,94 @@ fn segments_acknowledged_at_one_instant_are_one_sample() {
         }
     }
 }
+
+/// Two of the numbers that the short way cannot take, at once: nothing credited, no RTT, a time
+/// that goes back. None of it is a sample.
+#[test]
+fn what_is_no_sample_changes_nothing() {
+    let mut ere = Ere::new(EreKnobs::FIGURES);
+    let (usual, mut unknown) = (view(100_000, 100_000_000, 100_000_000), view(100_000, 0, 0));
+    unknown.rtt.min = usual.rtt.min;
+    let start = 1_000_000_000;
+    for ms in 0..100 {
+        ere.on_ack(&ack(start + ms * 1_000_000, MSS), &usual);
+    }
+    let (before, last) = (ere.rate(), start + 99_000_000);
+    assert!(before.0 > 0);
+    ere.on_ack(&ack(last + 1_000_000, 0), &unknown);
+    ere.on_ack(&ack(last - 1_000_000, MSS), &unknown);
+    ere.on_ack(&ack(last - 1_000_000, 0), &usual);
+    assert_eq!(ere.rate(), before);
+}
+
+/// 2000 segments of 1000 bytes, 1 ms apart, with an RTT of 100 ms and a window that hides a queue.
+fn without_a_queue(knobs: EreKnobs) -> (Ere, View, u64) {
+    let (mut ere, at) = (Ere::new(knobs), view(50_000, 100_000_000, 100_000_000));
+    let times = (1_000..3_000).map(|ms| ms * 1_000_000);
+    times.for_each(|now| ere.on_ack(&ack(now, MSS), &at));
+    (ere, at, 2_999_000_000)
+}
+
+#[test]
+fn acks_100_ns_apart_are_two_samples_and_closer_ones_are_one() {
+    for filter in [Filter::Trapezoid, Filter::Plain] {
+        let sampled = |gap_ns| {
+            let (mut ere, at, last) = without_a_queue(EreKnobs { filter, ..EreKnobs::PAPER });
+            let before = ere.rate();
+            ere.on_ack(&ack(last + gap_ns, MSS), &at);
+            ere.rate() != before
+        };
+        assert_eq!([99, 100].map(sampled), [false, true], "{filter:?}");
+    }
+}
+
+/// tau is the RTT where N is 0, and m is 2: after 75 ms of silence one sample of zero over 50 ms is
+/// due. a = 150/250, and the estimate falls from 1 MB/s to 0.6 + 0.4 / 2 = 0.8. The ACK is worth
+/// 1000 bytes over 75 ms, 13.3 kB/s, for the 25 ms left: a = 175/225, and 0.8 a + 0.0067 (1 - a)
+/// are 623.7 kB/s.
+#[test]
+fn a_silence_shorter_than_an_rtt_takes_a_sample_of_zero_too() {
+    let (mut ere, at, last) = without_a_queue(EreKnobs::NS2);
+    ere.on_ack(&ack(last + 75_000_000, MSS), &at);
+    let found = ere.rate().0;
+    assert!(found.abs_diff(623_704) < 10, "{found}");
+}
+
+#[test]
+fn an_update_per_rtt_is_due_after_a_whole_rtt() {
+    let mut ere = Ere::new(EreKnobs { re_per_rtt: true, ..EreKnobs::PAPER });
+    let at = view(50_000, 100_000_000, 100_000_000);
+    let achieved = [0, 99, 100, 199, 200].map(|ms| {
+        ere.on_ack(&ack(1_000_000_000 + ms * 1_000_000, MSS), &at);
+        gauge(&ere, 1)
+    });
+    // 0.4 of 10 kB/s; then two segments within 100 ms and 0.6 of 4; then again two and 0.6 of 10.4.
+    // Each rounds down.
+    assert_eq!(achieved.map(|rate| rate + 1), [4_000, 4_000, 10_400, 10_400, 14_240]);
+}
+
+/// m is 8 and tau the RTT: a second of silence is 79 samples of zero over 12.5 ms each, which leave
+/// 15/17 of the estimate, the first with half of the sample before; then 12.5 ms with 1000 bytes
+/// over a second. It is not yet forgotten.
+#[test]
+fn ten_time_constants_of_silence_leave_what_the_filter_leaves() {
+    let (mut ere, at, last) = without_a_queue(EreKnobs { null_m: 8, ..EreKnobs::NS2 });
+    ere.on_ack(&ack(last + 1_000_000_000, MSS), &at);
+    let kept = 15.0_f64 / 17.0;
+    let silent = (kept * 1e6 + (1.0 - kept) * 0.5e6) * kept.powi(78);
+    let expected = kept * silent + (1.0 - kept) * 500.0;
+    let found = ere.rate().0 as f64;
+    assert!((found - expected).abs() < 2.0, "{found} for {expected}");
+}
+
+/// 2 GiB in 100 ns are more than can be told apart: 4096 bytes per ns count. Half of that, the mean
+/// with nothing, moves the estimate by 2 dt / (2 tau + dt), 200 / 2,000,100, with an RTT of 1 ms.
+#[test]
+fn a_sample_beyond_the_fastest_rate_counts_as_that_rate() {
+    let (mut ere, at) = (Ere::new(EreKnobs::NS2), view(50_000, 1_000_000, 1_000_000));
+    ere.on_ack(&ack(1_000_000_000, 1 << 31), &at);
+    ere.on_ack(&ack(1_000_000_100, 1 << 31), &at);
+    let expected = 2048e9 * 200.0 / 2_000_100.0;
+    let found = ere.rate().0 as f64;
+    assert!((found / expected - 1.0).abs() < 1e-6, "{found} for {expected}");
+}

@@ -475,7 +475,7 @@ mod tests {
         let _ = cubic.step(&ack(), &view(70, 70, 0));
         assert_eq!(cubic.curve.origin, MSS * 100);
         let gauges = ["cubic_w_max", "cubic_w_est"].map(|name| testing::gauge(&cubic, name));
-        // W_est begins at 70 segments; one of 70 acknowledged adds alpha = 9/17 over 70: 7.56 bytes.
+        // W_est begins at 70 segments; an ACK for one adds alpha = 9/17 over 70: 7.56 bytes.
         assert_eq!(gauges, [Some(100_000), Some(70_007)]);
     }
 

@@ -118,8 +118,9 @@ impl AckHistory {
     #[cold]
     fn push_again(&mut self, at: u64, credit: u32, span: u64) {
         if self.head == self.oldest && at > 0 {
-            self.last.at = at - 1;
-            self.recent = [Step { at: at - 1, total: 0 }; RECENT];
+            let before = Step { at: at - 1, total: 0 };
+            self.last.at = before.at;
+            self.recent = [before; RECENT];
             self.open_corner(at, span);
             return self.climb(at, credit);
         }
@@ -335,6 +336,25 @@ mod tests {
             plain.forget_pieces();
             plain.look_back(span, kind)
         }
+    }
+
+    /// Bursts of three, a little more than a 24th of the span apart, both ends of each pause a
+    /// corner: more corners than there are, so that the curve is thinned again and again.
+    #[test]
+    fn a_piece_answers_as_the_search_does_on_a_curve_that_is_thinned() {
+        const SPAN: u64 = 100_000_000;
+        let (mut history, mut at, mut thinned) = (AckHistory::new(), 1_000_000, 0);
+        for i in 0..3_000 {
+            at += if i % 3 == 0 { SPAN / 23 } else { 10_000 };
+            let corners = history.head - history.oldest;
+            history.push(at, 1_000, SPAN);
+            thinned += u32::from(history.head - history.oldest + 1 < corners);
+            for (span, kind) in [(SPAN, FAR), (i * 104_729 % SPAN, NEAR)] {
+                let searched = history.within_searched(span, kind);
+                assert_eq!(history.look_back(span, kind), searched, "{i} {span}");
+            }
+        }
+        assert!(thinned > 20, "{thinned}");
     }
 
     proptest! {

@@ -110,4 +110,32 @@ mod tests {
         // 50 MB/s: the error is 11.25 of 16.25 MB/s, so half of 5 and half of 50.
         assert_eq!(after(&[200, 20]).rate(), Rate(27_500_000));
     }
+
+    #[test]
+    fn the_error_follows_by_a_quarter() {
+        // 5 MB/s, then twice 4: e = 1 / 4 = 0.25 and b = 5 - 1/8 = 4.875 MB/s; then the sample errs
+        // by 0.875, and e = 0.75 * 0.25 + 0.25 * 0.875 = 0.40625.
+        assert_eq!(after(&[200, 250]).error(), Rate(250_000));
+        assert_eq!(after(&[200, 250]).rate(), Rate(4_875_000));
+        assert_eq!(after(&[200, 250, 250]).error(), Rate(406_250));
+    }
+
+    #[test]
+    fn acks_of_one_instant_and_those_a_quarter_of_the_rtt_apart_are_no_pair() {
+        let samples = [0, 1, 24_999, 25_000].map(|gap_us| after(&[gap_us]).samples());
+        assert_eq!(samples, [0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn parts_of_one_ack_are_one_ack() {
+        let (mut spacing, mut view) = (AckSpacing::default(), view(10, Bytes::MAX));
+        for at_us in [0, 200] {
+            view.now = Instant(at_us * 1_000);
+            spacing.on_ack(&ack(&view, 1), &view);
+            view.now = Instant((at_us + 100) * 1_000);
+            spacing.on_ack(&Ack { credited: Bytes(0), ..ack(&view, 1) }, &view);
+            spacing.on_ack(&Ack { acked: Bytes(0), ..ack(&view, 1) }, &view);
+        }
+        assert_eq!((spacing.samples(), spacing.rate()), (1, Rate(5_000_000)));
+    }
 }

@@ -80,4 +80,14 @@ mod tests {
         assert_eq!([after(400), after(400)], [rate; 2], "too short yet");
         assert_eq!(after(400), Some(Rate(2_500_000)));
     }
+
+    #[test]
+    fn acks_of_one_instant_have_no_rate() {
+        let (mut train, mut view) = (AckTrain::default(), view(5, Bytes::MAX));
+        for _ in 0..5 {
+            view.acked += MSS;
+            train.on_ack(&ack(&view, 1), &view);
+        }
+        assert_eq!((train.acks, train.rate()), (5, None));
+    }
 }

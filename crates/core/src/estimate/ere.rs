@@ -175,7 +175,7 @@ impl Ere {
         // One comparison for three numbers: a zero, or a time that goes back, wraps around to a
         // number beyond the limit.
         let dt = now.wrapping_sub(self.at);
-        let bits = credited.wrapping_sub(1) | srtt.wrapping_sub(1) | dt.wrapping_sub(CLOSEST + 1);
+        let bits = credited.wrapping_sub(1) | srtt.wrapping_sub(1) | dt.wrapping_sub(CLOSEST);
         if bits >= self.usual {
             return self.on_any_ack(now, credited, view);
         }

@@ -35,13 +35,11 @@ impl GrantedChange {
         let bits = i128::from(core::mem::take(&mut self.waiting));
         let change =
             bits * i128::from(rtt) * i128::from(FRACTION / 8) / i128::from(NANOS_PER_SECOND);
-        let change = i64::try_from(change).unwrap_or(if bits < 0 { i64::MIN } else { i64::MAX });
+        let change = change.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
         let all = change.saturating_add(self.rest);
         let whole = all.div_euclid(FRACTION);
         self.rest = all.rem_euclid(FRACTION);
-        let (cwnd, moved) = (view.window.cwnd, Bytes(whole.unsigned_abs()));
-        let window = if whole < 0 { cwnd - moved } else { cwnd + moved };
-        window.max(view.mss)
+        Bytes(view.window.cwnd.0.saturating_add_signed(whole)).max(view.mss)
     }
 
     /// A round ends: what came in it, if anything did.
@@ -80,6 +78,7 @@ mod tests {
         assert_eq!(after(&[-400_000]), MSS * 5);
         assert_eq!(after(&[-8_000_000]), MSS, "never less than a segment");
         assert!(after(&[i64::MAX, i64::MAX]) > MSS * 1_000_000);
+        assert_eq!(after(&[i64::MIN, i64::MIN]), MSS);
     }
 
     #[test]

@@ -108,4 +108,14 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_value_as_large_as_the_largest_counts_in_full() {
+        let mut instability = Instability::over(10);
+        assert_eq!(instability.observe(1_000), u64::MAX);
+        let largest = instability.last;
+        let same = (0..1_000).find(|it| Blend::keeping(EPS).of(*it, largest) == largest);
+        assert_eq!(instability.observe(same.unwrap_or_default()), u64::MAX);
+        assert_eq!(instability.last, largest);
+    }
 }

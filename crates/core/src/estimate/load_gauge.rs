@@ -401,4 +401,33 @@ mod tests {
         gauge.gauges(&mut |_, _| reported += 1);
         assert_eq!(reported, 0);
     }
+
+    /// RE moves what the boundary is: the load is light only beyond it.
+    #[test]
+    fn an_achieved_rate_at_the_boundary_is_not_light() {
+        let counted = |below: u64| {
+            let mut gauge = gauge(0);
+            ack(&mut gauge, 0, 1);
+            ack(&mut gauge, 100, 10);
+            // 0.5 * 10,000 + 0.5 * ssthresh.
+            let ssthresh = 2 * gauge.achieved_over(RTT).0 - 10_000 - below;
+            let view = view(300, 11_500, ssthresh);
+            assert_eq!(gauge.boundary(&view) + Bytes(below / 2), gauge.achieved_over(RTT));
+            gauge.judge(&view);
+            gauge.counter
+        };
+        assert_eq!([0, 2].map(counted), [0, 1]);
+    }
+
+    #[test]
+    fn presets_set_the_smoothing_and_the_clock() {
+        let mut gauge = gauge(0);
+        let mut set = |preset| {
+            assert!(gauge.set("preset", KnobValue::Word(preset)));
+            (gauge.knobs.eps, gauge.knobs.tick)
+        };
+        assert_eq!(set("paper"), (600_000, Span(0)));
+        assert_eq!(set("ns2"), (600_000, Span::from_millis(10)));
+        assert_eq!(set("figures"), (800_000, Span(0)));
+    }
 }

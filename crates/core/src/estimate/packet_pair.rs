@@ -125,4 +125,43 @@ mod tests {
         assert_eq!(slope(&acks([7, 7, 7], [1, 2, 3])), None);
         assert_eq!(slope(&acks([7, 3, 9], [1, 2, 3])), None);
     }
+
+    #[test]
+    fn two_acks_of_one_instant_and_a_third_have_a_line() {
+        // (0, 0), (0, 1), (1, 2) and (0, 0), (1, 1), (1, 2) in ms and kB: 1.5 kB/ms.
+        for times in [[0, 0, 1_000], [0, 1_000, 1_000]] {
+            assert_eq!(slope(&acks(times, [1, 2, 3])), Some(Rate(1_500_000)));
+        }
+        assert_eq!(slope(&acks([7, 9, 8], [1, 2, 3])), None, "the clock went back");
+        assert_eq!(slope(&acks([0, 200, 400], [1, 1, 1])), None, "nothing was delivered");
+    }
+
+    #[test]
+    fn only_acks_of_new_data_count_and_only_until_the_rate_is_known() {
+        let (mut pair, mut view) = (PacketPair::new(QUARTER), view(10, Bytes::MAX));
+        let mut take = |at_us: u64, acked, credited| {
+            view.now = Instant(at_us * 1_000);
+            view.delivered += credited;
+            pair.on_ack(&Ack { acked, credited, ..ack(&view, 1) }, &view);
+            pair.rate()
+        };
+        let none = Bytes(0);
+        assert_eq!(take(0, MSS, MSS), None);
+        assert_eq!(take(50, MSS, none), None, "a part of the ACK before");
+        assert_eq!(take(200, MSS, MSS), None);
+        assert_eq!(take(300, none, none), None);
+        assert_eq!(take(400, MSS, MSS), Some(Rate(5_000_000)));
+        assert_eq!(take(1_000, MSS, MSS), Some(Rate(5_000_000)), "once");
+    }
+
+    #[test]
+    fn what_a_duplicate_announces_is_no_step_of_the_line() {
+        let (mut pair, mut view) = (PacketPair::new(QUARTER), view(10, Bytes::MAX));
+        for (at_us, acked) in [(0, MSS), (100, Bytes(0)), (200, MSS)] {
+            view.now = Instant(at_us * 1_000);
+            view.delivered += MSS;
+            pair.on_ack(&Ack { acked, ..ack(&view, 1) }, &view);
+        }
+        assert_eq!(pair.rate(), None, "two ACKs for new data");
+    }
 }

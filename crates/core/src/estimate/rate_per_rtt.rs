@@ -129,4 +129,26 @@ mod tests {
         rate.on_ack(&ack(&late, 1), &late);
         assert_eq!(rate.window(), Rate(90_909).over(Span::from_millis(300)));
     }
+
+    #[test]
+    fn a_filter_at_zero_beside_one_that_is_not_goes_on() {
+        let of = |once, twice| {
+            let mut rate = RatePerRtt { once, twice, ..RatePerRtt::default() };
+            rate.sample(Rate(1_600));
+            (rate.once.0, rate.twice.0)
+        };
+        assert_eq!(of(Rate(0), Rate(800)), (200, 725));
+        assert_eq!(of(Rate(800), Rate(0)), (900, 112));
+    }
+
+    #[test]
+    fn without_an_rtt_no_interval_ends() {
+        let (mut rate, mut view) = (RatePerRtt::default(), view(10, Bytes::MAX));
+        view.rtt.latest = Span(0);
+        for ms in [0, 60, 120] {
+            view.now = Instant(ms * 1_000_000);
+            rate.on_ack(&Ack { rtt: None, ..ack(&view, 1) }, &view);
+        }
+        assert_eq!(rate.rate(), Rate(0));
+    }
 }

@@ -108,9 +108,7 @@ impl VegasDiff {
         if rtt == Span(0) {
             return;
         }
-        if rtt < self.base || sent <= view.mss {
-            self.base = rtt;
-        }
+        self.base = if sent <= view.mss { rtt } else { self.base.min(rtt) };
         let outstanding = view.snd_nxt - view.acked + view.mss;
         self.diff = queued_segments(outstanding, sent, self.base, rtt, view.mss);
         self.decides = true;

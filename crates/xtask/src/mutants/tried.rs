@@ -25,7 +25,7 @@ struct Program {
     path: PathBuf,
 }
 
-/// The programs with all mutants that can be switched on, which those are, and which do not compile.
+/// The programs with all mutants that can be switched on, which those are, and which are none.
 struct All {
     programs: Vec<Program>,
     switched: BTreeSet<usize>,
