@@ -26,6 +26,8 @@ startups! {
     rapid_start::RapidStart,
     bbr::Bbr,
     suss::Suss,
+    careful_resume::CarefulResume,
+    jump_start::JumpStart,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,

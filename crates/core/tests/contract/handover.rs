@@ -118,6 +118,10 @@ fn the_listed_policies_need_what_is_written_here() {
                     | Needs::required(samples | Facilities::RECOVERY_WINDOW)
             }
             "rapid-start" => paced | Needs::required(Facilities::RECOVERY_WINDOW),
+            "careful-resume" => remembers.wanting(Facilities::WAKE_UPS),
+            "jump-start" => {
+                times | Needs::required(Facilities::PACING | Facilities::RECOVERY_WINDOW)
+            }
             "suss" => {
                 times.wanting(Facilities::RECOVERY_WINDOW)
                     | Needs::required(Facilities::PACING | Facilities::WAKE_UPS)
