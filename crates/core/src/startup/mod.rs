@@ -28,6 +28,8 @@ startups! {
     suss::Suss,
     careful_resume::CarefulResume,
     jump_start::JumpStart,
+    copa::Copa,
+    c4::C4,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,
