@@ -107,17 +107,25 @@ fn the_listed_policies_need_what_is_written_here() {
     for card in STARTUPS {
         let expected = match card.name {
             "slow-start" | "liw" | "limited" | "bc" | "smooth-start" | "two-phase" => Needs::NONE,
-            "afstart" | "paced" => paced,
+            "afstart" | "paced" | "copa" => paced,
             "fast-start" | "spand" => remembers,
             "quick-start" => grants,
             "xcp" => changes,
             "tcp-ebn" => shares,
+            "c4" => {
+                let samples = Facilities::RATES | Facilities::PACKETS;
+                paced | Needs::required(samples | Facilities::RECOVERY_WINDOW)
+            }
             "bbr" => {
                 let samples = Facilities::RATES | Facilities::PACKETS;
                 paced.wanting(Facilities::GAPS)
                     | Needs::required(samples | Facilities::RECOVERY_WINDOW)
             }
             "rapid-start" => paced | Needs::required(Facilities::RECOVERY_WINDOW),
+            "careful-resume" => remembers.wanting(Facilities::WAKE_UPS),
+            "jump-start" => {
+                times | Needs::required(Facilities::PACING | Facilities::RECOVERY_WINDOW)
+            }
             "suss" => {
                 times.wanting(Facilities::RECOVERY_WINDOW)
                     | Needs::required(Facilities::PACING | Facilities::WAKE_UPS)

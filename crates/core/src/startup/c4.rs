@@ -1,0 +1,369 @@
+//! C4's start (draft-huitema-ccwg-c4-spec-04, 2026): the rate that was seen, twice over.
+//!
+//! What it believes: a rate that three rounds do not raise by a quarter is the path's, and until
+//! then neither delay nor a few losses mean much. What it does:
+//!
+//! ```text
+//! r = max of the samples;  initial += acked >> 3 idle;  maxrtt = the first RTT
+//! cwnd = max(initial, 2 r maxrtt);  pace = max(2 r, 1 Mbit/s), in quanta of 4 ms (2 packets..64 KB)
+//! per round not limited by the source:  r >= 1.25 old: idle = 0, else idle += 1;  idle = 3: leave
+//! RTT > minrtt + min(maxrtt/4, 25 ms), or a mark:  leave if idle > 1
+//! loss: leave after 20 packets
+//! leaving: cwnd = ssthresh = initial/2
+//! ```
+//!
+//! A round is one of the source's if no sample rose above r and no more than minrtt * r was
+//! delivered in it. Published: these rules; what it leaves is `r maxrtt` with the draft's
+//! `maxrtt = initial/2r`.
+//!
+//! Inferred: a sample is what the transport takes (over the longer of the sending and the
+//! acknowledging interval, where the draft has the time since the packet left); the limit of the
+//! delay is 1/16 to 1/4 of maxrtt in the draft by a sensitivity that rises with the rate, and a knob
+//! here. picoquic also looks at the peak rate of trains, which no sample here tells. Recovery,
+//! cruising and pushing of C4 do not follow here: any avoidance may, and is told rate and pipe.
+
+use crate::card::{Card, Listed};
+use crate::estimate::bbr_model::{BbrModel, usable};
+use crate::event::{Ack, Loss, LossKind};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::needs::{Facilities, Needs};
+use crate::opening::Opening;
+use crate::pacing::Pacing;
+use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
+use crate::units::{Bytes, Rate, Span};
+use crate::view::{Phase, View, Window};
+
+/// Start-up at twice the largest rate seen.
+#[derive(Clone, Copy, Debug)]
+pub struct C4 {
+    opening: Opening,
+    /// Part of the first RTT by which the RTT may rise, in millionths.
+    delay: u64,
+    most_lost: u64,
+    over: bool,
+    model: BbrModel,
+    /// The rate a round ago.
+    before: Rate,
+    /// A sample of this round was above the rate.
+    rose: bool,
+    idle: u64,
+    initial: Bytes,
+    lost: Bytes,
+    leaves: Option<Exit>,
+}
+
+impl C4 {
+    /// Counts an ACK, and the round that ends with it.
+    fn count(&mut self, ack: &Ack, view: &View) {
+        self.initial += Bytes(ack.credited.0 >> (3 * self.idle.min(MOST_IDLE)));
+        let rate = self.model.bandwidth();
+        self.rose |= usable(ack, view).is_some_and(|sample| sample > rate);
+        if let Some(round) = self.model.on_ack(ack, view) {
+            let full = self.model.pipe(view).is_some_and(|pipe| round.delivered > pipe);
+            if core::mem::take(&mut self.rose) || full {
+                let now = self.model.bandwidth();
+                let grew = now >= self.before.scaled(GROWTH.0, GROWTH.1);
+                self.idle = if grew { 0 } else { self.idle + 1 };
+                self.before = now;
+            }
+        }
+        let limit = view.rtt.first.scaled(self.delay, RATIO_ONE).min(MOST_DELAY);
+        let late = ack.rtt.is_some_and(|rtt| rtt > view.rtt.min + limit);
+        if self.idle >= MOST_IDLE || late && self.idle > 1 {
+            self.leaves.get_or_insert(Exit::Heuristic);
+        }
+    }
+
+    fn note_lost(&mut self, loss: &Loss, view: &View) {
+        self.lost += loss.lost;
+        if self.lost >= view.mss * self.most_lost {
+            self.leaves.get_or_insert(Exit::Loss);
+        }
+    }
+
+    fn decide(&mut self, view: &View) -> Step {
+        if let Some(why) = self.leaves {
+            self.over = true;
+            let half = (self.initial / 2).max(view.mss * 2);
+            let cwnd = half.min(view.window.cwnd);
+            return Window { cwnd, ssthresh: half }.hold().exit(why);
+        }
+        let twice = self.model.bandwidth() * 2;
+        let cwnd = twice.over(view.rtt.first).max(self.initial).max(view.window.cwnd);
+        let rate = twice.max(LEAST_RATE);
+        let most = Bytes(MOST_QUANTUM);
+        let quantum = rate.over(QUANTUM).min(most).max(view.mss * 2);
+        Window { cwnd, ..view.window }.hold().pacing(Pacing::at(rate).in_bursts_of(quantum))
+    }
+}
+
+impl Listed for C4 {
+    const CARD: Card = Card::new(
+        "c4",
+        "twice the largest rate seen until three rounds do not raise it, deaf to a few losses",
+        "draft-huitema-ccwg-c4-spec-04",
+    )
+    .with("cubic")
+    .finds_its_end()
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for C4 {
+    fn needs(&self) -> Needs {
+        let samples = Facilities::RATES | Facilities::PACKETS;
+        Needs::required(Facilities::TIMES | samples | Facilities::RECOVERY_WINDOW)
+            .wanting(Facilities::PACING)
+    }
+
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if !self.over && view.phase == Phase::Startup {
+            self.count(ack, view);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss, view: &View) {
+        self.note_lost(loss, view);
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, view: &View) {
+        self.note_lost(loss, view);
+    }
+
+    fn eligible(&self) -> Option<Rate> {
+        Some(self.model.bandwidth()).filter(|rate| *rate > Rate(0))
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("c4_rate", self.model.bandwidth().0);
+        report("c4_idle", self.idle);
+        report("c4_initial", self.initial.0);
+    }
+}
+
+impl Startup for C4 {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    fn enter(&mut self, why: Entry, view: &View) {
+        if !matches!(why, Entry::Connect | Entry::Reprobe) {
+            self.over = true;
+            return;
+        }
+        let Self { opening, delay, most_lost, .. } = *self;
+        *self = Self { opening, delay, most_lost, ..Self::default() };
+        self.initial = view.window.cwnd;
+    }
+
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let Window { cwnd, ssthresh } = view.window;
+        if self.over || ssthresh != Bytes::MAX && cwnd >= ssthresh {
+            return double(ack, view);
+        }
+        self.decide(view)
+    }
+
+    fn answer(&mut self, loss: &Loss, _view: &View) -> Answer {
+        if self.over || loss.kind == LossKind::Timeout {
+            return Answer::Leave;
+        }
+        if loss.kind == LossKind::Mark && self.idle > 1 {
+            self.leaves.get_or_insert(Exit::Mark);
+        }
+        Answer::Ignore
+    }
+
+    fn recovering(&mut self, _ack: &Ack, view: &View) -> Step {
+        self.decide(view)
+    }
+
+    fn found(&self, view: &View) -> Found {
+        Found { pipe: self.model.pipe(view), rate: self.eligible(), ..Found::default() }
+    }
+}
+
+impl Default for C4 {
+    fn default() -> Self {
+        Self {
+            opening: Opening::default(),
+            delay: RATIO_ONE / 4,
+            most_lost: MOST_LOST,
+            over: false,
+            model: BbrModel::NEW,
+            before: Rate(0),
+            rose: false,
+            idle: 0,
+            initial: Bytes(0),
+            lost: Bytes(0),
+            leaves: None,
+        }
+    }
+}
+
+impl Knobs for C4 {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        OWN_END_SSTHRESH,
+        Knob {
+            name: "delay",
+            kind: KnobKind::Ratio(RATIO_ONE / 16, RATIO_ONE / 4),
+            default: "0.25",
+            doc: "part of the first RTT, 25 ms at most, by which the RTT may rise",
+        },
+        Knob {
+            name: "losses",
+            kind: KnobKind::Count(1, 1_000),
+            default: "20",
+            doc: "packets lost before it leaves",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("delay", KnobValue::Ratio(part)) => {
+                self.delay = part.clamp(RATIO_ONE / 16, RATIO_ONE / 4);
+            }
+            ("losses", KnobValue::Count(count)) => self.most_lost = count.clamp(1, 1_000),
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// By how much a round must raise the rate: `(3 old + 2 old)/4`.
+const GROWTH: (u64, u64) = (5, 4);
+
+/// Rounds without that which end it.
+const MOST_IDLE: u64 = 3;
+
+/// Packets lost that end it.
+const MOST_LOST: u64 = 20;
+
+/// The delay that always counts.
+const MOST_DELAY: Span = Span::from_millis(25);
+
+/// 1,048,576 bit/s.
+const LEAST_RATE: Rate = Rate::from_bits_per_second(1 << 20);
+
+/// What leaves at once is that of so long.
+const QUANTUM: Span = Span::from_millis(4);
+
+/// But no more, in bytes.
+const MOST_QUANTUM: u64 = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Departure, RateSample};
+    use crate::testing::{MSS, ack, view};
+    use crate::units::Instant;
+
+    struct Path {
+        policy: C4,
+        view: View,
+    }
+
+    impl Path {
+        fn new() -> Self {
+            let (mut policy, view) = (C4::default(), view(10, Bytes::MAX));
+            policy.enter(Entry::Connect, &view);
+            Self { policy, view }
+        }
+
+        /// A round that delivers so many segments, at the rate of so many per RTT.
+        fn round(&mut self, delivered: u64, rate: u64) -> Step {
+            let before = self.view.delivered;
+            self.view.delivered += MSS * delivered;
+            let interval = Span::from_millis(100);
+            let sample = RateSample { delivered: MSS * rate, interval, app_limited: false };
+            let sent_at = Instant(0);
+            let ack = Ack {
+                credited: MSS * delivered,
+                sample: Some(sample),
+                packet: Some(Departure { sent_at, delivered: before, in_flight: MSS }),
+                ..ack(&self.view, delivered)
+            };
+            self.policy.on_ack(&ack, &self.view);
+            let step = self.policy.step(&ack, &self.view);
+            self.view.window = step.window;
+            step
+        }
+    }
+
+    #[test]
+    fn the_window_is_what_was_acknowledged_or_two_rtts_of_the_rate() {
+        let mut path = Path::new();
+        let step = path.round(10, 10);
+        assert_eq!(step.window.cwnd, MSS * 20);
+        let pacing = step.pace.unwrap();
+        assert_eq!((pacing.rate, pacing.burst), (Rate(200_000), MSS * 2));
+        assert_eq!(path.round(20, 60).window.cwnd, MSS * 120);
+        let pacing = path.round(120, 5_000).pace.unwrap();
+        assert_eq!((pacing.rate, pacing.burst), (Rate(100_000_000), Bytes(65_536)));
+    }
+
+    #[test]
+    fn three_rounds_without_a_quarter_more_end_it_at_half_of_what_was_acknowledged() {
+        let mut path = Path::new();
+        let exits = [100, 125, 156, 157].map(|rate| path.round(200, rate).exit);
+        assert_eq!(exits, [None; 4], "125 is a quarter more; 156 is not");
+        let left = path.round(200, 157);
+        assert_eq!(left.exit, Some(Exit::Heuristic));
+        // The first window, three rounds of 200, an eighth of one and a 64th of one.
+        assert_eq!(path.policy.initial, Bytes(10_000 + 600_000 + 25_000 + 3_125));
+        assert_eq!(left.window.ssthresh, path.policy.initial / 2);
+        assert_eq!(path.policy.found(&path.view).rate, Some(Rate(1_570_000)));
+    }
+
+    #[test]
+    fn rounds_that_the_source_limits_do_not_count() {
+        let mut path = Path::new();
+        let _ = path.round(200, 100);
+        assert!((0..20).all(|_| path.round(50, 50).exit.is_none()));
+        assert_eq!(path.policy.idle, 0);
+    }
+
+    #[test]
+    fn delay_ends_it_only_after_two_idle_rounds() {
+        let late = |idle, rtt_ms| {
+            let mut path = Path::new();
+            for _ in 0..=idle {
+                let _ = path.round(200, 100);
+            }
+            assert_eq!(path.policy.idle, idle);
+            path.view.rtt.latest = Span::from_millis(rtt_ms);
+            let ack = ack(&path.view, 1);
+            path.policy.on_ack(&ack, &path.view);
+            path.policy.step(&ack, &path.view).exit.is_some()
+        };
+        assert!(late(2, 126) && !late(2, 125) && !late(1, 500));
+    }
+
+    #[test]
+    fn twenty_lost_packets_end_it_and_nineteen_do_not() {
+        let after = |packets| {
+            let mut path = Path::new();
+            let _ = path.round(200, 100);
+            let loss = Loss::of(Instant(0), LossKind::Recovery, MSS * packets, MSS);
+            path.policy.on_loss(&loss, &path.view);
+            assert_eq!(path.policy.answer(&loss, &path.view), Answer::Ignore);
+            path.policy.recovering(&ack(&path.view, 1), &path.view).exit
+        };
+        assert_eq!((after(19), after(20)), (None, Some(Exit::Loss)));
+    }
+
+    #[test]
+    fn a_mark_ends_it_only_after_two_idle_rounds_and_a_timeout_at_once() {
+        let mut path = Path::new();
+        let mark = Loss::of(Instant(0), LossKind::Mark, Bytes(0), MSS);
+        let _ = path.round(200, 100);
+        assert_eq!(path.policy.answer(&mark, &path.view), Answer::Ignore);
+        assert_eq!(path.round(200, 100).exit, None);
+        let _ = path.round(200, 100);
+        let _ = path.policy.answer(&mark, &path.view);
+        assert_eq!(path.policy.decide(&path.view).exit, Some(Exit::Mark));
+        let timeout = Loss::of(Instant(0), LossKind::Timeout, MSS, MSS);
+        assert_eq!(Path::new().policy.answer(&timeout, &path.view), Answer::Leave);
+    }
+}

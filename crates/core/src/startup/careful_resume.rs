@@ -1,0 +1,493 @@
+//! Careful Resume (RFC 9959, May 2026): a jump to half of what an earlier connection had, watched
+//! until it is proven.
+//!
+//! What it believes: a path that carried a window may carry half of it again, and until its data is
+//! acknowledged nothing says so. What it does:
+//!
+//! ```text
+//! Reconnaissance: slow start until the first window is acknowledged; gives up on a loss or a mark,
+//!                 at minrtt <= saved/2, and at an RTT > 10 saved
+//! Unvalidated:    pipe = in flight; cwnd = jump = min(max_jump, saved/2), paced over the RTT;
+//!                 pipe += acked; ends when the jump is in flight, when its first packet is
+//!                 acknowledged, or after an RTT:
+//!                 in flight <= max(pipe, IW): cwnd = max(pipe, IW), normal;  else cwnd = in flight
+//! Validating:     pipe += acked; slow start, until the last unvalidated packet is acknowledged
+//! Safe Retreat:   after a loss or a mark in one of these two: cwnd = pipe/2, held; pipe += acked;
+//!                 last unvalidated packet: ssthresh = pipe Beta, normal; what was saved is refuted
+//! ```
+//!
+//! Normal is slow start. A timeout makes it normal.
+//!
+//! Published: all of it. Inferred: the RFC saves what was acknowledged in a round; a hint
+//! ([`Learned`](crate::hint::Learned)) holds the window instead, which an unlimited source has in
+//! flight. Half of it counts if that connection never left slow start, no more than it delivered
+//! in all, and nothing below four initial windows, as the RFC says of saving. A round that the
+//! source limits does not begin the jump (the RFC allows to wait for data). Who keeps the hints
+//! checks that the endpoint is the same and that no other connection uses the entry, and forgets it
+//! when [`Startup::refutes_hint`] says so.
+
+use crate::card::{Card, Listed};
+use crate::event::{Ack, Loss, LossKind};
+use crate::hint::PathHint;
+use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::needs::{Facilities, Needs};
+use crate::opening::Opening;
+use crate::policy::{Answer, Entry, Observer, Startup, Step};
+use crate::startup::fast_start::{MAX_AGE, TEN_MINUTES};
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::{Bytes, Instant, Rate, Span};
+use crate::view::{View, Window};
+
+/// Slow start with a jump to half of the window of an earlier connection.
+#[derive(Clone, Copy, Debug)]
+pub struct CarefulResume {
+    opening: Opening,
+    max_age: Span,
+    max_jump: Amount,
+    /// What Safe Retreat leaves of the pipe, in millionths.
+    beta: u64,
+    first_window: Bytes,
+    saved: Option<Saved>,
+    phase: Phase,
+    /// `PipeSize`.
+    pipe: Bytes,
+    refuted: bool,
+}
+
+/// What an earlier connection had.
+#[derive(Clone, Copy, Debug)]
+struct Saved {
+    window: Bytes,
+    min_rtt: Span,
+}
+
+/// The phases of section 4; positions are those of [`View::acked`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Reconnaissance,
+    /// From this position on data is unvalidated; the phase ends then at the latest.
+    Unvalidated {
+        first: Bytes,
+        until: Instant,
+        rate: Rate,
+    },
+    /// Up to this position it is.
+    Validating {
+        end: Bytes,
+    },
+    Retreat {
+        end: Bytes,
+    },
+    Normal,
+}
+
+impl CarefulResume {
+    /// Whether the path looks as it was (section 4.2).
+    fn is_the_path(saved: &Saved, view: &View) -> bool {
+        view.rtt.min > saved.min_rtt / 2 && view.rtt.latest <= saved.min_rtt * 10
+    }
+
+    /// Reconnaissance: jumps once the first window is acknowledged.
+    fn reconnoitre(&mut self, ack: &Ack, view: &View) -> Step {
+        let step = double(ack, view);
+        let Some(saved) = self.saved else { return step };
+        if step.exit.is_some() || !Self::is_the_path(&saved, view) {
+            self.phase = Phase::Normal;
+            return step;
+        }
+        let jump = (saved.window / 2).min(self.max_jump.bytes(view.mss)).whole_segments(view.mss);
+        let rtt = view.rtt.smoothed;
+        if view.acked < self.first_window || ack.app_limited || rtt == Span(0) {
+            return step;
+        }
+        if jump <= step.window.cwnd {
+            self.phase = Phase::Normal;
+            return step;
+        }
+        self.pipe = view.in_flight;
+        let (first, until, rate) = (view.snd_nxt, view.now + rtt, jump.per(rtt).max(Rate(1)));
+        self.phase = Phase::Unvalidated { first, until, rate };
+        Window { cwnd: jump, ..view.window }.hold().paced(rate).wake_at(until)
+    }
+
+    /// The Unvalidated Phase is over, with so much in flight (section 4.3).
+    fn validate(&mut self, in_flight: Bytes, view: &View) -> Step {
+        let proven = self.pipe.max(self.first_window);
+        let cwnd = if in_flight <= proven {
+            self.phase = Phase::Normal;
+            proven
+        } else {
+            self.phase = Phase::Validating { end: view.snd_nxt };
+            in_flight
+        };
+        Window { cwnd: cwnd.min(view.window.cwnd), ..view.window }.hold()
+    }
+
+    /// The Unvalidated Phase goes on, or not.
+    fn jumping(
+        &mut self,
+        ack: &Ack,
+        first: Bytes,
+        rate: Rate,
+        until: Instant,
+        view: &View,
+    ) -> Step {
+        let in_flight = ack.in_flight + ack.acked;
+        let full = in_flight + view.mss > view.window.cwnd;
+        if full || view.acked > first || view.now > until {
+            return self.validate(in_flight, view);
+        }
+        view.window.hold().paced(rate)
+    }
+}
+
+impl Listed for CarefulResume {
+    const CARD: Card = Card::new(
+        "careful-resume",
+        "slow start that jumps to half of an earlier connection's window, watched until proven",
+        "RFC 9959",
+    )
+    .with("cubic")
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for CarefulResume {
+    fn needs(&self) -> Needs {
+        Needs::TIMES.wanting(Facilities::MEMORY | Facilities::PACING | Facilities::WAKE_UPS)
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _view: &View) {
+        if !matches!(self.phase, Phase::Reconnaissance | Phase::Normal) {
+            self.pipe += ack.credited;
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        let phase = match self.phase {
+            Phase::Reconnaissance => 0,
+            Phase::Unvalidated { .. } => 1,
+            Phase::Validating { .. } => 2,
+            Phase::Retreat { .. } => 3,
+            Phase::Normal => 4,
+        };
+        report("careful_resume_phase", phase);
+        report("careful_resume_pipe", self.pipe.0);
+    }
+}
+
+impl Startup for CarefulResume {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
+        if let PathHint::Own(last) = hint {
+            let was = last.window;
+            let window = if was.cwnd < was.ssthresh { was.cwnd / 2 } else { was.cwnd };
+            let window = window.min(last.delivered);
+            // Section 4.1: what is small is not worth it.
+            let worth = window >= view.window.cwnd * LEAST_WINDOWS && last.age <= self.max_age;
+            self.saved = worth.then_some(Saved { window, min_rtt: last.min_rtt });
+        }
+        view.window.hold()
+    }
+
+    fn enter(&mut self, why: Entry, view: &View) {
+        match why {
+            Entry::Connect => self.first_window = view.window.cwnd,
+            Entry::Timeout | Entry::Reprobe => self.phase = Phase::Normal,
+            Entry::Retreat => {}
+        }
+    }
+
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        match self.phase {
+            Phase::Reconnaissance => self.reconnoitre(ack, view),
+            Phase::Unvalidated { first, until, rate } => {
+                self.jumping(ack, first, rate, until, view)
+            }
+            Phase::Validating { end } => {
+                if view.acked >= end {
+                    self.phase = Phase::Normal;
+                }
+                view.window.grow(ack.acked).until_threshold()
+            }
+            // What is lost never comes to be acknowledged in QUIC, so that the end falls with it.
+            Phase::Retreat { end } if view.acked < end.min(view.snd_nxt) => {
+                let end = end.min(view.snd_nxt);
+                self.phase = Phase::Retreat { end };
+                view.window.hold()
+            }
+            Phase::Retreat { .. } => {
+                self.phase = Phase::Normal;
+                let ssthresh = self.pipe.scaled(self.beta, RATIO_ONE).max(view.mss * 2);
+                let cwnd = view.window.cwnd.min(ssthresh);
+                Window { cwnd, ssthresh }.hold().until_threshold()
+            }
+            Phase::Normal => double(ack, view),
+        }
+    }
+
+    fn on_wake(&mut self, view: &View) -> Step {
+        match self.phase {
+            Phase::Unvalidated { until, .. } if until <= view.now => {
+                self.validate(view.in_flight, view)
+            }
+            _ => view.window.hold(),
+        }
+    }
+
+    fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
+        let end = match self.phase {
+            Phase::Unvalidated { .. } => view.snd_nxt,
+            Phase::Validating { end } => end,
+            Phase::Retreat { .. } | Phase::Reconnaissance | Phase::Normal => {
+                self.phase = Phase::Normal;
+                return Answer::Leave;
+            }
+        };
+        // Section 4.5: also where the retransmission timer fired it is refuted.
+        self.refuted = true;
+        if loss.kind == LossKind::Timeout {
+            self.phase = Phase::Normal;
+            return Answer::Leave;
+        }
+        self.phase = Phase::Retreat { end };
+        let cwnd = (self.pipe / 2).max(view.mss * 2).min(view.window.cwnd);
+        Answer::Retreat(Window { cwnd, ssthresh: view.window.ssthresh })
+    }
+
+    /// A jump is not growth by ACKs, so that what was in flight before does not limit it.
+    fn growth(&self) -> u64 {
+        if matches!(self.phase, Phase::Unvalidated { .. }) { u64::MAX } else { 2 }
+    }
+
+    fn refutes_hint(&self) -> bool {
+        self.refuted
+    }
+}
+
+impl Default for CarefulResume {
+    fn default() -> Self {
+        Self {
+            opening: Opening::default(),
+            max_age: TEN_MINUTES,
+            max_jump: Amount::Unlimited,
+            beta: RATIO_ONE / 2,
+            first_window: Bytes(0),
+            saved: None,
+            phase: Phase::Reconnaissance,
+            pipe: Bytes(0),
+            refuted: false,
+        }
+    }
+}
+
+impl Knobs for CarefulResume {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        MAX_AGE,
+        Knob {
+            name: "max_jump",
+            kind: KnobKind::Threshold,
+            default: "none",
+            doc: "largest window that it jumps to",
+        },
+        Knob {
+            name: "beta",
+            kind: KnobKind::Ratio(RATIO_ONE / 2, RATIO_ONE),
+            default: "0.5",
+            doc: "what Safe Retreat leaves of what was delivered (section 4.5: 0.5 to 1)",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            (name, KnobValue::Time(age)) if name == MAX_AGE.name => self.max_age = age,
+            ("max_jump", KnobValue::Window(most)) => self.max_jump = most,
+            ("beta", KnobValue::Ratio(beta)) => self.beta = beta.clamp(RATIO_ONE / 2, RATIO_ONE),
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// Initial windows below which nothing is saved.
+const LEAST_WINDOWS: u64 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hint::Learned;
+    use crate::pacing::Pacing;
+    use crate::policy::Exit;
+    use crate::testing::{MSS, ack, view};
+
+    /// A first window of 10 segments; the connection before had this window, in avoidance.
+    fn informed(saved: u64, knobs: &[(&str, KnobValue)]) -> (CarefulResume, View) {
+        let (mut policy, mut view) = (CarefulResume::default(), view(10, Bytes::MAX));
+        knobs.iter().for_each(|(name, value)| assert!(policy.set(name, *value), "{name}"));
+        policy.enter(Entry::Connect, &view);
+        let hint = learned(saved, saved / 2, 1);
+        assert_eq!(policy.inform(&hint, &view), view.window.hold());
+        view.snd_nxt = MSS * 10;
+        (policy, view)
+    }
+
+    fn learned(cwnd: u64, ssthresh: u64, age_s: u64) -> PathHint {
+        let rtt = Span::from_millis(100);
+        PathHint::Own(Learned {
+            window: Window { cwnd: MSS * cwnd, ssthresh: MSS * ssthresh },
+            rtt,
+            min_rtt: rtt,
+            delivered: MSS * 10_000,
+            age: Span::from_secs(age_s),
+        })
+    }
+
+    /// An ACK of so many segments after which so many are in flight.
+    fn acked(policy: &mut CarefulResume, view: &mut View, segments: u64, in_flight: u64) -> Step {
+        view.acked += MSS * segments;
+        view.in_flight = MSS * in_flight;
+        let ack = ack(view, segments);
+        policy.on_ack(&ack, view);
+        let step = policy.step(&ack, view);
+        view.window = step.window;
+        step
+    }
+
+    /// In the Unvalidated Phase, with a jump to 100 segments and 15 in flight.
+    fn jumped() -> (CarefulResume, View) {
+        let (mut policy, mut view) = informed(200, &[]);
+        view.snd_nxt = MSS * 25;
+        let _ = acked(&mut policy, &mut view, 10, 15);
+        assert_eq!(view.window.cwnd, MSS * 100);
+        (policy, view)
+    }
+
+    fn lost(policy: &mut CarefulResume, view: &View, kind: LossKind) -> Answer {
+        policy.answer(&Loss::of(view.now, kind, MSS, MSS), view)
+    }
+
+    #[test]
+    fn it_jumps_to_half_of_what_was_saved_when_the_first_window_is_acknowledged() {
+        let (mut policy, mut view) = informed(200, &[]);
+        let step = acked(&mut policy, &mut view, 9, 10);
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 11, None));
+        let step = acked(&mut policy, &mut view, 1, 10);
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 100, Some(Pacing::at(Rate(1_000_000)))));
+        assert_eq!(step.wake, Some(view.now + Span::from_millis(100)));
+        assert_eq!((policy.pipe, policy.growth()), (MSS * 10, u64::MAX));
+        let (mut policy, mut view) =
+            informed(200, &[("max_jump", KnobValue::Window(Amount::Segments(40)))]);
+        assert_eq!(acked(&mut policy, &mut view, 10, 10).window.cwnd, MSS * 40);
+    }
+
+    #[test]
+    fn what_is_small_old_or_of_others_is_not_used() {
+        let saves = |hint: PathHint| {
+            let (mut policy, view) = (CarefulResume::default(), view(10, Bytes::MAX));
+            let _ = policy.inform(&hint, &view);
+            policy.saved.map(|saved| saved.window)
+        };
+        assert_eq!(saves(learned(40, 20, 600)), Some(MSS * 40));
+        assert_eq!(saves(learned(39, 20, 1)), None, "less than four first windows");
+        assert_eq!(saves(learned(40, 20, 601)), None);
+        assert_eq!(saves(learned(100, 200, 1)), Some(MSS * 50), "half, from slow start");
+        assert_eq!(saves(PathHint::Granted(Rate(1_000_000))), None);
+    }
+
+    #[test]
+    fn another_path_is_given_up() {
+        let jumps = |min_ms: u64, latest_ms: u64| {
+            let (mut policy, mut view) = informed(200, &[]);
+            (view.rtt.min, view.rtt.latest) =
+                (Span::from_millis(min_ms), Span::from_millis(latest_ms));
+            acked(&mut policy, &mut view, 10, 10).window.cwnd > MSS * 20
+        };
+        assert!(jumps(51, 51) && !jumps(50, 50));
+        assert!(jumps(100, 1_000) && !jumps(100, 1_001));
+    }
+
+    #[test]
+    fn a_loss_in_reconnaissance_makes_it_normal() {
+        let (mut policy, mut view) = informed(200, &[]);
+        assert_eq!(lost(&mut policy, &view, LossKind::Recovery), Answer::Leave);
+        assert_eq!(acked(&mut policy, &mut view, 10, 10).window.cwnd, MSS * 11);
+        assert!(!policy.refutes_hint());
+    }
+
+    #[test]
+    fn the_unvalidated_phase_ends_when_the_jump_is_in_flight() {
+        let (mut policy, mut view) = jumped();
+        let step = acked(&mut policy, &mut view, 5, 94);
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 100, Some(Pacing::at(Rate(1_000_000)))));
+        view.snd_nxt = MSS * 120;
+        let step = acked(&mut policy, &mut view, 5, 95);
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 100, None));
+        assert_eq!(policy.phase, Phase::Validating { end: MSS * 120 });
+        assert_eq!(policy.pipe, MSS * 25, "15 in flight and 10 acknowledged");
+        let step = acked(&mut policy, &mut view, 2, 98);
+        assert_eq!(step.window.cwnd, MSS * 102);
+        let _ = acked(&mut policy, &mut view, 98, 100);
+        assert_eq!(policy.phase, Phase::Normal);
+    }
+
+    #[test]
+    fn the_unvalidated_phase_ends_with_its_first_packet_and_after_an_rtt() {
+        let (mut policy, mut view) = jumped();
+        view.snd_nxt = MSS * 60;
+        let step = acked(&mut policy, &mut view, 15, 35);
+        assert_eq!((step.window.cwnd, policy.phase != Phase::Normal), (MSS * 100, true));
+        let step = acked(&mut policy, &mut view, 1, 34);
+        assert_eq!(step.window.cwnd, MSS * 35);
+        assert_eq!(policy.phase, Phase::Validating { end: MSS * 60 });
+
+        let (mut policy, mut view) = jumped();
+        view.in_flight = MSS * 40;
+        assert_eq!(policy.on_wake(&view), view.window.hold(), "too early");
+        view.now = view.now + Span::from_millis(100);
+        assert_eq!(policy.on_wake(&view).window.cwnd, MSS * 40);
+    }
+
+    #[test]
+    fn who_has_sent_no_more_than_was_proven_is_normal_again() {
+        let (mut policy, mut view) = jumped();
+        view.now = view.now + Span::from_millis(101);
+        let step = acked(&mut policy, &mut view, 10, 5);
+        assert_eq!((step.window.cwnd, policy.phase), (MSS * 25, Phase::Normal));
+    }
+
+    #[test]
+    fn a_loss_of_the_jump_is_answered_by_half_of_the_pipe_until_all_of_it_is_acknowledged() {
+        for kind in [LossKind::Recovery, LossKind::Mark] {
+            let (mut policy, mut view) = jumped();
+            view.snd_nxt = MSS * 110;
+            let _ = acked(&mut policy, &mut view, 15, 85);
+            let window = Window { cwnd: MSS * 15, ssthresh: Bytes::MAX };
+            assert_eq!(lost(&mut policy, &view, kind), Answer::Retreat(window), "{kind:?}");
+            assert!(policy.refutes_hint());
+            view.window = window;
+            policy.enter(Entry::Retreat, &view);
+            let step = acked(&mut policy, &mut view, 70, 15);
+            assert_eq!((step.window, step.exit), (window, None), "held");
+            let step = acked(&mut policy, &mut view, 15, 0);
+            assert_eq!(step.window, Window { cwnd: MSS * 15, ssthresh: MSS * 57 + Bytes(500) });
+            assert_eq!(policy.phase, Phase::Normal);
+            assert_eq!(step.exit, None);
+            view.window.cwnd = MSS * 57;
+            assert_eq!(acked(&mut policy, &mut view, 1, 0).exit, Some(Exit::Threshold));
+        }
+    }
+
+    #[test]
+    fn a_timeout_refutes_the_hint_and_makes_it_normal() {
+        let (mut policy, mut view) = jumped();
+        assert_eq!(lost(&mut policy, &view, LossKind::Timeout), Answer::Leave);
+        policy.enter(Entry::Timeout, &view);
+        view.window = Window { cwnd: MSS, ssthresh: MSS * 50 };
+        assert_eq!(acked(&mut policy, &mut view, 1, 0).window.cwnd, MSS * 2);
+        assert!(policy.refutes_hint());
+    }
+}

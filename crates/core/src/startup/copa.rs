@@ -1,0 +1,205 @@
+//! Copa's start (Arun and Balakrishnan, NSDI 2018; mvfst): doubling until the rate is the target.
+//!
+//! What it believes: a fair rate is one that leaves `1/delta` packets in the queue, whatever the
+//! path. What it does:
+//!
+//! ```text
+//! target = 1/(delta d_q) packets per second,  d_q = newest RTT - smallest
+//! rate   = cwnd/standing,                     standing = smallest RTT of the last srtt/2
+//! rate <= target:  cwnd doubles once per srtt, paced at 2 cwnd/srtt
+//! rate > target:   leaves; cwnd falls by 1/(delta cwnd) packets, ssthresh = cwnd
+//! ```
+//!
+//! So it leaves with the first packets of a queue. Published: all of it; delta is 0.05 in mvfst and
+//! 0.5 in the paper. Inferred: the smallest RTT is the connection's, where the source forgets it
+//! after ten seconds; a start is over before. Copa itself does not follow here: any avoidance may,
+//! and it is told what the path delivers.
+
+use crate::card::{Card, Listed};
+use crate::estimate::rtt_floor::RttFloor;
+use crate::event::Ack;
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::needs::{Facilities, Needs};
+use crate::opening::Opening;
+use crate::policy::{Entry, Exit, Found, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
+use crate::units::{Bytes, Instant, Rate, Span};
+use crate::view::{View, Window};
+
+/// Doubling once per RTT until the queue holds what Copa leaves in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Copa {
+    opening: Opening,
+    /// In millionths.
+    delta: u64,
+    floor: RttFloor,
+    doubled: Option<Instant>,
+}
+
+impl Copa {
+    /// Whether the rate is below the target.
+    fn is_slow(&self, view: &View) -> bool {
+        let (standing, queue) = (self.floor.floor(), view.rtt.latest - view.rtt.min);
+        if queue == Span(0) || standing == Span::MAX {
+            return true;
+        }
+        // cwnd/standing <= 1/(delta d_q).
+        let queued = view.window.cwnd.scaled(queue.0, standing.0);
+        queued.scaled(self.delta, RATIO_ONE) <= view.mss
+    }
+
+    fn leave(&self, view: &View) -> Step {
+        let cwnd = view.window.cwnd;
+        let off = view.mss.scaled(view.mss.0, cwnd.0).scaled(RATIO_ONE, self.delta);
+        let cwnd = (cwnd - off).max(view.mss * 2).min(cwnd);
+        Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic)
+    }
+}
+
+impl Listed for Copa {
+    const CARD: Card = Card::new(
+        "copa",
+        "doubling once per RTT until the rate is Copa's target, at the first packets of a queue",
+        "Arun and Balakrishnan, NSDI 2018; mvfst",
+    )
+    .with("cubic")
+    .finds_its_end()
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for Copa {
+    fn needs(&self) -> Needs {
+        Needs::TIMES.wanting(Facilities::PACING)
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        let standing = self.floor.floor();
+        report("copa_standing_rtt", if standing == Span::MAX { 0 } else { standing.0 });
+    }
+}
+
+impl Startup for Copa {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    fn enter(&mut self, _why: Entry, _view: &View) {
+        (self.floor, self.doubled) = (RttFloor::NEW, None);
+    }
+
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        let srtt = view.rtt.smoothed;
+        if window.cwnd >= window.ssthresh {
+            return window.hold().until_threshold();
+        }
+        if let Some(rtt) = ack.rtt {
+            self.floor.observe(ack.now, rtt, srtt / 2);
+        }
+        if !self.is_slow(view) {
+            return self.leave(view);
+        }
+        let doubled = *self.doubled.get_or_insert(ack.now);
+        let mut step = window.hold();
+        if ack.now.since(doubled) > srtt {
+            self.doubled = Some(ack.now);
+            step.window.cwnd = (window.cwnd * 2).min(window.ssthresh);
+        }
+        if srtt > Span(0) {
+            step = step.paced((step.window.cwnd.per(srtt) * 2).max(Rate(1)));
+        }
+        step.until_threshold()
+    }
+
+    fn found(&self, view: &View) -> Found {
+        let standing = self.floor.floor();
+        let known = standing != Span::MAX && standing > Span(0);
+        let rate = known.then(|| view.window.cwnd.per(standing));
+        Found { rate, ..Found::default() }
+    }
+}
+
+impl Default for Copa {
+    fn default() -> Self {
+        Self { opening: Opening::default(), delta: DELTA, floor: RttFloor::NEW, doubled: None }
+    }
+}
+
+impl Knobs for Copa {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        OWN_END_SSTHRESH,
+        Knob {
+            name: "delta",
+            kind: KnobKind::Ratio(1_000, RATIO_ONE),
+            default: "0.05",
+            doc: "one over the packets that may queue; 0.5 in the paper",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("delta", KnobValue::Ratio(delta)) => self.delta = delta.clamp(1_000, RATIO_ONE),
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// mvfst's.
+const DELTA: u64 = 50_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pacing::Pacing;
+    use crate::testing::{ack, view};
+
+    /// A window of 40 segments, a smallest RTT of 100 ms; the newest in microseconds.
+    fn at(rtt_us: u64) -> View {
+        let mut view = view(40, Bytes::MAX);
+        view.rtt.latest = Span::from_micros(rtt_us);
+        view.now = Instant(1_000_000_000);
+        view
+    }
+
+    fn leaves(delta: u64, rtt_us: u64) -> Option<Step> {
+        let mut policy = Copa::default();
+        assert!(policy.set("delta", KnobValue::Ratio(delta)));
+        let view = at(rtt_us);
+        let step = policy.step(&ack(&view, 1), &view);
+        step.exit.map(|_| step)
+    }
+
+    /// 40 segments queue 2 (d_q/standing = 1/20) at 105.26 ms, and 20 at 200 ms.
+    #[test]
+    fn it_leaves_when_one_over_delta_packets_queue() {
+        assert!(leaves(500_000, 105_200).is_none() && leaves(500_000, 105_300).is_some());
+        assert!(leaves(50_000, 199_900).is_none() && leaves(50_000, 200_500).is_some());
+        assert!(leaves(RATIO_ONE, 100_000).is_none(), "no queue");
+    }
+
+    #[test]
+    fn it_gives_back_one_step_of_copas() {
+        // 1/(0.5 * 40) of a segment.
+        let step = leaves(500_000, 150_000).unwrap();
+        assert_eq!(step.window, Window { cwnd: Bytes(39_950), ssthresh: Bytes(39_950) });
+        assert_eq!(step.pace, None);
+    }
+
+    #[test]
+    fn the_window_doubles_once_per_rtt_and_is_paced_at_twice_its_rate() {
+        let mut policy = Copa::default();
+        let mut view = at(100_000);
+        let mut cwnd_after = |ms: u64| {
+            view.now = Instant(1_000_000_000) + Span::from_millis(ms);
+            let step = policy.step(&ack(&view, 1), &view);
+            view.window = step.window;
+            (step.window.cwnd.0 / 1_000, step.pace)
+        };
+        assert_eq!(cwnd_after(0), (40, Some(Pacing::at(Rate(800_000)))));
+        assert_eq!(cwnd_after(100).0, 40);
+        assert_eq!(cwnd_after(101), (80, Some(Pacing::at(Rate(1_600_000)))));
+        assert_eq!((cwnd_after(201).0, cwnd_after(202).0), (80, 160));
+    }
+}

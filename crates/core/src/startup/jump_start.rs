@@ -1,0 +1,372 @@
+//! JumpStart (Liu, Allman, Jin and Wang, 2007), and the jump start of quicly.
+//!
+//! What it believes: a flight spread over an RTT is harmless however large it is, if its losses are
+//! answered well. What it does:
+//!
+//! ```text
+//! paper:  begin: cwnd = jump, paced over one RTT;  then a packet leaves for each that arrives
+//!         loss of that data: in the recovery a packet leaves for each that arrives; after it
+//!         cwnd = ssthresh = half of what was delivered of the jump
+//! quicly: begin: jump = an earlier connection's rate * max(newest, smoothed RTT), at most `jump`
+//!         loss of that data: W = max(delivered of the jump, IW); cwnd = beta W,
+//!         and rises with what is delivered of the jump
+//! ```
+//!
+//! Until the jump is acknowledged the window does not grow; after it, slow start goes on.
+//!
+//! Published: the rules. Inferred: the paper jumps to what there is to send, or to the receiver's
+//! window if that is less, and a policy sees neither. So the knob `jump` says how much is spread
+//! over the first RTT, 64 KB by default, the largest window without scaling; a source with less
+//! sends what it has at that rate, which is faster than the paper's. quicly remembers a rate; a hint
+//! holds window and RTT, whose quotient it is here. Without an RTT before data, or, in quicly's form,
+//! without a hint, it is slow start. A transport that does not pace is refused, as the jump would be
+//! a burst.
+
+use crate::card::{Card, Listed};
+use crate::event::{Ack, Loss, LossKind};
+use crate::hint::PathHint;
+use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::needs::{Facilities, Needs};
+use crate::opening::Opening;
+use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::units::{Bytes, Rate, Span};
+use crate::view::{View, Window};
+
+/// Slow start after a first flight that is spread over an RTT.
+#[derive(Clone, Copy, Debug)]
+pub struct JumpStart {
+    opening: Opening,
+    quicly: bool,
+    most: Amount,
+    /// Window and RTT of an earlier connection.
+    earlier: Option<(Bytes, Span)>,
+    first_window: Bytes,
+    jump: Option<Jump>,
+    /// What was delivered of a jump that lost data.
+    peak: Option<Bytes>,
+}
+
+/// The first flight.
+#[derive(Clone, Copy, Debug)]
+struct Jump {
+    bytes: Bytes,
+    rate: Rate,
+    delivered: Bytes,
+    lost: Bytes,
+    lands: bool,
+}
+
+impl Jump {
+    /// Whether all of it has arrived or is lost.
+    fn is_over(&self) -> bool {
+        self.delivered + self.lost >= self.bytes
+    }
+}
+
+impl JumpStart {
+    /// The first flight, if there is to be one.
+    fn size(&self, view: &View) -> Option<Bytes> {
+        let most = self.most.bytes(view.mss);
+        if !self.quicly {
+            return Some(most);
+        }
+        let (window, rtt) = self.earlier?;
+        let now = view.rtt.latest.max(view.rtt.smoothed);
+        Some(window.scaled(now.0, rtt.0).min(most))
+    }
+
+    /// The window while the jump's losses are repaired.
+    fn landing(&self, jump: &Jump, view: &View) -> Bytes {
+        let rest = jump.delivered.max(self.first_window);
+        rest.scaled(view.beta, RATIO_ONE).max(view.mss * 2)
+    }
+}
+
+impl Listed for JumpStart {
+    const CARD: Card = Card::new(
+        "jump-start",
+        "slow start after a first flight that is spread over one RTT",
+        "Liu and others, PFLDnet 2007; quicly",
+    )
+    .with("newreno")
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for JumpStart {
+    fn needs(&self) -> Needs {
+        let needs = Facilities::TIMES | Facilities::PACING | Facilities::RECOVERY_WINDOW;
+        let memory = if self.quicly { Facilities::MEMORY } else { Facilities::NONE };
+        Needs::required(needs).wanting(memory)
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _view: &View) {
+        if let Some(jump) = &mut self.jump {
+            jump.delivered += ack.credited.min(jump.bytes - (jump.delivered + jump.lost));
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss, view: &View) {
+        self.on_further_loss(loss, view);
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
+        if let Some(jump) = self.jump.as_mut().filter(|_| !loss.again) {
+            jump.lost += loss.lost.min(jump.bytes - (jump.delivered + jump.lost));
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("jump_start_jump", self.jump.map_or(0, |jump| jump.bytes.0));
+        report("jump_start_delivered", self.jump.map_or(0, |jump| jump.delivered.0));
+    }
+}
+
+impl Startup for JumpStart {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
+        if let PathHint::Own(last) = hint {
+            self.earlier = Some((last.window.cwnd.min(last.delivered), last.rtt));
+        }
+        view.window.hold()
+    }
+
+    fn begin(&mut self, view: &View) -> Step {
+        let window = view.window;
+        self.first_window = window.cwnd;
+        let rtt = view.rtt.smoothed;
+        let Some(bytes) = self.size(view).filter(|bytes| *bytes > window.cwnd) else {
+            return window.hold();
+        };
+        // Without a limit of its own it would be a rate without one.
+        if rtt == Span(0) || bytes == Bytes::MAX {
+            return window.hold();
+        }
+        let bytes = bytes.whole_segments(view.mss);
+        let rate = bytes.per(rtt).max(Rate(1));
+        self.jump = Some(Jump { bytes, rate, delivered: Bytes(0), lost: Bytes(0), lands: false });
+        Window { cwnd: bytes, ..window }.hold().paced(rate)
+    }
+
+    fn enter(&mut self, why: Entry, _view: &View) {
+        if why != Entry::Connect {
+            self.jump = None;
+        }
+    }
+
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let Some(jump) = self.jump else { return double(ack, view) };
+        if jump.is_over() {
+            self.jump = None;
+            return double(ack, view);
+        }
+        // While the rest of it may still leave it stays paced.
+        let step = view.window.hold();
+        if view.snd_nxt < jump.bytes { step.paced(jump.rate) } else { step }
+    }
+
+    fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
+        let Some(jump) = self.jump.as_mut().filter(|_| loss.kind != LossKind::Timeout) else {
+            return Answer::Leave;
+        };
+        jump.lands = true;
+        let jump = *jump;
+        let cwnd = if self.quicly { self.landing(&jump, view) } else { view.in_flight };
+        let cwnd = cwnd.max(view.mss * 2).min(view.window.cwnd);
+        Answer::Land(Window { cwnd, ssthresh: cwnd })
+    }
+
+    fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        let Some(jump) = self.jump.filter(|jump| jump.lands) else { return window.hold() };
+        if self.quicly {
+            self.peak = Some(jump.delivered.max(self.first_window));
+            let cwnd = self.landing(&jump, view);
+            return Window { cwnd: cwnd.max(window.cwnd), ..window }.hold();
+        }
+        if jump.is_over() && view.acked >= jump.bytes.min(view.snd_nxt) {
+            let cwnd = (jump.delivered / 2).max(view.mss * 2);
+            self.jump = None;
+            return Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Loss);
+        }
+        let cwnd = (ack.in_flight + ack.credited).min(window.cwnd).max(view.mss * 2);
+        Window { cwnd, ..window }.hold()
+    }
+
+    fn found(&self, _view: &View) -> Found {
+        Found { peak: self.peak, ..Found::default() }
+    }
+}
+
+impl Default for JumpStart {
+    fn default() -> Self {
+        Self {
+            opening: Opening::default(),
+            quicly: false,
+            most: Amount::Bytes(JUMP),
+            earlier: None,
+            first_window: Bytes(0),
+            jump: None,
+            peak: None,
+        }
+    }
+}
+
+impl Knobs for JumpStart {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        SSTHRESH,
+        Knob {
+            name: "form",
+            kind: KnobKind::Word(&["paper", "quicly"]),
+            default: "paper",
+            doc: "the paper's, or quicly's, which jumps to an earlier connection's rate",
+        },
+        Knob {
+            name: "jump",
+            kind: KnobKind::Window,
+            default: "64 KiB",
+            doc: "what leaves in the first RTT; at most, in quicly's form",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("form", KnobValue::Word(word)) => self.quicly = word == "quicly",
+            ("jump", KnobValue::Window(jump)) => self.most = jump,
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// The largest window of a receiver without window scaling (RFC 9293 section 3.1), in bytes.
+const JUMP: u64 = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hint::Learned;
+    use crate::pacing::Pacing;
+    use crate::testing::{MSS, ack, view};
+    use crate::units::Instant;
+
+    fn with(knobs: &[(&str, KnobValue)]) -> JumpStart {
+        let mut policy = JumpStart::default();
+        knobs.iter().for_each(|(name, value)| assert!(policy.set(name, *value), "{name}"));
+        policy.enter(Entry::Connect, &view(10, Bytes::MAX));
+        policy
+    }
+
+    fn quicly(most: u64) -> JumpStart {
+        let most = KnobValue::Window(Amount::Segments(most));
+        with(&[("form", KnobValue::Word("quicly")), ("jump", most)])
+    }
+
+    fn learned(cwnd: u64, rtt_ms: u64) -> PathHint {
+        let rtt = Span::from_millis(rtt_ms);
+        let window = Window { cwnd: MSS * cwnd, ssthresh: MSS };
+        let (delivered, age) = (MSS * 10_000, Span(0));
+        PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, age })
+    }
+
+    fn lose(policy: &mut JumpStart, segments: u64, view: &View) -> Answer {
+        let loss = Loss::of(Instant(0), LossKind::Recovery, MSS * segments, MSS);
+        policy.on_loss(&loss, view);
+        policy.answer(&loss, view)
+    }
+
+    fn acked(policy: &mut JumpStart, view: &mut View, segments: u64, in_flight: u64) -> Step {
+        view.acked += MSS * segments;
+        view.in_flight = MSS * in_flight;
+        let ack = ack(view, segments);
+        policy.on_ack(&ack, view);
+        let step =
+            if view.recovering { policy.recovering(&ack, view) } else { policy.step(&ack, view) };
+        view.window = step.window;
+        step
+    }
+
+    #[test]
+    fn the_first_flight_is_spread_over_the_rtt() {
+        let step = with(&[]).begin(&view(10, Bytes::MAX));
+        assert_eq!(step.window.cwnd, MSS * 65);
+        assert_eq!(step.pace, Some(Pacing::at(Rate(650_000))));
+        let mut unknown = view(10, Bytes::MAX);
+        unknown.rtt.smoothed = Span(0);
+        assert_eq!(with(&[]).begin(&unknown), unknown.window.hold());
+    }
+
+    #[test]
+    fn quicly_jumps_to_the_earlier_rate_over_the_rtt_of_now() {
+        let begun = |most, hint: Option<PathHint>| {
+            let (mut policy, mut view) = (quicly(most), view(10, Bytes::MAX));
+            view.rtt.latest = Span::from_millis(120);
+            if let Some(hint) = hint {
+                let _ = policy.inform(&hint, &view);
+            }
+            policy.begin(&view).window.cwnd.0 / 1_000
+        };
+        // 200 segments per 240 ms are 100 per 120 ms.
+        assert_eq!(begun(1_000, Some(learned(200, 240))), 100);
+        assert_eq!(begun(64, Some(learned(200, 240))), 64);
+        assert_eq!(begun(1_000, None), 10);
+    }
+
+    #[test]
+    fn the_window_does_not_grow_before_the_jump_is_acknowledged() {
+        let (mut policy, mut view) = (with(&[]), view(10, Bytes::MAX));
+        view.window = policy.begin(&view).window;
+        view.snd_nxt = MSS * 60;
+        assert!(acked(&mut policy, &mut view, 10, 50).pace.is_some(), "5 are still to leave");
+        view.snd_nxt = MSS * 75;
+        let step = acked(&mut policy, &mut view, 54, 11);
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 65, None));
+        assert_eq!(acked(&mut policy, &mut view, 1, 65).window.cwnd, MSS * 66);
+    }
+
+    #[test]
+    fn after_losses_half_of_what_was_delivered_of_the_jump_is_left() {
+        let (mut policy, mut view) = (with(&[]), view(10, Bytes::MAX));
+        view.window = policy.begin(&view).window;
+        view.snd_nxt = MSS * 65;
+        view.in_flight = MSS * 50;
+        let window = Window { cwnd: MSS * 50, ssthresh: MSS * 50 };
+        assert_eq!(lose(&mut policy, 25, &view), Answer::Land(window));
+        (view.recovering, view.window) = (true, window);
+        let step = acked(&mut policy, &mut view, 30, 10);
+        assert_eq!((step.window.cwnd, step.exit), (MSS * 40, None), "one for each that arrived");
+        let step = acked(&mut policy, &mut view, 35, 0);
+        assert_eq!(step.window, Window { cwnd: MSS * 20, ssthresh: MSS * 20 });
+        assert_eq!(step.exit, Some(Exit::Loss));
+    }
+
+    #[test]
+    fn quicly_lands_at_beta_of_what_was_delivered_and_rises_with_it() {
+        let (mut policy, mut view) = (quicly(100), view(10, Bytes::MAX));
+        view.beta = 700_000;
+        let _ = policy.inform(&learned(200, 100), &view);
+        view.window = policy.begin(&view).window;
+        view.snd_nxt = MSS * 100;
+        let window = Window { cwnd: MSS * 7, ssthresh: MSS * 7 };
+        assert_eq!(lose(&mut policy, 20, &view), Answer::Land(window), "beta of the first window");
+        (view.recovering, view.window) = (true, window);
+        assert_eq!(acked(&mut policy, &mut view, 40, 40).window.cwnd, MSS * 28);
+        assert_eq!(acked(&mut policy, &mut view, 60, 0).window.cwnd, MSS * 56, "80 arrived");
+        assert_eq!(policy.found(&view).peak, Some(MSS * 80));
+    }
+
+    #[test]
+    fn later_losses_and_timeouts_are_the_avoidances() {
+        let (mut policy, mut view) = (with(&[]), view(10, Bytes::MAX));
+        assert_eq!(lose(&mut policy, 1, &view), Answer::Leave);
+        view.window = policy.begin(&view).window;
+        let timeout = Loss::of(Instant(0), LossKind::Timeout, MSS, MSS);
+        assert_eq!(policy.answer(&timeout, &view), Answer::Leave);
+        policy.enter(Entry::Timeout, &view);
+        assert!(policy.jump.is_none());
+    }
+}
