@@ -9,7 +9,7 @@ pub(crate) fn listen() -> &'static AtomicBool {
     listen_saying("stopping")
 }
 
-/// The same for work that says `what` it does at the first Ctrl-C.
+/// [`listen`], for work that says at the first Ctrl-C `what` it does now.
 pub(crate) fn listen_saying(what: &'static str) -> &'static AtomicBool {
     static STOP: AtomicBool = AtomicBool::new(false);
     // Without a handler Ctrl-C ends the program at once, which is the second best.

@@ -26,7 +26,7 @@ impl Progress {
         progress
     }
 
-    /// The same for bytes; without a total only what has come and how fast.
+    /// A bar of bytes. Without a total it shows only how many have come and how fast.
     pub(crate) fn of_bytes(total: Option<u64>) -> Self {
         Self::looking(if total.is_some() { LOOK_BYTES } else { LOOK_ENDLESS }, total)
     }

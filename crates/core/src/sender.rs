@@ -150,8 +150,8 @@ impl<P: Policies> Sender<P> {
         self.policies.on_new_data(&mut self.mechanism, now, acked, rtt, in_flight);
     }
 
-    /// The same for a transport that never sends a packet again (QUIC), perhaps without a sample of
-    /// the RTT: as [`Sender::on_ack`] with SND.NXT as far ahead of what is acknowledged as
+    /// New data is acknowledged on a transport that never sends a packet again (QUIC), perhaps
+    /// without an RTT sample: [`Sender::on_ack`] with SND.NXT ahead of what is acknowledged by
     /// `in_flight`.
     #[inline(always)]
     pub fn on_packet_acked(

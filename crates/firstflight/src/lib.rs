@@ -7,7 +7,7 @@
 //! # Ok::<(), firstflight::ControlProblem>(())
 //! ```
 //!
-//! The same control from its types, where no name has to be read and the compiler sees all of it:
+//! A control can also be made from its types. No name is read then, and the compiler sees it all:
 //!
 #![cfg_attr(feature = "quinn", doc = "```")]
 #![cfg_attr(not(feature = "quinn"), doc = "```ignore")]

@@ -55,8 +55,8 @@ impl Pair {
         Self::built(setup, setup.build(), None)
     }
 
-    /// The same with quinn's own qlog of the sender, completed as
-    /// [`firstflight_qlog::Completing`] does. What it could not write is the connection's failure.
+    /// The ends of a flow, with quinn's own qlog of the sender, completed as
+    /// [`firstflight_qlog::Completing`] does. If the log cannot be written, the connection fails.
     ///
     /// # Errors
     /// A packet size that QUIC does not have.
@@ -64,7 +64,7 @@ impl Pair {
         Self::built(setup, setup.build(), Some((header, to)))
     }
 
-    /// The same with a controller of anybody's in place of the setup's.
+    /// The ends of a flow, with controllers of `factory` in place of the setup's.
     ///
     /// # Errors
     /// A packet size that QUIC does not have.

@@ -52,7 +52,7 @@ impl Document {
         Self { schema: "firstflight/kernel@1", loaded, unloaded, registered }
     }
 
-    /// The same after `gone` were unloaded.
+    /// This document after the controls `gone` were unloaded.
     pub(super) fn without(self, mut gone: Vec<Loaded>) -> Self {
         gone.iter_mut().for_each(|control| control.registered = false);
         Self { unloaded: gone, ..self }
