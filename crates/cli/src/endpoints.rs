@@ -10,7 +10,7 @@ use firstflight_runner::Report;
 use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_scenario::{Recovery, Resolved};
 
-/// `profile linux: IW 10 packets, no ssthresh, recovery SACK, no pacing`, then what single controls
+/// `profile linux: IW 10 packets, no ssthresh, recovery RACK, no pacing`, then what single controls
 /// do otherwise. Of a kernel's TCP and of QUIC it says whose endpoints they are.
 pub(crate) fn in_force(report: &Report) -> String {
     let resolved = &report.resolved;
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_holds_for_all_comes_first_and_exceptions_by_their_control() {
-        let common = "profile linux: IW 10 packets, no ssthresh, recovery SACK, no pacing";
+        let common = "profile linux: IW 10 packets, no ssthresh, recovery RACK, no pacing";
         assert_eq!(said("controls = ['hoe', 'mstart']"), common);
         let own = "; liw: IW 64 packets, ssthresh 64 packets; slow-start(ssthresh=20pkt): \
                    ssthresh 20 packets";
@@ -173,7 +173,7 @@ mod tests {
         );
         assert_eq!(
             said("pacing = true\ncontrols = ['hoe', 'paced']"),
-            "profile linux with its own pacing: IW 10 packets, no ssthresh, recovery SACK, paced"
+            "profile linux with its own pacing: IW 10 packets, no ssthresh, recovery RACK, paced"
         );
     }
 }

@@ -71,6 +71,8 @@ fn earned(control: &str, acked: u64, mtu: u64) -> Option<u64> {
     match control {
         // A rate times a delay, at once.
         "packet-pair" | "quinn-bbr" => None,
+        // Twice the window at the end of a round trip, at once.
+        "copa" => None,
         // Half of what is missing to a measured threshold, in a round trip.
         "afstart" => None,
         // 2^rho - 1 packets per packet in start-up, rho^2 per window after it, rho of the RTT.

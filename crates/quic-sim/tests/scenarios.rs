@@ -60,5 +60,5 @@ fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
     for alias in ["newreno", "quinn-newreno", "quinn-cubic"] {
         assert!((4.6..5.0).contains(&time(alias).unwrap()), "{alias}: {:?}", time(alias));
     }
-    assert_eq!(time("astart"), None, "12.7 s");
+    assert!((6.4..7.0).contains(&time("astart").unwrap()), "astart: {:?}", time("astart"));
 }
