@@ -2,12 +2,12 @@
 
 use std::io;
 
+#[cfg(feature = "full")]
+use firstflight_guest::GuestError;
 #[cfg(feature = "kernel")]
 use firstflight_kernel::LoadError;
 #[cfg(feature = "full")]
 use firstflight_kernel::{knobs::NotInKernel, requirements::Lack};
-#[cfg(feature = "full")]
-use firstflight_guest::GuestError;
 #[cfg(all(feature = "full", target_os = "linux"))]
 use firstflight_lab::LabError;
 #[cfg(feature = "full")]

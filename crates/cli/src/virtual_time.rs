@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use firstflight_control::own::OF_LINUX;
 use firstflight_guest::{
     Cache, DEFAULT_KERNEL, GuestError, Image, Kernel, Machine, Time, kept, qemu_version,
 };
-use firstflight_control::own::OF_LINUX;
 use firstflight_runner::{Options, Report, Run};
 use firstflight_scenario::{Cost, GuestFigures, Plan, RunResult, Scenario, Series};
 use serde::{Deserialize, Serialize};
@@ -90,11 +90,7 @@ struct Wanted<'a> {
 impl VirtualTime {
     /// Runs on this kernel (a package, the file of one, or a bzImage), over this link and by this
     /// generator, as `--link` and `--generator` name them.
-    pub(crate) fn new(
-        kernel: Option<&str>,
-        link: Option<&str>,
-        generator: Option<&str>,
-    ) -> Self {
+    pub(crate) fn new(kernel: Option<&str>, link: Option<&str>, generator: Option<&str>) -> Self {
         Self {
             kernel: kernel.unwrap_or(DEFAULT_KERNEL).to_owned(),
             link: link.map(str::to_owned),

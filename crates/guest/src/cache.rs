@@ -99,7 +99,8 @@ mod tests {
         let cache = Cache::at(&folder.path().join("made"));
         let broken = cache.entry("kernels", "x", |_| Err(GuestError::Failed("no".to_owned())));
         assert!(broken.is_err());
-        let make = |at: &Path| fs::write(at.join("file"), "1").map_err(|e| GuestError::file(at, &e));
+        let make =
+            |at: &Path| fs::write(at.join("file"), "1").map_err(|e| GuestError::file(at, &e));
         let made = cache.entry("kernels", "x", make).unwrap();
         assert_eq!(fs::read_to_string(made.join("file")).unwrap(), "1");
         let again = cache.entry("kernels", "x", |_| panic!("it is there")).unwrap();

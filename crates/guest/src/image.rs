@@ -134,7 +134,8 @@ impl Image {
     pub fn pack(&self, cache: &Cache) -> Result<(PathBuf, String), GuestError> {
         let mut made_of = String::new();
         for (inside, file) in &self.files {
-            made_of += &format!("{inside} {:o} {} {}\n", file.mode, file.strip, sha256(&file.read()?));
+            made_of +=
+                &format!("{inside} {:o} {} {}\n", file.mode, file.strip, sha256(&file.read()?));
         }
         let folder = cache.entry("images", &sha256(made_of.as_bytes()), |to| {
             let archive = self.archive()?;
@@ -233,7 +234,9 @@ fn libraries(program: &Path) -> Result<Vec<PathBuf>, GuestError> {
             let words = said.split_whitespace().filter(|word| word.starts_with('/'));
             Ok(words.filter(|word| !word.ends_with(':')).map(PathBuf::from).collect())
         }
-        Err(GuestError::Failed(said)) if said.contains("not a dynamic executable") => Ok(Vec::new()),
+        Err(GuestError::Failed(said)) if said.contains("not a dynamic executable") => {
+            Ok(Vec::new())
+        }
         Err(error) => Err(error),
     }
 }
@@ -283,6 +286,9 @@ mod tests {
     #[test]
     fn tools_that_are_missing_are_told_together() {
         let problem = Image::default().tools(&["no-such-a", "no-such-b"], "some").unwrap_err();
-        assert_eq!(problem.to_string(), "missing no-such-a, no-such-b; on Debian `apt install some`");
+        assert_eq!(
+            problem.to_string(),
+            "missing no-such-a, no-such-b; on Debian `apt install some`"
+        );
     }
 }

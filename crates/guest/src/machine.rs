@@ -48,8 +48,7 @@ impl Machine<'_> {
         mut on_line: impl FnMut(&str),
     ) -> Result<String, GuestError> {
         let folder = tempfile::Builder::new().prefix("firstflight-guest-").tempdir();
-        let folder =
-            folder.map_err(|error| GuestError::file(&std::env::temp_dir(), &error))?;
+        let folder = folder.map_err(|error| GuestError::file(&std::env::temp_dir(), &error))?;
         let ports = ["console", "results"].map(|name| folder.path().join(name));
         let mut guest = Guest::start(self, &ports[0], &ports[1])?;
         let mut lines = Lines::new(&ports[1]);
@@ -206,16 +205,8 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// No disk, no network, no screen, and one processor without acceleration.
-const MACHINE: [&str; 8] = [
-    "-accel",
-    "tcg,thread=single",
-    "-m",
-    "1024",
-    "-no-reboot",
-    "-nodefaults",
-    "-display",
-    "none",
-];
+const MACHINE: [&str; 8] =
+    ["-accel", "tcg,thread=single", "-m", "1024", "-no-reboot", "-nodefaults", "-display", "none"];
 
 /// A clock of instructions, a date of the past, and no source of chance: neither the host's nor
 /// one of the processor's own.
@@ -248,7 +239,8 @@ mod tests {
             words.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
         };
         let said = words(machine);
-        for word in ["-icount shift=0,sleep=off", "clock=vm", "-rdrand", "norandmaps", "path=/a,,b"] {
+        for word in ["-icount shift=0,sleep=off", "clock=vm", "-rdrand", "norandmaps", "path=/a,,b"]
+        {
             assert!(said.contains(word), "{said}");
         }
         assert!(said.ends_with("random.trust_cpu=off -- x"), "{said}");

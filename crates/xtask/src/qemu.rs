@@ -94,7 +94,8 @@ fn options(args: &[String]) -> Result<Options, Stop> {
                 args.next();
             }
             _ => {
-                let accepted = "accepted: --kernel PACKAGE, FILE.deb or bzImage, --short, --cost or --soak";
+                let accepted =
+                    "accepted: --kernel PACKAGE, FILE.deb or bzImage, --short, --cost or --soak";
                 return Err(Stop::usage(&format!("qemu: found `{arg}`; {accepted}")));
             }
         }
@@ -121,11 +122,7 @@ fn build(root: &Path, mode: Mode) -> Result<Vec<(&'static str, PathBuf)>, Stop> 
 }
 
 /// Steps of the guest and their exit codes, in order.
-fn boot(
-    kernel: &Kernel,
-    initramfs: &Path,
-    mode: Mode,
-) -> Result<Vec<(String, String)>, Stop> {
+fn boot(kernel: &Kernel, initramfs: &Path, mode: Mode) -> Result<Vec<(String, String)>, Stop> {
     let (word, time) = mode.word_and_time();
     let script = format!("mode={word}\n{}", include_str!("qemu/guest.sh"));
     let mut job = Image::default();

@@ -202,9 +202,8 @@ mod tests {
 
     #[test]
     fn options_are_read_and_slips_are_refused() {
-        let read = |line: &str| {
-            options(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        };
+        let read =
+            |line: &str| options(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
         let some = read("--random 60 --seed 7 --only 3 --only 5 --page --kernel x.deb").unwrap();
         assert_eq!((some.count, some.seed, some.only, some.page), (60, 7, vec![3, 5], true));
         assert_eq!(some.kernel, "x.deb");

@@ -24,7 +24,8 @@ impl Point {
 
     /// The words of `firstflight` for one of the two controls.
     pub(super) fn words(&self, control: &str, more: &[&str]) -> Vec<String> {
-        let flags = self.flags.iter().flat_map(|(flag, value)| [format!("--{flag}"), value.clone()]);
+        let flags =
+            self.flags.iter().flat_map(|(flag, value)| [format!("--{flag}"), value.clone()]);
         let words = ["compare", control, "--json", "--packet", "1448B"];
         let words = words.iter().chain(more).map(|word| (*word).to_owned());
         words.chain(flags).collect()

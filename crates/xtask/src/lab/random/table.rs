@@ -27,16 +27,17 @@ impl Row {
         let far = self.percent().abs() > ACCEPTED;
         let timeouts = (self.sim.timeouts > 0) != (self.kernel.timeouts > 0);
         let words = [(far, "throughput"), (timeouts, "timeouts in one only")];
-        let words: Vec<&str> = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
-        words.join(", ")
+        let words = words.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned());
+        // A guest that had too much to do says so, and a flow that broke.
+        let note = self.kernel.note.iter().map(|note| format!("kernel: {note}"));
+        words.chain(note).collect::<Vec<String>>().join(", ")
     }
 
     /// Simulator and kernel, value by value.
     fn cells(&self) -> [String; 6] {
         let (sim, kernel) = (&self.sim, &self.kernel);
-        let exit = |measured: &Measured| {
-            measured.exit_s.map_or("-".to_owned(), |at| format!("{at:.2}"))
-        };
+        let exit =
+            |measured: &Measured| measured.exit_s.map_or("-".to_owned(), |at| format!("{at:.2}"));
         [
             format!("{:.2}, {:.2}", sim.mbps, kernel.mbps),
             format!("{:+.1} %", self.percent()),
@@ -53,10 +54,11 @@ impl Row {
         let mark = if self.differs() { "!" } else { " " };
         format!(
             "{:>4} {mark} {:<12} {mbps:>16} {percent:>9} {drops:>13} {again:>13} {timeouts:>7} \
-             {exit:>13}  {}",
+             {exit:>13}  {} {}",
             self.point.number,
             self.point.pair.1,
-            self.point.path()
+            self.point.path(),
+            self.kernel.note.as_deref().unwrap_or_default()
         )
     }
 }
@@ -130,7 +132,9 @@ mod tests {
         let differ: Vec<bool> = rows.iter().map(Row::differs).collect();
         assert_eq!(differ, [false, true, true, false]);
         let said = summary(&rows);
-        assert!(said.starts_with("Of 4 points 1 differ by more than 5 %") && said.contains("1 more"));
+        assert!(
+            said.starts_with("Of 4 points 1 differ by more than 5 %") && said.contains("1 more")
+        );
         assert!(said.ends_with("the most by 6.0 %."), "{said}");
         let page = page(&rows, 7);
         assert_eq!(page.lines().filter(|line| line.starts_with("| 0 |")).count(), 4);
