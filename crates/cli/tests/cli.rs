@@ -25,3 +25,5 @@ mod process;
 mod qlog_rules;
 #[path = "cli/show.rs"]
 mod show;
+#[path = "cli/virtual_time.rs"]
+mod virtual_time;

@@ -47,6 +47,16 @@ impl Kernel {
         Self::of_folder(&folder)
     }
 
+    /// The release that the bzImage says of itself, such as `6.1.0-56-cloud-amd64`.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn release(&self) -> Result<String, GuestError> {
+        let path = &self.vmlinuz;
+        let bytes = fs::read(path).map_err(|error| GuestError::file(path, &error))?;
+        Ok(release(&bytes).unwrap_or_default())
+    }
+
     fn of_file(path: &Path, bytes: &[u8], cache: &Cache) -> Result<Self, GuestError> {
         if bytes.starts_with(ARCHIVE) {
             let folder = cache.entry("kernels", &sha256(bytes), |to| unpack(path, to))?;
@@ -70,6 +80,14 @@ impl Kernel {
         modules.sort();
         Ok(Self { vmlinuz, modules, sha256: sha256(&bytes) })
     }
+}
+
+/// The word at `kernel_version` of the setup header (Documentation/x86/boot.rst).
+fn release(bytes: &[u8]) -> Option<String> {
+    let at: [u8; 2] = bytes.get(VERSION_AT..VERSION_AT + 2)?.try_into().ok()?;
+    let text = bytes.get(SETUP_AT + usize::from(u16::from_le_bytes(at))..)?;
+    let word: Vec<u8> = text.iter().copied().take_while(u8::is_ascii_graphic).collect();
+    String::from_utf8(word).ok()
 }
 
 /// The package itself for one that only depends on the newest, and the hash that the archive's
@@ -186,6 +204,9 @@ const ARCHIVE: &[u8] = b"!<arch>\n";
 /// The setup header of a bzImage (Documentation/x86/boot.rst).
 const HEADER: &[u8] = b"HdrS";
 const HEADER_AT: usize = 0x202;
+const VERSION_AT: usize = 0x20e;
+/// What `kernel_version` counts from.
+const SETUP_AT: usize = 0x200;
 
 #[cfg(test)]
 mod tests {
@@ -202,6 +223,9 @@ mod tests {
         let kernel = Kernel::find(file.to_str().unwrap(), &cache).unwrap();
         assert_eq!((kernel.vmlinuz, kernel.modules.len()), (file.clone(), 0));
         assert_eq!(kernel.sha256, sha256(&bytes));
+        bytes[VERSION_AT..VERSION_AT + 2].copy_from_slice(&0x100_u16.to_le_bytes());
+        bytes[0x300..0x306].copy_from_slice(b"6.1 (x");
+        assert_eq!(release(&bytes).as_deref(), Some("6.1"));
         fs::write(&file, "text").unwrap();
         let refused = |what: &str| Kernel::find(what, &cache).unwrap_err();
         assert!(matches!(refused(file.to_str().unwrap()), GuestError::Input(_)));

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::process::{Outcome, Place, run};
 
 /// `false`, with a word about why, where the machine cannot; there the lab may be required.
-fn able(outcome: &Outcome) -> bool {
+pub(crate) fn able(outcome: &Outcome) -> bool {
     if outcome.code != 3 {
         return true;
     }
@@ -142,7 +142,7 @@ fn with_json_a_links_commands_print_beside_the_document() {
 }
 
 /// The processes that a program has started, by their number.
-fn children(parent: &Child) -> Vec<String> {
+pub(crate) fn children(parent: &Child) -> Vec<String> {
     let line = format!("PPid:\t{}", parent.id());
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let is_child = |name: &String| {
@@ -177,7 +177,7 @@ fn started(place: &Place, generator: &str) -> Option<Child> {
     }
 }
 
-fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     let id = child.id().to_string();
     assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
 }

@@ -91,8 +91,9 @@ fn on_linux(
         if lab.is_over() {
             return Ok(None);
         }
-        let words = ["--on", "linux", "--link", "tun"];
-        let (measured, timing) = run(lab, &pair.linux, route, duration, &words)?;
+        let words = ["--on", "linux", "--link", "tun", "--virtual-time"];
+        let words = &words[..words.len() - usize::from(lab.real_time)];
+        let (measured, timing) = run(lab, &pair.linux, route, duration, words)?;
         if timing == "valid" {
             kept.put(&key, measured.clone())?;
             return Ok(Some(measured));

@@ -15,7 +15,7 @@ pub(super) fn measure(lab: &Lab<'_>, name: &str) -> Result<Option<Vec<Value>>, S
     }
     let output = step::bound(&lab.program)
         .current_dir(lab.root)
-        .args(["reproduce", "--lab", "--json", name])
+        .args(["reproduce", if lab.real_time { "--lab" } else { "--virtual-time" }, "--json", name])
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| step::unable("firstflight", &error))?;

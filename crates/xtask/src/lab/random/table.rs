@@ -27,8 +27,10 @@ impl Row {
         let far = self.percent().abs() > ACCEPTED;
         let timeouts = (self.sim.timeouts > 0) != (self.kernel.timeouts > 0);
         let words = [(far, "throughput"), (timeouts, "timeouts in one only")];
-        let words: Vec<&str> = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
-        words.join(", ")
+        let words = words.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned());
+        // A guest that had too much to do says so, and a flow that broke.
+        let note = self.kernel.note.iter().map(|note| format!("kernel: {note}"));
+        words.chain(note).collect::<Vec<String>>().join(", ")
     }
 
     /// Simulator and kernel, value by value.
@@ -52,10 +54,11 @@ impl Row {
         let mark = if self.differs() { "!" } else { " " };
         format!(
             "{:>4} {mark} {:<12} {mbps:>16} {percent:>9} {drops:>13} {again:>13} {timeouts:>7} \
-             {exit:>13}  {}",
+             {exit:>13}  {} {}",
             self.point.number,
             self.point.pair.1,
-            self.point.path()
+            self.point.path(),
+            self.kernel.note.as_deref().unwrap_or_default()
         )
     }
 }

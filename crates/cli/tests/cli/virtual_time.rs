@@ -1,0 +1,118 @@
+//! `--on linux --virtual-time`: what it refuses, that equal runs are equal to the byte over both
+//! links, and that nothing is left behind.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::lab::{able, children, signal};
+use crate::process::{Place, run};
+
+#[test]
+fn wrong_words_are_refused_before_anything_is_booted() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["compare", "newreno", "--virtual-time"], "--virtual-time belongs to `--on linux`"),
+        (&["compare", "linux-reno", "--on", "linux", "--kernel", "x"], "--virtual-time"),
+        (
+            &["compare", "linux-reno", "--on", "linux", "--virtual-time", "--recovery", "reno"],
+            "tcp_sack",
+        ),
+        (&["compare", "linux-reno(iw=4pkt)", "--on", "linux", "--virtual-time"], "take no knobs"),
+    ];
+    for (words, part) in cases {
+        let outcome = run(words);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{words:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(part), "{words:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_machine_without_qemu_says_in_a_line_how_to_get_it() {
+    let place = Place::new();
+    let words = ["compare", "linux-reno", "--on", "linux", "--virtual-time"];
+    let output = place.command(&words).env("PATH", "/no-such-folder").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(3), 1), "{said}");
+    assert!(said.contains("apt install qemu-system-x86"), "{said}");
+}
+
+/// A short comparison over a link, without what it cost.
+fn comparison(link: &str, seed: &str) -> Option<Value> {
+    let words = "compare linux-reno --on linux --virtual-time --rate 20Mbps --rtt 40ms --buffer \
+                 0.5bdp --loss 0.1% --duration 1500ms --json --link";
+    let mut words: Vec<&str> = words.split_whitespace().collect();
+    words.extend([link, "--seed", seed]);
+    let outcome = run(&words);
+    if !able(&outcome) {
+        return None;
+    }
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let mut results: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    results["runs"][0].as_object_mut().unwrap().remove("cost").unwrap();
+    Some(results)
+}
+
+#[test]
+fn equal_runs_are_equal_to_the_byte_over_both_links() {
+    for link in ["tun", "netem"] {
+        let Some(first) = comparison(link, "1") else { return };
+        let second = comparison(link, "1").unwrap();
+        assert_eq!(first.to_string(), second.to_string(), "{link}");
+        let run = &first["runs"][0];
+        assert_eq!((&run["transport"], &run["lab"]["link"]), (&"linux".into(), &link.into()));
+        // 3 MB at most, and after slow start's losses and the random ones most of it.
+        let delivered = run["flows"][0]["delivered_bytes"].as_u64().unwrap();
+        assert!((1_000_000..3_750_000).contains(&delivered), "{delivered}");
+        for hash in ["kernel_sha256", "initramfs_sha256"] {
+            assert_eq!(run["lab"]["guest"][hash].as_str().unwrap().len(), 64, "{hash}");
+        }
+        assert_eq!(run["lab"]["stolen_share"], 0.0);
+    }
+    // What is random follows the seed.
+    let [one, two] = ["1", "2"].map(|seed| comparison("netem", seed).unwrap());
+    let flows = |results: &Value| results["runs"][0]["flows"].to_string();
+    assert_ne!(flows(&one), flows(&two));
+}
+
+#[test]
+fn a_control_that_the_guests_kernel_has_not_is_told_by_it() {
+    let outcome = run(&["compare", "linux-qubic", "--on", "linux", "--virtual-time", "--json"]);
+    if able(&outcome) || !outcome.stderr.contains("qubic") {
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("did you mean `linux-cubic`"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn nothing_is_left_after_ctrl_c_nor_after_a_kill() {
+    let place = Place::new();
+    for (name, code) in [("-INT", Some(130)), ("-KILL", None)] {
+        let words =
+            ["compare", "linux-reno", "--on", "linux", "--virtual-time", "--duration", "600s"];
+        let mut command: Command = place.command(&words);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let is_guest = |pid: &String| {
+            let words = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
+            words.is_ok_and(|words| words.contains("qemu-system") && words.contains("-icount"))
+        };
+        let mut guests = Vec::new();
+        while guests.is_empty() {
+            std::thread::sleep(Duration::from_millis(50));
+            guests = children(&child).into_iter().filter(is_guest).collect();
+            if let Some(status) = child.try_wait().unwrap() {
+                let required = std::env::var_os("FIRSTFLIGHT_REQUIRE_LAB").is_some();
+                assert!(status.code() == Some(3) && !required, "it ended: {status}");
+                eprintln!("skipped: no guest can be booted here");
+                return;
+            }
+        }
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), code, "{name}");
+        let gone = (0..100).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            !guests.iter().any(is_guest)
+        });
+        assert!(gone, "{name}: {guests:?}");
+    }
+}
