@@ -51,7 +51,7 @@ impl FlowPath {
         let Hop { link, tie, .. } = *self.route.hop(0);
         match fabric.arrive(link, at, self.route.bytes(packet), tie) {
             Some(far_end) => self.deliver(fabric, packet, far_end),
-            None => self.watch.on_drop(at),
+            None => self.lost(packet, at),
         }
     }
 
@@ -65,7 +65,8 @@ impl FlowPath {
             dialogue.pass(&mut fabric.links[link], passing);
         }
         let Some(far_end) = fabric.arrive(link, at, bytes, tie) else {
-            self.lost(hop, at);
+            self.lost(packet, at);
+            self.dialogue.iter_mut().for_each(|dialogue| dialogue.lose(hop));
             return;
         };
         if self.route.is_last(hop) {
@@ -76,10 +77,10 @@ impl FlowPath {
     }
 
     #[inline]
-    fn lost(&mut self, hop: usize, at: Instant) {
+    fn lost(&mut self, packet: Packet, at: Instant) {
         self.watch.on_drop(at);
-        if let Some(dialogue) = &mut self.dialogue {
-            dialogue.lose(hop);
+        if packet.is_syn {
+            self.route.count_syns(u32::wrapping_sub);
         }
     }
 
@@ -129,6 +130,7 @@ impl FlowPath {
                 let ack = self.ack(self.route.tagged(seq + 1), seq, back);
                 fabric.queue.push_next_ack(self.route.ack_lane, ack);
             }
+            None if self.route.way_back.is_some() => self.deliver_queued(fabric, packet, at),
             None if self.route.receiver.delays() => self.deliver_delayed(fabric, packet, at),
             None => self.deliver_any(fabric, packet, at),
         }
@@ -163,6 +165,30 @@ impl FlowPath {
     #[inline(never)]
     fn deliver_slowly(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         let at = self.route.leave(at, packet);
+        self.receive(fabric, packet, at);
+    }
+
+    /// [`FlowPath::deliver`] where ACKs queue on their way back.
+    #[inline(never)]
+    fn deliver_queued(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
+        if let Some(way) = &self.route.way_back {
+            fabric.returns[way.link].causes(at);
+        }
+        let at = self.route.leave(at, packet);
+        let cause = packet.tagged ^ self.route.tag();
+        if at <= fabric.end && self.route.receiver.take_calm(cause) {
+            self.send_back(fabric, AckOut { at, next: cause + 1, cause, blocks: 0, parts: 1 });
+        } else {
+            self.receive(fabric, packet, at);
+        }
+    }
+
+    /// A packet reaches the receiver at `at`.
+    #[inline(never)]
+    fn receive(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
+        if packet.is_syn {
+            self.route.count_syns(u32::wrapping_sub);
+        }
         let Some(seq) = self.route.untagged(packet.tagged) else {
             return self.deliver_late(fabric, packet, at);
         };
@@ -220,25 +246,48 @@ impl FlowPath {
         }
     }
 
-    /// An ACK sets out for the shared link on its way back.
-    #[inline(never)]
+    /// An ACK sets out for the shared link on its way back, and crosses it at once if it is known to
+    /// be the next one there.
+    #[inline]
     fn send_back(&mut self, fabric: &mut Fabric, ack: AckOut) {
-        let next = self.route.tagged(ack.next);
+        let ack = AckOut { next: self.route.tagged(ack.next), ..ack };
         let Some(way) = &mut self.route.way_back else { return };
-        let at = way.leave(AckOut { next, ..ack });
+        let at = way.leave(&ack);
         if at > fabric.end {
             return;
         }
+        let link = &mut fabric.returns[way.link];
+        if link.is_next(at) {
+            let at = way.cross(link, &ack, at);
+            return self.bring(fabric, ack, at);
+        }
+        way.wait(link, ack);
         let payload = Arriving { tagged: 0, hop: WAY_BACK, flow: self.id }.pack();
         fabric.queue.push(Lane::Arrive(way.lane), Event::new(at, Kind::Arrive, way.order, payload));
     }
 
-    /// The oldest ACK under way has reached the shared link on its way back.
+    /// The oldest ACK that waits for it has reached the shared link on its way back.
     #[inline(never)]
     fn cross_back(&mut self, fabric: &mut Fabric, now: Instant) {
         let Some(way) = &mut self.route.way_back else { return };
-        let Some((ack, at)) = way.cross(&mut fabric.returns[way.link], now) else { return };
+        let link = &mut fabric.returns[way.link];
+        let Some(ack) = way.arrive(link) else { return };
+        let at = way.cross(link, &ack, now);
         self.bring(fabric, ack, at);
+    }
+
+    /// The flow starts with a SYN, if ACKs queue on their way back: whether it does.
+    pub(crate) fn opens(&mut self, fabric: &mut Fabric) -> bool {
+        let link = self.route.way_back.as_ref().map(|way| way.link);
+        link.inspect(|link| fabric.returns[*link].opens()).is_some()
+    }
+
+    /// The sender has an ACK of its SYN, and so sends no other.
+    #[cold]
+    pub(crate) fn opened(&mut self, fabric: &mut Fabric) {
+        if let Some(way) = self.route.way_back.as_ref().filter(|way| way.syns == 0) {
+            fabric.returns[way.link].opened();
+        }
     }
 
     fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
@@ -285,7 +334,8 @@ impl Fabric {
         if let Some(every) = network.sample_every {
             links.iter_mut().for_each(|link| link.sample(every));
         }
-        let returns = network.links.iter().map(|link| ReturnLink::new(link.rate_bps)).collect();
+        let returns =
+            (0..network.links.len()).map(|id| ReturnLink::new(network, id, ahead)).collect();
         Self { links, returns, queue, ahead, end, memory: Memory::new(&network.flows) }
     }
 
@@ -327,7 +377,11 @@ impl FlowWire<'_> {
 impl Wire for FlowWire<'_> {
     #[inline(never)]
     fn transmit(&mut self, seq: u32) {
-        self.send(self.path.route.packet(self.path.route.tagged(seq)));
+        let packet = self.path.route.packet(self.path.route.tagged(seq));
+        if packet.is_syn {
+            self.path.route.count_syns(u32::wrapping_add);
+        }
+        self.send(packet);
     }
 
     #[inline(always)]

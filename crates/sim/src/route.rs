@@ -201,10 +201,11 @@ impl Route {
         let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay), return_delay);
         // What routers tell is added up where a packet arrives, and the short way goes back alone.
         let wants = Wants::of(&spec.control);
-        let shortcuts = ahead && wants.listens().is_empty() && way_back.is_none();
+        let shortcuts = ahead && wants.listens().is_empty();
         let (end_of_run, syn) = (network.end(), spec.endpoint.syn);
         // The SYN of a later connection is shorter than the packets ahead of it, and may wait.
-        let waits = syn && spec.files.is_some() || !egress.is_free_for(service);
+        let late_syn = syn && spec.files.is_some();
+        let waits = late_syn || way_back.is_some() || !egress.is_free_for(service);
         let home = egress.full_packet + egress.delay + return_delay;
         Self {
             first: hops[0],
@@ -366,6 +367,19 @@ impl Route {
         let Some(receiver) = &mut self.earlier else { return [None; 2] };
         let (overdue, own) = receiver.receive((packet.tagged ^ self.tag) & !LATER, at);
         [overdue, own].map(|ack| ack.map(|ack| AckOut { next: ack.next | LATER, ..ack }))
+    }
+
+    /// A SYN sets out, or is lost or received.
+    pub(crate) fn count_syns(&mut self, count: fn(u32, u32) -> u32) {
+        if let Some(way) = &mut self.way_back {
+            way.syns = count(way.syns, 1);
+        }
+    }
+
+    /// What tells this connection's sequence numbers from those of the one before.
+    #[inline]
+    pub(crate) fn tag(&self) -> u32 {
+        self.tag
     }
 
     /// A sequence number as it travels.

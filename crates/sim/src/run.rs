@@ -112,8 +112,10 @@ pub(crate) struct Flow<'a> {
     pub(crate) path: FlowPath,
     /// When the pending timer event fires; `u64::MAX` if none is pending.
     timer_at: u64,
-    /// Something follows when all there is to send has been acknowledged.
+    /// Something follows when all there is to send has been acknowledged, or the SYN.
     pub(crate) ends: bool,
+    /// Its SYN has not been acknowledged, and ACKs queue on their way back.
+    opening: bool,
     pub(crate) tcp: Tcp,
     /// Boxed because few flows have one.
     pub(crate) files: Option<Box<FileSource<'a>>>,
@@ -138,6 +140,7 @@ impl<'a> Engine<'a> {
                 watch: Watch::new(spec.bdp_bytes, network.sample_every),
             },
             timer_at: u64::MAX,
+            opening: false,
         };
         let mut fabric = Fabric::new(network, queue, pace == Pace::Ahead);
         let foreign = foreign_flows(network, foreign);
@@ -210,8 +213,8 @@ impl<'a> Engine<'a> {
                 let mut wire = FlowWire { now, path: &mut flow.path, fabric };
                 flow.tcp.on_ack(now, next, cause, &mut wire);
                 flow.after_event(now, fabric);
-                if flow.ends && flow.tcp.is_done() {
-                    flow.end(now, fabric);
+                if flow.ends {
+                    flow.after_ack(event, fabric);
                 }
             }
             Kind::Timer => self.flows[number].on_timer(event, now, fabric),
@@ -255,6 +258,10 @@ impl Flow<'_> {
         if event.payload == Timer::Start as u64 && !self.begin(now, fabric) {
             return;
         }
+        if event.payload == Timer::Start as u64 && self.spec.endpoint.syn && self.files.is_none() {
+            self.opening = self.path.opens(fabric);
+            self.ends |= self.opening;
+        }
         let mut wire = FlowWire { now, path: &mut self.path, fabric };
         match event.payload {
             payload if payload == Timer::Start as u64 => self.tcp.start(now, &mut wire),
@@ -274,6 +281,20 @@ impl Flow<'_> {
             }
         }
         self.after_event(now, fabric);
+    }
+
+    /// An ACK may have been the first one, or the last.
+    #[inline(never)]
+    fn after_ack(&mut self, ack: Event, fabric: &mut Fabric) {
+        let (next, _) = unpack(ack.payload);
+        if self.opening && next > 0 {
+            self.opening = false;
+            self.ends = self.files.is_some() || self.spec.packets.is_some();
+            self.path.opened(fabric);
+        }
+        if self.ends && self.tcp.is_done() {
+            self.end(ack.at(), fabric);
+        }
     }
 
     /// After every event of the sender: looks at it, and sees that a timer event is pending no

@@ -3,7 +3,8 @@
 //!
 //! Most ACKs meet no other ACK on the way back, and [`Route::back`] knows at once when they arrive.
 //! Where ACKs of several flows meet, or one that the delayed-ACK timer lets go is followed by the
-//! next, each has to reach the shared link in its turn, which takes an event of its own.
+//! next, each has to reach the shared link in its turn. That takes an event of its own, unless it is
+//! known that no other ACK can come before it ([`ReturnLink::is_next`]).
 //!
 //! [`Route::back`]: crate::route::Route::back
 
@@ -11,7 +12,7 @@ use std::collections::VecDeque;
 
 use firstflight_core::units::{Instant, Span};
 
-use crate::network::FlowSpec;
+use crate::network::{FlowSpec, Network};
 use crate::receiver::AckOut;
 use crate::serialisation::{Serialisation, serialisation};
 
@@ -32,6 +33,10 @@ pub(crate) struct WayBack {
     /// When the receiver's and the sender's access link are free again.
     receivers_free_at: Instant,
     senders_free_at: Instant,
+    /// The time of an ACK without SACK blocks on an access link.
+    plain: Span,
+    /// SYNs on their way to the receiver.
+    pub(crate) syns: u32,
 }
 
 /// The other direction of a shared link: it carries ACKs and has room for all of them.
@@ -39,6 +44,17 @@ pub(crate) struct WayBack {
 pub(crate) struct ReturnLink {
     free_at: Instant,
     serial: Serialisation,
+    /// ACKs that have events of their own to reach it.
+    waiting: u32,
+    /// Flows whose SYN may still come; one more if [`ReturnLink::bound`] holds for no ACK at all.
+    opening: u32,
+    /// When the other flows start, the next one last.
+    starts: Vec<Instant>,
+    /// An ACK whose packet has not left the last shared link yet comes at least this long after the
+    /// newest that has left it.
+    gap: Span,
+    /// The time from which such ACKs come.
+    bound: Instant,
 }
 
 impl WayBack {
@@ -54,31 +70,46 @@ impl WayBack {
             propagation: spec.return_delay,
             receivers_free_at: Instant(0),
             senders_free_at: Instant(0),
+            plain: serialisation(spec.endpoint.ack_bytes, spec.access_rate_bps),
+            syns: 0,
         }
     }
 
     /// An ACK leaves the receiver: when it reaches the shared link.
-    pub(crate) fn leave(&mut self, ack: AckOut) -> Instant {
+    #[inline]
+    pub(crate) fn leave(&mut self, ack: &AckOut) -> Instant {
         let start = self.receivers_free_at.max(ack.at);
-        self.receivers_free_at = start + self.access_time(&ack);
-        self.under_way.push_back(ack);
+        self.receivers_free_at = start + self.access_time(ack);
         self.receivers_free_at + self.access_delay
     }
 
-    /// The oldest ACK under way has reached the shared link: it, and when it reaches the sender.
-    pub(crate) fn cross(
-        &mut self,
-        link: &mut ReturnLink,
-        at: Instant,
-    ) -> Option<(AckOut, Instant)> {
-        let ack = self.under_way.pop_front()?;
-        let far_end = link.carry(at, self.bytes(&ack)) + self.propagation;
-        let start = self.senders_free_at.max(far_end);
-        self.senders_free_at = start + self.access_time(&ack);
-        Some((ack, self.senders_free_at + self.access_delay))
+    /// An ACK is under way to the shared link, and will have an event there.
+    pub(crate) fn wait(&mut self, link: &mut ReturnLink, ack: AckOut) {
+        self.under_way.push_back(ack);
+        link.waiting += 1;
     }
 
+    /// The oldest ACK that has an event has reached the shared link.
+    pub(crate) fn arrive(&mut self, link: &mut ReturnLink) -> Option<AckOut> {
+        let ack = self.under_way.pop_front()?;
+        link.waiting -= 1;
+        Some(ack)
+    }
+
+    /// An ACK reaches the shared link at `at`: when it reaches the sender.
+    #[inline]
+    pub(crate) fn cross(&mut self, link: &mut ReturnLink, ack: &AckOut, at: Instant) -> Instant {
+        let far_end = link.carry(at, self.bytes(ack)) + self.propagation;
+        let start = self.senders_free_at.max(far_end);
+        self.senders_free_at = start + self.access_time(ack);
+        self.senders_free_at + self.access_delay
+    }
+
+    #[inline]
     fn access_time(&self, ack: &AckOut) -> Span {
+        if ack.blocks == 0 {
+            return self.plain;
+        }
         serialisation(self.bytes(ack), self.access_rate_bps)
     }
 
@@ -88,15 +119,78 @@ impl WayBack {
 }
 
 impl ReturnLink {
-    pub(crate) fn new(rate_bps: u64) -> Self {
-        Self { free_at: Instant(0), serial: Serialisation::new(rate_bps) }
+    /// The other direction of link `id`. With `ahead` ACKs may cross before their time comes.
+    pub(crate) fn new(network: &Network, id: usize, ahead: bool) -> Self {
+        let users = || network.flows.iter().filter(|flow| flow.return_link == Some(id));
+        let last = users().next().and_then(|flow| flow.path.last().copied());
+        let bounded =
+            ahead && users().all(|flow| is_bounded(flow) && flow.path.last().copied() == last);
+        let mut starts: Vec<Instant> =
+            users().filter(|flow| flow.endpoint.syn).map(|flow| flow.start).collect();
+        starts.sort_unstable_by(|one, other| other.cmp(one));
+        let rate_bps = last.map_or(1, |last| network.links[last].rate_bps);
+        Self {
+            free_at: Instant(0),
+            serial: Serialisation::new(network.links[id].rate_bps),
+            waiting: 0,
+            opening: u32::from(!bounded),
+            starts,
+            gap: users().map(|flow| least_lead(flow, rate_bps)).min().unwrap_or_default(),
+            bound: Instant(0),
+        }
+    }
+
+    /// A packet reaches the far end of the last shared link at `at`, and no later packet does
+    /// before it.
+    #[inline]
+    pub(crate) fn causes(&mut self, at: Instant) {
+        self.bound = at + self.gap;
+    }
+
+    /// Whether no other ACK reaches the link before `at`: none that has an event, none whose packet
+    /// comes behind those that have left the last shared link. A SYN is shorter than data and may
+    /// catch up with them; so there must be no SYN by then.
+    #[inline]
+    pub(crate) fn is_next(&self, at: Instant) -> bool {
+        self.waiting == 0
+            && self.opening == 0
+            && at < self.bound
+            && self.starts.last().is_none_or(|start| at < *start)
+    }
+
+    /// A flow starts with a SYN.
+    pub(crate) fn opens(&mut self) {
+        self.starts.pop();
+        self.opening += 1;
+    }
+
+    /// A flow that started with a SYN will send no other, and none is under way.
+    pub(crate) fn opened(&mut self) {
+        self.opening -= 1;
     }
 
     /// A packet of `bytes` arrives at `at`: when it has been sent.
+    #[inline]
     fn carry(&mut self, at: Instant, bytes: u64) -> Instant {
         self.free_at = self.free_at.max(at) + Span(self.serial.time(bytes));
         self.free_at
     }
+}
+
+/// Whether every ACK of the flow leaves the receiver when a packet comes, and its SYN is the first
+/// packet that it sends.
+fn is_bounded(spec: &FlowSpec) -> bool {
+    spec.endpoint.delayed_ack <= 1 && spec.files.is_none()
+}
+
+/// From a packet of the flow beginning to leave the last shared link to its ACK reaching the other
+/// direction, at least, where nothing waits. Every time may be rounded down.
+fn least_lead(spec: &FlowSpec, rate_bps: u64) -> Span {
+    let packet = spec.payload_bytes + spec.header_bytes;
+    let floor = |bytes: u64, rate_bps| serialisation(bytes, rate_bps).0 - 1;
+    let access =
+        floor(packet, spec.access_rate_bps) + floor(spec.endpoint.ack_bytes, spec.access_rate_bps);
+    Span(floor(packet, rate_bps) + access) + spec.access_delay * 2
 }
 
 /// A SACK block: two sequence numbers of four bytes (RFC 2018 section 3).
@@ -120,8 +214,19 @@ mod tests {
             propagation: Span::from_millis(10),
             receivers_free_at: Instant(0),
             senders_free_at: Instant(0),
+            plain: Span::from_micros(40),
+            syns: 0,
         };
-        (way, ReturnLink::new(1_000_000))
+        let link = ReturnLink {
+            free_at: Instant(0),
+            serial: Serialisation::new(1_000_000),
+            waiting: 0,
+            opening: 0,
+            starts: Vec::new(),
+            gap: Span(0),
+            bound: Instant(0),
+        };
+        (way, link)
     }
 
     fn ack(at: u64, next: u32, blocks: u32) -> AckOut {
@@ -131,29 +236,51 @@ mod tests {
     #[test]
     fn an_ack_alone_takes_what_every_link_takes() {
         let (mut way, mut link) = way_back();
-        let at = way.leave(ack(0, 1, 0));
+        let alone = ack(0, 1, 0);
+        let at = way.leave(&alone);
         assert_eq!(at, Instant(1_040_000));
-        let (ack, home) = way.cross(&mut link, at).unwrap();
-        assert_eq!((ack.next, home), (1, Instant(1_040_000 + 10_320_000 + 1_040_000)));
-        assert!(way.cross(&mut link, at).is_none());
+        way.wait(&mut link, alone);
+        assert_eq!(way.arrive(&mut link), Some(alone));
+        let home = way.cross(&mut link, &alone, at);
+        assert_eq!(home, Instant(1_040_000 + 10_320_000 + 1_040_000));
+        assert_eq!(way.arrive(&mut link), None);
     }
 
     #[test]
     fn acks_of_two_flows_wait_for_each_other_and_sack_blocks_take_their_time() {
         let ((mut one, mut link), (mut other, _)) = (way_back(), way_back());
         // With a block 48 bytes: 48 us and 384 us.
-        let (first, second) = (one.leave(ack(0, 7, 1)), other.leave(ack(10_000, 9, 0)));
+        let acks = [ack(0, 7, 1), ack(10_000, 9, 0)];
+        let (first, second) = (one.leave(&acks[0]), other.leave(&acks[1]));
         assert_eq!((first, second), (Instant(1_048_000), Instant(1_050_000)));
-        let (_, home) = one.cross(&mut link, first).unwrap();
+        let home = one.cross(&mut link, &acks[0], first);
         assert_eq!(home, Instant(1_048_000 + 10_384_000 + 1_048_000));
-        let (_, home) = other.cross(&mut link, second).unwrap();
+        let home = other.cross(&mut link, &acks[1], second);
         assert_eq!(home, Instant(1_048_000 + 384_000 + 10_320_000 + 1_040_000));
     }
 
     #[test]
     fn acks_of_one_flow_wait_on_its_access_link_too() {
         let (mut way, _) = way_back();
-        assert_eq!(way.leave(ack(0, 1, 0)), Instant(1_040_000));
-        assert_eq!(way.leave(ack(0, 2, 0)), Instant(1_080_000));
+        assert_eq!(way.leave(&ack(0, 1, 0)), Instant(1_040_000));
+        assert_eq!(way.leave(&ack(0, 2, 0)), Instant(1_080_000));
+    }
+
+    #[test]
+    fn an_ack_is_next_if_nothing_can_come_before_it() {
+        let (mut way, link) = way_back();
+        let mut link = ReturnLink { starts: vec![Instant(900)], gap: Span(50), ..link };
+        link.causes(Instant(100));
+        assert!(link.is_next(Instant(149)));
+        assert!(!link.is_next(Instant(150)), "the ACK of the next packet may be there");
+        link.causes(Instant(900));
+        assert!(link.is_next(Instant(899)));
+        assert!(!link.is_next(Instant(900)), "a flow starts");
+        link.opens();
+        assert!(!link.is_next(Instant(899)), "its SYN may come");
+        link.opened();
+        assert!(link.is_next(Instant(900)));
+        way.wait(&mut link, ack(800, 1, 0));
+        assert!(!link.is_next(Instant(900)), "another ACK is on its way");
     }
 }
