@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -105,10 +105,10 @@ pub(crate) async fn honest(number: u64, target: Arc<Target>) {
     }
 }
 
-async fn one(target: &Target, file: &PathBuf) -> Result<(), String> {
+async fn one(target: &Target, file: &Path) -> Result<(), String> {
     let sending = Sending {
         to: target.at.to_string(),
-        source: Source::File(file.clone()),
+        source: Source::File(file.to_owned()),
         name: None,
         control: "cubic".to_owned(),
         accepted: Fingerprint::all_in(&target.place.join("pem")).expect("it was written"),
