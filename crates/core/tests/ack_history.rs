@@ -41,6 +41,30 @@ fn intervals_of_few_acks_are_counted_exactly() {
     });
 }
 
+/// Looks further back than the recent steps reach, at many places of the curve.
+fn is_exact(history: &mut AckHistory, exact: &Exact) {
+    for part in 0..40 {
+        let span = SPAN - part * 1_234_567;
+        assert_eq!(u64::from(history.within_span(span)), exact.within(span), "{span}");
+        assert_eq!(u64::from(history.within(span / 2)), exact.within(span / 2), "{span}");
+    }
+}
+
+/// Then every step of the staircase is a corner, and the curve is the staircase.
+#[test]
+fn acks_a_24th_of_the_span_apart_are_counted_exactly() {
+    // The curve begins a nanosecond before the first ACK.
+    let gaps = (0..200).map(|i| if i == 1 { SPAN / 24 - 1 } else { SPAN / 24 });
+    feed(gaps, |history, exact, _| is_exact(history, exact));
+}
+
+/// Both ends of a pause are corners.
+#[test]
+fn bursts_of_two_are_counted_exactly() {
+    let gaps = (0..200).map(|i| if i % 2 == 0 { SPAN / 10 } else { 10_000 });
+    feed(gaps, |history, exact, _| is_exact(history, exact));
+}
+
 #[test]
 fn nothing_before_the_first_ack() {
     feed([50, 60, 70], |history, exact, _| {

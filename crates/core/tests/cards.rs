@@ -162,3 +162,46 @@ fn policies_need_what_their_sources_use() {
         assert_eq!(avoidance_needs(name), Some(needs), "{name}");
     }
 }
+
+fn knob(policy: &str, name: &str) -> Knob {
+    let card = STARTUPS.iter().chain(AVOIDANCES).find(|card| card.name == policy);
+    let knob = card.and_then(|card| card.knobs.iter().find(|knob| knob.name == name));
+    *knob.unwrap_or_else(|| panic!("{policy} has no knob {name}"))
+}
+
+/// The largest values, which a command line accepts as the table has them.
+#[test]
+fn knobs_reach_as_far_as_their_sources_make_sense() {
+    let ratio = |policy, name| match knob(policy, name).kind {
+        KnobKind::Ratio(low, high) => (low, high),
+        kind => panic!("{policy}: {name} is a {kind:?}"),
+    };
+    const ONE: u64 = 1_000_000;
+    // Ten windows, or measured rates, per RTT; growth by a hundredth; buffers of a hundred BDPs.
+    assert_eq!(ratio("paced", "gain"), (ONE, 10 * ONE));
+    assert_eq!(ratio("afstart", "probe"), (ONE, 10 * ONE));
+    assert_eq!(ratio("dbc", "dmax"), (ONE, 100 * ONE));
+    assert_eq!(ratio("conservative", "buffer"), (1_000, 100 * ONE));
+    // A loss leaves a tenth to nearly all; high_decrease is at most standard TCP's half.
+    assert_eq!(ratio("cubic", "beta"), (100_000, 950_000));
+    assert_eq!(ratio("cubic", "c"), (1_000, 100 * ONE));
+    assert_eq!(ratio("highspeed", "high_decrease"), (10_000, ONE / 2));
+    let reference = knob("e-speed", "reference").kind;
+    assert!(matches!(reference, KnobKind::Count(1, most) if most == 1 << 40), "{reference:?}");
+}
+
+#[test]
+fn knobs_that_differ_from_the_usual_ones_say_so() {
+    assert_eq!(knob("afstart", "iw").default, "4 segments");
+    assert_eq!(knob("vegas", "ssthresh").default, "none, or the scenario's");
+    assert!(knob("westwood", "preset").doc.contains("lg.eps"));
+}
+
+/// The constants of CUBIC 2.1 in 1024ths: 819 and 410.
+#[test]
+fn the_older_cubic_has_constants_of_its_own() {
+    let mut policy = AnyAvoidance::by_name("cubic").expect("a listed avoidance");
+    assert!(policy.set("preset", KnobValue::Word("ns2")));
+    assert_eq!(policy.value("beta"), Some(KnobValue::Ratio(799_804)));
+    assert_eq!(policy.value("c"), Some(KnobValue::Ratio(400_390)));
+}

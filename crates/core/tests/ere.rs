@@ -364,3 +364,12 @@ fn a_sample_beyond_the_fastest_rate_counts_as_that_rate() {
     let found = ere.rate().0 as f64;
     assert!((found / expected - 1.0).abs() < 1e-6, "{found} for {expected}");
 }
+
+/// 52 days count for no more than 52 days.
+#[test]
+fn a_longer_span_moves_no_less() {
+    let (ere, ..) = without_a_queue(EreKnobs::PAPER);
+    let moved = [1 << 51, (1 << 52) - 1, 1 << 52, u64::MAX].map(|span| ere.over(Span(span)).0);
+    assert!(moved[0] * 2 - moved[1] < 1_000_000_000, "{moved:?}");
+    assert_eq!(moved[1..], [moved[1]; 3]);
+}

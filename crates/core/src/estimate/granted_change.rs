@@ -79,6 +79,12 @@ mod tests {
         assert_eq!(after(&[-8_000_000]), MSS, "never less than a segment");
         assert!(after(&[i64::MAX, i64::MAX]) > MSS * 1_000_000);
         assert_eq!(after(&[i64::MIN, i64::MIN]), MSS);
+        // 8 kbit/s over an RTT of an hour count for a minute: 60 segments.
+        let mut long = view(10, Bytes::MAX);
+        long.rtt.smoothed = crate::units::Span::from_secs(3_600);
+        let mut granted = GrantedChange::default();
+        granted.on_feedback(&Feedback::Change(8_000));
+        assert_eq!(granted.apply(&long), MSS * 70);
     }
 
     #[test]

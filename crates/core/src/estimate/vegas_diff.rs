@@ -28,7 +28,6 @@ pub struct VegasDiff {
     mark: Bytes,
     marked_at: Instant,
     begun: bool,
-    handshake: bool,
     diff: i64,
     decides: bool,
 }
@@ -43,7 +42,6 @@ impl VegasDiff {
             mark: Bytes(0),
             marked_at: Instant(0),
             begun: false,
-            handshake: false,
             diff: 0,
             decides: false,
         }
@@ -55,16 +53,11 @@ impl VegasDiff {
         self.decides.then_some(self.diff)
     }
 
-    /// The handshake was the first round.
-    pub const fn handshake(&self) -> bool {
-        self.handshake
-    }
-
     /// The handshake gave the first sample.
     pub fn on_handshake(&mut self, view: &View) {
         let rtt = view.rtt.first;
         (self.base, self.sum, self.count) = (rtt, rtt, 1);
-        (self.begun, self.handshake, self.marked_at) = (true, true, view.now);
+        (self.begun, self.marked_at) = (true, view.now);
     }
 
     /// The first data leaves: without a handshake it begins the first round.

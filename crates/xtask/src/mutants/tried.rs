@@ -43,17 +43,21 @@ impl Trial {
     pub(super) fn survivors(&self) -> Result<BTreeSet<usize>, Stop> {
         let All { programs, switched, unviable } = self.build_all()?;
         let programs = self.fastest_first(programs)?;
-        let mut survivors = BTreeSet::new();
-        for number in &switched {
-            self.judge(*number, &programs, &mut survivors)?;
+        let (mut survivors, mut rest) = (BTreeSet::new(), Vec::new());
+        for (number, change) in self.changes.iter().enumerate() {
+            if switched.contains(&number) {
+                if !self.notices(number, &programs)? {
+                    println!("no test notices {}", change.name);
+                    survivors.insert(number);
+                }
+            } else if !unviable.contains(&number) {
+                rest.push(number);
+            }
         }
-        // What no function can switch on is built by itself.
-        let all = 0..self.changes.len();
-        for number in all.filter(|it| !switched.contains(it) && !unviable.contains(it)) {
-            let written = self.tree.change(&self.changes[number]);
-            written.map_err(|error| unable("mutants", &error))?;
-            if let Built::Programs(programs) = self.build()? {
-                self.judge(number, &programs, &mut survivors)?;
+        for number in rest {
+            if !self.notices_alone(number)? {
+                println!("no test notices {}", self.changes[number].name);
+                survivors.insert(number);
             }
         }
         let (tried, unviable) = (self.changes.len() - unviable.len(), unviable.len());
@@ -67,7 +71,7 @@ impl Trial {
         loop {
             let lines = self.tree.switch(&self.changes, &unviable);
             let lines = lines.map_err(|error| unable("mutants", &error))?;
-            let (at, text) = match self.build()? {
+            let (at, text) = match self.build(&["--tests"])? {
                 Built::Programs(programs) => {
                     let switched = lines.into_keys().collect();
                     return Ok(All { programs, switched, unviable });
@@ -86,9 +90,11 @@ impl Trial {
         }
     }
 
-    fn build(&self) -> Result<Built, Stop> {
-        let words = ["test", "--package", CORE, "--no-run", "--lib", "--tests"];
+    /// Builds the tests that `which` says.
+    fn build(&self, which: &[&str]) -> Result<Built, Stop> {
+        let words = ["test", "--package", CORE, "--no-run"];
         let mut command = cargo(&self.tree.path, &words);
+        command.args(which);
         command.arg("--message-format=json").env("CARGO_TARGET_DIR", &self.target);
         command.env("RUSTFLAGS", "--cap-lints=allow").env("CARGO_PROFILE_DEV_DEBUG", "0");
         let output = command.output().map_err(|error| unable("cargo", &error))?;
@@ -118,29 +124,32 @@ impl Trial {
         Ok(timed.into_iter().map(|(_, program)| program).collect())
     }
 
-    /// Adds the mutant to the survivors if all tests pass: those in its own file first.
-    fn judge(
-        &self,
-        number: usize,
-        programs: &[Program],
-        survivors: &mut BTreeSet<usize>,
-    ) -> Result<(), Stop> {
-        let change = &self.changes[number];
-        let module = change.file.trim_start_matches(SOURCES).trim_start_matches('/');
-        let module = module.trim_end_matches(".rs").replace('/', "::");
-        for program in programs.iter().filter(|program| program.name == UNIT_TESTS) {
-            if !self.passes(program, Some(number), &module)? {
-                return Ok(());
+    /// Whether a test of these programs fails: those in the mutant's own file run first.
+    fn notices(&self, number: usize, programs: &[Program]) -> Result<bool, Stop> {
+        let file = self.changes[number].file.trim_start_matches(SOURCES).trim_start_matches('/');
+        let module = file.trim_end_matches(".rs").replace('/', "::");
+        let own = programs.iter().filter(|program| program.name == UNIT_TESTS);
+        let all = programs.iter().map(|program| (program, ""));
+        for (program, filter) in own.map(|program| (program, module.as_str())).chain(all) {
+            if !self.passes(program, Some(number), filter)? {
+                return Ok(true);
             }
         }
-        for program in programs {
-            if !self.passes(program, Some(number), "")? {
-                return Ok(());
+        Ok(false)
+    }
+
+    /// Whether a test fails on a mutant that no function can switch on, or it does not compile. It
+    /// is built by itself, the programs of `tests/` only if the tests in the sources pass.
+    fn notices_alone(&self, number: usize) -> Result<bool, Stop> {
+        let written = self.tree.change(&self.changes[number]);
+        written.map_err(|error| unable("mutants", &error))?;
+        for words in [&["--lib"][..], &["--tests"]] {
+            let Built::Programs(programs) = self.build(words)? else { return Ok(true) };
+            if self.notices(number, &programs)? {
+                return Ok(true);
             }
         }
-        println!("no test notices {}", change.name);
-        survivors.insert(number);
-        Ok(())
+        Ok(false)
     }
 
     /// Whether the tests whose names hold `filter` pass, with a mutant switched on.
