@@ -7,6 +7,7 @@ mod start_up_view;
 
 use firstflight_core::estimate::ere::{Ere, EreKnobs, Filter};
 use firstflight_core::event::Ack;
+use firstflight_core::knob::KnobValue;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::View;
 use proptest::prelude::*;
@@ -372,4 +373,41 @@ fn a_longer_span_moves_no_less() {
     let moved = [1 << 51, (1 << 52) - 1, 1 << 52, u64::MAX].map(|span| ere.over(Span(span)).0);
     assert!(moved[0] * 2 - moved[1] < 1_000_000_000, "{moved:?}");
     assert_eq!(moved[1..], [moved[1]; 3]);
+}
+
+/// 20 time constants after the start the estimate is less than a byte per second below 1 MB/s.
+#[test]
+fn the_rate_is_rounded_to_the_nearest_byte() {
+    assert_eq!(without_a_queue(EreKnobs::NS2).0.rate().0, 1_000_000);
+}
+
+#[test]
+fn knobs_set_by_name_do_what_the_same_ones_given_at_once_do() {
+    for (word, filter) in [("trapezoid", Filter::Trapezoid), ("plain", Filter::Plain)] {
+        let (tmin, tick) = (Span::from_millis(7), Span::from_millis(3));
+        let (n, eps, re_per_rtt, null_m, umax_window) = (5, 300_000, word == "plain", 4, 2);
+        let knobs = EreKnobs { filter, n, eps, re_per_rtt, tmin, tick, null_m, umax_window };
+        let (mut given, mut set) = (Ere::new(knobs), Ere::new(EreKnobs::FIGURES));
+        for (name, value) in [
+            ("ere.filter", KnobValue::Word(word)),
+            ("ere.N", KnobValue::Count(n)),
+            ("ere.eps", KnobValue::Ratio(eps)),
+            ("ere.re_update", KnobValue::Word(if re_per_rtt { "rtt" } else { "ack" })),
+            ("ere.tmin", KnobValue::Time(tmin)),
+            ("ere.tick", KnobValue::Time(tick)),
+            ("ere.null_m", KnobValue::Count(null_m)),
+            ("ere.umax_window", KnobValue::Count(umax_window)),
+        ] {
+            assert!(set.set(name, value) && set.value(name) == Some(value), "{name}");
+        }
+        let (at, mut now) = (view(200_000, 101_000_000, 100_000_000), 1_000_000_000);
+        for i in 0..500 {
+            now += [1_000_000, 300_000, 40_000_000, 7_000_000, 2_000][i % 5];
+            given.on_ack(&ack(now, MSS), &at);
+            set.on_ack(&ack(now, MSS), &at);
+            for wanted in 0..3 {
+                assert_eq!(gauge(&set, wanted), gauge(&given, wanted), "{word} {i}");
+            }
+        }
+    }
 }

@@ -45,6 +45,9 @@ impl Trial {
         let programs = self.fastest_first(programs)?;
         let (mut survivors, mut rest) = (BTreeSet::new(), Vec::new());
         for (number, change) in self.changes.iter().enumerate() {
+            if number > 0 && number % 100 == 0 {
+                println!("{number} of {}", self.changes.len());
+            }
             if switched.contains(&number) {
                 if !self.notices(number, &programs)? {
                     println!("no test notices {}", change.name);
@@ -190,9 +193,9 @@ fn places(error: &Value) -> Vec<(String, usize)> {
 /// The program of the tests within the sources.
 const UNIT_TESTS: &str = "unit tests";
 
-/// Every program gets 20 s of CPU time, several times what the slowest one takes, and 4 GiB: a
-/// mutant that never ends is noticed, and a loaded machine makes no test fail.
-const LIMITED: &str = r#"ulimit -t 20; ulimit -v 4194304; exec "$0" "$@""#;
+/// A program gets 10 s of CPU time, several times what the slowest one takes, and 4 GiB: a mutant
+/// that never ends is noticed, and a loaded machine makes no test fail.
+const LIMITED: &str = r#"ulimit -t 10; ulimit -v 4194304; exec "$0" "$@""#;
 
 #[cfg(test)]
 mod tests {
