@@ -30,6 +30,7 @@ startups! {
     jump_start::JumpStart,
     copa::Copa,
     c4::C4,
+    picoquic::Picoquic,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,
