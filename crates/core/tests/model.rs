@@ -185,6 +185,7 @@ impl Model {
     fn apply(&mut self, event: Event) {
         let mss = self.config.mss.0;
         let before = self.sender.cwnd();
+        let startups = self.sender.window_is_startups();
         match event {
             Event::Handshake { rtt } => self.sender.on_handshake(Instant(self.now), Span(rtt)),
             Event::Send { segments } => (0..segments).for_each(|_| {
@@ -200,7 +201,7 @@ impl Model {
             }
             Event::Duplicate => {
                 self.tell(&Ack { credited: Bytes(mss), ..self.ack(0, None) });
-                let held = self.sender.cwnd() <= before || self.sender.window_is_startups();
+                let held = self.sender.cwnd() <= before || startups;
                 assert!(held, "growth on a duplicate ACK");
             }
             Event::AppLimited => {
@@ -257,16 +258,16 @@ impl Model {
             Event::Later { nanos } => self.now = self.now.saturating_add(nanos),
             Event::Earlier { nanos } => self.now = self.now.saturating_sub(nanos),
         }
-        self.check(event, before);
+        self.check(event, before, startups);
     }
 
-    /// What holds after every event.
-    fn check(&mut self, event: Event, before: Bytes) {
+    /// What holds after every event, where `startups` if start-up set the window before it.
+    fn check(&mut self, event: Event, before: Bytes, startups: bool) {
         let (cwnd, view) = (self.sender.cwnd(), self.sender.view());
         assert!(cwnd >= self.config.mss, "{cwnd:?} is under a segment after {event:?}");
         assert!(cwnd <= self.config.max_cwnd, "{cwnd:?} is over the cap after {event:?}");
         let acks = matches!(event, Event::Ack { .. } | Event::Lie { .. } | Event::Marked { .. });
-        if view.recovering && acks && !self.sender.window_is_startups() {
+        if view.recovering && acks && !startups {
             assert!(cwnd <= before, "growth in recovery");
         }
         let mut sum = 0u64;

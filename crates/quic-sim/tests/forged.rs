@@ -5,8 +5,8 @@
 //!
 //! The handshake is with a quinn server, whose keys the liar then uses (`keys.rs`). What must hold:
 //! no panic, a window of two packets at least that grows as its algorithm says (`earned`) and not
-//! beyond twice the flight, nothing in flight above the window but probes, and a connection that
-//! goes on, or ends with the error that the lie deserves.
+//! beyond the multiple of the flight that its start-up declares, nothing in flight above the window
+//! but probes, and a connection that goes on, or ends with the error that the lie deserves.
 
 #[path = "forged/keys.rs"]
 mod keys;
@@ -21,7 +21,8 @@ mod watch;
 
 use firstflight_control::Control;
 use firstflight_control::own::OF_QUINN;
-use firstflight_core::registry::STARTUPS;
+use firstflight_core::policy::Startup as _;
+use firstflight_core::registry::{AnyStartup, STARTUPS};
 use firstflight_quic::OWN;
 use quinn_proto::{ConnectionError, TransportErrorCode};
 
@@ -56,9 +57,8 @@ fn bounded(control: &str, attack: Attack, outcome: &Outcome) {
     assert!(seen.peak_in_flight <= BUFFERED + BUFFERED / 20, "headers and all: {at}");
     assert!(seen.above <= PROBES, "{at}");
     let ours = !control.starts_with(OF_QUINN);
-    // What the growth limit allows: three times the flight for a start-up that triples it.
-    let times = if control == "rapid-start" { 3 } else { 2 };
-    let justified = (times * seen.peak_in_flight + seen.mtu).max(seen.first_window);
+    let growth = AnyStartup::by_name(control).map_or(2, |startup| startup.growth());
+    let justified = (growth * seen.peak_in_flight + seen.mtu).max(seen.first_window);
     assert!(!ours || seen.peak_window <= justified, "{at}");
     let grown = seen.peak_window - seen.first_window;
     assert!(earned(control, seen.acked, seen.mtu).is_none_or(|most| grown <= most), "{at}");
@@ -66,21 +66,21 @@ fn bounded(control: &str, attack: Attack, outcome: &Outcome) {
 
 /// What a window may grow by when so many bytes are acknowledged, whatever is said about them, in
 /// bytes; `None` of a control that measures or multiplies, of which our own still grow no window
-/// beyond twice the flight (draft-ietf-ccwg-ratelimited-increase).
+/// beyond what the flight allows (draft-ietf-ccwg-ratelimited-increase).
 fn earned(control: &str, acked: u64, mtu: u64) -> Option<u64> {
     match control {
         // A rate times a delay, at once.
-        "packet-pair" | "quinn-bbr" => None,
-        // Twice the window at the end of a round trip, at once.
+        "packet-pair" | "quinn-bbr" | "c4" => None,
+        // Twice the window in a round trip, in one step.
         "copa" => None,
+        // Two bytes per byte while no queue shows.
+        "rapid-start" => Some(acked * 2),
         // Half of what is missing to a measured threshold, in a round trip.
         "afstart" => None,
         // 2^rho - 1 packets per packet in start-up, rho^2 per window after it, rho of the RTT.
         "hybla" => None,
         // Ten packets per packet, then nine, down to one: 5.5 on the average.
         "mstart" => Some(acked * 11 / 2 + 10 * mtu),
-        // Two bytes per byte, so that the window triples in a round trip.
-        "rapid-start" => Some(acked * 2),
         // Three segments per segment on a path that it takes for a large one.
         "e-speed" => Some(acked * 3),
         // A byte per byte in slow start (RFC 9002 section 7.3.1), less elsewhere.

@@ -253,6 +253,7 @@ const QUANTUM: Span = Span::from_millis(4);
 const MOST_QUANTUM: u64 = 65_536;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "it fails the test")]
 mod tests {
     use super::*;
     use crate::event::{Departure, RateSample};

@@ -150,6 +150,7 @@ impl Knobs for Copa {
 const DELTA: u64 = 50_000;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "it fails the test")]
 mod tests {
     use super::*;
     use crate::pacing::Pacing;

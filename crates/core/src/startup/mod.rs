@@ -23,6 +23,7 @@ startups! {
     jump_start::JumpStart,
     copa::Copa,
     c4::C4,
+    picoquic::Picoquic,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,

@@ -346,6 +346,7 @@ impl Knobs for RapidStart {
 const QUEUE: Span = Span::from_millis(4);
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "it fails the test")]
 mod tests {
     use super::*;
     use crate::event::LossKind;

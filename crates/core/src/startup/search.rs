@@ -325,6 +325,7 @@ const MOST_SKIPPED: u64 = 10;
 const MOST: u64 = 1_000_000;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "it fails the test")]
 mod tests {
     use super::*;
     use crate::testing::{MSS, ack, view};

@@ -407,6 +407,7 @@ const LEAST_RTT: Span = Span::from_millis(10);
 const MOST_SHIFT: u64 = 30;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "it fails the test")]
 mod tests {
     use super::*;
     use crate::event::LossKind;

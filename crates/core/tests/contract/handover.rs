@@ -112,6 +112,7 @@ fn the_listed_policies_need_what_is_written_here() {
             "quick-start" => grants,
             "xcp" => changes,
             "tcp-ebn" => shares,
+            "picoquic" => times | Needs::required(Facilities::RECOVERY_WINDOW),
             "c4" => {
                 let samples = Facilities::RATES | Facilities::PACKETS;
                 paced | Needs::required(samples | Facilities::RECOVERY_WINDOW)

@@ -1,0 +1,311 @@
+//! The start of picoquic's CUBIC and Reno (Huitema, `cc_common.c`, 2026): slow start with a filter
+//! of the RTT that forgives jitter, and one of losses.
+//!
+//! What it believes: jitter shows in the largest RTTs of a few samples, so that only smallest ones
+//! above the calmest largest are a queue. What it does with one sample a millisecond at most:
+//!
+//! ```text
+//! ring of the last 7 samples;  base = smallest maximum that the ring has had
+//! excess:  the ring's minimum > base + max(base/4, the time to pace one packet)
+//! 7 in a row:  leave;  cwnd /= 2                      where base <= 100 ms
+//!                      cwnd -= (cwnd - f cwnd)/2      otherwise, f = 100 ms/base up to 610 ms,
+//!                                                     610 ms/base beyond
+//! loss:  ends it once a mean of lost per packet (gain 1/16) exceeds 15 %
+//! ```
+//!
+//! Published: all of it. Inferred: picoquic takes one-way delays where the packets carry time
+//! stamps, and RTTs otherwise; there are only RTTs here. The mean counts what is acknowledged and
+//! what is found lost, packet by packet, where picoquic looks back at most 32 packet numbers. The
+//! window it raises to half an RTT of a train's peak rate is not here, as no sample tells that rate.
+//! Later starts have it too.
+
+use crate::card::{Card, Listed};
+use crate::event::{Ack, Loss, LossKind};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::needs::{Facilities, Needs};
+use crate::opening::Opening;
+use crate::policy::{Answer, Entry, Exit, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
+use crate::units::{Bytes, Instant, Span};
+use crate::view::{View, Window};
+
+/// Slow start that leaves when seven RTTs in a row are beyond what jitter has been.
+#[derive(Clone, Copy, Debug)]
+pub struct Picoquic {
+    opening: Opening,
+    /// Part of the base by which the RTT may rise, and of packets that may be lost, in millionths.
+    rise: u64,
+    loss: u64,
+    ring: [Span; RING],
+    samples: u64,
+    sampled_at: Instant,
+    base: Span,
+    excess: u64,
+    /// The mean of lost packets, in millionths, while it is in charge.
+    lost: u64,
+    ends: Option<Exit>,
+}
+
+impl Picoquic {
+    /// Takes a sample in; whether the RTT has been too long seven times in a row.
+    fn looks_full(&mut self, now: Instant, rtt: Span, view: &View) -> bool {
+        if self.samples > 0 && now.since(self.sampled_at) < Span::from_millis(1) {
+            return false;
+        }
+        self.sampled_at = now;
+        self.ring[(self.samples % RING as u64) as usize] = rtt;
+        self.samples += 1;
+        if self.samples < RING as u64 {
+            return false;
+        }
+        let (mut least, mut most) = (Span::MAX, Span(0));
+        for sample in self.ring {
+            (least, most) = (least.min(sample), most.max(sample));
+        }
+        self.base = self.base.min(most);
+        // One packet at the rate of the window.
+        let packet = view.rtt.smoothed.scaled(view.mss.0, view.window.cwnd.0);
+        let limit = self.base + self.base.scaled(self.rise, RATIO_ONE).max(packet);
+        self.excess = if least > limit { self.excess + 1 } else { 0 };
+        self.excess >= RING as u64
+    }
+
+    /// The window it leaves for a base RTT.
+    fn left(&self, cwnd: Bytes) -> Bytes {
+        let base = self.base;
+        if base <= SHORT {
+            return cwnd / 2;
+        }
+        let of = if base <= LONG { SHORT } else { LONG };
+        cwnd - (cwnd - cwnd.scaled(of.0, base.0)) / 2
+    }
+
+    fn count_lost(&mut self, loss: &Loss, view: &View) {
+        let packets = loss.lost.0.div_ceil(view.mss.0.max(1)).min(MOST_COUNTED);
+        for _ in 0..packets {
+            self.lost += (RATIO_ONE - self.lost) / GAIN;
+        }
+    }
+
+    fn count_acked(&mut self, ack: &Ack, view: &View) {
+        let packets = ack.credited.0.div_ceil(view.mss.0.max(1)).min(MOST_COUNTED);
+        for _ in 0..packets {
+            self.lost -= self.lost / GAIN;
+        }
+    }
+}
+
+impl Listed for Picoquic {
+    const CARD: Card = Card::new(
+        "picoquic",
+        "slow start that leaves after seven RTTs beyond the jitter, deaf to less than 15 % loss",
+        "picoquic, cc_common.c",
+    )
+    .with("cubic")
+    .finds_its_end()
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for Picoquic {
+    fn needs(&self) -> Needs {
+        Needs::required(Facilities::TIMES | Facilities::RECOVERY_WINDOW)
+    }
+
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if self.lost > 0 {
+            self.count_acked(ack, view);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss, view: &View) {
+        self.count_lost(loss, view);
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, view: &View) {
+        self.count_lost(loss, view);
+        if self.lost > self.loss {
+            self.ends = Some(Exit::Loss);
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("picoquic_base", if self.base == Span::MAX { 0 } else { self.base.0 });
+        report("picoquic_excess", self.excess);
+        report("picoquic_lost", self.lost);
+    }
+}
+
+impl Startup for Picoquic {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    fn enter(&mut self, _why: Entry, _view: &View) {
+        let Self { opening, rise, loss, .. } = *self;
+        *self = Self { opening, rise, loss, ..Self::default() };
+    }
+
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if window.cwnd >= window.ssthresh {
+            return window.hold().until_threshold();
+        }
+        if ack.rtt.is_some_and(|rtt| self.looks_full(ack.now, rtt, view)) {
+            let cwnd = self.left(window.cwnd).max(view.mss * 2).min(window.cwnd);
+            return Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic);
+        }
+        let mut step = window.grow(ack.acked);
+        step.window.cwnd = step.window.cwnd.min(window.ssthresh);
+        step.until_threshold()
+    }
+
+    fn answer(&mut self, loss: &Loss, _view: &View) -> Answer {
+        let few = loss.kind == LossKind::Recovery && self.lost <= self.loss;
+        if few { Answer::Ignore } else { Answer::Leave }
+    }
+
+    /// The window stays while few losses are repaired; where more follow, it is halved.
+    fn recovering(&mut self, _ack: &Ack, view: &View) -> Step {
+        let Some(why) = self.ends.take() else { return view.window.hold() };
+        let ssthresh = view.window.cwnd.scaled(view.beta, RATIO_ONE).max(view.mss * 2);
+        Window { cwnd: ssthresh.min(view.window.cwnd), ssthresh }.hold().exit(why)
+    }
+}
+
+impl Default for Picoquic {
+    fn default() -> Self {
+        Self {
+            opening: Opening::default(),
+            rise: RATIO_ONE / 4,
+            loss: LOSS,
+            ring: [Span(0); RING],
+            samples: 0,
+            sampled_at: Instant(0),
+            base: Span::MAX,
+            excess: 0,
+            lost: 0,
+            ends: None,
+        }
+    }
+}
+
+impl Knobs for Picoquic {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        OWN_END_SSTHRESH,
+        Knob {
+            name: "rise",
+            kind: KnobKind::Ratio(0, RATIO_ONE),
+            default: "0.25",
+            doc: "part of the base RTT by which the RTT may rise",
+        },
+        Knob {
+            name: "loss",
+            kind: KnobKind::Ratio(0, RATIO_ONE),
+            default: "0.15",
+            doc: "mean share of packets lost that does not end it",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("rise", KnobValue::Ratio(part)) => self.rise = part.min(RATIO_ONE),
+            ("loss", KnobValue::Ratio(share)) => self.loss = share.min(RATIO_ONE),
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+}
+
+/// Samples of the filter, and how many must be too long in a row.
+const RING: usize = 7;
+
+/// The RTT that starts are made for, and that of a geostationary satellite.
+const SHORT: Span = Span::from_millis(100);
+const LONG: Span = Span::from_millis(610);
+
+/// Mean share of lost packets that ends it, in millionths.
+const LOSS: u64 = 150_000;
+
+/// One over the gain of that mean.
+const GAIN: u64 = 16;
+
+/// After so many packets in a row the mean does not change any more.
+const MOST_COUNTED: u64 = 400;
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use crate::testing::{MSS, ack, view};
+
+    /// ACKs a millisecond apart with these RTTs; the number of the one that ends it, and the window.
+    fn leaves(policy: &mut Picoquic, rtts_ms: &[u64]) -> Option<(usize, Bytes)> {
+        let mut view = view(100, Bytes::MAX);
+        view.now = Instant(1_000_000_000);
+        rtts_ms.iter().enumerate().find_map(|(at, rtt)| {
+            view.now = view.now + Span::from_millis(1);
+            view.rtt.latest = Span::from_millis(*rtt);
+            let step = policy.step(&ack(&view, 1), &view);
+            step.exit.map(|_| (at, step.window.cwnd))
+        })
+    }
+
+    /// A ring of 100 ms, then 14 samples: seven until the ring's minimum is longer, and seven times.
+    #[test]
+    fn seven_rtts_in_a_row_a_quarter_beyond_the_calmest_ring_end_it() {
+        let calm = [100; 10];
+        let after = |rtt| {
+            let rtts: std::vec::Vec<u64> = calm.iter().copied().chain([rtt; 20]).collect();
+            leaves(&mut Picoquic::default(), &rtts)
+        };
+        assert_eq!(after(126), Some((10 + 12, MSS * 50)));
+        assert_eq!(after(125), None);
+        let mut spiky = std::vec![100; 10];
+        spiky.extend([150, 150, 150, 150, 150, 100].repeat(20));
+        assert_eq!(leaves(&mut Picoquic::default(), &spiky), None);
+    }
+
+    #[test]
+    fn what_it_leaves_depends_on_the_base() {
+        let left = |ms| {
+            let base = Span::from_millis(ms);
+            Picoquic { base, ..Picoquic::default() }.left(MSS * 1_000).0 / 1_000
+        };
+        // 1000 - (1000 - 500)/2; 1000 - (1000 - 1000 * 610/1220)/2.
+        assert_eq!([left(100), left(200), left(610), left(1_220)], [500, 750, 581, 750]);
+    }
+
+    #[test]
+    fn samples_of_one_millisecond_count_once() {
+        let (mut policy, mut view) = (Picoquic::default(), view(100, Bytes::MAX));
+        for us in [0, 500, 999, 1_000, 1_500] {
+            view.now = Instant(1_000_000_000 + us * 1_000);
+            let _ = policy.step(&ack(&view, 1), &view);
+        }
+        assert_eq!(policy.samples, 2);
+    }
+
+    #[test]
+    fn a_mean_of_15_percent_lost_ends_it() {
+        let answers = |packets: u64| {
+            let (mut policy, view) = (Picoquic::default(), view(100, Bytes::MAX));
+            let loss = Loss::of(Instant(0), LossKind::Recovery, MSS * packets, MSS);
+            policy.on_loss(&loss, &view);
+            policy.answer(&loss, &view)
+        };
+        // 1 - (15/16)^2 = 12.1 %, 1 - (15/16)^3 = 17.6 %.
+        assert_eq!([answers(2), answers(3)], [Answer::Ignore, Answer::Leave]);
+        let (mut policy, view) = (Picoquic::default(), view(100, Bytes::MAX));
+        let loss = Loss::of(Instant(0), LossKind::Recovery, MSS * 2, MSS);
+        policy.on_loss(&loss, &view);
+        policy.on_ack(&ack(&view, 100), &view);
+        policy.on_further_loss(&loss, &view);
+        assert_eq!(policy.recovering(&ack(&view, 1), &view).exit, None, "forgotten");
+        policy.on_further_loss(&loss, &view);
+        let step = policy.recovering(&ack(&view, 1), &view);
+        assert_eq!((step.exit, step.window.cwnd), (Some(Exit::Loss), MSS * 50));
+        assert_eq!(policy.answer(&Loss { kind: LossKind::Timeout, ..loss }, &view), Answer::Leave);
+    }
+}
