@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_profile_and_what_was_set_alone_are_said() {
-        assert_eq!(said(""), "profile linux: IW 10 packets, no ssthresh, recovery SACK");
+        assert_eq!(said(""), "profile linux: IW 10 packets, no ssthresh, recovery RACK");
         assert_eq!(
             said("profile = 'rfc'"),
             "profile rfc: IW 1 packet, ssthresh 32 packets, recovery NewReno"
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(
             said(flows),
             "profile linux: IW 3 packets or 10 packets, no ssthresh or ssthresh 9 packets, \
-             recovery SACK"
+             recovery RACK"
         );
     }
 }

@@ -189,7 +189,7 @@ fn the_endpoints_in_force_stand_in_every_header_table_and_figure() {
     let place = Place::new();
     let words = ["compare", "hoe", "liw", "--duration", "1s", "--out", "o"];
     let printed = place.run(&words).stdout.replace("\n  ", " ");
-    let common = "profile linux: IW 10 packets, no ssthresh, recovery SACK, no pacing; liw: IW 64";
+    let common = "profile linux: IW 10 packets, no ssthresh, recovery RACK, no pacing; liw: IW 64";
     assert_eq!(printed.matches(common).count(), 2, "plot and table: {printed}");
     let read = |name: &str| fs::read_to_string(place.path("o").join(name)).unwrap();
     assert_eq!(read("report.html").matches(common).count(), 4, "page, table, figure, foot");
