@@ -446,6 +446,16 @@ mod tests {
     }
 
     #[test]
+    fn the_first_packets_and_those_after_a_repeated_one_are_answered_at_once() {
+        let mut receiver = Receiver { quick_until: 4, quick_after_repeated: 2, ..receiver(2) };
+        let mut answered = |seq: u32, at: u64| receiver.receive(seq, Instant(at)).1.is_some();
+        let first: Vec<bool> = (0..8).map(|seq| answered(seq, u64::from(seq))).collect();
+        assert_eq!(first, [true, true, true, true, false, true, false, true]);
+        assert!(answered(3, 8));
+        assert_eq!([8, 9, 10].map(|seq| answered(seq, 9)), [true, false, true]);
+    }
+
+    #[test]
     fn out_of_order_packets_are_acknowledged_at_once() {
         let mut receiver = receiver(2);
         assert!(receiver.receive(1, Instant(0)).1.is_some());

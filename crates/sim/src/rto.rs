@@ -310,6 +310,18 @@ mod tests {
     }
 
     #[test]
+    fn the_smallest_timeout_is_linuxs_least_of_what_is_added_to_the_rtt() {
+        let span = Span::from_millis(100);
+        let rtt =
+            Rtt { latest: span, smoothed: span, variation: span / 10, min: span, first: span };
+        for (min_is_of_variation, timeout) in [(false, 200), (true, 300)] {
+            let min = Span::from_millis(200);
+            let rto = Rto::new(RtoRules { min, min_is_of_variation, ..RtoRules::RFC });
+            assert_eq!(rto.timeout(&rtt), Span::from_millis(timeout));
+        }
+    }
+
+    #[test]
     fn after_a_repeated_syn_data_have_three_seconds() {
         let mut rto = Rto::new(RtoRules::RFC);
         rto.back_off(&Rtt::UNKNOWN);

@@ -40,6 +40,8 @@ pub(super) struct Rack {
     lost: u32,
     /// Packets found lost and sent again, of which nothing has been heard.
     resent: u32,
+    /// Packets sent again that are not known to be lost: a probe, and what an undone timeout sent.
+    unneeded: Vec<u32>,
     /// When the delivered packet that left last had left, and its number (`rack.mstamp`).
     newest: (Instant, u32),
     /// The RTT of the packet delivered last (`rack.rtt_us`).
@@ -62,6 +64,8 @@ pub(super) struct Rack {
     probe: Option<Probe>,
     /// F-RTO watches whether the timeout was spurious.
     watches_timeout: bool,
+    /// F-RTO answers the ACK at hand by new data.
+    only_new: bool,
     /// When the first retransmission of this recovery left (`retrans_stamp`).
     first_resent_at: Option<Instant>,
     /// Nothing has been acknowledged since the last timeout.
@@ -104,23 +108,24 @@ impl Rack {
     fn settle(&mut self, tcb: &Tcb, seq: u32) {
         if tcb.log.has(seq, Mark::LOST) {
             self.lost -= 1;
-        } else if tcb.log.has(seq, Mark::RESENT) && !self.is_probe(seq) {
-            self.resent -= 1;
+        } else if tcb.log.has(seq, Mark::RESENT) {
+            self.settle_resent(seq);
         }
     }
 
-    /// A probe that has not been answered is a retransmission like others from now on.
-    fn forget_probe(&mut self, tcb: &Tcb) {
-        let again = self.probe.take().and_then(|probe| probe.again);
-        let waits = |seq: &u32| {
-            let known = tcb.log.has(*seq, Mark::SACKED) || tcb.log.has(*seq, Mark::LOST);
-            *seq >= tcb.una && !known
-        };
-        self.resent += u32::from(again.filter(waits).is_some());
+    /// A packet sent again is heard of, or lost once more.
+    fn settle_resent(&mut self, seq: u32) {
+        match self.unneeded.iter().position(|unneeded| *unneeded == seq) {
+            Some(place) => _ = self.unneeded.swap_remove(place),
+            None => self.resent -= 1,
+        }
     }
 
-    fn is_probe(&self, seq: u32) -> bool {
-        self.probe.is_some_and(|probe| probe.again == Some(seq))
+    /// Nothing is missing or in doubt.
+    fn is_quiet(&self) -> bool {
+        self.sacked + self.lost + self.resent == 0
+            && self.unneeded.is_empty()
+            && self.probe.is_none()
     }
 
     fn note_sacked(&mut self, tcb: &mut Tcb, now: Instant, seq: u32) {
@@ -207,10 +212,7 @@ impl Rack {
     }
 
     fn lose_again(&mut self, tcb: &mut Tcb, seq: u32) {
-        match &mut self.probe {
-            Some(probe) if probe.again == Some(seq) => probe.again = None,
-            _ => self.resent -= 1,
-        }
+        self.settle_resent(seq);
         self.lose(tcb, seq);
         self.lost_again.push(Reverse(seq));
     }
@@ -220,7 +222,7 @@ impl Rack {
     fn enter(&mut self, tcb: &mut Tcb, now: Instant) {
         let before = u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX);
         self.state = State::Recovery;
-        self.forget_probe(tcb);
+        self.probe = None;
         self.first_resent_at = None;
         tcb.recover = tcb.max;
         tcb.counts.fast_retransmits += 1;
@@ -284,6 +286,7 @@ impl Rack {
                 // Step 2.b: new data shows what became of the old.
                 tcb.recover = tcb.max;
                 self.watches_timeout = tcb.has_fresh();
+                self.only_new = self.watches_timeout;
             }
         }
     }
@@ -291,12 +294,13 @@ impl Rack {
     /// Nothing of what was taken for lost is (`tcp_undo_cwnd_reduction`).
     fn forget_lost(&mut self, tcb: &mut Tcb) {
         for seq in tcb.una..tcb.max {
-            if tcb.log.has(seq, Mark::LOST) {
-                tcb.log.clear(seq, Mark::LOST);
-                self.resent += u32::from(tcb.log.has(seq, Mark::RESENT));
+            tcb.log.clear(seq, Mark::LOST);
+            let again = tcb.log.has(seq, Mark::RESENT) && !tcb.log.has(seq, Mark::SACKED);
+            if again && !self.unneeded.contains(&seq) {
+                self.unneeded.push(seq);
             }
         }
-        (self.lost, self.untold) = (0, Gaps::default());
+        (self.lost, self.resent, self.untold) = (0, 0, Gaps::default());
         self.lost_again.clear();
     }
 
@@ -345,17 +349,19 @@ impl Rack {
         }
     }
 
-    /// When the tail loss probe is due (RFC 8985 section 7.2; `tcp_schedule_loss_probe`).
+    /// When the tail loss probe is due: no later than the timeout, which it comes instead of (RFC
+    /// 8985 section 7.2; `tcp_schedule_loss_probe`).
     fn probe_at(&self, tcb: &Tcb) -> Option<Instant> {
         let smoothed = tcb.core.view().rtt.smoothed;
-        let calm = self.state == State::Open && self.sacked + self.lost + self.resent == 0;
+        let calm = self.state == State::Open && self.is_quiet();
         let waits = tcb.una >= tcb.first_data && tcb.una < tcb.max && smoothed > Span(0);
-        if !calm || !waits || self.probe.is_some() {
+        if !calm || !waits {
             return None;
         }
         let started = tcb.rto.started()?;
         let more = if tcb.max - tcb.una == 1 { tcb.endpoint.rto.min } else { TWO_TICKS };
-        Some(started + smoothed * 2 + more)
+        let timeout = tcb.rto.deadline(&tcb.core.view().rtt)?;
+        Some((started + smoothed * 2 + more).min(timeout))
     }
 
     /// Sends a probe: the next new packet, or the last one again (`tcp_send_loss_probe`).
@@ -364,7 +370,10 @@ impl Rack {
         self.probe = Some(Probe { end: tcb.max + u32::from(again.is_none()), again });
         match again {
             None => tcb.transmit_next(self, now, wire),
-            Some(seq) => self.send_again(tcb, seq, now, wire),
+            Some(seq) => {
+                self.unneeded.push(seq);
+                self.send_again(tcb, seq, now, wire);
+            }
         }
         tcb.rto.restart(now);
     }
@@ -379,7 +388,7 @@ impl Rack {
                 self.state = State::Open;
             }
         }
-        if self.sacked + self.lost + self.resent == 0 {
+        if self.is_quiet() {
             self.reordered_until = None;
         }
         if self.state == State::Open && self.lost + self.resent > 0 {
@@ -436,9 +445,8 @@ impl Rack {
             if clear && !sacks && !tcb.log.has(next - 1, Mark::SACKED) {
                 sample = Some(rtt);
             }
-            let quiet = self.sacked + self.lost + self.resent == 0 && self.probe.is_none();
             let (fresh, original) =
-                if quiet { (next - tcb.una, true) } else { self.advance(tcb, now, next) };
+                if self.is_quiet() { (next - tcb.una, true) } else { self.advance(tcb, now, next) };
             news.original |= original && tcb.una < tcb.recover;
             news.delivered += fresh;
         }
@@ -450,6 +458,7 @@ impl Repair for Rack {
     #[inline(never)]
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         let DataAck { now, next, .. } = ack;
+        self.only_new = false;
         let (news, sample) = self.take_in(tcb, ack);
         let newly = next.saturating_sub(tcb.una);
         if news.advances {
@@ -488,22 +497,23 @@ impl Repair for Rack {
             if known || recent {
                 continue;
             }
-            let again = tcb.log.has(seq, Mark::RESENT) && !self.is_probe(seq);
-            self.resent -= u32::from(again);
+            if tcb.log.has(seq, Mark::RESENT) {
+                self.settle_resent(seq);
+            }
             self.lose(tcb, seq);
             self.lost_below = self.lost_below.max(seq + 1);
         }
         self.under_way.retain(|(_, seq)| *seq >= tcb.una && !tcb.log.has(*seq, Mark::LOST));
         self.lost_again.clear();
+        self.only_new = false;
         (self.repaired, self.state, self.stuck) = (tcb.una, State::Loss, true);
-        self.forget_probe(tcb);
+        self.probe = None;
         (self.first_resent_at, self.reordered_until) = (None, None);
         std::mem::take(&mut self.untold)
     }
 
     fn is_idle(&self) -> bool {
-        let quiet = self.sacked + self.lost + self.resent == 0 && self.probe.is_none();
-        self.state == State::Open && quiet
+        self.state == State::Open && self.is_quiet()
     }
 
     #[inline]
@@ -522,12 +532,10 @@ impl Repair for Rack {
         room && (self.lost > 0 || tcb.has_fresh())
     }
 
-    /// Lost packets first, then new ones; F-RTO tries new ones first.
+    /// Lost packets first, then new ones.
     fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
         while self.has_room(tcb) && tcb.may_depart(now) {
-            let tries = self.watches_timeout && self.state == State::Loss && !self.stuck;
-            let holds = tries && tcb.has_fresh();
-            if self.lost > 0 && !holds && self.resend(tcb, now, wire) {
+            if self.lost > 0 && !self.only_new && self.resend(tcb, now, wire) {
                 continue;
             }
             if !tcb.has_fresh() {

@@ -1,0 +1,138 @@
+//! Rules of Linux's endpoints against numbers worked by hand: RACK-TLP, the timeout, the window that
+//! a receiver offers.
+
+mod common;
+
+use common::{flow, link, network};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_sim::{
+    FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, Network, Recovery, UdpSpec, run,
+};
+
+/// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
+fn path(drop_nth: &[u64]) -> LinkSpec {
+    LinkSpec { drop_nth: drop_nth.to_vec(), ..link(8, 50, 100) }
+}
+
+fn linux(recovery: Recovery, packets: u32) -> FlowSpec {
+    let mut spec = flow(&[0], 50, recovery);
+    spec.packets = Some(packets);
+    spec.endpoint.initial_window = Bytes(10_000);
+    spec.endpoint.rto.min = Span::from_millis(200);
+    spec.endpoint.rto.min_is_of_variation = true;
+    spec
+}
+
+fn one(spec: FlowSpec, drop_nth: &[u64]) -> FlowOutcome {
+    run(&network(vec![path(drop_nth)], vec![spec], 20_000)).flows.remove(0)
+}
+
+fn finished_ms(flow: &FlowOutcome) -> u64 {
+    flow.finished_at.expect("everything arrives").0 / 1_000_000
+}
+
+/// The tenth packet is lost, and one of those that arrive after it, which may be what is sent again.
+#[test]
+fn a_retransmission_that_is_lost_is_found_without_the_timer() {
+    let timeouts = |recovery| -> Vec<u64> {
+        let all = (20..60).map(|nth| one(linux(recovery, 400), &[10, nth]));
+        all.map(|outcome| {
+            assert_eq!((outcome.drops, outcome.delivered_packets), (2, 400));
+            outcome.counts.timeouts
+        })
+        .collect()
+    };
+    assert_eq!(timeouts(Recovery::Sack).iter().sum::<u64>(), 1);
+    assert_eq!(timeouts(Recovery::Rack).iter().sum::<u64>(), 0);
+}
+
+#[test]
+fn a_lost_tail_costs_a_probe_and_no_timeout() {
+    let (lost, whole) =
+        (one(linux(Recovery::Rack, 10), &[10]), one(linux(Recovery::Rack, 10), &[]));
+    assert_eq!((lost.counts.timeouts, lost.counts.retransmitted), (0, 1));
+    // The probe leaves when the timer would fire, as that is sooner than two RTTs and 200 ms: 109 +
+    // 103 + 200 ms. It arrives 51 ms later.
+    assert_eq!(finished_ms(&whole), 60);
+    assert!((460..=466).contains(&finished_ms(&lost)), "{} ms", finished_ms(&lost));
+    // The answer to a probe that repaired a loss cuts the window (RFC 8985 section 7.4.2), once
+    // something behind it is acknowledged; here nothing is.
+    assert_eq!(lost.counts.cuts, 0);
+    let timed_out = one(linux(Recovery::Sack, 10), &[10]);
+    assert_eq!(timed_out.counts.timeouts, 1);
+}
+
+#[test]
+fn one_selective_acknowledgement_is_enough_when_the_reordering_window_has_passed() {
+    // Two packets, the first lost: no three duplicates can come.
+    let outcome = one(linux(Recovery::Rack, 2), &[1]);
+    assert_eq!((outcome.counts.timeouts, outcome.counts.retransmitted), (0, 1));
+    // The selective acknowledgement comes after 101 ms and is the first sample. No RTT sample comes
+    // before, so that a quarter of 101 ms is waited: 126 ms, and 51 ms to the receiver.
+    assert!((176..=179).contains(&finished_ms(&outcome)), "{} ms", finished_ms(&outcome));
+}
+
+/// The link alone for 1 s, then behind 270 packets of another source: no ACK for 270 ms.
+#[test]
+fn a_timeout_while_nothing_is_lost_is_undone() {
+    let spec = |recovery| {
+        let mut spec = linux(recovery, 4_000);
+        spec.endpoint.receiver_window = 20;
+        spec.endpoint.rto.min = Span::from_millis(1);
+        spec.endpoint.rto.granularity = Span::from_millis(1);
+        spec
+    };
+    let udp = UdpSpec {
+        path: vec![0],
+        rate_bps: 800_000_000,
+        packet_bytes: 1_000,
+        start: Instant(1_000_000_000),
+        stop: Some(Instant(1_002_700_000)),
+    };
+    let crowded = |recovery| {
+        let links = vec![link(8, 50, 400)];
+        let network = network(links, vec![spec(recovery)], 20_000);
+        run(&Network { udp: vec![udp.clone()], ..network }).flows.remove(0)
+    };
+    let (rack, sack) = (crowded(Recovery::Rack), crowded(Recovery::Sack));
+    assert_eq!((rack.drops, sack.drops), (0, 0));
+    // The probe and what the timeout sent; RFC 6675 takes everything for lost.
+    assert_eq!((rack.counts.timeouts, rack.counts.retransmitted), (1, 2));
+    assert!(sack.counts.timeouts > 0 && sack.counts.retransmitted >= 20);
+    assert!(rack.delivered_packets > sack.delivered_packets);
+}
+
+#[test]
+fn a_burst_stays_within_the_window_that_is_offered() {
+    let mut spec = linux(Recovery::Rack, 100);
+    spec.endpoint.initial_window = Bytes(100_000);
+    let whole = one(spec.clone(), &[]);
+    assert_eq!(finished_ms(&whole), 150);
+    // Ten packets at first, and two more for each that arrives: 10, 30 and the rest.
+    spec.endpoint.growing_window =
+        Some(GrowingWindow { first: Bytes(10_000), step: Bytes(2_000), most: Bytes(500_000) });
+    let offered = one(spec, &[]);
+    assert_eq!(offered.delivered_packets, 100);
+    assert!((310..=314).contains(&finished_ms(&offered)), "{} ms", finished_ms(&offered));
+}
+
+#[test]
+fn a_receiver_that_delays_acks_answers_the_beginning_at_once() {
+    let growth = |quick: Option<u64>| {
+        let mut spec = linux(Recovery::Rack, 310);
+        spec.endpoint.delayed_ack = 2;
+        spec.endpoint.growing_window = quick.map(|packets| GrowingWindow {
+            first: Bytes(1_000_000),
+            step: Bytes(1_000),
+            most: Bytes(1_000_000 + 1_000 * packets),
+        });
+        one(spec, &[])
+    };
+    // Windows of 10, 20, 40, 80, 160 where each packet is answered, of 10, 15, 22, 33, 49, 73 and
+    // 109 where every second is.
+    let (delayed, quick, first) = (growth(None), growth(Some(1_000)), growth(Some(0)));
+    assert!(finished_ms(&quick) + 150 < finished_ms(&delayed));
+    // Sixteen are always quick.
+    assert!(finished_ms(&first) < finished_ms(&delayed), "{} ms", finished_ms(&first));
+    assert!(finished_ms(&first) > finished_ms(&quick));
+}
