@@ -214,7 +214,10 @@ impl Mechanism {
         avoidance: &mut impl Avoidance,
     ) {
         if self.view.recovering {
-            return self.decide_in_recovery(ack, startup, avoidance);
+            if self.repair != Repair::Transport {
+                self.decide_in_recovery(ack, startup, avoidance);
+            }
+            return;
         }
         if ack.acked == Bytes(0) {
             return;
@@ -237,8 +240,8 @@ impl Mechanism {
         }
     }
 
-    /// During a recovery only a start-up decides, and only one that stayed in charge. The flight
-    /// does not limit a landing: it answers a loss.
+    /// During a recovery only a start-up that stayed in charge decides. The flight does not limit a
+    /// landing: it answers a loss.
     #[inline(never)]
     fn decide_in_recovery(
         &mut self,
@@ -246,9 +249,6 @@ impl Mechanism {
         startup: &mut impl Startup,
         avoidance: &mut impl Avoidance,
     ) {
-        if self.repair == Repair::Transport {
-            return;
-        }
         let before = self.view.window.cwnd;
         let step = startup.recovering(ack, &self.view);
         if self.repair == Repair::Ignored {
