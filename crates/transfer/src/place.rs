@@ -49,8 +49,7 @@ impl Place {
     /// # Errors
     /// Whatever is no plain file of this user with this one name, too.
     pub(crate) fn file(&self, name: &str, new: bool) -> Result<File, TransferError> {
-        let mut flags =
-            OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let mut flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NONBLOCK;
         flags.set(OFlags::EXCL, new);
         let fault = |source| TransferError::File { path: self.path(name), source };
         let strange = |problem: &str| {
@@ -142,18 +141,46 @@ fn open_beneath(directory: &File, name: &str, flags: OFlags) -> Result<File, Err
     if name.contains('/') || [".", ".."].contains(&name) {
         return Err(Errno::INVAL);
     }
-    let mode = Mode::RUSR | Mode::WUSR;
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{ResolveFlags, openat2};
         let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        match openat2(directory, name, flags, mode, beneath) {
+        match openat2(directory, name, flags, MODE, beneath) {
             // An older kernel, or a sandbox that does not know the call.
             Err(Errno::NOSYS | Errno::PERM) => {}
             opened => return opened.map(File::from),
         }
     }
-    openat(directory, name, flags, mode).map(File::from)
+    open_here(directory, name, flags)
 }
 
+fn open_here(directory: &File, name: &str, flags: OFlags) -> Result<File, Errno> {
+    openat(directory, name, flags | OFlags::NOFOLLOW, MODE).map(File::from)
+}
+
+const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 const TAKEN: &str = "there already; recv --force replaces it, send --name calls it otherwise";
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// As where there is no openat2.
+    #[test]
+    fn without_the_newer_call_a_link_is_not_followed_either() {
+        let path = std::env::temp_dir().join(format!("firstflight-here-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        // One that another run left serves as well.
+        let _ = symlink("elsewhere", path.join("link"));
+        let directory = File::open(&path).unwrap();
+        for open in [open_here, open_beneath] {
+            let opened = open(&directory, "link", OFlags::RDWR | OFlags::CREATE);
+            assert_eq!(opened.err(), Some(Errno::LOOP));
+            assert!(open(&directory, "plain", OFlags::RDWR | OFlags::CREATE).is_ok());
+        }
+        assert!(!path.join("elsewhere").exists());
+        std::fs::remove_dir_all(path).unwrap();
+    }
+}

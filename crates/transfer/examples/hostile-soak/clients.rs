@@ -33,6 +33,8 @@ pub(crate) struct Counts {
     bytes: AtomicU64,
     /// Times that the receiver was busy.
     busy: AtomicU64,
+    /// Times that nothing came from the receiver for ten seconds.
+    unanswered: AtomicU64,
     /// Honest transfers that failed, or did not arrive as they were sent.
     failed: AtomicU64,
     /// The longest that an honest client tried, ms.
@@ -47,6 +49,7 @@ impl fmt::Display for Counts {
                 .map(|count| count.load(Relaxed));
         writeln!(f, "honest: {whole} transfers whole, {bytes} bytes, of {served} clients")?;
         writeln!(f, "        {failed} failed, {busy} times busy, the longest took {slowest} ms")?;
+        writeln!(f, "        {} times unanswered for 10 s", self.unanswered.load(Relaxed))?;
         let attacks: Vec<u64> = self.attacks.iter().map(|count| count.load(Relaxed)).collect();
         write!(f, "hostile: {attacks:?} ({NAMES})")
     }
@@ -82,6 +85,10 @@ pub(crate) async fn honest(number: u64, target: Arc<Target>) {
                 Err(busy) if busy.contains("is busy with another transfer") => {
                     counts.busy.fetch_add(1, Relaxed);
                     sleep(Duration::from_millis(100 + number * 37 % 400)).await;
+                }
+                // The machine has more to do than it can: tried again, and told.
+                Err(silence) if SILENCE.iter().any(|words| silence.contains(words)) => {
+                    counts.unanswered.fetch_add(1, Relaxed);
                 }
                 Err(problem) => {
                     eprintln!("{name}: {problem}");
@@ -183,6 +190,7 @@ async fn garbage(target: &Target, number: u64) {
 }
 
 pub(crate) const SECRET: &str = "what only the honest should know";
+const SILENCE: [&str; 2] = ["nobody answered", "the receiver vanished"];
 const ATTACKS: usize = 7;
 const NAMES: &str = "half-open, garbage, silent, no secret, wrong secret, endless word, more than \
                      announced";

@@ -34,7 +34,7 @@ impl Server {
             let permissions = fs::Permissions::from_mode(0o600);
             fs::set_permissions(place.join(name), permissions).map_err(fault)?;
         }
-        let words = "recv --listen 127.0.0.1:0 --dir in --serve --timeout 2s --max-size 3MB \
+        let words = "recv --listen 127.0.0.1:0 --dir in --serve --timeout 5s --max-size 3MB \
                      --secret-file secret --cert pem --key key";
         let mut child = Command::new(program)
             .args(words.split_whitespace())
