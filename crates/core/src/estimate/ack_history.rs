@@ -325,6 +325,9 @@ const LONGEST_PIECE: u64 = u32::MAX as u64;
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+    use std::vec::Vec;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -333,9 +336,57 @@ mod tests {
         /// The plain form: a search from the oldest corner for every question.
         fn within_searched(&self, span: u64, kind: usize) -> u32 {
             let mut plain = self.clone();
-            plain.forget_pieces();
+            plain.pieces = [Piece { corner: plain.oldest, ..Piece::default() }; 2];
             plain.look_back(span, kind)
         }
+    }
+
+    /// Times of the corners, and the slopes that are known.
+    fn corners(history: &AckHistory) -> Vec<(u64, u64)> {
+        let known = history.head.wrapping_sub(history.oldest);
+        let corner = |place| history.curve[point(history.oldest.wrapping_add(place))];
+        (0..=known).map(|place| (corner(place).at, corner(place).slope)).collect()
+    }
+
+    #[test]
+    fn thinning_keeps_the_oldest_every_other_and_the_newest_corner() {
+        for pieces in [30, 31] {
+            let (mut history, mut at) = (AckHistory::new(), 1_000_000);
+            while history.head - history.oldest < pieces {
+                at += 10_000_000 + at % 7_919;
+                history.push(at, 1_000, 100_000_000);
+            }
+            history.settle_head();
+            let before = corners(&history);
+            history.thin();
+            let after = corners(&history);
+            let mut kept: Vec<u64> = before.iter().step_by(2).map(|(at, _)| *at).collect();
+            if pieces % 2 == 1 {
+                kept.push(before[before.len() - 1].0);
+            }
+            assert_eq!(after.iter().map(|(at, _)| *at).collect::<Vec<_>>(), kept, "{pieces}");
+            // From a corner to the foot of the next but one a segment was delivered in between.
+            for pair in after[1..after.len() - 2].windows(2) {
+                assert_eq!(pair[0].1, (1_000 << 32) / (pair[1].0 - pair[0].0), "{pieces}");
+            }
+        }
+    }
+
+    #[test]
+    fn with_all_corners_taken_only_those_within_the_span_are_thinned() {
+        let pieces_after = |beyond: u64| {
+            let (mut history, mut at) = (AckHistory::new(), 1_000_000);
+            while history.head - history.oldest < 31 {
+                at += 10_000_000;
+                history.push(at, 1_000, 100_000_000);
+            }
+            let second = history.curve[point(history.oldest + 1)].at;
+            history.open_corner(at + 1, at + 1 - second + beyond);
+            history.head - history.oldest
+        };
+        // The second is just as far back as anyone looks: the oldest is dropped. A nanosecond more,
+        // and of 31 pieces 16 are left beside the new one.
+        assert_eq!([0, 1].map(pieces_after), [31, 17]);
     }
 
     /// Bursts of three, a little more than a 24th of the span apart, both ends of each pause a
