@@ -93,7 +93,7 @@ fn a_flow_takes_its_own_settings_then_the_scenarios_then_the_profiles() {
     let flows = Scenario::parse(text, "x.toml").unwrap().resolve().unwrap().flows;
     assert_eq!((flows[0].iw_bytes.value, flows[1].iw_bytes.value), (3_000, 10_000));
     assert_eq!(flows[0].recovery.value, Recovery::Reno);
-    assert_eq!(flows[1].recovery.value, Recovery::Sack);
+    assert_eq!(flows[1].recovery.value, Recovery::Rack);
     assert_eq!(flows[0].ssthresh_bytes.value, Some(65_536));
     assert_eq!((flows[1].ssthresh_bytes.value, flows[1].ssthresh_bytes.given), (None, true));
     // What a control brings of its own yields to what the scenario gave, and wins over defaults.
