@@ -20,6 +20,8 @@ pub(crate) fn endpoint(
 ) -> Endpoint {
     let common = &resolved.endpoint;
     let recovery = flow.recovery.or_own(own_recovery(common.profile, control));
+    // Linux's rules come together, so that `recovery = "sack"` is the profile without any of them.
+    let rack = recovery == Recovery::Rack;
     let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
     Endpoint {
         // What is asked of the routers travels with the SYN.
@@ -36,10 +38,9 @@ pub(crate) fn endpoint(
             ),
             ..rules(common, recovery, control)
         },
-        rto: rto(common, phase),
+        rto: RtoRules { min_is_of_variation: rack, ..rto(common, phase) },
         delayed_ack: count(flow.delayed_ack.value),
-        growing_window: (common.profile == Profile::Linux)
-            .then(|| growing_window(resolved.packet_bytes)),
+        growing_window: rack.then(|| growing_window(resolved.packet_bytes)),
         split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
         delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),
@@ -127,7 +128,7 @@ fn rto(common: &ResolvedEndpoint, phase: Span) -> RtoRules {
         granularity: Span(common.rto_granularity_ns),
         ticks: common.profile == Profile::Ns2,
         progress_ends_backoff: common.progress_ends_backoff,
-        min_is_of_variation: common.profile == Profile::Linux,
+        min_is_of_variation: false,
         phase,
     }
 }
