@@ -167,8 +167,8 @@ impl Receiver {
     }
 
     /// Packet `seq` arrives at `at`. If it is the next one but not the last, nothing is missing,
-    /// the delayed-ACK timer has not fired before it, and ACKs are not split: what it causes. Otherwise
-    /// nothing has changed, as above.
+    /// the delayed-ACK timer has not fired before it, and ACKs are not split: what it causes.
+    /// Otherwise nothing has changed, as above.
     #[inline]
     pub(crate) fn take_delayed(&mut self, seq: u32, at: Instant) -> Option<Caused> {
         let fired = self.deadline.is_some_and(|due| due <= at + self.hold_ties);
