@@ -246,8 +246,8 @@ impl FlowPath {
         }
     }
 
-    /// An ACK sets out for the shared link on its way back, and crosses it at once if it is known to
-    /// be the next one there.
+    /// An ACK sets out for the shared link on its way back, and crosses it at once if it is known
+    /// to be the next one there.
     #[inline]
     fn send_back(&mut self, fabric: &mut Fabric, ack: AckOut) {
         let ack = AckOut { next: self.route.tagged(ack.next), ..ack };

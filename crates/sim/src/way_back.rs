@@ -3,8 +3,8 @@
 //!
 //! Most ACKs meet no other ACK on the way back, and [`Route::back`] knows at once when they arrive.
 //! Where ACKs of several flows meet, or one that the delayed-ACK timer lets go is followed by the
-//! next, each has to reach the shared link in its turn. That takes an event of its own, unless it is
-//! known that no other ACK can come before it ([`ReturnLink::is_next`]).
+//! next, each has to reach the shared link in its turn. That takes an event of its own, unless it
+//! is known that no other ACK can come before it ([`ReturnLink::is_next`]).
 //!
 //! [`Route::back`]: crate::route::Route::back
 
