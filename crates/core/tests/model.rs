@@ -184,8 +184,7 @@ impl Model {
 
     fn apply(&mut self, event: Event) {
         let mss = self.config.mss.0;
-        let before = self.sender.cwnd();
-        let startups = self.sender.window_is_startups();
+        let (before, startups) = (self.sender.cwnd(), self.sender.window_is_startups());
         match event {
             Event::Handshake { rtt } => self.sender.on_handshake(Instant(self.now), Span(rtt)),
             Event::Send { segments } => (0..segments).for_each(|_| {
@@ -204,14 +203,7 @@ impl Model {
                 let held = self.sender.cwnd() <= before || startups;
                 assert!(held, "growth on a duplicate ACK");
             }
-            Event::AppLimited => {
-                let acked = mss.min(self.outstanding);
-                self.outstanding -= acked;
-                let growth = self.sender.policies().startup().growth();
-                self.tell(&Ack { app_limited: true, ..self.ack(acked, None) });
-                let limit = before.max(self.limit(growth));
-                assert!(self.sender.cwnd() <= limit, "growth when idle");
-            }
+            Event::AppLimited => self.idle(before),
             Event::Marked { segments } => {
                 let acked = (u64::from(segments) * mss).min(self.outstanding);
                 self.outstanding -= acked;
@@ -259,6 +251,16 @@ impl Model {
             Event::Earlier { nanos } => self.now = self.now.saturating_sub(nanos),
         }
         self.check(event, before, startups);
+    }
+
+    /// An ACK of what left while the source limited sending.
+    fn idle(&mut self, before: Bytes) {
+        let acked = self.config.mss.0.min(self.outstanding);
+        self.outstanding -= acked;
+        let growth = self.sender.policies().startup().growth();
+        self.tell(&Ack { app_limited: true, ..self.ack(acked, None) });
+        let limit = before.max(self.limit(growth));
+        assert!(self.sender.cwnd() <= limit, "growth when idle");
     }
 
     /// What holds after every event, where `startups` if start-up set the window before it.

@@ -7,7 +7,7 @@
 //! begin:    pace = gain IW / srtt (1 ms without one), gain = 2.77
 //! Startup:  pace = max(pace, 0.99 gain maxbw)
 //!           cwnd += acked while cwnd < 2 maxbw minrtt + extra acked + 3 quanta, or little was sent
-//!           a sample of 1.25 times the best begins counting anew; three rounds without one -> Drain
+//!           a sample of 1.25 times the best counts anew; three rounds without one -> Drain
 //!           a round of a recovery that loses more than 2 %, in 6 gaps or more -> Drain
 //! Drain:    pace = 0.99 * 0.5 maxbw, until in flight <= maxbw minrtt, or three rounds have passed
 //! leaving:  cwnd = ssthresh = maxbw minrtt

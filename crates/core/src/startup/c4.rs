@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! r = max of the samples;  initial += acked >> 3 idle;  maxrtt = the first RTT
-//! cwnd = max(initial, 2 r maxrtt);  pace = max(2 r, 1 Mbit/s), in quanta of 4 ms (2 packets..64 KB)
+//! cwnd = max(initial, 2 r maxrtt);  pace = max(2 r, 1 Mbit/s), in quanta of 4 ms, 2 packets
+//!        at least and 64 KB at most
 //! per round not limited by the source:  r >= 1.25 old: idle = 0, else idle += 1;  idle = 3: leave
 //! RTT > minrtt + min(maxrtt/4, 25 ms), or a mark:  leave if idle > 1
 //! loss: leave after 20 packets
@@ -18,8 +19,8 @@
 //!
 //! Inferred: a sample is what the transport takes (over the longer of the sending and the
 //! acknowledging interval, where the draft has the time since the packet left); the limit of the
-//! delay is 1/16 to 1/4 of maxrtt in the draft by a sensitivity that rises with the rate, and a knob
-//! here. picoquic also looks at the peak rate of trains, which no sample here tells. Recovery,
+//! delay is 1/16 to 1/4 of maxrtt in the draft, by a sensitivity that rises with the rate, and a
+//! knob here. picoquic also looks at the peak rate of trains, which no sample here tells. Recovery,
 //! cruising and pushing of C4 do not follow here: any avoidance may, and is told rate and pipe.
 
 use crate::card::{Card, Listed};

@@ -17,10 +17,10 @@
 //! Published: the rules. Inferred: the paper jumps to what there is to send, or to the receiver's
 //! window if that is less, and a policy sees neither. So the knob `jump` says how much is spread
 //! over the first RTT, 64 KB by default, the largest window without scaling; a source with less
-//! sends what it has at that rate, which is faster than the paper's. quicly remembers a rate; a hint
-//! holds window and RTT, whose quotient it is here. Without an RTT before data, or, in quicly's form,
-//! without a hint, it is slow start. A transport that does not pace is refused, as the jump would be
-//! a burst.
+//! sends what it has at that rate, which is faster than the paper's. quicly remembers a rate; a
+//! hint holds window and RTT, whose quotient it is here. Without an RTT before data, or, in
+//! quicly's form, without a hint, it is slow start. A transport that does not pace is refused, as
+//! the jump would be a burst.
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};

@@ -16,8 +16,8 @@
 //! Published: all of it. Inferred: picoquic takes one-way delays where the packets carry time
 //! stamps, and RTTs otherwise; there are only RTTs here. The mean counts what is acknowledged and
 //! what is found lost, packet by packet, where picoquic looks back at most 32 packet numbers. The
-//! window it raises to half an RTT of a train's peak rate is not here, as no sample tells that rate.
-//! Later starts have it too.
+//! window it raises to half an RTT of a train's peak rate is not here, as no sample tells that
+//! rate. Later starts have it too.
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::testing::{MSS, ack, view};
 
-    /// ACKs a millisecond apart with these RTTs; the number of the one that ends it, and the window.
+    /// ACKs a millisecond apart with these RTTs: which of them ends it, and with what window.
     fn leaves(policy: &mut Picoquic, rtts_ms: &[u64]) -> Option<(usize, Bytes)> {
         let mut view = view(100, Bytes::MAX);
         view.now = Instant(1_000_000_000);
@@ -252,7 +252,7 @@ mod tests {
         })
     }
 
-    /// A ring of 100 ms, then 14 samples: seven until the ring's minimum is longer, and seven times.
+    /// A ring of 100 ms, then seven samples until the ring's minimum is longer, and six more.
     #[test]
     fn seven_rtts_in_a_row_a_quarter_beyond_the_calmest_ring_end_it() {
         let calm = [100; 10];

@@ -1,5 +1,5 @@
-//! Rapid Start (draft-kazuho-ccwg-rapid-start, Oku and Welzl, 2026): threefold growth, and a landing
-//! by counting.
+//! Rapid Start (draft-kazuho-ccwg-rapid-start, Oku and Welzl, 2026): threefold growth, and a
+//! landing by counting.
 //!
 //! What it believes: who overshoots may do so quickly, if the window after it is what the path
 //! delivered. What it does:
@@ -142,8 +142,8 @@ impl RapidStart {
 
     /// The window where the landing stands.
     fn landed(&self, landing: &Landing, view: &View) -> Step {
-        let cwnd = landing.cwnd().min(view.window.cwnd);
-        self.pace(Window { cwnd, ..view.window }.hold(), landing.rtt)
+        let window = Window { cwnd: landing.cwnd().min(view.window.cwnd), ..view.window };
+        self.pace(window.hold(), landing.rtt)
     }
 
     fn least(&self, view: &View) -> Bytes {
@@ -176,10 +176,6 @@ impl Observer for RapidStart {
         // Without a window of its own in the recovery it would be threefold growth with an
         // ordinary cut, which is not Rapid Start.
         Needs::required(Facilities::TIMES | Facilities::RECOVERY_WINDOW).wanting(Facilities::PACING)
-    }
-
-    fn on_loss(&mut self, _loss: &Loss, _view: &View) {
-        self.landing = None;
     }
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
@@ -239,14 +235,14 @@ impl Startup for RapidStart {
             return Answer::Leave;
         }
         let (num, den) = self.version.k();
-        let ack_factor = (RATIO_ONE - view.beta.min(RATIO_ONE)) * num / den;
+        let beta = view.beta.min(RATIO_ONE);
         let mut landing = Landing {
             window: view.window.cwnd,
             rtt: view.rtt.smoothed,
             least: self.least(view).min(view.window.cwnd),
             outstanding: view.snd_nxt - view.acked,
-            beta: view.beta.min(RATIO_ONE),
-            ack_factor,
+            beta,
+            ack_factor: (RATIO_ONE - beta) * num / den,
             acked: Bytes(0),
             lost: Bytes(0),
         };

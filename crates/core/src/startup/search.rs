@@ -7,8 +7,8 @@
 //! the window:
 //!
 //! ```text
-//! version 9:  expected = sent one RTT before       leaves at (expected - delivered) >= 0.26 expected
-//! version 8:  expected = 2 * delivered one RTT before                            >= 0.35 expected
+//! version 9:  expected = sent one RTT before    leaves if (expected - delivered) >= 0.26 expected
+//! version 8:  expected = 2 * delivered one RTT before                      >= 0.35 expected
 //! leaving:    ssthresh = cwnd
 //! drain, 9:   one segment less for three delivered, to what the last first-RTT delivered
 //! drain, 8:   what the last two first-RTTs delivered is taken off at once, to IW at least
