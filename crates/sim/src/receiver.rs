@@ -176,9 +176,9 @@ impl Receiver {
         Some(self.next)
     }
 
-    /// Packet `seq` arrives at `at`. If it is the next one but not the last, nothing is missing, the
-    /// delayed-ACK timer has not fired before it, and ACKs are not split: what it causes. Otherwise
-    /// nothing has changed, as above.
+    /// Packet `seq` arrives at `at`. If it is the next one but not the last, nothing is missing, no
+    /// held ACK is due before it, and ACKs are not split: what it causes. Otherwise nothing
+    /// has changed, as above.
     #[inline]
     pub(crate) fn take_delayed(&mut self, seq: u32, at: Instant) -> Option<Caused> {
         let fired = self.deadline.is_some_and(|due| due <= at + self.hold_ties);
