@@ -1,5 +1,5 @@
-//! Rules of Linux's endpoints against numbers worked by hand: RACK-TLP, the timeout, the window that
-//! a receiver offers.
+//! Rules of Linux's endpoints against numbers worked by hand: RACK-TLP, the timeout, the window
+//! that a receiver offers.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn finished_ms(flow: &FlowOutcome) -> u64 {
     flow.finished_at.expect("everything arrives").0 / 1_000_000
 }
 
-/// The tenth packet is lost, and one of those that arrive after it, which may be what is sent again.
+/// The tenth packet is lost, and one of those that arrive after it, which may be the tenth again.
 #[test]
 fn a_retransmission_that_is_lost_is_found_without_the_timer() {
     let timeouts = |recovery| -> Vec<u64> {

@@ -8,6 +8,9 @@
 //! retransmissions in order of a queue, so that each packet is looked at once per transmission, and
 //! not at all while nothing is missing.
 
+mod detect;
+mod timeout;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -18,7 +21,7 @@ use super::log::Mark;
 use super::prr::Prr;
 use super::repair::{DataAck, Repair};
 use super::tcb::Tcb;
-use super::{DUP_THRESHOLD, Gaps, Wire};
+use super::{Gaps, Wire};
 
 /// What a sender is busy with (`icsk_ca_state`). Open is Disorder too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,19 +94,6 @@ impl Rack {
         (tcb.max - tcb.una) - self.sacked - self.lost
     }
 
-    /// A packet has been delivered (RFC 8985 section 6.2 step 2; `tcp_rack_advance`, which takes
-    /// the RTT of whatever came last). An answer within less than the smallest RTT is the
-    /// original's.
-    fn note_delivered(&mut self, tcb: &Tcb, now: Instant, seq: u32) {
-        let (sent, rtt) = (tcb.log.sent_at(seq), now.since(tcb.log.sent_at(seq)));
-        if tcb.log.has(seq, Mark::RESENT) && rtt < tcb.core.view().rtt.min {
-            return;
-        }
-        self.advanced = true;
-        self.rtt = rtt;
-        self.newest = self.newest.max((sent, seq));
-    }
-
     /// The scoreboard loses a packet, which has arrived.
     fn settle(&mut self, tcb: &Tcb, seq: u32) {
         if tcb.log.has(seq, Mark::LOST) {
@@ -153,70 +143,6 @@ impl Rack {
         (fresh, original)
     }
 
-    /// How much later than another a packet may arrive that left before it (RFC 8985 section 6.2
-    /// step 4; `tcp_rack_reo_wnd`). The network keeps the order, so no reordering is ever seen.
-    fn reordering_window(&self, tcb: &Tcb) -> Span {
-        if self.state != State::Open || self.sacked >= DUP_THRESHOLD {
-            return Span(0);
-        }
-        let rtt = &tcb.core.view().rtt;
-        (rtt.min / 4).min(rtt.smoothed)
-    }
-
-    /// Finds what is lost, and for how long the rest is in doubt (RFC 8985 section 6.2 step 5;
-    /// `tcp_rack_detect_loss`).
-    fn detect(&mut self, tcb: &mut Tcb, now: Instant) {
-        let settled = self.rtt + self.reordering_window(tcb);
-        let mut doubt = None;
-        self.judged = self.judged.max(tcb.una);
-        for seq in self.judged..tcb.max {
-            let known = [Mark::SACKED, Mark::RESENT, Mark::LOST];
-            if !known.iter().any(|mark| tcb.log.has(seq, *mark)) {
-                let sent = tcb.log.sent_at(seq);
-                if (sent, seq) >= self.newest {
-                    break;
-                }
-                if sent + settled > now {
-                    doubt = Some(sent + settled);
-                    continue;
-                }
-                self.lose(tcb, seq);
-                self.lost_below = seq + 1;
-            }
-            if doubt.is_none() {
-                self.judged = seq + 1;
-            }
-        }
-        while let Some((sent, seq)) = self.under_way.front().copied() {
-            let over = seq < tcb.una || tcb.log.has(seq, Mark::SACKED);
-            if !over && (sent, seq) >= self.newest {
-                break;
-            }
-            if !over && sent + settled > now {
-                doubt = doubt.max(Some(sent + settled));
-                break;
-            }
-            self.under_way.pop_front();
-            if !over {
-                self.lose_again(tcb, seq);
-            }
-        }
-        self.reordered_until = doubt;
-    }
-
-    fn lose(&mut self, tcb: &mut Tcb, seq: u32) {
-        tcb.log.set(seq, Mark::LOST);
-        self.lost += 1;
-        self.untold.add(self.newest_lost.wrapping_add(1) == seq);
-        self.newest_lost = seq;
-    }
-
-    fn lose_again(&mut self, tcb: &mut Tcb, seq: u32) {
-        self.settle_resent(seq);
-        self.lose(tcb, seq);
-        self.lost_again.push(Reverse(seq));
-    }
-
     /// Recovery begins (`tcp_enter_recovery`): once everything that is outstanding now has been
     /// acknowledged it is over.
     fn enter(&mut self, tcb: &mut Tcb, now: Instant) {
@@ -256,52 +182,11 @@ impl Rack {
         }
         let Some(probe) = self.probe.filter(|probe| tcb.una >= probe.end) else { return };
         self.probe = None;
-        // Had both copies arrived, a duplicate of the first would have come (`tcp_process_tlp_ack`).
+        // Had both copies arrived, a duplicate would have come too (`tcp_process_tlp_ack`).
         if probe.again.is_some() && tcb.una > probe.end && self.state == State::Open {
             tcb.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
             tcb.core.on_recovered(None);
         }
-    }
-
-    /// Whether a timeout was spurious (`tcp_process_loss`): by timestamps, an ACK of what left
-    /// before the retransmission (RFC 3522); by F-RTO, one of what has left only once.
-    fn judge_timeout(&mut self, tcb: &mut Tcb, now: Instant, ack: &News, over: bool) {
-        let rtt = tcb.core.view().rtt.min;
-        let early = self.first_resent_at.is_some_and(|at| now.since(at) < rtt);
-        let forward = self.watches_timeout && ack.original;
-        if ack.advances && early || forward {
-            self.state = State::Open;
-            self.forget_lost(tcb);
-            tcb.core.on_spurious_loss();
-            return;
-        }
-        if over {
-            self.state = State::Open;
-            return;
-        }
-        if self.watches_timeout {
-            if tcb.max > tcb.recover {
-                self.watches_timeout &= !ack.sacks;
-            } else if ack.advances {
-                // Step 2.b: new data shows what became of the old.
-                tcb.recover = tcb.max;
-                self.watches_timeout = tcb.has_fresh();
-                self.only_new = self.watches_timeout;
-            }
-        }
-    }
-
-    /// Nothing of what was taken for lost is (`tcp_undo_cwnd_reduction`).
-    fn forget_lost(&mut self, tcb: &mut Tcb) {
-        for seq in tcb.una..tcb.max {
-            tcb.log.clear(seq, Mark::LOST);
-            let again = tcb.log.has(seq, Mark::RESENT) && !tcb.log.has(seq, Mark::SACKED);
-            if again && !self.unneeded.contains(&seq) {
-                self.unneeded.push(seq);
-            }
-        }
-        (self.lost, self.resent, self.untold) = (0, 0, Gaps::default());
-        self.lost_again.clear();
     }
 
     /// The lost packet to send next: the first (`tcp_xmit_retransmit_queue`).
@@ -347,35 +232,6 @@ impl Rack {
         if self.state == State::Recovery {
             self.prr.on_sent();
         }
-    }
-
-    /// When the tail loss probe is due: no later than the timeout, which it comes instead of (RFC
-    /// 8985 section 7.2; `tcp_schedule_loss_probe`).
-    fn probe_at(&self, tcb: &Tcb) -> Option<Instant> {
-        let smoothed = tcb.core.view().rtt.smoothed;
-        let calm = self.state == State::Open && self.is_quiet();
-        let waits = tcb.una >= tcb.first_data && tcb.una < tcb.max && smoothed > Span(0);
-        if !calm || !waits {
-            return None;
-        }
-        let started = tcb.rto.started()?;
-        let more = if tcb.max - tcb.una == 1 { tcb.endpoint.rto.min } else { TWO_TICKS };
-        let timeout = tcb.rto.deadline(&tcb.core.view().rtt)?;
-        Some((started + smoothed * 2 + more).min(timeout))
-    }
-
-    /// Sends a probe: the next new packet, or the last one again (`tcp_send_loss_probe`).
-    fn send_probe(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
-        let again = (!tcb.has_fresh()).then(|| tcb.max - 1);
-        self.probe = Some(Probe { end: tcb.max + u32::from(again.is_none()), again });
-        match again {
-            None => tcb.transmit_next(self, now, wire),
-            Some(seq) => {
-                self.unneeded.push(seq);
-                self.send_again(tcb, seq, now, wire);
-            }
-        }
-        tcb.rto.restart(now);
     }
 
     /// Looks for losses, and answers what is found.
@@ -578,6 +434,3 @@ impl Repair for Rack {
         self.send(tcb, now, wire);
     }
 }
-
-/// What Linux adds to a probe's two RTTs: two ticks of its clock at 250 Hz (`TCP_TIMEOUT_MIN`).
-const TWO_TICKS: Span = Span::from_millis(8);
