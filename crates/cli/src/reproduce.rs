@@ -138,6 +138,15 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         lab,
     })?;
     drop(progress);
+    tell(args, &outcome)?;
+    if outcome.interrupted {
+        output::complain(&format!("interrupted: {}", outcome.how_to_go_on()));
+    }
+    status(&outcome, asked)
+}
+
+/// Prints the rows and writes the document, as they were asked for.
+fn tell(args: &Args, outcome: &Outcome) -> Result<(), Failure> {
     if args.json {
         let document = Reproduction { rows: outcome.rows.clone() };
         output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
@@ -154,10 +163,7 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         Some(file) => write_file(file, firstflight_reproduce::markdown(&outcome.rows)?)?,
         None => {}
     }
-    if outcome.interrupted {
-        output::complain(&format!("interrupted: {}", outcome.how_to_go_on()));
-    }
-    status(&outcome, asked)
+    Ok(())
 }
 
 /// Finds out before anything runs that the document can be written.

@@ -1,5 +1,5 @@
-//! The initramfs: programs with the libraries they ask for, modules, and files, in one archive whose
-//! bytes depend on nothing else.
+//! The initramfs: programs with the libraries they ask for, modules, and files, in one archive
+//! whose bytes depend on nothing else.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -245,8 +245,13 @@ mod tests {
             words.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
         };
         let said = words(machine);
-        for word in ["-icount shift=0,sleep=off,rr=record", "clock=vm", "-rdrand", "norandmaps", "path=/a,,b"]
-        {
+        for word in [
+            "-icount shift=0,sleep=off,rr=record",
+            "clock=vm",
+            "-rdrand",
+            "norandmaps",
+            "path=/a,,b",
+        ] {
             assert!(said.contains(word), "{said}");
         }
         assert!(said.ends_with("random.trust_cpu=off -- x"), "{said}");

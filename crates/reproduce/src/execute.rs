@@ -60,12 +60,10 @@ pub(crate) fn execute(
     let (done, cached) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let (failure, failed) = (Mutex::new(None), AtomicBool::new(false));
     let tell = |begins: bool, kept: bool, name: &str| {
-        let finished = usize::from(!begins);
-        let done = done.fetch_add(finished, Ordering::Relaxed) + finished;
+        let done = usize::from(!begins) + done.fetch_add(!begins as usize, Ordering::Relaxed);
         progress(Progress { begins, done, total, cached: kept, name });
     };
     let of = |on: On| (0..jobs.len()).filter(|i| jobs[*i].on == on).collect::<Vec<usize>>();
-    let order = longest_first(jobs, of(On::Sim));
     let one = |index: usize| -> Option<Run> {
         let job = &jobs[index];
         if failed.load(Ordering::Relaxed) {
@@ -82,12 +80,10 @@ pub(crate) fn execute(
         }
         let finished = kept.map_or_else(|| compute(job, cache), |run| Ok(Some(run)));
         match finished {
-            Ok(run) => {
-                let run = run?;
+            Ok(run) => run.inspect(|_| {
                 cached.fetch_add(usize::from(was_kept), Ordering::Relaxed);
                 tell(false, was_kept, &job.name);
-                Some(run)
-            }
+            }),
             Err(error) => {
                 failed.store(true, Ordering::Relaxed);
                 lock(&failure).get_or_insert(error);
@@ -96,8 +92,9 @@ pub(crate) fn execute(
         }
     };
     // One at a time to whoever is free: lengths differ by orders of magnitude.
+    let order = longest_first(jobs, of(On::Sim)).into_par_iter();
     let finished: Vec<(usize, Option<Run>)> =
-        order.into_par_iter().with_max_len(1).map(|index| (index, one(index))).collect();
+        order.with_max_len(1).map(|index| (index, one(index))).collect();
     if let Some(error) = lock(&failure).take() {
         return Err(error);
     }
@@ -115,14 +112,23 @@ pub(crate) fn execute(
         }
         Ok((index, run))
     };
-    let of_lab = of(On::Linux);
-    let ran: Vec<(usize, Result<Run, Unfinished>)> = match lab.is_virtual() {
-        true => of_lab.into_par_iter().with_max_len(1).map(in_lab).collect::<Result<_, _>>()?,
-        false => of_lab.into_iter().map(in_lab).collect::<Result<_, _>>()?,
-    };
-    ran.into_iter().for_each(|(index, run)| runs[index] = run);
+    for (index, run) in all(of(On::Linux), lab.is_virtual(), in_lab)? {
+        runs[index] = run;
+    }
     let interrupted = runs.iter().any(|run| matches!(run, Err(Unfinished::Interrupted)));
     Ok(Executed { runs, total, cached: cached.into_inner(), interrupted })
+}
+
+/// Does one for each, side by side or one after the other.
+fn all<T: Send>(
+    each: Vec<usize>,
+    side_by_side: bool,
+    one: impl Fn(usize) -> Result<T, ReproduceError> + Send + Sync,
+) -> Result<Vec<T>, ReproduceError> {
+    match side_by_side {
+        true => each.into_par_iter().with_max_len(1).map(one).collect(),
+        false => each.into_iter().map(one).collect(),
+    }
 }
 
 /// The order in which to run jobs, the longest first: otherwise one core would still run a long one

@@ -1,9 +1,9 @@
 //! `docs/lab.md`: the running kernel beside the simulator and the papers, and the emulated link
 //! beside its bars, as measured on this machine.
 //!
-//! It takes long, so what was measured is kept by kernel, and the same command goes on. The kernel is
-//! one in virtual time, or with `--real-time` the running one. There a run that other work disturbed
-//! says so; it is repeated, and never kept.
+//! It takes long, so what was measured is kept by kernel, and the same command goes on. The kernel
+//! is one in virtual time, or with `--real-time` the running one. There a run that other work
+//! disturbed says so; it is repeated, and never kept.
 
 mod kept;
 mod last;

@@ -136,13 +136,13 @@ usage: cargo xtask TASK
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml
          [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++), or on N
          [--random N [--seed N]]   points drawn at random
-  lab [--minutes N] [--tries N]    write docs/lab.md: a kernel in virtual time beside the simulator on
-      [--again] [--real-time]      the paths of oracles/lab.toml, the papers' lab (qemu; an hour; goes
-                                   on with what was measured before); --real-time takes the running
-                                   kernel, and the emulated link's own figures (root)
-  lab --random N [--seed N]        a kernel in virtual time beside the simulator's profile `linux`, on
-      [--only N]... [--page]       N points drawn at random (qemu; half a minute of CPU a point, kept
-      [--kernel KERNEL]            until what runs in the guest changes); --page writes
+  lab [--minutes N] [--tries N]    write docs/lab.md: a kernel in virtual time beside the simulator
+      [--again] [--real-time]      on the paths of oracles/lab.toml, the papers' lab (qemu; an hour;
+                                   goes on with what was measured before); --real-time takes the
+                                   running kernel, and the emulated link's own figures (root)
+  lab --random N [--seed N]        a kernel in virtual time beside the simulator's profile `linux`,
+      [--only N]... [--page]       on N points drawn at random (qemu; half a minute of CPU a point,
+      [--kernel KERNEL]            kept until what runs in the guest changes); --page writes
                                    docs/lab-random.md
   quic                             write the tables of scenarios/quic/README.md (minutes)
   choice [--linux]                 write the tables of docs/which-control.md (minutes)

@@ -1,5 +1,5 @@
-//! The lab of `reproduce`: the running kernel's TCP, or a kernel's in virtual time, over firstflight's
-//! own link, which is the same on every kernel and tells how late it was.
+//! The lab of `reproduce`: the running kernel's TCP, or a kernel's in virtual time, over
+//! firstflight's own link, which is the same on every kernel and tells how late it was.
 
 use firstflight_reproduce::LabStop;
 use firstflight_runner::{Options, Report};

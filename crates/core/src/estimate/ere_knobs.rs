@@ -125,9 +125,9 @@ pub const PRESET: Knob = Knob {
     kind: KnobKind::Word(&["figures", "paper", "ns2", PER_PACKET]),
     default: "figures",
     doc: "figures: N = 3, tmin = 15ms, fits the published throughputs; paper: N = 10, tmin = 0s; \
-        ns2: N = 0, tmin = 0s, tick = 10ms, the text on ns-2's clock; per-packet: filter = packets, \
-        tmin = 1ms, for paced senders and thinned ACKs, which QUIC and delayed ACKs take by \
-        themselves",
+        ns2: N = 0, tmin = 0s, tick = 10ms, the text on ns-2's clock; \
+        per-packet: filter = packets, tmin = 1ms, for paced senders and thinned ACKs, which \
+        QUIC and delayed ACKs take by themselves",
 };
 
 /// The preset for paced senders and thinned ACKs ([`EreKnobs::PER_PACKET`]).
