@@ -215,7 +215,9 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         let (Some(covered), Some(cut_at)) = (self.cut_covers_up_to, self.cut_at) else {
             return false;
         };
-        if self.ignored.is_some_and(|kind| kind != loss.kind) {
+        // A start-up that has left since has answered the first event by that.
+        let goes_on = mechanism.view.phase == Phase::Startup;
+        if goes_on && self.ignored.is_some_and(|kind| kind != loss.kind) {
             return false;
         }
         if let Some(sent_at) = loss.sent_at {

@@ -27,8 +27,9 @@
 //! ends with the first packet sent in it, so that no more can count there; TCP's lasts until the
 //! last repair is acknowledged, and counting repairs would take more off than was sent. So the
 //! window is held once all that was outstanding is acknowledged or lost, and what is lost for the
-//! second time does not count. The landing is paced by the RTT before it, because a sample of TCP
-//! in a recovery may be that of a packet that has waited for a repair.
+//! second time does not count. From the landing on the
+//! endpoint paces as it does by itself: the window falls so that each ACK lets some data leave, and
+//! TCP's RTTs in a recovery may be those of packets that have waited for a repair.
 //!
 //! Only the first slow start has it; later ones, and one that begins after a timeout, are slow
 //! start.
@@ -73,8 +74,6 @@ enum Version {
 struct Landing {
     /// W0.
     window: Bytes,
-    /// The smoothed RTT then.
-    rtt: Span,
     least: Bytes,
     outstanding: Bytes,
     /// What counts, in millionths.
@@ -142,8 +141,8 @@ impl RapidStart {
 
     /// The window where the landing stands.
     fn landed(&self, landing: &Landing, view: &View) -> Step {
-        let window = Window { cwnd: landing.cwnd().min(view.window.cwnd), ..view.window };
-        self.pace(window.hold(), landing.rtt)
+        let cwnd = landing.cwnd().min(view.window.cwnd);
+        Window { cwnd, ..view.window }.hold()
     }
 
     fn least(&self, view: &View) -> Bytes {
@@ -219,7 +218,7 @@ impl Startup for RapidStart {
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
         if !self.first || window.cwnd >= window.ssthresh {
-            return self.pace(double(ack, view), view.rtt.smoothed);
+            return double(ack, view);
         }
         if let Some(rtt) = ack.rtt {
             self.floor.observe(ack.now, rtt, view.rtt.min);
@@ -238,7 +237,6 @@ impl Startup for RapidStart {
         let beta = view.beta.min(RATIO_ONE);
         let mut landing = Landing {
             window: view.window.cwnd,
-            rtt: view.rtt.smoothed,
             least: self.least(view).min(view.window.cwnd),
             outstanding: view.snd_nxt - view.acked,
             beta,
