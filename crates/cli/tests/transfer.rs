@@ -4,6 +4,8 @@
 mod ends;
 #[path = "transfer/full_disk.rs"]
 mod full_disk;
+#[path = "transfer/in_turn.rs"]
+mod in_turn;
 #[path = "transfer/lossy.rs"]
 mod lossy;
 #[path = "transfer/welcome.rs"]

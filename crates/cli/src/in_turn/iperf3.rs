@@ -62,9 +62,10 @@ impl Sender for Iperf3<'_> {
         };
         match sent {
             Ok(flow) => Ok(run(flow, NOTE.to_owned())),
-            Err(failure) => {
-                Err(Broken { run: run(FlowResult::default(), format!("failed: {failure}")), failure })
-            }
+            Err(failure) => Err(Broken {
+                run: run(FlowResult::default(), format!("failed: {failure}")),
+                failure,
+            }),
         }
     }
 

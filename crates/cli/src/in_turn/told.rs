@@ -145,10 +145,10 @@ fn page(title: &str, table: &Table, measured: &[Measured]) -> Page {
     };
     let completion = curves(|run| run.flows.first()?.completion_time_s);
     let throughput = curves(|run| Some(run.total_throughput_bps / 1e6));
-    let mut figure = Figure::new("transfers", "Every transfer", Axis::new("round", ""))
-        .command(command.clone());
-    let panels = [(completion, Axis::new("completion", "s")),
-        (throughput, Axis::new("throughput", "Mbps"))];
+    let mut figure =
+        Figure::new("transfers", "Every transfer", Axis::new("round", "")).command(command.clone());
+    let panels =
+        [(completion, Axis::new("completion", "s")), (throughput, Axis::new("throughput", "Mbps"))];
     for (series, axis) in panels {
         if series.iter().any(|series| !series.points.is_empty()) {
             figure = figure.panel(series.into_iter().fold(Panel::new(axis), Panel::with));
