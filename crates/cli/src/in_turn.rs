@@ -103,8 +103,8 @@ trait Sender {
 
 /// A transfer that came to nothing, with what is known of it.
 struct Broken {
-    failure: Failure,
-    run: RunResult,
+    failure: Box<Failure>,
+    run: Box<RunResult>,
 }
 
 /// The transfers of one control, in the order of the rounds.
@@ -150,7 +150,7 @@ fn take_turns(
                 Err(Broken { failure, .. }) if failure.code() == 130 => Err(Failure::Interrupted),
                 // Before anything went well it may be the command line's fault.
                 Err(Broken { failure, .. }) if whole == 0 && failure.code() != 1 => {
-                    return Err(failure);
+                    return Err(*failure);
                 }
                 sent => Ok(sent),
             },
@@ -167,7 +167,7 @@ fn take_turns(
                 progress.aside(|| {
                     output::complain(&format!("transfer {i} of {total}, {control}: {failure}"));
                 });
-                run
+                *run
             }
             Ok(Ok(run)) => {
                 whole += 1;

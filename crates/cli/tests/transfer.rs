@@ -15,7 +15,6 @@ mod whole;
 
 #[path = "transfer/pair.rs"]
 mod pair;
-#[expect(dead_code, reason = "the other tests of the command line use the rest")]
 #[path = "cli/process.rs"]
 mod process;
 #[path = "../../qlog/tests/schema/rules.rs"]

@@ -62,10 +62,10 @@ impl Sender for Iperf3<'_> {
         };
         match sent {
             Ok(flow) => Ok(run(flow, NOTE.to_owned())),
-            Err(failure) => Err(Broken {
-                run: run(FlowResult::default(), format!("failed: {failure}")),
-                failure,
-            }),
+            Err(failure) => {
+                let run = run(FlowResult::default(), format!("failed: {failure}"));
+                Err(Broken { run: Box::new(run), failure: Box::new(failure) })
+            }
         }
     }
 

@@ -61,7 +61,7 @@ impl Sender for Quic<'_> {
         sent.map(|sent| first(sent.results(control, version))).map_err(|failure| {
             let (progress, took, why) = (*progress.borrow(), began.elapsed(), failure.to_string());
             let broken = Unfinished { transfer: "measure", control, progress, took, why: &why };
-            Broken { run: first(broken.results(version)), failure }
+            Broken { run: Box::new(first(broken.results(version))), failure: Box::new(failure) }
         })
     }
 

@@ -41,11 +41,15 @@ pub(super) fn tell(
 ) -> Result<(), Failure> {
     let summary = summaries(&measured);
     let title = format!(
-        "{} to {}, {}, {} transfers per control in turn: medians and their 95 % intervals",
+        "{} to {}, {}, {} transfers per control in turn: {}",
         args.size,
         args.to,
         if args.iperf3 { "TCP of the kernel by iperf3" } else { "QUIC" },
-        args.runs
+        args.runs,
+        match summary.iter().any(|one| one.throughput_bps.is_some_and(|it| it.interval.is_some())) {
+            true => "medians and their 95 % intervals",
+            false => "medians, of too few for a 95 % interval",
+        }
     );
     let table = table(&title, &summary);
     let page = args.out.as_ref().map(|_| page(&title, &table, &measured));
@@ -98,7 +102,7 @@ fn table(title: &str, summary: &[Summary]) -> Table {
         Column::text("finished"),
         Column::number("completion", "s"),
         Column::number("throughput", "Mbps"),
-        Column::number(format!("throughput over {first}'s"), ""),
+        Column::number(format!("rate over {first}'s"), ""),
         Column::number("retransmitted", "packets"),
     ];
     let mut table = Table::new("measured", title, columns);
@@ -121,7 +125,7 @@ fn cell(median: Option<Median>, unit: f64, decimals: usize) -> String {
         None => "-".to_owned(),
         Some(Median { median, interval: None }) => format!("{:.decimals$}", median / unit),
         Some(Median { median, interval: Some((low, high)) }) => format!(
-            "{:.decimals$} [{:.decimals$}, {:.decimals$}]",
+            "{:.decimals$} [{:.decimals$}–{:.decimals$}]",
             median / unit,
             low / unit,
             high / unit
