@@ -7,7 +7,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
 #[cfg(feature = "full")]
-use crate::{compare, completions, kernel, link, list, predict, recv, run, send, show};
+use crate::{compare, completions, in_turn, kernel, link, list, predict, recv, run, send, show};
 use crate::{output, reproduce};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
@@ -40,6 +40,8 @@ enum Command {
     #[cfg(feature = "full")]
     Recv(recv::Args),
     #[cfg(feature = "full")]
+    Measure(in_turn::Args),
+    #[cfg(feature = "full")]
     Link(link::Args),
     #[cfg(feature = "full")]
     Kernel(kernel::Args),
@@ -65,6 +67,7 @@ Examples:
   firstflight compare linux-cubic astart --on linux    the running kernel's own TCP (root)
   firstflight kernel load astart               a start-up for the running kernel (root)
   firstflight send 4433 FILE --trust recv.pem  a file over QUIC, with `firstflight recv` there
+  firstflight measure --to HOST:4433 --controls cubic,astart --trust recv.pem    before and after
   firstflight show connection.sqlog            a connection's start-up, drawn from its qlog
   firstflight list astart
 
@@ -108,6 +111,8 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Send(args) => send::send(args),
         #[cfg(feature = "full")]
         Command::Recv(args) => recv::recv(args),
+        #[cfg(feature = "full")]
+        Command::Measure(args) => in_turn::measure(&args),
         #[cfg(feature = "full")]
         Command::Link(args) => link::link(&args),
         #[cfg(feature = "full")]

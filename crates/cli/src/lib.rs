@@ -21,6 +21,8 @@ mod expectations;
 mod failure;
 #[cfg(feature = "full")]
 mod figures;
+#[cfg(feature = "full")]
+mod in_turn;
 mod interrupt;
 #[cfg(feature = "full")]
 mod kernel;

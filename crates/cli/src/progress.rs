@@ -70,6 +70,11 @@ impl Progress {
     pub(crate) fn say(&self, words: &str) {
         self.bar.set_message(words.to_owned());
     }
+
+    /// Does something that writes to the terminal, and draws the bar again below it.
+    pub(crate) fn aside(&self, write: impl FnOnce()) {
+        self.bar.suspend(write);
+    }
 }
 
 impl Drop for Progress {

@@ -4,6 +4,8 @@
 mod ends;
 #[path = "transfer/full_disk.rs"]
 mod full_disk;
+#[path = "transfer/in_turn.rs"]
+mod in_turn;
 #[path = "transfer/lossy.rs"]
 mod lossy;
 #[path = "transfer/welcome.rs"]
@@ -13,7 +15,6 @@ mod whole;
 
 #[path = "transfer/pair.rs"]
 mod pair;
-#[expect(dead_code, reason = "the other tests of the command line use the rest")]
 #[path = "cli/process.rs"]
 mod process;
 #[path = "../../qlog/tests/schema/rules.rs"]

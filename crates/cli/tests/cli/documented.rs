@@ -25,6 +25,7 @@ const COMMANDS: &[&str] = &[
     "show",
     "send",
     "recv",
+    "measure",
     "link",
     "kernel",
     "list",

@@ -1,0 +1,176 @@
+//! What `measure` found: a table, a document, a page.
+
+use firstflight_report::{
+    Axis, Column, Figure, Page, Panel, Section, Series, Table, terminal, write_dir,
+};
+use firstflight_scenario::{Results, RunResult};
+use serde::Serialize;
+
+use super::median::Median;
+use super::{Args, Measured, Sender, in_order, is_whole, results};
+use crate::failure::Failure;
+use crate::{command_line, output};
+
+/// The shared schema of results, and beside its keys the medians.
+#[derive(Serialize)]
+struct Document {
+    #[serde(flatten)]
+    results: Results,
+    summary: Vec<Summary>,
+}
+
+/// One control over its transfers.
+#[derive(Debug, Serialize)]
+struct Summary {
+    control: String,
+    /// Transfers that were begun, and those that came to their end.
+    transfers: usize,
+    finished: usize,
+    completion_time_s: Option<Median>,
+    throughput_bps: Option<Median>,
+    /// Over that of the first control in the same round.
+    throughput_ratio: Option<Median>,
+    retransmitted_packets: Option<Median>,
+}
+
+/// Prints and writes what was asked for.
+pub(super) fn tell(
+    args: &Args,
+    sender: &dyn Sender,
+    measured: Vec<Measured>,
+) -> Result<(), Failure> {
+    let summary = summaries(&measured);
+    let title = format!(
+        "{} to {}, {}, {} transfers per control in turn: {}",
+        args.size,
+        args.to,
+        if args.iperf3 { "TCP of the kernel by iperf3" } else { "QUIC" },
+        args.runs,
+        match summary.iter().any(|one| one.throughput_bps.is_some_and(|it| it.interval.is_some())) {
+            true => "medians and their 95 % intervals",
+            false => "medians, of too few for a 95 % interval",
+        }
+    );
+    let table = table(&title, &summary);
+    let page = args.out.as_ref().map(|_| page(&title, &table, &measured));
+    let runs = in_order(&measured);
+    let document = Document { results: results(args, sender.what(), runs), summary };
+    let json = serde_json::to_string_pretty(&document)? + "\n";
+    match args.json {
+        true => output::print(&json)?,
+        false => {
+            let note = if args.iperf3 { IPERF3 } else { "" };
+            output::print(&format!("{}{note}", terminal::table(&table, output::screen())))?;
+        }
+    }
+    if let (Some(out), Some(page)) = (&args.out, page) {
+        write_dir(out, &page, vec![("results.json".into(), json)])?;
+        output::note(&format!("report: {}", out.join("report.html").display()));
+    }
+    Ok(())
+}
+
+fn summaries(measured: &[Measured]) -> Vec<Summary> {
+    let whole = |run: &&RunResult| is_whole(run);
+    let of = |one: &Measured| {
+        let done = || one.runs.iter().filter(whole);
+        let flows = || done().filter_map(|run| run.flows.first());
+        let firsts = measured[0].runs.iter().zip(&one.runs);
+        let pairs = firsts.filter(|(first, run)| is_whole(first) && is_whole(run));
+        let ratio = |(first, run): (&RunResult, &RunResult)| {
+            run.total_throughput_bps / first.total_throughput_bps
+        };
+        Summary {
+            control: one.control.clone(),
+            transfers: one.runs.len(),
+            finished: done().count(),
+            completion_time_s: Median::of(flows().filter_map(|flow| flow.completion_time_s)),
+            throughput_bps: Median::of(flows().map(|flow| flow.throughput_bps)),
+            throughput_ratio: Median::of(pairs.map(ratio).filter(|ratio| ratio.is_finite())),
+            retransmitted_packets: Median::of(
+                flows().map(|flow| flow.retransmitted_packets as f64),
+            ),
+        }
+    };
+    measured.iter().map(of).collect()
+}
+
+fn table(title: &str, summary: &[Summary]) -> Table {
+    let first = summary.first().map_or("", |first| &*first.control);
+    let columns = [
+        Column::text("control"),
+        Column::text("finished"),
+        Column::number("completion", "s"),
+        Column::number("throughput", "Mbps"),
+        Column::number(format!("rate over {first}'s"), ""),
+        Column::number("retransmitted", "packets"),
+    ];
+    let mut table = Table::new("measured", title, columns);
+    for (at, one) in summary.iter().enumerate() {
+        let ratio = if at == 0 { None } else { one.throughput_ratio };
+        table.push([
+            one.control.as_str().into(),
+            format!("{} of {}", one.finished, one.transfers).into(),
+            cell(one.completion_time_s, 1.0, 3).into(),
+            cell(one.throughput_bps, 1e6, 2).into(),
+            cell(ratio, 1.0, 2).into(),
+            cell(one.retransmitted_packets, 1.0, 0).into(),
+        ]);
+    }
+    table
+}
+
+fn cell(median: Option<Median>, unit: f64, decimals: usize) -> String {
+    match median {
+        None => "-".to_owned(),
+        Some(Median { median, interval: None }) => format!("{:.decimals$}", median / unit),
+        Some(Median { median, interval: Some((low, high)) }) => format!(
+            "{:.decimals$} [{:.decimals$}–{:.decimals$}]",
+            median / unit,
+            low / unit,
+            high / unit
+        ),
+    }
+}
+
+/// The page: the table, and every transfer over its round.
+fn page(title: &str, table: &Table, measured: &[Measured]) -> Page {
+    let command = command_line::typed();
+    let curves = |value: fn(&RunResult) -> Option<f64>| -> Vec<Series> {
+        let points = |one: &Measured| {
+            let at = |(round, run): (usize, &RunResult)| {
+                let value = value(run).filter(|_| is_whole(run))?;
+                Some(((round + 1) as f64, value))
+            };
+            one.runs.iter().enumerate().filter_map(at).collect()
+        };
+        let named = |one: &Measured| Series::points(one.control.clone(), points(one));
+        measured.iter().map(named).collect()
+    };
+    let completion = curves(|run| run.flows.first()?.completion_time_s);
+    let throughput = curves(|run| Some(run.total_throughput_bps / 1e6));
+    let mut figure =
+        Figure::new("transfers", "Every transfer", Axis::new("round", "")).command(command.clone());
+    let panels =
+        [(completion, Axis::new("completion", "s")), (throughput, Axis::new("throughput", "Mbps"))];
+    for (series, axis) in panels {
+        if series.iter().any(|series| !series.points.is_empty()) {
+            figure = figure.panel(series.into_iter().fold(Panel::new(axis), Panel::with));
+        }
+    }
+    let mut section = Section::new("results", "Results").table(table.clone());
+    if !figure.panels.is_empty() {
+        section = section.figure(figure);
+    }
+    let failed = measured.iter().flat_map(|one| &one.runs).filter(|run| !is_whole(run));
+    let mut notes: Vec<String> = failed.filter_map(RunResult::named_note).collect();
+    notes.dedup();
+    let section = notes.into_iter().fold(section, Section::text);
+    let names: Vec<&str> = measured.iter().map(|one| &*one.control).collect();
+    let page = Page::new(names.join(", ")).subtitle(title).section(section);
+    page.command(command).fact("version", env!("CARGO_PKG_VERSION"))
+}
+
+const IPERF3: &str = "iperf3 tells what its receiver had got when the last byte was in the \
+    sender's buffer,\nnot when all had arrived: there is no completion time, and a larger --size \
+    is more exact.\n";
