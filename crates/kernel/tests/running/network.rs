@@ -42,7 +42,8 @@ impl Network {
         let client = self.start("a", &[&["iperf3"], &arguments[..]].concat());
         sleep(time / 2);
         ip(&["-n", &self.name("r"), "link", "set", "rb", "down"]);
-        sleep(Duration::from_millis(500));
+        // Longer than an RTO, also where a busy machine has made the RTT long.
+        sleep(Duration::from_secs(1));
         ip(&["-n", &self.name("r"), "link", "set", "rb", "up"]);
         for child in [client, server] {
             let output = child.wait_with_output().unwrap();
