@@ -11,7 +11,7 @@ pub(crate) struct SecretArgs {
     /// What a sender has to know; whoever lists this host's processes sees it
     #[arg(long, value_name = "SECRET", conflicts_with = "secret_file")]
     secret: Option<String>,
-    /// A file with it, which only its owner can read [default: the variable FIRSTFLIGHT_SECRET]
+    /// A file with the secret that only its owner can read [default: variable FIRSTFLIGHT_SECRET]
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
 }

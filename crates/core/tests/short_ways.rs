@@ -1,4 +1,5 @@
-//! The short ways of an ACK lead to where [`Sender::on_ack`] does, under every pair of policies.
+//! The fast paths for an ACK leave the sender in the state that [`Sender::on_ack`] does, under
+//! every pair of policies.
 
 use firstflight_core::chosen::Chosen;
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
@@ -19,7 +20,7 @@ const CONFIG: Config = Config {
 
 type Any = Sender<Chosen<Pair<AnyStartup, AnyAvoidance>>>;
 
-/// Each way of an ACK for one segment, and a sender that takes it.
+/// Three senders that get the same ACKs of one segment, each through another entry point.
 struct Ways {
     whole: Any,
     new_data: Any,

@@ -83,7 +83,7 @@ impl Port {
         run().map(drop).map_err(|error| broke(&name, &error))
     }
 
-    /// Waits until all has been sent, and ends the machine.
+    /// Powers the guest off when the serial port has sent everything.
     pub fn power_off(self) {
         let _ = tcdrain(&self.0);
         power_off();

@@ -81,7 +81,7 @@ pub(crate) fn transport(timeout: Duration) -> Result<TransportConfig, TransferEr
     Ok(transport)
 }
 
-/// Lets data come: so many bytes that have not been taken yet.
+/// Allows the peer to send `bytes` of data beyond what the application has read.
 pub(crate) fn open(connection: &Connection, bytes: u64) {
     connection.set_receive_window(window(bytes.saturating_add(WORDS)));
     connection.set_max_concurrent_uni_streams(streams_of(bytes));

@@ -159,9 +159,14 @@ fn files(root: &Path) -> std::io::Result<Vec<String>> {
             entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
         names.sort();
         let names = names.iter().filter_map(|path| path.file_name()?.to_str());
-        files.extend(names.filter(|name| *name != "mod.rs").map(|name| format!("{folder}/{name}")));
+        files.extend(names.filter(is_source).map(|name| format!("{folder}/{name}")));
     }
     Ok(files)
+}
+
+/// A policy or an estimator, and neither the list of them nor a folder with the tests of one.
+fn is_source(name: &&str) -> bool {
+    *name != "mod.rs" && name.ends_with(".rs")
 }
 
 impl List {

@@ -4,7 +4,7 @@ use super::instability::LONGEST_WINDOW;
 use crate::knob::{Knob, KnobKind, KnobValue, RATIO_ONE};
 use crate::units::Span;
 
-/// Which low-pass filter smooths the samples.
+/// The low-pass filter that makes ERE of the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
     /// Tustin's, which takes the mean of two samples.

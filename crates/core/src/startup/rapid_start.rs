@@ -23,13 +23,13 @@
 //! more, and never falls below half of the first window. The first window is doubled only where it
 //! can be paced, when the RTT is known before data.
 //!
-//! Inferred: what counts in the recovery is what was outstanding when it began. A QUIC recovery
-//! ends with the first packet sent in it, so that no more can count there; TCP's lasts until the
-//! last repair is acknowledged, and counting repairs would take more off than was sent. So the
-//! window is held once all that was outstanding is acknowledged or lost, and what is lost for the
-//! second time does not count. From the landing on the
-//! endpoint paces as it does by itself: the window falls so that each ACK lets some data leave, and
-//! TCP's RTTs in a recovery may be those of packets that have waited for a repair.
+//! Inferred: only losses and ACKs of data that was outstanding when the recovery began change the
+//! window. In QUIC nothing else can, because the recovery period ends when a packet sent during it
+//! is acknowledged (RFC 9002 section 7.3.2). In TCP recovery lasts until the last retransmission is
+//! acknowledged, and counting retransmissions would subtract more than was sent. So once all of
+//! that data is acknowledged or lost the window is held, and a lost retransmission does not count.
+//! From the landing on this start-up sets no pace: the window falls so that each ACK lets some data
+//! leave, and TCP's RTTs in a recovery may be those of packets that have waited for a repair.
 //!
 //! Only the first slow start has it; later ones, and one that begins after a timeout, are slow
 //! start.

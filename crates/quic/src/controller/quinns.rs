@@ -77,9 +77,9 @@ where
         self.update_window();
     }
 
-    /// quinn sends while flight plus packet stay *below* this, RFC 9002 section 7 up to cwnd: one
-    /// byte more makes them the same. Without it a window of whole packets is never full, and a
-    /// window that may grow only as far as the flight justifies would stand still there.
+    /// quinn sends while the flight with the next packet is *below* this, where RFC 9002 section 7
+    /// allows it to reach cwnd, so the adapter reports one byte more than cwnd. Otherwise a cwnd of
+    /// whole packets would never be full, and the limit of growth to the flight would keep it.
     #[inline]
     fn window(&self) -> u64 {
         self.allowed

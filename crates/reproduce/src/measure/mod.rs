@@ -113,7 +113,7 @@ pub(crate) enum Measure {
 /// What selects a measure's number, beside the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Query<'a> {
-    /// The flows, counted from 0; all when `None`.
+    /// The flows to measure, by their place from 0; `None` for all flows.
     pub flows: Option<&'a [usize]>,
     /// Start of the period, seconds.
     pub from: Option<f64>,

@@ -182,7 +182,8 @@ pub struct Flow {
     pub lifetime: Option<Time>,
     /// How many bytes of payload each flow sends; without end when not written.
     pub size: Option<Size>,
-    /// Two-way propagation of the whole path; access delay fills the difference.
+    /// Two-way propagation delay of the whole path. The access links get what the shared links
+    /// do not have of it.
     pub rtt: Option<Time>,
     /// Propagation of each access link, one way, instead of the path's.
     pub access_delay: Option<Time>,

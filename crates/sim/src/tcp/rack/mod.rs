@@ -103,7 +103,7 @@ impl Rack {
         }
     }
 
-    /// A packet sent again is heard of, or lost once more.
+    /// A retransmission has been acknowledged or lost, so it is no longer in the network.
     fn settle_resent(&mut self, seq: u32) {
         match self.unneeded.iter().position(|unneeded| *unneeded == seq) {
             Some(place) => _ = self.unneeded.swap_remove(place),

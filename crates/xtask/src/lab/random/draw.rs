@@ -111,9 +111,11 @@ const PAIRS: [(&str, &str); 8] = [
     ("hystart-pp", "hystart-pp"),
     ("hystart", "hystart"),
 ];
-/// A run carries about so many packets of so many bytes, which is half a minute of a processor, and
-/// is no shorter than 4 s and no longer than 30 s.
+
+/// Packets that a bulk run carries at the path's rate, about half a minute of a processor's time in
+/// the guest; a run lasts 4 s at least and 30 s at most.
 const PACKETS: f64 = 40_000.0;
+/// Bytes of payload in each.
 const PACKET: f64 = 1_448.0;
 
 #[cfg(test)]
