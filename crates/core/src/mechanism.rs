@@ -298,15 +298,16 @@ impl Mechanism {
         }
         self.view.window.ssthresh = ssthresh;
         if self.timed || step.pace.is_some() || step.wake.is_some() {
-            self.apply_timing(step);
+            // Not the whole step, which would then be in memory on every ACK.
+            self.apply_timing(step.pace, step.wake);
         }
     }
 
     #[inline(never)]
-    fn apply_timing(&mut self, step: Step) {
-        self.set_pace(step.pace);
-        if step.wake.is_some() {
-            self.set_wake(step.wake);
+    fn apply_timing(&mut self, pace: Option<Pacing>, wake: Option<Instant>) {
+        self.set_pace(pace);
+        if wake.is_some() {
+            self.set_wake(wake);
         }
     }
 

@@ -108,17 +108,20 @@ impl Rto {
         self.is_on().then(|| Instant(self.earliest.0 - self.least.0))
     }
 
-    /// Whether nothing fires before `at` in a connection where nothing is amiss, whose smoothed RTT
-    /// is `smoothed`.
+    /// Whether nothing fires before `at` in a connection where nothing is amiss.
     #[inline]
-    pub(crate) fn sleeps_until(&self, at: Instant, smoothed: Span) -> bool {
-        at <= self.earliest || self.rules.min_is_of_variation && self.sleeps_longer(at, smoothed)
+    pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
+        at <= self.earliest
     }
 
-    /// The earliest that can fire is a probe after two RTTs, or the timer itself.
+    /// As [`Rto::sleeps_until`] where the least timeout is of the variation: the earliest that can
+    /// fire is a probe after two RTTs, or the timer itself.
     #[inline]
-    fn sleeps_longer(&self, at: Instant, smoothed: Span) -> bool {
-        self.backoff == 1 && at <= self.earliest + smoothed + smoothed.min(self.rules.min)
+    pub(crate) fn sleeps_longer(&self, at: Instant, rtt: &Rtt) -> bool {
+        let smoothed = rtt.smoothed;
+        self.rules.min_is_of_variation
+            && self.backoff == 1
+            && at <= self.earliest + smoothed + smoothed.min(self.rules.min)
     }
 
     /// An RTT sample, or a restart, changes nothing but the time from which the timer counts.

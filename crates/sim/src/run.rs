@@ -225,9 +225,9 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn outcome(self) -> Outcome {
+    fn outcome(mut self) -> Outcome {
         let mss = |id: usize| self.network.flows[id].payload_bytes;
-        let flows = self.flows.into_iter().enumerate().map(|(id, flow)| flow.outcome(mss(id)));
+        let flows = self.flows.iter_mut().enumerate().map(|(id, flow)| flow.outcome(mss(id)));
         let mut flows: Vec<FlowOutcome> = flows.collect();
         for foreign in self.foreign {
             let place = foreign.flow;
@@ -317,9 +317,10 @@ impl Flow<'_> {
         }
     }
 
-    fn outcome(mut self, payload_bytes: u64) -> FlowOutcome {
+    /// What became of the flow, which is over. It stays where it is: a flow is kilobytes large.
+    fn outcome(&mut self, payload_bytes: u64) -> FlowOutcome {
         self.path.watch.finish(&self.tcp);
-        let watch = self.path.watch;
+        let watch = &mut self.path.watch;
         let receiver = &self.path.route.receiver;
         let finished_at = receiver.finished_at().filter(|_| self.files.is_none());
         let before = self.files.as_ref().map_or(0, |files| files.delivered_before);
@@ -331,13 +332,13 @@ impl Flow<'_> {
             drops: watch.drops,
             finished_at,
             failure: None,
-            files: self.files.map_or(Vec::new(), |files| files.done),
+            files: self.files.take().map_or(Vec::new(), |files| files.done),
             peak_cwnd: watch.peak_cwnd,
             final_cwnd: self.tcp.core().cwnd(),
             startup: watch.startup,
             reprobes: self.tcp.core().reprobes(),
-            series: watch.series,
-            gauge_names: watch.gauge_names,
+            series: std::mem::take(&mut watch.series),
+            gauge_names: std::mem::take(&mut watch.gauge_names),
         }
     }
 }
