@@ -3,6 +3,7 @@
 //! Same network, same seed: same outcome, on every machine. The congestion controllers are the
 //! core's; this crate holds no algorithm, only endpoints, links and time.
 
+mod access;
 mod connection;
 mod control;
 mod dialogue;
