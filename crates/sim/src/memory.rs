@@ -46,9 +46,10 @@ impl Kept {
 }
 
 impl Memory {
-    pub(crate) fn new(flows: &[FlowSpec]) -> Self {
+    /// Of these flows, which the other calls number as they stand here.
+    pub(crate) fn new<'a>(flows: impl Iterator<Item = &'a FlowSpec>) -> Self {
         let mut paths: Vec<&[usize]> = Vec::new();
-        let path_of = flows.iter().map(|flow| {
+        let path_of = flows.map(|flow| {
             let known = paths.iter().position(|path| *path == flow.path);
             known.unwrap_or_else(|| {
                 paths.push(&flow.path);

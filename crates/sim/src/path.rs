@@ -319,7 +319,7 @@ impl FlowPath {
 
 impl Fabric {
     /// What the network's flows share when nothing has happened yet.
-    pub(crate) fn new(network: &Network, queue: Queue, ahead: bool) -> Self {
+    pub(crate) fn new(network: &Network, queue: Queue, memory: Memory, ahead: bool) -> Self {
         let end = network.end();
         let mut links: Vec<Link> = (0_u64..)
             .zip(&network.links)
@@ -336,7 +336,7 @@ impl Fabric {
         }
         let returns =
             (0..network.links.len()).map(|id| ReturnLink::new(network, id, ahead)).collect();
-        Self { links, returns, queue, ahead, end, memory: Memory::new(&network.flows) }
+        Self { links, returns, queue, ahead, end, memory }
     }
 
     /// What happened at the links.

@@ -18,6 +18,7 @@ use crate::dialogue::Dialogue;
 use crate::event::{Event, Kind};
 use crate::files::FileSource;
 use crate::foreign::{Ends, ForeignFlow};
+use crate::memory::Memory;
 use crate::network::{FlowSpec, Network};
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::path::{Arriving, Fabric, FlowPath, FlowWire, unpack};
@@ -146,7 +147,8 @@ impl<'a> Engine<'a> {
             timer_at: u64::MAX,
             opening: false,
         };
-        let mut fabric = Fabric::new(network, queue, pace == Pace::Ahead);
+        let memory = Memory::new(ours.iter().map(|(_, spec)| *spec));
+        let mut fabric = Fabric::new(network, queue, memory, pace == Pace::Ahead);
         foreign.iter().for_each(|flow| flow.schedule(&mut fabric));
         let flows: Vec<Flow<'a>> = ours.into_iter().zip(routes).enumerate().map(flow).collect();
         for (id, Flow { spec, .. }) in flows.iter().enumerate() {
