@@ -2,6 +2,7 @@
 //! only as far as the flight justifies, the phases, and who decides when.
 
 use crate::event::{Ack, Sent};
+use crate::hint::Learned;
 use crate::pacing::Pacing;
 use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
 use crate::sender::{Config, StartupExit};
@@ -20,6 +21,9 @@ pub struct Mechanism {
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,
     pub(crate) round_end: Bytes,
+    /// What had been delivered when this round began, and what was in each of the two before it.
+    round_began_with: Bytes,
+    last_rounds: [Bytes; 2],
     /// The largest flight since the last cut.
     pub(crate) max_flight: Bytes,
     pub(crate) repair: Repair,
@@ -68,6 +72,8 @@ impl Mechanism {
             paces: config.paces,
             timed: config.paces,
             round_end: Bytes(0),
+            round_began_with: Bytes(0),
+            last_rounds: [Bytes(0); 2],
             max_flight: window.cwnd,
             repair: Repair::Transport,
             wake: None,
@@ -189,7 +195,23 @@ impl Mechanism {
             self.view.round_start = true;
             self.view.round += 1;
             self.round_end = self.view.snd_nxt;
+            let delivered = self.view.delivered;
+            self.last_rounds = [delivered - self.round_began_with, self.last_rounds[0]];
+            self.round_began_with = delivered;
         }
+    }
+
+    /// See [`crate::sender::Sender::learned`].
+    pub(crate) fn learned(&self) -> Option<Learned> {
+        let View { window, rtt, delivered, .. } = self.view;
+        (rtt.smoothed > Span(0)).then(|| Learned {
+            window,
+            rtt: rtt.smoothed,
+            min_rtt: rtt.min.max(Span(1)),
+            delivered,
+            per_round: self.last_rounds[0].max(self.last_rounds[1]),
+            age: Span(0),
+        })
     }
 
     /// Tells both policies of an ACK that has been counted; the one in charge decides.

@@ -132,17 +132,9 @@ impl<P: Policies> Controller<P> {
     }
 
     /// What this connection has learned of its path, to be handed to the next one by
-    /// [`Factory::hint`](crate::Factory::hint) with its age; `None` before the first RTT sample.
-    /// The RTTs of a control that reads no times are those of its start-up.
+    /// [`Factory::hint`](crate::Factory::hint) with its age: [`Sender::learned`].
     pub fn learned(&self) -> Option<Learned> {
-        let view = self.sender.view();
-        (view.rtt.smoothed > Span(0)).then_some(Learned {
-            window: view.window,
-            rtt: view.rtt.smoothed,
-            min_rtt: view.rtt.min.max(Span(1)),
-            delivered: view.delivered,
-            age: Span(0),
-        })
+        self.sender.learned()
     }
 
     /// The hint that this connection was given proved wrong: whoever keeps it should forget it.

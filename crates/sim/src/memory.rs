@@ -2,7 +2,7 @@
 //! by all sources whose flows cross the path.
 
 use firstflight_core::hint::Learned;
-use firstflight_core::units::{Instant, Span};
+use firstflight_core::units::Instant;
 
 use crate::control::Core;
 use crate::network::FlowSpec;
@@ -25,18 +25,7 @@ pub(crate) struct Memory {
 impl Kept {
     /// Of a connection that ends at `at`; nothing if it never measured an RTT.
     pub(crate) fn of(at: Instant, sender: &Core) -> Option<Self> {
-        let view = sender.view();
-        if view.rtt.smoothed == Span(0) {
-            return None;
-        }
-        let learned = Learned {
-            window: view.window,
-            rtt: view.rtt.smoothed,
-            min_rtt: view.rtt.min,
-            delivered: view.delivered,
-            age: Span(0),
-        };
-        Some(Self { at, learned })
+        sender.learned().map(|learned| Self { at, learned })
     }
 
     /// As it is told at `now`.
