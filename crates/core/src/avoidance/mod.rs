@@ -17,4 +17,5 @@ avoidances! {
     stabilized_vegas::StabilizedVegas,
     xcp::Xcp,
     tcp_ebn::TcpEbn,
+    bbr::Bbr,
 }
