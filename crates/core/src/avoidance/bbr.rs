@@ -28,8 +28,9 @@
 //! equal, flows whose ACKs differ by a nanosecond draw differently, flows that are alike in all
 //! three draw alike. The flight at which a packet left that is lost is taken from the newest packet
 //! acknowledged, which left a few packets later. What a spurious loss undoes is everything since
-//! it, by the contract's rule; the draft keeps what its filters have learnt meanwhile. A mark
-//! counts as a loss of no bytes, and ends UP; the draft has no rule. A restart after silence is
+//! it, by the contract's rule; the draft keeps what its filters have learnt meanwhile. The draft
+//! wants marks treated as congestion (section 3.7) and does not say how: one leaves beta of the
+//! short-term bounds per round, and ends UP with beta of the flight. A restart after silence is
 //! seen with its first ACK, so that the rate of before paces its first round trip. After a timeout
 //! slow start leads to the window of before. After a start-up that is not BBR's the cycle begins
 //! with DOWN, and a loss that ended it sets `inflight_longterm` as in Startup (section 5.3.1.3).
@@ -136,7 +137,7 @@ impl Bbr {
 
     /// Something was lost or marked: more than a probe may lose, if so (`HandleLostPacket`).
     fn lose(&mut self, loss: &Loss, view: &View) {
-        self.bounds.on_loss(view);
+        self.bounds.on_loss(loss.kind == LossKind::Mark, view);
         self.history.count(loss.lost, view.delivered, view.window.cwnd);
         let Some((packet, limited)) = self.newest.filter(|_| self.cycle.samples_probe) else {
             return;
@@ -144,7 +145,7 @@ impl Bbr {
         let lost = self.history.since(packet.delivered);
         let flight = packet.in_flight;
         if loss.kind == LossKind::Mark {
-            self.too_high(flight, limited, view);
+            self.too_high(flight.scaled(self.form.beta, RATIO_ONE), limited, view);
         } else if self.is_too_high(lost, flight) {
             // InflightAtLoss: where in what was lost just now the share was passed.
             let before = flight - loss.lost;

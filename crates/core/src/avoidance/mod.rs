@@ -18,4 +18,5 @@ avoidances! {
     xcp::Xcp,
     tcp_ebn::TcpEbn,
     bbr::Bbr,
+    abba::Abba,
 }

@@ -2,8 +2,9 @@
 //! has delivered lately while packets were lost.
 //!
 //! A round in which something was lost lowers both to what it delivered, but to no less than beta
-//! of what they were. Before the first such round, and again with every probe for bandwidth, there
-//! is no bound.
+//! of what they were. A round with congestion marks, which take nothing from what is delivered,
+//! leaves beta of them. Before the first such round, and again with every probe for bandwidth,
+//! there is no bound.
 
 use crate::event::Ack;
 use crate::knob::RATIO_ONE;
@@ -26,8 +27,9 @@ pub struct BbrBounds {
     round_end: Bytes,
     /// `BBR.loss_round_start`.
     round_start: bool,
-    /// `BBR.is_loss_in_round`.
+    /// `BBR.is_loss_in_round`, and whether it was a mark.
     lossy: bool,
+    marked: bool,
 }
 
 impl BbrBounds {
@@ -40,6 +42,7 @@ impl BbrBounds {
         round_end: Bytes(0),
         round_start: false,
         lossy: false,
+        marked: false,
     };
 
     /// Takes in an ACK whose sample has that rate, zero for none (`UpdateLatestDeliverySignals`).
@@ -52,12 +55,13 @@ impl BbrBounds {
         }
     }
 
-    /// Something was found lost (`NoteLoss`).
-    pub fn on_loss(&mut self, view: &View) {
+    /// Something was found lost (`NoteLoss`), or was marked.
+    pub fn on_loss(&mut self, marked: bool, view: &View) {
         if !self.lossy {
             self.round_end = view.delivered;
         }
         self.lossy = true;
+        self.marked |= marked;
     }
 
     /// At the end of a round: if it lost something and the policy does not probe, lowers the
@@ -69,10 +73,11 @@ impl BbrBounds {
         if self.lossy && !probes {
             let rate = if self.rate == Rate::MAX { rate } else { self.rate };
             let in_flight = if self.in_flight == Bytes::MAX { cwnd } else { self.in_flight };
-            self.rate = self.latest.0.max(rate.scaled(beta, RATIO_ONE));
-            self.in_flight = self.latest.1.max(in_flight.scaled(beta, RATIO_ONE));
+            let (delivered, flown) = if self.marked { NOTHING } else { self.latest };
+            self.rate = delivered.max(rate.scaled(beta, RATIO_ONE));
+            self.in_flight = flown.max(in_flight.scaled(beta, RATIO_ONE));
         }
-        self.lossy = false;
+        (self.lossy, self.marked) = (false, false);
     }
 
     /// The ACK is done with: after the first of a round its sample alone is the latest
@@ -90,7 +95,7 @@ impl BbrBounds {
 
     /// Forgets what was delivered and lost lately (`ResetCongestionSignals`).
     pub fn forget_signals(&mut self) {
-        (self.lossy, self.latest) = (false, (Rate(0), Bytes(0)));
+        (self.lossy, self.marked, self.latest) = (false, false, NOTHING);
     }
 
     /// Lifts the bounds (`ResetShortTermModel`).
@@ -98,6 +103,8 @@ impl BbrBounds {
         (self.rate, self.in_flight) = (Rate::MAX, Bytes::MAX);
     }
 }
+
+const NOTHING: (Rate, Bytes) = (Rate(0), Bytes(0));
 
 #[cfg(test)]
 mod tests {
@@ -124,7 +131,7 @@ mod tests {
     fn a_lossy_round_lowers_to_what_it_delivered_and_at_most_by_beta() {
         let (mut bounds, mut view) = (BbrBounds::NONE, view(200, Bytes::MAX));
         for (delivered, rate, in_flight) in [(90, 900_000, 140_000), (30, 630_000, 98_000)] {
-            bounds.on_loss(&view);
+            bounds.on_loss(false, &view);
             round(&mut bounds, &mut view, delivered);
             bounds.adapt(false, BEFORE, BETA);
             bounds.advance();
@@ -141,7 +148,7 @@ mod tests {
         let (mut bounds, mut view) = (BbrBounds::NONE, view(200, Bytes::MAX));
         round(&mut bounds, &mut view, 90);
         bounds.adapt(false, BEFORE, BETA);
-        bounds.on_loss(&view);
+        bounds.on_loss(false, &view);
         round(&mut bounds, &mut view, 90);
         bounds.adapt(true, BEFORE, BETA);
         assert_eq!((bounds.rate, bounds.in_flight), (Rate::MAX, Bytes::MAX));
@@ -151,10 +158,19 @@ mod tests {
     }
 
     #[test]
+    fn a_marked_round_leaves_beta_whatever_it_delivered() {
+        let (mut bounds, mut view) = (BbrBounds::NONE, view(200, Bytes::MAX));
+        bounds.on_loss(true, &view);
+        round(&mut bounds, &mut view, 90);
+        bounds.adapt(false, BEFORE, BETA);
+        assert_eq!((bounds.rate, bounds.in_flight), (Rate(700_000), Bytes(140_000)));
+    }
+
+    #[test]
     fn a_round_of_losses_begins_with_its_first() {
         let (mut bounds, mut view) = (BbrBounds::NONE, view(200, Bytes::MAX));
         view.delivered = MSS * 50;
-        bounds.on_loss(&view);
+        bounds.on_loss(false, &view);
         let packet = |delivered| Departure { sent_at: Instant(0), delivered, in_flight: MSS };
         for (then, lowered) in [(MSS * 49, false), (MSS * 50, true)] {
             let ack = Ack { packet: Some(packet(then)), ..ack(&view, 1) };

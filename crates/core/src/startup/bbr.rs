@@ -13,8 +13,9 @@
 //! leaving:  cwnd = ssthresh = maxbw minrtt
 //! ```
 //!
-//! A loss is repaired and otherwise counts for nothing but that rule. While the source limits
-//! sending no round counts as one without growth, so that only losses can end Startup then.
+//! A loss is repaired and otherwise counts for nothing but that rule. A mark ends Startup with the
+//! avoidance's cut: it is congestion (section 3.7), and the draft has no rule. While the source
+//! limits sending no round counts as one without growth, so that only losses can end Startup then.
 //!
 //! Published: all but the last line. The presets are the draft; `quiche`, Google's code, whose
 //! gains are 2.773 and 2, whose drain is 1/2.885, which leaves at 1.5 % in 8 gaps, and begins at
@@ -334,7 +335,7 @@ impl Startup for Bbr {
     }
 
     fn answer(&mut self, loss: &Loss, _view: &View) -> Answer {
-        let over = self.state == State::Over || loss.kind == LossKind::Timeout;
+        let over = self.state == State::Over || loss.kind != LossKind::Recovery;
         if over { Answer::Leave } else { Answer::Ignore }
     }
 
