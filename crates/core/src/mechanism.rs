@@ -40,7 +40,8 @@ pub(crate) enum Repair {
     /// Start-up, until the recovery ends or everything below this is acknowledged
     /// ([`crate::policy::Answer::Land`]).
     Landing(Bytes),
-    /// Start-up, which goes on afterwards ([`crate::policy::Answer::Ignore`]).
+    /// The policy in charge, which goes on afterwards ([`crate::policy::Answer::Ignore`],
+    /// [`crate::policy::Avoidance::goes_on`]).
     Ignored,
 }
 
@@ -255,14 +256,23 @@ impl Mechanism {
             }
         }
         let step = avoidance.step(ack, &self.view);
-        self.apply(step, ack, self.max_flight + self.view.mss);
+        let mut justified = self.max_flight + self.view.mss;
+        if step.window.cwnd > justified {
+            justified = self.justified_after_startup(avoidance);
+        }
+        self.apply(step, ack, justified);
         if avoidance.wants_reprobe() {
             self.reprobes += 1;
             self.enter_startup(Entry::Reprobe, startup);
         }
     }
 
-    /// During a recovery only a start-up that stayed in charge decides. The flight does not limit a
+    #[inline(never)]
+    fn justified_after_startup(&self, avoidance: &impl Avoidance) -> Bytes {
+        self.max_flight * avoidance.growth() + self.view.mss
+    }
+
+    /// During a recovery only a policy that stayed in charge decides. The flight does not limit a
     /// landing: it answers a loss.
     #[inline(never)]
     fn decide_in_recovery(
@@ -271,6 +281,10 @@ impl Mechanism {
         startup: &mut impl Startup,
         avoidance: &mut impl Avoidance,
     ) {
+        if self.view.phase == Phase::Avoidance {
+            let step = avoidance.recovering(ack, &self.view);
+            return self.apply(step, ack, self.justified_after_startup(avoidance));
+        }
         let before = self.view.window.cwnd;
         let step = startup.recovering(ack, &self.view);
         if self.repair == Repair::Ignored {
@@ -369,8 +383,9 @@ impl Mechanism {
         startup.enter(why, &self.view);
     }
 
-    /// A connection that start-up paced to its end stays paced. Where start-up was landing for a
-    /// mark, nothing is repaired, so that nothing but its end ends the recovery.
+    /// A connection that start-up paced to its end stays paced. A recovery that start-up ignored is
+    /// ignored by an avoidance that ignores all. Where start-up was landing for a mark, nothing is
+    /// repaired, so that nothing but its end ends the recovery.
     #[cold]
     pub(crate) fn leave_startup(
         &mut self,
@@ -381,6 +396,9 @@ impl Mechanism {
     ) {
         self.note_exit(why, cwnd);
         let repair = core::mem::replace(&mut self.repair, Repair::Transport);
+        if repair == Repair::Ignored && avoidance.goes_on() {
+            self.repair = repair;
+        }
         if matches!(repair, Repair::Landing(end) if end != Bytes::MAX) {
             self.view.recovering = false;
         }

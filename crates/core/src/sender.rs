@@ -195,9 +195,9 @@ impl<P: Policies> Sender<P> {
         }
     }
 
-    /// Start-up sets the window during this recovery ([`crate::policy::Answer::Land`],
-    /// [`crate::policy::Answer::Ignore`]): the recovery repairs within it and does not reduce what
-    /// is sent any further.
+    /// A policy sets the window during this recovery ([`crate::policy::Answer::Land`],
+    /// [`crate::policy::Answer::Ignore`], [`crate::policy::Avoidance::goes_on`]): the recovery
+    /// repairs within it and does not reduce what is sent any further.
     pub fn window_is_startups(&self) -> bool {
         self.mechanism.repair != Repair::Transport
     }
