@@ -226,8 +226,8 @@ impl<'a> Engine<'a> {
     }
 
     fn outcome(self) -> Outcome {
-        let mss = |id: usize| self.network.flows[id].payload_bytes;
-        let flows = self.flows.into_iter().enumerate().map(|(id, flow)| flow.outcome(mss(id)));
+        let data = |id: usize| self.network.flows[id].data_bytes();
+        let flows = self.flows.into_iter().enumerate().map(|(id, flow)| flow.outcome(data(id)));
         let mut flows: Vec<FlowOutcome> = flows.collect();
         for foreign in self.foreign {
             let place = foreign.flow;
@@ -317,7 +317,7 @@ impl Flow<'_> {
         }
     }
 
-    fn outcome(mut self, payload_bytes: u64) -> FlowOutcome {
+    fn outcome(mut self, data_bytes: u64) -> FlowOutcome {
         self.path.watch.finish(&self.tcp);
         let watch = self.path.watch;
         let receiver = &self.path.route.receiver;
@@ -326,7 +326,7 @@ impl Flow<'_> {
         let delivered_packets = before + u64::from(receiver.delivered());
         FlowOutcome {
             delivered_packets,
-            delivered_bytes: firstflight_core::units::Bytes(delivered_packets * payload_bytes),
+            delivered_bytes: firstflight_core::units::Bytes(delivered_packets * data_bytes),
             counts: self.tcp.counts(),
             drops: watch.drops,
             finished_at,
