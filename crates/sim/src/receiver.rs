@@ -527,6 +527,28 @@ mod tests {
     }
 
     #[test]
+    fn packet_numbers_are_acknowledged_in_pairs_and_gaps_at_once() {
+        let endpoint = Endpoint {
+            delayed_ack: 2,
+            delayed_ack_timeout: Span::from_millis(25),
+            recovery: Recovery::Quic,
+            ..Endpoint::rfc(Bytes(1000))
+        };
+        let mut receiver = Receiver::new(&endpoint, false, Some(6), Instant(u64::MAX), true);
+        let mut told = |seq: u32, ms: u64| {
+            let (overdue, own) = receiver.receive(seq, Instant(ms * 1_000_000));
+            [overdue, own].map(|ack| ack.map(|ack| (ack.next, ack.cause)))
+        };
+        assert_eq!([told(0, 0), told(1, 1)], [[None, None], [None, Some((2, 1))]]);
+        assert_eq!(told(2, 2), [None, None]);
+        assert_eq!(told(5, 3), [None, Some((3, 5))], "2 was held, 3 and 4 are missing");
+        assert_eq!([told(6, 4), told(7, 5)], [[None, None], [None, Some((8, 7))]]);
+        assert_eq!(told(8, 6), [None, None]);
+        assert_eq!(told(9, 60)[0], Some((9, 8 | HELD)));
+        assert_eq!(receiver.finished_at(), Some(Instant(5_000_000)));
+    }
+
+    #[test]
     fn out_of_order_packets_are_acknowledged_at_once() {
         let mut receiver = receiver(2);
         assert!(receiver.receive(1, Instant(0)).1.is_some());

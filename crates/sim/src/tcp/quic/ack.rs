@@ -1,6 +1,6 @@
 //! ACK frames: which packets they tell of, and what the core hears of them.
 
-use firstflight_core::event::Ack;
+use firstflight_core::event::{Ack, Sent};
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::super::log::Mark;
@@ -46,6 +46,19 @@ impl Quic {
             self.measured_from.get_or_insert(tcb.nxt);
         }
         newest || frame.after + frame.before > 0 || self.empty.len() < empty
+    }
+
+    /// The first packet of the handshake has left and has been acknowledged.
+    pub(super) fn tell_handshake(tcb: &mut Tcb, now: Instant) {
+        let (bytes, una) = (Bytes(tcb.mss), tcb.una);
+        tcb.counts.sent += 1;
+        tcb.core.on_sent(&Sent { now, bytes, in_flight: bytes, again: false });
+        let mut ack =
+            Ack { now, acked: bytes, credited: bytes, snd_nxt: bytes, ..Ack::default() };
+        if let Some(samples) = &mut tcb.samples {
+            samples.complete(&mut ack, una);
+        }
+        tcb.core.on_ack(&ack);
     }
 
     fn take_packet(&mut self, tcb: &mut Tcb, seq: u32, frame: &mut Frame) {

@@ -25,6 +25,7 @@ use rtt::Rtt;
 #[derive(Debug)]
 pub(super) struct Quic {
     rtt: Rtt,
+    paces: bool,
     /// None of an endpoint that does not pace.
     pacer: Option<Pacer>,
     /// Packets of data in flight: neither acknowledged nor lost.
@@ -60,7 +61,8 @@ impl Quic {
     pub(super) fn new(endpoint: &Endpoint) -> Self {
         Self {
             rtt: Rtt::new(),
-            pacer: endpoint.paces.then(Pacer::default),
+            paces: endpoint.paces,
+            pacer: None,
             in_flight: 0,
             heard: 0,
             last_sent: Instant(0),
@@ -146,18 +148,32 @@ impl Quic {
 }
 
 impl Repair for Quic {
-    /// The handshake has taken a round trip, which is the first sample of the RTT.
+    /// The handshake has taken a round trip, which is the first sample of the RTT, and its first
+    /// packet, as large as any, counts like all others (RFC 9002 section 7).
     fn begin(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
         tcb.limit = tcb.end;
         self.heard = tcb.una;
+        let opened = if tcb.first_data > 0 { tcb.log.sent_at(0) } else { now };
+        if self.paces {
+            let mut pacer =
+                Pacer::new(self.rtt.smoothed(), tcb.mss, tcb.endpoint.initial_window.0, opened);
+            if tcb.first_data > 0 {
+                let window = tcb.endpoint.initial_window.0;
+                pacer.take(self.rtt.smoothed(), tcb.mss, window, opened);
+            }
+            self.pacer = Some(pacer);
+        }
         let rtt = tcb.core.view().rtt.latest;
         if rtt > Span(0) {
             self.rtt.observe(rtt, Span(0));
             self.measured_from = Some(tcb.nxt);
         }
-        if tcb.first_data > 0 && tcb.log.has(0, Mark::RESENT) {
-            // That its first packets were lost leaves the window as it is.
-            tcb.core.on_recovered(Some(tcb.endpoint.initial_window));
+        if tcb.first_data > 0 {
+            if tcb.log.has(0, Mark::RESENT) {
+                // That its first packets were lost leaves the window as it is.
+                tcb.core.on_recovered(Some(tcb.endpoint.initial_window));
+            }
+            Self::tell_handshake(tcb, now);
         }
         self.send(tcb, now, wire);
     }

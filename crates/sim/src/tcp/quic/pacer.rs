@@ -4,18 +4,24 @@
 
 use firstflight_core::units::{Instant, Span};
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
     /// Bytes that may leave at once, and those of them that have not.
     capacity: u64,
     tokens: u64,
-    /// The window for which the capacity is right; 0 before the first packet.
+    /// The window for which the capacity is right.
     window: u64,
     /// When the bucket was filled last.
     filled: Instant,
 }
 
 impl Pacer {
+    /// Of a connection that begins at `now`.
+    pub(super) fn new(smoothed: Span, packet: u64, window: u64, now: Instant) -> Self {
+        let capacity = capacity(smoothed, packet, window);
+        Self { capacity, tokens: capacity, window, filled: now }
+    }
+
     /// Takes the bytes of a packet out. Returns until when it has to wait instead, if it has to.
     pub(super) fn take(
         &mut self,
@@ -25,13 +31,9 @@ impl Pacer {
         now: Instant,
     ) -> Option<Instant> {
         if window != self.window {
-            let first = self.window == 0;
             self.capacity = capacity(smoothed, packet, window);
-            self.tokens = if first { self.capacity } else { self.tokens.min(self.capacity) };
+            self.tokens = self.tokens.min(self.capacity);
             self.window = window;
-            if first {
-                self.filled = now;
-            }
         }
         if self.tokens < packet {
             self.fill(smoothed, now);
@@ -72,8 +74,8 @@ mod tests {
 
     #[test]
     fn ten_packets_leave_at_once_and_then_ten_more_when_there_is_room_for_all() {
-        let (rtt, mut pacer) = (Span::from_millis(100), Pacer::default());
-        let window = 50_000;
+        let (rtt, window) = (Span::from_millis(100), 50_000);
+        let mut pacer = Pacer::new(rtt, 1_000, window, at(0));
         for _ in 0..10 {
             assert_eq!(pacer.take(rtt, 1_000, window, at(0)), None);
         }
@@ -84,6 +86,14 @@ mod tests {
             assert_eq!(pacer.take(rtt, 1_000, window, at(8)), None);
         }
         assert_eq!(pacer.take(rtt, 1_000, window, at(8)), Some(at(24)));
+    }
+
+    #[test]
+    fn what_a_full_bucket_missed_is_made_up_for_once_when_it_is_empty() {
+        let rtt = Span::from_millis(100);
+        let mut pacer = Pacer::new(rtt, 1_000, 50_000, at(0));
+        let sent = (0..100).take_while(|_| pacer.take(rtt, 1_000, 50_000, at(100)).is_none());
+        assert_eq!(sent.count(), 20);
     }
 
     #[test]
