@@ -25,7 +25,8 @@ use std::time::Instant;
 
 use firstflight_core::units::Span;
 use firstflight_scenario::{
-    ControlSpec, Plan, Profile, Resolved, Results, RunResult, Scenario, ScenarioError, Series,
+    ControlSpec, Plan, Profile, Recovery, Resolved, Results, RunResult, Scenario, ScenarioError,
+    Series,
 };
 use firstflight_sim::{Interrupted, Pace, run_with};
 use rayon::prelude::*;
@@ -135,7 +136,8 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
             let flows = groups.iter().zip(&resolved.flows).zip(&plan.controls);
             for (control, ((group, flow), spec)) in controls.iter_mut().zip(flows) {
                 let foreign = foreign::carrier(options.on, group.transport, spec)?.is_some();
-                if foreign || flow.delayed_ack.value > 1 {
+                let quic = flow.recovery.value == Recovery::Quic;
+                if foreign || quic || flow.delayed_ack.value > 1 {
                     control.suit_paced_or_thinned_acks();
                 }
             }

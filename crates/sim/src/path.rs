@@ -389,6 +389,11 @@ impl Wire for FlowWire<'_> {
         self.send(Packet { tagged: self.path.route.tagged(seq), is_syn: false, exact: false });
     }
 
+    fn transmit_empty(&mut self, seq: u32) {
+        self.path.route.receiver.expect_empty(seq);
+        self.transmit(seq);
+    }
+
     #[inline(always)]
     fn reborrow(&mut self) -> impl Wire {
         FlowWire { now: self.now, path: self.path, fabric: self.fabric }

@@ -327,7 +327,7 @@ impl Flow<'_> {
         let delivered_packets = before + u64::from(receiver.delivered());
         FlowOutcome {
             delivered_packets,
-            delivered_bytes: Bytes(delivered_packets * self.spec.payload_bytes),
+            delivered_bytes: Bytes(delivered_packets * self.spec.data_bytes()),
             counts: self.tcp.counts(),
             drops: watch.drops,
             finished_at,
