@@ -9,6 +9,8 @@ use crate::summary::{Scale, bottleneck_bps};
 
 /// How many curves of one run are still told apart.
 const MOST_CURVES: usize = 7;
+/// As many as there are colours, plain and dotted.
+const MOST_TOLD_APART: usize = 2 * MOST_CURVES;
 /// Intervals over which a throughput is a mean, at most.
 const INTERVALS: u64 = 200;
 
@@ -16,6 +18,25 @@ const INTERVALS: u64 = 200;
 pub(crate) fn windows(report: &Report) -> Option<Figure> {
     let panel = window_panel(report)?;
     Some(Figure::new("cwnd", "cwnd over time", time()).subtitle(conditions(report)).panel(panel))
+}
+
+/// The figures of a page: of many controls a few in each, in their order.
+pub(crate) fn of_page(report: &Report, command: &str) -> Vec<Figure> {
+    let one_control = |one: &Run, next: &Run| one.result.alias == next.result.alias;
+    let controls: Vec<&[Run]> = report.runs.chunk_by(one_control).collect();
+    if controls.len() <= MOST_TOLD_APART {
+        return all(report, command);
+    }
+    let parts = controls.chunks(MOST_CURVES).enumerate();
+    let figures = parts.flat_map(|(part, controls)| {
+        let part_of = Report::new(report.resolved.clone(), controls.concat(), false);
+        let number = move |mut figure: Figure| {
+            figure.id = format!("{}-part-{}", figure.id, part + 1);
+            figure
+        };
+        all(&part_of, command).into_iter().map(number)
+    });
+    figures.collect()
 }
 
 /// Window, queue and throughput of every run on one time axis, as far as they are known (netem does
