@@ -166,6 +166,13 @@ impl Listed for RapidStart {
         "draft-kazuho-ccwg-rapid-start-02",
     )
     .with("cubic")
+    .about(
+        "The smallest RTT of the last round trip, and in the first recovery what was delivered \
+         and lost.",
+        "Who overshoots may do so quickly, if the window after it is what the path delivered.",
+        "It triples the window until packets are lost, so that a small buffer costs it a large \
+         share of the data, sent twice.",
+    )
     .finds_its_end()
     .knobs(Self::KNOBS);
 }
