@@ -52,8 +52,8 @@ impl Listed for Hoe {
         "The spacing of the first closely spaced ACKs, once.",
         "ACKs that answer one burst come at the bottleneck's rate, and that rate times the RTT is \
          the window to stop at.",
-        "One measurement decides for the whole connection: other traffic, jitter or delayed ACKs \
-         at its beginning make it wrong.",
+        "One measurement decides for the whole connection: other traffic, jitter, delayed ACKs or \
+         a paced first window make it wrong.",
     )
     .in_kernel("hoe")
     .knobs(Self::KNOBS);
