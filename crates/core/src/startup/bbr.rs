@@ -248,6 +248,12 @@ impl Listed for Bbr {
         "draft-ietf-ccwg-bbr, Startup and Drain",
     )
     .with("bbr")
+    .about(
+        "The delivery rate of every round, and what a round lost.",
+        "The path is full when three rounds deliver no quarter more than the best before.",
+        "Those three rounds run at twice the path's rate: a BDP of queue for three RTTs, or the \
+         losses of a buffer that is smaller.",
+    )
     .finds_its_end()
     .knobs(Self::KNOBS);
 }

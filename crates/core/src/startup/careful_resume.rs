@@ -147,6 +147,14 @@ impl Listed for CarefulResume {
         "RFC 9959",
     )
     .with("cubic")
+    .about(
+        "What an earlier connection had in flight on this path, and whether the jump to half of \
+         it is acknowledged.",
+        "A path that carried a window may carry half of it again, and until its data is \
+         acknowledged nothing says so.",
+        "Without a memory it is slow start. Where the path has changed, up to half of the old \
+         window is lost at once.",
+    )
     .knobs(Self::KNOBS);
 }
 

@@ -90,6 +90,13 @@ impl Listed for JumpStart {
         "Liu and others, PFLDnet 2007; quicly",
     )
     .with("newreno")
+    .about(
+        "Whether its first flight is lost.",
+        "A flight that is spread over one RTT is harmless however large it is, if its losses are \
+         answered well.",
+        "The jump is blind: larger than the path it is lost, and after it slow start goes on and \
+         overshoots as slow start does.",
+    )
     .knobs(Self::KNOBS);
 }
 

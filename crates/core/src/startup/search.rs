@@ -160,6 +160,13 @@ impl Listed for Search {
         "draft-chung-ccwg-search-08 and -09",
     )
     .with("cubic")
+    .about(
+        "What was delivered in 3.5 RTTs beside what was sent one RTT earlier.",
+        "While the path has room, delivery follows sending.",
+        "It looks back by the newest RTT, which the queue stretches: it leaves at a queue of more \
+         than four BDP, and where the buffer holds less it is slow start. A slow handshake makes \
+         its ruler too long.",
+    )
     .finds_its_end()
     .knobs(Self::KNOBS);
 }

@@ -40,6 +40,11 @@ impl Listed for Spand {
         "SPAND, USITS 1997; Zhang and others, 1999",
     )
     .with("newreno")
+    .about(
+        "What connections of the site learned of this path.",
+        "What the path held for others it holds now.",
+        "Without a memory it is slow start. It has no way back from a window that is too large.",
+    )
     .knobs(Self::KNOBS);
 }
 
