@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use firstflight_sweep::Sweep;
+use firstflight_sweep::{Chunk, Sweep};
 
 use crate::place::{GRID, Place};
 
@@ -93,6 +93,24 @@ fn the_layout_of_a_grid_file_does_not_matter_and_its_content_does() {
     let other = place.sweep(&GRID.replace("runs = 2", "runs = 3"));
     assert_ne!(other.hash(), one.hash());
     assert_ne!(other.chunk(0).unwrap().name(), one.chunk(0).unwrap().name());
+}
+
+#[test]
+fn every_part_of_a_chunk_is_in_its_name_but_the_grid_files() {
+    let chunk = Place::new().sweep(GRID).chunk(0).unwrap();
+    let text = chunk.to_json();
+    let name = |text: &str| Chunk::from_json(text).unwrap().name();
+    assert_eq!(name(&text), chunk.name());
+    assert_eq!(name(&text.replace("grid.toml", "other.toml")), chunk.name());
+    let (rest, last) = text.rsplit_once("ms\"]").unwrap();
+    let changed = [
+        format!("{rest}us\"]{last}"),
+        text.replace("runs = 2", "runs = 3"),
+        text.replace("path.rate", "path.access_rate"),
+    ];
+    for other in changed {
+        assert_ne!(name(&other), chunk.name(), "{other}");
+    }
 }
 
 #[test]
