@@ -58,6 +58,8 @@ mod show;
 #[cfg(feature = "full")]
 mod summary;
 #[cfg(feature = "full")]
+mod sweep;
+#[cfg(feature = "full")]
 mod trace;
 #[cfg(feature = "full")]
 mod transfer;
