@@ -46,6 +46,9 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Called after every finished run with its place and the number of runs.
     pub on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+    /// One run after the other, in this thread. A child that was forked needs it, because it does
+    /// not inherit the threads that runs are spread over, and would wait for them for ever.
+    pub serial: bool,
     /// Another transport for flows that ask for it, or for all.
     pub on: Option<On<'a>>,
 }
@@ -148,24 +151,25 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
         .collect();
     let total = runs.len();
     let done = AtomicUsize::new(0);
-    let runs: Vec<Option<Run>> = runs
-        .par_iter()
-        .map(|(seed, (plan, controls))| {
-            if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Ok(None);
-            }
-            let run = match run_plan(&resolved, *seed, plan, controls, options) {
-                Ok(run) => run,
-                Err(RunError::Interrupted) => return Ok(None),
-                Err(problem) => return Err(problem),
-            };
-            let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if let Some(report) = options.on_done {
-                report(finished, total);
-            }
-            Ok(Some(run))
-        })
-        .collect::<Result<_, RunError>>()?;
+    let run_one = |(seed, (plan, controls)): &(u64, &(Plan, Vec<Control>))| {
+        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Ok(None);
+        }
+        let run = match run_plan(&resolved, *seed, plan, controls, options) {
+            Ok(run) => run,
+            Err(RunError::Interrupted) => return Ok(None),
+            Err(problem) => return Err(problem),
+        };
+        let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(report) = options.on_done {
+            report(finished, total);
+        }
+        Ok(Some(run))
+    };
+    let runs: Vec<Option<Run>> = match options.serial {
+        true => runs.iter().map(run_one).collect::<Result<_, RunError>>()?,
+        false => runs.par_iter().map(run_one).collect::<Result<_, RunError>>()?,
+    };
     let runs: Vec<Run> = runs.into_iter().flatten().collect();
     let interrupted = runs.len() < total;
     if interrupted && runs.is_empty() {
