@@ -46,11 +46,11 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Called after every finished run with its place and the number of runs.
     pub on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
-    /// One run after the other, in this thread. A child that was forked needs it, because it does
-    /// not inherit the threads that runs are spread over, and would wait for them for ever.
-    pub serial: bool,
     /// Another transport for flows that ask for it, or for all.
     pub on: Option<On<'a>>,
+    /// Run one after the other in this thread: for callers that spread work themselves, and for
+    /// children of a fork, which have none of the threads of rayon's pool.
+    pub serial: bool,
 }
 
 /// What running a scenario yields.
@@ -151,7 +151,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
         .collect();
     let total = runs.len();
     let done = AtomicUsize::new(0);
-    let run_one = |(seed, (plan, controls)): &(u64, &(Plan, Vec<Control>))| {
+    let one = |(seed, (plan, controls)): &(u64, &(Plan, Vec<Control>))| {
         if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Ok(None);
         }
@@ -167,8 +167,8 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
         Ok(Some(run))
     };
     let runs: Vec<Option<Run>> = match options.serial {
-        true => runs.iter().map(run_one).collect::<Result<_, RunError>>()?,
-        false => runs.par_iter().map(run_one).collect::<Result<_, RunError>>()?,
+        true => runs.iter().map(one).collect::<Result<_, RunError>>()?,
+        false => runs.par_iter().map(one).collect::<Result<_, RunError>>()?,
     };
     let runs: Vec<Run> = runs.into_iter().flatten().collect();
     let interrupted = runs.len() < total;
