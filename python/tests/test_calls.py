@@ -183,7 +183,7 @@ LONG = """
 import firstflight as ff, sys, threading
 print("begun", flush=True)
 try:
-    ff.compare(["astart"], rate="10Gbps", duration="100000s")
+    ff.compare(["astart"], rate="10Gbps", duration="24h")
 except KeyboardInterrupt:
     print("heard", threading.active_count(), ff.compare(["hoe"], duration="1s").flows["seed"])
 """
