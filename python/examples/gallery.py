@@ -38,9 +38,9 @@ def figures():
     yield "heatmap", plots.heatmap(plots.together(*grid), "astart", "hystart")[0]
 
     there = {"control": "cubic"}
-    scenario = {"duration": "20s", "path": {"rate": "40Mbps", "rtt": "100ms"}}
+    scenario = {"duration": "40s", "path": {"rate": "40Mbps", "rtt": "100ms"}}
     alone = ff.run({**scenario, "flow": [there]})
-    comes = {"start": "8s", "size": "5MB"}
+    comes = {"start": "8s", "size": "20MB"}
     joined = ff.run({**scenario, "controls": CONTROLS, "flow": [there, comes]})
     yield "harm", plots.harm(joined, alone)
 

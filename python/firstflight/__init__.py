@@ -90,6 +90,15 @@ def list(name=None) -> dict[str, Any]:
     return json.loads(_native.list(name))
 
 
+def __getattr__(name: str) -> Any:
+    """`ff.plots` is imported when it is first used."""
+    if name == "plots":
+        import importlib
+
+        return importlib.import_module(".plots", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def _document() -> None:
     """The path flags stand in one table, the command's."""
     flags = "".join(

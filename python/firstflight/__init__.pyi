@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from typing_extensions import Unpack
 
+from . import plots as plots
 from ._native import Error as Error
 from ._native import Reproduction as Reproduction
 from ._native import Result as Result

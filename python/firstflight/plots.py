@@ -10,8 +10,11 @@ Table, or any dataframe or Arrow table of the same columns, from one call or fro
 
 from __future__ import annotations
 
+import functools
+import math
 from collections import defaultdict
 from itertools import cycle
+from statistics import median
 
 from ._native import Error, Result, Table
 
@@ -40,6 +43,20 @@ STYLE = {
 }
 
 
+def _styled(draw):
+    """What it draws has the style, whatever the program's own is."""
+
+    @functools.wraps(draw)
+    def styled(*given, **named):
+        import matplotlib.pyplot as plt
+
+        with plt.rc_context(STYLE):
+            return draw(*given, **named)
+
+    return styled
+
+
+@_styled
 def window(result, flow=0, ax=None):
     """cwnd and what is in flight (thin), packets, over time; a marker where start-up ended."""
     ax = ax or _axes()
@@ -57,12 +74,13 @@ def window(result, flow=0, ax=None):
     bdp = next(iter(_first(result, flow)))["bdp_packets"]
     if bdp:
         ax.axhline(bdp, color="0.5", linewidth=0.6)
-        ax.annotate("BDP", (1, bdp), xycoords=("axes fraction", "data"), ha="right", va="bottom",
-                    fontsize=7, color="0.4")
+        ax.annotate("BDP", (0.01, bdp), xycoords=("axes fraction", "data"), va="bottom", fontsize=7,
+                    color="0.4")
     ax.set(xlabel="time (s)", ylabel="cwnd (packets)")
     return _legend(ax)
 
 
+@_styled
 def delay(result, flow=0, of="rtt", ax=None):
     """The smoothed RTT, ms; or, `of="queue"`, packets waiting at the first link, over time."""
     variables = {"rtt": ("srtt_ms", "smoothed RTT (ms)"), "queue": ("queue_packets", "queue (packets)")}
@@ -79,6 +97,7 @@ def delay(result, flow=0, of="rtt", ax=None):
     return _legend(ax)
 
 
+@_styled
 def delivered(result, flow=0, ax=None):
     """Payload delivered, MB, over time."""
     ax = ax or _axes()
@@ -90,6 +109,7 @@ def delivered(result, flow=0, ax=None):
     return _legend(ax)
 
 
+@_styled
 def completion(flows, baseline, axes=None):
     """Mean completion time against size, and below it the gain over a baseline control."""
     upper, lower = axes if axes is not None else _axes(2, COLUMN * 0.95, sharex=True)
@@ -107,10 +127,12 @@ def completion(flows, baseline, axes=None):
     upper.set(xscale="log", yscale="log", ylabel="completion (s)")
     lower.set(xlabel="size (MB)", ylabel=f"faster than\n{baseline} (%)")
     lower.axhline(0, color="0.5", linewidth=0.6)
+    _plain(upper.yaxis, lower.xaxis)
     _legend(upper)
     return upper, lower
 
 
+@_styled
 def ecdf(flows, ax=None):
     """The share of flows done within a time; those that were not done count as never."""
     ax = ax or _axes()
@@ -125,13 +147,16 @@ def ecdf(flows, ax=None):
     return _legend(ax)
 
 
+@_styled
 def heatmap(flows, control, baseline, axes=None):
     """How much faster a control completes than the baseline, %, over rate and RTT, a panel for
     each buffer."""
     rows = _rows(flows, "rate_bps", "rtt_s", "buffer_over_bdp", "completion_time_s")
-    times = defaultdict(lambda: defaultdict(list))
+    times, shares = defaultdict(lambda: defaultdict(list)), defaultdict(list)
     for row in rows:
-        buffer = float(f"{row['buffer_over_bdp']:.2g}")
+        # A buffer is whole packets: shares that were meant to be one differ a little.
+        buffer = round(2 * math.log2(max(row["buffer_over_bdp"], 1e-3)))
+        shares[buffer].append(row["buffer_over_bdp"])
         times[buffer, row["rtt_s"], row["rate_bps"]][row["alias"]].append(row["completion_time_s"])
     both = {at: of for at, of in times.items() if control in of and baseline in of}
     if not both:
@@ -145,7 +170,7 @@ def heatmap(flows, control, baseline, axes=None):
     for ax, buffer in zip(axes, buffers):
         grid = [[gain.get((buffer, rtt, rate), float("nan")) for rate in rates] for rtt in rtts]
         image = ax.imshow(grid, cmap="RdBu", vmin=-most, vmax=most, origin="lower", aspect="auto")
-        ax.set(title=f"buffer {buffer:g} BDP", xlabel="rate (Mbps)")
+        ax.set(title=f"{median(shares[buffer]):.2g} BDP")
         ax.set_xticks(range(len(rates)), [f"{rate / 1e6:g}" for rate in rates])
         ax.set_yticks(range(len(rtts)), [f"{1e3 * rtt:g}" for rtt in rtts])
         ax.grid(visible=False)
@@ -154,11 +179,13 @@ def heatmap(flows, control, baseline, axes=None):
                 colour = "white" if abs(value) > 0.6 * most else "black"
                 ax.text(x, y, f"{value:.0f}", ha="center", va="center", fontsize=6, color=colour)
     axes[0].set_ylabel("RTT (ms)")
+    axes[0].figure.supxlabel("rate (Mbps), a panel for each buffer", fontsize=8)
     bar = axes[0].figure.colorbar(image, ax=axes)
     bar.set_label(f"{control} faster\nthan {baseline} (%)", fontsize=7)
     return axes
 
 
+@_styled
 def exits(flows, ax=None):
     """The window at the end of start-up over the BDP, a dot for each flow: early below 0.6, late
     above 1.1."""
@@ -181,10 +208,12 @@ def exits(flows, ax=None):
         ax.text(at, 1.01, word, transform=ax.transAxes, ha="left" if at < 0.5 else "right", fontsize=7)
     ax.set_yticks(range(len(looks)), list(looks))
     ax.set(xscale="log", xlabel="window at the exit (BDP)")
+    _plain(ax.xaxis)
     ax.invert_yaxis()
     return ax
 
 
+@_styled
 def harm(flows, alone, flow=0, ax=None):
     """Packets dropped against the completion time of the other flows, means by control; the area
     is the harm to flow number `flow`: what it lost of the throughput that it has in `alone`."""
@@ -199,16 +228,21 @@ def harm(flows, alone, flow=0, ax=None):
         elif row["completion_time_s"] is not None:
             mine["time"].append(row["completion_time_s"])
     looks = _looks(of)
+    # The flow that was there is part of every run's name.
+    shared = set.intersection(*(set(alias.split(", ")) for alias in of)) if len(of) > 1 else set()
     for alias, mine in of.items():
+        name = ", ".join(part for part in alias.split(", ") if part not in shared)
         if not mine["harm"] or not mine["time"]:
             continue
         at, harmed = (_mean(mine["time"]), _mean(mine["drops"])), _mean(mine["harm"])
-        ax.scatter(*at, s=20 + 400 * harmed, color=looks[alias]["color"], alpha=0.6, linewidths=0)
-        ax.annotate(f"{alias} ({100 * harmed:.0f} %)", at, fontsize=7, ha="center", va="bottom",
-                    xytext=(0, 3 + 10 * harmed**0.5), textcoords="offset points")
-    ax.margins(0.25)
-    ax.set(xlabel="completion time (s)", ylabel="drops (packets)",
-           title="area, %: harm to the flow that was there")
+        ax.scatter(*at, s=10 + 600 * harmed, color=looks[alias]["color"], alpha=0.6, linewidths=0)
+        ax.annotate(f"{name} ({100 * harmed:.0f} %)", at, fontsize=7, ha="center", va="bottom",
+                    xytext=(0, 3 + 13 * harmed**0.5), textcoords="offset points")
+    if not ax.collections:
+        raise Error(f"no flow beside number {flow} was done; accepted: runs that are long enough")
+    ax.margins(0.3)
+    ax.set(xlabel="completion time (s)", ylabel="drops (packets)")
+    ax.set_title("area and %: harm to the flow that was there")
     return ax
 
 
@@ -279,14 +313,21 @@ def _axes(rows=1, height=2.1, columns=1, **more):
     """New axes of a column's width."""
     import matplotlib.pyplot as plt
 
-    with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(
-            rows, columns, figsize=(COLUMN, height), layout="constrained", **more
-        )
-    return axes
+    size = (COLUMN, height)
+    return plt.subplots(rows, columns, figsize=size, layout="constrained", **more)[1]
 
 
 def _legend(ax):
     if len(ax.get_legend_handles_labels()[1]) > 1:
-        ax.legend(loc="best", frameon=False, fontsize=7, handlelength=2.4)
+        ax.legend(loc="best")
     return ax
+
+
+def _plain(*axes):
+    """Logarithmic axes with numbers as people write them."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    for axis in axes:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter(NullFormatter())

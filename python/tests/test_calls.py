@@ -183,7 +183,7 @@ LONG = """
 import firstflight as ff, sys, threading
 print("begun", flush=True)
 try:
-    ff.compare(["astart"], rate="10Gbps", duration="24h")
+    ff.compare(["astart"], rate="10Gbps", duration="10h")
 except KeyboardInterrupt:
     print("heard", threading.active_count(), ff.compare(["hoe"], duration="1s").flows["seed"])
 """

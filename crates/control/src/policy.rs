@@ -248,3 +248,24 @@ firstflight_core::pass_on_startup! { ChosenStartup, either! {} }
 
 chosen!(ChosenAvoidance, AnyAvoidance, ALL_AVOIDANCES);
 firstflight_core::pass_on_avoidance! { ChosenAvoidance, either! {} }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Control;
+    use firstflight_core::startup::SlowStart;
+
+    #[test]
+    fn what_is_put_again_replaces_the_first_and_its_partner_is_its_own() {
+        static FIRST: Card = Card::new("put-again", "", "").with("cubic");
+        static SECOND: Card = Card::new("put-again", "", "").with("vegas");
+        static TAKEN: Card = Card::new("astart", "", "");
+        let make = || Box::new(SlowStart::default()) as Box<dyn OwnStartup>;
+        for card in [&FIRST, &SECOND] {
+            put_startup(card, make).unwrap();
+            let full = format!("put-again+{}", card.partner.unwrap());
+            assert_eq!(Control::named("put-again").unwrap().full, full);
+        }
+        assert_eq!(put_startup(&TAKEN, make), Err(AddError::Taken("astart")));
+    }
+}
