@@ -22,7 +22,9 @@ def figures():
     yield "queue", plots.delay(result, of="queue")
     yield "delivered", plots.delivered(result)
 
-    sizes = [ff.compare(CONTROLS, size=f"{kb}kB", **TRANSFER) for kb in (50, 200, 1000, 4000, 16000)]
+    sizes = [
+        ff.compare(CONTROLS, size=f"{kb}kB", **TRANSFER) for kb in (50, 200, 1000, 4000, 16000)
+    ]
     yield "completion", plots.completion(plots.together(*sizes), "hystart")[0]
 
     lossy = ff.compare(CONTROLS, size="2MB", loss="0.1%", runs=40, **TRANSFER)
@@ -30,7 +32,9 @@ def figures():
     yield "exits", plots.exits(lossy)
 
     grid = [
-        ff.compare(["hystart", "astart"], rate=rate, rtt=rtt, buffer=buffer, size="2MB", duration="120s")
+        ff.compare(
+            ["hystart", "astart"], rate=rate, rtt=rtt, buffer=buffer, size="2MB", duration="120s"
+        )
         for rate in ("5Mbps", "20Mbps", "80Mbps")
         for rtt in ("20ms", "80ms", "320ms")
         for buffer in ("0.25bdp", "1bdp")

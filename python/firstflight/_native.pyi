@@ -1,8 +1,9 @@
 """What the native half provides."""
 
 import builtins
+from collections.abc import Callable
 from os import PathLike
-from typing import Any, Callable, final
+from typing import Any, final
 
 __version__: str
 
@@ -67,7 +68,11 @@ class View:
 _Progress = Callable[[int, int], object] | None
 
 def compare(
-    controls: builtins.list[str], path: dict[str, Any], on: str, samples: int | None, progress: _Progress
+    controls: builtins.list[str],
+    path: dict[str, Any],
+    on: str,
+    samples: int | None,
+    progress: _Progress,
 ) -> Result: ...
 def run(
     scenario: Any, path: dict[str, Any], on: str, samples: int | None, progress: _Progress

@@ -69,7 +69,7 @@ class Startup:
         raise NotImplementedError("a start-up defines on_ack(self, view)")
 
     def on_loss(self, view) -> str | None:
-        """A loss, by `view.event`: None to leave, as RFC 5681 says; "ignore" to repair and go on."""
+        """A loss, by `view.event`: None to leave, as in RFC 5681; "ignore" to repair and go on."""
         return None
 
 

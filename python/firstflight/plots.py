@@ -67,15 +67,32 @@ def window(result, flow=0, ax=None):
         ax.plot(*series[alias, "in_flight_packets"], **thin)
     for row in _first(result, flow):
         if row["exit_time_s"] is not None:
-            at, marker = row["start_s"] + row["exit_time_s"], MARKERS[list(looks).index(row["alias"])]
+            at, marker = (
+                row["start_s"] + row["exit_time_s"],
+                MARKERS[list(looks).index(row["alias"])],
+            )
             colour = looks[row["alias"]]["color"]
-            ax.plot(at, row["exit_cwnd_packets"], marker, color=colour, markersize=5, zorder=3,
-                    markeredgecolor="white", markeredgewidth=0.5)
+            ax.plot(
+                at,
+                row["exit_cwnd_packets"],
+                marker,
+                color=colour,
+                markersize=5,
+                zorder=3,
+                markeredgecolor="white",
+                markeredgewidth=0.5,
+            )
     bdp = next(iter(_first(result, flow)))["bdp_packets"]
     if bdp:
         ax.axhline(bdp, color="0.5", linewidth=0.6)
-        ax.annotate("BDP", (0.01, bdp), xycoords=("axes fraction", "data"), va="bottom", fontsize=7,
-                    color="0.4")
+        ax.annotate(
+            "BDP",
+            (0.01, bdp),
+            xycoords=("axes fraction", "data"),
+            va="bottom",
+            fontsize=7,
+            color="0.4",
+        )
     ax.set(xlabel="time (s)", ylabel="cwnd (packets)")
     return _legend(ax)
 
@@ -83,7 +100,10 @@ def window(result, flow=0, ax=None):
 @_styled
 def delay(result, flow=0, of="rtt", ax=None):
     """The smoothed RTT, ms; or, `of="queue"`, packets waiting at the first link, over time."""
-    variables = {"rtt": ("srtt_ms", "smoothed RTT (ms)"), "queue": ("queue_packets", "queue (packets)")}
+    variables = {
+        "rtt": ("srtt_ms", "smoothed RTT (ms)"),
+        "queue": ("queue_packets", "queue (packets)"),
+    }
     if of not in variables:
         raise Error(f"of = {of!r}; accepted: {', '.join(map(repr, variables))}")
     variable, label = variables[of]
@@ -91,7 +111,9 @@ def delay(result, flow=0, of="rtt", ax=None):
     series = _series(result, flow)
     for alias, look in _looks(result.flows["alias"]).items():
         times, values = series[alias, variable]
-        known = [(t, v) for t, v in zip(times, values) if v is not None and (of == "queue" or v > 0)]
+        known = [
+            (t, v) for t, v in zip(times, values) if v is not None and (of == "queue" or v > 0)
+        ]
         ax.plot(*zip(*known), **look, label=alias)
     ax.set(xlabel="time (s)", ylabel=label)
     return _legend(ax)
@@ -142,7 +164,9 @@ def ecdf(flows, ax=None):
     for alias, look in _looks(times).items():
         done = sorted(time for time in times[alias] if time is not None)
         shares = [(place + 1) / len(times[alias]) for place in range(len(done))]
-        ax.step([*done[:1], *done], [0, *shares][: len(done) + 1], where="post", **look, label=alias)
+        ax.step(
+            [*done[:1], *done], [0, *shares][: len(done) + 1], where="post", **look, label=alias
+        )
     ax.set(xlabel="completion time (s)", ylabel="share of flows", ylim=(0, 1.02))
     return _legend(ax)
 
@@ -197,15 +221,31 @@ def exits(flows, ax=None):
     for place, (alias, look) in enumerate(looks.items()):
         known = sorted(share for share in found[alias] if share)
         spread = [place + 0.3 * ((k * 0.618) % 1 - 0.5) for k in range(len(known))]
-        ax.plot(known, spread, MARKERS[place % len(MARKERS)], color=look["color"], markersize=3, alpha=0.6)
+        ax.plot(
+            known,
+            spread,
+            MARKERS[place % len(MARKERS)],
+            color=look["color"],
+            markersize=3,
+            alpha=0.6,
+        )
         never = len(found[alias]) - len(known)
         if never:
-            ax.annotate(f"{never} never left", (1, place), xycoords=("axes fraction", "data"),
-                        ha="right", va="center", fontsize=6, color="0.4")
+            ax.annotate(
+                f"{never} never left",
+                (1, place),
+                xycoords=("axes fraction", "data"),
+                ha="right",
+                va="center",
+                fontsize=6,
+                color="0.4",
+            )
     ax.axvspan(0.6, 1.1, color="0.9", zorder=0)
     ax.text(0.81, 1.01, "right", transform=ax.get_xaxis_transform(), ha="center", fontsize=7)
     for at, word in ((0.02, "early"), (0.98, "late")):
-        ax.text(at, 1.01, word, transform=ax.transAxes, ha="left" if at < 0.5 else "right", fontsize=7)
+        ax.text(
+            at, 1.01, word, transform=ax.transAxes, ha="left" if at < 0.5 else "right", fontsize=7
+        )
     ax.set_yticks(range(len(looks)), list(looks))
     ax.set(xscale="log", xlabel="window at the exit (BDP)")
     _plain(ax.xaxis)
@@ -218,7 +258,9 @@ def harm(flows, alone, flow=0, ax=None):
     """Packets dropped against the completion time of the other flows, means by control; the area
     is the harm to flow number `flow`: what it lost of the throughput that it has in `alone`."""
     ax = ax or _axes()
-    solo = _mean([row["throughput_bps"] for row in _rows(alone, "throughput_bps") if row["flow"] == flow])
+    solo = _mean(
+        [row["throughput_bps"] for row in _rows(alone, "throughput_bps") if row["flow"] == flow]
+    )
     of = defaultdict(lambda: defaultdict(list))
     for row in _rows(flows, "completion_time_s", "bottleneck_drops", known=False):
         mine = of[row["alias"]]
@@ -236,8 +278,15 @@ def harm(flows, alone, flow=0, ax=None):
             continue
         at, harmed = (_mean(mine["time"]), _mean(mine["drops"])), _mean(mine["harm"])
         ax.scatter(*at, s=10 + 600 * harmed, color=looks[alias]["color"], alpha=0.6, linewidths=0)
-        ax.annotate(f"{name} ({100 * harmed:.0f} %)", at, fontsize=7, ha="center", va="bottom",
-                    xytext=(0, 3 + 13 * harmed**0.5), textcoords="offset points")
+        ax.annotate(
+            f"{name} ({100 * harmed:.0f} %)",
+            at,
+            fontsize=7,
+            ha="center",
+            va="bottom",
+            xytext=(0, 3 + 13 * harmed**0.5),
+            textcoords="offset points",
+        )
     if not ax.collections:
         raise Error(f"no flow beside number {flow} was done; accepted: runs that are long enough")
     ax.margins(0.3)
@@ -285,7 +334,7 @@ def _series(result, flow):
     columns = [series[name] for name in names]
     seed, links = columns[0][0], [link for link in columns[2] if link is not None]
     for of_seed, number, link, alias, variable, time, value in zip(*columns):
-        if of_seed == seed and (number == flow or link is not None and link == links[0]):
+        if of_seed == seed and (number == flow or (link is not None and link == links[0])):
             times, values = found[alias, variable]
             times.append(time)
             values.append(value)

@@ -9,9 +9,8 @@ import threading
 import time
 from pathlib import Path
 
-import pytest
-
 import firstflight as ff
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PATH = {"rate": "10Mbps", "rtt": "50ms", "buffer": "0.5bdp", "size": "500kB", "duration": "5s"}
@@ -68,7 +67,9 @@ def test_what_is_expected_and_does_not_hold_is_told():
 
 
 def test_predict_and_list_are_the_commands(command):
-    assert ff.predict(rtt="600ms") == json.loads(command("predict", "--rtt", "600ms", "--json").stdout)
+    assert ff.predict(rtt="600ms") == json.loads(
+        command("predict", "--rtt", "600ms", "--json").stdout
+    )
     assert ff.list("astart") == json.loads(command("list", "astart", "--json").stdout)
     with pytest.raises(ff.Error, match="did you mean `astart`"):
         ff.list("astrt")
@@ -225,7 +226,9 @@ def test_children_of_a_fork_give_the_same(tmp_path):
 def test_import_takes_little():
     run = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", "import firstflight"],
-        capture_output=True, text=True, check=True,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     modules = [line.rsplit("|", 1)[1].strip() for line in run.stderr.splitlines() if "|" in line]
     heavy = {"numpy", "pyarrow", "matplotlib", "pandas", "polars", "inspect", "ctypes"}
@@ -237,8 +240,12 @@ def test_the_types_are_those_of_the_stubs():
         'import firstflight as ff\nresult = ff.compare(["hoe"], rate="1Mbps", runs=2)\n'
         "rows: list[dict[str, object]] = result.flows.to_dicts()\n"
     )
-    good = subprocess.run([sys.executable, "-m", "mypy", "--strict", "-c", code], capture_output=True)
+    good = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "-c", code], capture_output=True
+    )
     assert good.returncode == 0, good.stdout
     code += 'ff.compare(["hoe"], rate=40)\n'
-    bad = subprocess.run([sys.executable, "-m", "mypy", "--strict", "-c", code], capture_output=True)
+    bad = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "-c", code], capture_output=True
+    )
     assert b"rate" in bad.stdout

@@ -6,9 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import firstflight as ff
+import pytest
 
 pytest.importorskip("matplotlib")
 ROOT = Path(__file__).parents[2]

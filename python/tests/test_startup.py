@@ -6,9 +6,8 @@ import subprocess
 import sys
 import time
 
-import pytest
-
 import firstflight as ff
+import pytest
 
 PATH = {"rate": "10Mbps", "rtt": "50ms", "buffer": "1bdp", "duration": "3s"}
 
@@ -116,18 +115,32 @@ def test_it_paces():
 
 @pytest.mark.parametrize(
     "value",
-    [math.nan, math.inf, -1, "40", True, object(), [], 10**400, ff.Step(-3), ff.Step(None, ssthresh="x"),
-     ff.Step(5, pacing_bps=math.nan), Doubling],
+    [
+        math.nan,
+        math.inf,
+        -1,
+        "40",
+        True,
+        object(),
+        [],
+        10**400,
+        ff.Step(-3),
+        ff.Step(None, ssthresh="x"),
+        ff.Step(5, pacing_bps=math.nan),
+        Doubling,
+    ],
 )
 def test_nonsense_is_an_error_that_names_the_start_up(value):
-    with pytest.raises(ff.Error, match="start-up `odd`: on_ack returned .*accepted: None"):
+    with pytest.raises(ff.Error, match=r"start-up `odd`: on_ack returned .*accepted: None"):
         ff.compare([answers(value), "hoe"], **PATH)
 
 
 @pytest.mark.parametrize("method", ["begin", "on_ack", "on_loss", "__deepcopy__"])
 def test_what_a_method_raises_is_told_with_its_cause(method):
     raising = answers(ZeroDivisionError("none"), method)
-    with pytest.raises(ff.Error, match="start-up `odd`: .* raised ZeroDivisionError: none") as caught:
+    with pytest.raises(
+        ff.Error, match=r"start-up `odd`: .* raised ZeroDivisionError: none"
+    ) as caught:
         ff.compare([raising, "hoe"], **PATH)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert ff.compare(["hoe"], **PATH).flows["alias"] == ["hoe"]

@@ -2,9 +2,8 @@
 
 import csv
 
-import pytest
-
 import firstflight as ff
+import pytest
 
 PATH = {"rate": "10Mbps", "rtt": "50ms", "size": "300kB", "duration": "5s"}
 

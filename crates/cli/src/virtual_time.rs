@@ -216,8 +216,8 @@ impl VirtualTime {
             )));
         }
         if command_line::is_inside_another() {
-            let why = "--virtual-time: the guest runs this program itself, which is a library here; \
-                       `cargo build --release` makes the program, target/release/firstflight";
+            let why = "--virtual-time: the guest runs this program itself, which is a library \
+                       here; `cargo build --release` makes one, target/release/firstflight";
             return Err(GuestError::Lacks(why.to_owned()));
         }
         let program = std::env::current_exe()

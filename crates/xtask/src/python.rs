@@ -1,4 +1,4 @@
-//! The Python package: its wheel, built and installed into an environment of its own, and its tests.
+//! The Python package: its wheel, installed into an environment of its own, and its tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,13 @@ use std::process::{Command, Stdio};
 use toml::Table;
 
 use crate::Stop;
-use crate::step::{announce, read_toml, succeed, target, unable};
+use crate::step::{announce, cargo, read_toml, succeed, target, unable};
 
 /// Makes the environment and the wheel, installs it there, and returns the command of its tests.
 ///
 /// The wheel is of the profile `dev`, in which the workspace's tests have built nearly all of it.
 pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
+    check_lock(root)?;
     let python = environment(root)?;
     announce("the wheel");
     let wheels = target(root).join("wheels");
@@ -24,11 +25,27 @@ pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     let mut install = pip(&python);
     install.args(["--force-reinstall", "--no-deps", "--no-index", "--find-links"]).arg(&wheels);
     succeed("pip", install.arg("firstflight"))?;
+    for words in [&["check", "--quiet"][..], &["format", "--quiet", "--check"]] {
+        succeed("ruff", Command::new(python.with_file_name("ruff")).args(words).current_dir(root))?;
+    }
     // The tests see the package as it was installed, not the sources beside them.
     let mut tests = Command::new(python);
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]).current_dir(root);
     tests.env("MPLBACKEND", "agg").env_remove("PYTHONPATH");
     Ok(tests)
+}
+
+/// Its lock file follows the manifests of the workspace's crates, or this says how to mend it.
+fn check_lock(root: &Path) -> Result<(), Stop> {
+    let look = ["metadata", "--locked", "--format-version=1", "--manifest-path", MANIFEST];
+    let done = cargo(root, &look).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if done.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    Err(Stop::failed(
+        "python/Cargo.lock does not have what its crates depend on; to mend it: \
+         cp Cargo.lock python/ && (cd python && cargo metadata >/dev/null)",
+    ))
 }
 
 /// What this machine lacks, in a line; nothing where the tests can run.
@@ -76,6 +93,8 @@ fn packages(project: &Table) -> Vec<String> {
 }
 
 const PYTHON: &str = "python3";
+/// The workspace of the package, from the root.
+pub(crate) const MANIFEST: &str = "python/Cargo.toml";
 
 #[cfg(test)]
 mod tests {

@@ -147,7 +147,8 @@ mod tests {
     #[test]
     fn those_of_pytest_are_counted_too() {
         let output = "tests in Python were 3 passed\n6 failed, 71 passed, 2 skipped in 22.41s\n\
-            test result: ok. 5 passed; 0 failed; 0 ignored\n1 passed, 1 error in 61.02s (0:01:01)\n";
+            test result: ok. 5 passed; 0 failed; 0 ignored\n\
+            1 passed, 1 error in 61.02s (0:01:01)\n";
         assert_eq!(counted(output), "77 passed, 7 failed, 2 skipped");
     }
 
