@@ -14,7 +14,7 @@ use crate::real_time;
 use crate::virtual_time::VirtualTime;
 
 /// What `--on` takes, and the flags that go with a transport.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct On {
     /// Transport: sim; quic, quinn's stack in the simulator's time; or linux, the running kernel's
     /// own TCP [default: sim]
@@ -57,6 +57,11 @@ pub(crate) enum Transport {
 }
 
 impl On {
+    /// A transport by its name, without the flags that go with some.
+    pub(crate) fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
     /// The transport that was asked for.
     ///
     /// # Errors
