@@ -13,6 +13,7 @@ mod extras;
 mod files;
 mod foreign;
 mod held;
+mod jiffies;
 mod link;
 mod loss;
 mod memory;

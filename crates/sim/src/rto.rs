@@ -3,6 +3,8 @@
 use firstflight_core::units::{Instant, Span};
 use firstflight_core::view::Rtt;
 
+use crate::jiffies;
+
 /// Constants of the timer.
 #[derive(Clone, Copy, Debug)]
 pub struct RtoRules {
@@ -100,7 +102,11 @@ impl Rto {
     /// When the timer fires, for a connection whose RTT is `rtt`.
     pub(crate) fn deadline(&self, rtt: &Rtt) -> Option<Instant> {
         let timeout = if self.rules.ticks { self.ticks.timeout } else { self.timeout(rtt) };
-        self.started().map(|started| started + timeout)
+        let started = self.started()?;
+        Some(match self.rules.min_is_of_variation {
+            true => jiffies::fires_at(started, timeout),
+            false => started + timeout,
+        })
     }
 
     /// When the timer was started last, if it runs.
@@ -121,7 +127,7 @@ impl Rto {
         let smoothed = rtt.smoothed;
         self.rules.min_is_of_variation
             && self.backoff == 1
-            && at <= self.earliest + smoothed + smoothed.min(self.rules.min)
+            && at <= self.earliest + smoothed + smoothed.min(self.rules.min - jiffies::TICK)
     }
 
     /// An RTT sample, or a restart, changes nothing but the time from which the timer counts.
