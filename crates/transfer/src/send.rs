@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use firstflight_qlog::{Completing, Header, Tap, Vantage};
+use firstflight_quic::Constants;
 use quinn::{ConnectError, Connection, ConnectionError, Endpoint, RecvStream, SendStream};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -47,6 +48,18 @@ pub struct Sending {
     pub timeout: Duration,
     /// Where to write a qlog.
     pub qlog: Option<PathBuf>,
+    /// What an experiment sets and watches.
+    pub tuning: Tuning,
+}
+
+/// What an experiment sets of a connection, and how closely it looks; by default nothing and not at
+/// all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tuning {
+    /// Constants in place of quinn's.
+    pub constants: Constants,
+    /// How often the congestion control is written down into [`Record::samples`].
+    pub samples: Option<Duration>,
 }
 
 /// A transfer that was stored and checked at the other end.
@@ -84,9 +97,10 @@ pub async fn send(
     stop: impl Future<Output = ()>,
 ) -> Result<Sent, TransferError> {
     let to = endpoint::address(&sending.to)?;
-    let watching = Arc::new(Watching::new(&sending.control)?);
+    let watching = Arc::new(Watching::new(&sending.control, &sending.tuning)?);
     let mut prepared = Prepared::new(&sending)?;
     let mut transport = endpoint::transport(sending.timeout)?;
+    sending.tuning.constants.apply(&mut transport);
     transport.send_window(send_window(0));
     transport.congestion_controller_factory(Arc::clone(&watching) as _);
     let path = sending.qlog.clone();
