@@ -148,6 +148,7 @@ impl Listed for CarefulResume {
         "RFC 9959",
     )
     .with("cubic")
+    .in_kernel("careful_resume")
     .knobs(Self::KNOBS);
 }
 
@@ -310,6 +311,15 @@ impl Knobs for CarefulResume {
             _ => return self.opening.set(name, value),
         }
         true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "max_age" => Some(KnobValue::Time(self.max_age)),
+            "max_jump" => Some(KnobValue::Window(self.max_jump)),
+            "beta" => Some(KnobValue::Ratio(self.beta)),
+            _ => self.opening.value(name),
+        }
     }
 }
 

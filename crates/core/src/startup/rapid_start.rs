@@ -167,6 +167,7 @@ impl Listed for RapidStart {
     )
     .with("cubic")
     .finds_its_end()
+    .in_kernel("rapid_start")
     .knobs(Self::KNOBS);
 }
 
