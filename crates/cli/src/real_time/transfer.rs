@@ -33,8 +33,7 @@ pub(super) struct Flow<'a> {
     /// The UDP payload of a full packet, bytes.
     pub(super) packet: u16,
     pub(super) tuning: Tuning,
-    pub(super) paths: None,
-    qlog: Option<PathBuf>,
+    pub(super) qlog: Option<PathBuf>,
 }
 
 /// What became of it.
@@ -129,6 +128,7 @@ impl Flow<'_> {
                 secret: None,
                 timeout: SILENCE,
                 qlog: self.qlog.clone(),
+                paths: None,
                 tuning: self.tuning,
             };
             // What is under way when the time is over has to arrive.
