@@ -92,6 +92,9 @@ pub struct Constants {
     pub rto_granularity: Time,
     /// How long a receiver that delays ACKs holds one back.
     pub delayed_ack_timer: Time,
+    /// Whether one ACK tells of several packets out of order (Linux's compressed ACKs, with RACK and
+    /// delayed ACKs).
+    pub ack_compression: bool,
     /// Whether cwnd may grow only while it limits the sender.
     pub growth_limit: bool,
     /// Whether packets are paced where the control does not pace them: at 2 cwnd/srtt in start-up,
@@ -114,7 +117,7 @@ impl Profile {
 
 impl Constants {
     /// Each under its key in a scenario file, as written there.
-    pub fn named(&self) -> [(&'static str, String); 15] {
+    pub fn named(&self) -> [(&'static str, String); 16] {
         [
             ("iw", self.iw.to_string()),
             ("ssthresh", self.ssthresh.to_string()),
@@ -125,6 +128,7 @@ impl Constants {
             ("rto_max", self.rto_max.to_string()),
             ("rto_granularity", self.rto_granularity.to_string()),
             ("delayed_ack_timer", self.delayed_ack_timer.to_string()),
+            ("ack_compression", self.ack_compression.to_string()),
             ("growth_limit", self.growth_limit.to_string()),
             ("pacing", self.pacing.to_string()),
             ("limited_transmit", self.limited_transmit.to_string()),
@@ -188,6 +192,7 @@ const RFC: Constants = Constants {
     rto_max: Time::from_ms(60_000),
     rto_granularity: Time::from_ms(1),
     delayed_ack_timer: Time::from_ms(200),
+    ack_compression: false,
     growth_limit: true,
     pacing: false,
     buffer_counts_in_service: false,
@@ -219,6 +224,7 @@ const LINUX: Constants = Constants {
     rto_max: Time::from_ms(120_000),
     progress_ends_backoff: true,
     delayed_ack_timer: Time::from_ms(40),
+    ack_compression: true,
     ..RFC
 };
 
