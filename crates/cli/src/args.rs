@@ -8,7 +8,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::failure::{Failure, Status};
 use crate::{command_line, output, reproduce};
 #[cfg(feature = "full")]
-use crate::{compare, completions, in_turn, kernel, link, list, predict, recv, run, send, show};
+use crate::{
+    compare, completions, in_turn, kernel, link, list, predict, recv, run, send, show, sweep,
+};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
 #[derive(Debug, Parser)]
@@ -31,6 +33,8 @@ enum Command {
     Compare(compare::Args),
     #[cfg(feature = "full")]
     Run(run::Args),
+    #[cfg(feature = "full")]
+    Sweep(sweep::Args),
     #[cfg(feature = "full")]
     Predict(predict::Args),
     #[cfg(feature = "full")]
@@ -63,6 +67,7 @@ Examples:
   firstflight compare                          five controls side by side on one path
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
   firstflight run scenario.toml --json
+  firstflight sweep grid.toml                  one scenario at many points, on all cores
   firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe
   firstflight compare linux-cubic astart --on linux    the running kernel's own TCP (root)
   firstflight kernel load astart               a start-up for the running kernel (root)
@@ -104,6 +109,8 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Compare(args) => compare::compare(&args),
         #[cfg(feature = "full")]
         Command::Run(args) => run::run(&args),
+        #[cfg(feature = "full")]
+        Command::Sweep(args) => sweep::sweep(&args),
         #[cfg(feature = "full")]
         Command::Predict(args) => predict::predict(&args),
         #[cfg(feature = "full")]

@@ -60,6 +60,8 @@ mod show;
 #[cfg(feature = "full")]
 mod summary;
 #[cfg(feature = "full")]
+mod sweep;
+#[cfg(feature = "full")]
 mod trace;
 #[cfg(feature = "full")]
 mod transfer;

@@ -129,6 +129,18 @@ impl Transport {
         self.full_name(spec).map(drop)
     }
 
+    /// Checks that every flow can have a control here.
+    ///
+    /// # Errors
+    /// What is wrong, or what the control needs and the transport does not provide.
+    pub(crate) fn carries(&self, spec: &ControlSpec) -> Result<(), Failure> {
+        if matches!(self, Self::Quic | Self::RealTime) {
+            // Elsewhere in `run` a flow of the scenario may still ask for TCP.
+            firstflight_quic::any(&spec.text)?;
+        }
+        self.check_control(spec)
+    }
+
     /// What results call a control.
     ///
     /// # Errors

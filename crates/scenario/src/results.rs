@@ -20,12 +20,25 @@ pub struct Results {
     pub scenario: serde_json::Value,
     /// The runs, in the order of the controls.
     pub runs: Vec<RunResult>,
+    /// What was to be compared and the transport cannot carry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
+}
+
+/// A control that was not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// The control.
+    pub control: String,
+    /// Why, in one sentence.
+    pub reason: String,
 }
 
 impl Results {
     /// Results of `scenario`, measured by `version` of the program.
     pub fn new(version: &str, scenario: serde_json::Value, runs: Vec<RunResult>) -> Self {
-        Self { schema: SCHEMA.to_owned(), version: version.to_owned(), scenario, runs }
+        let (schema, version) = (SCHEMA.to_owned(), version.to_owned());
+        Self { schema, version, scenario, runs, refused: Vec::new() }
     }
 
     /// The same without what the runs cost the machine: equal scenarios give equal bytes.

@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
-use crate::{Column, Kind, SCHEMA, Table, Values};
+use crate::{Column, Kind, SCHEMA, Table, TableError, Values};
 
 /// The Arrow schema of columns: every field has `unit`, `role` and `meaning` as metadata.
 pub fn schema(columns: &[Column]) -> Schema {
@@ -51,6 +51,36 @@ pub fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new_with_options(Arc::new(schema(table.columns())), arrays, &rows)
 }
 
+/// The table of a record batch whose columns are those of the table, by name and type.
+///
+/// # Errors
+/// [`TableError::Unreadable`] with the column that is missing or of another type.
+pub fn table(batch: &RecordBatch, columns: Vec<Column>) -> Result<Table, TableError> {
+    let values = columns.iter().map(|column| {
+        let array = batch.column_by_name(column.name);
+        let values = array.and_then(|array| values(array, column.kind));
+        values.ok_or_else(|| {
+            let (name, kind) = (column.name, column.kind.json());
+            TableError::Unreadable(format!("found no column {name} of {kind}; accepted: {SCHEMA}"))
+        })
+    });
+    let values = values.collect::<Result<Vec<Values>, TableError>>()?;
+    Ok(Table::of(columns, values, batch.num_rows()))
+}
+
+fn values(array: &ArrayRef, kind: Kind) -> Option<Values> {
+    let array = array.as_any();
+    Some(match kind {
+        Kind::Text => {
+            let texts = array.downcast_ref::<StringArray>()?.iter();
+            Values::Text(texts.map(|text| text.map(str::to_owned)).collect())
+        }
+        Kind::Count => Values::Count(array.downcast_ref::<UInt64Array>()?.iter().collect()),
+        Kind::Number => Values::Number(array.downcast_ref::<Float64Array>()?.iter().collect()),
+        Kind::Flag => Values::Flag(array.downcast_ref::<BooleanArray>()?.iter().collect()),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +98,9 @@ mod tests {
         let field = batch.schema().field_with_name("rtt_s").unwrap().clone();
         assert_eq!(field.metadata()["unit"], "s");
         assert!(batch.column_by_name("completion_time_s").unwrap().is_null(0));
+        assert_eq!(super::table(&batch, table.columns().to_vec()).unwrap(), table);
+        let fault = super::table(&batch, crate::series::columns()).unwrap_err().to_string();
+        assert!(fault.contains("no column link of string"), "{fault}");
         let bytes = batch.column_by_name("delivered_bytes").unwrap();
         assert_eq!(bytes.as_any().downcast_ref::<UInt64Array>().unwrap().value(0), 7);
     }

@@ -22,6 +22,7 @@ mod column;
 pub mod flows;
 mod page;
 mod point;
+mod read;
 mod schema;
 pub mod series;
 mod table;
@@ -29,6 +30,7 @@ mod table;
 pub use column::{Column, Kind, Role, Value};
 pub use page::page;
 pub use point::point;
+pub use read::CsvRows;
 pub use schema::json_schema;
 pub use table::{Table, TableError, Values};
 

@@ -45,6 +45,9 @@ pub enum TableError {
     /// Two tables of different columns.
     #[error("tables of different columns cannot become one: {0}")]
     Columns(String),
+    /// Text that is no such table.
+    #[error("{0}")]
+    Unreadable(String),
     /// The file takes nothing more.
     #[error(transparent)]
     Write(#[from] io::Error),
@@ -55,6 +58,12 @@ impl Table {
     pub(crate) fn empty(columns: Vec<Column>) -> Self {
         let values = columns.iter().map(|column| Values::of(column.kind)).collect();
         Self { columns, values, rows: 0 }
+    }
+
+    /// A table of columns that are full.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn of(columns: Vec<Column>, values: Vec<Values>, rows: usize) -> Self {
+        Self { columns, values, rows }
     }
 
     /// Appends a row; the error is the column whose value is not finite.

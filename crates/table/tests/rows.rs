@@ -3,7 +3,7 @@
 use firstflight_runner::{Options, Report, run};
 use firstflight_scenario::Scenario;
 use firstflight_table::series::Curves;
-use firstflight_table::{Kind, Table, TableError, Value, Values, flows, series};
+use firstflight_table::{CsvRows, Kind, Table, TableError, Value, Values, flows, series};
 
 fn report(text: &str) -> Report {
     let scenario = Scenario::parse(text, "test.toml").unwrap();
@@ -142,4 +142,27 @@ fn tables_of_equal_columns_become_one() {
     one.append(all.clone()).unwrap();
     assert_eq!(one.len(), 2);
     assert_eq!(one.row(1), all.row(0));
+}
+
+#[test]
+fn csv_reads_back_as_it_was_written_and_a_damaged_file_is_named() {
+    let table = rows(&report(TWO_GROUPS));
+    let mut csv = Vec::new();
+    table.write_csv(&mut csv).unwrap();
+    let mut back = CsvRows::new(&*csv, flows::columns()).unwrap();
+    let mut read = back.next(5).unwrap();
+    assert_eq!(read.len(), 5);
+    read.append(back.next(usize::MAX).unwrap()).unwrap();
+    assert_eq!(read, table);
+    assert!(back.next(1).unwrap().is_empty());
+
+    let refused = |text: &str| match CsvRows::new(text.as_bytes(), flows::columns()) {
+        Ok(mut rows) => rows.next(usize::MAX).unwrap_err().to_string(),
+        Err(problem) => problem.to_string(),
+    };
+    assert!(refused("a,b\n1,2\n").contains("begin with \"a,b\""));
+    let text = String::from_utf8(csv).unwrap();
+    assert!(refused(&text[..text.len() - 40]).contains("CSV error"), "a line cut short");
+    let damaged = text.replacen(",0.14,", ",often,", 1);
+    assert!(refused(&damaged).contains("line 3: rtt_s is \"often\"; accepted: number"));
 }
