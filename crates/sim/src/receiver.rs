@@ -133,7 +133,13 @@ impl Receiver {
                 && endpoint.delayed_ack <= 1
                 && endpoint.split_acks <= 1
                 && !numbers,
-            quick_until: growing.map_or(0, |window| first_data + window.packets().max(QUICK_ACKS)),
+            quick_until: match growing {
+                Some(window) => first_data + window.packets().max(QUICK_ACKS),
+                // With the end of QUIC's handshake (RFC 9001 section 4.1.2) goes an ACK (RFC 9000
+                // section 13.2.1).
+                None if numbers && syn => first_data + 1,
+                None => 0,
+            },
             quick: 0,
             quick_after_repeated: if linux.is_some() || growing.is_some() { QUICK_ACKS } else { 0 },
             acked: first_data,
