@@ -117,7 +117,7 @@ impl Receiver {
         let growing = endpoint.growing_window.filter(|_| !numbers);
         let can_wait = endpoint.delayed_ack > 1 && endpoint.split_acks <= 1;
         let reads = endpoint.recovery == Recovery::Rack;
-        let linux = endpoint.linux_acks.filter(|_| can_wait);
+        let linux = endpoint.linux_acks.filter(|_| can_wait && !numbers);
         let linux = linux.map(|rules| LinuxAcks { compress: rules.compress && reads });
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);
         Self {
