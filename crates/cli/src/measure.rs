@@ -129,7 +129,7 @@ pub(crate) fn measure(
         stop: Some(interrupt::listen()),
         on_done: Some(&done),
         on: quic.and_then(|quic| Some(Over { transport: quic, ..transport.over()? })),
-        serial: false,
+        ..Options::default()
     };
     let report = transport.run(scenario, &options, &|words| progress.say(words))?;
     drop(progress);

@@ -171,6 +171,7 @@ fn give(resolved: &Resolved, control: &str, accepted: Vec<Fingerprint>) -> Resul
         secret: None,
         timeout: SILENCE,
         qlog: None,
+        paths: None,
     };
     // What is under way when the time is over has to arrive.
     let limit = if size.is_some() { duration } else { duration + SILENCE };

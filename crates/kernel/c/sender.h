@@ -75,7 +75,7 @@ FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *
 
 FF_INLINE void ff_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt) {}
 FF_INLINE void ff_begin(struct ff_sender *s, u64 now) {}
-FF_INLINE void ff_on_sent(struct ff_sender *s, u64 now, u64 bytes) {}
+FF_INLINE void ff_on_sent(struct ff_sender *s, const struct ff_sent *sent) {}
 
 FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack) {}
 FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *l) {}
@@ -85,6 +85,7 @@ FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_lo
 /* RFC 6298 section 2. */
 FF_INLINE void observe_rtt(struct ff_rtt *rtt, u64 sample)
 {
+    rtt->latest = sample;
     rtt->min = min_of(rtt->min, sample);
     if (rtt->first == 0) {
         rtt->first = sample;
@@ -111,14 +112,19 @@ FF_INLINE void ff_begin(struct ff_sender *s, u64 now)
     avoidance(on_begin)(&s->avoidance, &s->view);
 }
 
-/* So much new data has left since the last event: told in one sum before a loss, because an ACK
- * has the position itself. The kernel does not tell when packets leave, so that no policy here
- * needs it; what is sent again moves no position.
+/* So much data has left since the last event. The kernel does not tell when packets leave, so that
+ * no policy here needs it: what is new is told in one sum before a loss, because an ACK has the
+ * position itself; a control that needs how much has left is told of it before ACKs too, and of
+ * what has left again.
  */
-FF_INLINE void ff_on_sent(struct ff_sender *s, u64 now, u64 bytes)
+FF_INLINE void ff_on_sent(struct ff_sender *s, const struct ff_sent *sent)
 {
-    s->view.now = now;
-    s->view.snd_nxt = plus(s->view.snd_nxt, bytes);
+    struct ff_view *v = &s->view;
+
+    v->now = sent->now;
+    v->sent = plus(v->sent, sent->bytes);
+    if (!sent->again)
+        v->snd_nxt = plus(v->snd_nxt, sent->bytes);
 }
 
 FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)

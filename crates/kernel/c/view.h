@@ -34,6 +34,14 @@ struct ff_ack {
     u64 app_limited;
 };
 
+/* Data left, for the first time or again; `in_flight` is what is then. */
+struct ff_sent {
+    u64 now;
+    u64 bytes;
+    u64 in_flight;
+    u64 again;
+};
+
 enum loss_kind { LOSS_RECOVERY, LOSS_TIMEOUT };
 
 /* Data found lost, `lost` bytes newly; `flight` is what a halving halves. */
@@ -62,6 +70,7 @@ struct ff_window {
 };
 
 struct ff_rtt {
+    u64 latest;
     u64 smoothed;
     u64 min;
     u64 first;
@@ -78,8 +87,11 @@ struct ff_view {
     u64 acked;
     u64 now;
     struct ff_rtt rtt;
-    /* The position of the next new payload (SND.NXT as an offset). */
+    /* The position of the next new payload (SND.NXT as an offset); all that has left, repeats
+     * included: up to date at every ACK and loss for a control that says FF_NEEDS_SENT.
+     */
     u64 snd_nxt;
+    u64 sent;
     u64 delivered;
     /* The rate, in bytes per second, that the start-up's estimator believes the path has for this
      * connection; up to date whenever a loss is answered, NONE without an estimator.

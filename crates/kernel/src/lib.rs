@@ -31,9 +31,11 @@ pub use catalogue::KernelControl;
 #[cfg(feature = "bpf")]
 pub use load::{LoadError, Prepared, Registered};
 
-/// What the kernel provides beside ACKs and losses: the times of ACKs.
+/// What the kernel provides beside ACKs and losses: the times of ACKs, and how much has left by
+/// each.
 ///
 /// It does not say when packets leave (no call of `tcp_congestion_ops` comes with each), so that
-/// SND.NXT alone is told, with every ACK and before every loss. During a recovery it sets the
+/// SND.NXT is told, with every ACK and before every loss, and how much has left to those that need
+/// it. During a recovery it sets the
 /// window itself (PRR), it counts losses but not gaps, and takes marks for a recovery of its own.
-pub const PROVIDES: Facilities = Facilities::TIMES;
+pub const PROVIDES: Facilities = Facilities::TIMES.and(Facilities::SENT);

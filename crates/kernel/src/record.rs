@@ -40,7 +40,8 @@ pub enum Kind {
     Handshake,
     /// Time: the first data may leave.
     Begin,
-    /// Time, new data in bytes: what has left since the last ACK, before a loss.
+    /// Time, bytes, what is in flight, whether again: what has left since the last ACK, before a
+    /// loss, or before every ACK for a control that needs it.
     Sent,
     /// An ACK.
     Ack,

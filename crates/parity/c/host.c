@@ -9,7 +9,7 @@ struct ff_ops {
     void (*new)(struct ff_sender *s, ff_knobs *k, const struct ff_config *config);
     void (*on_handshake)(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt);
     void (*begin)(struct ff_sender *s, u64 now);
-    void (*on_sent)(struct ff_sender *s, u64 now, u64 bytes);
+    void (*on_sent)(struct ff_sender *s, const struct ff_sent *sent);
     void (*on_ack)(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack);
     void (*on_loss)(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss);
     void (*on_recovered)(struct ff_sender *s, u64 cwnd);
@@ -30,7 +30,7 @@ static void host_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt
 }
 
 static void host_begin(struct ff_sender *s, u64 now) { ff_begin(s, now); }
-static void host_on_sent(struct ff_sender *s, u64 now, u64 bytes) { ff_on_sent(s, now, bytes); }
+static void host_on_sent(struct ff_sender *s, const struct ff_sent *sent) { ff_on_sent(s, sent); }
 
 static void host_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
 {

@@ -14,7 +14,7 @@ struct Ops {
     new: unsafe extern "C" fn(*mut State, *const Knobs, *const NativeConfig),
     on_handshake: unsafe extern "C" fn(*mut State, *const Knobs, u64, u64),
     begin: unsafe extern "C" fn(*mut State, u64),
-    on_sent: unsafe extern "C" fn(*mut State, u64, u64),
+    on_sent: unsafe extern "C" fn(*mut State, *const NativeSent),
     on_ack: unsafe extern "C" fn(*mut State, *const Knobs, *const NativeAck),
     on_loss: unsafe extern "C" fn(*mut State, *const Knobs, *const NativeLoss),
     on_recovered: unsafe extern "C" fn(*mut State, u64),
@@ -49,6 +49,15 @@ struct NativeAck {
     in_flight: u64,
     snd_nxt: u64,
     app_limited: u64,
+}
+
+/// `struct ff_sent`.
+#[repr(C)]
+struct NativeSent {
+    now: u64,
+    bytes: u64,
+    in_flight: u64,
+    again: u64,
 }
 
 /// `struct ff_loss`.
@@ -128,11 +137,16 @@ impl Native {
         unsafe { (self.ops.begin)(self.state.as_mut_ptr(), now.0) }
     }
 
-    /// [`firstflight_core::sender::Sender::on_sent`], of new data.
+    /// [`firstflight_core::sender::Sender::on_sent`].
     pub fn on_sent(&mut self, sent: &Sent) {
-        let (now, bytes) = (sent.now.0, sent.bytes.0);
+        let sent = NativeSent {
+            now: sent.now.0,
+            bytes: sent.bytes.0,
+            in_flight: sent.in_flight.0,
+            again: u64::from(sent.again),
+        };
         // SAFETY: as in `new`.
-        unsafe { (self.ops.on_sent)(self.state.as_mut_ptr(), now, bytes) }
+        unsafe { (self.ops.on_sent)(self.state.as_mut_ptr(), &sent) }
     }
 
     /// [`firstflight_core::sender::Sender::on_ack`], but for marks and rate samples.

@@ -25,7 +25,8 @@ use std::time::Instant;
 
 use firstflight_core::units::Span;
 use firstflight_scenario::{
-    ControlSpec, Plan, Profile, Resolved, Results, RunResult, Scenario, ScenarioError, Series,
+    ControlSpec, Plan, Profile, Recovery, Refused, Resolved, Results, RunResult, Scenario,
+    ScenarioError, Series,
 };
 use firstflight_sim::{Interrupted, Pace, run_with};
 use rayon::prelude::*;
@@ -62,6 +63,8 @@ pub struct Report {
     /// In the order of the controls, those of one control in the order of their seeds; after an
     /// interruption only those that were finished.
     pub runs: Vec<Run>,
+    /// What was to be compared and is not, because the transport does not carry it.
+    pub refused: Vec<Refused>,
     /// The run was told to stop before all was done.
     pub interrupted: bool,
 }
@@ -105,14 +108,16 @@ impl Run {
 impl Report {
     /// The runs of a scenario, all of them unless they were interrupted.
     pub fn new(resolved: Resolved, runs: Vec<Run>, interrupted: bool) -> Self {
-        Self { resolved, runs, interrupted }
+        Self { resolved, runs, refused: Vec::new(), interrupted }
     }
 
     /// The document of `--json`.
     pub fn results(&self) -> Results {
         let scenario = serde_json::to_value(&self.resolved).unwrap_or_default();
         let runs = self.runs.iter().map(|run| run.result.clone()).collect();
-        Results::new(env!("CARGO_PKG_VERSION"), scenario, runs)
+        let mut results = Results::new(env!("CARGO_PKG_VERSION"), scenario, runs);
+        results.refused.clone_from(&self.refused);
+        results
     }
 }
 
@@ -138,7 +143,8 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
             let flows = groups.iter().zip(&resolved.flows).zip(&plan.controls);
             for (control, ((group, flow), spec)) in controls.iter_mut().zip(flows) {
                 let foreign = foreign::carrier(options.on, group.transport, spec)?.is_some();
-                if foreign || flow.delayed_ack.value > 1 {
+                let quic = flow.recovery.value == Recovery::Quic;
+                if foreign || quic || flow.delayed_ack.value > 1 {
                     control.suit_paced_or_thinned_acks();
                 }
             }
@@ -175,7 +181,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
     if interrupted && runs.is_empty() {
         return Err(RunError::Interrupted);
     }
-    Ok(Report { resolved, runs, interrupted })
+    Ok(Report::new(resolved, runs, interrupted))
 }
 
 /// The scenario in base units as [`run`] runs it.

@@ -71,6 +71,7 @@ impl Recovery {
             Self::NewReno => "NewReno",
             Self::Sack => "SACK",
             Self::Rack => "RACK",
+            Self::Quic => "QUIC",
         }
     }
 }

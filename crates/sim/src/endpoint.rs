@@ -39,6 +39,8 @@ pub struct Endpoint {
     /// A second arrival of the newest packet in order may be held back like the first, as ns-2.35's
     /// delayed-ACK sink does, instead of answered at once (RFC 9293 section 3.10.7.4).
     pub delay_repeated: bool,
+    /// Bytes of a packet's payload that are not data: QUIC's headers, which its window counts too.
+    pub overhead_bytes: u64,
     /// Size of an ACK on a link, in bytes; also of a SYN.
     pub ack_bytes: u64,
     /// See [`firstflight_core::sender::Config::limit_growth_to_flight`].
@@ -82,6 +84,11 @@ pub enum Recovery {
     Sack,
     /// RACK-TLP (RFC 8985) with SACK, PRR and F-RTO, as Linux has them.
     Rack,
+    /// QUIC's: packet numbers that are never used again, and ACK frames that say which have arrived
+    /// (RFC 9002). The timer is that of the handshake; [`Endpoint::delayed_ack_timeout`] is
+    /// `max_ack_delay`, [`Endpoint::paces`] turns QUIC's own pacing on,
+    /// [`RecoveryRules::duplicate_acks`] is the packet threshold. Other rules have no effect.
+    Quic,
     /// SACK as ns-2.35's Sack1 agent counts its pipe.
     Ns2Sack,
     /// Fine-grained retransmission as in ns-2.35's Vegas agent.
@@ -157,6 +164,7 @@ impl Endpoint {
             delayed_ack_timeout: Span::from_millis(200),
             delayed_ack_ties: Span(0),
             delay_repeated: false,
+            overhead_bytes: 0,
             ack_bytes: ACK_BYTES,
             limit_growth_to_flight: true,
             paces: false,

@@ -3,6 +3,7 @@
 //! Same network, same seed: same outcome, on every machine. The congestion controllers are the
 //! core's; this crate holds no algorithm, only endpoints, links and time.
 
+mod access;
 mod connection;
 mod control;
 mod dialogue;
@@ -12,6 +13,7 @@ mod extras;
 mod files;
 mod foreign;
 mod held;
+mod jiffies;
 mod link;
 mod loss;
 mod memory;

@@ -319,7 +319,7 @@ impl FlowPath {
 
 impl Fabric {
     /// What the network's flows share when nothing has happened yet.
-    pub(crate) fn new(network: &Network, queue: Queue, ahead: bool) -> Self {
+    pub(crate) fn new(network: &Network, queue: Queue, memory: Memory, ahead: bool) -> Self {
         let end = network.end();
         let mut links: Vec<Link> = (0_u64..)
             .zip(&network.links)
@@ -336,7 +336,7 @@ impl Fabric {
         }
         let returns =
             (0..network.links.len()).map(|id| ReturnLink::new(network, id, ahead)).collect();
-        Self { links, returns, queue, ahead, end, memory: Memory::new(&network.flows) }
+        Self { links, returns, queue, ahead, end, memory }
     }
 
     /// What happened at the links.
@@ -387,6 +387,11 @@ impl Wire for FlowWire<'_> {
     #[inline(always)]
     fn transmit_data(&mut self, seq: u32) {
         self.send(Packet { tagged: self.path.route.tagged(seq), is_syn: false, exact: false });
+    }
+
+    fn transmit_empty(&mut self, seq: u32) {
+        self.path.route.receiver.expect_empty(seq);
+        self.transmit(seq);
     }
 
     #[inline(always)]

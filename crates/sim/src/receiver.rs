@@ -8,6 +8,7 @@ use firstflight_core::units::{Instant, Span};
 
 use crate::endpoint::{Endpoint, Recovery};
 use crate::sack_blocks::SackHistory;
+use crate::tcp::HELD;
 
 /// An ACK as it leaves the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub(crate) struct Receiver {
     /// Bit `seq % capacity` is set for packets beyond `next` that have arrived.
     early: Vec<u64>,
     early_count: u32,
+    /// Of QUIC: packets are numbered, and no number comes twice.
+    numbers: Option<Box<Numbers>>,
     /// With SACK: what was reported last.
     sack: Option<SackHistory>,
     every: u32,
@@ -78,6 +81,17 @@ pub(crate) struct Receiver {
     finished_at: Option<Instant>,
 }
 
+/// What a receiver of packet numbers keeps: [`Receiver::next`] is one past the largest.
+#[derive(Clone, Debug, Default)]
+struct Numbers {
+    /// Numbers below that have brought nothing over.
+    skipped: u32,
+    /// Numbers of packets under way without data.
+    empty: Vec<u32>,
+    /// The number expected before the packet that came last, if that was a larger one.
+    expected: Option<u32>,
+}
+
 impl Receiver {
     /// The receiver of a connection of `packets` data packets, greedy without. With `shortcuts`
     /// calm packets take their own way.
@@ -89,7 +103,8 @@ impl Receiver {
         shortcuts: bool,
     ) -> Self {
         let first_data = u32::from(syn);
-        let growing = endpoint.growing_window;
+        let numbers = endpoint.recovery == Recovery::Quic;
+        let growing = endpoint.growing_window.filter(|_| !numbers);
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);
         Self {
             next: 0,
@@ -97,9 +112,13 @@ impl Receiver {
             early_count: 0,
             sack: sack.then(SackHistory::default),
             every: endpoint.delayed_ack.max(1),
-            split: endpoint.split_acks.max(1),
+            split: if numbers { 1 } else { endpoint.split_acks.max(1) },
+            numbers: numbers.then(Box::default),
             shortcuts,
-            answers_at_once: shortcuts && endpoint.delayed_ack <= 1 && endpoint.split_acks <= 1,
+            answers_at_once: shortcuts
+                && endpoint.delayed_ack <= 1
+                && endpoint.split_acks <= 1
+                && !numbers,
             quick_until: growing.map_or(0, |window| first_data + window.packets().max(QUICK_ACKS)),
             quick: 0,
             quick_after_repeated: growing.map_or(0, |_| QUICK_ACKS),
@@ -128,12 +147,13 @@ impl Receiver {
     /// Whether an ACK may wait for the next packet.
     #[inline]
     pub(crate) fn delays(&self) -> bool {
-        self.every > 1
+        self.every > 1 || self.numbers.is_some()
     }
 
     /// Data packets delivered in order before the end of the run.
     pub(crate) fn delivered(&self) -> u32 {
-        (self.next - self.late).saturating_sub(self.first_data)
+        let skipped = self.numbers.as_ref().map_or(0, |numbers| numbers.skipped);
+        (self.next - self.late).saturating_sub(self.first_data + skipped)
     }
 
     /// When the last packet of a sized flow arrived in order, if within the run.
@@ -149,7 +169,7 @@ impl Receiver {
     /// The delayed-ACK timer fires, if it is still due at `now`.
     pub(crate) fn on_timer(&mut self, now: Instant) -> Option<AckOut> {
         let due = self.deadline.filter(|due| *due <= now)?;
-        Some(self.answer(due))
+        Some(self.answer_held(due))
     }
 
     /// Packet `seq` arrives within the run. If it is the next one but not the last, nothing is
@@ -200,7 +220,8 @@ impl Receiver {
     }
 
     fn look_for_gaps(&mut self) {
-        let until = if self.early_count == 0 { self.end - 1 } else { 0 };
+        let empty = self.numbers.as_ref().is_some_and(|numbers| !numbers.empty.is_empty());
+        let until = if self.early_count == 0 && !empty { self.end - 1 } else { 0 };
         if self.answers_at_once {
             self.calm_until = until;
         } else if self.shortcuts && self.delays() && self.split == 1 {
@@ -250,12 +271,15 @@ impl Receiver {
             return (None, at);
         }
         let is_tie = at <= due + self.hold_ties;
-        (Some(self.answer(due)), if is_tie { due } else { at })
+        (Some(self.answer_held(due)), if is_tie { due } else { at })
     }
 
     /// Packet `seq` arrives. Returns false if it is to be answered at once (RFC 5681 section 4.2):
     /// it is out of order or fills a gap.
     fn take_in(&mut self, seq: u32, at: Instant) -> bool {
+        if self.numbers.is_some() {
+            return self.take_number(seq, at);
+        }
         self.last_cause = seq;
         let in_order = seq == self.next;
         let had_gap = self.early_count > 0;
@@ -265,6 +289,36 @@ impl Receiver {
             self.keep_early(seq);
         }
         in_order && !had_gap
+    }
+
+    /// Packet number `seq` arrives. Returns false if it is to be answered at once: numbers before it
+    /// are missing, or it was one of them (RFC 9000 section 13.2.1).
+    fn take_number(&mut self, seq: u32, at: Instant) -> bool {
+        let Some(numbers) = &mut self.numbers else { return true };
+        self.last_cause = seq;
+        let expected = self.next;
+        let empty = numbers.empty.contains(&seq);
+        numbers.empty.retain(|other| *other > seq);
+        if seq < expected {
+            numbers.skipped -= u32::from(!empty);
+            self.end -= u32::from(!empty);
+            return false;
+        }
+        let empty = empty && at <= self.end_of_run;
+        let nothing = seq - expected + u32::from(empty);
+        numbers.skipped += nothing;
+        numbers.expected = (seq > expected).then_some(expected);
+        self.end = self.end.saturating_add(nothing);
+        self.next = seq;
+        self.advance(at);
+        seq == expected
+    }
+
+    /// Packet `seq` has left without data.
+    #[cold]
+    pub(crate) fn expect_empty(&mut self, seq: u32) {
+        self.numbers.iter_mut().for_each(|numbers| numbers.empty.push(seq));
+        self.delayed_until = 0;
     }
 
     /// Whether packet `seq` is the newest in order, come again, and may wait like the first.
@@ -277,12 +331,29 @@ impl Receiver {
         self.quick > 0 || self.next + self.early_count <= self.quick_until
     }
 
+    /// The ACK that the timer lets go. QUIC's says how long it was held back (RFC 9000 section
+    /// 13.2.5).
+    fn answer_held(&mut self, due: Instant) -> AckOut {
+        let ack = self.answer(due);
+        match self.numbers.is_some() {
+            true => AckOut { cause: ack.cause | HELD, ..ack },
+            false => ack,
+        }
+    }
+
     fn answer(&mut self, at: Instant) -> AckOut {
         self.unacked = 0;
         self.quick = self.quick.saturating_sub(1);
         self.deadline = None;
         let parts = if self.split > 1 { self.parts() } else { 1 };
-        AckOut { at, next: self.next, cause: self.last_cause, blocks: self.sack_blocks(), parts }
+        let next = self.numbers.as_mut().and_then(|numbers| numbers.expected.take());
+        AckOut {
+            at,
+            next: next.unwrap_or(self.next),
+            cause: self.last_cause,
+            blocks: self.sack_blocks(),
+            parts,
+        }
     }
 
     /// A splitting receiver splits every ACK for new data, unless it misses some.
@@ -453,6 +524,28 @@ mod tests {
         assert_eq!(first, [true, true, true, true, false, true, false, true]);
         assert!(answered(3, 8));
         assert_eq!([8, 9, 10].map(|seq| answered(seq, 9)), [true, false, true]);
+    }
+
+    #[test]
+    fn packet_numbers_are_acknowledged_in_pairs_and_gaps_at_once() {
+        let endpoint = Endpoint {
+            delayed_ack: 2,
+            delayed_ack_timeout: Span::from_millis(25),
+            recovery: Recovery::Quic,
+            ..Endpoint::rfc(Bytes(1000))
+        };
+        let mut receiver = Receiver::new(&endpoint, false, Some(6), Instant(u64::MAX), true);
+        let mut told = |seq: u32, ms: u64| {
+            let (overdue, own) = receiver.receive(seq, Instant(ms * 1_000_000));
+            [overdue, own].map(|ack| ack.map(|ack| (ack.next, ack.cause)))
+        };
+        assert_eq!([told(0, 0), told(1, 1)], [[None, None], [None, Some((2, 1))]]);
+        assert_eq!(told(2, 2), [None, None]);
+        assert_eq!(told(5, 3), [None, Some((3, 5))], "2 was held, 3 and 4 are missing");
+        assert_eq!([told(6, 4), told(7, 5)], [[None, None], [None, Some((8, 7))]]);
+        assert_eq!(told(8, 6), [None, None]);
+        assert_eq!(told(9, 60)[0], Some((9, 8 | HELD)));
+        assert_eq!(receiver.finished_at(), Some(Instant(5_000_000)));
     }
 
     #[test]

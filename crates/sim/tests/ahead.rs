@@ -61,6 +61,8 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         Recovery::Sack,
         Recovery::Rack,
         Recovery::Rack,
+        Recovery::Quic,
+        Recovery::Quic,
         Recovery::Ns2Sack,
         Recovery::Ns2Vegas,
     ]);

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use firstflight_control::ControlProblem;
+use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::policy::Exit;
 use firstflight_qlog::{Probe, startup_probe};
 use firstflight_quic::{Build, Built, Event, Watch, Watched};
@@ -23,6 +24,10 @@ pub struct Record {
     pub exit: Option<RecordedExit>,
     /// How often start-up began again because the avoidance asked for it.
     pub reprobes: u64,
+    /// What the connection has learned of its path; `None` of quinn's own.
+    pub learned: Option<Learned>,
+    /// Whether what was known of the path proved wrong.
+    pub refutes_hint: bool,
 }
 
 /// How start-up ended.
@@ -54,10 +59,21 @@ struct Writer {
 }
 
 impl Watching {
-    /// The control of that name; its record is shared.
-    pub(crate) fn new(name: &str) -> Result<Self, ControlProblem> {
-        let build = Build::named(name)?;
-        let record = Record { peak_window: 0, window: 0, mtu: 0, exit: None, reprobes: 0 };
+    /// The control of that name, which is told what is known of the path; its record is shared.
+    pub(crate) fn new(name: &str, hint: Option<PathHint>) -> Result<Self, ControlProblem> {
+        let build = match Build::named(name)? {
+            Build::Ours(factory) => Build::Ours(Box::new(factory.hinted(hint))),
+            other => other,
+        };
+        let record = Record {
+            peak_window: 0,
+            window: 0,
+            mtu: 0,
+            exit: None,
+            reprobes: 0,
+            learned: None,
+            refutes_hint: false,
+        };
         Ok(Self { build, record: Arc::new(Mutex::new(record)) })
     }
 
@@ -115,6 +131,8 @@ impl Writer {
         record.peak_window = record.peak_window.max(window);
         if let Some(sender) = controller.sender() {
             record.reprobes = sender.reprobes();
+            record.learned = sender.learned();
+            record.refutes_hint = sender.refutes_hint();
             // A cut that is undone takes back the exit; quinn never undoes one.
             record.exit = sender.first_exit().map(|exit| RecordedExit {
                 after: Duration::from_nanos(exit.at.0),

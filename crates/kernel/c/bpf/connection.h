@@ -56,6 +56,9 @@ struct connection {
     u32 lost;
     u32 delivered;
     u64 acked_at_start;
+#ifdef FF_NEEDS_SENT
+    u64 sent_at_start;
+#endif
 };
 
 struct {
@@ -80,6 +83,9 @@ FF_INLINE struct connection *new_connection(struct sock *sk)
     if (!c)
         return 0;
     c->acked_at_start = tp->bytes_acked;
+#ifdef FF_NEEDS_SENT
+    c->sent_at_start = tp->bytes_sent;
+#endif
     c->delivered = tp->delivered;
     c->lost = tp->lost;
     return c;

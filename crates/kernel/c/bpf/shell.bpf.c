@@ -130,16 +130,29 @@ FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp) {}
 
 #else
 
+FF_INLINE void tell_left(struct connection *c, struct tcp_sock *tp, u64 bytes, u8 again)
+{
+    u64 out = tp->snd_nxt - tp->snd_una, mss = c->sender.view.mss;
+    struct ff_sent sent = {
+        .now = tp->tcp_clock_cache,
+        .bytes = bytes,
+        .in_flight = min_of((tp->packets_out + tp->retrans_out - tp->sacked_out) * mss, out),
+        .again = again,
+    };
+
+    if (!bytes)
+        return;
+    ff_on_sent(&c->sender, &sent);
+    report(c, tp, RECORD_SENT, (u64 *)&sent, 4);
+}
+
 /* What has left since the last ACK: a loss does not say it, as an ACK does. */
 FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp)
 {
-    u64 sent = minus(snd_nxt_of(tp, acked_by(c, tp)), c->sender.view.snd_nxt);
-    u64 numbers[] = { tp->tcp_clock_cache, sent };
-
-    if (!sent)
-        return;
-    ff_on_sent(&c->sender, numbers[0], sent);
-    report(c, tp, RECORD_SENT, numbers, 2);
+    tell_left(c, tp, minus(snd_nxt_of(tp, acked_by(c, tp)), c->sender.view.snd_nxt), 0);
+#ifdef FF_NEEDS_SENT
+    tell_left(c, tp, minus(tp->bytes_sent - c->sent_at_start, c->sender.view.sent), 1);
+#endif
 }
 
 #endif
@@ -348,6 +361,9 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     if (!c)
         return;
     catch_up(c, tp);
+#ifdef FF_NEEDS_SENT
+    tell_sent(c, tp);
+#endif
     acked = acked_by(c, tp);
     ack.now = tp->tcp_clock_cache;
     ack.acked = acked - c->sender.view.acked;

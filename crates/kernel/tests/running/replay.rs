@@ -108,17 +108,22 @@ impl Replay {
 }
 
 /// What has left since the last event and can be told: new data, of which an ACK has the position,
-/// and what was sent again, which the kernel's sender does not ask for.
+/// and what was sent again, for which not every sender of the kernel asks.
 fn tell_sends(sender: &mut CoreSender, record: &Record, at_start: u64) {
     let view = sender.view();
     let new = match record.kind {
         Kind::Ack => Bytes(record.numbers[5]) - view.snd_nxt,
-        Kind::Sent => Bytes(record.numbers[1]),
-        Kind::Loss => Bytes(0),
+        // What has left again follows from the total.
+        Kind::Sent if record.numbers[3] == 0 => Bytes(record.numbers[1]),
+        Kind::Sent | Kind::Loss => Bytes(0),
         _ => return,
     };
     let again = Bytes(record.sent - at_start) - view.sent - new;
-    let (now, in_flight) = (Instant(record.numbers[0]), view.snd_nxt + new - view.acked);
+    let now = Instant(record.numbers[0]);
+    let in_flight = match record.kind {
+        Kind::Sent => Bytes(record.numbers[2]),
+        _ => view.snd_nxt + new - view.acked,
+    };
     for (bytes, again) in [(new, false), (again, true)] {
         if bytes > Bytes(0) {
             sender.on_sent(&Sent { now, bytes, in_flight, again });

@@ -3,6 +3,7 @@
 use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Pair;
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
@@ -19,6 +20,8 @@ pub(crate) struct Both {
     native: Native,
     /// Some data has left: it is too late to begin.
     has_sent: bool,
+    /// The control needs how much has left.
+    pub(crate) needs_sent: bool,
     pub(crate) acks: u64,
     pub(crate) cuts: u64,
     pub(crate) grown: u64,
@@ -38,10 +41,12 @@ impl Both {
             paces: false,
         };
         let rust = Sender::new(control.startup, control.avoidance, config);
+        let needs_sent = rust.needs().all().has(Facilities::SENT);
         let native = Native::new(&kernel, config).expect("the control has C");
         let control = text.to_owned();
+        let (has_sent, acks, cuts, grown) = (false, 0, 0, 0);
         let both =
-            Self { control, config, rust, native, has_sent: false, acks: 0, cuts: 0, grown: 0 };
+            Self { control, config, rust, native, has_sent, needs_sent, acks, cuts, grown };
         both.compare(&"nothing yet");
         both
     }

@@ -24,7 +24,7 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
                 now: Instant(now),
                 bytes: Bytes(size(draw)),
                 in_flight: Bytes(size(draw)),
-                again: false,
+                again: draw.once_in(3),
             }),
             5 => both.loss(now, LossKind::Recovery, size(draw), draw.once_in(2)),
             6 => both.loss(now, LossKind::Timeout, size(draw), draw.once_in(2)),

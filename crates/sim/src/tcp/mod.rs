@@ -12,6 +12,7 @@ mod ns2_vegas;
 mod offer;
 mod parts;
 mod prr;
+mod quic;
 mod rack;
 mod repair;
 mod sack;
@@ -30,6 +31,7 @@ use crate::files::Next;
 use crate::network::FlowSpec;
 use log::Mark;
 pub(crate) use parts::PART;
+pub(crate) use quic::HELD;
 use repair::{AnyRepair, DataAck, Repair};
 use tcb::Tcb;
 pub(crate) use wire::Wire;
@@ -89,7 +91,7 @@ impl Tcp {
             tcb.transmit_next(repair, now, wire);
         } else {
             tcb.core.begin(now);
-            tcb.send_window(repair, now, 0, wire);
+            repair.begin(tcb, now, wire);
         }
     }
 
@@ -182,7 +184,7 @@ impl Tcp {
         tcb.rto.on_acked(next, now, (!resent).then_some(sample));
         tcb.rto.cancel();
         tcb.core.begin(now);
-        tcb.send_window(repair, now, 0, wire);
+        repair.begin(tcb, now, wire);
     }
 }
 

@@ -7,6 +7,7 @@ use super::fast_recovery::FastRecovery;
 use super::log::Mark;
 use super::ns2_sack::Ns2Sack;
 use super::ns2_vegas::Ns2Vegas;
+use super::quic::Quic;
 use super::rack::Rack;
 use super::sack::Sack;
 use super::tcb::Tcb;
@@ -27,6 +28,11 @@ pub(super) struct DataAck {
 
 /// A kind of loss repair and its state.
 pub(super) trait Repair: Sized {
+    /// The first data may leave.
+    fn begin(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        tcb.send_window(self, now, 0, wire);
+    }
+
     /// An ACK of data arrives.
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire);
 
@@ -103,6 +109,8 @@ pub(super) enum AnyRepair {
     FastRecovery(FastRecovery),
     Sack(Sack),
     Rack(Rack),
+    /// Boxed because it is the largest.
+    Quic(Box<Quic>),
     Ns2Sack(Ns2Sack),
     Ns2Vegas(Ns2Vegas),
 }
@@ -115,6 +123,7 @@ impl AnyRepair {
             Recovery::NewReno => Self::FastRecovery(FastRecovery::NEW_RENO),
             Recovery::Sack => Self::Sack(Sack::new(endpoint.rules.prr)),
             Recovery::Rack => Self::Rack(Rack::default()),
+            Recovery::Quic => Self::Quic(Box::new(Quic::new(endpoint))),
             Recovery::Ns2Sack => Self::Ns2Sack(Ns2Sack::default()),
             Recovery::Ns2Vegas => Self::Ns2Vegas(Ns2Vegas::default()),
         }
@@ -128,6 +137,7 @@ macro_rules! each {
             AnyRepair::FastRecovery($repair) => $does,
             AnyRepair::Sack($repair) => $does,
             AnyRepair::Rack($repair) => $does,
+            AnyRepair::Quic($repair) => $does,
             AnyRepair::Ns2Sack($repair) => $does,
             AnyRepair::Ns2Vegas($repair) => $does,
         }
@@ -135,6 +145,10 @@ macro_rules! each {
 }
 
 impl Repair for AnyRepair {
+    fn begin(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        each!(self, repair => repair.begin(tcb, now, wire));
+    }
+
     #[inline]
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         each!(self, repair => repair.on_ack(tcb, ack, wire));

@@ -123,6 +123,7 @@ async fn one(target: &Target, file: &Path) -> Result<(), String> {
         secret: Some(Secret::new(SECRET, "the soak").expect("it is one")),
         timeout: Duration::from_secs(10),
         qlog: None,
+        paths: None,
     };
     let (progress, _) = watch::channel(Progress::default());
     let sent = send(sending, progress, std::future::pending()).await;

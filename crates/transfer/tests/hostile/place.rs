@@ -96,6 +96,7 @@ impl Host {
             secret: secret.map(|text| Secret::new(text, "the test").unwrap()),
             timeout: Duration::from_secs(10),
             qlog: None,
+            paths: None,
         };
         let (progress, _) = watch::channel(Progress::default());
         let sent = send(sending, progress, std::future::pending()).await;
