@@ -137,7 +137,7 @@ impl Transport {
     /// # Errors
     /// What is wrong, or what the control needs and the transport does not provide.
     pub(crate) fn carries(&self, spec: &ControlSpec) -> Result<(), Failure> {
-        if matches!(self, Self::Quic | Self::RealTime) {
+        if matches!(self, Self::Quic | Self::RealTime(_)) {
             // Elsewhere in `run` a flow of the scenario may still ask for TCP.
             firstflight_quic::any(&spec.text)?;
         }
