@@ -101,7 +101,7 @@ fn kernel_name(name: &str, available: &[String]) -> Result<String, Failure> {
     match Control::named(ours).ok().and_then(|control| KernelControl::new(&control).ok()) {
         // Which knobs a loaded control has its name does not say.
         Some(control) if known(&control.name) && !name.contains('(') => Ok(control.name),
-        Some(control) => {
+        Some(_) => {
             let load = match name.contains('(') {
                 true => format!("`firstflight kernel load 'NAME={name}'` and --controls NAME"),
                 false => format!("`firstflight kernel load {ours}`"),
