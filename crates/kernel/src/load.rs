@@ -302,7 +302,7 @@ fn verdict(said: &str) -> Option<&str> {
     lines.take_while(|line| !line.starts_with("processed ")).last()
 }
 
-/// Names in `c/bpf/shell.bpf.c`.
+/// Names in `c/bpf`.
 /// `TEXT_MAX` of `c/bpf/kernel.h`: the control in full, with which `struct loaded` begins.
 pub(crate) const TEXT_MAX: usize = 256;
 pub(crate) const LOADED: &str = ".rodata.loaded";
