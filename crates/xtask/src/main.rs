@@ -145,7 +145,9 @@ usage: cargo xtask TASK
       [--kernel KERNEL]            kept until what runs in the guest changes); --page writes
                                    docs/lab-random.md
   quic                             write the tables of scenarios/quic/README.md (minutes)
-  choice [--linux]                 write the tables of docs/which-control.md (minutes)
+  choice [--linux] [--missing]     measure what `predict` and docs/which-control.md say of controls
+         [--page]                  (minutes; the kernel too: qemu, half an hour), or what of it was
+                                   not measured yet, or only write the page's tables again
   qemu [--kernel PACKAGE]          the controls in Debian's stock kernel, booted in qemu (two
        [--short] [--cost] [--soak] minutes; Debian's qemu-system-x86); or only load, a flow and
                                    unload; or what each costs per ACK there, in instructions; or a
