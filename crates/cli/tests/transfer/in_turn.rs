@@ -3,7 +3,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use firstflight_scenario::Results;
 use serde_json::Value;
@@ -144,6 +144,20 @@ fn the_kernels_tcp_is_measured_by_iperf3() {
         assert_eq!(run.flows[0].completion_time_s, None, "iperf3 does not tell");
     }
     assert_eq!(value["summary"][1]["finished"], 2);
+
+    // One that is there and says nothing.
+    let stop = |signal: &str| {
+        let id = server.0.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    };
+    stop("-STOP");
+    let silent = ["measure", "--to", &server.1, "--iperf3", "--controls", "reno,reno"];
+    let began = Instant::now();
+    let outcome = run(&[&silent[..], &["--runs", "1", "--timeout", "1s"]].concat());
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert!(outcome.stderr.contains("no byte moved for 1 s (--timeout)"), "{outcome:?}");
+    stop("-CONT");
 
     let address = server.1.clone();
     drop(server);
