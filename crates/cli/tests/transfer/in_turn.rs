@@ -74,6 +74,8 @@ fn transfers_that_break_are_told_and_counted() {
     let (results, value) = document(&outcome, 1);
     assert_eq!(results.runs.len(), 2, "given up after a round");
     assert!(outcome.stderr.contains("given up"), "{outcome:?}");
+    let transfers = [0, 1].map(|at| value["summary"][at]["transfers"].as_u64());
+    assert_eq!(transfers, [Some(1), Some(1)], "they take turns");
     assert_eq!(value["summary"][0]["finished"], 0);
     assert_eq!(value["summary"][0]["completion_time_s"], Value::Null);
 }
