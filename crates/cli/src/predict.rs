@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use firstflight_model::{Conditions, MiniCycle, ModelError, Prediction, predict as apply};
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Column, Table, wrapped};
-use firstflight_scenario::{Loss, Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
+use firstflight_scenario::{Loss, PathFlags, Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
 
 use serde::Serialize;
 
@@ -43,9 +43,7 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
-    let scenario = Scenario::from_flags(&args.path.0, &["slow-start".to_owned()])?;
-    let resolved = scenario.resolve()?;
-    let conditions = conditions(&resolved);
+    let (resolved, conditions, prediction) = prediction(&args.path.0)?;
     if resolved.links[0].loss != Loss::default() {
         output::note(
             "the model knows no random loss: --loss decides only which measured path is nearest",
@@ -54,12 +52,11 @@ pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
     if resolved.endpoint.pacing {
         output::note("the model knows no pacing: --pacing changes nothing here");
     }
-    let prediction = apply(&conditions).map_err(refused)?;
-    let which_control = Which::of(path(&resolved, &conditions))?;
     let text = if args.json {
-        serde_json::to_string_pretty(&Document { prediction: &prediction, which_control })? + "\n"
+        json(&resolved, &conditions, &prediction)?
     } else {
         let screen = output::screen();
+        let which_control = Which::of(path(&resolved, &conditions))?;
         let model = page(&resolved, &conditions, &prediction, screen);
         format!("{model}\n{}", which_control.text(screen))
     };
@@ -89,6 +86,25 @@ fn path(resolved: &Resolved, conditions: &Conditions) -> which::Path {
         size_bytes: conditions.transfer_bytes,
         flows: conditions.flows,
     }
+}
+
+/// What the model says of the path that the flags make.
+pub(crate) fn prediction(path: &PathFlags) -> Result<(Resolved, Conditions, Prediction), Failure> {
+    let scenario = Scenario::from_flags(path, &["slow-start".to_owned()])?;
+    let resolved = scenario.resolve()?;
+    let conditions = conditions(&resolved);
+    let prediction = apply(&conditions).map_err(refused)?;
+    Ok((resolved, conditions, prediction))
+}
+
+/// The document of `--json`.
+pub(crate) fn json(
+    resolved: &Resolved,
+    conditions: &Conditions,
+    prediction: &Prediction,
+) -> Result<String, Failure> {
+    let which_control = Which::of(path(resolved, conditions))?;
+    Ok(serde_json::to_string_pretty(&Document { prediction, which_control })? + "\n")
 }
 
 fn refused(error: ModelError) -> Failure {

@@ -4,7 +4,7 @@
 use firstflight_core::policy::Startup as _;
 use firstflight_core::units::Bytes;
 use firstflight_core::view::Window;
-use firstflight_runner::{Control, Report};
+use firstflight_runner::{Control, Report, Run};
 use firstflight_scenario::measure::mean_and_interval;
 use firstflight_scenario::{FlowResult, ResolvedBuffer, RunResult, Size, Time};
 
@@ -13,13 +13,13 @@ use crate::endpoints;
 use crate::summary::{Scale, bottleneck_bps, over_files, throughput};
 use crate::words::count;
 
-/// One sentence or two each, without line breaks.
+/// One sentence or two each, without line breaks; of many controls only what holds for all.
 pub(crate) fn sentences(report: &Report) -> Vec<String> {
     let by_control = report.runs.chunk_by(|one, next| one.result.alias == next.result.alias);
     let controls: Vec<Vec<&RunResult>> =
         by_control.map(|runs| runs.iter().map(|run| &run.result).collect()).collect();
     let mut said: Vec<String> = ranking(report, &controls).into_iter().collect();
-    for runs in &controls {
+    for runs in controls.iter().filter(|_| controls.len() <= MOST_SAID) {
         // Of several flows or seeds the table has the means.
         if let [run] = runs[..]
             && let [flow] = &run.flows[..]
@@ -86,9 +86,26 @@ fn ranking(report: &Report, controls: &[Vec<&RunResult>]) -> Option<String> {
         Measure::Completion => format!("{best} finishes first, after {} s", short(*most)),
         Measure::Files => format!("{best} is the fastest, {} s a file", short(*most)),
     };
-    let others = rest.iter().map(|(name, value)| measure.beside(name, value / most));
+    // The order of many stands in the table.
+    let beside = if controls.len() > MOST_SAID { &[] } else { rest };
+    let others = beside.iter().map(|(name, value)| measure.beside(name, value / most));
     let others: Vec<String> = others.chain(late).collect();
-    Some(format!("{best}; {}.", others.join(", ")))
+    match others.is_empty() {
+        true => Some(format!("{best}.")),
+        false => Some(format!("{best}; {}.", others.join(", "))),
+    }
+}
+
+/// By what the runs of a control are put in order, the best first: the time they take, or what
+/// they carry, as a negative number. What was not done comes last.
+pub(crate) fn cost(report: &Report, runs: &[Run]) -> f64 {
+    let measure = Measure::of(report);
+    let values: Option<Vec<f64>> = runs.iter().map(|run| measure.value(&run.result)).collect();
+    match values.and_then(|values| mean_and_interval(&values).0) {
+        Some(value) if measure == Measure::Throughput => -value,
+        Some(value) => value,
+        None => f64::INFINITY,
+    }
 }
 
 /// By what controls are ranked.
@@ -218,6 +235,8 @@ fn set_up(report: &Report) -> Vec<String> {
     said
 }
 
+/// Nobody reads a sentence about each of more controls than these.
+const MOST_SAID: usize = 12;
 /// It has no ssthresh, and says nothing else of its states.
 const SILENT: &str = "quinn-bbr";
 /// Differences below this are none.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use firstflight_quic_sim::{LogTo, Quic};
 use firstflight_report::terminal;
 use firstflight_runner::ForeignFlow;
-use firstflight_scenario::{Document, RunResult, Scenario};
+use firstflight_scenario::{Document, PathFlags, RunResult, Scenario};
 
 use crate::failure::{Failure, Status};
 use crate::logs::Logs;
@@ -62,7 +62,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                        elsewhere: --trace";
         return Err(Failure::Usage(problem.to_owned()));
     }
-    let scenario = read(args, &transport)?;
+    let document = Document::load(&args.scenario)?;
+    let scenario = scenario(document, &args.common.path.0, &transport)?;
     args.common.check_directories()?;
     if let Some(directory) = &args.qlog {
         output::check_directory("--qlog", directory)?;
@@ -111,9 +112,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The scenario with the flags in it, whose controls all exist.
-fn read(args: &Args, transport: &Transport) -> Result<Scenario, Failure> {
-    let mut document = Document::load(&args.scenario)?;
-    document.apply(&args.common.path.0)?;
+pub(crate) fn scenario(
+    mut document: Document,
+    path: &PathFlags,
+    transport: &Transport,
+) -> Result<Scenario, Failure> {
+    document.apply(path)?;
     let scenario = document.scenario()?;
     scenario.check_controls(|spec| {
         transport.check_control(spec).map_err(|problem| problem.to_string())

@@ -17,7 +17,7 @@ use crate::real_time;
 use crate::virtual_time::VirtualTime;
 
 /// What `--on` takes, and the flags that go with a transport.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct On {
     /// Transport: sim; quic, quinn's stack in the simulator's time; or linux, the running kernel's
     /// own TCP [default: sim]
@@ -60,6 +60,11 @@ pub(crate) enum Transport {
 }
 
 impl On {
+    /// A transport by its name, without the flags that go with some.
+    pub(crate) fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
     /// The transport that was asked for.
     ///
     /// # Errors
@@ -125,6 +130,18 @@ impl Transport {
     /// What is wrong, with the nearest name and what is accepted.
     pub(crate) fn check_control(&self, spec: &ControlSpec) -> Result<(), Failure> {
         self.full_name(spec).map(drop)
+    }
+
+    /// Checks that every flow can have a control here.
+    ///
+    /// # Errors
+    /// What is wrong, or what the control needs and the transport does not provide.
+    pub(crate) fn carries(&self, spec: &ControlSpec) -> Result<(), Failure> {
+        if matches!(self, Self::Quic | Self::RealTime(_)) {
+            // Elsewhere in `run` a flow of the scenario may still ask for TCP.
+            firstflight_quic::any(&spec.text)?;
+        }
+        self.check_control(spec)
     }
 
     /// What results call a control.

@@ -104,7 +104,13 @@ impl<P: Policies + Clone> Factory<P> {
     /// proved wrong is read from the connection's controller ([`Controller::refutes_hint`]).
     #[must_use]
     pub fn hint(self, hint: PathHint) -> Self {
-        Self { hint: Some(hint), ..self }
+        self.hinted(Some(hint))
+    }
+
+    /// [`Factory::hint`] where there may be none, as of a [`Visit`](crate::Visit).
+    #[must_use]
+    pub fn hinted(self, hint: Option<PathHint>) -> Self {
+        Self { hint, ..self }
     }
 
     /// What its controllers are provided with.
@@ -300,7 +306,8 @@ mod tests {
         let window = Window { cwnd: Bytes(cwnd * 1_200), ssthresh: Bytes(ssthresh * 1_200) };
         let rtt = Span::from_millis(50);
         let (delivered, age) = (Bytes(1_000_000), Span::from_secs(1));
-        PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, age })
+        let (min_rtt, per_round) = (rtt, window.cwnd);
+        PathHint::Own(Learned { window, rtt, min_rtt, delivered, per_round, age })
     }
 
     #[test]

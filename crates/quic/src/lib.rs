@@ -49,6 +49,7 @@ mod controller;
 mod departures;
 mod factory;
 mod flow;
+mod memory;
 mod own;
 mod watched;
 
@@ -57,6 +58,7 @@ pub use controller::{Controller, PROVIDES};
 pub use factory::{Factory, control};
 pub use firstflight_control::{ControlProblem, Named};
 pub use flow::Flow;
+pub use memory::{PathMemory, Remembered, Visit};
 pub use own::{OWN, any, own};
 pub use quinn_proto::congestion::ControllerFactory;
 pub use watched::{Build, Built, Event, Seen, Watch, Watched};

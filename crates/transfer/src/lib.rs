@@ -23,6 +23,7 @@ mod inbox;
 mod message;
 mod name;
 mod partial;
+mod paths;
 mod pinned;
 mod place;
 mod private;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use firstflight_control::ControlProblem;
+use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::policy::Exit;
 use firstflight_qlog::{Probe, startup_probe};
 use firstflight_quic::{Build, Built, Event, Watch, Watched};
@@ -25,6 +26,10 @@ pub struct Record {
     pub exit: Option<RecordedExit>,
     /// How often start-up began again because the avoidance asked for it.
     pub reprobes: u64,
+    /// What the connection has learned of its path; `None` of quinn's own.
+    pub learned: Option<Learned>,
+    /// Whether what was known of the path proved wrong.
+    pub refutes_hint: bool,
     /// The connection over time, as often as [`Tuning::samples`] says.
     ///
     /// [`Tuning::samples`]: crate::Tuning::samples
@@ -83,11 +88,26 @@ struct Writer {
 }
 
 impl Watching {
-    /// The control of that name; its record is shared.
-    pub(crate) fn new(name: &str, tuning: &Tuning) -> Result<Self, ControlProblem> {
-        let build = Build::opening(name, &tuning.constants)?;
-        let (exit, samples) = (None, Vec::new());
-        let record = Record { peak_window: 0, window: 0, mtu: 0, exit, reprobes: 0, samples };
+    /// The control of that name, which is told what is known of the path; its record is shared.
+    pub(crate) fn new(
+        name: &str,
+        tuning: &Tuning,
+        hint: Option<PathHint>,
+    ) -> Result<Self, ControlProblem> {
+        let build = match Build::opening(name, &tuning.constants)? {
+            Build::Ours(factory) => Build::Ours(Box::new(factory.hinted(hint))),
+            other => other,
+        };
+        let record = Record {
+            peak_window: 0,
+            window: 0,
+            mtu: 0,
+            exit: None,
+            reprobes: 0,
+            learned: None,
+            refutes_hint: false,
+            samples: Vec::new(),
+        };
         Ok(Self { build, every: tuning.samples, record: Arc::new(Mutex::new(record)) })
     }
 
@@ -175,6 +195,8 @@ impl Writer {
         record.peak_window = record.peak_window.max(window);
         if let Some(sender) = controller.sender() {
             record.reprobes = sender.reprobes();
+            record.learned = sender.learned();
+            record.refutes_hint = sender.refutes_hint();
             // A cut that is undone takes back the exit; quinn never undoes one.
             record.exit = sender.first_exit().map(|exit| RecordedExit {
                 after: Duration::from_nanos(exit.at.0),

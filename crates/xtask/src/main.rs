@@ -21,9 +21,11 @@ mod oracle;
 mod package;
 mod papers;
 mod pictures;
+mod python;
 mod qemu;
 mod quic;
 mod soak;
+mod startups;
 mod step;
 mod steps;
 mod tables;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         "papers" => papers::run(&root(), &rest),
         "pictures" => pictures::run(&root(), &rest),
         "quic" => quic::run(&root(), &rest),
+        "startups" => startups::run(&root(), &rest),
         "choice" => choice::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
@@ -145,6 +148,8 @@ usage: cargo xtask TASK
       [--kernel KERNEL]            kept until what runs in the guest changes); --page writes
                                    docs/lab-random.md
   quic                             write the tables of scenarios/quic/README.md (minutes)
+  startups                         write docs/startups.md: every start-up explained, drawn, and
+                                   measured over 192 paths, with pictures and CSV (a minute)
   choice [--linux] [--missing]     measure what `predict` and docs/which-control.md say of controls
          [--page]                  (minutes; the kernel too: qemu, half an hour), or what of it was
                                    not measured yet, or only write the page's tables again

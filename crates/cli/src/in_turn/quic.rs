@@ -41,6 +41,7 @@ impl<'a> Quic<'a> {
             secret: args.secret.read()?.map(|given| given.secret),
             timeout: args.common.timeout()?,
             qlog: None,
+            paths: None,
             tuning: Tuning::default(),
         })
     }

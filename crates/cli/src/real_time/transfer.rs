@@ -128,6 +128,7 @@ impl Flow<'_> {
                 secret: None,
                 timeout: SILENCE,
                 qlog: self.qlog.clone(),
+                paths: None,
                 tuning: self.tuning,
             };
             // What is under way when the time is over has to arrive.

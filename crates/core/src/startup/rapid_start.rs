@@ -148,13 +148,10 @@ impl RapidStart {
     fn least(&self, view: &View) -> Bytes {
         // Section 2.3: W0 beta / 3, and two segments (RFC 5681, RFC 9002).
         let third = view.window.cwnd.scaled(view.beta, 3 * RATIO_ONE).max(view.mss * 2);
-        if self.version == Version::Quicly {
-            return third.max(self.initial_window / 2);
-        }
-        if self.keeps_first {
-            third.max(self.initial_window.scaled(view.beta, RATIO_ONE))
-        } else {
-            third
+        match self.version {
+            Version::Quicly => third.max(self.initial_window / 2),
+            _ if self.keeps_first => third.max(self.initial_window.scaled(view.beta, RATIO_ONE)),
+            _ => third,
         }
     }
 }
@@ -166,7 +163,13 @@ impl Listed for RapidStart {
         "draft-kazuho-ccwg-rapid-start-02",
     )
     .with("cubic")
+    .about(
+        "The smallest RTT of the last round trip; after the first loss what is delivered and lost.",
+        "Who overshoots may do so quickly, if the window after it is what the path delivered.",
+        "It triples the window until packets are lost: a small buffer loses a large share of them.",
+    )
     .finds_its_end()
+    .in_kernel("rapid_start")
     .knobs(Self::KNOBS);
 }
 

@@ -125,6 +125,7 @@ async fn one(target: &Target, file: &Path) -> Result<(), String> {
         secret: Some(Secret::new(SECRET, "the soak").expect("it is one")),
         timeout: Duration::from_secs(10),
         qlog: None,
+        paths: None,
         tuning: Tuning::default(),
     };
     let (progress, _) = watch::channel(Progress::default());

@@ -97,6 +97,7 @@ impl Host {
             secret: secret.map(|text| Secret::new(text, "the test").unwrap()),
             timeout: Duration::from_secs(10),
             qlog: None,
+            paths: None,
             tuning: Tuning::default(),
         };
         let (progress, _) = watch::channel(Progress::default());
