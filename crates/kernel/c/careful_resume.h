@@ -71,10 +71,9 @@ FF_INLINE void careful_resume_on_ack(struct careful_resume *c, ff_knobs *k,
 FF_INLINE void careful_resume_inform(struct careful_resume *c, ff_knobs *k,
                                      const struct ff_learned *last, const struct ff_view *v)
 {
-    u64 window = last->cwnd < last->ssthresh ? last->cwnd / 2 : last->cwnd;
+    u64 window = last->cwnd < last->ssthresh ? last->per_round / 2 : last->per_round;
     u64 least = times(v->window.cwnd, CAREFUL_RESUME_LEAST_WINDOWS);
 
-    window = min_of(window, last->delivered);
     c->saved_window = window >= least && last->age <= k->careful_resume.max_age ? window : 0;
     c->saved_min_rtt = last->min_rtt;
 }

@@ -48,6 +48,9 @@ struct ff_sender {
     u8 retreated;
     /* Start-up decides until the recovery ends. */
     u8 landing;
+    /* What had been delivered when this round began, and what was in each of the two before it. */
+    u64 round_began_with;
+    u64 last_rounds[2];
 #endif
 };
 
@@ -185,8 +188,14 @@ FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ac
     if (ack->rtt != NONE)
         observe_rtt(&v->rtt, ack->rtt);
     v->round_start = ack->acked > 0 && v->acked >= s->round_end;
-    if (v->round_start)
+    if (v->round_start) {
         s->round_end = v->snd_nxt;
+#ifdef FF_OWNS_WINDOW
+        s->last_rounds[1] = s->last_rounds[0];
+        s->last_rounds[0] = minus(v->delivered, s->round_began_with);
+        s->round_began_with = v->delivered;
+#endif
+    }
     startup(on_ack)(&s->startup, k, ack, v);
     avoidance(on_ack)(&s->avoidance, k, ack, v);
 }

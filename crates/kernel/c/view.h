@@ -59,7 +59,8 @@ struct ff_learned {
     u64 ssthresh;
     u64 rtt;
     u64 min_rtt;
-    u64 delivered;
+    /* Delivered in the larger of the last two complete rounds. */
+    u64 per_round;
     u64 age;
 };
 

@@ -58,7 +58,7 @@ pub enum Kind {
     /// The window was written to the socket.
     Wrote,
     /// Time, and what an earlier connection learned: cwnd, ssthresh, RTT, smallest RTT, payload
-    /// delivered, age.
+    /// delivered in a round, age.
     Hint,
 }
 

@@ -62,7 +62,7 @@ struct NativeLearned {
     ssthresh: u64,
     rtt: u64,
     min_rtt: u64,
-    delivered: u64,
+    per_round: u64,
     age: u64,
 }
 
@@ -159,7 +159,7 @@ impl Native {
             ssthresh: learned.window.ssthresh.0,
             rtt: learned.rtt.0,
             min_rtt: learned.min_rtt.0,
-            delivered: learned.delivered.0,
+            per_round: learned.per_round.0,
             age: learned.age.0,
         };
         // SAFETY: as in `new`.

@@ -68,14 +68,14 @@ FF_INLINE void remember(const struct sock *sk, const struct connection *c)
             .ssthresh = v->window.ssthresh,
             .rtt = v->rtt.smoothed,
             .min_rtt = v->rtt.min,
-            .delivered = v->delivered,
+            .per_round = max_of(c->sender.last_rounds[0], c->sender.last_rounds[1]),
         },
         .at = bpf_ktime_get_ns(),
     };
 
     if (startup(refutes_hint)(&c->sender.startup))
         bpf_map_delete_elem(&paths, &path);
-    else if (v->rtt.smoothed && v->delivered)
+    else if (v->rtt.smoothed && now.learned.per_round)
         bpf_map_update_elem(&paths, &path, &now, 0);
 }
 

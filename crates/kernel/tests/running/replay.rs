@@ -174,12 +174,14 @@ fn tell(sender: &mut CoreSender, record: &Record) {
         Kind::Spurious => sender.on_spurious_loss(),
         Kind::Mss => sender.set_mss(Bytes(numbers[0])),
         Kind::Hint => {
-            let [now, cwnd, ssthresh, rtt, min_rtt, delivered, age] = numbers;
+            let [now, cwnd, ssthresh, rtt, min_rtt, per_round, age] = numbers;
             let learned = Learned {
                 window: Window { cwnd: Bytes(cwnd), ssthresh: Bytes(ssthresh) },
                 rtt: Span(rtt),
                 min_rtt: Span(min_rtt),
-                delivered: Bytes(delivered),
+                // Not recorded, and used by no start-up that has C.
+                delivered: Bytes(per_round),
+                per_round: Bytes(per_round),
                 age: Span(age),
             };
             sender.on_hint(Instant(now), &PathHint::Own(learned));

@@ -29,6 +29,7 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
                     rtt: Span(sample(draw)),
                     min_rtt: Span(sample(draw)),
                     delivered: Bytes(size(draw)),
+                    per_round: Bytes(size(draw)),
                     age: Span(draw.any_size()),
                 },
             ),
