@@ -150,7 +150,9 @@ usage: cargo xtask TASK
   quic                             write the tables of scenarios/quic/README.md (minutes)
   startups                         write docs/startups.md: every start-up explained, drawn, and
                                    measured over 192 paths, with pictures and CSV (a minute)
-  choice [--linux]                 write the tables of docs/which-control.md (minutes)
+  choice [--linux] [--missing]     measure what `predict` and docs/which-control.md say of controls
+         [--page]                  (minutes; the kernel too: qemu, half an hour), or what of it was
+                                   not measured yet, or only write the page's tables again
   qemu [--kernel PACKAGE]          the controls in Debian's stock kernel, booted in qemu (two
        [--short] [--cost] [--soak] minutes; Debian's qemu-system-x86); or only load, a flow and
                                    unload; or what each costs per ACK there, in instructions; or a
