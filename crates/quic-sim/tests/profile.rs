@@ -93,7 +93,7 @@ fn with_random_loss_as_much_arrives_as_over_quinn() {
         "duration = '10s'\npath = { rate = '20Mbps', rtt = '100ms', buffer = '0.5bdp'",
     ] {
         for loss in ["0.1%", "1%"] {
-            let words = format!("runs = 8\n{path}, loss = '{loss}' }}");
+            let words = format!("runs = 5\n{path}, loss = '{loss}' }}");
             for control in CONTROLS {
                 let runs = both(&[control], &words);
                 let place = format!("{control} over {words}");

@@ -152,11 +152,12 @@ const FILES: &[(&str, &str)] = &[
     (
         "profile = \"lnux\"",
         "x.toml:1: profile = \"lnux\": unknown profile, did you mean `linux`; accepted: rfc, ns2, \
-         linux",
+         linux, quic",
     ),
     (
         "recovery = 3",
-        "x.toml:1: recovery = 3: unknown recovery; accepted: tahoe, reno, newreno, sack, rack",
+        "x.toml:1: recovery = 3: unknown recovery; accepted: tahoe, reno, newreno, sack, rack, \
+         quic",
     ),
     (
         "controls = \"astart\"",
