@@ -28,9 +28,9 @@ fn near(ours: f64, quinns: f64, share: f64) -> bool {
     (ours - quinns).abs() <= share * quinns
 }
 
-/// NewReno, CUBIC and Astart lose what the buffer and the doubling of the window decide. When HyStart
-/// leaves and how far `mstart` leaps ahead hangs on the times of single ACKs, and so does what they
-/// lose: a packet of queue at the beginning of a round is a round more of slow start.
+/// NewReno, CUBIC and Astart lose what the buffer and the doubling of the window decide. When
+/// HyStart leaves and how far `mstart` leaps ahead hangs on the times of single ACKs, and so does
+/// what they lose: a packet of queue at the beginning of a round is a round more of slow start.
 fn check_drops(ours: &Run, quinns: &Run, place: &str) {
     let [x, y] = [ours, quinns].map(|run| run.result.bottleneck.drops as f64);
     let sent = quinns.result.flows[0].sent_packets as f64;
