@@ -3,12 +3,15 @@
 use firstflight_report::{Axis, Figure, Panel, Series};
 use firstflight_runner::{Report, Run};
 use firstflight_scenario::Series as Columns;
+use firstflight_scenario::measure::sent_by_link;
 
 use crate::endpoints::in_force;
 use crate::summary::{Scale, bottleneck_bps};
 
 /// How many curves of one run are still told apart.
 const MOST_CURVES: usize = 7;
+/// As many as there are colours, plain and dotted.
+const MOST_TOLD_APART: usize = 2 * MOST_CURVES;
 /// Intervals over which a throughput is a mean, at most.
 const INTERVALS: u64 = 200;
 
@@ -16,6 +19,25 @@ const INTERVALS: u64 = 200;
 pub(crate) fn windows(report: &Report) -> Option<Figure> {
     let panel = window_panel(report)?;
     Some(Figure::new("cwnd", "cwnd over time", time()).subtitle(conditions(report)).panel(panel))
+}
+
+/// The figures of a page: of many controls a few in each, in their order.
+pub(crate) fn of_page(report: &Report, command: &str) -> Vec<Figure> {
+    let one_control = |one: &Run, next: &Run| one.result.alias == next.result.alias;
+    let controls: Vec<&[Run]> = report.runs.chunk_by(one_control).collect();
+    if controls.len() <= MOST_TOLD_APART {
+        return all(report, command);
+    }
+    let parts = controls.chunks(MOST_CURVES).enumerate();
+    let figures = parts.flat_map(|(part, controls)| {
+        let part_of = Report::new(report.resolved.clone(), controls.concat(), false);
+        let number = move |mut figure: Figure| {
+            figure.id = format!("{}-part-{}", figure.id, part + 1);
+            figure
+        };
+        all(&part_of, command).into_iter().map(number)
+    });
+    figures.collect()
 }
 
 /// Window, queue and throughput of every run on one time axis, as far as they are known (netem does
@@ -125,25 +147,6 @@ fn carried_panel(report: &Report) -> Option<Panel> {
     });
     let panel = curves.fold(Panel::new(Axis::new("on the link", scale.unit)), Panel::with);
     (!panel.series.is_empty()).then(|| panel.with(capacity(report, &scale)))
-}
-
-/// How many packets a link had sent at several times, from how many it had taken in by the end of
-/// each sampled interval: it sends at its rate as long as it holds any. Samples bear the beginning
-/// of their interval, and intervals in which no packet came are left out.
-fn sent_by_link(taken_in: &[(f64, f64)], packets_per_s: f64) -> Vec<(f64, f64)> {
-    let gaps = taken_in.windows(2).map(|two| two[1].0 - two[0].0);
-    let interval_s = gaps.reduce(f64::min).unwrap_or(0.0);
-    let (mut time, mut taken, mut sent) = (0.0, 0.0_f64, 0.0);
-    let mut points = Vec::with_capacity(2 * taken_in.len());
-    for (begin, count) in taken_in {
-        for (until, taken) in [(*begin, taken), (begin + interval_s, *count)] {
-            sent = taken.min(sent + (until - time).max(0.0) * packets_per_s);
-            time = until;
-            points.push((time, sent));
-        }
-        taken = *count;
-    }
-    points
 }
 
 /// What the receivers delivered in order.
@@ -301,15 +304,6 @@ mod tests {
         assert_eq!(drawn(&report), [("Window".to_owned(), 1)]);
         report.runs[0].flows.clear();
         assert!(drawn(&report).is_empty());
-    }
-
-    #[test]
-    fn a_link_sends_what_it_took_in_at_its_rate() {
-        // Six packets in the first second, none in the second, one in the third; two per second.
-        let sent = sent_by_link(&[(0.0, 6.0), (4.0, 7.0), (5.0, 7.0)], 2.0);
-        let expected = [(0.0, 0.0), (1.0, 2.0), (4.0, 6.0), (5.0, 7.0), (5.0, 7.0), (6.0, 7.0)];
-        assert_eq!(sent, expected);
-        assert!(sent_by_link(&[], 2.0).is_empty());
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) fn write(
 fn page(report: &Report, about: &About<'_>) -> Page {
     let command = command_line::typed();
     let mut results = Section::new("results", "Results").table(summary::table(report));
-    for sentence in reading::sentences(report) {
+    for sentence in reading::sentences(report).into_iter().chain(summary::refusals(report)) {
         results = results.text(sentence);
     }
     let notes = report.runs.iter().filter_map(|run| run.result.named_note());
@@ -44,7 +44,7 @@ fn page(report: &Report, about: &About<'_>) -> Page {
     if let Some(table) = about.expectations {
         page = page.section(Section::new("expected", "Expected").table(table.clone()));
     }
-    let curves = figures::all(report, &command);
+    let curves = figures::of_page(report, &command);
     if !curves.is_empty() {
         let section = Section::new("curves", "Over time");
         page = page.section(curves.into_iter().fold(section, Section::figure));

@@ -82,6 +82,33 @@ pub(crate) fn text(report: &Report, screen: Screen) -> String {
     format!("{}\n{}", drawn(report, screen), said.collect::<String>())
 }
 
+/// A row for each of many controls, with what compares them and a few lines of a terminal hold, and
+/// below it those that were refused.
+pub(crate) fn rows(report: &Report, screen: Screen) -> String {
+    let mut table = table(report);
+    let narrow = |column: &Column| !LEFT_OUT.contains(&column.name.as_str());
+    let kept: Vec<bool> = table.columns.iter().map(narrow).collect();
+    for row in &mut table.rows {
+        let cells = row.drain(..).zip(&kept);
+        *row = cells.filter_map(|(cell, kept)| kept.then_some(cell)).collect();
+    }
+    let mut kept = kept.into_iter();
+    table.columns.retain(|_| kept.next().unwrap_or(true));
+    let mut text = format!("{}\n", terminal::table(&table, screen));
+    for sentence in reading::sentences(report).into_iter().chain(refusals(report)) {
+        text.push_str(&wrapped(&sentence, screen.width, "  "));
+    }
+    text
+}
+
+/// What many controls are not compared by.
+const LEFT_OUT: [&str; 3] = ["utilization", "retransmitted", "exit window"];
+
+/// The controls that the transport does not carry, a sentence each.
+pub(crate) fn refusals(report: &Report) -> impl Iterator<Item = String> + '_ {
+    report.refused.iter().map(|refused| format!("Refused: {}.", refused.reason))
+}
+
 /// A column per control if the screen is wide enough, else a row per control, else several tables
 /// of a column per control.
 fn drawn(report: &Report, screen: Screen) -> String {

@@ -13,6 +13,8 @@ pub struct Card {
     pub summary: &'static str,
     /// The paper or RFC that defines it.
     pub source: &'static str,
+    /// What a reader wants to know before the formulas, if it is written down.
+    pub about: Option<About>,
     /// For a start-up: the avoidance it runs with when a control names none.
     pub partner: Option<&'static str>,
     /// For a start-up: it finds its own end, so that a profile's initial ssthresh does not apply to
@@ -26,11 +28,33 @@ pub struct Card {
     pub knobs: &'static [Knob],
 }
 
+/// A policy in a few sentences.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// What it looks at.
+    pub watches: &'static str,
+    /// What it takes for granted.
+    pub believes: &'static str,
+    /// Where that does not hold, and what it costs there.
+    pub fails: &'static str,
+}
+
 impl Card {
     /// A card without partner, own end or version for the kernel.
     pub const fn new(name: &'static str, summary: &'static str, source: &'static str) -> Self {
-        let (partner, own_end, kernel, knobs) = (None, false, None, &[] as &[Knob]);
-        Self { name, summary, source, partner, own_end, kernel, knobs }
+        let (about, partner, own_end, kernel) = (None, None, false, None);
+        Self { name, summary, source, about, partner, own_end, kernel, knobs: &[] }
+    }
+
+    /// Says what it watches, what it believes and where it fails, in sentences.
+    #[must_use]
+    pub const fn about(
+        self,
+        watches: &'static str,
+        believes: &'static str,
+        fails: &'static str,
+    ) -> Self {
+        Self { about: Some(About { watches, believes, fails }), ..self }
     }
 
     /// Sets a start-up's usual avoidance.

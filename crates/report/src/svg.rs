@@ -37,7 +37,7 @@ fn sized(text: &str, (across, down): (i32, i32), width: Width, title: &str) -> S
     text.replacen(&drawn, &paper, 1).replacen(end, &named, 1)
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

@@ -25,8 +25,8 @@ use std::time::Instant;
 
 use firstflight_core::units::Span;
 use firstflight_scenario::{
-    ControlSpec, Plan, Profile, Recovery, Resolved, Results, RunResult, Scenario, ScenarioError,
-    Series,
+    ControlSpec, Plan, Profile, Recovery, Refused, Resolved, Results, RunResult, Scenario,
+    ScenarioError, Series,
 };
 use firstflight_sim::{Interrupted, Pace, run_with};
 use rayon::prelude::*;
@@ -49,6 +49,9 @@ pub struct Options<'a> {
     pub on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
     /// Another transport for flows that ask for it, or for all.
     pub on: Option<On<'a>>,
+    /// Run one after the other in this thread: for callers that spread work themselves, and for
+    /// children of a fork, which have none of the threads of rayon's pool.
+    pub serial: bool,
 }
 
 /// What running a scenario yields.
@@ -60,6 +63,8 @@ pub struct Report {
     /// In the order of the controls, those of one control in the order of their seeds; after an
     /// interruption only those that were finished.
     pub runs: Vec<Run>,
+    /// What was to be compared and is not, because the transport does not carry it.
+    pub refused: Vec<Refused>,
     /// The run was told to stop before all was done.
     pub interrupted: bool,
 }
@@ -103,14 +108,16 @@ impl Run {
 impl Report {
     /// The runs of a scenario, all of them unless they were interrupted.
     pub fn new(resolved: Resolved, runs: Vec<Run>, interrupted: bool) -> Self {
-        Self { resolved, runs, interrupted }
+        Self { resolved, runs, refused: Vec::new(), interrupted }
     }
 
     /// The document of `--json`.
     pub fn results(&self) -> Results {
         let scenario = serde_json::to_value(&self.resolved).unwrap_or_default();
         let runs = self.runs.iter().map(|run| run.result.clone()).collect();
-        Results::new(env!("CARGO_PKG_VERSION"), scenario, runs)
+        let mut results = Results::new(env!("CARGO_PKG_VERSION"), scenario, runs);
+        results.refused.clone_from(&self.refused);
+        results
     }
 }
 
@@ -150,30 +157,31 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
         .collect();
     let total = runs.len();
     let done = AtomicUsize::new(0);
-    let runs: Vec<Option<Run>> = runs
-        .par_iter()
-        .map(|(seed, (plan, controls))| {
-            if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Ok(None);
-            }
-            let run = match run_plan(&resolved, *seed, plan, controls, options) {
-                Ok(run) => run,
-                Err(RunError::Interrupted) => return Ok(None),
-                Err(problem) => return Err(problem),
-            };
-            let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if let Some(report) = options.on_done {
-                report(finished, total);
-            }
-            Ok(Some(run))
-        })
-        .collect::<Result<_, RunError>>()?;
+    let one = |(seed, (plan, controls)): &(u64, &(Plan, Vec<Control>))| {
+        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Ok(None);
+        }
+        let run = match run_plan(&resolved, *seed, plan, controls, options) {
+            Ok(run) => run,
+            Err(RunError::Interrupted) => return Ok(None),
+            Err(problem) => return Err(problem),
+        };
+        let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(report) = options.on_done {
+            report(finished, total);
+        }
+        Ok(Some(run))
+    };
+    let runs: Vec<Option<Run>> = match options.serial {
+        true => runs.iter().map(one).collect::<Result<_, RunError>>()?,
+        false => runs.par_iter().map(one).collect::<Result<_, RunError>>()?,
+    };
     let runs: Vec<Run> = runs.into_iter().flatten().collect();
     let interrupted = runs.len() < total;
     if interrupted && runs.is_empty() {
         return Err(RunError::Interrupted);
     }
-    Ok(Report { resolved, runs, interrupted })
+    Ok(Report::new(resolved, runs, interrupted))
 }
 
 /// The scenario in base units as [`run`] runs it.

@@ -38,8 +38,8 @@ pub use profile::{Carrier, FastOpen, Profile, Recovery};
 pub use reproduction::{CheckRow, Class, LabOrigin, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{
-    Bottleneck, Cost, FilesResult, FlowResult, GuestFigures, LabFigures, Results, RunResult,
-    Startup, TimeToBdp,
+    Bottleneck, Cost, FilesResult, FlowResult, GuestFigures, LabFigures, Refused, Results,
+    RunResult, Startup, TimeToBdp,
 };
 pub use scenario::{Flow, Scenario};
 pub use series::Series;

@@ -37,6 +37,45 @@ pub fn mean_and_interval(values: &[f64]) -> (Option<f64>, Option<f64>) {
     (mean, error.map(|error| error * student_95(values.len() - 1)))
 }
 
+/// How many packets a link had sent at several times, from how many it had taken in by the end of
+/// each sampled interval: it sends at its rate as long as it holds any. Samples bear the beginning
+/// of their interval, and intervals in which no packet came are left out.
+pub fn sent_by_link(taken_in: &[(f64, f64)], packets_per_s: f64) -> Vec<(f64, f64)> {
+    let gaps = taken_in.windows(2).map(|two| two[1].0 - two[0].0);
+    let interval_s = gaps.reduce(f64::min).unwrap_or(0.0);
+    let (mut time, mut taken, mut sent) = (0.0, 0.0_f64, 0.0);
+    let mut points = Vec::with_capacity(2 * taken_in.len());
+    for (begin, count) in taken_in {
+        for (until, taken) in [(*begin, taken), (begin + interval_s, *count)] {
+            sent = taken.min(sent + (until - time).max(0.0) * packets_per_s);
+            time = until;
+            points.push((time, sent));
+        }
+        taken = *count;
+    }
+    points
+}
+
+/// When a count that only rises has first risen at `rate` per second or faster over the `period_s`
+/// seconds before. Between its points, which are in order, it is straight, and 0 before the first.
+pub fn first_at_rate(count: &[(f64, f64)], period_s: f64, rate: f64) -> Option<f64> {
+    let mut before = 0;
+    count.iter().find_map(|(time, value)| {
+        let from = time - period_s;
+        while count.get(before + 1).is_some_and(|(time, _)| *time <= from) {
+            before += 1;
+        }
+        let earlier = match (count[before], count.get(before + 1)) {
+            ((at, _), _) if at > from => 0.0,
+            ((at, low), Some((next, high))) if *next > at => {
+                low + (high - low) * (from - at) / (next - at)
+            }
+            ((_, low), _) => low,
+        };
+        (value - earlier >= rate * period_s).then_some(*time)
+    })
+}
+
 /// The 97.5 % quantile of Student's t with so many degrees of freedom, to three digits.
 fn student_95(freedom: usize) -> f64 {
     let exact = freedom.checked_sub(1).and_then(|i| STUDENT_95.get(i));
@@ -107,5 +146,28 @@ mod tests {
         assert_eq!(jain_index(&[0.0, 0.0]), 1.0);
         assert_eq!(throughput_bps(1000, 0), 0.0);
         assert_eq!(throughput_bps(1000, 1_000_000_000), 8000.0);
+    }
+
+    #[test]
+    fn a_link_sends_what_it_took_in_at_its_rate() {
+        // Six packets in the first second, none in the second, one in the third; two per second.
+        let sent = sent_by_link(&[(0.0, 6.0), (4.0, 7.0), (5.0, 7.0)], 2.0);
+        let expected = [(0.0, 0.0), (1.0, 2.0), (4.0, 6.0), (5.0, 7.0), (5.0, 7.0), (6.0, 7.0)];
+        assert_eq!(sent, expected);
+        assert!(sent_by_link(&[], 2.0).is_empty());
+    }
+
+    #[test]
+    fn a_rate_is_reached_once_a_whole_period_had_it() {
+        // Nothing for a second, then two per second.
+        let count = [(1.0, 0.0), (2.0, 2.0), (5.0, 8.0)];
+        assert_eq!(first_at_rate(&count, 1.0, 2.0), Some(2.0));
+        assert_eq!(
+            first_at_rate(&count, 3.0, 2.0),
+            Some(5.0),
+            "1 s to 2 s had it, the time before not"
+        );
+        assert_eq!(first_at_rate(&count, 1.0, 2.1), None);
+        assert_eq!(first_at_rate(&[], 1.0, 0.0), None);
     }
 }

@@ -20,12 +20,32 @@ pub struct Results {
     pub scenario: serde_json::Value,
     /// The runs, in the order of the controls.
     pub runs: Vec<RunResult>,
+    /// What was to be compared and the transport cannot carry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
+}
+
+/// A control that was not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// The control.
+    pub control: String,
+    /// Why, in one sentence.
+    pub reason: String,
 }
 
 impl Results {
     /// Results of `scenario`, measured by `version` of the program.
     pub fn new(version: &str, scenario: serde_json::Value, runs: Vec<RunResult>) -> Self {
-        Self { schema: SCHEMA.to_owned(), version: version.to_owned(), scenario, runs }
+        let (schema, version) = (SCHEMA.to_owned(), version.to_owned());
+        Self { schema, version, scenario, runs, refused: Vec::new() }
+    }
+
+    /// The same without what the runs cost the machine: equal scenarios give equal bytes.
+    #[must_use]
+    pub fn without_cost(mut self) -> Self {
+        self.runs.iter_mut().for_each(|run| run.cost = Cost::default());
+        self
     }
 
     /// The document as indented JSON with a final newline.
@@ -67,7 +87,8 @@ pub struct RunResult {
     /// [`jain_index`](crate::measure::jain_index) of the flows' throughputs.
     #[serde(serialize_with = "finite")]
     pub jain_index: f64,
-    /// What the run cost the machine.
+    /// What the run cost the machine; left out where it is not told.
+    #[serde(default, skip_serializing_if = "Cost::is_untold")]
     pub cost: Cost,
     /// Anything the reader must know, such as an unpaced control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -268,6 +289,13 @@ pub struct Cost {
     pub delivered_packets_per_s: f64,
 }
 
+impl Cost {
+    /// It is of no run.
+    fn is_untold(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Serialises a number and refuses NaN and infinities, which JSON cannot say.
 pub(crate) fn finite<S: serde::Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
     if value.is_finite() {
@@ -294,7 +322,9 @@ mod tests {
             startup: Startup { exit_reason: Some("loss".to_owned()), ..Startup::default() },
             ..FlowResult::default()
         };
-        let run = RunResult { flows: vec![flow], seed: 1, jain_index: 1.0, ..Default::default() };
+        let cost = Cost { wall_s: 0.5, ..Cost::default() };
+        let run =
+            RunResult { flows: vec![flow], seed: 1, jain_index: 1.0, cost, ..Default::default() };
         Results::new("0.1.0", serde_json::json!({"rate_bps": 40_000_000}), vec![run])
     }
 
@@ -316,6 +346,13 @@ mod tests {
             .filter(|key| *key != "rate_bps")
             .collect();
         assert_eq!(keys, contract.split_whitespace().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_runs_cost_is_left_out_on_demand() {
+        let json = results().without_cost().to_json().unwrap();
+        assert!(!json.contains("cost"));
+        assert!(serde_json::from_str::<Results>(&json).is_ok());
     }
 
     #[test]

@@ -21,9 +21,11 @@ mod oracle;
 mod package;
 mod papers;
 mod pictures;
+mod python;
 mod qemu;
 mod quic;
 mod soak;
+mod startups;
 mod step;
 mod steps;
 mod tables;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         "papers" => papers::run(&root(), &rest),
         "pictures" => pictures::run(&root(), &rest),
         "quic" => quic::run(&root(), &rest),
+        "startups" => startups::run(&root(), &rest),
         "choice" => choice::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
@@ -145,6 +148,8 @@ usage: cargo xtask TASK
       [--kernel KERNEL]            kept until what runs in the guest changes); --page writes
                                    docs/lab-random.md
   quic                             write the tables of scenarios/quic/README.md (minutes)
+  startups                         write docs/startups.md: every start-up explained, drawn, and
+                                   measured over 192 paths, with pictures and CSV (a minute)
   choice [--linux]                 write the tables of docs/which-control.md (minutes)
   qemu [--kernel PACKAGE]          the controls in Debian's stock kernel, booted in qemu (two
        [--short] [--cost] [--soak] minutes; Debian's qemu-system-x86); or only load, a flow and

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use firstflight_control::own::{OF_LINUX, Own};
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup, avoidances, startups};
-use firstflight_core::card::Card;
+use firstflight_core::card::{About, Card};
 use firstflight_core::knob::{Knob as CoreKnob, KnobKind};
 use firstflight_core::needs::{Facilities, Needs};
 use firstflight_core::policy::Observer as _;
@@ -52,6 +52,9 @@ pub(crate) struct Policy {
     pub(crate) summary: &'static str,
     /// Paper or RFC.
     pub(crate) source: &'static str,
+    /// What it watches, what it believes and where it fails, in sentences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) about: Option<AboutIt>,
     /// It sets a pacing rate.
     pub(crate) paced: bool,
     /// The transports of this build that run it.
@@ -68,6 +71,17 @@ pub(crate) struct Policy {
     pub(crate) degraded_on: BTreeMap<&'static str, Vec<&'static str>>,
     /// What can be set.
     pub(crate) knobs: Vec<Knob>,
+}
+
+/// A policy in a few sentences.
+#[derive(Debug, Serialize)]
+pub(crate) struct AboutIt {
+    /// What it looks at.
+    pub(crate) watches: &'static str,
+    /// What it takes for granted.
+    pub(crate) believes: &'static str,
+    /// Where that does not hold.
+    pub(crate) fails: &'static str,
 }
 
 /// A parameter of a policy.
@@ -258,10 +272,16 @@ impl Policy {
             transports.iter().filter(move |runs| runs.without.has(facility)).map(|runs| runs.on)
         };
         let degraded = transports.iter().filter(|runs| !runs.without.is_empty());
+        let about = |about: About| AboutIt {
+            watches: about.watches,
+            believes: about.believes,
+            fails: about.fails,
+        };
         Self {
             name: card.name,
             summary: card.summary,
             source: card.source,
+            about: card.about.map(about),
             paced: needs.all().has(Facilities::PACING),
             transports: transports.iter().map(|runs| runs.on).collect(),
             unpaced_on: without(Facilities::PACING).collect(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use firstflight_report::terminal;
-use firstflight_report::{Column, Table};
+use firstflight_report::{Column, Table, wrapped};
 
 use super::catalogue::{Catalogue, Policy};
 use crate::output;
@@ -54,6 +54,14 @@ pub(super) fn text(catalogue: &Catalogue) -> String {
 fn policy(axis: &str, policy: &Policy) -> String {
     let mut text = format!("{axis} {}\n  {}\n", policy.name, policy.summary);
     let _ = writeln!(text, "  source: {}", policy.source);
+    if let Some(about) = &policy.about {
+        let told =
+            [("watches", about.watches), ("believes", about.believes), ("fails", about.fails)];
+        for (what, words) in told {
+            let line = wrapped(&format!("{what}: {words}"), output::screen().width - 2, "  ");
+            line.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+        }
+    }
     let _ = writeln!(text, "  runs on: {}", super::transports(policy));
     if policy.own_end {
         text.push_str("  finds its own end: the ssthresh of a profile is not for it\n");

@@ -25,6 +25,39 @@ fn compare_runs_the_controls_of_the_paper_side_by_side() {
 }
 
 #[test]
+fn every_start_up_that_the_transport_carries_is_compared_and_the_others_say_why_not() {
+    let names = |document: &Value, key: &str, name: &str| -> Vec<String> {
+        let all = document[key].as_array().cloned().unwrap_or_default();
+        all.iter().map(|one| one[name].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let cards = names(&json(&run(&["list", "--json"])), "startups", "name");
+    let words = ["compare", "--all", "--json", "--size", "200KB"];
+    let document = json(&run(&words));
+    let simulated = names(&document, "runs", "alias");
+    let startups: Vec<&str> = simulated.iter().filter_map(|one| one.split('+').next()).collect();
+    assert_eq!(startups, cards, "all of them, in the order of the list");
+    assert!(document.get("refused").is_none(), "the simulator carries all");
+    let document = json(&run(&[&words[..], &["--on", "quic"]].concat()));
+    let refused = names(&document, "refused", "control");
+    assert!(refused.contains(&"xcp+xcp".to_owned()), "{refused:?}");
+    assert!(document["refused"][0]["reason"].as_str().unwrap().contains("does not provide"));
+    assert_eq!(names(&document, "runs", "alias").len() + refused.len(), cards.len());
+
+    let told = run(&["compare", "--all", "--size", "200KB", "--on", "quic"]).stdout;
+    assert!(told.contains("Refused: control `xcp+xcp`: xcp needs routers"), "{told}");
+    let seconds = |name: &str| -> f64 {
+        let row = told.lines().find(|line| line.starts_with(name));
+        let last = row.and_then(|row| row.split_whitespace().last()?.parse().ok());
+        last.unwrap_or_else(|| panic!("no time of {name} in {told}"))
+    };
+    let place = |name: &str| told.find(&format!("\n{name}")).unwrap();
+    assert!(seconds("packet-pair+") < seconds("gallop-vegas+"), "{told}");
+    assert!(place("packet-pair+") < place("gallop-vegas+"), "the best first: {told}");
+    let both = run(&["compare", "--all", "newreno"]);
+    assert_eq!(both.code, 2, "{both:?}");
+}
+
+#[test]
 fn a_window_that_a_control_does_not_take_is_said() {
     let own = run(&["compare", "liw", "newreno", "--iw", "2pkt", "--duration", "1s"]).stdout;
     assert!(own.contains("liw begins with a window of its own, 64KB, not with 2000B"), "{own}");

@@ -69,6 +69,12 @@ impl Listed for AfStart {
         "Zhang and others, ICC 2012",
     )
     .with("fast")
+    .about(
+        "The rate of each round's ACK train.",
+        "Packet trains within the connection show the bandwidth that is available.",
+        "A train that was stretched on its way, or ACKs in lumps, set the threshold that it \
+         climbs to.",
+    )
     .knobs(Self::KNOBS);
 }
 

@@ -52,6 +52,12 @@ impl Listed for Astart {
         "Wang and others, INFOCOM 2004",
     )
     .with("westwood")
+    .about(
+        "The rate at which ACKs return, as Eligible Rate Estimate.",
+        "That estimate times the smallest RTT is a window the path has room for.",
+        "The estimate follows what is sent, in steps: on a long clean path with a buffer the \
+         climb takes longer than slow start's.",
+    )
     .in_kernel("astart")
     .knobs(Self::KNOBS);
 }

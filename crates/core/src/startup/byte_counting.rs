@@ -41,6 +41,11 @@ impl Listed for ByteCounting {
         "RFC 3465",
     )
     .with("newreno")
+    .about(
+        "How many bytes each ACK covers.",
+        "A receiver that delays its ACKs should not slow the start.",
+        "It ends as slow start does, and its bursts are twice as long where ACKs are delayed.",
+    )
     .in_kernel("byte_counting")
     .knobs(Self::KNOBS);
 }

@@ -106,6 +106,13 @@ impl Listed for C4 {
         "draft-huitema-ccwg-c4-spec-04",
     )
     .with("cubic")
+    .about(
+        "The largest delivery rate seen, and whether a round raised it.",
+        "A rate that three rounds do not raise by a quarter is the path's; until then neither \
+         delay nor a few losses mean much.",
+        "It sends at twice what was delivered and never bursts, so that it takes longer than slow \
+         start, and goes on through its first 20 losses.",
+    )
     .finds_its_end()
     .knobs(Self::KNOBS);
 }

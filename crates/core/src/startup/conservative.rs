@@ -59,6 +59,11 @@ impl Listed for Conservative {
         "M-Start paper, reference 16",
     )
     .with("newreno")
+    .about(
+        "The smoothed RTT beside the smallest.",
+        "The queue can be measured before it overflows.",
+        "It grows by 15 % a round, a fifth of slow start's pace, and assumes a buffer of one BDP.",
+    )
     .finds_its_end()
     .knobs(Self::KNOBS);
 }

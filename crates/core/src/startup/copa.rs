@@ -63,6 +63,11 @@ impl Listed for Copa {
         "Arun and Balakrishnan, NSDI 2018; mvfst",
     )
     .with("cubic")
+    .about(
+        "The newest RTT less the smallest.",
+        "A fair rate is one that leaves a fixed number of packets in the queue, whatever the path.",
+        "Jitter is a queue to it. It leaves with the first packets of one, which may be a burst's.",
+    )
     .finds_its_end()
     .knobs(Self::KNOBS);
 }

@@ -64,6 +64,11 @@ impl Listed for DecreasingByteCounting {
         "Short-transfers paper, section 4.3",
     )
     .with("newreno")
+    .about(
+        "How far the window is from ssthresh.",
+        "A buffer absorbs the bursts of a small window at any pace, but not those of a large one.",
+        "Without an ssthresh there is no distance to measure, and it is byte counting.",
+    )
     .in_kernel("decreasing_byte_counting")
     .knobs(Self::KNOBS);
 }

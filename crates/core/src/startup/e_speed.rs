@@ -73,6 +73,12 @@ impl Listed for ESpeed {
         "Oyeyinka and others, 2011; M-Start paper, reference 13",
     )
     .with("newreno")
+    .about(
+        "The spacing of the first ACKs.",
+        "One speed of slow start cannot suit small and large paths.",
+        "It multiplies by four in a round toward a BDP that a few gaps tell: if they are wrong it \
+         overshoots as fast.",
+    )
     .knobs(Self::KNOBS);
 }
 

@@ -41,6 +41,12 @@ impl Listed for FastStart {
         "Padmanabhan and Katz, Globecom 1998",
     )
     .with("newreno")
+    .about(
+        "What the last connection to this host ended with, and whether the first window is lost.",
+        "The path still has what it had.",
+        "Without a memory it is slow start. An old window that no longer fits is lost in the \
+         first round trip.",
+    )
     .knobs(Self::KNOBS);
 }
 
@@ -127,6 +133,7 @@ mod tests {
             rtt: Span::from_millis(250),
             min_rtt: Span::from_millis(200),
             delivered: MSS * 1_000,
+            per_round: MSS * cwnd,
             age: Span::from_secs(age_s),
         })
     }

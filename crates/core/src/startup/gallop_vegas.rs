@@ -43,6 +43,12 @@ impl Listed for GallopVegas {
         "Ho, Chan and Chen, JCN 2006",
     )
     .with("vegas")
+    .about(
+        "How far the rate of a round falls short of cwnd over the smallest RTT.",
+        "Vegas leaves too early because doubling in one round leaves a queue.",
+        "Its own bursts still queue in every round: on a large BDP it leaves long before the path \
+         is full.",
+    )
     .finds_its_end()
     .knobs(Self::KNOBS);
 }

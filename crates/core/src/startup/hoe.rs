@@ -48,6 +48,13 @@ impl Listed for Hoe {
         "Hoe, SIGCOMM 1996",
     )
     .with("newreno")
+    .about(
+        "The spacing of the first closely spaced ACKs, once.",
+        "ACKs that answer one burst come at the bottleneck's rate, and that rate times the RTT is \
+         the window to stop at.",
+        "One measurement decides for the whole connection: other traffic, jitter, delayed ACKs or \
+         a paced first window make it wrong.",
+    )
     .in_kernel("hoe")
     .knobs(Self::KNOBS);
 }

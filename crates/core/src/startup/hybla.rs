@@ -42,6 +42,12 @@ impl Listed for Hybla {
         "Caini and Firrincieli, 2004; Linux tcp_hybla.c",
     )
     .with("hybla")
+    .about(
+        "The RTT beside one of 25 ms.",
+        "A long RTT is no reason to send more slowly.",
+        "From 100 ms on it multiplies the window by 16 and more in a round and ends in a loss of \
+         most of it; below 25 ms it is slow start.",
+    )
     .knobs(Self::KNOBS);
 }
 

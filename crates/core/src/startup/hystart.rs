@@ -141,6 +141,13 @@ impl Listed for HyStart {
         "Ha and Rhee, 2008; Linux tcp_cubic.c",
     )
     .with("cubic")
+    .about(
+        "How long the ACKs of a round take, and the smallest RTT of each round.",
+        "The path is full when the ACKs of a round take half of the RTT, or when the RTT has \
+         begun to grow.",
+        "Jitter and ACKs that come in lumps look like both signs: it then leaves with a small \
+         window, and what follows is slow.",
+    )
     .finds_its_end()
     .in_kernel("hystart")
     .knobs(Self::KNOBS);

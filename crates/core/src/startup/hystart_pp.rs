@@ -153,6 +153,13 @@ impl Listed for HyStartPp {
         "RFC 9406",
     )
     .with("cubic")
+    .about(
+        "The smallest RTT of each round beside that of the round before.",
+        "A rise by an eighth is a queue, or jitter; some rounds of slower growth tell which.",
+        "Five rounds of a quarter multiply the window by three after the rise was seen: loss \
+         comes first unless the buffer is deep. A rise of less than an eighth per round goes \
+         unseen.",
+    )
     .finds_its_end()
     .in_kernel("hystart_pp")
     .knobs(Self::KNOBS);

@@ -90,6 +90,13 @@ impl Listed for JumpStart {
         "Liu and others, PFLDnet 2007; quicly",
     )
     .with("newreno")
+    .about(
+        "Whether its first flight is lost.",
+        "A flight that is spread over one RTT is harmless however large it is, if its losses are \
+         answered well.",
+        "The jump is blind: larger than the path it is lost, and after it slow start goes on and \
+         overshoots as slow start does.",
+    )
     .knobs(Self::KNOBS);
 }
 
@@ -270,7 +277,7 @@ mod tests {
         let rtt = Span::from_millis(rtt_ms);
         let window = Window { cwnd: MSS * cwnd, ssthresh: MSS };
         let (delivered, age) = (MSS * 10_000, Span(0));
-        PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, age })
+        PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, per_round: window.cwnd, age })
     }
 
     fn lose(policy: &mut JumpStart, segments: u64, view: &View) -> Answer {

@@ -23,6 +23,12 @@ impl Listed for LargeInitialWindow {
     const CARD: Card =
         Card::new("liw", "a large first window and no slow start", "Astart paper, section V.D")
             .with("newreno")
+            .about(
+                "Nothing.",
+                "The window it begins with fits.",
+                "A guess: too much for a small path, and on a large one all growth after it is \
+                 linear.",
+            )
             .in_kernel("large_initial_window")
             .knobs(Self::KNOBS);
 }

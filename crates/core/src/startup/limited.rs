@@ -53,6 +53,11 @@ impl Listed for Limited {
         "RFC 3742",
     )
     .with("newreno")
+    .about(
+        "The size of the window.",
+        "A burst of more than so many packets does harm, however large the window.",
+        "At some 50 packets per round trip a path of thousands takes dozens of round trips.",
+    )
     .knobs(Self::KNOBS);
 }
 

@@ -99,6 +99,12 @@ impl Listed for MStart {
         "M-Start paper",
     )
     .with("cubic")
+    .about(
+        "A counter of ACKs.",
+        "Early in a round the queue is empty, so that a large increment does no harm there.",
+        "It multiplies the window by up to 6.5 in a round and overshoots by that factor: it loses \
+         several times what slow start loses.",
+    )
     .in_kernel("m_start")
     .knobs(Self::KNOBS);
 }

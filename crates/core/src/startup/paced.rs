@@ -40,6 +40,12 @@ impl Listed for Paced {
         "M-Start paper, reference 12; TR98-318",
     )
     .with("newreno")
+    .about(
+        "The smoothed RTT, for the pace.",
+        "Bursts fill buffers, not windows.",
+        "The window doubles as in slow start and ends as it does: spread out, it overshoots by as \
+         much and loses as much.",
+    )
     .knobs(Self::KNOBS);
 }
 

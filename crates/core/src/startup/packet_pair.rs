@@ -42,6 +42,12 @@ impl Listed for PacketPairStart {
         "M-Start paper, reference 10",
     )
     .with("newreno")
+    .about(
+        "The spacing of the first ACKs.",
+        "Two ACKs that answer one burst are as far apart as two packets at the bottleneck.",
+        "Its whole window leaves in one burst, and rests on a few gaps that other traffic or \
+         delayed ACKs change, and that pacing hides.",
+    )
     .knobs(Self::KNOBS);
 }
 

@@ -102,6 +102,13 @@ impl Listed for Picoquic {
         "picoquic, cc_common.c",
     )
     .with("cubic")
+    .about(
+        "The smallest and the largest of seven RTT samples, and the share of packets lost.",
+        "Jitter shows in the largest samples, so that only smallest ones above the calmest \
+         largest are a queue.",
+        "It halves the window as it leaves, right only at twice the BDP; and it goes on into a \
+         full buffer until 15 % are lost.",
+    )
     .finds_its_end()
     .knobs(Self::KNOBS);
 }

@@ -43,6 +43,12 @@ impl Listed for QuickStart {
         "RFC 4782",
     )
     .with("newreno")
+    .about(
+        "The rate that the routers granted in the handshake.",
+        "Routers know how much of the path is free.",
+        "Every router must answer, and none of the Internet does. What is granted ends with the \
+         first round trip, after which it is slow start.",
+    )
     .knobs(Self::KNOBS);
 }
 

@@ -148,13 +148,10 @@ impl RapidStart {
     fn least(&self, view: &View) -> Bytes {
         // Section 2.3: W0 beta / 3, and two segments (RFC 5681, RFC 9002).
         let third = view.window.cwnd.scaled(view.beta, 3 * RATIO_ONE).max(view.mss * 2);
-        if self.version == Version::Quicly {
-            return third.max(self.initial_window / 2);
-        }
-        if self.keeps_first {
-            third.max(self.initial_window.scaled(view.beta, RATIO_ONE))
-        } else {
-            third
+        match self.version {
+            Version::Quicly => third.max(self.initial_window / 2),
+            _ if self.keeps_first => third.max(self.initial_window.scaled(view.beta, RATIO_ONE)),
+            _ => third,
         }
     }
 }
@@ -166,7 +163,13 @@ impl Listed for RapidStart {
         "draft-kazuho-ccwg-rapid-start-02",
     )
     .with("cubic")
+    .about(
+        "The smallest RTT of the last round trip; after the first loss what is delivered and lost.",
+        "Who overshoots may do so quickly, if the window after it is what the path delivered.",
+        "It triples the window until packets are lost: a small buffer loses a large share of them.",
+    )
     .finds_its_end()
+    .in_kernel("rapid_start")
     .knobs(Self::KNOBS);
 }
 
@@ -263,9 +266,10 @@ impl Startup for RapidStart {
     /// Section 2.3.3: the window is beta times what the path holds with a full queue, and slow
     /// start would have reached twice that.
     fn found(&self, view: &View) -> Found {
-        let peak =
-            self.landing.map(|landing| (view.window.cwnd * 2).scaled(RATIO_ONE, landing.beta));
-        Found { peak, ..Found::default() }
+        let twice = view.window.cwnd * 2;
+        let peak = self.landing.map(|landing| twice.scaled(RATIO_ONE, landing.beta));
+        // What saturates is no window; in C it means that there is none.
+        Found { peak: peak.filter(|peak| *peak < Bytes::MAX), ..Found::default() }
     }
 }
 

@@ -41,6 +41,13 @@ impl Listed for SlowStart {
     const CARD: Card =
         Card::new("slow-start", "one segment more per ACK until ssthresh", "RFC 5681 section 3.1")
             .with("newreno")
+            .about(
+                "Nothing but the ACKs.",
+                "The path holds ssthresh.",
+                "Without an ssthresh only a loss tells it that the path is full, a round trip \
+                 after the window has passed the BDP and the buffer; by then up to a window is \
+                 lost. An ssthresh that is too low leaves a long path to linear growth.",
+            )
             .in_kernel("slow_start")
             .knobs(Self::KNOBS);
 }

@@ -52,6 +52,11 @@ impl Listed for SmoothStart {
         "Wang and others, ISCC 2000",
     )
     .with("newreno")
+    .about(
+        "How far the window is from ssthresh.",
+        "It is the abrupt change from doubling to linear growth that loses packets.",
+        "Without an ssthresh it is slow start.",
+    )
     .knobs(Self::KNOBS);
 }
 

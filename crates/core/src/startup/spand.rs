@@ -40,6 +40,11 @@ impl Listed for Spand {
         "SPAND, USITS 1997; Zhang and others, 1999",
     )
     .with("newreno")
+    .about(
+        "What connections of the site learned of this path.",
+        "What the path held for others it holds now.",
+        "Without a memory it is slow start. It has no way back from a window that is too large.",
+    )
     .knobs(Self::KNOBS);
 }
 
@@ -105,7 +110,8 @@ mod tests {
         let rtt = Span::from_millis(200);
         let window = Window { cwnd: MSS * cwnd, ssthresh };
         let (delivered, age) = (MSS * 1_000, Span::from_secs(age_s));
-        let hint = PathHint::Shared(Learned { window, rtt, min_rtt: rtt, delivered, age });
+        let (min_rtt, per_round) = (rtt, window.cwnd);
+        let hint = PathHint::Shared(Learned { window, rtt, min_rtt, delivered, per_round, age });
         Spand::default().inform(&hint, &view(1, MSS * 32))
     }
 

@@ -232,6 +232,12 @@ impl Listed for Suss {
         "SIGCOMM 2024; the authors' tcp_cubic.c",
     )
     .with("cubic")
+    .about(
+        "The length of each round's ACK train.",
+        "A train that would still fit two rounds later leaves room for both rounds in one.",
+        "Jitter and ACKs in lumps stretch the train: no jumps then, and an exit as low as \
+         HyStart's. Without pacing, or below an RTT of 10 ms, it does not jump.",
+    )
     .finds_its_end()
     .knobs(Self::KNOBS);
 }

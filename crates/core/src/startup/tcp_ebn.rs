@@ -35,6 +35,11 @@ impl Listed for TcpEbn {
         "Dutta and Zhang, ICC 2002",
     )
     .with("tcp-ebn")
+    .about(
+        "The share that routers tell.",
+        "The routers.",
+        "Without such routers it is slow start, and it jumps to what it is told in one burst.",
+    )
     .knobs(Self::KNOBS);
 }
 

@@ -44,6 +44,12 @@ impl Listed for TwoPhase {
         "P-TCP; M-Start paper, reference 9",
     )
     .with("newreno")
+    .about(
+        "How far the window is from ssthresh.",
+        "It is the doubling of the last round that overflows the buffer; near ssthresh small \
+         steps do.",
+        "Without an ssthresh it is slow start.",
+    )
     .knobs(Self::KNOBS);
 }
 

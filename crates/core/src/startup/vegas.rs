@@ -51,6 +51,12 @@ impl Listed for Vegas {
         "Brakmo and others, SIGCOMM 1994",
     )
     .with("vegas")
+    .about(
+        "How far the rate of a round falls short of cwnd over the smallest RTT.",
+        "The window is right when its first packets queue.",
+        "A round's burst queues long before the path is full, so that it leaves far too early on \
+         a large BDP, and it takes two round trips to double.",
+    )
     .finds_its_end()
     .in_kernel("vegas_start")
     .knobs(Self::KNOBS);

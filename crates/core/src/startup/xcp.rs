@@ -39,6 +39,11 @@ impl Listed for Xcp {
         "Katabi and others, SIGCOMM 2002",
     )
     .with("xcp")
+    .about(
+        "The changes that routers write into every packet.",
+        "The routers.",
+        "Without such routers it cannot run.",
+    )
     .knobs(Self::KNOBS);
 }
 

@@ -154,7 +154,7 @@ impl Tcb {
         credited: Bytes,
         rtt: Option<Span>,
     ) {
-        let mut ack = Ack {
+        let ack = Ack {
             now,
             acked,
             credited,
@@ -164,6 +164,15 @@ impl Tcb {
             snd_nxt: self.bytes(self.nxt - self.first_data),
             ..Ack::default()
         };
+        if self.samples.is_some() {
+            return self.tell_sampled(ack);
+        }
+        self.core.on_ack(&ack);
+    }
+
+    /// Apart, so that other ACKs need not be in memory.
+    #[inline(never)]
+    fn tell_sampled(&mut self, mut ack: Ack) {
         if let Some(samples) = &mut self.samples {
             samples.complete(&mut ack, self.una);
         }

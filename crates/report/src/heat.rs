@@ -1,0 +1,210 @@
+//! A heat map as SVG: a row of colours for each of many things, so that they are seen at once.
+
+use std::fmt::Write as _;
+
+use crate::{digits, drawing::FONT, svg::escaped};
+
+/// A table of colours.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HeatMap {
+    /// One line above the picture.
+    pub title: String,
+    /// What the colours mean, below the title.
+    pub subtitle: String,
+    /// Names of the groups of columns, each over as many columns.
+    pub groups: Vec<String>,
+    /// Names of the columns of a group, the same in every group.
+    pub columns: Vec<String>,
+    /// Each row's name, and a value per column; `None` is drawn grey.
+    pub rows: Vec<(String, Vec<Option<f64>>)>,
+    /// How values become colours.
+    pub colors: Colors,
+}
+
+/// How values become colours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Colors {
+    /// From white at 0 to the darkest at this value and above it.
+    UpTo(f64),
+    /// White at 1, blue below it, orange above it, the darkest at this factor and beyond.
+    Around(f64),
+}
+
+impl HeatMap {
+    /// An empty map.
+    pub fn new(title: impl Into<String>, subtitle: impl Into<String>, colors: Colors) -> Self {
+        Self {
+            title: title.into(),
+            subtitle: subtitle.into(),
+            groups: Vec::new(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+            colors,
+        }
+    }
+
+    /// Names the columns: those of one group, and the groups.
+    #[must_use]
+    pub fn columns(mut self, groups: Vec<String>, columns: Vec<String>) -> Self {
+        (self.groups, self.columns) = (groups, columns);
+        self
+    }
+
+    /// Adds a row below those already there.
+    #[must_use]
+    pub fn row(mut self, name: impl Into<String>, values: Vec<Option<f64>>) -> Self {
+        self.rows.push((name.into(), values));
+        self
+    }
+
+    /// The SVG text, of the width of half a page.
+    pub fn svg(&self) -> String {
+        let count = (self.groups.len() * self.columns.len()).max(1);
+        let width = (WIDTH - LEFT - RIGHT) / count as f64;
+        let bottom = TOP + ROW * self.rows.len() as f64;
+        let mut text = format!(
+            "<svg width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
+             role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" font-family=\"{FONT}\" \
+             font-size=\"11\" fill=\"{INK}\">\n<title>{}</title>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+            escaped(&self.title),
+            height = bottom + FOOT,
+        );
+        self.head(&mut text, width);
+        for (at, (name, values)) in self.rows.iter().enumerate() {
+            let top = TOP + ROW * at as f64;
+            label(&mut text, (LEFT - 6.0, top + 11.0), "end", name);
+            for (place, value) in values.iter().enumerate() {
+                let gap = (place / self.columns.len().max(1)) as f64;
+                let left = LEFT + width * place as f64;
+                let color = value.map_or(NONE.to_owned(), |value| self.colors.of(value));
+                let _ = writeln!(
+                    text,
+                    "<rect x=\"{:.1}\" y=\"{top}\" width=\"{:.1}\" height=\"{}\" fill=\"{color}\" \
+                     stroke=\"{EDGE}\" stroke-width=\"0.5\"/>",
+                    left + GAP * gap,
+                    width - 1.0 - GAP,
+                    ROW - 1.0,
+                );
+            }
+        }
+        self.scale(&mut text, bottom + 14.0);
+        text.push_str("</svg>\n");
+        text
+    }
+
+    /// Title, subtitle and the names of the columns.
+    fn head(&self, text: &mut String, width: f64) {
+        let _ = writeln!(
+            text,
+            "<text x=\"6\" y=\"18\" font-size=\"14\" font-weight=\"bold\">{}</text>",
+            escaped(&self.title)
+        );
+        label(text, (6.0, 34.0), "start", &self.subtitle);
+        let columns = self.columns.len();
+        for (at, group) in self.groups.iter().enumerate() {
+            let left = LEFT + width * (at * columns) as f64 + GAP * at as f64;
+            let middle = left + width * columns as f64 / 2.0;
+            label(text, (middle, TOP - 20.0), "middle", group);
+            for (place, column) in self.columns.iter().enumerate() {
+                let middle = left + width * (place as f64 + 0.5);
+                label(text, (middle, TOP - 6.0), "middle", column);
+            }
+        }
+    }
+
+    /// What a few colours stand for.
+    fn scale(&self, text: &mut String, top: f64) {
+        let steps = self.colors.steps();
+        let width = (WIDTH - LEFT - RIGHT) / steps.len() as f64;
+        for (at, value) in steps.iter().enumerate() {
+            let left = LEFT + width * at as f64;
+            let _ = writeln!(
+                text,
+                "<rect x=\"{left:.1}\" y=\"{top}\" width=\"{width:.1}\" height=\"12\" \
+                 fill=\"{}\"/>",
+                self.colors.of(*value)
+            );
+            label(text, (left + width / 2.0, top + 25.0), "middle", &digits(*value, 2));
+        }
+    }
+}
+
+impl Colors {
+    /// As CSS writes it.
+    fn of(self, value: f64) -> String {
+        let (share, dark) = match self {
+            Self::UpTo(most) => (value / most, WARM),
+            Self::Around(factor) if value < 1.0 => (-value.ln() / factor.ln(), COOL),
+            Self::Around(factor) => (value.ln() / factor.ln(), WARM),
+        };
+        let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
+        let part = |dark: u8| (255.0 - (255.0 - f64::from(dark)) * share).round() as u8;
+        let [red, green, blue] = dark.map(part);
+        format!("#{red:02x}{green:02x}{blue:02x}")
+    }
+
+    /// The values that the scale shows.
+    fn steps(self) -> [f64; 5] {
+        match self {
+            Self::UpTo(most) => [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| most * share),
+            Self::Around(factor) => [-1.0, -0.5, 0.0, 0.5, 1.0].map(|power| factor.powf(power)),
+        }
+    }
+}
+
+fn label(text: &mut String, (x, y): (f64, f64), anchor: &str, words: &str) {
+    let words = escaped(words);
+    let _ =
+        writeln!(text, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>");
+}
+
+/// Pixels, as the rest.
+const WIDTH: f64 = 440.0;
+const LEFT: f64 = 104.0;
+const RIGHT: f64 = 16.0;
+const TOP: f64 = 78.0;
+const ROW: f64 = 15.0;
+const FOOT: f64 = 46.0;
+/// Between groups of columns.
+const GAP: f64 = 3.0;
+
+const INK: &str = "#1b1f24";
+/// Around every cell: white ones would not be seen.
+const EDGE: &str = "#d5d9df";
+const NONE: &str = "#c9ced6";
+/// Two of Okabe and Ito's colours, darkened.
+const WARM: [u8; 3] = [0xb3, 0x45, 0x00];
+const COOL: [u8; 3] = [0x00, 0x55, 0x90];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_white_where_nothing_is_remarkable_and_darkest_at_the_ends() {
+        let around = Colors::Around(4.0);
+        assert_eq!(around.of(1.0), "#ffffff");
+        assert_eq!(around.of(4.0), "#b34500");
+        assert_eq!(around.of(99.0), "#b34500");
+        assert_eq!(around.of(0.25), "#005590");
+        assert_eq!(around.of(0.5), "#80aac8", "half of the way on a scale of ratios");
+        assert_eq!(Colors::UpTo(2.0).of(0.0), "#ffffff");
+        assert_eq!(Colors::UpTo(2.0).of(2.0), "#b34500");
+        assert_eq!(around.steps(), [0.25, 0.5, 1.0, 2.0, 4.0]);
+    }
+
+    #[test]
+    fn a_map_has_a_cell_per_value_and_escapes_names() {
+        let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
+        let map = HeatMap::new("a < b", "", Colors::UpTo(1.0))
+            .columns(names(["20 ms", "100 ms"]), names(["0.1", "1"]))
+            .row("one", vec![Some(0.0), Some(1.0), None, Some(0.5)]);
+        let svg = map.svg();
+        assert!(svg.contains("<title>a &lt; b</title>"), "{svg}");
+        // Ground, cells and scale.
+        assert_eq!(svg.matches("<rect").count(), 1 + 4 + 5, "{svg}");
+        assert!(svg.contains(&format!("fill=\"{NONE}\"")), "{svg}");
+    }
+}

@@ -1,0 +1,262 @@
+//! The grid of paths, and what every start-up does on each of them.
+
+use std::error::Error;
+use std::fmt::Write as _;
+
+use firstflight_control::policy::startups;
+use firstflight_core::card::Card;
+use firstflight_runner::{Options, Run, run};
+use firstflight_scenario::Scenario;
+use firstflight_scenario::measure::{first_at_rate, sent_by_link};
+use rayon::prelude::*;
+
+/// A path and a transfer over it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Case {
+    pub(crate) rate_mbps: u64,
+    pub(crate) rtt_ms: u64,
+    /// In BDP.
+    pub(crate) buffer: f64,
+    pub(crate) transfer: Transfer,
+    /// The endpoints pace where the start-up does not.
+    pub(crate) paced: bool,
+}
+
+/// How much is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transfer {
+    FourBdp,
+    OneMegabyte,
+}
+
+/// What a start-up did in a case.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) startup: &'static str,
+    /// Its avoidance.
+    pub(crate) avoidance: &'static str,
+    pub(crate) case: Case,
+    /// `None` if it was not done within [`Case::limit_s`].
+    pub(crate) completion_s: Option<f64>,
+    /// Payload that the bottleneck dropped.
+    pub(crate) lost_bytes: u64,
+    pub(crate) peak_queue_bytes: u64,
+    /// When the bottleneck had sent at 90 % of its rate over one RTT; `None` if it never had.
+    pub(crate) at_90_s: Option<f64>,
+}
+
+pub(crate) const RATES_MBPS: [u64; 3] = [10, 50, 200];
+pub(crate) const RTTS_MS: [u64; 4] = [20, 100, 300, 600];
+pub(crate) const BUFFERS: [f64; 4] = [0.1, 0.5, 1.0, 4.0];
+pub(crate) const TRANSFERS: [Transfer; 2] = [Transfer::FourBdp, Transfer::OneMegabyte];
+/// Bytes of a packet: an Ethernet frame's, less the headers of TCP with time stamps.
+pub(crate) const PACKET: u64 = 1_448;
+
+impl Case {
+    /// Bytes.
+    pub(crate) fn bdp(&self) -> u64 {
+        self.rate_mbps * self.rtt_ms * 125
+    }
+
+    /// Bytes.
+    pub(crate) fn size(&self) -> u64 {
+        match self.transfer {
+            Transfer::FourBdp => 4 * self.bdp(),
+            Transfer::OneMegabyte => 1_000_000,
+        }
+    }
+
+    /// How long is waited: a hundred round trips, and eight times what the bytes take.
+    pub(crate) fn limit_s(&self) -> f64 {
+        self.rtt_ms as f64 / 10.0 + self.size() as f64 / self.rate_mbps as f64 / 15_625.0
+    }
+
+    /// The case as a scenario file for these controls.
+    fn scenario(&self, controls: &[String]) -> String {
+        let Self { rate_mbps, rtt_ms, buffer, paced, .. } = self;
+        format!(
+            "controls = {controls:?}\nduration = \"{}ms\"\npacket = \"{PACKET}B\"\n\
+             delayed_ack = 2\npacing = {paced}\n[path]\nrate = \"{rate_mbps}Mbps\"\n\
+             rtt = \"{rtt_ms}ms\"\nbuffer = \"{buffer}bdp\"\n[[flow]]\nsize = \"{}B\"\n",
+            (self.limit_s() * 1e3).ceil(),
+            self.size(),
+        )
+    }
+}
+
+/// Every case.
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for paced in [false, true] {
+        for transfer in TRANSFERS {
+            for rate_mbps in RATES_MBPS {
+                for rtt_ms in RTTS_MS {
+                    let case = |buffer| Case { rate_mbps, rtt_ms, buffer, transfer, paced };
+                    cases.extend(BUFFERS.map(case));
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// A start-up as a control, with its usual avoidance.
+pub(crate) fn control(card: &Card) -> String {
+    format!("{}+{}", card.name, partner(card))
+}
+
+/// Its usual avoidance.
+pub(crate) fn partner(card: &Card) -> &'static str {
+    card.partner.unwrap_or(USUAL)
+}
+
+/// A control as a case runs it: a sender that paces has another rule in two sources.
+fn adapted(startup: &str, partner: &str, case: &Case) -> String {
+    let knob = PACED.iter().find(|(name, _)| case.paced && *name == startup);
+    let knob = knob.map_or("", |(_, knob)| knob);
+    format!("{startup}{knob}+{partner}")
+}
+
+/// Every start-up, and slow start with every avoidance that one of them has.
+fn pairs() -> Vec<(&'static str, &'static str)> {
+    let cards = startups();
+    let mut pairs: Vec<_> = cards.iter().map(|card| (card.name, partner(card))).collect();
+    for card in cards {
+        let slow = (REFERENCE, partner(card));
+        if !pairs.contains(&slow) {
+            pairs.push(slow);
+        }
+    }
+    pairs
+}
+
+/// Every start-up in every case, case by case.
+pub(crate) fn measure() -> Result<Vec<Measured>, Box<dyn Error>> {
+    let pairs = pairs();
+    let run_case = |case: Case| -> Result<Vec<Measured>, String> {
+        let control = |(startup, partner): &(&str, &str)| adapted(startup, partner, &case);
+        let controls: Vec<String> = pairs.iter().map(control).collect();
+        let scenario = Scenario::parse(&case.scenario(&controls), "grid.toml");
+        let scenario = scenario.map_err(|problem| problem.to_string())?;
+        let samples = (case.limit_s() * 1e3 / case.rtt_ms as f64 * SAMPLES_PER_RTT).ceil();
+        let options = Options { samples: Some(samples as u32), ..Options::default() };
+        let report = run(&scenario, &options).map_err(|problem| problem.to_string())?;
+        let runs = pairs.iter().zip(&report.runs);
+        Ok(runs.map(|(pair, run)| Measured::of(*pair, case, run)).collect())
+    };
+    let runs: Result<Vec<Vec<Measured>>, String> = cases().into_par_iter().map(run_case).collect();
+    Ok(runs?.concat())
+}
+
+impl Measured {
+    fn of((startup, avoidance): (&'static str, &'static str), case: Case, run: &Run) -> Self {
+        let flow = &run.result.flows[0];
+        let bottleneck = &run.result.bottleneck;
+        Self {
+            startup,
+            avoidance,
+            case,
+            completion_s: flow.completion_time_s,
+            lost_bytes: bottleneck.drops * PACKET,
+            peak_queue_bytes: bottleneck.peak_queue_packets * PACKET,
+            at_90_s: at_90(case, run),
+        }
+    }
+
+    /// It came out as the other did.
+    pub(crate) fn does_as(&self, other: &Self) -> bool {
+        let of = |run: &Self| (run.completion_s, run.lost_bytes, run.peak_queue_bytes);
+        of(self) == of(other)
+    }
+}
+
+/// When the bottleneck first sent at 90 % of its rate over one RTT.
+fn at_90(case: Case, run: &Run) -> Option<f64> {
+    let link = run.queues.first()?;
+    let (time, carried) = (link.column("time_s")?, link.column("carried_packets")?);
+    let taken_in: Vec<(f64, f64)> = time
+        .zip(carried)
+        .map(|(time, count)| (time.unwrap_or(0.0), count.unwrap_or(0.0)))
+        .collect();
+    let packets_per_s = case.rate_mbps as f64 * 125_000.0 / PACKET as f64;
+    let sent = sent_by_link(&taken_in, packets_per_s);
+    first_at_rate(&sent, case.rtt_ms as f64 / 1e3, 0.9 * packets_per_s)
+}
+
+/// All of it, a line per run. A time that was not reached is empty.
+pub(crate) fn csv(runs: &[Measured]) -> String {
+    let mut text = String::from(
+        "startup,avoidance,rate_mbps,rtt_ms,buffer_bdp,size_bytes,paced,completion_s,lost_bytes,\
+         peak_queue_bytes,at_90_percent_s\n",
+    );
+    let time = |at: Option<f64>| at.map_or(String::new(), |at| format!("{at:.4}"));
+    for run in runs {
+        let Case { rate_mbps, rtt_ms, buffer, paced, .. } = run.case;
+        let _ = writeln!(
+            text,
+            "{},{},{rate_mbps},{rtt_ms},{buffer},{},{},{},{},{},{}",
+            run.startup,
+            run.avoidance,
+            run.case.size(),
+            u8::from(paced),
+            time(run.completion_s),
+            run.lost_bytes,
+            run.peak_queue_bytes,
+            time(run.at_90_s),
+        );
+    }
+    text
+}
+
+/// With what all others are compared.
+pub(crate) const REFERENCE: &str = "slow-start";
+/// Its avoidance.
+pub(crate) const USUAL: &str = "newreno";
+/// RFC 9406 section 4.3 has no limit per ACK, and Linux' HyStart another length of a train, where
+/// the sender paces.
+const PACED: [(&str, &str); 2] = [("hystart-pp", "(l=none)"), ("hystart", "(train=whole)")];
+/// Fine enough to tell when the rate was reached to a tenth of a round trip.
+const SAMPLES_PER_RTT: f64 = 20.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grid_is_that_of_the_page() {
+        let cases = cases();
+        assert_eq!(cases.len(), 3 * 4 * 4 * 2 * 2);
+        let first = cases[0];
+        assert_eq!((first.bdp(), first.size()), (25_000, 100_000), "10 Mbit/s, 20 ms");
+        // 100 RTTs of 20 ms, and eight times 80 ms.
+        assert!((first.limit_s() - 2.64).abs() < 1e-9, "{}", first.limit_s());
+    }
+
+    #[test]
+    fn a_case_is_measured_as_its_path_tells() {
+        let case = Case {
+            rate_mbps: 10,
+            rtt_ms: 100,
+            buffer: 1.0,
+            transfer: Transfer::FourBdp,
+            paced: false,
+        };
+        let scenario = case.scenario(&["slow-start+newreno".to_owned()]);
+        let scenario = Scenario::parse(&scenario, "case.toml").unwrap();
+        let options = Options { samples: Some(3_000), ..Options::default() };
+        let report = run(&scenario, &options).unwrap();
+        let measured = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
+        // 500 kB take 0.4 s at the rate; the window passes the BDP of 86 packets in the fourth
+        // round, and the link is full before the fifth is over.
+        let completion = measured.completion_s.unwrap();
+        assert!((0.6..1.0).contains(&completion), "{completion}");
+        let at_90 = measured.at_90_s.unwrap();
+        assert!((0.3..0.7).contains(&at_90), "{at_90}");
+        assert!(measured.peak_queue_bytes <= case.bdp(), "the buffer holds one BDP");
+        let line = csv(&[measured]);
+        assert!(
+            line.ends_with('\n') && line.contains("slow-start,newreno,10,100,1,500000,0,"),
+            "{line}"
+        );
+    }
+}
