@@ -28,9 +28,9 @@ fn near(ours: f64, quinns: f64, share: f64) -> bool {
     (ours - quinns).abs() <= share * quinns
 }
 
-/// NewReno, CUBIC and Astart lose what the buffer and the doubling of the window decide. When HyStart
-/// leaves and how far `mstart` leaps ahead hangs on the times of single ACKs, and so does what they
-/// lose: a packet of queue at the beginning of a round is a round more of slow start.
+/// NewReno, CUBIC and Astart lose what the buffer and the doubling of the window decide. When
+/// HyStart leaves and how far `mstart` leaps ahead hangs on the times of single ACKs, and so does
+/// what they lose: a packet of queue at the beginning of a round is a round more of slow start.
 fn check_drops(ours: &Run, quinns: &Run, place: &str) {
     let [x, y] = [ours, quinns].map(|run| run.result.bottleneck.drops as f64);
     let sent = quinns.result.flows[0].sent_packets as f64;
@@ -93,7 +93,7 @@ fn with_random_loss_as_much_arrives_as_over_quinn() {
         "duration = '10s'\npath = { rate = '20Mbps', rtt = '100ms', buffer = '0.5bdp'",
     ] {
         for loss in ["0.1%", "1%"] {
-            let words = format!("runs = 8\n{path}, loss = '{loss}' }}");
+            let words = format!("runs = 5\n{path}, loss = '{loss}' }}");
             for control in CONTROLS {
                 let runs = both(&[control], &words);
                 let place = format!("{control} over {words}");

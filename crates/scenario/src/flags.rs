@@ -84,12 +84,14 @@ flags! {
         "Only the first partial ACK restarts the timer: true or false";
     progress_ends_backoff "--progress-ends-backoff" "progress_ends_backoff" "true (rfc, ns2: false)"
         "New data acknowledged resets RTO back-off, even without an RTT sample: true or false";
-    rto_initial "--rto-initial" "rto_initial" "1s (ns2: 3s, quic: 999ms)" "RTO before the first sample";
+    rto_initial "--rto-initial" "rto_initial" "1s (ns2: 3s, quic: 999ms)"
+        "RTO before the first sample";
     rto_min "--rto-min" "rto_min" "200ms (rfc: 1s, quic: 1ms)" "Smallest RTO";
     rto_max "--rto-max" "rto_max" "120s (others: 60s)" "Largest RTO";
     rto_granularity "--rto-granularity" "rto_granularity" "1ms (ns2: 10ms)"
         "Granularity of the retransmission clock";
-    delayed_ack_timer "--delayed-ack-timer" "delayed_ack_timer" "40ms (rfc: 200ms, ns2: 100ms, quic: 25ms)"
+    delayed_ack_timer "--delayed-ack-timer" "delayed_ack_timer"
+        "40ms (rfc: 200ms, ns2: 100ms, quic: 25ms)"
         "Longest time an ACK is held back";
     ack_compression "--ack-compression" "ack_compression" "true (rfc, ns2: false)"
         "One ACK for several packets out of order, with rack and delayed ACKs: true or false";

@@ -242,9 +242,9 @@ const LINUX: Constants = Constants {
     ..RFC
 };
 
-/// RFC 9002: `kInitialRtt` 333 ms and its probe timeout (sections 6.2.1, 6.2.2), `kGranularity`; RFC
-/// 9000: every second packet is acknowledged (section 13.2.2), `max_ack_delay` 25 ms (section 18.2).
-/// The initial window has no more than 14,720 bytes beyond two packets (RFC 9002 section 7.2).
+/// RFC 9002: the probe timeout of `kInitialRtt`, 333 ms (sections 6.2.1, 6.2.2), `kGranularity`.
+/// RFC 9000: every second packet is acknowledged (section 13.2.2), `max_ack_delay` is 25 ms (18.2).
+/// Beyond two packets the initial window has at most 14,720 bytes (RFC 9002 section 7.2).
 const QUIC: Constants = Constants {
     syn: true,
     iw: Window::Packets(10),

@@ -70,7 +70,7 @@ pub struct RunResult {
     pub preset: String,
     /// `sim`, `quic` or `linux`.
     pub transport: String,
-    /// The endpoint's constants: `rfc`, `ns2` or `linux`.
+    /// The endpoint's constants: `rfc`, `ns2`, `linux` or `quic`.
     pub profile: String,
     /// Seed of every random stream of the run.
     pub seed: u64,

@@ -156,7 +156,8 @@ const FILES: &[(&str, &str)] = &[
     ),
     (
         "recovery = 3",
-        "x.toml:1: recovery = 3: unknown recovery; accepted: tahoe, reno, newreno, sack, rack",
+        "x.toml:1: recovery = 3: unknown recovery; accepted: tahoe, reno, newreno, sack, rack, \
+         quic",
     ),
     (
         "controls = \"astart\"",

@@ -32,7 +32,8 @@ fn the_reference_names_every_key_and_the_right_constants() {
             "{key}"
         );
     }
-    for (profile, column) in [(Profile::Linux, 2), (Profile::Rfc, 3), (Profile::Ns2, 4)] {
+    let profiles = [Profile::Linux, Profile::Rfc, Profile::Ns2, Profile::Quic];
+    for (profile, column) in profiles.into_iter().zip(2..) {
         for (key, value) in profile.constants().named() {
             let names = |line: &&str| line.split('|').nth(1)?.find(&format!("`{key}`"));
             let row = README.lines().find(|line| names(line).is_some()).unwrap();

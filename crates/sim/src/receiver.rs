@@ -394,8 +394,8 @@ impl Receiver {
         in_order && !had_gap
     }
 
-    /// Packet number `seq` arrives. Returns false if it is to be answered at once: numbers before it
-    /// are missing, or it was one of them (RFC 9000 section 13.2.1).
+    /// Packet number `seq` arrives. Returns false if it is to be answered at once: numbers before
+    /// it are missing, or it was one of them (RFC 9000 section 13.2.1).
     fn take_number(&mut self, seq: u32, at: Instant) -> bool {
         let Some(numbers) = &mut self.numbers else { return true };
         self.last_cause = seq;

@@ -53,19 +53,21 @@ type Drawn = (
     ((bool, &'static str), u64, (u64, u64), Option<(u64, u64)>),
 );
 
+const RECOVERIES: [Recovery; 10] = [
+    Recovery::Tahoe,
+    Recovery::Reno,
+    Recovery::NewReno,
+    Recovery::Sack,
+    Recovery::Rack,
+    Recovery::Rack,
+    Recovery::Quic,
+    Recovery::Quic,
+    Recovery::Ns2Sack,
+    Recovery::Ns2Vegas,
+];
+
 fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
-    let recoveries = prop::sample::select(vec![
-        Recovery::Tahoe,
-        Recovery::Reno,
-        Recovery::NewReno,
-        Recovery::Sack,
-        Recovery::Rack,
-        Recovery::Rack,
-        Recovery::Quic,
-        Recovery::Quic,
-        Recovery::Ns2Sack,
-        Recovery::Ns2Vegas,
-    ]);
+    let recoveries = prop::sample::select(&RECOVERIES[..]);
     // Bursts, pacing, jumps, estimates, what routers tell.
     let startups = prop::sample::select(vec![
         "slow-start",
@@ -103,6 +105,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.endpoint.delayed_ack_timeout = Span::from_millis(1 + start % 90);
         flow.endpoint.syn = syn;
         let rack = recovery == Recovery::Rack;
+        flow.endpoint.paces = recovery == Recovery::Quic && start % 3 > 0;
         flow.endpoint.rto.ticks = back % 3 == 0 && !rack;
         flow.endpoint.rto.min_is_of_variation = rack;
         flow.endpoint.growing_window = (start % 2 == 0).then_some(GrowingWindow {

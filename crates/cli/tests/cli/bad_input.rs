@@ -43,7 +43,7 @@ fn quantities_that_cannot_be_are_refused_with_the_accepted_forms() {
         ("--ssthresh", "-1pkt", "accepted: "),
         ("--delayed-ack", "0", "accepted: "),
         ("--seed", "x", "accepted: "),
-        ("--profile", "bsd", "accepted: rfc, ns2, linux"),
+        ("--profile", "bsd", "accepted: rfc, ns2, linux, quic"),
         ("--recovery", "sak", "did you mean `sack`"),
         ("--syn", "maybe", "accepted: true, false"),
     ];

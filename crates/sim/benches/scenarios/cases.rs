@@ -55,6 +55,7 @@ impl Control {
             Ends::Rfc(_) => bars.rfc,
             Ends::Linux => bars.linux,
             Ends::Ns2 => bars.ns2,
+            Ends::Quic => None,
         }
     }
 }
@@ -214,10 +215,12 @@ pub(crate) const CONTROLS: [Control; 3] = [
 ];
 
 /// On the endpoints of other profiles.
-pub(crate) const PROFILES: [Control; 3] = [
+pub(crate) const PROFILES: [Control; 5] = [
     Control { name: "newreno-linux", ends: Ends::Linux, ..CONTROLS[0] },
     Control { name: "astart-linux", ends: Ends::Linux, has_bar: false, ..CONTROLS[1] },
     Control { name: "newreno-ns2", ends: Ends::Ns2, ..CONTROLS[0] },
+    Control { name: "newreno-quic", ends: Ends::Quic, has_bar: false, ..CONTROLS[0] },
+    Control { name: "astart-quic", ends: Ends::Quic, has_bar: false, ..CONTROLS[1] },
 ];
 
 /// Today's start-ups on Linux' endpoints, those that pace their packets with half the bar. All on

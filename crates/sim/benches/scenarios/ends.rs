@@ -1,5 +1,5 @@
 //! The endpoints that controls run on: those of the RFCs, and what the runner makes of the profiles
-//! `linux` and `ns2`.
+//! `linux`, `ns2` and `quic`.
 
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{
@@ -15,6 +15,8 @@ pub(crate) enum Ends {
     Linux,
     /// ns-2.35's NewReno agents. ACKs queue on their way back.
     Ns2,
+    /// QUIC's, paced, with every second packet acknowledged.
+    Quic,
 }
 
 impl Ends {
@@ -41,6 +43,17 @@ impl Ends {
                     step: Bytes(2_920),
                     most: Bytes(32 << 20),
                 }),
+                ..base
+            },
+            Self::Quic => Endpoint {
+                initial_window: mss * 10,
+                recovery: Recovery::Quic,
+                rto: RtoRules { initial: Span::from_millis(999), ..RtoRules::RFC },
+                delayed_ack: 2,
+                delayed_ack_timeout: Span::from_millis(25),
+                overhead_bytes: 34,
+                ack_bytes: 35,
+                paces: true,
                 ..base
             },
             Self::Ns2 => Endpoint {

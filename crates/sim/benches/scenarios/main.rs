@@ -88,7 +88,7 @@ fn speeds(rounds: u32, pairs: &[(Case, Control)]) -> Vec<Speed> {
 
 /// Measures everything, and shows it.
 fn measure(rounds: u32, show: &dyn Fn(String)) -> Report {
-    let controls = [CONTROLS, PROFILES].concat();
+    let controls = [&CONTROLS[..], &PROFILES[..]].concat();
     let all = |case: &Case, controls: &[Control]| -> Vec<(Case, Control)> {
         controls.iter().map(|control| (*case, *control)).collect()
     };

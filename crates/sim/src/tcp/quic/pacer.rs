@@ -81,7 +81,7 @@ mod tests {
         }
         // 50,000 bytes and a quarter in 100 ms: 10,000 in 16.
         assert_eq!(pacer.take(rtt, 1_000, window, at(0)), Some(at(16)));
-        assert_eq!(pacer.take(rtt, 1_000, window, at(8)).is_none(), true, "an ACK came by");
+        assert_eq!(pacer.take(rtt, 1_000, window, at(8)), None, "an ACK came by");
         for _ in 0..4 {
             assert_eq!(pacer.take(rtt, 1_000, window, at(8)), None);
         }
