@@ -17,6 +17,7 @@ from typing import Any
 
 from . import _native
 from ._native import Error, Reproduction, Result, Table, View
+from ._progress import told as _told
 from ._startup import Leave, Startup, Step, register
 from ._startup import named as _named
 from ._startup import plain as _plain
@@ -50,10 +51,10 @@ def compare(controls=(), *, on="sim", samples=None, progress=None, **path):
     on: "sim", the simulator's TCP; or "quic", quinn's stack in the simulator's time.
     samples: about so many samples over time for `.series`, kept at once; without it `.series`
         runs the scenario again, with 2000, when it is first asked for.
-    progress: called now and then with the runs finished and all runs.
+    progress: True draws a bar; a function is called now and then with the runs finished and all.
     path: the path flags of the command, each with a unit:
     """
-    return _native.compare(_named(controls), path, on, samples, progress)
+    return _native.compare(_named(controls), path, on, samples, _told(progress))
 
 
 def run(scenario, *, on="sim", samples=None, progress=None, **path):
@@ -63,7 +64,7 @@ def run(scenario, *, on="sim", samples=None, progress=None, **path):
     in `.unmet`. The other arguments are those of `compare`; path flags, each with a unit:
     """
     scenario = _plain(scenario) if isinstance(scenario, dict) else os.fspath(scenario)
-    return _native.run(scenario, path, on, samples, progress)
+    return _native.run(scenario, path, on, samples, _told(progress))
 
 
 def predict(**path) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def reproduce(*select, out=None, cache=None, quick=False, progress=None):
     quick: one seed per run instead of several.
     """
     select = [str(one) for one in select]
-    return _native.reproduce(select, out, cache, bool(quick), progress)
+    return _native.reproduce(select, out, cache, bool(quick), _told(progress))
 
 
 def list(name=None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ._native import View as View
 from ._startup import Leave as Leave
 from ._startup import Startup as Startup
 from ._startup import Step as Step
+from ._startup import register as register
 
 __version__: str
 
@@ -58,7 +59,7 @@ class Path(TypedDict, total=False):
     buffer_counts_in_service: bool | str
 
 _Control = str | Startup | type[Startup]
-_Progress = Callable[[int, int], object] | None
+_Progress = bool | Callable[[int, int], object] | None
 
 def compare(
     controls: _Control | Iterable[_Control] = (),
@@ -85,4 +86,3 @@ def reproduce(
     progress: _Progress = None,
 ) -> Reproduction: ...
 def list(name: str | None = None) -> dict[str, Any]: ...
-def register(startup: Startup | type[Startup]) -> str: ...

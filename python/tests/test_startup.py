@@ -65,6 +65,23 @@ def test_it_decides_and_each_flow_has_its_own_object():
     assert first.json() == again.json()
 
 
+class Thirty(ff.Startup):
+    """Slow start that leaves on its thirtieth ACK."""
+
+    def __init__(self):
+        self.acks = 0
+
+    def on_ack(self, view):
+        self.acks += 1
+        return ff.Leave() if self.acks == 30 else view.cwnd + view.acked
+
+
+def test_flows_do_not_share_what_is_kept_in_self():
+    given = Thirty()
+    assert ff.compare([given], flows=2, **PATH).flows["exit_cwnd_packets"] == [39, 39]
+    assert given.acks == 0
+
+
 def test_objects_with_names_differ():
     late = Delay(1.0)
     late.name = "late"

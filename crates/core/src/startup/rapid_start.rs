@@ -169,6 +169,7 @@ impl Listed for RapidStart {
         "It triples the window until packets are lost: a small buffer loses a large share of them.",
     )
     .finds_its_end()
+    .in_kernel("rapid_start")
     .knobs(Self::KNOBS);
 }
 
