@@ -45,8 +45,7 @@ impl Both {
         let native = Native::new(&kernel, config).expect("the control has C");
         let control = text.to_owned();
         let (has_sent, acks, cuts, grown) = (false, 0, 0, 0);
-        let both =
-            Self { control, config, rust, native, has_sent, needs_sent, acks, cuts, grown };
+        let both = Self { control, config, rust, native, has_sent, needs_sent, acks, cuts, grown };
         both.compare(&"nothing yet");
         both
     }

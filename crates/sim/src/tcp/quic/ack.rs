@@ -53,8 +53,7 @@ impl Quic {
         let (bytes, una) = (Bytes(tcb.mss), tcb.una);
         tcb.counts.sent += 1;
         tcb.core.on_sent(&Sent { now, bytes, in_flight: bytes, again: false });
-        let mut ack =
-            Ack { now, acked: bytes, credited: bytes, snd_nxt: bytes, ..Ack::default() };
+        let mut ack = Ack { now, acked: bytes, credited: bytes, snd_nxt: bytes, ..Ack::default() };
         if let Some(samples) = &mut tcb.samples {
             samples.complete(&mut ack, una);
         }
