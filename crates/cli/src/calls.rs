@@ -105,9 +105,9 @@ pub fn command(words: Vec<OsString>) -> u8 {
 /// The transports that take no root and no clock.
 fn virtual_time(on: &str) -> Result<Transport, Failure> {
     let transport = On::named(on).transport()?;
-    match transport.has_virtual_quic() {
-        true => Ok(transport),
-        false => Err(Failure::Usage(format!(
+    match transport {
+        Transport::Sim | Transport::Quic => Ok(transport),
+        _ => Err(Failure::Usage(format!(
             "on = \"{on}\": needs root and a process of its own; accepted here: sim, quic; else \
              the command `firstflight`"
         ))),

@@ -1,6 +1,7 @@
 //! `run`: one scenario file on one transport.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use firstflight_quic_sim::{LogTo, Quic};
 use firstflight_report::terminal;
@@ -54,10 +55,11 @@ const UNNAMED_PROFILE: &str = "The file names no profile, so its endpoints are t
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let transport = args.common.on.transport()?;
-    if args.qlog.is_some() && !transport.has_virtual_quic() {
-        let problem = "--qlog belongs to `--on quic` in virtual time; accepted elsewhere: --trace, \
-                       and `firstflight send --qlog` over sockets";
+    let mut transport = args.common.on.transport()?;
+    let logs = args.qlog.clone().map(Logs::new).map(Arc::new);
+    if logs.as_ref().is_some_and(|logs| !transport.log_to(logs)) {
+        let problem = "--qlog belongs to `--on quic`, and to flows that name QUIC; accepted \
+                       elsewhere: --trace";
         return Err(Failure::Usage(problem.to_owned()));
     }
     let document = Document::load(&args.scenario)?;
@@ -66,7 +68,6 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(directory) = &args.qlog {
         output::check_directory("--qlog", directory)?;
     }
-    let logs = args.qlog.clone().map(Logs::new);
     let open = logs.as_ref().map(|logs| move |flow: &ForeignFlow<'_>| logs.open(flow));
     let quic = Quic { log_to: open.as_ref().map(|open| open as &LogTo<'_>) };
     let report = measure(&scenario, &transport, args.common.purpose(false), Some(&quic))?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use firstflight_core::needs::Facilities;
 use firstflight_scenario::{Size, Time};
-use firstflight_transfer::{Fingerprint, Progress, Sending, Sent, Source};
+use firstflight_transfer::{Fingerprint, Progress, Sending, Sent, Source, Tuning};
 use tokio::sync::watch;
 
 use crate::failure::{Failure, Status};
@@ -86,6 +86,7 @@ pub(crate) fn send(args: Args) -> Result<Status, Failure> {
         name: args.name,
         control: args.control.clone(),
         qlog: args.qlog.clone(),
+        tuning: Tuning::default(),
     };
     let runtime = transfer::runtime()?;
     let (tell, progress) = watch::channel(Progress::default());

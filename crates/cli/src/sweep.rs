@@ -35,7 +35,8 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     /// Print the summary of a finished sweep
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["grid", "out", "shard", "merge", "format"])]
+    #[arg(long, value_name = "DIR")]
+    #[arg(conflicts_with_all = ["grid", "out", "shard", "merge", "format"])]
     summary: Option<PathBuf>,
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Object {
     watches_no_acks: bool,
     /// One of them needs how much has left.
     needs_sent: bool,
+    /// The start-up decides on more than the window of ACKs that open it.
+    owns_window: bool,
 }
 
 impl Object {
@@ -58,6 +60,7 @@ pub(crate) fn objects() -> Vec<Object> {
                 own_estimate,
                 watches_no_acks: needs.is_empty(),
                 needs_sent: needs.has(Facilities::SENT),
+                owns_window: !needs.common(OWNERS).is_empty(),
             };
             if !keeps_estimate(avoidance.0) || may_estimate(startup.0) {
                 all.push(object(pair.clone(), false));
@@ -69,6 +72,10 @@ pub(crate) fn objects() -> Vec<Object> {
     }
     all
 }
+
+/// What the kernel leaves to a control only if that decides on cwnd in all states.
+const OWNERS: Facilities =
+    Facilities::PACING.and(Facilities::RECOVERY_WINDOW).and(Facilities::MEMORY);
 
 /// It has knobs of an estimate.
 fn keeps_estimate(avoidance: &Card) -> bool {
@@ -99,6 +106,7 @@ pub(crate) fn control(object: &Object) -> String {
     let flags = [
         (object.watches_no_acks, "FF_WATCHES_NO_ACKS"),
         (object.needs_sent, "FF_NEEDS_SENT"),
+        (object.owns_window, "FF_OWNS_WINDOW"),
         (object.own_estimate, "FF_AVOIDANCE_ESTIMATES"),
     ];
     for (_, flag) in flags.iter().filter(|(set, _)| *set) {

@@ -29,6 +29,8 @@ pub struct Record {
     pub sent: u64,
     /// What of it is acknowledged: `tcpi_bytes_acked`.
     pub acked: u64,
+    /// The rate at which the socket sends where it paces, in bytes per second.
+    pub pacing_rate: u64,
 }
 
 /// `enum record_kind`.
@@ -55,9 +57,12 @@ pub enum Kind {
     Mss,
     /// The window was written to the socket.
     Wrote,
+    /// Time, and what an earlier connection learned: cwnd, ssthresh, RTT, smallest RTT, payload
+    /// delivered in a round, age.
+    Hint,
 }
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     Kind::New,
     Kind::Handshake,
     Kind::Begin,
@@ -68,6 +73,7 @@ const KINDS: [Kind; 10] = [
     Kind::Spurious,
     Kind::Mss,
     Kind::Wrote,
+    Kind::Hint,
 ];
 
 impl Record {
@@ -89,6 +95,7 @@ impl Record {
             ssthresh: long(88)?,
             sent: long(96)?,
             acked: long(104)?,
+            pacing_rate: long(112)?,
         })
     }
 }

@@ -13,6 +13,7 @@ use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{self, Bytes};
 use quinn_proto::congestion::ControllerFactory;
 
+use crate::constants::Constants;
 use crate::controller::{Controller, PROVIDES};
 
 /// Builds a [`Controller`] for every path of a connection: a start-up, an avoidance, and what the
@@ -80,6 +81,16 @@ impl<P: Policies + Clone> Factory<P> {
     #[must_use]
     pub fn initial_ssthresh(self, bytes: u64) -> Self {
         Self { initial_ssthresh: bytes, ..self }
+    }
+
+    /// With the first window and the first ssthresh of these constants, as far as they are given.
+    #[must_use]
+    pub fn opening(self, constants: &Constants) -> Self {
+        Self {
+            initial_window: constants.initial_window.or(self.initial_window),
+            initial_ssthresh: constants.initial_ssthresh.unwrap_or(self.initial_ssthresh),
+            ..self
+        }
     }
 
     /// The largest window, in bytes; unlimited without it.

@@ -8,8 +8,8 @@ use firstflight_core::units::{Bytes, Span};
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved};
 use firstflight_sim::{
-    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, ROUNDING_NS, RecoveryRules, RtoRules,
-    UNLIMITED_WINDOW,
+    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, ROUNDING_NS, RecoveryRules,
+    RtoRules, UNLIMITED_WINDOW,
 };
 
 /// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
@@ -43,6 +43,7 @@ pub(crate) fn endpoint(
         rto: RtoRules { min_is_of_variation: rack, ..rto(common, phase) },
         delayed_ack: count(flow.delayed_ack.value),
         growing_window: rack.then(|| growing_window(resolved.packet_bytes)),
+        linux_acks: rack.then_some(LinuxAcks { compress: common.ack_compression }),
         split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
         delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),

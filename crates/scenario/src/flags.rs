@@ -91,6 +91,8 @@ flags! {
         "Granularity of the retransmission clock";
     delayed_ack_timer "--delayed-ack-timer" "delayed_ack_timer" "40ms (rfc: 200ms, ns2: 100ms, quic: 25ms)"
         "Longest time an ACK is held back";
+    ack_compression "--ack-compression" "ack_compression" "true (rfc, ns2: false)"
+        "One ACK for several packets out of order, with rack and delayed ACKs: true or false";
     growth_limit "--growth-limit" "growth_limit" "true (ns2: false)"
         "No growth while cwnd does not limit the sender: true or false";
     pacing "--pacing" "pacing" "false (quic: true)"

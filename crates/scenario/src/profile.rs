@@ -98,6 +98,9 @@ pub struct Constants {
     pub delayed_ack: u64,
     /// How long a receiver that delays ACKs holds one back.
     pub delayed_ack_timer: Time,
+    /// Whether one ACK tells of several packets out of order (Linux's compressed ACKs, with RACK and
+    /// delayed ACKs).
+    pub ack_compression: bool,
     /// Whether cwnd may grow only while it limits the sender.
     pub growth_limit: bool,
     /// Whether packets are paced where the control does not pace them: at 2 cwnd/srtt in start-up,
@@ -121,7 +124,7 @@ impl Profile {
 
 impl Constants {
     /// Each under its key in a scenario file, as written there.
-    pub fn named(&self) -> [(&'static str, String); 16] {
+    pub fn named(&self) -> [(&'static str, String); 17] {
         [
             ("iw", self.iw.to_string()),
             ("ssthresh", self.ssthresh.to_string()),
@@ -133,6 +136,7 @@ impl Constants {
             ("rto_granularity", self.rto_granularity.to_string()),
             ("delayed_ack", self.delayed_ack.to_string()),
             ("delayed_ack_timer", self.delayed_ack_timer.to_string()),
+            ("ack_compression", self.ack_compression.to_string()),
             ("growth_limit", self.growth_limit.to_string()),
             ("pacing", self.pacing.to_string()),
             ("limited_transmit", self.limited_transmit.to_string()),
@@ -202,6 +206,7 @@ const RFC: Constants = Constants {
     rto_granularity: Time::from_ms(1),
     delayed_ack: 1,
     delayed_ack_timer: Time::from_ms(200),
+    ack_compression: false,
     growth_limit: true,
     pacing: false,
     buffer_counts_in_service: false,
@@ -233,6 +238,7 @@ const LINUX: Constants = Constants {
     rto_max: Time::from_ms(120_000),
     progress_ends_backoff: true,
     delayed_ack_timer: Time::from_ms(40),
+    ack_compression: true,
     ..RFC
 };
 

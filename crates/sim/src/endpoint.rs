@@ -29,6 +29,8 @@ pub struct Endpoint {
     pub delayed_ack: u32,
     /// How the window that the receiver offers grows, if it does: [`GrowingWindow`].
     pub growing_window: Option<GrowingWindow>,
+    /// Linux's rules of when a receiver that delays ACKs sends them, if it has them.
+    pub linux_acks: Option<LinuxAcks>,
     /// A receiver that sends each ACK for new data in this many parts; 1 is none of that.
     pub split_acks: u32,
     /// The longest an ACK is held back.
@@ -69,6 +71,16 @@ impl GrowingWindow {
         let room = self.most.0.saturating_sub(self.first.0);
         u32::try_from(room.div_ceil(self.step.0.max(1))).unwrap_or(u32::MAX)
     }
+}
+
+/// When a Linux receiver that delays ACKs sends them: it estimates how long to wait for the second
+/// packet (`tcp_send_delayed_ack`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinuxAcks {
+    /// From the fourth packet out of order on, one ACK tells of those that come within 1 ms, or 5 %
+    /// of the RTT if that is less (`__tcp_ack_snd_check`). With [`Recovery::Rack`] only, whose
+    /// sender reads such ACKs.
+    pub compress: bool,
 }
 
 /// How lost packets are found and repaired.
@@ -160,6 +172,7 @@ impl Endpoint {
             rto: RtoRules::RFC,
             delayed_ack: 1,
             growing_window: None,
+            linux_acks: None,
             split_acks: 1,
             delayed_ack_timeout: Span::from_millis(200),
             delayed_ack_ties: Span(0),

@@ -15,6 +15,7 @@ mod foreign;
 mod held;
 mod jiffies;
 mod link;
+mod linux_acks;
 mod loss;
 mod memory;
 mod merge;
@@ -40,7 +41,8 @@ mod way_back;
 
 pub use control::{Control, PROVIDES, control, core_control, named};
 pub use endpoint::{
-    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,
+    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery, RecoveryRules,
+    UNLIMITED_WINDOW,
 };
 pub use foreign::{Datagram, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};

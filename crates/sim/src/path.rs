@@ -177,7 +177,10 @@ impl FlowPath {
         let at = self.route.leave(at, packet);
         let cause = packet.tagged ^ self.route.tag();
         if at <= fabric.end && self.route.receiver.take_calm(cause) {
-            self.send_back(fabric, AckOut { at, next: cause + 1, cause, blocks: 0, parts: 1 });
+            self.send_back(
+                fabric,
+                AckOut { at, next: cause + 1, cause, blocks: 0, parts: 1, more: 0 },
+            );
         } else {
             self.receive(fabric, packet, at);
         }
@@ -298,6 +301,10 @@ impl FlowPath {
     /// An ACK, its sequence number as it travels, will reach the sender at `at`, unless the run
     /// ends before.
     fn bring(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
+        for _ in 0..ack.more {
+            let told = self.route.receiver.next_told().filter(|_| at <= fabric.end);
+            told.iter().for_each(|seq| self.push_ack(fabric, ack.next, seq | PART, at));
+        }
         if at > fabric.end {
             return;
         }

@@ -80,8 +80,8 @@ impl Chunk {
         Ok(chunk)
     }
 
-    /// Runs its points one after the other in this thread: the rows in the order of points, controls,
-    /// seeds and flows. Of the options `stop` and `on` count.
+    /// Runs its points one after the other in this thread: the rows in the order of points,
+    /// controls, seeds and flows. Of the options `stop` and `on` count.
     ///
     /// # Errors
     /// A point that cannot be run, named by its keys and values; [`SweepError::Interrupted`].

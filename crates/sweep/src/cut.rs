@@ -14,8 +14,8 @@ pub(crate) struct Cut {
     pub(crate) weight_ns: u64,
 }
 
-/// The chunks of so many points. At most [`PIECES`] points are looked at, drawn from equal pieces of
-/// the sweep, so that a billion points are cut as fast as ten thousand.
+/// The chunks of so many points. At most [`PIECES`] points are looked at, drawn from equal pieces
+/// of the sweep, so that a billion points are cut as fast as ten thousand.
 pub(crate) fn cut(
     count: u64,
     at: impl Fn(u64) -> Result<Resolved, SweepError>,

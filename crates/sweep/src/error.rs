@@ -46,8 +46,11 @@ pub enum SweepError {
         problem: String,
     },
     /// Chunks are missing.
-    #[error("{}: {missing} of {total} chunks are missing; accepted: all of them, from \
-             `firstflight sweep` with this grid and folder, or from every shard of it", dir.display())]
+    #[error(
+        "{}: {missing} of {total} chunks are missing; accepted: all of them, from \
+         `firstflight sweep` with this grid and folder, or from every shard of it",
+        dir.display()
+    )]
     Incomplete {
         /// The folder.
         dir: PathBuf,

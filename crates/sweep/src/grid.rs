@@ -38,8 +38,8 @@ impl Sweep {
         Self::parse(&text, &path.display().to_string(), beside)
     }
 
-    /// Reads the text of a grid file; `file` names it in messages, and files that it names are looked
-    /// for in `beside`.
+    /// Reads the text of a grid file; `file` names it in messages, and files that it names are
+    /// looked for in `beside`.
     ///
     /// # Errors
     /// As [`Sweep::load`].

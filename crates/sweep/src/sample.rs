@@ -89,8 +89,8 @@ fn permutation(count: u32, seed: u64, key: u64) -> Vec<u32> {
 /// The streams of the generator.
 const PLACES: u128 = 1;
 const STRATA: u128 = 2;
-/// How far the keys are apart in a stream: odd, since a jump by a power of two keeps the low bits of
-/// the generator's state. The golden ratio of 2^128.
+/// How far the keys are apart in a stream: odd, since a jump by a power of two keeps the low bits
+/// of the generator's state. The golden ratio of 2^128.
 const APART: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 #[cfg(test)]

@@ -43,12 +43,16 @@ fn table(name: &str, about: &str, columns: &[Column]) -> String {
     let properties: Vec<String> = columns.iter().map(property).collect();
     let names: Vec<String> =
         columns.iter().map(|column| format!("          {}", json!(column.name))).collect();
-    format!(
-        "    \"{name}\": {{\n      \"type\": \"array\",\n      \"description\": {},\n      \
-         \"items\": {{\n        \"type\": \"object\",\n        \"additionalProperties\": false,\n        \
-         \"properties\": {{\n{}\n        }},\n        \"required\": [\n{}\n        ]\n      }}\n    }}",
-        json!(about),
-        properties.join(",\n"),
-        names.join(",\n")
-    )
+    [
+        format!("    \"{name}\": {{"),
+        "      \"type\": \"array\",".to_owned(),
+        format!("      \"description\": {},", json!(about)),
+        "      \"items\": {".to_owned(),
+        "        \"type\": \"object\",".to_owned(),
+        "        \"additionalProperties\": false,".to_owned(),
+        format!("        \"properties\": {{\n{}\n        }},", properties.join(",\n")),
+        format!("        \"required\": [\n{}\n        ]", names.join(",\n")),
+        "      }\n    }".to_owned(),
+    ]
+    .join("\n")
 }

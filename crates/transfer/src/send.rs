@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use firstflight_core::hint::{Learned, PathHint};
 use firstflight_qlog::{Completing, Header, Tap, Vantage};
-use firstflight_quic::Visit;
+use firstflight_quic::{Constants, Visit};
 use quinn::{ConnectError, Connection, ConnectionError, Endpoint, RecvStream, SendStream};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -53,6 +53,18 @@ pub struct Sending {
     /// The file that keeps what was learned of paths, if any: the control is told what it has of
     /// the receiver's address, and what it learns is written there.
     pub paths: Option<PathBuf>,
+    /// What an experiment sets and watches.
+    pub tuning: Tuning,
+}
+
+/// What an experiment sets of a connection, and how closely it looks; by default nothing and not at
+/// all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tuning {
+    /// Constants in place of quinn's.
+    pub constants: Constants,
+    /// How often the congestion control is written down into [`Record::samples`].
+    pub samples: Option<Duration>,
 }
 
 /// A transfer that was stored and checked at the other end.
@@ -97,9 +109,10 @@ pub async fn send(
     let paths = sending.paths.clone().map(Paths::open).transpose()?;
     let visit = paths.as_ref().map(|paths| paths.visit(to.ip()));
     let hint = visit.as_ref().and_then(Visit::hint);
-    let watching = Arc::new(Watching::new(&sending.control, hint)?);
+    let watching = Arc::new(Watching::new(&sending.control, &sending.tuning, hint)?);
     let mut prepared = Prepared::new(&sending)?;
     let mut transport = endpoint::transport(sending.timeout)?;
+    sending.tuning.constants.apply(&mut transport);
     transport.send_window(send_window(0));
     transport.congestion_controller_factory(Arc::clone(&watching) as _);
     let path = sending.qlog.clone();

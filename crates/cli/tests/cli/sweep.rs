@@ -90,6 +90,22 @@ fn three_kills_leave_the_results_of_an_undisturbed_run_and_repeat_no_finished_ch
 }
 
 #[test]
+fn a_kill_in_the_middle_of_a_file_leaves_no_chunk_that_is_not_whole() {
+    let place = place();
+    assert_eq!(whole(&place).code, 0);
+    // The signal SIGXFSZ, at the first byte beyond 2 KB (4 KB in some shells) of a file.
+    let script = "ulimit -f 4; exec \"$0\" sweep grid.toml --format csv --out cut";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_firstflight")]).current_dir(place.path(""));
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), None, "killed: {output:?}");
+    assert_eq!(finished(&place.path("cut")), []);
+    let outcome = place.run(&["sweep", "grid.toml", "--format", "csv", "--out", "cut"]);
+    assert!(outcome.code == 0 && !outcome.stderr.contains("found finished"), "{outcome:?}");
+    assert!(results(&place, "cut") == results(&place, "whole"));
+}
+
+#[test]
 fn ctrl_c_exits_with_130_and_keeps_what_is_finished() {
     let place = place();
     let mut child = begun(&place, "out", 1);

@@ -6,6 +6,7 @@ pub mod ack_train;
 pub mod bbr_bounds;
 pub mod bbr_model;
 pub mod bbr_rtt;
+pub mod chirp;
 pub mod delivery_rate;
 pub mod ere;
 mod ere_knobs;

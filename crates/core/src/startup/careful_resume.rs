@@ -155,6 +155,7 @@ impl Listed for CarefulResume {
         "Without a memory it is slow start. Where the path has changed, up to half of the old \
          window is lost at once.",
     )
+    .in_kernel("careful_resume")
     .knobs(Self::KNOBS);
 }
 
@@ -317,6 +318,15 @@ impl Knobs for CarefulResume {
             _ => return self.opening.set(name, value),
         }
         true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "max_age" => Some(KnobValue::Time(self.max_age)),
+            "max_jump" => Some(KnobValue::Window(self.max_jump)),
+            "beta" => Some(KnobValue::Ratio(self.beta)),
+            _ => self.opening.value(name),
+        }
     }
 }
 

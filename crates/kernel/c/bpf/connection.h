@@ -59,6 +59,15 @@ struct connection {
 #ifdef FF_NEEDS_SENT
     u64 sent_at_start;
 #endif
+#ifdef FF_OWNS_WINDOW
+    /* Of the reduction of a recovery: the window before it, and the kernel's counters at its
+     * beginning and at the last ACK.
+     */
+    u32 prior_cwnd;
+    u32 delivered_before;
+    u32 delivered_last;
+    u32 sent_before;
+#endif
 };
 
 struct {

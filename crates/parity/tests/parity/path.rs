@@ -6,7 +6,9 @@
 //! control that needs how much has left, before ACKs too, and what has left again.
 
 use firstflight_core::event::{Ack, LossKind, Sent};
+use firstflight_core::hint::Learned;
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::Window;
 
 use super::both::Both;
 use super::draw::Draw;
@@ -56,6 +58,21 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
     };
     if draw.once_in(2) {
         both.handshake(path.now, rtt);
+    }
+    if draw.once_in(2) {
+        let cwnd = Bytes(bdp * draw.between(1, 8) / 4);
+        let ssthresh = if draw.once_in(2) { Bytes::MAX } else { cwnd };
+        both.hint(
+            path.now,
+            Learned {
+                window: Window { cwnd, ssthresh },
+                rtt: Span(rtt),
+                min_rtt: Span(rtt * draw.between(1, 5) / 2),
+                delivered: Bytes(bdp * draw.between(1, 100)),
+                per_round: Bytes(bdp * draw.between(1, 8) / 4),
+                age: Span(draw.between(1, 700) * 1_000_000_000),
+            },
+        );
     }
     if !draw.once_in(4) {
         // Else the connection changes to this control while it runs.

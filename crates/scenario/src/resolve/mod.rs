@@ -106,6 +106,7 @@ impl<'a> Resolver<'a> {
             limited_transmit: own.limited_transmit.unwrap_or(base.limited_transmit),
             impatient: own.impatient.unwrap_or(base.impatient),
             progress_ends_backoff: own.progress_ends_backoff.unwrap_or(base.progress_ends_backoff),
+            ack_compression: own.ack_compression.unwrap_or(base.ack_compression),
             growth_limit: own.growth_limit.unwrap_or(base.growth_limit),
             pacing: own.pacing.unwrap_or(base.pacing),
             buffer_counts_in_service: own

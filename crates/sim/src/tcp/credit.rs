@@ -59,9 +59,9 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
     use rand_pcg::rand_core::RngCore;
 
-    use super::super::{Tcp, Wire};
+    use super::super::{PART, Tcp, Wire};
     use super::*;
-    use crate::endpoint::{Endpoint, Recovery};
+    use crate::endpoint::{Endpoint, LinuxAcks, Recovery};
     use crate::network::FlowSpec;
     use crate::random::stream;
     use crate::receiver::{AckOut, Receiver};
@@ -147,6 +147,8 @@ mod tests {
             endpoint.delayed_ack = self.every;
             endpoint.rto.min_is_of_variation = self.recovery == Recovery::Rack;
             endpoint.rto.min = Span::from_millis(self.least_timeout_ms);
+            endpoint.linux_acks =
+                (self.seed % 2 == 0).then_some(LinuxAcks { compress: self.seed % 4 == 0 });
             FlowSpec {
                 control: crate::named("astart", "westwood").unwrap(),
                 endpoint,
@@ -172,14 +174,20 @@ mod tests {
     /// after those before it, each ACK 50 ms.
     struct Path {
         data: VecDeque<(Instant, u32)>,
-        /// ACKs, and how much the receiver had taken when each left.
-        acks: VecDeque<(AckOut, usize)>,
+        /// ACKs, what each tells beside its cause, and how much the receiver had taken when it left.
+        acks: VecDeque<(AckOut, Vec<u32>, usize)>,
         free_at: Instant,
         taken: HashSet<u32>,
         draw: Pcg64Mcg,
     }
 
     impl Path {
+        fn answer(&mut self, receiver: &mut Receiver, ack: Option<AckOut>) {
+            let Some(ack) = ack else { return };
+            let told = (0..ack.more).filter_map(|_| receiver.next_told()).collect();
+            self.acks.push_back((ack, told, self.taken.len()));
+        }
+
         fn leave(
             &mut self,
             now: Instant,
@@ -224,7 +232,7 @@ mod tests {
         while !tcp.is_done() {
             path.leave(now, &mut sent, drawn, &mut receiver);
             let data_at = path.data.front().map(|(at, _)| *at);
-            let ack_at = path.acks.front().map(|(ack, _)| ack.at + Span::from_millis(50));
+            let ack_at = path.acks.front().map(|(ack, ..)| ack.at + Span::from_millis(50));
             // At one instant the delayed ACK leaves first, as in a run.
             let dues = [receiver.deadline(), data_at, ack_at, tcp.deadline()];
             let (which, at) = dues
@@ -238,15 +246,19 @@ mod tests {
                 0 => receiver.on_timer(now),
                 1 => {
                     let (at, seq) = path.data.pop_front().unwrap();
+                    assert!(receiver.deadline().is_none_or(|due| due > at), "the timer is first");
+                    let (before, own) = receiver.receive(seq & !EMPTY, at);
+                    path.answer(&mut receiver, before);
                     if seq >= first_data && seq & EMPTY == 0 {
                         path.taken.insert(seq);
                     }
-                    let (overdue, own) = receiver.receive(seq & !EMPTY, at);
-                    assert_eq!(overdue, None, "the timer comes before what comes later");
                     own
                 }
                 2 => {
-                    let (ack, taken) = path.acks.pop_front().unwrap();
+                    let (ack, told, taken) = path.acks.pop_front().unwrap();
+                    for seq in told {
+                        tcp.on_ack(now, ack.next, seq | PART, &mut Air(&mut sent));
+                    }
                     tcp.on_ack(now, ack.next, ack.cause, &mut Air(&mut sent));
                     let credited = tcp.core().view().delivered.0;
                     prop_assert_eq!(credited, taken as u64 * MSS, "{:?} at {:?}", ack, now);
@@ -257,7 +269,7 @@ mod tests {
                     None
                 }
             };
-            path.acks.extend(leaves.map(|ack| (ack, path.taken.len())));
+            path.answer(&mut receiver, leaves);
         }
         Ok(tcp.core().view().delivered.0 / MSS)
     }

@@ -138,7 +138,7 @@ impl Tcp {
         if tcb.una < tcb.first_data {
             self.on_handshake(now, next, wire);
         } else if cause & PART != 0 {
-            self.on_part(now, next, wire);
+            self.on_part(now, next, cause & !PART, wire);
         } else {
             let early = tcb.note_early(next, cause);
             if tcb.limit < tcb.end {

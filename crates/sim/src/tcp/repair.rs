@@ -36,6 +36,9 @@ pub(super) trait Repair: Sized {
     /// An ACK of data arrives.
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire);
 
+    /// The next ACK tells of this packet too.
+    fn on_told(&mut self, _seq: u32) {}
+
     /// The retransmission timer has fired for data, or for the SYN of a `handshake`, and ends what
     /// was under way. Returns what is found lost by it.
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Instant, handshake: bool) -> Gaps;
@@ -152,6 +155,10 @@ impl Repair for AnyRepair {
     #[inline]
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         each!(self, repair => repair.on_ack(tcb, ack, wire));
+    }
+
+    fn on_told(&mut self, seq: u32) {
+        each!(self, repair => repair.on_told(seq));
     }
 
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Instant, handshake: bool) -> Gaps {

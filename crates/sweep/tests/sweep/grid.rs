@@ -50,7 +50,7 @@ fn what_is_wrong_in_a_grid_file_is_named_with_what_is_accepted() {
             ["sample.over.seed.two: unknown key, did you mean `to`", "from, to, scale"],
         ),
         (
-            "[sample]\nmethod = 'random'\npoints = 5\n[sample.over.path.rtt]\nfrom = '1ms'\nto = '1MB'",
+            "[sample]\nmethod = 'random'\npoints = 5\nover.path.rtt = { from = '1ms', to = '1MB' }",
             ["sample.over.path.rtt", "two kinds"],
         ),
         (
