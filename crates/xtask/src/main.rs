@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         "startups" => startups::run(&root(), &rest),
         "choice" => choice::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
+        "python" => test::python(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
         "soak" => soak::run(&root(), &rest),
         "package" => package::package(&root(), &rest),
@@ -133,6 +134,8 @@ usage: cargo xtask TASK
           [--shard I/N]            it (cargo-mutants; an hour, or by file, or part I of N)
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
                                    nothing when its runs are kept), or say whether it is as written
+  python                           the Python package's wheel, installed into target/python, and its
+                                   tests (part of test)
   pictures                         draw the pictures of the README with `firstflight compare`
   bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3
                                    on oracles/bench.toml if installed (three minutes)
