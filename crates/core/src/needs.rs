@@ -44,6 +44,10 @@ impl Facilities {
     /// Routers tell the connection's share ([`crate::feedback::Feedback::Share`]).
     pub const ROUTER_SHARES: Self = Self(1 << 12);
 
+    /// What is not known to be lost is sent again, the last packet first, for each ACK of the
+    /// start-up's first flight. No transport of ours can.
+    pub const REPEATS: Self = Self(1 << 13);
+
     /// Whether all of `others` are in it.
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 == others.0
@@ -178,6 +182,7 @@ const WORDS: &[(Facilities, &str)] = &[
     (Facilities::GRANTS, "routers that grant a rate"),
     (Facilities::ROUTER_CHANGES, "routers that tell changes of the rate"),
     (Facilities::ROUTER_SHARES, "routers that tell the connection's share"),
+    (Facilities::REPEATS, "packets sent again before they are known to be lost"),
 ];
 
 #[cfg(test)]

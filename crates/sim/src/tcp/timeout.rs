@@ -10,17 +10,19 @@ use super::{Tcp, Wire};
 impl Tcp {
     /// The retransmission timer fires, if it is still due. Also resumes a paced sender.
     pub(crate) fn on_timer(&mut self, now: Instant, wire: &mut impl Wire) {
+        // Most timers of a paced sender are those of its pace.
+        let paces = self.is_quiet_until(Instant(now.0.saturating_add(1)));
         let Self { tcb, repair } = self;
-        if repair.wake_at(tcb).is_some_and(|at| at <= now) {
+        if !paces && repair.wake_at(tcb).is_some_and(|at| at <= now) {
             repair.on_wake(tcb, now, wire);
-        } else if tcb.rto_deadline().is_some_and(|deadline| deadline <= now) {
+        } else if !paces && tcb.rto_deadline().is_some_and(|deadline| deadline <= now) {
             self.on_timeout(now, wire);
         } else {
             if tcb.core.wake_at().is_some_and(|at| at <= now) {
                 tcb.core.on_wake(now);
                 repair.send(tcb, now, wire);
             }
-            if tcb.core.pacing().is_some() && tcb.next_departure <= now {
+            if tcb.core.is_paced() && tcb.next_departure <= now {
                 repair.send(tcb, now, wire);
             }
         }
@@ -30,12 +32,23 @@ impl Tcp {
     /// When [`Tcp::on_timer`] must be called next.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let Self { tcb, repair } = self;
-        let paced = tcb.core.pacing().is_some() && repair.has_room(tcb);
+        let paced = tcb.core.is_paced() && repair.has_room(tcb);
         let departure = paced.then_some(tcb.next_departure);
+        let first = departure.filter(|_| tcb.core.wake_at().is_none());
+        if let Some(at) = first.filter(|at| self.is_quiet_until(*at)) {
+            return Some(at);
+        }
         [tcb.rto_deadline(), departure, tcb.core.wake_at(), repair.wake_at(tcb)]
             .into_iter()
             .flatten()
             .min()
+    }
+
+    /// Whether neither the retransmission timer nor the repair is due before `at`; may say no
+    /// although it is so.
+    fn is_quiet_until(&self, at: Instant) -> bool {
+        let smoothed = self.tcb.core.view().rtt.smoothed;
+        self.repair.is_idle() && self.tcb.rto.sleeps_until(at, smoothed)
     }
 
     /// Whether nothing is due before `at`; may say no although it is so.
