@@ -44,11 +44,7 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
     }
     if let Some(lab) = rows.iter().find_map(|row| row.lab.as_ref()) {
         let note = plain(last_lab::note());
-        let _ = writeln!(
-            text,
-            "\nClaims on Linux were measured by {}. {note}",
-            lab.words()
-        );
+        let _ = writeln!(text, "\nClaims on Linux were measured by {}. {note}", lab.words());
     }
     for (paper, rows) in &parts {
         section(&mut text, paper, rows);
