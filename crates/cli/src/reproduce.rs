@@ -76,7 +76,7 @@ Examples:
   firstflight reproduce astart --out report
   firstflight reproduce table1 S0-F5
   firstflight reproduce --markdown papers.md
-  firstflight reproduce figure17               the lab, simulated and on the running kernel
+  firstflight reproduce figure17               the lab, simulated and on Linux
   firstflight reproduce figure17 --virtual-time   the same on a kernel in qemu, without root
   firstflight reproduce --json | jq -r '.rows[] | select(.verdict == \"fail\") | .id'";
 

@@ -306,7 +306,7 @@ impl Flow<'_> {
 
     /// After every event of the sender: looks at it, and sees that a timer event is pending no
     /// later than its deadline. Most deadlines only move away, so most of the time one is.
-    #[inline]
+    #[inline(always)]
     fn after_event(&mut self, now: Instant, fabric: &mut Fabric) {
         self.path.watch.look(now, &self.tcp);
         if !self.tcp.sleeps_until(Instant(self.timer_at)) {
