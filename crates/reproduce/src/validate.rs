@@ -201,7 +201,7 @@ mod tests {
         assert!(both.contains("`fitted` or `information`, not both"), "{both}");
         let text = |more: &str| {
             format!(
-                "title = ''\ntext = []\n[[claim]]\nid = 'P0-1'\nwhat = ''\nclass = 'anecdote'\n\
+                "title = ''\ntext = []\n[[case]]\nname = 'c'\n[[claim]]\nid = 'P0-1'\nwhat = ''\nclass = 'anecdote'\n\
                  expected = 1\nunjudged = 'no such kernel'\n{more}"
             )
         };

@@ -83,7 +83,7 @@ pub(crate) enum Measure {
     ScriptedTime,
     /// On a scripted path: the place of an ACK, or of the last of a round, in its round, from 0.
     ScriptedPlace,
-    /// Seconds from the start of a flow of a size until all of it is delivered, mean over the flows.
+    /// Seconds from the start of a flow of a size until all of it is delivered, mean over flows.
     Completion,
     /// Mbit/s while a file was sent, mean over the files that were done.
     FileThroughput,
