@@ -201,8 +201,8 @@ mod tests {
         assert!(both.contains("`fitted` or `information`, not both"), "{both}");
         let text = |more: &str| {
             format!(
-                "title = ''\ntext = []\n[[case]]\nname = 'c'\n[[claim]]\nid = 'P0-1'\nwhat = ''\nclass = 'anecdote'\n\
-                 expected = 1\nunjudged = 'no such kernel'\n{more}"
+                "title = ''\ntext = []\n[[case]]\nname = 'c'\n[[claim]]\nid = 'P0-1'\n\
+                 what = ''\nclass = 'anecdote'\nexpected = 1\nunjudged = 'no such kernel'\n{more}"
             )
         };
         let judged = |text: String| {
