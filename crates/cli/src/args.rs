@@ -1,14 +1,16 @@
 //! What can be typed, and how it becomes an exit code.
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 use clap::error::{Error, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
+use crate::{command_line, output, reproduce};
 #[cfg(feature = "full")]
-use crate::{compare, completions, in_turn, kernel, link, list, predict, recv, run, send, show};
-use crate::{output, reproduce};
+use crate::{
+    compare, completions, in_turn, kernel, link, list, predict, recv, run, send, show, sweep,
+};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
 #[derive(Debug, Parser)]
@@ -31,6 +33,8 @@ enum Command {
     Compare(compare::Args),
     #[cfg(feature = "full")]
     Run(run::Args),
+    #[cfg(feature = "full")]
+    Sweep(sweep::Args),
     #[cfg(feature = "full")]
     Predict(predict::Args),
     #[cfg(feature = "full")]
@@ -63,6 +67,7 @@ Examples:
   firstflight compare                          five controls side by side on one path
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
   firstflight run scenario.toml --json
+  firstflight sweep grid.toml                  one scenario at many points, on all cores
   firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe
   firstflight compare linux-cubic astart --on linux    the running kernel's own TCP (root)
   firstflight kernel load astart               a start-up for the running kernel (root)
@@ -74,24 +79,25 @@ Examples:
 Exit codes: 0 done, 1 a verdict or a run failed, 2 wrong usage or input, 3 the machine lacks
 something, 130 interrupted (what was finished is kept).";
 
-/// Reads the command line, runs the command, and says how it went.
-pub(crate) fn main() -> ExitCode {
+/// Reads the command line, runs the command, and says how it went by the exit code.
+pub(crate) fn main() -> u8 {
+    let words = &command_line::words();
     #[cfg(all(feature = "full", target_os = "linux"))]
     if crate::guest::is_guest() {
         return ended(crate::guest::guest());
     }
-    ended(match Cli::try_parse() {
+    ended(match Cli::try_parse_from(words) {
         Ok(cli) => dispatch(cli.command),
-        Err(error) => answer(&error),
+        Err(error) => answer(&error, words),
     })
 }
 
-fn ended(outcome: Result<Status, Failure>) -> ExitCode {
+fn ended(outcome: Result<Status, Failure>) -> u8 {
     match outcome {
-        Ok(status) => ExitCode::from(status.code()),
+        Ok(status) => status.code(),
         Err(failure) => {
             output::complain(&failure);
-            ExitCode::from(failure.code())
+            failure.code()
         }
     }
 }
@@ -103,6 +109,8 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Compare(args) => compare::compare(&args),
         #[cfg(feature = "full")]
         Command::Run(args) => run::run(&args),
+        #[cfg(feature = "full")]
+        Command::Sweep(args) => sweep::sweep(&args),
         #[cfg(feature = "full")]
         Command::Predict(args) => predict::predict(&args),
         #[cfg(feature = "full")]
@@ -125,7 +133,7 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
 }
 
 /// Help and version are answers; everything else is wrong usage, told in one line.
-fn answer(error: &Error) -> Result<Status, Failure> {
+fn answer(error: &Error, words: &[OsString]) -> Result<Status, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let text = error.render();
@@ -136,12 +144,12 @@ fn answer(error: &Error) -> Result<Status, Failure> {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Err(Failure::Usage(format!("a command is missing\n\n{}", error.render())))
         }
-        _ => Err(Failure::Usage(one_line(&error.render().to_string()))),
+        _ => Err(Failure::Usage(one_line(&error.render().to_string(), words))),
     }
 }
 
 /// The parser's message without its layout: what is wrong, then what may have been meant.
-fn one_line(message: &str) -> String {
+fn one_line(message: &str, words: &[OsString]) -> String {
     let message = message.strip_prefix("error: ").unwrap_or(message);
     let mut text = String::new();
     for line in message.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -153,7 +161,7 @@ fn one_line(message: &str) -> String {
         }
         text.push_str(line);
     }
-    let first = std::env::args_os().nth(1).unwrap_or_default();
+    let first = words.get(1).cloned().unwrap_or_default();
     let first = first.to_string_lossy();
     let known = Cli::command().get_subcommands().any(|command| *command.get_name() == *first);
     let command = if known { format!("firstflight {first}") } else { "firstflight".to_owned() };

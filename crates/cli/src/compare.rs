@@ -2,11 +2,12 @@
 
 use firstflight_report::terminal;
 use firstflight_runner::Report;
-use firstflight_scenario::Scenario;
+use firstflight_scenario::{PathFlags, Scenario};
 
 use crate::failure::{Failure, Status};
 use crate::measure::{Common, measure};
 use crate::page::About;
+use crate::transport::Transport;
 use crate::{figures, output, summary};
 use every::Every;
 
@@ -40,16 +41,28 @@ Examples:
   firstflight compare --out report --duration 60s && xdg-open report/report.html
   firstflight compare astart --json | jq '.runs[0].flows[0].throughput_bps'";
 
+/// The scenario of the flags, whose controls all exist on the transport.
+pub(crate) fn scenario(
+    controls: &[String],
+    path: &PathFlags,
+    transport: &Transport,
+) -> Result<Scenario, Failure> {
+    let usual = || DEFAULTS.map(str::to_owned).to_vec();
+    let controls = if controls.is_empty() { usual() } else { controls.to_vec() };
+    let scenario = Scenario::from_flags(path, &controls)?;
+    for control in &scenario.controls {
+        transport.check_control(control)?;
+    }
+    scenario.check_distinct()?;
+    Ok(scenario)
+}
+
 /// Runs the command.
 pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     let transport = args.common.on.transport()?;
     let every = args.all.then(|| Every::on(&transport)).transpose()?;
     let controls = every.as_ref().map_or(&args.controls, |every| &every.controls);
-    let scenario = Scenario::from_flags(&args.common.path.0, controls)?;
-    for control in &scenario.controls {
-        transport.check_control(control)?;
-    }
-    scenario.check_distinct()?;
+    let scenario = scenario(controls, &args.common.path.0, &transport)?;
     args.common.check_directories()?;
     let mut report = measure(&scenario, &transport, args.common.purpose(every.is_none()), None)?;
     report.refused = every.as_ref().map_or_else(Vec::new, |every| every.refused.clone());

@@ -17,6 +17,8 @@ use firstflight_reproduce::ReproduceError;
 use firstflight_runner::{ControlProblem, RunError};
 use firstflight_scenario::ScenarioError;
 #[cfg(feature = "full")]
+use firstflight_table::TableError;
+#[cfg(feature = "full")]
 use firstflight_transfer::TransferError;
 
 /// A command that did what was asked.
@@ -72,14 +74,14 @@ pub(crate) enum Failure {
     /// A measured number that is not finite.
     #[error("the results cannot be printed: {0}")]
     Json(#[from] serde_json::Error),
+    /// A measured number that no table can hold.
+    #[cfg(feature = "full")]
+    #[error("the results cannot be written: {0}")]
+    Table(#[from] TableError),
     /// The machine lacks something.
     #[error("{0}")]
     Lacks(String),
     /// A run broke.
-    #[cfg_attr(
-        all(feature = "full", not(target_os = "linux")),
-        expect(dead_code, reason = "only the lab's runs break")
-    )]
     #[error("{0}")]
     Broke(String),
     /// A control that the kernel has no version of.
@@ -107,6 +109,8 @@ impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Json(_) | Self::Broke(_) => 1,
+            #[cfg(feature = "full")]
+            Self::Table(_) => 1,
             Self::Reproduce(error) => match **error {
                 // Input and output are the user's, all else is the program's own.
                 ReproduceError::Unknown { .. } | ReproduceError::Report(_) => 2,

@@ -1,13 +1,15 @@
 //! The command line of firstflight: scenarios, comparisons and reproductions from a terminal.
 //!
 //! With the feature `full` it has every command; without it `reproduce` alone, which needs neither
-//! QUIC nor the lab and is built in half the time.
+//! QUIC nor the lab and is built in half the time. Of another program's calls it has `calls`.
 
 #![cfg_attr(not(feature = "full"), allow(dead_code, reason = "other commands use it"))]
 
 use std::process::ExitCode;
 
 mod args;
+#[cfg(feature = "full")]
+pub mod calls;
 mod command_line;
 #[cfg(feature = "full")]
 mod compare;
@@ -58,6 +60,8 @@ mod show;
 #[cfg(feature = "full")]
 mod summary;
 #[cfg(feature = "full")]
+mod sweep;
+#[cfg(feature = "full")]
 mod trace;
 #[cfg(feature = "full")]
 mod transfer;
@@ -85,5 +89,5 @@ use elsewhere::{lab, link, real_time};
 
 /// Reads the command line, runs the command, and says how it went.
 pub fn main() -> ExitCode {
-    args::main()
+    ExitCode::from(args::main())
 }

@@ -36,17 +36,28 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn list(args: &Args) -> Result<Status, Failure> {
-    let mut catalogue = Catalogue::new();
-    if let Some(name) = &args.name {
-        catalogue.narrow(name)?;
-    }
+    let catalogue = catalogue(args.name.as_deref())?;
     let text = match (args.json, &args.name) {
-        (true, _) => serde_json::to_string_pretty(&catalogue)? + "\n",
+        (true, _) => json(&catalogue)?,
         (false, Some(_)) => detail::text(&catalogue),
         (false, None) => overview(&catalogue),
     };
     output::print(&text)?;
     Ok(Status::Done)
+}
+
+/// Everything that has a name, or what has this one.
+pub(crate) fn catalogue(name: Option<&str>) -> Result<Catalogue, Failure> {
+    let mut catalogue = Catalogue::new();
+    if let Some(name) = name {
+        catalogue.narrow(name)?;
+    }
+    Ok(catalogue)
+}
+
+/// The document of `--json`.
+pub(crate) fn json(catalogue: &Catalogue) -> Result<String, Failure> {
+    Ok(serde_json::to_string_pretty(catalogue)? + "\n")
 }
 
 fn overview(catalogue: &Catalogue) -> String {

@@ -1,6 +1,7 @@
 //! Files for quinn's own qlog of every flow of every run.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use firstflight_runner::ForeignFlow;
 use crate::output::file_name;
 
 /// A directory and the files opened in it.
+#[derive(Debug)]
 pub(crate) struct Logs {
     directory: PathBuf,
     names: Mutex<BTreeSet<String>>,
@@ -24,19 +26,33 @@ impl Logs {
 
     /// The file of a flow: `astart.flow-0.quinn.sqlog`, with the seed where there are several.
     pub(crate) fn open(&self, flow: &ForeignFlow<'_>) -> Result<LogFile, String> {
-        let mut name = file_name(flow.run);
-        if flow.resolved.runs > 1 {
-            name = format!("{name}.seed-{}", flow.resolved.seed);
+        let seed = (flow.resolved.runs > 1).then_some(flow.resolved.seed);
+        let path = self.path(flow.run, seed, flow.place)?;
+        let file = File::create(&path);
+        let file = file.map_err(|error| format!("--qlog {}: {error}", path.display()))?;
+        Ok(Box::new(BufWriter::new(file)))
+    }
+
+    /// Its place, in a directory that is there.
+    pub(crate) fn path(
+        &self,
+        run: &str,
+        seed: Option<u64>,
+        flow: impl Display,
+    ) -> Result<PathBuf, String> {
+        let mut name = file_name(run);
+        if let Some(seed) = seed {
+            name = format!("{name}.seed-{seed}");
         }
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = |name: &str| format!("{name}.flow-{}.quinn.sqlog", flow.place);
+        let full = |name: &str| format!("{name}.flow-{flow}.quinn.sqlog");
         while !names.insert(full(&name)) {
             name.push('_');
         }
         let path = self.directory.join(full(&name));
-        let file = fs::create_dir_all(&self.directory).and_then(|()| File::create(&path));
-        let file = file.map_err(|error| format!("--qlog {}: {error}", path.display()))?;
-        Ok(Box::new(BufWriter::new(file)))
+        fs::create_dir_all(&self.directory)
+            .map_err(|error| format!("--qlog {}: {error}", self.directory.display()))?;
+        Ok(path)
     }
 
     /// What to tell the user of them.

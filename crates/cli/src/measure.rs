@@ -1,9 +1,9 @@
 //! What `run` and `compare` share: the last checks, the work with its progress, and its end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use firstflight_quic_sim::Quic;
-use firstflight_report::Width;
+use firstflight_report::{Width, write_file};
 use firstflight_runner::{On as Over, Options, Report};
 use firstflight_scenario::Scenario;
 
@@ -33,6 +33,9 @@ pub(crate) struct Common {
     /// and a qlog per flow
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
+    /// Write a row per flow of every run here, as CSV, whose columns docs/results.md describes
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) path: PathArgs,
 }
@@ -45,7 +48,12 @@ impl Common {
                 "--figure-width belongs to --out, which writes the figures; accepted: both";
             return Err(Failure::Usage(problem.to_owned()));
         }
-        for (flag, directory) in [("--out", &self.out), ("--trace", &self.trace)] {
+        let csv = self.csv.as_deref().map(|file| file.parent().unwrap_or(file));
+        let csv = csv.map(|parent| if parent == Path::new("") { Path::new(".") } else { parent });
+        let out = self.out.as_deref();
+        for (flag, directory) in
+            [("--out", out), ("--trace", self.trace.as_deref()), ("--csv", csv)]
+        {
             if let Some(directory) = directory {
                 output::check_directory(flag, directory)?;
             }
@@ -69,6 +77,14 @@ impl Common {
             let width = self.figure_width.unwrap_or_default();
             let page = page::write(out, report, about, width)?;
             output::note(&format!("report: {}", page.display()));
+        }
+        if let Some(file) = &self.csv {
+            let runs = report.runs.iter().map(|run| &run.result);
+            let mut text = Vec::new();
+            let table = firstflight_table::flows::table(&report.resolved, runs)?;
+            table.write_csv(&mut text)?;
+            write_file(file, text)?;
+            output::note(&format!("table: {}", file.display()));
         }
         if let Some(out) = &self.trace {
             let files = trace::write(out, report)?;
@@ -113,6 +129,7 @@ pub(crate) fn measure(
         stop: Some(interrupt::listen()),
         on_done: Some(&done),
         on: quic.and_then(|quic| Some(Over { transport: quic, ..transport.over()? })),
+        ..Options::default()
     };
     let report = transport.run(scenario, &options, &|words| progress.say(words))?;
     drop(progress);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use firstflight_model::{Conditions, MiniCycle, ModelError, Prediction, predict as apply};
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Column, Table, wrapped};
-use firstflight_scenario::{Loss, Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
+use firstflight_scenario::{Loss, PathFlags, Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
 
 use crate::digits::short;
 use crate::failure::{Failure, Status};
@@ -36,22 +36,33 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
-    let scenario = Scenario::from_flags(&args.path.0, &["slow-start".to_owned()])?;
-    let resolved = scenario.resolve()?;
-    let conditions = conditions(&resolved);
+    let (resolved, conditions, prediction) = prediction(&args.path.0)?;
     if resolved.links[0].loss != Loss::default() {
         output::note("the model knows no random loss: --loss changes nothing here");
     }
     if resolved.endpoint.pacing {
         output::note("the model knows no pacing: --pacing changes nothing here");
     }
-    let prediction = apply(&conditions).map_err(refused)?;
     let text = match args.json {
-        true => serde_json::to_string_pretty(&prediction)? + "\n",
+        true => json(&prediction)?,
         false => page(&resolved, &conditions, &prediction, output::screen()),
     };
     output::print(&text)?;
     Ok(Status::Done)
+}
+
+/// What the model says of the path that the flags make.
+pub(crate) fn prediction(path: &PathFlags) -> Result<(Resolved, Conditions, Prediction), Failure> {
+    let scenario = Scenario::from_flags(path, &["slow-start".to_owned()])?;
+    let resolved = scenario.resolve()?;
+    let conditions = conditions(&resolved);
+    let prediction = apply(&conditions).map_err(refused)?;
+    Ok((resolved, conditions, prediction))
+}
+
+/// The document of `--json`.
+pub(crate) fn json(prediction: &Prediction) -> Result<String, Failure> {
+    Ok(serde_json::to_string_pretty(prediction)? + "\n")
 }
 
 fn refused(error: ModelError) -> Failure {

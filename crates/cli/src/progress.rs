@@ -26,6 +26,11 @@ impl Progress {
         progress
     }
 
+    /// A bar of work whose steps are not of one size, with the time that is left.
+    pub(crate) fn of_work() -> Self {
+        Self::looking(LOOK_WORK, Some(1))
+    }
+
     /// A bar of bytes. Without a total it shows only how many have come and how fast.
     pub(crate) fn of_bytes(total: Option<u64>) -> Self {
         Self::looking(if total.is_some() { LOOK_BYTES } else { LOOK_ENDLESS }, total)
@@ -90,6 +95,7 @@ impl Drop for Progress {
 
 const LOOK: &str = "{spinner} {bar:30} {pos} of {len} {prefix} {elapsed} {wide_msg}";
 const LOOK_PREPARING: &str = "{spinner} preparing the {prefix}";
+const LOOK_WORK: &str = "{spinner} {bar:30} {percent} % {elapsed}, {eta} left {wide_msg}";
 const LOOK_BYTES: &str =
     "{spinner} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}";
 const LOOK_ENDLESS: &str = "{spinner} {bytes} {bytes_per_sec} {elapsed} {wide_msg}";

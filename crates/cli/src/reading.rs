@@ -151,8 +151,9 @@ impl Measure {
 fn start_up(flow: &FlowResult) -> String {
     let startup = &flow.startup;
     let full = startup.time_to_bdp_s.at_90;
-    let (Some(reason), Some(share)) = (&startup.exit_reason, startup.exit_window_over_bdp) else {
+    let Some(reason) = &startup.exit_reason else {
         return match full {
+            _ if flow.control == SILENT => "how its start-up ended it does not tell".to_owned(),
             Some(after) => {
                 format!("90 % of the BDP after {} s, and start-up did not end", short(after))
             }
@@ -167,12 +168,20 @@ fn start_up(flow: &FlowResult) -> String {
         "heuristic" => "by its own sign of a full path",
         other => other,
     };
-    let mut said = format!("start-up ended {by}, at {share:.2} BDP");
+    let mut said = format!("start-up ended {by}");
+    if let Some(share) = startup.exit_window_over_bdp {
+        said.push_str(&format!(", at {share:.2} BDP"));
+    }
     if let Some(after) = startup.exit_time_s {
         said.push_str(&format!(" after {} s", short(after)));
     }
+    // Without a share nothing is known of what the path holds.
+    let share = startup.exit_window_over_bdp.unwrap_or(1.0);
     match full {
         _ if share >= EARLY => {}
+        Some(after) if startup.exit_time_s.is_some_and(|exit| after <= exit) => {
+            said.push_str(&format!(", having been at 90 % at {} s", short(after)));
+        }
         Some(after) => said.push_str(&format!(": early, 90 % came only at {} s", short(after))),
         None => said.push_str(": too early, 90 % was never reached"),
     }
@@ -228,6 +237,8 @@ fn set_up(report: &Report) -> Vec<String> {
 
 /// Nobody reads a sentence about each of more controls than these.
 const MOST_SAID: usize = 12;
+/// It has no ssthresh, and says nothing else of its states.
+const SILENT: &str = "quinn-bbr";
 /// Differences below this are none.
 const EQUAL: f64 = 0.01;
 /// The smallest of the shares of a BDP at which start-ups are timed (60, 80 and 90 %).
@@ -240,3 +251,40 @@ const LONE: u64 = 3;
 const DEEP: f64 = 8.0;
 /// Slow start from one packet takes as many to a window of a thousand.
 const FEW_RTTS: u64 = 10;
+
+#[cfg(test)]
+mod tests {
+    use firstflight_scenario::{Startup, TimeToBdp};
+
+    use super::*;
+
+    /// Of an end of start-up after 2 s at this share of a BDP, of which 90 % came then.
+    fn said(share: Option<f64>, full: Option<f64>) -> String {
+        start_up(&FlowResult {
+            completion_time_s: Some(5.0),
+            startup: Startup {
+                exit_reason: Some("ssthresh".to_owned()),
+                exit_time_s: Some(2.0),
+                exit_window_over_bdp: share,
+                time_to_bdp_s: TimeToBdp { at_90: full, ..TimeToBdp::default() },
+                ..Startup::default()
+            },
+            ..FlowResult::default()
+        })
+    }
+
+    #[test]
+    fn an_exit_is_told_however_little_is_known_of_it() {
+        assert_eq!(said(None, None), "start-up ended at ssthresh after 2 s");
+        assert_eq!(said(Some(1.0), None), "start-up ended at ssthresh, at 1.00 BDP after 2 s");
+        let silent = FlowResult { control: SILENT.to_owned(), ..FlowResult::default() };
+        assert_eq!(start_up(&silent), "how its start-up ended it does not tell");
+    }
+
+    #[test]
+    fn it_was_early_only_if_the_path_was_filled_later_or_never() {
+        assert!(said(Some(0.3), None).ends_with(": too early, 90 % was never reached"));
+        assert!(said(Some(0.3), Some(3.0)).ends_with(": early, 90 % came only at 3 s"));
+        assert!(said(Some(0.3), Some(1.0)).ends_with(", having been at 90 % at 1 s"));
+    }
+}

@@ -104,6 +104,7 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
         timeout: args.common.timeout()?,
         limits: Limits { window: args.window.bytes(), size: largest(&args) },
         store,
+        packet: None,
     };
     let runtime = transfer::runtime()?;
     runtime.block_on(async {

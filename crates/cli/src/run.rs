@@ -1,11 +1,12 @@
 //! `run`: one scenario file on one transport.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use firstflight_quic_sim::{LogTo, Quic};
 use firstflight_report::terminal;
 use firstflight_runner::ForeignFlow;
-use firstflight_scenario::{Document, RunResult, Scenario};
+use firstflight_scenario::{Document, PathFlags, RunResult, Scenario};
 
 use crate::failure::{Failure, Status};
 use crate::logs::Logs;
@@ -54,18 +55,19 @@ const UNNAMED_PROFILE: &str = "The file names no profile, so its endpoints are t
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let transport = args.common.on.transport()?;
-    if args.qlog.is_some() && !transport.has_virtual_quic() {
-        let problem = "--qlog belongs to `--on quic` in virtual time; accepted elsewhere: --trace, \
-                       and `firstflight send --qlog` over sockets";
+    let mut transport = args.common.on.transport()?;
+    let logs = args.qlog.clone().map(Logs::new).map(Arc::new);
+    if logs.as_ref().is_some_and(|logs| !transport.log_to(logs)) {
+        let problem = "--qlog belongs to `--on quic`, and to flows that name QUIC; accepted \
+                       elsewhere: --trace";
         return Err(Failure::Usage(problem.to_owned()));
     }
-    let scenario = read(args, &transport)?;
+    let document = Document::load(&args.scenario)?;
+    let scenario = scenario(document, &args.common.path.0, &transport)?;
     args.common.check_directories()?;
     if let Some(directory) = &args.qlog {
         output::check_directory("--qlog", directory)?;
     }
-    let logs = args.qlog.clone().map(Logs::new);
     let open = logs.as_ref().map(|logs| move |flow: &ForeignFlow<'_>| logs.open(flow));
     let quic = Quic { log_to: open.as_ref().map(|open| open as &LogTo<'_>) };
     let report = measure(&scenario, &transport, args.common.purpose(false), Some(&quic))?;
@@ -110,9 +112,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The scenario with the flags in it, whose controls all exist.
-fn read(args: &Args, transport: &Transport) -> Result<Scenario, Failure> {
-    let mut document = Document::load(&args.scenario)?;
-    document.apply(&args.common.path.0)?;
+pub(crate) fn scenario(
+    mut document: Document,
+    path: &PathFlags,
+    transport: &Transport,
+) -> Result<Scenario, Failure> {
+    document.apply(path)?;
     let scenario = document.scenario()?;
     scenario.check_controls(|spec| {
         transport.check_control(spec).map_err(|problem| problem.to_string())

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use firstflight_core::needs::Facilities;
 use firstflight_scenario::{Size, Time};
-use firstflight_transfer::{Fingerprint, Progress, Sending, Sent, Source};
+use firstflight_transfer::{Fingerprint, Progress, Sending, Sent, Source, Tuning};
 use tokio::sync::watch;
 
 use crate::failure::{Failure, Status};
@@ -42,6 +43,13 @@ pub(crate) struct Args {
     /// Name of the file at the receiver [default: its name here]
     #[arg(long, value_name = "NAME", requires = "file")]
     name: Option<String>,
+    /// The file that keeps what was learned of paths, by the receiver's address [default, for
+    /// controls that use it: firstflight/paths.json in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "FILE.json")]
+    paths: Option<PathBuf>,
+    /// Tell the control nothing of earlier transfers, and keep nothing of this one
+    #[arg(long, conflicts_with = "paths")]
+    no_paths: bool,
     /// Write a qlog that qvis and `firstflight show` open
     #[arg(long, value_name = "FILE.sqlog")]
     qlog: Option<PathBuf>,
@@ -56,6 +64,8 @@ const EXAMPLES: &str = "\
 A transfer that broke off goes on where it stopped when the same file is sent again. The receiver
 gives the file its name once the SHA-256 of all of it is right. The secret is what recv printed; it
 never leaves this host. A receiver that takes from anybody, or knows this side's --cert, wants none.
+A control that begins with what an earlier transfer learned (careful-resume, jump-start, fast-start)
+finds it in --paths; what is older than a day is forgotten there.
 
 Examples:
   firstflight send 192.0.2.7:4433 big.iso --pin sha256:5f1c... --secret 7c2a...
@@ -67,6 +77,7 @@ Examples:
 pub(crate) fn send(args: Args) -> Result<Status, Failure> {
     let sending = Sending {
         source: source(&args),
+        paths: paths(&args),
         accepted: transfer::accepted(&args.pin, &args.trust)?,
         identity: args.common.identity()?,
         secret: args.secret.read()?.map(|given| given.secret),
@@ -75,6 +86,7 @@ pub(crate) fn send(args: Args) -> Result<Status, Failure> {
         name: args.name,
         control: args.control.clone(),
         qlog: args.qlog.clone(),
+        tuning: Tuning::default(),
     };
     let runtime = transfer::runtime()?;
     let (tell, progress) = watch::channel(Progress::default());
@@ -90,6 +102,9 @@ pub(crate) fn send(args: Args) -> Result<Status, Failure> {
         let (progress, took) = (*reached.borrow(), began.elapsed());
         transfer::tell_failure(args.json, "send", &args.control, (progress, took), failure)
     })?;
+    if let Some(problem) = &sent.not_kept {
+        eprintln!("note: what was learned of the path is not kept: {problem}");
+    }
     if args.json {
         let results = sent.results(&args.control, env!("CARGO_PKG_VERSION"));
         output::print(&results.to_json()?)?;
@@ -97,6 +112,18 @@ pub(crate) fn send(args: Args) -> Result<Status, Failure> {
         output::print(&text(&sent, &args.control))?;
     }
     Ok(Status::Done)
+}
+
+/// Where what is learned of the path is kept: as asked, or where a control asks for it.
+fn paths(args: &Args) -> Option<PathBuf> {
+    if args.no_paths || args.paths.is_some() {
+        return args.paths.clone();
+    }
+    let factory = firstflight_quic::control(&args.control).ok()?;
+    factory.missing().has(Facilities::MEMORY).then_some(())?;
+    let folder = |name, below: &str| Some(PathBuf::from(std::env::var_os(name)?).join(below));
+    let state = folder("XDG_STATE_HOME", "").filter(|state| state.is_absolute());
+    Some(state.or_else(|| folder("HOME", ".local/state"))?.join("firstflight/paths.json"))
 }
 
 fn source(args: &Args) -> Source {
@@ -136,6 +163,14 @@ fn text(sent: &Sent, control: &str) -> String {
             sent.record.peak_window as f64 / 1e3
         ),
     });
+    if let Some(told) = &sent.told {
+        text.push_str(&format!(
+            "of this path was known: {:.1} kB in a round, {:.1} ms, {:.0} s ago\n",
+            told.per_round.0 as f64 / 1e3,
+            told.min_rtt.0 as f64 / 1e6,
+            told.age.0 as f64 / 1e9
+        ));
+    }
     if let Some(hash) = &sent.sha256 {
         text.push_str(&format!("sha256 {hash}\n"));
     }

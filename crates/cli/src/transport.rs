@@ -1,5 +1,7 @@
 //! Which transport carries the flows: the one place where the command line chooses among them.
 
+use std::sync::Arc;
+
 use firstflight_control::Control;
 use firstflight_core::card::Card;
 use firstflight_core::needs::{Facilities, Fit, Needs};
@@ -10,11 +12,12 @@ use firstflight_scenario::{ControlSpec, Resolved, Scenario, hint};
 
 use crate::failure::Failure;
 use crate::lab::{self, Lab, LinuxControl};
+use crate::logs::Logs;
 use crate::real_time;
 use crate::virtual_time::VirtualTime;
 
 /// What `--on` takes, and the flags that go with a transport.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct On {
     /// Transport: sim; quic, quinn's stack in the simulator's time; or linux, the running kernel's
     /// own TCP [default: sim]
@@ -48,8 +51,8 @@ pub(crate) enum Transport {
     Sim,
     /// quinn's QUIC over the packet simulator's network, in its time.
     Quic,
-    /// quinn over sockets, across the lab's link.
-    RealTime,
+    /// quinn over sockets, across the lab's link, with quinn's qlogs if they are wanted.
+    RealTime(Option<Arc<Logs>>),
     /// The running kernel's TCP.
     Linux(Lab),
     /// The TCP of a kernel that is booted for each run.
@@ -57,6 +60,11 @@ pub(crate) enum Transport {
 }
 
 impl On {
+    /// A transport by its name, without the flags that go with some.
+    pub(crate) fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
     /// The transport that was asked for.
     ///
     /// # Errors
@@ -84,7 +92,7 @@ impl On {
             }
             "linux" => return Ok(Transport::Linux(lab)),
             "sim" => Some(Transport::Sim),
-            "quic" if self.real_time => Some(Transport::RealTime),
+            "quic" if self.real_time => Some(Transport::RealTime(None)),
             "quic" => Some(Transport::Quic),
             _ => None,
         };
@@ -111,7 +119,7 @@ impl Transport {
     pub(crate) fn resolve(&self, scenario: &Scenario) -> Result<Resolved, Failure> {
         match self {
             Self::Sim | Self::Quic => Ok(firstflight_runner::resolve(scenario, self.over())?),
-            Self::RealTime => real_time::resolve(scenario),
+            Self::RealTime(_) => real_time::resolve(scenario),
             Self::Linux(_) | Self::VirtualLinux(_) => Ok(lab::resolve(scenario)?),
         }
     }
@@ -129,7 +137,7 @@ impl Transport {
     /// # Errors
     /// What is wrong, or what the control needs and the transport does not provide.
     pub(crate) fn carries(&self, spec: &ControlSpec) -> Result<(), Failure> {
-        if matches!(self, Self::Quic | Self::RealTime) {
+        if matches!(self, Self::Quic | Self::RealTime(_)) {
             // Elsewhere in `run` a flow of the scenario may still ask for TCP.
             firstflight_quic::any(&spec.text)?;
         }
@@ -142,7 +150,7 @@ impl Transport {
     /// As [`Transport::check_control`].
     pub(crate) fn full_name(&self, spec: &ControlSpec) -> Result<String, Failure> {
         match self {
-            Self::Sim | Self::Quic | Self::RealTime => {
+            Self::Sim | Self::Quic | Self::RealTime(_) => {
                 Ok(firstflight_runner::full_name(spec, self.over())?)
             }
             Self::Linux(_) => Ok(LinuxControl::resolve(spec, false)?.full),
@@ -155,9 +163,15 @@ impl Transport {
         matches!(self, Self::Sim)
     }
 
-    /// Its flows are quinn's in virtual time, or those of them that name QUIC.
-    pub(crate) fn has_virtual_quic(&self) -> bool {
-        matches!(self, Self::Sim | Self::Quic)
+    /// Has quinn's qlogs written, of all its flows or of those that name QUIC; whether it can have
+    /// such flows.
+    pub(crate) fn log_to(&mut self, logs: &Arc<Logs>) -> bool {
+        match self {
+            Self::RealTime(to) => *to = Some(Arc::clone(logs)),
+            Self::Sim | Self::Quic => {}
+            Self::Linux(_) | Self::VirtualLinux(_) => return false,
+        }
+        true
     }
 
     /// QUIC is there for the flows that name it; on `quic` it carries all others too.
@@ -182,7 +196,7 @@ impl Transport {
                 let options = Options { on: options.on.or(self.over()), ..*options };
                 Ok(firstflight_runner::run(scenario, &options)?)
             }
-            Self::RealTime => real_time::run(scenario, options),
+            Self::RealTime(logs) => real_time::run(scenario, options, logs.as_deref()),
             Self::Linux(lab) => Ok(lab::run(scenario, options, *lab)?),
             Self::VirtualLinux(guests) => guests.run(scenario, options, say),
         }

@@ -19,6 +19,7 @@ use firstflight_runner::{Options, Report, Run};
 use firstflight_scenario::{Cost, GuestFigures, Plan, RunResult, Scenario, Series};
 use serde::{Deserialize, Serialize};
 
+use crate::command_line;
 use crate::failure::Failure;
 use crate::lab;
 
@@ -213,6 +214,11 @@ impl VirtualTime {
                  not; {FOLDER} names a folder that has `init` (this program as built for it), \
                  `bin/ip` and `bin/tc`, with their libraries"
             )));
+        }
+        if command_line::is_inside_another() {
+            let why = "--virtual-time: the guest runs this program itself, which is a library \
+                       here; `cargo build --release` makes one, target/release/firstflight";
+            return Err(GuestError::Lacks(why.to_owned()));
         }
         let program = std::env::current_exe()
             .map_err(|error| GuestError::Failed(format!("this program's file: {error}")))?;

@@ -25,5 +25,7 @@ mod process;
 mod qlog_rules;
 #[path = "cli/show.rs"]
 mod show;
+#[path = "cli/sweep.rs"]
+mod sweep;
 #[path = "cli/virtual_time.rs"]
 mod virtual_time;

@@ -8,6 +8,8 @@ mod full_disk;
 mod in_turn;
 #[path = "transfer/lossy.rs"]
 mod lossy;
+#[path = "transfer/remembered.rs"]
+mod remembered;
 #[path = "transfer/welcome.rs"]
 mod welcome;
 #[path = "transfer/whole.rs"]

@@ -24,7 +24,7 @@ pub use control::{Control, ControlProblem, Setting};
 pub use firstflight_quantity::{self as quantity, hint, nearest};
 pub use named::Named;
 pub use own::Own;
-pub use policy::{add_avoidance, add_startup};
+pub use policy::{add_avoidance, add_startup, put_startup};
 pub use spec::{ControlError, ControlSpec, Part};
 pub use value::accepted;
 

@@ -1,6 +1,6 @@
 //! Which of a control's two policies a knob is for.
 
-use firstflight_core::registry::{Alias, partner};
+use firstflight_core::registry::Alias;
 
 use crate::axis::Axis;
 use crate::spec::{ControlSpec, Part};
@@ -18,7 +18,9 @@ pub(crate) fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (Part, Part
         Some(meant) => (meant.startup, meant.avoidance),
         None => (bare(&spec.startup.name), None),
     };
-    let usual = usual.unwrap_or_else(|| bare(partner(&startup.name).unwrap_or(PARTNER)));
+    // That of the card, which somebody else's start-up has too.
+    let partner = Axis::Startup.card(&startup.name).and_then(|card| card.partner);
+    let usual = usual.unwrap_or_else(|| bare(partner.unwrap_or(PARTNER)));
     let (pair, alias) = (spec.avoidance.is_none(), startup.name != spec.startup.name);
     let mut avoidance = spec.avoidance.as_ref().map_or(usual, |part| bare(&part.name));
     for (key, value) in &spec.startup.knobs {

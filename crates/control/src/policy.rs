@@ -1,7 +1,7 @@
 //! The policies of a control: the core's, or somebody else's that were added by name.
 
 use std::fmt::Debug;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use firstflight_core::card::{Card, Listed, is_writable};
 use firstflight_core::knob::{KnobValue, Knobs};
@@ -56,7 +56,22 @@ where
     if alias(S::CARD.name).is_some() {
         return Err(AddError::Taken(S::CARD.name));
     }
-    ALL_STARTUPS.add(const { &S::CARD }, || Box::new(S::default()))
+    ALL_STARTUPS.add(const { &S::CARD }, Arc::new(|| Box::new(S::default())))
+}
+
+/// Adds a start-up whose card is known only when the program runs, as one that is written in
+/// another language. One that was put under the same name before is replaced.
+///
+/// # Errors
+/// The name of its card cannot be written in a control, or is taken by a start-up that was not put.
+pub fn put_startup(
+    card: &'static Card,
+    make: impl Fn() -> Box<dyn OwnStartup> + Send + Sync + 'static,
+) -> Result<(), AddError> {
+    if alias(card.name).is_some() {
+        return Err(AddError::Taken(card.name));
+    }
+    ALL_STARTUPS.put(card, Arc::new(make))
 }
 
 /// Adds an avoidance, as [`add_startup`] adds a start-up.
@@ -67,7 +82,7 @@ pub fn add_avoidance<A>() -> Result<(), AddError>
 where
     A: Avoidance + Listed + Clone + Debug + Send + Sync + 'static,
 {
-    ALL_AVOIDANCES.add(const { &A::CARD }, || Box::new(A::default()))
+    ALL_AVOIDANCES.add(const { &A::CARD }, Arc::new(|| Box::new(A::default())))
 }
 
 /// The cards of all start-ups: the core's, then those that were added.
@@ -87,34 +102,54 @@ struct Side<P: ?Sized> {
     added: RwLock<Vec<Added<P>>>,
 }
 
-type Added<P> = (&'static Card, fn() -> Box<P>);
+struct Added<P: ?Sized> {
+    card: &'static Card,
+    make: Make<P>,
+    /// The next of its name takes its place.
+    replaceable: bool,
+}
+
+type Make<P> = Arc<dyn Fn() -> Box<P> + Send + Sync>;
 
 static ALL_STARTUPS: Side<dyn OwnStartup> = Side { core: STARTUPS, added: RwLock::new(Vec::new()) };
 static ALL_AVOIDANCES: Side<dyn OwnAvoidance> =
     Side { core: AVOIDANCES, added: RwLock::new(Vec::new()) };
 
 impl<P: ?Sized> Side<P> {
-    fn add(&self, card: &'static Card, make: fn() -> Box<P>) -> Result<(), AddError> {
-        if !is_writable(card.name) {
-            return Err(AddError::Unwritable(card.name));
+    fn add(&self, card: &'static Card, make: Make<P>) -> Result<(), AddError> {
+        self.take(Added { card, make, replaceable: false })
+    }
+
+    fn put(&self, card: &'static Card, make: Make<P>) -> Result<(), AddError> {
+        self.take(Added { card, make, replaceable: true })
+    }
+
+    fn take(&self, new: Added<P>) -> Result<(), AddError> {
+        let name = new.card.name;
+        if !is_writable(name) {
+            return Err(AddError::Unwritable(name));
         }
         let mut added = self.added.write().unwrap_or_else(PoisonError::into_inner);
-        let mut cards = self.core.iter().chain(added.iter().map(|(card, _)| *card));
-        if cards.any(|known| known.name == card.name) {
-            return Err(AddError::Taken(card.name));
+        let known = added.iter_mut().find(|known| known.card.name == name);
+        match known {
+            Some(known) if known.replaceable && new.replaceable => *known = new,
+            None if self.core.iter().all(|card| card.name != name) => added.push(new),
+            _ => return Err(AddError::Taken(name)),
         }
-        added.push((card, make));
         Ok(())
     }
 
     fn find(&self, name: &str) -> Option<Box<P>> {
         let added = self.added.read().unwrap_or_else(PoisonError::into_inner);
-        added.iter().find(|(card, _)| card.name == name).map(|(_, make)| make())
+        let make = added.iter().find(|known| known.card.name == name)?.make.clone();
+        // It may take long, and others may want to look.
+        drop(added);
+        Some(make())
     }
 
     fn cards(&self) -> Vec<&'static Card> {
         let added = self.added.read().unwrap_or_else(PoisonError::into_inner);
-        self.core.iter().chain(added.iter().map(|(card, _)| *card)).collect()
+        self.core.iter().chain(added.iter().map(|known| known.card)).collect()
     }
 }
 
@@ -213,3 +248,24 @@ firstflight_core::pass_on_startup! { ChosenStartup, either! {} }
 
 chosen!(ChosenAvoidance, AnyAvoidance, ALL_AVOIDANCES);
 firstflight_core::pass_on_avoidance! { ChosenAvoidance, either! {} }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Control;
+    use firstflight_core::startup::SlowStart;
+
+    #[test]
+    fn what_is_put_again_replaces_the_first_and_its_partner_is_its_own() {
+        static FIRST: Card = Card::new("put-again", "", "").with("cubic");
+        static SECOND: Card = Card::new("put-again", "", "").with("vegas");
+        static TAKEN: Card = Card::new("astart", "", "");
+        let make = || Box::new(SlowStart::default()) as Box<dyn OwnStartup>;
+        for card in [&FIRST, &SECOND] {
+            put_startup(card, make).unwrap();
+            let full = format!("put-again+{}", card.partner.unwrap());
+            assert_eq!(Control::named("put-again").unwrap().full, full);
+        }
+        assert_eq!(put_startup(&TAKEN, make), Err(AddError::Taken("astart")));
+    }
+}

@@ -57,7 +57,7 @@ macro_rules! pass_on_policies {
             fn on_hint(&mut self, mechanism: &mut Mechanism, hint: &PathHint);
             fn begin(&mut self, mechanism: &mut Mechanism);
             fn on_sent(&mut self, mechanism: &Mechanism, sent: &Sent);
-            #[inline]
+            #[inline(always)]
             fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack);
             #[inline(always)]
             fn on_new_data(

@@ -47,7 +47,7 @@ fn ticks(span: Span) -> u64 {
 }
 
 /// The largest whole number whose cube is not above `n`.
-fn cube_root(n: u128) -> u64 {
+pub(crate) fn cube_root(n: u128) -> u64 {
     let mut root: u64 = 0;
     for bit in (0..43).rev() {
         let next = root | (1 << bit);

@@ -32,6 +32,9 @@ pub struct Learned {
     pub min_rtt: Span,
     /// Payload that was delivered.
     pub delivered: Bytes,
+    /// Payload that was delivered in a round: in the larger of the last two that were complete,
+    /// because the end of a transfer cuts a round short.
+    pub per_round: Bytes,
     /// How long ago it ended.
     pub age: Span,
 }

@@ -19,9 +19,9 @@ pub(crate) struct LossState<S, A> {
     /// Whether the last cut answered a mark or was a retreat: the window goes on growing, and data
     /// sent before the cut may still be found lost.
     growth_allowed_after_cut: bool,
-    /// The last answer was [`Answer::Ignore`], to an event of this kind. As the window was not cut,
-    /// it covers no event of another kind.
-    ignored: Option<LossKind>,
+    /// An event of this kind was ignored, in this phase ([`Answer::Ignore`],
+    /// [`Avoidance::goes_on`]). As the window was not cut, that covers no event of another kind.
+    ignored: Option<(LossKind, Phase)>,
     before_cut: Option<BeforeCut<S, A>>,
 }
 
@@ -94,10 +94,12 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         self.cut_at = Some(loss.now);
         self.ignored = None;
         let stays = mechanism.view.phase == Phase::Startup && !timeout;
+        let goes_on = mechanism.view.phase == Phase::Avoidance && !timeout;
         match startup.answer(loss, &mechanism.view) {
             Answer::Ignore if stays => return self.ignore(loss.kind, mechanism),
             Answer::Land(window) if stays => self.land(window, loss.kind, mechanism),
             Answer::Retreat(window) => self.cut(loss, Some(window), mechanism, startup, avoidance),
+            _ if goes_on && avoidance.goes_on() => return self.ignore(loss.kind, mechanism),
             _ => self.cut(loss, None, mechanism, startup, avoidance),
         }
         true
@@ -142,6 +144,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         if mechanism.view.phase == Phase::Startup {
             mechanism.leave_startup(exit_by(loss.kind), before, startup, avoidance);
         }
+        mechanism.repair = Repair::Transport;
         mechanism.set_pace(None);
         // What is taken back is repaired in slow start, as after a timeout. A mark neither begins
         // nor ends a repair.
@@ -173,10 +176,10 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         mechanism.view.window.ssthresh = window.ssthresh;
     }
 
-    /// Start-up goes on; what is lost is repaired.
+    /// The policy in charge goes on; what is lost is repaired.
     fn ignore(&mut self, kind: LossKind, mechanism: &mut Mechanism) -> bool {
         self.growth_allowed_after_cut = false;
-        self.ignored = Some(kind);
+        self.ignored = Some((kind, mechanism.view.phase));
         if kind == LossKind::Recovery {
             mechanism.repair = Repair::Ignored;
             mechanism.view.recovering = true;
@@ -185,8 +188,8 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
     }
 
     /// A loss that an earlier answer covers is still repaired. Where start-up was landing for a
-    /// mark, it does so until the transport's recovery ends; what belongs to a recovery that
-    /// start-up ignored is ignored too.
+    /// mark, it does so until the transport's recovery ends; what belongs to a recovery that the
+    /// policy in charge ignored is ignored too.
     fn join_recovery(&self, kind: LossKind, mechanism: &mut Mechanism) {
         if kind != LossKind::Recovery {
             return;
@@ -195,7 +198,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         match &mut mechanism.repair {
             Repair::Landing(end) => *end = Bytes::MAX,
             Repair::Transport
-                if self.ignored.is_some() && mechanism.view.phase == Phase::Startup =>
+                if self.ignored.is_some_and(|(_, phase)| phase == mechanism.view.phase) =>
             {
                 mechanism.repair = Repair::Ignored;
             }
@@ -216,8 +219,8 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
             return false;
         };
         // A start-up that has left since has answered the first event by that.
-        let goes_on = mechanism.view.phase == Phase::Startup;
-        if goes_on && self.ignored.is_some_and(|kind| kind != loss.kind) {
+        let other = |(kind, phase)| kind != loss.kind && phase == mechanism.view.phase;
+        if self.ignored.is_some_and(other) {
             return false;
         }
         if let Some(sent_at) = loss.sent_at {

@@ -2,6 +2,7 @@
 //! only as far as the flight justifies, the phases, and who decides when.
 
 use crate::event::{Ack, Sent};
+use crate::hint::Learned;
 use crate::pacing::Pacing;
 use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
 use crate::sender::{Config, StartupExit};
@@ -20,6 +21,9 @@ pub struct Mechanism {
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,
     pub(crate) round_end: Bytes,
+    /// What had been delivered when this round began, and what was in each of the two before it.
+    round_began_with: Bytes,
+    last_rounds: [Bytes; 2],
     /// The largest flight since the last cut.
     pub(crate) max_flight: Bytes,
     pub(crate) repair: Repair,
@@ -36,7 +40,8 @@ pub(crate) enum Repair {
     /// Start-up, until the recovery ends or everything below this is acknowledged
     /// ([`crate::policy::Answer::Land`]).
     Landing(Bytes),
-    /// Start-up, which goes on afterwards ([`crate::policy::Answer::Ignore`]).
+    /// The policy in charge, which goes on afterwards ([`crate::policy::Answer::Ignore`],
+    /// [`crate::policy::Avoidance::goes_on`]).
     Ignored,
 }
 
@@ -68,6 +73,8 @@ impl Mechanism {
             paces: config.paces,
             timed: config.paces,
             round_end: Bytes(0),
+            round_began_with: Bytes(0),
+            last_rounds: [Bytes(0); 2],
             max_flight: window.cwnd,
             repair: Repair::Transport,
             wake: None,
@@ -189,7 +196,23 @@ impl Mechanism {
             self.view.round_start = true;
             self.view.round += 1;
             self.round_end = self.view.snd_nxt;
+            let delivered = self.view.delivered;
+            self.last_rounds = [delivered - self.round_began_with, self.last_rounds[0]];
+            self.round_began_with = delivered;
         }
+    }
+
+    /// See [`crate::sender::Sender::learned`].
+    pub(crate) fn learned(&self) -> Option<Learned> {
+        let View { window, rtt, delivered, .. } = self.view;
+        (rtt.smoothed > Span(0)).then(|| Learned {
+            window,
+            rtt: rtt.smoothed,
+            min_rtt: rtt.min.max(Span(1)),
+            delivered,
+            per_round: self.last_rounds[0].max(self.last_rounds[1]),
+            age: Span(0),
+        })
     }
 
     /// Tells both policies of an ACK that has been counted; the one in charge decides.
@@ -233,14 +256,23 @@ impl Mechanism {
             }
         }
         let step = avoidance.step(ack, &self.view);
-        self.apply(step, ack, self.max_flight + self.view.mss);
+        let mut justified = self.max_flight + self.view.mss;
+        if step.window.cwnd > justified {
+            justified = self.justified_after_startup(avoidance);
+        }
+        self.apply(step, ack, justified);
         if avoidance.wants_reprobe() {
             self.reprobes += 1;
             self.enter_startup(Entry::Reprobe, startup);
         }
     }
 
-    /// During a recovery only a start-up that stayed in charge decides. The flight does not limit a
+    #[inline(never)]
+    fn justified_after_startup(&self, avoidance: &impl Avoidance) -> Bytes {
+        self.max_flight * avoidance.growth() + self.view.mss
+    }
+
+    /// During a recovery only a policy that stayed in charge decides. The flight does not limit a
     /// landing: it answers a loss.
     #[inline(never)]
     fn decide_in_recovery(
@@ -249,6 +281,10 @@ impl Mechanism {
         startup: &mut impl Startup,
         avoidance: &mut impl Avoidance,
     ) {
+        if self.view.phase == Phase::Avoidance {
+            let step = avoidance.recovering(ack, &self.view);
+            return self.apply(step, ack, self.justified_after_startup(avoidance));
+        }
         let before = self.view.window.cwnd;
         let step = startup.recovering(ack, &self.view);
         if self.repair == Repair::Ignored {
@@ -298,15 +334,16 @@ impl Mechanism {
         }
         self.view.window.ssthresh = ssthresh;
         if self.timed || step.pace.is_some() || step.wake.is_some() {
-            self.apply_timing(step);
+            // Not the whole step, which would then be in memory on every ACK.
+            self.apply_timing(step.pace, step.wake);
         }
     }
 
     #[inline(never)]
-    fn apply_timing(&mut self, step: Step) {
-        self.set_pace(step.pace);
-        if step.wake.is_some() {
-            self.set_wake(step.wake);
+    fn apply_timing(&mut self, pace: Option<Pacing>, wake: Option<Instant>) {
+        self.set_pace(pace);
+        if wake.is_some() {
+            self.set_wake(wake);
         }
     }
 
@@ -346,8 +383,9 @@ impl Mechanism {
         startup.enter(why, &self.view);
     }
 
-    /// A connection that start-up paced to its end stays paced. Where start-up was landing for a
-    /// mark, nothing is repaired, so that nothing but its end ends the recovery.
+    /// A connection that start-up paced to its end stays paced. A recovery that start-up ignored is
+    /// ignored by an avoidance that ignores all. Where start-up was landing for a mark, nothing is
+    /// repaired, so that nothing but its end ends the recovery.
     #[cold]
     pub(crate) fn leave_startup(
         &mut self,
@@ -358,6 +396,9 @@ impl Mechanism {
     ) {
         self.note_exit(why, cwnd);
         let repair = core::mem::replace(&mut self.repair, Repair::Transport);
+        if repair == Repair::Ignored && avoidance.goes_on() {
+            self.repair = repair;
+        }
         if matches!(repair, Repair::Landing(end) if end != Bytes::MAX) {
             self.view.recovering = false;
         }

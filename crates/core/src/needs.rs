@@ -43,6 +43,9 @@ impl Facilities {
     pub const ROUTER_CHANGES: Self = Self(1 << 11);
     /// Routers tell the connection's share ([`crate::feedback::Feedback::Share`]).
     pub const ROUTER_SHARES: Self = Self(1 << 12);
+    /// How much has left, repeats included, is known at every ACK and every loss
+    /// ([`crate::view::View::sent`]), even where no packet is told when it leaves.
+    pub const SENT: Self = Self(1 << 13);
 
     /// Whether all of `others` are in it.
     pub const fn has(self, others: Self) -> bool {
@@ -178,6 +181,7 @@ const WORDS: &[(Facilities, &str)] = &[
     (Facilities::GRANTS, "routers that grant a rate"),
     (Facilities::ROUTER_CHANGES, "routers that tell changes of the rate"),
     (Facilities::ROUTER_SHARES, "routers that tell the connection's share"),
+    (Facilities::SENT, "how much has been sent, repeats included"),
 ];
 
 #[cfg(test)]

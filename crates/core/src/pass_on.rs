@@ -113,6 +113,9 @@ macro_rules! pass_on_avoidance {
                     fn step(&mut self, ack: &Ack, view: &View) -> Step;
                     fn cut(&mut self, loss: &Loss, view: &View) -> Window;
                     fn beta(&self) -> u64;
+                    fn goes_on(&self) -> bool;
+                    fn recovering(&mut self, ack: &Ack, view: &View) -> Step;
+                    fn growth(&self) -> u64;
                     #[inline(always)]
                     fn wants_reprobe(&self) -> bool;
                 }

@@ -238,6 +238,26 @@ pub trait Avoidance: Observer {
         HALF
     }
 
+    /// Whether it answers losses and marks by what it decides from then on, so that what is lost
+    /// is only repaired: [`Avoidance::cut`] is not asked then but for a timeout and for what ends
+    /// start-up, and the policy decides on every ACK of a recovery ([`Avoidance::recovering`]).
+    fn goes_on(&self) -> bool {
+        false
+    }
+
+    /// Decides on every ACK of a recovery in which it goes on ([`Avoidance::goes_on`]), duplicate
+    /// ACKs too.
+    fn recovering(&mut self, _ack: &Ack, view: &View) -> Step {
+        view.window.hold()
+    }
+
+    /// Up to what multiple of the largest flight, and a segment more, its window may grow
+    /// (draft-ietf-ccwg-ratelimited-increase-10). 1 for growth by a segment per round; asked only
+    /// where the window would be larger.
+    fn growth(&self) -> u64 {
+        1
+    }
+
     /// Asks for start-up again; checked after every [`Avoidance::step`]. The wish must be gone
     /// after the next [`Avoidance::enter`].
     fn wants_reprobe(&self) -> bool {

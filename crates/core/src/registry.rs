@@ -30,6 +30,8 @@ pub const ALIASES: &[Alias] = &[
     Alias { name: "tcpw", control: "slow-start+westwood", source: "TCP Westwood" },
     Alias { name: "astart", control: "astart+westwood", source: "Astart paper" },
     Alias { name: "tcpw-a", control: "astart+westwood(lg=on)", source: "Agile Probing paper" },
+    Alias { name: "bbr", control: "bbr+bbr", source: "draft-ietf-ccwg-bbr, BBRv3" },
+    Alias { name: "abba", control: "slow-start+abba", source: "draft-kazuho-ccwg-abba" },
     Alias { name: "cubic", control: "slow-start+cubic", source: "RFC 9438" },
     Alias { name: "mstart", control: "mstart+cubic", source: "M-Start paper" },
     Alias { name: "liw", control: "liw+newreno", source: "Astart paper, section V.D" },

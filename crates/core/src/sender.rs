@@ -3,7 +3,7 @@
 
 use crate::event::{Ack, Loss, Sent};
 use crate::feedback::Feedback;
-use crate::hint::PathHint;
+use crate::hint::{Learned, PathHint};
 use crate::mechanism::{Mechanism, Repair};
 use crate::needs::{Facilities, Needs};
 use crate::pacing::Pacing;
@@ -195,9 +195,9 @@ impl<P: Policies> Sender<P> {
         }
     }
 
-    /// Start-up sets the window during this recovery ([`crate::policy::Answer::Land`],
-    /// [`crate::policy::Answer::Ignore`]): the recovery repairs within it and does not reduce what
-    /// is sent any further.
+    /// A policy sets the window during this recovery ([`crate::policy::Answer::Land`],
+    /// [`crate::policy::Answer::Ignore`], [`crate::policy::Avoidance::goes_on`]): the recovery
+    /// repairs within it and does not reduce what is sent any further.
     pub fn window_is_startups(&self) -> bool {
         self.mechanism.repair != Repair::Transport
     }
@@ -221,6 +221,13 @@ impl<P: Policies> Sender<P> {
         if self.mechanism.view.phase == Phase::Startup {
             self.policies.on_wake(&mut self.mechanism);
         }
+    }
+
+    /// What this connection has learned of its path so far, to be handed to the next one by
+    /// [`Sender::on_hint`] with its age; `None` before the first RTT sample. The RTTs of a control
+    /// that reads no times are those of its start-up.
+    pub fn learned(&self) -> Option<Learned> {
+        self.mechanism.learned()
     }
 
     /// Whether a hint that the connection was given proved wrong.

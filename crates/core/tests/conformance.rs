@@ -49,7 +49,8 @@ fn run(fault: Fault) -> Result<(), String> {
     sender.on_handshake(Instant(MS), Span::from_millis(1));
     let (window, rtt) = (sender.view().window, Span(MS));
     let (delivered, age) = (MSS, Span(0));
-    let hint = PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, age });
+    let (min_rtt, per_round) = (rtt, MSS);
+    let hint = PathHint::Own(Learned { window, rtt, min_rtt, delivered, per_round, age });
     if fault != Fault::LateHint {
         sender.on_hint(Instant(MS), &hint);
     }

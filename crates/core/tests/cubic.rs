@@ -54,6 +54,45 @@ impl Twin {
     }
 }
 
+/// Cuback, CUBIC counted in data acknowledged, has test vectors (draft-kazuho-ccwg-cuback-00,
+/// appendix B): with a window of 600 after 1000 and 10000 segments/s, so many segments lead to 950,
+/// 1000, 1050 and 1400. The curve is there at the time in which they are acknowledged.
+#[test]
+fn the_curve_is_where_cuback_s_vectors_say() {
+    let curve = Curve::new(Bytes(600_000), Bytes(1_000_000), 400_000, Bytes(1_000));
+    let vectors = [(50_000, 950), (100_000, 1_000), (150_000, 1_050), (200_000, 1_400)];
+    for (acked, window) in vectors {
+        let found = curve.at(Span(acked * 1_000_000_000 / 10_000)).0;
+        assert!(found.abs_diff(window * 1_000) <= 20, "{found} {window}");
+    }
+}
+
+/// Its vectors of small windows, where Reno's estimate rules: 7 after 10 segments and 100/s.
+/// Cuback adds whole segments, `(w - e)(w + e - 1)` over 2 alpha, where CUBIC grows with every ACK,
+/// `w^2 - e^2` over 2 alpha: it takes `(w - e)` over 2 alpha longer, half a segment's worth each.
+#[test]
+fn small_windows_take_as_many_acks_as_cuback_s_vectors_say() {
+    const MSS: u64 = 1_000;
+    let mut cubic = Cubic::default();
+    let (kind, flight) = (LossKind::Recovery, Bytes(10 * MSS));
+    let loss = Loss::of(Instant(0), kind, Bytes(MSS), flight);
+    let mut cwnd = cubic.cut(&loss, &view(10 * MSS, MSS, 0, 100_000_000)).cwnd;
+    let vectors = [(8, 13.2222), (9, 28.3333), (10, 45.3333), (11, 55.3333), (12, 66.3333)];
+    let ack = Ack { acked: Bytes(MSS), credited: Bytes(MSS), ..Ack::default() };
+    let (mut acked, alpha) = (0, 3.0 * 0.3 / 1.7);
+    for (window, cuback) in vectors {
+        while cwnd.0 < window * MSS {
+            let now = view(cwnd.0, MSS, acked * 10_000_000, 100_000_000);
+            cwnd = cubic.step(&ack, &now).window.cwnd;
+            acked += 1;
+        }
+        let below = window.min(10) as f64 - 7.0;
+        let beyond = window as f64 - 7.0 - below;
+        let continuous = cuback + below / (2.0 * alpha) + beyond / 2.0;
+        assert!((acked as f64 - continuous).abs() <= 1.5, "{window}: {acked} {continuous}");
+    }
+}
+
 proptest! {
     #[test]
     fn the_curve_is_the_formula_within_the_stated_bound(

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use firstflight_core::card::Card;
 use firstflight_core::knob::{Knob, KnobKind, KnobValue};
+use firstflight_core::needs::{Facilities, Needs};
 use firstflight_core::policy::Observer as _;
 use firstflight_core::registry::{
     AVOIDANCES, AnyStartup, STARTUPS, avoidance_needs, startup_needs,
@@ -25,6 +26,10 @@ pub(crate) struct Object {
     pub(crate) own_estimate: bool,
     /// Neither policy needs anything but what an ACK acknowledges, not even times.
     watches_no_acks: bool,
+    /// One of them needs how much has left.
+    needs_sent: bool,
+    /// The start-up decides on more than the window of ACKs that open it.
+    owns_window: bool,
 }
 
 impl Object {
@@ -47,13 +52,15 @@ pub(crate) fn objects() -> Vec<Object> {
         for avoidance in in_c(AVOIDANCES) {
             let pair = format!("{}_{}", startup.1, avoidance.1);
             let needs = startup_needs(startup.0.name).zip(avoidance_needs(avoidance.0.name));
-            let watches_no_acks = needs.is_some_and(|(a, b)| (a | b).all().is_empty());
+            let needs = needs.map_or(Needs::NONE, |(a, b)| a | b).all();
             let object = |name, own_estimate| Object {
                 name,
                 startup,
                 avoidance,
                 own_estimate,
-                watches_no_acks,
+                watches_no_acks: needs.is_empty(),
+                needs_sent: needs.has(Facilities::SENT),
+                owns_window: !needs.common(OWNERS).is_empty(),
             };
             if !keeps_estimate(avoidance.0) || may_estimate(startup.0) {
                 all.push(object(pair.clone(), false));
@@ -65,6 +72,10 @@ pub(crate) fn objects() -> Vec<Object> {
     }
     all
 }
+
+/// What the kernel leaves to a control only if that decides on cwnd in all states.
+const OWNERS: Facilities =
+    Facilities::PACING.and(Facilities::RECOVERY_WINDOW).and(Facilities::MEMORY);
 
 /// It has knobs of an estimate.
 fn keeps_estimate(avoidance: &Card) -> bool {
@@ -94,6 +105,8 @@ pub(crate) fn control(object: &Object) -> String {
     );
     let flags = [
         (object.watches_no_acks, "FF_WATCHES_NO_ACKS"),
+        (object.needs_sent, "FF_NEEDS_SENT"),
+        (object.owns_window, "FF_OWNS_WINDOW"),
         (object.own_estimate, "FF_AVOIDANCE_ESTIMATES"),
     ];
     for (_, flag) in flags.iter().filter(|(set, _)| *set) {

@@ -42,6 +42,18 @@ FF_NEW_POLICY(cubic)
 FF_OBSERVES_NOTHING(cubic)
 FF_NEVER_REPROBES(cubic)
 
+FF_INLINE u64 cubic_beta(ff_knobs *k) { return k->cubic.beta; }
+
+/* Start-up knows the largest window that the path has room for. */
+FF_INLINE void cubic_take_peak(struct cubic *c, u64 peak)
+{
+    if (peak == NONE)
+        return;
+    c->stage = STAGE_CUT;
+    c->w_max = peak;
+    c->prior = peak;
+}
+
 /* The largest whole number whose cube is not above `high 2^64 + low`, which is under 2^78. `root`
  * is zero: as an argument, so that the verifier does not know it and follow every way to build it.
  */

@@ -16,6 +16,8 @@ struct new_reno {
 FF_NEW_POLICY(new_reno)
 FF_OBSERVES_NOTHING(new_reno)
 FF_NEVER_REPROBES(new_reno)
+FF_HALVES(new_reno)
+FF_TAKES_NO_PEAK(new_reno)
 
 FF_INLINE void new_reno_enter(struct new_reno *r, const struct ff_view *v) {}
 

@@ -3,8 +3,8 @@
  * The mechanism, written once: phases, floor and cap of the window, one cut per recovery, undo, and
  * who decides when. It is crates/core/src/mechanism.rs and loss.rs for the policies FF_STARTUP and
  * FF_AVOIDANCE, less what the kernel does itself (marks, which it reports as a recovery; pacing;
- * the limit on growth, of which it tells by app_limited), what no start-up here does (setting the
- * window in a recovery, taking back what a hint led to) and what only reports are made of.
+ * the limit on growth, of which it tells by app_limited), what no start-up here does (ignoring a
+ * loss, waiting for a time) and what only reports are made of. The default pacing is the kernel's.
  */
 #ifndef FF_SENDER_H
 #define FF_SENDER_H
@@ -24,6 +24,9 @@ struct before_cut {
     struct ff_window window;
     struct FF_AVOIDANCE avoidance;
     struct FF_STARTUP startup;
+#ifdef FF_OWNS_WINDOW
+    u64 pace;
+#endif
     u8 phase;
     u8 known;
 };
@@ -37,6 +40,18 @@ struct ff_sender {
     struct FF_AVOIDANCE avoidance;
     struct before_cut before_cut;
     struct FF_STARTUP startup;
+#ifdef FF_OWNS_WINDOW
+    /* The rate that start-up has set, NONE without one. */
+    u64 pace;
+    /* The last answer covers the loss of what was sent before this, where it was a retreat. */
+    u64 covered;
+    u8 retreated;
+    /* Start-up decides until the recovery ends. */
+    u8 landing;
+    /* What had been delivered when this round began, and what was in each of the two before it. */
+    u64 round_began_with;
+    u64 last_rounds[2];
+#endif
 };
 
 FF_INLINE void bound_cwnd(struct ff_sender *s)
@@ -62,6 +77,10 @@ FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *
 #ifndef FF_WATCHES_NO_ACKS
     v->rtt.min = NONE;
 #endif
+#ifdef FF_OWNS_WINDOW
+    s->pace = NONE;
+    v->beta = avoidance(beta)(k);
+#endif
     s->max_cwnd = max_of(config->max_cwnd, mss);
     v->window.cwnd = startup(initial_window)(k, config->initial_window, mss);
     v->window.ssthresh = startup(initial_ssthresh)(k, config->initial_ssthresh, mss);
@@ -74,8 +93,8 @@ FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *
 #ifdef FF_WATCHES_NO_ACKS
 
 FF_INLINE void ff_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt) {}
-FF_INLINE void ff_begin(struct ff_sender *s, u64 now) {}
-FF_INLINE void ff_on_sent(struct ff_sender *s, u64 now, u64 bytes) {}
+FF_INLINE void ff_begin(struct ff_sender *s, ff_knobs *k, u64 now) {}
+FF_INLINE void ff_on_sent(struct ff_sender *s, const struct ff_sent *sent) {}
 
 FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack) {}
 FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *l) {}
@@ -85,6 +104,7 @@ FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_lo
 /* RFC 6298 section 2. */
 FF_INLINE void observe_rtt(struct ff_rtt *rtt, u64 sample)
 {
+    rtt->latest = sample;
     rtt->min = min_of(rtt->min, sample);
     if (rtt->first == 0) {
         rtt->first = sample;
@@ -103,22 +123,55 @@ FF_INLINE void ff_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rt
     avoidance(on_handshake)(&s->avoidance, k, &s->view);
 }
 
+#ifdef FF_OWNS_WINDOW
+
+/* What start-up has decided before the first data. */
+FF_INLINE void apply_unprompted(struct ff_sender *s, struct ff_step step)
+{
+    s->view.window = step.window;
+    bound_cwnd(s);
+    if (step.pace != NONE)
+        s->pace = step.pace;
+}
+
+/* Something is known of the path, before any data and after the handshake. */
+FF_INLINE void ff_on_hint(struct ff_sender *s, ff_knobs *k, u64 now,
+                          const struct ff_learned *learned)
+{
+    s->view.now = now;
+    s->pace = NONE;
+    startup(inform)(&s->startup, k, learned, &s->view);
+}
+
+#endif
+
 /* The first data is about to leave; all that can be known before has been told. */
-FF_INLINE void ff_begin(struct ff_sender *s, u64 now)
+FF_INLINE void ff_begin(struct ff_sender *s, ff_knobs *k, u64 now)
 {
     s->view.now = now;
     startup(on_begin)(&s->startup, &s->view);
     avoidance(on_begin)(&s->avoidance, &s->view);
+#ifdef FF_OWNS_WINDOW
+    apply_unprompted(s, startup(begin)(&s->startup, k, &s->view));
+#endif
 }
 
-/* So much new data has left since the last event: told in one sum before a loss, because an ACK
- * has the position itself. The kernel does not tell when packets leave, so that no policy here
- * needs it; what is sent again moves no position.
+/* So much data has left since the last event. The kernel does not tell when packets leave, so that
+ * no policy here needs it: what is new is told in one sum before a loss, because an ACK has the
+ * position itself; a control that needs how much has left is told of it before ACKs too, and of
+ * what has left again.
  */
-FF_INLINE void ff_on_sent(struct ff_sender *s, u64 now, u64 bytes)
+FF_INLINE void ff_on_sent(struct ff_sender *s, const struct ff_sent *sent)
 {
-    s->view.now = now;
-    s->view.snd_nxt = plus(s->view.snd_nxt, bytes);
+    struct ff_view *v = &s->view;
+
+    v->now = sent->now;
+    v->sent = plus(v->sent, sent->bytes);
+    if (!sent->again)
+        v->snd_nxt = plus(v->snd_nxt, sent->bytes);
+#ifdef FF_OWNS_WINDOW
+    v->in_flight = sent->in_flight;
+#endif
 }
 
 FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
@@ -129,11 +182,20 @@ FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ac
     v->snd_nxt = ack->snd_nxt;
     v->acked = plus(v->acked, ack->acked);
     v->delivered = plus(v->delivered, ack->credited);
+#ifdef FF_OWNS_WINDOW
+    v->in_flight = ack->in_flight;
+#endif
     if (ack->rtt != NONE)
         observe_rtt(&v->rtt, ack->rtt);
     v->round_start = ack->acked > 0 && v->acked >= s->round_end;
-    if (v->round_start)
+    if (v->round_start) {
         s->round_end = v->snd_nxt;
+#ifdef FF_OWNS_WINDOW
+        s->last_rounds[1] = s->last_rounds[0];
+        s->last_rounds[0] = minus(v->delivered, s->round_began_with);
+        s->round_began_with = v->delivered;
+#endif
+    }
     startup(on_ack)(&s->startup, k, ack, v);
     avoidance(on_ack)(&s->avoidance, k, ack, v);
 }
@@ -144,6 +206,9 @@ FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_lo
 
     v->now = loss->now;
     v->eligible = startup(eligible)(&s->startup, k);
+#ifdef FF_OWNS_WINDOW
+    v->beta = avoidance(beta)(k);
+#endif
     if (loss->kind == LOSS_TIMEOUT)
         s->round_end = v->acked;
 }
@@ -157,13 +222,73 @@ FF_INLINE void apply(struct ff_sender *s, struct ff_step step, const struct ff_a
         step.window.cwnd = min_of(step.window.cwnd, s->view.window.cwnd);
     s->view.window = step.window;
     bound_cwnd(s);
+#ifdef FF_OWNS_WINDOW
+    s->pace = step.pace;
+#endif
 }
 
 FF_INLINE void leave_startup(struct ff_sender *s)
 {
     s->view.phase = AVOIDANCE;
+#ifdef FF_OWNS_WINDOW
+    s->landing = 0;
+    avoidance(take_peak)(&s->avoidance, startup(peak)(&s->startup, &s->view));
+#endif
     avoidance(enter)(&s->avoidance, &s->view);
 }
+
+#ifdef FF_OWNS_WINDOW
+
+/* The recovery is over in which start-up decided: it ends, with ssthresh where it landed. */
+FF_INLINE void end_landing(struct ff_sender *s)
+{
+    struct ff_view *v = &s->view;
+
+    v->recovering = 0;
+    v->window.ssthresh = max_of(v->window.cwnd, times(v->mss, MIN_SSTHRESH_SEGMENTS));
+    leave_startup(s);
+}
+
+/* An ACK in such a recovery; that the source limits does not limit a landing, which answers a loss.
+ * There is no position after the last one.
+ */
+FF_INLINE void land_on_ack(struct ff_sender *s, const struct ff_ack *ack)
+{
+    struct ff_ack whole = { .app_limited = 0 };
+
+    apply(s, startup(recovering)(&s->startup, ack, &s->view), &whole);
+    if (s->view.acked == U64_MAX)
+        end_landing(s);
+}
+
+/* A loss that the last answer covers is repaired: it changes no window by itself. */
+FF_INLINE u8 is_covered(struct ff_sender *s, const struct ff_loss *loss)
+{
+    struct ff_view *v = &s->view;
+
+    if (loss->kind == LOSS_TIMEOUT)
+        return 0;
+    if (!v->recovering && !(s->retreated && v->acked < s->covered))
+        return 0;
+    v->recovering = 1;
+    if (loss->lost) {
+        v->now = loss->now;
+        startup(on_further_loss)(&s->startup, loss);
+    }
+    return 1;
+}
+
+/* Start-up sets the window, now and on every ACK until the recovery ends. */
+FF_INLINE void land(struct ff_sender *s, struct ff_window window)
+{
+    s->landing = 1;
+    s->retreated = 0;
+    s->view.recovering = 1;
+    s->view.window = window;
+    bound_cwnd(s);
+}
+
+#endif
 
 /* An ACK arrived. */
 FF_INLINE void ff_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
@@ -173,6 +298,12 @@ FF_INLINE void ff_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *
     struct ff_step step;
 
     observe(s, k, ack);
+#ifdef FF_OWNS_WINDOW
+    if (v->recovering && s->landing) {
+        land_on_ack(s, ack);
+        return;
+    }
+#endif
     if (ack->acked == 0 || v->recovering)
         return;
     if (v->phase == STARTUP) {
@@ -198,18 +329,40 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
     struct ff_view *v = &s->view;
     u64 timeout = loss->kind == LOSS_TIMEOUT, least = times(v->mss, MIN_SSTHRESH_SEGMENTS);
     struct ff_window cut;
+#ifdef FF_OWNS_WINDOW
+    struct ff_answer answer;
 
+    if (is_covered(s, loss))
+        return;
+#else
     if (!timeout && v->recovering)
         return;
+#endif
     observe_loss(s, k, loss);
     if (!(timeout && loss->again && s->before_cut.known)) {
         s->before_cut.window = v->window;
         s->before_cut.phase = v->phase;
         COPY(&s->before_cut.avoidance, &s->avoidance);
         COPY(&s->before_cut.startup, &s->startup);
+#ifdef FF_OWNS_WINDOW
+        s->before_cut.pace = s->pace;
+#endif
         s->before_cut.known = 1;
     }
-    cut = avoidance(cut)(&s->avoidance, k, loss, v);
+#ifdef FF_OWNS_WINDOW
+    s->covered = v->snd_nxt;
+    answer = startup(answer)(&s->startup, k, loss, v);
+    if (answer.kind == ANSWER_LAND && v->phase == STARTUP && !timeout) {
+        land(s, answer.window);
+        return;
+    }
+    s->retreated = answer.kind == ANSWER_RETREAT;
+    s->pace = NONE;
+    if (s->retreated)
+        cut = answer.window;
+    else
+#endif
+        cut = avoidance(cut)(&s->avoidance, k, loss, v);
     v->window.cwnd = timeout ? startup(restart_window)(v->mss) : cut.cwnd;
     v->window.ssthresh = max_of(whole_segments(cut.ssthresh, v->mss), least);
     bound_cwnd(s);
@@ -218,11 +371,24 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
     v->recovering = !timeout;
     if (timeout)
         enter_startup(s, k, ENTRY_TIMEOUT);
+#ifdef FF_OWNS_WINDOW
+    /* What is taken back is repaired in slow start, as after a timeout. */
+    if (s->retreated && !timeout) {
+        v->recovering = 0;
+        enter_startup(s, k, ENTRY_RETREAT);
+    }
+#endif
 }
 
 /* Recovery is over. `cwnd` is the window it leaves, NONE if it has no say in it. */
 FF_INLINE void ff_on_recovered(struct ff_sender *s, u64 cwnd)
 {
+#ifdef FF_OWNS_WINDOW
+    if (s->landing) {
+        end_landing(s);
+        return;
+    }
+#endif
     s->view.recovering = 0;
     if (cwnd == NONE)
         return;
@@ -246,6 +412,11 @@ FF_INLINE void ff_on_spurious_loss(struct ff_sender *s)
     v->recovering = 0;
     COPY(&s->avoidance, &s->before_cut.avoidance);
     COPY(&s->startup, &s->before_cut.startup);
+#ifdef FF_OWNS_WINDOW
+    s->pace = s->before_cut.pace;
+    s->retreated = 0;
+    s->landing = 0;
+#endif
     bound_cwnd(s);
 }
 

@@ -141,6 +141,12 @@ FF_INLINE u64 mul_div(u64 a, u64 b, u64 den)
 /* What a rate moves in a span. */
 FF_INLINE u64 rate_over(u64 rate, u64 span) { return mul_div(rate, span, NANOS_PER_SECOND); }
 
+/* The rate that moves this much in a span; the largest for an empty one. */
+FF_INLINE u64 rate_per(u64 bytes, u64 span)
+{
+    return span == 0 ? U64_MAX : mul_div(bytes, NANOS_PER_SECOND, span);
+}
+
 /* A span as a clock of whole ticks tells it: rounded down, at least one. No tick, no rounding. */
 FF_INLINE u64 in_ticks(u64 span, u64 tick)
 {

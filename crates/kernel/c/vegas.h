@@ -20,6 +20,10 @@ struct vegas {
 };
 
 FF_NEVER_REPROBES(vegas)
+FF_TAKES_NO_PEAK(vegas)
+
+/* Of what is lost for the first time; what is lost again halves the window. */
+FF_INLINE u64 vegas_beta(ff_knobs *k) { return RATIO_ONE * 3 / 4; }
 
 FF_INLINE void vegas_new(struct vegas *a, ff_knobs *k) { vegas_diff_new(&a->diff); }
 

@@ -34,6 +34,14 @@ struct ff_ack {
     u64 app_limited;
 };
 
+/* Data left, for the first time or again; `in_flight` is what is then. */
+struct ff_sent {
+    u64 now;
+    u64 bytes;
+    u64 in_flight;
+    u64 again;
+};
+
 enum loss_kind { LOSS_RECOVERY, LOSS_TIMEOUT };
 
 /* Data found lost, `lost` bytes newly; `flight` is what a halving halves. */
@@ -45,6 +53,17 @@ struct ff_loss {
     u64 again;
 };
 
+/* What an earlier connection to the same host knew when it ended, and how long ago that was. */
+struct ff_learned {
+    u64 cwnd;
+    u64 ssthresh;
+    u64 rtt;
+    u64 min_rtt;
+    /* Delivered in the larger of the last two complete rounds. */
+    u64 per_round;
+    u64 age;
+};
+
 /* What an endpoint fixes for its sender. */
 struct ff_config {
     u64 mss;
@@ -54,7 +73,7 @@ struct ff_config {
 };
 
 enum phase { STARTUP, AVOIDANCE };
-enum entry { ENTRY_CONNECT, ENTRY_TIMEOUT, ENTRY_REPROBE };
+enum entry { ENTRY_CONNECT, ENTRY_TIMEOUT, ENTRY_REPROBE, ENTRY_RETREAT };
 
 struct ff_window {
     u64 cwnd;
@@ -62,12 +81,16 @@ struct ff_window {
 };
 
 struct ff_rtt {
+    u64 latest;
     u64 smoothed;
     u64 min;
     u64 first;
 };
 
-/* A control whose policies look at nothing but what an ACK acknowledges and at the window says
+/* A control whose start-up paces, sets the window in a recovery or takes hints says FF_OWNS_WINDOW:
+ * its sender decides on cwnd in every state of the kernel. In all others the kernel reduces it.
+ *
+ * A control whose policies look at nothing but what an ACK acknowledges and at the window says
  * FF_WATCHES_NO_ACKS, and keeps no more: its whole state fits into what the kernel gives to every
  * connection.
  */
@@ -78,14 +101,22 @@ struct ff_view {
     u64 acked;
     u64 now;
     struct ff_rtt rtt;
-    /* The position of the next new payload (SND.NXT as an offset). */
+    /* The position of the next new payload (SND.NXT as an offset); all that has left, repeats
+     * included: up to date at every ACK and loss for a control that says FF_NEEDS_SENT.
+     */
     u64 snd_nxt;
+    u64 sent;
     u64 delivered;
     /* The rate, in bytes per second, that the start-up's estimator believes the path has for this
      * connection; up to date whenever a loss is answered, NONE without an estimator.
      */
     u64 eligible;
     u64 round_start;
+#endif
+#ifdef FF_OWNS_WINDOW
+    u64 in_flight;
+    /* What a loss leaves of the window under the avoidance, in millionths. */
+    u64 beta;
 #endif
     u32 phase : 1;
     u32 recovering : 1;
@@ -94,13 +125,30 @@ struct ff_view {
 /* What a policy decides on one ACK. */
 struct ff_step {
     struct ff_window window;
+#ifdef FF_OWNS_WINDOW
+    /* Bytes per second at which packets leave, NONE to leave it to the kernel. */
+    u64 pace;
+#endif
     u8 exit;
+};
+
+/* How a start-up answers a loss: it ends, and the avoidance cuts; it begins again with this window,
+ * because a hint was wrong; it sets this window, and decides until the recovery ends.
+ */
+enum answer_kind { ANSWER_LEAVE, ANSWER_RETREAT, ANSWER_LAND };
+
+struct ff_answer {
+    struct ff_window window;
+    u8 kind;
 };
 
 FF_INLINE struct ff_step hold(struct ff_window window)
 {
     struct ff_step step = { .window = window };
 
+#ifdef FF_OWNS_WINDOW
+    step.pace = NONE;
+#endif
     return step;
 }
 
@@ -144,6 +192,33 @@ FF_INLINE struct ff_step until_threshold(struct ff_step step)
     FF_INLINE u64 policy##_restart_window(u64 mss) { return mss; }
 #define FF_NEVER_REPROBES(policy)                                                                 \
     FF_INLINE u8 policy##_wants_reprobe(const struct policy *p) { return 0; }
+
+/* Of start-ups that own the window: one that begins with the window as it is, one that uses no
+ * hint, one that never lands and so finds no peak; of avoidances: one that halves the window, one
+ * that needs no peak.
+ */
+#define FF_BEGINS_PLAINLY(policy)                                                                 \
+    FF_INLINE struct ff_step policy##_begin(struct policy *p, ff_knobs *k,                        \
+                                            const struct ff_view *v)                              \
+    {                                                                                             \
+        return hold(v->window);                                                                   \
+    }
+#define FF_TAKES_NO_HINT(policy)                                                                  \
+    FF_INLINE void policy##_inform(struct policy *p, ff_knobs *k,                                 \
+                                   const struct ff_learned *last, const struct ff_view *v) {}     \
+    FF_INLINE u8 policy##_refutes_hint(const struct policy *p) { return 0; }
+#define FF_LANDS_NOWHERE(policy)                                                                  \
+    FF_INLINE void policy##_on_further_loss(struct policy *p, const struct ff_loss *loss) {}      \
+    FF_INLINE struct ff_step policy##_recovering(struct policy *p, const struct ff_ack *ack,      \
+                                                 const struct ff_view *v)                         \
+    {                                                                                             \
+        return hold(v->window);                                                                   \
+    }                                                                                             \
+    FF_INLINE u64 policy##_peak(const struct policy *p, const struct ff_view *v) { return NONE; }
+#define FF_HALVES(policy)                                                                         \
+    FF_INLINE u64 policy##_beta(ff_knobs *k) { return RATIO_ONE / 2; }
+#define FF_TAKES_NO_PEAK(policy)                                                                  \
+    FF_INLINE void policy##_take_peak(struct policy *p, u64 peak) {}
 
 /* First window and first ssthresh: the knobs', or the endpoint's where they are not set. */
 #define FF_FIRST_WINDOW_OF_KNOBS(policy)                                                          \

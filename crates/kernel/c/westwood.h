@@ -29,6 +29,8 @@ struct westwood {
 FF_NEW_POLICY(westwood)
 FF_OBSERVES_NO_HANDSHAKE(westwood)
 FF_OBSERVES_NO_BEGIN(westwood)
+FF_HALVES(westwood)
+FF_TAKES_NO_PEAK(westwood)
 
 #ifdef FF_AVOIDANCE_ESTIMATES
 

@@ -31,9 +31,17 @@ pub use catalogue::KernelControl;
 #[cfg(feature = "bpf")]
 pub use load::{LoadError, Prepared, Registered};
 
-/// What the kernel provides beside ACKs and losses: the times of ACKs.
+/// What the kernel provides beside ACKs and losses: the times of ACKs, how much has left by each,
+/// pacing at a given rate, a window that counts during recovery, and what earlier connections
+/// learned, which a control keeps for each remote address.
 ///
 /// It does not say when packets leave (no call of `tcp_congestion_ops` comes with each), so that
-/// SND.NXT alone is told, with every ACK and before every loss. During a recovery it sets the
-/// window itself (PRR), it counts losses but not gaps, and takes marks for a recovery of its own.
-pub const PROVIDES: Facilities = Facilities::TIMES;
+/// SND.NXT is told, with every ACK and before every loss, and how much has left to those that need
+/// it. It counts losses but not gaps, and takes marks for a recovery of its own. It
+/// wakes nobody: no timer of BPF may touch a socket. During a recovery it reduces the window itself
+/// (PRR), unless the start-up paces, lands or remembers: then the control has `cong_control`.
+pub const PROVIDES: Facilities = Facilities::TIMES
+    .and(Facilities::SENT)
+    .and(Facilities::PACING)
+    .and(Facilities::RECOVERY_WINDOW)
+    .and(Facilities::MEMORY);

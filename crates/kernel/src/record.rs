@@ -29,6 +29,8 @@ pub struct Record {
     pub sent: u64,
     /// What of it is acknowledged: `tcpi_bytes_acked`.
     pub acked: u64,
+    /// The rate at which the socket sends where it paces, in bytes per second.
+    pub pacing_rate: u64,
 }
 
 /// `enum record_kind`.
@@ -40,7 +42,8 @@ pub enum Kind {
     Handshake,
     /// Time: the first data may leave.
     Begin,
-    /// Time, new data in bytes: what has left since the last ACK, before a loss.
+    /// Time, bytes, what is in flight, whether again: what has left since the last ACK, before a
+    /// loss, or before every ACK for a control that needs it.
     Sent,
     /// An ACK.
     Ack,
@@ -54,9 +57,12 @@ pub enum Kind {
     Mss,
     /// The window was written to the socket.
     Wrote,
+    /// Time, and what an earlier connection learned: cwnd, ssthresh, RTT, smallest RTT, payload
+    /// delivered in a round, age.
+    Hint,
 }
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     Kind::New,
     Kind::Handshake,
     Kind::Begin,
@@ -67,6 +73,7 @@ const KINDS: [Kind; 10] = [
     Kind::Spurious,
     Kind::Mss,
     Kind::Wrote,
+    Kind::Hint,
 ];
 
 impl Record {
@@ -88,6 +95,7 @@ impl Record {
             ssthresh: long(88)?,
             sent: long(96)?,
             acked: long(104)?,
+            pacing_rate: long(112)?,
         })
     }
 }

@@ -14,11 +14,12 @@ use std::time::Duration;
 
 use firstflight_control::Control;
 use firstflight_core::knob::KnobKind;
+use firstflight_core::needs::Facilities;
 use firstflight_kernel::catalogue::{PAIRS, available, distinct};
 use firstflight_kernel::load::Options;
 use firstflight_kernel::record::{Kind, Record};
 use firstflight_kernel::requirements;
-use firstflight_kernel::{KernelControl, LoadError, PROVIDES, Registered};
+use firstflight_kernel::{KernelControl, LoadError, Registered};
 
 use running::network::{Network, has_tools};
 use running::replay::{LARGEST_SSTHRESH, Replay};
@@ -79,6 +80,30 @@ fn what_a_kernel_leaves_out_is_made_good() {
     }
 }
 
+/// Careful Resume finds what the connection before learned, and jumps.
+#[test]
+fn what_a_connection_learned_is_handed_to_the_next() {
+    if !able() {
+        return;
+    }
+    let name = Some(format!("ff_m_{}", std::process::id() % 10_000));
+    let options = Options { name, recording: true, ..Options::default() };
+    let control = load_with("careful-resume+cubic", options).unwrap();
+    let network = Network::new(200);
+    for _ in 0..2 {
+        network.transfer(control.name(), Duration::from_secs(3));
+    }
+    let records = control.records().unwrap();
+    let mut replay = Replay::new("careful-resume+cubic");
+    records.iter().for_each(|record| replay.take(record));
+    let hints: Vec<&Record> = records.iter().filter(|it| it.kind == Kind::Hint).collect();
+    println!("{} hints, of which the pace was compared {} times", hints.len(), replay.paced);
+    assert!(!hints.is_empty(), "nobody was told anything");
+    let [_, cwnd, _, rtt, min_rtt, per_round, age] = hints[0].numbers;
+    assert!(cwnd > 0 && rtt >= min_rtt && min_rtt > 0 && per_round > 0, "{:?}", hints[0]);
+    assert!((1..60_000_000_000).contains(&age), "{:?}", hints[0]);
+}
+
 /// Runs a flow through a network of its own, and replays the records.
 fn recorded(number: usize, text: &str, leaving_out: bool) -> Vec<Record> {
     let name = Some(format!("ff_t{number}_{}", std::process::id() % 10_000));
@@ -89,8 +114,10 @@ fn recorded(number: usize, text: &str, leaving_out: bool) -> Vec<Record> {
     let records = control.records().unwrap();
     let mut replay = Replay::new(text);
     records.iter().for_each(|record| replay.take(record));
+    let paces = replay.control().startup_name == "rapid-start" && !leaving_out;
+    assert!(!paces || replay.paced > 10, "{text}: paced {} times", replay.paced);
     // Policies that watch no ACKs are told what ACKs acknowledge and no more.
-    if !leaving_out && replay.control().needs().all().has(PROVIDES) {
+    if !leaving_out && replay.control().needs().all().has(Facilities::TIMES) {
         println!("{text}: {} connections told all that is promised", replay.check());
     }
     records

@@ -181,25 +181,25 @@ fn startup(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> Startup {
     }
 }
 
-/// The look at which start-up was over, and why: a repair of loss, an ssthresh that fell without
-/// one (HyStart, and BBR when it drains), or a window that reached it, but for controls that go on
-/// above it.
+/// The look at which start-up was over, and why: a repair of loss, or a window that is at ssthresh
+/// without one, because the threshold fell to it (HyStart, and BBR when it drains) or because it
+/// grew to the threshold. One that fell to above the window (Hoe) is only where start-up will end.
+/// Controls that go on above their threshold leave by a loss alone.
 fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, &'static str)> {
     let ignores_loss = job.control.kernel_name == "bbr";
     let goes_on = job.control.goes_on_above_its_threshold();
-    let first = samples.first()?.1.ssthresh;
+    let mut threshold = samples.first()?.1.ssthresh;
     samples.iter().enumerate().find_map(|(index, (_, info))| {
+        let before = std::mem::replace(&mut threshold, info.ssthresh);
         let repaired = info.state != CaState::Open || info.total_retrans > 0;
         let why = if repaired && !ignores_loss {
             if info.timeouts > 0 { "timeout" } else { "loss" }
-        } else if goes_on {
+        } else if goes_on || info.cwnd < info.ssthresh {
             return None;
-        } else if info.ssthresh < first {
+        } else if info.ssthresh < before {
             "heuristic"
-        } else if info.cwnd >= info.ssthresh {
-            "ssthresh"
         } else {
-            return None;
+            "ssthresh"
         };
         Some((index, why))
     })
@@ -311,6 +311,15 @@ mod tests {
         let startup = startup(&job("cubic"), 1_000, &looks);
         assert_eq!(startup.exit_reason.as_deref(), Some("heuristic"));
         assert_eq!(startup.exit_window_over_bdp, Some(0.6));
+    }
+
+    #[test]
+    fn a_threshold_that_falls_to_above_the_window_is_where_start_up_will_end() {
+        let looks =
+            samples(&[(10, NONE, false), (20, 60, false), (40, 60, false), (60, 60, false)]);
+        let startup = startup(&job("ff_hoe_cubic"), 1_000, &looks);
+        assert_eq!(startup.exit_reason.as_deref(), Some("ssthresh"));
+        assert_eq!((startup.exit_time_s, startup.exit_window_over_bdp), (Some(0.03), Some(0.6)));
     }
 
     #[test]

@@ -210,7 +210,10 @@ impl One<'_> {
         };
         let from = clock.now() + LEAD;
         let samples = job.duration_ns / MOST_SAMPLES * (1 + job.flows.len() as u64 / 100);
-        let schedule = Schedule { from, until: from + job.duration_ns, every: SAMPLE.max(samples) };
+        let until = from + job.duration_ns;
+        let cross = job.udp.iter().map(|udp| from.saturating_add(udp.stop_ns)).max();
+        let quiet = cross.unwrap_or(from).min(until);
+        let schedule = Schedule { from, until, quiet, every: SAMPLE.max(samples) };
         bed.measure(schedule.from, schedule.until);
         let over = AtomicBool::new(false);
         thread::scope(|scope| {

@@ -8,8 +8,9 @@ struct ff_ops {
     u64 size;
     void (*new)(struct ff_sender *s, ff_knobs *k, const struct ff_config *config);
     void (*on_handshake)(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt);
-    void (*begin)(struct ff_sender *s, u64 now);
-    void (*on_sent)(struct ff_sender *s, u64 now, u64 bytes);
+    void (*on_hint)(struct ff_sender *s, ff_knobs *k, u64 now, const struct ff_learned *last);
+    void (*begin)(struct ff_sender *s, ff_knobs *k, u64 now);
+    void (*on_sent)(struct ff_sender *s, const struct ff_sent *sent);
     void (*on_ack)(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack);
     void (*on_loss)(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss);
     void (*on_recovered)(struct ff_sender *s, u64 cwnd);
@@ -17,6 +18,8 @@ struct ff_ops {
     void (*set_mss)(struct ff_sender *s, u64 mss);
     u64 (*cwnd)(const struct ff_sender *s);
     u64 (*ssthresh)(const struct ff_sender *s);
+    u64 (*pace)(const struct ff_sender *s);
+    u64 (*refutes_hint)(const struct ff_sender *s);
 };
 
 static void host_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *config)
@@ -29,8 +32,15 @@ static void host_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt
     ff_on_handshake(s, k, now, rtt);
 }
 
-static void host_begin(struct ff_sender *s, u64 now) { ff_begin(s, now); }
-static void host_on_sent(struct ff_sender *s, u64 now, u64 bytes) { ff_on_sent(s, now, bytes); }
+static void host_on_hint(struct ff_sender *s, ff_knobs *k, u64 now, const struct ff_learned *last)
+{
+#ifdef FF_OWNS_WINDOW
+    ff_on_hint(s, k, now, last);
+#endif
+}
+
+static void host_begin(struct ff_sender *s, ff_knobs *k, u64 now) { ff_begin(s, k, now); }
+static void host_on_sent(struct ff_sender *s, const struct ff_sent *sent) { ff_on_sent(s, sent); }
 
 static void host_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
 {
@@ -48,12 +58,31 @@ static void host_set_mss(struct ff_sender *s, u64 mss) { ff_set_mss(s, mss); }
 static u64 host_cwnd(const struct ff_sender *s) { return s->view.window.cwnd; }
 static u64 host_ssthresh(const struct ff_sender *s) { return s->view.window.ssthresh; }
 
+static u64 host_pace(const struct ff_sender *s)
+{
+#ifdef FF_OWNS_WINDOW
+    return s->pace;
+#else
+    return NONE;
+#endif
+}
+
+static u64 host_refutes_hint(const struct ff_sender *s)
+{
+#ifdef FF_OWNS_WINDOW
+    return startup(refutes_hint)(&s->startup);
+#else
+    return 0;
+#endif
+}
+
 const struct ff_ops *FF_NATIVE(void)
 {
     static const struct ff_ops ops = {
         .size = sizeof(struct ff_sender),
         .new = host_new,
         .on_handshake = host_on_handshake,
+        .on_hint = host_on_hint,
         .begin = host_begin,
         .on_sent = host_on_sent,
         .on_ack = host_on_ack,
@@ -63,6 +92,8 @@ const struct ff_ops *FF_NATIVE(void)
         .set_mss = host_set_mss,
         .cwnd = host_cwnd,
         .ssthresh = host_ssthresh,
+        .pace = host_pace,
+        .refutes_hint = host_refutes_hint,
     };
 
     return &ops;

@@ -2,8 +2,9 @@
 #![allow(unsafe_code, reason = "the functions of a C program are called")]
 
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::hint::Learned;
 use firstflight_core::sender::Config;
-use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_kernel::KernelControl;
 use firstflight_kernel::knobs::KnobValues;
 
@@ -13,8 +14,9 @@ struct Ops {
     size: u64,
     new: unsafe extern "C" fn(*mut State, *const Knobs, *const NativeConfig),
     on_handshake: unsafe extern "C" fn(*mut State, *const Knobs, u64, u64),
-    begin: unsafe extern "C" fn(*mut State, u64),
-    on_sent: unsafe extern "C" fn(*mut State, u64, u64),
+    on_hint: unsafe extern "C" fn(*mut State, *const Knobs, u64, *const NativeLearned),
+    begin: unsafe extern "C" fn(*mut State, *const Knobs, u64),
+    on_sent: unsafe extern "C" fn(*mut State, *const NativeSent),
     on_ack: unsafe extern "C" fn(*mut State, *const Knobs, *const NativeAck),
     on_loss: unsafe extern "C" fn(*mut State, *const Knobs, *const NativeLoss),
     on_recovered: unsafe extern "C" fn(*mut State, u64),
@@ -22,6 +24,8 @@ struct Ops {
     set_mss: unsafe extern "C" fn(*mut State, u64),
     cwnd: unsafe extern "C" fn(*const State) -> u64,
     ssthresh: unsafe extern "C" fn(*const State) -> u64,
+    pace: unsafe extern "C" fn(*const State) -> u64,
+    refutes_hint: unsafe extern "C" fn(*const State) -> u64,
 }
 
 /// `struct ff_sender`, of which only C knows the size: 64-bit words, all zero at first.
@@ -49,6 +53,26 @@ struct NativeAck {
     in_flight: u64,
     snd_nxt: u64,
     app_limited: u64,
+}
+
+/// `struct ff_learned`.
+#[repr(C)]
+struct NativeLearned {
+    cwnd: u64,
+    ssthresh: u64,
+    rtt: u64,
+    min_rtt: u64,
+    per_round: u64,
+    age: u64,
+}
+
+/// `struct ff_sent`.
+#[repr(C)]
+struct NativeSent {
+    now: u64,
+    bytes: u64,
+    in_flight: u64,
+    again: u64,
 }
 
 /// `struct ff_loss`.
@@ -125,14 +149,33 @@ impl Native {
     /// [`firstflight_core::sender::Sender::begin`].
     pub fn begin(&mut self, now: Instant) {
         // SAFETY: as in `new`.
-        unsafe { (self.ops.begin)(self.state.as_mut_ptr(), now.0) }
+        unsafe { (self.ops.begin)(self.state.as_mut_ptr(), self.knobs(), now.0) }
     }
 
-    /// [`firstflight_core::sender::Sender::on_sent`], of new data.
-    pub fn on_sent(&mut self, sent: &Sent) {
-        let (now, bytes) = (sent.now.0, sent.bytes.0);
+    /// [`firstflight_core::sender::Sender::on_hint`], of an earlier connection to the same host.
+    pub fn on_hint(&mut self, now: Instant, learned: &Learned) {
+        let learned = NativeLearned {
+            cwnd: learned.window.cwnd.0,
+            ssthresh: learned.window.ssthresh.0,
+            rtt: learned.rtt.0,
+            min_rtt: learned.min_rtt.0,
+            per_round: learned.per_round.0,
+            age: learned.age.0,
+        };
         // SAFETY: as in `new`.
-        unsafe { (self.ops.on_sent)(self.state.as_mut_ptr(), now, bytes) }
+        unsafe { (self.ops.on_hint)(self.state.as_mut_ptr(), self.knobs(), now.0, &learned) }
+    }
+
+    /// [`firstflight_core::sender::Sender::on_sent`].
+    pub fn on_sent(&mut self, sent: &Sent) {
+        let sent = NativeSent {
+            now: sent.now.0,
+            bytes: sent.bytes.0,
+            in_flight: sent.in_flight.0,
+            again: u64::from(sent.again),
+        };
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.on_sent)(self.state.as_mut_ptr(), &sent) }
     }
 
     /// [`firstflight_core::sender::Sender::on_ack`], but for marks and rate samples.
@@ -192,5 +235,18 @@ impl Native {
     pub fn ssthresh(&self) -> Bytes {
         // SAFETY: as in `cwnd`.
         Bytes(unsafe { (self.ops.ssthresh)(self.state.as_ptr()) })
+    }
+
+    /// The rate that start-up has set, if it has.
+    pub fn pace(&self) -> Option<Rate> {
+        // SAFETY: as in `cwnd`.
+        let rate = unsafe { (self.ops.pace)(self.state.as_ptr()) };
+        (rate != u64::MAX).then_some(Rate(rate))
+    }
+
+    /// [`firstflight_core::sender::Sender::refutes_hint`].
+    pub fn refutes_hint(&self) -> bool {
+        // SAFETY: as in `cwnd`.
+        unsafe { (self.ops.refutes_hint)(self.state.as_ptr()) != 0 }
     }
 }

@@ -17,9 +17,9 @@ pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
         let found = format!("split_acks = {}", flow.split_acks);
         return no("split_acks", &found, "1: a packet of QUIC is acknowledged whole");
     }
-    if flow.recovery.given && flow.recovery.value != Recovery::Sack {
+    if flow.recovery.given && !matches!(flow.recovery.value, Recovery::Sack | Recovery::Quic) {
         let found = format!("recovery = \"{}\"", flow.recovery.value);
-        return no("recovery", &found, "sack, or none: RFC 9002 acknowledges selectively");
+        return no("recovery", &found, "quic, sack, or none: quinn repairs by RFC 9002");
     }
     // The profile and its constants are those of TCP's endpoints, of which there may be some.
     if resolved.flows.iter().any(|flow| flow.transport == Some(Carrier::Tcp)) {
@@ -29,20 +29,21 @@ pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
 }
 
 fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
-    if endpoint.profile != Profile::default() {
+    if endpoint.profile != Profile::default() && endpoint.profile != Profile::Quic {
         let found = format!("profile = \"{}\"", endpoint.profile);
-        let none = "no profile: profiles are of TCP's endpoints, quinn has constants of its own; \
-                    iw and ssthresh can be set alone";
+        let none = "no profile: profiles are of TCP's endpoints, but quic, quinn has constants of \
+                    its own; iw and ssthresh can be set alone";
         return no("profile", &found, none);
     }
     if endpoint.fast_open != FastOpen::Off {
         let found = format!("fast_open = \"{}\"", endpoint.fast_open);
         return no("fast_open", &found, "off: QUIC has a handshake of its own");
     }
-    if endpoint.pacing {
-        return no("pacing", "true", "none: quinn always paces, by a rule of its own");
-    }
     let usual = endpoint.profile.constants();
+    if endpoint.pacing != usual.pacing {
+        let found = endpoint.pacing.to_string();
+        return no("pacing", &found, "none: quinn always paces, by a rule of its own");
+    }
     let set = [
         ("rto_initial", endpoint.rto_initial_ns != usual.rto_initial.ns()),
         ("rto_min", endpoint.rto_min_ns != usual.rto_min.ns()),
@@ -95,9 +96,15 @@ mod tests {
 
     #[test]
     fn what_quinn_can_do_is_taken() {
-        for text in
-            ["", "recovery = 'sack'", "duplicate_acks = 4", "iw = '4pkt'", "delayed_ack = 2"]
-        {
+        for text in [
+            "",
+            "recovery = 'sack'",
+            "recovery = 'quic'",
+            "profile = 'quic'",
+            "duplicate_acks = 4",
+            "iw = '4pkt'",
+            "delayed_ack = 2",
+        ] {
             assert_eq!(judged(text), Ok(()), "{text}");
         }
     }

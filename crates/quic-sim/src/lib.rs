@@ -34,4 +34,4 @@ pub use applies::applies;
 pub use pair::Pair;
 pub use setup::{Control, MIN_PACKET, Setup, SetupError};
 pub use shared::LogFile;
-pub use transport::{LogTo, Quic};
+pub use transport::{LogTo, Quic, constants};

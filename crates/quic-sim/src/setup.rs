@@ -1,12 +1,11 @@
 //! What one flow is given.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use firstflight_control::ControlProblem;
-use firstflight_quic::{Build, Factory};
+use firstflight_quic::{Build, Constants, Factory};
 use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
-use quinn_proto::{AckFrequencyConfig, TransportConfig, VarInt};
+use quinn_proto::{TransportConfig, VarInt};
 
 /// A flow of quinn's: its control and its constants, in bytes.
 #[derive(Clone, Debug)]
@@ -108,14 +107,7 @@ impl Setup {
         let window = self.initial_window;
         match &self.control {
             Control::Ours(factory) => {
-                let mut factory = Factory::clone(factory);
-                if let Some(window) = window {
-                    factory = factory.initial_window(window);
-                }
-                if let Some(ssthresh) = self.initial_ssthresh {
-                    factory = factory.initial_ssthresh(ssthresh);
-                }
-                Build::Ours(Box::new(factory))
+                Build::Ours(Box::new(Factory::clone(factory).opening(&self.constants())))
             }
             Control::QuinnNewReno => {
                 let mut config = NewRenoConfig::default();
@@ -135,6 +127,16 @@ impl Setup {
         }
     }
 
+    fn constants(&self) -> Constants {
+        Constants {
+            initial_window: self.initial_window,
+            initial_ssthresh: self.initial_ssthresh,
+            packet_bytes: None,
+            packet_threshold: self.packet_threshold,
+            delayed_ack: self.delayed_ack,
+        }
+    }
+
     /// What both ends have in common.
     pub(crate) fn transport(&self, packet: u16) -> TransportConfig {
         let window = self.path_bytes.saturating_mul(PATHS_OF_WINDOW);
@@ -144,25 +146,12 @@ impl Setup {
             let window = VarInt::from_u64(window).unwrap_or(VarInt::MAX);
             transport.stream_receive_window(window).receive_window(window);
         }
+        Constants { packet_bytes: Some(packet), ..self.constants() }.apply(&mut transport);
         transport
-            .initial_mtu(packet)
-            .min_mtu(packet)
-            .mtu_discovery_config(None)
             .max_idle_timeout(None)
             .max_concurrent_uni_streams(VarInt::from_u32(1_024))
             .send_fairness(false)
             .enable_segmentation_offload(false);
-        if let Some(threshold) = self.packet_threshold {
-            transport.packet_threshold(u32::try_from(threshold).unwrap_or(u32::MAX).max(1));
-        }
-        if let Some(packets) = self.delayed_ack {
-            let mut frequency = AckFrequencyConfig::default();
-            let more = VarInt::from_u64(packets.saturating_sub(1)).unwrap_or(VarInt::MAX);
-            // Out of order is acknowledged at once, as without the extension.
-            frequency.ack_eliciting_threshold(more).reordering_threshold(VarInt::from_u32(1));
-            frequency.max_ack_delay(Some(Duration::from_millis(25)));
-            transport.ack_frequency_config(Some(frequency));
-        }
         transport
     }
 }

@@ -3,9 +3,10 @@
 use firstflight_control::ControlProblem;
 use firstflight_control::own::OF_QUINN;
 use firstflight_qlog::{Header, Vantage};
-use firstflight_quic::OWN;
+use firstflight_quic::{Constants, OWN};
 use firstflight_runner::{Foreign, ForeignFlow};
 use firstflight_scenario::ControlSpec;
+use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_sim::Ends;
 
 use crate::applies::applies;
@@ -69,16 +70,14 @@ impl Foreign for Quic<'_> {
         let group = flow.group;
         let control = Control::named(&flow.control.text).map_err(|problem| problem.to_string())?;
         applies(flow.resolved, group)?;
-        let named = firstflight_control::Control::named(&flow.control.text).ok();
-        let own = named.and_then(|control| control.duplicate_acks).map(u64::from);
-        let (iw, ssthresh) = (group.iw_bytes, group.ssthresh_bytes);
+        let constants = constants(group, &flow.control.text);
         let setup = Setup {
             control,
             packet_bytes: flow.resolved.packet_bytes,
-            initial_window: iw.given.then_some(iw.value),
-            initial_ssthresh: ssthresh.value.filter(|_| ssthresh.given),
-            packet_threshold: Some(group.duplicate_acks.or_own(own)),
-            delayed_ack: group.delayed_ack.given.then_some(group.delayed_ack.value),
+            initial_window: constants.initial_window,
+            initial_ssthresh: constants.initial_ssthresh,
+            packet_threshold: constants.packet_threshold,
+            delayed_ack: constants.delayed_ack,
             size: group.size_bytes,
             receive_window: group.receiver_window_bytes,
             path_bytes: flow.path_bytes,
@@ -96,6 +95,21 @@ impl Foreign for Quic<'_> {
             }
         };
         Ok(Box::new(pair.map_err(|problem| format!("packet: {problem}"))?))
+    }
+}
+
+/// What a scenario says of the ends of its flows under this control, as constants of quinn's; the
+/// size of a packet is the scenario's as a whole.
+pub fn constants(group: &ResolvedFlow, control: &str) -> Constants {
+    let named = firstflight_control::Control::named(control).ok();
+    let own = named.and_then(|control| control.duplicate_acks).map(u64::from);
+    let (iw, ssthresh) = (group.iw_bytes, group.ssthresh_bytes);
+    Constants {
+        initial_window: iw.given.then_some(iw.value),
+        initial_ssthresh: ssthresh.value.filter(|_| ssthresh.given),
+        packet_bytes: None,
+        packet_threshold: Some(group.duplicate_acks.or_own(own)),
+        delayed_ack: group.delayed_ack.given.then_some(group.delayed_ack.value),
     }
 }
 

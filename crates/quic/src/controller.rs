@@ -27,6 +27,7 @@ use frame::Batch;
 /// packets were marked ([`LossKind::Mark`](firstflight_core::event::LossKind::Mark)) and not how
 /// many.
 pub const PROVIDES: Facilities = Facilities::SENDS
+    .and(Facilities::SENT)
     .and(Facilities::TIMES)
     .and(Facilities::RATES)
     .and(Facilities::PACKETS)
@@ -39,9 +40,9 @@ pub const PROVIDES: Facilities = Facilities::SENDS
 ///   the window grows by what was acknowledged (RFC 9002 section 7.3.1), however many packets one
 ///   frame covers. All of the frame counts as delivered with the first of them, and the others are
 ///   marked as its continuation ([`Ack::continues`](firstflight_core::event::Ack::continues)).
-/// - A control that needs the time at which every packet leaves is told of every packet, in those
-///   sizes into which quinn divides what it sends. To all others the adapter tells the sum with the
-///   next ACK or loss. quinn does not say when an MTU probe leaves: one that is acknowledged counts
+/// - A control that needs the time at which every packet leaves, or how much has left, is told of
+///   every packet, in those sizes into which quinn divides what it sends. To all others the adapter
+///   tells the sum with the next ACK or loss. quinn does not say when an MTU probe leaves: one that is acknowledged counts
 ///   as sent then, and its ACK does not tell the state in which it left.
 /// - [`Sender::begin`] comes with the first packet of the path, which is one of the handshake where
 ///   the path is new: quinn does not tell those from data. The handshake's RTT is that of the first
@@ -110,7 +111,7 @@ impl<P: Policies> Controller<P> {
             untold: 0,
             notes_sending: true,
             begun: false,
-            tells_each: needs.has(Facilities::SENDS),
+            tells_each: !needs.common(Facilities::SENDS | Facilities::SENT).is_empty(),
             reads_times: !needs.is_empty(),
             withheld: 0,
             recovery: None,
@@ -132,17 +133,9 @@ impl<P: Policies> Controller<P> {
     }
 
     /// What this connection has learned of its path, to be handed to the next one by
-    /// [`Factory::hint`](crate::Factory::hint) with its age; `None` before the first RTT sample.
-    /// The RTTs of a control that reads no times are those of its start-up.
+    /// [`Factory::hint`](crate::Factory::hint) with its age: [`Sender::learned`].
     pub fn learned(&self) -> Option<Learned> {
-        let view = self.sender.view();
-        (view.rtt.smoothed > Span(0)).then_some(Learned {
-            window: view.window,
-            rtt: view.rtt.smoothed,
-            min_rtt: view.rtt.min.max(Span(1)),
-            delivered: view.delivered,
-            age: Span(0),
-        })
+        self.sender.learned()
     }
 
     /// The hint that this connection was given proved wrong: whoever keeps it should forget it.

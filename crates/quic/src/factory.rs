@@ -13,6 +13,7 @@ use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{self, Bytes};
 use quinn_proto::congestion::ControllerFactory;
 
+use crate::constants::Constants;
 use crate::controller::{Controller, PROVIDES};
 
 /// Builds a [`Controller`] for every path of a connection: a start-up, an avoidance, and what the
@@ -82,6 +83,16 @@ impl<P: Policies + Clone> Factory<P> {
         Self { initial_ssthresh: bytes, ..self }
     }
 
+    /// With the first window and the first ssthresh of these constants, as far as they are given.
+    #[must_use]
+    pub fn opening(self, constants: &Constants) -> Self {
+        Self {
+            initial_window: constants.initial_window.or(self.initial_window),
+            initial_ssthresh: constants.initial_ssthresh.unwrap_or(self.initial_ssthresh),
+            ..self
+        }
+    }
+
     /// The largest window, in bytes; unlimited without it.
     #[must_use]
     pub fn max_window(self, bytes: u64) -> Self {
@@ -93,7 +104,13 @@ impl<P: Policies + Clone> Factory<P> {
     /// proved wrong is read from the connection's controller ([`Controller::refutes_hint`]).
     #[must_use]
     pub fn hint(self, hint: PathHint) -> Self {
-        Self { hint: Some(hint), ..self }
+        self.hinted(Some(hint))
+    }
+
+    /// [`Factory::hint`] where there may be none, as of a [`Visit`](crate::Visit).
+    #[must_use]
+    pub fn hinted(self, hint: Option<PathHint>) -> Self {
+        Self { hint, ..self }
     }
 
     /// What its controllers are provided with.
@@ -289,7 +306,8 @@ mod tests {
         let window = Window { cwnd: Bytes(cwnd * 1_200), ssthresh: Bytes(ssthresh * 1_200) };
         let rtt = Span::from_millis(50);
         let (delivered, age) = (Bytes(1_000_000), Span::from_secs(1));
-        PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, age })
+        let (min_rtt, per_round) = (rtt, window.cwnd);
+        PathHint::Own(Learned { window, rtt, min_rtt, delivered, per_round, age })
     }
 
     #[test]

@@ -44,18 +44,22 @@
 //! Flow control limits long fat paths before any controller does: quinn's default stream window is
 //! 1.25 MB and its send window 10 MB. [`Flow`] sets both for a path.
 
+mod constants;
 mod controller;
 mod departures;
 mod factory;
 mod flow;
+mod memory;
 mod own;
 mod watched;
 
+pub use constants::Constants;
 pub use controller::{Controller, PROVIDES};
 pub use factory::{Factory, control};
 pub use firstflight_control::{ControlProblem, Named};
 pub use flow::Flow;
-pub use own::{OWN, any};
+pub use memory::{PathMemory, Remembered, Visit};
+pub use own::{OWN, any, own};
 pub use quinn_proto::congestion::ControllerFactory;
 pub use watched::{Build, Built, Event, Seen, Watch, Watched};
 

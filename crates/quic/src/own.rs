@@ -41,14 +41,33 @@ pub const OWN: &[Own] = &[
 /// ```
 pub fn any(name: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>, ControlProblem> {
     let name = name.trim();
-    Ok(match name {
-        "quinn-newreno" => Arc::new(NewRenoConfig::default()),
-        "quinn-cubic" => Arc::new(CubicConfig::default()),
-        "quinn-bbr" => Arc::new(BbrConfig::default()),
-        _ if name.starts_with(OF_QUINN) => {
-            return Err(Own::unknown(OWN, "controller of quinn's own", name, name));
+    match own(name, None) {
+        Some(own) => Ok(own),
+        None if name.starts_with(OF_QUINN) => {
+            Err(Own::unknown(OWN, "controller of quinn's own", name, name))
         }
-        _ => Arc::new(control(name)?),
+        None => Ok(Arc::new(control(name)?)),
+    }
+}
+
+/// quinn's own controller of that name, with this first window in bytes where one is given; `None`
+/// for a name that is none of [`OWN`].
+pub fn own(
+    name: &str,
+    initial_window: Option<u64>,
+) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
+    macro_rules! with_window {
+        ($config:ty) => {{
+            let mut config = <$config>::default();
+            initial_window.map(|window| config.initial_window(window));
+            Arc::new(config)
+        }};
+    }
+    Some(match name {
+        "quinn-newreno" => with_window!(NewRenoConfig),
+        "quinn-cubic" => with_window!(CubicConfig),
+        "quinn-bbr" => with_window!(BbrConfig),
+        _ => return None,
     })
 }
 

@@ -10,9 +10,10 @@ use firstflight_core::sender::Sender;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller as Quinns, ControllerFactory, ControllerMetrics};
 
+use crate::constants::Constants;
 use crate::controller::Controller;
 use crate::factory::{Factory, control};
-use crate::own::any;
+use crate::own::{any, own};
 
 /// What builds a controller: firstflight's factory, whose controllers show their sender, or any
 /// other.
@@ -74,10 +75,21 @@ impl Build {
     /// # Errors
     /// As of [`any`].
     pub fn named(name: &str) -> Result<Self, ControlProblem> {
+        Self::opening(name, &Constants::default())
+    }
+
+    /// The control of that name that opens as these constants say.
+    ///
+    /// # Errors
+    /// As of [`any`].
+    pub fn opening(name: &str, constants: &Constants) -> Result<Self, ControlProblem> {
+        if let Some(own) = own(name.trim(), constants.initial_window) {
+            return Ok(Self::Other(own));
+        }
         if name.trim().starts_with(OF_QUINN) {
             return any(name).map(Self::Other);
         }
-        control(name).map(|factory| Self::Ours(Box::new(factory)))
+        control(name).map(|factory| Self::Ours(Box::new(factory.opening(constants))))
     }
 
     /// A controller for a path that begins at `now` with packets of `mtu` bytes.

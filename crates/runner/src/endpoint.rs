@@ -1,14 +1,15 @@
 //! The endpoint's constants for the simulator: what a profile means there, beyond the numbers that
 //! a scenario can set alone.
 
+use crate::ns2;
 use firstflight_control::Control;
 use firstflight_core::policy::Startup as _;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved};
 use firstflight_sim::{
-    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, ROUNDING_NS, RecoveryRules, RtoRules,
-    UNLIMITED_WINDOW,
+    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, ROUNDING_NS, RecoveryRules,
+    RtoRules, UNLIMITED_WINDOW,
 };
 
 /// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
@@ -22,6 +23,7 @@ pub(crate) fn endpoint(
     let recovery = flow.recovery.or_own(own_recovery(common.profile, control));
     // Linux's rules come together, so that `recovery = "sack"` is the profile without any of them.
     let rack = recovery == Recovery::Rack;
+    let quic = recovery == Recovery::Quic;
     let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
     Endpoint {
         // What is asked of the routers travels with the SYN.
@@ -41,11 +43,13 @@ pub(crate) fn endpoint(
         rto: RtoRules { min_is_of_variation: rack, ..rto(common, phase) },
         delayed_ack: count(flow.delayed_ack.value),
         growing_window: rack.then(|| growing_window(resolved.packet_bytes)),
+        linux_acks: rack.then_some(LinuxAcks { compress: common.ack_compression }),
         split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
         delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),
         delay_repeated: common.profile == Profile::Ns2,
-        ack_bytes: ACK_BYTES,
+        overhead_bytes: if quic { overhead_bytes(resolved) } else { 0 },
+        ack_bytes: if quic { QUIC_ACK_BYTES + resolved.header_bytes } else { ACK_BYTES },
         limit_growth_to_flight: common.growth_limit,
         paces: common.pacing,
     }
@@ -57,15 +61,34 @@ pub(crate) fn initial_ssthresh(flow: &ResolvedFlow, control: &Control) -> Bytes 
     flow.ssthresh_bytes.or_own(own).map_or(Bytes::MAX, Bytes)
 }
 
+/// What of a packet's payload on UDP is no data.
+pub(crate) fn overhead_bytes(resolved: &Resolved) -> u64 {
+    QUIC_OVERHEAD.min(resolved.packet_bytes.saturating_sub(1))
+}
+
+/// What opens a connection: as long as an ACK, but of QUIC as long as a packet (RFC 9000 section
+/// 14.1), and of ns-2's Vegas.
+pub(crate) fn syn_bytes(resolved: &Resolved, flow: &ResolvedFlow, control: &Control) -> u64 {
+    let own = own_recovery(resolved.endpoint.profile, control);
+    match flow.recovery.or_own(own) {
+        Recovery::Quic => resolved.wire_bytes(),
+        _ => ns2::syn_bytes(resolved, control),
+    }
+}
+
 fn count(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 /// The recovery that a control brings. Linux repairs the losses of every control alike; Tahoe is
-/// nothing but its answer to a loss.
+/// nothing but its answer to a loss. QUIC has one way to repair.
 pub fn own_recovery(profile: Profile, control: &Control) -> Option<Recovery> {
     let own = control.recovery.and_then(|name| name.parse().ok());
-    own.filter(|own| profile != Profile::Linux || *own == Recovery::Tahoe)
+    own.filter(|own| match profile {
+        Profile::Rfc | Profile::Ns2 => true,
+        Profile::Linux => *own == Recovery::Tahoe,
+        Profile::Quic => false,
+    })
 }
 
 /// A packet adds twice the receiver's MSS, as far as half of its buffer (`tcp_grow_window`,
@@ -93,6 +116,7 @@ fn recovery_kind(
         (Profile::Ns2, Recovery::Sack) => Sim::Ns2Sack,
         (_, Recovery::Sack) => Sim::Sack,
         (_, Recovery::Rack) => Sim::Rack,
+        (_, Recovery::Quic) => Sim::Quic,
     }
 }
 
@@ -106,7 +130,7 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
     };
     match common.profile {
         Profile::Rfc => RecoveryRules { one_per_window: recovery != Recovery::Reno, ..base },
-        Profile::Linux => RecoveryRules { halve: Halve::Window, prr: true, ..base },
+        Profile::Linux | Profile::Quic => RecoveryRules { halve: Halve::Window, prr: true, ..base },
         Profile::Ns2 => RecoveryRules {
             halve: Halve::Window,
             full_ack: FullAck::Keep,
@@ -133,6 +157,11 @@ fn rto(common: &ResolvedEndpoint, phase: Span) -> RtoRules {
     }
 }
 
+/// In a packet full of one stream's data, as quinn writes it: a header of 1 byte with 8 bytes of
+/// connection ID and 2 of packet number, a frame's type, stream and offset in 7, and 16 of tag.
+const QUIC_OVERHEAD: u64 = 34;
+/// A packet with nothing but an ACK frame of one range.
+const QUIC_ACK_BYTES: u64 = 35;
 /// What the lab gives a receiver, so that its window never limits.
 const RECEIVE_BUFFER: u64 = 64 << 20;
 /// The largest window without scaling (RFC 7323 section 2).

@@ -93,11 +93,11 @@ pub(crate) fn carrier<'a>(
 pub(crate) fn control(on: Option<On<'_>>, spec: &ControlSpec) -> Result<Control, ControlProblem> {
     let own = on.map_or(Ok(None), |on| on.transport.own(spec))?;
     let Some(name) = own else { return Control::resolve(spec) };
-    // Its policies are the transport's own: those of the silent TCP beside it mean nothing.
-    let mut silent = Control::named("newreno")?;
-    (silent.full, silent.alias) = (name.to_owned(), spec.text.clone());
-    silent.recovery = None;
-    Ok(silent)
+    // Its policies are the transport's own: these are never asked.
+    let mut control = Control::named("newreno")?;
+    (control.full, control.alias) = (name.to_owned(), spec.text.clone());
+    control.recovery = None;
+    Ok(control)
 }
 
 /// The scenario as its transports can run it: where a flow is foreign and no packet size is given,

@@ -25,8 +25,8 @@ use std::time::Instant;
 
 use firstflight_core::units::Span;
 use firstflight_scenario::{
-    ControlSpec, Plan, Profile, Refused, Resolved, Results, RunResult, Scenario, ScenarioError,
-    Series,
+    ControlSpec, Plan, Profile, Recovery, Refused, Resolved, Results, RunResult, Scenario,
+    ScenarioError, Series,
 };
 use firstflight_sim::{Interrupted, Pace, run_with};
 use rayon::prelude::*;
@@ -49,6 +49,9 @@ pub struct Options<'a> {
     pub on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
     /// Another transport for flows that ask for it, or for all.
     pub on: Option<On<'a>>,
+    /// Run one after the other in this thread: for callers that spread work themselves, and for
+    /// children of a fork, which have none of the threads of rayon's pool.
+    pub serial: bool,
 }
 
 /// What running a scenario yields.
@@ -140,7 +143,8 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
             let flows = groups.iter().zip(&resolved.flows).zip(&plan.controls);
             for (control, ((group, flow), spec)) in controls.iter_mut().zip(flows) {
                 let foreign = foreign::carrier(options.on, group.transport, spec)?.is_some();
-                if foreign || flow.delayed_ack.value > 1 {
+                let quic = flow.recovery.value == Recovery::Quic;
+                if foreign || quic || flow.delayed_ack.value > 1 {
                     control.suit_paced_or_thinned_acks();
                 }
             }
@@ -153,24 +157,25 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
         .collect();
     let total = runs.len();
     let done = AtomicUsize::new(0);
-    let runs: Vec<Option<Run>> = runs
-        .par_iter()
-        .map(|(seed, (plan, controls))| {
-            if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Ok(None);
-            }
-            let run = match run_plan(&resolved, *seed, plan, controls, options) {
-                Ok(run) => run,
-                Err(RunError::Interrupted) => return Ok(None),
-                Err(problem) => return Err(problem),
-            };
-            let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if let Some(report) = options.on_done {
-                report(finished, total);
-            }
-            Ok(Some(run))
-        })
-        .collect::<Result<_, RunError>>()?;
+    let one = |(seed, (plan, controls)): &(u64, &(Plan, Vec<Control>))| {
+        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Ok(None);
+        }
+        let run = match run_plan(&resolved, *seed, plan, controls, options) {
+            Ok(run) => run,
+            Err(RunError::Interrupted) => return Ok(None),
+            Err(problem) => return Err(problem),
+        };
+        let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(report) = options.on_done {
+            report(finished, total);
+        }
+        Ok(Some(run))
+    };
+    let runs: Vec<Option<Run>> = match options.serial {
+        true => runs.iter().map(one).collect::<Result<_, RunError>>()?,
+        false => runs.par_iter().map(one).collect::<Result<_, RunError>>()?,
+    };
     let runs: Vec<Run> = runs.into_iter().flatten().collect();
     let interrupted = runs.len() < total;
     if interrupted && runs.is_empty() {

@@ -100,7 +100,7 @@ fn files(spec: &FlowSpec, files: &[FileOutcome]) -> FilesResult {
     let times: Vec<f64> =
         files.iter().map(|file| seconds(file.delivered.since(file.began).0)).collect();
     let rate = |(file, time): (&FileOutcome, &f64)| {
-        ratio((u64::from(file.packets) * spec.payload_bytes) as f64 * 8.0, *time)
+        ratio((u64::from(file.packets) * spec.data_bytes()) as f64 * 8.0, *time)
     };
     let rates: Vec<f64> = files.iter().zip(&times).map(rate).collect();
     let (mean_rate, standard_error_bps) = mean_and_error(&rates);

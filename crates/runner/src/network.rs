@@ -10,7 +10,7 @@ use firstflight_sim::{
 };
 use rand_pcg::rand_core::RngCore;
 
-use crate::endpoint::endpoint;
+use crate::endpoint::{endpoint, syn_bytes};
 use crate::{ns2, ns2_clocks};
 
 /// The network of one run: one control per group of flows.
@@ -101,10 +101,12 @@ fn flow(
         group.path.iter().map(|index| part(&resolved.links[*index])).sum()
     };
     let propagation = sum(|link| link.delay_ns) + sum(|link| link.return_delay_ns);
-    let packets = group.size_bytes.map(|size| size.div_ceil(resolved.packet_bytes.max(1)));
+    let endpoint = endpoint(resolved, group, control, phase);
+    let data_bytes = resolved.packet_bytes.saturating_sub(endpoint.overhead_bytes).max(1);
+    let packets = group.size_bytes.map(|size| size.div_ceil(data_bytes));
     FlowSpec {
         control: simulated(control),
-        endpoint: endpoint(resolved, group, control, phase),
+        endpoint,
         path: group.path.clone(),
         access_rate_bps: group.access_rate_bps,
         access_delay: Span(group.access_delay_ns),
@@ -113,7 +115,7 @@ fn flow(
         return_link: ns2::acks_queue(resolved, group).then_some(bottleneck_index),
         payload_bytes: resolved.packet_bytes,
         header_bytes: resolved.header_bytes,
-        syn_bytes: ns2::syn_bytes(resolved, control),
+        syn_bytes: syn_bytes(resolved, group, control),
         start: Instant(start),
         stop: group.stop_ns.or(lifetime_end).map(Instant),
         packets: packets.map(|packets| u32::try_from(packets).unwrap_or(u32::MAX)),

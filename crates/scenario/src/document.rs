@@ -117,6 +117,13 @@ impl Document {
         Ok(())
     }
 
+    /// The table at a key of the top, as a document whose messages name the places of this one.
+    pub fn part(&self, key: &str) -> Option<Self> {
+        let Raw::Table(entries) = &self.root.raw else { return None };
+        let root = entries.get(key).filter(|node| matches!(node.raw, Raw::Table(_)))?.clone();
+        Some(Self { file: self.file.clone(), root })
+    }
+
     /// The file's name as used in messages.
     pub fn file(&self) -> &str {
         &self.file

@@ -71,6 +71,7 @@ impl Recovery {
             Self::NewReno => "NewReno",
             Self::Sack => "SACK",
             Self::Rack => "RACK",
+            Self::Quic => "QUIC",
         }
     }
 }
@@ -89,6 +90,7 @@ fn changed(endpoint: &ResolvedEndpoint) -> Vec<&'static str> {
         ("limited_transmit", endpoint.limited_transmit != base.limited_transmit),
         ("impatient", endpoint.impatient != base.impatient),
         ("progress_ends_backoff", endpoint.progress_ends_backoff != base.progress_ends_backoff),
+        ("ack_compression", endpoint.ack_compression != base.ack_compression),
         ("growth_limit", endpoint.growth_limit != base.growth_limit),
         ("pacing", endpoint.pacing != base.pacing),
         (

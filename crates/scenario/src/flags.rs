@@ -48,7 +48,7 @@ flags! {
     rate "--rate" "path.rate" "40Mbps" "Bottleneck rate";
     rtt "--rtt" "path.rtt" "100ms" "Two-way propagation of the bottleneck, access links excluded";
     buffer "--buffer" "path.buffer" "1bdp" "Bottleneck buffer: 500pkt, 64KiB or 1bdp";
-    packet "--packet" "packet" "1000B" "Payload of a packet";
+    packet "--packet" "packet" "1000B (quic: 1200B)" "Payload of a packet";
     headers "--headers" "headers" "0B" "Bytes a packet adds on the link";
     access_delay "--access-delay" "path.access_delay" "0ms"
         "One-way delay of each access link, four of them in a round trip";
@@ -61,20 +61,20 @@ flags! {
     size "--size" "flow[0].size" "unlimited" "Bytes each flow sends, such as 5MB";
     iw "--iw" "iw" "10pkt (rfc: 1pkt, ns2: 2pkt)" "Initial window";
     ssthresh "--ssthresh" "ssthresh" "none (rfc, ns2: 32pkt)" "Initial ssthresh, or none";
-    delayed_ack "--delayed-ack" "delayed_ack" "1" "Packets per ACK";
-    recovery "--recovery" "recovery" "rack (rfc, ns2: newreno)"
-        "Loss recovery: tahoe, reno, newreno, sack or rack";
+    delayed_ack "--delayed-ack" "delayed_ack" "1 (quic: 2)" "Packets per ACK";
+    recovery "--recovery" "recovery" "rack (rfc, ns2: newreno, quic: quic)"
+        "Loss recovery: tahoe, reno, newreno, sack, rack or quic";
     seed "--seed" "seed" "1" "Seed of every random stream";
     runs "--runs" "runs" "1" "Runs of each control, with seeds from --seed on";
     start_jitter "--start-jitter" "flow[0].start_jitter" "0ms"
         "Each flow starts up to this much later, at random";
     profile "--profile" "profile" "linux"
-        "Endpoint constants: linux (today's), rfc or ns2 (the papers')";
+        "Endpoint constants: linux (today's), rfc or ns2 (the papers'), or quic";
     syn "--syn" "syn" "true (rfc: false)" "SYN exchange before data: true or false";
     fast_open "--fast-open" "fast_open" "off"
         "Data before the SYN exchange ends: off, on (after a source's first connection) or cookie";
     duplicate_acks "--duplicate-acks" "duplicate_acks" "3"
-        "Duplicate ACKs that mean a loss to Reno and NewReno";
+        "Duplicate ACKs that mean a loss to Reno and NewReno, QUIC's packet threshold";
     split_acks "--split-acks" "split_acks" "1"
         "Parts in which the receiver sends each ACK: ACK splitting";
     receiver_window "--receiver-window" "receiver_window" "unlimited" "Advertised window";
@@ -84,16 +84,18 @@ flags! {
         "Only the first partial ACK restarts the timer: true or false";
     progress_ends_backoff "--progress-ends-backoff" "progress_ends_backoff" "true (rfc, ns2: false)"
         "New data acknowledged resets RTO back-off, even without an RTT sample: true or false";
-    rto_initial "--rto-initial" "rto_initial" "1s (ns2: 3s)" "RTO before the first sample";
-    rto_min "--rto-min" "rto_min" "200ms (rfc: 1s)" "Smallest RTO";
-    rto_max "--rto-max" "rto_max" "120s (rfc, ns2: 60s)" "Largest RTO";
+    rto_initial "--rto-initial" "rto_initial" "1s (ns2: 3s, quic: 999ms)" "RTO before the first sample";
+    rto_min "--rto-min" "rto_min" "200ms (rfc: 1s, quic: 1ms)" "Smallest RTO";
+    rto_max "--rto-max" "rto_max" "120s (others: 60s)" "Largest RTO";
     rto_granularity "--rto-granularity" "rto_granularity" "1ms (ns2: 10ms)"
         "Granularity of the retransmission clock";
-    delayed_ack_timer "--delayed-ack-timer" "delayed_ack_timer" "40ms (rfc: 200ms, ns2: 100ms)"
+    delayed_ack_timer "--delayed-ack-timer" "delayed_ack_timer" "40ms (rfc: 200ms, ns2: 100ms, quic: 25ms)"
         "Longest time an ACK is held back";
+    ack_compression "--ack-compression" "ack_compression" "true (rfc, ns2: false)"
+        "One ACK for several packets out of order, with rack and delayed ACKs: true or false";
     growth_limit "--growth-limit" "growth_limit" "true (ns2: false)"
         "No growth while cwnd does not limit the sender: true or false";
-    pacing "--pacing" "pacing" "false"
+    pacing "--pacing" "pacing" "false (quic: true)"
         "Pace packets where the control does not: true (2 cwnd/srtt, then 1.25) or false";
     buffer_counts_in_service "--buffer-counts-in-service" "buffer_counts_in_service" "false"
         "A buffer of B packets counts the one being sent: true or false";

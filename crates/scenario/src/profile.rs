@@ -20,6 +20,8 @@ pub enum Profile {
     /// A current Linux kernel. A scenario that names no profile has this one.
     #[default]
     Linux,
+    /// QUIC's rules (RFC 9000, RFC 9002) with quinn's constants, without quinn.
+    Quic,
 }
 
 /// How a sender repairs losses.
@@ -36,6 +38,8 @@ pub enum Recovery {
     Sack,
     /// RACK-TLP (RFC 8985) over selective ACKs, with PRR and F-RTO, as Linux has them.
     Rack,
+    /// Packet numbers that are never used again, and thresholds in packets and time (RFC 9002).
+    Quic,
 }
 
 /// What carries a flow.
@@ -90,12 +94,17 @@ pub struct Constants {
     pub rto_max: Time,
     /// Granularity of the retransmission clock.
     pub rto_granularity: Time,
+    /// For how many packets a receiver sends one ACK.
+    pub delayed_ack: u64,
     /// How long a receiver that delays ACKs holds one back.
     pub delayed_ack_timer: Time,
+    /// Whether one ACK tells of several packets out of order (Linux's compressed ACKs, with RACK and
+    /// delayed ACKs).
+    pub ack_compression: bool,
     /// Whether cwnd may grow only while it limits the sender.
     pub growth_limit: bool,
     /// Whether packets are paced where the control does not pace them: at 2 cwnd/srtt in start-up,
-    /// at 1.25 cwnd/srtt after it.
+    /// at 1.25 cwnd/srtt after it. QUIC's recovery has 1.25 cwnd/srtt always.
     pub pacing: bool,
     /// Whether a buffer of B packets counts the one being sent.
     pub buffer_counts_in_service: bool,
@@ -108,13 +117,14 @@ impl Profile {
             Self::Rfc => &RFC,
             Self::Ns2 => &NS2,
             Self::Linux => &LINUX,
+            Self::Quic => &QUIC,
         }
     }
 }
 
 impl Constants {
     /// Each under its key in a scenario file, as written there.
-    pub fn named(&self) -> [(&'static str, String); 15] {
+    pub fn named(&self) -> [(&'static str, String); 17] {
         [
             ("iw", self.iw.to_string()),
             ("ssthresh", self.ssthresh.to_string()),
@@ -124,7 +134,9 @@ impl Constants {
             ("rto_min", self.rto_min.to_string()),
             ("rto_max", self.rto_max.to_string()),
             ("rto_granularity", self.rto_granularity.to_string()),
+            ("delayed_ack", self.delayed_ack.to_string()),
             ("delayed_ack_timer", self.delayed_ack_timer.to_string()),
+            ("ack_compression", self.ack_compression.to_string()),
             ("growth_limit", self.growth_limit.to_string()),
             ("pacing", self.pacing.to_string()),
             ("limited_transmit", self.limited_transmit.to_string()),
@@ -161,7 +173,11 @@ macro_rules! named {
     };
 }
 
-named!(Profile, "profile", "rfc" => Profile::Rfc, "ns2" => Profile::Ns2, "linux" => Profile::Linux);
+named!(
+    Profile, "profile",
+    "rfc" => Profile::Rfc, "ns2" => Profile::Ns2, "linux" => Profile::Linux,
+    "quic" => Profile::Quic
+);
 named!(Carrier, "transport", "tcp" => Carrier::Tcp, "quic" => Carrier::Quic);
 named!(
     FastOpen, "fast open",
@@ -170,7 +186,8 @@ named!(
 named!(
     Recovery, "recovery",
     "tahoe" => Recovery::Tahoe, "reno" => Recovery::Reno,
-    "newreno" => Recovery::NewReno, "sack" => Recovery::Sack, "rack" => Recovery::Rack
+    "newreno" => Recovery::NewReno, "sack" => Recovery::Sack, "rack" => Recovery::Rack,
+    "quic" => Recovery::Quic
 );
 
 /// RFC 6298 sections 2.1, 2.4 and 2.5 for the timer, RFC 5681 section 4.2 for delayed ACKs (at
@@ -187,7 +204,9 @@ const RFC: Constants = Constants {
     rto_min: Time::from_ms(1_000),
     rto_max: Time::from_ms(60_000),
     rto_granularity: Time::from_ms(1),
+    delayed_ack: 1,
     delayed_ack_timer: Time::from_ms(200),
+    ack_compression: false,
     growth_limit: true,
     pacing: false,
     buffer_counts_in_service: false,
@@ -219,6 +238,24 @@ const LINUX: Constants = Constants {
     rto_max: Time::from_ms(120_000),
     progress_ends_backoff: true,
     delayed_ack_timer: Time::from_ms(40),
+    ack_compression: true,
+    ..RFC
+};
+
+/// RFC 9002: `kInitialRtt` 333 ms and its probe timeout (sections 6.2.1, 6.2.2), `kGranularity`; RFC
+/// 9000: every second packet is acknowledged (section 13.2.2), `max_ack_delay` 25 ms (section 18.2).
+/// The initial window has no more than 14,720 bytes beyond two packets (RFC 9002 section 7.2).
+const QUIC: Constants = Constants {
+    syn: true,
+    iw: Window::Packets(10),
+    ssthresh: Threshold::None,
+    recovery: Recovery::Quic,
+    rto_initial: Time::from_ms(999),
+    rto_min: Time::from_ms(1),
+    progress_ends_backoff: true,
+    delayed_ack: 2,
+    delayed_ack_timer: Time::from_ms(25),
+    pacing: true,
     ..RFC
 };
 
@@ -228,11 +265,11 @@ mod tests {
 
     #[test]
     fn names_read_back_and_a_slip_is_answered() {
-        for profile in [Profile::Rfc, Profile::Ns2, Profile::Linux] {
+        for profile in [Profile::Rfc, Profile::Ns2, Profile::Linux, Profile::Quic] {
             assert_eq!(profile.to_string().parse(), Ok(profile));
         }
-        let problem =
-            "unknown recovery, did you mean `newreno`; accepted: tahoe, reno, newreno, sack, rack";
+        let problem = "unknown recovery, did you mean `newreno`; accepted: tahoe, reno, newreno, \
+                       sack, rack, quic";
         assert_eq!("newrno".parse::<Recovery>(), Err(problem.to_owned()));
     }
 

@@ -96,6 +96,10 @@ pub struct ResolvedEndpoint {
     pub impatient: bool,
     /// Whether an ACK for new data ends the back-off of the RTO even without an RTT sample.
     pub progress_ends_backoff: bool,
+    /// Whether one ACK tells of several packets out of order. Results have the key only where it is
+    /// true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ack_compression: bool,
     /// Whether cwnd grows only while it limits the sender.
     pub growth_limit: bool,
     /// Whether packets are paced where the control does not pace them. Results have the key only

@@ -41,6 +41,13 @@ impl Results {
         Self { schema, version, scenario, runs, refused: Vec::new() }
     }
 
+    /// The same without what the runs cost the machine: equal scenarios give equal bytes.
+    #[must_use]
+    pub fn without_cost(mut self) -> Self {
+        self.runs.iter_mut().for_each(|run| run.cost = Cost::default());
+        self
+    }
+
     /// The document as indented JSON with a final newline.
     ///
     /// # Errors
@@ -80,7 +87,8 @@ pub struct RunResult {
     /// [`jain_index`](crate::measure::jain_index) of the flows' throughputs.
     #[serde(serialize_with = "finite")]
     pub jain_index: f64,
-    /// What the run cost the machine.
+    /// What the run cost the machine; left out where it is not told.
+    #[serde(default, skip_serializing_if = "Cost::is_untold")]
     pub cost: Cost,
     /// Anything the reader must know, such as an unpaced control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -281,6 +289,13 @@ pub struct Cost {
     pub delivered_packets_per_s: f64,
 }
 
+impl Cost {
+    /// It is of no run.
+    fn is_untold(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Serialises a number and refuses NaN and infinities, which JSON cannot say.
 pub(crate) fn finite<S: serde::Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
     if value.is_finite() {
@@ -307,7 +322,9 @@ mod tests {
             startup: Startup { exit_reason: Some("loss".to_owned()), ..Startup::default() },
             ..FlowResult::default()
         };
-        let run = RunResult { flows: vec![flow], seed: 1, jain_index: 1.0, ..Default::default() };
+        let cost = Cost { wall_s: 0.5, ..Cost::default() };
+        let run =
+            RunResult { flows: vec![flow], seed: 1, jain_index: 1.0, cost, ..Default::default() };
         Results::new("0.1.0", serde_json::json!({"rate_bps": 40_000_000}), vec![run])
     }
 
@@ -329,6 +346,13 @@ mod tests {
             .filter(|key| *key != "rate_bps")
             .collect();
         assert_eq!(keys, contract.split_whitespace().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_runs_cost_is_left_out_on_demand() {
+        let json = results().without_cost().to_json().unwrap();
+        assert!(!json.contains("cost"));
+        assert!(serde_json::from_str::<Results>(&json).is_ok());
     }
 
     #[test]

@@ -152,7 +152,7 @@ const FILES: &[(&str, &str)] = &[
     (
         "profile = \"lnux\"",
         "x.toml:1: profile = \"lnux\": unknown profile, did you mean `linux`; accepted: rfc, ns2, \
-         linux",
+         linux, quic",
     ),
     (
         "recovery = 3",

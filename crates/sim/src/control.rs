@@ -12,6 +12,7 @@ use firstflight_core::sender::Sender;
 
 /// What the simulator's TCP provides, with routers on every link and memory beside every path.
 pub const PROVIDES: Facilities = Facilities::SENDS
+    .and(Facilities::SENT)
     .and(Facilities::TIMES)
     .and(Facilities::RATES)
     .and(Facilities::PACKETS)

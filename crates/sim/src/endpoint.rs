@@ -29,6 +29,8 @@ pub struct Endpoint {
     pub delayed_ack: u32,
     /// How the window that the receiver offers grows, if it does: [`GrowingWindow`].
     pub growing_window: Option<GrowingWindow>,
+    /// Linux's rules of when a receiver that delays ACKs sends them, if it has them.
+    pub linux_acks: Option<LinuxAcks>,
     /// A receiver that sends each ACK for new data in this many parts; 1 is none of that.
     pub split_acks: u32,
     /// The longest an ACK is held back.
@@ -39,6 +41,8 @@ pub struct Endpoint {
     /// A second arrival of the newest packet in order may be held back like the first, as ns-2.35's
     /// delayed-ACK sink does, instead of answered at once (RFC 9293 section 3.10.7.4).
     pub delay_repeated: bool,
+    /// Bytes of a packet's payload that are not data: QUIC's headers, which its window counts too.
+    pub overhead_bytes: u64,
     /// Size of an ACK on a link, in bytes; also of a SYN.
     pub ack_bytes: u64,
     /// See [`firstflight_core::sender::Config::limit_growth_to_flight`].
@@ -69,6 +73,16 @@ impl GrowingWindow {
     }
 }
 
+/// When a Linux receiver that delays ACKs sends them: it estimates how long to wait for the second
+/// packet (`tcp_send_delayed_ack`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinuxAcks {
+    /// From the fourth packet out of order on, one ACK tells of those that come within 1 ms, or 5 %
+    /// of the RTT if that is less (`__tcp_ack_snd_check`). With [`Recovery::Rack`] only, whose
+    /// sender reads such ACKs.
+    pub compress: bool,
+}
+
 /// How lost packets are found and repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
@@ -82,6 +96,11 @@ pub enum Recovery {
     Sack,
     /// RACK-TLP (RFC 8985) with SACK, PRR and F-RTO, as Linux has them.
     Rack,
+    /// QUIC's: packet numbers that are never used again, and ACK frames that say which have arrived
+    /// (RFC 9002). The timer is that of the handshake; [`Endpoint::delayed_ack_timeout`] is
+    /// `max_ack_delay`, [`Endpoint::paces`] turns QUIC's own pacing on,
+    /// [`RecoveryRules::duplicate_acks`] is the packet threshold. Other rules have no effect.
+    Quic,
     /// SACK as ns-2.35's Sack1 agent counts its pipe.
     Ns2Sack,
     /// Fine-grained retransmission as in ns-2.35's Vegas agent.
@@ -153,10 +172,12 @@ impl Endpoint {
             rto: RtoRules::RFC,
             delayed_ack: 1,
             growing_window: None,
+            linux_acks: None,
             split_acks: 1,
             delayed_ack_timeout: Span::from_millis(200),
             delayed_ack_ties: Span(0),
             delay_repeated: false,
+            overhead_bytes: 0,
             ack_bytes: ACK_BYTES,
             limit_growth_to_flight: true,
             paces: false,

@@ -66,7 +66,7 @@ impl<'a> FileSource<'a> {
         }
         self.sending = true;
         let bytes = self.files.bytes.draw(&mut self.rng);
-        let packets = bytes.div_ceil(self.spec.payload_bytes.max(1)).clamp(1, MOST_PACKETS);
+        let packets = bytes.div_ceil(self.spec.data_bytes()).clamp(1, MOST_PACKETS);
         self.packets = packets as u32;
         self.began = now;
         self.sent_before = earlier.counts().sent;

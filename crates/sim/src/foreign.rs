@@ -13,6 +13,7 @@ use std::fmt;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 
+use crate::access::Access;
 use crate::event::{Event, Kind};
 use crate::link::Tie;
 use crate::network::FlowSpec;
@@ -106,27 +107,13 @@ pub(crate) struct ForeignFlow<'a> {
     spec: &'a FlowSpec,
     ends: Box<dyn Ends + 'a>,
     watch: Watch,
-    ingress: Pipe,
-    egress: Pipe,
+    ingress: Access,
+    egress: Access,
     last_back: Instant,
     under_way: HashMap<u64, Datagram>,
     sent: u64,
     timer_at: u64,
     out: Vec<Datagram>,
-}
-
-/// An access link: it serialises, delays, and never fills.
-struct Pipe {
-    rate_bps: u64,
-    delay: Span,
-    free_at: Instant,
-}
-
-impl Pipe {
-    fn pass(&mut self, at: Instant, bytes: u64) -> Instant {
-        self.free_at = self.free_at.max(at) + serialisation(bytes, self.rate_bps);
-        self.free_at + self.delay
-    }
 }
 
 impl<'a> ForeignFlow<'a> {
@@ -137,19 +124,14 @@ impl<'a> ForeignFlow<'a> {
         ends: Box<dyn Ends + 'a>,
         sample_every: Option<Span>,
     ) -> Self {
-        let pipe = || Pipe {
-            rate_bps: spec.access_rate_bps,
-            delay: spec.access_delay,
-            free_at: Instant(0),
-        };
         Self {
             id,
             flow,
             spec,
             ends,
             watch: Watch::new(spec.bdp_bytes, sample_every),
-            ingress: pipe(),
-            egress: pipe(),
+            ingress: Access::new(spec, false),
+            egress: Access::new(spec, false),
             last_back: Instant(0),
             under_way: HashMap::new(),
             sent: 0,
@@ -205,7 +187,7 @@ impl<'a> ForeignFlow<'a> {
         let number = self.sent;
         self.sent += 1;
         let (at, what) = match datagram.way {
-            Way::Forward => (self.ingress.pass(now, bytes), What::Arrive),
+            Way::Forward => (self.ingress.pass_after(now, self.access_time(bytes)), What::Arrive),
             Way::Back => (self.back(now, bytes), What::Deliver),
         };
         let event = self.event(at, what, 0, number);
@@ -227,7 +209,7 @@ impl<'a> ForeignFlow<'a> {
         let event = if next < self.spec.path.len() {
             self.event(at, What::Arrive, next, number)
         } else {
-            let at = self.egress.pass(at, bytes);
+            let at = self.egress.pass_after(at, self.access_time(bytes));
             self.event(at, What::Deliver, 0, number)
         };
         fabric.queue.push_out_of_order(event);
@@ -236,11 +218,15 @@ impl<'a> ForeignFlow<'a> {
     /// When a datagram that leaves the receiver now reaches the sender. None overtakes another.
     fn back(&mut self, now: Instant, bytes: u64) -> Instant {
         let spec = self.spec;
-        let sending = serialisation(bytes, spec.access_rate_bps) * 2
-            + serialisation(bytes, spec.return_rate_bps);
+        let sending = self.access_time(bytes) * 2 + serialisation(bytes, spec.return_rate_bps);
         let at = now + spec.return_delay + spec.access_delay * 2 + sending;
         self.last_back = self.last_back.max(at);
         self.last_back
+    }
+
+    /// How long an access link sends so many bytes.
+    fn access_time(&self, bytes: u64) -> Span {
+        serialisation(bytes, self.spec.access_rate_bps)
     }
 
     fn bytes(&self, datagram: &Datagram) -> u64 {

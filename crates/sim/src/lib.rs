@@ -3,6 +3,7 @@
 //! Same network, same seed: same outcome, on every machine. The congestion controllers are the
 //! core's; this crate holds no algorithm, only endpoints, links and time.
 
+mod access;
 mod connection;
 mod control;
 mod dialogue;
@@ -12,7 +13,9 @@ mod extras;
 mod files;
 mod foreign;
 mod held;
+mod jiffies;
 mod link;
+mod linux_acks;
 mod loss;
 mod memory;
 mod merge;
@@ -38,7 +41,8 @@ mod way_back;
 
 pub use control::{Control, PROVIDES, control, core_control, named};
 pub use endpoint::{
-    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, Recovery, RecoveryRules, UNLIMITED_WINDOW,
+    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery, RecoveryRules,
+    UNLIMITED_WINDOW,
 };
 pub use foreign::{Datagram, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};

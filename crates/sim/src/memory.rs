@@ -2,7 +2,7 @@
 //! by all sources whose flows cross the path.
 
 use firstflight_core::hint::Learned;
-use firstflight_core::units::{Instant, Span};
+use firstflight_core::units::Instant;
 
 use crate::control::Core;
 use crate::network::FlowSpec;
@@ -25,18 +25,7 @@ pub(crate) struct Memory {
 impl Kept {
     /// Of a connection that ends at `at`; nothing if it never measured an RTT.
     pub(crate) fn of(at: Instant, sender: &Core) -> Option<Self> {
-        let view = sender.view();
-        if view.rtt.smoothed == Span(0) {
-            return None;
-        }
-        let learned = Learned {
-            window: view.window,
-            rtt: view.rtt.smoothed,
-            min_rtt: view.rtt.min,
-            delivered: view.delivered,
-            age: Span(0),
-        };
-        Some(Self { at, learned })
+        sender.learned().map(|learned| Self { at, learned })
     }
 
     /// As it is told at `now`.
@@ -46,9 +35,10 @@ impl Kept {
 }
 
 impl Memory {
-    pub(crate) fn new(flows: &[FlowSpec]) -> Self {
+    /// Of these flows, which the other calls number as they stand here.
+    pub(crate) fn new<'a>(flows: impl Iterator<Item = &'a FlowSpec>) -> Self {
         let mut paths: Vec<&[usize]> = Vec::new();
-        let path_of = flows.iter().map(|flow| {
+        let path_of = flows.map(|flow| {
             let known = paths.iter().position(|path| *path == flow.path);
             known.unwrap_or_else(|| {
                 paths.push(&flow.path);

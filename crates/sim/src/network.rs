@@ -96,6 +96,13 @@ pub struct FlowSpec {
     pub bdp_bytes: u64,
 }
 
+impl FlowSpec {
+    /// What a full packet carries to the application, in bytes.
+    pub fn data_bytes(&self) -> u64 {
+        self.payload_bytes.saturating_sub(self.endpoint.overhead_bytes).max(1)
+    }
+}
+
 impl Network {
     /// When the run ends.
     pub(crate) fn end(&self) -> Instant {

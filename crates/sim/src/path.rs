@@ -177,7 +177,10 @@ impl FlowPath {
         let at = self.route.leave(at, packet);
         let cause = packet.tagged ^ self.route.tag();
         if at <= fabric.end && self.route.receiver.take_calm(cause) {
-            self.send_back(fabric, AckOut { at, next: cause + 1, cause, blocks: 0, parts: 1 });
+            self.send_back(
+                fabric,
+                AckOut { at, next: cause + 1, cause, blocks: 0, parts: 1, more: 0 },
+            );
         } else {
             self.receive(fabric, packet, at);
         }
@@ -298,6 +301,10 @@ impl FlowPath {
     /// An ACK, its sequence number as it travels, will reach the sender at `at`, unless the run
     /// ends before.
     fn bring(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
+        for _ in 0..ack.more {
+            let told = self.route.receiver.next_told().filter(|_| at <= fabric.end);
+            told.iter().for_each(|seq| self.push_ack(fabric, ack.next, seq | PART, at));
+        }
         if at > fabric.end {
             return;
         }
@@ -319,7 +326,7 @@ impl FlowPath {
 
 impl Fabric {
     /// What the network's flows share when nothing has happened yet.
-    pub(crate) fn new(network: &Network, queue: Queue, ahead: bool) -> Self {
+    pub(crate) fn new(network: &Network, queue: Queue, memory: Memory, ahead: bool) -> Self {
         let end = network.end();
         let mut links: Vec<Link> = (0_u64..)
             .zip(&network.links)
@@ -336,7 +343,7 @@ impl Fabric {
         }
         let returns =
             (0..network.links.len()).map(|id| ReturnLink::new(network, id, ahead)).collect();
-        Self { links, returns, queue, ahead, end, memory: Memory::new(&network.flows) }
+        Self { links, returns, queue, ahead, end, memory }
     }
 
     /// What happened at the links.
@@ -387,6 +394,11 @@ impl Wire for FlowWire<'_> {
     #[inline(always)]
     fn transmit_data(&mut self, seq: u32) {
         self.send(Packet { tagged: self.path.route.tagged(seq), is_syn: false, exact: false });
+    }
+
+    fn transmit_empty(&mut self, seq: u32) {
+        self.path.route.receiver.expect_empty(seq);
+        self.transmit(seq);
     }
 
     #[inline(always)]

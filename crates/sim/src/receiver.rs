@@ -6,8 +6,11 @@
 
 use firstflight_core::units::{Instant, Span};
 
-use crate::endpoint::{Endpoint, Recovery};
+use crate::endpoint::{Endpoint, LinuxAcks, Recovery};
+use crate::jiffies;
+use crate::linux_acks::AckState;
 use crate::sack_blocks::SackHistory;
+use crate::tcp::HELD;
 
 /// An ACK as it leaves the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub(crate) struct AckOut {
     pub(crate) blocks: u32,
     /// It is sent as this many ACKs, each for a part of what is new.
     pub(crate) parts: u32,
+    /// Packets beside its cause of which it is the first to tell ([`Receiver::next_told`]).
+    pub(crate) more: u32,
 }
 
 /// What a packet in order causes.
@@ -46,6 +51,8 @@ pub(crate) struct Receiver {
     /// Bit `seq % capacity` is set for packets beyond `next` that have arrived.
     early: Vec<u64>,
     early_count: u32,
+    /// Of QUIC: packets are numbered, and no number comes twice.
+    numbers: Option<Box<Numbers>>,
     /// With SACK: what was reported last.
     sack: Option<SackHistory>,
     every: u32,
@@ -64,6 +71,12 @@ pub(crate) struct Receiver {
     quick_after_repeated: u32,
     hold: Span,
     hold_ties: Span,
+    least_hold: Span,
+    /// Linux's rules, if it has them; when the last packet came in order that could have waited,
+    /// and how much later another may come that changes nothing.
+    linux: Option<Box<AckState>>,
+    last_at: Instant,
+    usual_gap: Span,
     delay_repeated: bool,
     unacked: u32,
     last_cause: u32,
@@ -78,6 +91,17 @@ pub(crate) struct Receiver {
     finished_at: Option<Instant>,
 }
 
+/// What a receiver of packet numbers keeps: [`Receiver::next`] is one past the largest.
+#[derive(Clone, Debug, Default)]
+struct Numbers {
+    /// Numbers below that have brought nothing over.
+    skipped: u32,
+    /// Numbers of packets under way without data.
+    empty: Vec<u32>,
+    /// The number expected before the packet that came last, if that was a larger one.
+    expected: Option<u32>,
+}
+
 impl Receiver {
     /// The receiver of a connection of `packets` data packets, greedy without. With `shortcuts`
     /// calm packets take their own way.
@@ -89,7 +113,12 @@ impl Receiver {
         shortcuts: bool,
     ) -> Self {
         let first_data = u32::from(syn);
-        let growing = endpoint.growing_window;
+        let numbers = endpoint.recovery == Recovery::Quic;
+        let growing = endpoint.growing_window.filter(|_| !numbers);
+        let can_wait = endpoint.delayed_ack > 1 && endpoint.split_acks <= 1;
+        let reads = endpoint.recovery == Recovery::Rack;
+        let linux = endpoint.linux_acks.filter(|_| can_wait && !numbers);
+        let linux = linux.map(|rules| LinuxAcks { compress: rules.compress && reads });
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);
         Self {
             next: 0,
@@ -97,14 +126,28 @@ impl Receiver {
             early_count: 0,
             sack: sack.then(SackHistory::default),
             every: endpoint.delayed_ack.max(1),
-            split: endpoint.split_acks.max(1),
+            split: if numbers { 1 } else { endpoint.split_acks.max(1) },
+            numbers: numbers.then(Box::default),
             shortcuts,
-            answers_at_once: shortcuts && endpoint.delayed_ack <= 1 && endpoint.split_acks <= 1,
-            quick_until: growing.map_or(0, |window| first_data + window.packets().max(QUICK_ACKS)),
+            answers_at_once: shortcuts
+                && endpoint.delayed_ack <= 1
+                && endpoint.split_acks <= 1
+                && !numbers,
+            quick_until: match growing {
+                Some(window) => first_data + window.packets().max(QUICK_ACKS),
+                // With the end of QUIC's handshake (RFC 9001 section 4.1.2) goes an ACK (RFC 9000
+                // section 13.2.1).
+                None if numbers && syn => first_data + 1,
+                None => 0,
+            },
             quick: 0,
-            quick_after_repeated: growing.map_or(0, |_| QUICK_ACKS),
+            quick_after_repeated: if linux.is_some() || growing.is_some() { QUICK_ACKS } else { 0 },
             acked: first_data,
             hold: endpoint.delayed_ack_timeout,
+            least_hold: endpoint.delayed_ack_timeout,
+            linux: linux.map(|rules| Box::new(AckState::new(rules))),
+            last_at: Instant(0),
+            usual_gap: if linux.is_some() { USUAL_GAP } else { Span::MAX },
             hold_ties: endpoint.delayed_ack_ties,
             delay_repeated: endpoint.delay_repeated,
             unacked: 0,
@@ -128,12 +171,13 @@ impl Receiver {
     /// Whether an ACK may wait for the next packet.
     #[inline]
     pub(crate) fn delays(&self) -> bool {
-        self.every > 1
+        self.every > 1 || self.numbers.is_some()
     }
 
     /// Data packets delivered in order before the end of the run.
     pub(crate) fn delivered(&self) -> u32 {
-        (self.next - self.late).saturating_sub(self.first_data)
+        let skipped = self.numbers.as_ref().map_or(0, |numbers| numbers.skipped);
+        (self.next - self.late).saturating_sub(self.first_data + skipped)
     }
 
     /// When the last packet of a sized flow arrived in order, if within the run.
@@ -149,7 +193,12 @@ impl Receiver {
     /// The delayed-ACK timer fires, if it is still due at `now`.
     pub(crate) fn on_timer(&mut self, now: Instant) -> Option<AckOut> {
         let due = self.deadline.filter(|due| *due <= now)?;
-        Some(self.answer(due))
+        Some(self.answer_late(due))
+    }
+
+    /// The next packet that an ACK tells of beside its cause.
+    pub(crate) fn next_told(&mut self) -> Option<u32> {
+        self.linux.as_mut()?.next_told()
     }
 
     /// Packet `seq` arrives within the run. If it is the next one but not the last, nothing is
@@ -183,11 +232,13 @@ impl Receiver {
     pub(crate) fn take_delayed(&mut self, seq: u32, at: Instant) -> Option<Caused> {
         let fired = self.deadline.is_some_and(|due| due <= at + self.hold_ties);
         let quick = seq < self.quick_until;
-        if seq != self.next || seq >= self.delayed_until || quick || fired {
+        let usual = at.since(self.last_at) <= self.usual_gap || self.last_at == Instant(0);
+        if seq != self.next || seq >= self.delayed_until || quick || fired || !usual {
             return None;
         }
         self.next = seq + 1;
         self.last_cause = seq;
+        self.last_at = at;
         Some(self.on_in_order(at))
     }
 
@@ -200,13 +251,18 @@ impl Receiver {
     }
 
     fn look_for_gaps(&mut self) {
-        let until = if self.early_count == 0 { self.end - 1 } else { 0 };
+        let empty = self.numbers.as_ref().is_some_and(|numbers| !numbers.empty.is_empty());
+        let until = if self.early_count == 0 && !empty { self.end - 1 } else { 0 };
         if self.answers_at_once {
             self.calm_until = until;
         } else if self.shortcuts && self.delays() && self.split == 1 {
-            let quiet = if self.quick == 0 { until } else { 0 };
+            let opens = self.linux.as_ref().is_some_and(|linux| linux.opens());
+            let quiet = if self.quick == 0 && !opens { until } else { 0 };
             self.calm_until = if self.unacked == 0 { quiet.min(self.quick_until) } else { 0 };
             self.delayed_until = quiet;
+            if self.next < self.calm_until {
+                self.last_at = Instant(0);
+            }
         }
     }
 
@@ -218,7 +274,20 @@ impl Receiver {
         if seq < self.next && self.quick_after_repeated > 0 {
             self.quick = self.quick_after_repeated;
         }
+        let overdue = overdue.or_else(|| self.answer_before(seq, at));
+        let in_order = seq == self.next;
+        self.linux.iter_mut().for_each(|linux| linux.note_opening(seq < self.first_data, at));
         let expected = self.take_in(seq, at) || self.is_repeated(seq);
+        let waits = !self.is_quick();
+        if self.linux.is_some() && waits {
+            if in_order && self.is_after_a_pause(at) {
+                self.quick = self.quick_after_repeated;
+            } else if self.is_held_back(seq, at) {
+                return (overdue, None);
+            }
+        } else {
+            self.last_at = Instant(0);
+        }
         let quick = self.is_quick();
         if !expected || self.every == 1 || seq < self.first_data || quick {
             return (overdue, Some(self.answer(at)));
@@ -239,7 +308,62 @@ impl Receiver {
             (self.unacked, self.deadline) = (0, None);
             return Caused::Ack;
         }
-        Caused::Held(*self.deadline.get_or_insert(at + self.hold))
+        let due = match self.linux {
+            None => at + self.hold,
+            Some(_) => jiffies::fires_at(at, self.hold),
+        };
+        Caused::Held(*self.deadline.get_or_insert(due))
+    }
+
+    /// Notes when a packet in order arrived. Whether that is so long after the one before that the
+    /// sender begins anew.
+    fn is_after_a_pause(&mut self, at: Instant) -> bool {
+        let before = std::mem::replace(&mut self.last_at, at);
+        let is_usual = before == Instant(0) || at.since(before) <= self.usual_gap;
+        let Some(linux) = self.linux.as_mut().filter(|_| !is_usual) else { return false };
+        let paused = linux.note_gap(before, at);
+        self.take_estimate();
+        paused
+    }
+
+    fn take_estimate(&mut self) {
+        let Some(linux) = &self.linux else { return };
+        self.hold = linux.hold(self.least_hold);
+        self.usual_gap = if linux.is_usual() { USUAL_GAP } else { Span(0) };
+    }
+
+    /// Packet `seq` is to arrive: the ACK held back for packets out of order that must leave before
+    /// it, so that three SACK blocks tell of everything (`tcp_sack_new_ofo_skb`).
+    fn answer_before(&mut self, seq: u32, at: Instant) -> Option<AckOut> {
+        let holds = self.linux.as_ref().is_some_and(|linux| linux.holds_back());
+        let known = self.sack.as_ref().is_some_and(|sack| sack.is_among_newest(seq));
+        (holds && seq > self.next && !known).then(|| self.answer(at))
+    }
+
+    /// Whether the ACK of packet `seq`, which has arrived, is held back although something is
+    /// missing.
+    fn is_held_back(&mut self, seq: u32, at: Instant) -> bool {
+        let Some(linux) = &mut self.linux else { return false };
+        if self.early_count == 0 || seq <= self.next || self.sack.is_none() {
+            return false;
+        }
+        let Some(due) = linux.hold_back(seq, self.next, at) else { return false };
+        self.deadline.get_or_insert(due);
+        self.sack_blocks();
+        true
+    }
+
+    /// The ACK that the timer sends. QUIC's says how long it was held back (RFC 9000 section 13.2.5).
+    fn answer_late(&mut self, due: Instant) -> AckOut {
+        if let Some(linux) = &mut self.linux
+            && !linux.holds_back()
+        {
+            linux.note_missed();
+            self.take_estimate();
+        }
+        let ack = self.answer(due);
+        let held = if self.numbers.is_some() { HELD } else { 0 };
+        AckOut { cause: ack.cause | held, ..ack }
     }
 
     /// The held ACK, if its timer fires before what arrives at `at`, and when that arrives: what is
@@ -250,12 +374,15 @@ impl Receiver {
             return (None, at);
         }
         let is_tie = at <= due + self.hold_ties;
-        (Some(self.answer(due)), if is_tie { due } else { at })
+        (Some(self.answer_late(due)), if is_tie { due } else { at })
     }
 
     /// Packet `seq` arrives. Returns false if it is to be answered at once (RFC 5681 section 4.2):
     /// it is out of order or fills a gap.
     fn take_in(&mut self, seq: u32, at: Instant) -> bool {
+        if self.numbers.is_some() {
+            return self.take_number(seq, at);
+        }
         self.last_cause = seq;
         let in_order = seq == self.next;
         let had_gap = self.early_count > 0;
@@ -265,6 +392,36 @@ impl Receiver {
             self.keep_early(seq);
         }
         in_order && !had_gap
+    }
+
+    /// Packet number `seq` arrives. Returns false if it is to be answered at once: numbers before it
+    /// are missing, or it was one of them (RFC 9000 section 13.2.1).
+    fn take_number(&mut self, seq: u32, at: Instant) -> bool {
+        let Some(numbers) = &mut self.numbers else { return true };
+        self.last_cause = seq;
+        let expected = self.next;
+        let empty = numbers.empty.contains(&seq);
+        numbers.empty.retain(|other| *other > seq);
+        if seq < expected {
+            numbers.skipped -= u32::from(!empty);
+            self.end -= u32::from(!empty);
+            return false;
+        }
+        let empty = empty && at <= self.end_of_run;
+        let nothing = seq - expected + u32::from(empty);
+        numbers.skipped += nothing;
+        numbers.expected = (seq > expected).then_some(expected);
+        self.end = self.end.saturating_add(nothing);
+        self.next = seq;
+        self.advance(at);
+        seq == expected
+    }
+
+    /// Packet `seq` has left without data.
+    #[cold]
+    pub(crate) fn expect_empty(&mut self, seq: u32) {
+        self.numbers.iter_mut().for_each(|numbers| numbers.empty.push(seq));
+        self.delayed_until = 0;
     }
 
     /// Whether packet `seq` is the newest in order, come again, and may wait like the first.
@@ -279,10 +436,19 @@ impl Receiver {
 
     fn answer(&mut self, at: Instant) -> AckOut {
         self.unacked = 0;
-        self.quick = self.quick.saturating_sub(1);
         self.deadline = None;
+        if self.quick == 1
+            && let Some(linux) = &mut self.linux
+        {
+            linux.begin_anew();
+            self.take_estimate();
+        }
+        self.quick = self.quick.saturating_sub(1);
         let parts = if self.split > 1 { self.parts() } else { 1 };
-        AckOut { at, next: self.next, cause: self.last_cause, blocks: self.sack_blocks(), parts }
+        let next = self.numbers.as_mut().and_then(|numbers| numbers.expected.take());
+        let (cause, blocks) = (self.last_cause, self.sack_blocks());
+        let more = self.linux.as_mut().map_or(0, |linux| linux.answer(cause));
+        AckOut { at, next: next.unwrap_or(self.next), cause, blocks, parts, more }
     }
 
     /// A splitting receiver splits every ACK for new data, unless it misses some.
@@ -373,6 +539,8 @@ impl Receiver {
     }
 }
 
+/// Half of `TCP_ATO_MIN`.
+const USUAL_GAP: Span = Span::from_millis(20);
 /// `TCP_MAX_QUICKACKS`.
 const QUICK_ACKS: u32 = 16;
 
@@ -453,6 +621,90 @@ mod tests {
         assert_eq!(first, [true, true, true, true, false, true, false, true]);
         assert!(answered(3, 8));
         assert_eq!([8, 9, 10].map(|seq| answered(seq, 9)), [true, false, true]);
+    }
+
+    /// One ACK for every second packet, by Linux's rules; packets come 0.1 ms apart.
+    fn linux() -> Receiver {
+        let endpoint = Endpoint {
+            delayed_ack: 2,
+            delayed_ack_timeout: Span::from_millis(40),
+            recovery: Recovery::Rack,
+            linux_acks: Some(LinuxAcks { compress: true }),
+            ..Endpoint::rfc(Bytes(1000))
+        };
+        Receiver::new(&endpoint, false, Some(1000), Instant(u64::MAX), true)
+    }
+
+    const fn tenth_ms(tenths: u64) -> Instant {
+        Instant(tenths * 100_000)
+    }
+
+    #[test]
+    fn above_three_packets_out_of_order_one_ack_tells_of_a_millisecond() {
+        let mut receiver = linux();
+        receiver.receive(0, tenth_ms(0));
+        let ack =
+            |receiver: &mut Receiver, seq: u32| receiver.receive(seq, tenth_ms(u64::from(seq)));
+        assert!([2, 3, 4].iter().all(|seq| ack(&mut receiver, *seq).1.is_some()));
+        for seq in 5..16 {
+            assert_eq!(ack(&mut receiver, seq), (None, None), "{seq}");
+        }
+        // 1.1 ms after packet 5, which comes first; packet 16 is held for the next.
+        let (together, own) = ack(&mut receiver, 16);
+        let together = together.unwrap();
+        assert_eq!((together.at, together.cause, together.more), (tenth_ms(16), 15, 10));
+        let told: Vec<u32> = (0..10).filter_map(|_| receiver.next_told()).collect();
+        assert_eq!((told, own), ((5..15).collect(), None));
+        // What fills the gap is answered at once, and that tells of the rest.
+        let filled = receiver.receive(1, tenth_ms(20)).1.unwrap();
+        assert_eq!((filled.next, filled.more, receiver.next_told()), (17, 1, Some(16)));
+    }
+
+    #[test]
+    fn a_third_run_of_packets_out_of_order_sends_what_is_held() {
+        let mut receiver = linux();
+        for seq in [0, 2, 3, 4, 5, 7] {
+            receiver.receive(seq, tenth_ms(u64::from(seq)));
+        }
+        // 2 to 5 and 7 are two runs, of which 5 and 7 are untold; 8 joins one of them.
+        assert_eq!(receiver.receive(8, tenth_ms(8)), (None, None));
+        let (before, own) = receiver.receive(10, tenth_ms(10));
+        assert_eq!(before.map(|ack| (ack.cause, ack.more)), Some((8, 2)));
+        assert_eq!(own, None);
+    }
+
+    #[test]
+    fn after_a_pause_of_more_than_a_timeout_packets_are_answered_at_once() {
+        let mut receiver = linux();
+        let mut answered = |seq: u32, at: u64| receiver.receive(seq, tenth_ms(at)).1.is_some();
+        assert_eq!([answered(0, 1), answered(1, 2), answered(2, 3)], [false, true, false]);
+        assert!(answered(3, 4));
+        // A second without RTT; no more than 16 packets.
+        let quick: Vec<bool> = (4..24).map(|seq| answered(seq, 10_050)).collect();
+        assert_eq!(quick.iter().position(|quick| !quick), Some(16));
+        assert!(!quick[18] && quick[19]);
+    }
+
+    #[test]
+    fn packet_numbers_are_acknowledged_in_pairs_and_gaps_at_once() {
+        let endpoint = Endpoint {
+            delayed_ack: 2,
+            delayed_ack_timeout: Span::from_millis(25),
+            recovery: Recovery::Quic,
+            ..Endpoint::rfc(Bytes(1000))
+        };
+        let mut receiver = Receiver::new(&endpoint, false, Some(6), Instant(u64::MAX), true);
+        let mut told = |seq: u32, ms: u64| {
+            let (overdue, own) = receiver.receive(seq, Instant(ms * 1_000_000));
+            [overdue, own].map(|ack| ack.map(|ack| (ack.next, ack.cause)))
+        };
+        assert_eq!([told(0, 0), told(1, 1)], [[None, None], [None, Some((2, 1))]]);
+        assert_eq!(told(2, 2), [None, None]);
+        assert_eq!(told(5, 3), [None, Some((3, 5))], "2 was held, 3 and 4 are missing");
+        assert_eq!([told(6, 4), told(7, 5)], [[None, None], [None, Some((8, 7))]]);
+        assert_eq!(told(8, 6), [None, None]);
+        assert_eq!(told(9, 60)[0], Some((9, 8 | HELD)));
+        assert_eq!(receiver.finished_at(), Some(Instant(5_000_000)));
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 
 use firstflight_core::units::{Instant, Span};
 
+use crate::access::Access;
 use crate::control::Wants;
 use crate::files::Next;
 use crate::link::Tie;
 use crate::network::{FlowSpec, Network};
 use crate::queue::Queue;
 use crate::receiver::{AckOut, Caused, Receiver};
-use crate::serialisation::{NEVER, Serialisation, serialisation};
+use crate::serialisation::{NEVER, serialisation};
 use crate::way_back::{SACK_BLOCK_BYTES, WayBack};
 
 /// One flow's route while the simulation runs.
@@ -75,86 +76,6 @@ pub(crate) struct Hop {
     /// Decides among packets that reach the link at one instant: the smallest comes first.
     pub(crate) order: u16,
     pub(crate) tie: Tie,
-}
-
-/// An access link: a rate and a delay, and a buffer that never fills.
-#[derive(Debug)]
-#[repr(C)]
-struct Access {
-    free_at: Instant,
-    full_packet: Span,
-    delay: Span,
-    syn: Span,
-    /// With ns-2's ties: what keeps the rounding of a burst's packets. Without it a burst of a
-    /// hundred packets runs ahead by up to as many nanoseconds, which parts what falls together.
-    exact: Option<Box<Exact>>,
-}
-
-/// The times of packets on a link to the fraction of a nanosecond.
-#[derive(Debug)]
-struct Exact {
-    packet_bytes: u64,
-    syn_bytes: u64,
-    serial: Serialisation,
-}
-
-impl Access {
-    fn new(spec: &FlowSpec, exact: bool) -> Self {
-        let packet = spec.payload_bytes + spec.header_bytes;
-        Self {
-            full_packet: serialisation(packet, spec.access_rate_bps),
-            syn: serialisation(spec.syn_bytes, spec.access_rate_bps),
-            delay: spec.access_delay,
-            free_at: Instant(0),
-            exact: exact.then(|| Box::new(Exact::new(spec))),
-        }
-    }
-
-    /// No packet waits here that took so long on the link before: the one ahead of it has left.
-    fn is_free_for(&self, service: Span) -> bool {
-        // A link counts parts of a nanosecond, a service as short as one may be none.
-        let longest = self.full_packet.max(self.syn);
-        self.exact.is_none() && longest <= service && service > Span(1)
-    }
-
-    /// When a packet that comes at `at` reaches the far end.
-    #[inline(always)]
-    fn pass(&mut self, at: Instant, packet: Packet) -> Instant {
-        if packet.exact {
-            return self.pass_exact(at, packet.is_syn);
-        }
-        let service = if packet.is_syn { self.syn } else { self.full_packet };
-        self.free_at = self.free_at.max(at) + service;
-        self.free_at + self.delay
-    }
-
-    #[inline(never)]
-    fn pass_exact(&mut self, at: Instant, is_syn: bool) -> Instant {
-        let idle = self.free_at < at;
-        let service =
-            self.exact.as_mut().map_or(self.full_packet, |exact| exact.time(idle, is_syn));
-        self.free_at = self.free_at.max(at) + service;
-        self.free_at + self.delay
-    }
-}
-
-impl Exact {
-    fn new(spec: &FlowSpec) -> Self {
-        Self {
-            packet_bytes: spec.payload_bytes + spec.header_bytes,
-            syn_bytes: spec.syn_bytes,
-            serial: Serialisation::new(spec.access_rate_bps),
-        }
-    }
-
-    /// A link that was idle owes nothing of a nanosecond.
-    fn time(&mut self, idle: bool, is_syn: bool) -> Span {
-        if idle {
-            self.serial.clear_remainder();
-        }
-        let bytes = if is_syn { self.syn_bytes } else { self.packet_bytes };
-        Span(self.serial.time(bytes))
-    }
 }
 
 impl Route {
@@ -414,15 +335,20 @@ impl Route {
     #[inline]
     pub(crate) fn packet(&self, tagged: u32) -> Packet {
         let is_syn = tagged & !LATER == 0 && self.syn_bytes.is_some();
-        Packet { tagged, is_syn, exact: self.access.exact.is_some() }
+        Packet { tagged, is_syn, exact: self.access.is_exact() }
     }
 }
 
-/// Lays out all routes and the lanes their events wait in. Flows whose events come out of the same
-/// element after the same delay share a lane, because those are in order already.
+/// Lays out the routes of `ours`, which are flows of the network, and the lanes their events wait
+/// in. Flows whose events come out of the same element after the same delay share a lane, because
+/// those are in order already.
 ///
 /// With `ahead` the states that no other flow can change may be computed ahead of time.
-pub(crate) fn lay_out(network: &Network, ahead: bool) -> (Vec<Route>, Queue) {
+pub(crate) fn lay_out(
+    network: &Network,
+    ours: &[(usize, &FlowSpec)],
+    ahead: bool,
+) -> (Vec<Route>, Queue) {
     let (mut acks, mut arrivals) = (Lanes::default(), Lanes::default());
     let mut feeders = vec![0_u32; network.links.len()];
     for path in network.flows.iter().map(|f| &f.path).chain(network.udp.iter().map(|u| &u.path)) {
@@ -431,8 +357,8 @@ pub(crate) fn lay_out(network: &Network, ahead: bool) -> (Vec<Route>, Queue) {
         }
     }
     let mut routes: Vec<Route> = (0_u16..)
-        .zip(&network.flows)
-        .map(|(id, spec)| {
+        .zip(ours)
+        .map(|(id, (_, spec))| {
             Route::new(network, &feeders, ahead, (&mut acks, &mut arrivals), (id, spec))
         })
         .collect();
@@ -529,29 +455,5 @@ mod tests {
         assert_eq!(lanes.of(access(7), Span::from_millis(7)), far);
         let places = lanes.longest_first();
         assert_eq!([near, far, link].map(|lane| places[lane as usize]), [2, 0, 1]);
-    }
-
-    #[test]
-    fn an_exact_access_link_does_not_run_ahead_in_a_burst() {
-        // 1000 bytes at 3 Mbit/s: 2,666,666 ns and two thirds.
-        for (exact, third) in [(false, 7_999_998), (true, 8_000_000)] {
-            let serial = Serialisation::new(3_000_000);
-            let times = Exact { packet_bytes: 1000, syn_bytes: 40, serial };
-            let mut access = Access {
-                full_packet: serialisation(1000, 3_000_000),
-                syn: serialisation(40, 3_000_000),
-                delay: Span(0),
-                free_at: Instant(0),
-                exact: exact.then(|| Box::new(times)),
-            };
-            let packet = Packet { tagged: 1, is_syn: false, exact };
-            for _ in 0..2 {
-                access.pass(Instant(0), packet);
-            }
-            assert_eq!(access.pass(Instant(0), packet), Instant(third));
-            // After an idle time it owes nothing.
-            let later = Instant(100_000_000);
-            assert_eq!(access.pass(later, packet), later + Span(2_666_666));
-        }
     }
 }

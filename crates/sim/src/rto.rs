@@ -3,6 +3,8 @@
 use firstflight_core::units::{Instant, Span};
 use firstflight_core::view::Rtt;
 
+use crate::jiffies;
+
 /// Constants of the timer.
 #[derive(Clone, Copy, Debug)]
 pub struct RtoRules {
@@ -100,7 +102,11 @@ impl Rto {
     /// When the timer fires, for a connection whose RTT is `rtt`.
     pub(crate) fn deadline(&self, rtt: &Rtt) -> Option<Instant> {
         let timeout = if self.rules.ticks { self.ticks.timeout } else { self.timeout(rtt) };
-        self.started().map(|started| started + timeout)
+        let started = self.started()?;
+        Some(match self.rules.min_is_of_variation {
+            true => jiffies::fires_at(started, timeout),
+            false => started + timeout,
+        })
     }
 
     /// When the timer was started last, if it runs.
@@ -108,17 +114,20 @@ impl Rto {
         self.is_on().then(|| Instant(self.earliest.0 - self.least.0))
     }
 
-    /// Whether nothing fires before `at` in a connection where nothing is amiss, whose smoothed RTT
-    /// is `smoothed`.
+    /// Whether nothing fires before `at` in a connection where nothing is amiss.
     #[inline]
-    pub(crate) fn sleeps_until(&self, at: Instant, smoothed: Span) -> bool {
-        at <= self.earliest || self.rules.min_is_of_variation && self.sleeps_longer(at, smoothed)
+    pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
+        at <= self.earliest
     }
 
-    /// The earliest that can fire is a probe after two RTTs, or the timer itself.
+    /// As [`Rto::sleeps_until`] where the least timeout is of the variation: the earliest that can
+    /// fire is a probe after two RTTs, or the timer itself.
     #[inline]
-    fn sleeps_longer(&self, at: Instant, smoothed: Span) -> bool {
-        self.backoff == 1 && at <= self.earliest + smoothed + smoothed.min(self.rules.min)
+    pub(crate) fn sleeps_longer(&self, at: Instant, rtt: &Rtt) -> bool {
+        let smoothed = rtt.smoothed;
+        self.rules.min_is_of_variation
+            && self.backoff == 1
+            && at <= self.earliest + smoothed + smoothed.min(self.rules.min - jiffies::TICK)
     }
 
     /// An RTT sample, or a restart, changes nothing but the time from which the timer counts.

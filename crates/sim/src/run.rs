@@ -11,13 +11,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use firstflight_core::units::Instant;
+use firstflight_core::units::{Bytes, Instant};
 
 use crate::control::Wants;
 use crate::dialogue::Dialogue;
 use crate::event::{Event, Kind};
 use crate::files::FileSource;
 use crate::foreign::{Ends, ForeignFlow};
+use crate::memory::Memory;
 use crate::network::{FlowSpec, Network};
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::path::{Arriving, Fabric, FlowPath, FlowWire, unpack};
@@ -61,8 +62,8 @@ pub fn run_until(network: &Network, pace: Pace, stop: &AtomicBool) -> Result<Out
 }
 
 /// Runs `network` with flows of another protocol, like [`run_until`] otherwise: each names a flow
-/// of the network by index, whose route and times it takes, and whose TCP stays silent. An index
-/// that is none, or is there twice, has no effect.
+/// of the network by index, whose path and times it takes. An index that is none, or is there
+/// twice, has no effect.
 ///
 /// # Errors
 /// As of [`run_until`].
@@ -93,7 +94,7 @@ pub fn run_watched(
 }
 
 struct Engine<'a> {
-    network: &'a Network,
+    /// The flows of our TCP, in the network's order.
     flows: Vec<Flow<'a>>,
     fabric: Fabric,
     udp: Vec<UdpSource<'a>>,
@@ -123,15 +124,19 @@ pub(crate) struct Flow<'a> {
 
 impl<'a> Engine<'a> {
     fn new(network: &'a Network, foreign: Vec<(usize, Box<dyn Ends + 'a>)>, pace: Pace) -> Self {
-        let (routes, queue) = lay_out(network, pace == Pace::Ahead);
-        let files = |id: usize, spec: &'a FlowSpec| {
-            let rng = stream(network.seed, FILES_STREAM + id as u64);
+        let foreign = foreign_flows(network, foreign);
+        let is_foreign = |place: usize| foreign.iter().any(|flow| flow.flow == place);
+        let mut ours: Vec<_> = network.flows.iter().enumerate().collect();
+        ours.retain(|(place, _)| !is_foreign(*place));
+        let (routes, queue) = lay_out(network, &ours, pace == Pace::Ahead);
+        let files = |place: usize, spec: &'a FlowSpec| {
+            let rng = stream(network.seed, FILES_STREAM + place as u64);
             spec.files.map(|files| Box::new(FileSource::new(spec, files, rng)))
         };
-        let flow = |(id, (spec, route)): (usize, (&'a FlowSpec, Route))| Flow {
+        let flow = |(id, ((place, spec), route)): (usize, ((usize, &'a FlowSpec), Route))| Flow {
             tcp: Tcp::new(spec, pace == Pace::Ahead),
             spec,
-            files: files(id, spec),
+            files: files(place, spec),
             ends: spec.files.is_some() || spec.packets.is_some(),
             path: FlowPath {
                 id: id as u16,
@@ -142,13 +147,11 @@ impl<'a> Engine<'a> {
             timer_at: u64::MAX,
             opening: false,
         };
-        let mut fabric = Fabric::new(network, queue, pace == Pace::Ahead);
-        let foreign = foreign_flows(network, foreign);
+        let memory = Memory::new(ours.iter().map(|(_, spec)| *spec));
+        let mut fabric = Fabric::new(network, queue, memory, pace == Pace::Ahead);
         foreign.iter().for_each(|flow| flow.schedule(&mut fabric));
-        for (id, spec) in network.flows.iter().enumerate() {
-            if foreign.iter().any(|foreign| foreign.flow == id) {
-                continue;
-            }
+        let flows: Vec<Flow<'a>> = ours.into_iter().zip(routes).enumerate().map(flow).collect();
+        for (id, Flow { spec, .. }) in flows.iter().enumerate() {
             fabric.queue.push_out_of_order(timer(spec.start, id, Timer::Start));
             if let Some(stop) = spec.stop {
                 fabric.queue.push_out_of_order(timer(stop, id, Timer::Stop));
@@ -163,8 +166,7 @@ impl<'a> Engine<'a> {
             ));
         }
         Self {
-            network,
-            flows: network.flows.iter().zip(routes).enumerate().map(flow).collect(),
+            flows,
             fabric,
             udp: network.udp.iter().map(UdpSource::new).collect(),
             foreign,
@@ -225,13 +227,11 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn outcome(self) -> Outcome {
-        let mss = |id: usize| self.network.flows[id].payload_bytes;
-        let flows = self.flows.into_iter().enumerate().map(|(id, flow)| flow.outcome(mss(id)));
-        let mut flows: Vec<FlowOutcome> = flows.collect();
+    fn outcome(mut self) -> Outcome {
+        let mut flows: Vec<FlowOutcome> = self.flows.iter_mut().map(Flow::outcome).collect();
+        self.foreign.sort_unstable_by_key(|foreign| foreign.flow);
         for foreign in self.foreign {
-            let place = foreign.flow;
-            flows[place] = foreign.outcome();
+            flows.insert(foreign.flow, foreign.outcome());
         }
         Outcome { flows, links: self.fabric.outcome(), events: self.events }
     }
@@ -317,27 +317,28 @@ impl Flow<'_> {
         }
     }
 
-    fn outcome(mut self, payload_bytes: u64) -> FlowOutcome {
+    /// What became of the flow, which is over. It stays where it is: a flow is kilobytes large.
+    fn outcome(&mut self) -> FlowOutcome {
         self.path.watch.finish(&self.tcp);
-        let watch = self.path.watch;
+        let watch = &mut self.path.watch;
         let receiver = &self.path.route.receiver;
         let finished_at = receiver.finished_at().filter(|_| self.files.is_none());
         let before = self.files.as_ref().map_or(0, |files| files.delivered_before);
         let delivered_packets = before + u64::from(receiver.delivered());
         FlowOutcome {
             delivered_packets,
-            delivered_bytes: firstflight_core::units::Bytes(delivered_packets * payload_bytes),
+            delivered_bytes: Bytes(delivered_packets * self.spec.data_bytes()),
             counts: self.tcp.counts(),
             drops: watch.drops,
             finished_at,
             failure: None,
-            files: self.files.map_or(Vec::new(), |files| files.done),
+            files: self.files.take().map_or(Vec::new(), |files| files.done),
             peak_cwnd: watch.peak_cwnd,
             final_cwnd: self.tcp.core().cwnd(),
             startup: watch.startup,
             reprobes: self.tcp.core().reprobes(),
-            series: watch.series,
-            gauge_names: watch.gauge_names,
+            series: std::mem::take(&mut watch.series),
+            gauge_names: std::mem::take(&mut watch.gauge_names),
         }
     }
 }

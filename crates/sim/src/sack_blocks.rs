@@ -19,6 +19,13 @@ impl SackHistory {
         self.known == 0
     }
 
+    /// Whether packet `seq` extends one of the two newest runs, or is the second (Linux's
+    /// `TCP_SACK_BLOCKS_EXPECTED`).
+    pub(crate) fn is_among_newest(&self, seq: u32) -> bool {
+        let newest = &self.runs[..self.known.min(2)];
+        self.known < 2 || newest.iter().any(|run| (run.0.saturating_sub(1)..=run.1).contains(&seq))
+    }
+
     /// Packet `cause` led to an ACK for all below `next`; `run` finds the run of received packets
     /// that holds `cause`, given a packet known to begin it if any. Returns the number of blocks.
     pub(crate) fn report(

@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn ack(at: u64, next: u32, blocks: u32) -> AckOut {
-        AckOut { at: Instant(at), next, cause: next - 1, blocks, parts: 1 }
+        AckOut { at: Instant(at), next, cause: next - 1, blocks, parts: 1, more: 0 }
     }
 
     #[test]

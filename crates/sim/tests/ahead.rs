@@ -8,8 +8,8 @@ use common::{flow, link, network};
 use firstflight_core::registry::partner;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Buffer, FilesSpec, FlowSpec, GrowingWindow, LinkSpec, LossSpec, Network, Outcome, Pace,
-    Recovery, UdpSpec, Uniform, named,
+    Buffer, FilesSpec, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, LossSpec, Network, Outcome,
+    Pace, Recovery, UdpSpec, Uniform, named,
 };
 use proptest::prelude::*;
 
@@ -61,6 +61,8 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         Recovery::Sack,
         Recovery::Rack,
         Recovery::Rack,
+        Recovery::Quic,
+        Recovery::Quic,
         Recovery::Ns2Sack,
         Recovery::Ns2Vegas,
     ]);
@@ -108,6 +110,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
             step: Bytes(500 * (1 + start % 4)),
             most: Bytes(1000 * start),
         });
+        flow.endpoint.linux_acks = (start % 5 > 1).then_some(LinuxAcks { compress: start % 5 > 2 });
         flow.endpoint.rto.min = Span::from_millis(least_timeout);
         flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
         // So slow that ACKs with SACK blocks hold up those behind them.

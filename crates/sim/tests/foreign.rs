@@ -9,7 +9,8 @@ use common::{flow, link, network};
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Datagram, Ends, EndsTotals, Network, Outcome, Pace, Recovery, SenderState, Way, run_with,
+    Datagram, Ends, EndsTotals, FilesSpec, FlowSpec, Network, Outcome, Pace, Recovery, SenderState,
+    Uniform, Way, named, run_until, run_with,
 };
 
 /// When what came, which way, of how many bytes.
@@ -157,4 +158,28 @@ fn beside_tcp_computing_ahead_changes_nothing() {
     assert!(outcomes[0] == outcomes[1]);
     let [foreign, tcp] = &outcomes[0].0.flows[..] else { panic!("two flows") };
     assert!(foreign.drops > 0 && tcp.drops > 0 && tcp.delivered_packets > 1_000);
+}
+
+/// The flows behind it, on a link of their own: their connections ask what any before them learned
+/// over that link.
+#[test]
+fn flows_beside_it_keep_their_places_paths_and_memory() {
+    let mut files = flow(&[1], 30, Recovery::NewReno);
+    files.control = named("spand", "newreno").unwrap();
+    let always = |value| Uniform { from: value, until: value };
+    files.files = Some(FilesSpec { bytes: always(60_000), pause_ns: always(50_000_000) });
+    let other = FlowSpec { start: Instant(300_000_000), ..files.clone() };
+    let mut alone = network(vec![link(8, 20, 50)], vec![files, other], 5_000);
+    alone.flows.iter_mut().for_each(|flow| flow.path[0] -= 1);
+    let expected = run_until(&alone, Pace::Ahead, &AtomicBool::new(false)).unwrap();
+    let mut beside = path(20);
+    beside.duration = alone.duration;
+    beside.links.extend(alone.links.clone());
+    beside.flows.extend(alone.flows.iter().cloned());
+    beside.flows[1..].iter_mut().for_each(|flow| flow.path[0] += 1);
+    let log = Log::default();
+    let outcome = run(&beside, Ticker::boxed(&[1000; 10], Span(0), &log), Pace::Ahead);
+    assert_eq!(outcome.flows[0].delivered_bytes, Bytes(10));
+    assert!(expected.flows[0].files.len() > 5);
+    assert!(outcome.flows[1..] == expected.flows);
 }

@@ -164,3 +164,24 @@ fn jump_start_sends_its_jump_in_one_rtt_without_a_queue() {
     let done = flow.finished_at.unwrap();
     assert!((245..255).contains(&(done.0 / 1_000_000)), "{done:?}");
 }
+
+/// The gap of the path's packets at 20, 40 and 80 Mbit/s, a few per cent too small; what flies then
+/// fills the path and a little more, and nothing is lost.
+#[test]
+fn chirps_find_the_rate_with_a_small_queue() {
+    for (rate, gap_us, bdp) in [(20, 400, 250), (40, 200, 500), (80, 100, 1_000)] {
+        let every = Some(Span::from_millis(10));
+        let (spec, link) = (with("chirps", &[], 50), link(rate, 50, 500));
+        let network = Network { sample_every: every, ..network(vec![link], vec![spec], 6_000) };
+        let mut outcome = run(&network);
+        let flow = outcome.flows.remove(0);
+        let exit = flow.startup.exit.unwrap();
+        let at = flow.gauge_names.iter().position(|name| *name == "chirps_gap_ns").unwrap();
+        let gap = flow.series.last().unwrap().gauges[at] / 1_000;
+        assert_eq!((exit.why, flow.drops), (Exit::Heuristic, 0));
+        assert!(gap.abs_diff(gap_us) * 10 < gap_us, "{rate}: {gap}");
+        let flown = exit.cwnd.0 / 2_000;
+        assert!((bdp..bdp * 5 / 4).contains(&flown), "{rate}: {flown}");
+        assert!(outcome.links[0].totals.peak_packets * 3 < bdp, "{rate}");
+    }
+}

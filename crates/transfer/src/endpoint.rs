@@ -20,6 +20,10 @@ pub const MIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The longest one.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(3_600);
 
+/// The smallest flow-control window a receiver announces, bytes: a few of the longest words, which
+/// one end takes from the other before it knows who that is.
+pub const LEAST_WINDOW: u64 = WORDS;
+
 /// The connections of a sender.
 pub(crate) fn client(
     identity: Identity,

@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
+use firstflight_quic::Constants;
 use quinn::{Endpoint, EndpointConfig};
 use socket2::SockRef;
 use tokio::time::timeout;
@@ -33,6 +34,8 @@ pub struct Listening {
     pub limits: Limits,
     /// Where to put it.
     pub store: Store,
+    /// The UDP payload of a full packet, bytes, where an experiment sets it.
+    pub packet: Option<u16>,
 }
 
 /// What one sender may take up.
@@ -70,7 +73,8 @@ impl Inbox {
     /// # Errors
     /// An address that cannot be used, a certificate that cannot, or no such directory.
     pub fn open(listening: Listening) -> Result<Self, TransferError> {
-        let Listening { at, accepted, secret, identity, timeout, limits, store } = listening;
+        let Listening { at, accepted, secret, identity, timeout, limits, store, packet } =
+            listening;
         let keep = secret.is_some() || !accepted.is_empty();
         let storing = match store {
             Store::Discard => None,
@@ -79,10 +83,15 @@ impl Inbox {
             }
         };
         let address = endpoint::address(&at)?;
-        let config = endpoint::server(identity, accepted, endpoint::transport(timeout)?)?;
+        let mut transport = endpoint::transport(timeout)?;
+        Constants { packet_bytes: packet, ..Constants::default() }.apply(&mut transport);
+        let config = endpoint::server(identity, accepted, transport)?;
         // As `Endpoint::server` makes it, but for the resets.
         let mut resets = EndpointConfig::default();
         resets.min_reset_interval(RESETS);
+        if let Some(packet) = packet {
+            resets.max_udp_payload_size(packet).map_err(machine)?;
+        }
         let runtime = quinn::default_runtime().ok_or_else(|| machine("no runtime"))?;
         let endpoint = UdpSocket::bind(address)
             .inspect(|socket| {

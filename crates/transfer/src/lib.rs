@@ -23,6 +23,7 @@ mod inbox;
 mod message;
 mod name;
 mod partial;
+mod paths;
 mod pinned;
 mod place;
 mod private;
@@ -37,15 +38,15 @@ mod streams;
 mod take;
 
 pub use certificate::{Fingerprint, FingerprintProblem, Identity};
-pub use endpoint::{MAX_TIMEOUT, MIN_TIMEOUT};
+pub use endpoint::{LEAST_WINDOW, MAX_TIMEOUT, MIN_TIMEOUT};
 pub use error::TransferError;
 pub use hash::Sha256;
 pub use inbox::{Inbox, Limits, Listening};
 pub use receive::{Received, receive};
-pub use record::Record;
+pub use record::{Record, RecordedExit, Sample};
 pub use results::Broken;
 pub use secret::Secret;
-pub use send::{Sending, Sent, send};
+pub use send::{Sending, Sent, Tuning, send};
 pub use sink::Store;
 pub use source::Source;
 

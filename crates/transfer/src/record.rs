@@ -4,10 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use firstflight_control::ControlProblem;
+use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::policy::Exit;
 use firstflight_qlog::{Probe, startup_probe};
 use firstflight_quic::{Build, Built, Event, Watch, Watched};
 use quinn_proto::congestion::{Controller, ControllerFactory};
+
+use crate::send::Tuning;
 
 /// What was seen of a connection's congestion control.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +26,32 @@ pub struct Record {
     pub exit: Option<RecordedExit>,
     /// How often start-up began again because the avoidance asked for it.
     pub reprobes: u64,
+    /// What the connection has learned of its path; `None` of quinn's own.
+    pub learned: Option<Learned>,
+    /// Whether what was known of the path proved wrong.
+    pub refutes_hint: bool,
+    /// The connection over time, as often as [`Tuning::samples`] says.
+    ///
+    /// [`Tuning::samples`]: crate::Tuning::samples
+    pub samples: Vec<Sample>,
+}
+
+/// The congestion control at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sample {
+    /// When, after the connection's first packet.
+    pub after: Duration,
+    /// The window, bytes.
+    pub window: u64,
+    /// The ssthresh, bytes; `None` without limit.
+    pub ssthresh: Option<u64>,
+    /// In flight, bytes.
+    pub in_flight: u64,
+    /// quinn's smoothed RTT.
+    pub srtt: Duration,
+    /// Acknowledged so far, bytes.
+    pub delivered: u64,
 }
 
 /// How start-up ended.
@@ -42,6 +71,7 @@ pub struct RecordedExit {
 /// Builds watched controllers that share one record.
 pub(crate) struct Watching {
     build: Build,
+    every: Option<Duration>,
     record: Arc<Mutex<Record>>,
 }
 
@@ -50,15 +80,35 @@ pub(crate) struct Watching {
 struct Writer {
     began: Instant,
     in_flight: u64,
+    srtt: Duration,
+    delivered: u64,
+    /// Between two samples.
+    every: Option<Duration>,
     record: Arc<Mutex<Record>>,
 }
 
 impl Watching {
-    /// The control of that name; its record is shared.
-    pub(crate) fn new(name: &str) -> Result<Self, ControlProblem> {
-        let build = Build::named(name)?;
-        let record = Record { peak_window: 0, window: 0, mtu: 0, exit: None, reprobes: 0 };
-        Ok(Self { build, record: Arc::new(Mutex::new(record)) })
+    /// The control of that name, which is told what is known of the path; its record is shared.
+    pub(crate) fn new(
+        name: &str,
+        tuning: &Tuning,
+        hint: Option<PathHint>,
+    ) -> Result<Self, ControlProblem> {
+        let build = match Build::opening(name, &tuning.constants)? {
+            Build::Ours(factory) => Build::Ours(Box::new(factory.hinted(hint))),
+            other => other,
+        };
+        let record = Record {
+            peak_window: 0,
+            window: 0,
+            mtu: 0,
+            exit: None,
+            reprobes: 0,
+            learned: None,
+            refutes_hint: false,
+            samples: Vec::new(),
+        };
+        Ok(Self { build, every: tuning.samples, record: Arc::new(Mutex::new(record)) })
     }
 
     /// What was seen so far.
@@ -77,7 +127,14 @@ impl Watching {
 impl ControllerFactory for Watching {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
         let controller = self.build.controller(now, mtu);
-        let writer = Writer { began: now, in_flight: 0, record: Arc::clone(&self.record) };
+        let writer = Writer {
+            began: now,
+            in_flight: 0,
+            srtt: Duration::ZERO,
+            delivered: 0,
+            every: self.every,
+            record: Arc::clone(&self.record),
+        };
         open(&self.record).mtu = mtu.into();
         writer.look(now, Exit::Threshold, &controller);
         Box::new(Watched::new(controller, writer))
@@ -90,6 +147,11 @@ impl Watch for Writer {
             Event::EndAcks { now, in_flight, .. } => {
                 self.in_flight = in_flight;
                 self.look(now, Exit::Threshold, controller);
+                self.sample(now, controller);
+            }
+            Event::Ack { bytes, ref rtt, .. } => {
+                self.srtt = rtt.get();
+                self.delivered = self.delivered.saturating_add(bytes);
             }
             Event::Congestion { now, persistent, lost, .. } => {
                 let why = match (persistent, lost) {
@@ -100,12 +162,30 @@ impl Watch for Writer {
                 self.look(now, why, controller);
             }
             Event::Mtu(mtu) => open(&self.record).mtu = mtu.into(),
-            Event::Sent { .. } | Event::Ack { .. } | Event::Window => {}
+            Event::Sent { .. } | Event::Window => {}
         }
     }
 }
 
 impl Writer {
+    /// Notes what there is, unless the last time was a moment ago.
+    fn sample(&self, now: Instant, controller: &Built) {
+        let Some(every) = self.every else { return };
+        let after = now.saturating_duration_since(self.began);
+        let mut record = open(&self.record);
+        if record.samples.last().is_some_and(|last| after < last.after + every) {
+            return;
+        }
+        record.samples.push(Sample {
+            after,
+            window: controller.cwnd(),
+            ssthresh: controller.ssthresh(),
+            in_flight: self.in_flight,
+            srtt: self.srtt,
+            delivered: self.delivered,
+        });
+    }
+
     /// After an event that may have changed the window; `why` start-up ended if it did.
     fn look(&self, now: Instant, why: Exit, controller: &Built) {
         let window = controller.cwnd();
@@ -115,6 +195,8 @@ impl Writer {
         record.peak_window = record.peak_window.max(window);
         if let Some(sender) = controller.sender() {
             record.reprobes = sender.reprobes();
+            record.learned = sender.learned();
+            record.refutes_hint = sender.refutes_hint();
             // A cut that is undone takes back the exit; quinn never undoes one.
             record.exit = sender.first_exit().map(|exit| RecordedExit {
                 after: Duration::from_nanos(exit.at.0),

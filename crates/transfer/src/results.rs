@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use firstflight_control::Control;
+use firstflight_core::hint::PathHint;
 use firstflight_scenario::{Cost, FlowResult, Results, RunResult, Startup};
 use serde_json::{Value, json};
 
@@ -19,7 +20,9 @@ impl Sent {
     pub fn results(&self, control: &str, version: &str) -> Results {
         let named = control_of(control);
         let full = named.as_ref().map_or(control, |named| &named.full).to_owned();
-        let missing = firstflight_quic::control(control).map(|factory| factory.missing());
+        let hint = self.told.map(PathHint::Own);
+        let factory = firstflight_quic::control(control).map(|factory| factory.hinted(hint));
+        let missing = factory.map(|factory| factory.missing());
         let path = self.stats.path;
         let mtu = self.record.mtu.max(1);
         let delivered = self.bytes - self.resumed;
@@ -65,6 +68,11 @@ impl Sent {
             "min_rtt_s": self.stats.path.min_rtt.as_secs_f64(),
             "packet_bytes": mtu,
             "lost_bytes": self.stats.path.lost_bytes,
+            "told": self.told.map(|told| json!({
+                "per_round_bytes": told.per_round.0,
+                "min_rtt_s": told.min_rtt.0 as f64 / 1e9,
+                "age_s": told.age.0 as f64 / 1e9,
+            })),
         })
     }
 }

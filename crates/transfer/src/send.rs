@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use firstflight_core::hint::{Learned, PathHint};
 use firstflight_qlog::{Completing, Header, Tap, Vantage};
+use firstflight_quic::{Constants, Visit};
 use quinn::{ConnectError, Connection, ConnectionError, Endpoint, RecvStream, SendStream};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -20,6 +22,7 @@ use crate::failure::{DONE, GAVE_UP, RECEIVER, gave_up, lost, out_of_turn};
 use crate::hash::Sha256;
 use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
 use crate::name;
+use crate::paths::Paths;
 use crate::pinned::Pinned;
 use crate::record::{Record, Watching};
 use crate::secret::Secret;
@@ -47,6 +50,21 @@ pub struct Sending {
     pub timeout: Duration,
     /// Where to write a qlog.
     pub qlog: Option<PathBuf>,
+    /// The file that keeps what was learned of paths, if any: the control is told what it has of
+    /// the receiver's address, and what it learns is written there.
+    pub paths: Option<PathBuf>,
+    /// What an experiment sets and watches.
+    pub tuning: Tuning,
+}
+
+/// What an experiment sets of a connection, and how closely it looks; by default nothing and not at
+/// all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tuning {
+    /// Constants in place of quinn's.
+    pub constants: Constants,
+    /// How often the congestion control is written down into [`Record::samples`].
+    pub samples: Option<Duration>,
 }
 
 /// A transfer that was stored and checked at the other end.
@@ -71,6 +89,10 @@ pub struct Sent {
     pub stats: quinn::ConnectionStats,
     /// What was seen of the congestion controller.
     pub record: Record,
+    /// What the control was told of the path.
+    pub told: Option<Learned>,
+    /// Why what was learned could not be written down, if it could not.
+    pub not_kept: Option<String>,
 }
 
 /// Sends, and waits until it is stored and checked. `progress` is told what has arrived; when
@@ -84,9 +106,13 @@ pub async fn send(
     stop: impl Future<Output = ()>,
 ) -> Result<Sent, TransferError> {
     let to = endpoint::address(&sending.to)?;
-    let watching = Arc::new(Watching::new(&sending.control)?);
+    let paths = sending.paths.clone().map(Paths::open).transpose()?;
+    let visit = paths.as_ref().map(|paths| paths.visit(to.ip()));
+    let hint = visit.as_ref().and_then(Visit::hint);
+    let watching = Arc::new(Watching::new(&sending.control, &sending.tuning, hint)?);
     let mut prepared = Prepared::new(&sending)?;
     let mut transport = endpoint::transport(sending.timeout)?;
+    sending.tuning.constants.apply(&mut transport);
     transport.send_window(send_window(0));
     transport.congestion_controller_factory(Arc::clone(&watching) as _);
     let path = sending.qlog.clone();
@@ -124,13 +150,22 @@ pub async fn send(
     }
     let stats = connection.stats();
     let record = watching.record();
+    if let Some(visit) = visit {
+        visit.end_with(record.learned, record.refutes_hint);
+    }
+    let kept = paths.map_or(Ok(()), |paths| paths.save(to.ip()));
+    let not_kept = kept.err().map(|error| error.to_string());
     // The peer learns of the end sooner; whoever lost the connection need not wait for it.
     let _ = timeout(sending.timeout.min(LAST_WORDS), endpoint.wait_idle()).await;
     if let (Some(log), Some(path)) = (log, path) {
         log.finish().map_err(|source| TransferError::File { path, source })?;
     }
     let Transferred { name, bytes, resumed, sha256, took } = outcome?;
-    Ok(Sent { to, name, bytes, resumed, sha256, handshake, took, stats, record })
+    let told = match hint {
+        Some(PathHint::Own(learned)) => Some(learned),
+        _ => None,
+    };
+    Ok(Sent { to, name, bytes, resumed, sha256, handshake, took, stats, record, told, not_kept })
 }
 
 /// What is known of the source before anybody is asked.

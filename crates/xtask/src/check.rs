@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed};
 use crate::steps::Steps;
-use crate::{Stop, example, format, no_arguments, package, tidy};
+use crate::{Stop, example, format, no_arguments, package, python, tidy};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
@@ -47,5 +47,9 @@ fn deny(root: &Path) -> Result<(), Stop> {
         println!("skipped: cargo-deny is not installed (cargo install cargo-deny)");
         return Ok(());
     }
-    succeed("cargo-deny", &mut cargo(root, &["deny", "check", "bans", "licenses", "sources"]))
+    for manifest in ["Cargo.toml", python::MANIFEST] {
+        let words = ["deny", "--manifest-path", manifest, "--config", "deny.toml", "check"];
+        succeed("cargo-deny", cargo(root, &words).args(["bans", "licenses", "sources"]))?;
+    }
+    Ok(())
 }

@@ -21,6 +21,7 @@ mod oracle;
 mod package;
 mod papers;
 mod pictures;
+mod python;
 mod qemu;
 mod quic;
 mod soak;

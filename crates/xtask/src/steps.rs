@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::python;
 use crate::step::{cargo, no_kernel, target, which};
 
 /// Steps in their order, each of which is announced when it begins.
@@ -28,7 +29,7 @@ impl Steps {
             "cargo-deny",
         ]);
         if task == "test" {
-            names.extend(["tests", "tests of examples/own-startup"]);
+            names.extend(["tests", "tests of examples/own-startup", "tests of the Python package"]);
         }
         println!("{} steps: {}", names.len(), names.join("; "));
         println!("{}", duration(task, last(root, task)));
@@ -92,6 +93,7 @@ fn skipped(root: &Path, kernel: bool, tests: bool) -> Vec<String> {
     if std::env::var_os("CHROMIUM").is_none() && browsers.iter().all(|name| which(name).is_none()) {
         skipped.push("the report in a browser: no chromium (Debian package chromium)".to_owned());
     }
+    skipped.extend(python::lacks());
     let root_user = user_is_root();
     let missing: Vec<&str> =
         ["ip", "iperf3"].into_iter().filter(|tool| which(tool).is_none()).collect();

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, unable};
 use crate::steps::Steps;
-use crate::{Stop, check, example, no_arguments};
+use crate::{Stop, check, example, no_arguments, python};
 
 /// How many tests all test binaries had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,14 @@ pub(crate) fn test(root: &Path, args: &[String]) -> Result<(), Stop> {
     let mut count = counted(tests.args(features))?;
     steps.begin();
     count.add(counted(example::command(root, "test")?.arg("--no-fail-fast"))?);
+    steps.begin();
+    match python::lacks() {
+        None => count.add(counted(&mut python::tests(root)?)?),
+        Some(why) if std::env::var_os("FIRSTFLIGHT_REQUIRE_PYTHON").is_some() => {
+            return Err(Stop::lacks(&why));
+        }
+        Some(why) => println!("skipped: {why}"),
+    }
     steps.finish(root, "test");
     println!("{}", count.line());
     if count.failed == 0 { Ok(()) } else { Err(Stop::failed("")) }
@@ -73,17 +81,32 @@ fn follow(from: impl Read, mut to: impl Write) -> Count {
 }
 
 impl Count {
-    /// Reads one line of `cargo test`.
+    /// Reads one line of `cargo test` or of pytest.
     fn read(&mut self, line: &str) {
+        if let Some((numbers, seconds)) = line.rsplit_once(" in ")
+            && seconds.split_once('s').is_some_and(|(number, _)| number.parse::<f64>().is_ok())
+        {
+            return self.read_numbers(numbers, ", ");
+        }
         if line.starts_with("skipped:") {
             self.skipped += 1;
         }
         let Some(result) = line.strip_prefix("test result: ") else { return };
         let (_, numbers) = result.split_once(". ").unwrap_or_default();
-        for part in numbers.split("; ") {
+        self.read_numbers(numbers, "; ");
+    }
+
+    /// Reads `71 passed, 2 skipped`. pytest does not count what it skips as passed, as the harness
+    /// of Rust does.
+    fn read_numbers(&mut self, numbers: &str, between: &str) {
+        for part in numbers.split(between) {
             match part.split_once(' ').map(|(number, what)| (number.parse::<u64>(), what)) {
                 Some((Ok(number), "passed")) => self.passed += number,
-                Some((Ok(number), "failed")) => self.failed += number,
+                Some((Ok(number), "failed" | "error" | "errors")) => self.failed += number,
+                Some((Ok(number), "skipped")) => {
+                    self.passed += number;
+                    self.skipped += number;
+                }
                 _ => {}
             }
         }
@@ -119,6 +142,14 @@ mod tests {
             test a ... ok\n\
             test result: FAILED. 2 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out\n";
         assert_eq!(counted(output), "7 passed, 3 failed");
+    }
+
+    #[test]
+    fn those_of_pytest_are_counted_too() {
+        let output = "tests in Python were 3 passed\n6 failed, 71 passed, 2 skipped in 22.41s\n\
+            test result: ok. 5 passed; 0 failed; 0 ignored\n\
+            1 passed, 1 error in 61.02s (0:01:01)\n";
+        assert_eq!(counted(output), "77 passed, 7 failed, 2 skipped");
     }
 
     #[test]

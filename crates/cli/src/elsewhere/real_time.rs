@@ -5,6 +5,7 @@ use firstflight_scenario::{Resolved, Scenario};
 
 use super::lab::needs_linux;
 use crate::failure::Failure;
+use crate::logs::Logs;
 
 /// Nothing is run in real time here.
 pub(crate) fn resolve(_: &Scenario) -> Result<Resolved, Failure> {
@@ -12,6 +13,6 @@ pub(crate) fn resolve(_: &Scenario) -> Result<Resolved, Failure> {
 }
 
 /// Nothing is run in real time here.
-pub(crate) fn run(_: &Scenario, _: &Options<'_>) -> Result<Report, Failure> {
+pub(crate) fn run(_: &Scenario, _: &Options<'_>, _: Option<&Logs>) -> Result<Report, Failure> {
     Err(needs_linux("--real-time"))
 }

@@ -97,14 +97,14 @@ fn kernel_name(name: &str, available: &[String]) -> Result<String, Failure> {
     }
     let list = available.join(", ");
     let ours = name.strip_prefix("ff_").map(|own| own.replace('_', "-"));
-    let ours = Control::named(ours.as_deref().unwrap_or(name));
-    match ours.ok().and_then(|control| KernelControl::new(&control).ok()) {
+    let ours = ours.as_deref().unwrap_or(name);
+    match Control::named(ours).ok().and_then(|control| KernelControl::new(&control).ok()) {
         // Which knobs a loaded control has its name does not say.
         Some(control) if known(&control.name) && !name.contains('(') => Ok(control.name),
-        Some(control) => {
+        Some(_) => {
             let load = match name.contains('(') {
                 true => format!("`firstflight kernel load 'NAME={name}'` and --controls NAME"),
-                false => format!("`firstflight kernel load {}`", &control.name[3..]),
+                false => format!("`firstflight kernel load {ours}`"),
             };
             Err(Failure::Lacks(format!(
                 "--controls {name}: the kernel does not have it; load it by {load}; \

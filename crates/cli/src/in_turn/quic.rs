@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use firstflight_scenario::RunResult;
-use firstflight_transfer::{Broken as Unfinished, Progress, Sending, Source};
+use firstflight_transfer::{Broken as Unfinished, Progress, Sending, Source, Tuning};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
@@ -41,6 +41,8 @@ impl<'a> Quic<'a> {
             secret: args.secret.read()?.map(|given| given.secret),
             timeout: args.common.timeout()?,
             qlog: None,
+            paths: None,
+            tuning: Tuning::default(),
         })
     }
 }

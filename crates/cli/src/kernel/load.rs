@@ -15,6 +15,10 @@ pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> 
     requirements::check_pinning()?;
     let mut prepared = Vec::new();
     for Wanted { name, control } in wanted {
+        if !control.missing.is_empty() {
+            let (full, missing) = (&control.full, control.missing);
+            output::note(&format!("{full} runs without {missing}, which the kernel lacks"));
+        }
         let options = Options { name, without_link: args.without_link, ..Options::default() };
         prepared.push(Prepared::load(&control, &options)?);
     }

@@ -14,6 +14,8 @@ const PAGES: &[&str] = &[
     "docs/threats.md",
     "docs/quic.md",
     "docs/lab.md",
+    "docs/sweep.md",
+    "docs/results.md",
 ];
 
 const COMMANDS: &[&str] = &[
@@ -21,6 +23,7 @@ const COMMANDS: &[&str] = &[
     "reproduce",
     "compare",
     "run",
+    "sweep",
     "predict",
     "show",
     "send",

@@ -28,10 +28,11 @@ fn wrong_words_are_refused_before_anything_is_made() {
         (&["compare", "linux-reno"], "unknown start-up `linux-reno`"),
         (&["compare", "linux-reno", "--on", "linux", "--recovery", "reno"], "tcp_sack"),
         (&["compare", "hoe", "--real-time"], "`--on quic`"),
-        (&["compare", "hoe", "--on", "quic", "--real-time", "--flows", "2"], "one flow"),
+        (&["compare", "hoe", "--on", "quic", "--real-time", "--flows", "200"], "1 to 100"),
+        (&["compare", "hoe", "--on", "quic", "--real-time", "--packet", "65508B"], "to 65507B"),
         (
-            &["compare", "hoe", "--on", "quic", "--real-time", "--iw", "4pkt"],
-            "slow-start(iw=32pkt)",
+            &["compare", "hoe", "--on", "quic", "--real-time", "--receiver-window", "60KB"],
+            "accepted: 65536B or more",
         ),
         (&["compare", "hoe", "--on", "quic", "--profile", "rfc"], "accepted over QUIC: no profile"),
         (&["compare", "hoe", "--on", "quic", "--split-acks", "2"], "accepted over QUIC: 1"),
@@ -69,6 +70,46 @@ fn quinn_in_real_time_has_the_schema_of_all_transports() {
         assert!(run["flows"][0]["completion_time_s"].as_f64().unwrap() > 0.14, "{run}");
         assert!(run["bottleneck"]["utilization"].as_f64().unwrap() > 0.0, "{run}");
     }
+}
+
+/// Those that virtual time takes, each with a trace in the results.
+#[test]
+fn real_time_takes_the_flags_of_virtual_time() {
+    let place = Place::new();
+    let scenario = "controls = ['cubic']\n[path]\nrate = '8Mbps'\nrtt = '60ms'";
+    place.write("x.toml", scenario);
+    let words = "run x.toml --on quic --real-time --size 200KB --duration 8s --ssthresh 20pkt \
+                 --iw 4pkt --packet 1300B --headers 100B --delayed-ack 1 --duplicate-acks 4 \
+                 --receiver-window 500KB --flows 2 --start-jitter 1s --qlog logs --trace traces \
+                 --json";
+    let outcome = place.run(&words.split_whitespace().collect::<Vec<_>>());
+    if !able(&outcome) {
+        return;
+    }
+    let results: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let run = &results["runs"][0];
+    let flows = run["flows"].as_array().unwrap();
+    assert_eq!((flows.len(), run["duration_s"].as_f64()), (2, Some(8.0)));
+    for flow in flows {
+        let startup = &flow["startup"];
+        assert_eq!(startup["exit_reason"], "ssthresh", "{flow}");
+        assert!((20..30).contains(&startup["exit_cwnd_packets"].as_u64().unwrap()), "{flow}");
+        // Of a BDP of 43 packets with their headers.
+        assert!((0.4..0.7).contains(&startup["exit_window_over_bdp"].as_f64().unwrap()), "{flow}");
+        assert!((154..190).contains(&flow["sent_packets"].as_u64().unwrap()), "{flow}");
+    }
+    let starts: Vec<f64> = flows.iter().filter_map(|flow| flow["start_s"].as_f64()).collect();
+    assert!((starts[0] - starts[1]).abs() > 0.01, "{starts:?}");
+    // 400 kB in packets of 1400 bytes on the link take 0.43 of 8 s, and ACKs of words a little.
+    let busy = run["bottleneck"]["utilization"].as_f64().unwrap();
+    assert!((0.0538..0.060).contains(&busy), "{busy}");
+    for file in ["logs/cubic.flow-1.quinn.sqlog", "traces/cubic.flow-1.csv"] {
+        let text = std::fs::read_to_string(place.path(file)).unwrap();
+        assert!(text.lines().count() > 10, "{file}: {text}");
+    }
+    let windows = std::fs::read_to_string(place.path("traces/cubic.flow-0.csv")).unwrap();
+    let first: f64 = windows.lines().nth(1).unwrap().split(',').nth(2).unwrap().parse().unwrap();
+    assert!((4.0..8.0).contains(&first), "the first window is --iw: {windows}");
 }
 
 #[test]

@@ -9,7 +9,8 @@
 //! one once it has passed the window before the cut. A loss below the last `W_max` lowers it
 //! further, to `(1 + beta) / 2` of the window: fast convergence, which makes room for others.
 //! Without a loss to go by, after a timeout or a start-up that ended on its own, the curve starts
-//! flat from the window as it is (sections 4.8 and 4.10).
+//! flat from the window as it is (sections 4.8 and 4.10), unless start-up hands over a larger
+//! window that has room, or a pipe that it measured and did not fill: then the curve turns there.
 //!
 //! Preset `ns2` is CUBIC 2.1, of Linux 2.6.22 and of ns-2.35's TCP/Linux, which the M-Start paper
 //! ran: beta 819/1024, C 410/1024, at most 16 segments per 100 ms beyond `W_max`, one segment per
@@ -101,6 +102,16 @@ impl Cubic {
         self.remainder = 0;
     }
 
+    /// Forgets the window of the last loss.
+    pub(crate) fn forget(&mut self) {
+        (self.stage, self.w_max) = (Stage::Unknown, Bytes(0));
+    }
+
+    /// `beta` and `C`, in millionths.
+    pub(crate) fn constants(&self) -> (u64, u64) {
+        (self.form.beta, self.form.c)
+    }
+
     /// What cwnd is moved toward within a window of ACKs.
     fn target(&self, t: Span, view: &View) -> Bytes {
         let (cwnd, form) = (view.window.cwnd, &self.form);
@@ -150,9 +161,12 @@ impl Observer for Cubic {
 
 impl Avoidance for Cubic {
     /// A window that start-up believes the path has room for is where the curve turns, as that of
-    /// a loss is (draft-kazuho-ccwg-rapid-start-02 section 2.3.3).
-    fn enter(&mut self, found: &Found, _view: &View) {
-        if let Some(peak) = found.peak {
+    /// a loss is (draft-kazuho-ccwg-rapid-start-02 section 2.3.3). So is a measured pipe that the
+    /// window does not fill: no source says so, but the RFC's flat start from a window below it
+    /// would take the time of a loss that never was.
+    fn enter(&mut self, found: &Found, view: &View) {
+        let pipe = found.pipe.filter(|pipe| *pipe > view.window.cwnd && self.stage != Stage::Cut);
+        if let Some(peak) = found.peak.or(pipe) {
             (self.stage, self.w_max, self.prior) = (Stage::Cut, peak, peak);
         }
         if self.stage != Stage::Cut {
@@ -465,6 +479,25 @@ mod tests {
         cubic.enter(&Found::default(), &view(90, 70, 1_000));
         let _ = cubic.step(&ack(), &view(90, 70, 1_000));
         assert_eq!((cubic.curve.origin, cubic.start), (MSS * 90, Instant(1_000_000_000)));
+    }
+
+    #[test]
+    fn what_start_up_hands_on_is_where_the_curve_turns_if_it_is_beyond_the_window() {
+        let origin = |pipe: u64, peak: Option<u64>, cut: bool| {
+            let mut cubic = Cubic::default();
+            if cut {
+                let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+            }
+            let (pipe, peak) = (Some(MSS * pipe), peak.map(|peak| MSS * peak));
+            cubic.enter(&Found { pipe, peak, rate: None }, &view(70, 70, 0));
+            let _ = cubic.step(&ack(), &view(70, 70, 0));
+            cubic.curve.origin.0 / MSS.0
+        };
+        assert_eq!(origin(90, None, false), 90, "a pipe not filled");
+        assert_eq!(origin(60, None, false), 70, "a pipe with a queue: flat from here");
+        assert_eq!(origin(90, Some(120), false), 120, "what it believes there is room for");
+        assert_eq!(origin(90, None, true), 100, "the loss that ended it knows better");
+        assert_eq!(origin(90, Some(120), true), 120);
     }
 
     #[test]

@@ -17,4 +17,6 @@ avoidances! {
     stabilized_vegas::StabilizedVegas,
     xcp::Xcp,
     tcp_ebn::TcpEbn,
+    bbr::Bbr,
+    abba::Abba,
 }

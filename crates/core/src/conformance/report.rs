@@ -179,6 +179,10 @@ impl Report {
         if ack.marked > Bytes(0) {
             self.arrived = self.arrived | Facilities::MARKS;
         }
+        // That it is how much has left nothing else tells; every event checks what it cannot be.
+        if view.sent > Bytes(0) {
+            self.arrived = self.arrived | self.promised.common(Facilities::SENT);
+        }
         self.in_flight = Some(ack.in_flight);
     }
 

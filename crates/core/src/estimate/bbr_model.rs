@@ -1,9 +1,9 @@
-//! BBR's model of a path (draft-ietf-ccwg-bbr, 3 August 2026): bandwidth, rounds, how far ACKs run
-//! ahead, and what a round loses.
+//! BBR's model of a path (draft-ietf-ccwg-bbr-06): bandwidth, rounds, how far ACKs run ahead, and
+//! what a round loses.
 //!
-//! Published: all of it; names of the draft stand beside. The smallest RTT is the connection's.
-//! Bandwidth is the maximum since the model began: the draft's filter forgets by cycles of ProbeBW,
-//! of which a start-up has none.
+//! Published: all of it; names of the draft stand beside. The smallest RTT is the connection's
+//! here; ProbeBW has its own ([`super::bbr_rtt`]). Bandwidth is the maximum of two cycles of
+//! ProbeBW, of which a start-up has none, so that it is the maximum since the model began there.
 
 use crate::event::{Ack, Loss, RateSample};
 use crate::units::{Bytes, Instant, Rate, Span};
@@ -12,8 +12,8 @@ use crate::view::View;
 /// What is known of the path.
 #[derive(Clone, Copy, Debug)]
 pub struct BbrModel {
-    /// `BBR.max_bw`.
-    bandwidth: Rate,
+    /// The largest rates of this cycle of ProbeBW and of the last (`BBR.max_bw_filter`).
+    bandwidth: [Rate; 2],
     rounds: u64,
     /// The round ends when a packet is acknowledged that left after so much had been delivered
     /// (`BBR.next_round_delivered`).
@@ -30,8 +30,8 @@ pub struct BbrModel {
 struct Aggregate {
     since: Instant,
     delivered: Bytes,
-    /// The largest excess of this round and of the last.
-    excess: [Bytes; 2],
+    /// The largest excess of this round and of those before it (`BBR.extra_acked_filter`).
+    excess: [Bytes; EXCESS_ROUNDS],
 }
 
 /// A round that is over.
@@ -48,20 +48,32 @@ pub struct RoundEnd {
 impl BbrModel {
     /// Before anything is known.
     pub const NEW: Self = Self {
-        bandwidth: Rate(0),
+        bandwidth: [Rate(0); 2],
         rounds: 0,
         round_end: Bytes(0),
         delivered_before: Bytes(0),
         lost: Bytes(0),
         gaps: 0,
-        aggregate: Aggregate { since: Instant(0), delivered: Bytes(0), excess: [Bytes(0); 2] },
+        aggregate: Aggregate {
+            since: Instant(0),
+            delivered: Bytes(0),
+            excess: [Bytes(0); EXCESS_ROUNDS],
+        },
     };
 
     /// Counts an ACK; the round that it ends, if it ends one.
     pub fn on_ack(&mut self, ack: &Ack, view: &View) -> Option<RoundEnd> {
-        self.take(ack, view);
-        self.aggregate.count(ack, self.bandwidth, view);
-        // BBRUpdateRound.
+        if let Some(rate) = usable(ack, view) {
+            self.take(rate, ack.sample.is_some_and(|sample| sample.app_limited));
+        }
+        self.count(ack, self.bandwidth(), view)
+    }
+
+    /// Counts an ACK but for its rate, where the path is believed to have this bandwidth
+    /// (`BBR.bw`); the round that it ends, if it ends one.
+    pub fn count(&mut self, ack: &Ack, bandwidth: Rate, view: &View) -> Option<RoundEnd> {
+        self.aggregate.count(ack, bandwidth, view);
+        // UpdateRound.
         ack.packet.filter(|packet| packet.delivered >= self.round_end)?;
         let delivered = view.delivered - self.delivered_before;
         let ended = RoundEnd { delivered, lost: self.lost, gaps: self.gaps };
@@ -69,16 +81,27 @@ impl BbrModel {
         self.delivered_before = view.delivered;
         self.rounds += 1;
         (self.lost, self.gaps) = (Bytes(0), 0);
-        self.aggregate.excess = [Bytes(0), self.aggregate.excess[0]];
+        self.aggregate.excess.rotate_right(1);
+        self.aggregate.excess[0] = Bytes(0);
         Some(ended)
     }
 
-    /// Takes in a rate sample, unless the source limited it below what is known (BBRUpdateMaxBw).
-    fn take(&mut self, ack: &Ack, view: &View) {
-        let Some(rate) = usable(ack, view) else { return };
-        if rate >= self.bandwidth || !ack.sample.is_some_and(|sample| sample.app_limited) {
-            self.bandwidth = self.bandwidth.max(rate);
+    /// Takes in the rate of a sample, unless the source limited it below what is known
+    /// (`UpdateMaxBw`).
+    pub fn take(&mut self, rate: Rate, limited: bool) {
+        if rate >= self.bandwidth() || !limited {
+            self.bandwidth[0] = self.bandwidth[0].max(rate);
         }
+    }
+
+    /// A cycle of ProbeBW is over: its largest rate counts for one more (`AdvanceMaxBwFilter`).
+    pub fn next_cycle(&mut self) {
+        self.bandwidth = [Rate(0), self.bandwidth[0]];
+    }
+
+    /// A round begins now (`StartRound`).
+    pub fn start_round(&mut self, view: &View) {
+        self.round_end = view.delivered;
     }
 
     /// Counts what is found lost.
@@ -87,9 +110,9 @@ impl BbrModel {
         self.gaps = self.gaps.saturating_add(u64::from(loss.gaps));
     }
 
-    /// The largest rate seen (`BBR.max_bw`).
+    /// The largest rate seen in two cycles (`BBR.max_bw`).
     pub fn bandwidth(&self) -> Rate {
-        self.bandwidth
+        self.bandwidth[0].max(self.bandwidth[1])
     }
 
     /// Rounds ended.
@@ -99,13 +122,19 @@ impl BbrModel {
 
     /// What the path holds without a queue (`BBR.bdp`), if anything is known.
     pub fn pipe(&self, view: &View) -> Option<Bytes> {
-        let known = self.bandwidth > Rate(0) && view.rtt.min != Span::MAX;
-        known.then(|| self.bandwidth.over(view.rtt.min))
+        let bandwidth = self.bandwidth();
+        let known = bandwidth > Rate(0) && view.rtt.min != Span::MAX;
+        known.then(|| bandwidth.over(view.rtt.min))
     }
 
     /// How far ACKs have run ahead in this round or the last (`BBR.extra_acked`).
     pub fn extra_acked(&self) -> Bytes {
         self.aggregate.excess[0].max(self.aggregate.excess[1])
+    }
+
+    /// How far they have run ahead in the last ten rounds, as it counts after Startup.
+    pub fn extra_acked_long(&self) -> Bytes {
+        self.aggregate.excess.iter().copied().max().unwrap_or_default()
     }
 }
 
@@ -126,6 +155,9 @@ impl Aggregate {
         self.excess[0] = self.excess[0].max(excess);
     }
 }
+
+/// `BBR.ExtraAckedFilterLen`.
+const EXCESS_ROUNDS: usize = 10;
 
 #[cfg(test)]
 mod tests {

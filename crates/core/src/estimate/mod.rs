@@ -3,13 +3,17 @@
 pub mod ack_history;
 pub mod ack_spacing;
 pub mod ack_train;
+pub mod bbr_bounds;
 pub mod bbr_model;
+pub mod bbr_rtt;
+pub mod chirp;
 pub mod delivery_rate;
 pub mod ere;
 mod ere_knobs;
 pub mod granted_change;
 mod instability;
 pub mod load_gauge;
+pub mod loss_history;
 pub mod packet_pair;
 pub mod rate_per_rtt;
 pub mod rho;

@@ -13,8 +13,9 @@
 //! leaving:  cwnd = ssthresh = maxbw minrtt
 //! ```
 //!
-//! A loss is repaired and otherwise counts for nothing but that rule. While the source limits
-//! sending no round counts as one without growth, so that only losses can end Startup then.
+//! A loss is repaired and otherwise counts for nothing but that rule. A mark ends Startup with the
+//! avoidance's cut: it is congestion (section 3.7), and the draft has no rule. While the source
+//! limits sending no round counts as one without growth, so that only losses can end Startup then.
 //!
 //! Published: all but the last line. The presets are the draft; `quiche`, Google's code, whose
 //! gains are 2.773 and 2, whose drain is 1/2.885, which leaves at 1.5 % in 8 gaps, and begins at
@@ -24,12 +25,14 @@
 //! Inferred: BBR goes on with ProbeBW, which begins with the flight that Drain leaves. Any
 //! avoidance may follow here. It is given that window, the bandwidth and, after an exit by loss,
 //! the draft's `inflight_longterm` as the largest window with room. Without samples of the rate it
-//! could not run, so that it is refused where there are none. ProbeRTT does not interrupt it: start
-//! and drain are over long before its five seconds. After a timeout Startup goes on with what it
-//! knows; a start-up that begins after its end is slow start, unless the avoidance asked for it.
+//! could not run, so that it is refused where there are none. After five seconds without as small
+//! an RTT it, too, lets half the pipe be in flight for 200 ms and a round (ProbeRTT); the smallest
+//! RTT is the connection's all the same. After a timeout Startup goes on with what it knows; a
+//! start-up that begins after its end is slow start, unless the avoidance asked for it.
 
 use crate::card::{Card, Listed};
 use crate::estimate::bbr_model::{BbrModel, RoundEnd, usable};
+use crate::estimate::bbr_rtt::{BbrRtt, ProbeStep};
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::needs::{Facilities, Needs};
@@ -46,6 +49,9 @@ pub struct Bbr {
     form: Form,
     state: State,
     model: BbrModel,
+    rtt: BbrRtt,
+    /// The window before ProbeRTT.
+    before_probe: Bytes,
     initial_window: Bytes,
     pace: Rate,
     /// The best rate, and rounds without a quarter more (`BBR.full_bw`, `BBR.full_bw_count`).
@@ -151,6 +157,26 @@ impl Bbr {
         self.pace = self.pace.max(Rate(1));
     }
 
+    /// CheckProbeRTT, with half the pipe in flight while it lasts.
+    fn check_probe_rtt(&mut self, ack: &Ack, ends_round: bool, view: &View) {
+        self.rtt.on_ack(ack.rtt, view.now);
+        if !self.rtt.probes() {
+            if !self.rtt.is_expired() || self.model.pipe(view).is_none() {
+                return;
+            }
+            self.rtt.begin();
+            self.before_probe = view.window.cwnd;
+        }
+        let most = self.probe_window(view);
+        if self.rtt.probe(ack.in_flight, most, ends_round, view.now) == ProbeStep::Low {
+            self.model.start_round(view);
+        }
+    }
+
+    fn probe_window(&self, view: &View) -> Bytes {
+        (self.model.pipe(view).unwrap_or_default() / 2).max(view.mss * LEAST_SEGMENTS)
+    }
+
     /// The largest window (BBRUpdateMaxInflight).
     fn most(&self, view: &View) -> Bytes {
         let pipe = self.model.pipe(view).unwrap_or_default();
@@ -163,6 +189,12 @@ impl Bbr {
     /// What it decides on an ACK, in a recovery or not.
     fn decide(&mut self, view: &View) -> Step {
         let fresh = core::mem::take(&mut self.fresh);
+        if self.rtt.probes() {
+            let cwnd = view.window.cwnd.min(self.probe_window(view));
+            let rate = self.model.bandwidth().scaled(99, 100).max(Rate(1));
+            return Window { cwnd, ..view.window }.hold().paced(rate);
+        }
+        let restored = core::mem::take(&mut self.before_probe).max(view.window.cwnd);
         if let State::Drain(since) = self.state {
             let pipe = self.model.pipe(view).unwrap_or_default();
             if view.in_flight <= pipe || self.model.rounds() >= since + DRAIN_ROUNDS {
@@ -170,7 +202,7 @@ impl Bbr {
             }
         }
         // BBRSetCwnd.
-        let (cwnd, most) = (view.window.cwnd, self.most(view));
+        let (cwnd, most) = (restored, self.most(view));
         let cwnd = if self.state != State::Startup {
             (cwnd + fresh).min(most)
         } else if cwnd < most || view.delivered < self.initial_window {
@@ -215,7 +247,7 @@ impl Listed for Bbr {
         "paced growth until three rounds deliver no quarter more, then a drain",
         "draft-ietf-ccwg-bbr, Startup and Drain",
     )
-    .with("cubic")
+    .with("bbr")
     .about(
         "The delivery rate of every round, and what a round lost.",
         "The path is full when three rounds deliver no quarter more than the best before.",
@@ -239,7 +271,8 @@ impl Observer for Bbr {
         }
         self.fresh += ack.credited;
         let round = self.model.on_ack(ack, view);
-        if self.state != State::Startup {
+        self.check_probe_rtt(ack, round.is_some(), view);
+        if self.state != State::Startup || self.rtt.probes() {
             return;
         }
         let flat = self.is_flat(ack, round, view);
@@ -270,6 +303,7 @@ impl Observer for Bbr {
         report("bbr_rounds_without_growth", self.without_growth);
         report("bbr_extra_acked", self.model.extra_acked().0);
         report("bbr_drains", u64::from(matches!(self.state, State::Drain(_))));
+        report("bbr_probes_rtt", u64::from(self.rtt.probes()));
     }
 }
 
@@ -287,7 +321,10 @@ impl Startup for Bbr {
     fn enter(&mut self, why: Entry, view: &View) {
         match why {
             Entry::Connect | Entry::Reprobe => self.restart(view),
-            Entry::Timeout | Entry::Retreat => self.lossy_since = None,
+            Entry::Timeout | Entry::Retreat => {
+                self.lossy_since = None;
+                self.rtt.abandon();
+            }
         }
     }
 
@@ -304,7 +341,7 @@ impl Startup for Bbr {
     }
 
     fn answer(&mut self, loss: &Loss, _view: &View) -> Answer {
-        let over = self.state == State::Over || loss.kind == LossKind::Timeout;
+        let over = self.state == State::Over || loss.kind != LossKind::Recovery;
         if over { Answer::Leave } else { Answer::Ignore }
     }
 
@@ -325,6 +362,8 @@ impl Default for Bbr {
             form: Form::DRAFT,
             state: State::Startup,
             model: BbrModel::NEW,
+            rtt: BbrRtt::NEW,
+            before_probe: Bytes(0),
             initial_window: Bytes(0),
             pace: Rate(1),
             best: Rate(0),

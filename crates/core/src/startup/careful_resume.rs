@@ -18,12 +18,11 @@
 //!
 //! Normal is slow start. A timeout makes it normal.
 //!
-//! Published: all of it. Inferred: the RFC saves what was acknowledged in a round; a hint
-//! ([`Learned`](crate::hint::Learned)) holds the window instead, which an unlimited source has in
-//! flight. Half of it counts if that connection never left slow start, no more than it delivered
-//! in all, and nothing below four initial windows, as the RFC says of saving. A round that the
-//! source limits does not begin the jump (the RFC allows to wait for data). Who keeps the hints
-//! checks that the endpoint is the same and that no other connection uses the entry, and forgets it
+//! Published: all of it. What was saved is what the last connection had delivered in a round
+//! ([`Learned::per_round`](crate::hint::Learned)); half of it counts if that connection never left
+//! slow start, and nothing below four initial windows. Inferred: a round that the source limits
+//! does not begin the jump (the RFC allows to wait for data). Who keeps the hints checks that the
+//! endpoint is the same and that no other connection uses the entry, and forgets it
 //! when [`Startup::refutes_hint`] says so.
 
 use crate::card::{Card, Listed};
@@ -156,6 +155,7 @@ impl Listed for CarefulResume {
         "Without a memory it is slow start. Where the path has changed, up to half of the old \
          window is lost at once.",
     )
+    .in_kernel("careful_resume")
     .knobs(Self::KNOBS);
 }
 
@@ -191,8 +191,8 @@ impl Startup for CarefulResume {
     fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
         if let PathHint::Own(last) = hint {
             let was = last.window;
-            let window = if was.cwnd < was.ssthresh { was.cwnd / 2 } else { was.cwnd };
-            let window = window.min(last.delivered);
+            let in_slow_start = was.cwnd < was.ssthresh;
+            let window = if in_slow_start { last.per_round / 2 } else { last.per_round };
             // Section 4.1: what is small is not worth it.
             let worth = window >= view.window.cwnd * LEAST_WINDOWS && last.age <= self.max_age;
             self.saved = worth.then_some(Saved { window, min_rtt: last.min_rtt });
@@ -319,6 +319,15 @@ impl Knobs for CarefulResume {
         }
         true
     }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "max_age" => Some(KnobValue::Time(self.max_age)),
+            "max_jump" => Some(KnobValue::Window(self.max_jump)),
+            "beta" => Some(KnobValue::Ratio(self.beta)),
+            _ => self.opening.value(name),
+        }
+    }
 }
 
 /// Initial windows below which nothing is saved.
@@ -350,6 +359,7 @@ mod tests {
             rtt,
             min_rtt: rtt,
             delivered: MSS * 10_000,
+            per_round: MSS * cwnd,
             age: Span::from_secs(age_s),
         })
     }

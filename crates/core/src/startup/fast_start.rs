@@ -133,6 +133,7 @@ mod tests {
             rtt: Span::from_millis(250),
             min_rtt: Span::from_millis(200),
             delivered: MSS * 1_000,
+            per_round: MSS * cwnd,
             age: Span::from_secs(age_s),
         })
     }

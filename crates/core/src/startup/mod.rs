@@ -24,6 +24,7 @@ startups! {
     copa::Copa,
     c4::C4,
     picoquic::Picoquic,
+    chirps::Chirps,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,

@@ -169,6 +169,7 @@ impl Listed for RapidStart {
         "It triples the window until packets are lost: a small buffer loses a large share of them.",
     )
     .finds_its_end()
+    .in_kernel("rapid_start")
     .knobs(Self::KNOBS);
 }
 
@@ -265,9 +266,10 @@ impl Startup for RapidStart {
     /// Section 2.3.3: the window is beta times what the path holds with a full queue, and slow
     /// start would have reached twice that.
     fn found(&self, view: &View) -> Found {
-        let peak =
-            self.landing.map(|landing| (view.window.cwnd * 2).scaled(RATIO_ONE, landing.beta));
-        Found { peak, ..Found::default() }
+        let twice = view.window.cwnd * 2;
+        let peak = self.landing.map(|landing| twice.scaled(RATIO_ONE, landing.beta));
+        // What saturates is no window; in C it means that there is none.
+        Found { peak: peak.filter(|peak| *peak < Bytes::MAX), ..Found::default() }
     }
 }
 

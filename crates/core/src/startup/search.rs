@@ -30,7 +30,7 @@
 
 use crate::card::{Card, Listed};
 use crate::estimate::search_bins::{Bounds, Found as Compared, Reference, SearchBins};
-use crate::event::{Ack, Sent};
+use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, switch};
 use crate::needs::{Facilities, Needs};
 use crate::opening::Opening;
@@ -52,8 +52,6 @@ pub struct Search {
     /// It is the first slow start of the connection.
     first: bool,
     bins: SearchBins,
-    /// Payload sent since the connection began, repeats included.
-    sent: Bytes,
     initial_window: Bytes,
     /// What the last comparison found.
     compared: Option<Compared>,
@@ -89,13 +87,13 @@ impl Search {
     fn begin(&mut self, ack: &Ack, view: &View) {
         // After a reset the newest RTT is the path's.
         let rtt = if self.compared.is_none() { view.rtt.first } else { view.rtt.latest };
-        self.bins.begin(ack.now, rtt, self.sent, view.delivered);
+        self.bins.begin(ack.now, rtt, view.sent, view.delivered);
     }
 
     /// A bin is over.
     #[inline(never)]
     fn end_bin(&mut self, ack: &Ack, view: &View) -> bool {
-        if !self.bins.advance(ack.now, self.sent, view.delivered, self.most_skipped) {
+        if !self.bins.advance(ack.now, view.sent, view.delivered, self.most_skipped) {
             return false;
         }
         let Some(found) = self.bins.compare(view.rtt.latest, self.reference, self.bounds) else {
@@ -168,6 +166,7 @@ impl Listed for Search {
          its ruler too long.",
     )
     .finds_its_end()
+    .in_kernel("search")
     .knobs(Self::KNOBS);
 }
 
@@ -175,13 +174,9 @@ impl Observer for Search {
     fn needs(&self) -> Needs {
         // Version 8 knows nothing of what is sent.
         match self.reference {
-            Reference::Sent => Needs::required(Facilities::TIMES | Facilities::SENDS),
+            Reference::Sent => Needs::required(Facilities::TIMES | Facilities::SENT),
             Reference::TwiceDelivered => Needs::TIMES,
         }
-    }
-
-    fn on_sent(&mut self, sent: &Sent, _view: &View) {
-        self.sent += sent.bytes;
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
@@ -239,7 +234,6 @@ impl Default for Search {
             most_skipped: MOST_SKIPPED,
             first: true,
             bins: SearchBins::NEW,
-            sent: Bytes(0),
             initial_window: Bytes(0),
             compared: None,
             drain: None,
@@ -359,7 +353,7 @@ mod tests {
 
         fn bin(&mut self, sent: u64, delivered: u64) -> Step {
             self.view.now = self.view.now + Span::from_micros(35_001);
-            self.policy.sent += MSS * sent;
+            self.view.sent += MSS * sent;
             self.view.delivered += MSS * delivered;
             let step = self.policy.step(&ack(&self.view, 0), &self.view);
             self.view.window = step.window;
@@ -404,8 +398,8 @@ mod tests {
     #[test]
     fn version_8_leaves_when_delivery_stops_doubling() {
         let mut path = Path::new(&[("version", KnobValue::Count(8))]);
-        assert!(!path.policy.needs().all().has(Facilities::SENDS));
-        assert!(Search::default().needs().required.has(Facilities::SENDS));
+        assert!(!path.policy.needs().all().has(Facilities::SENT));
+        assert!(Search::default().needs().required.has(Facilities::SENT));
         let exits = |grown: u64| {
             let mut path = Path::new(&[("version", KnobValue::Count(8))]);
             // In 100 ms, 2.86 bins, delivery grows by so many percent.

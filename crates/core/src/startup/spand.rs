@@ -110,7 +110,8 @@ mod tests {
         let rtt = Span::from_millis(200);
         let window = Window { cwnd: MSS * cwnd, ssthresh };
         let (delivered, age) = (MSS * 1_000, Span::from_secs(age_s));
-        let hint = PathHint::Shared(Learned { window, rtt, min_rtt: rtt, delivered, age });
+        let (min_rtt, per_round) = (rtt, window.cwnd);
+        let hint = PathHint::Shared(Learned { window, rtt, min_rtt, delivered, per_round, age });
         Spand::default().inform(&hint, &view(1, MSS * 32))
     }
 

@@ -131,7 +131,8 @@ fn the_listed_policies_need_what_is_written_here() {
                 times.wanting(Facilities::RECOVERY_WINDOW)
                     | Needs::required(Facilities::PACING | Facilities::WAKE_UPS)
             }
-            "search" => times | Needs::required(Facilities::SENDS),
+            "chirps" => paced | Needs::required(Facilities::WAKE_UPS),
+            "search" => times | Needs::required(Facilities::SENT),
             _ => times,
         };
         let startup = AnyStartup::by_name(card.name).expect("it is listed");
@@ -141,6 +142,10 @@ fn the_listed_policies_need_what_is_written_here() {
     for card in AVOIDANCES {
         let expected = match card.name {
             "newreno" | "scalable" | "highspeed" => Needs::NONE,
+            "bbr" => {
+                let samples = Facilities::RATES | Facilities::PACKETS;
+                paced | Needs::required(samples | Facilities::RECOVERY_WINDOW)
+            }
             "xcp" => changes,
             "tcp-ebn" => shares,
             _ => times,

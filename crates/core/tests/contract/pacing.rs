@@ -100,8 +100,14 @@ fn begin_keeps_the_pacing_of_a_hint_unless_it_decides_itself() {
     let avoidance = firstflight_core::avoidance::NewReno::default();
     let mut sender = firstflight_core::sender::Sender::new(start, avoidance, config());
     let last = firstflight_core::view::Window { cwnd: MSS * 80, ssthresh: MSS * 50 };
-    let learned =
-        Learned { window: last, rtt: RTT, min_rtt: RTT, delivered: MSS * 99, age: Span(0) };
+    let learned = Learned {
+        window: last,
+        rtt: RTT,
+        min_rtt: RTT,
+        delivered: MSS * 99,
+        per_round: MSS * 9,
+        age: Span(0),
+    };
     sender.on_hint(Instant(0), &PathHint::Own(learned));
     sender.begin(Instant(0));
     assert_eq!(sender.cwnd(), MSS * 79);

@@ -171,7 +171,9 @@ impl Startup for Start {
 /// one leaves more.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Later {
-    cuts: u64,
+    pub(crate) cuts: u64,
+    pub(crate) goes_on: bool,
+    pub(crate) recovers: u64,
     pub(crate) log: Log,
 }
 
@@ -204,6 +206,19 @@ impl Avoidance for Later {
     fn beta(&self) -> u64 {
         700_000 + self.cuts * 10_000
     }
+
+    fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
+    fn recovering(&mut self, _ack: &Ack, view: &View) -> Step {
+        self.recovers += 1;
+        view.window.grow(view.mss * 3)
+    }
+
+    fn growth(&self) -> u64 {
+        if self.goes_on { 3 } else { 1 }
+    }
 }
 
 /// A connection whose first window is 10 segments.
@@ -233,7 +248,11 @@ impl Line {
     }
 
     pub(crate) fn with(start: Start, config: Config) -> Self {
-        let (told, later) = (start.log.clone(), Later::default());
+        Self::before(start, Later::default(), config)
+    }
+
+    pub(crate) fn before(start: Start, later: Later, config: Config) -> Self {
+        let told = start.log.clone();
         let log = later.log.clone();
         let sender = Sender::new(start, later, config);
         Self { sender, start: told, later: log, now: 1_000_000_000, acked: 0, sent: 0 }
@@ -335,6 +354,10 @@ impl Line {
     /// How often start-up was told so.
     pub(crate) fn heard(&self, what: Heard) -> usize {
         self.start.borrow().iter().filter(|heard| **heard == what).count()
+    }
+
+    pub(crate) fn later(&self) -> &Later {
+        self.sender.policies().avoidance()
     }
 
     pub(crate) fn start(&self) -> &Start {

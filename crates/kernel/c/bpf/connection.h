@@ -56,6 +56,18 @@ struct connection {
     u32 lost;
     u32 delivered;
     u64 acked_at_start;
+#ifdef FF_NEEDS_SENT
+    u64 sent_at_start;
+#endif
+#ifdef FF_OWNS_WINDOW
+    /* Of the reduction of a recovery: the window before it, and the kernel's counters at its
+     * beginning and at the last ACK.
+     */
+    u32 prior_cwnd;
+    u32 delivered_before;
+    u32 delivered_last;
+    u32 sent_before;
+#endif
 };
 
 struct {
@@ -80,6 +92,9 @@ FF_INLINE struct connection *new_connection(struct sock *sk)
     if (!c)
         return 0;
     c->acked_at_start = tp->bytes_acked;
+#ifdef FF_NEEDS_SENT
+    c->sent_at_start = tp->bytes_sent;
+#endif
     c->delivered = tp->delivered;
     c->lost = tp->lost;
     return c;

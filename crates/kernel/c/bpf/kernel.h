@@ -23,13 +23,25 @@ typedef __u32 __wsum;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct in6_addr {
+    union {
+        __be32 u6_addr32[4];
+    } in6_u;
+};
+
 struct sock_common {
+    __be32 skc_daddr;
     __be16 skc_dport;
     __u16 skc_num;
+    __u16 skc_family;
+    struct in6_addr skc_v6_daddr;
 };
 
 struct sock {
     struct sock_common __sk_common;
+    unsigned long sk_pacing_rate;
+    unsigned long sk_max_pacing_rate;
+    u32 sk_pacing_status;
 };
 
 struct inet_connection_sock {
@@ -71,6 +83,10 @@ struct ack_sample {
 #define CA_LOSS 4
 #define CA_EVENT_LOSS 3
 
+/* include/net/sock.h, enum sk_pacing */
+#define PACING_NONE 0
+#define PACING_NEEDED 1
+
 /* include/net/tcp.h */
 #define CONG_NON_RESTRICTED 1
 #define INFINITE_SSTHRESH 0x7fffffffU
@@ -80,8 +96,10 @@ struct ack_sample {
 #define TEXT_MAX 256
 
 /* include/uapi: sockets and BPF */
+#define AF_INET 2
 #define SOL_TCP 6
 #define TCP_CONGESTION 13
+#define MAP_TYPE_LRU_HASH 9
 #define MAP_TYPE_SK_STORAGE 24
 #define MAP_TYPE_RINGBUF 27
 #define MAP_NO_PREALLOC 1
@@ -98,6 +116,8 @@ struct tcp_congestion_ops {
     void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
     u32 (*undo_cwnd)(struct sock *sk);
     void (*init)(struct sock *sk);
+    void (*release)(struct sock *sk);
+    void (*cong_control)(struct sock *sk);
 };
 
 #endif

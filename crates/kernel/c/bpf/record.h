@@ -19,13 +19,15 @@ enum record_kind {
     RECORD_SPURIOUS,
     RECORD_MSS,
     RECORD_WROTE,
+    RECORD_HINT,
 };
 
 #define RECORD_NUMBERS 7
 
 /* Ports of the connection; the event's numbers, in the order of its struct; cwnd and ssthresh in
  * bytes afterwards; the kernel's own, in segments, as they stand; and, as tcp_info has them, the
- * payload that the socket has sent, retransmissions included, and what of it is acknowledged.
+ * payload that the socket has sent, retransmissions included, and what of it is acknowledged; the
+ * socket's pacing rate.
  */
 struct record {
     u32 local_port;
@@ -39,6 +41,7 @@ struct record {
     u64 ssthresh;
     u64 sent;
     u64 acked;
+    u64 pacing_rate;
 };
 
 #endif

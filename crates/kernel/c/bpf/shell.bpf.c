@@ -6,7 +6,9 @@
  *
  * The kernel keeps recovery (PRR), pacing and the choice of what to retransmit. While it reduces
  * cwnd itself (states CWR and Recovery) the sender only watches; whatever the kernel has made of
- * cwnd by itself, there, after an idle time or after undoing, the sender takes over.
+ * cwnd by itself, there, after an idle time or after undoing, the sender takes over. A control that
+ * owns the window (FF_OWNS_WINDOW) has cong_control instead of cong_avoid, with which the kernel
+ * leaves cwnd and pacing to it in all states.
  *
  * A kernel may leave a call out: before 6.1, one that interrupts the same program on its processor;
  * of the threshold then remains what the stack had. The next call makes good for it.
@@ -19,6 +21,9 @@
 
 #include FF_CONTROL
 #include "connection.h"
+#ifdef FF_OWNS_WINDOW
+#include "owner.h"
+#endif
 #include "record.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -61,6 +66,7 @@ static FF_SUBPROGRAM void write_record(const struct connection *c, struct tcp_so
     r.ssthresh = c->sender.view.window.ssthresh;
     r.sent = tp->bytes_sent;
     r.acked = tp->bytes_acked;
+    r.pacing_rate = sk->sk_pacing_rate;
     bpf_ringbuf_output(&records, &r, sizeof(r), 0);
 }
 
@@ -121,6 +127,9 @@ FF_INLINE void write_window(struct connection *c, struct tcp_sock *tp)
     c->cwnd = cwnd_segments(c, tp);
     tp->snd_cwnd = c->cwnd;
     tp->snd_ssthresh = ssthresh_segments(c, tp);
+#ifdef FF_OWNS_WINDOW
+    write_pace(c, tp);
+#endif
     report(c, tp, RECORD_WROTE, 0, 0);
 }
 
@@ -130,16 +139,29 @@ FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp) {}
 
 #else
 
+FF_INLINE void tell_left(struct connection *c, struct tcp_sock *tp, u64 bytes, u8 again)
+{
+    u64 out = tp->snd_nxt - tp->snd_una, mss = c->sender.view.mss;
+    struct ff_sent sent = {
+        .now = tp->tcp_clock_cache,
+        .bytes = bytes,
+        .in_flight = min_of((tp->packets_out + tp->retrans_out - tp->sacked_out) * mss, out),
+        .again = again,
+    };
+
+    if (!bytes)
+        return;
+    ff_on_sent(&c->sender, &sent);
+    report(c, tp, RECORD_SENT, (u64 *)&sent, 4);
+}
+
 /* What has left since the last ACK: a loss does not say it, as an ACK does. */
 FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp)
 {
-    u64 sent = minus(snd_nxt_of(tp, acked_by(c, tp)), c->sender.view.snd_nxt);
-    u64 numbers[] = { tp->tcp_clock_cache, sent };
-
-    if (!sent)
-        return;
-    ff_on_sent(&c->sender, numbers[0], sent);
-    report(c, tp, RECORD_SENT, numbers, 2);
+    tell_left(c, tp, minus(snd_nxt_of(tp, acked_by(c, tp)), c->sender.view.snd_nxt), 0);
+#ifdef FF_NEEDS_SENT
+    tell_left(c, tp, minus(tp->bytes_sent - c->sent_at_start, c->sender.view.sent), 1);
+#endif
 }
 
 #endif
@@ -150,6 +172,7 @@ FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp)
 static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
 {
     u64 lost = (u64)(tp->lost - c->lost) * c->sender.view.mss;
+    u8 before = c->sender.view.recovering;
     struct ff_loss loss = {
         .now = tp->tcp_clock_cache,
         .lost = kind == LOSS_RECOVERY ? max_of(lost, c->sender.view.mss) : lost,
@@ -161,6 +184,10 @@ static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 ki
     c->lost = tp->lost;
     tell_sent(c, tp);
     ff_on_loss(&c->sender, &ff_loaded.knobs, &loss);
+#ifdef FF_OWNS_WINDOW
+    if (kind == LOSS_RECOVERY && !before && c->sender.view.recovering)
+        begin_reduction(c, tp);
+#endif
     tp->snd_ssthresh = ssthresh_segments(c, tp);
     report(c, tp, RECORD_LOSS, (u64 *)&loss, 5);
 }
@@ -215,6 +242,23 @@ FF_INLINE void catch_up(struct connection *c, struct tcp_sock *tp)
     report(c, tp, RECORD_RECOVERED, &cwnd, 1);
 }
 
+#ifdef FF_OWNS_WINDOW
+
+static FF_SUBPROGRAM void take_hint(struct connection *c, struct tcp_sock *tp, u64 now)
+{
+    struct hint {
+        u64 now;
+        struct ff_learned learned;
+    } hint = { .now = now };
+
+    if (!recall((struct sock *)tp, &hint.learned))
+        return;
+    ff_on_hint(&c->sender, &ff_loaded.knobs, now, &hint.learned);
+    report(c, tp, RECORD_HINT, (u64 *)&hint, 7);
+}
+
+#endif
+
 /* A connection begins, or changes to this control while it runs: then it keeps its window. */
 static FF_SUBPROGRAM void begin(struct sock *sk)
 {
@@ -248,8 +292,11 @@ static FF_SUBPROGRAM void begin(struct sock *sk)
         report(c, tp, RECORD_HANDSHAKE, handshake, 2);
     }
     if (tp->data_segs_out == 0) {
+#ifdef FF_OWNS_WINDOW
+        take_hint(c, tp, now);
+#endif
         /* The kernel says no more of the first data than that it may leave from here on. */
-        ff_begin(&c->sender, now);
+        ff_begin(&c->sender, &ff_loaded.knobs, now);
         report(c, tp, RECORD_BEGIN, &now, 1);
         write_window(c, tp);
     } else {
@@ -348,6 +395,9 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     if (!c)
         return;
     catch_up(c, tp);
+#ifdef FF_NEEDS_SENT
+    tell_sent(c, tp);
+#endif
     acked = acked_by(c, tp);
     ack.now = tp->tcp_clock_cache;
     ack.acked = acked - c->sender.view.acked;
@@ -365,6 +415,40 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     report(c, tp, RECORD_ACK, (u64 *)&ack, 7);
 }
 
+#ifdef FF_OWNS_WINDOW
+
+/* The end of every ACK, in every state. What comes after the socket differs between kernels. */
+SEC("struct_ops")
+void BPF_PROG(ff_cong_control, struct sock *sk)
+{
+    struct connection *c = connection_of(sk);
+    struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+    if (!c) {
+        begin(sk);
+        return;
+    }
+    catch_up(c, tp);
+    if (c->sender.view.recovering && !c->sender.landing) {
+        c->cwnd = min_of(reduced(c, tp, ssthresh_segments(c, tp)), tp->snd_cwnd_clamp);
+        tp->snd_cwnd = c->cwnd;
+        write_pace(c, tp);
+    } else {
+        write_window(c, tp);
+    }
+}
+
+SEC("struct_ops")
+void BPF_PROG(ff_release, struct sock *sk)
+{
+    struct connection *c = connection_of(sk);
+
+    if (c)
+        remember(sk, c);
+}
+
+#else
+
 /* The kernel lets the window be set: the ACK was for new data, and nothing is being reduced. */
 SEC("struct_ops")
 void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
@@ -377,6 +461,7 @@ void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
         write_window(c, (struct tcp_sock *)sk);
 }
 
+#endif
 #endif
 
 /* The kernel wants a threshold before it says what happened: the one there is, until it does. */
@@ -441,7 +526,12 @@ struct tcp_congestion_ops ff_control = {
 #ifndef FF_WATCHES_NO_ACKS
     .pkts_acked = (void *)ff_pkts_acked,
 #endif
+#ifdef FF_OWNS_WINDOW
+    .cong_control = (void *)ff_cong_control,
+    .release = (void *)ff_release,
+#else
     .cong_avoid = (void *)ff_cong_avoid,
+#endif
     .ssthresh = (void *)ff_ssthresh,
     .cwnd_event = (void *)ff_cwnd_event,
     .set_state = (void *)ff_set_state,

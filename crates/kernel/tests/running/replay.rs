@@ -6,10 +6,13 @@ use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::conformance::Recorder;
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::needs::Facilities;
+use firstflight_core::pacing::Pacing;
 use firstflight_core::pair::Pair;
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::Window;
 use firstflight_kernel::PROVIDES;
 use firstflight_kernel::record::{Kind, Record};
 
@@ -20,6 +23,8 @@ type CoreSender = Sender<Pair<Recorder<ChosenStartup>, ChosenAvoidance>>;
 pub(crate) struct Replay {
     control: Control,
     connections: HashMap<(u32, u32), Connection>,
+    /// How often start-up's pace was compared.
+    pub(crate) paced: u64,
 }
 
 struct Connection {
@@ -30,7 +35,8 @@ struct Connection {
 
 impl Replay {
     pub(crate) fn new(control: &str) -> Self {
-        Self { control: Control::named(control).unwrap(), connections: HashMap::new() }
+        let control = Control::named(control).unwrap();
+        Self { control, connections: HashMap::new(), paced: 0 }
     }
 
     pub(crate) fn control(&self) -> &Control {
@@ -63,6 +69,12 @@ impl Replay {
             assert_eq!(segments(core.0).max(1), record.snd_cwnd, "{text}: cwnd of {record:?}");
             let ssthresh = segments(core.1).clamp(1, LARGEST_SSTHRESH);
             assert_eq!(ssthresh, record.snd_ssthresh, "{text}: ssthresh of {record:?}");
+            // After start-up the default holds, which is the kernel's.
+            let sets = sender.first_exit().is_none() && sender.pacing().is_some();
+            if let Some(Pacing { rate, .. }) = sender.pacing().filter(|_| sets) {
+                assert_eq!(rate.0, record.pacing_rate, "{text}: pace of {record:?}");
+                self.paced += 1;
+            }
         }
     }
 
@@ -108,17 +120,22 @@ impl Replay {
 }
 
 /// What has left since the last event and can be told: new data, of which an ACK has the position,
-/// and what was sent again, which the kernel's sender does not ask for.
+/// and what was sent again, for which not every sender of the kernel asks.
 fn tell_sends(sender: &mut CoreSender, record: &Record, at_start: u64) {
     let view = sender.view();
     let new = match record.kind {
         Kind::Ack => Bytes(record.numbers[5]) - view.snd_nxt,
-        Kind::Sent => Bytes(record.numbers[1]),
-        Kind::Loss => Bytes(0),
+        // What has left again follows from the total.
+        Kind::Sent if record.numbers[3] == 0 => Bytes(record.numbers[1]),
+        Kind::Sent | Kind::Loss => Bytes(0),
         _ => return,
     };
     let again = Bytes(record.sent - at_start) - view.sent - new;
-    let (now, in_flight) = (Instant(record.numbers[0]), view.snd_nxt + new - view.acked);
+    let now = Instant(record.numbers[0]);
+    let in_flight = match record.kind {
+        Kind::Sent => Bytes(record.numbers[2]),
+        _ => view.snd_nxt + new - view.acked,
+    };
     for (bytes, again) in [(new, false), (again, true)] {
         if bytes > Bytes(0) {
             sender.on_sent(&Sent { now, bytes, in_flight, again });
@@ -156,6 +173,19 @@ fn tell(sender: &mut CoreSender, record: &Record) {
         }
         Kind::Spurious => sender.on_spurious_loss(),
         Kind::Mss => sender.set_mss(Bytes(numbers[0])),
+        Kind::Hint => {
+            let [now, cwnd, ssthresh, rtt, min_rtt, per_round, age] = numbers;
+            let learned = Learned {
+                window: Window { cwnd: Bytes(cwnd), ssthresh: Bytes(ssthresh) },
+                rtt: Span(rtt),
+                min_rtt: Span(min_rtt),
+                // Not recorded, and used by no start-up that has C.
+                delivered: Bytes(per_round),
+                per_round: Bytes(per_round),
+                age: Span(age),
+            };
+            sender.on_hint(Instant(now), &PathHint::Own(learned));
+        }
     }
 }
 

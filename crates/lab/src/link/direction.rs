@@ -22,6 +22,7 @@ pub(crate) struct Direction {
     drop_nth: Vec<u64>,
     data_only: bool,
     header_bytes: Option<u64>,
+    udp_header_bytes: Option<u64>,
     /// The first is for everybody, the others for the addresses in `routes`.
     lanes: Vec<Lane>,
     routes: Vec<(Ipv4Addr, usize)>,
@@ -72,6 +73,7 @@ impl Direction {
             drop_nth: spec.drop_nth.clone(),
             data_only: spec.data_only,
             header_bytes: spec.header_bytes,
+            udp_header_bytes: spec.udp_header_bytes,
             lanes,
             routes,
             numbered: 0,
@@ -157,14 +159,14 @@ impl Direction {
         }
     }
 
-    /// Bytes that a packet takes on the link: its own, or of TCP its payload and what the scenario
-    /// says headers take.
+    /// Bytes that a packet takes on the link: its own, or its payload and what the scenario says
+    /// headers take.
     fn charged(&self, packet: &[u8]) -> u64 {
-        match (self.header_bytes, packet::payload(packet)) {
-            (Some(headers), Some(payload)) if packet::is_tcp(packet) => {
-                // A packet of no bytes at all would break the order of departures.
-                (payload as u64 + headers).max(1)
-            }
+        let headers =
+            if packet::is_tcp(packet) { self.header_bytes } else { self.udp_header_bytes };
+        match (headers, packet::payload(packet)) {
+            // A packet of no bytes at all would break the order of departures.
+            (Some(headers), Some(payload)) => (payload as u64 + headers).max(1),
             _ => packet.len() as u64,
         }
     }
@@ -197,7 +199,7 @@ mod tests {
     use firstflight_scenario::ResolvedBuffer;
 
     use super::super::Rate;
-    use super::packet::tests::{PORT, tcp};
+    use super::packet::tests::{PORT, tcp, udp};
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -229,6 +231,10 @@ mod tests {
         let spec = DirectionSpec { header_bytes: Some(0), ..spec() };
         let mut direction = Direction::new(&spec, 1, 0);
         direction.offer(0, 1, &tcp(1_000));
+        assert_eq!(direction.next_due(), Some(51 * MS));
+        let spec = DirectionSpec { header_bytes: None, udp_header_bytes: Some(40), ..spec };
+        let mut direction = Direction::new(&spec, 1, 0);
+        direction.offer(0, 1, &udp(960));
         assert_eq!(direction.next_due(), Some(51 * MS));
     }
 

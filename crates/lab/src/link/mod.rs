@@ -70,6 +70,8 @@ pub struct DirectionSpec {
     pub data_only: bool,
     /// A TCP packet takes its payload and so many bytes; `None` counts its real headers.
     pub header_bytes: Option<u64>,
+    /// The same of a packet that is not TCP's.
+    pub udp_header_bytes: Option<u64>,
     /// More propagation for packets from or to an address.
     pub more_delay: Vec<(Ipv4Addr, u64)>,
 }

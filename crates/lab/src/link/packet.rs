@@ -54,11 +54,12 @@ impl Pool {
     }
 }
 
-/// The length of an IPv4 packet's TCP payload: 0 of a pure ACK or a SYN; of UDP and all else,
-/// what follows the IP header; `None` of what is no IPv4.
+/// The length of an IPv4 packet's TCP or UDP payload: 0 of a pure ACK or a SYN; of all else what
+/// follows the IP header; `None` of what is no IPv4.
 pub(crate) fn payload(packet: &[u8]) -> Option<usize> {
     match ipv4(packet)? {
         (ip, _) if ip.protocol() == ip_number::TCP => Some(tcp(packet)?.payload().len()),
+        (ip, body) if ip.protocol() == ip_number::UDP => Some(body.len().saturating_sub(UDP)),
         (_, body) => Some(body.len()),
     }
 }
@@ -89,6 +90,8 @@ fn ipv4(packet: &[u8]) -> Option<(Ipv4HeaderSlice<'_>, &[u8])> {
     Some((ip, &packet[ip.slice().len()..]))
 }
 
+/// The header of UDP, bytes.
+const UDP: usize = 8;
 /// Slots made at a time.
 const GROWTH: usize = 256;
 
@@ -105,6 +108,14 @@ pub(crate) mod tests {
         packet[16..20].copy_from_slice(&[10, 0, 0, 2]);
         packet[22..24].copy_from_slice(&PORT.to_be_bytes());
         packet[32] = 5 << 4;
+        packet
+    }
+
+    /// The same with UDP's header of 8 bytes.
+    pub(crate) fn udp(payload: usize) -> Vec<u8> {
+        let mut packet = tcp(payload);
+        packet[9] = 17;
+        packet.truncate(28 + payload);
         packet
     }
 
@@ -128,6 +139,7 @@ pub(crate) mod tests {
     fn payload_is_told_from_headers_and_garbage_is_none() {
         assert_eq!(payload(&tcp(0)), Some(0));
         assert_eq!(payload(&tcp(100)), Some(100));
+        assert_eq!(payload(&udp(100)), Some(100));
         assert_eq!(payload(&[]), None);
         assert_eq!(payload(&[0x60; 60]), None);
         assert_eq!(payload(&tcp(0)[..25]), None);

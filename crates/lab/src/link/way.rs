@@ -121,7 +121,10 @@ impl Way {
     }
 
     pub(super) fn finish(mut self, now: u64) -> Done {
-        let length_ns = self.measured.1.min(now).saturating_sub(self.measured.0);
+        // A period that was given counts as a whole: what stops the link before its end has seen
+        // to it that nothing more would come.
+        let end = if self.measured.1 == u64::MAX { now } else { self.measured.1 };
+        let length_ns = end.saturating_sub(self.measured.0);
         let report = self.report(now, length_ns);
         Done {
             report,

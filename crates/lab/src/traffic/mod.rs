@@ -41,6 +41,9 @@ pub(crate) struct Schedule {
     /// The run's start and end, ns of the path's clock.
     pub(crate) from: u64,
     pub(crate) until: u64,
+    /// The end of all cross traffic. Nothing is left to happen after it once every connection has
+    /// ended, and the run ends then, as the simulator's does when it has no more events.
+    pub(crate) quiet: u64,
     /// Between two looks, ns.
     pub(crate) every: u64,
 }

@@ -79,7 +79,8 @@ impl Own {
         Ok(Self { flows: flows.collect(), clock })
     }
 
-    /// Runs all connections over the schedule; `None` if told to stop.
+    /// Runs all connections over the schedule, or until nothing is left that could happen; `None`
+    /// if told to stop.
     pub(crate) fn run(&self, schedule: Schedule, stop: &AtomicBool) -> Option<Vec<FlowOutcome>> {
         let clock = self.clock;
         let outcomes = thread::scope(|scope| {
@@ -117,7 +118,8 @@ impl Own {
             for (flow, outcome) in self.flows.iter().zip(&mut outcomes) {
                 flow.look(since, now >= schedule.until, outcome);
             }
-            if now >= schedule.until {
+            let quiet = now >= schedule.quiet && self.flows.iter().all(|flow| flow.is_over());
+            if quiet || now >= schedule.until {
                 return Some(outcomes);
             }
             // A look that came late does not make the next ones come early.
@@ -130,7 +132,7 @@ impl Own {
 impl Flow {
     /// Notes what there is to see; ends the flow when its time has come, or the run's.
     fn look(&self, since: u64, last: bool, outcome: &mut FlowOutcome) {
-        if self.over.load(Ordering::Relaxed) {
+        if self.is_over() {
             return;
         }
         if self.connected.load(Ordering::Acquire) {
@@ -155,6 +157,10 @@ impl Flow {
         self.end();
     }
 
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
     /// Aborts both ends: what is queued is not sent, and nobody waits for a last packet.
     fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
@@ -176,11 +182,11 @@ impl Flow {
         match connected {
             Ok(()) => self.connected.store(true, Ordering::Release),
             // The run, or the flow, was over first.
-            Err(_) if clock.now() >= schedule.until || self.over.load(Ordering::Relaxed) => return,
+            Err(_) if clock.now() >= schedule.until || self.is_over() => return,
             Err(error) => return self.fail(&error),
         }
         if let Err(error) = self.pour()
-            && !self.over.load(Ordering::Relaxed)
+            && !self.is_over()
         {
             self.fail(&error);
         }
@@ -199,7 +205,7 @@ impl Flow {
 
     fn receive(&self, schedule: Schedule, clock: Clock) {
         let _ = sys::set_nice();
-        while !self.over.load(Ordering::Relaxed) {
+        while !self.is_over() {
             match self.listener.accept() {
                 Ok((socket, _)) => {
                     let _ = socket.set_read_timeout(Some(PATIENCE));
@@ -214,7 +220,7 @@ impl Flow {
         let size = self.job.size_bytes.unwrap_or(u64::MAX);
         let mut room = vec![MaybeUninit::uninit(); CHUNK];
         let mut received = 0;
-        while received < size && !self.over.load(Ordering::Relaxed) {
+        while received < size && !self.is_over() {
             // The kernel throws the bytes away instead of copying them (tcp(7), MSG_TRUNC).
             match socket.recv_with_flags(&mut room, libc::MSG_TRUNC) {
                 Ok(0) => break,
@@ -233,7 +239,7 @@ impl Flow {
     /// Whether the moment came before the end.
     fn sleep_until(&self, moment: u64, clock: Clock) -> bool {
         loop {
-            if self.over.load(Ordering::Relaxed) {
+            if self.is_over() {
                 return false;
             }
             let left = moment.saturating_sub(clock.now());

@@ -1,6 +1,7 @@
 //! Scenarios on the running kernel: bytes, counts and what is left behind.
 
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use firstflight_lab::{Generator, Lab, LabError, run};
 use firstflight_runner::{Options, Report};
@@ -31,6 +32,26 @@ fn a_transfer_arrives_whole_and_every_loss_is_repaired() {
     assert_eq!((run.result.transport.as_str(), run.result.profile.as_str()), ("linux", "linux"));
     let first = run.flows[0].column("cwnd_packets").unwrap().next().unwrap().unwrap();
     assert!(first >= 4.0 && !run.flows[0].is_empty() && run.queues.len() == 1);
+}
+
+#[test]
+fn a_run_ends_when_nothing_is_left_to_happen_and_its_numbers_are_of_the_whole_duration() {
+    let text = "controls = ['linux-reno']\nduration = '30s'\n\
+        [path]\nrate = '10Mbps'\nrtt = '20ms'\n[[flow]]\nsize = '300KB'";
+    let began = Instant::now();
+    let Some(report) = measure(text, Lab::TUN) else { return };
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    let run = &report.runs[0].result;
+    assert!(run.flows[0].completion_time_s.is_some() && run.duration_s == 30.0);
+    // 300 packets and what few the kernel sent again, of 37,500 that 30 s could carry.
+    assert!((0.008..0.010).contains(&run.bottleneck.utilization), "{}", run.bottleneck.utilization);
+    let text = text.replace("30s", "3s") + "\n[[udp]]\nrate = '1Mbps'\nstop = '2s'";
+    let began = Instant::now();
+    let report = measure(&text, Lab::TUN).unwrap();
+    assert!(began.elapsed() > Duration::from_secs(2), "cross traffic is waited for");
+    // A 15th of the 3 s is that traffic's, and 0.08 of them the transfer's.
+    let utilization = report.runs[0].result.bottleneck.utilization;
+    assert!((0.14..0.16).contains(&utilization), "{utilization}");
 }
 
 #[test]

@@ -3,9 +3,12 @@
 use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::hint::{Learned, PathHint};
+use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Pair;
 use firstflight_core::sender::{Config, Sender};
-use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
+use firstflight_core::view::Phase;
 use firstflight_kernel::KernelControl;
 use firstflight_parity::Native;
 
@@ -19,6 +22,8 @@ pub(crate) struct Both {
     native: Native,
     /// Some data has left: it is too late to begin.
     has_sent: bool,
+    /// The control needs how much has left.
+    pub(crate) needs_sent: bool,
     pub(crate) acks: u64,
     pub(crate) cuts: u64,
     pub(crate) grown: u64,
@@ -38,10 +43,11 @@ impl Both {
             paces: false,
         };
         let rust = Sender::new(control.startup, control.avoidance, config);
+        let needs_sent = rust.needs().all().has(Facilities::SENT);
         let native = Native::new(&kernel, config).expect("the control has C");
         let control = text.to_owned();
-        let both =
-            Self { control, config, rust, native, has_sent: false, acks: 0, cuts: 0, grown: 0 };
+        let (has_sent, acks, cuts, grown) = (false, 0, 0, 0);
+        let both = Self { control, config, rust, native, has_sent, needs_sent, acks, cuts, grown };
         both.compare(&"nothing yet");
         both
     }
@@ -62,6 +68,16 @@ impl Both {
         self.rust.on_handshake(Instant(now), Span(rtt));
         self.native.on_handshake(Instant(now), Span(rtt));
         self.compare(&("handshake", now, rtt));
+    }
+
+    /// What an earlier connection to the same host learned.
+    pub(crate) fn hint(&mut self, now: u64, learned: Learned) {
+        if self.has_sent {
+            return;
+        }
+        self.rust.on_hint(Instant(now), &PathHint::Own(learned));
+        self.native.on_hint(Instant(now), &learned);
+        self.compare(&learned);
     }
 
     pub(crate) fn begin(&mut self, now: u64) {
@@ -123,5 +139,24 @@ impl Both {
             "{}: Rust (left) and C differ in (cwnd, ssthresh) after ACK {}, event {event:?}; {:?}",
             self.control, self.acks, self.config
         );
+        assert_eq!(self.rust.refutes_hint(), self.native.refutes_hint(), "{}", self.control);
+        let (rust, native) = (self.rust.pacing().map(|pacing| pacing.rate), self.native.pace());
+        // Where start-up sets none the default holds, which in the kernel is not the core's. In C
+        // the largest rate is none.
+        let none = |rate: &Rate| *rate == Rate::MAX || self.is_default(*rate);
+        let paced = native.or_else(|| rust.filter(none));
+        assert_eq!(
+            rust, paced,
+            "{}: Rust (left) and C differ in the pace after ACK {}, event {event:?}; {:?}",
+            self.control, self.acks, self.config
+        );
+    }
+
+    /// Whether that is the core's default pacing.
+    fn is_default(&self, rate: Rate) -> bool {
+        let view = self.rust.view();
+        let quarters = if view.phase == Phase::Startup { 8 } else { 5 };
+        let default = view.window.cwnd.per(view.rtt.smoothed).scaled(quarters, 4);
+        rate == default.max(Rate(1))
     }
 }

@@ -1,12 +1,14 @@
 //! Streams like a connection's: a bottleneck with a drop-tail buffer, losses and their recovery,
 //! delayed ACKs, pauses of the source, timeouts, and segments that change their size.
 //!
-//! Told is what the kernel's shell tells, and as it does: that the first data may leave; no
-//! sending, because an ACK has SND.NXT itself; and before a loss what has left since the last ACK,
-//! in one sum.
+//! Told is what the kernel's shell tells, and as it does: that the first data may leave; before a
+//! loss what has left since the last ACK, in one sum, because an ACK has SND.NXT itself; and to a
+//! control that needs how much has left, before ACKs too, and what has left again.
 
 use firstflight_core::event::{Ack, LossKind, Sent};
+use firstflight_core::hint::Learned;
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::Window;
 
 use super::both::Both;
 use super::draw::Draw;
@@ -23,8 +25,12 @@ struct Path {
     sent: u64,
     /// SND.NXT as both senders know it.
     told: u64,
+    /// What has left again, and is not told.
+    again: u64,
     duplicates: u64,
     jitter: u64,
+    /// Nothing is lost but what the buffer, which is deep, does not hold.
+    clean: bool,
     /// What others queue, and so every sample has in it for a while.
     cross: u64,
 }
@@ -34,21 +40,39 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
     let rate = 1 << draw.between(16, 33);
     let rtt = 1 << draw.between(14, 31);
     let bdp = (u128::from(rate) * u128::from(rtt) / 1_000_000_000) as u64;
+    let clean = draw.once_in(4);
     let mut path = Path {
         byte_time: (1_000_000_000 << 10) / rate,
         rtt,
-        buffer: bdp * draw.between(1, 8) / 4 + 3_000,
+        buffer: bdp * draw.between(1, 8) / if clean { 1 } else { 4 } + 3_000,
         delayed: draw.between(1, 3),
         now: draw.any() >> 10,
         acked: 0,
         sent: 0,
         told: 0,
+        again: 0,
         duplicates: 0,
         jitter: if draw.once_in(2) { rtt / 50 } else { 2_000_000 },
+        clean,
         cross: 0,
     };
     if draw.once_in(2) {
         both.handshake(path.now, rtt);
+    }
+    if draw.once_in(2) {
+        let cwnd = Bytes(bdp * draw.between(1, 8) / 4);
+        let ssthresh = if draw.once_in(2) { Bytes::MAX } else { cwnd };
+        both.hint(
+            path.now,
+            Learned {
+                window: Window { cwnd, ssthresh },
+                rtt: Span(rtt),
+                min_rtt: Span(rtt * draw.between(1, 5) / 2),
+                delivered: Bytes(bdp * draw.between(1, 100)),
+                per_round: Bytes(bdp * draw.between(1, 8) / 4),
+                age: Span(draw.between(1, 700) * 1_000_000_000),
+            },
+        );
     }
     if !draw.once_in(4) {
         // Else the connection changes to this control while it runs.
@@ -73,13 +97,22 @@ impl Path {
     }
 
     fn lose(&mut self, both: &mut Both, kind: LossKind, flight: u64, again: bool) {
-        let bytes = Bytes(self.sent.saturating_sub(self.told));
-        if bytes > Bytes(0) {
-            let (now, in_flight) = (Instant(self.now), Bytes(self.flight()));
-            both.sent(&Sent { now, bytes, in_flight, again: false });
+        self.tell(both);
+        both.loss(self.now, kind, flight, again);
+        self.again += both.mss();
+    }
+
+    /// What has left.
+    fn tell(&mut self, both: &mut Both) {
+        let (now, in_flight) = (Instant(self.now), Bytes(self.flight()));
+        let new = self.sent.saturating_sub(self.told);
+        let repeated = if both.needs_sent { std::mem::take(&mut self.again) } else { 0 };
+        for (bytes, again) in [(new, false), (repeated, true)] {
+            if bytes > 0 {
+                both.sent(&Sent { now, bytes: Bytes(bytes), in_flight, again });
+            }
         }
         self.told = self.told.max(self.sent);
-        both.loss(self.now, kind, flight, again);
     }
 
     fn acknowledge(&mut self, both: &mut Both, draw: &mut Draw) {
@@ -103,6 +136,9 @@ impl Path {
     }
 
     fn ack(&mut self, both: &mut Both, acked: u64, credited: u64, rtt: Option<u64>, limited: bool) {
+        if both.needs_sent {
+            self.tell(both);
+        }
         self.told = self.sent;
         both.ack(&Ack {
             now: Instant(self.now),
@@ -119,7 +155,7 @@ impl Path {
     fn happen(&mut self, both: &mut Both, draw: &mut Draw) {
         let full = self.flight() > self.buffer && draw.once_in(3);
         // Some losses are found while others are repaired.
-        let found = full && !both.recovering() || draw.once_in(150);
+        let found = full && !both.recovering() || !self.clean && draw.once_in(150);
         if found {
             self.lose(both, LossKind::Recovery, self.flight(), false);
         }
@@ -128,7 +164,7 @@ impl Path {
             let inflated = both.cwnd() + both.mss() * draw.between(0, 3);
             both.recovered(draw.once_in(2).then_some(inflated));
         }
-        if draw.once_in(400) {
+        if !self.clean && draw.once_in(400) {
             // The sender starts again from what is acknowledged.
             let flight = self.flight();
             self.now += self.rtt * draw.between(2, 20);
@@ -138,7 +174,7 @@ impl Path {
                 both.spurious();
             }
         }
-        if draw.once_in(300) {
+        if !self.clean && draw.once_in(300) {
             self.now += self.rtt.saturating_mul(1 << draw.between(0, 12));
         }
         if draw.once_in(40) {

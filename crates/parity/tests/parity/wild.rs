@@ -2,7 +2,9 @@
 //! clocks that run backwards, sums that wrap, events in any order.
 
 use firstflight_core::event::{Ack, LossKind, Sent};
+use firstflight_core::hint::Learned;
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::Window;
 
 use super::both::Both;
 use super::draw::Draw;
@@ -19,12 +21,23 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
         };
         match draw.between(0, 39) {
             0 => both.handshake(now, sample(draw)),
-            1 => both.begin(now),
+            1 if draw.once_in(2) => both.begin(now),
+            1 => both.hint(
+                now,
+                Learned {
+                    window: Window { cwnd: Bytes(size(draw)), ssthresh: Bytes(size(draw)) },
+                    rtt: Span(sample(draw)),
+                    min_rtt: Span(sample(draw)),
+                    delivered: Bytes(size(draw)),
+                    per_round: Bytes(size(draw)),
+                    age: Span(draw.any_size()),
+                },
+            ),
             2..=4 => both.sent(&Sent {
                 now: Instant(now),
                 bytes: Bytes(size(draw)),
                 in_flight: Bytes(size(draw)),
-                again: false,
+                again: draw.once_in(3),
             }),
             5 => both.loss(now, LossKind::Recovery, size(draw), draw.once_in(2)),
             6 => both.loss(now, LossKind::Timeout, size(draw), draw.once_in(2)),

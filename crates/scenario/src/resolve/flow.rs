@@ -6,6 +6,7 @@ use firstflight_control::quantity::{Rate, Size, Threshold, Time, Window};
 use super::limits::{HOUR, NANOSECOND};
 use super::{MOST_IN_FLIGHT, Resolver, propagation};
 use crate::error::ScenarioError;
+use crate::profile::{Profile, Recovery};
 use crate::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting};
 use crate::scenario::{Between, Files, Flow, Udp};
 
@@ -29,6 +30,13 @@ impl Resolver<'_> {
         let receiver_window = flow.receiver_window.or(common.receiver_window);
         self.window(key, "iw", flow.iw, iw)?;
         self.window(key, "receiver_window", flow.receiver_window, receiver_window)?;
+        let recovery = Setting::new(flow.recovery.or(common.recovery), self.constants.recovery);
+        let split_acks = flow.split_acks.or(common.split_acks).unwrap_or(1);
+        if split_acks > 1 && recovery.value == Recovery::Quic {
+            let own = flow.split_acks.map_or(String::new(), |_| format!("{key}."));
+            let problem = format!("{split_acks} parts; accepted with QUIC's recovery: 1");
+            return Err(self.error(&format!("{own}split_acks"), problem));
+        }
         let bytes = |window: Window| self.bytes(window, links, &path);
         let threshold = |threshold: Threshold| match threshold {
             Threshold::None => None,
@@ -47,19 +55,30 @@ impl Resolver<'_> {
             access_delay_ns,
             access_rate_bps: access_rate.map_or(default_rate, Rate::bps),
             rtt_ns,
-            iw_bytes: Setting::new(iw.map(bytes), bytes(self.constants.iw)),
+            iw_bytes: Setting::new(iw.map(bytes), self.first_window(bytes(self.constants.iw))),
             ssthresh_bytes: Setting::new(
                 ssthresh.map(threshold),
                 threshold(self.constants.ssthresh),
             ),
             receiver_window_bytes: receiver_window.map(bytes),
-            recovery: Setting::new(flow.recovery.or(common.recovery), self.constants.recovery),
-            delayed_ack: Setting::new(flow.delayed_ack.or(common.delayed_ack), 1),
+            recovery,
+            delayed_ack: Setting::new(
+                flow.delayed_ack.or(common.delayed_ack),
+                self.constants.delayed_ack,
+            ),
             transport: flow.transport,
             duplicate_acks: Setting::new(common.duplicate_acks, DUPLICATE_ACKS),
-            split_acks: flow.split_acks.or(common.split_acks).unwrap_or(1),
+            split_acks,
             files: flow.files.map(|files| self.files(key, flow, files)).transpose()?,
         })
+    }
+
+    /// The profile's initial window. QUIC's has a limit in bytes (RFC 9002 section 7.2).
+    fn first_window(&self, bytes: u64) -> u64 {
+        match self.scenario.endpoint.profile {
+            Some(Profile::Quic) => bytes.min(MOST_FIRST_BYTES.max(2 * self.packet.bytes())),
+            _ => bytes,
+        }
     }
 
     fn files(&self, key: &str, flow: &Flow, files: Files) -> Result<ResolvedFiles, ScenarioError> {
@@ -199,6 +218,8 @@ impl Resolver<'_> {
     }
 }
 
+/// RFC 9002 section 7.2.
+const MOST_FIRST_BYTES: u64 = 14_720;
 /// RFC 5681 section 3.2.
 const DUPLICATE_ACKS: u64 = 3;
 /// Access links are much faster than the bottleneck, or none of the papers' bursts appear.

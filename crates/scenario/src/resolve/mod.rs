@@ -7,7 +7,7 @@ use firstflight_control::quantity::{Buffer, Rate, Size, Time, Window};
 
 use self::limits::{HALF_DAY, HOUR, NANOSECOND};
 use crate::error::ScenarioError;
-use crate::profile::{Constants, FastOpen};
+use crate::profile::{Constants, FastOpen, Profile};
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets};
 use crate::scenario::{Dumbbell, Link, MOST_FLOWS, Scenario};
 
@@ -33,11 +33,13 @@ struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
+        let profile = scenario.endpoint.profile.unwrap_or_default();
+        let usual = if profile == Profile::Quic { QUIC_PACKET } else { PACKET };
         let resolver = Self {
             scenario,
-            constants: scenario.endpoint.profile.unwrap_or_default().constants(),
+            constants: profile.constants(),
             duration: scenario.duration.unwrap_or(DURATION),
-            packet: scenario.packet.unwrap_or(PACKET),
+            packet: scenario.packet.unwrap_or(usual),
             headers: scenario.headers.unwrap_or_default(),
         };
         resolver.time("duration", resolver.duration, NANOSECOND..=HALF_DAY)?;
@@ -104,6 +106,7 @@ impl<'a> Resolver<'a> {
             limited_transmit: own.limited_transmit.unwrap_or(base.limited_transmit),
             impatient: own.impatient.unwrap_or(base.impatient),
             progress_ends_backoff: own.progress_ends_backoff.unwrap_or(base.progress_ends_backoff),
+            ack_compression: own.ack_compression.unwrap_or(base.ack_compression),
             growth_limit: own.growth_limit.unwrap_or(base.growth_limit),
             pacing: own.pacing.unwrap_or(base.pacing),
             buffer_counts_in_service: own
@@ -255,6 +258,8 @@ const RATE: Rate = Rate::from_bps(40_000_000);
 const RTT: Time = Time::from_ms(100);
 const BUFFER: Buffer = Buffer::Bdp(1000);
 const PACKET: Size = Size::from_bytes(1000);
+/// The UDP payload that every path carries (RFC 9000 section 14), as over quinn.
+const QUIC_PACKET: Size = Size::from_bytes(1200);
 const DURATION: Time = Time::from_ms(20_000);
 /// 10 Gbit/s over 80 s: beyond every path, and the memory of a laptop.
 const MOST_IN_FLIGHT: u64 = 100_000_000;

@@ -44,6 +44,7 @@ impl Endpoint {
             receiver_window: fields.read("receiver_window")?,
             delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
             delayed_ack_timer: fields.read("delayed_ack_timer")?,
+            ack_compression: fields.read("ack_compression")?,
             limited_transmit: fields.read("limited_transmit")?,
             impatient: fields.read("impatient")?,
             progress_ends_backoff: fields.read("progress_ends_backoff")?,

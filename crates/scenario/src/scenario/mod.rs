@@ -92,6 +92,8 @@ pub struct Endpoint {
     pub delayed_ack: Option<u64>,
     /// How long an ACK is held back at most.
     pub delayed_ack_timer: Option<Time>,
+    /// Whether one ACK tells of several packets out of order, as Linux's receivers do.
+    pub ack_compression: Option<bool>,
     /// Whether the first two duplicate ACKs each let new data leave (RFC 3042).
     pub limited_transmit: Option<bool>,
     /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4).

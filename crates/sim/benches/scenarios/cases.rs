@@ -42,12 +42,15 @@ pub(crate) struct Control {
     ends: Ends,
     /// The bars of its profile are for this control.
     has_bar: bool,
+    /// A bar of its own instead.
+    own_bar: Option<f64>,
 }
 
 impl Control {
     /// The bar it is held to.
     pub(crate) fn bar(&self, bars: Bars) -> Option<f64> {
         match self.ends {
+            _ if self.own_bar.is_some() => self.own_bar,
             _ if !self.has_bar => None,
             Ends::Rfc(_) => bars.rfc,
             Ends::Linux => bars.linux,
@@ -190,6 +193,7 @@ pub(crate) const CONTROLS: [Control; 3] = [
         avoidance: "newreno",
         ends: Ends::Rfc(Recovery::NewReno),
         has_bar: true,
+        own_bar: None,
     },
     Control {
         name: "astart",
@@ -197,6 +201,7 @@ pub(crate) const CONTROLS: [Control; 3] = [
         avoidance: "westwood",
         ends: Ends::Rfc(Recovery::NewReno),
         has_bar: true,
+        own_bar: None,
     },
     Control {
         name: "newreno-sack",
@@ -204,6 +209,7 @@ pub(crate) const CONTROLS: [Control; 3] = [
         avoidance: "newreno",
         ends: Ends::Rfc(Recovery::Sack),
         has_bar: false,
+        own_bar: None,
     },
 ];
 
@@ -213,6 +219,22 @@ pub(crate) const PROFILES: [Control; 3] = [
     Control { name: "astart-linux", ends: Ends::Linux, has_bar: false, ..CONTROLS[1] },
     Control { name: "newreno-ns2", ends: Ends::Ns2, ..CONTROLS[0] },
 ];
+
+/// Today's start-ups on Linux' endpoints, those that pace their packets with half the bar. All on
+/// (a) only.
+pub(crate) const TODAY: [Control; 6] = [
+    today("hystart-pp", "cubic", 20.0),
+    today("search", "cubic", 20.0),
+    today("suss", "cubic", 20.0),
+    today("rapid-start", "cubic", 20.0),
+    today("bbr", "cubic", 10.0),
+    Control { name: "bbr+bbr", ..today("bbr", "bbr", 10.0) },
+];
+
+const fn today(startup: &'static str, avoidance: &'static str, bar: f64) -> Control {
+    let (ends, own_bar) = (Ends::Linux, Some(bar));
+    Control { name: startup, startup, avoidance, ends, has_bar: false, own_bar }
+}
 
 const PACKET_BYTES: u64 = 1000;
 const NANOS_PER_MS: u64 = 1_000_000;

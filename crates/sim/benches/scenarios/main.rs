@@ -1,4 +1,5 @@
-//! Speed and memory of the simulator: `cargo bench -p firstflight-sim [-- --rounds N] [--json]`.
+//! Speed and memory of the simulator: `cargo bench -p firstflight-sim [-- --rounds N] [--json]
+//! [--today]`, the last for today's start-ups alone.
 //!
 //! Every scenario has its turn in every round. `best` and `worst` are whole runs. `calm` is what a
 //! run would take undisturbed, each of its parts (2^18 events, some 10 ms) as fast as it was in any
@@ -14,7 +15,7 @@ mod speed;
 
 use std::process::ExitCode;
 
-use cases::{CASES, CONTROLS, Case, Control, LARGE_BDP, PROFILES, SMALL_BDP, THOUSAND};
+use cases::{CASES, CONTROLS, Case, Control, LARGE_BDP, PROFILES, SMALL_BDP, THOUSAND, TODAY};
 use output::{Kept, Peak, Report, Row};
 use speed::{Runs, Speed};
 
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
     let options = match Options::read(&args) {
         Ok(options) => options,
         Err(problem) => {
-            eprintln!("{problem}; accepted: --rounds N, N from 1 on, and --json");
+            eprintln!("{problem}; accepted: --rounds N, N from 1 on, --json and --today");
             return ExitCode::from(2);
         }
     };
@@ -35,7 +36,11 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let show = |line: String| if options.json { eprintln!("{line}") } else { println!("{line}") };
-    let report = measure(options.rounds, &show);
+    let report = if options.today {
+        Report { rows: today(options.rounds, &show), kept: Vec::new(), peaks: Vec::new() }
+    } else {
+        measure(options.rounds, &show)
+    };
     if options.json {
         println!("{}", report.json());
     }
@@ -45,18 +50,20 @@ fn main() -> ExitCode {
 struct Options {
     measures: bool,
     json: bool,
+    today: bool,
     rounds: u32,
 }
 
 impl Options {
     fn read(args: &[String]) -> Result<Self, String> {
-        let mut options = Self { measures: false, json: false, rounds: ROUNDS };
+        let mut options = Self { measures: false, json: false, today: false, rounds: ROUNDS };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 // Cargo adds it for a benchmark, and not when it runs it as a test.
                 "--bench" => options.measures = true,
                 "--json" => options.json = true,
+                "--today" => options.today = true,
                 "--rounds" => {
                     let number = args.next().map_or("", String::as_str);
                     let rounds = number.parse().ok().filter(|rounds| *rounds > 0);
@@ -101,6 +108,8 @@ fn measure(rounds: u32, show: &dyn Fn(String)) -> Report {
         }
     }
 
+    rows.extend(today(rounds, show));
+
     show(format!(
         "\n(f) BDP {} against {} packets",
         LARGE_BDP.bdp_packets(),
@@ -130,6 +139,19 @@ fn measure(rounds: u32, show: &dyn Fn(String)) -> Report {
         peaks.push(peak);
     }
     Report { rows, kept, peaks }
+}
+
+/// Measures today's start-ups, and shows it.
+fn today(rounds: u32, show: &dyn Fn(String)) -> Vec<Row> {
+    let case = CASES[0];
+    show(format!("({}) today's start-ups on Linux' endpoints", case.id));
+    let speeds = speeds(rounds, &TODAY.map(|control| (case, control)));
+    let row = |(control, speed): (&Control, &Speed)| {
+        let row = Row::new(&case, control.name, *speed, control.bar(case.bars));
+        show(row.line());
+        row
+    };
+    TODAY.iter().zip(&speeds).map(row).collect()
 }
 
 /// Rounds, unless more are asked for.

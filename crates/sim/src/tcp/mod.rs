@@ -12,6 +12,7 @@ mod ns2_vegas;
 mod offer;
 mod parts;
 mod prr;
+mod quic;
 mod rack;
 mod repair;
 mod sack;
@@ -30,6 +31,7 @@ use crate::files::Next;
 use crate::network::FlowSpec;
 use log::Mark;
 pub(crate) use parts::PART;
+pub(crate) use quic::HELD;
 use repair::{AnyRepair, DataAck, Repair};
 use tcb::Tcb;
 pub(crate) use wire::Wire;
@@ -89,7 +91,7 @@ impl Tcp {
             tcb.transmit_next(repair, now, wire);
         } else {
             tcb.core.begin(now);
-            tcb.send_window(repair, now, 0, wire);
+            repair.begin(tcb, now, wire);
         }
     }
 
@@ -136,7 +138,7 @@ impl Tcp {
         if tcb.una < tcb.first_data {
             self.on_handshake(now, next, wire);
         } else if cause & PART != 0 {
-            self.on_part(now, next, wire);
+            self.on_part(now, next, cause & !PART, wire);
         } else {
             let early = tcb.note_early(next, cause);
             if tcb.limit < tcb.end {
@@ -182,7 +184,7 @@ impl Tcp {
         tcb.rto.on_acked(next, now, (!resent).then_some(sample));
         tcb.rto.cancel();
         tcb.core.begin(now);
-        tcb.send_window(repair, now, 0, wire);
+        repair.begin(tcb, now, wire);
     }
 }
 

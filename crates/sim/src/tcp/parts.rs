@@ -1,4 +1,5 @@
-//! ACKs that a receiver sends in parts: ACK splitting (Savage and others, 1999).
+//! ACKs that reach the sender in several parts: those that a receiver splits (Savage and others,
+//! 1999), and those that tell of several packets out of order ([`crate::LinuxAcks`]).
 
 use firstflight_core::units::Instant;
 
@@ -6,10 +7,24 @@ use super::repair::Repair as _;
 use super::{Tcp, Wire};
 
 impl Tcp {
+    /// One of the parts of an ACK for all below `next`, but not the last part: of an ACK that is
+    /// split, or what an ACK tells beside the packet that caused it.
+    #[cold]
+    pub(super) fn on_part(&mut self, now: Instant, next: u32, of: u32, wire: &mut impl Wire) {
+        let Self { tcb, repair } = self;
+        if tcb.endpoint.split_acks > 1 {
+            return self.on_split(now, next, wire);
+        }
+        let early = tcb.note_early(next, of);
+        if tcb.limit < tcb.end {
+            tcb.extend(next, early);
+        }
+        repair.on_told(of);
+    }
+
     /// One of the parts of an ACK for all below `next`, but not the last part, which acknowledges
     /// the rest. A sender in recovery ignores all parts but the last.
-    #[cold]
-    pub(super) fn on_part(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
+    fn on_split(&mut self, now: Instant, next: u32, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;
         if next <= tcb.una || tcb.dupacks > 0 || tcb.core.view().recovering {
             return;

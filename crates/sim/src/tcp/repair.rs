@@ -7,6 +7,7 @@ use super::fast_recovery::FastRecovery;
 use super::log::Mark;
 use super::ns2_sack::Ns2Sack;
 use super::ns2_vegas::Ns2Vegas;
+use super::quic::Quic;
 use super::rack::Rack;
 use super::sack::Sack;
 use super::tcb::Tcb;
@@ -27,8 +28,16 @@ pub(super) struct DataAck {
 
 /// A kind of loss repair and its state.
 pub(super) trait Repair: Sized {
+    /// The first data may leave.
+    fn begin(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        tcb.send_window(self, now, 0, wire);
+    }
+
     /// An ACK of data arrives.
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire);
+
+    /// The next ACK tells of this packet too.
+    fn on_told(&mut self, _seq: u32) {}
 
     /// The retransmission timer has fired for data, or for the SYN of a `handshake`, and ends what
     /// was under way. Returns what is found lost by it.
@@ -103,6 +112,8 @@ pub(super) enum AnyRepair {
     FastRecovery(FastRecovery),
     Sack(Sack),
     Rack(Rack),
+    /// Boxed because it is the largest.
+    Quic(Box<Quic>),
     Ns2Sack(Ns2Sack),
     Ns2Vegas(Ns2Vegas),
 }
@@ -115,6 +126,7 @@ impl AnyRepair {
             Recovery::NewReno => Self::FastRecovery(FastRecovery::NEW_RENO),
             Recovery::Sack => Self::Sack(Sack::new(endpoint.rules.prr)),
             Recovery::Rack => Self::Rack(Rack::default()),
+            Recovery::Quic => Self::Quic(Box::new(Quic::new(endpoint))),
             Recovery::Ns2Sack => Self::Ns2Sack(Ns2Sack::default()),
             Recovery::Ns2Vegas => Self::Ns2Vegas(Ns2Vegas::default()),
         }
@@ -128,6 +140,7 @@ macro_rules! each {
             AnyRepair::FastRecovery($repair) => $does,
             AnyRepair::Sack($repair) => $does,
             AnyRepair::Rack($repair) => $does,
+            AnyRepair::Quic($repair) => $does,
             AnyRepair::Ns2Sack($repair) => $does,
             AnyRepair::Ns2Vegas($repair) => $does,
         }
@@ -135,9 +148,17 @@ macro_rules! each {
 }
 
 impl Repair for AnyRepair {
+    fn begin(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        each!(self, repair => repair.begin(tcb, now, wire));
+    }
+
     #[inline]
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         each!(self, repair => repair.on_ack(tcb, ack, wire));
+    }
+
+    fn on_told(&mut self, seq: u32) {
+        each!(self, repair => repair.on_told(seq));
     }
 
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Instant, handshake: bool) -> Gaps {

@@ -11,7 +11,7 @@ use super::repair::Repair;
 use super::samples::Samples;
 use super::{Counts, Gaps};
 use crate::control::{Core, Wants};
-use crate::endpoint::{Endpoint, Halve};
+use crate::endpoint::{Endpoint, Halve, Recovery};
 use crate::network::FlowSpec;
 use crate::rto::Rto;
 
@@ -66,7 +66,10 @@ pub(super) struct Tcb {
 
 impl Tcb {
     pub(super) fn new(spec: &FlowSpec, syn: bool, shortcuts: bool) -> Self {
-        let endpoint = spec.endpoint.clone();
+        let mut endpoint = spec.endpoint.clone();
+        let quic = endpoint.recovery == Recovery::Quic;
+        // QUIC's timers are not that of TCP, which never sleeps then.
+        endpoint.rto.min_is_of_variation |= quic;
         let mss = spec.payload_bytes;
         let late = endpoint.rules.late_initial_window;
         let config = Config {
@@ -75,7 +78,8 @@ impl Tcb {
             initial_ssthresh: endpoint.initial_ssthresh,
             max_cwnd: Bytes(mss * u64::from(endpoint.receiver_window)),
             limit_growth_to_flight: endpoint.limit_growth_to_flight,
-            paces: endpoint.paces,
+            // QUIC paces by a rule of its own.
+            paces: endpoint.paces && !quic,
         };
         let first_data = u32::from(syn);
         let wants = Wants::of(&spec.control);
@@ -150,7 +154,7 @@ impl Tcb {
         credited: Bytes,
         rtt: Option<Span>,
     ) {
-        let mut ack = Ack {
+        let ack = Ack {
             now,
             acked,
             credited,
@@ -160,6 +164,15 @@ impl Tcb {
             snd_nxt: self.bytes(self.nxt - self.first_data),
             ..Ack::default()
         };
+        if self.samples.is_some() {
+            return self.tell_sampled(ack);
+        }
+        self.core.on_ack(&ack);
+    }
+
+    /// Apart, so that other ACKs need not be in memory.
+    #[inline(never)]
+    fn tell_sampled(&mut self, mut ack: Ack) {
         if let Some(samples) = &mut self.samples {
             samples.complete(&mut ack, self.una);
         }

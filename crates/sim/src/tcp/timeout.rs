@@ -30,21 +30,22 @@ impl Tcp {
     /// When [`Tcp::on_timer`] must be called next.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let Self { tcb, repair } = self;
+        let first = earlier(tcb.rto_deadline(), repair.wake_at(tcb));
+        if tcb.core.acts_on_acks_only() {
+            return first;
+        }
         let paced = tcb.core.pacing().is_some() && repair.has_room(tcb);
-        let departure = paced.then_some(tcb.next_departure);
-        [tcb.rto_deadline(), departure, tcb.core.wake_at(), repair.wake_at(tcb)]
-            .into_iter()
-            .flatten()
-            .min()
+        earlier(first, earlier(paced.then_some(tcb.next_departure), tcb.core.wake_at()))
     }
 
     /// Whether nothing is due before `at`; may say no although it is so.
     #[inline]
     pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
         let tcb = &self.tcb;
-        let smoothed = tcb.core.view().rtt.smoothed;
         let quiet = tcb.calm_packets > 0 || !tcb.endpoint.rto.min_is_of_variation;
-        quiet && tcb.core.acts_on_acks_only() && tcb.rto.sleeps_until(at, smoothed)
+        quiet
+            && tcb.core.acts_on_acks_only()
+            && (tcb.rto.sleeps_until(at) || tcb.rto.sleeps_longer(at, &tcb.core.view().rtt))
     }
 
     #[cold]
@@ -91,5 +92,12 @@ impl Tcb {
     /// What a timeout leaves of the count of duplicate ACKs.
     fn kept_duplicates(&self) -> u32 {
         if self.endpoint.rules.timeout_keeps_duplicates { self.dupacks } else { 0 }
+    }
+}
+
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

@@ -11,6 +11,11 @@ pub(crate) trait Wire {
     /// Packet `seq`, which is data and not a SYN, leaves now.
     fn transmit_data(&mut self, seq: u32);
 
+    /// Packet `seq` leaves now, and carries nothing that is counted.
+    fn transmit_empty(&mut self, seq: u32) {
+        self.transmit(seq);
+    }
+
     /// A reborrow, so that the caller's copy stays in registers.
     fn reborrow(&mut self) -> impl Wire;
 

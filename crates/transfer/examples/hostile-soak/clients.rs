@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use firstflight_transfer::{Fingerprint, Identity, Progress, Secret, Sending, Source, send};
+use firstflight_transfer::{
+    Fingerprint, Identity, Progress, Secret, Sending, Source, Tuning, send,
+};
 use rustls::pki_types::CertificateDer;
 use serde_json::json;
 use tokio::sync::watch;
@@ -123,6 +125,8 @@ async fn one(target: &Target, file: &Path) -> Result<(), String> {
         secret: Some(Secret::new(SECRET, "the soak").expect("it is one")),
         timeout: Duration::from_secs(10),
         qlog: None,
+        paths: None,
+        tuning: Tuning::default(),
     };
     let (progress, _) = watch::channel(Progress::default());
     let sent = send(sending, progress, std::future::pending()).await;

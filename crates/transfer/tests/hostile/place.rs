@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use firstflight_transfer::{
     Fingerprint, Identity, Inbox, Limits, Listening, Progress, Secret, Sending, Source, Store,
-    receive, send,
+    Tuning, receive, send,
 };
 use quinn::Endpoint;
 use rustls::pki_types::CertificateDer;
@@ -49,6 +49,7 @@ pub(crate) async fn host(name: &str, secret: Option<&str>, silence: Duration) ->
         timeout: silence,
         limits: Limits { window: 256 << 20, size: None },
         store: Store::Directory { path: directory.clone(), replace: false },
+        packet: None,
     });
     let inbox = inbox.unwrap();
     let at = inbox.address();
@@ -96,6 +97,8 @@ impl Host {
             secret: secret.map(|text| Secret::new(text, "the test").unwrap()),
             timeout: Duration::from_secs(10),
             qlog: None,
+            paths: None,
+            tuning: Tuning::default(),
         };
         let (progress, _) = watch::channel(Progress::default());
         let sent = send(sending, progress, std::future::pending()).await;

@@ -113,7 +113,8 @@ fn a_quarter_more_begins_counting_anew() {
 fn what_the_source_limits_never_ends_startup_but_losses_do() {
     let mut path = Path::new(&[]);
     path.limited = true;
-    for _ in 0..50 {
+    // Four seconds: ProbeRTT comes after five.
+    for _ in 0..40 {
         let _ = path.round(10, 10);
     }
     assert!(!path.drains());
@@ -158,6 +159,25 @@ fn a_recovery_without_losses_in_a_round_is_forgotten_when_it_ends() {
     path.lose(3, 6);
     let _ = path.round(98, 800);
     assert!(!path.drains(), "another recovery, which has not lasted a round");
+}
+
+/// Draft, section 5.3.4: half the pipe, four segments at least, for 200 ms and a round.
+#[test]
+fn after_five_seconds_startup_lets_half_the_pipe_fly_and_goes_on() {
+    let mut path = Path::new(&[]);
+    path.limited = true;
+    let mut rounds = 0;
+    while !path.policy.rtt.probes() {
+        let _ = path.round(20, 20);
+        rounds += 1;
+    }
+    assert_eq!(rounds, 52, "51 after the first sample are more than 5 s");
+    let before = path.view.window.cwnd;
+    let halved = path.round(20, 20);
+    assert_eq!((halved.window.cwnd, pace(halved)), (MSS * 10, 200_000 * 99 / 100));
+    let windows = [0; 3].map(|_| path.round(20, 20).window.cwnd);
+    assert_eq!(windows[..2], [MSS * 10; 2], "the flight became small with the first");
+    assert!(windows[2] >= before && !path.drains());
 }
 
 fn draining() -> Path {

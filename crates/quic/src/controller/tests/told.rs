@@ -1,14 +1,17 @@
 //! What a control is told that needs more than most: every packet, samples, every loss, and the
 //! ACKs of a recovery that it answers itself.
 
+use std::net::IpAddr;
+
 use firstflight_core::avoidance::NewReno;
 use firstflight_core::event::{Ack, Loss, RateSample};
+use firstflight_core::hint::PathHint;
 use firstflight_core::pair::Pair;
 use firstflight_core::policy::{Answer, Observer, Startup, Step};
 use firstflight_core::view::{View, Window};
 
 use super::*;
-use crate::Factory;
+use crate::{Factory, PathMemory, Visit};
 
 /// Writes down what it is told, grows by what is acknowledged, and answers a loss as it is told to.
 #[derive(Clone, Debug)]
@@ -262,4 +265,42 @@ fn what_was_learned_is_what_the_next_connection_can_be_given() {
     assert_eq!(learned.window.cwnd, Bytes(20 * PACKET));
     assert_eq!(learned.delivered, Bytes(10 * PACKET));
     assert!(!path.controller.refutes_hint());
+}
+
+/// A connection of so many rounds, the first window doubled in each.
+fn rounds(controller: Controller<Named>, rounds: u64) -> Path {
+    let mut path = Path { controller, zero: Clock::now(), in_flight: 0 };
+    for round in 0..rounds {
+        let packets = path.window();
+        path.send(round * 100, packets);
+        path.ack(round * 100 + 100, round * 100, packets);
+    }
+    path
+}
+
+#[test]
+fn a_memory_tells_the_next_connection_what_the_last_one_had_in_a_round() {
+    let memory = PathMemory::new(Duration::from_secs(3_600), 10);
+    let remote = IpAddr::from([192, 0, 2, 7]);
+    let open = |visit: &Visit| {
+        control("careful-resume").unwrap().hinted(visit.hint()).controller(Clock::now(), MTU)
+    };
+    let visit = memory.visit(remote);
+    assert!(visit.hint().is_none());
+    let first = rounds(open(&visit), 6);
+    visit.end(&first.controller);
+    // 10, 20, ... 320 packets: the last ACK began a round, so that the one before is complete.
+    let visit = memory.visit(remote);
+    let Some(PathHint::Own(learned)) = visit.hint() else { panic!("a hint") };
+    assert_eq!(learned.per_round, Bytes(320 * PACKET));
+    // It had not left slow start: of half of it half is the jump.
+    let second = rounds(open(&visit), 1);
+    assert_eq!(second.window(), 80);
+    // The jump is lost: what was known is wrong, and what was learned since too little.
+    let mut second = second;
+    second.send(101, 80);
+    second.lose(201, 101, 40);
+    assert!(second.controller.refutes_hint());
+    visit.end_with(None, second.controller.refutes_hint());
+    assert!(memory.visit(remote).hint().is_none());
 }

@@ -8,6 +8,7 @@ use super::super::DUP_THRESHOLD;
 use super::super::log::Mark;
 use super::super::tcb::Tcb;
 use super::{Rack, State};
+use crate::jiffies::{self, TWO_TICKS};
 
 impl Rack {
     /// A packet has been delivered (RFC 8985 section 6.2 step 2; `tcp_rack_advance`, which takes
@@ -71,7 +72,9 @@ impl Rack {
                 self.lose_again(tcb, seq);
             }
         }
-        self.reordered_until = doubt;
+        // The timer of `tcp_rack_mark_lost` is two ticks later than the doubt ends.
+        self.reordered_until =
+            doubt.map(|until| jiffies::fires_at(now, until.since(now) + TWO_TICKS));
     }
 
     pub(super) fn lose(&mut self, tcb: &mut Tcb, seq: u32) {

@@ -73,6 +73,8 @@ pub(super) struct Rack {
     first_resent_at: Option<Instant>,
     /// Nothing has been acknowledged since the last timeout.
     stuck: bool,
+    /// Of which the next ACK tells beside the packet that caused it.
+    told: Vec<u32>,
     /// Found lost, and the core has not been told.
     untold: Gaps,
     newest_lost: u32,
@@ -269,29 +271,47 @@ struct News {
 }
 
 impl Rack {
+    /// An ACK for all below `next` tells that packet `seq` has arrived.
+    fn take_sacked(
+        &mut self,
+        tcb: &mut Tcb,
+        now: Instant,
+        (next, seq): (u32, u32),
+        news: &mut News,
+        sample: &mut Option<Span>,
+    ) {
+        if seq <= next || seq >= tcb.max || tcb.log.has(seq, Mark::SACKED) {
+            return;
+        }
+        news.sacks = true;
+        news.delivered += 1;
+        if !tcb.log.has(seq, Mark::RESENT) {
+            let (sent, head) = (tcb.log.sent_at(seq), tcb.log.sent_at(tcb.una));
+            news.original |= seq < tcb.recover;
+            *sample = Some(now.since(sent));
+            // The timer waits for the head while what left before it still arrives
+            // (`tcp_clean_rtx_queue`).
+            if !news.advances && sent < head {
+                tcb.rto.restart(now);
+            }
+        }
+        self.note_sacked(tcb, now, seq);
+    }
+
     /// Takes an ACK to the scoreboard. Returns what it tells, and an RTT sample: of the newest
     /// packet, also one acknowledged selectively, and of one sent again, whose time the timestamp
     /// tells (RFC 7323 section 4; `tcp_ack_update_rtt`, which takes the oldest of several).
     fn take_in(&mut self, tcb: &mut Tcb, ack: DataAck) -> (News, Option<Span>) {
         let DataAck { now, next, cause, .. } = ack;
         let advances = next > tcb.una;
-        let sacks = cause > next && cause < tcb.max && !tcb.log.has(cause, Mark::SACKED);
-        let mut news = News { advances, sacks, original: false, delivered: u32::from(sacks) };
+        let mut news = News { advances, sacks: false, original: false, delivered: 0 };
         let mut sample = None;
-        if sacks {
-            let once = !tcb.log.has(cause, Mark::RESENT);
-            news.original = once && cause < tcb.recover;
-            let head = tcb.log.sent_at(tcb.una);
-            if once {
-                sample = Some(now.since(tcb.log.sent_at(cause)));
-                // The timer waits for the head while what left before it still arrives
-                // (`tcp_clean_rtx_queue`).
-                if !advances && tcb.log.sent_at(cause) < head {
-                    tcb.rto.restart(now);
-                }
-            }
-            self.note_sacked(tcb, now, cause);
+        let mut told = std::mem::take(&mut self.told);
+        for seq in told.drain(..).chain([cause]) {
+            self.take_sacked(tcb, now, (next, seq), &mut news, &mut sample);
         }
+        self.told = told;
+        let sacks = news.sacks;
         if advances {
             let rtt = now.since(tcb.log.sent_at(next - 1));
             let clear = match tcb.log.has(next - 1, Mark::RESENT) {
@@ -311,6 +331,10 @@ impl Rack {
 }
 
 impl Repair for Rack {
+    fn on_told(&mut self, seq: u32) {
+        self.told.push(seq);
+    }
+
     #[inline(never)]
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         let DataAck { now, next, .. } = ack;

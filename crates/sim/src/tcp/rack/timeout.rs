@@ -7,6 +7,7 @@ use super::super::log::Mark;
 use super::super::tcb::Tcb;
 use super::super::{Gaps, Wire};
 use super::{News, Probe, Rack, State};
+use crate::jiffies::{self, TWO_TICKS};
 
 impl Rack {
     /// Whether a timeout was spurious (`tcp_process_loss`): by timestamps, an ACK of what left
@@ -62,7 +63,7 @@ impl Rack {
         let started = tcb.rto.started()?;
         let more = if tcb.max - tcb.una == 1 { tcb.endpoint.rto.min } else { TWO_TICKS };
         let timeout = tcb.rto.deadline(&tcb.core.view().rtt)?;
-        Some((started + smoothed * 2 + more).min(timeout))
+        Some(jiffies::fires_at(started, smoothed * 2 + more).min(timeout))
     }
 
     /// Sends a probe: the next new packet, or the last one again (`tcp_send_loss_probe`).
@@ -79,6 +80,3 @@ impl Rack {
         tcb.rto.restart(now);
     }
 }
-
-/// What Linux adds to a probe's two RTTs: two ticks of its clock at 250 Hz (`TCP_TIMEOUT_MIN`).
-const TWO_TICKS: Span = Span::from_millis(8);

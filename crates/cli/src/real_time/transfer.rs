@@ -1,0 +1,180 @@
+//! One flow over sockets: a receiver at the far end and a sender at the near one.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use firstflight_lab::Namespace;
+use firstflight_lab::path::far_address;
+use firstflight_transfer::{
+    Fingerprint, Identity, Inbox, LEAST_WINDOW, Limits, Listening, Progress, Sending, Sent, Source,
+    Store, TransferError, Tuning, receive, send,
+};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::failure::Failure;
+use crate::interrupt;
+
+/// A flow that is to be.
+pub(super) struct Flow<'a> {
+    pub(super) id: u64,
+    pub(super) control: &'a str,
+    /// After the beginning of the run.
+    pub(super) start: Duration,
+    /// Of the run.
+    pub(super) duration: Duration,
+    pub(super) size: Option<u64>,
+    /// The receiver's window, bytes.
+    pub(super) window: Option<u64>,
+    /// The UDP payload of a full packet, bytes.
+    pub(super) packet: u16,
+    pub(super) tuning: Tuning,
+    pub(super) qlog: Option<PathBuf>,
+}
+
+/// What became of it.
+pub(super) struct Moved {
+    pub(super) sent: Sent,
+    /// When it did start, after the beginning of the run.
+    pub(super) start: Duration,
+}
+
+impl Flow<'_> {
+    /// A receiver at the far end, a sender at the near one, each on a thread of its own.
+    pub(super) fn carry(
+        &self,
+        near: &Namespace,
+        far: &Namespace,
+        began: Instant,
+    ) -> Result<Moved, Failure> {
+        let identity = Identity::make()?;
+        let accepted = Vec::from_iter(identity.fingerprint());
+        let (ready, is_ready) = channel();
+        thread::scope(|scope| {
+            let (over, ended) = watch::channel(false);
+            let take = move || far.run(|| self.take(identity, &ready, ended)).map_err(machine)?;
+            let taking = scope.spawn(take);
+            if is_ready.recv().is_err() {
+                // It ended before it listened, and says why.
+                let took = taking.join().unwrap_or_else(|_| Err(broke("the receiver panicked")));
+                return Err(took.err().unwrap_or_else(|| broke("the receiver did not listen")));
+            }
+            let moved = near.run(|| self.give(accepted, began)).map_err(machine);
+            // The receiver may wait for a sender that never came.
+            let _ = over.send(true);
+            let took = taking.join().unwrap_or_else(|_| Err(broke("the receiver panicked")));
+            let moved = moved??;
+            took.map(|()| moved)
+        })
+    }
+
+    fn at(&self) -> String {
+        format!("{}:{}", far_address(0), u64::from(FIRST_PORT) + self.id)
+    }
+
+    fn take(
+        &self,
+        identity: Identity,
+        ready: &Sender<()>,
+        mut ended: watch::Receiver<bool>,
+    ) -> Result<(), Failure> {
+        runtime()?.block_on(async {
+            // The room for messages comes on top of what is given here.
+            let window = self.window.map_or(WINDOW, |window| window.saturating_sub(LEAST_WINDOW));
+            let inbox = Inbox::open(Listening {
+                at: self.at(),
+                accepted: Vec::new(),
+                secret: None,
+                identity,
+                timeout: SILENCE,
+                limits: Limits { window, size: None },
+                store: Store::Discard,
+                packet: Some(self.packet),
+            })?;
+            // Whoever waits for it has not gone.
+            let _ = ready.send(());
+            let (progress, _) = watch::channel(Progress::default());
+            let over = async {
+                // An error says that the other thread is gone, which is an end too.
+                let _ = ended.wait_for(|ended| *ended).await;
+            };
+            match receive(&inbox, &progress, |_| {}, over).await {
+                Ok(_) | Err(TransferError::Interrupted { .. }) => Ok(()),
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+
+    fn give(&self, accepted: Vec<Fingerprint>, began: Instant) -> Result<Moved, Failure> {
+        let identity = Identity::make()?;
+        runtime()?.block_on(async {
+            tokio::select! {
+                () = sleep(self.start.saturating_sub(began.elapsed())) => {}
+                () = crate::transfer::interrupted() => return Err(Failure::Interrupted),
+            }
+            let start = began.elapsed();
+            let left = self.duration.saturating_sub(start);
+            let sending = Sending {
+                to: self.at(),
+                source: self.size.map_or(Source::Duration(left), Source::Memory),
+                name: None,
+                control: self.control.to_owned(),
+                accepted,
+                identity,
+                secret: None,
+                timeout: SILENCE,
+                qlog: self.qlog.clone(),
+                paths: None,
+                tuning: self.tuning,
+            };
+            // What is under way when the time is over has to arrive.
+            let limit = if self.size.is_some() { left } else { left + SILENCE };
+            let (progress, _) = watch::channel(Progress::default());
+            let over = async {
+                tokio::select! {
+                    () = sleep(limit) => {}
+                    () = crate::transfer::interrupted() => {}
+                }
+            };
+            let sent = send(sending, progress, over).await;
+            let sent = sent.map_err(|error| self.unsent(error, limit))?;
+            Ok(Moved { sent, start })
+        })
+    }
+
+    fn unsent(&self, error: TransferError, limit: Duration) -> Failure {
+        match error {
+            TransferError::Interrupted { .. } if interrupt::listen().load(Ordering::Relaxed) => {
+                Failure::Interrupted
+            }
+            TransferError::Interrupted { .. } => broke(&format!(
+                "{}: not all had arrived after {} s; a longer --duration lets it",
+                self.control,
+                limit.as_secs_f64()
+            )),
+            error => error.into(),
+        }
+    }
+}
+
+/// quinn's sockets on the thread that made them: a namespace is a thread's.
+fn runtime() -> Result<Runtime, Failure> {
+    Builder::new_current_thread().enable_all().build().map_err(machine)
+}
+
+fn machine(error: std::io::Error) -> Failure {
+    Failure::Broke(error.to_string())
+}
+
+pub(super) fn broke(problem: &str) -> Failure {
+    Failure::Broke(problem.to_owned())
+}
+
+const FIRST_PORT: u16 = 4_433;
+const SILENCE: Duration = Duration::from_secs(10);
+/// Flow control that does not limit.
+const WINDOW: u64 = 256 << 20;

@@ -1,0 +1,183 @@
+//! `sweep`: a scenario at many points.
+
+use std::path::{Path, PathBuf};
+
+use firstflight_report::{Cell, Column, Mean, Table, terminal};
+use firstflight_sweep::{Format, Interval, Merged, Shard, Store, Summary, Sweep, SweepError, run};
+use serde::Serialize;
+
+use crate::failure::{Failure, Status};
+use crate::progress::Progress;
+use crate::words::count;
+use crate::{interrupt, output};
+
+/// Run a scenario at many points: a grid or a sample of any of its keys
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The grid file, in TOML
+    #[arg(value_name = "GRID.toml", required_unless_present = "summary")]
+    grid: Option<PathBuf>,
+    /// Keep finished chunks here, and write the table flows.csv or flows.parquet [default:
+    /// firstflight-out/sweep/ and the file's name]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Run only the I-th of N parts, for job arrays; --merge makes one table of all
+    #[arg(long, value_name = "I/N", conflicts_with = "merge")]
+    shard: Option<Shard>,
+    /// Run nothing: write the table if every chunk is there, and say what is missing otherwise
+    #[arg(long)]
+    merge: bool,
+    /// Form of the files: csv or parquet [default: parquet if this program is built with it]
+    #[arg(long, value_name = "FORMAT", value_parser = Format::named)]
+    format: Option<Format>,
+    /// Print the summary as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Print the summary of a finished sweep
+    #[arg(long, value_name = "DIR")]
+    #[arg(conflicts_with_all = ["grid", "out", "shard", "merge", "format"])]
+    summary: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Every chunk of about a second of work becomes a file when it is finished: however the sweep ends,
+the same command goes on where it stopped. docs/sweep.md describes grid file and results.
+
+A grid file:
+  [scenario]
+  controls = [\"newreno\", \"astart\"]
+  flow = [{ size = \"5MB\" }]
+  [grid]
+  \"path.rate\" = [\"10Mbps\", \"40Mbps\"]
+  \"path.rtt\" = [\"50ms\", \"200ms\", \"600ms\"]
+
+Examples:
+  firstflight sweep grid.toml
+  firstflight sweep grid.toml --out DIR --shard 3/8    one job of an array of eight
+  firstflight sweep grid.toml --out DIR --merge        after the last of them
+  firstflight sweep --summary DIR --json";
+
+/// Runs the command.
+pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
+    if let Some(dir) = &args.summary {
+        print(args, dir, &Summary::of(dir)?)?;
+        return Ok(Status::Done);
+    }
+    let Some(grid) = &args.grid else { return Ok(Status::Done) };
+    let sweep = Sweep::load(grid)?;
+    let out = args.out.clone().unwrap_or_else(|| usual_place(grid));
+    let shard = args.shard.unwrap_or(Shard::WHOLE);
+    let store = Store::open(&out, &sweep, args.format.unwrap_or_default(), shard)?;
+    if !args.merge && !ran(&sweep, &store, shard)? {
+        return Ok(Status::Interrupted);
+    }
+    if args.shard.is_some() {
+        return Ok(Status::Done);
+    }
+    let Merged { table, rows, summary, .. } = store.merge(&sweep)?;
+    output::note(&format!("{}: {}", table.display(), count(rows, "row")));
+    print(args, &out, &summary)?;
+    Ok(Status::Done)
+}
+
+/// Runs what is left of a shard; `false` if it was interrupted.
+fn ran(sweep: &Sweep, store: &Store, shard: Shard) -> Result<bool, Failure> {
+    let progress = Progress::of_work();
+    progress.say(&count(sweep.points(), "point"));
+    let stop = interrupt::listen();
+    let done = run(sweep, store, shard, stop, &|done, total| {
+        progress.set(done as usize, total as usize);
+    });
+    drop(progress);
+    let done = done?;
+    let mut text = format!("{} run", count(done.ran, "chunk"));
+    if done.found > 0 {
+        text.push_str(&format!(", {} found finished", done.found));
+    }
+    if done.left > 0 {
+        text.push_str(&format!(", {} left: the same command goes on", done.left));
+    }
+    output::note(&format!("{}: {text}", store.dir().display()));
+    Ok(done.left == 0)
+}
+
+fn usual_place(grid: &Path) -> PathBuf {
+    let name = grid.file_stem().unwrap_or_default();
+    Path::new("firstflight-out/sweep").join(name)
+}
+
+/// The document of `--json`.
+#[derive(Serialize)]
+struct Printed<'a> {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(flatten)]
+    summary: &'a Summary,
+}
+
+fn print(args: &Args, dir: &Path, summary: &Summary) -> Result<(), Failure> {
+    if args.json {
+        let schema = "firstflight/sweep-summary@1";
+        let printed = Printed { schema, version: firstflight_sweep::VERSION, summary };
+        return output::print(&format!("{}\n", serde_json::to_string_pretty(&printed)?));
+    }
+    output::print(&terminal::table(&table(dir, summary), output::screen()))
+}
+
+fn table(dir: &Path, summary: &Summary) -> Table {
+    let points = summary.points;
+    let title = format!("{}: {}, means over all of them", dir.display(), count(points, "point"));
+    let columns = [
+        Column::text("control"),
+        Column::number("best", "% of points"),
+        Column::number("completion", "s"),
+        Column::number("unfinished", ""),
+        Column::number("throughput", "Mbps"),
+        Column::number("drops", ""),
+        Column::number("exit window", "BDP"),
+    ];
+    let mut table = Table::new("sweep", &title, columns);
+    for control in &summary.controls {
+        let share = control.best_at as f64 * 100.0 / points.max(1) as f64;
+        table.push([
+            control.alias.as_str().into(),
+            Cell::number(share, 1),
+            cell(control.completion_time_s, 1.0, control.seeds),
+            Cell::number(control.unfinished as f64, 0),
+            cell(control.throughput_bps, 1e-6, control.seeds),
+            cell(control.bottleneck_drops, 1.0, control.seeds),
+            cell(control.exit_window_over_bdp, 1.0, control.seeds),
+        ]);
+    }
+    table
+}
+
+/// A mean, with its interval over the seeds where there are several.
+fn cell(interval: Interval, factor: f64, seeds: u64) -> Cell {
+    match interval.mean {
+        Some(mean) if seeds > 1 => Cell::Mean(Mean {
+            value: mean * factor,
+            half: interval.half_95.map(|half| half * factor),
+            decimals: 3,
+            runs: (seeds as usize, seeds as usize),
+        }),
+        mean => Cell::number(mean.map_or(f64::NAN, |mean| mean * factor), 3),
+    }
+}
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Self {
+        let full = error.is_full();
+        match error {
+            SweepError::Scenario(error) => error.into(),
+            SweepError::Control(problem) => problem.into(),
+            SweepError::Interrupted => Self::Interrupted,
+            error if full => Self::Lacks(format!("{error}; make room there, or write elsewhere")),
+            error @ (SweepError::Incomplete { .. } | SweepError::Table(_)) => {
+                Self::Broke(error.to_string())
+            }
+            error => Self::Usage(error.to_string()),
+        }
+    }
+}

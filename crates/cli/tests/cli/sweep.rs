@@ -1,0 +1,213 @@
+//! `sweep`: killed, interrupted, split, and told what it cannot do.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::process::{Outcome, Place};
+
+/// A hundred points in some dozen chunks.
+const GRID: &str = "
+[scenario]
+controls = ['newreno', 'astart']
+duration = '60s'
+flow = [{ size = '30MB' }]
+[grid]
+'path.rate' = ['10Mbps', '20Mbps', '40Mbps', '80Mbps', '160Mbps']
+'path.rtt' = ['20ms', '50ms', '100ms', '200ms', '400ms']
+'path.buffer' = ['0.1bdp', '0.25bdp', '0.5bdp', '1bdp']
+";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("grid.toml", GRID);
+    place
+}
+
+fn results(place: &Place, folder: &str) -> Vec<Vec<u8>> {
+    let file = |name| fs::read(place.path(folder).join(name)).unwrap();
+    ["flows.csv", "points.csv", "summary.csv"].map(file).to_vec()
+}
+
+/// Chunks that are finished, by their names, with the time at which they were.
+fn finished(folder: &Path) -> Vec<(String, std::time::SystemTime)> {
+    let mut found = Vec::new();
+    let folders = fs::read_dir(folder.join("chunks")).into_iter().flatten().flatten();
+    for file in folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten()) {
+        let name = file.file_name().into_string().unwrap();
+        if !name.ends_with(".part") {
+            found.push((name, file.metadata().unwrap().modified().unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Starts a sweep and waits until it has finished so many chunks more.
+fn begun(place: &Place, folder: &str, more: usize) -> Child {
+    let mut command = place.command(&["sweep", "grid.toml", "--format", "csv", "--out", folder]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).env("RAYON_NUM_THREADS", "1");
+    let path = place.path(folder);
+    let wanted = finished(&path).len() + more;
+    let child = command.spawn().unwrap();
+    let patience = Instant::now() + Duration::from_secs(60);
+    while finished(&path).len() < wanted && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+fn whole(place: &Place) -> Outcome {
+    place.run(&["sweep", "grid.toml", "--format", "csv", "--out", "whole"])
+}
+
+#[test]
+fn three_kills_leave_the_results_of_an_undisturbed_run_and_repeat_no_finished_chunk() {
+    let place = place();
+    assert_eq!(whole(&place).code, 0);
+    let folder = place.path("killed");
+    let all = finished(&place.path("whole")).len();
+    assert!(all >= 10, "{all} chunks are too few to be killed among");
+    for (more, wait_us) in [(1, 300), (3, 7000), (2, 2500)] {
+        let before = finished(&folder);
+        let mut child = begun(&place, "killed", more);
+        // Somewhere in the next chunk, or in the writing of its file.
+        std::thread::sleep(Duration::from_micros(wait_us));
+        child.kill().unwrap();
+        assert_eq!(child.wait().unwrap().code(), None, "killed");
+        let after = finished(&folder);
+        assert!(before.len() < after.len() && after.len() < all, "{} of {all}", after.len());
+        assert!(before.iter().all(|chunk| after.contains(chunk)), "written again");
+    }
+    let before = finished(&folder);
+    let outcome = place.run(&["sweep", "grid.toml", "--format", "csv", "--out", "killed"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let told = format!("{} chunks run, {} found finished", all - before.len(), before.len());
+    assert!(outcome.stderr.contains(&told), "{told}: {outcome:?}");
+    assert!(before.iter().all(|chunk| finished(&folder).contains(chunk)), "written again");
+    assert!(results(&place, "killed") == results(&place, "whole"));
+}
+
+#[test]
+fn a_kill_in_the_middle_of_a_file_leaves_no_chunk_that_is_not_whole() {
+    let place = place();
+    assert_eq!(whole(&place).code, 0);
+    // The signal SIGXFSZ, at the first byte beyond 2 KB (4 KB in some shells) of a file.
+    let script = "ulimit -f 4; exec \"$0\" sweep grid.toml --format csv --out cut";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_firstflight")]).current_dir(place.path(""));
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), None, "killed: {output:?}");
+    assert_eq!(finished(&place.path("cut")), []);
+    let outcome = place.run(&["sweep", "grid.toml", "--format", "csv", "--out", "cut"]);
+    assert!(outcome.code == 0 && !outcome.stderr.contains("found finished"), "{outcome:?}");
+    assert!(results(&place, "cut") == results(&place, "whole"));
+}
+
+#[test]
+fn ctrl_c_exits_with_130_and_keeps_what_is_finished() {
+    let place = place();
+    let mut child = begun(&place, "out", 1);
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let kept = finished(&place.path("out"));
+    assert!(!kept.is_empty() && !place.path("out/flows.csv").exists());
+    let outcome = place.run(&["sweep", "grid.toml", "--format", "csv", "--out", "out"]);
+    assert!(outcome.stderr.contains(&format!("{} found finished", kept.len())), "{outcome:?}");
+    assert!(kept.iter().all(|chunk| finished(&place.path("out")).contains(chunk)));
+}
+
+#[test]
+fn shards_are_merged_when_all_are_there() {
+    let place = place();
+    let printed = whole(&place);
+    assert!(printed.stdout.contains("100 points") && printed.stdout.contains("astart"));
+    let run = |more: &[&str]| {
+        place.run(&[&["sweep", "grid.toml", "--format", "csv", "--out", "parts"], more].concat())
+    };
+    let outcome = run(&["--shard", "2/2"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (0, ""), "{outcome:?}");
+    let early = run(&["--merge"]);
+    assert_eq!(early.code, 1, "{early:?}");
+    assert!(early.stderr.contains("chunks are missing; accepted: all of them"), "{early:?}");
+    assert_eq!(run(&["--shard", "1/2"]).code, 0);
+    let merged = run(&["--merge", "--json"]);
+    assert_eq!(merged.code, 0, "{merged:?}");
+    assert!(results(&place, "parts") == results(&place, "whole"));
+    let summary: serde_json::Value = serde_json::from_str(&merged.stdout).unwrap();
+    assert_eq!(summary["schema"], "firstflight/sweep-summary@1");
+    assert_eq!(summary["controls"][1]["alias"], "astart");
+    let again = place.run(&["sweep", "--summary", "parts", "--json"]);
+    assert_eq!(again.stdout, merged.stdout);
+}
+
+#[test]
+fn what_cannot_be_is_told_in_one_line_before_anything_is_written() {
+    let place = place();
+    place.write("wrong.toml", GRID.replace("path.rtt", "path.rtd"));
+    place.write("control.toml", GRID.replace("'astart'", "'astrat'"));
+    place.write("other.toml", GRID.replace("'20ms', ", ""));
+    for (words, parts) in [
+        (&["sweep"][..], &["GRID.toml"][..]),
+        (&["sweep", "none.toml"], &["none.toml"]),
+        (&["sweep", "wrong.toml"], &["path.rtd: unknown key, did you mean `rtt`"]),
+        (&["sweep", "control.toml"], &["astrat", "astart"]),
+        (&["sweep", "grid.toml", "--shard", "3/2"], &["--shard", "I from 1 to N"]),
+        (&["sweep", "grid.toml", "--format", "xls"], &["--format", "accepted: csv, parquet"]),
+        (&["sweep", "--summary", "nowhere"], &["nowhere: found no sweep.json"]),
+        (&["sweep", "grid.toml", "--out", "grid.toml"], &["grid.toml"]),
+    ] {
+        let outcome = place.run(words);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
+        assert_eq!(outcome.stderr.lines().count(), 1, "{outcome:?}");
+        assert!(parts.iter().all(|part| outcome.stderr.contains(part)), "{parts:?}: {outcome:?}");
+    }
+    assert_eq!(place.files(), ["control.toml", "grid.toml", "other.toml", "wrong.toml"]);
+    assert_eq!(whole(&place).code, 0);
+    let other = place.run(&["sweep", "other.toml", "--format", "csv", "--out", "whole"]);
+    assert_eq!(other.code, 2);
+    assert!(other.stderr.contains("another sweep (100 points)"), "{other:?}");
+}
+
+#[test]
+fn a_full_disk_is_told_and_what_was_finished_is_kept() {
+    let place = place();
+    fs::create_dir(place.path("small")).unwrap();
+    let script = "mount -t tmpfs -o size=64k none small && \
+        \"$0\" sweep grid.toml --format csv --out small/out; code=$?; \
+        find small -name '*.csv' | wc -l; find small -name '*.part' | wc -l; exit $code";
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_firstflight")]);
+    let output = command.current_dir(place.path("")).output();
+    let Ok(output) = output.map_err(|error| println!("skipped: no unshare: {error}")) else {
+        return;
+    };
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    if stderr.contains("unshare:") || stderr.contains("mount:") {
+        println!("skipped: no file system of one's own: {stderr}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("cannot write small/out/chunks/"), "{stderr}");
+    assert!(stderr.contains("make room there"), "{stderr}");
+    let counts = String::from_utf8(output.stdout).unwrap();
+    let counts: Vec<u32> = counts.lines().map(|line| line.trim().parse().unwrap()).collect();
+    assert!(counts[0] >= 1 && counts[1] == 0, "whole files {}, parts {}", counts[0], counts[1]);
+}
+
+#[test]
+fn compare_and_run_write_a_table_with_a_row_per_flow() {
+    let place = place();
+    let words = ["compare", "newreno", "astart", "--flows", "2", "--duration", "2s", "--csv"];
+    let outcome = place.run(&[&words[..], &["flows.csv"]].concat());
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.stderr.contains("table: flows.csv"), "{outcome:?}");
+    let text = fs::read_to_string(place.path("flows.csv")).unwrap();
+    assert_eq!(text.lines().count(), 1 + 2 * 2);
+    assert!(text.starts_with("point,control,alias,"));
+    let outcome = place.run(&[&words[..], &["grid.toml/flows.csv"]].concat());
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    assert!(outcome.stderr.contains("--csv grid.toml"), "{outcome:?}");
+}

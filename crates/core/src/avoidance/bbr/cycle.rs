@@ -1,0 +1,294 @@
+//! The cycle of ProbeBW (draft-ietf-ccwg-bbr-06 section 5.3.3): its states, when each ends, and how
+//! `inflight_longterm` grows in UP.
+
+use super::Bbr;
+use crate::event::Ack;
+use crate::units::{Bytes, Instant, Rate, Span};
+use crate::view::View;
+
+/// The state (`BBR.state`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+/// What the ACKs at hand belong to (`BBR.ack_phase`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Acks {
+    Init,
+    Refilling,
+    Starting,
+    Feedback,
+    Stopping,
+}
+
+/// Where the cycle is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cycle {
+    pub(super) state: State,
+    acks: Acks,
+    /// `BBR.is_bw_probe_sample`.
+    pub(super) samples_probe: bool,
+    /// `BBR.prev_probe_too_high`.
+    pub(super) too_high: bool,
+    /// `BBR.prev_probe_precautionary`.
+    precautionary: bool,
+    /// `BBR.cycle_stamp`.
+    since: Instant,
+    /// `BBR.bw_probe_wait`.
+    wait: Span,
+    pub(super) rounds_since_up: u64,
+    /// `BBR.bw_probe_up_rounds`, `BBR.bw_probe_up_acked`, `BBR.probe_up_acked_per_inc`.
+    up_rounds: u32,
+    up_acked: Bytes,
+    acked_per_increment: Bytes,
+}
+
+/// What an ACK says of its round and its sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Now {
+    /// It ends a round (`BBR.round_start`).
+    pub(super) round: bool,
+    /// Of its sample; zero for none.
+    pub(super) rate: Rate,
+    /// The source limited the sample.
+    pub(super) limited: bool,
+}
+
+/// Whether the rate still grows (`CheckFullBWReached`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FullPipe {
+    best: Rate,
+    rounds: u64,
+    pub(super) now: bool,
+}
+
+impl State {
+    /// Pacing gain, in millionths.
+    pub(super) const fn pacing(self) -> u64 {
+        match self {
+            Self::Down => 900_000,
+            Self::Cruise | Self::Refill | Self::ProbeRtt => 1_000_000,
+            Self::Up => 1_250_000,
+        }
+    }
+
+    /// Window gain, in millionths.
+    pub(super) const fn window(self) -> u64 {
+        match self {
+            Self::Up => 2_250_000,
+            Self::ProbeRtt => super::PROBE_RTT_GAIN,
+            _ => 2_000_000,
+        }
+    }
+
+    /// `IsProbingBW`.
+    pub(super) const fn probes(self) -> bool {
+        matches!(self, Self::Refill | Self::Up)
+    }
+}
+
+impl FullPipe {
+    fn restart(&mut self, best: Rate) {
+        *self = Self { best, ..Self::default() };
+    }
+
+    pub(super) fn check(&mut self, ack: Now) {
+        if self.now || !ack.round || ack.limited || ack.rate == Rate(0) {
+            return;
+        }
+        if ack.rate >= self.best.scaled(GROWTH.0, GROWTH.1) {
+            return self.restart(ack.rate);
+        }
+        self.rounds += 1;
+        self.now = self.rounds >= FLAT_ROUNDS;
+    }
+}
+
+impl Cycle {
+    /// Before ProbeBW.
+    pub(super) const NEW: Self = Self {
+        state: State::Down,
+        acks: Acks::Init,
+        samples_probe: false,
+        too_high: false,
+        precautionary: false,
+        since: Instant(0),
+        wait: Span(0),
+        rounds_since_up: 0,
+        up_rounds: 0,
+        up_acked: Bytes(0),
+        acked_per_increment: Bytes::MAX,
+    };
+
+    /// `EnterProbeRTT`.
+    pub(super) fn begin_probe_rtt(&mut self) {
+        (self.state, self.acks) = (State::ProbeRtt, Acks::Stopping);
+    }
+
+    /// `RaiseInflightLongtermSlope`.
+    fn steepen(&mut self, view: &View) {
+        self.acked_per_increment = (view.window.cwnd / (1 << self.up_rounds)).max(view.mss);
+        self.up_rounds = (self.up_rounds + 1).min(MOST_UP_ROUNDS);
+    }
+
+    /// `PickProbeWait`, drawn from what is the flow's own.
+    fn draw_wait(&mut self, view: &View) {
+        let drawn = mixed(view.now.0 ^ mixed(view.delivered.0 ^ mixed(view.rtt.smoothed.0)));
+        self.rounds_since_up = drawn & 1;
+        self.wait = LEAST_WAIT + Span((drawn >> 1) % MORE_WAIT.0);
+    }
+}
+
+impl Bbr {
+    /// `StartProbeBW_DOWN`.
+    pub(super) fn start_down(&mut self, view: &View) {
+        self.bounds.forget_signals();
+        self.cycle.acked_per_increment = Bytes::MAX;
+        self.cycle.draw_wait(view);
+        self.cycle.since = view.now;
+        self.cycle.acks = Acks::Stopping;
+        self.model.start_round(view);
+        self.cycle.state = State::Down;
+    }
+
+    /// `StartProbeBW_REFILL`.
+    fn start_refill(&mut self, view: &View) {
+        self.bounds.lift();
+        (self.cycle.up_rounds, self.cycle.up_acked) = (0, Bytes(0));
+        self.cycle.precautionary = false;
+        self.cycle.acks = Acks::Refilling;
+        self.model.start_round(view);
+        self.cycle.state = State::Refill;
+    }
+
+    /// `StartProbeBW_UP`.
+    fn start_up(&mut self, rate: Rate, view: &View) {
+        self.cycle.samples_probe = true;
+        self.cycle.acks = Acks::Starting;
+        self.model.start_round(view);
+        self.full.restart(rate);
+        self.cycle.state = State::Up;
+        self.cycle.steepen(view);
+    }
+
+    /// `UpdateProbeBWCyclePhase`.
+    pub(super) fn advance(&mut self, ack: &Ack, now: Now, view: &View) {
+        if self.adapt_long_term(ack, now, view) {
+            return;
+        }
+        let over = self.cycle.state == State::Up && self.is_time_to_go_down(ack, now, view);
+        match self.cycle.state {
+            State::Down if self.is_time_to_probe(view) => self.start_refill(view),
+            State::Down if self.is_time_to_cruise(view) => self.cycle.state = State::Cruise,
+            State::Cruise if self.is_time_to_probe(view) => self.start_refill(view),
+            State::Refill if now.round => self.start_up(now.rate, view),
+            State::Up if over => {
+                self.cycle.too_high = false;
+                self.start_down(view);
+            }
+            _ => {}
+        }
+    }
+
+    /// `IsTimeToProbeBW`.
+    fn is_time_to_probe(&self, view: &View) -> bool {
+        let rounds = self.target(view).0.div_ceil(view.mss.0.max(1)).min(RENO_ROUNDS);
+        view.now.since(self.cycle.since) > self.cycle.wait || self.cycle.rounds_since_up >= rounds
+    }
+
+    /// `IsTimeToCruise`.
+    fn is_time_to_cruise(&self, view: &View) -> bool {
+        let pipe = self.in_flight_at(self.model.bandwidth(), 1_000_000, Bytes(0), view);
+        view.in_flight <= self.with_headroom(view).min(pipe.unwrap_or_default())
+    }
+
+    /// `IsTimeToGoDown`. An ACK leaves less in flight than the window, so that the flight counts
+    /// with what the ACK takes from it, and a part of a segment counts for one.
+    fn is_time_to_go_down(&mut self, ack: &Ack, now: Now, view: &View) -> bool {
+        let flight = ack.in_flight + ack.credited + view.mss - Bytes(1);
+        if self.form.precaution && self.cycle.too_high && flight >= self.longterm {
+            self.cycle.precautionary = true;
+            return true;
+        }
+        if self.filled.contains(&true) && view.window.cwnd >= self.longterm {
+            // Not the path but `inflight_longterm` limits the rate.
+            self.full.restart(now.rate);
+            return false;
+        }
+        self.full.now
+    }
+
+    /// `AdaptLongTermModel`; whether it has decided on the state.
+    fn adapt_long_term(&mut self, ack: &Ack, now: Now, view: &View) -> bool {
+        let in_cycle = self.cycle.state != State::ProbeRtt;
+        match self.cycle.acks {
+            Acks::Starting if now.round => self.cycle.acks = Acks::Feedback,
+            Acks::Stopping if now.round => {
+                self.cycle.samples_probe = false;
+                self.cycle.acks = Acks::Init;
+                if in_cycle && !now.limited {
+                    self.model.next_cycle();
+                }
+                if in_cycle && self.cycle.precautionary && !self.cycle.too_high {
+                    self.start_refill(view);
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        let Some(packet) = ack.packet.filter(|_| self.longterm != Bytes::MAX) else {
+            return false;
+        };
+        if !self.is_too_high(self.history.since(packet.delivered), packet.in_flight) {
+            self.longterm = self.longterm.max(packet.in_flight);
+            if self.cycle.state == State::Up {
+                self.probe_upward(ack.credited, now.round, view);
+            }
+        }
+        false
+    }
+
+    /// `ProbeInflightLongtermUpward`.
+    fn probe_upward(&mut self, acked: Bytes, round: bool, view: &View) {
+        if !self.filled.contains(&true) || view.window.cwnd < self.longterm {
+            return;
+        }
+        let cycle = &mut self.cycle;
+        cycle.up_acked += acked;
+        let increments = cycle.up_acked.0 / cycle.acked_per_increment.0.max(1);
+        cycle.up_acked -= cycle.acked_per_increment * increments;
+        self.longterm += view.mss * increments;
+        if round {
+            cycle.steepen(view);
+        }
+    }
+}
+
+/// Steele and others, SplitMix64: the mixing of one draw.
+const fn mixed(seed: u64) -> u64 {
+    let first = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let second = (first ^ first >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let third = (second ^ second >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    third ^ third >> 31
+}
+
+/// By how much the rate must grow (`CheckFullBWReached`).
+const GROWTH: (u64, u64) = (5, 4);
+
+/// Rounds without that which fill the pipe.
+const FLAT_ROUNDS: u64 = 3;
+
+/// Rounds between probes at the most (`IsRenoCoexistenceProbeTime`).
+const RENO_ROUNDS: u64 = 63;
+
+/// Rounds in which the slope doubles.
+const MOST_UP_ROUNDS: u32 = 30;
+
+/// The shortest time between probes, and by how much it is drawn longer (`PickProbeWait`).
+const LEAST_WAIT: Span = Span::from_secs(2);
+const MORE_WAIT: Span = Span::from_secs(1);

@@ -1,0 +1,185 @@
+//! BBR's smallest RTT and its ProbeRTT schedule (draft-ietf-ccwg-bbr-06 section 5.3.4.3): the
+//! smallest sample of ten seconds, and, if none of the last five seconds was as small, a time of
+//! little in flight that shows the path without a queue.
+
+use crate::units::{Bytes, Instant, Span};
+
+/// The smallest RTT, and when to look for it with little in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct BbrRtt {
+    /// `BBR.min_rtt`, and when it was seen.
+    min: Span,
+    min_at: Instant,
+    /// `BBR.probe_rtt_min_delay`, and when it was seen.
+    recent: Span,
+    recent_at: Instant,
+    /// `BBR.probe_rtt_expired`: five seconds without as small a sample.
+    expired: bool,
+    probe: Probe,
+}
+
+/// How far ProbeRTT has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Probe {
+    No,
+    /// The flight is still larger than it shall be.
+    Falling,
+    /// The flight is small, until that time, and until a round has ended.
+    Low {
+        until: Instant,
+        round: bool,
+    },
+}
+
+/// What becomes of a ProbeRTT with an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeStep {
+    /// It goes on.
+    On,
+    /// The flight has become small: a round begins.
+    Low,
+    /// It is over.
+    Done,
+}
+
+impl BbrRtt {
+    /// Before the first sample.
+    pub const NEW: Self = Self {
+        min: Span::MAX,
+        min_at: Instant(0),
+        recent: Span::MAX,
+        recent_at: Instant(0),
+        expired: false,
+        probe: Probe::No,
+    };
+
+    /// Takes in the sample of an ACK, if it has one (`UpdateMinRTT`).
+    pub fn on_ack(&mut self, rtt: Option<Span>, now: Instant) {
+        self.expired = self.recent != Span::MAX && now.since(self.recent_at) > INTERVAL;
+        if let Some(rtt) = rtt.filter(|rtt| *rtt < self.recent || self.expired) {
+            (self.recent, self.recent_at) = (rtt, now);
+        }
+        if self.recent < self.min || now.since(self.min_at) > FILTER {
+            (self.min, self.min_at) = (self.recent, self.recent_at);
+        }
+    }
+
+    /// The smallest RTT; [`Span::MAX`] before the first sample.
+    pub fn min(&self) -> Span {
+        self.min
+    }
+
+    /// Whether the path has not shown as small an RTT for five seconds.
+    pub fn is_expired(&self) -> bool {
+        self.expired
+    }
+
+    /// Whether ProbeRTT is under way.
+    pub fn probes(&self) -> bool {
+        self.probe != Probe::No
+    }
+
+    /// ProbeRTT begins.
+    pub fn begin(&mut self) {
+        self.probe = Probe::Falling;
+    }
+
+    /// ProbeRTT is given up, as by a timeout.
+    pub fn abandon(&mut self) {
+        self.probe = Probe::No;
+    }
+
+    /// What an ACK means for a ProbeRTT that lets at most `most` be in flight
+    /// (`HandleProbeRTT`, `CheckProbeRTTDone`).
+    pub fn probe(
+        &mut self,
+        in_flight: Bytes,
+        most: Bytes,
+        ends_round: bool,
+        now: Instant,
+    ) -> ProbeStep {
+        match self.probe {
+            Probe::Falling if in_flight <= most => {
+                self.probe = Probe::Low { until: now + DURATION, round: false };
+                ProbeStep::Low
+            }
+            Probe::Low { until, round } => {
+                let round = round || ends_round;
+                self.probe = Probe::Low { until, round };
+                if !round || now <= until {
+                    return ProbeStep::On;
+                }
+                self.probe = Probe::No;
+                self.recent_at = now;
+                ProbeStep::Done
+            }
+            _ => ProbeStep::On,
+        }
+    }
+}
+
+/// `BBR.ProbeRTTInterval`.
+const INTERVAL: Span = Span::from_secs(5);
+
+/// `BBR.MinRTTFilterLen`.
+const FILTER: Span = Span::from_secs(10);
+
+/// `BBR.ProbeRTTDuration`.
+const DURATION: Span = Span::from_millis(200);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant(ms * 1_000_000)
+    }
+
+    fn rtt(ms: u64) -> Option<Span> {
+        Some(Span::from_millis(ms))
+    }
+
+    #[test]
+    fn a_larger_rtt_counts_once_the_smaller_one_is_ten_seconds_old() {
+        let mut filter = BbrRtt::NEW;
+        filter.on_ack(rtt(50), at(0));
+        let mut after = |ms, sample| {
+            filter.on_ack(rtt(sample), at(ms));
+            (filter.min().0 / 1_000_000, filter.is_expired())
+        };
+        assert_eq!(after(5_000, 60), (50, false));
+        assert_eq!(after(5_001, 60), (50, true));
+        assert_eq!(after(5_002, 61), (50, false), "60 ms are the recent smallest now");
+        assert_eq!(after(10_000, 70), (50, false));
+        assert_eq!(after(10_001, 70), (60, false));
+        assert_eq!(after(10_002, 40), (40, true), "60 ms were five seconds old");
+    }
+
+    #[test]
+    fn without_a_sample_nothing_expires() {
+        let mut filter = BbrRtt::NEW;
+        filter.on_ack(None, at(60_000));
+        assert_eq!((filter.min(), filter.is_expired()), (Span::MAX, false));
+    }
+
+    #[test]
+    fn a_probe_lasts_200_ms_of_little_in_flight_and_a_round() {
+        let mut filter = BbrRtt::NEW;
+        filter.on_ack(rtt(50), at(0));
+        filter.on_ack(rtt(60), at(6_000));
+        filter.begin();
+        let mut after =
+            |ms, in_flight, round| filter.probe(Bytes(in_flight), Bytes(10), round, at(ms));
+        assert_eq!(after(6_000, 11, true), ProbeStep::On);
+        assert_eq!(after(6_050, 10, true), ProbeStep::Low);
+        assert_eq!(after(6_250, 10, true), ProbeStep::On, "not more than 200 ms");
+        assert_eq!(after(6_251, 10, false), ProbeStep::Done);
+        assert!(!filter.probes());
+        filter.begin();
+        let mut after = |ms, round| filter.probe(Bytes(0), Bytes(10), round, at(ms));
+        assert_eq!([after(7_000, false), after(8_000, false)], [ProbeStep::Low, ProbeStep::On]);
+        assert_eq!(after(8_001, true), ProbeStep::Done);
+        filter.on_ack(rtt(70), at(13_001));
+        assert!(!filter.is_expired(), "the next is due five seconds after the last");
+    }
+}

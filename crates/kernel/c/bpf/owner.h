@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * What a control does by itself that owns the window (FF_OWNS_WINDOW): it reduces cwnd in a
+ * recovery as the kernel would, paces, and remembers what its connections learned of a path.
+ */
+#ifndef FF_OWNER_H
+#define FF_OWNER_H
+
+#include "connection.h"
+
+/* Linux' pacing (tcp_update_pacing_rate): percent of a window per RTT in slow start, and later. */
+#define SLOW_START_PERCENT 200
+#define LATER_PERCENT 120
+
+/* A remote address, IPv4 as IPv6 has it (RFC 4291 section 2.5.5.2). */
+struct path {
+    __be32 address[4];
+};
+
+struct remembered {
+    struct ff_learned learned;
+    u64 at;
+};
+
+struct {
+    __uint(type, MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1 << 14);
+    __type(key, struct path);
+    __type(value, struct remembered);
+} paths SEC(".maps");
+
+FF_INLINE struct path path_of(const struct sock *sk)
+{
+    struct path path = { .address = { 0, 0, __builtin_bswap32(0xffff), 0 } };
+
+    if (sk->__sk_common.skc_family == AF_INET) {
+        path.address[3] = sk->__sk_common.skc_daddr;
+        return path;
+    }
+    path.address[0] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[0];
+    path.address[1] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[1];
+    path.address[2] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[2];
+    path.address[3] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[3];
+    return path;
+}
+
+/* What the last connection to that address learned; 0 if nothing is known. */
+FF_INLINE u8 recall(const struct sock *sk, struct ff_learned *learned)
+{
+    struct path path = path_of(sk);
+    struct remembered *last = bpf_map_lookup_elem(&paths, &path);
+
+    if (!last)
+        return 0;
+    *learned = last->learned;
+    learned->age = minus(bpf_ktime_get_ns(), last->at);
+    return 1;
+}
+
+/* A connection is over: what it learned stays, unless it found wrong what was remembered. */
+FF_INLINE void remember(const struct sock *sk, const struct connection *c)
+{
+    const struct ff_view *v = &c->sender.view;
+    struct path path = path_of(sk);
+    struct remembered now = {
+        .learned = {
+            .cwnd = v->window.cwnd,
+            .ssthresh = v->window.ssthresh,
+            .rtt = v->rtt.smoothed,
+            .min_rtt = v->rtt.min,
+            .per_round = max_of(c->sender.last_rounds[0], c->sender.last_rounds[1]),
+        },
+        .at = bpf_ktime_get_ns(),
+    };
+
+    if (startup(refutes_hint)(&c->sender.startup))
+        bpf_map_delete_elem(&paths, &path);
+    else if (v->rtt.smoothed && now.learned.per_round)
+        bpf_map_update_elem(&paths, &path, &now, 0);
+}
+
+/* A recovery begins in which the avoidance has cut. */
+FF_INLINE void begin_reduction(struct connection *c, const struct tcp_sock *tp)
+{
+    c->prior_cwnd = tp->snd_cwnd;
+    c->delivered_before = tp->delivered;
+    c->delivered_last = tp->delivered;
+    c->sent_before = tp->data_segs_out;
+}
+
+/* cwnd in segments while the recovery reduces it to `target`: proportional rate reduction with its
+ * slow-start bound (RFC 6937 section 3), as the kernel does it for other controls.
+ */
+FF_INLINE u64 reduced(struct connection *c, const struct tcp_sock *tp, u64 target)
+{
+    u64 in_flight = tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out, count;
+    u64 delivered = tp->delivered - c->delivered_before, out = tp->data_segs_out - c->sent_before;
+    u64 newly = tp->delivered - c->delivered_last, prior = max_of(c->prior_cwnd, 1);
+
+    c->delivered_last = tp->delivered;
+    if (in_flight > target)
+        count = minus((target * delivered + prior - 1) / prior, out);
+    else
+        count = min_of(max_of(minus(delivered, out), newly) + 1, target - in_flight);
+    if (!out)
+        count = max_of(count, 1);
+    return max_of(in_flight + count, 1);
+}
+
+/* The rate that start-up has set, else the kernel's: where a control has cong_control, the kernel
+ * sets none. Without fq on the device TCP paces by itself once it is asked to.
+ */
+FF_INLINE void write_pace(const struct connection *c, struct tcp_sock *tp)
+{
+    struct sock *sk = (struct sock *)tp;
+    u64 rate = c->sender.pace, cwnd = max_of(tp->snd_cwnd, tp->packets_out), percent;
+
+    if (rate != NONE && sk->sk_pacing_status == PACING_NONE)
+        sk->sk_pacing_status = PACING_NEEDED;
+    if (rate == NONE) {
+        if (!tp->srtt_us)
+            return;
+        percent = tp->snd_cwnd < tp->snd_ssthresh / 2 ? SLOW_START_PERCENT : LATER_PERCENT;
+        rate = (u64)tp->mss_cache * cwnd * percent * 80000 / tp->srtt_us;
+    }
+    sk->sk_pacing_rate = min_of(rate, sk->sk_max_pacing_rate);
+}
+
+#endif

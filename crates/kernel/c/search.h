@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * SEARCH (draft-chung-ccwg-search, versions 8 and 9): slow start until delivery no longer follows
+ * sending. At the end of every bin, a tenth of 3.5 RTTs,
+ *
+ *   version 9:  expected = sent one RTT before   leaves if (expected - delivered) >= 0.26 expected
+ *   version 8:  expected = 2 * delivered one RTT before                     >= 0.35 expected
+ *   leaving:    ssthresh = cwnd
+ *   drain, 9:   one segment less for three delivered, to what the last first-RTT delivered
+ *   drain, 8:   what the last two first-RTTs delivered is taken off at once, to IW at least
+ *
+ * Only the first slow start has it. What was sent counts repeats, and is known at every ACK.
+ */
+#ifndef FF_SEARCH_H
+#define FF_SEARCH_H
+
+#include "search_bins.h"
+#include "slow_start.h"
+#include "view.h"
+
+/* Percent by which delivery falls behind before it leaves (THRESH), in -09 and -08. */
+#define SEARCH_THRESH_9 26
+#define SEARCH_THRESH_8 35
+/* Segments acknowledged for each that the drain takes off (-09 section 3.4). */
+#define SEARCH_DRAIN_ACKED 3
+
+struct search {
+    struct search_bins bins;
+    u64 initial_window;
+    /* Of the phase after the exit: its end, and payload acknowledged that has cost no segment. */
+    u64 target;
+    u64 owed;
+    u8 draining;
+    /* It is the first slow start of the connection. */
+    u8 first;
+    /* Something has been compared. */
+    u8 compared;
+};
+
+FF_NEW_POLICY(search)
+FF_OBSERVES_NOTHING(search)
+FF_ESTIMATES_NOTHING(search)
+FF_RESTARTS_WITH_ONE(search)
+FF_FIRST_WINDOW_OF_KNOBS(search)
+FF_FIRST_SSTHRESH_OF_KNOBS(search)
+
+FF_INLINE void search_enter(struct search *s, ff_knobs *k, enum entry why, const struct ff_view *v)
+{
+    s->first = why == ENTRY_CONNECT;
+    s->bins.bin = 0;
+    s->compared = 0;
+    s->draining = 0;
+    if (s->first)
+        s->initial_window = v->window.cwnd;
+}
+
+FF_INLINE u8 search_is_9(ff_knobs *k) { return k->search.version != 8; }
+
+/* A bin is over; whether delivery has fallen behind. */
+FF_INLINE u8 search_end_bin(struct search *s, ff_knobs *k, const struct ff_ack *ack,
+                            const struct ff_view *v)
+{
+    u8 as_linux = k->search.bounds == SEARCH_BOUNDS_LINUX;
+    struct search_found found;
+    u64 percent;
+
+    if (!search_bins_advance(&s->bins, ack->now, v->sent, v->delivered, k->search.most_skipped))
+        return 0;
+    if (!search_bins_compare(&s->bins, v->rtt.latest, search_is_9(k), as_linux, &found))
+        return 0;
+    s->compared = 1;
+    percent = search_is_9(k) ? SEARCH_THRESH_9 : SEARCH_THRESH_8;
+    return times(minus(found.expected, found.delivered), 100) >= times(found.expected, percent);
+}
+
+/* Looks at an ACK; whether delivery has fallen behind. */
+FF_INLINE u8 search_falls_behind(struct search *s, ff_knobs *k, const struct ff_ack *ack,
+                                 const struct ff_view *v)
+{
+    if (s->bins.bin == 0) {
+        /* After a reset the newest RTT is the path's. */
+        u64 rtt = s->compared ? v->rtt.latest : v->rtt.first;
+
+        search_bins_begin(&s->bins, ack->now, rtt, v->sent, v->delivered);
+        return 0;
+    }
+    if (k->search.limited == SEARCH_LIMITED_ANEW && ack->app_limited) {
+        s->bins.bin = 0;
+        return 0;
+    }
+    return ack->now > s->bins.end && search_end_bin(s, k, ack, v);
+}
+
+FF_INLINE struct ff_step search_leave(struct search *s, ff_knobs *k, const struct ff_view *v)
+{
+    u64 cwnd = v->window.cwnd, rest;
+    struct ff_step step = hold(v->window);
+
+    step.window.ssthresh = cwnd;
+    step.exit = 1;
+    if (k->search.drain != SEARCH_DRAIN_ON)
+        return step;
+    if (search_is_9(k)) {
+        s->target = max_of(search_in_first_rtts(&s->bins, 1), s->initial_window);
+        s->owed = 0;
+        s->draining = 1;
+        step.exit = 0;
+        return step;
+    }
+    rest = minus(cwnd, search_in_first_rtts(&s->bins, 2));
+    step.window.cwnd = min_of(max_of(rest, s->initial_window), cwnd);
+    step.window.ssthresh = step.window.cwnd;
+    return step;
+}
+
+/* One segment less for every three acknowledged. */
+FF_INLINE struct ff_step search_drain(struct search *s, const struct ff_ack *ack,
+                                      const struct ff_view *v)
+{
+    u64 costs = times(v->mss, SEARCH_DRAIN_ACKED), cwnd = v->window.cwnd, rest = cwnd, segments;
+    struct ff_step step = hold(v->window);
+
+    s->owed = plus(s->owed, ack->acked);
+    if (s->owed >= costs) {
+        segments = s->owed / max_of(costs, 1);
+        s->owed = minus(s->owed, times(costs, segments));
+        rest = min_of(max_of(minus(cwnd, times(v->mss, segments)), s->target), cwnd);
+    }
+    step.window.cwnd = rest;
+    step.window.ssthresh = rest;
+    step.exit = rest <= s->target;
+    return step;
+}
+
+FF_INLINE struct ff_step search_step(struct search *s, ff_knobs *k, const struct ff_ack *ack,
+                                     const struct ff_view *v)
+{
+    if (s->draining)
+        return search_drain(s, ack, v);
+    if (!s->first || v->window.cwnd >= v->window.ssthresh)
+        return double_window(ack, v->mss, v->window);
+    if (search_falls_behind(s, k, ack, v))
+        return search_leave(s, k, v);
+    return until_threshold(grow(v->window, ack->acked));
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * SEARCH's record of what was sent and delivered: sums at the ends of bins of time, compared one
+ * RTT apart. Ten bins cover 3.5 of the first RTT, up to 15 more reach back to what was sent an RTT
+ * ago. crates/core/src/estimate/search_bins.rs tells what of it is published.
+ */
+#ifndef FF_SEARCH_BINS_H
+#define FF_SEARCH_BINS_H
+
+#include "units.h"
+
+/* Ten bins, 15 more, and a sum before them: 26, rounded up to a power of two. */
+#define SEARCH_RING 32
+#define WINDOW_BINS 10
+#define EXTRA_BINS 15
+/* The window in tenths of the first RTT. */
+#define WINDOW_TENTHS 35
+
+struct search_bins {
+    /* Length of a bin, 0 before the first RTT; that RTT; the end of the bin; its number. */
+    u64 bin;
+    u64 ruler;
+    u64 end;
+    u64 index;
+    u64 sent[SEARCH_RING];
+    u64 delivered[SEARCH_RING];
+};
+
+struct search_found {
+    u64 delivered;
+    u64 expected;
+};
+
+FF_INLINE u64 search_at(const u64 *sums, u64 index) { return sums[index % SEARCH_RING]; }
+
+FF_INLINE void search_bins_put(struct search_bins *b, u64 index, u64 sent, u64 delivered)
+{
+    b->sent[index % SEARCH_RING] = sent;
+    b->delivered[index % SEARCH_RING] = delivered;
+}
+
+/* The first RTT makes the bins (section 3.1). No sum of an earlier beginning is read again. */
+FF_INLINE void search_bins_begin(struct search_bins *b, u64 now, u64 rtt, u64 sent, u64 delivered)
+{
+    b->bin = mul_div(rtt, WINDOW_TENTHS, 10 * WINDOW_BINS);
+    b->ruler = rtt;
+    b->end = plus(now, b->bin);
+    b->index = 0;
+    search_bins_put(b, 0, sent, delivered);
+}
+
+/* The bin is over: keeps the sums of now. 0, and nothing is known any more, if more than so many
+ * bins have passed.
+ */
+FF_INLINE u8 search_bins_advance(struct search_bins *b, u64 now, u64 sent, u64 delivered, u64 most)
+{
+    u64 last_sent = search_at(b->sent, b->index), at;
+    u64 last_delivered = search_at(b->delivered, b->index);
+    u64 passed = minus(now, b->end) / max_of(b->bin, 1) + 1;
+
+    if (passed > most) {
+        b->bin = 0;
+        return 0;
+    }
+    b->end = plus(b->end, times(b->bin, passed));
+    at = max_of(b->index + 1, minus(b->index + passed, SEARCH_RING));
+    b->index += passed;
+    for (u32 i = 0; i < SEARCH_RING && at < b->index; i++, at++)
+        search_bins_put(b, at, last_sent, last_delivered);
+    search_bins_put(b, b->index, sent, delivered);
+    return 1;
+}
+
+/* What the ten bins up to `last` hold. */
+FF_INLINE u64 search_in_ten(const u64 *sums, u64 last)
+{
+    return minus(search_at(sums, last), search_at(sums, minus(last, WINDOW_BINS)));
+}
+
+/* What ten bins held one RTT ago: between two of them by their shares of the bin, in the order that
+ * cannot fall below zero.
+ */
+FF_INLINE u64 search_earlier(const u64 *sums, u64 then, u64 part, u64 bin)
+{
+    u64 new = search_in_ten(sums, then), old = search_in_ten(sums, minus(then, 1));
+
+    if (new > old)
+        return plus(old, mul_div(new - old, bin - part, bin));
+    return plus(new, mul_div(old - new, part, bin));
+}
+
+/* Compares the last ten bins with ten an RTT before (section 3.2), if they reach so far back and
+ * anything had been sent: with what was sent then, or with twice what was delivered.
+ */
+FF_INLINE u8 search_bins_compare(const struct search_bins *b, u64 rtt, u8 with_sent, u8 as_linux,
+                                 struct search_found *found)
+{
+    u64 bin = max_of(b->bin, 1), back = rtt / bin, then = minus(b->index, back), expected;
+    u64 first = as_linux ? WINDOW_BINS : WINDOW_BINS + 1;
+    u64 most = as_linux ? EXTRA_BINS - 1 : EXTRA_BINS;
+
+    if (b->bin == 0 || then < first || back >= most)
+        return 0;
+    expected = search_earlier(with_sent ? b->sent : b->delivered, then, rtt % bin, bin);
+    found->expected = with_sent ? expected : times(expected, 2);
+    found->delivered = search_in_ten(b->delivered, b->index);
+    return found->expected > 0;
+}
+
+/* Payload delivered in the newest bins that cover so many of the first RTT (section 3.3). */
+FF_INLINE u64 search_in_first_rtts(const struct search_bins *b, u64 count)
+{
+    u64 length = times(b->ruler, count), bin = max_of(b->bin, 1);
+    u64 bins = min_of(length / bin + (length % bin > 0), WINDOW_BINS + EXTRA_BINS);
+
+    if (b->bin == 0)
+        return 0;
+    return minus(search_at(b->delivered, b->index),
+                 search_at(b->delivered, minus(b->index, bins)));
+}
+
+#endif

@@ -1,0 +1,136 @@
+//! A chunk of work: some points with all that it takes to run them anywhere.
+
+use firstflight_runner::{Options, run};
+use firstflight_scenario::{Document, Scenario, ScenarioError};
+use firstflight_table::{Table, flows};
+use serde::{Deserialize, Serialize};
+
+use crate::{SweepError, VERSION, hash};
+
+/// Consecutive points of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chunk {
+    schema: String,
+    version: String,
+    /// The grid file, for messages.
+    file: String,
+    /// The scenario as TOML.
+    scenario: String,
+    keys: Vec<String>,
+    /// A value for each key.
+    points: Vec<Vec<String>>,
+}
+
+/// What the name of a chunk is the hash of.
+#[derive(Serialize)]
+struct Content<'a> {
+    version: &'a str,
+    scenario: &'a str,
+    keys: &'a [String],
+    points: &'a [Vec<String>],
+}
+
+const SCHEMA: &str = "firstflight/chunk@1";
+
+impl Chunk {
+    pub(crate) fn new(file: &str, base: &str, keys: &[String], points: Vec<Vec<String>>) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            version: VERSION.to_owned(),
+            file: file.to_owned(),
+            scenario: base.to_owned(),
+            keys: keys.to_vec(),
+            points,
+        }
+    }
+
+    /// The hash of its points, its scenario and the program's version: 32 hexadecimal digits.
+    pub fn name(&self) -> String {
+        let Self { version, scenario, keys, points, .. } = self;
+        let content = Content { version, scenario, keys, points };
+        // Texts in lists always have a JSON form.
+        hash::name(&serde_json::to_vec(&content).unwrap_or_default())
+    }
+
+    /// How many points it has.
+    pub fn points(&self) -> usize {
+        self.points.len()
+    }
+
+    /// As text that [`Chunk::from_json`] reads on another machine.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// A chunk from its text.
+    ///
+    /// # Errors
+    /// Text that is no chunk, or a chunk of another version of the program.
+    pub fn from_json(text: &str) -> Result<Self, SweepError> {
+        let chunk: Self = serde_json::from_str(text)
+            .map_err(|error| SweepError::Chunk(format!("{error}; accepted: what a sweep cut")))?;
+        if chunk.schema != SCHEMA || chunk.version != VERSION {
+            return Err(SweepError::Chunk(format!(
+                "found {} of version {}; accepted: {SCHEMA} of version {VERSION}, the same program \
+                 everywhere",
+                chunk.schema, chunk.version
+            )));
+        }
+        Ok(chunk)
+    }
+
+    /// Runs its points one after the other in this thread: the rows in the order of points,
+    /// controls, seeds and flows. Of the options `stop` and `on` count.
+    ///
+    /// # Errors
+    /// A point that cannot be run, named by its keys and values; [`SweepError::Interrupted`].
+    pub fn run(&self, options: &Options<'_>) -> Result<Table, SweepError> {
+        let base = Document::parse(&self.scenario, &self.file)?;
+        let options = Options { serial: true, samples: None, on_done: None, ..*options };
+        let mut rows: Option<Table> = None;
+        for values in &self.points {
+            let table = self.row(&base, values, &options)?;
+            match &mut rows {
+                None => rows = Some(table),
+                Some(rows) => rows.append(table)?,
+            }
+        }
+        rows.ok_or_else(|| SweepError::Chunk("it has no points".to_owned()))
+    }
+
+    fn row(
+        &self,
+        base: &Document,
+        values: &[String],
+        options: &Options<'_>,
+    ) -> Result<Table, SweepError> {
+        let place = || named(&self.keys, values);
+        let scenario = scenario_at(base, &self.keys, values)
+            .map_err(|error| SweepError::Point { point: place(), problem: error.to_string() })?;
+        let report = run(&scenario, options).map_err(|error| SweepError::at(place())(error))?;
+        if report.interrupted {
+            return Err(SweepError::Interrupted);
+        }
+        Ok(flows::table(&report.resolved, report.runs.iter().map(|run| &run.result))?)
+    }
+}
+
+/// The scenario with values at keys.
+pub(crate) fn scenario_at(
+    base: &Document,
+    keys: &[String],
+    values: &[String],
+) -> Result<Scenario, ScenarioError> {
+    let mut document = base.clone();
+    for (key, value) in keys.iter().zip(values) {
+        document.set(key, value)?;
+    }
+    document.scenario()
+}
+
+/// A point in words: `path.rate = 10Mbps, path.rtt = 100ms`.
+pub(crate) fn named(keys: &[String], values: &[String]) -> String {
+    let pairs = keys.iter().zip(values).map(|(key, value)| format!("{key} = {value}"));
+    pairs.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,114 @@
+//! What can be wrong with a sweep, its folder or one of its points.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use firstflight_runner::{ControlProblem, RunError};
+use firstflight_scenario::ScenarioError;
+use firstflight_table::TableError;
+
+/// Why a sweep cannot be read, run, kept or merged.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// A key of the grid file that is wrong.
+    #[error("{file}: {key}: {problem}")]
+    Grid {
+        /// The file as named by the user.
+        file: String,
+        /// The dotted key.
+        key: String,
+        /// What was found, and what is accepted.
+        problem: String,
+    },
+    /// The scenario of the grid file is wrong.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A control that does not exist or cannot be set so.
+    #[error(transparent)]
+    Control(#[from] ControlProblem),
+    /// A point that cannot be run.
+    #[error("at {point}: {problem}")]
+    Point {
+        /// Its keys and values.
+        point: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A chunk of work that does not read, or comes from another version.
+    #[error("chunk: {0}")]
+    Chunk(String),
+    /// A folder that holds something else, or is in use.
+    #[error("{}: {problem}", path.display())]
+    Folder {
+        /// The folder or the file in it.
+        path: PathBuf,
+        /// What was found, and what is accepted.
+        problem: String,
+    },
+    /// Chunks are missing.
+    #[error(
+        "{}: {missing} of {total} chunks are missing; accepted: all of them, from \
+         `firstflight sweep` with this grid and folder, or from every shard of it",
+        dir.display()
+    )]
+    Incomplete {
+        /// The folder.
+        dir: PathBuf,
+        /// How many are not there.
+        missing: u64,
+        /// Of how many.
+        total: u64,
+    },
+    /// A file that cannot be read or written.
+    #[error("cannot {what} {}: {source}", path.display())]
+    File {
+        /// `read` or `write`.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A measured number that is not finite.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The sweep was told to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl SweepError {
+    /// Whether there is no room for what was to be written.
+    pub fn is_full(&self) -> bool {
+        let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+        matches!(self, Self::File { source, .. } if full.contains(&source.kind()))
+    }
+
+    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { what: "read", path, source }
+    }
+
+    pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { what: "write", path, source }
+    }
+
+    /// What a table could not be written or read for, at a file.
+    pub(crate) fn table(what: &'static str, path: &Path) -> impl FnOnce(TableError) -> Self {
+        let path = path.to_owned();
+        move |error| match error {
+            TableError::Write(source) => Self::File { what, path, source },
+            TableError::Unreadable(problem) => Self::Folder { path, problem },
+            error => Self::Table(error),
+        }
+    }
+
+    /// A run at a point.
+    pub(crate) fn at(point: String) -> impl FnOnce(RunError) -> Self {
+        move |error| match error {
+            RunError::Interrupted => Self::Interrupted,
+            error => Self::Point { point, problem: error.to_string() },
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! A grid file: a scenario, and what varies.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::slice::from_ref;
+
+use firstflight_scenario::{Document, Resolved, Scenario, hint};
+use toml::{Table, Value};
+
+use crate::chunk::{Chunk, named, scenario_at};
+use crate::cut::{Cut, cut};
+use crate::points::{Outer, Points};
+use crate::range::Range;
+use crate::sample::{Sample, Values};
+use crate::{SweepError, VERSION, hash};
+
+/// A sweep as its grid file describes it.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    pub(crate) file: String,
+    /// The scenario as TOML, without comments, its keys in order.
+    pub(crate) base: String,
+    pub(crate) points: Points,
+    keys: Vec<String>,
+    count: u64,
+    cuts: Vec<Cut>,
+    hash: String,
+}
+
+impl Sweep {
+    /// Reads a grid file; files that it names are looked for beside it.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a key or a value that is wrong, a control that does not exist.
+    pub fn load(path: &Path) -> Result<Self, SweepError> {
+        let text = std::fs::read_to_string(path).map_err(SweepError::read(path))?;
+        let beside = path.parent().unwrap_or(Path::new("."));
+        Self::parse(&text, &path.display().to_string(), beside)
+    }
+
+    /// Reads the text of a grid file; `file` names it in messages, and files that it names are
+    /// looked for in `beside`.
+    ///
+    /// # Errors
+    /// As [`Sweep::load`].
+    pub fn parse(text: &str, file: &str, beside: &Path) -> Result<Self, SweepError> {
+        // The scenario's reader names lines; so it comes first.
+        let document = Document::parse(text, file)?;
+        let table: Table = text.parse().map_err(|error: toml::de::Error| {
+            fault(file, "the file", format!("{}; accepted: TOML", error.message()))
+        })?;
+        let reader = Reader { file, beside };
+        reader.known("", &table, &["scenario", "grid", "sample", "points"])?;
+        let (base, document) = reader.scenario(&table, &document)?;
+        let points = reader.points(&table)?;
+        reader.check(&document, &points)?;
+        let count = points.count().filter(|count| *count > 0).ok_or_else(|| {
+            fault(file, "grid", "these are no points, or more than 2^64".to_owned())
+        })?;
+        let keys = points.keys();
+        let mut sweep = Self {
+            file: file.to_owned(),
+            hash: described(&base, &points),
+            base,
+            points,
+            keys,
+            count,
+            cuts: Vec::new(),
+        };
+        sweep.cuts = cut(count, |point| sweep.resolved(&document, point))?;
+        Ok(sweep)
+    }
+
+    /// How many points it has.
+    pub fn points(&self) -> u64 {
+        self.count
+    }
+
+    /// The keys that vary, dotted.
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// The values of a point, in the order of the keys.
+    pub fn values(&self, point: u64) -> Vec<String> {
+        self.points.values(point)
+    }
+
+    /// How many chunks it is cut into.
+    pub fn chunks(&self) -> u64 {
+        self.cuts.len() as u64
+    }
+
+    /// A chunk by its number.
+    pub fn chunk(&self, number: u64) -> Option<Chunk> {
+        let Cut { first, points, .. } = *self.cuts.get(usize::try_from(number).ok()?)?;
+        let values = (first..first + points).map(|point| self.points.values(point)).collect();
+        Some(Chunk::new(&self.file, &self.base, &self.keys, values))
+    }
+
+    /// How long a chunk takes on one core, estimated from its packets, in nanoseconds.
+    pub fn weight_ns(&self, chunk: u64) -> u64 {
+        self.cuts.get(chunk as usize).map_or(0, |cut| cut.weight_ns)
+    }
+
+    /// The numbers of a chunk's points: the first, and how many.
+    pub(crate) fn span(&self, chunk: u64) -> (u64, u64) {
+        self.cuts.get(chunk as usize).map_or((0, 0), |cut| (cut.first, cut.points))
+    }
+
+    /// Names scenario and points, whatever the layout of the grid file.
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// The scenario of a point in base units.
+    pub(crate) fn resolved(&self, base: &Document, point: u64) -> Result<Resolved, SweepError> {
+        let values = self.points.values(point);
+        let problem =
+            |problem: String| SweepError::Point { point: named(&self.keys, &values), problem };
+        let scenario =
+            scenario_at(base, &self.keys, &values).map_err(|e| problem(e.to_string()))?;
+        scenario.plans().map_err(|error| problem(error.to_string()))?;
+        scenario.resolve().map_err(|error| problem(error.to_string()))
+    }
+
+    pub(crate) fn document(&self) -> Result<Document, SweepError> {
+        Ok(Document::parse(&self.base, &self.file)?)
+    }
+}
+
+struct Reader<'a> {
+    file: &'a str,
+    beside: &'a Path,
+}
+
+impl Reader<'_> {
+    /// The scenario as canonical TOML, and as a document that knows its lines.
+    fn scenario(&self, table: &Table, whole: &Document) -> Result<(String, Document), SweepError> {
+        let text = |table: &Table| {
+            toml::to_string(table).map_err(|e| self.fault("scenario", e.to_string()))
+        };
+        match (table.get("scenario"), whole.part("scenario")) {
+            (Some(Value::Table(table)), Some(document)) => Ok((text(table)?, document)),
+            (Some(Value::String(name)), _) => {
+                let document = Document::load(self.beside.join(name))?;
+                let path = self.beside.join(name);
+                let read = std::fs::read_to_string(&path).map_err(SweepError::read(&path))?;
+                let table: Table = read
+                    .parse()
+                    .map_err(|e: toml::de::Error| self.fault("scenario", e.message().to_owned()))?;
+                Ok((text(&table)?, document))
+            }
+            (Some(other), _) => Err(self.fault("scenario", format!("found {other}; {SCENARIO}"))),
+            (None, _) => Err(self.fault("scenario", format!("is missing; {SCENARIO}"))),
+        }
+    }
+
+    fn points(&self, table: &Table) -> Result<Points, SweepError> {
+        let outer = match (table.get("sample"), table.get("points")) {
+            (Some(_), Some(_)) => {
+                let problem = "stands beside `sample`; accepted: one of the two";
+                return Err(self.fault("points", problem.to_owned()));
+            }
+            (Some(sample), None) => Outer::Sample(self.sample(sample)?),
+            (None, Some(points)) => self.listed(points)?,
+            (None, None) => Outer::None,
+        };
+        let grid = match table.get("grid") {
+            None => Vec::new(),
+            Some(Value::Table(grid)) => self.grid(grid)?,
+            Some(other) => return Err(self.fault("grid", format!("found {other}; {GRID}"))),
+        };
+        if matches!(outer, Outer::None) && grid.is_empty() {
+            let problem = format!("nothing varies; {GRID}, or [sample], or points");
+            return Err(self.fault("grid", problem));
+        }
+        Ok(Points { outer, grid })
+    }
+
+    fn grid(&self, table: &Table) -> Result<Vec<(String, Vec<String>)>, SweepError> {
+        let mut axes = BTreeMap::new();
+        flat("", table, &mut axes);
+        let axis = |(key, value): (String, &Value)| {
+            let place = format!("grid.{key}");
+            match value {
+                Value::Array(values) => Ok((key, self.list(&place, values)?)),
+                other => Err(self.fault(&place, format!("found {other}; {GRID}"))),
+            }
+        };
+        axes.into_iter().map(axis).collect()
+    }
+
+    fn sample(&self, value: &Value) -> Result<Sample, SweepError> {
+        let Value::Table(table) = value else {
+            return Err(self.fault("sample", format!("found {value}; {SAMPLE}")));
+        };
+        self.known("sample.", table, &["method", "points", "seed", "over"])?;
+        let whole = |key: &str, default: Option<u64>| match (table.get(key), default) {
+            (Some(Value::Integer(n)), _) if *n >= 0 => Ok(*n as u64),
+            (None, Some(default)) => Ok(default),
+            (found, _) => {
+                let found = found.map_or("is missing".to_owned(), |found| format!("found {found}"));
+                Err(self.fault(&format!("sample.{key}"), format!("{found}; accepted: 1000")))
+            }
+        };
+        let (points, seed) = (whole("points", None)?, whole("seed", Some(1))?);
+        let mut over = BTreeMap::new();
+        match table.get("over") {
+            Some(Value::Table(table)) if !table.is_empty() => flat("", table, &mut over),
+            _ => return Err(self.fault("sample.over", format!("is missing or empty; {SAMPLE}"))),
+        }
+        let values = |(key, value): (String, &Value)| {
+            let place = format!("sample.over.{key}");
+            Ok((key, self.values(&place, value)?))
+        };
+        let over = over.into_iter().map(values).collect::<Result<Vec<_>, SweepError>>()?;
+        match table.get("method").and_then(Value::as_str) {
+            Some("random") => Ok(Sample::random(points, seed, over)),
+            Some("latin-hypercube") => match u32::try_from(points) {
+                Ok(points) if points <= MOST_STRATA => {
+                    Ok(Sample::latin_hypercube(points, seed, over))
+                }
+                _ => {
+                    let problem = format!("found {points}; accepted: up to {MOST_STRATA} points");
+                    Err(self.fault("sample.points", problem))
+                }
+            },
+            found => {
+                let found = found.unwrap_or("nothing");
+                let hint = hint(found, ["random", "latin-hypercube"]);
+                let problem = format!(
+                    "found {found}{hint}; accepted: random, latin-hypercube; other samplers, such \
+                     as Sobol's in scipy.stats.qmc, write the file of `points`"
+                );
+                Err(self.fault("sample.method", problem))
+            }
+        }
+    }
+
+    fn values(&self, place: &str, value: &Value) -> Result<Values, SweepError> {
+        if let Value::Array(values) = value {
+            return Ok(Values::List(self.list(place, values)?));
+        }
+        let problem = || self.fault(place, format!("found {value}; {SAMPLE}"));
+        let table = value.as_table().ok_or_else(problem)?;
+        self.known(&format!("{place}."), table, &["from", "to", "scale"])?;
+        let end = |key: &str| table.get(key).and_then(written).ok_or_else(problem);
+        let log = match table.get("scale").map(|scale| scale.as_str().unwrap_or("")) {
+            None | Some("linear") => false,
+            Some("log") => true,
+            Some(_) => return Err(problem()),
+        };
+        let range = Range::read(&end("from")?, &end("to")?, log);
+        range.map(Values::Range).map_err(|problem| self.fault(place, problem))
+    }
+
+    fn list(&self, place: &str, values: &[Value]) -> Result<Vec<String>, SweepError> {
+        let texts: Option<Vec<String>> = values.iter().map(written).collect();
+        texts.filter(|texts| !texts.is_empty()).ok_or_else(|| {
+            let found = Value::Array(values.to_vec());
+            self.fault(place, format!("found {found}; accepted: a list of texts or numbers"))
+        })
+    }
+
+    /// Points in a CSV file: a line of dotted keys, then a line of values per point.
+    fn listed(&self, value: &Value) -> Result<Outer, SweepError> {
+        let Some(name) = value.as_str() else {
+            let problem = format!("found {value}; accepted: the name of a CSV file");
+            return Err(self.fault("points", problem));
+        };
+        let path = self.beside.join(name);
+        let file = std::fs::File::open(&path).map_err(SweepError::read(&path))?;
+        let mut reader = csv::Reader::from_reader(std::io::BufReader::new(file));
+        let wrong = |error: csv::Error| {
+            let problem = format!("{error}; accepted: CSV, a line of keys first");
+            SweepError::Grid { file: path.display().to_string(), key: "points".into(), problem }
+        };
+        let texts =
+            |record: &csv::StringRecord| record.iter().map(|t| t.trim().to_owned()).collect();
+        let keys: Vec<String> = texts(reader.headers().map_err(wrong)?);
+        let rows = reader.records().map(|row| Ok(texts(&row?)));
+        let rows = rows.collect::<Result<Vec<Vec<String>>, csv::Error>>().map_err(wrong)?;
+        Ok(Outer::Listed { keys, rows })
+    }
+
+    /// Finds what is wrong with the scenario, the keys and each single value, before anything runs.
+    fn check(&self, base: &Document, points: &Points) -> Result<(), SweepError> {
+        let scenario = base.scenario()?;
+        check_controls(&scenario)?;
+        scenario.plans()?;
+        scenario.resolve()?;
+        let keys = points.keys();
+        for (at, key) in keys.iter().enumerate() {
+            if keys[..at].contains(key) {
+                return Err(self.fault(key, "varies twice; accepted: one list or range".to_owned()));
+            }
+            if ["controls", "runs"].contains(&key.as_str()) {
+                let problem = "does not vary over points; accepted: its value in `scenario`";
+                return Err(self.fault(key, problem.to_owned()));
+            }
+        }
+        for (key, values) in &points.grid {
+            for value in values {
+                let scenario = scenario_at(base, from_ref(key), from_ref(value))?;
+                check_controls(&scenario)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn known(&self, above: &str, table: &Table, accepted: &[&str]) -> Result<(), SweepError> {
+        match table.keys().find(|key| !accepted.contains(&key.as_str())) {
+            None => Ok(()),
+            Some(key) => {
+                let hint = hint(key, accepted.iter().copied());
+                let problem = format!("unknown key{hint}; accepted: {}", accepted.join(", "));
+                Err(self.fault(&format!("{above}{key}"), problem))
+            }
+        }
+    }
+
+    fn fault(&self, key: &str, problem: String) -> SweepError {
+        fault(self.file, key, problem)
+    }
+}
+
+fn check_controls(scenario: &Scenario) -> Result<(), SweepError> {
+    scenario.check_controls(|spec| {
+        let known = firstflight_runner::full_name(spec, None);
+        known.map(|_| ()).map_err(|problem| problem.to_string())
+    })?;
+    Ok(scenario.check_distinct()?)
+}
+
+fn fault(file: &str, key: &str, problem: String) -> SweepError {
+    SweepError::Grid { file: file.to_owned(), key: key.to_owned(), problem }
+}
+
+/// Nested tables as dotted keys; a table with `from` is a range.
+fn flat<'a>(above: &str, table: &'a Table, all: &mut BTreeMap<String, &'a Value>) {
+    for (name, value) in table {
+        let key = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
+        match value {
+            Value::Table(below) if !below.contains_key("from") => flat(&key, below, all),
+            value => {
+                all.insert(key, value);
+            }
+        }
+    }
+}
+
+/// A single value as text, as `Document::set` reads it.
+fn written(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// The hash of everything that decides the results.
+fn described(base: &str, points: &Points) -> String {
+    let mut text = format!("{VERSION}\n{base}\n");
+    match &points.outer {
+        Outer::None => {}
+        Outer::Sample(sample) => {
+            // All of it follows from the first and last points but for the seed.
+            let ends = [sample.values(0), sample.values(sample.points.saturating_sub(1))];
+            text.push_str(&format!("{} {} {:?} {ends:?}", sample.points, sample.seed, sample.over));
+        }
+        Outer::Listed { keys, rows } => text.push_str(&format!("{keys:?} {rows:?}")),
+    }
+    text.push_str(&format!("\n{:?}", points.grid));
+    hash::name(text.as_bytes())
+}
+
+const SCENARIO: &str =
+    "accepted: [scenario] with the keys of a scenario file, or scenario = \"FILE\"";
+const GRID: &str = "accepted: [grid] with lists, such as \"path.rate\" = [\"10Mbps\", \"40Mbps\"]";
+const SAMPLE: &str = "accepted: [sample] with method, points and [sample.over], such as \
+    \"path.rtt\" = { from = \"10ms\", to = \"600ms\", scale = \"log\" } or a list";
+
+/// A permutation of so many takes 40 MB per key.
+const MOST_STRATA: u32 = 10_000_000;

@@ -1,0 +1,223 @@
+//! The folder of a sweep: what it is, and the chunks that are finished.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use firstflight_table::Table;
+use serde::{Deserialize, Serialize};
+
+use crate::run::Shard;
+use crate::{Format, Sweep, SweepError, VERSION};
+
+/// A folder with the finished chunks of one sweep. It is locked as long as this lives.
+#[derive(Debug)]
+pub struct Store {
+    dir: PathBuf,
+    format: Format,
+    _lock: File,
+}
+
+/// `sweep.json`: of which sweep the folder is.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct About {
+    schema: String,
+    version: String,
+    /// Of scenario and points.
+    hash: String,
+    format: String,
+    points: u64,
+    chunks: u64,
+    keys: Vec<String>,
+    scenario: String,
+}
+
+const SCHEMA: &str = "firstflight/sweep@1";
+
+impl Store {
+    /// Opens the folder of a sweep, which is made if it is missing, for one shard of it.
+    ///
+    /// # Errors
+    /// A folder that cannot be written, holds another sweep or one of another version or format, or
+    /// in which the same shard runs already.
+    pub fn open(
+        dir: &Path,
+        sweep: &Sweep,
+        format: Format,
+        shard: Shard,
+    ) -> Result<Self, SweepError> {
+        fs::create_dir_all(dir.join(CHUNKS)).map_err(SweepError::write(dir))?;
+        let about = About {
+            schema: SCHEMA.to_owned(),
+            version: VERSION.to_owned(),
+            hash: sweep.hash().to_owned(),
+            format: format.name().to_owned(),
+            points: sweep.points(),
+            chunks: sweep.chunks(),
+            keys: sweep.keys().to_vec(),
+            scenario: sweep.base.clone(),
+        };
+        match About::read(dir)? {
+            Some(found) => found.fits(&about, dir)?,
+            None => about.write(dir)?,
+        }
+        let path = dir.join(format!(".lock-{}-of-{}", shard.number, shard.of));
+        let lock = File::create(&path).map_err(SweepError::write(&path))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { dir: dir.to_owned(), format, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(SweepError::Folder {
+                path: dir.to_owned(),
+                problem: "another program runs this sweep here now; accepted: another folder, or \
+                          to wait for its end"
+                    .to_owned(),
+            }),
+            Err(TryLockError::Error(error)) => Err(SweepError::write(&path)(error)),
+        }
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The form of its files.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether a chunk is finished, by its name.
+    pub fn has(&self, name: &str) -> bool {
+        self.path(name).is_file()
+    }
+
+    /// Keeps the rows of a chunk: the file appears whole or not at all.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn put(&self, name: &str, rows: Table) -> Result<(), SweepError> {
+        let path = self.path(name);
+        let part = Part::create(&path)?;
+        let mut writer = self.format.writer(part.file()?);
+        writer.write(rows, &path)?;
+        writer.finish(&path)?;
+        part.rename()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        // A folder for each two digits: no file system likes a million files in one.
+        let two = name.get(..2).unwrap_or("00");
+        self.dir.join(CHUNKS).join(two).join(format!("{name}.{}", self.format.name()))
+    }
+
+    /// Removes what killed programs have left unfinished; only when nothing is left to do.
+    pub(crate) fn tidy(&self) {
+        let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
+        for folder in entries(&self.dir.join(CHUNKS)) {
+            for file in entries(&folder.path()) {
+                if file.path().extension().is_some_and(|end| end == "part") {
+                    // It does no harm where it is.
+                    let _ = fs::remove_file(file.path());
+                }
+            }
+        }
+    }
+}
+
+impl About {
+    fn read(dir: &Path) -> Result<Option<Self>, SweepError> {
+        let path = dir.join(ABOUT);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            text => text.map_err(SweepError::read(&path))?,
+        };
+        serde_json::from_str(&text).map(Some).map_err(|error| SweepError::Folder {
+            path,
+            problem: format!("{error}; accepted: what `firstflight sweep` writes"),
+        })
+    }
+
+    fn write(&self, dir: &Path) -> Result<(), SweepError> {
+        let path = dir.join(ABOUT);
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        let part = Part::create(&path)?;
+        let file = part.file()?;
+        std::io::Write::write_all(&mut &file, text.as_bytes()).map_err(SweepError::write(&path))?;
+        part.rename()
+    }
+
+    /// Whether the folder is that of this sweep, and otherwise what differs.
+    fn fits(&self, wanted: &Self, dir: &Path) -> Result<(), SweepError> {
+        let differs = if self.version != wanted.version {
+            format!("a sweep of version {}, this is version {}", self.version, wanted.version)
+        } else if self.format != wanted.format {
+            format!("a sweep as {}, this one is as {}", self.format, wanted.format)
+        } else if self.schema != wanted.schema {
+            format!("a sweep as {}, this one is as {}", self.schema, wanted.schema)
+        } else if self.hash != wanted.hash {
+            let (found, points) = (self.points, wanted.points);
+            format!(
+                "another sweep ({found} points), this one ({points} points) differs in \
+                     scenario, keys or values"
+            )
+        } else {
+            return Ok(());
+        };
+        let problem = format!("found {differs}; accepted: another folder");
+        Err(SweepError::Folder { path: dir.to_owned(), problem })
+    }
+}
+
+/// Which format the sweep of a folder has.
+///
+/// # Errors
+/// A folder without a sweep.
+pub(crate) fn format_of(dir: &Path) -> Result<Format, SweepError> {
+    let folder = |problem| SweepError::Folder { path: dir.to_owned(), problem };
+    let about = About::read(dir)?
+        .ok_or_else(|| folder("found no sweep.json; accepted: the folder of a sweep".to_owned()))?;
+    Format::named(&about.format).map_err(folder)
+}
+
+/// A file under another name until it is whole; removed unless it is renamed.
+pub(crate) struct Part {
+    path: PathBuf,
+    hidden: Option<PathBuf>,
+}
+
+impl Part {
+    /// The part of a file to be, in its folder, which is made if it is missing.
+    pub(crate) fn create(path: &Path) -> Result<Self, SweepError> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(SweepError::write(folder))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let hidden = folder.join(format!(".{name}.{}.part", std::process::id()));
+        Ok(Self { path: path.to_owned(), hidden: Some(hidden) })
+    }
+
+    pub(crate) fn file(&self) -> Result<File, SweepError> {
+        let hidden = self.hidden.as_deref().unwrap_or(&self.path);
+        File::create(hidden).map_err(SweepError::write(&self.path))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn rename(mut self) -> Result<(), SweepError> {
+        let renamed = self.hidden.as_ref().map_or(Ok(()), |hidden| fs::rename(hidden, &self.path));
+        renamed.map_err(SweepError::write(&self.path))?;
+        self.hidden = None;
+        Ok(())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // What led here is reported already.
+        let _ = self.hidden.as_ref().map(fs::remove_file);
+    }
+}
+
+const ABOUT: &str = "sweep.json";
+const CHUNKS: &str = "chunks";

@@ -1,0 +1,178 @@
+//! What a grid file can say, and what it is told when it is wrong.
+
+use std::fs;
+
+use firstflight_sweep::{Chunk, Sweep};
+
+use crate::place::{GRID, Place};
+
+fn refused(text: &str) -> String {
+    let place = Place::new();
+    Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err().to_string()
+}
+
+const BASE: &str = "scenario = { controls = ['newreno'], duration = '1s' }\n";
+
+#[test]
+fn what_is_wrong_in_a_grid_file_is_named_with_what_is_accepted() {
+    for (text, words) in [
+        ("", ["grid.toml: the file is empty", "accepted"]),
+        ("grid = [", ["grid.toml:1", "accepted: TOML"]),
+        ("grid = { 'path.rtt' = ['1ms'] }", ["scenario: is missing", "[scenario]"]),
+        ("scenario = 3\ngrid = { 'path.rtt' = ['1ms'] }", ["scenario: found 3", "[scenario]"]),
+    ] {
+        let problem = refused(text);
+        assert!(words.iter().all(|word| problem.contains(word)), "{text}: {problem}");
+    }
+    for (text, words) in [
+        ("", ["nothing varies", "[grid]"]),
+        ("grdi = { seed = [1] }", ["grdi: unknown key, did you mean `grid`", "scenario, grid"]),
+        ("grid = 3", ["grid: found 3", "accepted"]),
+        ("grid = { 'path.rtt' = '1ms' }", ["grid.path.rtt: found", "lists"]),
+        ("grid = { 'path.rtt' = [] }", ["grid.path.rtt", "a list of texts or numbers"]),
+        ("grid = { 'path.rtt' = [['1ms']] }", ["grid.path.rtt", "a list of texts or numbers"]),
+        ("grid = { 'path.rtt' = [5] }", ["path.rtt = 5", "a time needs a unit"]),
+        ("grid = { 'path.rtt' = ['5parsec'] }", ["path.rtt = \"5parsec\"", "unknown unit"]),
+        ("grid = { 'path.rtd' = ['5ms'] }", ["path.rtd: unknown key, did you mean `rtt`", "loss"]),
+        ("grid = { controls = ['hoe'] }", ["controls: does not vary", "in `scenario`"]),
+        ("grid = { 'flow[3].size' = ['1MB'] }", ["no place for `flow[3].size`", "grid.toml"]),
+        ("grid = { seed = [1] }\npoints = 3", ["points: found 3", "CSV file"]),
+        ("points = 'none.csv'", ["cannot read", "none.csv"]),
+        ("sample = 1", ["sample: found 1", "method"]),
+        ("[sample]\npoints = 9\nover.seed = [1]", ["sample.method: found nothing", "random"]),
+        ("[sample]\nmethod = 'sobol'\npoints = 9\nover.seed = [1]", ["sobol", "scipy.stats.qmc"]),
+        ("[sample]\nmethod = 'random'\nover.seed = [1]", ["sample.points: is missing", "1000"]),
+        ("[sample]\nmethod = 'random'\npoints = -1\nover.seed = [1]", ["found -1", "1000"]),
+        ("[sample]\nmethod = 'random'\npoints = 0\nover.seed = [1]", ["no points", "grid.toml"]),
+        ("[sample]\nmethod = 'random'\npoints = 5", ["sample.over: is missing", "accepted"]),
+        (
+            "[sample]\nmethod = 'random'\npoints = 5\nover.seed = { from = 1, two = 2 }",
+            ["sample.over.seed.two: unknown key, did you mean `to`", "from, to, scale"],
+        ),
+        (
+            "[sample]\nmethod = 'random'\npoints = 5\nover.path.rtt = { from = '1ms', to = '1MB' }",
+            ["sample.over.path.rtt", "two kinds"],
+        ),
+        (
+            "grid = { seed = [1] }\n[sample]\nmethod = 'random'\npoints = 5\nover.seed = [2]",
+            ["seed: varies twice", "one list or range"],
+        ),
+    ] {
+        let problem = refused(&format!("{BASE}{text}"));
+        assert!(words.iter().all(|word| problem.contains(word)), "{text}: {problem}");
+    }
+}
+
+#[test]
+fn what_is_wrong_in_its_scenario_is_named_with_its_line() {
+    let problem =
+        refused("[grid]\nseed = [1]\n\n[scenario]\ncontrols = ['newreno']\nduraton = '1s'");
+    assert!(problem.starts_with("grid.toml:6: scenario.duraton: unknown key"), "{problem}");
+    let problem = refused("grid = { seed = [1] }\nscenario = { controls = ['newrenno'] }");
+    assert!(problem.contains("newrenno") && problem.contains("newreno"), "{problem}");
+}
+
+#[test]
+fn the_layout_of_a_grid_file_does_not_matter_and_its_content_does() {
+    let place = Place::new();
+    let one = place.sweep(GRID);
+    let turned = "
+        # A comment.
+        [grid.path]
+        loss = [\"0%\", \"0.1%\"]
+        rtt = [\"20ms\", \"50ms\", \"100ms\", \"200ms\", \"400ms\"]
+        rate = [\"5Mbps\", \"20Mbps\", \"80Mbps\"]
+        [[scenario.flow]]
+        size = \"20MB\"
+        [scenario]
+        runs = 2
+        duration = \"60s\"
+        controls = [\"newreno\", \"astart\"]";
+    assert_eq!(place.sweep(turned).hash(), one.hash());
+    assert_eq!(place.sweep(turned).chunk(0).unwrap().name(), one.chunk(0).unwrap().name());
+    let other = place.sweep(&GRID.replace("runs = 2", "runs = 3"));
+    assert_ne!(other.hash(), one.hash());
+    assert_ne!(other.chunk(0).unwrap().name(), one.chunk(0).unwrap().name());
+}
+
+#[test]
+fn every_part_of_a_chunk_is_in_its_name_but_the_grid_files() {
+    let chunk = Place::new().sweep(GRID).chunk(0).unwrap();
+    let text = chunk.to_json();
+    let name = |text: &str| Chunk::from_json(text).unwrap().name();
+    assert_eq!(name(&text), chunk.name());
+    assert_eq!(name(&text.replace("grid.toml", "other.toml")), chunk.name());
+    let (rest, last) = text.rsplit_once("ms\"]").unwrap();
+    let changed = [
+        format!("{rest}us\"]{last}"),
+        text.replace("runs = 2", "runs = 3"),
+        text.replace("path.rate", "path.access_rate"),
+    ];
+    for other in changed {
+        assert_ne!(name(&other), chunk.name(), "{other}");
+    }
+}
+
+#[test]
+fn a_scenario_and_points_can_stand_in_files_beside_it() {
+    let place = Place::new();
+    fs::write(place.path("base.toml"), "controls = ['newreno']\nduration = '1s'").unwrap();
+    fs::write(place.path("points.csv"), "path.rate,path.rtt\n10Mbps,20ms\n7Mbps, 35ms\n").unwrap();
+    let sweep = place.sweep(
+        "scenario = 'base.toml'\npoints = 'points.csv'\ngrid = { 'path.loss' = ['0%', '1%'] }",
+    );
+    assert_eq!(sweep.keys(), ["path.rate", "path.rtt", "path.loss"]);
+    assert_eq!(
+        (sweep.points(), sweep.values(3)),
+        (4, ["7Mbps", "35ms", "1%"].map(str::to_owned).to_vec())
+    );
+    fs::write(place.path("points.csv"), "path.rate,path.rtt\n10Mbps\n").unwrap();
+    let text = "scenario = 'base.toml'\npoints = 'points.csv'";
+    let problem = Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err().to_string();
+    assert!(problem.contains("points.csv: points: CSV error"), "{problem}");
+    fs::write(place.path("points.csv"), "path.rate\n10Mbps\n5furlongs\n").unwrap();
+    let problem = Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err().to_string();
+    assert!(problem.contains("at path.rate = 5furlongs: "), "{problem}");
+}
+
+#[test]
+fn samples_lie_in_their_ranges() {
+    let place = Place::new();
+    let sweep = place.sweep(&format!(
+        "{BASE}
+        [sample]
+        method = 'latin-hypercube'
+        points = 60
+        [sample.over]
+        path.rate = {{ from = '1Mbps', to = '1Gbps', scale = 'log' }}
+        path.buffer = {{ from = '0.1bdp', to = '2bdp' }}
+        profile = ['linux', 'rfc']"
+    ));
+    assert_eq!(sweep.keys(), ["path.buffer", "path.rate", "profile"]);
+    let rates = (0..60).map(|point| sweep.values(point)[1].parse::<firstflight_scenario::Rate>());
+    let mut rates: Vec<u64> = rates.map(|rate| rate.unwrap().bps()).collect();
+    rates.sort_unstable();
+    // One in each of the 60 strata of the logarithm, so 20 in each decade.
+    let decade = rates.iter().filter(|rate| (10_000_000..100_000_000).contains(*rate)).count();
+    assert_eq!(decade, 20);
+    assert!(rates[0] >= 1_000_000 && rates[59] <= 1_000_000_000);
+}
+
+#[test]
+fn a_billion_points_are_cut_without_a_look_at_each() {
+    let place = Place::new();
+    let sweep = place.sweep(
+        "scenario = { controls = ['newreno', 'astart'], flow = [{ size = '5MB' }] }
+        [sample]
+        method = 'random'
+        points = 1000000000
+        over.path.rate = { from = '10Mbps', to = '1Gbps', scale = 'log' }",
+    );
+    assert_eq!(sweep.points(), 1_000_000_000);
+    let last = sweep.chunk(sweep.chunks() - 1).unwrap();
+    assert!((1..=4096).contains(&last.points()));
+    // About a second each.
+    let mean = (0..sweep.chunks()).map(|chunk| sweep.weight_ns(chunk) as f64).sum::<f64>()
+        / sweep.chunks() as f64;
+    assert!((0.5e9..1.5e9).contains(&mean), "{mean}");
+}

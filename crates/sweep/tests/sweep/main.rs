@@ -1,0 +1,6 @@
+//! Sweeps from grid file to table.
+
+mod folder;
+mod grid;
+mod place;
+mod whole;

@@ -1,0 +1,323 @@
+//! The table of flows: one row per flow of a run.
+
+use firstflight_scenario::resolved::{Resolved, ResolvedBuffer, ResolvedFlow, ResolvedLink};
+use firstflight_scenario::{FlowResult, Loss, RunResult};
+
+use crate::column::Role::{Factor, Key, Measure, Provenance};
+use crate::column::{Column, Kind::*, Value};
+use crate::{SCHEMA, Table, TableError, point};
+
+/// The columns, in order.
+pub fn columns() -> Vec<Column> {
+    COLUMNS.iter().map(|(column, _)| *column).collect()
+}
+
+/// The rows of `runs` of one scenario, in their order.
+///
+/// # Errors
+/// [`TableError::NotFinite`].
+pub fn table<'a>(
+    resolved: &Resolved,
+    runs: impl IntoIterator<Item = &'a RunResult>,
+) -> Result<Table, TableError> {
+    table_at(&point(resolved), resolved, runs)
+}
+
+/// [`table`] of a `point` that the caller has hashed already.
+///
+/// # Errors
+/// [`TableError::NotFinite`].
+pub fn table_at<'a>(
+    point: &str,
+    resolved: &Resolved,
+    runs: impl IntoIterator<Item = &'a RunResult>,
+) -> Result<Table, TableError> {
+    let mut table = Table::empty(columns());
+    let groups: Vec<Group<'_>> = resolved.flows.iter().map(|f| Group::of(resolved, f)).collect();
+    for run in runs {
+        let mut owners = groups.iter().flat_map(|g| std::iter::repeat_n(g, g.flow.count as usize));
+        for flow in &run.flows {
+            let group = owners.next();
+            let row = Row { point, resolved, run, flow, group };
+            let fault = |(column, found)| TableError::NotFinite {
+                column,
+                flow: flow.id,
+                control: run.alias.clone(),
+                found,
+            };
+            table.push(COLUMNS.iter().map(|(_, value)| value(&row))).map_err(fault)?;
+        }
+    }
+    Ok(table)
+}
+
+/// What a row is made of.
+struct Row<'a> {
+    point: &'a str,
+    resolved: &'a Resolved,
+    run: &'a RunResult,
+    flow: &'a FlowResult,
+    group: Option<&'a Group<'a>>,
+}
+
+/// What the scenario sets for a group of flows.
+struct Group<'a> {
+    flow: &'a ResolvedFlow,
+    bottleneck: &'a ResolvedLink,
+    bdp_packets: u64,
+    buffer_packets: u64,
+    loss: f64,
+    loss_model: &'static str,
+}
+
+impl<'a> Group<'a> {
+    fn of(resolved: &'a Resolved, flow: &'a ResolvedFlow) -> Self {
+        let bottleneck = &resolved.links[resolved.bottleneck(&flow.path)];
+        let links: Vec<&ResolvedLink> = flow.path.iter().map(|i| &resolved.links[*i]).collect();
+        let propagation = links.iter().map(|link| link.delay_ns + link.return_delay_ns).sum();
+        let wire = resolved.wire_bytes().max(1);
+        let bursts = links.iter().any(|link| matches!(link.loss, Loss::Bursts(_)));
+        let losses = links.iter().map(|link| f64::from(link.loss.mean().ppb() as u32) / 1e9);
+        let lossy: Vec<f64> = losses.filter(|share| *share > 0.0).collect();
+        Self {
+            flow,
+            bottleneck,
+            bdp_packets: resolved.bdp_packets(bottleneck.rate_bps, propagation),
+            buffer_packets: match bottleneck.buffer {
+                ResolvedBuffer::Packets(packets) => packets,
+                ResolvedBuffer::Bytes(bytes) => bytes / wire,
+            },
+            loss: match *lossy {
+                // A share as it was given, not what rounding makes of 1 - (1 - share).
+                [share] => share,
+                _ => 1.0 - lossy.iter().map(|share| 1.0 - share).product::<f64>(),
+            },
+            loss_model: match (lossy.is_empty(), bursts) {
+                (true, _) => "none",
+                (false, true) => "bursts",
+                (false, false) => "independent",
+            },
+        }
+    }
+
+    fn buffer_over_bdp(&self) -> Option<f64> {
+        (self.bdp_packets > 0).then(|| self.buffer_packets as f64 / self.bdp_packets as f64)
+    }
+}
+
+impl Row<'_> {
+    /// What the scenario sets for this flow; null for a flow that it does not have.
+    fn set<'a, T: Into<Value<'a>>>(&'a self, of: impl FnOnce(&'a Group<'a>) -> T) -> Value<'a> {
+        self.group.map(of).into()
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// An empty text is one that nobody gave.
+fn given(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+type Get = for<'a> fn(&'a Row<'_>) -> Value<'a>;
+
+/// Declares the columns: role, type, name, unit, meaning, value; `or_null` after the type where the
+/// value can be missing.
+macro_rules! columns {
+    ($row:ident: $($role:ident $kind:ident $($null:ident)? $name:literal [$unit:literal]
+        $meaning:literal = $value:expr;)+) => {
+        const COLUMNS: &[(Column, Get)] = &[$((
+            Column::new($role, $kind, $name, $unit, $meaning)$(.$null())?,
+            |$row| {
+                // What comes from the program has no use for the row.
+                let _ = $row;
+                ($value).into()
+            },
+        )),+];
+    };
+}
+
+columns! { row:
+    Key Text "point" [""]
+        "Hash of the resolved scenario without name, controls and seed: one path and its flows"
+        = row.point;
+    Key Text "control" [""]
+        "The flow's control in full"
+        = &*row.flow.control;
+    Key Text "alias" [""]
+        "The run's control as it was named"
+        = &*row.run.alias;
+    Key Text or_null "preset" [""]
+        "The sets of knobs in force"
+        = given(&row.run.preset);
+    Key Text "transport" [""]
+        "What carried it: `sim`, `quic`, `linux`"
+        = &*row.run.transport;
+    Key Text "profile" [""]
+        "The endpoints' constants: `linux`, `rfc`, `ns2`"
+        = &*row.run.profile;
+    Key Count "seed" [""]
+        "Seed of every random stream of the run"
+        = row.run.seed;
+    Key Count "flow" [""]
+        "The flow's number in the run, from 0"
+        = row.flow.id;
+    Factor Number "duration_s" ["s"]
+        "The run's length"
+        = row.run.duration_s;
+    Factor Count "flows" [""]
+        "Flows in the run"
+        = row.run.flows.len() as u64;
+    Factor Count or_null "rate_bps" ["bit/s"]
+        "Rate of the slowest link on the flow's path"
+        = row.set(|g| g.bottleneck.rate_bps);
+    Factor Number or_null "rtt_s" ["s"]
+        "Two-way propagation of the flow, access links included"
+        = row.set(|g| seconds(g.flow.rtt_ns));
+    Factor Number or_null "access_delay_s" ["s"]
+        "One-way propagation of each access link; a round trip has four"
+        = row.set(|g| seconds(g.flow.access_delay_ns));
+    Factor Count or_null "bdp_packets" ["packets"]
+        "Rate times two-way propagation of the links, without access links"
+        = row.set(|g| g.bdp_packets);
+    Factor Count or_null "buffer_packets" ["packets"]
+        "The slowest link's room for waiting packets; of bytes, whole packets"
+        = row.set(|g| g.buffer_packets);
+    Factor Number or_null "buffer_over_bdp" [""]
+        "`buffer_packets` over `bdp_packets`"
+        = row.set(Group::buffer_over_bdp);
+    Factor Number or_null "loss" ["share"]
+        "Mean random loss of data over the flow's path, 0 to 1"
+        = row.set(|g| g.loss);
+    Factor Text or_null "loss_model" [""]
+        "`none`, `independent`, or `bursts` (Gilbert and Elliott)"
+        = row.set(|g| g.loss_model);
+    Factor Count "packet_bytes" ["bytes"]
+        "Payload of a packet"
+        = row.resolved.packet_bytes;
+    Factor Count "header_bytes" ["bytes"]
+        "Bytes a packet adds on the link"
+        = row.resolved.header_bytes;
+    Factor Count or_null "size_bytes" ["bytes"]
+        "What the flow sends; null without an end, and for a source of files"
+        = row.set(|g| g.flow.size_bytes);
+    Factor Count or_null "delayed_ack" ["packets"]
+        "Packets for which the receiver sends one ACK"
+        = row.set(|g| g.flow.delayed_ack.value);
+    Factor Flag "pacing" [""]
+        "Whether the endpoints pace where the control does not"
+        = row.resolved.endpoint.pacing;
+    Factor Number "start_s" ["s"]
+        "When the flow started, seconds of the run"
+        = row.flow.start_s;
+    Measure Number "throughput_bps" ["bit/s"]
+        "Payload newly delivered in order, from the flow's start until it stops or the run ends"
+        = row.flow.throughput_bps;
+    Measure Number "utilization" ["share"]
+        "`throughput_bps` over `rate_bps`"
+        = row.flow.utilization;
+    Measure Number or_null "completion_time_s" ["s"]
+        "From the flow's start to the delivery of its last byte; null if that did not come"
+        = row.flow.completion_time_s;
+    Measure Count "delivered_bytes" ["bytes"]
+        "Payload delivered in order"
+        = row.flow.delivered_bytes;
+    Measure Count "delivered_packets" ["packets"]
+        "Packets delivered in order"
+        = row.flow.delivered_packets;
+    Measure Count "sent_packets" ["packets"]
+        "Data packets sent, retransmissions included"
+        = row.flow.sent_packets;
+    Measure Count "retransmitted_packets" ["packets"]
+        "Data packets sent again"
+        = row.flow.retransmitted_packets;
+    Measure Count "fast_retransmits" [""]
+        "Entries into recovery"
+        = row.flow.fast_retransmits;
+    Measure Count "timeouts" [""]
+        "Retransmission timeouts"
+        = row.flow.timeouts;
+    Measure Count "peak_cwnd_packets" ["packets"]
+        "The largest cwnd"
+        = row.flow.peak_cwnd_packets;
+    Measure Count "final_cwnd_packets" ["packets"]
+        "cwnd at the end"
+        = row.flow.final_cwnd_packets;
+    Measure Number or_null "exit_time_s" ["s"]
+        "When start-up was left for the first time, after the flow's start"
+        = row.flow.startup.exit_time_s;
+    Measure Text or_null "exit_reason" [""]
+        "Why: `loss`, `timeout`, `ssthresh`, `heuristic`, `ecn`"
+        = row.flow.startup.exit_reason.as_deref();
+    Measure Count or_null "exit_cwnd_packets" ["packets"]
+        "cwnd at the exit, before any cut"
+        = row.flow.startup.exit_cwnd_packets;
+    Measure Number or_null "exit_window_over_bdp" [""]
+        "cwnd at the exit over the BDP"
+        = row.flow.startup.exit_window_over_bdp;
+    Measure Number or_null "inflight_over_window_at_exit" [""]
+        "Packets in flight at the exit over cwnd"
+        = row.flow.startup.inflight_over_window_at_exit;
+    Measure Count or_null "drops_in_exit_round" ["packets"]
+        "Packets dropped in the round of the exit"
+        = row.flow.startup.drops_in_exit_round;
+    Measure Count or_null "reductions_next_10_rtt" [""]
+        "Window reductions in the ten RTTs after the exit"
+        = row.flow.startup.reductions_next_10_rtt;
+    Measure Number or_null "time_to_60_percent_bdp_s" ["s"]
+        "When cwnd first reached 60 % of the BDP, after the flow's start"
+        = row.flow.startup.time_to_bdp_s.at_60;
+    Measure Number or_null "time_to_80_percent_bdp_s" ["s"]
+        "When cwnd first reached 80 % of the BDP, after the flow's start"
+        = row.flow.startup.time_to_bdp_s.at_80;
+    Measure Number or_null "time_to_90_percent_bdp_s" ["s"]
+        "When cwnd first reached 90 % of the BDP, after the flow's start"
+        = row.flow.startup.time_to_bdp_s.at_90;
+    Measure Count "reprobes" [""]
+        "How often start-up began again because the avoidance asked for it"
+        = row.flow.startup.reprobes;
+    Measure Count or_null "files" [""]
+        "Files sent by a source of files"
+        = row.flow.files.map(|files| files.count);
+    Measure Number or_null "files_mean_throughput_bps" ["bit/s"]
+        "Mean over the files of their payload over their time"
+        = row.flow.files.map(|files| files.mean_throughput_bps);
+    Measure Number or_null "files_mean_time_s" ["s"]
+        "Mean time of a file, from opening its connection to its last byte"
+        = row.flow.files.map(|files| files.mean_time_s);
+    Measure Count "bottleneck_drops" ["packets"]
+        "Of the run: packets that did not leave the slowest link"
+        = row.run.bottleneck.drops;
+    Measure Count "bottleneck_random_losses" ["packets"]
+        "Of the run: those of them that were lost at random or by number"
+        = row.run.bottleneck.random_losses;
+    Measure Number "bottleneck_utilization" ["share"]
+        "Of the run: the time the slowest link was sending"
+        = row.run.bottleneck.utilization;
+    Measure Count "peak_queue_packets" ["packets"]
+        "Of the run: the most packets waiting there"
+        = row.run.bottleneck.peak_queue_packets;
+    Measure Number "mean_queue_packets" ["packets"]
+        "Of the run: time average of packets waiting there"
+        = row.run.bottleneck.mean_queue_packets;
+    Measure Number "total_throughput_bps" ["bit/s"]
+        "Of the run: payload of all flows over `duration_s`"
+        = row.run.total_throughput_bps;
+    Measure Number "jain_index" [""]
+        "Of the run: Jain's fairness index of the flows' throughputs"
+        = row.run.jain_index;
+    Measure Text or_null "note" [""]
+        "Of the run: what the reader must know"
+        = row.run.note.as_deref();
+    Measure Text or_null "lab_timing" [""]
+        "On real Linux: was the link in time: `valid`, `degraded`, `invalid`, `unknown`"
+        = row.run.lab.as_ref().map(|lab| &*lab.timing);
+    Provenance Text "version" [""]
+        "Version of the program that measured"
+        = env!("CARGO_PKG_VERSION");
+    Provenance Text "schema" [""]
+        "This schema"
+        = SCHEMA;
+}

@@ -1,0 +1,110 @@
+//! The Python package: its wheel, installed into an environment of its own, and its tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use toml::Table;
+
+use crate::Stop;
+use crate::step::{announce, cargo, read_toml, succeed, target, unable};
+
+/// Makes the environment and the wheel, installs it there, and returns the command of its tests.
+///
+/// The wheel is of the profile `dev`, in which the workspace's tests have built nearly all of it.
+pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
+    check_lock(root)?;
+    let python = environment(root)?;
+    announce("the wheel");
+    let wheels = target(root).join("wheels");
+    // One of an earlier version would be installed too.
+    let _ = fs::remove_dir_all(&wheels);
+    let mut build = Command::new(python.with_file_name("maturin"));
+    build.args(["build", "--quiet", "--profile", "dev", "--out"]).arg(&wheels).current_dir(root);
+    succeed("maturin", build.env("CARGO_TARGET_DIR", target(root)))?;
+    let mut install = pip(&python);
+    install.args(["--force-reinstall", "--no-deps", "--no-index", "--find-links"]).arg(&wheels);
+    succeed("pip", install.arg("firstflight"))?;
+    for words in [&["check", "--quiet"][..], &["format", "--quiet", "--check"]] {
+        succeed("ruff", Command::new(python.with_file_name("ruff")).args(words).current_dir(root))?;
+    }
+    // The tests see the package as it was installed, not the sources beside them.
+    let mut tests = Command::new(python);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]).current_dir(root);
+    tests.env("MPLBACKEND", "agg").env_remove("PYTHONPATH");
+    Ok(tests)
+}
+
+/// Its lock file follows the manifests of the workspace's crates, or this says how to mend it.
+fn check_lock(root: &Path) -> Result<(), Stop> {
+    let look = ["metadata", "--locked", "--format-version=1", "--manifest-path", MANIFEST];
+    let done = cargo(root, &look).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if done.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    Err(Stop::failed(
+        "python/Cargo.lock does not have what its crates depend on; to mend it: \
+         cp Cargo.lock python/ && (cd python && cargo metadata >/dev/null)",
+    ))
+}
+
+/// What this machine lacks, in a line; nothing where the tests can run.
+pub(crate) fn lacks() -> Option<String> {
+    let found = Command::new(PYTHON)
+        .args(["-c", "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let why = "the Python package: no python3 of 3.10 or later with venv (Debian: python3-venv)";
+    (!found.is_ok_and(|status| status.success())).then(|| why.to_owned())
+}
+
+/// The interpreter of an environment that has what the tests take, as pyproject.toml lists it.
+fn environment(root: &Path) -> Result<PathBuf, Stop> {
+    let folder = target(root).join("python");
+    let python = folder.join("bin/python");
+    let wanted = packages(&read_toml(&root.join("pyproject.toml"))?);
+    let kept = folder.join("packages");
+    if python.exists() && fs::read_to_string(&kept).is_ok_and(|had| had == wanted.join("\n")) {
+        return Ok(python);
+    }
+    announce("an environment for Python, in target/python");
+    succeed("venv", Command::new(PYTHON).args(["-m", "venv", "--clear"]).arg(&folder))?;
+    succeed("pip", pip(&python).args(&wanted))?;
+    fs::write(kept, wanted.join("\n")).map_err(|error| unable("target/python", &error))?;
+    Ok(python)
+}
+
+fn pip(python: &Path) -> Command {
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "--disable-pip-version-check", "install", "--quiet"]);
+    pip
+}
+
+/// What builds the wheel, and what its tests take.
+fn packages(project: &Table) -> Vec<String> {
+    let list = |value: Option<&toml::Value>| {
+        let all = value.and_then(toml::Value::as_array).into_iter().flatten();
+        all.filter_map(|one| Some(one.as_str()?.to_owned())).collect::<Vec<_>>()
+    };
+    let build = project.get("build-system").and_then(|build| build.get("requires"));
+    let extras = project.get("project").and_then(|all| all.get("optional-dependencies"));
+    [list(build), list(extras.and_then(|extras| extras.get("test")))].concat()
+}
+
+const PYTHON: &str = "python3";
+/// The workspace of the package, from the root.
+pub(crate) const MANIFEST: &str = "python/Cargo.toml";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_has_what_builds_and_what_tests() {
+        let text = "[build-system]\nrequires = ['maturin']\n\
+            [project.optional-dependencies]\nplots = ['x']\ntest = ['pytest', 'polars>=1']";
+        let packages = packages(&toml::from_str(text).unwrap());
+        assert_eq!(packages, ["maturin", "pytest", "polars>=1"]);
+    }
+}

@@ -1,0 +1,148 @@
+"""Congestion-control start-up: simulate, compare, predict, reproduce the papers.
+
+    import firstflight as ff
+    result = ff.compare(["hystart", "rapid-start"], rate="40Mbps", rtt="100ms", size="5MB")
+    result.flows          # a table: one row per flow; pandas, polars and DuckDB take it as it is
+    result.series         # cwnd, RTT, queue and more over time
+    print(result)         # what the command prints
+
+Quantities are texts with units, as on the command line: "40Mbps", "100ms", "0.25bdp", "5MB".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from . import _native
+from ._native import Error, Reproduction, Result, Table, View
+from ._progress import told as _told
+from ._startup import Leave, Startup, Step, register
+from ._startup import named as _named
+from ._startup import plain as _plain
+
+__version__ = _native.__version__
+__all__ = [
+    "Error",
+    "Leave",
+    "Reproduction",
+    "Result",
+    "Startup",
+    "Step",
+    "Table",
+    "View",
+    "compare",
+    "list",
+    "predict",
+    "register",
+    "reproduce",
+    "run",
+]
+
+_list = list
+
+
+def compare(controls=(), *, on="sim", samples=None, progress=None, **path):
+    """Runs several controls on one path, side by side, like `firstflight compare`.
+
+    controls: names such as "astart" or "hystart+cubic(beta=0.7)", or start-ups of your own
+        (`Startup`); without any the command's five.
+    on: "sim", the simulator's TCP; or "quic", quinn's stack in the simulator's time.
+    samples: about so many samples over time for `.series`, kept at once; without it `.series`
+        runs the scenario again, with 2000, when it is first asked for.
+    progress: True draws a bar; a function is called now and then with the runs finished and all.
+    path: the path flags of the command, each with a unit:
+    """
+    return _native.compare(_named(controls), path, on, samples, _told(progress))
+
+
+def run(scenario, *, on="sim", samples=None, progress=None, **path):
+    """Runs a scenario: the path of a TOML file, or a dict of its keys, like `firstflight run`.
+
+    A path flag replaces the scenario's own value. What the scenario expects and does not hold is
+    in `.unmet`. The other arguments are those of `compare`; path flags, each with a unit:
+    """
+    scenario = _plain(scenario) if isinstance(scenario, dict) else os.fspath(scenario)
+    return _native.run(scenario, path, on, samples, _told(progress))
+
+
+def predict(**path) -> dict[str, Any]:
+    """What the closed-form model of slow start says of a path, like `firstflight predict`.
+
+    Windows are in packets. Path flags, each with a unit:
+    """
+    return json.loads(_native.predict(path))
+
+
+def reproduce(*select, out=None, cache=None, quick=False, progress=None):
+    """Measures claims of the papers, like `firstflight reproduce`; all of them if none is named.
+
+    select: papers ("astart"), figures and tables ("table1"), claims ("S0-T1a").
+    out: a folder for the report. cache: a folder for finished runs, to go on from.
+    quick: one seed per run instead of several.
+    """
+    select = [str(one) for one in select]
+    return _native.reproduce(select, out, cache, bool(quick), _told(progress))
+
+
+def list(name=None) -> dict[str, Any]:
+    """Everything that has a name, or all about one, like `firstflight list --json`."""
+    return json.loads(_native.list(name))
+
+
+def __getattr__(name: str) -> Any:
+    """`ff.plots` is imported when it is first used."""
+    if name == "plots":
+        import importlib
+
+        return importlib.import_module(".plots", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _document() -> None:
+    """The path flags stand in one table, the command's."""
+    flags = "".join(
+        f'\n        {name} = "{default}": {about}' for name, default, about in _native.path_flags()
+    )
+    for call in (compare, run, predict):
+        call.__doc__ = f"{(call.__doc__ or '').rstrip()}\n{flags}\n"
+
+
+_document()
+
+
+def _html(self) -> str:
+    from ._notebook import html
+
+    return html(self)
+
+
+def _rows(self) -> _list[dict[str, Any]]:
+    """The claims as dicts: id, paper, what, expected, measured, verdict and more."""
+    return json.loads(self.json())["rows"]
+
+
+def _pandas(self):
+    """A pandas.DataFrame, by pyarrow."""
+    return _arrow(self).to_pandas()
+
+
+def _arrow(self):
+    """A pyarrow.Table of the same memory."""
+    import pyarrow
+
+    return pyarrow.table(self)
+
+
+def _polars(self):
+    """A polars.DataFrame of the same memory."""
+    import polars
+
+    return polars.DataFrame(self)
+
+
+for _class in (Result, Table, Reproduction):
+    _class._repr_html_ = _html
+Reproduction.rows = property(_rows)
+Table.to_pandas, Table.to_arrow, Table.to_polars = _pandas, _arrow, _polars

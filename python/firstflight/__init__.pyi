@@ -1,0 +1,88 @@
+"""Congestion-control start-up: simulate, compare, predict, reproduce the papers."""
+
+from collections.abc import Callable, Iterable
+from os import PathLike
+from typing import Any, TypedDict
+
+from typing_extensions import Unpack
+
+from . import plots as plots
+from ._native import Error as Error
+from ._native import Reproduction as Reproduction
+from ._native import Result as Result
+from ._native import Table as Table
+from ._native import View as View
+from ._startup import Leave as Leave
+from ._startup import Startup as Startup
+from ._startup import Step as Step
+from ._startup import register as register
+
+__version__: str
+
+class Path(TypedDict, total=False):
+    """The path flags of the command; quantities are texts with units."""
+
+    rate: str
+    rtt: str
+    buffer: str
+    packet: str
+    headers: str
+    access_delay: str
+    access_rate: str
+    loss: str
+    duration: str
+    flows: int | str
+    size: str
+    iw: str
+    ssthresh: str
+    delayed_ack: int | str
+    recovery: str
+    seed: int | str
+    runs: int | str
+    start_jitter: str
+    profile: str
+    syn: bool | str
+    fast_open: str
+    duplicate_acks: int | str
+    split_acks: int | str
+    receiver_window: str
+    limited_transmit: bool | str
+    impatient: bool | str
+    progress_ends_backoff: bool | str
+    rto_initial: str
+    rto_min: str
+    rto_max: str
+    rto_granularity: str
+    delayed_ack_timer: str
+    growth_limit: bool | str
+    pacing: bool | str
+    buffer_counts_in_service: bool | str
+
+_Control = str | Startup | type[Startup]
+_Progress = bool | Callable[[int, int], object] | None
+
+def compare(
+    controls: _Control | Iterable[_Control] = (),
+    *,
+    on: str = "sim",
+    samples: int | None = None,
+    progress: _Progress = None,
+    **path: Unpack[Path],
+) -> Result: ...
+def run(
+    scenario: str | PathLike[str] | dict[str, Any],
+    *,
+    on: str = "sim",
+    samples: int | None = None,
+    progress: _Progress = None,
+    **path: Unpack[Path],
+) -> Result: ...
+def predict(**path: Unpack[Path]) -> dict[str, Any]: ...
+def reproduce(
+    *select: str,
+    out: str | PathLike[str] | None = None,
+    cache: str | PathLike[str] | None = None,
+    quick: bool = False,
+    progress: _Progress = None,
+) -> Reproduction: ...
+def list(name: str | None = None) -> dict[str, Any]: ...

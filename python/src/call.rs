@@ -1,0 +1,183 @@
+//! A call into the engine: beside the interpreter, so that other threads go on and Ctrl-C is heard.
+
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use firstflight_cli::calls::{self, Refused};
+use firstflight_reproduce::{Lab, Options as Papers};
+use firstflight_runner::Options;
+use firstflight_scenario::Scenario;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::error;
+use crate::result::{Ran, Reproduced};
+use crate::startup::{self, Faults};
+
+/// What a call is told beside its scenario.
+pub(crate) struct Call {
+    /// Keep about this many samples over time; `None` for none now, and the usual number when they
+    /// are asked for.
+    pub(crate) samples: Option<u32>,
+    /// Called with the runs finished and all runs, now and then.
+    pub(crate) progress: Option<Py<PyAny>>,
+}
+
+/// Runs finished, and all runs.
+#[derive(Default)]
+struct Reached {
+    done: AtomicUsize,
+    total: AtomicUsize,
+}
+
+impl Call {
+    /// Runs the scenario.
+    pub(crate) fn run(&self, py: Python<'_>, scenario: Scenario, on: &str) -> PyResult<Ran> {
+        let ran = self.simulate(py, &scenario, on, self.samples)?;
+        Ok(Ran::new(scenario, on, ran, self.samples.is_some()))
+    }
+
+    /// Runs the scenario again for its series.
+    pub(crate) fn again(py: Python<'_>, scenario: &Scenario, on: &str) -> PyResult<calls::Ran> {
+        Self { samples: None, progress: None }.simulate(py, scenario, on, Some(SAMPLES))
+    }
+
+    fn simulate(
+        &self,
+        py: Python<'_>,
+        scenario: &Scenario,
+        on: &str,
+        samples: Option<u32>,
+    ) -> PyResult<calls::Ran> {
+        // What start-ups in Python share, they use in one order then.
+        let serial = is_forked() || has_python(scenario);
+        let faults = Arc::new(Faults::default());
+        let ran = self.beside(py, &faults, |stop, reached| {
+            let done = |done, total| {
+                reached.total.store(total, Ordering::Relaxed);
+                reached.done.store(done, Ordering::Relaxed);
+            };
+            let options = Options {
+                samples,
+                stop: Some(stop),
+                on_done: Some(&done),
+                serial,
+                ..Options::default()
+            };
+            startup::with(&faults, || calls::run(scenario, on, &options))
+        })?;
+        ran.map_err(error::refused)
+    }
+
+    /// Reproduces what is selected.
+    pub(crate) fn reproduce(
+        &self,
+        py: Python<'_>,
+        select: &[String],
+        out: Option<PathBuf>,
+        cache: Option<PathBuf>,
+        quick: bool,
+    ) -> PyResult<Reproduced> {
+        if is_forked() {
+            let why = "reproduce: a forked process lacks the threads that it needs; accepted: the \
+                       start method \"spawn\" or \"forkserver\" of multiprocessing";
+            return Err(PyRuntimeError::new_err(why));
+        }
+        let outcome = self.beside(py, &Arc::default(), |stop, reached| {
+            let progress = |run: firstflight_reproduce::Progress<'_>| {
+                reached.total.store(run.total, Ordering::Relaxed);
+                reached.done.store(run.done, Ordering::Relaxed);
+            };
+            firstflight_reproduce::reproduce(&Papers {
+                select,
+                out: out.as_deref(),
+                cache: cache.as_deref(),
+                stop,
+                figure_width: firstflight_report::Width::default(),
+                progress: &progress,
+                command_line: "firstflight.reproduce, from Python".to_owned(),
+                quick,
+                lab: Lab::NotAsked,
+            })
+        })?;
+        outcome.map(Reproduced::new).map_err(|problem| error::refused(Refused::from(problem)))
+    }
+
+    /// Does `work` in a thread of its own, while this one listens for Ctrl-C and tells progress.
+    /// The work has ended when this returns.
+    fn beside<T: Send>(
+        &self,
+        py: Python<'_>,
+        faults: &Arc<Faults>,
+        work: impl FnOnce(&AtomicBool, &Reached) -> T + Send,
+    ) -> PyResult<T> {
+        let stop = &faults.stop;
+        let (reached, mut told) = (&Reached::default(), 0);
+        let (said, heard) = sync_channel(1);
+        let mut interrupted = None;
+        let (so_far, broken) = (&mut told, &mut interrupted);
+        let outcome = py.detach(move || {
+            thread::scope(|scope| {
+                let worker = scope.spawn(move || {
+                    let outcome = work(stop, reached);
+                    // Nobody listens after an interruption.
+                    let _ = said.send(());
+                    outcome
+                });
+                // Until the work is done, or has panicked.
+                while let Err(RecvTimeoutError::Timeout) = heard.recv_timeout(LISTEN) {
+                    if broken.is_some() {
+                        continue;
+                    }
+                    let heard = Python::attach(|py| {
+                        self.tell(py, reached, so_far)?;
+                        py.check_signals()
+                    });
+                    if let Err(problem) = heard {
+                        *broken = Some(problem);
+                        faults.end();
+                    }
+                }
+                worker.join().unwrap_or_else(|panic| resume_unwind(panic))
+            })
+        });
+        match interrupted.or_else(|| faults.take()) {
+            Some(problem) => Err(problem),
+            None => self.tell(py, reached, &mut told).map(|()| outcome),
+        }
+    }
+
+    fn tell(&self, py: Python<'_>, reached: &Reached, told: &mut usize) -> PyResult<()> {
+        let done = reached.done.load(Ordering::Relaxed);
+        let Some(progress) = self.progress.as_ref().filter(|_| done != *told) else {
+            return Ok(());
+        };
+        *told = done;
+        progress.call1(py, (done, reached.total.load(Ordering::Relaxed))).map(drop)
+    }
+}
+
+/// Whether a start-up in Python takes part.
+fn has_python(scenario: &Scenario) -> bool {
+    let plans = scenario.plans().unwrap_or_default();
+    let mut controls = plans.iter().flat_map(|plan| &plan.controls);
+    controls.any(|control| startup::is_written_in_python(&control.startup.name))
+}
+
+/// Whether this process was forked from one that had called the engine: it lacks the threads over
+/// which runs are spread.
+fn is_forked() -> bool {
+    static FIRST: OnceLock<u32> = OnceLock::new();
+    let me = std::process::id();
+    *FIRST.get_or_init(|| me) != me
+}
+
+/// Between two looks for Ctrl-C.
+const LISTEN: Duration = Duration::from_millis(50);
+/// Samples over time where nobody says how many; as many as the command's traces have.
+const SAMPLES: u32 = 2_000;

@@ -1,0 +1,53 @@
+//! Keyword arguments as path flags: `access_delay="5ms"` is `--access-delay 5ms`.
+
+use firstflight_scenario::{PathFlags, hint};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+
+use crate::error::{input, shown};
+
+/// The flags of a call. Values go on as text, so that quantities are judged in one place.
+pub(crate) fn path(given: &Bound<'_, PyDict>) -> PyResult<PathFlags> {
+    let mut flags = PathFlags::default();
+    for (name, value) in given {
+        let name: String = name.extract()?;
+        let Some(slot) = flags.slot(&format!("--{}", name.replace('_', "-"))) else {
+            return Err(unknown(&name));
+        };
+        if !value.is_none() {
+            *slot = Some(text(&name, &value)?);
+        }
+    }
+    Ok(flags)
+}
+
+/// A value as it would be typed.
+pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if value.is_instance_of::<PyBool>() {
+        return Ok(value.extract::<bool>()?.to_string());
+    }
+    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>() {
+        return Ok(value.str()?.to_string());
+    }
+    // The parser refuses what needs a unit, and says which.
+    if value.is_instance_of::<PyFloat>() {
+        return Ok(value.extract::<f64>()?.to_string());
+    }
+    // The whole numbers of other libraries.
+    if let Ok(number) = value.extract::<i64>() {
+        return Ok(number.to_string());
+    }
+    let found = shown(value);
+    Err(input(&format!("{name}: found {found}; accepted: text with a unit, such as \"40Mbps\"")))
+}
+
+/// `--access-delay` as a keyword.
+pub(crate) fn keyword(flag: &str) -> String {
+    flag.trim_start_matches('-').replace('-', "_")
+}
+
+fn unknown(name: &str) -> PyErr {
+    let known: Vec<String> = PathFlags::ALL.iter().map(|flag| keyword(flag.name)).collect();
+    let hint = hint(name, known.iter().map(String::as_str));
+    input(&format!("unknown argument `{name}`{hint}; accepted: {}", known.join(", ")))
+}

@@ -1,0 +1,121 @@
+//! The native half of the Python package `firstflight`: conversions only. What a call does is done
+//! by `firstflight_cli::calls`, so that defaults, checks and messages are the command's.
+
+mod call;
+mod error;
+mod flags;
+mod result;
+mod startup;
+mod table;
+mod tree;
+mod view;
+
+use std::path::PathBuf;
+
+use firstflight_cli::calls;
+use firstflight_scenario::{Document, PathFlags};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use call::Call;
+use result::{Ran, Reproduced};
+
+/// `compare`: one run per control, on the path of the flags.
+#[pyfunction]
+fn compare(
+    py: Python<'_>,
+    controls: Vec<String>,
+    path: &Bound<'_, PyDict>,
+    on: &str,
+    samples: Option<u32>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Ran> {
+    let path = flags::path(path)?;
+    let scenario = py.detach(|| calls::compare(&controls, &path, on)).map_err(error::refused)?;
+    Call { samples, progress }.run(py, scenario, on)
+}
+
+/// `run`: a scenario file, or the same as a `dict`.
+#[pyfunction]
+fn run(
+    py: Python<'_>,
+    scenario: Bound<'_, PyAny>,
+    path: &Bound<'_, PyDict>,
+    on: &str,
+    samples: Option<u32>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Ran> {
+    let path = flags::path(path)?;
+    let document = match scenario.cast::<PyDict>() {
+        Ok(tree) => tree::document(tree)?,
+        Err(_) => {
+            let file: PathBuf = scenario.extract().map_err(|_| {
+                error::input(&format!(
+                    "scenario: found {}; accepted: the path of a TOML file, or a dict of its keys",
+                    error::shown(&scenario)
+                ))
+            })?;
+            Document::load(file).map_err(|problem| error::input(&problem.to_string()))?
+        }
+    };
+    let scenario = py.detach(|| calls::scenario(document, &path, on)).map_err(error::refused)?;
+    Call { samples, progress }.run(py, scenario, on)
+}
+
+/// The document of `predict --json`.
+#[pyfunction]
+fn predict(path: &Bound<'_, PyDict>) -> PyResult<String> {
+    calls::predict(&flags::path(path)?).map_err(error::refused)
+}
+
+/// The document of `list --json`.
+#[pyfunction]
+#[pyo3(signature = (name=None))]
+fn list(name: Option<&str>) -> PyResult<String> {
+    calls::list(name).map_err(error::refused)
+}
+
+/// `reproduce`: the rows, as the document of `--json`.
+#[pyfunction]
+fn reproduce(
+    py: Python<'_>,
+    select: Vec<String>,
+    out: Option<PathBuf>,
+    cache: Option<PathBuf>,
+    quick: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Reproduced> {
+    Call { samples: None, progress }.reproduce(py, &select, out, cache, quick)
+}
+
+/// The command line: its exit code.
+#[pyfunction]
+fn command(py: Python<'_>, words: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| calls::command(words))
+}
+
+/// The path flags: keyword, default, help.
+#[pyfunction]
+fn path_flags(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let flag =
+        |flag: &firstflight_scenario::Flag| (flags::keyword(flag.name), flag.default, flag.help);
+    PyList::new(py, PathFlags::ALL.iter().map(flag))
+}
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("Error", module.py().get_type::<error::Error>())?;
+    module.add_class::<Ran>()?;
+    module.add_class::<Reproduced>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<view::View>()?;
+    module.add_function(wrap_pyfunction!(compare, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(predict, module)?)?;
+    module.add_function(wrap_pyfunction!(list, module)?)?;
+    module.add_function(wrap_pyfunction!(reproduce, module)?)?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_function(wrap_pyfunction!(path_flags, module)?)?;
+    module.add_function(wrap_pyfunction!(startup::put, module)?)
+}

@@ -1,0 +1,75 @@
+"""The notebook, the gallery and the README's code run as they stand."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import firstflight as ff
+import pytest
+
+pytest.importorskip("matplotlib")
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "python" / "examples"
+
+
+def test_the_notebook_runs_and_is_short(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((EXAMPLES / "first-figure.ipynb").read_text())["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    # The first cell installs what is being tested here.
+    assert code[0].startswith("%pip")
+    names = {}
+    for cell in code[1:]:
+        exec(compile(cell, "first-figure.ipynb", "exec"), names)
+    assert (tmp_path / "window.pdf").read_bytes().startswith(b"%PDF")
+    figure = next(place for place, cell in enumerate(code) if "savefig" in cell)
+    lines = [line for cell in code[: figure + 1] for line in cell.splitlines() if line.strip()]
+    assert len(lines) < 20
+
+
+def test_the_readmes_code_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) == 1
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+    assert (tmp_path / "window.pdf").exists()
+
+
+def test_the_gallery_draws_every_figure(tmp_path):
+    script = [sys.executable, EXAMPLES / "gallery.py", tmp_path]
+    run = subprocess.run(script, capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    drawn = {path.stem for path in tmp_path.glob("*.png")}
+    names = re.findall(r"^@_styled\ndef (\w+)\(", Path(ff.plots.__file__).read_text(), re.MULTILINE)
+    assert len(names) == 8 and drawn == {*names, "queue"}
+    assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))
+
+
+def test_figures_take_dataframes_and_refuse_other_tables():
+    pytest.importorskip("pandas")
+    flows = ff.compare(["hoe", "astart"], size="100kB", runs=3, duration="5s").flows
+    lines = [
+        [line.get_xydata().tolist() for line in ff.plots.ecdf(table).lines]
+        for table in (flows, flows.to_pandas(), flows.to_arrow(), flows.to_polars())
+    ]
+    assert all(of == lines[0] for of in lines) and len(lines[0]) == 2
+    with pytest.raises(ff.Error, match="lacks completion_time_s"):
+        ff.plots.ecdf([{"alias": "hoe"}])
+    with pytest.raises(ff.Error, match="lacks rows"):
+        ff.plots.exits([])
+    with pytest.raises(ff.Error, match="'rtt', 'queue'"):
+        ff.plots.delay(ff.compare(["hoe"], duration="1s"), of="srtt")
+    with pytest.raises(ff.Error, match="baseline = 'newreno'; accepted: hoe, astart"):
+        ff.plots.completion(flows, "newreno")
+
+
+def test_the_exit_is_marked_where_it_was():
+    result = ff.compare(["hystart"], buffer="0.5bdp", duration="3s", samples=500)
+    row = result.flows.to_dicts()[0]
+    marks = [line for line in ff.plots.window(result).lines if line.get_marker() == "o"]
+    assert [line.get_xydata().tolist() for line in marks] == [
+        [[row["exit_time_s"], row["exit_cwnd_packets"]]]
+    ]
