@@ -57,7 +57,9 @@ impl Response {
         let last = self.high_window.max(LAST_WINDOW);
         let part = log2(segments.clamp(self.low_window, last)) - low;
         let all = log2(self.high_window) - low;
-        HALF - mul_div(HALF - self.high_decrease, part, all)
+        // Beyond the high window the line goes on, but not below the table's last b.
+        let least = self.high_decrease.min(LEAST_DECREASE);
+        HALF.saturating_sub(mul_div(HALF - self.high_decrease, part, all)).max(least)
     }
 
     /// a(w), in millionths, at least one segment.
@@ -207,6 +209,9 @@ const LOG_BITS: u32 = 24;
 /// Where the table of appendix B ends, in segments.
 const LAST_WINDOW: u64 = 89_053;
 
+/// The smallest b(w) of that table, in millionths.
+const LEAST_DECREASE: u64 = 90_000;
+
 /// One half, in millionths.
 const HALF: u64 = RATIO_ONE / 2;
 
@@ -304,5 +309,12 @@ mod tests {
             assert!((found - real).abs() < real * 1e-5 + 1e-6, "{n}: {found} {real}");
         }
         assert_eq!([31, 32, 242, 243].map(fifth_root), [1, 2, 2, 3]);
+    }
+
+    #[test]
+    fn far_beyond_a_low_high_window_a_loss_still_takes_something() {
+        let response = Response { low_window: 10_000, high_window: 20_000, high_decrease: 100_000 };
+        assert_eq!(response.b(1_000_000), LEAST_DECREASE);
+        assert!(response.a(1_000_000) >= RATIO_ONE);
     }
 }
