@@ -293,7 +293,12 @@ mod tests {
     fn a_row_that_lacks_a_control_is_left_out() {
         let (transport, path) = (&TRANSPORTS[0], &PATHS[0]);
         let asked = transport.asked(path, SIZES[0]);
-        let run = |control: &&str| json!({ "asked": asked, "control": control, "seconds": 1.0, "drops": 2, "peak_queue": 3 });
+        let numbers = json!({ "seconds": 1.0, "drops": 2, "peak_queue": 3 });
+        let run = |control: &&str| {
+            let mut run = numbers.clone();
+            (run["asked"], run["control"]) = (asked.clone(), (*control).into());
+            run
+        };
         let mut kept = Kept { file: Path::new(""), runs: vec![] };
         kept.runs.extend(transport.controls.iter().skip(1).map(run));
         assert_eq!(transport.table(&kept), "");

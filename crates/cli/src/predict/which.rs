@@ -193,8 +193,8 @@ impl Asked {
     }
 }
 
-/// What to take there: of the controls that lost little of every size, and not much on any path that
-/// was measured, the quickest; the stack's own if it is as quick.
+/// What to take there: of the controls that lost little of every size, and not much on any path
+/// that was measured, the quickest; the stack's own if it is as quick.
 fn choice(asked: &Asked, there: &[&Measured], everywhere: &[Measured]) -> Choice {
     let here: Vec<&Measured> =
         there.iter().copied().filter(|run| run.asked.on == asked.on).collect();
