@@ -52,6 +52,7 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
         ("delayed_ack_timer", endpoint.delayed_ack_timer_ns != usual.delayed_ack_timer.ns()),
         ("limited_transmit", endpoint.limited_transmit != usual.limited_transmit),
         ("impatient", endpoint.impatient != usual.impatient),
+        ("ack_compression", endpoint.ack_compression != usual.ack_compression),
         ("growth_limit", endpoint.growth_limit != usual.growth_limit),
     ];
     match set.iter().find(|(_, differs)| *differs) {
@@ -86,6 +87,7 @@ mod tests {
             ("syn = true\nfast_open = 'on'", "fast_open: found fast_open = \"on\""),
             ("rto_min = '1s'", "rto_min: "),
             ("growth_limit = false", "growth_limit: "),
+            ("ack_compression = false", "ack_compression: "),
             ("pacing = true", "pacing: found true"),
         ] {
             let problem = judged(text).unwrap_err();

@@ -98,8 +98,8 @@ pub struct Constants {
     pub delayed_ack: u64,
     /// How long a receiver that delays ACKs holds one back.
     pub delayed_ack_timer: Time,
-    /// Whether one ACK tells of several packets out of order (Linux's compressed ACKs, with RACK and
-    /// delayed ACKs).
+    /// Whether one ACK tells of several packets out of order (Linux's compressed ACKs, with RACK
+    /// and delayed ACKs).
     pub ack_compression: bool,
     /// Whether cwnd may grow only while it limits the sender.
     pub growth_limit: bool,
