@@ -54,6 +54,7 @@ class Path(TypedDict, total=False):
     rto_max: str
     rto_granularity: str
     delayed_ack_timer: str
+    ack_compression: str
     growth_limit: bool | str
     pacing: bool | str
     buffer_counts_in_service: bool | str

@@ -3,6 +3,7 @@
 import builtins
 from collections.abc import Callable
 from os import PathLike
+from pathlib import Path
 from typing import Any, final
 
 __version__: str
@@ -41,7 +42,7 @@ class Reproduction:
     """The claims of the papers, measured."""
 
     rows: builtins.list[dict[str, Any]]
-    report: str | None
+    report: Path | None
     def json(self) -> str: ...
     def __len__(self) -> int: ...
     def _repr_html_(self) -> str: ...

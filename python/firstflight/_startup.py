@@ -78,7 +78,10 @@ def _hyphenated(name: str) -> str:
 
 
 def register(startup) -> str:
-    """Gives a start-up its name for the rest of the program, for scenario files; returns it."""
+    """Gives a start-up its name for the rest of the program, for scenario files; returns it.
+
+    The last one of a name has it, so that two threads use two names.
+    """
     made = startup
     if isinstance(startup, type):
         if not issubclass(startup, Startup):

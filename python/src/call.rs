@@ -38,8 +38,10 @@ struct Reached {
 impl Call {
     /// Runs the scenario.
     pub(crate) fn run(&self, py: Python<'_>, scenario: Scenario, on: &str) -> PyResult<Ran> {
-        let ran = self.simulate(py, &scenario, on, self.samples)?;
-        Ok(Ran::new(scenario, on, ran, self.samples.is_some()))
+        // By the time its series are asked for, a start-up in Python may have been defined anew.
+        let samples = self.samples.or(has_python(&scenario).then_some(SAMPLES));
+        let ran = self.simulate(py, &scenario, on, samples)?;
+        Ok(Ran::new(scenario, on, ran, samples.is_some()))
     }
 
     /// Runs the scenario again for its series.

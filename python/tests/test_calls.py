@@ -155,7 +155,8 @@ def test_the_keywords_are_the_commands_flags():
     stub = (Path(ff.__file__).parent / "__init__.pyi").read_text()
     typed = re.search(r"class Path.*?\n\n(.*?)\n\n", stub, re.DOTALL)[1]
     names = re.findall(r"^    (\w+):", typed, re.MULTILINE)
-    assert names == [flag["name"][2:].replace("-", "_") for flag in ff.list()["path_flags"]]
+    flags = [flag["name"][2:].replace("-", "_") for flag in ff.list()["path_flags"]]
+    assert names == flags, "python/firstflight/__init__.pyi has what a call of `compare` takes"
     for name in names:
         assert f"\n        {name} = " in ff.compare.__doc__
 

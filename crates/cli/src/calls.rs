@@ -84,7 +84,8 @@ pub fn summary(report: &Report, width: usize) -> String {
 /// # Errors
 /// As the command's.
 pub fn predict(path: &PathFlags) -> Result<String, Refused> {
-    Ok(predict::json(&predict::prediction(path)?.2)?)
+    let (resolved, conditions, found) = predict::prediction(path)?;
+    Ok(predict::json(&resolved, &conditions, &found)?)
 }
 
 /// The document of `list --json`, of everything or of one name.

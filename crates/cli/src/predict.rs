@@ -1,4 +1,6 @@
-//! `predict`: the closed-form model of slow start applied to a path.
+//! `predict`: the closed-form model of slow start applied to a path, and which control to take.
+
+mod which;
 
 use std::fmt::Write as _;
 
@@ -7,12 +9,15 @@ use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Column, Table, wrapped};
 use firstflight_scenario::{Loss, PathFlags, Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
 
+use serde::Serialize;
+
 use crate::digits::short;
 use crate::failure::{Failure, Status};
 use crate::output;
 use crate::path_args::PathArgs;
+use which::Which;
 
-/// Predict how slow start ends on a path, from the closed-form model
+/// Predict how slow start ends on a path, from the closed-form model; and which control to take
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -26,29 +31,61 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 The model is that of Barakat and Altman, \"Performance of Short TCP Transfers\": one drop-tail
 buffer, slow start in bursts. It knows neither random loss nor pacing. With --flows above 1 the
-prediction is for a flow that joins others in congestion avoidance.
+prediction is for a flow that joins others in congestion avoidance. Which control to take is not the
+model's: it is what transfers over the nearest of some typical paths took and lost.
 
 Examples:
   firstflight predict
   firstflight predict --rate 1.5Mbps --rtt 190ms --packet 512B --buffer 20pkt --ssthresh none
   firstflight predict --buffer 0.25bdp --delayed-ack 2 --profile rfc
-  firstflight predict --buffer 0.5bdp --json | jq -r .advice";
+  firstflight predict --rate 50Mbps --rtt 600ms --size 5MB           a geostationary satellite
+  firstflight predict --buffer 0.5bdp --json | jq '.advice, .which_control.choices'";
 
 /// Runs the command.
 pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
     let (resolved, conditions, prediction) = prediction(&args.path.0)?;
     if resolved.links[0].loss != Loss::default() {
-        output::note("the model knows no random loss: --loss changes nothing here");
+        output::note(
+            "the model knows no random loss: --loss decides only which measured path is nearest",
+        );
     }
     if resolved.endpoint.pacing {
         output::note("the model knows no pacing: --pacing changes nothing here");
     }
-    let text = match args.json {
-        true => json(&prediction)?,
-        false => page(&resolved, &conditions, &prediction, output::screen()),
+    let text = if args.json {
+        json(&resolved, &conditions, &prediction)?
+    } else {
+        let screen = output::screen();
+        let which_control = Which::of(path(&resolved, &conditions))?;
+        let model = page(&resolved, &conditions, &prediction, screen);
+        format!("{model}\n{}", which_control.text(screen))
     };
     output::print(&text)?;
     Ok(Status::Done)
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    prediction: &'a Prediction,
+    which_control: Which,
+}
+
+/// The path as controls were measured on it.
+fn path(resolved: &Resolved, conditions: &Conditions) -> which::Path {
+    let rtt_s = conditions.rtt_ns as f64 / 1e9;
+    let wire_bits = conditions.wire_bytes as f64 * 8.0;
+    let bdp_packets = conditions.rate_bps as f64 * rtt_s / wire_bits;
+    which::Path {
+        rate_bps: conditions.rate_bps as f64,
+        rtt_s,
+        // A packet in service at least.
+        buffer_bdp: conditions.buffer_packets.max(1) as f64 / bdp_packets,
+        loss: resolved.links[0].loss.mean().ppb() as f64 / 1e9,
+        size_bytes: conditions.transfer_bytes,
+        flows: conditions.flows,
+    }
 }
 
 /// What the model says of the path that the flags make.
@@ -61,8 +98,13 @@ pub(crate) fn prediction(path: &PathFlags) -> Result<(Resolved, Conditions, Pred
 }
 
 /// The document of `--json`.
-pub(crate) fn json(prediction: &Prediction) -> Result<String, Failure> {
-    Ok(serde_json::to_string_pretty(prediction)? + "\n")
+pub(crate) fn json(
+    resolved: &Resolved,
+    conditions: &Conditions,
+    prediction: &Prediction,
+) -> Result<String, Failure> {
+    let which_control = Which::of(path(resolved, conditions))?;
+    Ok(serde_json::to_string_pretty(&Document { prediction, which_control })? + "\n")
 }
 
 fn refused(error: ModelError) -> Failure {

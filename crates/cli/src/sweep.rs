@@ -1,6 +1,9 @@
 //! `sweep`: a scenario at many points.
 
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use firstflight_report::{Cell, Column, Mean, Table, terminal};
 use firstflight_sweep::{Format, Interval, Merged, Shard, Store, Summary, Sweep, SweepError, run};
@@ -86,8 +89,18 @@ fn ran(sweep: &Sweep, store: &Store, shard: Shard) -> Result<bool, Failure> {
     let progress = Progress::of_work();
     progress.say(&count(sweep.points(), "point"));
     let stop = interrupt::listen();
+    let (begun, told) = (Instant::now(), Mutex::new(Instant::now()));
+    let in_a_log = !io::stderr().is_terminal();
     let done = run(sweep, store, shard, stop, &|done, total| {
         progress.set(done as usize, total as usize);
+        // In the log of a job a line now and then is what a bar is elsewhere.
+        if let Ok(mut last) = told.lock()
+            && in_a_log
+            && last.elapsed() >= MINUTE
+        {
+            *last = Instant::now();
+            output::note(&reached(done, total, begun.elapsed()));
+        }
     });
     drop(progress);
     let done = done?;
@@ -101,6 +114,15 @@ fn ran(sweep: &Sweep, store: &Store, shard: Shard) -> Result<bool, Failure> {
     output::note(&format!("{}: {text}", store.dir().display()));
     Ok(done.left == 0)
 }
+
+/// `40 % of the work is done, 3 min left`.
+fn reached(done: u64, total: u64, elapsed: Duration) -> String {
+    let share = done as f64 / total.max(1) as f64;
+    let left = elapsed.as_secs_f64() * (1.0 / share.max(f64::MIN_POSITIVE) - 1.0);
+    format!("{:.0} % of the work is done, {:.0} min left", share * 100.0, (left / 60.0).ceil())
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
 
 fn usual_place(grid: &Path) -> PathBuf {
     let name = grid.file_stem().unwrap_or_default();
@@ -179,5 +201,16 @@ impl From<SweepError> for Failure {
             }
             error => Self::Usage(error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_that_of_the_work_left() {
+        let said = reached(40, 100, Duration::from_secs(120));
+        assert_eq!(said, "40 % of the work is done, 3 min left");
     }
 }

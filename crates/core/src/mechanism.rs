@@ -96,6 +96,13 @@ impl Mechanism {
         if self.timed { self.pacing_in_force() } else { None }
     }
 
+    /// Whether [`Mechanism::pacing`] says how.
+    #[inline]
+    pub(crate) fn is_paced(&self) -> bool {
+        let by_default = self.paces && self.view.rtt.smoothed > Span(0);
+        self.timed && (self.pace.is_some() || by_default)
+    }
+
     /// See [`crate::sender::Sender::acts_on_acks_only`].
     #[inline(always)]
     pub(crate) fn acts_on_acks_only(&self) -> bool {

@@ -47,6 +47,10 @@ impl Facilities {
     /// ([`crate::view::View::sent`]), even where no packet is told when it leaves.
     pub const SENT: Self = Self(1 << 13);
 
+    /// What is not known to be lost is sent again, the last packet first, for each ACK of the
+    /// start-up's first flight. No transport of ours can.
+    pub const REPEATS: Self = Self(1 << 14);
+
     /// Whether all of `others` are in it.
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 == others.0
@@ -182,6 +186,7 @@ const WORDS: &[(Facilities, &str)] = &[
     (Facilities::ROUTER_CHANGES, "routers that tell changes of the rate"),
     (Facilities::ROUTER_SHARES, "routers that tell the connection's share"),
     (Facilities::SENT, "how much has been sent, repeats included"),
+    (Facilities::REPEATS, "packets sent again before they are known to be lost"),
 ];
 
 #[cfg(test)]

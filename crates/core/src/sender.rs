@@ -274,6 +274,12 @@ impl<P: Policies> Sender<P> {
         self.mechanism.pacing()
     }
 
+    /// Whether [`Sender::pacing`] says how to pace the next packet, without the cost of how.
+    #[inline]
+    pub fn is_paced(&self) -> bool {
+        self.mechanism.is_paced()
+    }
+
     /// `bytes` of payload left at the rate of [`Sender::pacing`].
     pub fn on_paced(&mut self, bytes: Bytes) {
         self.mechanism.count_paced(bytes);

@@ -12,6 +12,8 @@
 
 pub mod catalogue;
 #[cfg(feature = "bpf")]
+pub mod earlier;
+#[cfg(feature = "bpf")]
 mod folder;
 pub mod hold;
 pub mod knobs;

@@ -210,7 +210,10 @@ fn open(
     for mut map in object.maps_mut() {
         match map.name().to_str() {
             Some(LOADED) => {
-                let mut text: Vec<u8> = control.full.bytes().take(TEXT_MAX - 1).collect();
+                let room = TEXT_MAX - LONGEST_NAME - 2;
+                let mut text: Vec<u8> = control.full.bytes().take(room).collect();
+                text.push(0);
+                text.extend(name.bytes());
                 text.resize(TEXT_MAX, 0);
                 let flags = [options.recording, options.leaving_out].map(u64::from);
                 let flags = flags.map(u64::to_ne_bytes).concat();
@@ -302,8 +305,9 @@ fn verdict(said: &str) -> Option<&str> {
     lines.take_while(|line| !line.starts_with("processed ")).last()
 }
 
-/// Names in `c/bpf/shell.bpf.c`.
-/// `TEXT_MAX` of `c/bpf/kernel.h`: the control in full, with which `struct loaded` begins.
+/// Names in `c/bpf`.
+/// `TEXT_MAX` of `c/bpf/kernel.h`: the control in full and after it its name, each with a zero,
+/// with which `struct loaded` begins.
 pub(crate) const TEXT_MAX: usize = 256;
 pub(crate) const LOADED: &str = ".rodata.loaded";
 pub(crate) const RECORDS: &str = "records";

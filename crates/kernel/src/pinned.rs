@@ -177,4 +177,4 @@ fn folder(name: &str) -> PathBuf {
 /// Names in the folder.
 const LINK: &str = "link";
 const ENTRY: &str = "entry";
-const CONTROL: &str = "control";
+pub(crate) const CONTROL: &str = "control";

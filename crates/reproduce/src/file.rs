@@ -159,13 +159,15 @@ pub(crate) struct Claim {
     #[serde(default)]
     pub unit: String,
     /// What must hold for the claim to pass.
-    #[serde(rename = "check")]
+    #[serde(default, rename = "check")]
     pub checks: Vec<Check>,
     /// For a refuted claim, what must hold to show that it cannot be; `check` must then fail.
     #[serde(default, rename = "refutation")]
     pub refutations: Vec<Check>,
     /// The arithmetic of a refutation, or what the reader must know.
     pub note: Option<String>,
+    /// Why the claim cannot be judged here; it has no checks then.
+    pub unjudged: Option<String>,
 }
 
 /// A measured quantity and what it must be.

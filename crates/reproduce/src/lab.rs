@@ -110,7 +110,7 @@ fn disturbance(run: &Run) -> Option<String> {
 
 const TRIES: u32 = 3;
 /// The sentence that says how to get rows of the lab.
-pub(crate) const HOW_TO_ASK: &str = "`reproduce --lab` measures it on the running kernel";
+pub(crate) const HOW_TO_ASK: &str = "`reproduce --lab` measures it, `--virtual-time` in qemu";
 
 #[cfg(test)]
 mod tests {

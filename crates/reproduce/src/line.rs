@@ -63,7 +63,7 @@ pub(crate) fn is_own(row: &Row) -> bool {
 pub enum Part {
     /// Claims of a paper.
     Paper,
-    /// Claims of a paper, measured on the running kernel; their ids have an `L`.
+    /// Claims of a paper, measured on Linux; their ids have an `L`.
     Lab,
     /// Rows of our own making; their ids have an `I`.
     Own,
@@ -86,7 +86,7 @@ impl Part {
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Paper => "claims of the papers",
-            Self::Lab => "claims on the running kernel",
+            Self::Lab => "claims on Linux",
             Self::Own => "rows of our own making",
         }
     }

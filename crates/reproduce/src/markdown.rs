@@ -44,11 +44,7 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
     }
     if let Some(lab) = rows.iter().find_map(|row| row.lab.as_ref()) {
         let note = plain(last_lab::note());
-        let _ = writeln!(
-            text,
-            "\nClaims on the running kernel were measured by {}. {note}",
-            lab.words()
-        );
+        let _ = writeln!(text, "\nClaims on Linux were measured by {}. {note}", lab.words());
     }
     for (paper, rows) in &parts {
         section(&mut text, paper, rows);
@@ -68,9 +64,9 @@ number of unknown period, and a *refuted* one is contradicted by the paper's own
 `refuted-confirmed` says that the contradiction is shown, `fitted` that knobs were fitted to a value
 of the row. Every value has a line: the paper's, the measured one (with several seeds the mean and
 its 95 % interval, by Student's t), the difference, what it must be, the seeds, the preset of the
-run, and whether it holds; `information` decides nothing. Ids with `-I` are rows of our own making,
-not claims of a paper. Ids with `-L` are claims again on the running kernel, in real time, which is
-not run for this page: their values are those of the last lab ([lab.md](lab.md)).
+run, and whether it holds; `information` decides nothing. A row that is `not-run` says why. Ids with
+`-I` are rows of our own making, not claims of a paper. Ids with `-L` are claims again on Linux, which
+is not run for this page: their values are those of the last lab ([lab.md](lab.md)).
 ";
 
 fn count(rows: &[&Row], verdict: Verdict) -> usize {
@@ -137,6 +133,10 @@ fn lines(row: &Row) -> String {
             let ours = with_unit(&ours, &row.unit);
             let rest = [difference, tolerance, seeds, preset].map(|text| cell(&text)).join(" | ");
             let _ = writeln!(text, " {paper} | {ours} | {rest} | {verdict} |");
+        }
+        [] => {
+            let why = shown(&row.measured, "");
+            let _ = writeln!(text, " {expected} | {why} | | | | | {verdict} |");
         }
         checks => {
             let _ = writeln!(text, " {expected} | | | | | | {verdict} |");

@@ -13,6 +13,9 @@ use crate::paper::{Laid, Paper};
 
 /// Judges a claim; `None` if the reproduction was stopped before all of its runs were finished.
 pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Option<Row> {
+    if let Some(why) = &claim.unjudged {
+        return Some(unjudged(paper, laid, claim, why));
+    }
     match measure(paper, laid, claim, done) {
         Ok(row) => Some(row),
         Err(Unfinished::Interrupted) => None,
@@ -29,6 +32,13 @@ fn of_last_lab(paper: &Paper, laid: &Laid, claim: &Claim) -> Row {
         }
         None => not_run(paper, laid, claim, HOW_TO_ASK),
     }
+}
+
+/// A row of a claim that nothing here can judge.
+fn unjudged(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> Row {
+    let row = not_run(paper, laid, claim, why);
+    let tolerance = Value::Text(String::new());
+    Row { measured: Value::Text(format!("not judged: {}", why.trim())), tolerance, ..row }
 }
 
 /// A row without a value.

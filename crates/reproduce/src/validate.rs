@@ -38,8 +38,14 @@ pub(crate) fn validate(papers: &[Paper]) -> Result<(), ReproduceError> {
 }
 
 fn of_claim(laid: &Laid, claim: &Claim) -> Result<(), String> {
+    if claim.unjudged.is_some() {
+        return match claim.all_checks().next() {
+            None => Ok(()),
+            Some(_) => Err("a claim has checks or is `unjudged`, not both".to_owned()),
+        };
+    }
     if claim.checks.is_empty() {
-        return Err("no check".to_owned());
+        return Err("no check; accepted: one or more, or `unjudged` with the reason".to_owned());
     }
     if claim.checks.iter().all(|check| check.information) {
         return Err("only `information`, which decides nothing; accepted: one check or more that \
@@ -133,6 +139,13 @@ mod tests {
         assert_eq!(plots(&paper), ids("figure03 figure05 figure06 figure07", ""));
     }
 
+    #[test]
+    fn no_claim_of_todays_start_ups_is_missing() {
+        let wanted = "HP1 SE1 SE2 SE3 SU1 SU2 SU3 SU4 BB1 BB2 BB3 RS1 RS2 RS3 RS4 CR1 CR2 CR3 CR4 \
+            CR5 PQ1 PQ2 PQ3 PQ4 PQ5 PQ6 C41 CO1 JS1";
+        assert_eq!(claims(&paper("S5")), ids(wanted, "I1 I2 I3 I4"));
+    }
+
     const HEAD: &str = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = ''\ncitation = ''\nsetup = []\n\
         order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
 
@@ -186,6 +199,19 @@ mod tests {
             ),
         );
         assert!(both.contains("`fitted` or `information`, not both"), "{both}");
+        let text = |more: &str| {
+            format!(
+                "title = ''\ntext = []\n[[case]]\nname = 'c'\n[[claim]]\nid = 'P0-1'\n\
+                 what = ''\nclass = 'anecdote'\nexpected = 1\nunjudged = 'no such kernel'\n{more}"
+            )
+        };
+        let judged = |text: String| {
+            let files = [("p/paper.toml", HEAD), ("p/a.toml", text.as_str())];
+            validate(&load(&files, false).unwrap()).map_err(|error| error.to_string())
+        };
+        assert_eq!(judged(text("")), Ok(()));
+        let both = judged(text(&format!("check = [{{ {} }}]\n", near("case = 'c'")))).unwrap_err();
+        assert!(both.contains("has checks or is `unjudged`, not both"), "{both}");
         let formula = "measure = 'formula', formula = '1 +', equals = 1";
         assert!(problem("shape", formula).contains("expected a number at column 4"));
     }

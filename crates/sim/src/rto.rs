@@ -41,6 +41,8 @@ pub(crate) struct Rto {
     earliest: Instant,
     /// No timeout is shorter: this long before `earliest` the timer was started last.
     least: Span,
+    /// With a clock that ticks: no timeout is longer than the RTT by less.
+    least_added: Span,
     rules: RtoRules,
     backoff: u64,
     /// Samples of its own, where the connection's RTT lacks one that RFC 6298 would take.
@@ -90,7 +92,8 @@ impl Rto {
         };
         let least = if rules.min_is_of_variation { Span(0) } else { rules.min };
         let least = least.min(rules.max).min(LONGEST);
-        Self { rules, earliest: OFF, least, backoff: 1, own: None, ticks }
+        let least_added = rules.min - jiffies::TICK;
+        Self { rules, earliest: OFF, least, least_added, backoff: 1, own: None, ticks }
     }
 
     /// Whether the timer runs.
@@ -127,7 +130,7 @@ impl Rto {
         let smoothed = rtt.smoothed;
         self.rules.min_is_of_variation
             && self.backoff == 1
-            && at <= self.earliest + smoothed + smoothed.min(self.rules.min - jiffies::TICK)
+            && at <= self.earliest + smoothed + smoothed.min(self.least_added)
     }
 
     /// An RTT sample, or a restart, changes nothing but the time from which the timer counts.

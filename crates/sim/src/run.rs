@@ -120,6 +120,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) tcp: Tcp,
     /// Boxed because few flows have one.
     pub(crate) files: Option<Box<FileSource<'a>>>,
+    /// A later timer event that is pending all the same: it was the earliest before `timer_at`.
+    later_timer_at: u64,
 }
 
 impl<'a> Engine<'a> {
@@ -145,6 +147,7 @@ impl<'a> Engine<'a> {
                 watch: Watch::new(spec.bdp_bytes, network.sample_every),
             },
             timer_at: u64::MAX,
+            later_timer_at: u64::MAX,
             opening: false,
         };
         let memory = Memory::new(ours.iter().map(|(_, spec)| *spec));
@@ -273,7 +276,11 @@ impl Flow<'_> {
                 return self.path.on_wake(fabric, now);
             }
             _ => {
-                if event.at().0 != self.timer_at {
+                let at = event.at().0;
+                if at == self.later_timer_at {
+                    self.later_timer_at = u64::MAX;
+                }
+                if at != self.timer_at {
                     return;
                 }
                 self.timer_at = u64::MAX;
@@ -299,7 +306,7 @@ impl Flow<'_> {
 
     /// After every event of the sender: looks at it, and sees that a timer event is pending no
     /// later than its deadline. Most deadlines only move away, so most of the time one is.
-    #[inline]
+    #[inline(always)]
     fn after_event(&mut self, now: Instant, fabric: &mut Fabric) {
         self.path.watch.look(now, &self.tcp);
         if !self.tcp.sleeps_until(Instant(self.timer_at)) {
@@ -311,7 +318,16 @@ impl Flow<'_> {
     fn set_timer(&mut self, now: Instant, fabric: &mut Fabric) {
         let Some(deadline) = self.tcp.deadline() else { return };
         let at = deadline.max(now);
-        if at.0 < self.timer_at {
+        if at.0 >= self.timer_at {
+            return;
+        }
+        // A paced sender goes to and fro between its pace and its retransmission timer.
+        if self.timer_at == u64::MAX && self.later_timer_at <= at.0 {
+            self.timer_at = self.later_timer_at;
+        } else {
+            if self.timer_at != u64::MAX {
+                self.later_timer_at = self.timer_at;
+            }
             self.timer_at = at.0;
             fabric.queue.push_out_of_order(timer(at, self.path.id as usize, Timer::Retransmit));
         }

@@ -44,6 +44,10 @@ impl SackHistory {
             return self.known.min(MOST_BLOCKS) as u32;
         }
         let newest = self.runs[0];
+        if self.known > 0 && newest.0 >= next && (newest.0..newest.1).contains(&cause) {
+            // Reported before, with an ACK that was held back.
+            return self.known as u32;
+        }
         let extends = self.known > 0 && newest.1 == cause && newest.0 >= next;
         let first = run(cause, extends.then_some(newest.0));
         self.forget_covered(first);
@@ -86,6 +90,13 @@ mod tests {
         assert_eq!(history.report(8, 3, false, |_, _| (7, 10)), 2);
         assert_eq!(history.report(20, 20, true, single), 0);
         assert_eq!(history.report(30, 20, false, single), 1);
+    }
+
+    #[test]
+    fn a_packet_that_was_reported_needs_no_search() {
+        let mut history = SackHistory::default();
+        history.report(5, 3, false, |cause, _| (cause, cause + 1));
+        assert_eq!(history.report(5, 3, false, |_, _| unreachable!("it is known")), 1);
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod common;
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, Network, Recovery, UdpSpec, run,
+    FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, Network, Recovery, UdpSpec, named, run,
 };
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
@@ -137,4 +137,16 @@ fn a_receiver_that_delays_acks_answers_the_beginning_at_once() {
     // Sixteen are always quick.
     assert!(finished_ms(&first) < finished_ms(&delayed), "{} ms", finished_ms(&first));
     assert!(finished_ms(&first) > finished_ms(&quick));
+}
+
+/// Ten packets of which the third is lost: two ACKs make the window twelve, and eight are
+/// outstanding, of which CUBIC leaves 5.6. The last ACK acknowledges all eight and ends the
+/// recovery.
+#[test]
+fn a_recovery_ends_with_a_window_of_whole_packets_and_its_last_ack_opens_nothing() {
+    let mut spec = linux(Recovery::Rack, 10);
+    spec.control = named("slow-start", "cubic").unwrap();
+    let outcome = one(spec, &[3]);
+    assert_eq!((outcome.counts.cuts, outcome.counts.retransmitted), (1, 1));
+    assert_eq!(outcome.final_cwnd, Bytes(5_000));
 }

@@ -15,11 +15,12 @@ pub(crate) struct Cut {
 }
 
 /// The chunks of so many points. At most [`PIECES`] points are looked at, drawn from equal pieces
-/// of the sweep, so that a billion points are cut as fast as ten thousand.
+/// of the sweep, so that a billion points are cut as fast as ten thousand. `None` for more than
+/// [`MOST_CHUNKS`].
 pub(crate) fn cut(
     count: u64,
     at: impl Fn(u64) -> Result<Resolved, SweepError>,
-) -> Result<Vec<Cut>, SweepError> {
+) -> Result<Option<Vec<Cut>>, SweepError> {
     let pieces = count.min(PIECES);
     let start = |piece: u64| (u128::from(count) * u128::from(piece) / u128::from(pieces)) as u64;
     let mut weights = Vec::with_capacity(pieces as usize);
@@ -43,7 +44,7 @@ pub(crate) fn cut(
 
 /// Chunks that are full at `target`; `weights` has the end of each piece and the weight of each of
 /// its points.
-fn filled(weights: &[(u64, u64)], target: u64) -> Vec<Cut> {
+fn filled(weights: &[(u64, u64)], target: u64) -> Option<Vec<Cut>> {
     let mut cuts = Vec::new();
     let mut open = Cut { first: 0, points: 0, weight_ns: 0 };
     let mut point = 0;
@@ -56,6 +57,9 @@ fn filled(weights: &[(u64, u64)], target: u64) -> Vec<Cut> {
             point += taken;
             // A further point would overfill the chunk by more than half of itself.
             if open.weight_ns + weight / 2 >= target || open.points == MOST_POINTS {
+                if cuts.len() == MOST_CHUNKS {
+                    return None;
+                }
                 cuts.push(std::mem::replace(
                     &mut open,
                     Cut { first: point, points: 0, weight_ns: 0 },
@@ -66,7 +70,7 @@ fn filled(weights: &[(u64, u64)], target: u64) -> Vec<Cut> {
     if open.points > 0 {
         cuts.push(open);
     }
-    cuts
+    Some(cuts)
 }
 
 /// What a point takes on one core, from the packets it can carry at most.
@@ -102,6 +106,8 @@ const SHORT_NS: u64 = 20_000_000;
 const LEAST: u128 = 64;
 /// What a chunk holds at most, so that its rows take a few megabytes.
 const MOST_POINTS: u64 = 4096;
+/// Two months of one core; their list takes 120 MB.
+const MOST_CHUNKS: usize = 5_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -110,7 +116,7 @@ mod tests {
     #[test]
     fn chunks_hold_every_point_once_and_are_full_but_for_the_last() {
         let weights = [(3, 400), (10, 100), (11, 5000), (12, 1)];
-        let cuts = filled(&weights, 1000);
+        let cuts = filled(&weights, 1000).unwrap();
         let mut next = 0;
         for cut in &cuts {
             assert_eq!(cut.first, next);
@@ -123,7 +129,7 @@ mod tests {
 
     #[test]
     fn cheap_points_do_not_make_endless_chunks() {
-        let cuts = filled(&[(10_000, 1)], 1_000_000);
+        let cuts = filled(&[(10_000, 1)], 1_000_000).unwrap();
         assert!(cuts.iter().all(|cut| cut.points <= MOST_POINTS));
         assert_eq!(cuts.iter().map(|cut| cut.points).sum::<u64>(), 10_000);
     }

@@ -67,7 +67,11 @@ impl Sweep {
             count,
             cuts: Vec::new(),
         };
-        sweep.cuts = cut(count, |point| sweep.resolved(&document, point))?;
+        let cuts = cut(count, |point| sweep.resolved(&document, point))?;
+        sweep.cuts = cuts.ok_or_else(|| {
+            let problem = "more than two months of work for a core; accepted: several sweeps";
+            fault(file, "grid", format!("{count} points are {problem}"))
+        })?;
         Ok(sweep)
     }
 

@@ -156,7 +156,7 @@ columns! { row:
         "What carried it: `sim`, `quic`, `linux`"
         = &*row.run.transport;
     Key Text "profile" [""]
-        "The endpoints' constants: `linux`, `rfc`, `ns2`"
+        "The endpoints' constants: `linux`, `quic`, `rfc`, `ns2`"
         = &*row.run.profile;
     Key Count "seed" [""]
         "Seed of every random stream of the run"

@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         "startups" => startups::run(&root(), &rest),
         "choice" => choice::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
+        "python" => test::python(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
         "soak" => soak::run(&root(), &rest),
         "package" => package::package(&root(), &rest),
@@ -133,6 +134,8 @@ usage: cargo xtask TASK
           [--shard I/N]            it (cargo-mutants; an hour, or by file, or part I of N)
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
                                    nothing when its runs are kept), or say whether it is as written
+  python                           the Python package's wheel, installed into target/python, and its
+                                   tests (part of test)
   pictures                         draw the pictures of the README with `firstflight compare`
   bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3
                                    on oracles/bench.toml if installed (three minutes)
@@ -150,7 +153,9 @@ usage: cargo xtask TASK
   quic                             write the tables of scenarios/quic/README.md (minutes)
   startups                         write docs/startups.md: every start-up explained, drawn, and
                                    measured over 192 paths, with pictures and CSV (a minute)
-  choice [--linux]                 write the tables of docs/which-control.md (minutes)
+  choice [--linux] [--missing]     measure what `predict` and docs/which-control.md say of controls
+         [--page]                  (minutes; the kernel too: qemu, half an hour), or what of it was
+                                   not measured yet, or only write the page's tables again
   qemu [--kernel PACKAGE]          the controls in Debian's stock kernel, booted in qemu (two
        [--short] [--cost] [--soak] minutes; Debian's qemu-system-x86); or only load, a flow and
                                    unload; or what each costs per ACK there, in instructions; or a

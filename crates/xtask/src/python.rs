@@ -14,6 +14,10 @@ use crate::step::{announce, cargo, read_toml, succeed, target, unable};
 /// The wheel is of the profile `dev`, in which the workspace's tests have built nearly all of it.
 pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     check_lock(root)?;
+    announce("clippy");
+    let mut clippy = cargo(root, &["clippy", "--locked", "--manifest-path", MANIFEST]);
+    clippy.arg("--target-dir").arg(target(root)).args(["--all-targets", "--"]);
+    succeed("clippy", clippy.args(["--deny", "warnings"]))?;
     let python = environment(root)?;
     announce("the wheel");
     let wheels = target(root).join("wheels");

@@ -30,16 +30,28 @@ pub(crate) fn test(root: &Path, args: &[String]) -> Result<(), Stop> {
     steps.begin();
     count.add(counted(example::command(root, "test")?.arg("--no-fail-fast"))?);
     steps.begin();
-    match python::lacks() {
-        None => count.add(counted(&mut python::tests(root)?)?),
-        Some(why) if std::env::var_os("FIRSTFLIGHT_REQUIRE_PYTHON").is_some() => {
-            return Err(Stop::lacks(&why));
-        }
-        Some(why) => println!("skipped: {why}"),
-    }
+    count.add(of_python(root)?);
     steps.finish(root, "test");
-    println!("{}", count.line());
-    if count.failed == 0 { Ok(()) } else { Err(Stop::failed("")) }
+    count.verdict()
+}
+
+/// The tests of the Python package alone.
+pub(crate) fn python(root: &Path, args: &[String]) -> Result<(), Stop> {
+    no_arguments("python", args)?;
+    of_python(root)?.verdict()
+}
+
+fn of_python(root: &Path) -> Result<Count, Stop> {
+    match python::lacks() {
+        None => counted(&mut python::tests(root)?),
+        Some(why) if std::env::var_os("FIRSTFLIGHT_REQUIRE_PYTHON").is_some() => {
+            Err(Stop::lacks(&why))
+        }
+        Some(why) => {
+            println!("skipped: {why}");
+            Ok(Count::default())
+        }
+    }
 }
 
 /// Runs tests to their end, and counts them.
@@ -116,6 +128,12 @@ impl Count {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+    }
+
+    /// The last line, and whether a test failed.
+    fn verdict(self) -> Result<(), Stop> {
+        println!("{}", self.line());
+        if self.failed == 0 { Ok(()) } else { Err(Stop::failed("")) }
     }
 
     fn line(&self) -> String {

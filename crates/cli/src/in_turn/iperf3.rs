@@ -3,6 +3,7 @@
 //! iperf3 ends a transfer of a size when the last byte is in the sender's buffer: what counts is
 //! what its receiver had got by then and in how long, and when all has arrived nobody tells.
 
+use std::fs;
 use std::io::{self, Read as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
@@ -24,6 +25,7 @@ pub(super) struct Iperf3<'a> {
     kernel_names: Vec<String>,
     /// Everything but the control.
     words: Vec<String>,
+    silence: Silence,
 }
 
 impl<'a> Iperf3<'a> {
@@ -34,10 +36,11 @@ impl<'a> Iperf3<'a> {
         let kernel_names =
             names.iter().map(|name| kernel_name(name, &available)).collect::<Result<_, _>>()?;
         let (host, port) = address(&args.to)?;
-        let timeout = args.common.timeout()?.as_millis().to_string();
+        let silence = Silence { port: port.parse().unwrap_or(0), most: args.common.timeout()? };
+        let timeout = silence.most.as_millis().to_string();
         let size = args.size.bytes().to_string();
         let words = ["-c", host, "-p", port, "-n", &size, "--connect-timeout", &timeout, "-J"];
-        Ok(Self { names, kernel_names, words: words.map(str::to_owned).to_vec() })
+        Ok(Self { names, kernel_names, words: words.map(str::to_owned).to_vec(), silence })
     }
 }
 
@@ -45,7 +48,8 @@ impl Sender for Iperf3<'_> {
     fn send(&self, control: usize) -> Result<RunResult, Broken> {
         let (alias, control) = (&self.names[control], &self.kernel_names[control]);
         let began = Instant::now();
-        let sent = run(&self.words, control).and_then(|text| flow(&text).map_err(Failure::Broke));
+        let sent = run(&self.words, control, self.silence);
+        let sent = sent.and_then(|text| flow(&text).map_err(Failure::Broke));
         let took = began.elapsed().as_secs_f64();
         let run = |flow: FlowResult, note: String| RunResult {
             control: control.clone(),
@@ -119,7 +123,7 @@ fn kernel_name(name: &str, available: &[String]) -> Result<String, Failure> {
 }
 
 /// iperf3's document.
-fn run(words: &[String], control: &str) -> Result<String, Failure> {
+fn run(words: &[String], control: &str, silence: Silence) -> Result<String, Failure> {
     let mut command = Command::new("iperf3");
     command.args(words).args(["-C", control]).stdin(Stdio::null());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
@@ -137,14 +141,19 @@ fn run(words: &[String], control: &str) -> Result<String, Failure> {
         let read = stdout.as_mut().map(|stdout| stdout.read_to_string(&mut text));
         read.transpose().map(|_| text)
     });
-    let ended = wait(&mut child);
+    let ended = wait(&mut child, silence);
     let text = reader.join().ok().and_then(Result::ok).unwrap_or_default();
     ended.map(|()| text)
 }
 
-fn wait(child: &mut Child) -> Result<(), Failure> {
+fn wait(child: &mut Child, silence: Silence) -> Result<(), Failure> {
     let stop = interrupt::listen();
+    let (mut seen, mut since) = (None, Instant::now());
     loop {
+        let moved = silence.moved(child.id());
+        if moved.is_none() || moved != seen {
+            (seen, since) = (moved, Instant::now());
+        }
         let ended = child.try_wait().map_err(|error| Failure::Broke(format!("iperf3: {error}")))?;
         // Ctrl-C in a terminal reaches the child too, which then ends by itself.
         if stop.load(Ordering::Relaxed) {
@@ -156,8 +165,49 @@ fn wait(child: &mut Child) -> Result<(), Failure> {
         if ended.is_some() {
             return Ok(());
         }
+        if since.elapsed() > silence.most {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(Failure::Broke(format!(
+                "iperf3: no byte moved for {} s (--timeout): is the server of iperf3 busy or gone?",
+                silence.most.as_secs_f64()
+            )));
+        }
         thread::sleep(LOOK);
     }
+}
+
+/// How long nothing may move in the connections to a port. iperf3 3.12 itself waits for ever for a
+/// server that took the connection and says nothing.
+#[derive(Clone, Copy)]
+struct Silence {
+    port: u16,
+    most: Duration,
+}
+
+impl Silence {
+    /// What changes as long as bytes move: the queues of the connections to the port in the network
+    /// namespace of a process, and what it has written and read. `None` where no system tells.
+    fn moved(self, process: u32) -> Option<String> {
+        let file = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}")).ok();
+        let mut moved = file("io")?;
+        for table in ["net/tcp", "net/tcp6"] {
+            moved.extend(file(table).iter().flat_map(|text| queues(text, self.port)));
+        }
+        Some(moved)
+    }
+}
+
+/// Of a table as /proc/net/tcp: the state and the bytes that wait, sent and unread, of the
+/// connections to a port.
+fn queues(table: &str, port: u16) -> impl Iterator<Item = String> {
+    let to = format!(":{port:04X}");
+    table.lines().filter_map(move |line| {
+        let mut words = line.split_whitespace();
+        let remote = words.nth(2)?;
+        let (state, waiting) = (words.next()?, words.next()?);
+        remote.ends_with(&to).then(|| format!("{state} {waiting}\n"))
+    })
 }
 
 /// What a document of iperf3 says of its one connection; its exit code is 0 after an error too.
@@ -205,6 +255,16 @@ mod tests {
         assert!(knobs.contains("kernel load 'NAME=astart(ere.N=3)'"), "{knobs}");
         assert!(name("nothing").unwrap_err().contains("modprobe tcp_NAME"));
         assert_eq!(kernel_name("nothing", &available).unwrap_err().code(), 3);
+    }
+
+    #[test]
+    fn the_queues_of_the_connections_to_a_port_are_read() {
+        let line = "   1: 0100007F:A1B2 0100007F:1451 01 00000A00:00000000 01:00000014 0";
+        let table = format!("  sl  local_address rem_address   st tx_queue rx_queue\n{line}\n");
+        assert_eq!(queues(&table, 5201).collect::<Vec<_>>(), ["01 00000A00:00000000\n"]);
+        assert_eq!(queues(&table, 5202).count(), 0);
+        let own = Silence { port: 1, most: Duration::ZERO }.moved(std::process::id());
+        assert_eq!(own.is_some(), cfg!(target_os = "linux"));
     }
 
     #[test]

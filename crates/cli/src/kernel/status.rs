@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use firstflight_kernel::catalogue::available;
+use firstflight_kernel::earlier;
 use firstflight_kernel::pinned::{self, Pinned};
 use firstflight_kernel::requirements;
 use firstflight_kernel::uses::{self, Uses};
@@ -17,7 +18,7 @@ pub(super) struct Document {
     schema: &'static str,
     /// Of firstflight.
     loaded: Vec<Loaded>,
-    /// What was unloaded just now, and who goes on using it.
+    /// What was unloaded just now or, in a status, before, and who goes on using it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unloaded: Vec<Loaded>,
     /// Every control the kernel knows, by whomever.
@@ -29,6 +30,9 @@ pub(super) struct Document {
 pub(super) struct Loaded {
     pub(super) name: String,
     pub(super) control: String,
+    /// Under the same name before, with the knobs that some of its users keep; which of them the
+    /// kernel does not tell.
+    earlier: Vec<String>,
     registered: bool,
     pub(super) connections: Vec<Connection>,
     pub(super) default_in: Vec<String>,
@@ -75,6 +79,7 @@ impl Loaded {
             registered: registered.contains(&pinned.name),
             name: pinned.name,
             control: pinned.control,
+            earlier: Vec::new(),
             connections: connections.collect(),
             default_in: uses.defaults,
             routes: uses.routes,
@@ -88,9 +93,17 @@ impl Loaded {
         Self::new(pinned, Uses::default(), &registered)
     }
 
+    /// A connection has it, or a namespace gives it to new ones; a route alone holds nothing.
+    fn is_used(&self) -> bool {
+        !self.connections.is_empty() || !self.default_in.is_empty()
+    }
+
     /// Its users, one a line.
     pub(super) fn users(&self) -> String {
         let mut text = String::new();
+        for control in &self.earlier {
+            let _ = writeln!(text, "  loaded before, and kept by users from then: {control}");
+        }
         for namespace in &self.default_in {
             let _ = writeln!(text, "  default in namespace {namespace}");
         }
@@ -128,15 +141,35 @@ pub(super) fn loaded(anyhow: bool) -> Result<Vec<Loaded>, Failure> {
         uses => uses.map_err(unreadable)?,
     };
     let registered = available();
+    let earlier = earlier::list();
     let both = pinned.into_iter().zip(uses);
-    Ok(both.map(|(pinned, uses)| Loaded::new(pinned, uses, &registered)).collect())
+    let both = both.map(|(pinned, uses)| {
+        let mut control = Loaded::new(pinned, uses, &registered);
+        if control.is_used() {
+            let same = earlier.iter().filter(|load| load.name == control.name);
+            control.earlier = same.map(|load| load.control.clone()).collect();
+        }
+        control
+    });
+    Ok(both.collect())
+}
+
+/// What was unloaded, or loaded by nobody any more, and is used nevertheless.
+fn left_over(loaded: &[Loaded]) -> Result<Vec<Loaded>, Failure> {
+    let mut earlier = earlier::list();
+    earlier.retain(|load| loaded.iter().all(|control| control.name != load.name));
+    let names: Vec<String> = earlier.iter().map(|load| load.name.clone()).collect();
+    let uses = uses::of(&names).map_err(unreadable)?;
+    let both = earlier.into_iter().zip(uses).map(|(load, uses)| Loaded::new(load, uses, &[]));
+    Ok(both.filter(Loaded::is_used).collect())
 }
 
 /// Tells what is loaded and who uses it.
 pub(super) fn status(json: bool) -> Result<Status, Failure> {
     let loaded = loaded(false)?;
+    let left_over = left_over(&loaded)?;
     if json {
-        output::print(&Document::new(loaded).text()?)?;
+        output::print(&Document::new(loaded).without(left_over).text()?)?;
         return Ok(Status::Done);
     }
     let mut text = String::new();
@@ -148,6 +181,10 @@ pub(super) fn status(json: bool) -> Result<Status, Failure> {
         let _ = writeln!(text, "{}: {}{gone}", control.name, control.control);
         let users = control.users();
         text.push_str(if users.is_empty() { "  not used\n" } else { &users });
+    }
+    for control in &left_over {
+        let _ = writeln!(text, "{}: {}, unloaded and still used", control.name, control.control);
+        text.push_str(&control.users());
     }
     let _ = writeln!(text, "the kernel knows: {}", available().join(", "));
     output::print(&text)?;

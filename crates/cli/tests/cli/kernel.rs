@@ -50,6 +50,10 @@ mod loaded {
     use firstflight_kernel::load::Options;
     use firstflight_kernel::{KernelControl, Prepared, pinned, requirements};
 
+    use serde_json::{Value, json};
+    use socket2::SockRef;
+    use std::net::{TcpListener, TcpStream};
+
     use crate::process::{Place, run};
 
     /// Whether this machine can load; says why not.
@@ -107,6 +111,48 @@ mod loaded {
         assert_eq!(document["unloaded"][0]["registered"], false);
         let again = run(&["kernel", "unload", name]);
         assert_eq!(again.code, 2, "{again:?}");
+    }
+
+    #[test]
+    fn connections_from_before_a_reload_keep_their_knobs_and_status_tells_them() {
+        if !able() {
+            return;
+        }
+        let name = name("again");
+        let load = |knob: u32| {
+            let control = format!("{name}=astart(ere.N={knob})");
+            assert_eq!(run(&["kernel", "load", &control]).code, 0, "{control}");
+        };
+        let entry = |list: &str| {
+            let status = run(&["kernel", "status", "--json"]);
+            let document: Value = serde_json::from_str(&status.stdout).unwrap();
+            let entries = document[list].as_array().cloned().unwrap_or_default();
+            entries.into_iter().find(|entry| entry["name"] == *name)
+        };
+        load(7);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let old = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        SockRef::from(&old).set_tcp_congestion(name.as_bytes()).unwrap();
+        assert_eq!(entry("loaded").unwrap()["earlier"], json!([]));
+        assert_eq!(run(&["kernel", "unload", &name]).code, 0);
+        let (loaded, unloaded) = (entry("loaded"), entry("unloaded").unwrap());
+        assert_eq!((loaded, &unloaded["control"]), (None, &"astart(ere.N=7)+westwood".into()));
+        assert_eq!(unloaded["connections"].as_array().unwrap().len(), 1, "{unloaded}");
+        load(9);
+        let again = entry("loaded").unwrap();
+        assert_eq!(again["control"], "astart(ere.N=9)+westwood");
+        assert_eq!(again["earlier"], json!(["astart(ere.N=7)+westwood"]));
+        assert!(entry("unloaded").is_none());
+        let status = run(&["kernel", "status"]).stdout;
+        let told = "loaded before, and kept by users from then: astart(ere.N=7)+westwood";
+        assert!(status.contains(told), "{status}");
+        // With its last user it is gone.
+        drop((old, listener));
+        assert!((0..100).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            entry("loaded").unwrap()["earlier"] == json!([])
+        }));
+        assert_eq!(run(&["kernel", "unload", &name]).code, 0);
     }
 
     /// The command refuses a name given twice; here it shows when two are registered.

@@ -34,6 +34,31 @@ fn the_document_begins_with_the_keys_of_the_contract() {
 }
 
 #[test]
+fn it_answers_which_control_from_what_was_measured() {
+    let geo = ["predict", "--rate", "40Mbps", "--rtt", "600ms", "--size", "15MB"];
+    let document: Value =
+        serde_json::from_str(&run(&[&geo[..], &["--json"]].concat()).stdout).expect("one document");
+    let which = &document["which_control"];
+    assert_eq!(
+        (&which["nearest"]["rtt"], &which["nearest"]["rate_ratio"]),
+        (&"600ms".into(), &0.8.into())
+    );
+    for (on, own) in [("sim", "hystart"), ("quic", "quinn-cubic")] {
+        let mut choices = which["choices"].as_array().unwrap().iter();
+        let choice = choices.find(|choice| choice["on"] == on).unwrap();
+        assert_eq!((&choice["size"], &choice["own"]["control"]), (&"20MB".into(), &own.into()));
+        assert!(choice["take"]["drops"].as_u64().unwrap() < 160, "{choice}");
+        let seconds = |key: &str| choice[key]["seconds"].as_f64().unwrap();
+        assert!(seconds("quickest") <= seconds("take") && seconds("take") <= seconds("own"));
+    }
+    let page = run(&geo).stdout;
+    for part in ["Which control", "splits TCP connections", "hoe+cubic"] {
+        assert!(page.contains(part), "no {part:?} in {page}");
+    }
+    assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
+}
+
+#[test]
 fn the_page_shows_the_numbers_the_rounds_and_the_advice() {
     let outcome = run(&words(&RFC));
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));

@@ -198,6 +198,19 @@ fn a_full_disk_is_told_and_what_was_finished_is_kept() {
 }
 
 #[test]
+fn a_point_of_a_sweep_has_the_rows_of_the_same_scenario_alone() {
+    let place = place();
+    let grid = "scenario = { controls = ['newreno', 'astart'], flow = [{ size = '1MB' }] }
+        grid = { 'path.rtt' = ['50ms'] }";
+    place.write("one.toml", grid);
+    assert_eq!(place.run(&["sweep", "one.toml", "--format", "csv", "--out", "one"]).code, 0);
+    let words = ["compare", "newreno", "astart", "--rtt", "50ms", "--size", "1MB", "--csv"];
+    assert_eq!(place.run(&[&words[..], &["alone.csv"]].concat()).code, 0);
+    let read = |file: &str| fs::read_to_string(place.path(file)).unwrap();
+    assert_eq!(read("one/flows.csv"), read("alone.csv"));
+}
+
+#[test]
 fn compare_and_run_write_a_table_with_a_row_per_flow() {
     let place = place();
     let words = ["compare", "newreno", "astart", "--flows", "2", "--duration", "2s", "--csv"];

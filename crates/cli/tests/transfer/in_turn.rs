@@ -3,7 +3,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use firstflight_scenario::Results;
 use serde_json::Value;
@@ -74,6 +74,8 @@ fn transfers_that_break_are_told_and_counted() {
     let (results, value) = document(&outcome, 1);
     assert_eq!(results.runs.len(), 2, "given up after a round");
     assert!(outcome.stderr.contains("given up"), "{outcome:?}");
+    let transfers = [0, 1].map(|at| value["summary"][at]["transfers"].as_u64());
+    assert_eq!(transfers, [Some(1), Some(1)], "they take turns");
     assert_eq!(value["summary"][0]["finished"], 0);
     assert_eq!(value["summary"][0]["completion_time_s"], Value::Null);
 }
@@ -144,6 +146,20 @@ fn the_kernels_tcp_is_measured_by_iperf3() {
         assert_eq!(run.flows[0].completion_time_s, None, "iperf3 does not tell");
     }
     assert_eq!(value["summary"][1]["finished"], 2);
+
+    // One that is there and says nothing.
+    let stop = |signal: &str| {
+        let id = server.0.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    };
+    stop("-STOP");
+    let silent = ["measure", "--to", &server.1, "--iperf3", "--controls", "reno,reno"];
+    let began = Instant::now();
+    let outcome = run(&[&silent[..], &["--runs", "1", "--timeout", "1s"]].concat());
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert!(outcome.stderr.contains("no byte moved for 1 s (--timeout)"), "{outcome:?}");
+    stop("-CONT");
 
     let address = server.1.clone();
     drop(server);

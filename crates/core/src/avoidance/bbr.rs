@@ -110,7 +110,7 @@ impl Bbr {
         let pipe = rate.over(self.rtt.min()).scaled(gain, RATIO_ONE) + more;
         // SetSendQuantum: a millisecond of the pacing rate, two segments to 64 KiB.
         let pace = self.bandwidth().scaled(self.cycle.state.pacing(), RATIO_ONE);
-        let quantum = pace.over(Span::from_millis(1)).min(Bytes(QUANTUM)).max(view.mss * 2);
+        let quantum = Bytes(pace.0 / 1_000).min(Bytes(QUANTUM)).max(view.mss * 2);
         let budget = pipe.max(quantum * QUANTA).max(least(view));
         Some(if self.cycle.state == State::Up { budget + view.mss * 2 } else { budget })
     }
@@ -157,7 +157,7 @@ impl Bbr {
 
     /// `IsInflightTooHigh`.
     fn is_too_high(&self, lost: Bytes, flight: Bytes) -> bool {
-        lost > flight.scaled(self.form.loss, RATIO_ONE)
+        lost > Bytes(0) && lost > flight.scaled(self.form.loss, RATIO_ONE)
     }
 
     /// `HandleInflightTooHigh`.
@@ -241,7 +241,7 @@ impl Bbr {
             cwnd = cwnd.max(self.good);
         }
         let cwnd = self.bounded(cwnd, view);
-        let pace = rate.scaled(state.pacing(), RATIO_ONE).scaled(99, 100).max(Rate(1));
+        let pace = rate.scaled(state.pacing() / 100 * 99, RATIO_ONE).max(Rate(1));
         Window { cwnd, ..view.window }.hold().paced(pace)
     }
 }

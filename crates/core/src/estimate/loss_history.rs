@@ -35,6 +35,9 @@ impl LossHistory {
 
     /// What has been lost since a packet left, when so much had been delivered.
     pub fn since(&self, delivered: Bytes) -> Bytes {
+        if self.entries[self.newest].0 <= delivered {
+            return Bytes(0);
+        }
         let later = self.entries.iter().filter(|(at, _)| *at > delivered);
         later.fold(Bytes(0), |sum, (_, lost)| sum + *lost)
     }

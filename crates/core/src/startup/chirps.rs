@@ -1,4 +1,4 @@
-//! Paced chirping (Misund, master's thesis, Oslo 2018; his Linux module `paced_chirping.c` of 2019).
+//! Paced chirping (Misund, master's thesis, Oslo 2018; his Linux module `paced_chirping.c`, 2019).
 //!
 //! What it believes: a group of packets that leave ever closer together, a chirp, shows the path's
 //! rate by the gap from which on their delay rises, before a queue is there. What it does:

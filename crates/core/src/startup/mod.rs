@@ -25,6 +25,7 @@ startups! {
     c4::C4,
     picoquic::Picoquic,
     chirps::Chirps,
+    halfback::Halfback,
     limited::Limited,
     hybla::Hybla,
     two_phase::TwoPhase,

@@ -131,6 +131,7 @@ fn the_listed_policies_need_what_is_written_here() {
                 times.wanting(Facilities::RECOVERY_WINDOW)
                     | Needs::required(Facilities::PACING | Facilities::WAKE_UPS)
             }
+            "halfback" => times | Needs::required(Facilities::PACING | Facilities::REPEATS),
             "chirps" => paced | Needs::required(Facilities::WAKE_UPS),
             "search" => times | Needs::required(Facilities::SENT),
             _ => times,

@@ -65,8 +65,10 @@ struct connection {
      */
     u32 prior_cwnd;
     u32 delivered_before;
-    u32 delivered_last;
     u32 sent_before;
+    u32 delivered_last;
+    u32 lost_last;
+    u32 una_last;
 #endif
 };
 

@@ -84,24 +84,29 @@ FF_INLINE void begin_reduction(struct connection *c, const struct tcp_sock *tp)
 {
     c->prior_cwnd = tp->snd_cwnd;
     c->delivered_before = tp->delivered;
-    c->delivered_last = tp->delivered;
     c->sent_before = tp->data_segs_out;
+    c->delivered_last = tp->delivered;
+    c->lost_last = tp->lost;
+    c->una_last = tp->snd_una;
 }
 
-/* cwnd in segments while the recovery reduces it to `target`: proportional rate reduction with its
- * slow-start bound (RFC 6937 section 3), as the kernel does it for other controls.
+/* cwnd in segments while the recovery reduces it to `target`: proportional rate reduction (RFC 9937
+ * section 6), as the kernel does it for other controls.
  */
 FF_INLINE u64 reduced(struct connection *c, const struct tcp_sock *tp, u64 target)
 {
     u64 in_flight = tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out, count;
     u64 delivered = tp->delivered - c->delivered_before, out = tp->data_segs_out - c->sent_before;
     u64 newly = tp->delivered - c->delivered_last, prior = max_of(c->prior_cwnd, 1);
+    u64 safe = tp->snd_una != c->una_last && tp->lost == c->lost_last;
 
     c->delivered_last = tp->delivered;
+    c->lost_last = tp->lost;
+    c->una_last = tp->snd_una;
     if (in_flight > target)
         count = minus((target * delivered + prior - 1) / prior, out);
     else
-        count = min_of(max_of(minus(delivered, out), newly) + 1, target - in_flight);
+        count = min_of(max_of(minus(delivered, out), newly) + safe, target - in_flight);
     if (!out)
         count = max_of(count, 1);
     return max_of(in_flight + count, 1);

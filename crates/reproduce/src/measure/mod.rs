@@ -83,8 +83,12 @@ pub(crate) enum Measure {
     ScriptedTime,
     /// On a scripted path: the place of an ACK, or of the last of a round, in its round, from 0.
     ScriptedPlace,
+    /// Seconds from the start of a flow of a size until all of it is delivered, mean over flows.
+    Completion,
     /// Mbit/s while a file was sent, mean over the files that were done.
     FileThroughput,
+    /// Seconds a file takes, mean over the files that were done.
+    FileTime,
     /// Packets delivered over packets sent; of a source of files, for those that were done.
     UniqueOverSent,
     /// kbit/s that the first link carried over the period, from the samples: whatever entered it,
@@ -188,7 +192,9 @@ impl Measure {
             Self::ScriptedQueue => ("queue", "packets"),
             Self::ScriptedQueueKbit => ("queue", "kbit"),
             Self::ScriptedAck | Self::ScriptedPlace => ("ACKs", ""),
+            Self::Completion => ("completion time", "s"),
             Self::FileThroughput => ("throughput of a transfer", "Mbit/s"),
+            Self::FileTime => ("time of a transfer", "s"),
             Self::UniqueOverSent => ("unique packets over packets sent", ""),
             Self::LinkRate => ("carried by the first link", "kbit/s"),
             Self::MaxCwnd => ("cwnd", "packets"),
@@ -238,7 +244,9 @@ impl Measure {
             | Self::ScriptedAck
             | Self::ScriptedTime
             | Self::ScriptedPlace => scripted(self, measured, query),
+            Self::Completion => flows.mean(|flow| flow.completion_time_s),
             Self::FileThroughput => flows.file_throughput(),
+            Self::FileTime => flows.file_time(),
             Self::UniqueOverSent => flows.unique_over_sent(),
             Self::LinkRate => rate_kbps(measured, query),
             Self::MaxCwnd => flows.samples("cwnd_packets", query).reduce(f64::max),

@@ -3,7 +3,8 @@
 
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{
-    Endpoint, FullAck, GrowingWindow, Halve, ROUNDING_NS, Recovery, RecoveryRules, RtoRules,
+    Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, ROUNDING_NS, Recovery, RecoveryRules,
+    RtoRules,
 };
 
 /// Whose constants the endpoints have.
@@ -38,6 +39,7 @@ impl Ends {
                 },
                 delayed_ack: 2,
                 delayed_ack_timeout: Span::from_millis(40),
+                linux_acks: Some(LinuxAcks { compress: true }),
                 growing_window: Some(GrowingWindow {
                     first: Bytes(65_535),
                     step: Bytes(2_920),

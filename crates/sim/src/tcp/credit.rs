@@ -147,8 +147,8 @@ mod tests {
             endpoint.delayed_ack = self.every;
             endpoint.rto.min_is_of_variation = self.recovery == Recovery::Rack;
             endpoint.rto.min = Span::from_millis(self.least_timeout_ms);
-            endpoint.linux_acks =
-                (self.seed % 2 == 0).then_some(LinuxAcks { compress: self.seed % 4 == 0 });
+            endpoint.linux_acks = (!self.loss_percent.is_multiple_of(3))
+                .then_some(LinuxAcks { compress: self.seed.is_multiple_of(2) });
             FlowSpec {
                 control: crate::named("astart", "westwood").unwrap(),
                 endpoint,

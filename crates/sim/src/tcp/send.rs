@@ -54,7 +54,8 @@ impl Tcb {
             return false;
         }
         let time = |bytes: u64| Span::from_secs(1).scaled(bytes, pacing.rate.0);
-        let unused = time(pacing.burst.0.saturating_sub(self.mss));
+        let more = pacing.burst.0.saturating_sub(self.mss);
+        let unused = if more > 0 { time(more) } else { Span(0) };
         let earliest = Instant(now.0.saturating_sub(unused.0)).max(begins);
         self.next_departure = self.next_departure.max(earliest) + time(self.mss);
         self.core.on_paced(Bytes(self.mss));

@@ -10,17 +10,19 @@ use super::{Tcp, Wire};
 impl Tcp {
     /// The retransmission timer fires, if it is still due. Also resumes a paced sender.
     pub(crate) fn on_timer(&mut self, now: Instant, wire: &mut impl Wire) {
+        // Most timers of a paced sender are those of its pace.
+        let paces = self.is_quiet_until(Instant(now.0.saturating_add(1)));
         let Self { tcb, repair } = self;
-        if repair.wake_at(tcb).is_some_and(|at| at <= now) {
+        if !paces && repair.wake_at(tcb).is_some_and(|at| at <= now) {
             repair.on_wake(tcb, now, wire);
-        } else if tcb.rto_deadline().is_some_and(|deadline| deadline <= now) {
+        } else if !paces && tcb.rto_deadline().is_some_and(|deadline| deadline <= now) {
             self.on_timeout(now, wire);
         } else {
             if tcb.core.wake_at().is_some_and(|at| at <= now) {
                 tcb.core.on_wake(now);
                 repair.send(tcb, now, wire);
             }
-            if tcb.core.pacing().is_some() && tcb.next_departure <= now {
+            if tcb.core.is_paced() && tcb.next_departure <= now {
                 repair.send(tcb, now, wire);
             }
         }
@@ -30,12 +32,24 @@ impl Tcp {
     /// When [`Tcp::on_timer`] must be called next.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let Self { tcb, repair } = self;
-        let first = earlier(tcb.rto_deadline(), repair.wake_at(tcb));
         if tcb.core.acts_on_acks_only() {
-            return first;
+            return earlier(tcb.rto_deadline(), repair.wake_at(tcb));
         }
-        let paced = tcb.core.pacing().is_some() && repair.has_room(tcb);
-        earlier(first, earlier(paced.then_some(tcb.next_departure), tcb.core.wake_at()))
+        let paced = tcb.core.is_paced() && repair.has_room(tcb);
+        let departure = paced.then_some(tcb.next_departure);
+        let first = departure.filter(|_| tcb.core.wake_at().is_none());
+        if let Some(at) = first.filter(|at| self.is_quiet_until(*at)) {
+            return Some(at);
+        }
+        let first = earlier(tcb.rto_deadline(), repair.wake_at(tcb));
+        earlier(first, earlier(departure, tcb.core.wake_at()))
+    }
+
+    /// Whether neither the retransmission timer nor the repair is due before `at`; may say no
+    /// although it is so.
+    fn is_quiet_until(&self, at: Instant) -> bool {
+        let (rto, rtt) = (&self.tcb.rto, &self.tcb.core.view().rtt);
+        self.repair.is_idle() && (rto.sleeps_until(at) || rto.sleeps_longer(at, rtt))
     }
 
     /// Whether nothing is due before `at`; may say no although it is so.

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use firstflight_runner::Options;
 use firstflight_sweep::{Chunk, Format, Shard, Store, Summary, SweepError, VERSION};
 
 use crate::place::{GRID, Place, chunks, run_shard};
@@ -98,6 +99,16 @@ fn what_killed_programs_left_goes_when_nothing_is_left_to_do() {
     fs::write(&part, "half a").unwrap();
     store.merge(&sweep).unwrap();
     assert!(!part.exists() && chunk.exists());
+}
+
+#[test]
+fn a_point_that_cannot_run_is_named_by_its_keys_and_values() {
+    let place = Place::new();
+    let text = place.sweep(GRID).chunk(0).unwrap().to_json();
+    let chunk = Chunk::from_json(&text.replacen("\"50ms\"", "\"often\"", 1)).unwrap();
+    let problem = chunk.run(&Options::default()).unwrap_err().to_string();
+    let point = "at path.loss = 0%, path.rate = 5Mbps, path.rtt = often: ";
+    assert!(problem.starts_with(point), "{problem}");
 }
 
 #[test]

@@ -15,11 +15,11 @@ flow() {
     ip link set lo up
     iperf3 --server --daemon --one-off
     sleep 1
-    iperf3 --client 127.0.0.1 --congestion ff_astart --bytes 8M
+    iperf3 --client 127.0.0.1 --congestion "$1" --bytes 8M
 }
 
 parity() {
-    FIRSTFLIGHT_REQUIRE_BPF=1 FIRSTFLIGHT_CONTROLS="newreno tcpw-a" \
+    FIRSTFLIGHT_REQUIRE_BPF=1 FIRSTFLIGHT_CONTROLS="newreno tcpw-a rapid-start search" \
         running --exact the_core_replays_what_the_kernel_did --nocapture
 }
 
@@ -44,10 +44,12 @@ elif [ "$mode" = soak ]; then
 else
     # All of them: this kernel's verifier counts the stack as newer ones do not.
     step load firstflight kernel load newreno liw hoe bc dbc astart tcpw-a vegas cubic hystart \
-        mstart 'ff_own=tcpw-a(preset=ns2)'
+        mstart hystart-pp search rapid-start careful-resume 'ff_own=tcpw-a(preset=ns2)'
     step registered names ff_astart
     step status firstflight kernel status
-    step flow flow
+    step flow flow ff_astart
+    # By cong_control, whose arguments are not those of Linux 6.10 and later here.
+    step owning-flow flow ff_rapid_start
     step unload firstflight kernel unload --all
     step gone unnamed ff_
     step unpinned test ! -e /sys/fs/bpf/firstflight

@@ -197,8 +197,10 @@ impl Bbr {
 
     /// `IsTimeToProbeBW`.
     fn is_time_to_probe(&self, view: &View) -> bool {
-        let rounds = self.target(view).0.div_ceil(view.mss.0.max(1)).min(RENO_ROUNDS);
-        view.now.since(self.cycle.since) > self.cycle.wait || self.cycle.rounds_since_up >= rounds
+        let rounds = self.cycle.rounds_since_up;
+        view.now.since(self.cycle.since) > self.cycle.wait
+            || rounds >= RENO_ROUNDS
+            || view.mss * rounds >= self.target(view)
     }
 
     /// `IsTimeToCruise`.

@@ -177,7 +177,7 @@ impl Rack {
         match self.state {
             State::Recovery if over => {
                 self.state = State::Open;
-                tcb.core.on_recovered(None);
+                end_reduction(tcb);
             }
             State::Loss => self.judge_timeout(tcb, now, ack, over),
             _ => {}
@@ -187,7 +187,7 @@ impl Rack {
         // Had both copies arrived, a duplicate would have come too (`tcp_process_tlp_ack`).
         if probe.again.is_some() && tcb.una > probe.end && self.state == State::Open {
             tcb.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
-            tcb.core.on_recovered(None);
+            end_reduction(tcb);
         }
     }
 
@@ -257,6 +257,12 @@ impl Rack {
             tcb.declare_further_loss(now, found, self.state == State::Loss);
         }
     }
+}
+
+/// The window is what the cut left of it, in whole packets (`tcp_end_cwnd_reduction`).
+fn end_reduction(tcb: &mut Tcb) {
+    let cwnd = tcb.core.cwnd();
+    tcb.core.on_recovered(Some(cwnd - Bytes(cwnd.0 % tcb.mss)));
 }
 
 /// What an ACK tells.
@@ -348,11 +354,17 @@ impl Repair for Rack {
             tcb.rto.on_acked(next, now, sample);
             tcb.rearm(now);
         }
-        if news.advances || self.state == State::Loss {
+        // The ACK that ends a recovery grows the window by what it is the first to tell of at most
+        // (`tcp_cong_control`): nothing, or one packet.
+        let recovers = self.state == State::Recovery;
+        if !recovers && (news.advances || self.state == State::Loss) {
             self.conclude(tcb, now, &news);
         }
         if news.delivered > 0 || news.advances {
             tcb.tell_core(self, now, newly, news.delivered, sample);
+        }
+        if recovers && news.advances {
+            self.conclude(tcb, now, &news);
         }
         let lost = self.lost + self.resent;
         self.look(tcb, now);

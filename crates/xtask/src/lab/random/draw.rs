@@ -31,6 +31,22 @@ impl Point {
         words.chain(flags).collect()
     }
 
+    /// The same with a buffer of one packet more or less, and with an RTT up to a millisecond
+    /// longer: what decides there is the order of packets that arrive together.
+    pub(super) fn beside(&self) -> Vec<Self> {
+        let with = |flag: &str, unit: &str, more: f64| {
+            let mut point = self.clone();
+            for (_, value) in point.flags.iter_mut().filter(|(name, _)| *name == flag) {
+                let number: f64 = value.trim_end_matches(unit).parse().unwrap_or(0.0);
+                *value = format!("{}{unit}", ((number + more) * 1e3).round() / 1e3);
+            }
+            point
+        };
+        let buffers = [-1.0, 1.0].map(|more| with("buffer", "pkt", more));
+        let rtts = [0.05, 0.1, 0.2, 0.3, 0.5, 1.0].map(|more| with("rtt", "ms", more));
+        buffers.into_iter().chain(rtts).collect()
+    }
+
     /// The path in a few words.
     pub(super) fn path(&self) -> String {
         let said = self.flags.iter().filter(|(flag, _)| *flag != "seed");
@@ -135,6 +151,15 @@ mod tests {
         for (at, point) in points.iter().enumerate() {
             assert!(points[..at].iter().all(|other| other.flags != point.flags), "{at}");
         }
+    }
+
+    #[test]
+    fn points_beside_one_differ_in_buffer_or_rtt_alone() {
+        let flags = vec![("rtt", "9.9ms".to_owned()), ("buffer", "12pkt".to_owned())];
+        let point = Point { number: 3, pair: PAIRS[0], flags };
+        let said: Vec<String> = point.beside().iter().map(Point::path).collect();
+        assert_eq!(said[..4], ["9.9ms, 11pkt", "9.9ms, 13pkt", "9.95ms, 12pkt", "10ms, 12pkt"]);
+        assert_eq!((said.len(), said[7].as_str()), (8, "10.9ms, 12pkt"));
     }
 
     #[test]

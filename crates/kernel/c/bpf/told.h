@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * What the sender is told beside ACKs, found by the kernel's states and counters: what has left,
+ * losses, the end of a recovery, another MSS; and the window that it has, written to the socket.
+ */
+#ifndef FF_TOLD_H
+#define FF_TOLD_H
+
+#include <bpf/bpf_core_read.h>
+
+#include "report.h"
+#ifdef FF_OWNS_WINDOW
+#include "owner.h"
+#endif
+
+/* In these states the kernel reduces cwnd by itself. */
+FF_INLINE u8 reduces(u8 state)
+{
+    return state == CA_CWR || state == CA_RECOVERY;
+}
+
+/* As tcp_is_cwnd_limited() of the kernel has it. */
+FF_INLINE u64 uses_its_window(struct tcp_sock *tp)
+{
+    u32 cwnd;
+
+    if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
+        return 1;
+    cwnd = tp->snd_cwnd;
+    return cwnd < tp->snd_ssthresh && cwnd < 2 * tp->max_packets_out;
+}
+
+/* `before` is what it was: from one ACK to the next it hardly changes, and a product tells that
+ * faster than a quotient.
+ */
+FF_INLINE u32 segments(u64 bytes, u64 mss, u32 most, u32 before)
+{
+    u64 count = before;
+
+    if (bytes == NONE)
+        return most;
+    if (bytes < count * mss || bytes - count * mss >= mss)
+        count = bytes / max_of(mss, 1);
+    return max_of(min_of(count, most), 1);
+}
+
+FF_INLINE u32 cwnd_segments(const struct connection *c, const struct tcp_sock *tp)
+{
+    const struct ff_view *v = &c->sender.view;
+
+    return segments(v->window.cwnd, v->mss, tp->snd_cwnd_clamp, c->cwnd);
+}
+
+FF_INLINE u32 ssthresh_segments(const struct connection *c, const struct tcp_sock *tp)
+{
+    const struct ff_view *v = &c->sender.view;
+
+    return segments(v->window.ssthresh, v->mss, INFINITE_SSTHRESH, tp->snd_ssthresh);
+}
+
+FF_INLINE void write_window(struct connection *c, struct tcp_sock *tp)
+{
+    c->cwnd = cwnd_segments(c, tp);
+    tp->snd_cwnd = c->cwnd;
+    tp->snd_ssthresh = ssthresh_segments(c, tp);
+#ifdef FF_OWNS_WINDOW
+    write_pace(c, tp);
+#endif
+    report(c, tp, RECORD_WROTE, 0, 0);
+}
+
+#ifdef FF_WATCHES_NO_ACKS
+
+FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp) {}
+
+#else
+
+FF_INLINE void tell_left(struct connection *c, struct tcp_sock *tp, u64 bytes, u8 again)
+{
+    u64 out = tp->snd_nxt - tp->snd_una, mss = c->sender.view.mss;
+    struct ff_sent sent = {
+        .now = tp->tcp_clock_cache,
+        .bytes = bytes,
+        .in_flight = min_of((tp->packets_out + tp->retrans_out - tp->sacked_out) * mss, out),
+        .again = again,
+    };
+
+    if (!bytes)
+        return;
+    ff_on_sent(&c->sender, &sent);
+    report(c, tp, RECORD_SENT, (u64 *)&sent, 4);
+}
+
+/* What has left since the last ACK: a loss does not say it, as an ACK does. */
+FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp)
+{
+    tell_left(c, tp, minus(snd_nxt_of(tp, acked_by(c, tp)), c->sender.view.snd_nxt), 0);
+#ifdef FF_NEEDS_SENT
+    tell_left(c, tp, minus(tp->bytes_sent - c->sent_at_start, c->sender.view.sent), 1);
+#endif
+}
+
+#endif
+
+/* Tells a loss, with what the kernel newly counts as lost: of a recovery one segment at least,
+ * because it does not count what a probe has repaired. By itself, as it is long and seldom called.
+ */
+static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
+{
+    u64 lost = (u64)(tp->lost - c->lost) * c->sender.view.mss;
+#ifdef FF_OWNS_WINDOW
+    u8 before = c->sender.view.recovering;
+#endif
+    struct ff_loss loss = {
+        .now = tp->tcp_clock_cache,
+        .lost = kind == LOSS_RECOVERY ? max_of(lost, c->sender.view.mss) : lost,
+        .flight = c->sender.view.window.cwnd,
+        .kind = kind,
+        .again = again,
+    };
+
+    c->lost = tp->lost;
+    tell_sent(c, tp);
+    ff_on_loss(&c->sender, &ff_loaded.knobs, &loss);
+#ifdef FF_OWNS_WINDOW
+    if (kind == LOSS_RECOVERY && !before && c->sender.view.recovering)
+        begin_reduction(c, tp);
+#endif
+    tp->snd_ssthresh = ssthresh_segments(c, tp);
+    report(c, tp, RECORD_LOSS, (u64 *)&loss, 5);
+}
+
+/* The kernel enters a state, or is found in one that it did not tell of: a loss, which the sender
+ * answers or has answered. A timeout in a recovery, or after one, asks for no new threshold. Told
+ * out of an undisturbed state there is none: segments were too large for the path, and are sent
+ * again.
+ */
+FF_INLINE void enter_state(struct connection *c, struct tcp_sock *tp, u8 state, u8 told)
+{
+    u8 before = c->state, again = before >= CA_CWR;
+
+    c->state = state;
+    if (reduces(state) && state != before)
+        lose(c, tp, LOSS_RECOVERY, 0);
+    if (state == CA_LOSS && !c->timed_out && (again || !told))
+        lose(c, tp, LOSS_TIMEOUT, again);
+    c->timed_out = 0;
+}
+
+FF_INLINE void notice_state(struct connection *c, struct tcp_sock *tp)
+{
+    struct inet_connection_sock *icsk = (struct inet_connection_sock *)tp;
+    u8 state = BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state);
+
+    if (state != c->state)
+        enter_state(c, tp, state, 0);
+    else if (reduces(state) && tp->lost != c->lost)
+        lose(c, tp, LOSS_RECOVERY, 0); /* more of it, found since */
+}
+
+/* Takes over what the kernel has made of cwnd by itself, but no threshold. */
+FF_INLINE void catch_up(struct connection *c, struct tcp_sock *tp)
+{
+    struct ff_sender *s = &c->sender;
+    u64 cwnd = NONE, mss = tp->mss_cache;
+
+    notice_state(c, tp);
+    if (mss != s->view.mss) {
+        ff_set_mss(s, mss);
+        report(c, tp, RECORD_MSS, &mss, 1);
+    }
+    tp->snd_ssthresh = ssthresh_segments(c, tp);
+    if (reduces(c->state) || (tp->snd_cwnd == c->cwnd && !s->view.recovering))
+        return;
+    if (tp->snd_cwnd != c->cwnd) {
+        c->cwnd = tp->snd_cwnd;
+        cwnd = (u64)c->cwnd * mss;
+    }
+    ff_on_recovered(s, cwnd);
+    report(c, tp, RECORD_RECOVERED, &cwnd, 1);
+}
+
+#endif
