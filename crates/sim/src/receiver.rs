@@ -4,6 +4,8 @@
 //! packet as soon as its arrival time is known, ahead of the simulation's clock. Times passed in
 //! never go backwards.
 
+mod numbers;
+
 use firstflight_core::units::{Instant, Span};
 
 use crate::endpoint::{Endpoint, LinuxAcks, Recovery};
@@ -11,6 +13,7 @@ use crate::jiffies;
 use crate::linux_acks::AckState;
 use crate::sack_blocks::SackHistory;
 use crate::tcp::HELD;
+use numbers::Numbers;
 
 /// An ACK as it leaves the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,17 +92,6 @@ pub(crate) struct Receiver {
     /// Behind the last packet there is to come, and when that came.
     end: u32,
     finished_at: Option<Instant>,
-}
-
-/// What a receiver of packet numbers keeps: [`Receiver::next`] is one past the largest.
-#[derive(Clone, Debug, Default)]
-struct Numbers {
-    /// Numbers below that have brought nothing over.
-    skipped: u32,
-    /// Numbers of packets under way without data.
-    empty: Vec<u32>,
-    /// The number expected before the packet that came last, if that was a larger one.
-    expected: Option<u32>,
 }
 
 impl Receiver {
@@ -392,36 +384,6 @@ impl Receiver {
             self.keep_early(seq);
         }
         in_order && !had_gap
-    }
-
-    /// Packet number `seq` arrives. Returns false if it is to be answered at once: numbers before
-    /// it are missing, or it was one of them (RFC 9000 section 13.2.1).
-    fn take_number(&mut self, seq: u32, at: Instant) -> bool {
-        let Some(numbers) = &mut self.numbers else { return true };
-        self.last_cause = seq;
-        let expected = self.next;
-        let empty = numbers.empty.contains(&seq);
-        numbers.empty.retain(|other| *other > seq);
-        if seq < expected {
-            numbers.skipped -= u32::from(!empty);
-            self.end -= u32::from(!empty);
-            return false;
-        }
-        let empty = empty && at <= self.end_of_run;
-        let nothing = seq - expected + u32::from(empty);
-        numbers.skipped += nothing;
-        numbers.expected = (seq > expected).then_some(expected);
-        self.end = self.end.saturating_add(nothing);
-        self.next = seq;
-        self.advance(at);
-        seq == expected
-    }
-
-    /// Packet `seq` has left without data.
-    #[cold]
-    pub(crate) fn expect_empty(&mut self, seq: u32) {
-        self.numbers.iter_mut().for_each(|numbers| numbers.empty.push(seq));
-        self.delayed_until = 0;
     }
 
     /// Whether packet `seq` is the newest in order, come again, and may wait like the first.

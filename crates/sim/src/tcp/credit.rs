@@ -174,7 +174,8 @@ mod tests {
     /// after those before it, each ACK 50 ms.
     struct Path {
         data: VecDeque<(Instant, u32)>,
-        /// ACKs, what each tells beside its cause, and how much the receiver had taken before it.
+        /// ACKs, what each tells beside its cause, and how much the receiver had taken when it
+        /// left.
         acks: VecDeque<(AckOut, Vec<u32>, usize)>,
         free_at: Instant,
         taken: HashSet<u32>,
