@@ -115,6 +115,14 @@ impl Rto {
         at <= self.earliest || self.rules.min_is_of_variation && self.sleeps_longer(at, smoothed)
     }
 
+    /// Whether neither the timer nor a probe of a sender that repairs nothing fires before `at`.
+    #[inline]
+    pub(crate) fn and_its_probe_sleep_until(&self, at: Instant, smoothed: Span) -> bool {
+        let Some(started) = self.started().filter(|_| self.backoff == 1) else { return false };
+        let probe = started + smoothed + smoothed.min(self.rules.min);
+        at <= probe && (at <= self.earliest || self.rules.min_is_of_variation)
+    }
+
     /// The earliest that can fire is a probe after two RTTs, or the timer itself.
     #[inline]
     fn sleeps_longer(&self, at: Instant, smoothed: Span) -> bool {

@@ -48,7 +48,7 @@ impl Tcp {
     /// although it is so.
     fn is_quiet_until(&self, at: Instant) -> bool {
         let smoothed = self.tcb.core.view().rtt.smoothed;
-        self.repair.is_idle() && self.tcb.rto.sleeps_until(at, smoothed)
+        self.repair.is_idle() && self.tcb.rto.and_its_probe_sleep_until(at, smoothed)
     }
 
     /// Whether nothing is due before `at`; may say no although it is so.
