@@ -345,7 +345,8 @@ impl Receiver {
         true
     }
 
-    /// The ACK that the timer sends. QUIC's says how long it was held back (RFC 9000 section 13.2.5).
+    /// The ACK that the timer sends. QUIC's says how long it was held back (RFC 9000 section
+    /// 13.2.5).
     fn answer_late(&mut self, due: Instant) -> AckOut {
         if let Some(linux) = &mut self.linux
             && !linux.holds_back()

@@ -123,6 +123,14 @@ impl Rto {
         at <= self.earliest
     }
 
+    /// Whether neither the timer nor a probe of a sender that repairs nothing fires before `at`.
+    #[inline]
+    pub(crate) fn and_its_probe_sleep_until(&self, at: Instant, smoothed: Span) -> bool {
+        let Some(started) = self.started().filter(|_| self.backoff == 1) else { return false };
+        let probe = started + smoothed + smoothed.min(self.least_added);
+        at <= probe && (at <= self.earliest || self.rules.min_is_of_variation)
+    }
+
     /// As [`Rto::sleeps_until`] where the least timeout is of the variation: the earliest that can
     /// fire is a probe after two RTTs, or the timer itself.
     #[inline]

@@ -8,9 +8,9 @@
 #include "connection.h"
 #include "record.h"
 
-/* Written by the loader: crates/kernel/src/load.rs. The text, the control and its name, is for those
- * who ask what is loaded; it comes first, where programs of other versions find it. A map of its own
- * can be pinned.
+/* Written by the loader: crates/kernel/src/load.rs. The text, the control and its name, is for
+ * those who ask what is loaded; it comes first, where programs of other versions find it. A map of
+ * its own can be pinned.
  */
 struct loaded {
     char control[TEXT_MAX];

@@ -48,8 +48,8 @@ impl Tcp {
     /// Whether neither the retransmission timer nor the repair is due before `at`; may say no
     /// although it is so.
     fn is_quiet_until(&self, at: Instant) -> bool {
-        let (rto, rtt) = (&self.tcb.rto, &self.tcb.core.view().rtt);
-        self.repair.is_idle() && (rto.sleeps_until(at) || rto.sleeps_longer(at, rtt))
+        let smoothed = self.tcb.core.view().rtt.smoothed;
+        self.repair.is_idle() && self.tcb.rto.and_its_probe_sleep_until(at, smoothed)
     }
 
     /// Whether nothing is due before `at`; may say no although it is so.
