@@ -37,9 +37,12 @@ fn two_programs_cannot_run_one_shard_in_one_folder_and_two_shards_can() {
     let place = Place::new();
     let sweep = place.sweep(GRID);
     let store = place.store("out", &sweep);
-    let open =
-        |shard: &str| Store::open(&place.path("out"), &sweep, Format::Csv, shard.parse().unwrap());
-    let problem = open("1/1").map(|_| ()).unwrap_err().to_string();
+    let open = |shard: &str| {
+        let shard = shard.parse().unwrap();
+        let opened = Store::open(&place.path("out"), &sweep, Format::Csv, shard);
+        opened.map_err(|problem| problem.to_string())
+    };
+    let problem = open("1/1").map(|_| ()).unwrap_err();
     assert!(problem.contains("another program runs this sweep here now"), "{problem}");
     let _one = open("1/2").unwrap();
     let _other = open("2/2").unwrap();
