@@ -132,14 +132,16 @@ impl Transport {
         self.full_name(spec).map(drop)
     }
 
-    /// Checks that every flow can have a control here.
+    /// Checks that every flow can have a control of the core's here.
     ///
     /// # Errors
     /// What is wrong, or what the control needs and the transport does not provide.
     pub(crate) fn carries(&self, spec: &ControlSpec) -> Result<(), Failure> {
-        if matches!(self, Self::Quic | Self::RealTime(_)) {
+        match self {
+            Self::Sim => drop(Control::resolve(spec)?.on("sim", firstflight_sim::PROVIDES)?),
             // Elsewhere in `run` a flow of the scenario may still ask for TCP.
-            firstflight_quic::any(&spec.text)?;
+            Self::Quic | Self::RealTime(_) => drop(firstflight_quic::any(&spec.text)?),
+            _ => {}
         }
         self.check_control(spec)
     }

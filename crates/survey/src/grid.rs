@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
+use firstflight_control::Control;
 use firstflight_control::policy::startups;
 use firstflight_core::card::Card;
 use firstflight_runner::{Options, Run, run};
@@ -100,6 +101,18 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
+/// The start-ups that the simulator carries.
+pub(crate) fn carried() -> Vec<&'static Card> {
+    startups().into_iter().filter(|card| refusal(card).is_none()).collect()
+}
+
+/// Why the simulator does not carry a start-up, if it does not.
+pub(crate) fn refusal(card: &Card) -> Option<String> {
+    let control = Control::named(&control(card));
+    let control = control.and_then(|control| control.on("sim", firstflight_sim::PROVIDES));
+    control.err().map(|problem| problem.to_string())
+}
+
 /// A start-up as a control, with its usual avoidance.
 pub(crate) fn control(card: &Card) -> String {
     format!("{}+{}", card.name, partner(card))
@@ -119,7 +132,7 @@ fn adapted(startup: &str, partner: &str, case: &Case) -> String {
 
 /// Every start-up, and slow start with every avoidance that one of them has.
 fn pairs() -> Vec<(&'static str, &'static str)> {
-    let cards = startups();
+    let cards = carried();
     let mut pairs: Vec<_> = cards.iter().map(|card| (card.name, partner(card))).collect();
     for card in cards {
         let slow = (REFERENCE, partner(card));

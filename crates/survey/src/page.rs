@@ -8,7 +8,7 @@ use firstflight_core::policy::Observer as _;
 use firstflight_report::wrapped;
 
 use crate::grid::{
-    BUFFERS, Case, PACKET, RATES_MBPS, REFERENCE, RTTS_MS, Transfer, control, partner,
+    BUFFERS, Case, PACKET, RATES_MBPS, REFERENCE, RTTS_MS, Transfer, control, partner, refusal,
 };
 use crate::picture::{BUFFER, FOLDER, MAPS, RATE_MBPS, RTT_MS};
 use crate::summary::{Mean, Measure, Summary, four_bdp};
@@ -28,16 +28,9 @@ pub(crate) fn markdown(summaries: &[Summary]) -> String {
              the transports of each.",
         ),
     );
-    let told = startups().into_iter().filter_map(|card| {
-        Some((
-            card,
-            summaries
-                .iter()
-                .find(|one| (one.startup, one.avoidance) == (card.name, partner(card)))?,
-        ))
-    });
-    for (card, summary) in told {
-        explained(&mut text, card, summary);
+    for card in startups() {
+        let usual = |one: &&Summary| (one.startup, one.avoidance) == (card.name, partner(card));
+        explained(&mut text, card, summaries.iter().find(usual));
     }
     text
 }
@@ -65,7 +58,8 @@ fn intro() -> String {
              start-up does not pace itself; there `hystart-pp` has `l=none` and `hystart` has \
              `train=whole`, as their sources ask of a sender that paces. Start-ups that live from \
              what an earlier connection learned had nothing; those that need routers had routers \
-             that answer.",
+             that answer. The receiver's window begins at 64 KB and grows with what arrives, as \
+             Linux's does, and limits what jumps further in its first round trips.",
         ),
     );
     paragraph(
@@ -191,8 +185,8 @@ fn beats(one: &[f64], other: &[f64]) -> bool {
     pairs.clone().all(|(one, other)| one <= other) && pairs.any(|(one, other)| one < other)
 }
 
-/// A start-up's card, its window and its numbers.
-fn explained(text: &mut String, card: &Card, summary: &Summary) {
+/// A start-up's card and, if it was run, its window.
+fn explained(text: &mut String, card: &Card, summary: Option<&Summary>) {
     let Card { name, summary: line, source, .. } = card;
     let _ = writeln!(text, "\n### {name}\n\n`{}`: {line}. Source: {source}.\n", control(card));
     if let Some(about) = card.about {
@@ -206,6 +200,11 @@ fn explained(text: &mut String, card: &Card, summary: &Summary) {
     if !needs.is_empty() {
         let _ = writeln!(text, "- **Needs** {}.", needs.join(", "));
     }
+    let Some(summary) = summary else {
+        let why = refusal(card).unwrap_or_default();
+        let _ = writeln!(text, "- **Not run here**: {why}.");
+        return;
+    };
     if summary.is_slow_start && *name != REFERENCE {
         let slow = format!("{REFERENCE}+{}", summary.avoidance);
         let _ = writeln!(text, "- **Here** it came out as `{slow}` in every case without pacing.");

@@ -2,12 +2,11 @@
 
 use std::error::Error;
 
-use firstflight_control::policy::startups;
 use firstflight_report::{Axis, Colors, Figure, HeatMap, Panel, Series, Width, svg};
 use firstflight_runner::{Options, Run, run};
 use firstflight_scenario::Scenario;
 
-use crate::grid::{BUFFERS, PACKET, REFERENCE, RTTS_MS, control};
+use crate::grid::{BUFFERS, PACKET, REFERENCE, RTTS_MS, carried, control};
 use crate::summary::{Measure, Summary, four_bdp};
 
 /// Where they are, beside the page.
@@ -56,7 +55,7 @@ fn map(summaries: &[Summary], measure: Measure) -> String {
 
 /// Every start-up's window over slow start's, as SVG by its name.
 pub(crate) fn windows() -> Result<Vec<(String, String)>, Box<dyn Error>> {
-    let cards = startups();
+    let cards = carried();
     let controls: Vec<String> = cards.iter().map(|card| control(card)).collect();
     let text = format!(
         "controls = {controls:?}\nduration = \"{SECONDS}s\"\npacket = \"{PACKET}B\"\n\

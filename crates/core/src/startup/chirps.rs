@@ -217,6 +217,12 @@ impl Listed for Chirps {
         "paced chirping, Misund 2018",
     )
     .with("cubic")
+    .about(
+        "The queueing delay of each packet of a chirp, whose gaps shrink.",
+        "The gap at which packets begin to queue for good is the path's.",
+        "Chirps are a few packets at first, so that jitter of their size hides the gap; a sender \
+         that cannot time packets has none.",
+    )
     .finds_its_end()
     .knobs(Self::KNOBS);
 }
