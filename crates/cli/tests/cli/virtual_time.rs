@@ -61,9 +61,9 @@ fn equal_runs_are_equal_to_the_byte_over_both_links() {
         assert_eq!(first.to_string(), second.to_string(), "{link}");
         let run = &first["runs"][0];
         assert_eq!((&run["transport"], &run["lab"]["link"]), (&"linux".into(), &link.into()));
-        // 3 MB at most, and after slow start's losses and the random ones most of it.
+        // 3 MB at most; a random loss may end slow start after a few windows.
         let delivered = run["flows"][0]["delivered_bytes"].as_u64().unwrap();
-        assert!((1_000_000..3_750_000).contains(&delivered), "{delivered}");
+        assert!((300_000..3_750_000).contains(&delivered), "{delivered}");
         for hash in ["kernel_sha256", "initramfs_sha256"] {
             assert_eq!(run["lab"]["guest"][hash].as_str().unwrap().len(), 64, "{hash}");
         }
