@@ -132,11 +132,12 @@ class _Crew:
         self.own: list[Executor] = []
         self.ended: SimpleQueue[Future[bytes]] = SimpleQueue()
         self.under_way: dict[Future[bytes], int] = {}
-        # Chunks that were under way when an executor broke, which does not say which of them did
-        # it: they are run again one at a time.
+        # Chunks that were with a worker when it died, of which not all have killed it: they are run
+        # again one at a time.
         self.lost: list[int] = []
         self.problem: Exception | None = None
         self.alone: list[int] = []
+        self.single: int | None = None
         self.deaths: dict[int, int] = {}
 
     def run(self, numbers):
@@ -144,38 +145,41 @@ class _Crew:
         from concurrent.futures import BrokenExecutor
 
         todo = iter(numbers)
-        while self.fill(todo) or self.under_way:
+        while self.resume() and (self.fill(todo) or self.under_way):
             future = self.ended.get()
             number = self.under_way.pop(future)
             try:
                 rows = future.result()
             except Error:
                 raise
-            except BrokenExecutor as problem:
-                self.lost.append(number)
-                self.problem = problem
             except Exception as problem:
+                if isinstance(problem, BrokenExecutor) or _is_killed(problem):
+                    self.lost.append(number)
+                    self.problem = problem
+                    continue
                 raise self.broken(number, problem) from problem
             else:
                 self.work.put(number, rows)
                 yield number
-            if self.lost and not self.under_way:
-                self.blame(self.problem)
+
+    def resume(self) -> bool:
+        """Goes on after the last of the chunks that were lost together."""
+        if self.lost and not self.under_way:
+            self.blame(self.problem)
+        return True
 
     def fill(self, todo) -> bool:
         """Hands in what there is room for; whether anything was."""
         before = len(self.under_way)
-        if self.lost:
+        if self.lost or (self.under_way and (self.alone or self.single is not None)):
             return False
-        if self.alone:
-            if not self.under_way:
-                self.hand_in(self.alone.pop())
-            return len(self.under_way) > before
+        self.single = self.alone.pop() if self.alone else None
+        if self.single is not None:
+            self.hand_in(self.single)
+            return True
         room = AHEAD * max(self.workers(), 1) - before
         for _, number in zip(range(room), todo):
             self.hand_in(number)
-            if self.lost:
-                break
         return len(self.under_way) > before
 
     def hand_in(self, number) -> None:
@@ -193,20 +197,22 @@ class _Crew:
         future.add_done_callback(self.ended.put)
 
     def blame(self, problem) -> None:
-        """After the last chunk that a broken executor had: another one takes its place."""
+        """Has lost chunks run again, by another pool if theirs is broken; or raises."""
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
-        if len(self.lost) == 1:
-            number = self.lost[0]
+        number = self.lost[0]
+        if number == self.single:
             self.deaths[number] = self.deaths.get(number, 0) + 1
-            if self.deaths[number] >= DEATHS:
+            # Dask has tried several workers before it says so.
+            if self.deaths[number] >= DEATHS or _is_killed(problem):
                 raise self.broken(number, problem) from problem
-        if not isinstance(self.executor, ProcessPoolExecutor):
-            raise self.broken(self.lost[0], problem) from problem
-        context = getattr(self.executor, "_mp_context", None) or get_context("spawn")
-        self.executor = ProcessPoolExecutor(self.workers(), mp_context=context)
-        self.own.append(self.executor)
+        if isinstance(self.executor, ProcessPoolExecutor):
+            context = getattr(self.executor, "_mp_context", None) or get_context("spawn")
+            self.executor = ProcessPoolExecutor(self.workers(), mp_context=context)
+            self.own.append(self.executor)
+        elif not _is_killed(problem):
+            raise self.broken(number, problem) from problem
         self.alone, self.lost = self.alone + self.lost, []
 
     def broken(self, number, problem) -> Error:
@@ -233,6 +239,11 @@ class _Crew:
         except Exception:
             # The disk is full or the like, and an exception that says so is on its way.
             return
+
+
+def _is_killed(problem) -> bool:
+    """Whether Dask has given a task up: it suspects all that a dead worker had, queued or not."""
+    return type(problem).__name__ == "KilledWorker"
 
 
 def len_of(client) -> int:
