@@ -302,7 +302,8 @@ def varied(key, value):
         (varied("grid/path.rtt", [float("nan")]), "path.rtt"),
         (varied("scenario/controls", ["astrt"]), "did you mean `astart`"),
         (varied("scenario/controls", [object()]), r"scenario\.controls.*found <object"),
-        ({}, "scenario: is missing"),
+        ({}, "grid: the file is empty"),
+        ({"grid": GRID["grid"]}, "scenario: is missing"),
         ("/nowhere.toml", "cannot read /nowhere.toml"),
     ],
 )
@@ -326,9 +327,10 @@ def test_start_ups_in_python_are_refused(tmp_path):
     for controls in ([Mine], ["hoe", ff.register(Mine)]):
         with pytest.raises(ff.Error, match=r"written in Python.*accepted: ff\.run"):
             ff.sweep(varied("scenario/controls", controls), out=tmp_path)
-    flows = {"flow[0].control": ["hoe", "mine+cubic"]}
+    own = {"duration": "1s", "flow": [{"control": "hoe"}]}
+    flows = {"scenario": own, "grid": {"flow[0].control": ["hoe", "mine+cubic"]}}
     with pytest.raises(ff.Error, match=r"mine.* written in Python"):
-        ff.sweep(varied("grid", flows), out=tmp_path)
+        ff.sweep(flows, out=tmp_path)
 
 
 def test_two_sweeps_in_one_folder_are_refused(whole, tmp_path):
