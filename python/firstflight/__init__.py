@@ -21,6 +21,7 @@ from ._progress import told as _told
 from ._startup import Leave, Startup, Step, register
 from ._startup import named as _named
 from ._startup import plain as _plain
+from ._sweep import Sweep, sweep
 
 __version__ = _native.__version__
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Result",
     "Startup",
     "Step",
+    "Sweep",
     "Table",
     "View",
     "compare",
@@ -38,6 +40,7 @@ __all__ = [
     "register",
     "reproduce",
     "run",
+    "sweep",
 ]
 
 _list = list
@@ -142,7 +145,7 @@ def _polars(self):
     return polars.DataFrame(self)
 
 
-for _class in (Result, Table, Reproduction):
+for _class in (Result, Table, Reproduction, Sweep):
     _class._repr_html_ = _html
 Reproduction.rows = property(_rows)
 Table.to_pandas, Table.to_arrow, Table.to_polars = _pandas, _arrow, _polars

@@ -16,6 +16,8 @@ from ._startup import Leave as Leave
 from ._startup import Startup as Startup
 from ._startup import Step as Step
 from ._startup import register as register
+from ._sweep import Sweep as Sweep
+from ._sweep import sweep as sweep
 
 __version__: str
 

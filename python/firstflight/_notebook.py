@@ -24,7 +24,7 @@ MOST_ROWS = 50
 
 
 def html(shown) -> str:
-    """A table of what a result, a table of it, or a reproduction has."""
+    """A table of what a result, a table of it, a reproduction or a sweep has."""
     if isinstance(shown, Result):
         rows = shown.flows.to_dicts()
         heads = [f"{head} ({unit})" if unit else head for head, unit, _ in SHOWN.values()]
@@ -33,6 +33,7 @@ def html(shown) -> str:
         heads = ["id", "paper", "what", "expected", "measured", "verdict"]
         cells = [[_cell(row.get(head), None) for head in heads] for row in shown.rows]
     else:
+        shown = getattr(shown, "summary", shown)
         heads = shown.columns
         cells = [[_cell(row[head], None) for head in heads] for row in shown.to_dicts()]
     return _table(heads, cells)

@@ -10,9 +10,10 @@ WIDTH = 30
 
 
 class Bar:
-    """Draws the runs finished, and the time that the others will take at this pace."""
+    """Draws the work that is done, and the time that the rest will take at this pace."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "{} of {} runs") -> None:
+        self.what = what
         self.begun = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
@@ -20,10 +21,11 @@ class Bar:
         filled = WIDTH * done // max(total, 1)
         bar = "#" * filled + "." * (WIDTH - filled)
         end = "\n" if done == total else ""
-        sys.stderr.write(f"\r|{bar}| {done} of {total} runs, {left:.0f} s left {end}")
+        what = self.what.format(done, total, done * 100 // max(total, 1))
+        sys.stderr.write(f"\r|{bar}| {what}, {left:.0f} s left {end}")
         sys.stderr.flush()
 
 
-def told(progress):
-    """What is called with the runs finished: True is a bar; None and False are nothing."""
-    return Bar() if progress is True else progress or None
+def told(progress, *what):
+    """What is called with the work done: True is a bar; None and False are nothing."""
+    return Bar(*what) if progress is True else progress or None

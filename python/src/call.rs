@@ -28,11 +28,11 @@ pub(crate) struct Call {
     pub(crate) progress: Option<Py<PyAny>>,
 }
 
-/// Runs finished, and all runs.
+/// Runs finished, or another measure of the work, and all of them.
 #[derive(Default)]
-struct Reached {
-    done: AtomicUsize,
-    total: AtomicUsize,
+pub(crate) struct Reached {
+    pub(crate) done: AtomicUsize,
+    pub(crate) total: AtomicUsize,
 }
 
 impl Call {
@@ -112,7 +112,7 @@ impl Call {
 
     /// Does `work` in a thread of its own, while this one listens for Ctrl-C and tells progress.
     /// The work has ended when this returns.
-    fn beside<T: Send>(
+    pub(crate) fn beside<T: Send>(
         &self,
         py: Python<'_>,
         faults: &Arc<Faults>,
@@ -165,7 +165,7 @@ impl Call {
 }
 
 /// Whether a start-up in Python takes part.
-fn has_python(scenario: &Scenario) -> bool {
+pub(crate) fn has_python(scenario: &Scenario) -> bool {
     let plans = scenario.plans().unwrap_or_default();
     let mut controls = plans.iter().flat_map(|plan| &plan.controls);
     controls.any(|control| startup::is_written_in_python(&control.startup.name))
@@ -173,7 +173,7 @@ fn has_python(scenario: &Scenario) -> bool {
 
 /// Whether this process was forked from one that had called the engine: it lacks the threads over
 /// which runs are spread.
-fn is_forked() -> bool {
+pub(crate) fn is_forked() -> bool {
     static FIRST: OnceLock<u32> = OnceLock::new();
     let me = std::process::id();
     *FIRST.get_or_init(|| me) != me

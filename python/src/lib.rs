@@ -6,6 +6,7 @@ mod error;
 mod flags;
 mod result;
 mod startup;
+mod sweep;
 mod table;
 mod tree;
 mod view;
@@ -108,6 +109,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add_class::<Ran>()?;
     module.add_class::<Reproduced>()?;
+    module.add_class::<sweep::Work>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<view::View>()?;
     module.add_function(wrap_pyfunction!(compare, module)?)?;
@@ -115,6 +117,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(predict, module)?)?;
     module.add_function(wrap_pyfunction!(list, module)?)?;
     module.add_function(wrap_pyfunction!(reproduce, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::run_chunk, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::table_of, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(path_flags, module)?)?;
     module.add_function(wrap_pyfunction!(startup::put, module)?)

@@ -7,6 +7,8 @@ use firstflight_report::terminal::Screen;
 use firstflight_reproduce::ReproduceError;
 use firstflight_runner::{Options, Report};
 use firstflight_scenario::{Document, PathFlags, RunResult, Scenario, Unmet};
+#[cfg(feature = "full")]
+use firstflight_sweep::SweepError;
 
 use crate::failure::Failure;
 use crate::transport::{On, Transport};
@@ -31,6 +33,13 @@ impl From<Failure> for Refused {
 
 impl From<ReproduceError> for Refused {
     fn from(error: ReproduceError) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+#[cfg(feature = "full")]
+impl From<SweepError> for Refused {
+    fn from(error: SweepError) -> Self {
         Failure::from(error).into()
     }
 }

@@ -75,6 +75,14 @@ impl Sweep {
         Ok(sweep)
     }
 
+    /// The scenario, before any key varies.
+    ///
+    /// # Errors
+    /// None, since it was read once.
+    pub fn scenario(&self) -> Result<Scenario, SweepError> {
+        Ok(self.document()?.scenario()?)
+    }
+
     /// How many points it has.
     pub fn points(&self) -> u64 {
         self.count

@@ -60,7 +60,8 @@ pub enum Value<'a> {
 }
 
 impl Column {
-    pub(crate) const fn new(
+    /// A column whose values are all there.
+    pub const fn new(
         role: Role,
         kind: Kind,
         name: &'static str,
@@ -71,7 +72,7 @@ impl Column {
     }
 
     /// Whose value can be missing.
-    pub(crate) const fn or_null(self) -> Self {
+    pub const fn or_null(self) -> Self {
         Self { nullable: true, ..self }
     }
 }
