@@ -114,8 +114,8 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
         return no("pacing is false: whether the kernel paces, the control says".to_owned());
     }
     let recoveries: Vec<Recovery> = resolved.flows.iter().map(|f| f.recovery.value).collect();
-    let old = |kind: &Recovery| matches!(kind, Recovery::Tahoe | Recovery::Reno);
-    if recoveries.iter().any(old) || recoveries.windows(2).any(|two| two[0] != two[1]) {
+    let other = |kind: &Recovery| matches!(kind, Recovery::Tahoe | Recovery::Reno | Recovery::Quic);
+    if recoveries.iter().any(other) || recoveries.windows(2).any(|two| two[0] != two[1]) {
         return no("recovery is sack, or newreno for all flows (tcp_sack = 0)".to_owned());
     }
     if resolved.udp.len() > MOST_SOURCES {
@@ -273,6 +273,7 @@ mod tests {
             ("duplicate_acks = 2", "where the kernel begins"),
             ("syn = true\nfast_open = 'on'", "has no cookie"),
             ("recovery = 'reno'", "tcp_sack"),
+            ("recovery = 'quic'", "tcp_sack"),
             ("pacing = true", "pacing"),
             ("[[flow]]\nfiles = { size = '1KB..2KB' }", "files"),
             ("[[flow]]\ncount = 5001", "1 to 5000"),

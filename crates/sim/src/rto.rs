@@ -41,8 +41,6 @@ pub(crate) struct Rto {
     earliest: Instant,
     /// No timeout is shorter: this long before `earliest` the timer was started last.
     least: Span,
-    /// With a clock that ticks: no timeout is longer than the RTT by less.
-    least_added: Span,
     rules: RtoRules,
     backoff: u64,
     /// Samples of its own, where the connection's RTT lacks one that RFC 6298 would take.
@@ -92,8 +90,7 @@ impl Rto {
         };
         let least = if rules.min_is_of_variation { Span(0) } else { rules.min };
         let least = least.min(rules.max).min(LONGEST);
-        let least_added = rules.min - jiffies::TICK;
-        Self { rules, earliest: OFF, least, least_added, backoff: 1, own: None, ticks }
+        Self { rules, earliest: OFF, least, backoff: 1, own: None, ticks }
     }
 
     /// Whether the timer runs.
@@ -127,8 +124,8 @@ impl Rto {
     #[inline]
     pub(crate) fn and_its_probe_sleep_until(&self, at: Instant, smoothed: Span) -> bool {
         let Some(started) = self.started().filter(|_| self.backoff == 1) else { return false };
-        let probe = started + smoothed + smoothed.min(self.least_added);
-        at <= probe && (at <= self.earliest || self.rules.min_is_of_variation)
+        at <= self.first_after(started, smoothed)
+            && (at <= self.earliest || self.rules.min_is_of_variation)
     }
 
     /// As [`Rto::sleeps_until`] where the least timeout is of the variation: the earliest that can
@@ -138,7 +135,15 @@ impl Rto {
         let smoothed = rtt.smoothed;
         self.rules.min_is_of_variation
             && self.backoff == 1
-            && at <= self.earliest + smoothed + smoothed.min(self.least_added)
+            && at <= self.first_after(self.earliest, smoothed)
+    }
+
+    /// The earliest that a timer started at `started` can fire: a probe after two RTTs, or the
+    /// timeout, either counted from the tick before.
+    #[inline]
+    fn first_after(&self, started: Instant, smoothed: Span) -> Instant {
+        let after = smoothed + smoothed.min(self.rules.min);
+        Instant((started + after).0.saturating_sub(jiffies::TICK.0))
     }
 
     /// An RTT sample, or a restart, changes nothing but the time from which the timer counts.

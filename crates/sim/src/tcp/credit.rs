@@ -230,7 +230,11 @@ mod tests {
         };
         let (mut sent, mut now) = (Vec::new(), Instant(0));
         tcp.start(now, &mut Air(&mut sent));
-        while !tcp.is_done() {
+        for events in 0.. {
+            if tcp.is_done() {
+                break;
+            }
+            prop_assert!(events < MOST_EVENTS, "never done: {:?} at {:?}", tcp.deadline(), now);
             path.leave(now, &mut sent, drawn, &mut receiver);
             let data_at = path.data.front().map(|(at, _)| *at);
             let ack_at = path.acks.front().map(|(ack, ..)| ack.at + Span::from_millis(50));
@@ -290,6 +294,8 @@ mod tests {
     }
 
     const MSS: u64 = 1000;
+    /// Far more than any of these connections takes.
+    const MOST_EVENTS: u64 = 1_000_000;
     /// On a packet without data.
     const EMPTY: u32 = 1 << 29;
 }
