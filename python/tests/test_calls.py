@@ -184,7 +184,9 @@ def test_the_interpreter_goes_on_during_a_run():
 
 
 LONG = """
-import firstflight as ff, sys, threading
+import firstflight as ff, signal, sys, threading
+# A job in the background of a shell ignores it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("begun", flush=True)
 try:
     ff.compare(["astart"], rate="10Gbps", duration="10h")
