@@ -120,6 +120,8 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.return_rate_bps = if start % 3 == 0 { 100_000 } else { 40_000_000 };
         flow.access_delay = Span::from_millis(access_delay);
         flow.access_rate_bps = access_rate * 1_000_000;
+        // QUIC's recovery has one connection only: scenario files refuse others.
+        let files = files.filter(|_| recovery != Recovery::Quic);
         flow.files = files.map(|(bytes, pause)| FilesSpec {
             bytes: Uniform { from: bytes, until: bytes * 3 },
             pause_ns: Uniform { from: 0, until: pause * 40_000_000 },

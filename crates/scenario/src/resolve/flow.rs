@@ -32,6 +32,11 @@ impl Resolver<'_> {
         self.window(key, "receiver_window", flow.receiver_window, receiver_window)?;
         let recovery = Setting::new(flow.recovery.or(common.recovery), self.constants.recovery);
         let split_acks = flow.split_acks.or(common.split_acks).unwrap_or(1);
+        if flow.files.is_some() && recovery.value == Recovery::Quic {
+            // What is late of a connection that is over would meet the next one's numbers.
+            let problem = "found files with QUIC's recovery; accepted: one connection, with size";
+            return Err(self.error(&format!("{key}.files"), problem));
+        }
         if split_acks > 1 && recovery.value == Recovery::Quic {
             let own = flow.split_acks.map_or(String::new(), |_| format!("{key}."));
             let problem = format!("{split_acks} parts; accepted with QUIC's recovery: 1");

@@ -23,6 +23,12 @@ impl Receiver {
         let Some(numbers) = &mut self.numbers else { return true };
         self.last_cause = seq;
         let expected = self.next;
+        if seq < self.first_data && seq < expected {
+            // The handshake's packet again, because an RTT was longer than its timeout: it brings
+            // nothing, and its answer tells of nothing else.
+            numbers.expected = Some(seq);
+            return false;
+        }
         let empty = numbers.empty.contains(&seq);
         numbers.empty.retain(|other| *other > seq);
         if seq < expected {
