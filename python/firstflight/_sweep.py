@@ -145,7 +145,11 @@ class _Crew:
         from concurrent.futures import BrokenExecutor
 
         todo = iter(numbers)
-        while self.resume() and (self.fill(todo) or self.under_way):
+        while True:
+            if self.lost and not self.under_way:
+                self.blame(self.problem)
+            if not self.fill(todo) and not self.under_way:
+                return
             future = self.ended.get()
             number = self.under_way.pop(future)
             try:
@@ -161,12 +165,6 @@ class _Crew:
             else:
                 self.work.put(number, rows)
                 yield number
-
-    def resume(self) -> bool:
-        """Goes on after the last of the chunks that were lost together."""
-        if self.lost and not self.under_way:
-            self.blame(self.problem)
-        return True
 
     def fill(self, todo) -> bool:
         """Hands in what there is room for; whether anything was."""

@@ -84,8 +84,8 @@ fn as_much_arrives_where_quinns_streams_wait_for_what_is_lost() {
 
 /// quinn's application writes streams of a mebibyte, and quinn sends what is lost of a stream that
 /// has been written behind all that was written since: its throughput, which counts every stream in
-/// order, falls behind what arrives. So what arrives is compared, in the mean over seeds, because
-/// the packets of quinn's handshake shift every loss by some packets.
+/// order, falls behind what arrives. So the test compares what arrives. It compares means over
+/// seeds: quinn's handshake takes more packets, so that the same random losses hit other packets.
 #[test]
 fn with_random_loss_as_much_arrives_as_over_quinn() {
     for path in [

@@ -55,7 +55,7 @@ impl Access {
         self.pass_after(at, if packet.is_syn { self.syn } else { self.full_packet })
     }
 
-    /// When what comes at `at`, and takes `service` to send, reaches the far end.
+    /// When a packet that arrives at `at`, and takes `service` to serialise, reaches the far end.
     #[inline(always)]
     pub(crate) fn pass_after(&mut self, at: Instant, service: Span) -> Instant {
         self.free_at = self.free_at.max(at) + service;

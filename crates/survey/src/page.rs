@@ -212,7 +212,7 @@ fn explained(text: &mut String, card: &Card, summary: Option<&Summary>) {
     let _ = writeln!(text, "\n![cwnd of {name} over time]({FOLDER}/{name}.svg)");
 }
 
-/// What a start-up cannot run without, in words.
+/// The facilities that a start-up requires of a transport, in words.
 fn needs(startup: &str) -> Vec<&'static str> {
     let needs = ChosenStartup::by_name(startup).map(|startup| startup.needs());
     needs.iter().flat_map(|needs| needs.required.words()).collect()

@@ -67,7 +67,7 @@ impl Values {
     }
 }
 
-/// A number from 0 to 1, 1 excluded, that only key and point decide.
+/// A uniform random number in [0, 1) that depends on seed, key and point alone.
 fn uniform(seed: u64, key: u64, point: u64) -> f64 {
     let mut random = Pcg64::new(seed.into(), PLACES);
     random.advance(u128::from(key).wrapping_mul(APART).wrapping_add(point.into()));

@@ -50,7 +50,7 @@ struct Line {
 }
 
 impl Paths {
-    /// The memory in `file`, empty if there is no such file.
+    /// Reads what earlier transfers wrote to `file`; without such a file nothing is known.
     ///
     /// # Errors
     /// A file that cannot be read, that others can read, or that is not of this kind.
@@ -59,7 +59,7 @@ impl Paths {
         Ok(Self { file, memory })
     }
 
-    /// Before a connection to `remote`.
+    /// Begins a connection to `remote`: see [`PathMemory::visit`].
     pub(crate) fn visit(&self, remote: IpAddr) -> Visit {
         self.memory.visit(remote)
     }

@@ -14,9 +14,10 @@ impl Median {
     /// Of at most a thousand values; none have no median.
     ///
     /// The interval holds whatever the distribution is (David and Nagaraja, Order Statistics,
-    /// section 7.1): each value is below the true median with probability 1/2, so that the k-th
-    /// smallest is above it with P(B < k), B binomial in n and 1/2, and the k-th largest below it
-    /// as often. The largest k for which each is at most 2.5 % gives the interval.
+    /// section 7.1). Each value is below the true median with probability 1/2. So the probability
+    /// that the k-th smallest value exceeds the median is P(B < k), where B is binomial with n
+    /// trials of 1/2; the k-th largest falls short of it with the same probability. The interval
+    /// lies between these two values, for the largest k at which P(B < k) is at most 2.5 %.
     pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);

@@ -18,10 +18,10 @@ pub struct BbrBounds {
     pub rate: Rate,
     /// `BBR.inflight_shortterm`; [`Bytes::MAX`] for none.
     pub in_flight: Bytes,
-    /// The largest rate and volume of a sample in this round (`BBR.bw_latest`,
-    /// `BBR.inflight_latest`).
+    /// The largest delivery rate, and the most bytes delivered over one sample, of this round
+    /// (`BBR.bw_latest`, `BBR.inflight_latest`).
     latest: (Rate, Bytes),
-    /// Those of the ACK at hand.
+    /// The same two numbers of the newest ACK.
     newest: (Rate, Bytes),
     /// `BBR.loss_round_delivered`.
     round_end: Bytes,

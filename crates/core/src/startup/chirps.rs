@@ -1,7 +1,8 @@
 //! Paced chirping (Misund, master's thesis, Oslo 2018; his Linux module `paced_chirping.c`, 2019).
 //!
-//! What it believes: a group of packets that leave ever closer together, a chirp, shows the path's
-//! rate by the gap from which on their delay rises, before a queue is there. What it does:
+//! A chirp is a group of packets that leave at ever smaller gaps. What it believes: the packets'
+//! delay begins to rise at the gap that is the path's rate, so that a chirp shows the rate without
+//! filling the queue. What it does:
 //!
 //! ```text
 //! chirp:    5, 5, 8, 8, 16, 16 .. packets; the gaps fall from 2 g in steps of 2 g / packets

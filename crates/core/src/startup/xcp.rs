@@ -40,7 +40,7 @@ impl Listed for Xcp {
     )
     .with("xcp")
     .about(
-        "The changes that routers write into every packet.",
+        "The change of cwnd that the path's routers write into the header of each packet.",
         "The routers.",
         "Without such routers it cannot run.",
     )

@@ -8,9 +8,9 @@
 #include "connection.h"
 #include "record.h"
 
-/* Written by the loader: crates/kernel/src/load.rs. The text, the control and its name, is for
- * those who ask what is loaded; it comes first, where programs of other versions find it. A map of
- * its own can be pinned.
+/* The loader (crates/kernel/src/load.rs) writes this. `control` is the control in full and then its
+ * name, which `firstflight kernel status` shows; it comes first, so that other versions of the
+ * program find it. The struct has a map of its own, which can be pinned.
  */
 struct loaded {
     char control[TEXT_MAX];

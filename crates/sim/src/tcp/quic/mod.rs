@@ -4,7 +4,7 @@
 //! A packet number is never used again: what is lost leaves once more in a packet with a new
 //! number. So the numbers that [`Tcb`] counts are packet numbers here, `una` is the first of them
 //! of which nothing is known, and each loss moves the end of what there is to send by one. An ACK
-//! frame tells exactly which packets have arrived, and nothing that it tells is taken back.
+//! frame lists exactly the packets that have arrived, and a receiver does not renege.
 
 mod ack;
 mod detect;
