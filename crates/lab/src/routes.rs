@@ -117,7 +117,8 @@ mod tests {
         let job = Job::new(&resolved, &[control], 1);
         let path = match Path::new(&job.link) {
             Err(LabError::Lacks(reason)) => {
-                let required = std::env::var_os("FIRSTFLIGHT_REQUIRE_LAB").is_some_and(|v| v == "1");
+                let required =
+                    std::env::var_os("FIRSTFLIGHT_REQUIRE_LAB").is_some_and(|v| v == "1");
                 assert!(!required, "the lab is required here, but {reason}");
                 eprintln!("skipped: {reason}");
                 return None;
