@@ -21,6 +21,9 @@ pub(crate) struct Job {
     pub(crate) duration_ns: u64,
     /// Selective acknowledgements; without them the kernel repairs as NewReno does.
     pub(crate) sack: bool,
+    /// Receivers hold ACKs of packets out of order back together, as the kernel does unless told
+    /// not to.
+    pub(crate) ack_compression: bool,
     pub(crate) packet_bytes: u64,
 }
 
@@ -172,6 +175,7 @@ impl Job {
                 .flows
                 .iter()
                 .all(|flow| matches!(flow.recovery.value, Recovery::Sack | Recovery::Rack)),
+            ack_compression: resolved.endpoint.ack_compression,
             packet_bytes: resolved.packet_bytes,
         }
     }
@@ -247,7 +251,7 @@ mod tests {
         let job = job("");
         let group = &job.groups[0];
         assert_eq!((group.iw_packets, group.ssthresh_packets, job.sack), (10, None, true));
-        assert!(group.quickack);
+        assert!(group.quickack && job.ack_compression);
         assert_eq!(job.link.mtu, 1_500);
     }
 

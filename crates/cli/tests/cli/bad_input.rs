@@ -97,7 +97,7 @@ fn unknown_words_are_answered_with_the_nearest_one() {
 #[test]
 fn what_quic_cannot_carry_is_refused_with_what_it_can() {
     let small = run(&["compare", "astart", "--on", "quic", "--packet", "1000B"]);
-    refused(&small, 2, &["packet of 1000 bytes", "1200 to 65527"]);
+    refused(&small, 2, &["packet of 1000 bytes", "1200 to 16383"]);
     let slip = run(&["compare", "quinn-cubix", "--on", "quic"]);
     refused(&slip, 2, &["did you mean `quinn-cubic`"]);
 }
