@@ -109,11 +109,8 @@ impl Trial {
         if output.status.success() {
             return Ok(Built::Programs(messages.iter().filter_map(program).collect()));
         }
-        let errors: Vec<&Value> = messages
-            .iter()
-            .map(|it| &it["message"])
-            .filter(|it| it["level"] == "error")
-            .collect();
+        let errors: Vec<&Value> =
+            messages.iter().map(|it| &it["message"]).filter(|it| it["level"] == "error").collect();
         let constant = errors.iter().filter_map(|error| called_by_constant(error)).collect();
         let places = errors.into_iter().filter(|error| called_by_constant(error).is_none());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
