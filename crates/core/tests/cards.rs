@@ -163,10 +163,11 @@ fn policies_need_what_their_sources_use() {
     }
 }
 
+/// The avoidance's knob where a start-up of that name has one of that name too.
 fn knob(policy: &str, name: &str) -> Knob {
-    let card = STARTUPS.iter().chain(AVOIDANCES).find(|card| card.name == policy);
-    let knob = card.and_then(|card| card.knobs.iter().find(|knob| knob.name == name));
-    *knob.unwrap_or_else(|| panic!("{policy} has no knob {name}"))
+    let cards = STARTUPS.iter().chain(AVOIDANCES).filter(|card| card.name == policy);
+    let knobs = cards.flat_map(|card| card.knobs).filter(|knob| knob.name == name);
+    *knobs.last().unwrap_or_else(|| panic!("{policy} has no knob {name}"))
 }
 
 /// The largest values, which a command line accepts as the table has them.
@@ -186,6 +187,16 @@ fn knobs_reach_as_far_as_their_sources_make_sense() {
     assert_eq!(ratio("cubic", "beta"), (100_000, 950_000));
     assert_eq!(ratio("cubic", "c"), (1_000, 100 * ONE));
     assert_eq!(ratio("highspeed", "high_decrease"), (10_000, ONE / 2));
+    // Safe Retreat leaves a half or more (RFC 9959 section 4.5); BBR does not probe beyond half of
+    // what is lost; Rapid Start's first window is at most twice the ordinary one (section 2.1.1).
+    assert_eq!(ratio("careful-resume", "beta"), (ONE / 2, ONE));
+    assert_eq!(ratio("rapid-start", "first"), (ONE, 2 * ONE));
+    assert_eq!(ratio("c4", "delay"), (ONE / 16, ONE / 4));
+    assert_eq!(ratio("bbr", "loss"), (0, ONE / 2));
+    assert_eq!(ratio("bbr", "beta"), (ONE / 10, ONE));
+    assert_eq!(ratio("bbr", "headroom"), (0, ONE / 2));
+    assert_eq!(ratio("bbr", "gain"), (ONE, 10 * ONE));
+    assert_eq!(ratio("bbr", "drain_gain"), (ONE / 10, ONE));
     let reference = knob("e-speed", "reference").kind;
     assert!(matches!(reference, KnobKind::Count(1, most) if most == 1 << 40), "{reference:?}");
 }

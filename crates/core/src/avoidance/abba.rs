@@ -372,6 +372,7 @@ mod tests {
     #[test]
     fn a_queue_that_stays_away_leads_back_to_start_up() {
         let (mut abba, mut view) = seen();
+        abba.cubic.enter(&Found { peak: Some(MSS * 900), ..Found::default() }, &view);
         let begun = view.now;
         let step = abba.step(&full(&view), &view);
         assert!(!abba.wants_reprobe());
@@ -384,6 +385,7 @@ mod tests {
         let step = abba.step(&full(&view), &view);
         assert!(abba.wants_reprobe());
         assert_eq!(step.window, Window { cwnd: MSS * 700, ssthresh: Bytes::MAX });
+        assert_eq!(gauge(&abba, "cubic_w_max"), Some(0), "the old window is stale");
         abba.enter(&Found::default(), &view);
         assert!(!abba.wants_reprobe());
     }

@@ -163,7 +163,8 @@ impl Trial {
     /// Whether the tests whose names hold `filter` pass, with a mutant switched on.
     fn passes(&self, program: &Program, mutant: Option<usize>, filter: &str) -> Result<bool, Stop> {
         let mut command = Command::new("sh");
-        command.args(["-c", LIMITED]).arg(&program.path).arg("--quiet").arg(filter);
+        let seconds = if filter.is_empty() { MOST } else { MOST_OF_A_FILE };
+        command.args(["-c", LIMITED, seconds]).arg(&program.path).arg("--quiet").arg(filter);
         command.current_dir(self.tree.path.join("crates/core"));
         command.env("MUTANT", mutant.map_or(0, |number| number + 1).to_string());
         // The same draws for every mutant, none kept for the next, and no time for finding the
@@ -205,9 +206,13 @@ fn called_by_constant(error: &Value) -> Option<String> {
 /// The program of the tests within the sources.
 const UNIT_TESTS: &str = "unit tests";
 
-/// A program gets 10 s of CPU time, several times what the slowest one takes, and 4 GiB: a mutant
-/// that never ends is noticed, and a loaded machine makes no test fail.
-const LIMITED: &str = r#"ulimit -t 10; ulimit -v 4194304; exec "$0" "$@""#;
+/// Seconds of CPU time for a program, and for the tests in one file: several times what the slowest
+/// take. So a mutant that never ends is noticed, and a loaded machine makes no test fail.
+const MOST: &str = "10";
+const MOST_OF_A_FILE: &str = "3";
+
+/// The seconds come first, then the program. It gets 4 GiB of memory.
+const LIMITED: &str = r#"ulimit -t "$0"; ulimit -v 4194304; exec "$@""#;
 
 #[cfg(test)]
 mod tests {
