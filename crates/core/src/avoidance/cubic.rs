@@ -498,6 +498,10 @@ mod tests {
         assert_eq!(origin(90, Some(120), false), 120, "what it believes there is room for");
         assert_eq!(origin(90, None, true), 100, "the loss that ended it knows better");
         assert_eq!(origin(90, Some(120), true), 120);
+        let mut cubic = Cubic::default();
+        let pipe = Some(MSS * 70);
+        cubic.enter(&Found { pipe, ..Found::default() }, &view(70, 70, 0));
+        assert_eq!((cubic.stage, cubic.w_max), (Stage::Unknown, Bytes(0)), "a pipe that is filled");
     }
 
     #[test]
