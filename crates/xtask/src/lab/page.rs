@@ -24,7 +24,7 @@ pub(super) fn write(
     let mut page = format!("{HEAD}\nMeasured on Linux {kernel}.\n");
     if let Some(link) = link {
         let lines = link.join("\n");
-        let _ = writeln!(page, "\n## The emulated link\n\n{LINK}\n\n```\n{lines}\n```");
+        let _ = writeln!(page, "\n## The emulated link\n\n{LINK}\n\n{SHOWN}\n```\n{lines}\n```");
     }
     page.push_str(VIRTUAL);
     let _ = writeln!(page, "\n## The same control, simulated and in the kernel\n\n{POINTS}");
@@ -118,6 +118,9 @@ the time).
 
 /// What virtual time is and costs.
 const VIRTUAL: &str = concat!("\n", include_str!("virtual.md"));
+
+/// For those who run what the pages show.
+const SHOWN: &str = "<!-- not run: what the machine of this page measured -->";
 
 const LINK: &str = "\
 `cargo bench -p firstflight-lab`: the link alone, by ping, by packet pairs with the receiving
