@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -45,20 +46,23 @@ def build(folder, zensical=False, gallery=None):
 def pages(folder, zensical=False):
     """The pages alone, by MkDocs or Zensical."""
     shutil.rmtree(folder, ignore_errors=True)
-    config = folder.with_name(f"{folder.name}.yml")
-    text = (ROOT / "mkdocs.yml").read_text()
-    if zensical:
-        # It takes no folder on its command line.
-        here = {"docs_dir": ROOT / "docs", "site_dir": folder}
-        for key, value in here.items():
-            text = re.sub(rf"^{key}: .*$", f"{key}: {value}", text, flags=re.MULTILINE)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        config.write_text(text)
-        words = ["zensical", "build", "--strict", "--clean", "-f", config]
-    else:
-        words = ["mkdocs", "build", "--strict", "--site-dir", folder]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "NO_MKDOCS_2_WARNING": "1"}
-    subprocess.run([sys.executable, "-m", *words], check=True, cwd=ROOT, env=env)
+    if not zensical:
+        # Not --quiet, with which warnings are no errors.
+        words = ["mkdocs", "build", "--strict", "--site-dir", folder]
+        subprocess.run([sys.executable, "-m", *words], check=True, cwd=ROOT, env=env)
+        return
+    # It writes within the folder of its configuration only. Not --strict: it looks for links in the
+    # sources, before they are led to where the site has them. `problems` looks at the result.
+    with tempfile.TemporaryDirectory() as project:
+        project = Path(project)
+        shutil.copytree(ROOT / "docs", project / "docs")
+        text = (ROOT / "mkdocs.yml").read_text()
+        text = re.sub("^site_dir: .*$", "site_dir: site", text, flags=re.MULTILINE)
+        (project / "mkdocs.yml").write_text(text)
+        words = ["zensical", "build"]
+        subprocess.run([sys.executable, "-m", *words], check=True, cwd=project, env=env)
+        shutil.copytree(project / "site", folder)
 
 
 class read(html.parser.HTMLParser):

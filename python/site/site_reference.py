@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import re
+import textwrap
 from pathlib import Path
 
 
@@ -25,9 +26,12 @@ def reference(name):
 
 
 def _stubs(path):
-    """What the stubs beside a module define, and what they import from their neighbours."""
+    """What the stubs of a module define, and what they import from its neighbours."""
     found = {}
-    for node in ast.parse(path.with_suffix(".pyi").read_text()).body:
+    stub = path.with_suffix(".pyi")
+    # Without one its own source has the types.
+    text = (stub if stub.exists() else path.with_suffix(".py")).read_text()
+    for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and node.level and node.module:
             others = _stubs(path.with_name(node.module))
             found.update((name.name, others.get(name.name)) for name in node.names)
@@ -37,17 +41,18 @@ def _stubs(path):
 
 
 def _class(name, thing, stub):
-    comments = dict(re.findall(r"    #: (.*)\n    (\w+):", _source(thing)), json="")
+    comments = {name: text for text, name in re.findall(r" #: (.*)\n +(\w+):", _source(thing))}
     values, methods = [], []
     for node in stub.body:
         if isinstance(node, ast.AnnAssign):
-            about = inspect.getdoc(getattr(thing, node.target.id, None))
+            value = getattr(thing, node.target.id, None)
+            about = inspect.getdoc(value) if inspect.isdatadescriptor(value) else None
             about = comments.get(node.target.id) or about or ""
             values.append(f"| `{node.target.id}` | `{_type(node.annotation)}` | {about} |")
         elif isinstance(node, ast.FunctionDef) and node.name[0] != "_":
             methods.append(_function("####", node.name, getattr(thing, node.name), node, {}))
     table = ["", "| attribute | type | meaning |", "| --- | --- | --- |", *values, ""]
-    return "\n".join([f"### {name}", "", _prose(thing, {}), *(table if values else ()), *methods])
+    return "\n".join([f"### {name}\n", _prose(thing, {}), *(table if values else ()), "", *methods])
 
 
 def _function(mark, name, thing, stub, told):
@@ -83,15 +88,16 @@ def _prose(thing, told, name=""):
             block = "\n".join(f"| `{of[1]}` | `{of[2]}` | {of[3]} |" for of in flags)
             block = f"| keyword | default | meaning |\n| --- | --- | --- |\n{block}"
             first = told.setdefault(block, name)
-            parts.append(block if first == name else f"They are [those of `{first}`](#{first}).")
+            parts.append(block if first == name else f"[Those of `{first}`](#{first}).")
         elif all(line.startswith("    ") for line in lines):
-            parts.append("```py\n" + inspect.cleandoc(block) + "\n```")
+            parts.append("```py\n" + textwrap.dedent(block) + "\n```")
         else:
             items = [ITEM.sub(r"- `\1`: ", line) for line in lines]
             first = next((at for at, line in enumerate(items) if line != lines[at]), len(items))
             items.insert(first, "")
             parts.append("\n".join(items).strip("\n"))
-    return "\n\n".join(parts)
+    # One piece of code, though a line of it is empty.
+    return "\n\n".join(parts).replace("\n```\n\n```py\n", "\n\n")
 
 
 FLAG = re.compile(r'\s+(\w+) = "(.*?)": (.*)')

@@ -8,6 +8,7 @@ what else it is:
     <!-- not run: WHY -->      nothing runs it here
     <!-- tested: FILE -->      that test reads the page, or what the page includes
     <!-- file: NAME -->        it is kept under that name, for what comes after it
+    <!-- output: WHOSE -->     the code before it prints this
 """
 
 import contextlib
@@ -24,7 +25,7 @@ from site_pages import DOCS, INCLUDE, REFERENCE, ROOT, expanded
 
 @dataclass
 class Block:
-    mark: str  # "not run", "tested", "file", or nothing
+    mark: str  # "not run", "tested", "file", "output", or nothing
     value: str
     language: str
     text: str
@@ -43,7 +44,7 @@ def run(name, folder):
     """Runs a page's blocks in their order; what is wrong is an AssertionError."""
     for link in ("scenarios", "papers", "python"):
         (folder / link).symlink_to(ROOT / link)
-    blocks, names = of_page(name), {}
+    blocks, names, printed = of_page(name), {}, ""
     for at, block in enumerate(blocks):
         if block.mark == "file":
             (folder / block.value).write_text(block.text)
@@ -53,9 +54,12 @@ def run(name, folder):
             text = (ROOT / block.value).read_text()
             read = [name, *(Path(one).name for one in INCLUDE.findall((DOCS / name).read_text()))]
             assert any(one in text for one in read), f"{block.value} reads none of {read}"
+        elif block.mark == "output":
+            assert matches(block.text, printed), f"printed\n{printed}\nnot\n{block.text}"
         elif not block.mark and block.language == "python":
-            with contextlib.redirect_stdout(io.StringIO()):
+            with contextlib.redirect_stdout(io.StringIO()) as out:
                 exec(compile(block.text, name, "exec"), names)
+            printed = out.getvalue()
         elif not block.mark and block.language == "toml":
             (folder / "block.toml").write_text(block.text)
             _shell([f"firstflight {_command(block.text)} block.toml"], folder)
@@ -110,5 +114,6 @@ def _shell(commands, folder):
 APART = "=== the next command ==="
 TYPED = re.compile(r"((?:[^\n]*\\\n)*[^\n]*)\n?((?s:.*))")
 FENCE = re.compile(
-    r"^(?:<!-- (not run|tested|file): (.*?) -->\n)?```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^(?:<!-- (not run|tested|file|output): (.*?) -->\n)?```(\w*)\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )

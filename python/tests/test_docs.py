@@ -17,11 +17,11 @@ CODE = {
     "own-startup.md": (0, 0, 1),
     "python.md": (1, 0, 2),
     "quic.md": (1, 4, 2),
-    "reproduce.md": (2, 0, 1),
+    "reproduce.md": (3, 0, 1),
     "scenario-keys.md": (0, 3, 0),
     "scenarios.md": (8, 0, 0),
     "sweep.md": (2, 0, 3),
-    "tour.md": (12, 0, 0),
+    "tour.md": (13, 0, 0),
     "transfer.md": (0, 0, 5),
 }
 
