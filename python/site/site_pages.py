@@ -26,6 +26,8 @@ class Pages(Extension):
 
     def extendMarkdown(self, md):
         md.preprocessors.register(_Expand(md), "site_pages", 100)
+        # As in GitHub's Markdown.
+        md.ESCAPED_CHARS = [*md.ESCAPED_CHARS, *"<>~|"]
 
 
 class _Expand(Preprocessor):
@@ -71,7 +73,15 @@ def _linked(text, folder):
     """Leads every link outside of code, which is relative to `folder`, to where the site has it."""
     parts = FENCED.split(text)
     parts[::2] = [LINK.sub(lambda found: _link(found, folder), part) for part in parts[::2]]
+    parts[::2] = [_listed(part) for part in parts[::2]]
     return "".join(parts)
+
+
+def _listed(text):
+    """Lists as Python's Markdown asks for them, where GitHub's is content with less."""
+    text = re.sub("^   (?=- )", "    ", text, flags=re.MULTILINE)
+    # Within an item, a line that happens to begin with a number.
+    return re.sub(r"^(  \d+)\. ", r"\1\\. ", text, flags=re.MULTILINE)
 
 
 def _link(found, folder):

@@ -84,6 +84,8 @@ def test_a_link_out_of_docs_leads_to_a_page_or_to_the_text():
     assert lead("[a](../Cargo.toml)") == '<a href="source/Cargo.toml.txt">a</a>'
     for same in ("`[a](../nothing)`", "```\n[a](../nothing)\n```", "[a](tour.md#b)"):
         assert lead(same) == same
+    # Lists as Python's Markdown has them.
+    assert lead("1. a\n   - b\n- c\n  7. d") == "1. a\n    - b\n- c\n  7\\. d"
     with pytest.raises(ValueError, match="no file of the repository"):
         lead("[a](../nothing)")
 
