@@ -26,11 +26,14 @@ def build(folder, zensical=False, gallery=None):
     gallery: a folder that has the figures already.
     """
     pages(folder, zensical)
-    if gallery is None:
-        script = [sys.executable, ROOT / "python/examples/gallery.py", folder / "gallery"]
-        subprocess.run(script, check=True, stdout=subprocess.DEVNULL)
-    else:
-        shutil.copytree(gallery, folder / "gallery")
+    with tempfile.TemporaryDirectory() as made:
+        if gallery is None:
+            script = [sys.executable, ROOT / "python/examples/gallery.py", made]
+            subprocess.run(script, check=True, stdout=subprocess.DEVNULL)
+        (folder / "gallery").mkdir()
+        for path in Path(gallery or made).iterdir():
+            if path.suffix in (".png", ".pdf"):
+                shutil.copyfile(path, folder / "gallery" / path.name)
     found = {page: read(page) for page in folder.rglob("*.html")}
     for target in {target for page in found.values() for target in page.links}:
         if target.startswith(f"{SOURCES}/"):

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,14 +15,3 @@ def command():
         return subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
 
     return run
-
-
-@pytest.fixture(scope="session")
-def gallery(tmp_path_factory):
-    """The folder of the figures that `python/examples/gallery.py` draws."""
-    pytest.importorskip("matplotlib")
-    folder = tmp_path_factory.mktemp("gallery")
-    script = [sys.executable, Path(__file__).parents[1] / "examples/gallery.py", folder]
-    run = subprocess.run(script, capture_output=True, text=True, timeout=300, check=False)
-    assert run.returncode == 0, run.stderr
-    return folder

@@ -1,5 +1,8 @@
 """The documentation site: its code runs, it builds, and its links lead somewhere."""
 
+import subprocess
+import sys
+
 import blocks
 import build
 import pytest
@@ -49,6 +52,15 @@ def test_what_a_page_shows_is_compared_line_by_line():
     assert not blocks.matches("a\n...\nd", "a\nb\n")
     assert not blocks.matches("a", "a\nb")
     assert not blocks.matches("a 1.5", "a 1x5")
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory):
+    """The folder of the figures, which are drawn once."""
+    folder = tmp_path_factory.mktemp("gallery")
+    script = [sys.executable, site_pages.ROOT / "python/examples/gallery.py", folder]
+    subprocess.run(script, check=True, stdout=subprocess.DEVNULL)
+    return folder
 
 
 def test_the_site_has_every_page_and_leads_nowhere_else(gallery, tmp_path):

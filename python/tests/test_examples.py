@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import firstflight as ff
@@ -39,11 +41,14 @@ def test_the_code_on_a_page_runs(page, tmp_path, monkeypatch):
     assert page == "README.md" or issubclass(names["Quarter"], ff.Startup)
 
 
-def test_the_gallery_draws_every_figure(gallery):
-    drawn = {path.stem for path in gallery.glob("*.png")}
+def test_the_gallery_draws_every_figure(tmp_path):
+    script = [sys.executable, EXAMPLES / "gallery.py", tmp_path]
+    run = subprocess.run(script, capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    drawn = {path.stem for path in tmp_path.glob("*.png")}
     names = re.findall(r"^@_styled\ndef (\w+)\(", Path(ff.plots.__file__).read_text(), re.MULTILINE)
     assert len(names) == 8 and drawn == {*names, "queue"}
-    assert all(path.stat().st_size > 10_000 for path in gallery.glob("*.png"))
+    assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))
 
 
 def test_figures_take_dataframes_and_refuse_other_tables():
