@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         "choice" => choice::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
         "python" => test::python(&root(), &rest),
+        "site" => python::site(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
         "soak" => soak::run(&root(), &rest),
         "package" => package::package(&root(), &rest),
@@ -136,6 +137,8 @@ usage: cargo xtask TASK
                                    nothing when its runs are kept), or say whether it is as written
   python                           the Python package's wheel, installed into target/python, and its
                                    tests (part of test)
+  site [--serve] [--zensical]      the documentation site, checked, in target/site; --serve shows it
+                                   on 127.0.0.1:8000; --zensical takes Zensical, not MkDocs
   pictures                         draw the pictures of the README with `firstflight compare`
   bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3
                                    on oracles/bench.toml if installed (three minutes)

@@ -1,4 +1,5 @@
-//! The Python package: its wheel, installed into an environment of its own, and its tests.
+//! The Python package: its wheel, installed into an environment of its own, its tests, and the
+//! documentation site, which takes both.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,34 @@ pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     let mut clippy = cargo(root, &["clippy", "--locked", "--manifest-path", MANIFEST]);
     clippy.arg("--target-dir").arg(target(root)).args(["--all-targets", "--"]);
     succeed("clippy", clippy.args(["--deny", "warnings"]))?;
+    let python = installed(root)?;
+    for words in [&["check", "--quiet"][..], &["format", "--quiet", "--check"]] {
+        succeed("ruff", Command::new(python.with_file_name("ruff")).args(words).current_dir(root))?;
+    }
+    // The tests see the package as it was installed, not the sources beside them.
+    let mut tests = Command::new(python);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]).current_dir(root);
+    tests.env("MPLBACKEND", "agg").env_remove("PYTHONPATH");
+    Ok(tests)
+}
+
+/// Builds the documentation site into `target/site`, as `python/site/build.py` says.
+pub(crate) fn site(root: &Path, args: &[String]) -> Result<(), Stop> {
+    if let Some(other) = args.iter().find(|arg| !["--serve", "--zensical"].contains(&arg.as_str()))
+    {
+        let message = format!("site takes --serve and --zensical, found `{other}`");
+        return Err(Stop::usage(&message));
+    }
+    if let Some(why) = lacks() {
+        return Err(Stop::lacks(&why));
+    }
+    let python = installed(root)?;
+    announce("the site, in target/site");
+    succeed("site", Command::new(python).arg("python/site/build.py").args(args).current_dir(root))
+}
+
+/// The interpreter of the environment, with the wheel of these sources in it.
+fn installed(root: &Path) -> Result<PathBuf, Stop> {
     let python = environment(root)?;
     announce("the wheel");
     let wheels = target(root).join("wheels");
@@ -29,14 +58,7 @@ pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     let mut install = pip(&python);
     install.args(["--force-reinstall", "--no-deps", "--no-index", "--find-links"]).arg(&wheels);
     succeed("pip", install.arg("firstflight"))?;
-    for words in [&["check", "--quiet"][..], &["format", "--quiet", "--check"]] {
-        succeed("ruff", Command::new(python.with_file_name("ruff")).args(words).current_dir(root))?;
-    }
-    // The tests see the package as it was installed, not the sources beside them.
-    let mut tests = Command::new(python);
-    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]).current_dir(root);
-    tests.env("MPLBACKEND", "agg").env_remove("PYTHONPATH");
-    Ok(tests)
+    Ok(python)
 }
 
 /// Its lock file follows the manifests of the workspace's crates, or this says how to mend it.
@@ -63,7 +85,8 @@ pub(crate) fn lacks() -> Option<String> {
     (!found.is_ok_and(|status| status.success())).then(|| why.to_owned())
 }
 
-/// The interpreter of an environment that has what the tests take, as pyproject.toml lists it.
+/// The interpreter of an environment that has what the tests and the site take, as pyproject.toml
+/// lists it.
 fn environment(root: &Path) -> Result<PathBuf, Stop> {
     let folder = target(root).join("python");
     let python = folder.join("bin/python");
@@ -85,7 +108,7 @@ fn pip(python: &Path) -> Command {
     pip
 }
 
-/// What builds the wheel, and what its tests take.
+/// What builds the wheel and the site, and what their tests take.
 fn packages(project: &Table) -> Vec<String> {
     let list = |value: Option<&toml::Value>| {
         let all = value.and_then(toml::Value::as_array).into_iter().flatten();
@@ -93,7 +116,8 @@ fn packages(project: &Table) -> Vec<String> {
     };
     let build = project.get("build-system").and_then(|build| build.get("requires"));
     let extras = project.get("project").and_then(|all| all.get("optional-dependencies"));
-    [list(build), list(extras.and_then(|extras| extras.get("test")))].concat()
+    let extra = |name| list(extras.and_then(|extras| extras.get(name)));
+    [list(build), extra("test"), extra("docs")].concat()
 }
 
 const PYTHON: &str = "python3";
@@ -107,8 +131,9 @@ mod tests {
     #[test]
     fn the_environment_has_what_builds_and_what_tests() {
         let text = "[build-system]\nrequires = ['maturin']\n\
-            [project.optional-dependencies]\nplots = ['x']\ntest = ['pytest', 'polars>=1']";
+            [project.optional-dependencies]\nplots = ['x']\ntest = ['pytest', 'polars>=1']\n\
+            docs = ['mkdocs']";
         let packages = packages(&toml::from_str(text).unwrap());
-        assert_eq!(packages, ["maturin", "pytest", "polars>=1"]);
+        assert_eq!(packages, ["maturin", "pytest", "polars>=1", "mkdocs"]);
     }
 }

@@ -24,8 +24,10 @@ pub(super) fn write(
 ) -> Result<(), Stop> {
     let before = fs::read_to_string(path).unwrap_or_default();
     let measured = format!("Measured on Linux {kernel}.");
-    let link = link
-        .map(|lines| format!("{LINK_HEAD}{LINK} {measured}\n\n```\n{}\n```\n", lines.join("\n")));
+    let link = link.map(|lines| {
+        let lines = lines.join("\n");
+        format!("{LINK_HEAD}{LINK} {measured}\n\n{SHOWN}\n```\n{lines}\n```\n")
+    });
     let mut compared = format!("{POINTS_HEAD}{POINTS} {measured}\n");
     for table in tables {
         points(&mut compared, table, file);
@@ -143,6 +145,9 @@ lines that it calls `degraded` or `invalid` (by more than 5 %, or once by a whol
 const VIRTUAL: &str = include_str!("virtual.md");
 
 const LINK_HEAD: &str = "## The emulated link\n\n";
+/// For those who run what the pages show.
+const SHOWN: &str = "<!-- not run: what the machine of this page measured -->";
+
 const LINK: &str = "\
 `cargo bench -p firstflight-lab`: the link alone, by ping, by packet pairs with the receiving
 kernel's time stamps, and with the kernel's own CUBIC.";
