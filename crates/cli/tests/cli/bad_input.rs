@@ -229,6 +229,7 @@ fn no_command_prints_anything_but_what_is_wrong_and_accepted_where_json_was_aske
         (&["recv", "--listen", "nowhere"], &["nowhere: ", "accepted: "]),
         (&["recv", "--max-size", "5"], &["--max-size", "'5'", "accepted: "]),
         (&["recv", "--serve", "--max-files", "0"], &["--max-files", "'0'"]),
+        (&["recv", "--serve", "--concurrent", "65"], &["--concurrent", "65 is not in 1..=64"]),
         (&["recv", "--allow-anyone", "--force"], &["--allow-anyone", "--force"]),
         (&["recv", "--window", "5"], &["--window", "'5'", "accepted: "]),
         (&["recv", "--pin", "5f"], &["--pin", "`5f`", "accepted: "]),
