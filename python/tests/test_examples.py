@@ -9,10 +9,15 @@ from pathlib import Path
 
 import firstflight as ff
 import pytest
+from firstflight import _figures
 
 pytest.importorskip("matplotlib")
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "python" / "examples"
+#: The functions of `plots` and `charts`.
+FIGURES = re.findall(
+    r"^def ([a-z]+)\(.*\) -> Figure", Path(_figures.__file__).read_text(), re.MULTILINE
+)
 
 
 def test_the_notebook_runs_and_is_short(tmp_path, monkeypatch):
@@ -46,9 +51,9 @@ def test_the_gallery_draws_every_figure(tmp_path):
     run = subprocess.run(script, capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 0, run.stderr
     drawn = {path.stem for path in tmp_path.glob("*.png")}
-    names = re.findall(r"^@_styled\ndef (\w+)\(", Path(ff.plots.__file__).read_text(), re.MULTILINE)
-    assert len(names) == 8 and drawn == {*names, "queue"}
+    assert drawn == {*FIGURES, "queue"} and len(FIGURES) == 8
     assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))
+    assert {path.stem for path in tmp_path.glob("*.html")} == drawn
 
 
 def test_figures_take_dataframes_and_refuse_other_tables():
