@@ -37,7 +37,7 @@ mod summary;
 
 pub use chunk::Chunk;
 pub use error::SweepError;
-pub use format::Format;
+pub use format::{Format, Parquet, ParquetRows, set_parquet};
 pub use grid::Sweep;
 pub use merge::Merged;
 pub use run::{Done, Shard, run};
