@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from typing_extensions import Unpack
 
+from . import charts as charts
 from . import plots as plots
 from ._native import Error as Error
 from ._native import Reproduction as Reproduction
