@@ -59,6 +59,7 @@ class Path(TypedDict, total=False):
     delayed_ack_timer: str
     ack_compression: str
     growth_limit: bool | str
+    slow_start_after_idle: bool | str
     pacing: bool | str
     buffer_counts_in_service: bool | str
 
