@@ -109,6 +109,7 @@ fn files(spec: &FlowSpec, files: &[FileOutcome]) -> FilesResult {
         mean_throughput_bps: mean_rate.unwrap_or_default(),
         standard_error_bps,
         mean_time_s: mean_and_error(&times).0.unwrap_or_default(),
+        last_time_s: times.last().copied().unwrap_or_default(),
         unique_packets: files.iter().map(|file| u64::from(file.packets)).sum(),
         sent_packets: files.iter().map(|file| file.sent).sum(),
     }
