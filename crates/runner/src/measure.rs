@@ -110,6 +110,7 @@ pub fn files_result(packet_bytes: u64, files: &[(u32, u64, u64)]) -> FilesResult
         mean_throughput_bps: mean_rate.unwrap_or_default(),
         standard_error_bps,
         mean_time_s: mean_and_error(&times).0.unwrap_or_default(),
+        last_time_s: times.last().copied().unwrap_or_default(),
         unique_packets: files.iter().map(|(packets, ..)| u64::from(*packets)).sum(),
         sent_packets: files.iter().map(|(_, sent, _)| sent).sum(),
     }

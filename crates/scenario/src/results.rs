@@ -211,6 +211,9 @@ pub struct FilesResult {
     /// Mean over the files of that time, seconds; 0 without a file.
     #[serde(serialize_with = "finite")]
     pub mean_time_s: f64,
+    /// That time of the last of them, seconds; 0 without a file.
+    #[serde(default, serialize_with = "finite")]
+    pub last_time_s: f64,
     /// Packets that the files have.
     pub unique_packets: u64,
     /// Packets sent for them, retransmissions included.

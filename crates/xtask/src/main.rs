@@ -27,6 +27,7 @@ mod python;
 mod qemu;
 mod quic;
 mod soak;
+mod stacks;
 mod startups;
 mod step;
 mod steps;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         "pictures" => pictures::run(&root(), &rest),
         "quic" => quic::run(&root(), &rest),
         "startups" => startups::run(&root(), &rest),
+        "stacks" => stacks::run(&root(), &rest),
         "choice" => choice::run(&root(), &rest),
         "lab" => lab::run(&root(), &rest),
         "python" => test::python(&root(), &rest),
@@ -160,6 +162,8 @@ usage: cargo xtask TASK
   quic                             write the tables of scenarios/quic/README.md (minutes)
   startups                         write docs/startups.md: every start-up explained, drawn, and
                                    measured over 192 paths, with pictures and CSV (a minute)
+  stacks [--again]                 write the tables of docs/stacks.md: Linux's and quinn's controls
+                                   beside ours (qemu, ten minutes; what was measured is kept)
   choice [--linux] [--missing]     measure what `predict` and docs/which-control.md say of controls
          [--page]                  (minutes; the kernel too: qemu, half an hour), or what of it was
                                    not measured yet, or only write the page's tables again

@@ -19,8 +19,9 @@
 //!
 //! Published: all but the last line. The presets are the draft; `quiche`, Google's code, whose
 //! gains are 2.773 and 2, whose drain is 1/2.885, which leaves at 1.5 % in 8 gaps, and begins at
-//! 2.885 IW per RTT until the first ACK and IW/minrtt after it; and `v1`, BBR of 2017, without any
-//! exit by loss.
+//! 2.885 IW per RTT until the first ACK and IW/minrtt after it; and `v1`, BBR of 2017 as in Linux
+//! (`tcp_bbr.c`), without any exit by loss, which compares the largest rate so far as a round
+//! begins and so leaves a round later than the draft, which counts from the sample on.
 //!
 //! Inferred: BBR goes on with ProbeBW, which begins with the flight that Drain leaves. Any
 //! avoidance may follow here. It is given that window, the bandwidth and, after an exit by loss,
@@ -76,6 +77,8 @@ struct Form {
     gaps: u64,
     /// Paces as quiche does before there is a sample.
     quiche: bool,
+    /// Looks at the rate where a round begins only (Linux, `bbr_check_full_bw_reached`).
+    by_rounds: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +97,7 @@ impl Form {
         loss: 20_000,
         gaps: 6,
         quiche: false,
+        by_rounds: false,
     };
     const QUICHE: Self = Self {
         gain: 2_773_000,
@@ -102,6 +106,7 @@ impl Form {
         loss: 15_000,
         gaps: 8,
         quiche: true,
+        by_rounds: false,
     };
     const V1: Self = Self {
         gain: 2_885_000,
@@ -110,6 +115,7 @@ impl Form {
         loss: RATIO_ONE,
         gaps: 0,
         quiche: false,
+        by_rounds: true,
     };
 }
 
@@ -117,7 +123,11 @@ impl Bbr {
     /// BBRCheckFullBWReached: whether the rate has stopped growing.
     fn is_flat(&mut self, ack: &Ack, round: Option<RoundEnd>, view: &View) -> bool {
         let limited = ack.sample.is_some_and(|sample| sample.app_limited);
-        let Some(rate) = usable(ack, view).filter(|_| !limited) else { return false };
+        let sampled = match self.form.by_rounds {
+            true => round.map(|_| self.model.bandwidth()),
+            false => usable(ack, view),
+        };
+        let Some(rate) = sampled.filter(|_| !limited) else { return false };
         if rate >= self.best.scaled(GROWTH.0, GROWTH.1) {
             (self.best, self.without_growth) = (rate, 0);
             return false;

@@ -64,6 +64,12 @@ impl<'a> Flows<'a> {
         self.over_files(|files| files.mean_time_s)
     }
 
+    /// The seconds that the last file took, as a mean over the flows.
+    pub(super) fn last_file_time(self) -> Option<f64> {
+        let last = self.results().filter_map(|flow| flow.files).filter(|files| files.count > 0);
+        mean(&last.map(|files| files.last_time_s).collect::<Vec<f64>>())
+    }
+
     fn over_files(self, mean: impl Fn(&FilesResult) -> f64) -> Option<f64> {
         let files: Vec<FilesResult> = self.results().filter_map(|flow| flow.files).collect();
         let count: u64 = files.iter().map(|files| files.count).sum();

@@ -89,6 +89,8 @@ pub(crate) enum Measure {
     FileThroughput,
     /// Seconds a file takes, mean over the files that were done.
     FileTime,
+    /// Seconds that the last file took which was done, mean over the flows.
+    LastFileTime,
     /// Packets delivered over packets sent; of a source of files, for those that were done.
     UniqueOverSent,
     /// kbit/s that the first link carried over the period, from the samples: whatever entered it,
@@ -194,7 +196,7 @@ impl Measure {
             Self::ScriptedAck | Self::ScriptedPlace => ("ACKs", ""),
             Self::Completion => ("completion time", "s"),
             Self::FileThroughput => ("throughput of a transfer", "Mbit/s"),
-            Self::FileTime => ("time of a transfer", "s"),
+            Self::FileTime | Self::LastFileTime => ("time of a transfer", "s"),
             Self::UniqueOverSent => ("unique packets over packets sent", ""),
             Self::LinkRate => ("carried by the first link", "kbit/s"),
             Self::MaxCwnd => ("cwnd", "packets"),
@@ -247,6 +249,7 @@ impl Measure {
             Self::Completion => flows.mean(|flow| flow.completion_time_s),
             Self::FileThroughput => flows.file_throughput(),
             Self::FileTime => flows.file_time(),
+            Self::LastFileTime => flows.last_file_time(),
             Self::UniqueOverSent => flows.unique_over_sent(),
             Self::LinkRate => rate_kbps(measured, query),
             Self::MaxCwnd => flows.samples("cwnd_packets", query).reduce(f64::max),
@@ -367,7 +370,9 @@ mod tests {
         let mut run = run();
         let files = |count, mean_throughput_bps, sent_packets| {
             let (unique_packets, zero) = (90, FilesResult::default());
-            Some(FilesResult { count, mean_throughput_bps, unique_packets, sent_packets, ..zero })
+            let last_time_s = count as f64;
+            let files = FilesResult { count, mean_throughput_bps, unique_packets, ..zero };
+            Some(FilesResult { sent_packets, last_time_s, ..files })
         };
         run.result.flows[0].files = files(3, 1e6, 100);
         run.result.flows[1].files = files(1, 5e6, 140);
@@ -377,8 +382,10 @@ mod tests {
         };
         assert_eq!(of(&run, Measure::FileThroughput), Some(2.0));
         assert_eq!(of(&run, Measure::UniqueOverSent), Some(0.75));
+        assert_eq!(of(&run, Measure::LastFileTime), Some(2.0));
         run.result.flows.iter_mut().for_each(|flow| flow.files = None);
         assert_eq!(of(&run, Measure::FileThroughput), None);
+        assert_eq!(of(&run, Measure::LastFileTime), None);
     }
 
     #[test]

@@ -97,6 +97,28 @@ fn three_rounds_without_a_quarter_more_end_startup() {
     assert_eq!(pace(drain), 1_240_000 / 2 * 99 / 100);
 }
 
+/// A rate that grows by a quarter within a round counts from there, and in version 1 from the next
+/// round on, as the largest so far.
+#[test]
+fn version_one_counts_from_the_round_that_begins_with_more() {
+    for (preset, rounds) in [("draft", 3), ("v1", 4)] {
+        let mut path = Path::new(&[("preset", KnobValue::Word(preset))]);
+        let _ = path.round(10, 10);
+        let sample = RateSample {
+            delivered: MSS * 20,
+            interval: Span::from_millis(100),
+            app_limited: false,
+        };
+        let within = Ack { sample: Some(sample), packet: None, ..ack(&path.view, 1) };
+        path.policy.on_ack(&within, &path.view);
+        let counted = (1..9).find(|_| {
+            let _ = path.round(20, 20);
+            path.drains()
+        });
+        assert_eq!(counted, Some(rounds), "{preset}");
+    }
+}
+
 #[test]
 fn a_quarter_more_begins_counting_anew() {
     let mut path = Path::new(&[]);
