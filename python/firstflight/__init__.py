@@ -95,11 +95,11 @@ def list(name=None) -> dict[str, Any]:
 
 
 def __getattr__(name: str) -> Any:
-    """`ff.plots` is imported when it is first used."""
-    if name == "plots":
+    """`ff.plots` and `ff.charts` are imported when they are first used."""
+    if name in ("plots", "charts"):
         import importlib
 
-        return importlib.import_module(".plots", __name__)
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

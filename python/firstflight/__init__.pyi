@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from typing_extensions import Unpack
 
+from . import charts as charts
 from . import plots as plots
 from ._native import Error as Error
 from ._native import Reproduction as Reproduction
@@ -58,6 +59,7 @@ class Path(TypedDict, total=False):
     delayed_ack_timer: str
     ack_compression: str
     growth_limit: bool | str
+    slow_start_after_idle: bool | str
     pacing: bool | str
     buffer_counts_in_service: bool | str
 

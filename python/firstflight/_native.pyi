@@ -91,8 +91,13 @@ class Work:
     """A sweep and its folder, which is locked until it is closed."""
 
     path: Path
+    table: Path
     def __init__(
-        self, grid: str | PathLike[str] | None, text: str, out: str | PathLike[str] | None
+        self,
+        grid: str | PathLike[str] | None,
+        text: str,
+        out: str | PathLike[str] | None,
+        format: str,
     ) -> None: ...
     def run(self, progress: _Progress) -> None: ...
     def missing(self) -> builtins.list[tuple[int, int]]: ...

@@ -27,14 +27,14 @@ PATIENCE = 5.0
 class Sweep:
     """A finished sweep: a folder, and the tables in it, which are read when they are asked for."""
 
-    def __init__(self, path: Path, points: int) -> None:
+    def __init__(self, path: Path, points: int, table: Path) -> None:
         self.path = path
-        self._points = points
+        self._points, self._table = points, table
 
     @property
     def flows(self) -> Table:
         """One row per flow of every run, in the order of the points."""
-        return _native.table_of(self.path / "flows.csv")
+        return _native.table_of(self._table)
 
     @property
     def points(self) -> Table:
@@ -64,6 +64,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     client: Any = None,
     executor: Executor | None = None,
+    format: str = "csv",
     progress: bool | Callable[[int, int], object] | None = None,
 ) -> Sweep:
     """Runs a scenario at many points, like `firstflight sweep`, and goes on where one has ended.
@@ -73,6 +74,7 @@ def sweep(
     client: a `dask.distributed.Client`, whose workers run the chunks.
     executor: a `concurrent.futures.Executor` for them instead. Without either all cores of this
         machine are used. Workers need the same version of this package, and no shared folder.
+    format: "csv", or "parquet" (zstd, by pyarrow): that of each finished chunk and of the table.
     progress: True draws a bar; a function is called now and then with the milliseconds of work
         that are done, as estimated for one core, and of how many.
     """
@@ -87,7 +89,7 @@ def sweep(
         text = "\n".join(f"{json.dumps(name)} = {_toml(name, of)}" for name, of in grid.items())
     else:
         file = os.fspath(grid)
-    work = _native.Work(file, text, out)
+    work = _native.Work(file, text, out, format)
     try:
         hears = told(progress, "{2} %")
         if client is not None:
@@ -96,7 +98,7 @@ def sweep(
             spread(work, executor, hears)
         else:
             work.run(hears)
-        return Sweep(work.path, work.merge())
+        return Sweep(work.path, work.merge(), work.table)
     finally:
         work.close()
 

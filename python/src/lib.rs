@@ -4,6 +4,7 @@
 mod call;
 mod error;
 mod flags;
+mod parquet;
 mod result;
 mod startup;
 mod sweep;
@@ -105,6 +106,7 @@ fn path_flags(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    firstflight_sweep::set_parquet(&parquet::Pyarrow);
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add_class::<Ran>()?;

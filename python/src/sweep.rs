@@ -9,13 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use firstflight_cli::calls::Refused;
 use firstflight_runner::Options;
-use firstflight_sweep::{Chunk, Format, Shard, Store, Sweep, run};
+use firstflight_sweep::{Chunk, Format, Parquet as _, Shard, Store, Sweep, run};
 use firstflight_table::{Column, CsvRows, Kind, Role, TableError, flows};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::call::{Call, has_python, is_forked};
 use crate::error;
+use crate::parquet::Pyarrow;
 use crate::startup::is_written_in_python;
 use crate::table::Table;
 
@@ -25,6 +26,7 @@ pub(crate) struct Work {
     sweep: Sweep,
     store: Mutex<Option<Arc<Store>>>,
     path: PathBuf,
+    format: Format,
 }
 
 #[pymethods]
@@ -36,12 +38,15 @@ impl Work {
         grid: Option<PathBuf>,
         text: &str,
         out: Option<PathBuf>,
+        format: &str,
     ) -> PyResult<Self> {
         if is_forked() {
             let why = "sweep: a forked process lacks the threads that it needs; accepted: the \
                        start method \"spawn\" or \"forkserver\" of multiprocessing";
             return Err(PyRuntimeError::new_err(why));
         }
+        let format = Format::named(format)
+            .map_err(|problem| error::input(&format!("sweep: format: {problem}")))?;
         let work = py.detach(|| -> Result<_, Refused> {
             let sweep = match &grid {
                 Some(file) => Sweep::load(file)?,
@@ -52,8 +57,8 @@ impl Work {
             }
             let place = || usual_place(grid.as_deref(), &sweep);
             let out = out.unwrap_or_else(place);
-            let store = Store::open(&out, &sweep, Format::Csv, Shard::WHOLE)?;
-            Ok(Ok(Self { sweep, store: Mutex::new(Some(Arc::new(store))), path: out }))
+            let store = Store::open(&out, &sweep, format, Shard::WHOLE)?;
+            Ok(Ok(Self { sweep, store: Mutex::new(Some(Arc::new(store))), path: out, format }))
         });
         work.map_err(error::refused)?.map_err(|name| {
             error::input(&format!(
@@ -134,6 +139,12 @@ impl Work {
         self.path.clone()
     }
 
+    /// The table of flows in it, once it is merged.
+    #[getter]
+    fn table(&self) -> PathBuf {
+        self.path.join(format!("flows.{}", self.format.name()))
+    }
+
     /// Gives the folder free: what an exception's traceback keeps alive would hold it for long.
     fn close(&self) {
         self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -168,6 +179,9 @@ pub(crate) fn run_chunk(py: Python<'_>, chunk: &str) -> PyResult<Vec<u8>> {
 /// One of the tables of a finished sweep.
 #[pyfunction]
 pub(crate) fn table_of(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+    if path.extension().is_some_and(|end| end == Format::Parquet.name()) {
+        return Table::new(Ok(py.detach(|| read_parquet(&path)).map_err(error::refused)?));
+    }
     let table = py.detach(|| {
         let read_at = |path: &Path| {
             let mut file = BufReader::new(File::open(path)?);
@@ -188,6 +202,12 @@ pub(crate) fn table_of(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
         Err(problem) => Err(error::input(&format!("{}: {problem}", path.display()))),
         table => Table::new(table),
     }
+}
+
+fn read_parquet(path: &Path) -> Result<firstflight_table::Table, Refused> {
+    let mut all = firstflight_table::Table::empty(flows::columns());
+    Pyarrow.read(path, &mut |rows| Ok(all.append(rows)?))?;
+    Ok(all)
 }
 
 fn read(

@@ -1,9 +1,16 @@
 """What the tests share: short runs, and the command line of the same wheel."""
 
+import re
 import subprocess
 import sys
 
 import pytest
+from sweeps import FILE
+
+
+def without_cost(text):
+    """The document of the command line without its only part that differs between equal runs."""
+    return re.sub(r',\n      "cost": \{[^}]*\}', "", text)
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +22,13 @@ def command():
         return subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory, command):
+    """The folder of the sweep as the command leaves it."""
+    place = tmp_path_factory.mktemp("command")
+    (place / "grid.toml").write_text(FILE)
+    printed = command("sweep", str(place / "grid.toml"), "--out", str(place / "out"))
+    assert printed.returncode == 0, printed.stderr
+    return place / "out"

@@ -11,15 +11,11 @@ from pathlib import Path
 
 import firstflight as ff
 import pytest
+from conftest import without_cost
 
 ROOT = Path(__file__).parents[2]
 PATH = {"rate": "10Mbps", "rtt": "50ms", "buffer": "0.5bdp", "size": "500kB", "duration": "5s"}
 FLAGS = [word for name, value in PATH.items() for word in (f"--{name}", value)]
-
-
-def without_cost(text):
-    """The document of the command line without its only part that differs between equal runs."""
-    return re.sub(r',\n      "cost": \{[^}]*\}', "", text)
 
 
 @pytest.mark.parametrize("on", ["sim", "quic"])

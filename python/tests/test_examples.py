@@ -9,25 +9,79 @@ from pathlib import Path
 
 import firstflight as ff
 import pytest
+from firstflight import _figures
 
 pytest.importorskip("matplotlib")
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "python" / "examples"
+#: The functions of `plots` and `charts`.
+FIGURES = re.findall(
+    r"^def ([a-z]+)\(.*\) -> Figure", Path(_figures.__file__).read_text(), re.MULTILINE
+)
 
 
-def test_the_notebook_runs_and_is_short(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    cells = json.loads((EXAMPLES / "first-figure.ipynb").read_text())["cells"]
+def run_notebook(name):
+    """Runs the cells in a folder of their own: the texts of the cells, and the names they leave."""
+    cells = json.loads((EXAMPLES / name).read_text())["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     # The first cell installs what is being tested here.
     assert code[0].startswith("%pip")
     names = {}
     for cell in code[1:]:
-        exec(compile(cell, "first-figure.ipynb", "exec"), names)
+        exec(compile(cell, name, "exec"), names)
+    return code, names
+
+
+def test_the_notebook_runs_and_is_short(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _ = run_notebook("first-figure.ipynb")
     assert (tmp_path / "window.pdf").read_bytes().startswith(b"%PDF")
     figure = next(place for place, cell in enumerate(code) if "savefig" in cell)
     lines = [line for cell in code[: figure + 1] for line in cell.splitlines() if line.strip()]
     assert len(lines) < 20
+
+
+def test_the_answers_of_the_queries_are_those_of_the_rows(tmp_path, monkeypatch):
+    for needed in ("polars", "duckdb", "pyarrow"):
+        pytest.importorskip(needed)
+    monkeypatch.chdir(tmp_path)
+    _, names = run_notebook("queries.ipynb")
+    rows = names["sweep"].flows.to_dicts()
+    assert len(rows) == 36 * 4 * 3
+
+    def mean(alias, **at):
+        of = [row for row in rows if row["alias"] == alias and at.items() <= row.items()]
+        times = [row["completion_time_s"] for row in of if row["completion_time_s"] is not None]
+        return sum(times) / len(times)
+
+    controls = names["grid"]["scenario"]["controls"]
+    buffers = {}
+    for row in rows:
+        buffers[row["rate_bps"], row["rtt_s"], round(row["buffer_over_bdp"], 2)] = row["point"]
+    assert len(names["best"]) == len(buffers) == 18
+    for line in names["best"].to_dicts():
+        at = {"rate_bps": line["mbps"] * 1e6, "rtt_s": line["rtt_ms"] / 1e3, "loss": 0.0}
+        of = {row["buffer_packets"] for row in rows if at.items() <= row.items()}
+        at["buffer_packets"] = min(of) if line["buffer"] < 0.5 else max(of)
+        times = sorted((mean(control, **at), control) for control in controls)
+        assert times[0] == (pytest.approx(line["seconds"]), line["best"])
+        second = 100 * (times[1][0] / times[0][0] - 1)
+        assert second == pytest.approx(line["second_slower_percent"])
+
+    fails = {line["alias"]: line for line in names["fails"].to_dicts()}
+    assert fails.keys() == set(controls)
+    for control, line in fails.items():
+        mine = [row for row in rows if row["alias"] == control]
+        assert line["flows"] == len(mine) == 108
+        assert line["with_timeout"] == sum(row["timeouts"] > 0 for row in mine)
+        assert line["unfinished"] == sum(row["completion_time_s"] is None for row in mine)
+    assert any(line["twice_as_slow"] for line in fails.values())
+
+    for line in names["price"].to_dicts():
+        at = {"rate_bps": line["mbps"] * 1e6, "rtt_s": line["rtt_ms"] / 1e3}
+        for control in controls:
+            times = mean(control, loss=0.001, **at) / mean(control, loss=0.0, **at)
+            assert line[control] == pytest.approx(times, abs=0.0051)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
@@ -46,9 +100,9 @@ def test_the_gallery_draws_every_figure(tmp_path):
     run = subprocess.run(script, capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 0, run.stderr
     drawn = {path.stem for path in tmp_path.glob("*.png")}
-    names = re.findall(r"^@_styled\ndef (\w+)\(", Path(ff.plots.__file__).read_text(), re.MULTILINE)
-    assert len(names) == 8 and drawn == {*names, "queue"}
+    assert drawn == {*FIGURES, "queue"} and len(FIGURES) == 8
     assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))
+    assert {path.stem for path in tmp_path.glob("*.html")} == drawn
 
 
 def test_figures_take_dataframes_and_refuse_other_tables():

@@ -9,7 +9,8 @@ use crate::failure::{Failure, Status};
 use crate::{command_line, output, reproduce};
 #[cfg(feature = "full")]
 use crate::{
-    compare, completions, in_turn, kernel, link, list, predict, recv, run, send, show, sweep,
+    compare, completions, in_turn, kernel, link, list, manual, predict, recv, run, send, show,
+    sweep,
 };
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
@@ -53,6 +54,8 @@ enum Command {
     List(list::Args),
     #[cfg(feature = "full")]
     Completions(completions::Args),
+    #[cfg(feature = "full")]
+    Manual(manual::Args),
 }
 
 #[cfg(not(feature = "full"))]
@@ -129,6 +132,8 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::List(args) => list::list(&args),
         #[cfg(feature = "full")]
         Command::Completions(args) => completions::completions(&args),
+        #[cfg(feature = "full")]
+        Command::Manual(args) => manual::manual(&args),
     }
 }
 

@@ -33,6 +33,8 @@ mod list;
 #[cfg(feature = "full")]
 mod logs;
 #[cfg(feature = "full")]
+mod manual;
+#[cfg(feature = "full")]
 mod measure;
 mod output;
 #[cfg(feature = "full")]

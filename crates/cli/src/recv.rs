@@ -1,14 +1,16 @@
 //! `recv`: takes what a `send` sends.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::sync::Arc;
 
 use clap::value_parser;
 use firstflight_scenario::Size;
 use firstflight_transfer::{
-    Fingerprint, Inbox, Limits, Listening, Progress, Received, Secret, Store, TransferError,
+    Ended, Event, Fingerprint, Inbox, Limits, Listening, Progress, Received, Reception, Secret,
+    Store, TransferError,
 };
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::failure::{Failure, Status};
 use crate::output;
@@ -53,7 +55,12 @@ pub(crate) struct Args {
     /// --allow-anyone 100]
     #[arg(long, value_name = "N", requires = "serve", value_parser = value_parser!(u64).range(1..))]
     max_files: Option<u64>,
-    /// Flow-control window: how much of one transfer may be on its way
+    /// Take from so many senders at a time, each with its share of the window; others are told
+    /// that it is busy [default: 4; with --discard 1, so that measurements are by themselves]
+    #[arg(long, value_name = "N", requires = "serve")]
+    #[arg(value_parser = value_parser!(u8).range(1..=MOST_AT_ONCE))]
+    concurrent: Option<u8>,
+    /// Flow-control window: how much may be on its way, of all senders together
     #[arg(long, value_name = "SIZE", default_value = "256MiB")]
     window: Size,
     /// Print the results as one JSON document; with --serve one after the other
@@ -102,13 +109,16 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
         secret,
         identity,
         timeout: args.common.timeout()?,
-        limits: Limits { window: args.window.bytes(), size: largest(&args) },
+        limits: Limits {
+            window: args.window.bytes() / at_once(&args) as u64,
+            size: largest(&args),
+        },
         store,
         packet: None,
     };
     let runtime = transfer::runtime()?;
     runtime.block_on(async {
-        let inbox = Inbox::open(listening)?;
+        let inbox = Arc::new(Inbox::open(listening)?);
         announce(&inbox, fingerprint, args.discard, &proof);
         let outcome = take(&args, &inbox).await;
         inbox.close(if outcome.is_ok() { "done" } else { "over" }).await;
@@ -144,6 +154,14 @@ fn most(args: &Args) -> u64 {
     args.max_files.unwrap_or(default)
 }
 
+fn at_once(args: &Args) -> usize {
+    match args.concurrent {
+        Some(number) => usize::from(number),
+        None if args.serve && !args.discard => AT_ONCE,
+        None => 1,
+    }
+}
+
 /// Where it listens, and what the other side has to type.
 fn announce(inbox: &Inbox, fingerprint: Option<Fingerprint>, discard: bool, proof: &str) {
     let address = inbox.address();
@@ -159,38 +177,94 @@ fn announce(inbox: &Inbox, fingerprint: Option<Fingerprint>, discard: bool, proo
     }
 }
 
-async fn take(args: &Args, inbox: &Inbox) -> Result<Status, Failure> {
+/// Takes transfers until there have been enough.
+async fn take(args: &Args, inbox: &Arc<Inbox>) -> Result<Status, Failure> {
     let seldom = Seldom::default();
-    let mut begun = 0;
+    let (stop, stopped) = watch::channel(false);
+    tokio::spawn(async move {
+        interrupted().await;
+        // Nobody who listens is an end too.
+        let _ = stop.send(true);
+    });
+    let mut reception = Reception::new(Arc::clone(inbox), at_once(args), stopped);
+    let (mut bar, mut begun, mut cut_off) = (Bar::default(), 0, None);
     loop {
-        let (tell, progress) = watch::channel(Progress::default());
-        let began = Instant::now();
-        let shown = tokio::spawn(transfer::show(progress));
-        let note = |text: String| seldom.complain(&text);
-        let received = firstflight_transfer::receive(inbox, &tell, note, interrupted()).await;
-        let reached = *tell.borrow();
-        drop(tell);
-        // The bar must be gone before anything is printed; it ends with what it shows.
-        let _ = shown.await;
-        let stopped = matches!(received, Err(TransferError::Interrupted { .. }));
-        // Whoever only waited has no transfer to tell of.
-        let json = args.json && !(stopped && reached == Progress::default());
-        let received = received.map_err(Failure::from).or_else(|failure| {
-            let seen = (reached, began.elapsed());
-            transfer::tell_failure(json, "recv", "", seen, failure)
-        });
-        match received {
-            Ok(received) if args.json => {
-                output::print(&received.results(env!("CARGO_PKG_VERSION")).to_json()?)?;
+        let has_room = begun + (reception.running() as u64) < most(args);
+        let ended = match reception.next(has_room, |text| seldom.complain(&text)).await {
+            Ok(Event::Began(progress)) => {
+                bar.add(progress).await;
+                continue;
             }
-            Ok(received) => output::print(&text(&received))?,
+            Ok(Event::Ended(ended)) => *ended,
+            Err(error) => return Err(cut_off.unwrap_or(error.into())),
+        };
+        // The bar must be gone before anything is printed.
+        bar.hide().await;
+        begun += u64::from(ended.reached != Progress::default());
+        let interrupted = matches!(ended.outcome, Err(TransferError::Interrupted { .. }));
+        match tell(args, ended) {
+            Ok(()) => {}
+            Err(failure) if !args.serve => return Err(failure),
+            // Those who were cut off by Ctrl-C; the last is told as the end of all.
+            Err(failure) if interrupted => {
+                let earlier: Option<Failure> = cut_off.replace(failure);
+                earlier.iter().for_each(|failure| seldom.complain(&failure.to_string()));
+            }
             // The next transfer may go well.
-            Err(failure) if args.serve && !stopped => seldom.complain(&failure.to_string()),
-            Err(failure) => return Err(failure),
+            Err(failure) => seldom.complain(&failure.to_string()),
         }
-        begun += u64::from(reached != Progress::default());
         if !args.serve || begun >= most(args) {
             return Ok(Status::Done);
+        }
+        bar.show();
+    }
+}
+
+/// Prints what became of a transfer.
+fn tell(args: &Args, ended: Ended) -> Result<(), Failure> {
+    let Ended { outcome, reached, took } = ended;
+    let interrupted = matches!(outcome, Err(TransferError::Interrupted { .. }));
+    // Whoever had not begun has no transfer to tell of.
+    let json = args.json && !(interrupted && reached == Progress::default());
+    let received = outcome
+        .map_err(Failure::from)
+        .or_else(|failure| transfer::tell_failure(json, "recv", "", (reached, took), failure));
+    match received? {
+        received if args.json => {
+            output::print(&received.results(env!("CARGO_PKG_VERSION")).to_json()?)
+        }
+        received => output::print(&text(&received)),
+    }
+}
+
+/// The bar of the transfers that go on.
+#[derive(Default)]
+struct Bar {
+    of: Vec<watch::Receiver<Progress>>,
+    shown: Option<JoinHandle<()>>,
+}
+
+impl Bar {
+    /// One more transfer.
+    async fn add(&mut self, progress: watch::Receiver<Progress>) {
+        self.hide().await;
+        self.of.push(progress);
+        self.show();
+    }
+
+    async fn hide(&mut self) {
+        if let Some(shown) = self.shown.take() {
+            shown.abort();
+            let _ = shown.await;
+        }
+    }
+
+    /// Shows those that are not over.
+    fn show(&mut self) {
+        self.of.retain(|progress| progress.has_changed().is_ok());
+        let of = self.of.clone();
+        if !of.is_empty() {
+            self.shown = Some(tokio::spawn(async move { transfer::show_all(&of).await }));
         }
     }
 }
@@ -213,3 +287,7 @@ fn text(received: &Received) -> String {
 /// Bounds for senders who need not say who they are.
 const STRANGERS_SIZE: u64 = 1_000_000_000;
 const STRANGERS_FILES: u64 = 100;
+/// So that a small file need not wait for some large ones.
+const AT_ONCE: usize = 4;
+/// Each has a thread that writes and its share of the window.
+const MOST_AT_ONCE: i64 = 64;

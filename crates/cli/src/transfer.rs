@@ -81,10 +81,24 @@ pub(crate) async fn interrupted() {
 
 /// Shows how far the transfer is, until nobody tells any more.
 pub(crate) async fn show(mut progress: watch::Receiver<Reached>) {
+    let told = [progress.clone()];
+    tokio::select! {
+        () = show_all(&told) => {}
+        () = async { while progress.changed().await.is_ok() {} } => {}
+    }
+}
+
+/// Shows how far several transfers are together, for as long as somebody waits for it: from when
+/// all of them know what there is.
+pub(crate) async fn show_all(all: &[watch::Receiver<Reached>]) {
     let mut bar: Option<Progress> = None;
-    while progress.changed().await.is_ok() {
-        let Reached { bytes, total, .. } = *progress.borrow_and_update();
-        bar.get_or_insert_with(|| Progress::of_bytes(total)).at(bytes);
+    loop {
+        let all: Vec<Reached> = all.iter().map(|progress| *progress.borrow()).collect();
+        if all.iter().all(|one| *one != Reached::default()) {
+            let total = all.iter().map(|one| one.total).sum();
+            let bytes = all.iter().map(|one| one.bytes).sum();
+            bar.get_or_insert_with(|| Progress::of_bytes(total)).at(bytes);
+        }
         tokio::time::sleep(LOOK).await;
     }
 }

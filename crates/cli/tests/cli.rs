@@ -12,6 +12,8 @@ mod documented;
 mod kernel;
 #[path = "cli/lab.rs"]
 mod lab;
+#[path = "cli/manual.rs"]
+mod manual;
 #[path = "cli/named.rs"]
 mod named;
 #[cfg(feature = "kernel")]

@@ -8,7 +8,7 @@ use crate::mechanism::{Mechanism, Repair};
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Entry, Startup};
 use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::Window;
+use crate::view::{Phase, Window};
 
 /// What a [`crate::sender::Sender`] calls: a pair of policies under the rules both obey, which are
 /// those of [`Mechanism`]. Object-safe, so that a simulator can hold pairs of any types.
@@ -71,6 +71,9 @@ pub trait Policies {
 
     /// When the window was cut last.
     fn cut_at(&self) -> Option<Instant>;
+
+    /// See [`crate::sender::Sender::on_rest`].
+    fn on_rest(&mut self, mechanism: &mut Mechanism, idle: Span, window: Option<Window>);
 
     /// See [`crate::sender::Sender::on_restart`].
     fn on_restart(&mut self, mechanism: &mut Mechanism);
@@ -232,6 +235,21 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
 
     fn cut_at(&self) -> Option<Instant> {
         self.losses.cut_at()
+    }
+
+    #[cold]
+    fn on_rest(&mut self, mechanism: &mut Mechanism, idle: Span, window: Option<Window>) {
+        if idle > Span(0) {
+            self.startup.on_rest(idle, &mechanism.view);
+            self.avoidance.on_rest(idle, &mechanism.view);
+        }
+        let Some(window) = window.filter(|_| !self.avoidance.goes_on()) else { return };
+        mechanism.set_cwnd(window.cwnd);
+        mechanism.view.window.ssthresh = window.ssthresh;
+        let below = mechanism.view.window.cwnd < window.ssthresh;
+        if below && mechanism.view.phase == Phase::Avoidance && !mechanism.view.recovering {
+            mechanism.enter_startup(Entry::Rest, &mut self.startup);
+        }
     }
 
     #[cold]

@@ -34,7 +34,7 @@ macro_rules! pass_on_observer {
             use $crate::feedback::Feedback;
             use $crate::needs::Needs;
             use $crate::policy::Observer;
-            use $crate::units::Rate;
+            use $crate::units::{Rate, Span};
             use $crate::view::View;
 
             impl Observer for $holder {
@@ -47,6 +47,7 @@ macro_rules! pass_on_observer {
                     fn on_ack(&mut self, ack: &Ack, view: &View);
                     fn on_loss(&mut self, loss: &Loss, view: &View);
                     fn on_further_loss(&mut self, loss: &Loss, view: &View);
+                    fn on_rest(&mut self, idle: Span, view: &View);
                     fn on_feedback(&mut self, feedback: &Feedback, view: &View);
                     #[inline]
                     fn eligible(&self) -> Option<Rate>;

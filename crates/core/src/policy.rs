@@ -9,7 +9,7 @@ use crate::feedback::Feedback;
 use crate::hint::PathHint;
 use crate::needs::Needs;
 use crate::pacing::Pacing;
-use crate::units::{Bytes, Instant, Rate};
+use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{View, Window};
 
 /// Watches the connection in every phase. Estimators and policies share this shape.
@@ -41,6 +41,9 @@ pub trait Observer {
     /// More data was found lost, for which the window has been cut already.
     fn on_further_loss(&mut self, _loss: &Loss, _view: &View) {}
 
+    /// Data leaves again after the source had none for this time and all was acknowledged.
+    fn on_rest(&mut self, _idle: Span, _view: &View) {}
+
     /// The next ACK brings back what the routers told; called before anything else about it.
     fn on_feedback(&mut self, _feedback: &Feedback, _view: &View) {}
 
@@ -66,6 +69,9 @@ pub enum Entry {
     Reprobe,
     /// The window that a hint had led to was taken back ([`Answer::Retreat`]).
     Retreat,
+    /// The transport took back what an idle source had left unused of the window, which is now
+    /// below ssthresh ([`crate::sender::Sender::on_rest`]).
+    Rest,
 }
 
 /// Why start-up ended.

@@ -178,6 +178,16 @@ impl<P: Policies> Sender<P> {
         self.policies.cut_at()
     }
 
+    /// Data leaves again after the source had none for `idle` and all was acknowledged, or has not
+    /// used its window for long. `window` is what the transport leaves of it (RFC 5681 section 4.1,
+    /// RFC 7661), if it changes it: below ssthresh, slow start begins again. A control that decides
+    /// its window on every ACK, losses or not ([`Avoidance::goes_on`]), keeps it.
+    #[cold]
+    pub fn on_rest(&mut self, now: Instant, idle: Span, window: Option<Window>) {
+        self.mechanism.view.now = now;
+        self.policies.on_rest(&mut self.mechanism, idle, window);
+    }
+
     /// No recovery follows the loss just reported: everything unacknowledged is sent again in slow
     /// start, from one segment, as Tahoe does (Jacobson 1988) and every TCP after a timeout.
     #[cold]

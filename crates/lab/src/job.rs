@@ -2,9 +2,11 @@
 
 use std::net::Ipv4Addr;
 
-use firstflight_runner::start;
+use firstflight_runner::{files, start};
 use firstflight_scenario::resolved::{ResolvedFlow, ResolvedUdp};
 use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved, Scenario};
+
+use firstflight_sim::FileDraws;
 
 use crate::control::LinuxControl;
 use crate::error::LabError;
@@ -21,6 +23,11 @@ pub(crate) struct Job {
     pub(crate) duration_ns: u64,
     /// Selective acknowledgements; without them the kernel repairs as NewReno does.
     pub(crate) sack: bool,
+    /// Receivers hold ACKs of packets out of order back together, as the kernel does unless told
+    /// not to.
+    pub(crate) ack_compression: bool,
+    /// `tcp_slow_start_after_idle`.
+    pub(crate) restarts: bool,
     pub(crate) packet_bytes: u64,
 }
 
@@ -45,6 +52,8 @@ pub(crate) struct FlowJob {
     pub(crate) start_ns: u64,
     pub(crate) stop_ns: Option<u64>,
     pub(crate) size_bytes: Option<u64>,
+    /// Files on the connection, one after the other.
+    pub(crate) files: Option<FileDraws>,
     pub(crate) receiver_window: Option<u64>,
     /// Of the path, in bytes of payload.
     pub(crate) bdp_bytes: u64,
@@ -92,8 +101,9 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
     if resolved.flows.len() > usize::from(ADDRESSES) {
         return no(format!("there are at most {ADDRESSES} groups of flows"));
     }
-    if resolved.flows.iter().any(|flow| flow.files.is_some()) {
-        return no("a flow is one connection; `files` run on the simulator".to_owned());
+    if resolved.flows.iter().any(|flow| flow.files.is_some_and(|files| !files.keep_alive)) {
+        let kept = "`files` run on the simulator, or here with keep_alive = true";
+        return no(format!("a flow is one connection; {kept}"));
     }
     if let Some(flow) = resolved.flows.iter().find(|flow| flow.delayed_ack.value > 2) {
         let found = flow.delayed_ack.value;
@@ -156,6 +166,7 @@ impl Job {
                     start_ns,
                     stop_ns: flow.stop_ns.or(lifetime),
                     size_bytes: flow.size_bytes,
+                    files: flow.files.map(|spec| FileDraws::new(files(spec), seed, id as u64)),
                     receiver_window: flow.receiver_window_bytes,
                     bdp_bytes: resolved.bdp_packets(link.rate_bps, rtt) * resolved.packet_bytes,
                 });
@@ -172,6 +183,8 @@ impl Job {
                 .flows
                 .iter()
                 .all(|flow| matches!(flow.recovery.value, Recovery::Sack | Recovery::Rack)),
+            ack_compression: resolved.endpoint.ack_compression,
+            restarts: resolved.endpoint.slow_start_after_idle,
             packet_bytes: resolved.packet_bytes,
         }
     }
@@ -247,7 +260,7 @@ mod tests {
         let job = job("");
         let group = &job.groups[0];
         assert_eq!((group.iw_packets, group.ssthresh_packets, job.sack), (10, None, true));
-        assert!(group.quickack);
+        assert!(group.quickack && job.ack_compression);
         assert_eq!(job.link.mtu, 1_500);
     }
 

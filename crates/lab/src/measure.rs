@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use firstflight_runner::files_result;
 use firstflight_scenario::measure::{distinct, jain_index, ratio, throughput_bps};
 use firstflight_scenario::{
     Bottleneck, Cost, FlowResult, LabFigures, Plan, Resolved, RunResult, Startup, TimeToBdp,
@@ -94,7 +95,7 @@ impl Measured<'_> {
             peak_cwnd_packets: peak.into(),
             final_cwnd_packets: last.cwnd.into(),
             startup: self.startup(job, outcome),
-            files: None,
+            files: job.files.as_ref().map(|_| files_result(self.job.packet_bytes, &outcome.files)),
         }
     }
 
@@ -255,6 +256,7 @@ mod tests {
 
     fn job_of(control: LinuxControl) -> FlowJob {
         FlowJob {
+            files: None,
             id: 0,
             group: 0,
             control,

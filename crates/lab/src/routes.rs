@@ -18,7 +18,12 @@ use crate::path::DEVICE;
 pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(), LabError> {
     for end in [near, far] {
         end.set("ipv4/tcp_sack", if job.sack { "1" } else { "0" })?;
+        end.set("ipv4/tcp_slow_start_after_idle", if job.restarts { "1" } else { "0" })?;
         forget_orphans(end)?;
+    }
+    if !job.ack_compression {
+        // So many ACKs are held back at most (the kernel's Documentation, networking/ip-sysctl).
+        far.set("ipv4/tcp_comp_sack_nr", "0")?;
     }
     for (index, group) in job.groups.iter().enumerate() {
         // The first address of an end is there with the path.
@@ -94,3 +99,41 @@ fn short_connection(near: &Namespace, far: &Namespace, group: &Group) -> std::io
 
 const PRIMING_PORT: u16 = 9;
 const PATIENCE: Duration = Duration::from_secs(20);
+
+#[cfg(test)]
+mod tests {
+    use firstflight_scenario::Scenario;
+
+    use super::*;
+    use crate::control::LinuxControl;
+    use crate::job::resolve;
+    use crate::path::Path;
+
+    /// How many ACKs of packets out of order the receiver's kernel may hold back, for a scenario
+    /// with these words; `None` without root.
+    fn held_back(more: &str) -> Option<String> {
+        let text = format!("controls = ['linux-reno']\n{more}");
+        let resolved = resolve(&Scenario::parse(&text, "x.toml").unwrap()).unwrap();
+        let control = LinuxControl::resolve(&"linux-reno".parse().unwrap(), false).unwrap();
+        let job = Job::new(&resolved, &[control], 1);
+        let path = match Path::new(&job.link) {
+            Err(LabError::Lacks(reason)) => {
+                let required =
+                    std::env::var_os("FIRSTFLIGHT_REQUIRE_LAB").is_some_and(|v| v == "1");
+                assert!(!required, "the lab is required here, but {reason}");
+                eprintln!("skipped: {reason}");
+                return None;
+            }
+            path => path.unwrap(),
+        };
+        set_up(&path.near, &path.far, &job).unwrap();
+        let read = || std::fs::read_to_string("/proc/sys/net/ipv4/tcp_comp_sack_nr");
+        Some(path.far.run(read).unwrap().unwrap().trim().to_owned())
+    }
+
+    #[test]
+    fn a_receiver_without_compression_holds_no_ack_back() {
+        assert_eq!(held_back("ack_compression = false").as_deref().unwrap_or("0"), "0");
+        assert_ne!(held_back("").as_deref(), Some("0"));
+    }
+}

@@ -204,6 +204,10 @@ impl One<'_> {
                 .map_err(|error| LabError::Failed(format!("cross traffic {index}: {error}")))
         });
         let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
+        if self.lab.generator == Generator::Iperf3 && job.flows.iter().any(|f| f.files.is_some()) {
+            let problem = "--generator: iperf3 sends no files; accepted with them: own";
+            return Err(LabError::Input(problem.to_owned()));
+        }
         let own = match self.lab.generator {
             Generator::Own => Some(Own::new(bed.near(), bed.far(), job, clock)?),
             Generator::Iperf3 => None,

@@ -107,6 +107,24 @@ pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<([u8; 256], usize)> {
     Ok((bytes, length as usize))
 }
 
+nix::ioctl_read_bad!(
+    /// What a socket has written and nobody acknowledged (tcp(7), SIOCOUTQ).
+    socket_outq,
+    libc::TIOCOUTQ,
+    libc::c_int
+);
+
+/// Bytes that were written to a socket and have not been acknowledged.
+///
+/// # Errors
+/// The socket is not connected.
+pub(crate) fn unacknowledged(socket: &impl AsFd) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the descriptor is open, and the kernel writes one int at the address.
+    unsafe { socket_outq(socket.as_fd().as_raw_fd(), &raw mut bytes) }?;
+    Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
 /// Limits the window a socket advertises, in bytes.
 ///
 /// # Errors

@@ -53,6 +53,7 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
         ("limited_transmit", endpoint.limited_transmit != usual.limited_transmit),
         ("impatient", endpoint.impatient != usual.impatient),
         ("ack_compression", endpoint.ack_compression != usual.ack_compression),
+        ("slow_start_after_idle", endpoint.slow_start_after_idle != usual.slow_start_after_idle),
         ("growth_limit", endpoint.growth_limit != usual.growth_limit),
     ];
     match set.iter().find(|(_, differs)| *differs) {
@@ -88,6 +89,7 @@ mod tests {
             ("rto_min = '1s'", "rto_min: "),
             ("growth_limit = false", "growth_limit: "),
             ("ack_compression = false", "ack_compression: "),
+            ("slow_start_after_idle = false", "slow_start_after_idle: "),
             ("pacing = true", "pacing: found true"),
         ] {
             let problem = judged(text).unwrap_err();

@@ -98,7 +98,7 @@ impl Pair {
         connect.transport_config(Arc::new(transport));
 
         let mut server = ServerConfig::with_crypto(tls.server);
-        server.transport_config(Arc::new(setup.transport(packet)));
+        server.transport_config(Arc::new(setup.receiving(packet)));
         let mut tokens = ValidationTokenConfig::default();
         tokens.sent(0);
         server.validation_token_config(tokens);

@@ -12,7 +12,7 @@ use quinn_proto::{TransportConfig, VarInt};
 pub struct Setup {
     /// What decides the window.
     pub control: Control,
-    /// UDP payload of a full packet, 1200 to 65,527 bytes.
+    /// UDP payload of a full packet, 1200 to 16,383 bytes.
     pub packet_bytes: u64,
     /// Initial window; RFC 9002's without.
     pub initial_window: Option<u64>,
@@ -52,7 +52,7 @@ pub enum SetupError {
     /// A packet that QUIC cannot have.
     #[error(
         "packet of {found} bytes; accepted over QUIC: {MIN_PACKET} to {MAX_PACKET} bytes of UDP \
-         payload (RFC 9000 section 14)"
+         payload (the least of RFC 9000 section 14, the most that quinn pads)"
     )]
     Packet {
         /// As asked for.
@@ -104,7 +104,7 @@ impl Setup {
 
     /// The factory of the sender's controller.
     pub(crate) fn build(&self) -> Build {
-        let window = self.initial_window;
+        let window = self.initial_window.or(self.window_for_large_packets());
         match &self.control {
             Control::Ours(factory) => {
                 Build::Ours(Box::new(Factory::clone(factory).opening(&self.constants())))
@@ -125,6 +125,26 @@ impl Setup {
                 Build::Other(Arc::new(config))
             }
         }
+    }
+
+    /// quinn sends while its window is larger than what is in flight with the next packet, and holds
+    /// even ACKs back with what they would leave with. Its own initial window, of 12,000 bytes
+    /// whatever the packet has, would so be none for a large one, and RFC 9002's (section 7.2) of
+    /// two packets one.
+    fn window_for_large_packets(&self) -> Option<u64> {
+        let least = LEAST_PACKETS * self.packet_bytes;
+        (least > QUINNS_WINDOW).then_some(least)
+    }
+
+    /// What the end has that receives.
+    pub(crate) fn receiving(&self, packet: u16) -> TransportConfig {
+        let mut transport = self.transport(packet);
+        if let Some(window) = self.window_for_large_packets() {
+            let mut config = CubicConfig::default();
+            config.initial_window(window);
+            transport.congestion_controller_factory(Arc::new(config));
+        }
+        transport
     }
 
     fn constants(&self) -> Constants {
@@ -159,8 +179,12 @@ impl Setup {
 /// RFC 9000 section 14: a path carries UDP payloads of 1200 bytes.
 pub const MIN_PACKET: u64 = 1_200;
 
-/// The largest UDP payload.
-const MAX_PACKET: u64 = 65_527;
+/// The initial window of quinn's controllers.
+const QUINNS_WINDOW: u64 = 12_000;
+const LEAST_PACKETS: u64 = 3;
+
+/// quinn pads the packets of a handshake, and has two bytes for their length (RFC 9000 section 16).
+const MAX_PACKET: u64 = 16_383;
 
 /// Start-up may fill the path twice before it learns of a loss, and repair takes RTTs in which the
 /// stream waits.

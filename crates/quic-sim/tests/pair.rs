@@ -96,12 +96,24 @@ fn delayed_acks_are_as_asked_for() {
     assert!(own.abs_diff(second) < second / 20, "{own} and {second} events");
 }
 
+/// quinn's own initial window of 12,000 bytes would hold no two packets of more than 6,000, so that
+/// the receiver's first ACK would wait for ever behind what it cannot send.
+#[test]
+fn large_packets_fill_the_path_too() {
+    let network = network(10, 60, 20, 1, 5);
+    for (control, packet_bytes) in [("cubic", 7_000), ("cubic", 9_000), ("quinn-cubic", 16_383)] {
+        let outcome = run(&network, &[Setup { packet_bytes, ..setup(control) }]);
+        let used = outcome.flows[0].delivered_bytes.0 * 8 / 5;
+        assert!(used > 6_000_000, "{control}, {packet_bytes} bytes: {used} bit/s");
+    }
+}
+
 #[test]
 fn a_packet_below_quics_smallest_is_refused() {
     let small = Setup { packet_bytes: 1_000, ..setup("newreno") };
     let problem = Pair::new(&small).err().unwrap();
     assert_eq!(problem, SetupError::Packet { found: 1_000 });
-    assert!(problem.to_string().contains("1200 to 65527"), "{problem}");
+    assert!(problem.to_string().contains("1200 to 16383"), "{problem}");
 }
 
 /// A writer whose bytes somebody else can look at.

@@ -35,7 +35,8 @@ pub use endpoint::own_recovery;
 pub use firstflight_control::{Control, ControlProblem, accepted};
 pub use firstflight_sim::Ends;
 pub use foreign::{Foreign, ForeignFlow, On};
-pub use network::{losses, start};
+pub use measure::files_result;
+pub use network::{files, losses, start};
 pub use script::{SCRIPT_COLUMNS, script};
 
 /// How to run.

@@ -96,11 +96,12 @@ fn flow_result(
     }
 }
 
-fn files(spec: &FlowSpec, files: &[FileOutcome]) -> FilesResult {
-    let times: Vec<f64> =
-        files.iter().map(|file| seconds(file.delivered.since(file.began).0)).collect();
-    let rate = |(file, time): (&FileOutcome, &f64)| {
-        ratio((u64::from(file.packets) * spec.data_bytes()) as f64 * 8.0, *time)
+/// Of files whose packets carry so many bytes: the packets of each, those sent for it, and how long
+/// it took, ns.
+pub fn files_result(packet_bytes: u64, files: &[(u32, u64, u64)]) -> FilesResult {
+    let times: Vec<f64> = files.iter().map(|(_, _, time)| seconds(*time)).collect();
+    let rate = |((packets, ..), time): (&(u32, u64, u64), &f64)| {
+        ratio((u64::from(*packets) * packet_bytes) as f64 * 8.0, *time)
     };
     let rates: Vec<f64> = files.iter().zip(&times).map(rate).collect();
     let (mean_rate, standard_error_bps) = mean_and_error(&rates);
@@ -109,9 +110,14 @@ fn files(spec: &FlowSpec, files: &[FileOutcome]) -> FilesResult {
         mean_throughput_bps: mean_rate.unwrap_or_default(),
         standard_error_bps,
         mean_time_s: mean_and_error(&times).0.unwrap_or_default(),
-        unique_packets: files.iter().map(|file| u64::from(file.packets)).sum(),
-        sent_packets: files.iter().map(|file| file.sent).sum(),
+        unique_packets: files.iter().map(|(packets, ..)| u64::from(*packets)).sum(),
+        sent_packets: files.iter().map(|(_, sent, _)| sent).sum(),
     }
+}
+
+fn files(spec: &FlowSpec, files: &[FileOutcome]) -> FilesResult {
+    let of = |file: &FileOutcome| (file.packets, file.sent, file.delivered.since(file.began).0);
+    files_result(spec.data_bytes(), &files.iter().map(of).collect::<Vec<_>>())
 }
 
 fn startup(spec: &FlowSpec, flow: &FlowOutcome) -> Startup {

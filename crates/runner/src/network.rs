@@ -124,11 +124,13 @@ fn flow(
     }
 }
 
-fn files(files: ResolvedFiles) -> FilesSpec {
+/// What a source of files is to send.
+pub fn files(files: ResolvedFiles) -> FilesSpec {
     let (size, pause) = (files.size_from_bytes, files.pause_from_ns);
     FilesSpec {
         bytes: Uniform { from: size, until: files.size_until_bytes },
         pause_ns: Uniform { from: pause, until: files.pause_until_ns },
+        keep_alive: files.keep_alive,
     }
 }
 

@@ -97,6 +97,8 @@ flags! {
         "One ACK for several packets out of order, with rack and delayed ACKs: true or false";
     growth_limit "--growth-limit" "growth_limit" "true (ns2: false)"
         "No growth while cwnd does not limit the sender: true or false";
+    slow_start_after_idle "--slow-start-after-idle" "slow_start_after_idle" "true"
+        "A window that a resting source leaves unused is taken back: true or false";
     pacing "--pacing" "pacing" "false (quic: true)"
         "Pace packets where the control does not: true (2 cwnd/srtt, then 1.25) or false";
     buffer_counts_in_service "--buffer-counts-in-service" "buffer_counts_in_service" "false"

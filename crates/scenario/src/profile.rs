@@ -103,6 +103,9 @@ pub struct Constants {
     pub ack_compression: bool,
     /// Whether cwnd may grow only while it limits the sender.
     pub growth_limit: bool,
+    /// Whether a window that a source on one connection leaves unused is taken back (RFC 2861, as
+    /// Linux has it).
+    pub slow_start_after_idle: bool,
     /// Whether packets are paced where the control does not pace them: at 2 cwnd/srtt in start-up,
     /// at 1.25 cwnd/srtt after it. QUIC's recovery has 1.25 cwnd/srtt always.
     pub pacing: bool,
@@ -124,7 +127,7 @@ impl Profile {
 
 impl Constants {
     /// Each under its key in a scenario file, as written there.
-    pub fn named(&self) -> [(&'static str, String); 17] {
+    pub fn named(&self) -> [(&'static str, String); 18] {
         [
             ("iw", self.iw.to_string()),
             ("ssthresh", self.ssthresh.to_string()),
@@ -138,6 +141,7 @@ impl Constants {
             ("delayed_ack_timer", self.delayed_ack_timer.to_string()),
             ("ack_compression", self.ack_compression.to_string()),
             ("growth_limit", self.growth_limit.to_string()),
+            ("slow_start_after_idle", self.slow_start_after_idle.to_string()),
             ("pacing", self.pacing.to_string()),
             ("limited_transmit", self.limited_transmit.to_string()),
             ("impatient", self.impatient.to_string()),
@@ -208,6 +212,7 @@ const RFC: Constants = Constants {
     delayed_ack_timer: Time::from_ms(200),
     ack_compression: false,
     growth_limit: true,
+    slow_start_after_idle: true,
     pacing: false,
     buffer_counts_in_service: false,
 };

@@ -102,6 +102,10 @@ pub struct ResolvedEndpoint {
     pub ack_compression: bool,
     /// Whether cwnd grows only while it limits the sender.
     pub growth_limit: bool,
+    /// Whether a window that a resting source leaves unused is taken back. Results have the key
+    /// only where it is false.
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub slow_start_after_idle: bool,
     /// Whether packets are paced where the control does not pace them. Results have the key only
     /// where it is true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -186,7 +190,7 @@ pub struct ResolvedFlow {
     pub transport: Option<Carrier>,
     /// In how many parts the receiver sends an ACK; 1 for a whole ACK.
     pub split_acks: u64,
-    /// Files on connections of their own instead of one connection.
+    /// Files one after the other instead of one stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<ResolvedFiles>,
 }
@@ -199,10 +203,13 @@ pub struct ResolvedFiles {
     pub size_from_bytes: u64,
     /// Largest file.
     pub size_until_bytes: u64,
-    /// Shortest pause between the last ACK of a file and the next connection.
+    /// Shortest pause between the last ACK of a file and the next one.
     pub pause_from_ns: u64,
     /// Longest pause.
     pub pause_until_ns: u64,
+    /// All on the one connection. Results have the key only where it is true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub keep_alive: bool,
 }
 
 /// A constant-rate source.

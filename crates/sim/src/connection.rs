@@ -5,7 +5,7 @@ use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
 
 use crate::memory::Kept;
-use crate::path::Fabric;
+use crate::path::{Fabric, FlowWire};
 use crate::run::Flow;
 use crate::timer::{Timer, timer};
 
@@ -29,6 +29,20 @@ impl Flow<'_> {
         }
         if let Some(dialogue) = &mut self.path.dialogue {
             dialogue.renew(self.tcp.asks_bps());
+        }
+        true
+    }
+
+    /// The next file goes to the connection that the source keeps. False if it keeps none.
+    #[cold]
+    pub(crate) fn write_again(&mut self, now: Instant, fabric: &mut Fabric) -> bool {
+        let Some(files) = self.files.as_mut().filter(|files| files.keeps_connection()) else {
+            return false;
+        };
+        if let Some(packets) = files.next_file(now, &self.tcp) {
+            self.path.route.receiver.expect_more(packets);
+            let mut wire = FlowWire { now, path: &mut self.path, fabric };
+            self.tcp.write(now, packets, &mut wire);
         }
         true
     }

@@ -47,6 +47,10 @@ pub struct Endpoint {
     pub ack_bytes: u64,
     /// See [`firstflight_core::sender::Config::limit_growth_to_flight`].
     pub limit_growth_to_flight: bool,
+    /// A window that a source on one connection leaves unused for longer than the retransmission
+    /// timeout is taken back: halved for every timeout that nothing was sent, down to the initial
+    /// window, and halfway to what was used where less was (RFC 2861, as Linux has it).
+    pub slow_start_after_idle: bool,
     /// Packets are paced where the control does not say how: see
     /// [`firstflight_core::sender::Config::paces`].
     pub paces: bool,
@@ -180,6 +184,7 @@ impl Endpoint {
             overhead_bytes: 0,
             ack_bytes: ACK_BYTES,
             limit_growth_to_flight: true,
+            slow_start_after_idle: true,
             paces: false,
         }
     }

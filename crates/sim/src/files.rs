@@ -1,4 +1,5 @@
-//! A source of files: one after the other over the same route, each on a connection of its own.
+//! A source of files: one after the other over the same route, each on a connection of its own, or
+//! all on one.
 //!
 //! A connection begins only after the one before has had its last ACK, and its packets follow the
 //! earlier ones through the same FIFO links. So packets and ACKs of two connections at most are
@@ -11,16 +12,43 @@ use rand_pcg::rand_core::RngCore;
 use crate::memory::Kept;
 use crate::network::{FilesSpec, FlowSpec, Uniform};
 use crate::outcome::FileOutcome;
+use crate::random::stream;
 use crate::tcp::Tcp;
+
+/// Sizes and pauses of one source, file by file: the same to everybody who draws them with a seed.
+#[derive(Clone, Debug)]
+pub struct FileDraws {
+    files: FilesSpec,
+    rng: Pcg64Mcg,
+}
+
+impl FileDraws {
+    /// Of the flow at this place in the network.
+    pub fn new(files: FilesSpec, seed: u64, place: u64) -> Self {
+        Self { files, rng: stream(seed, FILES_STREAM + place) }
+    }
+
+    /// The packets of the next file.
+    pub fn packets(&mut self, packet_bytes: u64) -> u32 {
+        let bytes = self.files.bytes.draw(&mut self.rng);
+        bytes.div_ceil(packet_bytes.max(1)).clamp(1, MOST_PACKETS) as u32
+    }
+
+    /// The pause after it.
+    pub fn pause(&mut self) -> Span {
+        Span(self.files.pause_ns.draw(&mut self.rng))
+    }
+}
 
 /// Which file comes next, and what became of those before.
 #[derive(Debug)]
 pub(crate) struct FileSource<'a> {
     spec: &'a FlowSpec,
-    files: FilesSpec,
-    rng: Pcg64Mcg,
+    draws: FileDraws,
     sending: bool,
     stopped: bool,
+    /// A connection has begun.
+    connected: bool,
     /// Size of the file under way, when it began, and what had been sent before it.
     packets: u32,
     began: Instant,
@@ -42,13 +70,13 @@ pub(crate) struct Next {
 }
 
 impl<'a> FileSource<'a> {
-    pub(crate) fn new(spec: &'a FlowSpec, files: FilesSpec, rng: Pcg64Mcg) -> Self {
+    pub(crate) fn new(spec: &'a FlowSpec, draws: FileDraws) -> Self {
         Self {
             spec,
-            files,
-            rng,
+            draws,
             sending: false,
             stopped: false,
+            connected: false,
             packets: 0,
             began: Instant(0),
             sent_before: 0,
@@ -61,21 +89,30 @@ impl<'a> FileSource<'a> {
     /// The connection for the next file in place of `earlier`; `None` if the source has been
     /// stopped.
     pub(crate) fn begin(&mut self, now: Instant, earlier: &Tcp) -> Option<(Tcp, Next)> {
+        let packets = self.next_file(now, earlier)?;
+        self.connected = true;
+        let endpoint = &self.spec.endpoint;
+        let syn = endpoint.syn && !(endpoint.fast_open && self.own.is_some());
+        let next = Next { packets, syn };
+        Some((earlier.successor(self.spec, next), next))
+    }
+
+    /// Whether the next file goes to the connection that there is.
+    pub(crate) fn keeps_connection(&self) -> bool {
+        self.draws.files.keep_alive && self.connected
+    }
+
+    /// The packets of the next file, which `tcp` sends or another connection after it; `None` if
+    /// the source has been stopped.
+    pub(crate) fn next_file(&mut self, now: Instant, tcp: &Tcp) -> Option<u32> {
         if self.stopped {
             return None;
         }
         self.sending = true;
-        let bytes = self.files.bytes.draw(&mut self.rng);
-        let packets = bytes.div_ceil(self.spec.data_bytes()).clamp(1, MOST_PACKETS);
-        self.packets = packets as u32;
+        self.packets = self.draws.packets(self.spec.data_bytes());
         self.began = now;
-        self.sent_before = earlier.counts().sent;
-        let endpoint = &self.spec.endpoint;
-        let next = Next {
-            packets: self.packets,
-            syn: endpoint.syn && !(endpoint.fast_open && self.own.is_some()),
-        };
-        Some((earlier.successor(self.spec, next), next))
+        self.sent_before = tcp.counts().sent;
+        Some(self.packets)
     }
 
     /// The sender has had the last ACK of the file, which was all `delivered` at some time before:
@@ -95,7 +132,7 @@ impl<'a> FileSource<'a> {
         let sent = tcp.counts().sent - self.sent_before;
         let (packets, began) = (self.packets, self.began);
         self.done.push(FileOutcome { packets, sent, began, delivered });
-        Some(Span(self.files.pause_ns.draw(&mut self.rng)))
+        Some(self.draws.pause())
     }
 
     /// No other file follows.
@@ -111,6 +148,9 @@ impl Uniform {
         self.from + ((u128::from(rng.next_u64()) * values) >> 64) as u64
     }
 }
+
+/// Streams of sources of files begin here; below are the links' and the starts of flows.
+const FILES_STREAM: u64 = 1 << 33;
 
 /// Sequence numbers leave room for this many.
 const MOST_PACKETS: u64 = 1 << 30;

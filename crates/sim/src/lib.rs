@@ -44,6 +44,7 @@ pub use endpoint::{
     ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery, RecoveryRules,
     UNLIMITED_WINDOW,
 };
+pub use files::FileDraws;
 pub use foreign::{Datagram, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};
 pub use loss::{LossChain, LossSpec};

@@ -90,7 +90,8 @@ pub struct FlowSpec {
     pub stop: Option<Instant>,
     /// How many packets it has to send; greedy without.
     pub packets: Option<u32>,
-    /// Sends files, each on a connection of its own, instead of one stream of packets.
+    /// Sends files, each on a connection of its own or all on one, instead of one stream of
+    /// packets.
     pub files: Option<FilesSpec>,
     /// BDP of its path, in bytes, for the times at which the window reached parts of it.
     pub bdp_bytes: u64,
@@ -118,6 +119,8 @@ pub struct FilesSpec {
     pub bytes: Uniform,
     /// The pause, in nanoseconds.
     pub pause_ns: Uniform,
+    /// All on the one connection, which rests in the pauses.
+    pub keep_alive: bool,
 }
 
 /// A whole number drawn at random, both ends included.

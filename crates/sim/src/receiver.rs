@@ -179,6 +179,13 @@ impl Receiver {
         self.finished_at.filter(|at| *at <= self.end_of_run)
     }
 
+    /// So many packets more are to come on this connection, of which all others have.
+    pub(crate) fn expect_more(&mut self, packets: u32) {
+        self.end = self.end.saturating_add(packets);
+        self.finished_at = None;
+        self.look_for_gaps();
+    }
+
     /// When the ACK that is held back must go, if one is.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.deadline

@@ -253,7 +253,7 @@ impl Rto {
     }
 
     /// The timeout as it would be now (RFC 6298 section 2).
-    fn timeout(&self, rtt: &Rtt) -> Span {
+    pub(crate) fn timeout(&self, rtt: &Rtt) -> Span {
         if self.rules.ticks {
             return self.backed_off(self.ticks.base);
         }

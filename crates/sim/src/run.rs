@@ -16,14 +16,13 @@ use firstflight_core::units::{Bytes, Instant};
 use crate::control::Wants;
 use crate::dialogue::Dialogue;
 use crate::event::{Event, Kind};
-use crate::files::FileSource;
+use crate::files::{FileDraws, FileSource};
 use crate::foreign::{Ends, ForeignFlow};
 use crate::memory::Memory;
 use crate::network::{FlowSpec, Network};
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::path::{Arriving, Fabric, FlowPath, FlowWire, unpack};
 use crate::queue::Next;
-use crate::random::stream;
 use crate::route::{Route, lay_out};
 use crate::tcp::Tcp;
 use crate::timer::{Timer, timer};
@@ -132,8 +131,8 @@ impl<'a> Engine<'a> {
         ours.retain(|(place, _)| !is_foreign(*place));
         let (routes, queue) = lay_out(network, &ours, pace == Pace::Ahead);
         let files = |place: usize, spec: &'a FlowSpec| {
-            let rng = stream(network.seed, FILES_STREAM + place as u64);
-            spec.files.map(|files| Box::new(FileSource::new(spec, files, rng)))
+            let draws = |files| FileDraws::new(files, network.seed, place as u64);
+            spec.files.map(|files| Box::new(FileSource::new(spec, draws(files))))
         };
         let flow = |(id, ((place, spec), route)): (usize, ((usize, &'a FlowSpec), Route))| Flow {
             tcp: Tcp::new(spec, pace == Pace::Ahead),
@@ -258,8 +257,13 @@ fn foreign_flows<'a>(
 impl Flow<'_> {
     #[cold]
     fn on_timer(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
-        if event.payload == Timer::Start as u64 && !self.begin(now, fabric) {
-            return;
+        if event.payload == Timer::Start as u64 {
+            if self.write_again(now, fabric) {
+                return self.after_event(now, fabric);
+            }
+            if !self.begin(now, fabric) {
+                return;
+            }
         }
         if event.payload == Timer::Start as u64 && self.spec.endpoint.syn && self.files.is_none() {
             self.opening = self.path.opens(fabric);
@@ -358,9 +362,6 @@ impl Flow<'_> {
         }
     }
 }
-
-/// Streams of sources of files begin here; below are the links' and the starts of flows.
-const FILES_STREAM: u64 = 1 << 33;
 
 /// How often a run looks whether it should stop: a few milliseconds.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 18;

@@ -125,6 +125,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.files = files.map(|(bytes, pause)| FilesSpec {
             bytes: Uniform { from: bytes, until: bytes * 3 },
             pause_ns: Uniform { from: 0, until: pause * 40_000_000 },
+            keep_alive: pause > 0 && bytes % 2 == 0,
         });
         flow
     };
@@ -228,6 +229,7 @@ fn what_comes_late_to_a_connection_that_is_over_is_answered_at_either_pace() {
     flow.files = Some(FilesSpec {
         bytes: Uniform { from: 45_860, until: 137_580 },
         pause_ns: Uniform { from: 0, until: 0 },
+        keep_alive: false,
     });
     flow.return_link = Some(1);
     let network = Network {

@@ -22,7 +22,7 @@ fn source(packets: Uniform, pause: Uniform) -> FlowSpec {
     let mut spec = flow(&[0], 50, Recovery::NewReno);
     let bytes = Uniform { from: packets.from * 1000, until: packets.until * 1000 };
     let pause_ns = Uniform { from: pause.from * 1_000_000, until: pause.until * 1_000_000 };
-    spec.files = Some(FilesSpec { bytes, pause_ns });
+    spec.files = Some(FilesSpec { bytes, pause_ns, keep_alive: false });
     spec.access_rate_bps = 1_000_000_000_000;
     spec.return_rate_bps = 1_000_000_000_000;
     spec.endpoint.ack_bytes = 1;

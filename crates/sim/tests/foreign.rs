@@ -167,7 +167,8 @@ fn flows_beside_it_keep_their_places_paths_and_memory() {
     let mut files = flow(&[1], 30, Recovery::NewReno);
     files.control = named("spand", "newreno").unwrap();
     let always = |value| Uniform { from: value, until: value };
-    files.files = Some(FilesSpec { bytes: always(60_000), pause_ns: always(50_000_000) });
+    files.files =
+        Some(FilesSpec { bytes: always(60_000), pause_ns: always(50_000_000), keep_alive: false });
     let other = FlowSpec { start: Instant(300_000_000), ..files.clone() };
     let mut alone = network(vec![link(8, 20, 50)], vec![files, other], 5_000);
     alone.flows.iter_mut().for_each(|flow| flow.path[0] -= 1);

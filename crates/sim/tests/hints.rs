@@ -26,7 +26,7 @@ fn with(startup: &str) -> FlowSpec {
 fn files(startup: &str, packets: u64) -> FlowSpec {
     let always = |value| Uniform { from: value, until: value };
     let (bytes, pause_ns) = (always(packets * 1_000), always(1_000_000_000));
-    FlowSpec { files: Some(FilesSpec { bytes, pause_ns }), ..with(startup) }
+    FlowSpec { files: Some(FilesSpec { bytes, pause_ns, keep_alive: false }), ..with(startup) }
 }
 
 fn one(spec: FlowSpec, duration_ms: u64) -> FlowOutcome {

@@ -148,7 +148,7 @@ fn every_connection_of_a_source_of_files_starts_from_what_it_is_told() {
     let mut spec = with("xcp", "xcp");
     let always = |value| Uniform { from: value, until: value };
     let (bytes, pause_ns) = (always(500_000), always(3 * NANOS));
-    spec.files = Some(FilesSpec { bytes, pause_ns });
+    spec.files = Some(FilesSpec { bytes, pause_ns, keep_alive: false });
     spec.endpoint.delayed_ack = 2;
     spec.endpoint.initial_window = Bytes(2_000);
     let flow = run(&sampled(vec![spec], 20_000)).flows.remove(0);

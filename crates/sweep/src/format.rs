@@ -1,14 +1,14 @@
-//! The form of the files: CSV, or Parquet where it is built in.
+//! The form of the files: CSV, or Parquet where somebody writes it.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write as _};
-use std::path::Path;
+use std::io::{self, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use firstflight_table::{CsvRows, Table, flows};
 
 use crate::SweepError;
-#[cfg(feature = "parquet")]
-use crate::parquet;
+use crate::store::Part;
 
 /// The form of the chunks' files and of the final table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,10 +16,70 @@ pub enum Format {
     /// CSV.
     #[cfg_attr(not(feature = "parquet"), default)]
     Csv,
-    /// Parquet, compressed with zstd.
-    #[cfg(feature = "parquet")]
-    #[default]
+    /// Parquet, compressed with zstd. Without the feature `parquet` it takes a [`Parquet`].
+    #[cfg_attr(feature = "parquet", default)]
     Parquet,
+}
+
+/// A library that writes and reads Parquet files of the table of flows.
+pub trait Parquet: Sync {
+    /// Why it cannot be used.
+    ///
+    /// # Errors
+    /// What it lacks, and what is accepted.
+    fn check(&self) -> Result<(), String>;
+
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    fn create(&self, file: &Path) -> io::Result<Box<dyn ParquetRows>>;
+
+    /// Hands on the rows of a file, some thousands at a time.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is damaged, and what `each` says.
+    fn read(
+        &self,
+        file: &Path,
+        each: &mut dyn FnMut(Table) -> Result<(), SweepError>,
+    ) -> Result<(), SweepError>;
+}
+
+/// A Parquet file that is being written.
+pub trait ParquetRows {
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    fn write(&mut self, rows: Table) -> io::Result<()>;
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// Has Parquet files written and read by a library of the caller; the first call of a program
+/// counts.
+pub fn set_parquet(by: &'static dyn Parquet) {
+    let _ = PARQUET.set(by);
+}
+
+static PARQUET: OnceLock<&'static dyn Parquet> = OnceLock::new();
+
+fn parquet() -> Result<&'static dyn Parquet, String> {
+    #[cfg(feature = "parquet")]
+    let by = Some(*PARQUET.get_or_init(|| &crate::parquet::BuiltIn));
+    #[cfg(not(feature = "parquet"))]
+    let by = PARQUET.get().copied();
+    let by = by.ok_or_else(|| {
+        "this program was built without parquet; accepted: csv, or a program built with --features \
+         parquet"
+            .to_owned()
+    })?;
+    by.check().map(|()| by)
 }
 
 impl Format {
@@ -30,14 +90,7 @@ impl Format {
     pub fn named(name: &str) -> Result<Self, String> {
         match name {
             "csv" => Ok(Self::Csv),
-            #[cfg(feature = "parquet")]
-            "parquet" => Ok(Self::Parquet),
-            #[cfg(not(feature = "parquet"))]
-            "parquet" => {
-                Err("this program was built without parquet; accepted: csv, or a program \
-                              built with --features parquet"
-                    .to_owned())
-            }
+            "parquet" => parquet().map(|_| Self::Parquet),
             _ => Err(format!("found \"{name}\"; accepted: csv, parquet")),
         }
     }
@@ -46,7 +99,6 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
-            #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",
         }
     }
@@ -57,11 +109,10 @@ impl Format {
         path: &Path,
         mut each: impl FnMut(Table) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
-        let file = File::open(path).map_err(SweepError::read(path))?;
         match self {
             Self::Csv => {
                 let fault = || SweepError::table("read", path);
-                let file = BufReader::new(file);
+                let file = BufReader::new(File::open(path).map_err(SweepError::read(path))?);
                 let mut rows = CsvRows::new(file, flows::columns()).map_err(fault())?;
                 loop {
                     let table = rows.next(ROWS).map_err(fault())?;
@@ -71,56 +122,66 @@ impl Format {
                     each(table)?;
                 }
             }
-            #[cfg(feature = "parquet")]
-            Self::Parquet => parquet::read(file, path, each),
+            Self::Parquet => {
+                let by = parquet().map_err(io::Error::other).map_err(SweepError::read(path))?;
+                by.read(path, &mut each)
+            }
         }
     }
 
     /// A writer of tables into one file.
-    pub(crate) fn writer(self, file: File) -> Writer {
-        match self {
-            Self::Csv => Writer::Csv { file: BufWriter::new(file), begun: false },
-            #[cfg(feature = "parquet")]
-            Self::Parquet => Writer::Parquet(Box::new(parquet::Writer::new(file))),
-        }
+    pub(crate) fn writer(self, part: &Part) -> Result<Writer, SweepError> {
+        let form = match self {
+            Self::Csv => Form::Csv { file: BufWriter::new(part.file()?), begun: false },
+            Self::Parquet => {
+                let by = parquet().map_err(io::Error::other);
+                let rows = by.and_then(|by| by.create(part.hidden()));
+                Form::Parquet(rows.map_err(SweepError::write(part.path()))?)
+            }
+        };
+        let (path, hidden) = (part.path().to_owned(), part.hidden().to_owned());
+        Ok(Writer { form, path, hidden })
     }
 }
 
 /// Writes tables into one file.
-pub(crate) enum Writer {
+pub(crate) struct Writer {
+    form: Form,
+    path: PathBuf,
+    hidden: PathBuf,
+}
+
+enum Form {
     Csv {
         file: BufWriter<File>,
         /// Whether the line of names is written.
         begun: bool,
     },
-    #[cfg(feature = "parquet")]
-    Parquet(Box<parquet::Writer>),
+    Parquet(Box<dyn ParquetRows>),
 }
 
 impl Writer {
-    pub(crate) fn write(&mut self, table: Table, path: &Path) -> Result<(), SweepError> {
-        match self {
-            Self::Csv { file, begun } => {
+    pub(crate) fn write(&mut self, table: Table) -> Result<(), SweepError> {
+        match &mut self.form {
+            Form::Csv { file, begun } => {
                 let first = !std::mem::replace(begun, true);
                 let written = if first { table.write_csv(file) } else { table.append_csv(file) };
-                written.map_err(SweepError::table("write", path))
+                written.map_err(SweepError::table("write", &self.path))
             }
-            #[cfg(feature = "parquet")]
-            Self::Parquet(writer) => writer.write(table, path),
+            Form::Parquet(rows) => rows.write(table).map_err(SweepError::write(&self.path)),
         }
     }
 
     /// Ends the file and waits until the disk has it.
-    pub(crate) fn finish(self, path: &Path) -> Result<(), SweepError> {
-        let file = match self {
-            Self::Csv { mut file, .. } => {
-                file.flush().map_err(SweepError::write(path))?;
-                file.into_inner().map_err(|error| SweepError::write(path)(error.into_error()))?
+    pub(crate) fn finish(self) -> Result<(), SweepError> {
+        let Self { form, path, hidden } = self;
+        let file = match form {
+            Form::Csv { mut file, .. } => {
+                file.flush().and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error))
             }
-            #[cfg(feature = "parquet")]
-            Self::Parquet(writer) => writer.finish(path)?,
+            Form::Parquet(rows) => rows.finish().and_then(|()| File::open(hidden)),
         };
-        file.sync_all().map_err(SweepError::write(path))
+        file.and_then(|file| file.sync_all()).map_err(SweepError::write(&path))
     }
 }
 

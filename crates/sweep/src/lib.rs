@@ -22,6 +22,7 @@
 mod chunk;
 mod cut;
 mod error;
+mod estimate;
 mod format;
 mod grid;
 mod hash;
@@ -34,10 +35,12 @@ mod run;
 mod sample;
 mod store;
 mod summary;
+mod transport;
 
 pub use chunk::Chunk;
 pub use error::SweepError;
-pub use format::Format;
+pub use estimate::Estimate;
+pub use format::{Format, Parquet, ParquetRows, set_parquet};
 pub use grid::Sweep;
 pub use merge::Merged;
 pub use run::{Done, Shard, run};

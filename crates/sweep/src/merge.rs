@@ -41,7 +41,7 @@ impl Store {
         let path = self.dir().join(format!("flows.{}", self.format().name()));
         let mut summary = Summary::writing(&self.dir().join("summary.csv"))?;
         let part = Part::create(&path)?;
-        let mut writer = self.format().writer(part.file()?);
+        let mut writer = self.format().writer(&part)?;
         let mut rows = 0;
         for number in 0..sweep.chunks() {
             let Some(chunk) = sweep.chunk(number) else { continue };
@@ -50,7 +50,7 @@ impl Store {
             self.format().read(&file, |table| {
                 rows += table.len() as u64;
                 summary.add(&table)?;
-                writer.write(table, &path)
+                writer.write(table)
             })?;
             if rows - before < chunk.points() as u64 {
                 let problem = format!(
@@ -62,7 +62,7 @@ impl Store {
                 return Err(SweepError::Folder { path: file, problem });
             }
         }
-        writer.finish(&path)?;
+        writer.finish()?;
         part.rename()?;
         self.points(sweep)?;
         let summary = summary.finish()?;

@@ -1,6 +1,7 @@
-//! Parquet files: the table of flows with its units as metadata.
+//! Parquet files by the crate `parquet`: the table of flows with its units as metadata.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,68 +12,65 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::SweepError;
+use crate::{Parquet, ParquetRows, SweepError};
 
-/// Writes tables into one file. Row groups hold the tables as they come, gathered to a size that
-/// does not depend on how the sweep was run.
-pub(crate) struct Writer {
-    to: Result<ArrowWriter<File>, ParquetError>,
-}
+pub(crate) struct BuiltIn;
 
-impl Writer {
-    pub(crate) fn new(file: File) -> Self {
+/// Row groups hold the tables as they come, gathered to a size that does not depend on how the
+/// sweep was run.
+struct Writer(ArrowWriter<File>);
+
+impl Parquet for BuiltIn {
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn create(&self, file: &Path) -> io::Result<Box<dyn ParquetRows>> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(ROWS))
             .build();
         let schema = Arc::new(arrow::schema(&flows::columns()));
-        Self { to: ArrowWriter::try_new(file, schema, Some(properties)) }
+        let writer = ArrowWriter::try_new(File::create(file)?, schema, Some(properties));
+        Ok(Box::new(Writer(writer.map_err(fault)?)))
     }
 
-    pub(crate) fn write(&mut self, table: Table, path: &Path) -> Result<(), SweepError> {
-        let batch = arrow::batch(&table)
-            .map_err(|error| fault("write", path)(ParquetError::General(error.to_string())))?;
-        match &mut self.to {
-            Ok(writer) => writer.write(&batch).map_err(fault("write", path)),
-            Err(error) => Err(fault("write", path)(ParquetError::General(error.to_string()))),
-        }
-    }
-
-    /// Ends the file and hands it back.
-    pub(crate) fn finish(self, path: &Path) -> Result<File, SweepError> {
-        let written = self.to.and_then(ArrowWriter::into_inner);
-        written.map_err(fault("write", path))
-    }
-}
-
-/// Hands on the rows of a file.
-pub(crate) fn read(
-    file: File,
-    path: &Path,
-    mut each: impl FnMut(Table) -> Result<(), SweepError>,
-) -> Result<(), SweepError> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(fault("read", path))?;
-    let batches = builder.with_batch_size(8192).build().map_err(fault("read", path))?;
-    for batch in batches {
+    fn read(
+        &self,
+        path: &Path,
+        each: &mut dyn FnMut(Table) -> Result<(), SweepError>,
+    ) -> Result<(), SweepError> {
         let damaged = |problem| SweepError::Folder { path: path.to_owned(), problem };
-        let batch = batch.map_err(|error| damaged(error.to_string()))?;
-        each(arrow::table(&batch, flows::columns()).map_err(SweepError::table("read", path))?)?;
+        let file = File::open(path).map_err(SweepError::read(path))?;
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file);
+        let batches = reader.and_then(|reader| reader.with_batch_size(8192).build());
+        for batch in batches.map_err(|error| damaged(error.to_string()))? {
+            let batch = batch.map_err(|error| damaged(error.to_string()))?;
+            each(arrow::table(&batch, flows::columns()).map_err(SweepError::table("read", path))?)?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
-/// What the file system said, if it did; what is wrong with the file otherwise.
-fn fault(what: &'static str, path: &Path) -> impl FnOnce(ParquetError) -> SweepError {
-    let path = path.to_owned();
-    move |error| {
-        let problem = error.to_string();
-        match error {
-            ParquetError::External(source) => match source.downcast::<std::io::Error>() {
-                Ok(source) => SweepError::File { what, path, source: *source },
-                Err(_) => SweepError::Folder { path, problem },
-            },
-            _ => SweepError::Folder { path, problem },
-        }
+impl ParquetRows for Writer {
+    fn write(&mut self, rows: Table) -> io::Result<()> {
+        let batch = arrow::batch(&rows).map_err(io::Error::other)?;
+        self.0.write(&batch).map_err(fault)
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        self.0.close().map(drop).map_err(fault)
+    }
+}
+
+/// What the file system said, if it did.
+fn fault(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(source) => *source,
+            Err(source) => io::Error::other(source),
+        },
+        error => io::Error::other(error),
     }
 }
 

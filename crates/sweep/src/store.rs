@@ -96,9 +96,9 @@ impl Store {
     pub fn put(&self, name: &str, rows: Table) -> Result<(), SweepError> {
         let path = self.path(name);
         let part = Part::create(&path)?;
-        let mut writer = self.format.writer(part.file()?);
-        writer.write(rows, &path)?;
-        writer.finish(&path)?;
+        let mut writer = self.format.writer(&part)?;
+        writer.write(rows)?;
+        writer.finish()?;
         part.rename()
     }
 
@@ -195,8 +195,12 @@ impl Part {
     }
 
     pub(crate) fn file(&self) -> Result<File, SweepError> {
-        let hidden = self.hidden.as_deref().unwrap_or(&self.path);
-        File::create(hidden).map_err(SweepError::write(&self.path))
+        File::create(self.hidden()).map_err(SweepError::write(&self.path))
+    }
+
+    /// Where the file is until it is whole.
+    pub(crate) fn hidden(&self) -> &Path {
+        self.hidden.as_deref().unwrap_or(&self.path)
     }
 
     pub(crate) fn path(&self) -> &Path {

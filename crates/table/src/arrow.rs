@@ -65,7 +65,7 @@ pub fn table(batch: &RecordBatch, columns: Vec<Column>) -> Result<Table, TableEr
         })
     });
     let values = values.collect::<Result<Vec<Values>, TableError>>()?;
-    Ok(Table::of(columns, values, batch.num_rows()))
+    Table::of(columns, values)
 }
 
 fn values(array: &ArrayRef, kind: Kind) -> Option<Values> {

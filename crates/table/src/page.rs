@@ -49,7 +49,7 @@ one name where it means one thing.
 | from | form |
 | --- | --- |
 | `firstflight run SCENARIO.toml --csv FILE`, `compare ... --csv FILE` | CSV |
-| `firstflight sweep GRID.toml --out DIR` | CSV, or Parquet if built with the feature `parquet` |
+| `firstflight sweep GRID.toml --out DIR` | CSV, or Parquet |
 | Python | Arrow |
 
 [`results.schema.json`](results.schema.json) has both tables as JSON Schema, for their rows as

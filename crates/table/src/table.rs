@@ -55,15 +55,22 @@ pub enum TableError {
 
 impl Table {
     /// A table without rows.
-    pub(crate) fn empty(columns: Vec<Column>) -> Self {
+    pub fn empty(columns: Vec<Column>) -> Self {
         let values = columns.iter().map(|column| Values::of(column.kind)).collect();
         Self { columns, values, rows: 0 }
     }
 
-    /// A table of columns that are full.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn of(columns: Vec<Column>, values: Vec<Values>, rows: usize) -> Self {
-        Self { columns, values, rows }
+    /// A table of columns and their values.
+    ///
+    /// # Errors
+    /// [`TableError::Unreadable`] if there are not as many values of each column.
+    pub fn of(columns: Vec<Column>, values: Vec<Values>) -> Result<Self, TableError> {
+        let rows = values.first().map_or(0, Values::len);
+        if columns.len() != values.len() || values.iter().any(|values| values.len() != rows) {
+            let problem = format!("found columns of other lengths than the first, which has {rows}");
+            return Err(TableError::Unreadable(problem));
+        }
+        Ok(Self { columns, values, rows })
     }
 
     /// Appends a row; the error is the column whose value is not finite.
@@ -190,6 +197,15 @@ impl Values {
             Kind::Count => Self::Count(Vec::new()),
             Kind::Number => Self::Number(Vec::new()),
             Kind::Flag => Self::Flag(Vec::new()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(all) => all.len(),
+            Self::Count(all) => all.len(),
+            Self::Number(all) => all.len(),
+            Self::Flag(all) => all.len(),
         }
     }
 

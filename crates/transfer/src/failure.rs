@@ -72,7 +72,7 @@ fn busy(peer: &'static str, kept: String) -> TransferError {
 }
 
 /// What a sender hears that comes at another's turn.
-pub(crate) const BUSY: &str = "it is busy with another transfer; try again later";
+pub(crate) const BUSY: &str = "it is busy with other transfers; try again later";
 
 /// Why a connection came to nothing before anything was said over it, for the receiver.
 pub(crate) fn fruitless(error: &ConnectionError) -> String {

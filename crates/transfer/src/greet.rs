@@ -22,6 +22,7 @@ use crate::message::{MessageError, Offer, Reply, VERSION, hear, tell};
 use crate::secret::Secret;
 
 /// A sender's first words, over the stream that it opens.
+#[derive(Debug)]
 pub(crate) struct Greeting {
     /// Dropped first.
     place: Heard,
@@ -31,49 +32,51 @@ pub(crate) struct Greeting {
     pub(crate) hear: RecvStream,
 }
 
-impl Greeting {
-    /// It is this one's turn.
-    pub(crate) fn take_on(&mut self) {
-        self.place.lost = false;
-    }
-}
-
-/// The first sender that may send and says what; `note` is told of the others.
-pub(crate) async fn first(inbox: &Inbox, note: impl Fn(String)) -> Result<Greeting, TransferError> {
-    let mut pending = Pending::default();
-    loop {
-        tokio::select! {
-            incoming = inbox.endpoint.accept() => {
-                let Some(incoming) = incoming else {
-                    return Err(machine("the socket was closed"));
-                };
-                pending.hear(incoming, inbox);
-            }
-            Some((from, greeted)) = pending.next() => match greeted {
-                Ok(greeting) => return Ok(greeting),
-                Err(problem) => {
-                    note(format!("a connection from {from} came to nothing: {problem}"));
-                }
-            }
-        }
-    }
-}
-
-/// Those who have not said all yet.
-#[derive(Default)]
-struct Pending {
+/// Those who have not said all yet. When this is dropped they are told that somebody else's turn it
+/// is.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
     tasks: JoinSet<Result<Greeting, String>>,
     /// The oldest first.
     places: Vec<Taken>,
 }
 
 /// One of the places.
+#[derive(Debug)]
 struct Taken {
     from: IpAddr,
     task: AbortHandle,
 }
 
 impl Pending {
+    /// The next sender that may send and says what; `note` is told of the others. Nothing is lost
+    /// if nobody waits to the end.
+    pub(crate) async fn greeted(
+        &mut self,
+        inbox: &Inbox,
+        note: impl Fn(String),
+    ) -> Result<Greeting, TransferError> {
+        loop {
+            tokio::select! {
+                incoming = inbox.endpoint.accept() => {
+                    let Some(incoming) = incoming else {
+                        return Err(machine("the socket was closed"));
+                    };
+                    self.hear(incoming, inbox);
+                }
+                Some((from, greeted)) = self.next() => match greeted {
+                    Ok(mut greeting) => {
+                        greeting.place.lost = false;
+                        return Ok(greeting);
+                    }
+                    Err(problem) => {
+                        note(format!("a connection from {from} came to nothing: {problem}"));
+                    }
+                }
+            }
+        }
+    }
+
     fn hear(&mut self, incoming: quinn::Incoming, inbox: &Inbox) {
         if self.places.len() >= UNVALIDATED && !incoming.remote_address_validated() {
             // It may be asked once, and has not been.
@@ -153,6 +156,7 @@ async fn greet(incoming: quinn::Incoming, secret: Option<Secret>) -> Result<Gree
 }
 
 /// One that is heard: what it is told if its place goes to another.
+#[derive(Debug)]
 struct Heard {
     connection: Connection,
     lost: bool,

@@ -41,7 +41,7 @@ pub struct Listening {
 /// What one sender may take up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The flow-control window that is announced to the one sender that was accepted, bytes.
+    /// The flow-control window that is announced to a sender that was accepted, bytes.
     pub window: u64,
     /// The largest file, bytes; `None` for what the disk has room for.
     pub size: Option<u64>,

@@ -1,13 +1,13 @@
 //! A file over QUIC, with a start-up and avoidance of one's choice: what `firstflight send` and
 //! `firstflight recv` do.
 //!
-//! [`receive()`] listens, [`send()`] connects. They talk over one stream in both directions
-//! (`message.rs` has the words), and the bytes go over others, a mebibyte each. A sender talks to
-//! nobody who cannot show a certificate with the expected [`Fingerprint`], a receiver takes nothing
-//! from anybody who cannot prove to have its [`Secret`] or to be the owner of a certificate that it
-//! knows. What has arrived is kept under another name until the SHA-256 of all of it is right, and
-//! a transfer that broke off goes on where it stopped. `docs/threats.md` says what each side can do
-//! to the other.
+//! [`receive()`] listens, [`Reception`] for several at a time, [`send()`] connects. They talk over
+//! one stream in both directions (`message.rs` has the words), and the bytes go over others, a
+//! mebibyte each. A sender talks to nobody who cannot show a certificate with the expected
+//! [`Fingerprint`], a receiver takes nothing from anybody who cannot prove to have its [`Secret`]
+//! or to be the owner of a certificate that it knows. What has arrived is kept under another name
+//! until the SHA-256 of all of it is right, and a transfer that broke off goes on where it stopped.
+//! `docs/threats.md` says what each side can do to the other.
 //!
 //! Flow control is kept out of the way, so that the congestion controller is what limits: the
 //! receiver announces a large window to a sender that it has accepted, and the sender's buffer
@@ -32,6 +32,7 @@ mod record;
 mod results;
 mod secret;
 mod send;
+mod several;
 mod sink;
 mod source;
 mod streams;
@@ -47,6 +48,7 @@ pub use record::{Record, RecordedExit, Sample};
 pub use results::Broken;
 pub use secret::Secret;
 pub use send::{Sending, Sent, Tuning, send};
+pub use several::{Ended, Event, Reception};
 pub use sink::Store;
 pub use source::Source;
 

@@ -10,7 +10,7 @@ use crate::endpoint::machine;
 use crate::error::TransferError;
 use crate::hash::{Hashing, Sha256};
 use crate::name::PART;
-use crate::place::Place;
+use crate::place::{Place, Room};
 
 /// What a file is to become.
 pub(crate) struct Target {
@@ -33,6 +33,8 @@ pub(crate) struct Partial {
     name: String,
     bytes: u64,
     hashing: Hashing,
+    /// For what is to come.
+    room: Option<Room>,
 }
 
 impl Partial {
@@ -60,26 +62,25 @@ impl Partial {
             return Err(busy(path));
         }
         let there = file.metadata().map_err(fault)?.len();
-        let mut partial = Self { target, file, name, bytes: 0, hashing: Hashing::default() };
+        let hashing = Hashing::default();
+        let mut partial = Self { target, file, name, bytes: 0, hashing, room: None };
         // More than the whole file is of another one.
         if there <= partial.target.size {
             partial.hashing.read(&mut partial.file, there).map_err(fault)?;
             partial.bytes = there;
         }
-        partial.check_room(there)?;
+        partial.room = Some(partial.find_room(there)?);
         Ok(partial)
     }
 
     /// Whether the disk takes the rest, beside what is `there` now.
-    fn check_room(&self, there: u64) -> Result<(), TransferError> {
+    fn find_room(&self, there: u64) -> Result<Room, TransferError> {
         let Target { place, size, .. } = &self.target;
-        let free = place.free().map_err(|source| self.fault(source))?;
         let wanted = size.saturating_sub(there);
-        if wanted <= free {
-            return Ok(());
-        }
-        let problem = format!("no room for {wanted} bytes more; {free} are free there");
-        Err(TransferError::BadFile { path: self.path(), problem })
+        place.room(wanted).map_err(|source| self.fault(source))?.map_err(|free| {
+            let problem = format!("no room for {wanted} bytes more; {free} are free there");
+            TransferError::BadFile { path: self.path(), problem }
+        })
     }
 
     /// Where it is.
@@ -110,7 +111,11 @@ impl Partial {
         }
         let cut = self.file.set_len(self.bytes);
         let cut = cut.and_then(|()| self.file.seek(SeekFrom::Start(self.bytes)));
-        cut.map(|_| ()).map_err(|source| self.fault(source))
+        cut.map_err(|source| self.fault(source))?;
+        // What was cut off has to come again.
+        self.room = None;
+        self.room = Some(self.find_room(self.bytes)?);
+        Ok(())
     }
 
     /// Adds what came next.
@@ -118,6 +123,9 @@ impl Partial {
         self.file.write_all(bytes).map_err(|source| self.fault(source))?;
         self.hashing.update(bytes);
         self.bytes += bytes.len() as u64;
+        if let Some(room) = &mut self.room {
+            room.fill(bytes.len() as u64);
+        }
         Ok(())
     }
 
@@ -151,7 +159,7 @@ impl Drop for Partial {
 }
 
 fn busy(path: PathBuf) -> TransferError {
-    TransferError::BadFile { path, problem: "another recv is writing it".to_owned() }
+    TransferError::BadFile { path, problem: "another transfer is writing it".to_owned() }
 }
 
 fn random() -> Result<u32, TransferError> {

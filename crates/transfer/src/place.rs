@@ -5,7 +5,7 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, fstatvfs, openat, renameat, renameat_with,
@@ -20,6 +20,15 @@ use crate::error::TransferError;
 pub(crate) struct Place {
     directory: Arc<File>,
     path: PathBuf,
+    /// Bytes of the disk that transfers here were promised and have not filled yet.
+    promised: Arc<Mutex<u64>>,
+}
+
+/// Room on the disk that one transfer has to itself; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Room {
+    promised: Arc<Mutex<u64>>,
+    bytes: u64,
 }
 
 impl Place {
@@ -29,7 +38,8 @@ impl Place {
         if !directory.metadata().map_err(fault)?.is_dir() {
             return Err(fault(Errno::NOTDIR.into()));
         }
-        Ok(Self { directory: Arc::new(directory), path: path.to_owned() })
+        let (directory, path) = (Arc::new(directory), path.to_owned());
+        Ok(Self { directory, path, promised: Arc::default() })
     }
 
     /// What a file here is called in messages and results.
@@ -37,10 +47,20 @@ impl Place {
         self.path.join(name)
     }
 
-    /// Bytes that a user without privileges may still store.
-    pub(crate) fn free(&self) -> io::Result<u64> {
+    /// Room for so many bytes, of what a user without privileges may still store and nobody else
+    /// was promised here.
+    ///
+    /// # Errors
+    /// There is less: so much, in the second result.
+    pub(crate) fn room(&self, bytes: u64) -> io::Result<Result<Room, u64>> {
+        let mut promised = lock(&self.promised);
         let about = fstatvfs(&self.directory)?;
-        Ok(about.f_bavail.saturating_mul(about.f_frsize))
+        let free = about.f_bavail.saturating_mul(about.f_frsize).saturating_sub(*promised);
+        if bytes > free {
+            return Ok(Err(free));
+        }
+        *promised += bytes;
+        Ok(Ok(Room { promised: Arc::clone(&self.promised), bytes }))
     }
 
     /// Opens or makes a file for reading and writing that only this user can read; `new` demands
@@ -132,6 +152,25 @@ impl Place {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+impl Room {
+    /// So many bytes of it are on the disk now.
+    pub(crate) fn fill(&mut self, bytes: u64) {
+        let filled = bytes.min(self.bytes);
+        self.bytes -= filled;
+        *lock(&self.promised) -= filled;
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.fill(self.bytes);
+    }
+}
+
+fn lock(promised: &Mutex<u64>) -> MutexGuard<'_, u64> {
+    promised.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Opens a file by a name without slashes. The kernel is asked to hold to that

@@ -12,7 +12,7 @@ use crate::Progress;
 use crate::endpoint::machine;
 use crate::error::TransferError;
 use crate::failure::{DONE, GAVE_UP};
-use crate::greet::{self, Greeting};
+use crate::greet::{Greeting, Pending};
 use crate::hash::Sha256;
 use crate::inbox::{Inbox, LAST_WORDS};
 use crate::message::{Reply, tell};
@@ -51,21 +51,37 @@ pub async fn receive(
     stop: impl Future<Output = ()>,
 ) -> Result<Received, TransferError> {
     let mut stop = std::pin::pin!(stop);
-    let mut greeting = tokio::select! {
-        found = greet::first(inbox, note) => found?,
+    let mut pending = Pending::default();
+    let greeting = tokio::select! {
+        found = pending.greeted(inbox, note) => found?,
         () = &mut stop => return Err(TransferError::Interrupted { kept: String::new() }),
     };
-    greeting.take_on();
+    drop(pending);
+    tokio::select! {
+        outcome = take(inbox, greeting, progress, stop) => outcome,
+        closed = refuse(inbox) => Err(closed),
+    }
+}
+
+/// Refuses whoever comes, as long as there is a socket.
+pub(crate) async fn refuse(inbox: &Inbox) -> TransferError {
+    while let Some(incoming) = inbox.endpoint.accept().await {
+        incoming.refuse();
+    }
+    machine("the socket was closed")
+}
+
+/// Takes what this sender has.
+pub(crate) async fn take(
+    inbox: &Inbox,
+    greeting: Greeting,
+    progress: &watch::Sender<Progress>,
+    stop: impl Future<Output = ()>,
+) -> Result<Received, TransferError> {
     let Greeting { connection, offer, tell: mut say, hear: from, .. } = greeting;
     let taking = Taking { connection: &connection, inbox, began: Instant::now() };
-    let busy = async {
-        while let Some(incoming) = inbox.endpoint.accept().await {
-            incoming.refuse();
-        }
-    };
     let outcome = tokio::select! {
         outcome = taking.take(offer, &mut say, from, progress) => outcome,
-        () = busy => Err(machine("the socket was closed")),
         () = stop => {
             let bytes = progress.borrow().bytes;
             let keeps = bytes > 0 && inbox.storing.as_ref().is_some_and(|storing| storing.keep);

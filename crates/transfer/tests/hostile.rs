@@ -8,6 +8,8 @@ mod aioquic;
 mod peer;
 #[path = "hostile/place.rs"]
 mod place;
+#[path = "hostile/several.rs"]
+mod several;
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -13,10 +13,12 @@ mod points;
 mod random;
 mod rows;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use firstflight_guest::{Cache, DEFAULT_KERNEL, Kernel};
+use serde_json::Value;
 
 use crate::Stop;
 use crate::step::{self, announce, kernel_features, unable};
@@ -27,8 +29,6 @@ use kept::Kept;
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// Of every point.
-    duration: String,
     /// In the simulator and on the kernel.
     pair: Vec<Pair>,
     path: Vec<Route>,
@@ -50,6 +50,7 @@ struct Route {
     rate: String,
     rtt: String,
     buffer: String,
+    duration: String,
     /// Why a difference above [`points::ACCEPTED`] stands, by the control in the simulator.
     #[serde(default)]
     explained: std::collections::BTreeMap<String, String>,
@@ -85,7 +86,7 @@ impl Lab<'_> {
     }
 }
 
-/// Measures what is not kept yet; writes the page when nothing but points is missing.
+/// Measures what is not kept yet, and writes the page with all that is.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     if args.iter().any(|arg| arg == "--random") {
         return random::run(root, args);
@@ -103,11 +104,16 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     if features.is_empty() {
         println!("skipped: {}", step::no_kernel("controls of ours in this kernel"));
     }
-    let program = step::release(root, features)?;
+    let program = match options.real_time {
+        // The emulated link must keep up with the clock.
+        true => step::release(root, features)?,
+        false => of_guests(root)?,
+    };
     let until = options.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
     let kernel = if options.real_time {
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease");
-        release.map_err(|error| unable("lab", &error))?.trim().to_owned()
+        let release = release.map_err(|error| unable("lab", &error))?;
+        format!("{}, in real time", release.trim())
     } else {
         let kernel = Kernel::find(DEFAULT_KERNEL, &Cache::of_user())?;
         format!("{}, in virtual time", kernel.release()?)
@@ -121,6 +127,11 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         announce(&format!("{} in the simulator, {} in the kernel", pair.sim, pair.linux));
         tables.push(points::measure(&lab, &file, pair, &mut kept)?);
     }
+    let page = |link: Option<&[String]>, rows: Option<&[Value]>| {
+        page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)
+    };
+    // What follows takes longer.
+    page(None, None)?;
     let mut rows = Some(Vec::new());
     for name in &file.rows {
         announce(&format!("reproduce {name}"));
@@ -131,14 +142,12 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     if lab.real_time {
         announce("the emulated link");
         link = link::measure(&lab, &mut kept)?;
-        if link.is_none() {
-            return goes_on();
-        }
     }
-    let (link, Some(rows)) = (link.as_deref(), &rows) else { return goes_on() };
-    page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)?;
+    page(link.as_deref(), rows.as_deref())?;
+    println!("lab: {DOCUMENT} is written");
+    let Some(rows) = &rows else { return goes_on() };
     last::write(&root.join(VALUES), &lab.kernel, rows)?;
-    println!("lab: {DOCUMENT} and {VALUES} are written");
+    println!("lab: {VALUES} is written");
     if tables.iter().any(|table| table.points.len() < file.path.len()) {
         return goes_on();
     }
@@ -149,6 +158,19 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
             points::ACCEPTED
         ))),
     }
+}
+
+/// The program that runs in guests, whose speed is no part of time: as it is built for tests. A
+/// copy, so that what is built while it measures changes nothing.
+fn of_guests(root: &Path) -> Result<PathBuf, Stop> {
+    let words = ["build", "--package", "firstflight-cli", "--features", "kernel", "--bin"];
+    let built = step::executable(root, &[&words[..], &["firstflight"]].concat())?;
+    let copy = root.join(PROGRAM);
+    let fresh = copy.with_extension("fresh");
+    let copied = fs::create_dir_all(copy.parent().unwrap_or(root))
+        .and_then(|()| fs::copy(&built, &fresh))
+        .and_then(|_| fs::rename(&fresh, &copy));
+    copied.map(|()| copy).map_err(|error| unable(PROGRAM, &error))
 }
 
 fn goes_on() -> Result<(), Stop> {
@@ -184,6 +206,7 @@ fn options(args: &[String]) -> Result<Options, Stop> {
 const DOCUMENT: &str = "docs/lab.md";
 const VALUES: &str = "papers/lab.toml";
 const KEPT: &str = "firstflight-out/lab/kept.json";
+const PROGRAM: &str = "firstflight-out/lab/firstflight";
 
 #[cfg(test)]
 mod tests {

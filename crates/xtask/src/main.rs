@@ -12,11 +12,13 @@ use firstflight_guest::GuestError;
 mod bench;
 mod check;
 mod choice;
+mod deb;
 mod example;
 mod format;
 mod fuzz;
 mod lab;
 mod mutants;
+mod notes;
 mod oracle;
 mod package;
 mod papers;
@@ -55,6 +57,8 @@ fn main() -> ExitCode {
         "qemu" => qemu::run(&root(), &rest),
         "soak" => soak::run(&root(), &rest),
         "package" => package::package(&root(), &rest),
+        "deb" => deb::run(&root(), &rest),
+        "notes" => notes::notes(&root(), &rest),
         "oracle" => oracle::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
@@ -171,4 +175,7 @@ usage: cargo xtask TASK
             [--seconds N] [--dev]  whether every honest transfer is whole (200 clients, 300 s)
   package                          the crates that others would use build from their packages
                                    (part of check)
+  deb [--release]                  the Debian package of the command, in target/deb, installed,
+                                   used and removed again in a copy of this system (root; cargo-deb)
+  notes [VERSION]                  what CHANGELOG.md says of a version, of this one without VERSION
   help                             this list";

@@ -9,7 +9,7 @@
 
 use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -153,20 +153,25 @@ fn is_shard(text: &str) -> bool {
 /// What is to be tested: the rules of the sender, then every policy and estimator.
 fn files(root: &Path) -> std::io::Result<Vec<String>> {
     let mut files: Vec<String> = RULES.map(str::to_owned).to_vec();
-    for folder in ["startup", "avoidance", "estimate"] {
-        let entries = fs::read_dir(root.join(SOURCES).join(folder))?;
-        let mut names: Vec<PathBuf> =
-            entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-        names.sort();
-        let names = names.iter().filter_map(|path| path.file_name()?.to_str());
-        files.extend(names.filter(is_source).map(|name| format!("{folder}/{name}")));
+    let mut folders = ["startup", "avoidance", "estimate"].map(str::to_owned).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root.join(SOURCES).join(&folder))? {
+            let entry = entry?;
+            let name = format!("{folder}/{}", entry.file_name().display());
+            if entry.path().is_dir() {
+                folders.push(name);
+            } else if is_source(&name) {
+                files.push(name);
+            }
+        }
     }
+    files[RULES.len()..].sort();
     Ok(files)
 }
 
-/// A policy or an estimator, and neither the list of them nor a folder with the tests of one.
-fn is_source(name: &&str) -> bool {
-    *name != "mod.rs" && name.ends_with(".rs")
+/// A policy, a part of one or an estimator, and neither the list of them nor the tests of one.
+fn is_source(file: &str) -> bool {
+    file.ends_with(".rs") && !file.ends_with("/mod.rs") && !file.ends_with("/tests.rs")
 }
 
 impl List {
@@ -251,10 +256,10 @@ mod tests {
         let expected = Asked { only: words("loss.rs"), shard: Some("1/3".to_owned()) };
         assert_eq!(one.ok(), Some(expected));
         let all = Asked::read(&root, &[]).map(|asked| asked.only).unwrap_or_default();
-        for file in ["pair.rs", "startup/hystart.rs", "avoidance/cubic.rs", "estimate/ere.rs"] {
+        for file in ["pair.rs", "startup/hystart.rs", "avoidance/bbr/cycle.rs", "estimate/ere.rs"] {
             assert!(all.iter().any(|one| one == file), "{file}");
         }
-        assert!(!all.iter().any(|one| one.ends_with("mod.rs")));
+        assert!(!all.iter().any(|one| one.ends_with("mod.rs") || one.ends_with("tests.rs")));
         for wrong in ["--only nothing.rs", "--only startup", "--shard 3/3", "--shard 1", "--fast"] {
             let stop = Asked::read(&root, &words(wrong)).expect_err(wrong);
             assert!(stop.code == 2 && stop.message.contains("accepted"), "{wrong}");

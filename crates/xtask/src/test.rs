@@ -93,19 +93,18 @@ fn follow(from: impl Read, mut to: impl Write) -> Count {
 }
 
 impl Count {
-    /// Reads one line of `cargo test` or of pytest.
+    /// Reads one line of `cargo test` or of pytest. Both end with `in N.NNs`.
     fn read(&mut self, line: &str) {
-        if let Some((numbers, seconds)) = line.rsplit_once(" in ")
-            && seconds.split_once('s').is_some_and(|(number, _)| number.parse::<f64>().is_ok())
-        {
-            return self.read_numbers(numbers, ", ");
-        }
         if line.starts_with("skipped:") {
             self.skipped += 1;
+        } else if let Some(result) = line.strip_prefix("test result: ") {
+            let (_, numbers) = result.split_once(". ").unwrap_or_default();
+            self.read_numbers(numbers, "; ");
+        } else if let Some((numbers, seconds)) = line.rsplit_once(" in ")
+            && seconds.split_once('s').is_some_and(|(number, _)| number.parse::<f64>().is_ok())
+        {
+            self.read_numbers(numbers, ", ");
         }
-        let Some(result) = line.strip_prefix("test result: ") else { return };
-        let (_, numbers) = result.split_once(". ").unwrap_or_default();
-        self.read_numbers(numbers, "; ");
     }
 
     /// Reads `71 passed, 2 skipped`. pytest does not count what it skips as passed, as the harness
@@ -156,7 +155,8 @@ mod tests {
 
     #[test]
     fn results_of_all_binaries_are_summed() {
-        let output = "test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n\
+        let output = "test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; \
+            0 filtered out; finished in 0.02s\n\
             test a ... ok\n\
             test result: FAILED. 2 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out\n";
         assert_eq!(counted(output), "7 passed, 3 failed");
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn those_of_pytest_are_counted_too() {
         let output = "tests in Python were 3 passed\n6 failed, 71 passed, 2 skipped in 22.41s\n\
-            test result: ok. 5 passed; 0 failed; 0 ignored\n\
+            test result: ok. 5 passed; 0 failed; 0 ignored; finished in 1.45s\n\
             1 passed, 1 error in 61.02s (0:01:01)\n";
         assert_eq!(counted(output), "77 passed, 7 failed, 2 skipped");
     }

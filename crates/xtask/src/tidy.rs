@@ -11,6 +11,7 @@ use crate::{Stop, no_arguments, step};
 
 mod rules;
 mod source;
+mod versions;
 
 use source::Source;
 
@@ -51,6 +52,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     }
     rules::check_modules(&sources, &mut findings);
     rules::check_excuses(&sources, &excused, &mut findings);
+    versions::check(&sources, &mut findings);
 
     for finding in &findings {
         println!("{}:{}: {}", finding.path, finding.line, finding.text);

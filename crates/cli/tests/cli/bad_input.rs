@@ -97,7 +97,7 @@ fn unknown_words_are_answered_with_the_nearest_one() {
 #[test]
 fn what_quic_cannot_carry_is_refused_with_what_it_can() {
     let small = run(&["compare", "astart", "--on", "quic", "--packet", "1000B"]);
-    refused(&small, 2, &["packet of 1000 bytes", "1200 to 65527"]);
+    refused(&small, 2, &["packet of 1000 bytes", "1200 to 16383"]);
     let slip = run(&["compare", "quinn-cubix", "--on", "quic"]);
     refused(&slip, 2, &["did you mean `quinn-cubic`"]);
 }
@@ -229,6 +229,7 @@ fn no_command_prints_anything_but_what_is_wrong_and_accepted_where_json_was_aske
         (&["recv", "--listen", "nowhere"], &["nowhere: ", "accepted: "]),
         (&["recv", "--max-size", "5"], &["--max-size", "'5'", "accepted: "]),
         (&["recv", "--serve", "--max-files", "0"], &["--max-files", "'0'"]),
+        (&["recv", "--serve", "--concurrent", "65"], &["--concurrent", "65 is not in 1..=64"]),
         (&["recv", "--allow-anyone", "--force"], &["--allow-anyone", "--force"]),
         (&["recv", "--window", "5"], &["--window", "'5'", "accepted: "]),
         (&["recv", "--pin", "5f"], &["--pin", "`5f`", "accepted: "]),

@@ -280,7 +280,7 @@ fn list_names_everything_that_runs() {
 
 #[test]
 fn help_has_examples_everywhere() {
-    for command in ["reproduce", "compare", "run", "list", "show", "completions"] {
+    for command in ["reproduce", "compare", "run", "list", "show", "completions", "manual"] {
         let help = run(&[command, "--help"]);
         assert_eq!(help.code, 0);
         assert!(help.stdout.contains("Examples:"), "{}", help.stdout);

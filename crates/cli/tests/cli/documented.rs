@@ -33,6 +33,7 @@ const COMMANDS: &[&str] = &[
     "kernel",
     "list",
     "completions",
+    "manual",
 ];
 
 #[test]

@@ -185,8 +185,26 @@ fn a_second_sender_is_told_that_the_receiver_is_busy() {
     wait_for(&place, "log", 100_000);
     let second = receiver.send(&place, &["f"]);
     assert_eq!(second.code, 1, "{second:?}");
-    assert!(complaint(&second).contains("it is busy with another transfer"), "{second:?}");
+    assert!(complaint(&second).contains("it is busy with other transfers"), "{second:?}");
     first.kill();
+}
+
+#[test]
+fn a_second_sender_does_not_wait_for_the_first_and_ctrl_c_ends_both() {
+    let place = Place::new();
+    let receiver = Receiver::new(&place, &["--discard", "--serve", "--concurrent", "3"]);
+    let endless = |log| receiver.sending(&place, &["--duration", "60s", "--qlog", log]);
+    let mut first = [endless("a"), endless("b")].into_iter();
+    wait_for(&place, "a", 100_000);
+    wait_for(&place, "b", 100_000);
+    assert_eq!(receiver.send(&place, &["--size", "1MB"]).code, 0);
+    receiver.running.interrupt();
+    let ended = receiver.running.end();
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert!(ended.stdout.contains("1.000 MB, not stored, from 127.0.0.1:"), "{ended:?}");
+    assert_eq!(ended.stderr.matches("firstflight: interrupted").count(), 2, "{ended:?}");
+    let told = first.all(|sending| sending.end().stderr.contains("the receiver gave up"));
+    assert!(told, "each is told");
 }
 
 #[cfg(unix)]

@@ -70,15 +70,18 @@ impl Past {
             deviation: deviation - deviation / 4 + off / 4,
         }
     }
+
+    fn floor(self) -> Span {
+        self.smoothed - self.deviation / 2
+    }
 }
 
 impl Abba {
     /// Below which RTT the queue counts as empty; nothing as long as no cut has ended a time of
     /// avoidance (`drain_threshold`).
     fn gate(&self, view: &View) -> Option<Span> {
-        let past = self.past?;
-        let floor = past.smoothed - past.deviation / 2;
-        Some(floor.max(view.rtt.min + SMALL_QUEUE).min(self.smallest? + SMALL_QUEUE))
+        let floor = self.past?.floor().max(view.rtt.min + SMALL_QUEUE);
+        Some(floor.min(self.smallest? + SMALL_QUEUE))
     }
 
     /// What to add of what is acknowledged, in millionths (`ratio`).
@@ -160,7 +163,7 @@ impl Observer for Abba {
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         self.cubic.gauges(report);
         report("abba_full_rtt", self.full.unwrap_or_default().0);
-        report("abba_floor", self.past.map_or(0, |past| (past.smoothed - past.deviation / 2).0));
+        report("abba_floor", self.past.map_or(0, |past| past.floor().0));
         report("abba_smallest", self.smallest.unwrap_or_default().0);
     }
 }
@@ -227,7 +230,7 @@ const FIRST_DEVIATION: Span = Span::from_millis(5);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MSS, ack, view};
+    use crate::testing::{MSS, ack, gauge, view};
 
     fn ms(ms: u64) -> Span {
         Span::from_millis(ms)
@@ -264,13 +267,55 @@ mod tests {
         view.rtt.latest = ms(102);
         assert!(grown(&mut abba, &view) < MSS * 700 + Bytes(15), "CUBIC's alone");
         view.rtt.latest = ms(100);
-        let idle = Ack { in_flight: MSS * 600, ..full(&view) };
-        assert!(abba.step(&idle, &view).window.cwnd < MSS * 700 + Bytes(15), "not full");
+        let idle = Ack { in_flight: MSS * 698, ..full(&view) };
+        assert!(abba.step(&idle, &view).window.cwnd < MSS * 700 + Bytes(15), "a segment is free");
+        view.window.ssthresh = MSS * 500;
+        assert_eq!(grown(&mut abba, &view), MSS * 700 + Bytes(25), "above ssthresh too");
         abba.full = Some(ms(110));
         assert!(grown(&mut abba, &view) < MSS * 700 + Bytes(15), "not 10 ms apart");
         abba.full = Some(ms(150));
         abba.past = None;
         assert!(grown(&mut abba, &view) < MSS * 700 + Bytes(15), "in its first period");
+    }
+
+    /// The mean of the smallest RTTs less half of their deviation, 110 - 4/2, but not below the
+    /// smallest RTT and 2 ms, nor above the smallest since the last cut and 2 ms.
+    #[test]
+    fn the_queue_counts_as_empty_below_the_usual_smallest_rtt() {
+        let (mut abba, mut view) = seen();
+        abba.past = Some(Past { smoothed: ms(110), deviation: ms(4) });
+        abba.smallest = Some(ms(120));
+        assert_eq!(abba.gate(&view), Some(ms(108)));
+        view.rtt.min = ms(109);
+        assert_eq!(abba.gate(&view), Some(ms(111)));
+        abba.smallest = Some(ms(103));
+        assert_eq!(abba.gate(&view), Some(ms(105)));
+        let gauges = ["abba_full_rtt", "abba_floor", "abba_smallest"].map(|it| gauge(&abba, it));
+        assert_eq!(gauges, [150, 108, 103].map(|rtt| Some(ms(rtt).0)));
+    }
+
+    /// Full and empty are less than 10 ms apart, or the full queue's RTT is at most 5 % above the
+    /// newest: 105 ms of 100.
+    #[test]
+    fn a_queue_that_differs_little_from_a_full_one_is_not_empty() {
+        let (mut abba, mut view) = seen();
+        view.rtt.min = ms(90);
+        abba.full = Some(ms(105));
+        assert_eq!(abba.accelerates(&view), None);
+        abba.full = Some(ms(105) + Span(1));
+        assert_eq!(abba.accelerates(&view), Some(25_000));
+    }
+
+    /// The period whose first window the way back is counted from begins above ssthresh, and the
+    /// cut is CUBIC's.
+    #[test]
+    fn below_ssthresh_at_a_loss_and_in_its_knobs_it_is_cubic() {
+        let (mut abba, mut view) = seen();
+        view.window.ssthresh = MSS * 701;
+        assert_eq!(abba.step(&full(&view), &view), Cubic::default().step(&full(&view), &view));
+        assert_eq!((abba.epoch, abba.beta()), (None, 700_000));
+        assert!(abba.set("beta", KnobValue::Ratio(800_000)));
+        assert_eq!((abba.value("beta"), abba.beta()), (Some(KnobValue::Ratio(800_000)), 800_000));
     }
 
     /// 2/22 where the gate is 22 ms; never more than half of (1/0.7 - 1).
@@ -327,17 +372,20 @@ mod tests {
     #[test]
     fn a_queue_that_stays_away_leads_back_to_start_up() {
         let (mut abba, mut view) = seen();
+        abba.cubic.enter(&Found { peak: Some(MSS * 900), ..Found::default() }, &view);
         let begun = view.now;
         let step = abba.step(&full(&view), &view);
         assert!(!abba.wants_reprobe());
         assert_eq!(step.window.ssthresh, MSS * 700);
         view.now = begun + ms(20_799);
+        abba.on_ack(&full(&view), &view);
         let _ = abba.step(&full(&view), &view);
         assert!(!abba.wants_reprobe());
         view.now = begun + ms(20_802);
         let step = abba.step(&full(&view), &view);
         assert!(abba.wants_reprobe());
         assert_eq!(step.window, Window { cwnd: MSS * 700, ssthresh: Bytes::MAX });
+        assert_eq!(gauge(&abba, "cubic_w_max"), Some(0), "the old window is stale");
         abba.enter(&Found::default(), &view);
         assert!(!abba.wants_reprobe());
     }

@@ -157,7 +157,7 @@ impl Bbr {
 
     /// `IsInflightTooHigh`.
     fn is_too_high(&self, lost: Bytes, flight: Bytes) -> bool {
-        lost > Bytes(0) && lost > flight.scaled(self.form.loss, RATIO_ONE)
+        lost > flight.scaled(self.form.loss, RATIO_ONE)
     }
 
     /// `HandleInflightTooHigh`.

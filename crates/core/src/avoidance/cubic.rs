@@ -52,6 +52,8 @@ pub struct Cubic {
     estimate: u64,
     /// Of the division that shares growth out over ACKs.
     remainder: u64,
+    /// The source rested, and start-up will find the curve as it was (Linux's `cubictcp_cwnd_event`).
+    rested: bool,
 }
 
 /// What a preset or a knob decides.
@@ -153,6 +155,13 @@ impl Listed for Cubic {
 }
 
 impl Observer for Cubic {
+    /// RFC 9438 section 5.8: time in which the source limits does not count.
+    fn on_rest(&mut self, idle: Span, view: &View) {
+        self.rested = matches!(self.stage, Stage::Running { .. });
+        self.start = (self.start + idle).min(view.now);
+        self.last = view.now;
+    }
+
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         report("cubic_w_max", self.w_max.0);
         report("cubic_w_est", self.estimate >> FRACTION);
@@ -169,7 +178,7 @@ impl Avoidance for Cubic {
         if let Some(peak) = found.peak.or(pipe) {
             (self.stage, self.w_max, self.prior) = (Stage::Cut, peak, peak);
         }
-        if self.stage != Stage::Cut {
+        if self.stage != Stage::Cut && !core::mem::take(&mut self.rested) {
             self.stage = Stage::Unknown;
         }
     }
@@ -263,6 +272,7 @@ impl Default for Cubic {
             last: Instant(0),
             estimate: 0,
             remainder: 0,
+            rested: false,
         }
     }
 }
@@ -498,6 +508,10 @@ mod tests {
         assert_eq!(origin(90, Some(120), false), 120, "what it believes there is room for");
         assert_eq!(origin(90, None, true), 100, "the loss that ended it knows better");
         assert_eq!(origin(90, Some(120), true), 120);
+        let mut cubic = Cubic::default();
+        let pipe = Some(MSS * 70);
+        cubic.enter(&Found { pipe, ..Found::default() }, &view(70, 70, 0));
+        assert_eq!((cubic.stage, cubic.w_max), (Stage::Unknown, Bytes(0)), "a pipe that is filled");
     }
 
     #[test]

@@ -136,6 +136,7 @@ mod tests {
             bounds.adapt(false, BEFORE, BETA);
             bounds.advance();
             assert_eq!((bounds.rate, bounds.in_flight), (Rate(rate), Bytes(in_flight)));
+            assert_eq!(bounds.delivered_lately(), MSS * delivered);
             // What the first of a round tells is known in the next.
             bounds.forget_signals();
         }

@@ -209,6 +209,19 @@ mod tests {
     }
 
     #[test]
+    fn a_round_begun_by_the_policy_ends_with_a_packet_that_left_after_that() {
+        let (mut model, mut view) = (BbrModel::NEW, view(10, Bytes::MAX));
+        view.delivered = MSS * 5;
+        model.start_round(&view);
+        for (delivered, ends) in [(4, false), (5, true)] {
+            let then =
+                Departure { sent_at: Instant(0), delivered: MSS * delivered, in_flight: MSS };
+            let ack = Ack { packet: Some(then), ..ack(&view, 1) };
+            assert_eq!(model.on_ack(&ack, &view).is_some(), ends);
+        }
+    }
+
+    #[test]
     fn acks_that_come_at_once_run_ahead_and_are_forgotten_after_a_round() {
         let (mut model, mut view) = (BbrModel::NEW, view(100, Bytes::MAX));
         view.now = Instant(1_000_000_000);

@@ -155,6 +155,16 @@ mod tests {
         assert_eq!(after(10_002, 40), (40, true), "60 ms were five seconds old");
     }
 
+    /// `UpdateMinRTT` takes a smaller delay, not one as small: the first 50 ms are ten seconds old.
+    #[test]
+    fn an_equal_rtt_does_not_make_the_smallest_younger() {
+        let mut filter = BbrRtt::NEW;
+        for (ms, sample, smallest) in [(0, 50, 50), (5_001, 50, 50), (10_002, 70, 70)] {
+            filter.on_ack(rtt(sample), at(ms));
+            assert_eq!(Some(filter.min()), rtt(smallest));
+        }
+    }
+
     #[test]
     fn without_a_sample_nothing_expires() {
         let mut filter = BbrRtt::NEW;
@@ -181,5 +191,8 @@ mod tests {
         assert_eq!(after(8_001, true), ProbeStep::Done);
         filter.on_ack(rtt(70), at(13_001));
         assert!(!filter.is_expired(), "the next is due five seconds after the last");
+        filter.begin();
+        filter.abandon();
+        assert!(!filter.probes());
     }
 }

@@ -129,9 +129,27 @@ mod tests {
         assert_eq!(found(&short), Some(10), "three packets are noise");
     }
 
+    /// Of packets 2 to 6 the delay rises after 2 and 4, with 140 and 120; the rise after packet 7
+    /// is no part of it.
+    #[test]
+    fn an_excursion_s_packets_count_with_their_own_gaps_only_where_the_delay_rises() {
+        let delays = [0, 0, 0, 80, 80, 160, 160, 0, 10, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(found(&delays), Some((140 + 120 + 13 * 10) / 15));
+        let behind_a_queue = delays.map(|delay| 1_000 + delay);
+        assert_eq!(found(&behind_a_queue), found(&delays), "the rise counts, not the delay");
+    }
+
+    /// 50 is 5/8 of 80: packet 7 is no part of the excursion, and the rise after it not either.
+    #[test]
+    fn an_excursion_stays_above_five_eighths_of_its_rise() {
+        let delays = [0, 0, 0, 80, 80, 80, 80, 50, 60, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(found(&delays), Some((140 + 14 * 10) / 15));
+    }
+
     #[test]
     fn more_than_sixteen_are_left_out() {
         let mut chirp = Chirp::default();
+        assert!(chirp.is_empty());
         (0..20).for_each(|_| chirp.push(Span(1)));
         assert_eq!((chirp.len(), chirp.is_empty()), (16, false));
     }

@@ -60,13 +60,20 @@ mod tests {
     #[test]
     fn what_was_lost_before_a_packet_left_does_not_count_for_it() {
         let (mut history, window) = (LossHistory::NEW, Bytes(80));
-        for (lost, delivered) in [(1, 100), (2, 120), (4, 129), (8, 140)] {
+        for (lost, delivered) in [(1, 100), (2, 120), (4, 129), (8, 140), (16, 150)] {
             history.count(Bytes(lost), Bytes(delivered), window);
         }
-        assert_eq!(history.lost(), Bytes(15));
-        // 129 is within ten of 120 and counts with it.
-        let since = [0, 99, 100, 119, 120, 139, 140].map(|at| history.since(Bytes(at)).0);
-        assert_eq!(since, [15, 15, 14, 14, 8, 8, 0]);
+        assert_eq!(history.lost(), Bytes(31));
+        // 129 is within ten of 120 and counts with it, 150 is not within ten of 140.
+        let since = [0, 99, 100, 119, 120, 139, 140, 150].map(|at| history.since(Bytes(at)).0);
+        assert_eq!(since, [31, 31, 30, 30, 24, 24, 16, 0]);
+    }
+
+    #[test]
+    fn a_loss_in_the_first_eighth_of_a_window_counts_for_what_left_before_it() {
+        let mut history = LossHistory::NEW;
+        history.count(Bytes(1), Bytes(5), Bytes(80));
+        assert_eq!([0, 4, 5].map(|at| history.since(Bytes(at)).0), [1, 1, 0]);
     }
 
     #[test]

@@ -321,7 +321,7 @@ impl Startup for Bbr {
     fn enter(&mut self, why: Entry, view: &View) {
         match why {
             Entry::Connect | Entry::Reprobe => self.restart(view),
-            Entry::Timeout | Entry::Retreat => {
+            Entry::Timeout | Entry::Retreat | Entry::Rest => {
                 self.lossy_since = None;
                 self.rtt.abandon();
             }

@@ -203,7 +203,7 @@ impl Startup for CarefulResume {
     fn enter(&mut self, why: Entry, view: &View) {
         match why {
             Entry::Connect => self.first_window = view.window.cwnd,
-            Entry::Timeout | Entry::Reprobe => self.phase = Phase::Normal,
+            Entry::Timeout | Entry::Reprobe | Entry::Rest => self.phase = Phase::Normal,
             Entry::Retreat => {}
         }
     }

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
 use firstflight_runner::losses;
+use firstflight_scenario::Loss;
 use firstflight_sim::{LossChain, stream};
 
 use super::DirectionSpec;
@@ -19,6 +20,8 @@ pub(crate) struct Direction {
     /// `None` has no rate: packets only take time.
     pub(crate) queue: Option<Queue>,
     loss: LossChain,
+    /// What chance there is, of which seed and element of a run.
+    chance: (Loss, u64, u64),
     drop_nth: Vec<u64>,
     data_only: bool,
     header_bytes: Option<u64>,
@@ -69,7 +72,8 @@ impl Direction {
         };
         Self {
             queue: spec.rate.as_ref().map(queue),
-            loss: LossChain::new(losses(spec.loss), stream(seed, element)),
+            loss: chain((spec.loss, seed, element)),
+            chance: (spec.loss, seed, element),
             drop_nth: spec.drop_nth.clone(),
             data_only: spec.data_only,
             header_bytes: spec.header_bytes,
@@ -84,8 +88,10 @@ impl Direction {
         }
     }
 
-    /// Counts from now on only what happens in this period; packets are numbered from here.
+    /// Counts from now on only what happens in this period; packets are numbered from here, and
+    /// chance begins anew: what came before is not part of the run.
     pub(crate) fn measure(&mut self, from: u64, until: u64, every: Option<u64>) {
+        self.loss = chain(self.chance);
         self.period = (from, until);
         self.totals = DirectionTotals::default();
         self.lateness = Lateness::new();
@@ -172,7 +178,8 @@ impl Direction {
     }
 
     fn is_unlucky(&mut self, packet: &[u8]) -> bool {
-        if self.data_only && packet::payload(packet).is_none_or(|payload| payload == 0) {
+        let empty = packet::payload(packet).is_none_or(|payload| payload == 0);
+        if self.data_only && empty && !packet::is_syn(packet) {
             return false;
         }
         self.numbered += 1;
@@ -180,6 +187,10 @@ impl Direction {
         let random = self.loss.loses_next();
         random || self.drop_nth.binary_search(&self.numbered).is_ok()
     }
+}
+
+fn chain((loss, seed, element): (Loss, u64, u64)) -> LossChain {
+    LossChain::new(losses(loss), stream(seed, element))
 }
 
 /// Losses that are noted, so that a long run does not take the memory.
@@ -199,7 +210,7 @@ mod tests {
     use firstflight_scenario::ResolvedBuffer;
 
     use super::super::Rate;
-    use super::packet::tests::{PORT, tcp, udp};
+    use super::packet::tests::{PORT, syn, tcp, udp};
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -253,7 +264,8 @@ mod tests {
         assert_eq!(direction.queue.as_ref().unwrap().totals.busy_ns, 3 * MS + 40_000);
     }
 
-    /// What the simulator's link loses, of the same packets with the same seed.
+    /// What the simulator's link loses, of the same packets with the same seed: SYNs take part, and
+    /// connections before the measured period do not.
     #[test]
     fn random_losses_are_the_chains_and_pure_acks_do_not_move_it() {
         let loss = "ge:5%,25%".parse().unwrap();
@@ -261,9 +273,14 @@ mod tests {
             Direction::new(&DirectionSpec { loss, data_only: true, rate: None, ..spec() }, 3, 1);
         let mut chain = LossChain::new(losses(loss), stream(3, 1));
         let expected: Vec<bool> = (0..1_000).map(|_| !chain.loses_next()).collect();
+        for before in 0..100 {
+            direction.offer(0, before, &tcp(5));
+        }
+        direction.measure(0, u64::MAX, None);
         let offered = expected.iter().enumerate().map(|(at, _)| {
             assert!(direction.offer(0, at as u32, &tcp(0)));
-            direction.offer(0, at as u32, &tcp(960))
+            let packet = if at % 10 == 0 { syn() } else { tcp(960) };
+            direction.offer(0, at as u32, &packet)
         });
         assert_eq!(offered.collect::<Vec<bool>>(), expected);
         assert!(direction.totals.lost > 80, "{}", direction.totals.lost);

@@ -66,7 +66,8 @@ pub struct DirectionSpec {
     pub loss: Loss,
     /// Packets lost by their number of arrival from the start of the measured period, rising.
     pub drop_nth: Vec<u64>,
-    /// Loss is for packets with payload alone: no SYN, no pure ACK is lost or numbered.
+    /// Loss is for SYNs and packets with payload alone, as on the simulator's way forward: no pure
+    /// ACK is lost or numbered.
     pub data_only: bool,
     /// A TCP packet takes its payload and so many bytes; `None` counts its real headers.
     pub header_bytes: Option<u64>,

@@ -69,6 +69,11 @@ pub(crate) fn is_tcp(packet: &[u8]) -> bool {
     tcp(packet).is_some()
 }
 
+/// Whether it opens a connection.
+pub(crate) fn is_syn(packet: &[u8]) -> bool {
+    tcp(packet).is_some_and(|tcp| tcp.syn())
+}
+
 /// The port that a TCP packet goes to.
 pub(crate) fn port(packet: &[u8]) -> Option<u16> {
     Some(tcp(packet)?.destination_port())
@@ -111,7 +116,14 @@ pub(crate) mod tests {
         packet
     }
 
-    /// The same with UDP's header of 8 bytes.
+    /// One without payload that opens a connection.
+    pub(crate) fn syn() -> Vec<u8> {
+        let mut packet = tcp(0);
+        packet[33] = 2;
+        packet
+    }
+
+    /// The same as [`tcp`] with UDP's header of 8 bytes.
     pub(crate) fn udp(payload: usize) -> Vec<u8> {
         let mut packet = tcp(payload);
         packet[9] = 17;

@@ -205,6 +205,7 @@ fn read(flow: &FlowJob, packet: u64, text: &str) -> FlowOutcome {
         (flow.start_ns + (stream.end * 1e9) as u64, info)
     });
     FlowOutcome {
+        files: Vec::new(),
         samples: samples.collect(),
         delivered_bytes: received.bytes,
         measured_ns: Some((received.seconds * 1e9) as u64),
@@ -225,6 +226,7 @@ mod tests {
     #[test]
     fn a_clients_document_becomes_an_outcome() {
         let flow = FlowJob {
+            files: None,
             id: 0,
             group: 0,
             control: LinuxControl {

@@ -1,5 +1,6 @@
 //! What travels: TCP connections, by the lab's own source or by iperf3, and datagrams.
 
+mod files;
 pub(crate) mod iperf;
 pub(crate) mod own;
 pub(crate) mod udp;
@@ -17,6 +18,9 @@ pub(crate) struct FlowOutcome {
     pub(crate) measured_ns: Option<u64>,
     /// When the last byte of a flow of a given size had arrived.
     pub(crate) finished_ns: Option<u64>,
+    /// The files of a connection that carries some, as far as they are over: packets, packets sent
+    /// for it, and how long it took, ns.
+    pub(crate) files: Vec<(u32, u64, u64)>,
     /// Why it never ran, or broke.
     pub(crate) problem: Option<String>,
 }

@@ -12,6 +12,9 @@ use std::time::Duration;
 use nix::sys::prctl::set_timerslack;
 use socket2::{Domain, Protocol, Socket, Type};
 
+use firstflight_sim::FileDraws;
+
+use super::files::Files;
 use super::{FlowOutcome, LONGEST_SLEEP, Schedule};
 use crate::error::LabError;
 use crate::job::{FlowJob, Group, Job};
@@ -29,6 +32,7 @@ pub(crate) struct Own {
 /// A connection, shared by its two threads and the one that looks.
 struct Flow {
     job: FlowJob,
+    packet_bytes: u64,
     far: SocketAddr,
     /// Made in their namespaces before the run, so that a start costs a connect alone.
     sender: Socket,
@@ -37,6 +41,7 @@ struct Flow {
     receiver: OnceLock<Socket>,
     over: AtomicBool,
     finished: AtomicU64,
+    files: Files,
     problem: Mutex<Option<String>>,
 }
 
@@ -66,6 +71,7 @@ impl Own {
         let flows = flows.map(|(flow, (sender, listener))| {
             Arc::new(Flow {
                 job: flow.clone(),
+                packet_bytes: job.packet_bytes,
                 far: SocketAddr::from((job.groups[flow.group].far, flow.port())),
                 sender,
                 listener,
@@ -73,6 +79,7 @@ impl Own {
                 receiver: OnceLock::new(),
                 over: AtomicBool::new(false),
                 finished: AtomicU64::new(u64::MAX),
+                files: Files::default(),
                 problem: Mutex::new(None),
             })
         });
@@ -149,6 +156,7 @@ impl Flow {
         let most = self.job.size_bytes.unwrap_or(u64::MAX);
         outcome.delivered_bytes = outcome.delivered_bytes.min(most);
         outcome.finished_ns = finished;
+        outcome.files = self.files.take();
         outcome.problem = self.problem.lock().map(|problem| problem.clone()).unwrap_or_default();
         if outcome.samples.is_empty() && since > self.job.start_ns {
             let never = "no connection in its time, its SYN may have been dropped";
@@ -185,7 +193,11 @@ impl Flow {
             Err(_) if clock.now() >= schedule.until || self.is_over() => return,
             Err(error) => return self.fail(&error),
         }
-        if let Err(error) = self.pour()
+        let poured = match &self.job.files {
+            None => self.pour(),
+            Some(draws) => self.pour_files(draws.clone(), schedule, clock),
+        };
+        if let Err(error) = poured
             && !self.is_over()
         {
             self.fail(&error);
@@ -194,13 +206,40 @@ impl Flow {
 
     /// Writes all there is to send.
     fn pour(&self) -> io::Result<()> {
+        self.write(self.job.size_bytes.unwrap_or(u64::MAX))?;
+        self.sender.shutdown(std::net::Shutdown::Write)
+    }
+
+    fn write(&self, bytes: u64) -> io::Result<()> {
         let chunk = vec![0_u8; CHUNK];
-        let mut left = self.job.size_bytes.unwrap_or(u64::MAX);
+        let mut left = bytes;
         while left > 0 {
             let length = CHUNK.min(usize::try_from(left).unwrap_or(CHUNK));
             left -= self.sender.send(&chunk[..length])? as u64;
         }
-        self.sender.shutdown(std::net::Shutdown::Write)
+        Ok(())
+    }
+
+    /// Writes file after file: each a pause after all of the one before has been acknowledged.
+    fn pour_files(&self, mut draws: FileDraws, run: Schedule, clock: Clock) -> io::Result<()> {
+        loop {
+            let packets = draws.packets(self.packet_bytes);
+            let now = clock.now().saturating_sub(run.from);
+            let sent = TcpInfo::of(&self.sender)?.data_segs_out;
+            self.files.begin(now, packets, self.packet_bytes);
+            self.write(u64::from(packets) * self.packet_bytes)?;
+            while sys::unacknowledged(&self.sender)? > 0 {
+                if self.is_over() {
+                    return Ok(());
+                }
+                thread::sleep(LOOK);
+            }
+            let acknowledged = clock.now();
+            self.files.end(TcpInfo::of(&self.sender)?.data_segs_out - sent);
+            if !self.sleep_until(acknowledged + draws.pause().0, clock) {
+                return Ok(());
+            }
+        }
     }
 
     fn receive(&self, schedule: Schedule, clock: Clock) {
@@ -224,7 +263,12 @@ impl Flow {
             // The kernel throws the bytes away instead of copying them (tcp(7), MSG_TRUNC).
             match socket.recv_with_flags(&mut room, libc::MSG_TRUNC) {
                 Ok(0) => break,
-                Ok(length) => received += length as u64,
+                Ok(length) => {
+                    received += length as u64;
+                    if self.job.files.is_some() {
+                        self.files.receive(received, clock.now().saturating_sub(schedule.from));
+                    }
+                }
                 Err(error) if is_patience(&error) => {}
                 // It was aborted, which the other end knows about.
                 Err(_) => break,
@@ -297,5 +341,7 @@ fn failed(what: &str, error: &io::Error) -> LabError {
 
 const CHUNK: usize = 256 * 1024;
 const STACK: usize = 128 * 1024;
+/// Between two looks at whether a file has been acknowledged.
+const LOOK: Duration = Duration::from_micros(100);
 /// Between two looks at whether it is over.
 const PATIENCE: Duration = Duration::from_millis(100);

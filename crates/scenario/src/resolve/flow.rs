@@ -108,6 +108,7 @@ impl Resolver<'_> {
             size_until_bytes: bytes,
             pause_from_ns: pause.from.ns(),
             pause_until_ns: until,
+            keep_alive: files.keep_alive.unwrap_or(false),
         })
     }
 

@@ -108,6 +108,7 @@ impl<'a> Resolver<'a> {
             progress_ends_backoff: own.progress_ends_backoff.unwrap_or(base.progress_ends_backoff),
             ack_compression: own.ack_compression.unwrap_or(base.ack_compression),
             growth_limit: own.growth_limit.unwrap_or(base.growth_limit),
+            slow_start_after_idle: own.slow_start_after_idle.unwrap_or(base.slow_start_after_idle),
             pacing: own.pacing.unwrap_or(base.pacing),
             buffer_counts_in_service: own
                 .buffer_counts_in_service

@@ -57,6 +57,7 @@ impl Endpoint {
             rto_max: fields.read("rto_max")?,
             rto_granularity: fields.read("rto_granularity")?,
             growth_limit: fields.read("growth_limit")?,
+            slow_start_after_idle: fields.read("slow_start_after_idle")?,
             pacing: fields.read("pacing")?,
             buffer_counts_in_service: fields.read("buffer_counts_in_service")?,
         })

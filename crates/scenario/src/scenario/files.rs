@@ -1,4 +1,5 @@
-//! Files one after the other, each on a connection of its own: a source of short transfers.
+//! Files one after the other, each on a connection of its own, a source of short transfers; or all
+//! on one, which rests between them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,9 +17,11 @@ use crate::read::Read;
 pub struct Files {
     /// How large a file is.
     pub size: Between<Size>,
-    /// How long a source waits from the last ACK of a file to the next connection; no pause when
+    /// How long a source waits from the last ACK of a file to the next one; no pause when
     /// not written.
     pub pause: Option<Between<Time>>,
+    /// All files on the one connection: `true`, or `false` when not written.
+    pub keep_alive: Option<bool>,
 }
 
 /// A value, or two between which one is drawn at random, both included: `5MB`, `100KB..1MB`.
@@ -67,8 +70,9 @@ impl Read for Files {
         let mut fields = node.fields()?;
         let size = fields.read("size")?;
         let pause = fields.read("pause")?;
+        let keep_alive = fields.read("keep_alive")?;
         let size = size.ok_or_else(|| fields.missing("size", "size = \"100KB..1MB\""));
         fields.finish()?;
-        Ok(Self { size: size?, pause })
+        Ok(Self { size: size?, pause, keep_alive })
     }
 }

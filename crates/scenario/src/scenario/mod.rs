@@ -118,6 +118,8 @@ pub struct Endpoint {
     pub rto_granularity: Option<Time>,
     /// Whether cwnd grows only while it limits the sender.
     pub growth_limit: Option<bool>,
+    /// Whether a window that a resting source leaves unused is taken back.
+    pub slow_start_after_idle: Option<bool>,
     /// Whether packets are paced where the control does not pace them.
     pub pacing: Option<bool>,
     /// Whether a buffer of B packets counts the one being sent.
@@ -208,7 +210,7 @@ pub struct Flow {
     /// Names of links in the order of travel; the only link when not written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
-    /// Files on connections of their own instead of one connection.
+    /// Files one after the other instead of one stream.
     pub files: Option<Files>,
 }
 

@@ -21,6 +21,7 @@ mod send;
 mod tcb;
 mod timeout;
 mod told;
+mod usage;
 mod wire;
 
 use firstflight_core::hint::PathHint;
@@ -92,6 +93,7 @@ impl Tcp {
         } else {
             tcb.core.begin(now);
             repair.begin(tcb, now, wire);
+            tcb.judge_usage(repair, now);
         }
     }
 
@@ -146,6 +148,7 @@ impl Tcp {
             }
             repair.on_ack(tcb, DataAck { now, next, cause, early }, wire);
         }
+        self.tcb.judge_usage(&self.repair, now);
         self.tcb.calm_packets = self.calm_packets();
     }
 

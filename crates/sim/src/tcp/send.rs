@@ -100,7 +100,7 @@ impl Tcb {
             self.rto.restart(now);
         }
         if self.listens {
-            self.write_header(wire);
+            self.write_header(now, wire);
         }
         wire.transmit(seq);
     }

@@ -9,6 +9,7 @@ use super::log::{Mark, SendLog};
 use super::offer::Offer;
 use super::repair::Repair;
 use super::samples::Samples;
+use super::usage::Usage;
 use super::{Counts, Gaps};
 use crate::control::{Core, Wants};
 use crate::endpoint::{Endpoint, Halve, Recovery};
@@ -54,12 +55,18 @@ pub(super) struct Tcb {
     pub(super) endpoint: Endpoint,
     /// Whether the fast path for calm ACKs is on.
     pub(super) shortcuts: bool,
-    /// Whether the control needs what routers tell ([`super::told`]).
+    /// Whether packets or ACKs tell more than usual ([`super::told`]).
     pub(super) listens: bool,
+    /// Whether it is the routers that tell or are told.
+    pub(super) hears_routers: bool,
+    /// Whether the core is told more of an ACK than usual: it needs samples, or the source rests.
+    tells_more: bool,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
     /// The state in which packets left, for a control that needs it. Boxed because few do.
     pub(super) samples: Option<Box<Samples>>,
+    /// How the window is used, of a source that rests. Boxed because few do.
+    pub(super) usage: Option<Box<Usage>>,
     /// The last field: its policies come last in it and may have any size.
     pub(super) core: Core,
 }
@@ -72,18 +79,20 @@ impl Tcb {
         endpoint.rto.min_is_of_variation |= quic;
         let mss = spec.payload_bytes;
         let late = endpoint.rules.late_initial_window;
+        let rests = spec.files.is_some_and(|files| files.keep_alive);
         let config = Config {
             mss: Bytes(mss),
             initial_window: if late { Bytes(mss) } else { endpoint.initial_window },
             initial_ssthresh: endpoint.initial_ssthresh,
             max_cwnd: Bytes(mss * u64::from(endpoint.receiver_window)),
-            limit_growth_to_flight: endpoint.limit_growth_to_flight,
+            limit_growth_to_flight: endpoint.limit_growth_to_flight && !rests,
             // QUIC paces by a rule of its own.
             paces: endpoint.paces && !quic,
         };
         let first_data = u32::from(syn);
         let wants = Wants::of(&spec.control);
-        let listens = !wants.listens().is_empty();
+        let hears_routers = !wants.listens().is_empty();
+        let listens = hears_routers || rests;
         Self {
             core: Core::of(spec.control.policies(), config),
             una: 0,
@@ -107,8 +116,11 @@ impl Tcb {
             shortcuts: shortcuts && !listens && !wants.samples(),
             calm_packets: 0,
             listens,
+            hears_routers,
             next_departure: Instant(0),
+            tells_more: wants.samples() || rests,
             samples: wants.samples().then(Box::default),
+            usage: rests.then(|| Box::new(Usage::new(&spec.endpoint))),
         }
     }
 
@@ -164,17 +176,20 @@ impl Tcb {
             snd_nxt: self.bytes(self.nxt - self.first_data),
             ..Ack::default()
         };
-        if self.samples.is_some() {
-            return self.tell_sampled(ack);
+        if self.tells_more {
+            return self.tell_more(ack);
         }
         self.core.on_ack(&ack);
     }
 
     /// Apart, so that other ACKs need not be in memory.
     #[inline(never)]
-    fn tell_sampled(&mut self, mut ack: Ack) {
+    fn tell_more(&mut self, mut ack: Ack) {
         if let Some(samples) = &mut self.samples {
             samples.complete(&mut ack, self.una);
+        }
+        if let Some(usage) = &self.usage {
+            ack.app_limited |= !usage.is_whole(&self.core.view().window, self.mss);
         }
         self.core.on_ack(&ack);
     }

@@ -23,7 +23,13 @@ impl Tcp {
 impl Tcb {
     /// A packet is about to leave.
     #[cold]
-    pub(super) fn write_header(&self, wire: &mut impl Wire) {
+    pub(super) fn write_header(&mut self, now: Instant, wire: &mut impl Wire) {
+        if let Some(usage) = &mut self.usage {
+            usage.on_sent(now);
+        }
+        if !self.hears_routers {
+            return;
+        }
         let view = self.core.view();
         let rtt = view.rtt.smoothed;
         wire.write_header(rtt, rtt.scaled(self.mss, view.window.cwnd.0));

@@ -84,7 +84,7 @@ pub(crate) async fn honest(number: u64, target: Arc<Target>) {
         loop {
             match one(&target, &file).await {
                 Ok(()) => break,
-                Err(busy) if busy.contains("is busy with another transfer") => {
+                Err(busy) if busy.contains("is busy with other transfers") => {
                     counts.busy.fetch_add(1, Relaxed);
                     sleep(Duration::from_millis(100 + number * 37 % 400)).await;
                 }

@@ -75,7 +75,7 @@ fn what_was_written_is_there_for_the_next_attempt_and_for_one_writer() {
     let mut first = here.open(5, false).unwrap();
     first.write(b"rig").unwrap();
     let said = here.refusal(5, false);
-    assert!(said.contains("another recv is writing it"), "{said}");
+    assert!(said.contains("another transfer is writing it"), "{said}");
     drop(first);
     // As an older version left it.
     fs::set_permissions(here.path("f.part"), fs::Permissions::from_mode(0o644)).unwrap();
@@ -192,4 +192,27 @@ fn what_the_disk_has_no_room_for_is_refused_before_a_byte_has_come() {
     let said = here.refusal(u64::MAX, false);
     assert!(said.contains("no room for 18446744073709551615 bytes"), "{said}");
     assert_eq!(here.names(), [""; 0]);
+}
+
+#[test]
+fn room_that_one_transfer_was_promised_no_other_is() {
+    let here = Here::new("promise");
+    let place = Place::open(&here.0).unwrap();
+    let free = || place.room(u64::MAX).unwrap().unwrap_err();
+    let target = |name: &str, size| Target {
+        place: place.clone(),
+        name: name.to_owned(),
+        size,
+        replace: false,
+        keep: true,
+    };
+    // Others of this machine write too: what one of the two takes is far more.
+    let half = free() / 2;
+    let mut first = Partial::open(target("f", half + half / 2)).unwrap();
+    let second = Partial::open(target("g", half)).err().expect("it is refused").to_string();
+    assert!(second.contains(&format!("no room for {half} bytes")), "{second}");
+    first.restart(0).unwrap();
+    first.write(b"some").unwrap();
+    drop(first);
+    assert!(Partial::open(target("g", half)).is_ok(), "it is given back");
 }

@@ -4,12 +4,13 @@ use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use firstflight_transfer::{
-    Fingerprint, Identity, Inbox, Limits, Listening, Progress, Secret, Sending, Source, Store,
-    Tuning, receive, send,
+    Fingerprint, Identity, Inbox, Limits, Listening, Progress, Reception, Secret, Sending, Source,
+    Store, Tuning, receive, send,
 };
 use quinn::Endpoint;
 use rustls::pki_types::CertificateDer;
@@ -19,7 +20,7 @@ use tokio::time::timeout;
 
 use crate::peer;
 
-/// A receiver that takes one transfer.
+/// A receiver that takes one transfer, or several.
 pub(crate) struct Host {
     pub(crate) at: SocketAddr,
     pub(crate) certificate: CertificateDer<'static>,
@@ -28,8 +29,33 @@ pub(crate) struct Host {
     receiving: JoinHandle<String>,
 }
 
-/// Makes one; without a secret it takes from anybody.
+/// Makes one that takes one transfer; without a secret it takes from anybody.
 pub(crate) async fn host(name: &str, secret: Option<&str>, silence: Duration) -> Host {
+    host_with(name, secret, silence, 256 << 20, |inbox| async move {
+        let (progress, _) = watch::channel(Progress::default());
+        let received = receive(&inbox, &progress, |_| {}, std::future::pending()).await;
+        inbox.close("over").await;
+        received.map_or_else(|error| error.to_string(), |_| "received".to_owned())
+    })
+}
+
+/// Makes one that takes transfer after transfer, so many at a time, each with that window.
+pub(crate) async fn serving(name: &str, at_once: usize, window: u64) -> Host {
+    host_with(name, Some(SECRET), Duration::from_secs(30), window, move |inbox| async move {
+        let (_stop, stopped) = watch::channel(false);
+        let mut reception = Reception::new(Arc::new(inbox), at_once, stopped);
+        while reception.next(true, |_| {}).await.is_ok() {}
+        "closed".to_owned()
+    })
+}
+
+fn host_with<T: Future<Output = String> + Send + 'static>(
+    name: &str,
+    secret: Option<&str>,
+    silence: Duration,
+    window: u64,
+    receiving: impl FnOnce(Inbox) -> T,
+) -> Host {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("hostile-{name}-{}-{count}", std::process::id());
@@ -47,18 +73,13 @@ pub(crate) async fn host(name: &str, secret: Option<&str>, silence: Duration) ->
         secret: secret.map(|text| Secret::new(text, "the test").unwrap()),
         identity: Identity::load(&pem, &key).unwrap(),
         timeout: silence,
-        limits: Limits { window: 256 << 20, size: None },
+        limits: Limits { window, size: None },
         store: Store::Directory { path: directory.clone(), replace: false },
         packet: None,
     });
     let inbox = inbox.unwrap();
     let at = inbox.address();
-    let receiving = tokio::spawn(async move {
-        let (progress, _) = watch::channel(Progress::default());
-        let received = receive(&inbox, &progress, |_| {}, std::future::pending()).await;
-        inbox.close("over").await;
-        received.map_or_else(|error| error.to_string(), |_| "received".to_owned())
-    });
+    let receiving = tokio::spawn(receiving(inbox));
     Host { at, certificate: made.cert.into(), directory, place, receiving }
 }
 

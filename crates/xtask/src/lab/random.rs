@@ -42,8 +42,7 @@ pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         return Err(Stop::lacks(&step::no_kernel("lab --random")));
     }
     announce("build");
-    let words = ["build", "--package", "firstflight-cli", "--features", "kernel", "--bin"];
-    let program = step::executable(root, &[&words[..], &["firstflight"]].concat())?;
+    let program = super::of_guests(root)?;
     let lab = Lab { root, program, kernel: &options.kernel, guests: sources(root)? };
     let numbers = 0..options.count;
     let wanted: Vec<u64> =

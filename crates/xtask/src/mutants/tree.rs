@@ -79,19 +79,20 @@ impl Tree {
         Ok(Self { path, sources })
     }
 
-    /// Writes the sources with every mutant that can be switched on, `without` some. It returns
-    /// where they stand.
+    /// Writes the sources with every mutant that can be switched on, without those in `left_out`
+    /// and in functions that must be `constant`. It returns where they stand.
     pub(super) fn switch(
         &self,
         changes: &[Change],
-        without: &BTreeSet<usize>,
+        left_out: &BTreeSet<usize>,
+        constant: &BTreeSet<String>,
     ) -> io::Result<Lines> {
         let mut lines = Lines::new();
         for (file, text) in &self.sources {
             let of_file = (0..).zip(changes);
             let of_file = of_file
-                .filter(|(number, change)| change.file == *file && !without.contains(number));
-            let (switched, places) = switched(text, of_file);
+                .filter(|(number, change)| change.file == *file && !left_out.contains(number));
+            let (switched, places) = switched(text, of_file, constant);
             fs::write(self.path.join(file), switched)?;
             lines.extend(places.map(|(number, place)| (number, (file.clone(), place))));
         }
@@ -117,10 +118,11 @@ impl Change {
 }
 
 /// The file with a body for each mutant in the functions that can choose one, and the lines of each
-/// mutant.
+/// mutant. A `const fn` cannot look at a variable: only those that must be are `constant`.
 fn switched<'a>(
     text: &str,
     changes: impl Iterator<Item = (usize, &'a Change)>,
+    constant: &BTreeSet<String>,
 ) -> (String, impl Iterator<Item = (usize, RangeInclusive<usize>)>) {
     let mut functions: BTreeMap<Span, Vec<(usize, &Change)>> = BTreeMap::new();
     for (number, change) in changes {
@@ -132,8 +134,9 @@ fn switched<'a>(
     for (span, changes) in functions {
         let (start, end) = (offset(text, span.start), offset(text, span.end));
         let Some(body) = body(&text[start..end]).map(|at| start + at) else { continue };
-        if start < done {
-            // A function within the one before.
+        let must_be = |name: &str| constant.contains(name);
+        if start < done || const_names(&text[start..body]).any(must_be) {
+            // A function within the one before, or one that a constant calls.
             continue;
         }
         new += &text[done..body];
@@ -147,11 +150,22 @@ fn switched<'a>(
         done = end;
     }
     // Inlined, all of these bodies would be compiled many times over.
-    let new = (new + &text[done..]).replace("#[inline]", "").replace("#[inline(always)]", "");
+    let mut new = (new + &text[done..]).replace("#[inline]", "").replace("#[inline(always)]", "");
+    for name in const_names(text).filter(|name| !constant.contains(*name)) {
+        for next in ["(", "<"] {
+            new = new.replace(&format!("const fn {name}{next}"), &format!("fn {name}{next}"));
+        }
+    }
     (new, places.into_iter())
 }
 
-/// Where the body of a function begins, unless it is a `const fn`, which cannot look at a variable.
+/// The names of the functions in this text that are `const`.
+fn const_names(text: &str) -> impl Iterator<Item = &str> {
+    let after = text.split("const fn ").skip(1);
+    after.filter_map(|rest| rest.split(['(', '<']).next())
+}
+
+/// Where the body of a function begins.
 fn body(function: &str) -> Option<usize> {
     let (mut depth, mut at) = (0_usize, 0);
     while at < function.len() {
@@ -163,9 +177,7 @@ fn body(function: &str) -> Option<usize> {
         match rest.chars().next()? {
             '(' | '[' => depth += 1,
             ')' | ']' => depth = depth.checked_sub(1)?,
-            '{' if depth == 0 => {
-                return (!function[..at].contains("const fn ")).then_some(at);
-            }
+            '{' if depth == 0 => return Some(at),
             _ => {}
         }
         at += rest.chars().next()?.len_utf8();
@@ -248,19 +260,24 @@ mod tests {
 
     #[test]
     fn a_function_has_a_body_for_each_mutant() {
-        let text = "// é\nfn f(a: [u8; { 2 }]) -> bool { a < b }\nconst fn g() -> u8 { 7 }\n";
+        let text = "// é\nfn f(a: [u8; { 2 }]) -> bool { a < b }\nconst fn g() -> u8 { 7 }\n\
+            const fn h() -> u8 { 8 }\n";
         let f = Some("fn f(a: [u8; { 2 }]) -> bool { a < b }");
         let changes = [
             change(text, "<", "<=", f),
             change(text, "a < b", "true", f),
             change(text, "7", "0", Some("const fn g() -> u8 { 7 }")),
+            change(text, "8", "0", Some("const fn h() -> u8 { 8 }")),
             change(text, "é", "e", None),
         ];
-        let (new, places) = switched(text, (0..).zip(&changes));
+        let constant = BTreeSet::from(["h".to_owned()]);
+        let (new, places) = switched(text, (0..).zip(&changes), &constant);
         let expected = "// é\nfn f(a: [u8; { 2 }]) -> bool { match crate::mutant::on() {\n\
-            1 => { a <= b }\n2 => { true }\n_ => { a < b } } }\nconst fn g() -> u8 { 7 }\n";
+            1 => { a <= b }\n2 => { true }\n_ => { a < b } } }\n\
+            fn g() -> u8 { match crate::mutant::on() {\n3 => { 0 }\n_ => { 7 } } }\n\
+            const fn h() -> u8 { 8 }\n";
         assert_eq!(new, expected);
-        assert_eq!(places.collect::<Vec<_>>(), [(0, 3..=3), (1, 4..=4)]);
+        assert_eq!(places.collect::<Vec<_>>(), [(0, 3..=3), (1, 4..=4), (2, 7..=7)]);
     }
 
     #[test]

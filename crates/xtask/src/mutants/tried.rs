@@ -32,10 +32,11 @@ struct All {
     unviable: BTreeSet<usize>,
 }
 
-/// How a build ended: with programs, or with errors at these lines of files.
+/// How a build ended: with programs, or with errors at these lines of files and with these
+/// functions, which a constant calls.
 enum Built {
     Programs(Vec<Program>),
-    Errors { at: Vec<(String, usize)>, text: String },
+    Errors { at: Vec<(String, usize)>, constant: BTreeSet<String>, text: String },
 }
 
 impl Trial {
@@ -70,24 +71,25 @@ impl Trial {
 
     /// Leaves out what does not compile until the rest does.
     fn build_all(&self) -> Result<All, Stop> {
-        let mut unviable = BTreeSet::new();
+        let (mut unviable, mut constant) = (BTreeSet::new(), BTreeSet::new());
         loop {
-            let lines = self.tree.switch(&self.changes, &unviable);
+            let lines = self.tree.switch(&self.changes, &unviable, &constant);
             let lines = lines.map_err(|error| unable("mutants", &error))?;
-            let (at, text) = match self.build(&["--tests"])? {
+            let (at, called, text) = match self.build(&["--tests"])? {
                 Built::Programs(programs) => {
                     let switched = lines.into_keys().collect();
                     return Ok(All { programs, switched, unviable });
                 }
-                Built::Errors { at, text } => (at, text),
+                Built::Errors { at, constant, text } => (at, constant, text),
             };
-            let before = unviable.len();
+            let before = unviable.len() + constant.len();
+            constant.extend(called);
             for (number, (file, lines)) in &lines {
                 if at.iter().any(|(of, line)| of == file && lines.contains(line)) {
                     unviable.insert(*number);
                 }
             }
-            if unviable.len() == before {
+            if unviable.len() + constant.len() == before {
                 return Err(Stop::failed(&format!("mutants: the core does not compile\n{text}")));
             }
         }
@@ -107,9 +109,12 @@ impl Trial {
         if output.status.success() {
             return Ok(Built::Programs(messages.iter().filter_map(program).collect()));
         }
-        let errors = messages.iter().map(|it| &it["message"]).filter(|it| it["level"] == "error");
+        let errors: Vec<&Value> =
+            messages.iter().map(|it| &it["message"]).filter(|it| it["level"] == "error").collect();
+        let constant = errors.iter().filter_map(|error| called_by_constant(error)).collect();
+        let places = errors.into_iter().filter(|error| called_by_constant(error).is_none());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        Ok(Built::Errors { at: errors.flat_map(places).collect(), text })
+        Ok(Built::Errors { at: places.flat_map(self::places).collect(), constant, text })
     }
 
     /// Sorts the programs by the time that they take, and sees that all tests pass.
@@ -158,7 +163,8 @@ impl Trial {
     /// Whether the tests whose names hold `filter` pass, with a mutant switched on.
     fn passes(&self, program: &Program, mutant: Option<usize>, filter: &str) -> Result<bool, Stop> {
         let mut command = Command::new("sh");
-        command.args(["-c", LIMITED]).arg(&program.path).arg("--quiet").arg(filter);
+        let seconds = if filter.is_empty() { MOST } else { MOST_OF_A_FILE };
+        command.args(["-c", LIMITED, seconds]).arg(&program.path).arg("--quiet").arg(filter);
         command.current_dir(self.tree.path.join("crates/core"));
         command.env("MUTANT", mutant.map_or(0, |number| number + 1).to_string());
         // The same draws for every mutant, none kept for the next, and no time for finding the
@@ -190,12 +196,23 @@ fn places(error: &Value) -> Vec<(String, usize)> {
     primary.filter_map(place).collect()
 }
 
+/// The function that an error is about, if it is no `const fn` and a constant calls it.
+fn called_by_constant(error: &Value) -> Option<String> {
+    let message = error["message"].as_str().filter(|_| error["code"]["code"] == "E0015")?;
+    let path = message.split('`').nth(1)?;
+    Some(path.rsplit("::").find(|part| !part.starts_with('<'))?.to_owned())
+}
+
 /// The program of the tests within the sources.
 const UNIT_TESTS: &str = "unit tests";
 
-/// A program gets 10 s of CPU time, several times what the slowest one takes, and 4 GiB: a mutant
-/// that never ends is noticed, and a loaded machine makes no test fail.
-const LIMITED: &str = r#"ulimit -t 10; ulimit -v 4194304; exec "$0" "$@""#;
+/// Seconds of CPU time for a program, and for the tests in one file: several times what the slowest
+/// take. So a mutant that never ends is noticed, and a loaded machine makes no test fail.
+const MOST: &str = "10";
+const MOST_OF_A_FILE: &str = "3";
+
+/// The seconds come first, then the program. It gets 4 GiB of memory.
+const LIMITED: &str = r#"ulimit -t "$0"; ulimit -v 4194304; exec "$@""#;
 
 #[cfg(test)]
 mod tests {
@@ -208,5 +225,10 @@ mod tests {
         let error: Value = serde_json::from_str(text).expect("it is JSON");
         assert_eq!(places(&error), [("a.rs".to_owned(), 7)]);
         assert!(places(&Value::Null).is_empty());
+        let text = r#"{"code":{"code":"E0015"},
+            "message":"cannot call non-const method `view::View::<'_>::rtt` in constants"}"#;
+        let error: Value = serde_json::from_str(text).expect("it is JSON");
+        assert_eq!(called_by_constant(&error).as_deref(), Some("rtt"));
+        assert_eq!(called_by_constant(&Value::Null), None);
     }
 }

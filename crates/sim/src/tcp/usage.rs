@@ -1,0 +1,249 @@
+//! How a source that rests uses its window, and what it loses of it by leaving it unused: slow
+//! start after an idle time (RFC 5681 section 4.1) and window validation (RFC 2861, which RFC 7661
+//! replaced), both as Linux has them. The functions named are those of Linux 6.1's
+//! `net/ipv4/tcp_output.c`.
+//!
+//! A source without a rest needs none of this: growth is limited by its largest flight, and it
+//! always has something to send.
+
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::Window;
+
+use super::repair::Repair;
+use super::tcb::Tcb;
+use super::{Tcp, Wire};
+use crate::endpoint::Endpoint;
+
+/// What a sender notes of its own sending.
+#[derive(Debug)]
+pub(super) struct Usage {
+    /// `tcp_slow_start_after_idle`.
+    restarts: bool,
+    initial_window: Bytes,
+    /// When a packet left last (`lsndtime`).
+    sent_at: Instant,
+    /// One past the highest packet sent when this was judged last.
+    judged: u32,
+    /// The window stopped the sender at some time in this round (`is_cwnd_limited`).
+    is_limited: bool,
+    /// Packets outstanding at most in this round, and where it ends (`max_packets_out`,
+    /// `cwnd_usage_seq`).
+    most_out: u32,
+    until: u32,
+    /// Packets outstanding at most since the window was last used whole (`snd_cwnd_used`), and
+    /// when that was (`snd_cwnd_stamp`).
+    used: u32,
+    used_whole_at: Instant,
+}
+
+impl Usage {
+    pub(super) fn new(endpoint: &Endpoint) -> Self {
+        Self {
+            restarts: endpoint.slow_start_after_idle,
+            initial_window: endpoint.initial_window,
+            sent_at: Instant(0),
+            judged: 0,
+            is_limited: false,
+            most_out: 0,
+            until: 0,
+            used: 0,
+            used_whole_at: Instant(0),
+        }
+    }
+
+    /// A packet leaves.
+    pub(super) fn on_sent(&mut self, now: Instant) {
+        self.sent_at = now;
+    }
+
+    /// Whether the window may grow (`tcp_is_cwnd_limited`).
+    pub(super) fn is_whole(&self, window: &Window, mss: u64) -> bool {
+        let slow_start = window.cwnd < window.ssthresh;
+        self.is_limited || slow_start && window.cwnd < Bytes(2 * mss * u64::from(self.most_out))
+    }
+
+    /// Packets left, or the window held them back (`tcp_cwnd_validate`). True if it has gone
+    /// unused for a `timeout`.
+    fn judge(&mut self, now: Instant, seen: &Seen) -> bool {
+        let Seen { una, nxt, limited, .. } = *seen;
+        let out = nxt - una;
+        if una >= self.until || limited || !self.is_limited && out > self.most_out {
+            (self.is_limited, self.most_out, self.until) = (limited, out, nxt);
+        }
+        if self.is_whole(&seen.window, seen.mss) {
+            (self.used, self.used_whole_at) = (0, now);
+            return false;
+        }
+        self.used = self.used.max(out);
+        self.restarts && now.since(self.used_whole_at) >= seen.timeout
+    }
+
+    /// What is left of a window that was not used (`tcp_cwnd_application_limited`); `None` if it
+    /// stays, as it does while losses are repaired.
+    fn shrink(&mut self, now: Instant, seen: &Seen, repairs: bool) -> Option<Window> {
+        let used = Bytes(u64::from(self.used) * seen.mss).max(self.initial_window);
+        (self.used, self.used_whole_at) = (0, now);
+        let cwnd = seen.window.cwnd;
+        let left = (cwnd + used) / 2;
+        let cwnd_left = left - Bytes(left.0 % seen.mss.max(1));
+        (used < cwnd && !repairs).then(|| Window { cwnd: cwnd_left, ssthresh: kept(seen.window) })
+    }
+
+    /// What is left of a window after nothing was sent for `idle` (`tcp_cwnd_restart`).
+    fn restart(&mut self, now: Instant, idle: Span, seen: &Seen) -> Option<Window> {
+        if !self.restarts || idle <= seen.timeout {
+            return None;
+        }
+        let least = self.initial_window.min(seen.window.cwnd);
+        let (mut cwnd, mut left) = (seen.window.cwnd, idle - seen.timeout);
+        while left > Span(0) && cwnd > least {
+            cwnd = cwnd / 2;
+            left = left - seen.timeout;
+        }
+        (self.used, self.used_whole_at) = (0, now);
+        let cwnd = cwnd - Bytes(cwnd.0 % seen.mss.max(1));
+        Some(Window { cwnd: cwnd.max(least), ssthresh: kept(seen.window) })
+    }
+}
+
+/// What the rules look at.
+struct Seen {
+    una: u32,
+    nxt: u32,
+    limited: bool,
+    window: Window,
+    mss: u64,
+    timeout: Span,
+}
+
+/// The threshold that the present window leaves (`tcp_current_ssthresh`).
+fn kept(window: Window) -> Bytes {
+    window.ssthresh.max(window.cwnd / 2 + window.cwnd / 4)
+}
+
+impl Tcp {
+    /// The source has so many packets more to send on the connection, all of whose others have been
+    /// acknowledged. As the application writes, they leave one by one: the rules are asked for the
+    /// first alone.
+    #[cold]
+    pub(crate) fn write(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) {
+        let Self { tcb, repair } = self;
+        tcb.end = tcb.end.saturating_add(packets);
+        tcb.extend(tcb.una, 0);
+        let seen = tcb.seen(1);
+        if let Some(usage) = &mut tcb.usage {
+            let idle = now.since(usage.sent_at);
+            let window = usage.restart(now, idle, &seen);
+            tcb.core.on_rest(now, idle, window);
+        }
+        let first = tcb.seen(1);
+        tcb.judge_now(now, &Seen { nxt: tcb.max + 1, ..first }, false);
+        repair.send(tcb, now, wire);
+        tcb.judge_usage(repair, now);
+        self.tcb.calm_packets = self.calm_packets();
+    }
+}
+
+impl Tcb {
+    /// With so many packets in flight.
+    fn seen(&self, in_flight: u32) -> Seen {
+        let view = self.core.view();
+        Seen {
+            una: self.una,
+            nxt: self.max,
+            limited: u64::from(in_flight) * self.mss + self.mss > view.window.cwnd.0,
+            window: view.window,
+            mss: self.mss,
+            timeout: self.rto.timeout(&view.rtt),
+        }
+    }
+
+    /// After anything may have left: how the window is used, if the source rests.
+    #[inline]
+    pub(super) fn judge_usage(&mut self, repair: &impl Repair, now: Instant) {
+        if self.usage.is_some() {
+            self.judge_after(repair, now);
+        }
+    }
+
+    #[inline(never)]
+    fn judge_after(&mut self, repair: &impl Repair, now: Instant) {
+        let Some(usage) = &mut self.usage else { return };
+        let sent = self.max > std::mem::replace(&mut usage.judged, self.max);
+        let seen = self.seen(repair.in_flight(self));
+        if self.una >= self.first_data && (sent || seen.limited && self.max < self.end) {
+            self.judge_now(now, &seen, self.core.view().recovering);
+        }
+    }
+
+    fn judge_now(&mut self, now: Instant, seen: &Seen, repairs: bool) {
+        let Some(usage) = &mut self.usage else { return };
+        if usage.judge(now, seen) {
+            let window = usage.shrink(now, seen, repairs);
+            self.core.on_rest(now, Span(0), window);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn seen(cwnd: u64, (una, nxt): (u32, u32), limited: bool) -> Seen {
+        let window = Window { cwnd: Bytes(cwnd * MSS), ssthresh: Bytes(20 * MSS) };
+        Seen { una, nxt, limited, window, mss: MSS, timeout: Span::from_millis(300) }
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant(ms * 1_000_000)
+    }
+
+    fn usage() -> Usage {
+        Usage::new(&Endpoint { initial_window: Bytes(10 * MSS), ..Endpoint::rfc(Bytes(MSS)) })
+    }
+
+    /// 30 of 100 packets are used for a timeout: (100 + 30) / 2 are left, and a threshold of 75.
+    #[test]
+    fn a_window_falls_halfway_to_what_was_used_of_it() {
+        let mut usage = usage();
+        assert!(!usage.judge(at(0), &seen(100, (0, 100), true)));
+        assert!(!usage.judge(at(200), &seen(100, (100, 130), false)));
+        assert!(!usage.judge(at(299), &seen(100, (130, 150), false)));
+        let now = seen(100, (150, 160), false);
+        assert!(usage.judge(at(300), &now));
+        let left = usage.shrink(at(300), &now, false);
+        assert_eq!(left, Some(Window { cwnd: Bytes(65 * MSS), ssthresh: Bytes(75 * MSS) }));
+        // And then it has another timeout's time.
+        assert!(!usage.judge(at(500), &seen(65, (160, 190), false)));
+    }
+
+    #[test]
+    fn the_initial_window_is_used_always_and_a_repaired_one_stays() {
+        let now = seen(12, (0, 1), false);
+        let mut usage = usage();
+        assert!(usage.judge(at(400), &now));
+        let left = usage.shrink(at(400), &now, false).unwrap();
+        assert_eq!((left.cwnd, left.ssthresh), (Bytes(11 * MSS), Bytes(20 * MSS)));
+        assert!(usage.judge(at(800), &now));
+        assert_eq!(usage.shrink(at(800), &now, true), None);
+        assert_eq!(usage.shrink(at(800), &seen(10, (0, 1), false), false), None);
+    }
+
+    /// Below the threshold it grows to twice what was outstanding, above it while it is full.
+    #[test]
+    fn a_window_grows_while_it_is_used() {
+        let mut usage = usage();
+        let below = Window { cwnd: Bytes(10 * MSS), ssthresh: Bytes(20 * MSS) };
+        let above = Window { cwnd: Bytes(30 * MSS), ..below };
+        usage.judge(at(0), &seen(10, (0, 6), false));
+        assert!(usage.is_whole(&below, MSS) && !usage.is_whole(&above, MSS));
+        usage.judge(at(1), &seen(10, (0, 10), true));
+        assert!(usage.is_whole(&above, MSS));
+        usage.judge(at(2), &seen(10, (5, 12), false));
+        assert!(usage.is_whole(&above, MSS), "of one round the most counts");
+        usage.judge(at(3), &seen(10, (10, 12), false));
+        assert!(!usage.is_whole(&below, MSS));
+    }
+}

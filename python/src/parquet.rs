@@ -1,0 +1,109 @@
+//! Parquet files of sweeps by pyarrow: the Rust crate for them takes eight minutes to compile.
+
+use std::io;
+use std::path::Path;
+
+use firstflight_sweep::{Parquet, ParquetRows, SweepError};
+use firstflight_table::{Column, Kind, Table as Rows, Values, flows};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error;
+use crate::table::Table;
+
+pub(crate) struct Pyarrow;
+
+/// A `Writer` of `_parquet.py`.
+struct Writer(Py<PyAny>);
+
+impl Parquet for Pyarrow {
+    fn check(&self) -> Result<(), String> {
+        let found = Python::attach(|py| module(py).map(drop));
+        found.map_err(|problem| {
+            format!("parquet takes pyarrow ({problem}); accepted: csv, or pip install pyarrow")
+        })
+    }
+
+    fn create(&self, file: &Path) -> io::Result<Box<dyn ParquetRows>> {
+        Python::attach(|py| {
+            let writer = module(py)?.call_method1("Writer", (file,))?;
+            Ok(Box::new(Writer(writer.unbind())) as Box<dyn ParquetRows>)
+        })
+        .map_err(fault)
+    }
+
+    fn read(
+        &self,
+        file: &Path,
+        each: &mut dyn FnMut(Rows) -> Result<(), SweepError>,
+    ) -> Result<(), SweepError> {
+        let path = file.to_owned();
+        let unread = |problem| match is_of_system(&problem) {
+            true => SweepError::File { what: "read", path: path.clone(), source: fault(problem) },
+            false => SweepError::Folder { path: path.clone(), problem: problem.to_string() },
+        };
+        let batches = Python::attach(|py| {
+            let batches = module(py)?.call_method1("read", (file,))?;
+            Ok(batches.try_iter()?.unbind())
+        });
+        let batches = batches.map_err(&unread)?;
+        loop {
+            // Not attached while `each` works: it may wait for a thread that wants to be.
+            let rows = Python::attach(|py| {
+                let next = batches.bind(py).clone().next().transpose()?;
+                next.map(|batch| rows(batch.cast::<PyDict>()?)).transpose()
+            });
+            match rows.map_err(&unread)? {
+                Some(rows) => each(rows)?,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+impl ParquetRows for Writer {
+    fn write(&mut self, rows: Rows) -> io::Result<()> {
+        let written = Python::attach(|py| {
+            self.0.call_method1(py, "write", (Table::new(Ok(rows))?,)).map(drop)
+        });
+        written.map_err(fault)
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Python::attach(|py| self.0.call_method0(py, "close").map(drop)).map_err(fault)
+    }
+}
+
+fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("firstflight._parquet")
+}
+
+/// A batch of rows, a list for each column.
+fn rows(batch: &Bound<'_, PyDict>) -> PyResult<Rows> {
+    let columns = flows::columns();
+    let values = |column: &Column| {
+        let list = batch.as_any().get_item(column.name)?;
+        Ok(match column.kind {
+            Kind::Text => Values::Text(list.extract()?),
+            Kind::Count => Values::Count(list.extract()?),
+            Kind::Number => Values::Number(list.extract()?),
+            Kind::Flag => Values::Flag(list.extract()?),
+        })
+    };
+    let values = columns.iter().map(values).collect::<PyResult<Vec<Values>>>()?;
+    Rows::of(columns, values).map_err(|problem| error::input(&problem.to_string()))
+}
+
+fn is_of_system(problem: &PyErr) -> bool {
+    Python::attach(|py| {
+        let number = problem.value(py).getattr("errno").ok();
+        problem.is_instance_of::<PyOSError>(py) && number.is_some_and(|number| !number.is_none())
+    })
+}
+
+/// What the operating system said, by its number.
+fn fault(problem: PyErr) -> io::Error {
+    let number = Python::attach(|py| problem.value(py).getattr("errno")?.extract::<i32>());
+    number.map_or_else(|_| io::Error::other(problem), io::Error::from_raw_os_error)
+}

@@ -1,0 +1,117 @@
+"""The folder of a sweep: its Parquet files, and what is wrong with it."""
+
+import json
+import os
+import shutil
+import sys
+import threading
+from pathlib import Path
+
+import firstflight as ff
+import pytest
+from sweeps import FILE, GRID, Counting, chunks, tables
+
+
+@pytest.fixture(scope="module")
+def parquet(tmp_path_factory):
+    """The folder of a sweep as Parquet."""
+    pytest.importorskip("pyarrow")
+    out = tmp_path_factory.mktemp("parquet") / "out"
+    assert ff.sweep(GRID, out=out, format="parquet").path == out
+    return out
+
+
+def test_parquet_holds_the_rows_of_csv(whole, parquet):
+    from pyarrow import parquet as files
+
+    rows = ff.sweep(GRID, out=whole).flows.to_dicts()
+    table = files.read_table(parquet / "flows.parquet")
+    assert table.to_pylist() == rows
+    assert ff.sweep(GRID, out=parquet, format="parquet").flows.to_dicts() == rows
+    assert (parquet / "summary.csv").read_bytes() == (whole / "summary.csv").read_bytes()
+    # Units and meanings come along, and each chunk is a part of the table.
+    assert table.schema.field("rtt_s").metadata[b"unit"] == b"s"
+    parts = [files.read_table(file) for file in parquet.glob("chunks/*/*.parquet")]
+    assert len(parts) == len(chunks(whole)) and sum(map(len, parts)) == len(rows)
+    duckdb = pytest.importorskip("duckdb")
+    asked = f"select count(*) from read_parquet('{parquet}/chunks/*/*.parquet')"
+    assert duckdb.sql(asked).fetchall() == [(len(rows),)]
+
+
+def test_parquet_has_the_same_bytes_however_it_was_run(parquet, tmp_path):
+    executor = Counting()
+    with pytest.raises(ff.Error, match="no room"):
+        ff.sweep(GRID, out=tmp_path, executor=executor, format="parquet")
+    executor.pool.shutdown()
+    assert 4 <= len([*tmp_path.glob("chunks/*/*.parquet")]) < len([*parquet.glob("chunks/*/*")])
+    ff.sweep(GRID, out=tmp_path, format="parquet")
+    assert (tmp_path / "flows.parquet").read_bytes() == (parquet / "flows.parquet").read_bytes()
+
+
+def test_the_command_of_the_package_writes_parquet_too(command, parquet, tmp_path):
+    (tmp_path / "grid.toml").write_text(FILE)
+    words = ("sweep", str(tmp_path / "grid.toml"), "--out", str(tmp_path / "out"))
+    printed = command(*words, "--format", "parquet")
+    assert printed.returncode == 0, printed.stderr
+    written = (tmp_path / "out" / "flows.parquet").read_bytes()
+    assert written == (parquet / "flows.parquet").read_bytes()
+    assert command("sweep", "--summary", str(parquet)).returncode == 0
+    refused = command(*words)
+    assert refused.returncode == 2 and "found a sweep as parquet, this one is as csv" in (
+        refused.stderr
+    )
+
+
+def test_a_damaged_parquet_file_is_named(parquet, tmp_path):
+    shutil.copytree(parquet, tmp_path / "out")
+    victim = next((tmp_path / "out").glob("chunks/*/*.parquet"))
+    victim.write_bytes(b"PAR1")
+    with pytest.raises(ff.Error, match=victim.name):
+        ff.sweep(GRID, out=tmp_path / "out", format="parquet")
+    victim.unlink()
+    ff.sweep(GRID, out=tmp_path / "out", format="parquet")
+    written = (tmp_path / "out" / "flows.parquet").read_bytes()
+    assert written == (parquet / "flows.parquet").read_bytes()
+
+
+def test_a_format_that_is_none_is_an_error(tmp_path, monkeypatch):
+    with pytest.raises(ff.Error, match='format: found "xls"; accepted: csv, parquet'):
+        ff.sweep(GRID, out=tmp_path / "out", format="xls")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "firstflight._parquet", raising=False)
+    with pytest.raises(ff.Error, match=r"parquet takes pyarrow .*accepted: csv, or pip install"):
+        ff.sweep(GRID, out=tmp_path / "out", format="parquet")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_another_version_is_refused_and_kept(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "out")
+    about = tmp_path / "out" / "sweep.json"
+    of = json.loads(about.read_text())
+    about.write_text(json.dumps({**of, "version": "0.0.9"}))
+    before = tables(tmp_path / "out"), chunks(tmp_path / "out")
+    told = rf"found a sweep of version 0\.0\.9, this is version {ff.__version__}; accepted"
+    with pytest.raises(ff.Error, match=told):
+        ff.sweep(GRID, out=tmp_path / "out")
+    assert (tables(tmp_path / "out"), chunks(tmp_path / "out")) == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_full_disk_ends_the_sweep_and_keeps_what_is_finished(kind, whole, tmp_path):
+    names = sorted(chunks(whole))
+    last = names[-1].replace(".csv", f".{kind}")
+    out = tmp_path / "out"
+    # Where the file of a chunk is until it is whole.
+    hidden = out / "chunks" / last[:2] / f".{last}.{os.getpid()}.part"
+    hidden.parent.mkdir(parents=True)
+    hidden.symlink_to("/dev/full")
+    threads = threading.active_count()
+    with pytest.raises((OSError, RuntimeError), match=rf"{last}.*No space left on device"):
+        ff.sweep(GRID, out=out, format=kind)
+    assert threading.active_count() == threads and not hidden.is_symlink()
+    kept = {file.name for file in out.glob(f"chunks/*/*.{kind}")}
+    assert last not in kept
+    told = []
+    ff.sweep(GRID, out=out, format=kind, progress=lambda *all: told.append(all))
+    assert (out / "summary.csv").read_bytes() == (whole / "summary.csv").read_bytes()
