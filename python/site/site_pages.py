@@ -14,6 +14,7 @@ from pathlib import Path
 
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
+from markdown.treeprocessors import Treeprocessor
 from site_reference import reference
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,7 @@ class Pages(Extension):
 
     def extendMarkdown(self, md):
         md.preprocessors.register(_Expand(md), "site_pages", 100)
+        md.treeprocessors.register(_Widths(md), "site_widths", 15)
         # As in GitHub's Markdown.
         md.ESCAPED_CHARS = [*md.ESCAPED_CHARS, *"<>~|"]
 
@@ -33,6 +35,17 @@ class Pages(Extension):
 class _Expand(Preprocessor):
     def run(self, lines):
         return expanded("\n".join(lines)).split("\n")
+
+
+class _Widths(Treeprocessor):
+    """In tables of many columns, those with sentences keep a width at which one can read them."""
+
+    def run(self, root):
+        for table in root.iter("table"):
+            rows = list(table.iter("tr"))
+            for head, *cells in zip(*rows, strict=False) if len(rows[0]) > 4 else ():
+                if any(len("".join(cell.itertext())) > 60 for cell in cells):
+                    head.set("style", "min-width: 12rem")
 
 
 def makeExtension(**options):

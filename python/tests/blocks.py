@@ -7,8 +7,10 @@ what else it is:
 
     <!-- not run: WHY -->      nothing runs it here
     <!-- tested: FILE -->      that test reads the page, or what the page includes
-    <!-- file: NAME -->        it is kept under that name, for what comes after it
     <!-- output: WHOSE -->     the code before it prints this
+
+A fence with a title, such as ```toml title="loss.toml", is kept under that name, for what comes
+after it.
 """
 
 import contextlib
@@ -25,9 +27,10 @@ from site_pages import DOCS, INCLUDE, REFERENCE, ROOT, expanded
 
 @dataclass
 class Block:
-    mark: str  # "not run", "tested", "file", "output", or nothing
+    mark: str  # "not run", "tested", "output", or nothing
     value: str
     language: str
+    title: str
     text: str
 
 
@@ -46,10 +49,10 @@ def run(name, folder):
         (folder / link).symlink_to(ROOT / link)
     blocks, names, printed = of_page(name), {}, ""
     for at, block in enumerate(blocks):
-        if block.mark == "file":
-            (folder / block.value).write_text(block.text)
+        if block.title:
+            (folder / block.title).write_text(block.text)
             later = "".join(one.text for one in blocks[at + 1 :] if not one.mark)
-            assert block.value in later, f"{block.value} is not used after its block"
+            assert block.title in later, f"{block.title} is not used after its block"
         elif block.mark == "tested":
             text = (ROOT / block.value).read_text()
             read = [name, *(Path(one).name for one in INCLUDE.findall((DOCS / name).read_text()))]
@@ -114,6 +117,6 @@ def _shell(commands, folder):
 APART = "=== the next command ==="
 TYPED = re.compile(r"((?:[^\n]*\\\n)*[^\n]*)\n?((?s:.*))")
 FENCE = re.compile(
-    r"^(?:<!-- (not run|tested|file|output): (.*?) -->\n)?```(\w*)\n(.*?)^```$",
+    r"^(?:<!-- (not run|tested|output): (.*?) -->\n)?```(\w*)(?: title=\"(\S+)\")?\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )

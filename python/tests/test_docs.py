@@ -1,7 +1,6 @@
 """The documentation site: its code runs, it builds, and its links lead somewhere."""
 
-import subprocess
-import sys
+import re
 
 import blocks
 import build
@@ -55,39 +54,48 @@ def test_what_a_page_shows_is_compared_line_by_line():
 
 
 @pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    """The folder of the figures, which are drawn once."""
-    folder = tmp_path_factory.mktemp("gallery")
-    script = [sys.executable, site_pages.ROOT / "python/examples/gallery.py", folder]
-    subprocess.run(script, check=True, stdout=subprocess.DEVNULL)
-    return folder
+def site(tmp_path_factory):
+    """The site by MkDocs, with warnings as errors; links, anchors, fetched files are checked."""
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    return {page.name: page for page in build.build(folder)}
 
 
-def test_the_site_has_every_page_and_leads_nowhere_else(gallery, tmp_path):
-    """By MkDocs with warnings as errors; then every link, anchor and fetched file."""
-    found = build.build(tmp_path / "site", gallery=gallery)
-    names = {page.name: page for page in found}
-    assert names.keys() == {"404.html", *(f"{page.stem}.html" for page in blocks.DOCS.glob("*.md"))}
+def test_the_site_has_every_page_and_its_code(site):
+    assert site.keys() == {"404.html", *(f"{page.stem}.html" for page in blocks.DOCS.glob("*.md"))}
     for page in CODE:
         # Code that is shown in some other way than by a fence would not have run.
-        html = names[page.replace(".md", ".html")]
-        assert html.read_text().count("<pre") == len(blocks.of_page(page)), page
-    # What would be fetched from elsewhere is seen, and so is a link to nothing.
-    page = names["install.html"]
+        html = site[page.replace(".md", ".html")].read_text()
+        assert html.count("<pre") == len(blocks.of_page(page)), page
+
+
+def test_links_to_nothing_and_what_is_fetched_from_elsewhere_are_seen(site):
+    page = site["install.html"]
+    right = page.read_text()
     for wrong in (
         '<script src="https://example.org/x.js"></script>',
         '<p style="background: url(//example.org/x.png)">',
         '<a href="tour.html#nowhere">x</a>',
         '<a href="nothing.html">x</a>',
     ):
-        page.write_text(page.read_text() + wrong)
-    again = {path: build.read(path) for path in found}
-    assert len(build.problems(tmp_path / "site", again)) == 4
+        page.write_text(right + wrong)
+        found = {path: build.read(path) for path in site.values()}
+        assert len(build.problems(page.parent, found)) == 1, wrong
+    page.write_text(right)
 
 
-def test_zensical_builds_the_same_pages(gallery, tmp_path):
-    ours = build.build(tmp_path / "site", zensical=True, gallery=gallery)
-    assert len(ours) == len(list(blocks.DOCS.glob("*.md"))) + 1
+def test_zensical_builds_the_same_pages(site, tmp_path):
+    ours = build.build(
+        tmp_path / "site", zensical=True, gallery=site["404.html"].parent / "gallery"
+    )
+    assert {page.name for page in ours} == site.keys()
+    for page in ours:
+        assert words(page) == words(site[page.name]), page.name
+
+
+def words(page):
+    """What a reader of a page sees of its own text."""
+    article = page.read_text().partition("<article")[2].partition("</article>")[0]
+    return re.sub(r"<[^>]*>", "", article).split()
 
 
 def test_a_link_out_of_docs_leads_to_a_page_or_to_the_text():
