@@ -5,6 +5,7 @@ use firstflight_scenario::{Document, Scenario, ScenarioError};
 use firstflight_table::{Table, flows};
 use serde::{Deserialize, Serialize};
 
+use crate::transport::ON;
 use crate::{SweepError, VERSION, hash};
 
 /// Consecutive points of a sweep.
@@ -81,13 +82,13 @@ impl Chunk {
     }
 
     /// Runs its points one after the other in this thread: the rows in the order of points,
-    /// controls, seeds and flows. Of the options `stop` and `on` count.
+    /// controls, seeds and flows. Of the options `stop` counts.
     ///
     /// # Errors
     /// A point that cannot be run, named by its keys and values; [`SweepError::Interrupted`].
     pub fn run(&self, options: &Options<'_>) -> Result<Table, SweepError> {
         let base = Document::parse(&self.scenario, &self.file)?;
-        let options = Options { serial: true, samples: None, on_done: None, ..*options };
+        let options = Options { serial: true, on: ON, stop: options.stop, ..Options::default() };
         let mut rows: Option<Table> = None;
         for values in &self.points {
             let table = self.row(&base, values, &options)?;

@@ -1,7 +1,7 @@
 //! Cuts the points of a sweep into chunks of about a second, by estimates that are equal on every
 //! machine: the names of the chunks depend on them.
 
-use firstflight_scenario::Resolved;
+use firstflight_scenario::{Carrier, Resolved};
 
 use crate::SweepError;
 
@@ -79,6 +79,8 @@ pub(crate) fn weight_ns(resolved: &Resolved) -> u64 {
     let rate = resolved.links.get(resolved.slowest_link()).map_or(0, |link| link.rate_bps);
     let carried = u128::from(rate) * u128::from(resolved.duration_ns) / 8_000_000_000;
     let carried = u64::try_from(carried / u128::from(wire)).unwrap_or(u64::MAX);
+    let is_quic = resolved.flows.iter().any(|group| group.transport == Some(Carrier::Quic));
+    let packet_ns = if is_quic { QUIC_PACKET_NS } else { PACKET_NS };
     let mut sizes = resolved.flows.iter().map(|group| {
         let packets = group.size_bytes?.div_ceil(resolved.packet_bytes.max(1));
         Some(packets.saturating_mul(group.count))
@@ -86,12 +88,14 @@ pub(crate) fn weight_ns(resolved: &Resolved) -> u64 {
     let asked = sizes.try_fold(0_u64, |all, size| Some(all.saturating_add(size?)));
     let packets = asked.map_or(carried, |asked| asked.min(carried));
     let runs = resolved.runs.saturating_mul(resolved.controls.len().max(1) as u64);
-    let run = packets.saturating_mul(PACKET_NS).saturating_add(RUN_NS);
+    let run = packets.saturating_mul(packet_ns).saturating_add(RUN_NS);
     runs.saturating_mul(run).saturating_add(POINT_NS)
 }
 
 /// From docs/sweep.md: what a packet, a run and a point cost on one core.
 const PACKET_NS: u64 = 55;
+/// From docs/quic.md: 37,000 instructions.
+const QUIC_PACKET_NS: u64 = 12_000;
 const RUN_NS: u64 = 25_000;
 const POINT_NS: u64 = 60_000;
 

@@ -12,6 +12,7 @@ use crate::cut::{Cut, cut};
 use crate::points::{Outer, Points};
 use crate::range::Range;
 use crate::sample::{Sample, Values};
+use crate::transport::{ON, check_controls};
 use crate::{SweepError, VERSION, hash};
 
 /// A sweep as its grid file describes it.
@@ -133,7 +134,7 @@ impl Sweep {
         let scenario =
             scenario_at(base, &self.keys, &values).map_err(|e| problem(e.to_string()))?;
         scenario.plans().map_err(|error| problem(error.to_string()))?;
-        scenario.resolve().map_err(|error| problem(error.to_string()))
+        firstflight_runner::resolve(&scenario, ON).map_err(|error| problem(error.to_string()))
     }
 
     pub(crate) fn document(&self) -> Result<Document, SweepError> {
@@ -335,14 +336,6 @@ impl Reader<'_> {
     fn fault(&self, key: &str, problem: String) -> SweepError {
         fault(self.file, key, problem)
     }
-}
-
-fn check_controls(scenario: &Scenario) -> Result<(), SweepError> {
-    scenario.check_controls(|spec| {
-        let known = firstflight_runner::full_name(spec, None);
-        known.map(|_| ()).map_err(|problem| problem.to_string())
-    })?;
-    Ok(scenario.check_distinct()?)
 }
 
 fn fault(file: &str, key: &str, problem: String) -> SweepError {

@@ -34,6 +34,7 @@ mod run;
 mod sample;
 mod store;
 mod summary;
+mod transport;
 
 pub use chunk::Chunk;
 pub use error::SweepError;
