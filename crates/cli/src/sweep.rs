@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use firstflight_report::{Cell, Column, Mean, Table, terminal};
-use firstflight_sweep::{Format, Interval, Merged, Shard, Store, Summary, Sweep, SweepError, run};
+use firstflight_report::{Cell, Column, Mean, Table, digits, terminal};
+use firstflight_sweep::{
+    Estimate, Format, Interval, Merged, Shard, Store, Summary, Sweep, SweepError, run,
+};
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
@@ -31,6 +33,9 @@ pub(crate) struct Args {
     /// Run nothing: write the table if every chunk is there, and say what is missing otherwise
     #[arg(long)]
     merge: bool,
+    /// Run nothing: say how long the sweep will take, and how large its files will be
+    #[arg(long, conflicts_with_all = ["out", "shard", "merge", "format", "json", "summary"])]
+    estimate: bool,
     /// Form of the files: csv or parquet [default: parquet if this program is built with it]
     #[arg(long, value_name = "FORMAT", value_parser = Format::named)]
     format: Option<Format>,
@@ -69,6 +74,10 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
     }
     let Some(grid) = &args.grid else { return Ok(Status::Done) };
     let sweep = Sweep::load(grid)?;
+    if args.estimate {
+        output::print(&estimated(&sweep.estimate()?, cores()))?;
+        return Ok(Status::Done);
+    }
     let out = args.out.clone().unwrap_or_else(|| usual_place(grid));
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let store = Store::open(&out, &sweep, args.format.unwrap_or_default(), shard)?;
@@ -120,6 +129,48 @@ fn reached(done: u64, total: u64, elapsed: Duration) -> String {
     let share = done as f64 / total.max(1) as f64;
     let left = elapsed.as_secs_f64() * (1.0 / share.max(f64::MIN_POSITIVE) - 1.0);
     format!("{:.0} % of the work is done, {:.0} min left", share * 100.0, (left / 60.0).ceil())
+}
+
+/// What `--estimate` says.
+fn estimated(of: &Estimate, cores: u64) -> String {
+    let Estimate { points, chunks, rows, csv_bytes, parquet_bytes, .. } = of;
+    let one = of.cpu_ns as f64 / 1e9;
+    let (alone, all) = (long(one), long(one / cores.max(1) as f64));
+    let (csv, parquet) = (large(*csv_bytes), large(*parquet_bytes));
+    let (points, chunks) = (count(*points, "point"), count(*chunks, "chunk"));
+    format!(
+        "{points} in {chunks}\n\
+         time    {alone} of CPU time, {all} on {}\n\
+         rows    {rows}, as CSV {csv}, as Parquet {parquet}, twice that until the chunks are removed\n\
+         By the costs in docs/sweep.md, which other machines and controls exceed or fall below.\n",
+        count(cores, "core")
+    )
+}
+
+fn cores() -> u64 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
+}
+
+/// Seconds as people say them.
+fn long(seconds: f64) -> String {
+    let (by, unit) = match seconds {
+        s if s < 120.0 => (1.0, "s"),
+        s if s < 7200.0 => (60.0, "min"),
+        s if s < 172_800.0 => (3600.0, "h"),
+        _ => (86_400.0, "days"),
+    };
+    format!("{} {unit}", digits(seconds / by, 1))
+}
+
+/// Bytes as people say them.
+fn large(bytes: u64) -> String {
+    let (by, unit) = match bytes {
+        0..1_000_000 => (1e3, "kB"),
+        1_000_000..1_000_000_000 => (1e6, "MB"),
+        1_000_000_000..1_000_000_000_000 => (1e9, "GB"),
+        _ => (1e12, "TB"),
+    };
+    format!("{} {unit}", digits(bytes as f64 / by, 1))
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -207,6 +258,14 @@ impl From<SweepError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_and_sizes_are_in_the_units_that_people_use() {
+        let times = [14.2, 119.0, 1400.0, 7200.0, 1.4e6].map(long);
+        assert_eq!(times, ["14.2 s", "119 s", "23.3 min", "2 h", "16.2 days"]);
+        let sizes = [999, 17_000_000, 1_700_000_000, 1_700_000_000_000].map(large);
+        assert_eq!(sizes, ["1 kB", "17 MB", "1.7 GB", "1.7 TB"]);
+    }
 
     #[test]
     fn the_time_left_is_that_of_the_work_left() {

@@ -22,6 +22,7 @@
 mod chunk;
 mod cut;
 mod error;
+mod estimate;
 mod format;
 mod grid;
 mod hash;
@@ -38,6 +39,7 @@ mod transport;
 
 pub use chunk::Chunk;
 pub use error::SweepError;
+pub use estimate::Estimate;
 pub use format::{Format, Parquet, ParquetRows, set_parquet};
 pub use grid::Sweep;
 pub use merge::Merged;

@@ -106,6 +106,36 @@ fn a_kill_in_the_middle_of_a_file_leaves_no_chunk_that_is_not_whole() {
 }
 
 #[test]
+fn a_billion_points_are_estimated_at_once_and_nothing_is_written() {
+    let place = Place::new();
+    let grid = |points: u64| {
+        format!(
+            "[scenario]\ncontrols = ['newreno', 'hoe', 'astart', 'hystart']\nduration = '5min'\n\
+             flow = [{{ size = '5MB' }}]\n\
+             [sample]\nmethod = 'random'\npoints = {points}\n\
+             [sample.over]\n'path.rtt' = {{ from = '5ms', to = '700ms' }}\n"
+        )
+    };
+    let estimated = |points: u64| {
+        place.write("grid.toml", grid(points));
+        let said = place.run(&["sweep", "grid.toml", "--estimate"]);
+        assert_eq!((said.code, said.stderr.as_str()), (0, ""));
+        said.stdout
+    };
+    let thousand = estimated(1000);
+    assert!(thousand.starts_with("1000 points in 6"), "{thousand}");
+    assert!(thousand.contains("\nrows    4000, as CSV 1.7 MB, as Parquet 364 kB"), "{thousand}");
+    assert!(thousand.contains("s of CPU time, "), "{thousand}");
+    let begun = Instant::now();
+    let billion = estimated(1_000_000_000);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert!(billion.starts_with("1000000000 points in "), "{billion}");
+    assert!(billion.contains("\nrows    4000000000, as CSV 1.7 TB, as Parquet 364 GB"), "{billion}");
+    assert!(billion.contains(" days of CPU time, "), "{billion}");
+    assert!(!place.path("firstflight-out").exists());
+}
+
+#[test]
 fn ctrl_c_exits_with_130_and_keeps_what_is_finished() {
     let place = place();
     let mut child = begun(&place, "out", 1);
