@@ -5,61 +5,17 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
 import firstflight as ff
 import pytest
+from conftest import without_cost
 from firstflight import _sweep
-
-TABLES = ["flows.csv", "points.csv", "summary.csv"]
-#: 36 points of two controls and two seeds: some twenty chunks.
-GRID = {
-    "scenario": {
-        "controls": ["newreno", "astart"],
-        "duration": "10s",
-        "runs": 2,
-        "flow": [{"size": "100MB"}],
-    },
-    "grid": {
-        "path.rate": ["10Mbps", "40Mbps", "200Mbps"],
-        "path.rtt": ["20ms", "50ms", "100ms", "300ms"],
-        "path": {"loss": ["0%", "0.1%", "1%"]},
-    },
-}
-FILE = """
-[scenario]
-controls = ["newreno", "astart"]
-duration = "10s"
-runs = 2
-flow = [{ size = "100MB" }]
-[grid]
-"path.rate" = ["10Mbps", "40Mbps", "200Mbps"]
-"path.rtt" = ["20ms", "50ms", "100ms", "300ms"]
-"path.loss" = ["0%", "0.1%", "1%"]
-"""
-
-
-def tables(folder):
-    return [(Path(folder) / name).read_bytes() for name in TABLES]
-
-
-def chunks(folder):
-    return {file.name for file in Path(folder).glob("chunks/*/*.csv")}
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory, command):
-    """The folder of the command's sweep, and how many chunks it has."""
-    place = tmp_path_factory.mktemp("command")
-    (place / "grid.toml").write_text(FILE)
-    printed = command("sweep", str(place / "grid.toml"), "--out", str(place / "out"))
-    assert printed.returncode == 0, printed.stderr
-    return place / "out"
+from sweeps import FILE, GRID, Counting, chunks, run_script, tables
 
 
 def test_it_leaves_the_bytes_of_the_command(whole, tmp_path):
@@ -69,6 +25,8 @@ def test_it_leaves_the_bytes_of_the_command(whole, tmp_path):
     assert told[-1][0] == told[-1][1] > 0
     (tmp_path / "grid.toml").write_text(FILE)
     again = ff.sweep(tmp_path / "grid.toml", out=tmp_path / "dict")
+    pairs = {**GRID["grid"], "path.rtt": [(ms, "ms") for ms in (20, 50, 100, 300)]}
+    assert len(ff.sweep({**GRID, "grid": pairs}, out=tmp_path / "dict")) == 36
     assert again.path == result.path == tmp_path / "dict" and len(again) == 36
 
 
@@ -101,31 +59,6 @@ def test_an_executor_leaves_the_same_bytes(kind, whole, tmp_path):
         ff.sweep(GRID, out=tmp_path, executor=executor, progress=lambda *all: told.append(all))
     assert tables(tmp_path) == tables(whole)
     assert len(told) == len(chunks(whole)) and told[-1][0] == told[-1][1]
-
-
-class Counting(Executor):
-    """Counts what is under way, and fails at the fifth chunk."""
-
-    _max_workers = 3
-
-    def __init__(self):
-        self.pool, self.lock = ThreadPoolExecutor(1), threading.Lock()
-        self.under_way = self.most = self.ran = 0
-
-    def submit(self, work, *arguments):
-        with self.lock:
-            self.under_way += 1
-            self.most = max(self.most, self.under_way)
-        return self.pool.submit(self.go, work, *arguments)
-
-    def go(self, work, *arguments):
-        self.ran += 1
-        if self.ran == 5:
-            raise OSError("no room")
-        rows = work(*arguments)
-        with self.lock:
-            self.under_way -= 1
-        return rows
 
 
 def test_few_chunks_are_under_way_and_what_is_finished_is_kept_and_not_run_again(tmp_path):
@@ -186,16 +119,6 @@ def test_a_chunk_that_always_kills_its_worker_is_named(whole, tmp_path, monkeypa
     assert tables(tmp_path) == tables(whole)
 
 
-def run_script(text, tmp_path, *words):
-    """Runs a script of its own: its functions go to Dask's workers by value."""
-    script = tmp_path / "script.py"
-    script.write_text(textwrap.dedent(text))
-    line = [sys.executable, script, *map(str, words)]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=500, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
-
-
 DASK = """
 import json, os, signal, sys
 import firstflight as ff
@@ -223,6 +146,9 @@ if __name__ == "__main__":
             if not killed and done * 4 > total:
                 os.kill(pids[0], signal.SIGKILL)
                 killed.append(done < total)
+        # In a worker, as a notebook would ask for it.
+        call = lambda: ff.compare(["hystart", "astart"], size="500kB", duration="5s").json()
+        print(json.dumps(client.submit(call).result()))
         ff.sweep(grid, out=one, client=client, progress=kill)
         print("killed", killed, len(set(pids)))
         _sweep.run_chunk = dies_at_one
@@ -233,10 +159,15 @@ if __name__ == "__main__":
 """
 
 
-def test_dask_survives_a_killed_worker_and_names_a_chunk_that_kills(whole, tmp_path):
+def test_dask_survives_a_killed_worker_and_names_a_chunk_that_kills(whole, tmp_path, command):
     pytest.importorskip("distributed")
     one, two = tmp_path / "one", tmp_path / "two"
     printed = run_script(DASK, tmp_path, json.dumps(GRID), one, two).splitlines()
+    # The same bytes from a Dask worker, from this process and from the command.
+    in_worker = json.loads(printed.pop(0))
+    assert in_worker == ff.compare(["hystart", "astart"], size="500kB", duration="5s").json()
+    words = ("compare", "hystart", "astart", "--size", "500kB", "--duration", "5s", "--json")
+    assert in_worker == without_cost(command(*words).stdout)
     assert printed[0] == "killed [True] 2"
     assert tables(one) == tables(whole)
     assert printed[1].startswith("error sweep: chunk ") and "KilledWorker" in printed[1]
@@ -343,6 +274,29 @@ def test_two_sweeps_in_one_folder_are_refused(whole, tmp_path):
     assert tables(ff.sweep(GRID, out=tmp_path).path) == tables(whole)
     with pytest.raises(ff.Error, match="another sweep"):
         ff.sweep(varied("scenario/runs", 1), out=tmp_path)
+
+
+def test_quic_is_swept_where_the_scenario_says_so(tmp_path):
+    grid = {
+        "scenario": {
+            "controls": ["newreno", "hystart"],
+            "duration": "5s",
+            "flow": [{"size": "200kB"}],
+        },
+        "grid": {"flow[0].transport": ["tcp", "quic"], "path.rtt": ["20ms", "60ms"]},
+    }
+    result = ff.sweep(grid, out=tmp_path / "one")
+    assert result.flows["transport"] == ["sim"] * 4 + ["quic"] * 4
+    assert result.flows["point"][::2] == result.points["point"]
+    alone = {**grid["scenario"], "flow": [{"size": "200kB", "transport": "quic"}]}
+    rows = ff.run({**alone, "path": {"rtt": "20ms"}}, on="quic").flows.to_dicts()
+    assert result.flows.to_dicts()[4:6] == rows
+    with ThreadPoolExecutor(2) as pool:
+        ff.sweep(grid, out=tmp_path / "two", executor=pool)
+    assert tables(tmp_path / "one") == tables(tmp_path / "two")
+    grid["scenario"]["controls"] = ["newreno", "quinn-bbr"]
+    with pytest.raises(ff.Error, match=r"quinn-bbr draws at random .*accepted in a sweep"):
+        ff.sweep(grid, out=tmp_path / "three")
 
 
 def test_wrong_helpers_are_refused(tmp_path):
