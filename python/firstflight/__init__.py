@@ -6,7 +6,8 @@
     result.series         # cwnd, RTT, queue and more over time
     print(result)         # what the command prints
 
-Quantities are texts with units, as on the command line: "40Mbps", "100ms", "0.25bdp", "5MB".
+Quantities are texts with units, as on the command line: "40Mbps", "100ms", "0.25bdp", "5MB"; or
+numbers with a unit: (40, "Mbps").
 """
 
 from __future__ import annotations

@@ -22,42 +22,44 @@ from ._sweep import sweep as sweep
 
 __version__: str
 
-class Path(TypedDict, total=False):
-    """The path flags of the command; quantities are texts with units."""
+_Quantity = str | tuple[float, str]
 
-    rate: str
-    rtt: str
-    buffer: str
-    packet: str
-    headers: str
-    access_delay: str
-    access_rate: str
-    loss: str
-    duration: str
+class Path(TypedDict, total=False):
+    """The path flags of the command; quantities are texts with units, or pairs of both."""
+
+    rate: _Quantity
+    rtt: _Quantity
+    buffer: _Quantity
+    packet: _Quantity
+    headers: _Quantity
+    access_delay: _Quantity
+    access_rate: _Quantity
+    loss: _Quantity
+    duration: _Quantity
     flows: int | str
-    size: str
-    iw: str
-    ssthresh: str
+    size: _Quantity
+    iw: _Quantity
+    ssthresh: _Quantity
     delayed_ack: int | str
     recovery: str
     seed: int | str
     runs: int | str
-    start_jitter: str
+    start_jitter: _Quantity
     profile: str
     syn: bool | str
     fast_open: str
     duplicate_acks: int | str
     split_acks: int | str
-    receiver_window: str
+    receiver_window: _Quantity
     limited_transmit: bool | str
     impatient: bool | str
     progress_ends_backoff: bool | str
-    rto_initial: str
-    rto_min: str
-    rto_max: str
-    rto_granularity: str
-    delayed_ack_timer: str
-    ack_compression: str
+    rto_initial: _Quantity
+    rto_min: _Quantity
+    rto_max: _Quantity
+    rto_granularity: _Quantity
+    delayed_ack_timer: _Quantity
+    ack_compression: _Quantity
     growth_limit: bool | str
     slow_start_after_idle: bool | str
     pacing: bool | str

@@ -263,6 +263,8 @@ def _toml(key: str, value: Any, depth: int = 0) -> str:
         return repr(value)
     if isinstance(value, (str, os.PathLike)):
         return json.dumps(os.fspath(value), ensure_ascii=False)
+    if isinstance(value, tuple) and len(value) == 2 and _is_number(value[0], value[1]):
+        return json.dumps(f"{value[0]}{value[1]}", ensure_ascii=False)
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(_toml(f'{key}[]', one, depth + 1) for one in value)}]"
     if isinstance(value, dict):
@@ -278,6 +280,12 @@ def _toml(key: str, value: Any, depth: int = 0) -> str:
             "accepted: ff.run at each point, or the same start-up in Rust"
         )
     raise Error(f"grid: {key}: found {value!r}; accepted: texts, numbers, lists and dicts")
+
+
+def _is_number(value: Any, unit: Any) -> bool:
+    """Whether these are a number and its unit."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and isinstance(unit, str)
 
 
 #: No grid has as many levels; a dict that holds itself has more.

@@ -2,7 +2,7 @@
 
 use firstflight_scenario::{PathFlags, hint};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
 use crate::error::{input, shown};
 
@@ -21,8 +21,11 @@ pub(crate) fn path(given: &Bound<'_, PyDict>) -> PyResult<PathFlags> {
     Ok(flags)
 }
 
-/// A value as it would be typed.
+/// A value as it would be typed; `(40, "Mbps")` is "40Mbps".
 pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Some((number, unit)) = with_unit(value) {
+        return Ok(text(name, &number)? + &unit);
+    }
     if value.is_instance_of::<PyBool>() {
         return Ok(value.extract::<bool>()?.to_string());
     }
@@ -38,7 +41,15 @@ pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(number.to_string());
     }
     let found = shown(value);
-    Err(input(&format!("{name}: found {found}; accepted: text with a unit, such as \"40Mbps\"")))
+    Err(input(&format!("{name}: found {found}; accepted: text with a unit, such as \"40Mbps\", or (40, \"Mbps\")")))
+}
+
+/// A number and its unit, of a pair.
+pub(crate) fn with_unit<'py>(value: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, String)> {
+    let pair = value.cast::<PyTuple>().ok()?;
+    let (number, unit) = pair.extract::<(Bound<'_, PyAny>, String)>().ok()?;
+    let is_number = number.extract::<f64>().is_ok() && !number.is_instance_of::<PyBool>();
+    is_number.then_some((number, unit))
 }
 
 /// `--access-delay` as a keyword.

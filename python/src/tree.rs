@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::error::input;
-use crate::flags::text;
+use crate::flags::{text, with_unit};
 
 /// The document that a file of the same keys would be.
 pub(crate) fn document(tree: &Bound<'_, PyDict>) -> PyResult<Document> {
@@ -42,7 +42,8 @@ fn node(
     if let Ok(tree) = value.cast::<PyDict>() {
         return table(document, key, tree, depth + 1);
     }
-    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+    let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    if is_list && with_unit(value).is_none() {
         for (place, item) in value.try_iter()?.enumerate() {
             node(document, &format!("{key}[{place}]"), &item?, depth + 1)?;
         }

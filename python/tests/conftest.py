@@ -3,7 +3,11 @@
 import re
 import subprocess
 import sys
+import threading
+import time
+from pathlib import Path
 
+import firstflight as ff
 import pytest
 from sweeps import FILE
 
@@ -22,6 +26,25 @@ def command():
         return subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
 
     return run
+
+
+@pytest.fixture
+def no_thread_left():
+    """The test leaves as many threads as it finds, those of the engine included."""
+    # Those over which runs are spread stay for good.
+    ff.compare(["hoe", "astart"], duration="1s")
+    before = threads()
+    yield
+    patience = time.monotonic() + 5
+    while threads() > before and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert threads() <= before
+
+
+def threads():
+    """How many threads the process has; elsewhere than on Linux how many Python knows."""
+    tasks = Path("/proc/self/task")
+    return len([*tasks.iterdir()]) if tasks.exists() else threading.active_count()
 
 
 @pytest.fixture(scope="session")

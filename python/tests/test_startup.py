@@ -151,13 +151,13 @@ def test_it_paces():
         Doubling,
     ],
 )
-def test_nonsense_is_an_error_that_names_the_start_up(value):
+def test_nonsense_is_an_error_that_names_the_start_up(value, no_thread_left):
     with pytest.raises(ff.Error, match=r"start-up `odd`: on_ack returned .*accepted: None"):
         ff.compare([answers(value), "hoe"], **PATH)
 
 
 @pytest.mark.parametrize("method", ["begin", "on_ack", "on_loss", "__deepcopy__"])
-def test_what_a_method_raises_is_told_with_its_cause(method):
+def test_what_a_method_raises_is_told_with_its_cause(method, no_thread_left):
     raising = answers(ZeroDivisionError("none"), method)
     with pytest.raises(
         ff.Error, match=r"start-up `odd`: .* raised ZeroDivisionError: none"
