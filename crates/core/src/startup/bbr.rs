@@ -130,7 +130,7 @@ impl Bbr {
     fn loses_too_much(&mut self, round: RoundEnd, view: &View) -> bool {
         // The round that ends now has the number before.
         let whole = self.lossy_since.is_some_and(|since| since + 1 < self.model.rounds());
-        if self.form.loss < RATIO_ONE && whole && round.gaps >= self.form.gaps {
+        if whole && round.gaps >= self.form.gaps {
             let all = round.delivered + round.lost;
             if round.lost > all.scaled(self.form.loss, RATIO_ONE) {
                 let pipe = self.model.pipe(view).unwrap_or_default();

@@ -161,6 +161,18 @@ fn a_recovery_without_losses_in_a_round_is_forgotten_when_it_ends() {
     assert!(!path.drains(), "another recovery, which has not lasted a round");
 }
 
+#[test]
+fn a_round_without_losses_does_not_end_a_recovery() {
+    let mut path = Path::new(&[]);
+    let _ = path.round(98, 100);
+    path.lose(3, 6);
+    let _ = path.round(98, 200);
+    let _ = path.round(98, 400);
+    path.lose(3, 6);
+    let _ = path.round(98, 800);
+    assert!(path.drains(), "the recovery has lasted more than a round");
+}
+
 /// Draft, section 5.3.4: half the pipe, four segments at least, for 200 ms and a round.
 #[test]
 fn after_five_seconds_startup_lets_half_the_pipe_fly_and_goes_on() {
