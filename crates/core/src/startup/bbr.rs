@@ -151,10 +151,8 @@ impl Bbr {
         if self.form.quiche && self.model.rounds() <= 1 && view.rtt.min != Span::MAX {
             self.pace = self.initial_window.per(view.rtt.min);
         }
-        if self.state != State::Startup || rate > self.pace {
-            self.pace = rate;
-        }
-        self.pace = self.pace.max(Rate(1));
+        let least = if self.state == State::Startup { self.pace } else { Rate(0) };
+        self.pace = rate.max(least).max(Rate(1));
     }
 
     /// CheckProbeRTT, with half the pipe in flight while it lasts.

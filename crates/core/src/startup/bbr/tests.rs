@@ -245,6 +245,10 @@ fn four_segments_are_the_least() {
     path.policy.initial_window = MSS;
     let step = path.round(0, 0);
     assert_eq!(step.window.cwnd, MSS * 4);
+    assert_eq!(path.policy.probe_window(&path.view), MSS * 4);
+    path.view.window.cwnd = MSS * 10;
+    let left = path.policy.leave(Bytes(0), &path.view).window;
+    assert_eq!(left, Window { cwnd: MSS * 4, ssthresh: MSS * 4 });
 }
 
 /// Draft, test cases: acknowledged in one piece per RTT, the window doubles all the same.
