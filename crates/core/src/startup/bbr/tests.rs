@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::{Departure, RateSample};
+use crate::knob::Amount;
 use crate::pacing::Pacing;
 use crate::testing::{MSS, ack, view};
 use crate::units::Instant;
@@ -170,7 +171,7 @@ fn a_round_without_losses_does_not_end_a_recovery() {
     let _ = path.round(98, 400);
     path.lose(3, 6);
     let _ = path.round(98, 800);
-    assert!(path.drains(), "the recovery has lasted more than a round");
+    assert_ne!(path.policy.state, State::Startup, "the recovery has lasted more than a round");
 }
 
 /// Draft, section 5.3.4: half the pipe, four segments at least, for 200 ms and a round.
@@ -235,6 +236,15 @@ fn the_window_stops_at_twice_the_pipe_and_three_quanta() {
     let window = path.policy.most(&path.view);
     assert_eq!(window, MSS * (20 + 6) + path.policy.model.extra_acked());
     assert!(path.view.window.cwnd <= window + MSS * 10);
+    // BBRSetCwnd: below the largest window, or before the initial window has been delivered.
+    for (cwnd, delivered, grown) in [
+        (window, MSS * 10, Bytes(0)),
+        (window - Bytes(1), MSS * 10, MSS),
+        (window, MSS * 10 - Bytes(1), MSS),
+    ] {
+        (path.view.window.cwnd, path.view.delivered, path.policy.fresh) = (cwnd, delivered, MSS);
+        assert_eq!(path.policy.decide(&path.view).window.cwnd, cwnd + grown);
+    }
 }
 
 /// Draft, test cases: a path of less than a packet.
@@ -276,4 +286,23 @@ fn a_timeout_keeps_what_is_known_and_later_slow_starts_are_ordinary() {
     assert_eq!(path.policy.step(&ack(&view, 3), &view).window.cwnd, MSS * 11);
     path.policy.enter(Entry::Reprobe, &view);
     assert_eq!((path.policy.state, path.policy.eligible()), (State::Startup, None));
+}
+
+#[test]
+fn a_connection_that_begins_keeps_the_knobs() {
+    let iw = KnobValue::Window(Amount::Segments(20));
+    let path = Path::new(&[("iw", iw), ("gain", KnobValue::Ratio(2_000_000))]);
+    let told = ["iw", "gain"].map(|name| path.policy.value(name));
+    assert_eq!(told, [Some(iw), Some(KnobValue::Ratio(2_000_000))]);
+}
+
+/// Its clock of rounds stands still when it is not in charge, or over.
+#[test]
+fn acks_of_avoidance_and_after_its_end_tell_it_nothing() {
+    for (phase, state) in [(Phase::Avoidance, State::Startup), (Phase::Startup, State::Over)] {
+        let mut path = Path::new(&[]);
+        (path.view.phase, path.policy.state) = (phase, state);
+        let _ = path.round(100, 100);
+        assert_eq!((path.policy.model.rounds(), path.policy.eligible()), (0, None));
+    }
 }
