@@ -172,8 +172,8 @@ fn policies_need_what_their_sources_use() {
 /// The avoidance's knob where a start-up of that name has one of that name too.
 fn knob(policy: &str, name: &str) -> Knob {
     let cards = STARTUPS.iter().chain(AVOIDANCES).filter(|card| card.name == policy);
-    let knobs = cards.flat_map(|card| card.knobs).filter(|knob| knob.name == name);
-    *knobs.last().unwrap_or_else(|| panic!("{policy} has no knob {name}"))
+    let mut knobs = cards.flat_map(|card| card.knobs).filter(|knob| knob.name == name);
+    *knobs.next_back().unwrap_or_else(|| panic!("{policy} has no knob {name}"))
 }
 
 /// The largest values, which a command line accepts as the table has them.

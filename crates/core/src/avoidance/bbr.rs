@@ -289,9 +289,8 @@ impl Observer for Bbr {
             self.newest = Some((packet, limited));
         }
         self.bounds.on_ack(ack, rate, view);
-        if rate > Rate(0) {
-            self.model.take(rate, limited);
-        }
+        // A rate of zero, of no sample, raises nothing.
+        self.model.take(rate, limited);
         let round = self.model.count(ack, self.bandwidth(), view).is_some();
         if round {
             self.cycle.rounds_since_up += 1;

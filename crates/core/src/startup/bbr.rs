@@ -140,7 +140,7 @@ impl Bbr {
     fn loses_too_much(&mut self, round: RoundEnd, view: &View) -> bool {
         // The round that ends now has the number before.
         let whole = self.lossy_since.is_some_and(|since| since + 1 < self.model.rounds());
-        if self.form.loss < RATIO_ONE && whole && round.gaps >= self.form.gaps {
+        if whole && round.gaps >= self.form.gaps {
             let all = round.delivered + round.lost;
             if round.lost > all.scaled(self.form.loss, RATIO_ONE) {
                 let pipe = self.model.pipe(view).unwrap_or_default();
@@ -161,10 +161,8 @@ impl Bbr {
         if self.form.quiche && self.model.rounds() <= 1 && view.rtt.min != Span::MAX {
             self.pace = self.initial_window.per(view.rtt.min);
         }
-        if self.state != State::Startup || rate > self.pace {
-            self.pace = rate;
-        }
-        self.pace = self.pace.max(Rate(1));
+        let least = if self.state == State::Startup { self.pace } else { Rate(0) };
+        self.pace = rate.max(least).max(Rate(1));
     }
 
     /// CheckProbeRTT, with half the pipe in flight while it lasts.

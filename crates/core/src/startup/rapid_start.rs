@@ -113,12 +113,9 @@ impl Version {
 }
 
 impl Landing {
-    /// More was acknowledged or lost; no more counts than was outstanding.
-    fn count(&mut self, acked: Bytes, lost: Bytes) {
-        let left = self.outstanding - (self.acked + self.lost);
-        let lost = lost.min(left);
-        self.lost += lost;
-        self.acked += acked.min(left - lost);
+    /// What was outstanding and is neither acknowledged nor lost: no more counts.
+    fn left(&self) -> Bytes {
+        self.outstanding - (self.acked + self.lost)
     }
 
     /// The window by now (section 2.3).
@@ -182,7 +179,7 @@ impl Observer for RapidStart {
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
         if let Some(landing) = self.landing.as_mut().filter(|_| !loss.again) {
-            landing.count(Bytes(0), loss.lost);
+            landing.lost += loss.lost.min(landing.left());
         }
     }
 
@@ -247,14 +244,14 @@ impl Startup for RapidStart {
             acked: Bytes(0),
             lost: Bytes(0),
         };
-        landing.count(Bytes(0), loss.lost);
+        landing.lost = loss.lost.min(landing.outstanding);
         self.landing = Some(landing);
         Answer::Land(Window { cwnd: landing.cwnd(), ..view.window })
     }
 
     fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
         let Some(mut landing) = self.landing else { return view.window.hold() };
-        landing.count(ack.credited, Bytes(0));
+        landing.acked += ack.credited.min(landing.left());
         self.landing = Some(landing);
         self.landed(&landing, view)
     }
@@ -349,7 +346,7 @@ mod tests {
     use super::*;
     use crate::event::LossKind;
     use crate::pacing::Pacing;
-    use crate::testing::{MSS, ack, view};
+    use crate::testing::{MSS, ack, gauge, view};
     use crate::units::Instant;
 
     fn with(knobs: &[(&str, KnobValue)]) -> RapidStart {
@@ -490,6 +487,26 @@ mod tests {
         let mut policy = with(&[("least", KnobValue::Word("iw"))]);
         policy.initial_window = MSS * 200;
         assert_eq!(landed(policy, 20, 280).0, 140);
+        let mut policy = with(&[]);
+        policy.initial_window = MSS * 200;
+        assert_eq!(landed(policy, 20, 280).0, 70, "not unless asked");
+    }
+
+    /// RFC 5681 and RFC 9002: a third of beta W0 is less than a segment here.
+    #[test]
+    fn a_small_window_lands_at_two_segments() {
+        let four = View { beta: 700_000, ..view(4, Bytes::MAX) };
+        assert_eq!(with(&[]).least(&four), MSS * 2);
+    }
+
+    #[test]
+    fn it_tells_the_smallest_rtt_and_how_it_lands() {
+        let names = ["rapid_start_floor", "rapid_start_acked", "rapid_start_lost"];
+        let told = |policy: &RapidStart| names.map(|name| gauge(policy, name).unwrap());
+        let mut policy = with(&[]);
+        assert_eq!(told(&policy), [0, 0, 0]);
+        let _ = policy.step(&ack(&overshot(), 1), &overshot());
+        assert_eq!(told(&landed(policy, 30, 20).1), [100_000_000, 30_000, 20_000]);
     }
 
     #[test]
@@ -498,6 +515,8 @@ mod tests {
         let view = View { window: Window { cwnd: MSS * cwnd, ssthresh: MSS * cwnd }, ..overshot() };
         assert_eq!(policy.found(&view).peak, Some(MSS * 500));
         assert_eq!(with(&[]).found(&view), Found::default());
+        let window = Window { cwnd: Bytes(u64::MAX / 2), ..view.window };
+        assert_eq!(policy.found(&View { window, ..view }).peak, None, "no number of bytes");
     }
 
     #[test]

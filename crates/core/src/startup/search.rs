@@ -329,7 +329,7 @@ const MOST: u64 = 1_000_000;
 #[allow(clippy::unwrap_used, reason = "it fails the test")]
 mod tests {
     use super::*;
-    use crate::testing::{MSS, ack, view};
+    use crate::testing::{MSS, ack, gauge, view};
     use crate::units::{Instant, Span};
 
     /// A policy in a connection of 100 ms that is told, at the end of each bin of 35 ms, how many
@@ -367,7 +367,10 @@ mod tests {
         for _ in 0..60 {
             assert_eq!(path.bin(50, 50).exit, None);
         }
-        assert!(path.policy.compared.is_some());
+        let found = path.policy.compared.unwrap();
+        let gauges = ["search_bin", "search_expected", "search_delivered"];
+        let told = [35_000_000, found.expected.0, found.delivered.0].map(Some);
+        assert_eq!(gauges.map(|name| gauge(&path.policy, name)), told);
     }
 
     /// Sending doubles, then stays; delivery follows two bins and 6/7 later until the queue takes
@@ -383,6 +386,13 @@ mod tests {
         let mut path = Path::new(&[]);
         let left = (0..60).map(|_| path.bin(100, 70)).find(|step| step.exit.is_some()).unwrap();
         assert_eq!(left.window, Window { cwnd: MSS * 100, ssthresh: MSS * 100 });
+    }
+
+    #[test]
+    fn a_path_that_delivers_nothing_has_no_pipe() {
+        let mut path = Path::new(&[]);
+        while path.bin(100, 0).exit.is_none() {}
+        assert_eq!(path.policy.found(&path.view).pipe, None);
     }
 
     /// Twelve bins warm up, the thirteenth is compared.
@@ -428,6 +438,7 @@ mod tests {
             (step.window.cwnd.0 / 1_000, step.window.ssthresh.0 / 1_000, step.exit)
         };
         assert_eq!([step(2), step(1), step(2)], [(100, 100, None), (99, 99, None), (99, 99, None)]);
+        assert_eq!([step(4), step(2)], [(97, 97, None), (97, 97, None)], "six cost two");
         assert_eq!(step(116), (60, 60, Some(Exit::Heuristic)));
         assert_eq!(path.policy.found(&path.view).pipe, Some(MSS * 60));
     }

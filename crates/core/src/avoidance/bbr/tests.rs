@@ -70,8 +70,8 @@ fn probe_rtt_headroom_and_target_are_shares_of_the_pipe_or_of_the_bound() {
 /// A probe's newest packet left with such a flight; then so much is lost.
 fn after_losses(flight: u64, limited: bool, kind: LossKind, lost: &[u64]) -> Bbr {
     let (mut bbr, view) = known();
-    let then = sampled(&view, MSS * 900, PIPE).packet.expect("a packet");
-    bbr.newest = Some((Departure { in_flight: Bytes(flight), ..then }, limited));
+    let newest = sampled(&view, MSS * 900, PIPE).packet;
+    bbr.newest = newest.map(|it| (Departure { in_flight: Bytes(flight), ..it }, limited));
     bbr.cycle.samples_probe = true;
     for lost in lost {
         bbr.lose(&Loss::of(view.now, kind, Bytes(*lost), PIPE), &view);
@@ -99,7 +99,7 @@ fn a_probe_that_loses_more_than_two_percent_bounds_the_flight_where_it_passed_th
 #[test]
 fn losses_outside_a_probe_set_no_bound_and_those_in_up_end_it() {
     let (mut bbr, view) = known();
-    bbr.newest = Some((sampled(&view, MSS * 900, PIPE).packet.expect("a packet"), false));
+    bbr.newest = sampled(&view, MSS * 900, PIPE).packet.map(|packet| (packet, false));
     let loss = Loss::of(view.now, LossKind::Recovery, MSS * 50, PIPE);
     bbr.lose(&loss, &view);
     assert_eq!((bbr.longterm, bbr.cycle.too_high), (Bytes::MAX, false));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::{Departure, RateSample};
+use crate::knob::Amount;
 use crate::pacing::Pacing;
 use crate::testing::{MSS, ack, view};
 use crate::units::Instant;
@@ -183,6 +184,18 @@ fn a_recovery_without_losses_in_a_round_is_forgotten_when_it_ends() {
     assert!(!path.drains(), "another recovery, which has not lasted a round");
 }
 
+#[test]
+fn a_round_without_losses_does_not_end_a_recovery() {
+    let mut path = Path::new(&[]);
+    let _ = path.round(98, 100);
+    path.lose(3, 6);
+    let _ = path.round(98, 200);
+    let _ = path.round(98, 400);
+    path.lose(3, 6);
+    let _ = path.round(98, 800);
+    assert_ne!(path.policy.state, State::Startup, "the recovery has lasted more than a round");
+}
+
 /// Draft, section 5.3.4: half the pipe, four segments at least, for 200 ms and a round.
 #[test]
 fn after_five_seconds_startup_lets_half_the_pipe_fly_and_goes_on() {
@@ -245,6 +258,15 @@ fn the_window_stops_at_twice_the_pipe_and_three_quanta() {
     let window = path.policy.most(&path.view);
     assert_eq!(window, MSS * (20 + 6) + path.policy.model.extra_acked());
     assert!(path.view.window.cwnd <= window + MSS * 10);
+    // BBRSetCwnd: below the largest window, or before the initial window has been delivered.
+    for (cwnd, delivered, grown) in [
+        (window, MSS * 10, Bytes(0)),
+        (window - Bytes(1), MSS * 10, MSS),
+        (window, MSS * 10 - Bytes(1), MSS),
+    ] {
+        (path.view.window.cwnd, path.view.delivered, path.policy.fresh) = (cwnd, delivered, MSS);
+        assert_eq!(path.policy.decide(&path.view).window.cwnd, cwnd + grown);
+    }
 }
 
 /// Draft, test cases: a path of less than a packet.
@@ -255,6 +277,10 @@ fn four_segments_are_the_least() {
     path.policy.initial_window = MSS;
     let step = path.round(0, 0);
     assert_eq!(step.window.cwnd, MSS * 4);
+    assert_eq!(path.policy.probe_window(&path.view), MSS * 4);
+    path.view.window.cwnd = MSS * 10;
+    let left = path.policy.leave(Bytes(0), &path.view).window;
+    assert_eq!(left, Window { cwnd: MSS * 4, ssthresh: MSS * 4 });
 }
 
 /// Draft, test cases: acknowledged in one piece per RTT, the window doubles all the same.
@@ -282,4 +308,23 @@ fn a_timeout_keeps_what_is_known_and_later_slow_starts_are_ordinary() {
     assert_eq!(path.policy.step(&ack(&view, 3), &view).window.cwnd, MSS * 11);
     path.policy.enter(Entry::Reprobe, &view);
     assert_eq!((path.policy.state, path.policy.eligible()), (State::Startup, None));
+}
+
+#[test]
+fn a_connection_that_begins_keeps_the_knobs() {
+    let iw = KnobValue::Window(Amount::Segments(20));
+    let path = Path::new(&[("iw", iw), ("gain", KnobValue::Ratio(2_000_000))]);
+    let told = ["iw", "gain"].map(|name| path.policy.value(name));
+    assert_eq!(told, [Some(iw), Some(KnobValue::Ratio(2_000_000))]);
+}
+
+/// Its clock of rounds stands still when it is not in charge, or over.
+#[test]
+fn acks_of_avoidance_and_after_its_end_tell_it_nothing() {
+    for (phase, state) in [(Phase::Avoidance, State::Startup), (Phase::Startup, State::Over)] {
+        let mut path = Path::new(&[]);
+        (path.view.phase, path.policy.state) = (phase, state);
+        let _ = path.round(100, 100);
+        assert_eq!((path.policy.model.rounds(), path.policy.eligible()), (0, None));
+    }
 }
