@@ -2,7 +2,10 @@
 //!
 //! The guest is made and booted as those of `--on linux --virtual-time` are (`firstflight-guest`);
 //! its first program is `firstflight`, and what it does is `guest.sh`, which says after every step
-//! how it ended.
+//! how it ended. With `--systemd` the first program is this machine's systemd instead, which loads
+//! the controls by the unit of `docs/`.
+
+mod systemd;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -31,6 +34,8 @@ enum Mode {
     Cost,
     /// `cargo xtask soak`, of a size that an emulated processor bears.
     Soak,
+    /// The unit of `docs/firstflight-kernel.service`, under systemd.
+    Systemd,
 }
 
 impl Mode {
@@ -41,6 +46,8 @@ impl Mode {
             Self::Short => ("short", Time::Virtual),
             Self::Cost => ("cost", Time::Virtual),
             Self::Soak => ("soak", Time::Host),
+            // Its timeouts are meant for a machine that waits for nothing.
+            Self::Systemd => ("systemd", Time::Virtual),
         }
     }
 }
@@ -64,6 +71,9 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     image.link("bin/firstflight", "/init");
     image.tools(&TOOLS, "iproute2 util-linux iperf3 procps grep coreutils dash")?;
     image.file("scenario.toml", include_bytes!("qemu/scenario.toml"), false);
+    if options.mode == Mode::Systemd {
+        systemd::add(root, &mut image)?;
+    }
     announce("initramfs");
     let (initramfs, _) = image.pack(&cache)?;
     announce("guest");
@@ -89,13 +99,14 @@ fn options(args: &[String]) -> Result<Options, Stop> {
             ("--cost", _) => options.mode = Mode::Cost,
             ("--soak", _) => options.mode = Mode::Soak,
             ("--short", _) => options.mode = Mode::Short,
+            ("--systemd", _) => options.mode = Mode::Systemd,
             ("--kernel", Some(package)) => {
                 options.kernel.clone_from(package);
                 args.next();
             }
             _ => {
-                let accepted =
-                    "accepted: --kernel PACKAGE, FILE.deb or bzImage, --short, --cost or --soak";
+                let accepted = "accepted: --kernel PACKAGE, FILE.deb or bzImage, --short, --cost, \
+                                --soak or --systemd";
                 return Err(Stop::usage(&format!("qemu: found `{arg}`; {accepted}")));
             }
         }
@@ -116,7 +127,7 @@ fn build(root: &Path, mode: Mode) -> Result<Vec<(&'static str, PathBuf)>, Stop> 
         Mode::Steps => {
             vec![("bin/running", built(root, &["test", "--no-run", "--test", "running"])?)]
         }
-        Mode::Short => Vec::new(),
+        Mode::Short | Mode::Systemd => Vec::new(),
     };
     Ok([vec![("init", firstflight)], other].concat())
 }
@@ -131,7 +142,8 @@ fn boot(kernel: &Kernel, initramfs: &Path, mode: Mode) -> Result<Vec<(String, St
     let programs = programs.map_err(|error| unable(&initramfs.display().to_string(), &error))?;
     let initramfs = kept(&[&programs, &job.archive()?])?;
     let (kernel, initramfs) = (kernel.vmlinuz.as_path(), initramfs.path());
-    let machine = Machine { kernel, initramfs, words: "", time };
+    let words = if mode == Mode::Systemd { systemd::WORDS } else { "" };
+    let machine = Machine { kernel, initramfs, words, time };
     let mut steps = Vec::new();
     let console = machine.run(&AtomicBool::new(false), |line| {
         println!("    {line}");
