@@ -23,6 +23,8 @@ pub(crate) struct Job {
     pub(crate) duration_ns: u64,
     /// Selective acknowledgements; without them the kernel repairs as NewReno does.
     pub(crate) sack: bool,
+    /// Connections ask for ECN and accept it (`tcp_ecn`).
+    pub(crate) ecn: bool,
     /// `tcp_slow_start_after_idle`.
     pub(crate) restarts: bool,
     pub(crate) packet_bytes: u64,
@@ -180,6 +182,7 @@ impl Job {
                 .flows
                 .iter()
                 .all(|flow| matches!(flow.recovery.value, Recovery::Sack | Recovery::Rack)),
+            ecn: resolved.endpoint.ecn,
             restarts: resolved.endpoint.slow_start_after_idle,
             packet_bytes: resolved.packet_bytes,
         }

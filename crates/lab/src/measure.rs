@@ -120,6 +120,7 @@ impl Measured<'_> {
         Bottleneck {
             drops: way.dropped_packets + way.lost_packets,
             random_losses: way.lost_packets,
+            marks: way.marked_packets,
             utilization: way.utilization,
             peak_queue_packets: way.peak_queue_packets,
             mean_queue_packets: way.mean_queue_packets,

@@ -5,6 +5,7 @@
 
 mod calm;
 mod credit;
+mod ecn;
 mod fast_recovery;
 mod log;
 mod ns2_sack;
