@@ -116,6 +116,7 @@ impl Link {
     }
 
     /// Whether a packet that arrives now finds so many waiting that it is marked.
+    #[inline(never)]
     pub(crate) fn is_congested(&mut self, at: Instant, tie: Tie) -> bool {
         if self.marks_from == u64::MAX {
             return false;
