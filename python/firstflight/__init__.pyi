@@ -61,6 +61,8 @@ class Path(TypedDict, total=False):
     delayed_ack_timer: _Quantity
     ack_compression: _Quantity
     growth_limit: bool | str
+    ecn: bool | str
+    ecn_threshold: str
     slow_start_after_idle: bool | str
     pacing: bool | str
     buffer_counts_in_service: bool | str

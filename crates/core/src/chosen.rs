@@ -80,6 +80,7 @@ macro_rules! pass_on_policies {
             fn on_feedback(&mut self, mechanism: &mut Mechanism, feedback: &Feedback);
             fn on_loss(&mut self, mechanism: &mut Mechanism, loss: &Loss) -> bool;
             fn cut_at(&self) -> Option<Instant>;
+            fn reduced_at(&self) -> Option<Instant>;
             fn on_rest(&mut self, mechanism: &mut Mechanism, idle: Span, window: Option<Window>);
             fn on_restart(&mut self, mechanism: &mut Mechanism);
             fn on_recovered(&mut self, mechanism: &mut Mechanism);

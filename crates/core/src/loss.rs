@@ -52,6 +52,11 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         self.cut_at
     }
 
+    /// The same, if the window was cut for it, or start-up lands.
+    pub(crate) fn reduced_at(&self) -> Option<Instant> {
+        self.cut_at.filter(|_| self.ignored.is_none())
+    }
+
     /// Data was found lost, or a mark came. Returns whether the window was cut.
     #[inline(never)]
     pub(crate) fn on_loss(

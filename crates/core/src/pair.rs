@@ -72,6 +72,9 @@ pub trait Policies {
     /// When the window was cut last.
     fn cut_at(&self) -> Option<Instant>;
 
+    /// The same, unless the policy in charge went on instead.
+    fn reduced_at(&self) -> Option<Instant>;
+
     /// See [`crate::sender::Sender::on_rest`].
     fn on_rest(&mut self, mechanism: &mut Mechanism, idle: Span, window: Option<Window>);
 
@@ -235,6 +238,10 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
 
     fn cut_at(&self) -> Option<Instant> {
         self.losses.cut_at()
+    }
+
+    fn reduced_at(&self) -> Option<Instant> {
+        self.losses.reduced_at()
     }
 
     #[cold]

@@ -178,6 +178,11 @@ impl<P: Policies> Sender<P> {
         self.policies.cut_at()
     }
 
+    /// [`Sender::recovery_began`], if the window was reduced then.
+    pub fn reduced_at(&self) -> Option<Instant> {
+        self.policies.reduced_at()
+    }
+
     /// Data leaves again after the source had none for `idle` and all was acknowledged, or has not
     /// used its window for long. `window` is what the transport leaves of it (RFC 5681 section 4.1,
     /// RFC 7661), if it changes it: below ssthresh, slow start begins again. A control that decides

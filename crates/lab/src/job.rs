@@ -26,6 +26,8 @@ pub(crate) struct Job {
     /// Receivers hold ACKs of packets out of order back together, as the kernel does unless told
     /// not to.
     pub(crate) ack_compression: bool,
+    /// Connections ask for ECN and accept it (`tcp_ecn`).
+    pub(crate) ecn: bool,
     /// `tcp_slow_start_after_idle`.
     pub(crate) restarts: bool,
     pub(crate) packet_bytes: u64,
@@ -184,6 +186,7 @@ impl Job {
                 .iter()
                 .all(|flow| matches!(flow.recovery.value, Recovery::Sack | Recovery::Rack)),
             ack_compression: resolved.endpoint.ack_compression,
+            ecn: resolved.endpoint.ecn,
             restarts: resolved.endpoint.slow_start_after_idle,
             packet_bytes: resolved.packet_bytes,
         }

@@ -120,6 +120,7 @@ impl Measured<'_> {
         Bottleneck {
             drops: way.dropped_packets + way.lost_packets,
             random_losses: way.lost_packets,
+            marks: way.marked_packets,
             utilization: way.utilization,
             peak_queue_packets: way.peak_queue_packets,
             mean_queue_packets: way.mean_queue_packets,
@@ -167,7 +168,7 @@ fn startup(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> Startup {
     let after: Vec<(u64, TcpInfo)> = after.collect();
     let repairs = entries(&after, CaState::Recovery) + entries(&after, CaState::Loss);
     // The repair that ended start-up is not one after it.
-    let own = u64::from(after.first().is_some_and(|(_, info)| info.state != CaState::Open));
+    let own = u64::from(after.first().is_some_and(|(_, info)| info.repairs()));
     let window = u64::from(last.cwnd) * packet;
     Startup {
         exit_time_s: Some(since(at)),
@@ -192,11 +193,13 @@ fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, &'static st
     let mut threshold = samples.first()?.1.ssthresh;
     samples.iter().enumerate().find_map(|(index, (_, info))| {
         let before = std::mem::replace(&mut threshold, info.ssthresh);
-        let repaired = info.state != CaState::Open || info.total_retrans > 0;
+        let repaired = info.repairs() || info.total_retrans > 0;
         let why = if repaired && !ignores_loss {
             if info.timeouts > 0 { "timeout" } else { "loss" }
         } else if goes_on || info.cwnd < info.ssthresh {
             return None;
+        } else if info.ssthresh < before && info.state == CaState::Reduced {
+            "ecn"
         } else if info.ssthresh < before {
             "heuristic"
         } else {
@@ -305,6 +308,14 @@ mod tests {
         assert_eq!((startup.exit_time_s, startup.exit_cwnd_packets), (Some(0.02), Some(80)));
         assert_eq!(startup.time_to_bdp_s.at_80, Some(0.01));
         assert_eq!(startup.reductions_next_10_rtt, Some(0));
+    }
+
+    #[test]
+    fn a_window_that_is_reduced_without_a_repair_was_marked() {
+        let mut looks = samples(&[(10, NONE, false), (60, 40, false), (40, 40, false)]);
+        looks[1].1.state = CaState::Reduced;
+        let startup = startup(&job("cubic"), 1_000, &looks);
+        assert_eq!(startup.exit_reason.as_deref(), Some("ecn"));
     }
 
     #[test]

@@ -163,6 +163,9 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
     if forward.more_delay.iter().any(|(_, more)| *more > 0) {
         return no("it has one delay for all flows");
     }
+    if forward.ecn_threshold.is_some() {
+        return no("it marks nothing above a threshold");
+    }
     if !forward.drop_nth.is_empty() {
         return no("it drops no chosen packets");
     }

@@ -18,6 +18,7 @@ use crate::path::DEVICE;
 pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(), LabError> {
     for end in [near, far] {
         end.set("ipv4/tcp_sack", if job.sack { "1" } else { "0" })?;
+        end.set("ipv4/tcp_ecn", if job.ecn { "1" } else { "2" })?;
         end.set("ipv4/tcp_slow_start_after_idle", if job.restarts { "1" } else { "0" })?;
         forget_orphans(end)?;
     }

@@ -35,9 +35,11 @@ pub(crate) struct TcpInfo {
 /// The state of congestion control, `enum tcp_ca_state`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CaState {
-    /// Open, disorder, or a window reduced for a mark: no loss is being repaired.
+    /// Open or disorder: no loss is being repaired.
     #[default]
     Open,
+    /// The window is being reduced for a mark.
+    Reduced,
     /// Fast recovery.
     Recovery,
     /// After a timeout.
@@ -59,6 +61,7 @@ impl TcpInfo {
         let long = |at: usize| field(bytes, at).map_or(0, u64::from_ne_bytes);
         Self {
             state: match bytes.get(1) {
+                Some(2) => CaState::Reduced,
                 Some(3) => CaState::Recovery,
                 Some(4) => CaState::Loss,
                 _ => CaState::Open,
@@ -77,6 +80,11 @@ impl TcpInfo {
             delivered: word(192),
             timeouts: field(bytes, 240).map_or(0, u16::from_ne_bytes),
         }
+    }
+
+    /// Whether a loss is being repaired.
+    pub(crate) fn repairs(&self) -> bool {
+        matches!(self.state, CaState::Recovery | CaState::Loss)
     }
 
     /// Packets on the way, as the kernel counts them (`tcp_packets_in_flight`).

@@ -27,7 +27,7 @@ pub(crate) fn flow(id: usize, samples: &[(u64, TcpInfo)], most: u32, part: bool)
             whole(info.delivered.into()),
             Some(info.total_retrans.into()),
             pacing.and_then(|rate| whole(rate as f64 * 8.0)),
-            whole(f64::from(u8::from(info.state != crate::tcp_info::CaState::Open))),
+            whole(f64::from(u8::from(info.repairs()))),
         ]);
     }
     series

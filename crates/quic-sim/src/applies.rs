@@ -39,6 +39,9 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
         let found = format!("fast_open = \"{}\"", endpoint.fast_open);
         return no("fast_open", &found, "off: QUIC has a handshake of its own");
     }
+    if endpoint.ecn {
+        return no("ecn", "true", "false: no link marks packets of QUIC here");
+    }
     let usual = endpoint.profile.constants();
     if endpoint.pacing != usual.pacing {
         let found = endpoint.pacing.to_string();
@@ -89,6 +92,7 @@ mod tests {
             ("rto_min = '1s'", "rto_min: "),
             ("growth_limit = false", "growth_limit: "),
             ("ack_compression = false", "ack_compression: "),
+            ("ecn = true", "ecn: found true"),
             ("slow_start_after_idle = false", "slow_start_after_idle: "),
             ("pacing = true", "pacing: found true"),
         ] {

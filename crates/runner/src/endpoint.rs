@@ -51,6 +51,7 @@ pub(crate) fn endpoint(
         overhead_bytes: if quic { overhead_bytes(resolved) } else { 0 },
         ack_bytes: if quic { QUIC_ACK_BYTES + resolved.header_bytes } else { ACK_BYTES },
         limit_growth_to_flight: common.growth_limit,
+        ecn: common.ecn,
         slow_start_after_idle: common.slow_start_after_idle,
         paces: common.pacing,
     }

@@ -151,6 +151,7 @@ fn bottleneck(resolved: &Resolved, outcome: &Outcome) -> Bottleneck {
     Bottleneck {
         drops: totals.drops + totals.losses,
         random_losses: totals.losses,
+        marks: totals.marks,
         utilization: totals.busy_ns as f64 / duration,
         peak_queue_packets: totals.peak_packets.saturating_sub(1),
         mean_queue_packets: waiting_ns as f64 / duration,

@@ -92,6 +92,7 @@ fn changed(endpoint: &ResolvedEndpoint) -> Vec<&'static str> {
         ("progress_ends_backoff", endpoint.progress_ends_backoff != base.progress_ends_backoff),
         ("ack_compression", endpoint.ack_compression != base.ack_compression),
         ("growth_limit", endpoint.growth_limit != base.growth_limit),
+        ("ecn", endpoint.ecn),
         ("slow_start_after_idle", endpoint.slow_start_after_idle != base.slow_start_after_idle),
         ("pacing", endpoint.pacing != base.pacing),
         (

@@ -102,6 +102,10 @@ pub struct ResolvedEndpoint {
     pub ack_compression: bool,
     /// Whether cwnd grows only while it limits the sender.
     pub growth_limit: bool,
+    /// Whether endpoints use explicit congestion notification. Results have the key only where it is
+    /// true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
     /// Whether a window that a resting source leaves unused is taken back. Results have the key
     /// only where it is false.
     #[serde(skip_serializing_if = "Clone::clone")]
@@ -128,6 +132,9 @@ pub struct ResolvedLink {
     pub return_delay_ns: u64,
     /// Room for waiting packets.
     pub buffer: ResolvedBuffer,
+    /// Packets waiting from which on packets with ECN are marked; `None` marks none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold_packets: Option<u64>,
     /// Random loss of data packets: the mean as `loss_ppb`, and what makes its bursts as `bursts`.
     #[serde(flatten, serialize_with = "in_ppb")]
     pub loss: Loss,

@@ -277,6 +277,14 @@ pub struct Bottleneck {
     /// How many of the drops are random losses or drops that the scenario asks for by number.
     #[serde(default)]
     pub random_losses: u64,
+    /// Packets marked with congestion experienced; left out where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub marks: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What a run cost the machine; the only part that differs between equal runs.

@@ -21,6 +21,7 @@ pub const PROVIDES: Facilities = Facilities::SENDS
     .and(Facilities::RECOVERY_WINDOW)
     .and(Facilities::GAPS)
     .and(Facilities::MEMORY)
+    .and(Facilities::MARKS)
     .and(Facilities::GRANTS)
     .and(Facilities::ROUTER_CHANGES)
     .and(Facilities::ROUTER_SHARES);

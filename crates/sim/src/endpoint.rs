@@ -47,6 +47,10 @@ pub struct Endpoint {
     pub ack_bytes: u64,
     /// See [`firstflight_core::sender::Config::limit_growth_to_flight`].
     pub limit_growth_to_flight: bool,
+    /// Explicit congestion notification (RFC 3168), both ends willing: new data is ECN-capable, the
+    /// receiver echoes marks until it hears that the window was reduced. Not with
+    /// [`Recovery::Quic`].
+    pub ecn: bool,
     /// A window that a source on one connection leaves unused for longer than the retransmission
     /// timeout is taken back: halved for every timeout that nothing was sent, down to the initial
     /// window, and halfway to what was used where less was (RFC 2861, as Linux has it).
@@ -184,6 +188,7 @@ impl Endpoint {
             overhead_bytes: 0,
             ack_bytes: ACK_BYTES,
             limit_growth_to_flight: true,
+            ecn: false,
             slow_start_after_idle: true,
             paces: false,
         }

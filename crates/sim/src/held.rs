@@ -89,6 +89,7 @@ impl Held {
     }
 
     /// Forgets the packets that have left by `now`.
+    #[inline(always)]
     pub(crate) fn release(&mut self, now: u64) {
         while let Some(run) = self.older.front_mut() {
             let left = run.release(run.until - self.left, now);

@@ -34,6 +34,8 @@ pub(crate) struct Link {
     /// Boxed because few links have any.
     extras: Option<Box<Extras>>,
     totals: Totals,
+    /// Packets held, the one in service included, that make it mark the next; `u64::MAX` for none.
+    marks_from: u64,
 }
 
 /// What the buffer has room for.
@@ -52,6 +54,8 @@ pub struct Totals {
     pub drops: u64,
     /// Packets lost on purpose: random loss and chosen packets.
     pub losses: u64,
+    /// Packets marked with congestion experienced.
+    pub marks: u64,
     /// Packets carried.
     pub packets: u64,
     /// Bytes carried.
@@ -104,7 +108,26 @@ impl Link {
             idle_ns: 0,
             extras: Extras::new(spec, rng).map(Box::new),
             totals: Totals::default(),
+            marks_from: match spec.mark_from {
+                Some(waiting) => waiting.saturating_add(u64::from(!spec.in_service_counts)).max(1),
+                None => u64::MAX,
+            },
         }
+    }
+
+    /// Whether a packet that arrives now finds so many waiting that it is marked.
+    #[inline(never)]
+    pub(crate) fn is_congested(&mut self, at: Instant, tie: Tie) -> bool {
+        if self.marks_from == u64::MAX {
+            return false;
+        }
+        self.held.release(tie.over_by(at.0));
+        self.held.len() >= self.marks_from
+    }
+
+    /// A marked packet has been taken in.
+    pub(crate) fn count_mark(&mut self) {
+        self.totals.marks += 1;
     }
 
     /// From now on the router at its entry serves a flow that asks for rates, or listens.
@@ -283,7 +306,8 @@ mod tests {
 
     fn spec(rate_bps: u64, buffer: Buffer) -> LinkSpec {
         let (delay, in_service_counts, drop_nth) = (Span(0), false, Vec::new());
-        LinkSpec { rate_bps, delay, buffer, in_service_counts, loss: LossSpec::NONE, drop_nth }
+        let (mark_from, loss) = (None, LossSpec::NONE);
+        LinkSpec { rate_bps, delay, buffer, in_service_counts, mark_from, loss, drop_nth }
     }
 
     /// When the packets held leave, each noted as it comes, and how large they are.

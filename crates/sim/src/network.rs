@@ -41,6 +41,10 @@ pub struct LinkSpec {
     pub buffer: Buffer,
     /// The packet in service takes a place in the buffer.
     pub in_service_counts: bool,
+    /// A packet that finds so many waiting, or more, is marked if its flow is ECN-capable: a step,
+    /// as DCTCP's switches and `ce_threshold` of Linux's queues have it. Other packets are not
+    /// dropped for it.
+    pub mark_from: Option<u64>,
     /// Random loss after the queue.
     pub loss: LossSpec,
     /// Packets to lose, counted from 1 in order of arrival among those that fit the buffer.

@@ -1,11 +1,10 @@
 //! The way of a flow's packets through what it shares with others, link by link, and of its ACKs
 //! back.
 
-use firstflight_core::feedback::Feedback;
 use firstflight_core::units::{Instant, Rate, Span};
 
 use crate::control::Wants;
-use crate::dialogue::{Dialogue, Passing};
+use crate::dialogue::{Dialogue, Heard, Passing};
 use crate::event::{Event, Kind};
 use crate::link::{Link, Tie};
 use crate::memory::Memory;
@@ -15,7 +14,7 @@ use crate::queue::{Lane, Queue};
 use crate::random::stream;
 use crate::receiver::{AckOut, Caused};
 use crate::route::{Hop, Packet, Route};
-use crate::router::Header;
+use crate::router::{EcnBits, Header};
 use crate::tcp::{PART, Wire};
 use crate::timer::{Timer, timer};
 use crate::watch::Watch;
@@ -60,15 +59,18 @@ impl FlowPath {
     fn arrive_any(&mut self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) {
         let Hop { link, tie, .. } = *self.route.hop(hop);
         let bytes = self.route.bytes(packet);
-        if let Some(dialogue) = &mut self.dialogue {
-            let passing = Passing { bytes, is_syn: packet.is_syn, at, flow: self.id, hop };
-            dialogue.pass(&mut fabric.links[link], passing);
-        }
+        let marks = self.dialogue.as_mut().is_some_and(|dialogue| {
+            let passing = Passing { bytes, is_syn: packet.is_syn, at, flow: self.id, hop, tie };
+            dialogue.pass(&mut fabric.links[link], passing)
+        });
         let Some(far_end) = fabric.arrive(link, at, bytes, tie) else {
             self.lost(packet, at);
             self.dialogue.iter_mut().for_each(|dialogue| dialogue.lose(hop));
             return;
         };
+        if marks {
+            fabric.links[link].count_mark();
+        }
         if self.route.is_last(hop) {
             self.deliver(fabric, packet, far_end);
         } else {
@@ -195,6 +197,9 @@ impl FlowPath {
         let Some(seq) = self.route.untagged(packet.tagged) else {
             return self.deliver_late(fabric, packet, at);
         };
+        if self.dialogue.as_ref().is_some_and(|dialogue| dialogue.has_ecn()) {
+            self.read_marks(fabric, at);
+        }
         let (overdue, own) = self.route.receiver.receive(seq, at);
         if let Some(ack) = overdue {
             self.send_any_ack(fabric, ack);
@@ -208,6 +213,16 @@ impl FlowPath {
         if let Some(due) = self.route.receiver.deadline() {
             self.wake_receiver(fabric, due);
         }
+    }
+
+    /// A packet of a flow with ECN is about to be taken by the receiver, at `at`. An ACK that the
+    /// timer has sent before knows nothing of it.
+    fn read_marks(&mut self, fabric: &mut Fabric, at: Instant) {
+        if let Some(ack) = self.route.receiver.on_timer(at) {
+            self.send_any_ack(fabric, ack);
+        }
+        let hurries = self.dialogue.as_mut().map_or(0, |dialogue| dialogue.hurries());
+        self.route.receiver.hurry(hurries);
     }
 
     /// An ACK is held back until `due`.
@@ -406,17 +421,16 @@ impl Wire for FlowWire<'_> {
         FlowWire { now: self.now, path: self.path, fabric: self.fabric }
     }
 
-    fn write_header(&mut self, rtt: Span, spacing: Span) {
+    fn write_header(&mut self, rtt: Span, spacing: Span, ecn: EcnBits) {
         if let Some(dialogue) = &mut self.path.dialogue {
-            dialogue.write_header(Header::new(rtt, spacing));
+            dialogue.write_header(Header { ecn, ..Header::new(rtt, spacing) });
         }
     }
 
-    fn read_feedback(&mut self) -> [Option<Feedback>; 2] {
-        let path = &mut *self.path;
-        path.dialogue
-            .as_mut()
-            .map_or([None; 2], |dialogue| dialogue.read_feedback(|bps| path.route.payload_bps(bps)))
+    fn read_feedback(&mut self) -> Heard {
+        let FlowPath { dialogue, route, .. } = &mut *self.path;
+        let Some(dialogue) = dialogue else { return Heard::default() };
+        dialogue.read_feedback(|bps| route.payload_bps(bps))
     }
 
     fn granted(&mut self) -> Option<Rate> {

@@ -186,6 +186,11 @@ impl Receiver {
         self.look_for_gaps();
     }
 
+    /// The next so many ACKs are not to be delayed.
+    pub(crate) fn hurry(&mut self, acks: u32) {
+        self.quick = self.quick.max(acks);
+    }
+
     /// When the ACK that is held back must go, if one is.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.deadline

@@ -122,7 +122,7 @@ impl Route {
         let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay), return_delay);
         // What routers tell is added up where a packet arrives, and the short way goes back alone.
         let wants = Wants::of(&spec.control);
-        let shortcuts = ahead && wants.listens().is_empty();
+        let shortcuts = ahead && wants.listens().is_empty() && !spec.endpoint.ecn;
         let (end_of_run, syn) = (network.end(), spec.endpoint.syn);
         // The SYN of a later connection is shorter than the packets ahead of it, and may wait.
         let late_syn = syn && spec.files.is_some();
@@ -130,7 +130,7 @@ impl Route {
         let home = egress.full_packet + egress.delay + return_delay;
         Self {
             first: hops[0],
-            is_plain: hops.len() == 1 && !wants.talks(),
+            is_plain: hops.len() == 1 && !wants.talks() && !spec.endpoint.ecn,
             others: hops.split_off(1),
             receiver: Receiver::new(&spec.endpoint, syn, spec.packets, end_of_run, shortcuts),
             earlier: None,

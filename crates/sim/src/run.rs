@@ -142,7 +142,11 @@ impl<'a> Engine<'a> {
             path: FlowPath {
                 id: id as u16,
                 route,
-                dialogue: Dialogue::of(Wants::of(&spec.control), spec.path.len()),
+                dialogue: Dialogue::of(
+                    Wants::of(&spec.control),
+                    spec.endpoint.ecn,
+                    spec.path.len(),
+                ),
                 watch: Watch::new(spec.bdp_bytes, network.sample_every),
             },
             timer_at: u64::MAX,

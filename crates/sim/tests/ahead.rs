@@ -38,6 +38,7 @@ fn links() -> impl Strategy<Value = Vec<LinkSpec>> {
         buffer: if bytes { Buffer::Bytes(buffer * 900 + 2000) } else { Buffer::Packets(buffer) },
         loss,
         drop_nth: vec![buffer * 3 + 1],
+        mark_from: (delay % 2 == 0).then_some(1 + buffer / 3),
         ..link(rate, delay, buffer)
     };
     prop::collection::vec(one.prop_map(build), 1..4)
@@ -106,6 +107,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.endpoint.syn = syn;
         let rack = recovery == Recovery::Rack;
         flow.endpoint.paces = recovery == Recovery::Quic && start % 3 > 0;
+        flow.endpoint.ecn = back % 4 == 1;
         flow.endpoint.rto.ticks = back % 3 == 0 && !rack;
         flow.endpoint.rto.min_is_of_variation = rack;
         flow.endpoint.growing_window = (start % 2 == 0).then_some(GrowingWindow {

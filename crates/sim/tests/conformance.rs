@@ -12,7 +12,9 @@ use firstflight_core::needs::Facilities;
 use firstflight_core::policy::Answer;
 use firstflight_core::units::{Bytes, Rate};
 use firstflight_core::view::Window;
-use firstflight_sim::{FlowOutcome, LossSpec, PROVIDES, Pace, Recovery, control, run_until};
+use firstflight_sim::{
+    FlowOutcome, LinkSpec, LossSpec, PROVIDES, Pace, Recovery, control, run_until,
+};
 
 const RECOVERIES: [Recovery; 8] = [
     Recovery::Tahoe,
@@ -27,12 +29,13 @@ const RECOVERIES: [Recovery; 8] = [
 
 const PACES: [Pace; 2] = [Pace::Ahead, Pace::EveryHop];
 
-/// What routers tell and what earlier connections learned have tests of their own.
+/// Marks, what routers tell and what earlier connections learned have tests of their own.
 const TOLD: Facilities = PROVIDES
     .without(Facilities::GRANTS)
     .without(Facilities::ROUTER_CHANGES)
     .without(Facilities::ROUTER_SHARES)
-    .without(Facilities::MEMORY);
+    .without(Facilities::MEMORY)
+    .without(Facilities::MARKS);
 
 /// Nothing is lost, nothing is paced, nobody waits.
 const QUIET: Facilities = TOLD
@@ -83,6 +86,28 @@ fn on_a_path_without_loss_everything_promised_arrives() {
         assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {pace:?}");
         same_totals(recovery, &report, &flow);
         assert_eq!((report.losses, report.samples), (0, u64::from(PACKETS)), "{recovery:?}");
+    }
+}
+
+/// RFC 3168, over a queue that marks what finds five packets waiting: a start-up that goes on hears
+/// of every ACK that echoes a mark.
+#[test]
+fn marks_are_told_to_every_sender_but_quics() {
+    let recoveries = [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
+    for (recovery, pace) in recoveries.iter().flat_map(|it| PACES.map(|pace| (*it, pace))) {
+        let recorder = Recorder::new(TOLD | Facilities::MARKS);
+        let mut spec = flow(&[0], 50, recovery);
+        spec.control = control(recorder.clone(), NewReno::default());
+        spec.packets = Some(PACKETS);
+        spec.endpoint.ecn = true;
+        let path = LinkSpec { mark_from: Some(5), ..link(10, 50, 5_000) };
+        let network = network(vec![path], vec![spec], 200_000);
+        let outcome = run_until(&network, pace, &AtomicBool::new(false)).unwrap();
+        let report = recorder.report();
+        assert_eq!(report.check(QUIET | Facilities::MARKS), Ok(()), "{recovery:?} {pace:?}");
+        assert!(report.marked >= Bytes(1_000), "{recovery:?}: {:?}", report.marked);
+        assert_eq!(report.credited, Bytes(u64::from(PACKETS) * 1_000));
+        assert!(outcome.links[0].totals.marks > 0 && outcome.flows[0].drops == 0);
     }
 }
 

@@ -43,6 +43,7 @@ pub(crate) struct Direction {
 pub(crate) struct DirectionTotals {
     pub(crate) offered: u64,
     pub(crate) lost: u64,
+    pub(crate) marked: u64,
     pub(crate) delivered: u64,
     pub(crate) delivered_bytes: u64,
 }
@@ -69,6 +70,7 @@ impl Direction {
         }
         let queue = |rate: &super::Rate| {
             Queue::new(rate.clone(), spec.buffer, spec.buffer_counts_in_service)
+                .marking(spec.ecn_threshold)
         };
         Self {
             queue: spec.rate.as_ref().map(queue),
@@ -100,6 +102,17 @@ impl Direction {
         if let Some(queue) = &mut self.queue {
             queue.measure(from, until, every);
         }
+    }
+
+    /// Whether a packet that arrives now is to be marked, if it finds room.
+    pub(crate) fn marks(&mut self, now: u64, packet: &[u8]) -> bool {
+        let congested = self.queue.as_mut().is_some_and(|queue| queue.is_congested(now));
+        congested && packet::is_ecn_capable(packet)
+    }
+
+    /// A marked packet found room.
+    pub(crate) fn count_mark(&mut self, now: u64) {
+        self.totals.marked += u64::from((self.period.0..self.period.1).contains(&now));
     }
 
     /// A packet in a slot arrives. `false` if it is gone: dropped or lost.

@@ -60,6 +60,8 @@ pub struct DirectionSpec {
     pub delay_ns: u64,
     /// Room for waiting packets, drop-tail; `None` is unlimited.
     pub buffer: Option<ResolvedBuffer>,
+    /// Packets waiting from which on packets that are ECN-capable are marked (RFC 3168).
+    pub ecn_threshold: Option<u64>,
     /// Whether a buffer of B packets counts the one being sent.
     pub buffer_counts_in_service: bool,
     /// Lost after they were sent.
@@ -99,6 +101,7 @@ impl LinkSpec {
                 rate: Some(Rate::constant(link.rate_bps)),
                 delay_ns: link.delay_ns,
                 buffer: Some(link.buffer),
+                ecn_threshold: link.ecn_threshold_packets,
                 buffer_counts_in_service: resolved.endpoint.buffer_counts_in_service,
                 loss: link.loss,
                 drop_nth: link.drop.clone(),
@@ -147,6 +150,8 @@ pub struct DirectionReport {
     pub dropped_packets: u64,
     /// Packets lost on purpose.
     pub lost_packets: u64,
+    /// Packets marked with congestion experienced.
+    pub marked_packets: u64,
     /// Packets handed on.
     pub delivered_packets: u64,
     /// Their bytes as IP packets.

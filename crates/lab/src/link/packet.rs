@@ -64,6 +64,24 @@ pub(crate) fn payload(packet: &[u8]) -> Option<usize> {
     }
 }
 
+/// Whether an IPv4 packet may be marked: ECT(0), ECT(1), or marked already (RFC 3168 section 5).
+pub(crate) fn is_ecn_capable(packet: &[u8]) -> bool {
+    ipv4(packet).is_some_and(|(ip, _)| ip.ecn().value() > 0)
+}
+
+/// Marks an IPv4 packet that may be marked. Its checksum changes with the word that has the two
+/// bits (RFC 1624, equation 3).
+pub(crate) fn mark(packet: &mut [u8]) {
+    let Some(header) = packet.first_chunk_mut::<20>() else { return };
+    let word = |header: &[u8; 20], at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let (before, checksum) = (word(header, 0), word(header, 10));
+    header[1] |= CE;
+    let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(word(header, 0));
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    header[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+}
+
 /// Whether it is TCP.
 pub(crate) fn is_tcp(packet: &[u8]) -> bool {
     tcp(packet).is_some()
@@ -95,6 +113,8 @@ fn ipv4(packet: &[u8]) -> Option<(Ipv4HeaderSlice<'_>, &[u8])> {
     Some((ip, &packet[ip.slice().len()..]))
 }
 
+/// Both bits of congestion in the second byte of the header.
+const CE: u8 = 3;
 /// The header of UDP, bytes.
 const UDP: usize = 8;
 /// Slots made at a time.
@@ -145,6 +165,26 @@ pub(crate) mod tests {
         assert!(slots.iter().all(|slot| pool.packet(*slot) == [*slot as u8; 3]));
         pool.give(slots[7]);
         assert_eq!(pool.take(), slots[7]);
+    }
+
+    /// The sum over a header is zero where its checksum is right (RFC 1071).
+    #[test]
+    fn a_marked_header_has_its_checksum() {
+        let sum = |packet: &[u8]| {
+            let words =
+                packet[..20].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
+            let sum: u32 = words.sum();
+            !((sum & 0xffff) + (sum >> 16)) as u16
+        };
+        for (ecn, rest) in [(0_u8, 0_u8), (1, 0), (2, 7), (3, 0), (2, 255)] {
+            let mut packet = tcp(10);
+            (packet[1], packet[7]) = (0x40 | ecn, rest);
+            let right = sum(&packet).to_be_bytes();
+            packet[10..12].copy_from_slice(&right);
+            assert_eq!(is_ecn_capable(&packet), ecn > 0);
+            mark(&mut packet);
+            assert_eq!((packet[1], sum(&packet)), (0x43, 0));
+        }
     }
 
     #[test]

@@ -16,6 +16,8 @@ use super::rate::Rate;
 pub(crate) struct Queue {
     rate: Rate,
     capacity: Option<ResolvedBuffer>,
+    /// Packets waiting from which on packets are marked.
+    marks_from: Option<u64>,
     in_service_counts: bool,
     free_at: u64,
     carry: u128,
@@ -59,6 +61,7 @@ impl Queue {
         Self {
             rate,
             capacity,
+            marks_from: None,
             in_service_counts,
             free_at: 0,
             carry: 0,
@@ -68,6 +71,20 @@ impl Queue {
             period: (0, u64::MAX),
             depth: Depth::default(),
         }
+    }
+
+    /// Marks packets that find so many waiting.
+    pub(crate) fn marking(self, marks_from: Option<u64>) -> Self {
+        Self { marks_from, ..self }
+    }
+
+    /// Whether a packet that arrives now is to be marked. Arrivals come in order of time.
+    pub(crate) fn is_congested(&mut self, now: u64) -> bool {
+        let Some(most) = self.marks_from else { return false };
+        self.roll(now);
+        self.release(now);
+        let serving = usize::from(!self.in_service_counts).min(self.held.len());
+        (self.held.len() - serving) as u64 >= most
     }
 
     /// Counts from now on only what happens in this period, with depths `every` so many ns.

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 
 use super::direction::Direction;
 use super::lateness::Lateness;
-use super::packet::Pool;
+use super::packet::{self, Pool};
 use super::segments::{HEADER, Segments};
 use super::{Clock, Device, DirectionReport, DirectionSpec, LinkSpec};
 
@@ -83,7 +83,12 @@ impl Way {
                     continue;
                 };
                 self.pool.set_length(slot, length);
+                let marks = self.direction.marks(now, &self.pool.packet(slot)[HEADER..]);
                 if self.direction.offer(now, slot, &self.pool.packet(slot)[HEADER..]) {
+                    if marks {
+                        self.direction.count_mark(now);
+                        packet::mark(&mut self.pool.room(slot)[HEADER..]);
+                    }
                     slot = self.pool.take();
                 }
             }
@@ -138,6 +143,7 @@ impl Way {
         let mut report = DirectionReport {
             offered_packets: totals.offered,
             lost_packets: totals.lost,
+            marked_packets: totals.marked,
             delivered_packets: totals.delivered,
             delivered_bytes: totals.delivered_bytes,
             refused_packets: self.refused,

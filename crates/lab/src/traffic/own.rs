@@ -222,11 +222,12 @@ impl Flow {
 
     /// Writes file after file: each a pause after all of the one before has been acknowledged.
     fn pour_files(&self, mut draws: FileDraws, run: Schedule, clock: Clock) -> io::Result<()> {
+        // The first begins with the connection.
+        let mut begins = run.from + self.job.start_ns;
         loop {
             let packets = draws.packets(self.packet_bytes);
-            let now = clock.now().saturating_sub(run.from);
             let sent = TcpInfo::of(&self.sender)?.data_segs_out;
-            self.files.begin(now, packets, self.packet_bytes);
+            self.files.begin(begins.saturating_sub(run.from), packets, self.packet_bytes);
             self.write(u64::from(packets) * self.packet_bytes)?;
             while sys::unacknowledged(&self.sender)? > 0 {
                 if self.is_over() {
@@ -239,6 +240,7 @@ impl Flow {
             if !self.sleep_until(acknowledged + draws.pause().0, clock) {
                 return Ok(());
             }
+            begins = clock.now();
         }
     }
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::document::{Node, Raw};
 use crate::error::ScenarioError;
 use crate::read::unknown_key;
-use crate::results::{FilesResult, FlowResult, RunResult};
+use crate::results::{Bottleneck, FilesResult, FlowResult, RunResult};
 
 use condition::CONDITIONS;
 pub use condition::Condition;
@@ -242,7 +242,8 @@ fn collect(json: &Value, path: &str, walked: String, found: &mut Vec<(String, Va
 /// The fields of a run that can be expected, read off an empty result so that none is forgotten.
 static KNOWN_FIELDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let flow = FlowResult { files: Some(FilesResult::default()), ..FlowResult::default() };
-    let run = RunResult { flows: vec![flow], ..RunResult::default() };
+    let bottleneck = Bottleneck { marks: 1, ..Bottleneck::default() };
+    let run = RunResult { flows: vec![flow], bottleneck, ..RunResult::default() };
     let mut fields = vec!["control".to_owned(), "utilization".to_owned()];
     let mut stack = vec![(String::new(), serde_json::to_value(run).unwrap_or_default())];
     while let Some((path, value)) = stack.pop() {

@@ -108,6 +108,7 @@ impl<'a> Resolver<'a> {
             progress_ends_backoff: own.progress_ends_backoff.unwrap_or(base.progress_ends_backoff),
             ack_compression: own.ack_compression.unwrap_or(base.ack_compression),
             growth_limit: own.growth_limit.unwrap_or(base.growth_limit),
+            ecn: own.ecn.unwrap_or(false),
             slow_start_after_idle: own.slow_start_after_idle.unwrap_or(base.slow_start_after_idle),
             pacing: own.pacing.unwrap_or(base.pacing),
             buffer_counts_in_service: own
@@ -117,6 +118,10 @@ impl<'a> Resolver<'a> {
         if endpoint.fast_open != FastOpen::Off && !endpoint.syn {
             let problem = "there is no SYN exchange to save; accepted: `syn = true` with it";
             return Err(self.error("fast_open", problem));
+        }
+        if endpoint.ecn && matches!(endpoint.profile, Profile::Ns2 | Profile::Quic) {
+            let problem = format!("found profile {}; accepted: linux or rfc", endpoint.profile);
+            return Err(self.error("ecn", problem));
         }
         if endpoint.rto_min_ns > endpoint.rto_max_ns {
             let (key, most) = match own.rto_max {
@@ -153,6 +158,7 @@ impl<'a> Resolver<'a> {
             delay_ns: rtt / 2,
             return_delay_ns: rtt - rtt / 2,
             buffer: UNSIZED,
+            ecn_threshold_packets: None,
             loss: path.loss.unwrap_or_default(),
             drop: rising(&path.drop),
         })
@@ -173,6 +179,7 @@ impl<'a> Resolver<'a> {
             delay_ns: delay,
             return_delay_ns: delay,
             buffer: UNSIZED,
+            ecn_threshold_packets: None,
             loss: link.loss.unwrap_or_default(),
             drop: rising(&link.drop),
         })
@@ -195,9 +202,22 @@ impl<'a> Resolver<'a> {
         }
         let wire = self.wire_bytes();
         for (i, link) in links.iter_mut().enumerate() {
-            let (key, written) = match self.scenario.links.get(i) {
-                Some(own) => (format!("link[{i}]"), own.buffer),
-                None => ("path".to_owned(), self.scenario.path.as_ref().and_then(|p| p.buffer)),
+            let (key, written, threshold) = match (self.scenario.links.get(i), &self.scenario.path)
+            {
+                (Some(own), _) => (format!("link[{i}]"), own.buffer, own.ecn_threshold),
+                (None, Some(path)) => ("path".to_owned(), path.buffer, path.ecn_threshold),
+                (None, None) => ("path".to_owned(), None, None),
+            };
+            link.ecn_threshold_packets = match threshold {
+                None => None,
+                Some(Buffer::Packets(n)) if n > 0 => Some(n),
+                Some(Buffer::Bdp(milli)) => {
+                    Some(bdp_packets(link.rate_bps, round_trips[i], wire, milli).max(1))
+                }
+                Some(_) => {
+                    let problem = "a link marks by packets waiting; accepted: 20pkt, 0.25bdp";
+                    return Err(self.error(&format!("{key}.ecn_threshold"), problem));
+                }
             };
             link.buffer = match written.unwrap_or(BUFFER) {
                 Buffer::Packets(n) => ResolvedBuffer::Packets(n),

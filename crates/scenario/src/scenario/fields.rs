@@ -57,6 +57,7 @@ impl Endpoint {
             rto_max: fields.read("rto_max")?,
             rto_granularity: fields.read("rto_granularity")?,
             growth_limit: fields.read("growth_limit")?,
+            ecn: fields.read("ecn")?,
             slow_start_after_idle: fields.read("slow_start_after_idle")?,
             pacing: fields.read("pacing")?,
             buffer_counts_in_service: fields.read("buffer_counts_in_service")?,
@@ -71,6 +72,7 @@ impl Read for Dumbbell {
             rate: fields.read("rate")?,
             rtt: fields.read("rtt")?,
             buffer: fields.read("buffer")?,
+            ecn_threshold: fields.read("ecn_threshold")?,
             access_delay: fields.read("access_delay")?,
             access_rate: fields.read("access_rate")?,
             loss: fields.read("loss")?,
@@ -87,13 +89,15 @@ impl Read for Link {
         let (name, rate, delay) =
             (fields.read("name")?, fields.read("rate")?, fields.read("delay")?);
         let buffer = fields.read("buffer")?;
+        let ecn_threshold = fields.read("ecn_threshold")?;
         let loss = fields.read("loss")?;
         let drop = fields.list::<Nth>("drop")?.into_iter().map(|Nth(n)| n).collect();
         let name = name.ok_or_else(|| fields.missing("name", "name = \"satellite\""));
         let rate = rate.ok_or_else(|| fields.missing("rate", "rate = \"40Mbps\""));
         let delay = delay.ok_or_else(|| fields.missing("delay", "delay = \"50ms\", one way"));
         fields.finish()?;
-        Ok(Self { name: name?, rate: rate?, delay: delay?, buffer, loss, drop })
+        let (name, rate, delay) = (name?, rate?, delay?);
+        Ok(Self { name, rate, delay, buffer, ecn_threshold, loss, drop })
     }
 }
 

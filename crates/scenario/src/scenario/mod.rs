@@ -118,6 +118,8 @@ pub struct Endpoint {
     pub rto_granularity: Option<Time>,
     /// Whether cwnd grows only while it limits the sender.
     pub growth_limit: Option<bool>,
+    /// Whether endpoints use explicit congestion notification (RFC 3168).
+    pub ecn: Option<bool>,
     /// Whether a window that a resting source leaves unused is taken back.
     pub slow_start_after_idle: Option<bool>,
     /// Whether packets are paced where the control does not pace them.
@@ -136,6 +138,8 @@ pub struct Dumbbell {
     pub rtt: Option<Time>,
     /// Room for waiting packets.
     pub buffer: Option<Buffer>,
+    /// Packets waiting from which on packets with ECN are marked.
+    pub ecn_threshold: Option<Buffer>,
     /// Propagation of each access link, one way, on top of `rtt`.
     pub access_delay: Option<Time>,
     /// Rate of the access links.
@@ -159,6 +163,8 @@ pub struct Link {
     pub delay: Time,
     /// Room for waiting packets; one BDP when not written.
     pub buffer: Option<Buffer>,
+    /// Packets waiting from which on packets with ECN are marked.
+    pub ecn_threshold: Option<Buffer>,
     /// Random loss of data packets.
     pub loss: Option<Loss>,
     /// Data packets lost by their number of arrival, from 1.

@@ -93,6 +93,7 @@ impl Case {
             delay: one_way,
             buffer: Buffer::Packets(self.bdp_packets()),
             in_service_counts: false,
+            mark_from: None,
             loss: LossSpec::NONE,
             drop_nth: Vec::new(),
         };

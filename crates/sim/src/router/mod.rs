@@ -34,6 +34,18 @@ pub(crate) struct Header {
     pub(crate) change_bps: i64,
     /// EBN: the rate that is the connection's, in bits per second on a link.
     pub(crate) share_bps: u64,
+    pub(crate) ecn: EcnBits,
+}
+
+/// What a packet's headers say of congestion (RFC 3168).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EcnBits {
+    /// It may be marked: ECT(0).
+    pub(crate) capable: bool,
+    /// It was: CE.
+    pub(crate) marked: bool,
+    /// Its sender has reduced the window: CWR.
+    pub(crate) reduced: bool,
 }
 
 /// A packet that arrives at a link.
@@ -49,7 +61,8 @@ pub(crate) struct Arrival {
 impl Header {
     /// As it leaves its sender, who takes whatever the routers have.
     pub(crate) fn new(rtt: Span, spacing: Span) -> Self {
-        Self { rtt, spacing, change_bps: i64::MAX, share_bps: u64::MAX }
+        let (change_bps, share_bps) = (i64::MAX, u64::MAX);
+        Self { rtt, spacing, change_bps, share_bps, ecn: EcnBits::default() }
     }
 }
 

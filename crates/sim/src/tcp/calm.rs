@@ -23,8 +23,8 @@ impl Tcp {
             && tcb.acked_in_parts == Bytes(0)
             && tcb.rto.is_calm()
             && tcb.is_known_to_core();
-        // The core recovers only while a repair is under way.
-        debug_assert!(!(idle && tcb.core.view().recovering));
+        // The core recovers only while a repair is under way, or after a mark, and not calm then.
+        debug_assert!(!(calm && tcb.core.view().recovering));
         match calm {
             false => 0,
             // What duplicate ACKs told of beyond one packet is for `Tcp::credit` to take off.

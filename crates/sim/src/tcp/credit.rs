@@ -53,7 +53,6 @@ impl Tcb {
 mod tests {
     use std::collections::{HashSet, VecDeque};
 
-    use firstflight_core::feedback::Feedback;
     use firstflight_core::units::{Bytes, Rate, Span};
     use proptest::prelude::*;
     use rand_pcg::Pcg64Mcg;
@@ -61,10 +60,12 @@ mod tests {
 
     use super::super::{PART, Tcp, Wire};
     use super::*;
+    use crate::dialogue::Heard;
     use crate::endpoint::{Endpoint, LinuxAcks, Recovery};
     use crate::network::FlowSpec;
     use crate::random::stream;
     use crate::receiver::{AckOut, Receiver};
+    use crate::router::EcnBits;
 
     /// What leaves the sender.
     struct Air<'a>(&'a mut Vec<u32>);
@@ -90,10 +91,10 @@ mod tests {
             None
         }
 
-        fn write_header(&mut self, _: Span, _: Span) {}
+        fn write_header(&mut self, _: Span, _: Span, _: EcnBits) {}
 
-        fn read_feedback(&mut self) -> [Option<Feedback>; 2] {
-            [None; 2]
+        fn read_feedback(&mut self) -> Heard {
+            Heard::default()
         }
     }
 

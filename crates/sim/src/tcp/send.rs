@@ -100,7 +100,7 @@ impl Tcb {
             self.rto.restart(now);
         }
         if self.listens {
-            self.write_header(now, wire);
+            self.write_header(now, data > 0 && !again, wire);
         }
         wire.transmit(seq);
     }

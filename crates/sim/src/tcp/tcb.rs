@@ -5,6 +5,7 @@ use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant, Span};
 
+use super::ecn::Ecn;
 use super::log::{Mark, SendLog};
 use super::offer::Offer;
 use super::repair::Repair;
@@ -57,8 +58,8 @@ pub(super) struct Tcb {
     pub(super) shortcuts: bool,
     /// Whether packets or ACKs tell more than usual ([`super::told`]).
     pub(super) listens: bool,
-    /// Whether it is the routers that tell or are told.
-    pub(super) hears_routers: bool,
+    /// Whether packets have a header for routers or links, and ACKs what came of it.
+    pub(super) writes_headers: bool,
     /// Whether the core is told more of an ACK than usual: it needs samples, or the source rests.
     tells_more: bool,
     /// With pacing: when the next packet may leave.
@@ -67,6 +68,7 @@ pub(super) struct Tcb {
     pub(super) samples: Option<Box<Samples>>,
     /// How the window is used, of a source that rests. Boxed because few do.
     pub(super) usage: Option<Box<Usage>>,
+    pub(super) ecn: Option<Ecn>,
     /// The last field: its policies come last in it and may have any size.
     pub(super) core: Core,
 }
@@ -91,8 +93,9 @@ impl Tcb {
         };
         let first_data = u32::from(syn);
         let wants = Wants::of(&spec.control);
-        let hears_routers = !wants.listens().is_empty();
-        let listens = hears_routers || rests;
+        let ecn = endpoint.ecn && !quic;
+        let writes_headers = !wants.listens().is_empty() || ecn;
+        let listens = writes_headers || rests;
         Self {
             core: Core::of(spec.control.policies(), config),
             una: 0,
@@ -116,10 +119,11 @@ impl Tcb {
             shortcuts: shortcuts && !listens && !wants.samples(),
             calm_packets: 0,
             listens,
-            hears_routers,
+            writes_headers,
             next_departure: Instant(0),
-            tells_more: wants.samples() || rests,
+            tells_more: wants.samples() || rests || ecn,
             samples: wants.samples().then(Box::default),
+            ecn: ecn.then(Ecn::default),
             usage: rests.then(|| Box::new(Usage::new(&spec.endpoint))),
         }
     }
@@ -191,7 +195,10 @@ impl Tcb {
         if let Some(usage) = &self.usage {
             ack.app_limited |= !usage.is_whole(&self.core.view().window, self.mss);
         }
-        self.core.on_ack(&ack);
+        match self.ecn.is_some() {
+            true => self.tell_marked(ack),
+            false => self.core.on_ack(&ack),
+        }
     }
 
     /// The RTT of the newest packet that an ACK for all below `next` covers (Karn).
@@ -219,7 +226,11 @@ impl Tcb {
         };
         let (lost, gaps) = (self.bytes(found.packets), found.gaps);
         let loss = Loss { gaps, again, ..Loss::of(now, kind, lost, flight) };
-        self.counts.cuts += u64::from(self.core.on_loss(&loss));
+        let cut = self.core.on_loss(&loss);
+        self.counts.cuts += u64::from(cut);
+        if cut {
+            self.say_reduced();
+        }
     }
 
     /// More packets are found lost while what was lost before them, perhaps by a timeout, is

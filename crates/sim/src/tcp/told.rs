@@ -6,6 +6,8 @@ use firstflight_core::units::Instant;
 
 use super::tcb::Tcb;
 use super::{PART, Tcp, Wire};
+use crate::dialogue::Heard;
+use crate::router::EcnBits;
 
 impl Tcp {
     /// Something is known of the path.
@@ -21,26 +23,28 @@ impl Tcp {
 }
 
 impl Tcb {
-    /// A packet is about to leave.
+    /// A packet is about to leave, of data that has not left before if it is `fresh`.
     #[cold]
-    pub(super) fn write_header(&mut self, now: Instant, wire: &mut impl Wire) {
+    pub(super) fn write_header(&mut self, now: Instant, fresh: bool, wire: &mut impl Wire) {
         if let Some(usage) = &mut self.usage {
             usage.on_sent(now);
         }
-        if !self.hears_routers {
+        if !self.writes_headers {
             return;
         }
+        let ecn = self.ecn.as_mut().map_or(EcnBits::default(), |ecn| ecn.bits(fresh));
         let view = self.core.view();
         let rtt = view.rtt.smoothed;
-        wire.write_header(rtt, rtt.scaled(self.mss, view.window.cwnd.0));
+        wire.write_header(rtt, rtt.scaled(self.mss, view.window.cwnd.0), ecn);
     }
 
     /// An ACK arrives. Of an ACK in parts the last brings it all.
     #[cold]
     pub(super) fn read_feedback(&mut self, now: Instant, cause: u32, wire: &mut impl Wire) {
         if cause & PART == 0 {
-            let told = wire.read_feedback();
-            told.iter().flatten().for_each(|feedback| self.core.on_feedback(now, feedback));
+            let Heard { feedback, echo } = wire.read_feedback();
+            feedback.iter().flatten().for_each(|feedback| self.core.on_feedback(now, feedback));
+            self.ecn.iter_mut().for_each(|ecn| ecn.echoed = echo);
         }
     }
 }

@@ -98,7 +98,7 @@ impl Usage {
         let (mut cwnd, mut left) = (seen.window.cwnd, idle - seen.timeout);
         while left > Span(0) && cwnd > least {
             cwnd = cwnd / 2;
-            left = left - seen.timeout;
+            left -= seen.timeout;
         }
         (self.used, self.used_whole_at) = (0, now);
         let cwnd = cwnd - Bytes(cwnd.0 % seen.mss.max(1));

@@ -1,7 +1,9 @@
 //! The sender's side of its network: packets out, and what routers told back.
 
-use firstflight_core::feedback::Feedback;
 use firstflight_core::units::{Rate, Span};
+
+use crate::dialogue::Heard;
+use crate::router::EcnBits;
 
 /// Takes packets away from a sender.
 pub(crate) trait Wire {
@@ -22,10 +24,10 @@ pub(crate) trait Wire {
     /// The rate of payload that the routers granted the connection's SYN, if it asked.
     fn granted(&mut self) -> Option<Rate>;
 
-    /// Writes the header for routers into the next packet that leaves: the sender's smoothed RTT
-    /// and the time between its packets.
-    fn write_header(&mut self, rtt: Span, spacing: Span);
+    /// Writes the header for routers and links into the next packet that leaves: the sender's
+    /// smoothed RTT, the time between its packets, and what it says of congestion.
+    fn write_header(&mut self, rtt: Span, spacing: Span, ecn: EcnBits);
 
-    /// What the routers told by the ACK that has just come.
-    fn read_feedback(&mut self) -> [Option<Feedback>; 2];
+    /// What was told by the ACK that has just come.
+    fn read_feedback(&mut self) -> Heard;
 }

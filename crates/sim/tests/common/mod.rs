@@ -10,6 +10,7 @@ pub(crate) fn link(rate_mbps: u64, delay_ms: u64, buffer: u64) -> LinkSpec {
         delay: Span::from_millis(delay_ms),
         buffer: Buffer::Packets(buffer),
         in_service_counts: false,
+        mark_from: None,
         loss: LossSpec::NONE,
         drop_nth: Vec::new(),
     }

@@ -124,7 +124,7 @@ impl Quic {
             }
         }
         if tcb.listens {
-            tcb.write_header(now, wire);
+            tcb.write_header(now, false, wire);
         }
         match data {
             true => wire.transmit(seq),

@@ -27,7 +27,7 @@ impl Rack {
     /// How much later than another a packet may arrive that left before it (RFC 8985 section 6.2
     /// step 4; `tcp_rack_reo_wnd`). The network keeps the order, so no reordering is ever seen.
     pub(super) fn reordering_window(&self, tcb: &Tcb) -> Span {
-        if self.state != State::Open || self.sacked >= DUP_THRESHOLD {
+        if !matches!(self.state, State::Open | State::Cwr) || self.sacked >= DUP_THRESHOLD {
             return Span(0);
         }
         let rtt = &tcb.core.view().rtt;

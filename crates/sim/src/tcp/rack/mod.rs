@@ -8,6 +8,7 @@
 //! retransmissions in order of a queue, so that each packet is looked at once per transmission, and
 //! not at all while nothing is missing.
 
+mod cwr;
 mod detect;
 mod timeout;
 
@@ -28,6 +29,8 @@ use super::{Gaps, Wire};
 enum State {
     #[default]
     Open,
+    /// A mark was answered, and the window follows [`Prr`] down.
+    Cwr,
     /// Losses are repaired, the window has been cut and follows [`Prr`].
     Recovery,
     /// After a timeout.
@@ -62,6 +65,8 @@ pub(super) struct Rack {
     prr: Prr,
     /// The window in packets while [`Prr`] sets it.
     cwnd: u32,
+    /// Where it ends in [`State::Cwr`].
+    target: u32,
     /// When the reordering window of what is in doubt has passed.
     reordered_until: Option<Instant>,
     probe: Option<Probe>,
@@ -149,9 +154,13 @@ impl Rack {
     /// acknowledged it is over.
     fn enter(&mut self, tcb: &mut Tcb, now: Instant) {
         let before = u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX);
+        let reduces = self.state == State::Cwr;
         self.state = State::Recovery;
         self.probe = None;
         self.first_resent_at = None;
+        if reduces {
+            return self.enter_from_cwr(tcb, now);
+        }
         tcb.recover = tcb.max;
         tcb.counts.fast_retransmits += 1;
         tcb.declare_loss(now, LossKind::Recovery, false, std::mem::take(&mut self.untold));
@@ -163,8 +172,11 @@ impl Rack {
     /// The window while it is reduced (`tcp_cwnd_reduction`). An ACK that tells of nothing new
     /// leaves it.
     fn reduce(&mut self, tcb: &Tcb, delivered: u32, safe: bool) {
-        if self.state == State::Recovery && delivered > 0 {
-            let target = u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX);
+        if self.reduces() && delivered > 0 {
+            let target = match self.state {
+                State::Cwr => self.target,
+                _ => u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX),
+            };
             let pipe = self.pipe(tcb);
             self.prr.on_ack(delivered, pipe, target, safe);
             self.cwnd = pipe + self.prr.allowance;
@@ -180,6 +192,7 @@ impl Rack {
                 end_reduction(tcb);
             }
             State::Loss => self.judge_timeout(tcb, now, ack, over),
+            State::Cwr if tcb.una > tcb.recover => self.leave_cwr(tcb),
             _ => {}
         }
         let Some(probe) = self.probe.filter(|probe| tcb.una >= probe.end) else { return };
@@ -231,7 +244,7 @@ impl Rack {
     }
 
     fn note_sent(&mut self) {
-        if self.state == State::Recovery {
+        if self.reduces() {
             self.prr.on_sent();
         }
     }
@@ -249,7 +262,7 @@ impl Rack {
         if self.is_quiet() {
             self.reordered_until = None;
         }
-        if self.state == State::Open && self.lost + self.resent > 0 {
+        if matches!(self.state, State::Open | State::Cwr) && self.lost + self.resent > 0 {
             self.enter(tcb, now);
         }
         if self.untold.packets > 0 {
@@ -361,7 +374,11 @@ impl Repair for Rack {
             self.conclude(tcb, now, &news);
         }
         if news.delivered > 0 || news.advances {
+            let before = tcb.core.cwnd();
             tcb.tell_core(self, now, newly, news.delivered, sample);
+            if tcb.ecn.is_some() {
+                self.answer_mark(tcb, before);
+            }
         }
         if recovers && news.advances {
             self.conclude(tcb, now, &news);
@@ -382,7 +399,8 @@ impl Repair for Rack {
         if self.state == State::Recovery {
             tcb.core.on_recovered(None);
         }
-        self.watches_timeout = self.state == State::Open || self.stuck;
+        tcb.ecn.iter_mut().for_each(|ecn| ecn.reducing = false);
+        self.watches_timeout = matches!(self.state, State::Open | State::Cwr) || self.stuck;
         for seq in tcb.una..tcb.max {
             let known = tcb.log.has(seq, Mark::SACKED) || tcb.log.has(seq, Mark::LOST);
             let recent = seq > tcb.una && tcb.log.sent_at(seq) + self.rtt > now;
@@ -418,7 +436,7 @@ impl Repair for Rack {
     fn has_room(&self, tcb: &Tcb) -> bool {
         let pipe = self.pipe(tcb);
         let room = match self.state {
-            State::Recovery if !tcb.core.window_is_startups() => pipe < self.cwnd,
+            State::Recovery | State::Cwr if !tcb.core.window_is_startups() => pipe < self.cwnd,
             _ => (u64::from(pipe) + 1) * tcb.mss <= tcb.core.cwnd().0,
         };
         room && (self.lost > 0 || tcb.has_fresh())
@@ -445,7 +463,7 @@ impl Repair for Rack {
     /// A timeout while an earlier loss of the same window is repaired, or after another that
     /// nothing came of, cuts no more.
     fn repeats(&self, _tcb: &Tcb) -> bool {
-        self.state == State::Recovery || self.state == State::Loss && self.stuck
+        self.reduces() || self.state == State::Loss && self.stuck
     }
 
     fn window_after_timeout(&self, tcb: &Tcb) -> Option<Bytes> {

@@ -55,7 +55,7 @@ impl Rack {
     /// 8985 section 7.2; `tcp_schedule_loss_probe`).
     pub(super) fn probe_at(&self, tcb: &Tcb) -> Option<Instant> {
         let smoothed = tcb.core.view().rtt.smoothed;
-        let calm = self.state == State::Open && self.is_quiet();
+        let calm = matches!(self.state, State::Open | State::Cwr) && self.is_quiet();
         let waits = tcb.una >= tcb.first_data && tcb.una < tcb.max && smoothed > Span(0);
         if !calm || !waits {
             return None;
