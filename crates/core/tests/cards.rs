@@ -4,6 +4,7 @@
 use firstflight_core::card::Card;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
 use firstflight_core::needs::{Facilities, Needs};
+use firstflight_core::policy::Observer;
 use firstflight_core::registry::{
     AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS, avoidance_needs, startup_needs,
 };
@@ -221,4 +222,28 @@ fn the_older_cubic_has_constants_of_its_own() {
     assert!(policy.set("preset", KnobValue::Word("ns2")));
     assert_eq!(policy.value("beta"), Some(KnobValue::Ratio(799_804)));
     assert_eq!(policy.value("c"), Some(KnobValue::Ratio(400_390)));
+}
+
+/// What pictures and traces draw beside the window. Nothing is known before the first ACK.
+#[test]
+fn start_ups_of_today_tell_their_gauges() {
+    for (name, gauges) in [
+        ("search", &["search_bin", "search_expected", "search_delivered"][..]),
+        ("rapid-start", &["rapid_start_floor", "rapid_start_acked", "rapid_start_lost"]),
+        ("bbr", &["bbr_bandwidth", "bbr_rounds_without_growth", "bbr_drains", "bbr_probes_rtt"]),
+        ("suss", &["suss_train", "suss_jumps", "suss_cap"]),
+        ("careful-resume", &["careful_resume_phase", "careful_resume_pipe"]),
+        ("jump-start", &["jump_start_jump", "jump_start_delivered"]),
+        ("copa", &["copa_standing_rtt"]),
+        ("c4", &["c4_rate", "c4_idle", "c4_initial"]),
+        ("picoquic", &["picoquic_base", "picoquic_excess", "picoquic_lost"]),
+        ("chirps", &["chirps_begun"]),
+    ] {
+        let policy = AnyStartup::by_name(name).expect("a listed start-up");
+        let mut told = Vec::new();
+        policy.gauges(&mut |gauge, value| told.push((gauge, value)));
+        for gauge in gauges {
+            assert!(told.contains(&(gauge, 0)), "{name}: {gauge} in {told:?}");
+        }
+    }
 }

@@ -328,3 +328,17 @@ fn acks_of_avoidance_and_after_its_end_tell_it_nothing() {
         assert_eq!((path.policy.model.rounds(), path.policy.eligible()), (0, None));
     }
 }
+
+/// Startup repairs losses and goes on; a timeout, a mark and the time after Drain leave it.
+#[test]
+fn only_a_recovery_of_startup_is_ignored() {
+    let answer = |state, kind| {
+        let mut path = Path::new(&[]);
+        path.policy.state = state;
+        path.policy.answer(&Loss::of(Instant(0), kind, MSS, MSS), &path.view)
+    };
+    assert_eq!(answer(State::Startup, LossKind::Recovery), Answer::Ignore);
+    assert_eq!(answer(State::Over, LossKind::Recovery), Answer::Leave);
+    assert_eq!(answer(State::Startup, LossKind::Timeout), Answer::Leave);
+    assert_eq!(answer(State::Drain(1), LossKind::Mark), Answer::Leave);
+}
