@@ -15,6 +15,7 @@ CODE = {
     "install.md": (2, 0, 2),
     "lab.md": (0, 0, 1),
     "notebook-first-figure.md": (0, 5, 0),
+    "notebook-queries.md": (0, 7, 0),
     "operators.md": (0, 0, 3),
     "own-startup.md": (0, 0, 1),
     "python.md": (1, 0, 2),
