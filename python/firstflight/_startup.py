@@ -127,6 +127,9 @@ def plain(tree):
     """A scenario whose controls are names."""
     if isinstance(tree, dict):
         return {key: plain(value) for key, value in tree.items()}
-    if isinstance(tree, (list, tuple)):
+    if isinstance(tree, tuple):
+        # A number with its unit, or a list.
+        return tuple(plain(value) for value in tree)
+    if isinstance(tree, list):
         return [plain(value) for value in tree]
     return _control(tree)
