@@ -274,6 +274,9 @@ const TRANSPORTS: [Transport; 3] = [
 ];
 
 #[cfg(test)]
+mod sentences;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
