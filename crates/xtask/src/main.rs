@@ -152,9 +152,10 @@ usage: cargo xtask TASK
          [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++), or on N
          [--random N [--seed N]]   points drawn at random
   lab [--minutes N] [--tries N]    write docs/lab.md: a kernel in virtual time beside the simulator
-      [--again] [--real-time]      on the paths of oracles/lab.toml, the papers' lab (qemu; an hour;
-                                   goes on with what was measured before); --real-time takes the
-                                   running kernel, and the emulated link's own figures (root)
+      [--again] [--real-time]      on the paths of oracles/lab.toml, and the papers' lab (qemu; half
+                                   an hour; goes on with what was measured before); --real-time
+                                   takes the running kernel, and has the emulated link's own
+                                   figures (root)
   lab --random N [--seed N]        a kernel in virtual time beside the simulator's profile `linux`,
       [--only N]... [--page]       on N points drawn at random (qemu; half a minute of CPU a point,
       [--kernel KERNEL]            kept until what runs in the guest changes); --page writes
