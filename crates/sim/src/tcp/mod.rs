@@ -147,6 +147,7 @@ impl Tcp {
             repair.on_ack(tcb, DataAck { now, next, cause, early }, wire);
         }
         self.tcb.calm_packets = self.calm_packets();
+        self.note_quiet();
     }
 
     /// The congestion controller.

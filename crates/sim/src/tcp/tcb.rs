@@ -58,6 +58,9 @@ pub(super) struct Tcb {
     pub(super) listens: bool,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
+    /// With pacing: until when neither the retransmission timer nor the repair is due, as long as
+    /// that is `una`.
+    pub(super) quiet: (u32, Instant),
     /// The state in which packets left, for a control that needs it. Boxed because few do.
     pub(super) samples: Option<Box<Samples>>,
     /// The last field: its policies come last in it and may have any size.
@@ -108,6 +111,7 @@ impl Tcb {
             calm_packets: 0,
             listens,
             next_departure: Instant(0),
+            quiet: (0, Instant(0)),
             samples: wants.samples().then(Box::default),
         }
     }
