@@ -103,6 +103,13 @@ impl Mechanism {
         self.timed && (self.pace.is_some() || by_default)
     }
 
+    /// See [`crate::sender::Sender::paced_from`].
+    #[inline]
+    pub(crate) fn paced_from(&self) -> Option<Instant> {
+        let begins = || self.pace.and_then(|pace| pace.not_before).unwrap_or(Instant(0));
+        self.is_paced().then(begins)
+    }
+
     /// See [`crate::sender::Sender::acts_on_acks_only`].
     #[inline(always)]
     pub(crate) fn acts_on_acks_only(&self) -> bool {

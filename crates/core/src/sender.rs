@@ -295,6 +295,13 @@ impl<P: Policies> Sender<P> {
         self.mechanism.is_paced()
     }
 
+    /// Before when nothing leaves that [`Sender::pacing`] paces, without the cost of the rate;
+    /// `None` where it is.
+    #[inline]
+    pub fn paced_from(&self) -> Option<Instant> {
+        self.mechanism.paced_from()
+    }
+
     /// `bytes` of payload left at the rate of [`Sender::pacing`].
     pub fn on_paced(&mut self, bytes: Bytes) {
         self.mechanism.count_paced(bytes);

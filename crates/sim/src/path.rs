@@ -34,7 +34,7 @@ pub(crate) struct Fabric {
     links: Vec<Link>,
     returns: Vec<ReturnLink>,
     pub(crate) queue: Queue,
-    ahead: bool,
+    pub(crate) ahead: bool,
     pub(crate) end: Instant,
     pub(crate) memory: Memory,
 }

@@ -112,6 +112,12 @@ impl Queue {
         at(caused.min(self.other_key))
     }
 
+    /// Whether an event at that time would come before every pending one, and within the run.
+    #[inline]
+    pub(crate) fn would_be_next(&self, time: Instant) -> bool {
+        time < at(self.acks.next_key.min(self.other_key)) && time <= self.end
+    }
+
     /// Takes the earliest event. Where it waited mostly tells its kind.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Next> {

@@ -120,12 +120,13 @@ impl Rto {
         at <= self.earliest
     }
 
-    /// Whether neither the timer nor a probe of a sender that repairs nothing fires before `at`.
+    /// Before when neither the timer nor a probe of a sender that repairs nothing fires; may be
+    /// earlier than need be.
     #[inline]
-    pub(crate) fn and_its_probe_sleep_until(&self, at: Instant, smoothed: Span) -> bool {
-        let Some(started) = self.started().filter(|_| self.backoff == 1) else { return false };
-        at <= self.first_after(started, smoothed)
-            && (at <= self.earliest || self.rules.min_is_of_variation)
+    pub(crate) fn and_its_probe_sleep_until(&self, smoothed: Span) -> Instant {
+        let Some(started) = self.started().filter(|_| self.backoff == 1) else { return Instant(0) };
+        let probe = self.first_after(started, smoothed);
+        if self.rules.min_is_of_variation { probe } else { probe.min(self.earliest) }
     }
 
     /// As [`Rto::sleeps_until`] where the least timeout is of the variation: the earliest that can

@@ -293,7 +293,23 @@ impl Flow<'_> {
                 }
                 self.timer_at = u64::MAX;
                 self.tcp.on_timer(now, &mut wire);
+                return self.go_on_at_pace(now, fabric);
             }
+        }
+        self.after_event(now, fabric);
+    }
+
+    /// After a timer of the sender: as long as its next one would be the next event of all, that is
+    /// handled at once. With [`Pace::EveryHop`] it has an event of its own.
+    fn go_on_at_pace(&mut self, mut now: Instant, fabric: &mut Fabric) {
+        while let Some(at) = self.tcp.next_at_pace().filter(|_| fabric.ahead) {
+            if at <= now || !fabric.queue.would_be_next(at) {
+                break;
+            }
+            self.path.watch.look(now, &self.tcp);
+            now = at;
+            let mut wire = FlowWire { now, path: &mut self.path, fabric };
+            self.tcp.on_timer(now, &mut wire);
         }
         self.after_event(now, fabric);
     }

@@ -32,6 +32,8 @@ struct Aggregate {
     delivered: Bytes,
     /// The largest excess of this round and of those before it (`BBR.extra_acked_filter`).
     excess: [Bytes; EXCESS_ROUNDS],
+    /// The largest of them.
+    most: Bytes,
 }
 
 /// A round that is over.
@@ -58,6 +60,7 @@ impl BbrModel {
             since: Instant(0),
             delivered: Bytes(0),
             excess: [Bytes(0); EXCESS_ROUNDS],
+            most: Bytes(0),
         },
     };
 
@@ -81,8 +84,7 @@ impl BbrModel {
         self.delivered_before = view.delivered;
         self.rounds += 1;
         (self.lost, self.gaps) = (Bytes(0), 0);
-        self.aggregate.excess.rotate_right(1);
-        self.aggregate.excess[0] = Bytes(0);
+        self.aggregate.end_round();
         Some(ended)
     }
 
@@ -134,7 +136,7 @@ impl BbrModel {
 
     /// How far they have run ahead in the last ten rounds, as it counts after Startup.
     pub fn extra_acked_long(&self) -> Bytes {
-        self.aggregate.excess.iter().copied().max().unwrap_or_default()
+        self.aggregate.most
     }
 }
 
@@ -153,6 +155,13 @@ impl Aggregate {
         self.delivered += ack.credited;
         let excess = (self.delivered - expected).min(view.window.cwnd);
         self.excess[0] = self.excess[0].max(excess);
+        self.most = self.most.max(excess);
+    }
+
+    fn end_round(&mut self) {
+        self.excess.rotate_right(1);
+        self.excess[0] = Bytes(0);
+        self.most = self.excess.iter().copied().max().unwrap_or_default();
     }
 }
 

@@ -139,6 +139,7 @@ impl Tcp {
         }
         self.take_ack(now, next, cause, wire);
         self.tcb.calm_packets = self.calm_packets();
+        self.note_quiet();
     }
 
     /// The same where ACKs tell more than usual, or it is noted how the window is used.
@@ -148,6 +149,7 @@ impl Tcp {
         self.take_ack(now, next, cause, wire);
         self.tcb.judge_usage(&self.repair, now);
         self.tcb.calm_packets = self.calm_packets();
+        self.note_quiet();
     }
 
     #[inline(always)]

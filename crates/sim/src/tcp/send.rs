@@ -47,12 +47,12 @@ impl Tcb {
     /// leave at once.
     #[inline(never)]
     fn departs(&mut self, now: Instant) -> bool {
-        let Some(pacing) = self.core.pacing() else { return true };
-        let begins = pacing.not_before.unwrap_or(Instant(0));
+        let Some(begins) = self.core.paced_from() else { return true };
         self.next_departure = self.next_departure.max(begins);
         if self.next_departure > now {
             return false;
         }
+        let Some(pacing) = self.core.pacing() else { return true };
         let time = |bytes: u64| Span::from_secs(1).scaled(bytes, pacing.rate.0);
         let more = pacing.burst.0.saturating_sub(self.mss);
         let unused = if more > 0 { time(more) } else { Span(0) };

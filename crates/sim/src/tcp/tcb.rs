@@ -64,6 +64,9 @@ pub(super) struct Tcb {
     tells_more: bool,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
+    /// With pacing: until when neither the retransmission timer nor the repair is due, as long as
+    /// that is `una`.
+    pub(super) quiet: (u32, Instant),
     /// The state in which packets left, for a control that needs it. Boxed because few do.
     pub(super) samples: Option<Box<Samples>>,
     /// How the window is used, of a source that rests. Boxed because few do.
@@ -122,6 +125,7 @@ impl Tcb {
             writes_headers,
             next_departure: Instant(0),
             tells_more: wants.samples() || rests || ecn,
+            quiet: (0, Instant(0)),
             samples: wants.samples().then(Box::default),
             ecn: ecn.then(Ecn::default),
             usage: rests.then(|| Box::new(Usage::new(&spec.endpoint))),

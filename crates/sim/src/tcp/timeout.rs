@@ -28,6 +28,17 @@ impl Tcp {
         }
         self.tcb.judge_usage(&self.repair, now);
         self.tcb.calm_packets = self.calm_packets();
+        if !paces {
+            self.note_quiet();
+        }
+    }
+
+    /// [`Tcp::deadline`] of a sender that paces, where it is the time of the next packet.
+    pub(crate) fn next_at_pace(&self) -> Option<Instant> {
+        let Self { tcb, repair } = self;
+        let paces = !tcb.core.acts_on_acks_only() && tcb.core.is_paced() && repair.has_room(tcb);
+        let departure = paces.then_some(tcb.next_departure);
+        departure.filter(|at| tcb.core.wake_at().is_none() && self.is_quiet_until(*at))
     }
 
     /// When [`Tcp::on_timer`] must be called next.
@@ -36,21 +47,37 @@ impl Tcp {
         if tcb.core.acts_on_acks_only() {
             return earlier(tcb.rto_deadline(), repair.wake_at(tcb));
         }
-        let paced = tcb.core.is_paced() && repair.has_room(tcb);
-        let departure = paced.then_some(tcb.next_departure);
-        let first = departure.filter(|_| tcb.core.wake_at().is_none());
-        if let Some(at) = first.filter(|at| self.is_quiet_until(*at)) {
+        if let Some(at) = self.next_at_pace() {
             return Some(at);
         }
+        let paced = tcb.core.is_paced() && repair.has_room(tcb);
+        let departure = paced.then_some(tcb.next_departure);
         let first = earlier(tcb.rto_deadline(), repair.wake_at(tcb));
         earlier(first, earlier(departure, tcb.core.wake_at()))
     }
 
     /// Whether neither the retransmission timer nor the repair is due before `at`; may say no
     /// although it is so.
+    #[inline]
     fn is_quiet_until(&self, at: Instant) -> bool {
+        let (una, until) = self.tcb.quiet;
+        at <= if una == self.tcb.una { until } else { self.quiet_until() }
+    }
+
+    #[inline(never)]
+    fn quiet_until(&self) -> Instant {
         let smoothed = self.tcb.core.view().rtt.smoothed;
-        self.repair.is_idle() && self.tcb.rto.and_its_probe_sleep_until(at, smoothed)
+        let until = self.repair.is_idle().then(|| self.tcb.rto.and_its_probe_sleep_until(smoothed));
+        until.unwrap_or(Instant(0))
+    }
+
+    /// Notes until when a sender is quiet whose pace asks for it with every packet: only ACKs and
+    /// timers that are not of its pace bring something nearer.
+    #[inline]
+    pub(super) fn note_quiet(&mut self) {
+        if !self.tcb.core.acts_on_acks_only() {
+            self.tcb.quiet = (self.tcb.una, self.quiet_until());
+        }
     }
 
     /// Whether nothing is due before `at`; may say no although it is so.
