@@ -69,6 +69,6 @@ async fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// 256 places with 64 KiB of words and as much again for TLS and the connection, and one transfer
+/// 256 places with 64 KiB of words and as much again for TLS and the connection, and four transfers
 /// of at most 2 MB, beside the program itself.
 const MEMORY_KIB: u64 = 96 * 1024;
