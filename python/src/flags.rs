@@ -41,7 +41,9 @@ pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(number.to_string());
     }
     let found = shown(value);
-    Err(input(&format!("{name}: found {found}; accepted: text with a unit, such as \"40Mbps\", or (40, \"Mbps\")")))
+    Err(input(&format!(
+        "{name}: found {found}; accepted: text with a unit, such as \"40Mbps\", or (40, \"Mbps\")"
+    )))
 }
 
 /// A number and its unit, of a pair.

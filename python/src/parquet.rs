@@ -7,7 +7,7 @@ use firstflight_sweep::{Parquet, ParquetRows, SweepError};
 use firstflight_table::{Column, Kind, Table as Rows, Values, flows};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyIterator};
 
 use crate::error;
 use crate::table::Table;
@@ -38,27 +38,48 @@ impl Parquet for Pyarrow {
         file: &Path,
         each: &mut dyn FnMut(Rows) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
-        let path = file.to_owned();
-        let unread = |problem| match is_of_system(&problem) {
-            true => SweepError::File { what: "read", path: path.clone(), source: fault(problem) },
-            false => SweepError::Folder { path: path.clone(), problem: problem.to_string() },
-        };
-        let batches = Python::attach(|py| {
-            let batches = module(py)?.call_method1("read", (file,))?;
-            Ok(batches.try_iter()?.unbind())
-        });
-        let batches = batches.map_err(&unread)?;
-        loop {
-            // Not attached while `each` works: it may wait for a thread that wants to be.
-            let rows = Python::attach(|py| {
-                let next = batches.bind(py).clone().next().transpose()?;
-                next.map(|batch| rows(batch.cast::<PyDict>()?)).transpose()
-            });
-            match rows.map_err(&unread)? {
-                Some(rows) => each(rows)?,
-                None => return Ok(()),
-            }
+        let batches = Batches::open(file).map_err(unread(file))?;
+        while let Some(rows) = batches.next().map_err(unread(file))? {
+            each(rows)?;
         }
+        Ok(())
+    }
+}
+
+/// All rows of a file.
+pub(crate) fn whole(file: &Path) -> PyResult<Rows> {
+    let mut all = Rows::empty(flows::columns());
+    let batches = Batches::open(file)?;
+    while let Some(rows) = batches.next()? {
+        all.append(rows).map_err(|problem| error::input(&problem.to_string()))?;
+    }
+    Ok(all)
+}
+
+/// The rows of a file, some thousands at a time. Nothing holds the interpreter between two of them.
+struct Batches(Py<PyIterator>);
+
+impl Batches {
+    fn open(file: &Path) -> PyResult<Self> {
+        Python::attach(|py| {
+            Ok(Self(module(py)?.call_method1("read", (file,))?.try_iter()?.unbind()))
+        })
+    }
+
+    fn next(&self) -> PyResult<Option<Rows>> {
+        Python::attach(|py| {
+            let next = self.0.bind(py).clone().next().transpose()?;
+            next.map(|batch| rows(batch.cast::<PyDict>()?)).transpose()
+        })
+    }
+}
+
+/// What the operating system said of a file, or what is wrong with it.
+fn unread(file: &Path) -> impl Fn(PyErr) -> SweepError {
+    let path = file.to_owned();
+    move |problem| match is_of_system(&problem) {
+        true => SweepError::File { what: "read", path: path.clone(), source: fault(problem) },
+        false => SweepError::Folder { path: path.clone(), problem: problem.to_string() },
     }
 }
 

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use firstflight_cli::calls::Refused;
 use firstflight_runner::Options;
-use firstflight_sweep::{Chunk, Format, Parquet as _, Shard, Store, Sweep, run};
+use firstflight_sweep::{Chunk, Format, Shard, Store, Sweep, run};
 use firstflight_table::{Column, CsvRows, Kind, Role, TableError, flows};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::call::{Call, has_python, is_forked};
 use crate::error;
-use crate::parquet::Pyarrow;
+use crate::parquet;
 use crate::startup::is_written_in_python;
 use crate::table::Table;
 
@@ -180,7 +180,7 @@ pub(crate) fn run_chunk(py: Python<'_>, chunk: &str) -> PyResult<Vec<u8>> {
 #[pyfunction]
 pub(crate) fn table_of(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     if path.extension().is_some_and(|end| end == Format::Parquet.name()) {
-        return Table::new(Ok(py.detach(|| read_parquet(&path)).map_err(error::refused)?));
+        return Table::new(Ok(py.detach(|| parquet::whole(&path))?));
     }
     let table = py.detach(|| {
         let read_at = |path: &Path| {
@@ -202,12 +202,6 @@ pub(crate) fn table_of(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
         Err(problem) => Err(error::input(&format!("{}: {problem}", path.display()))),
         table => Table::new(table),
     }
-}
-
-fn read_parquet(path: &Path) -> Result<firstflight_table::Table, Refused> {
-    let mut all = firstflight_table::Table::empty(flows::columns());
-    Pyarrow.read(path, &mut |rows| Ok(all.append(rows)?))?;
-    Ok(all)
 }
 
 fn read(

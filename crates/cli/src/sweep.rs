@@ -141,7 +141,7 @@ fn estimated(of: &Estimate, cores: u64) -> String {
     format!(
         "{points} in {chunks}\n\
          time    {alone} of CPU time, {all} on {}\n\
-         rows    {rows}, as CSV {csv}, as Parquet {parquet}, twice that until the chunks are removed\n\
+         rows    {rows}, as CSV {csv}, as Parquet {parquet}; twice that with the chunks\n\
          By the costs in docs/sweep.md, which other machines and controls exceed or fall below.\n",
         count(cores, "core")
     )

@@ -176,9 +176,9 @@ impl Writer {
     pub(crate) fn finish(self) -> Result<(), SweepError> {
         let Self { form, path, hidden } = self;
         let file = match form {
-            Form::Csv { mut file, .. } => {
-                file.flush().and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error))
-            }
+            Form::Csv { mut file, .. } => file
+                .flush()
+                .and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error)),
             Form::Parquet(rows) => rows.finish().and_then(|()| File::open(hidden)),
         };
         file.and_then(|file| file.sync_all()).map_err(SweepError::write(&path))

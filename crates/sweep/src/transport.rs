@@ -13,9 +13,11 @@ pub(crate) const ON: Option<On<'static>> = Some(On { transport: &Quic::SILENT, b
 pub(crate) fn check_controls(scenario: &Scenario) -> Result<(), SweepError> {
     scenario.check_controls(|spec| {
         if spec.text == "quinn-bbr" {
-            return Err("quinn-bbr draws at random from the operating system, so that no two runs \
+            return Err(
+                "quinn-bbr draws at random from the operating system, so that no two runs \
                         are equal; accepted in a sweep: any other control"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         full_name(spec, ON).map(|_| ()).map_err(|problem| problem.to_string())
     })?;

@@ -67,7 +67,8 @@ impl Table {
     pub fn of(columns: Vec<Column>, values: Vec<Values>) -> Result<Self, TableError> {
         let rows = values.first().map_or(0, Values::len);
         if columns.len() != values.len() || values.iter().any(|values| values.len() != rows) {
-            let problem = format!("found columns of other lengths than the first, which has {rows}");
+            let problem =
+                format!("found columns of other lengths than the first, which has {rows}");
             return Err(TableError::Unreadable(problem));
         }
         Ok(Self { columns, values, rows })

@@ -130,7 +130,10 @@ fn a_billion_points_are_estimated_at_once_and_nothing_is_written() {
     let billion = estimated(1_000_000_000);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     assert!(billion.starts_with("1000000000 points in "), "{billion}");
-    assert!(billion.contains("\nrows    4000000000, as CSV 1.7 TB, as Parquet 364 GB"), "{billion}");
+    assert!(
+        billion.contains("\nrows    4000000000, as CSV 1.7 TB, as Parquet 364 GB"),
+        "{billion}"
+    );
     assert!(billion.contains(" days of CPU time, "), "{billion}");
     assert!(!place.path("firstflight-out").exists());
 }
