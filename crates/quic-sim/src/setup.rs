@@ -127,10 +127,10 @@ impl Setup {
         }
     }
 
-    /// quinn sends while its window is larger than what is in flight with the next packet, and holds
-    /// even ACKs back with what they would leave with. Its own initial window, of 12,000 bytes
-    /// whatever the packet has, would so be none for a large one, and RFC 9002's (section 7.2) of
-    /// two packets one.
+    /// quinn sends while its window is larger than what is in flight with the next packet, and
+    /// holds even ACKs back with what they would leave with. Its own initial window, of 12,000
+    /// bytes whatever the packet has, would so be none for a large one, and RFC 9002's (section
+    /// 7.2) of two packets one.
     fn window_for_large_packets(&self) -> Option<u64> {
         let least = LEAST_PACKETS * self.packet_bytes;
         (least > QUINNS_WINDOW).then_some(least)

@@ -110,14 +110,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         false => of_guests(root)?,
     };
     let until = options.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
-    let kernel = if options.real_time {
-        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease");
-        let release = release.map_err(|error| unable("lab", &error))?;
-        format!("{}, in real time", release.trim())
-    } else {
-        let kernel = Kernel::find(DEFAULT_KERNEL, &Cache::of_user())?;
-        format!("{}, in virtual time", kernel.release()?)
-    };
+    let kernel = kernel(options.real_time)?;
     let (tries, real_time) = (options.tries, options.real_time);
     let lab = Lab { root, program, kernel, real_time, tries, until };
     let mut kept = Kept::open(&root.join(KEPT), options.again)?;
@@ -158,6 +151,17 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
             points::ACCEPTED
         ))),
     }
+}
+
+/// The release of what is measured, and in which time.
+fn kernel(real_time: bool) -> Result<String, Stop> {
+    if real_time {
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease");
+        let release = release.map_err(|error| unable("lab", &error))?;
+        return Ok(format!("{}, in real time", release.trim()));
+    }
+    let kernel = Kernel::find(DEFAULT_KERNEL, &Cache::of_user())?;
+    Ok(format!("{}, in virtual time", kernel.release()?))
 }
 
 /// The program that runs in guests, whose speed is no part of time: as it is built for tests. A
