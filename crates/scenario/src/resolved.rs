@@ -102,8 +102,8 @@ pub struct ResolvedEndpoint {
     pub ack_compression: bool,
     /// Whether cwnd grows only while it limits the sender.
     pub growth_limit: bool,
-    /// Whether endpoints use explicit congestion notification. Results have the key only where it is
-    /// true.
+    /// Whether endpoints use explicit congestion notification. Results have the key only where it
+    /// is true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
     /// Whether a window that a resting source leaves unused is taken back. Results have the key

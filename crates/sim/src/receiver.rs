@@ -5,6 +5,7 @@
 //! never go backwards.
 
 mod numbers;
+mod orders;
 #[cfg(test)]
 mod tests;
 
@@ -177,18 +178,6 @@ impl Receiver {
     /// When the last packet of a sized flow arrived in order, if within the run.
     pub(crate) fn finished_at(&self) -> Option<Instant> {
         self.finished_at.filter(|at| *at <= self.end_of_run)
-    }
-
-    /// So many packets more are to come on this connection, of which all others have.
-    pub(crate) fn expect_more(&mut self, packets: u32) {
-        self.end = self.end.saturating_add(packets);
-        self.finished_at = None;
-        self.look_for_gaps();
-    }
-
-    /// The next so many ACKs are not to be delayed.
-    pub(crate) fn hurry(&mut self, acks: u32) {
-        self.quick = self.quick.max(acks);
     }
 
     /// When the ACK that is held back must go, if one is.

@@ -65,8 +65,8 @@ fn the_files_share_a_connection_and_its_window() {
     assert!(one(spec, 3_000).files.iter().all(|file| took(file) / 50 == 7));
 }
 
-/// `tcp_cwnd_restart`: the window is halved for every timeout of rest, counted from the last packet,
-/// down to the initial one.
+/// `tcp_cwnd_restart`: the window is halved for every timeout of rest, counted from the last
+/// packet, down to the initial one.
 #[test]
 fn a_window_that_rests_is_halved_for_every_timeout() {
     for (pause_ms, halvings) in [(150, 0), (350, 1), (650, 2), (950, 3)] {

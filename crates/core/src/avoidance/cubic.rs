@@ -52,7 +52,7 @@ pub struct Cubic {
     estimate: u64,
     /// Of the division that shares growth out over ACKs.
     remainder: u64,
-    /// The source rested, and start-up will find the curve as it was (Linux's `cubictcp_cwnd_event`).
+    /// The source rested, and slow start leads back to the curve (Linux's `cubictcp_cwnd_event`).
     rested: bool,
 }
 

@@ -94,7 +94,6 @@ impl Tcp {
         } else {
             tcb.core.begin(now);
             repair.begin(tcb, now, wire);
-            tcb.judge_usage(repair, now);
         }
     }
 
@@ -134,27 +133,10 @@ impl Tcp {
     /// An ACK that may need anything.
     #[inline(never)]
     fn on_any_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
-        if self.tcb.listens {
-            return self.on_told_ack(now, next, cause, &mut wire.reborrow());
-        }
-        self.take_ack(now, next, cause, wire);
-        self.tcb.calm_packets = self.calm_packets();
-        self.note_quiet();
-    }
-
-    /// The same where ACKs tell more than usual, or it is noted how the window is used.
-    #[inline(never)]
-    fn on_told_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
-        self.tcb.read_feedback(now, cause, wire);
-        self.take_ack(now, next, cause, wire);
-        self.tcb.judge_usage(&self.repair, now);
-        self.tcb.calm_packets = self.calm_packets();
-        self.note_quiet();
-    }
-
-    #[inline(always)]
-    fn take_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;
+        if tcb.listens {
+            tcb.hear(repair, now, cause, wire);
+        }
         if tcb.una < tcb.first_data {
             self.on_handshake(now, next, wire);
         } else if cause & PART != 0 {
@@ -166,6 +148,8 @@ impl Tcp {
             }
             repair.on_ack(tcb, DataAck { now, next, cause, early }, wire);
         }
+        self.tcb.calm_packets = self.calm_packets();
+        self.note_quiet();
     }
 
     /// The congestion controller.

@@ -26,7 +26,6 @@ impl Tcp {
                 repair.send(tcb, now, wire);
             }
         }
-        self.tcb.judge_usage(&self.repair, now);
         self.tcb.calm_packets = self.calm_packets();
         if !paces {
             self.note_quiet();

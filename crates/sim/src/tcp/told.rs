@@ -4,6 +4,7 @@
 use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
 
+use super::repair::Repair;
 use super::tcb::Tcb;
 use super::{PART, Tcp, Wire};
 use crate::dialogue::Heard;
@@ -40,8 +41,16 @@ impl Tcb {
 
     /// An ACK arrives. Of an ACK in parts the last brings it all.
     #[cold]
-    pub(super) fn read_feedback(&mut self, now: Instant, cause: u32, wire: &mut impl Wire) {
-        if cause & PART == 0 {
+    pub(super) fn hear(
+        &mut self,
+        repair: &impl Repair,
+        now: Instant,
+        cause: u32,
+        wire: &mut impl Wire,
+    ) {
+        self.judge_usage(repair);
+        self.usage.iter_mut().for_each(|usage| usage.seen_at = now);
+        if cause & PART == 0 && self.writes_headers {
             let Heard { feedback, echo } = wire.read_feedback();
             feedback.iter().flatten().for_each(|feedback| self.core.on_feedback(now, feedback));
             self.ecn.iter_mut().for_each(|ecn| ecn.echoed = echo);

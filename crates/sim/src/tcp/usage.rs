@@ -22,6 +22,8 @@ pub(super) struct Usage {
     initial_window: Bytes,
     /// When a packet left last (`lsndtime`).
     sent_at: Instant,
+    /// When a packet left or an ACK came last.
+    pub(super) seen_at: Instant,
     /// One past the highest packet sent when this was judged last.
     judged: u32,
     /// The window stopped the sender at some time in this round (`is_cwnd_limited`).
@@ -42,6 +44,7 @@ impl Usage {
             restarts: endpoint.slow_start_after_idle,
             initial_window: endpoint.initial_window,
             sent_at: Instant(0),
+            seen_at: Instant(0),
             judged: 0,
             is_limited: false,
             most_out: 0,
@@ -53,7 +56,7 @@ impl Usage {
 
     /// A packet leaves.
     pub(super) fn on_sent(&mut self, now: Instant) {
-        self.sent_at = now;
+        (self.sent_at, self.seen_at) = (now, now);
     }
 
     /// Whether the window may grow (`tcp_is_cwnd_limited`).
@@ -128,6 +131,7 @@ impl Tcp {
     #[cold]
     pub(crate) fn write(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;
+        tcb.judge_usage(repair);
         tcb.end = tcb.end.saturating_add(packets);
         tcb.extend(tcb.una, 0);
         let seen = tcb.seen(1);
@@ -139,7 +143,6 @@ impl Tcp {
         let first = tcb.seen(1);
         tcb.judge_now(now, &Seen { nxt: tcb.max + 1, ..first }, false);
         repair.send(tcb, now, wire);
-        tcb.judge_usage(repair, now);
         self.tcb.calm_packets = self.calm_packets();
     }
 }
@@ -158,17 +161,11 @@ impl Tcb {
         }
     }
 
-    /// After anything may have left: how the window is used, if the source rests.
-    #[inline]
-    pub(super) fn judge_usage(&mut self, repair: &impl Repair, now: Instant) {
-        if self.usage.is_some() {
-            self.judge_after(repair, now);
-        }
-    }
-
-    #[inline(never)]
-    fn judge_after(&mut self, repair: &impl Repair, now: Instant) {
+    /// How the window was used by the last ACK, timer or file, if the source rests. Nothing has
+    /// changed since: it is judged when something is about to.
+    pub(super) fn judge_usage(&mut self, repair: &impl Repair) {
         let Some(usage) = &mut self.usage else { return };
+        let now = usage.seen_at;
         let sent = self.max > std::mem::replace(&mut usage.judged, self.max);
         let seen = self.seen(repair.in_flight(self));
         if self.una >= self.first_data && (sent || seen.limited && self.max < self.end) {

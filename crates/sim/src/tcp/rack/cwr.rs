@@ -1,5 +1,6 @@
-//! The window comes down for a mark as it does for a loss, by proportional rate reduction, and does
-//! not grow meanwhile (`tcp_enter_cwr`). Nothing is repaired, so that the core knows of no recovery.
+//! The window comes down for a mark as it does for a loss, by proportional rate reduction, and
+//! does not grow meanwhile (`tcp_enter_cwr`). Nothing is repaired, so that the core knows of no
+//! recovery.
 
 use firstflight_core::units::{Bytes, Instant};
 

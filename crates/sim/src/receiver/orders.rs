@@ -1,0 +1,18 @@
+//! What a receiver is told beside the packets that come: that a source writes again on the same
+//! connection, and that a packet was marked.
+
+use super::Receiver;
+
+impl Receiver {
+    /// So many packets more are to come on this connection, of which all others have.
+    pub(crate) fn expect_more(&mut self, packets: u32) {
+        self.end = self.end.saturating_add(packets);
+        self.finished_at = None;
+        self.look_for_gaps();
+    }
+
+    /// The next so many ACKs are not to be delayed.
+    pub(crate) fn hurry(&mut self, acks: u32) {
+        self.quick = self.quick.max(acks);
+    }
+}
