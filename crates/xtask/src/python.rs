@@ -1,6 +1,7 @@
 //! The Python package: its wheel, installed into an environment of its own, its tests, and the
 //! documentation site, which takes both.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -27,6 +28,7 @@ pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     let mut tests = Command::new(python);
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]).current_dir(root);
     tests.env("MPLBACKEND", "agg").env_remove("PYTHONPATH");
+    tests.env("FIRSTFLIGHT_WHEELS", wheels(root));
     Ok(tests)
 }
 
@@ -49,16 +51,23 @@ pub(crate) fn site(root: &Path, args: &[String]) -> Result<(), Stop> {
 fn installed(root: &Path) -> Result<PathBuf, Stop> {
     let python = environment(root)?;
     announce("the wheel");
-    let wheels = target(root).join("wheels");
+    let wheels = wheels(root);
     // One of an earlier version would be installed too.
     let _ = fs::remove_dir_all(&wheels);
-    let mut build = Command::new(python.with_file_name("maturin"));
-    build.args(["build", "--quiet", "--profile", "dev", "--out"]).arg(&wheels).current_dir(root);
-    succeed("maturin", build.env("CARGO_TARGET_DIR", target(root)))?;
-    let mut install = pip(&python);
+    // As `pip install .` makes it, with the maturin of the environment.
+    let mut build = pip(&python, "wheel");
+    build.args(["--no-deps", "--no-build-isolation", "--wheel-dir"]).arg(&wheels).arg(".");
+    build.env("MATURIN_PEP517_ARGS", "--profile dev").env("CARGO_TARGET_DIR", target(root));
+    succeed("the wheel", build.env("PATH", first_on_the_path(&python)).current_dir(root))?;
+    let mut install = pip(&python, "install");
     install.args(["--force-reinstall", "--no-deps", "--no-index", "--find-links"]).arg(&wheels);
     succeed("pip", install.arg("firstflight"))?;
     Ok(python)
+}
+
+/// The folder of the wheel.
+fn wheels(root: &Path) -> PathBuf {
+    target(root).join("wheels")
 }
 
 /// Its lock file follows the manifests of the workspace's crates, or this says how to mend it.
@@ -97,15 +106,25 @@ fn environment(root: &Path) -> Result<PathBuf, Stop> {
     }
     announce("an environment for Python, in target/python");
     succeed("venv", Command::new(PYTHON).args(["-m", "venv", "--clear"]).arg(&folder))?;
-    succeed("pip", pip(&python).args(&wanted))?;
+    succeed("pip", pip(&python, "install").args(&wanted))?;
     fs::write(kept, wanted.join("\n")).map_err(|error| unable("target/python", &error))?;
     Ok(python)
 }
 
-fn pip(python: &Path) -> Command {
+fn pip(python: &Path, word: &str) -> Command {
     let mut pip = Command::new(python);
-    pip.args(["-m", "pip", "--disable-pip-version-check", "install", "--quiet"]);
+    pip.args(["-m", "pip", "--disable-pip-version-check", word, "--quiet"]);
     pip
+}
+
+/// The PATH with the programs of the environment before all others.
+fn first_on_the_path(python: &Path) -> OsString {
+    let mut path = python.parent().unwrap_or(python).as_os_str().to_owned();
+    if let Some(rest) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(rest);
+    }
+    path
 }
 
 /// What builds the wheel and the site, and what their tests take.
