@@ -39,4 +39,4 @@ const CONTROLS: [&str; 10] = [
 ];
 
 const PICTURES: [(&str, &[&str]); 2] =
-    [("compare-papers", &["--profile", "rfc"]), ("compare", &["--recovery", "sack"])];
+    [("compare-papers", &["--profile", "rfc"]), ("compare", &[])];
