@@ -12,6 +12,7 @@ use firstflight_cli::calls::{self, Refused};
 use firstflight_reproduce::{Lab, Options as Papers};
 use firstflight_runner::Options;
 use firstflight_scenario::Scenario;
+use firstflight_sweep::weight_ns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -59,7 +60,7 @@ impl Call {
         // What start-ups in Python share, they use in one order then.
         let serial = is_forked() || has_python(scenario);
         let faults = Arc::new(Faults::default());
-        let ran = self.beside(py, &faults, |stop, reached| {
+        let work = |stop: &AtomicBool, reached: &Reached| {
             let done = |done, total| {
                 reached.total.store(total, Ordering::Relaxed);
                 reached.done.store(done, Ordering::Relaxed);
@@ -72,7 +73,11 @@ impl Call {
                 ..Options::default()
             };
             startup::with(&faults, || calls::run(scenario, on, &options))
-        })?;
+        };
+        let ran = match on == "sim" && !serial && is_short(scenario) {
+            true => self.within(py, &faults, work)?,
+            false => self.beside(py, &faults, work)?,
+        };
         ran.map_err(error::refused)
     }
 
@@ -108,6 +113,18 @@ impl Call {
             })
         })?;
         outcome.map(Reproduced::new).map_err(|problem| error::refused(Refused::from(problem)))
+    }
+
+    /// Does `work` in this thread, without the interpreter. Ctrl-C is heard when it ends.
+    fn within<T: Send>(
+        &self,
+        py: Python<'_>,
+        faults: &Faults,
+        work: impl FnOnce(&AtomicBool, &Reached) -> T + Send,
+    ) -> PyResult<T> {
+        let reached = Reached::default();
+        let outcome = py.detach(|| work(&faults.stop, &reached));
+        self.tell(py, &reached, &mut 0).map(|()| outcome)
     }
 
     /// Does `work` in a thread of its own, while this one listens for Ctrl-C and tells progress.
@@ -162,6 +179,13 @@ impl Call {
         *told = done;
         progress.call1(py, (done, reached.total.load(Ordering::Relaxed))).map(drop)
     }
+}
+
+/// Whether the runs end before anybody would listen, though they took several times what is
+/// estimated: to begin a thread for them costs a tenth of a short one.
+fn is_short(scenario: &Scenario) -> bool {
+    let resolved = firstflight_runner::resolve(scenario, None);
+    resolved.is_ok_and(|resolved| u128::from(weight_ns(&resolved)) * 10 < LISTEN.as_nanos())
 }
 
 /// Whether a start-up in Python takes part.

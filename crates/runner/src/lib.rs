@@ -173,7 +173,8 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
         }
         Ok(Some(run))
     };
-    let runs: Vec<Option<Run>> = match options.serial {
+    // One run gains nothing from other threads, and to wake them takes longer than a short one.
+    let runs: Vec<Option<Run>> = match options.serial || total == 1 {
         true => runs.iter().map(one).collect::<Result<_, RunError>>()?,
         false => runs.par_iter().map(one).collect::<Result<_, RunError>>()?,
     };

@@ -73,8 +73,9 @@ fn filled(weights: &[(u64, u64)], target: u64) -> Option<Vec<Cut>> {
     Some(cuts)
 }
 
-/// What a point takes on one core, from the packets it can carry at most.
-pub(crate) fn weight_ns(resolved: &Resolved) -> u64 {
+/// What a scenario takes on one core, in nanoseconds: an estimate from the packets it can carry at
+/// most, equal on every machine.
+pub fn weight_ns(resolved: &Resolved) -> u64 {
     let wire = resolved.wire_bytes().max(1);
     let rate = resolved.links.get(resolved.slowest_link()).map_or(0, |link| link.rate_bps);
     let carried = u128::from(rate) * u128::from(resolved.duration_ns) / 8_000_000_000;

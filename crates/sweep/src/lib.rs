@@ -38,6 +38,7 @@ mod summary;
 mod transport;
 
 pub use chunk::Chunk;
+pub use cut::weight_ns;
 pub use error::SweepError;
 pub use estimate::Estimate;
 pub use format::{Format, Parquet, ParquetRows, set_parquet};
