@@ -135,7 +135,8 @@ fn build(root: &Path, mode: Mode) -> Result<Vec<(&'static str, PathBuf)>, Stop> 
 /// Steps of the guest and their exit codes, in order.
 fn boot(kernel: &Kernel, initramfs: &Path, mode: Mode) -> Result<Vec<(String, String)>, Stop> {
     let (word, time) = mode.word_and_time();
-    let script = format!("mode={word}\n{}", include_str!("qemu/guest.sh"));
+    let script = concat!(include_str!("qemu/steps.sh"), include_str!("qemu/guest.sh"));
+    let script = format!("mode={word}\n{script}");
     let mut job = Image::default();
     job.job(&json!({ "Script": script }).to_string());
     let programs = std::fs::read(initramfs);

@@ -1,14 +1,5 @@
 # What the second kernel does when this program has set the machine up: every step says how it ended.
-step() {
-    local name=$1
-    shift
-    echo "--> $name: $*"
-    "$@"
-    local code=$?
-    echo "==> $name: $code"
-}
 
-names() { grep -q "$1" /proc/sys/net/ipv4/tcp_available_congestion_control; }
 unnamed() { ! names "$1"; }
 
 flow() {

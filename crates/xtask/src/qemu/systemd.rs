@@ -32,7 +32,8 @@ pub(super) fn add(root: &Path, image: &mut Image) -> Result<(), Stop> {
         image.link(&format!("{OURS}/multi-user.target.wants/{unit}"), &format!("/{OURS}/{unit}"));
     }
     image.link("usr/local/bin/firstflight", "/init");
-    image.file("systemd.sh", include_bytes!("systemd.sh"), false);
+    let script = concat!(include_str!("steps.sh"), include_str!("systemd.sh"));
+    image.file("systemd.sh", script.as_bytes(), false);
     image.file("etc/machine-id", b"00000000000000000000000000000001\n", false);
     Ok(())
 }

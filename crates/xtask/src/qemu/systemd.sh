@@ -2,16 +2,6 @@
 # stopped by a shutdown.
 unit=firstflight-kernel
 
-step() {
-    local name=$1
-    shift
-    echo "--> $name: $*"
-    "$@"
-    local code=$?
-    echo "==> $name: $code"
-}
-
-names() { grep -q "$1" /proc/sys/net/ipv4/tcp_available_congestion_control; }
 is_gone() { ! names ff_ && test ! -e /sys/fs/bpf/firstflight; }
 # With the sticky bit, as the kernel makes its root, or without.
 is_closed() { stat -c '%A %u' "$1" | grep '^drwx-----[-T] 0$'; }
