@@ -32,8 +32,8 @@ pub(crate) struct Greeting {
     pub(crate) hear: RecvStream,
 }
 
-/// Those who have not said all yet. When this is dropped they are told that somebody else's turn it
-/// is.
+/// Senders whose greeting is not complete. When this is dropped they are told that it is another's
+/// turn.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     tasks: JoinSet<Result<Greeting, String>>,
