@@ -237,7 +237,8 @@ class _Crew:
         try:
             self.work.put(number, rows)
         except Exception:
-            # The disk is full or the like, and an exception that says so is on its way.
+            # The sweep ends because of an earlier error, which is raised. A chunk that cannot be
+            # stored either (a full disk) runs again when the sweep is resumed.
             return
 
 

@@ -295,8 +295,8 @@ impl<P: Policies> Sender<P> {
         self.mechanism.is_paced()
     }
 
-    /// Before when nothing leaves that [`Sender::pacing`] paces, without the cost of the rate;
-    /// `None` where it is.
+    /// The earliest time at which [`Sender::pacing`] lets a packet leave; `None` if packets are not
+    /// paced. Cheaper than [`Sender::pacing`], because it computes no rate.
     #[inline]
     pub fn paced_from(&self) -> Option<Instant> {
         self.mechanism.paced_from()

@@ -299,8 +299,8 @@ impl Flow<'_> {
         self.after_event(now, fabric);
     }
 
-    /// After a timer of the sender: as long as its next one would be the next event of all, that is
-    /// handled at once. With [`Pace::EveryHop`] it has an event of its own.
+    /// After a timer of a paced sender: its next packets leave here, without an event for each, as
+    /// long as no other event comes before them. With [`Pace::EveryHop`] each has its event.
     fn go_on_at_pace(&mut self, mut now: Instant, fabric: &mut Fabric) {
         while let Some(at) = self.tcp.next_at_pace().filter(|_| fabric.ahead) {
             if at <= now || !fabric.queue.would_be_next(at) {

@@ -91,7 +91,8 @@ impl Abba {
         SMALL_QUEUE.scaled(RATIO_ONE, gate.0).0.max(RATIO_ONE / 40).min(most)
     }
 
-    /// Whether the queue is empty and was once seen full.
+    /// By how much to accelerate, in millionths, while the queue is empty; `None` otherwise, and
+    /// while no queue has been seen that was clearly fuller.
     fn accelerates(&self, view: &View) -> Option<u64> {
         let (gate, full, latest) = (self.gate(view)?, self.full?, view.rtt.latest);
         let seen = full > view.rtt.min + APART && full > latest.scaled(105, 100);
@@ -294,8 +295,8 @@ mod tests {
         assert_eq!(gauges, [150, 108, 103].map(|rtt| Some(ms(rtt).0)));
     }
 
-    /// Full and empty are less than 10 ms apart, or the full queue's RTT is at most 5 % above the
-    /// newest: 105 ms of 100.
+    /// The avoidance accelerates only if the RTT of the full queue is more than 5 % above the
+    /// newest RTT of 100 ms: not at 105 ms, but above it.
     #[test]
     fn a_queue_that_differs_little_from_a_full_one_is_not_empty() {
         let (mut abba, mut view) = seen();

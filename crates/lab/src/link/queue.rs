@@ -78,7 +78,8 @@ impl Queue {
         Self { marks_from, ..self }
     }
 
-    /// Whether a packet that arrives now is to be marked. Arrivals come in order of time.
+    /// Whether a packet that arrives at `now` is to be marked: as many packets wait as the marking
+    /// threshold, or more. `now` must not go backwards.
     pub(crate) fn is_congested(&mut self, now: u64) -> bool {
         let Some(most) = self.marks_from else { return false };
         self.roll(now);

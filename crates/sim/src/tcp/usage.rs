@@ -228,7 +228,8 @@ mod tests {
         assert_eq!(usage.shrink(at(800), &seen(10, (0, 1), false), false), None);
     }
 
-    /// Below the threshold it grows to twice what was outstanding, above it while it is full.
+    /// Below ssthresh the window may grow to twice the packets that were outstanding. Above it, it
+    /// may grow only if the window held the sender back.
     #[test]
     fn a_window_grows_while_it_is_used() {
         let mut usage = usage();

@@ -39,7 +39,8 @@ fn or_dot(line: &str) -> &str {
     if line.trim().is_empty() { "." } else { line }
 }
 
-/// Every library in the program with its licence, then the texts that come with them, each once.
+/// The name and licence of every library that is linked into the program, then the licence texts
+/// that these libraries bring along, equal texts once.
 pub(super) fn of_others(root: &Path) -> Result<String, Stop> {
     let inside = inside(root)?;
     let metadata = ["metadata", "--format-version=1", "--locked", "--all-features"];

@@ -1,5 +1,6 @@
-//! This machine's systemd as the guest's first program, with the unit of `docs/` enabled as its
-//! text says, and two units of the test: one that judges what it did, one that sees it end.
+//! What the guest's image needs so that this machine's systemd is its first program. systemd starts
+//! the unit of `docs/`, and two units of the test: one checks at boot what that unit did, the other
+//! checks at shutdown that it has undone it.
 
 use std::fs;
 use std::path::Path;
@@ -73,7 +74,7 @@ const UNITS: [&str; 17] = [
     "umount.target",
 ];
 
-/// There is no journal here, and why it fails is of interest.
+/// The guest has no journal, so the unit writes its error messages to a file.
 const TOLD: &str = "[Service]
 ReadWritePaths=/told
 StandardError=append:/told/said
@@ -89,7 +90,8 @@ StandardError=inherit
 After=firstflight-kernel.service network-pre.target
 ";
 
-/// What begins before the unit ends after it.
+/// systemd stops units in the reverse order of their start. This one starts before the unit of
+/// `docs/`, so that its `ExecStop` runs after that unit has stopped.
 const LAST: &str = "[Service]
 Type=oneshot
 RemainAfterExit=yes
