@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Chunks under way for each worker: while one runs, the next is there.
 AHEAD = 2
-#: A chunk that was alone with its worker so often when that died is to blame.
+#: If a worker dies so many times while it runs this chunk and no other, the chunk is to blame.
 DEATHS = 2
 #: Seconds that an ended sweep waits for the chunks that are running, to keep them.
 PATIENCE = 5.0
@@ -188,7 +188,7 @@ class _Crew:
         try:
             future = self.executor.submit(run_chunk, self.work.chunk(number))
         except BrokenExecutor as problem:
-            # It is heard of like any other that broke.
+            # This chunk is lost like those that were under way, and is run again with them.
             future = Future()
             future.set_exception(problem)
         except RuntimeError as problem:

@@ -1,4 +1,5 @@
-//! The form of the files: CSV, or Parquet where somebody writes it.
+//! The form of the files: CSV, or Parquet if the program has named a writer of it
+//! ([`set_parquet`]).
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write as _};

@@ -1,4 +1,5 @@
-//! What the page says beside its tables has its numbers from the same measurements.
+//! A check of docs/which-control.md: every number that its prose quotes is computed from the
+//! measurements of its tables.
 
 use std::ops::RangeInclusive;
 

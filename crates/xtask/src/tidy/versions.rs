@@ -1,4 +1,4 @@
-//! One version: the workspace's. What cannot take it from there says the same.
+//! Files that must repeat the workspace's version have the same one.
 
 use toml::Table;
 
