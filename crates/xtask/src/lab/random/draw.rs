@@ -123,7 +123,7 @@ impl Draw {
 
 /// The kernel's CUBIC starts with HyStart; its own two keep Linux's rules where RFCs have others.
 const PAIRS: [(&str, &str); 8] = [
-    ("newreno(counts=packets)", "linux-reno"),
+    ("bc(limit=1000)+newreno(growth=bytes)", "linux-reno"),
     ("hystart+cubic(preset=linux)", "linux-cubic"),
     ("newreno", "newreno"),
     ("mstart", "mstart"),
