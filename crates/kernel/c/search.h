@@ -23,6 +23,8 @@
 #define SEARCH_THRESH_8 35
 /* Segments acknowledged for each that the drain takes off (-09 section 3.4). */
 #define SEARCH_DRAIN_ACKED 3
+/* It says what the path delivered in an RTT as it left. */
+#define FF_MEASURES_PIPE
 
 struct search {
     struct search_bins bins;
@@ -30,6 +32,8 @@ struct search {
     /* Of the phase after the exit: its end, and payload acknowledged that has cost no segment. */
     u64 target;
     u64 owed;
+    /* What the first RTT of the last 3.5 delivered as it left; 0 if it has not. */
+    u64 pipe;
     u8 draining;
     /* It is the first slow start of the connection. */
     u8 first;
@@ -53,6 +57,8 @@ FF_INLINE void search_enter(struct search *s, ff_knobs *k, enum entry why, const
     if (s->first)
         s->initial_window = v->window.cwnd;
 }
+
+FF_INLINE u64 search_pipe(const struct search *s) { return s->pipe; }
 
 FF_INLINE u8 search_is_9(ff_knobs *k) { return k->search.version != 8; }
 
@@ -98,10 +104,11 @@ FF_INLINE struct ff_step search_leave(struct search *s, ff_knobs *k, const struc
 
     step.window.ssthresh = cwnd;
     step.exit = 1;
+    s->pipe = search_in_first_rtts(&s->bins, 1);
     if (k->search.drain != SEARCH_DRAIN_ON)
         return step;
     if (search_is_9(k)) {
-        s->target = max_of(search_in_first_rtts(&s->bins, 1), s->initial_window);
+        s->target = max_of(s->pipe, s->initial_window);
         s->owed = 0;
         s->draining = 1;
         step.exit = 0;
