@@ -314,6 +314,8 @@ mod tests {
         assert_eq!(path.round(20, 60).window.cwnd, MSS * 120);
         let pacing = path.round(120, 5_000).pace.unwrap();
         assert_eq!((pacing.rate, pacing.burst), (Rate(100_000_000), Bytes(65_536)));
+        let slow = Path::new().round(1, 1).pace.unwrap();
+        assert_eq!(slow.rate, Rate(1_048_576 / 8), "1 Mbit/s at least");
     }
 
     #[test]

@@ -374,6 +374,7 @@ mod tests {
         // Told by SACK, lost, but not yet sent again; sent in part; two segments at least.
         assert_eq!(recovering(25, 40, 40, 65), (2, None));
         assert_eq!(recovering(25, 30, 5, 30), (2, None));
+        assert_eq!(recovering(25, 0, 0, 65), (2, None));
         assert_eq!(recovering(65, 65, 0, 65), (2, Some(Exit::Loss)));
     }
 

@@ -247,6 +247,15 @@ fn parts_of_segments_are_put_together() {
 }
 
 #[test]
+fn one_ack_may_tell_of_all_chirps_outstanding() {
+    let gaps = [800; OUTSTANDING];
+    let mut policy = Chirps { begun: 120, gaps, ..Chirps::default() };
+    // Twice five, twice eight, and 116 times 16 packets.
+    let _ = policy.step(&ack(&view(1, Bytes::MAX), 1_882), &view(1, Bytes::MAX));
+    assert_eq!((policy.done, policy.heard.len()), (120, 0));
+}
+
+#[test]
 fn chirps_that_are_done_do_not_begin_a_round_without_an_ack() {
     let (round_length, round_begun) = (Span::from_millis(5), 2);
     let mut policy = Chirps { begun: 2, done: 2, round_begun, round_length, ..Chirps::default() };
