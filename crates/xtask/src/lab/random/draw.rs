@@ -121,10 +121,10 @@ impl Draw {
     }
 }
 
-/// The kernel's CUBIC starts with HyStart.
+/// The kernel's CUBIC starts with HyStart; its own two keep Linux's rules where RFCs have others.
 const PAIRS: [(&str, &str); 8] = [
-    ("newreno", "linux-reno"),
-    ("hystart", "linux-cubic"),
+    ("newreno(counts=packets)", "linux-reno"),
+    ("hystart+cubic(preset=linux)", "linux-cubic"),
     ("newreno", "newreno"),
     ("mstart", "mstart"),
     ("dbc", "dbc"),
