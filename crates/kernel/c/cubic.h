@@ -55,6 +55,16 @@ FF_INLINE void cubic_take_peak(struct cubic *c, u64 peak)
     c->prior = peak;
 }
 
+/* Start-up knows what the path holds without a queue, 0 if it does not: the curve turns there if
+ * the window is smaller and no loss said more.
+ */
+#define FF_TAKES_PIPE
+FF_INLINE void cubic_take_pipe(struct cubic *c, u64 pipe, const struct ff_view *v)
+{
+    if (pipe > v->window.cwnd && c->stage != STAGE_CUT)
+        cubic_take_peak(c, pipe);
+}
+
 /* The largest whole number whose cube is not above `high 2^64 + low`, which is under 2^78. `root`
  * is zero: as an argument, so that the verifier does not know it and follow every way to build it.
  */

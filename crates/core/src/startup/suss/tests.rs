@@ -271,6 +271,22 @@ fn a_loss_while_the_red_part_leaves_lands_at_beta_of_the_flight() {
     assert_eq!(path.policy.answer(&loss, &path.view), Answer::Leave);
 }
 
+/// It lands then, and is woken while it does.
+#[test]
+fn a_loss_in_the_guard_takes_the_red_part_back() {
+    let mut path = Path::new();
+    let last = path.train(10, 2_176);
+    path.view.in_flight = MSS * 15;
+    path.view.beta = 500_000;
+    let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS * 20);
+    let Answer::Land(landed) = path.policy.answer(&loss, &path.view) else {
+        panic!("it does not land");
+    };
+    path.view.window = landed;
+    path.view.now = last.wake.unwrap();
+    assert_eq!(path.policy.on_wake(&path.view), landed.hold());
+}
+
 #[test]
 fn a_flight_counts_for_two_segments_at_least() {
     let mut path = Path::new();
