@@ -302,6 +302,13 @@ impl<P: Policies> Sender<P> {
         self.mechanism.paced_from()
     }
 
+    /// Where no policy sets a pacing, it is Linux's: none before a policy has set one once, and after
+    /// that 2 windows per RTT below half of ssthresh and 1.2 from there on
+    /// (`tcp_update_pacing_rate`).
+    pub fn pace_as_linux(&mut self) {
+        self.mechanism.pace_as_linux();
+    }
+
     /// `bytes` of payload left at the rate of [`Sender::pacing`].
     pub fn on_paced(&mut self, bytes: Bytes) {
         self.mechanism.count_paced(bytes);

@@ -54,6 +54,7 @@ pub(crate) fn endpoint(
         ecn: common.ecn,
         slow_start_after_idle: common.slow_start_after_idle,
         paces: common.pacing,
+        linux_pacing: rack && !common.pacing,
     }
 }
 

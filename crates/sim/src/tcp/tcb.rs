@@ -99,8 +99,12 @@ impl Tcb {
         let ecn = endpoint.ecn && !quic;
         let writes_headers = !wants.listens().is_empty() || ecn;
         let listens = writes_headers || rests;
+        let mut core = Core::of(spec.control.policies(), config);
+        if endpoint.linux_pacing {
+            core.pace_as_linux();
+        }
         Self {
-            core: Core::of(spec.control.policies(), config),
+            core,
             una: 0,
             nxt: 0,
             max: 0,
