@@ -36,23 +36,23 @@ use crate::view::{View, Window};
 /// Slow start after a first flight that is spread over an RTT.
 #[derive(Clone, Copy, Debug)]
 pub struct JumpStart {
-    opening: Opening,
+    pub(super) opening: Opening,
     quicly: bool,
-    most: Amount,
+    pub(super) most: Amount,
     /// Window and RTT of an earlier connection.
     earlier: Option<(Bytes, Span)>,
     first_window: Bytes,
-    jump: Option<Jump>,
+    pub(super) jump: Option<Jump>,
     /// What was delivered of a jump that lost data.
     peak: Option<Bytes>,
 }
 
 /// The first flight.
 #[derive(Clone, Copy, Debug)]
-struct Jump {
-    bytes: Bytes,
-    rate: Rate,
-    delivered: Bytes,
+pub(super) struct Jump {
+    pub(super) bytes: Bytes,
+    pub(super) rate: Rate,
+    pub(super) delivered: Bytes,
     lost: Bytes,
     lands: bool,
 }
