@@ -18,6 +18,8 @@ pub struct Mechanism {
     pub(crate) pace: Option<Pacing>,
     /// Whether packets are paced at the default rate where no policy sets a pacing.
     paces: bool,
+    /// The default is Linux's ([`Mechanism::pace_as_linux`]).
+    by_linux: bool,
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,
     pub(crate) round_end: Bytes,
@@ -71,6 +73,7 @@ impl Mechanism {
             config,
             pace: None,
             paces: config.paces,
+            by_linux: false,
             timed: config.paces,
             round_end: Bytes(0),
             round_began_with: Bytes(0),
@@ -126,7 +129,14 @@ impl Mechanism {
     #[cold]
     pub(crate) fn set_pace(&mut self, pace: Option<Pacing>) {
         self.pace = pace;
+        self.paces |= self.by_linux && pace.is_some();
         self.note_timing();
+    }
+
+    /// See [`crate::sender::Sender::pace_as_linux`].
+    pub(crate) fn pace_as_linux(&mut self) {
+        self.by_linux = true;
+        self.set_pace(self.pace);
     }
 
     /// Sets when start-up is to be woken; `None` for never.
@@ -152,8 +162,20 @@ impl Mechanism {
         if rtt.smoothed == Span(0) {
             return None;
         }
+        if self.by_linux {
+            return Some(Pacing::at(self.rate_of_linux()));
+        }
         let quarters = if *phase == Phase::Startup { STARTUP_QUARTERS } else { LATER_QUARTERS };
         Some(Pacing::at(window.cwnd.per(rtt.smoothed).scaled(quarters, 4).max(Rate(1))))
+    }
+
+    /// `tcp_update_pacing_rate`: the window, or what is outstanding if that is more, per RTT.
+    fn rate_of_linux(&self) -> Rate {
+        let View { rtt, window, snd_nxt, acked, .. } = &self.view;
+        let grows = window.cwnd < window.ssthresh / 2;
+        let percent = if grows { LINUX_SLOW_START_PERCENT } else { LINUX_LATER_PERCENT };
+        let most = window.cwnd.max(*snd_nxt - *acked);
+        most.per(rtt.smoothed).scaled(percent, 100).max(Rate(1))
     }
 
     /// Counts data that left.
@@ -438,3 +460,10 @@ const STARTUP_QUARTERS: u64 = 8;
 
 /// Default pacing after it, likewise: a quarter more than the window (RFC 9002 section 7.7).
 const LATER_QUARTERS: u64 = 5;
+
+/// Linux's default pacing while the window is below half of ssthresh, in per cent of it per RTT
+/// (`net.ipv4.tcp_pacing_ss_ratio`).
+const LINUX_SLOW_START_PERCENT: u64 = 200;
+
+/// And from there on (`net.ipv4.tcp_pacing_ca_ratio`).
+const LINUX_LATER_PERCENT: u64 = 120;

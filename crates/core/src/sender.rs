@@ -238,6 +238,12 @@ impl<P: Policies> Sender<P> {
         }
     }
 
+    /// Whether the ACK just told repeats a packet ([`Startup::repeats`]), on a transport that
+    /// provides [`Facilities::REPEATS`].
+    pub fn repeats(&self) -> bool {
+        self.view().phase == Phase::Startup && self.policies.repeats(&self.mechanism)
+    }
+
     /// What this connection has learned of its path so far, to be handed to the next one by
     /// [`Sender::on_hint`] with its age; `None` before the first RTT sample. The RTTs of a control
     /// that reads no times are those of its start-up.
@@ -300,6 +306,13 @@ impl<P: Policies> Sender<P> {
     #[inline]
     pub fn paced_from(&self) -> Option<Instant> {
         self.mechanism.paced_from()
+    }
+
+    /// Where no policy sets a pacing, it is Linux's: none before a policy has set one once, and after
+    /// that 2 windows per RTT below half of ssthresh and 1.2 from there on
+    /// (`tcp_update_pacing_rate`).
+    pub fn pace_as_linux(&mut self) {
+        self.mechanism.pace_as_linux();
     }
 
     /// `bytes` of payload left at the rate of [`Sender::pacing`].

@@ -55,7 +55,10 @@ FF_INLINE void cubic_take_peak(struct cubic *c, u64 peak)
     c->prior = peak;
 }
 
-/* Start-up measured the path, whose pipe the window does not fill. */
+/* Start-up knows what the path holds without a queue, 0 if it does not: the curve turns there if
+ * the window is smaller and no loss said more.
+ */
+#define FF_TAKES_PIPE
 FF_INLINE void cubic_take_pipe(struct cubic *c, u64 pipe, const struct ff_view *v)
 {
     if (pipe > v->window.cwnd && c->stage != STAGE_CUT)

@@ -23,17 +23,18 @@
 #define SEARCH_THRESH_8 35
 /* Segments acknowledged for each that the drain takes off (-09 section 3.4). */
 #define SEARCH_DRAIN_ACKED 3
-/* It says what the path delivered in an RTT as it left. */
-#define FF_MEASURES_PIPE
+
+/* It finds what the path holds. */
+#define FF_FINDS_PIPE
 
 struct search {
     struct search_bins bins;
     u64 initial_window;
+    /* Delivered in one RTT as it left, 0 before. */
+    u64 pipe;
     /* Of the phase after the exit: its end, and payload acknowledged that has cost no segment. */
     u64 target;
     u64 owed;
-    /* What the first RTT of the last 3.5 delivered as it left; 0 if it has not. */
-    u64 pipe;
     u8 draining;
     /* It is the first slow start of the connection. */
     u8 first;
@@ -57,8 +58,6 @@ FF_INLINE void search_enter(struct search *s, ff_knobs *k, enum entry why, const
     if (s->first)
         s->initial_window = v->window.cwnd;
 }
-
-FF_INLINE u64 search_pipe(const struct search *s) { return s->pipe; }
 
 FF_INLINE u8 search_is_9(ff_knobs *k) { return k->search.version != 8; }
 
@@ -102,9 +101,9 @@ FF_INLINE struct ff_step search_leave(struct search *s, ff_knobs *k, const struc
     u64 cwnd = v->window.cwnd, rest;
     struct ff_step step = hold(v->window);
 
+    s->pipe = search_in_first_rtts(&s->bins, 1);
     step.window.ssthresh = cwnd;
     step.exit = 1;
-    s->pipe = search_in_first_rtts(&s->bins, 1);
     if (k->search.drain != SEARCH_DRAIN_ON)
         return step;
     if (search_is_9(k)) {
@@ -119,6 +118,8 @@ FF_INLINE struct ff_step search_leave(struct search *s, ff_knobs *k, const struc
     step.window.ssthresh = step.window.cwnd;
     return step;
 }
+
+FF_INLINE u64 search_pipe(const struct search *s) { return s->pipe; }
 
 /* One segment less for every three acknowledged. */
 FF_INLINE struct ff_step search_drain(struct search *s, const struct ff_ack *ack,

@@ -218,8 +218,7 @@ FF_INLINE struct ff_step until_threshold(struct ff_step step)
 #define FF_HALVES(policy)                                                                         \
     FF_INLINE u64 policy##_beta(ff_knobs *k) { return RATIO_ONE / 2; }
 #define FF_TAKES_NO_PEAK(policy)                                                                  \
-    FF_INLINE void policy##_take_peak(struct policy *p, u64 peak) {}                              \
-    FF_INLINE void policy##_take_pipe(struct policy *p, u64 pipe, const struct ff_view *v) {}
+    FF_INLINE void policy##_take_peak(struct policy *p, u64 peak) {}
 
 /* First window and first ssthresh: the knobs', or the endpoint's where they are not set. */
 #define FF_FIRST_WINDOW_OF_KNOBS(policy)                                                          \

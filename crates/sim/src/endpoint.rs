@@ -58,6 +58,8 @@ pub struct Endpoint {
     /// Packets are paced where the control does not say how: see
     /// [`firstflight_core::sender::Config::paces`].
     pub paces: bool,
+    /// A control that paces is paced as by Linux's own timer, without `fq` (`tcp_pacing_check`).
+    pub linux_pacing: bool,
 }
 
 /// The window of a Linux receiver, which grows with every packet that comes (`tcp_grow_window`). As
@@ -191,6 +193,7 @@ impl Endpoint {
             ecn: false,
             slow_start_after_idle: true,
             paces: false,
+            linux_pacing: false,
         }
     }
 }

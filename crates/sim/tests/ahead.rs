@@ -69,12 +69,13 @@ const RECOVERIES: [Recovery; 10] = [
 
 fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
     let recoveries = prop::sample::select(&RECOVERIES[..]);
-    // Bursts, pacing, jumps, estimates, what routers tell.
+    // Bursts, pacing, jumps, repeats, estimates, what routers tell.
     let startups = prop::sample::select(vec![
         "slow-start",
         "paced",
         "afstart",
         "packet-pair",
+        "halfback",
         "astart",
         "xcp",
         "tcp-ebn",
@@ -107,6 +108,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.endpoint.syn = syn;
         let rack = recovery == Recovery::Rack;
         flow.endpoint.paces = recovery == Recovery::Quic && start % 3 > 0;
+        flow.endpoint.linux_pacing = rack && start % 4 > 0;
         flow.endpoint.ecn = back % 4 == 1;
         flow.endpoint.rto.ticks = back % 3 == 0 && !rack;
         flow.endpoint.rto.min_is_of_variation = rack;

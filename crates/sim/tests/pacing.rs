@@ -89,3 +89,19 @@ fn a_paced_sender_repairs_after_a_timeout_without_waiting_for_acks() {
         assert!(paced.0.since(bursts.0) < Span::from_millis(400), "{recovery:?}");
     }
 }
+
+/// 20 packets over an RTT of 100 ms are one every 5 ms. Linux paces from the tenth on: ten leave at
+/// once, and the last one 50 ms after them instead of 95.
+#[test]
+fn ten_packets_of_a_connection_of_linux_leave_at_once() {
+    let finished = |linux_pacing| {
+        let mut spec = with("rapid-start", Recovery::Rack, 1_000_000);
+        spec.packets = Some(20);
+        spec.endpoint.syn = true;
+        spec.endpoint.initial_window = Bytes(10_000);
+        spec.endpoint.linux_pacing = linux_pacing;
+        let flow = outcome(spec, link(1_000, 50, 500), 5_000).flows.remove(0);
+        flow.finished_at.unwrap().0 / 1_000_000
+    };
+    assert_eq!((finished(false), finished(true)), (245, 200));
+}

@@ -158,7 +158,8 @@ usage: cargo xtask TASK
                                    figures (root)
   lab --random N [--seed N]        a kernel in virtual time beside the simulator's profile `linux`,
       [--only N]... [--page]       on N points drawn at random (qemu; half a minute of CPU a point,
-      [--kernel KERNEL]            kept until what runs in the guest changes); --page writes
+      [--kernel KERNEL] [--today]  kept until what runs in the guest changes); --today takes
+                                   controls that pace on the same paths; --page writes
                                    docs/lab-random.md
   quic                             write the tables of scenarios/quic/README.md (minutes)
   startups                         write docs/startups.md: every start-up explained, drawn, and

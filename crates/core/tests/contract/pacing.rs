@@ -144,6 +144,27 @@ fn a_start_up_that_paced_to_its_end_leaves_the_connection_paced() {
 }
 
 #[test]
+fn linux_goes_on_at_its_own_rate_once_a_policy_has_paced() {
+    let step = |ack: &firstflight_core::event::Ack, view: &firstflight_core::view::View| {
+        let step = view.window.grow(ack.acked);
+        if view.acked == MSS { step.paced(Rate(5_000)) } else { step }
+    };
+    let mut line = Line::begun(Start { step, ..Start::default() });
+    line.sender.pace_as_linux();
+    assert_eq!((rate(&line), line.sender.acts_on_acks_only()), (None, true), "never paced");
+    line.fill().ack(1);
+    assert_eq!(rate(&line), Some(5_000));
+    line.fill().ack(1);
+    assert_eq!(rate(&line), Some(240_000), "2 times 12 segments over 100 ms");
+    // What is outstanding counts where that is more than the window, which is ssthresh now.
+    line.fill().lose(LossKind::Recovery);
+    assert_eq!((line.cwnd(), rate(&line)), (8, Some(144_000)), "1.2 times 12 segments");
+    line.lose(LossKind::Timeout);
+    assert_eq!(line.cwnd(), 1);
+    assert!(rate(&line).is_some(), "it stays paced");
+}
+
+#[test]
 fn pacing_stays_through_a_landing_until_it_is_decided_anew() {
     let mut start = Start::answering(Answer::Land(window(5)));
     start.step = |_, view| view.window.hold().paced(Rate(3_000));

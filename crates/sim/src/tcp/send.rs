@@ -54,6 +54,13 @@ impl Tcb {
         }
         let Some(pacing) = self.core.pacing() else { return true };
         let time = |bytes: u64| Span::from_secs(1).scaled(bytes, pacing.rate.0);
+        if self.endpoint.linux_pacing && pacing.burst.0 <= self.mss {
+            let paced = self.max - self.first_data + 1 >= FIRST_PACED;
+            let time = if paced { time(self.mss) } else { Span(0) };
+            self.next_departure = after(self.next_departure, now, time);
+            self.core.on_paced(Bytes(self.mss));
+            return true;
+        }
         let more = pacing.burst.0.saturating_sub(self.mss);
         let unused = if more > 0 { time(more) } else { Span(0) };
         let earliest = Instant(now.0.saturating_sub(unused.0)).max(begins);
@@ -123,5 +130,29 @@ impl Tcb {
                 samples.on_app_limited(in_flight);
             }
         }
+    }
+}
+
+/// When Linux lets a packet leave after one that was due at `due`, leaves now and takes `time` at
+/// the pacing rate. One that the window or the source held back takes as much less as it is late,
+/// but half of it at least (`tcp_update_skb_after_send`).
+fn after(due: Instant, now: Instant, time: Span) -> Instant {
+    due.max(now) + (time - now.since(due).min(time / 2))
+}
+
+/// The packet of a connection with which Linux begins to pace.
+const FIRST_PACED: u32 = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_that_is_late_takes_less_time_but_half_of_it() {
+        let after = |due, now| after(Instant(due), Instant(now), Span(100)).0;
+        assert_eq!(after(1_000, 1_000), 1_100);
+        assert_eq!(after(1_000, 1_030), 1_100);
+        assert_eq!(after(1_000, 1_080), 1_130);
+        assert_eq!(after(1_000, 900), 1_100, "not yet due: it cannot be early");
     }
 }

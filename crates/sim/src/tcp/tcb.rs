@@ -62,6 +62,8 @@ pub(super) struct Tcb {
     pub(super) writes_headers: bool,
     /// Whether the core is told more of an ACK than usual: it needs samples, or the source rests.
     tells_more: bool,
+    /// Whether start-up may ask for packets to be sent again that are not known to be lost.
+    pub(super) repeats: bool,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
     /// With pacing: until when neither the retransmission timer nor the repair is due, as long as
@@ -99,8 +101,13 @@ impl Tcb {
         let ecn = endpoint.ecn && !quic;
         let writes_headers = !wants.listens().is_empty() || ecn;
         let listens = writes_headers || rests;
+        let mut core = Core::of(spec.control.policies(), config);
+        if endpoint.linux_pacing {
+            core.pace_as_linux();
+        }
+        let repeats = wants.repeats() && endpoint.recovery == Recovery::Rack;
         Self {
-            core: Core::of(spec.control.policies(), config),
+            core,
             una: 0,
             nxt: 0,
             max: 0,
@@ -119,7 +126,8 @@ impl Tcb {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            shortcuts: shortcuts && !listens && !wants.samples(),
+            shortcuts: shortcuts && !listens && !wants.samples() && !repeats,
+            repeats,
             calm_packets: 0,
             listens,
             writes_headers,

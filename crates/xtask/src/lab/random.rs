@@ -31,6 +31,8 @@ struct Options {
     /// Points by their number.
     only: Vec<u64>,
     kernel: String,
+    /// Controls of today.
+    today: bool,
     /// Write the page.
     page: bool,
 }
@@ -57,7 +59,7 @@ pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
             if stop.lock().is_ok_and(|stop| stop.is_some()) {
                 return None;
             }
-            let row = lab.row(Point::draw(options.seed, *number));
+            let row = lab.row(Point::draw(options.seed, *number, options.today));
             row.inspect(|row| println!("{}", row.line()))
                 .map_err(|problem| stop.lock().map(|mut stop| *stop = Some(problem)))
                 .ok()
@@ -170,14 +172,20 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
 
 fn options(args: &[String]) -> Result<Options, Stop> {
     let kernel = DEFAULT_KERNEL.to_owned();
-    let mut options = Options { count: 0, seed: 1, only: Vec::new(), kernel, page: false };
+    let only = Vec::new();
+    let mut options = Options { count: 0, seed: 1, only, kernel, today: false, page: false };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        if arg == "--page" {
-            options.page = true;
+        let switch = match arg.as_str() {
+            "--page" => Some(&mut options.page),
+            "--today" => Some(&mut options.today),
+            _ => None,
+        };
+        if let Some(switch) = switch {
+            *switch = true;
             continue;
         }
-        let accepted = ["--random", "--seed", "--only", "--kernel", "--page"];
+        let accepted = ["--random", "--seed", "--only", "--kernel", "--today", "--page"];
         if !accepted.contains(&arg.as_str()) {
             let accepted = accepted.join(", ");
             let problem = format!("unknown argument `{arg}`; accepted with --random: {accepted}");
@@ -195,6 +203,9 @@ fn options(args: &[String]) -> Result<Options, Stop> {
             "--only" => options.only.push(number(0, 9_998)?),
             _ => options.kernel.clone_from(value),
         }
+    }
+    if options.today && options.page {
+        return Err(Stop::usage("--page is of the points without --today"));
     }
     Ok(options)
 }
@@ -215,8 +226,10 @@ mod tests {
             |line: &str| options(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
         let some = read("--random 60 --seed 7 --only 3 --only 5 --page --kernel x.deb").unwrap();
         assert_eq!((some.count, some.seed, some.only, some.page), (60, 7, vec![3, 5], true));
-        assert_eq!(some.kernel, "x.deb");
-        for wrong in ["--random 0", "--random", "--random 3 --sed 1", "--random 3 --only x"] {
+        assert_eq!((some.kernel.as_str(), some.today), ("x.deb", false));
+        assert!(read("--random 3 --today").unwrap().today);
+        let more = ["--random 3 --only x", "--random 3 --today --page"];
+        for wrong in ["--random 0", "--random", "--random 3 --sed 1"].iter().chain(&more) {
             assert_eq!(read(wrong).unwrap_err().code, 2, "{wrong}");
         }
     }

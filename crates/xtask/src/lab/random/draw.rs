@@ -9,16 +9,18 @@ use rand_pcg::rand_core::{RngCore, SeedableRng};
 pub(super) struct Point {
     pub(super) number: u64,
     /// In the simulator and in the kernel.
-    pub(super) pair: (&'static str, &'static str),
+    pub(super) pair: Pair,
     /// Flags of `compare` with their values.
     flags: Vec<(&'static str, String)>,
 }
 
 impl Point {
-    pub(super) fn draw(seed: u64, number: u64) -> Self {
+    /// With `today` the path is the same, and the control one of [`TODAY`].
+    pub(super) fn draw(seed: u64, number: u64, today: bool) -> Self {
         let base = Pcg64Mcg::seed_from_u64(seed).next_u64();
         let mut draw = Draw(Pcg64Mcg::seed_from_u64(base ^ number));
-        let (pair, flags) = (draw.one_of(&PAIRS), draw.flags(number));
+        let pairs: &[Pair] = if today { &TODAY } else { &PAIRS };
+        let (pair, flags) = (draw.one_of(pairs), draw.flags(number));
         Self { number, pair, flags }
     }
 
@@ -121,8 +123,11 @@ impl Draw {
     }
 }
 
+/// A control in the simulator and in the kernel.
+type Pair = (&'static str, &'static str);
+
 /// The kernel's CUBIC starts with HyStart; its own two keep Linux's rules where RFCs have others.
-const PAIRS: [(&str, &str); 8] = [
+const PAIRS: [Pair; 8] = [
     ("bc(limit=1000)+newreno(growth=bytes)", "linux-reno"),
     ("hystart+cubic(preset=linux)", "linux-cubic"),
     ("newreno", "newreno"),
@@ -132,6 +137,10 @@ const PAIRS: [(&str, &str); 8] = [
     ("hystart-pp", "hystart-pp"),
     ("hystart", "hystart"),
 ];
+
+/// Start-ups of today, most of which pace. The kernel's BBR is version 1.
+const TODAY: [Pair; 3] =
+    [("bbr(preset=v1)+bbr", "linux-bbr"), ("rapid-start", "rapid-start"), ("search", "search")];
 
 /// Packets that a bulk run carries at the path's rate, about half a minute of a processor's time in
 /// the guest; a run lasts 4 s at least and 30 s at most.
@@ -145,11 +154,22 @@ mod tests {
 
     #[test]
     fn a_point_depends_on_seed_and_number_alone() {
-        let points: Vec<Point> = (0..100).map(|number| Point::draw(7, number)).collect();
-        assert_eq!(Point::draw(7, 42), points[42]);
-        assert_ne!(Point::draw(8, 42).flags, points[42].flags);
+        let points: Vec<Point> = (0..100).map(|number| Point::draw(7, number, false)).collect();
+        assert_eq!(Point::draw(7, 42, false), points[42]);
+        assert_ne!(Point::draw(8, 42, false).flags, points[42].flags);
         for (at, point) in points.iter().enumerate() {
             assert!(points[..at].iter().all(|other| other.flags != point.flags), "{at}");
+        }
+    }
+
+    #[test]
+    fn the_controls_of_today_run_on_the_same_paths() {
+        let both = (0..100).map(|number| [false, true].map(|today| Point::draw(7, number, today)));
+        let both: Vec<[Point; 2]> = both.collect();
+        assert!(both.iter().all(|[old, today]| old.flags == today.flags));
+        assert!(both.iter().all(|[_, today]| TODAY.contains(&today.pair)));
+        for pair in TODAY {
+            assert!(both.iter().any(|[_, today]| today.pair == pair), "{pair:?}");
         }
     }
 
@@ -164,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_whole_space_is_drawn_from() {
-        let points: Vec<Point> = (0..400).map(|number| Point::draw(1, number)).collect();
+        let points: Vec<Point> = (0..400).map(|number| Point::draw(1, number, false)).collect();
         let said: Vec<String> = points.iter().map(Point::path).collect();
         for word in ["ssthresh 32pkt", "loss 0.", "flows 1", "flows 8", "size ", "delayed-ack 2"] {
             assert!(said.iter().any(|path| path.contains(word)), "{word}");

@@ -146,7 +146,8 @@ mod tests {
 
     fn row(sim: (f64, u64), kernel: (f64, u64)) -> Row {
         let of = |(mbps, timeouts)| Measured { mbps, timeouts, ..Measured::default() };
-        Row { point: Point::draw(1, 0), sim: of(sim), kernel: of(kernel), beside: Vec::new() }
+        let point = Point::draw(1, 0, false);
+        Row { point, sim: of(sim), kernel: of(kernel), beside: Vec::new() }
     }
 
     #[test]
