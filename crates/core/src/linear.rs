@@ -17,10 +17,12 @@ impl LinearGrowth {
         self.per_ack_at(view, view.window.cwnd)
     }
 
-    /// The increase for an ACK of so many bytes: one segment per window of them.
+    /// The increase for an ACK of so many bytes: one segment once a window of whole segments of
+    /// them has come (RFC 3465 section 2.1).
     #[inline(always)]
     pub fn per_acked(&mut self, acked: Bytes, view: &View) -> Bytes {
-        self.share(mul_div(view.mss.0, acked.0, 1), view.window.cwnd)
+        let cwnd = view.window.cwnd;
+        self.share(mul_div(view.mss.0, acked.0, 1), cwnd - Bytes(cwnd.0 % view.mss.0.max(1)))
     }
 
     /// The increase for one ACK from a window `cwnd` noted earlier, as Vegas notes it once per RTT.

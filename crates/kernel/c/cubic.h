@@ -20,7 +20,7 @@
 #define LONGEST_CURVE (1ULL << 26)
 #define TENTH_OF_A_SECOND 100000000ULL
 #define BLIND_ACKS 26
-#define BLIND_SHARE 20
+#define BLIND_COUNT 20
 
 enum stage { STAGE_UNKNOWN, STAGE_CUT, STAGE_RUNNING, STAGE_RUNNING_AFTER_CUT };
 
@@ -127,22 +127,44 @@ FF_INLINE void cubic_begin(struct cubic *c, ff_knobs *k, const struct ff_view *v
     c->remainder = 0;
 }
 
+/* Zero without a sample. */
+FF_INLINE u64 smallest_rtt(const struct ff_view *v)
+{
+    return v->rtt.min == NONE ? 0 : v->rtt.min;
+}
+
+/* What Linux adds for an ACK: a packet for every `cnt` acknowledged. */
+FF_INLINE u64 cubic_linux_growth(struct cubic *c, ff_knobs *k, u64 acked, u64 t,
+                                 const struct ff_view *v)
+{
+    u64 mss = max_of(v->mss, 1), cwnd = max_of(v->window.cwnd / mss, 1), count, missing;
+    u64 at = curve_at(c, plus(t, smallest_rtt(v))), product = plus(acked, c->remainder);
+    u64 target = minus(plus(c->origin / mss, minus(at, c->origin) / mss),
+                       minus(c->origin, at) / mss);
+
+    if (k->cubic.friendly == CUBIC_FRIENDLY_ON)
+        target = max_of(target, (c->estimate >> FRACTION) / mss);
+    missing = minus(target, cwnd);
+    count = missing ? cwnd / missing : times(cwnd, 100);
+    if (c->w_max == 0)
+        count = min_of(count, BLIND_COUNT);
+    count = max_of(count, 2);
+    c->remainder = product % count;
+    return product / count;
+}
+
 /* What cwnd is moved toward within a window of ACKs. */
 FF_INLINE u64 cubic_target(const struct cubic *c, ff_knobs *k, u64 t, const struct ff_view *v)
 {
     u64 cwnd = v->window.cwnd, rtt, missing, most;
 
-    rtt = v->rtt.min == NONE ? 0 : v->rtt.min;
     if (!is_21(k)) {
-        missing = curve_at(c, plus(t, is_linux(k) ? rtt : v->rtt.smoothed));
-        most = c->w_max == 0 ? plus(cwnd, cwnd / BLIND_SHARE) : cwnd;
-        if (k->cubic.friendly == CUBIC_FRIENDLY_ON)
-            most = max_of(most, c->estimate >> FRACTION);
-        missing = max_of(missing, is_linux(k) ? most : cwnd);
-        return min_of(missing, plus(cwnd, cwnd / 2));
+        missing = curve_at(c, plus(t, v->rtt.smoothed));
+        return min_of(max_of(missing, cwnd), plus(cwnd, cwnd / 2));
     }
     if (c->stage == STAGE_RUNNING)
         return plus(cwnd, cwnd / BLIND_ACKS);
+    rtt = smallest_rtt(v);
     missing = minus(curve_at(c, plus(t, rtt)), cwnd);
     if (k->cubic.max_increment > 0 && curve_ticks(plus(t, rtt)) >= c->k) {
         most = mul_div(times(v->mss, k->cubic.max_increment), rtt, TENTH_OF_A_SECOND);
@@ -151,10 +173,14 @@ FF_INLINE u64 cubic_target(const struct cubic *c, ff_knobs *k, u64 t, const stru
     return plus(cwnd, min_of(mul_div(missing, 31, 16), cwnd));
 }
 
-/* For how many eighths of a window of ACKs Linux's Reno estimate grows by one segment. */
-FF_INLINE u64 linux_reno_acks(u64 beta)
+/* Linux's: a packet more for 15/8 of a window of them with its own beta, in whole packets. */
+FF_INLINE u64 cubic_linux_reno(struct cubic *c, u64 beta, u64 acked, const struct ff_view *v)
 {
-    return max_of(8 * (RATIO_ONE + beta) / (3 * (RATIO_ONE - beta)), 1);
+    u64 eighths = max_of(8 * (RATIO_ONE + beta) / (3 * (RATIO_ONE - beta)), 1);
+    u64 packets = max_of(times(v->window.cwnd / max_of(v->mss, 1), eighths) / 8, 1);
+
+    c->estimate = plus(c->estimate, times(acked, 1 << FRACTION) / packets);
+    return c->estimate >> FRACTION;
 }
 
 /* The Reno estimate after an ACK for `acked`. */
@@ -163,8 +189,8 @@ FF_INLINE u64 cubic_reno(struct cubic *c, ff_knobs *k, u64 acked, const struct f
     u64 passed = c->estimate >> FRACTION >= c->prior, alpha = 1 << FRACTION;
 
     if (is_linux(k))
-        alpha = (8 << FRACTION) / linux_reno_acks(k->cubic.beta);
-    else if (!passed || is_21(k))
+        return cubic_linux_reno(c, k->cubic.beta, acked, v);
+    if (!passed || is_21(k))
         alpha = ((3 * (RATIO_ONE - k->cubic.beta)) << FRACTION) / (RATIO_ONE + k->cubic.beta);
     alpha = times(times(acked, v->mss), alpha) / max_of(v->window.cwnd, 1);
     c->estimate = plus(c->estimate, alpha);
@@ -196,7 +222,8 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
     c->last = v->now;
     t = minus(v->now, c->start);
     estimate = cubic_reno(c, k, acked, v);
-    friendly = friendly && !is_linux(k);
+    if (is_linux(k))
+        return grow(v->window, cubic_linux_growth(c, k, acked, t, v));
     ahead = friendly ? minus(estimate, cwnd) : 0;
     if (friendly && !is_21(k) && curve_at(c, t) < estimate)
         return grow(v->window, ahead);
@@ -208,9 +235,13 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
 FF_INLINE struct ff_window cubic_cut(struct cubic *c, ff_knobs *k, const struct ff_loss *loss,
                                      const struct ff_view *v)
 {
-    u64 cwnd = v->window.cwnd, timeout = loss->kind == LOSS_TIMEOUT, beta = k->cubic.beta;
-    u64 left = mul_div(loss->flight, beta, RATIO_ONE);
+    u64 part = is_linux(k) ? max_of(v->mss, 1) : 1, beta = k->cubic.beta;
+    u64 cwnd = v->window.cwnd - v->window.cwnd % part, timeout = loss->kind == LOSS_TIMEOUT;
+    u64 left = mul_div(loss->flight - loss->flight % part, beta, RATIO_ONE);
     struct ff_window cut;
+
+    /* Linux's windows are whole packets. */
+    left -= left % part;
 
     /* A segment that times out twice is not a second sign (RFC 5681 section 3.1). */
     cut.cwnd = timeout && loss->again ? v->window.ssthresh : left;

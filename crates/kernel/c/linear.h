@@ -29,10 +29,12 @@ FF_INLINE u64 linear_per_ack_at(struct linear *l, u64 mss, u64 cwnd)
     return linear_share(l, times(mss, mss), cwnd);
 }
 
-/* For an ACK of so many bytes: one segment per window of them. */
+/* For an ACK of so many bytes: one segment once a window of whole segments of them has come. */
 FF_INLINE u64 linear_per_acked(struct linear *l, u64 acked, const struct ff_view *v)
 {
-    return linear_share(l, times(v->mss, acked), v->window.cwnd);
+    u64 cwnd = v->window.cwnd;
+
+    return linear_share(l, times(v->mss, acked), cwnd - cwnd % max_of(v->mss, 1));
 }
 
 FF_INLINE u64 linear_per_ack(struct linear *l, const struct ff_view *v)

@@ -33,7 +33,7 @@ FF_INLINE struct ff_step additive_increase(struct linear *linear, const struct f
 FF_INLINE struct ff_step new_reno_step(struct new_reno *r, ff_knobs *k, const struct ff_ack *ack,
                                        const struct ff_view *v)
 {
-    if (k->new_reno.counts == NEW_RENO_COUNTS_ACKS)
+    if (k->new_reno.growth == NEW_RENO_GROWTH_ACKS)
         return additive_increase(&r->linear, ack, v);
     if (v->window.cwnd < v->window.ssthresh)
         return grow(v->window, min_of(ack->acked, v->window.ssthresh - v->window.cwnd));

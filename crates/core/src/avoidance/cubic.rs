@@ -23,14 +23,14 @@
 //! Preset `linux` is `tcp_cubic.c` of Linux 6.1 (`bictcp_update`): until a first loss, and after a
 //! timeout, the window grows by at least a twentieth per RTT. Beta is 717/1024 and C 410/1024, the
 //! curve is looked up one smallest RTT ahead, and the Reno estimate grows by 8/15 segments per RTT
-//! for good; each ACK takes its share of the way to it, as to the curve.
+//! for good. It counts whole packets: what is left of less than one below the curve's flat part
+//! counts as none, so that small windows are back at `W_max` within a round trip or two.
 //!
 //! Integers ([`crate::curve`]). The growth of an ACK is by what it acknowledges, not per ACK, so
 //! that delayed ACKs do not slow the curve down, as in Linux. Departures of `ns2` from its source:
 //! the increments are not rounded to one segment per whole number of ACKs, the Reno estimate takes
 //! effect at once instead of over one window, and its slope is not rounded (0.334 segments per RTT,
-//! 0.348 there). Of `linux`: windows and increments are not rounded to whole packets and ACKs, and
-//! time not to the ticks of its clock.
+//! 0.348 there). Of `linux`: time is not rounded to the ticks of its clock.
 
 use crate::card::{Card, Listed};
 use crate::curve::{Curve, FRACTION};
@@ -127,16 +127,10 @@ impl Cubic {
         if form.era == Era::Rfc9438 {
             return self.curve.at(t + view.rtt.smoothed).clamp(cwnd, cwnd + cwnd / 2);
         }
-        let rtt = if view.rtt.min == Span::MAX { Span(0) } else { view.rtt.min };
-        if form.era == Era::Linux {
-            let estimate = if form.friendly { self.estimate >> FRACTION } else { 0 };
-            let blind = if self.w_max == Bytes(0) { cwnd + cwnd / BLIND_SHARE } else { cwnd };
-            let least = blind.max(Bytes(estimate));
-            return self.curve.at(t + rtt).max(least).min(cwnd + cwnd / 2);
-        }
         if self.stage == (Stage::Running { cut: false }) {
             return cwnd + cwnd / BLIND_ACKS;
         }
+        let rtt = smallest_rtt(view);
         let mut missing = self.curve.at(t + rtt) - cwnd;
         if form.max_increment > 0 && self.curve.is_convex(t + rtt) {
             let most = (view.mss * form.max_increment).scaled(rtt.0, Span::from_millis(100).0);
@@ -145,13 +139,39 @@ impl Cubic {
         cwnd + missing.scaled(SEGMENTS_PER_ACK.0, SEGMENTS_PER_ACK.1).min(cwnd)
     }
 
+    /// What Linux adds for an ACK: a packet for every `cnt` acknowledged.
+    fn linux_growth(&mut self, acked: Bytes, t: Span, view: &View) -> Bytes {
+        let packets = |bytes: Bytes| bytes.0 / view.mss.0.max(1);
+        let cwnd = packets(view.window.cwnd).max(1);
+        let (origin, at) = (self.curve.origin, self.curve.at(t + smallest_rtt(view)));
+        let target = packets(origin).saturating_add(packets(at - origin));
+        let target = target.saturating_sub(packets(origin - at));
+        let estimate = if self.form.friendly { self.estimate >> FRACTION } else { 0 };
+        let missing = target.max(packets(Bytes(estimate))).saturating_sub(cwnd);
+        let count = cwnd.checked_div(missing).unwrap_or(cwnd.saturating_mul(100));
+        let most = if self.w_max == Bytes(0) { BLIND_COUNT } else { u64::MAX };
+        let count = count.min(most).max(2);
+        let product = acked.0.saturating_add(self.remainder);
+        self.remainder = product % count;
+        Bytes(product / count)
+    }
+
+    /// Linux's: a packet more for 15/8 of a window of them, in whole packets.
+    fn linux_reno(&mut self, acked: Bytes, view: &View) -> Bytes {
+        let cwnd = view.window.cwnd.0 / view.mss.0.max(1);
+        let packets = (cwnd.saturating_mul(linux_reno_eighths(self.form.beta)) / 8).max(1);
+        let more = acked.0.saturating_mul(1 << FRACTION) / packets;
+        self.estimate = self.estimate.saturating_add(more);
+        Bytes(self.estimate >> FRACTION)
+    }
+
     /// The Reno estimate after an ACK for `acked`.
     fn reno(&mut self, acked: Bytes, view: &View) -> Bytes {
         let beta = self.form.beta;
         let passed = self.estimate >> FRACTION >= self.prior.0;
         let alpha = match self.form.era {
             Era::Rfc9438 if passed => 1 << FRACTION,
-            Era::Linux => (8 << FRACTION) / linux_reno_acks(beta),
+            Era::Linux => return self.linux_reno(acked, view),
             _ => ((3 * (RATIO_ONE - beta)) << FRACTION) / (RATIO_ONE + beta),
         };
         let share = mul_div(acked.0, view.mss.0, 1).saturating_mul(alpha);
@@ -215,9 +235,11 @@ impl Avoidance for Cubic {
         let t = view.now.since(self.start);
         let acked = ack.acked.min(window.cwnd);
         let estimate = self.reno(acked, view);
-        let at_once = self.form.friendly && self.form.era != Era::Linux;
-        let ahead = if at_once { estimate - window.cwnd } else { Bytes(0) };
-        if at_once && self.form.era == Era::Rfc9438 && self.curve.at(t) < estimate {
+        if self.form.era == Era::Linux {
+            return window.grow(self.linux_growth(acked, t, view));
+        }
+        let ahead = if self.form.friendly { estimate - window.cwnd } else { Bytes(0) };
+        if self.form.friendly && self.form.era == Era::Rfc9438 && self.curve.at(t) < estimate {
             return window.grow(ahead);
         }
         let missing = self.target(t, view) - window.cwnd;
@@ -232,13 +254,16 @@ impl Avoidance for Cubic {
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
-        let cwnd = view.window.cwnd;
+        // Linux's windows are whole packets.
+        let part = if self.form.era == Era::Linux { view.mss.0.max(1) } else { 1 };
+        let whole = |bytes: Bytes| bytes - Bytes(bytes.0 % part);
+        let cwnd = whole(view.window.cwnd);
         let timeout = loss.kind == LossKind::Timeout;
         // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
         let cut = if timeout && loss.again {
             view.window.ssthresh
         } else {
-            loss.flight.scaled(self.form.beta, RATIO_ONE)
+            whole(whole(loss.flight).scaled(self.form.beta, RATIO_ONE))
         };
         if timeout {
             self.stage = Stage::Unknown;
@@ -379,12 +404,17 @@ const SEGMENTS_PER_ACK: (u64, u64) = (31, 16);
 /// counting.
 const BLIND_ACKS: u64 = 26;
 
-/// Linux without a loss to go by: an ACK of twenty, `cnt` at most.
-const BLIND_SHARE: u64 = 20;
+/// Linux without a loss to go by: `cnt` at most.
+const BLIND_COUNT: u64 = 20;
 
-/// For how many eighths of a window of ACKs Linux's Reno estimate grows by one segment
-/// (`beta_scale`): 15 with its own beta.
-fn linux_reno_acks(beta: u64) -> u64 {
+/// Zero without a sample.
+fn smallest_rtt(view: &View) -> Span {
+    if view.rtt.min == Span::MAX { Span(0) } else { view.rtt.min }
+}
+
+/// For how many eighths of a window of packets Linux's Reno estimate grows by one (`beta_scale`):
+/// 15 with its own beta.
+fn linux_reno_eighths(beta: u64) -> u64 {
     (8 * (RATIO_ONE + beta) / (3 * (RATIO_ONE - beta))).max(1)
 }
 
@@ -459,13 +489,16 @@ mod tests {
             now.window.cwnd = Bytes(cwnd);
             cubic.step(&ack(), &now).window.cwnd.0
         };
-        let first = (0..7).fold(7_000, |cwnd, _| grown(&mut cubic, cwnd));
-        // 8/15 of a segment over a window of 7, less because it has grown meanwhile.
-        assert!((7_510..=7_533).contains(&(cubic.estimate >> FRACTION)));
-        assert!((7_150..=7_300).contains(&first), "{first}: its share of the way, every ACK");
-        (cubic.estimate, cubic.remainder) = (10_500 << FRACTION, 0);
-        assert_eq!(grown(&mut cubic, 8_000), 8_000 + 2_566 / 8, "beyond 10 too");
-        let _ = cubic.cut(&loss(LossKind::Timeout, 10), &view(10, 5, 0));
+        // 7 is less than three whole packets below 10, so that 8 is next: cnt is 7.
+        assert_eq!(grown(&mut cubic, 7_000), 7_000 + 1_000 / 7);
+        // 15 ACKs for windows of 8 make 8/15 of a window's ACKs.
+        (cubic.estimate, cubic.remainder) = (10_000 << FRACTION, 0);
+        let _ = (0..15).map(|_| grown(&mut cubic, 8_000)).count();
+        assert_eq!((cubic.estimate >> FRACTION) / 10, 1_099, "beyond the window before the cut");
+        (cubic.estimate, cubic.remainder) = (10_900 << FRACTION, 0);
+        assert_eq!(grown(&mut cubic, 8_000), 8_000 + 1_000 / 4, "to 10: cnt is 8 / 2");
+        let cut = cubic.cut(&loss(LossKind::Timeout, 10), &view(10, 5, 0));
+        assert_eq!(cut.cwnd, MSS * 7, "7.002 in whole packets");
         assert_eq!(cubic.step(&ack(), &view(100, 50, 0)).window.cwnd, Bytes(100_050));
     }
 

@@ -3,7 +3,7 @@
 //! algorithm of the transport to say (RFC 6582), so both names share this policy.
 //!
 //! With the knob `sums=double` the window is kept as ns-2.35 keeps it (`double.rs`), whose
-//! last bits decide with which ACK a packet more may leave. With `counts=packets` the window grows
+//! last bits decide with which ACK a packet more may leave. With `growth=bytes` the window grows
 //! by what an ACK acknowledges, so that delayed ACKs do not halve its growth, as in Linux
 //! (`tcp_reno_cong_avoid`; RFC 5681's "recommended way", RFC 3465 without its limit).
 
@@ -22,7 +22,7 @@ pub struct NewReno {
     linear: LinearGrowth,
     double: Option<DoubleWindow>,
     /// Growth is by what is acknowledged, not per ACK.
-    counts_packets: bool,
+    counts_bytes: bool,
 }
 
 impl Listed for NewReno {
@@ -50,7 +50,7 @@ impl Avoidance for NewReno {
                 let now = double.at(cwnd, view.mss);
                 view.window.grow(double.set(now.plus(now.inverse()), view.mss) - cwnd)
             }
-            _ if self.counts_packets => {
+            _ if self.counts_bytes => {
                 if cwnd < ssthresh {
                     return view.window.grow(ack.acked.min(ssthresh - cwnd));
                 }
@@ -72,13 +72,13 @@ impl Avoidance for NewReno {
 }
 
 impl Knobs for NewReno {
-    const KNOBS: &'static [Knob] = &[SUMS, COUNTS];
+    const KNOBS: &'static [Knob] = &[SUMS, GROWTH];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
             ("sums", KnobValue::Word("exact")) => self.double = None,
             ("sums", KnobValue::Word("double")) => self.double = Some(DoubleWindow::new()),
-            ("counts", KnobValue::Word(word)) => self.counts_packets = word == "packets",
+            ("growth", KnobValue::Word(word)) => self.counts_bytes = word == "bytes",
             _ => return false,
         }
         true
@@ -87,19 +87,19 @@ impl Knobs for NewReno {
     fn value(&self, name: &str) -> Option<KnobValue> {
         match name {
             "sums" => Some(sums(self.double.is_some())),
-            "counts" => Some(KnobValue::Word(COUNTED[usize::from(self.counts_packets)])),
+            "growth" => Some(KnobValue::Word(GROWTHS[usize::from(self.counts_bytes)])),
             _ => None,
         }
     }
 }
 
-const COUNTED: &[&str] = &["acks", "packets"];
+const GROWTHS: &[&str] = &["acks", "bytes"];
 
-const COUNTS: Knob = Knob {
-    name: "counts",
-    kind: KnobKind::Word(COUNTED),
+const GROWTH: Knob = Knob {
+    name: "growth",
+    kind: KnobKind::Word(GROWTHS),
     default: "acks",
-    doc: "what a window of which grows it by one segment; packets, as in Linux; only sums=exact",
+    doc: "a segment per window of ACKs, or of bytes acknowledged, as in Linux; with sums=exact",
 };
 
 /// One segment per RTT; below ssthresh, where a recovery may leave cwnd, one per ACK (RFC 5681
@@ -130,7 +130,7 @@ mod tests {
 
     /// 50 ACKs of two packets each for a window of 100.
     #[test]
-    fn delayed_acks_halve_the_growth_unless_packets_count() {
+    fn delayed_acks_halve_the_growth_unless_bytes_count() {
         let ack = Ack { acked: MSS * 2, credited: MSS * 2, ..Ack::default() };
         let view = View { phase: Phase::Avoidance, ..testing::view(100, MSS * 50) };
         let grown = |mut reno: NewReno| -> Bytes {
@@ -138,8 +138,12 @@ mod tests {
             each.fold(Bytes(0), |sum, grown| sum + grown)
         };
         let mut counting = NewReno::default();
-        assert!(counting.set("counts", KnobValue::Word("packets")));
+        assert!(counting.set("growth", KnobValue::Word("bytes")));
         assert_eq!((grown(NewReno::default()), grown(counting)), (MSS / 2, MSS));
+        // What there is of a 101st segment does not count.
+        let more = Window { cwnd: MSS * 100 + MSS / 2, ..view.window };
+        let step = counting.step(&ack, &View { window: more, ..view });
+        assert_eq!(step.window.cwnd, more.cwnd + MSS / 50);
         // Below ssthresh by as much, and not beyond it.
         let below = View { window: Window { ssthresh: MSS * 101, ..view.window }, ..view };
         assert_eq!(counting.step(&ack, &below).window.cwnd, MSS * 101);

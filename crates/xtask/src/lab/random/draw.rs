@@ -128,7 +128,7 @@ type Pair = (&'static str, &'static str);
 
 /// The kernel's CUBIC starts with HyStart; its own two keep Linux's rules where RFCs have others.
 const PAIRS: [Pair; 8] = [
-    ("newreno(counts=packets)", "linux-reno"),
+    ("bc(limit=1000)+newreno(growth=bytes)", "linux-reno"),
     ("hystart+cubic(preset=linux)", "linux-cubic"),
     ("newreno", "newreno"),
     ("mstart", "mstart"),
