@@ -68,6 +68,7 @@ struct tcp_sock {
     u64 bytes_acked;
     u64 bytes_sent;
     u64 tcp_clock_cache;
+    u64 tcp_wstamp_ns;
     u8 is_cwnd_limited : 1;
 };
 
@@ -90,6 +91,7 @@ struct ack_sample {
 /* include/net/tcp.h */
 #define CONG_NON_RESTRICTED 1
 #define INFINITE_SSTHRESH 0x7fffffffU
+#define MIN_TSO_SEGS 2
 #define CA_NAME_MAX 16
 
 /* A control in full, as users write it. */
@@ -117,6 +119,7 @@ struct tcp_congestion_ops {
     u32 (*undo_cwnd)(struct sock *sk);
     void (*init)(struct sock *sk);
     void (*release)(struct sock *sk);
+    u32 (*min_tso_segs)(struct sock *sk);
     void (*cong_control)(struct sock *sk);
 };
 

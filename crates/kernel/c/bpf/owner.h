@@ -112,16 +112,64 @@ FF_INLINE u64 reduced(struct connection *c, const struct tcp_sock *tp, u64 targe
     return max_of(in_flight + count, 1);
 }
 
+#ifdef FF_WAKES
+
+/* What TCP's own pacing timer is needed for, even where fq would pace; afterwards it is as it was. */
+FF_INLINE void take_pacing(struct connection *c, struct sock *sk)
+{
+    if (sk->sk_pacing_status == PACING_NEEDED)
+        return;
+    c->took_pacing = 1;
+    c->paced_before = sk->sk_pacing_status;
+    sk->sk_pacing_status = PACING_NEEDED;
+}
+
+FF_INLINE void give_pacing_back(struct connection *c, struct sock *sk)
+{
+    /* A program may have set a limit since (SO_MAX_PACING_RATE). */
+    u8 limited = sk->sk_max_pacing_rate != ~0UL;
+
+    if (c->took_pacing && !(c->paced_before == PACING_NONE && limited))
+        sk->sk_pacing_status = c->paced_before;
+    c->took_pacing = 0;
+}
+
+/* Until start-up is woken, what may leave is paced so that TCP's pacing timer comes then: the gap
+ * after a packet is shorter by the time by which that was late, at most by half
+ * (tcp_update_skb_after_send). How many segments may leave in one packet: all.
+ */
+FF_INLINE u32 wait_for_wake(struct connection *c, struct tcp_sock *tp)
+{
+    u64 out = tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out;
+    u64 now = tp->tcp_clock_cache, wait = minus(c->sender.wake, now);
+    u64 room = max_of(minus(tp->snd_cwnd, out), 1), late = minus(now, tp->tcp_wstamp_ns);
+    struct sock *sk = (struct sock *)tp;
+    u64 rate = rate_per(room * tp->mss_cache, plus(wait, min_of(late, wait)));
+
+    take_pacing(c, sk);
+    sk->sk_pacing_rate = max_of(min_of(rate, sk->sk_max_pacing_rate), 1);
+    return room;
+}
+
+#endif
+
 /* The rate that start-up has set, else the kernel's: where a control has cong_control, the kernel
  * sets none. Without fq on the device TCP paces by itself once it is asked to.
  */
-FF_INLINE void write_pace(const struct connection *c, struct tcp_sock *tp)
+FF_INLINE void write_pace(struct connection *c, struct tcp_sock *tp)
 {
     struct sock *sk = (struct sock *)tp;
     u64 rate = c->sender.pace, cwnd = max_of(tp->snd_cwnd, tp->packets_out), percent;
 
+#ifdef FF_WAKES
+    if (rate != NONE)
+        take_pacing(c, sk);
+    else if (c->sender.wake == NONE)
+        give_pacing_back(c, sk);
+#else
     if (rate != NONE && sk->sk_pacing_status == PACING_NONE)
         sk->sk_pacing_status = PACING_NEEDED;
+#endif
     if (rate == NONE) {
         if (!tp->srtt_us)
             return;
