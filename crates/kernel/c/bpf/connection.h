@@ -74,6 +74,8 @@ struct connection {
     /* TCP paces by itself because the control asked for it; who paced before. */
     u8 took_pacing;
     u32 paced_before;
+    /* cwnd as it stands while less than the sender's may leave at once, 0 else. */
+    u32 held;
 #endif
 };
 

@@ -37,8 +37,18 @@ struct sock_common {
     struct in6_addr skc_v6_daddr;
 };
 
+struct sk_buff {
+    u32 len;
+};
+
+struct sk_buff_head {
+    struct sk_buff *next;
+};
+
 struct sock {
     struct sock_common __sk_common;
+    struct sk_buff_head sk_write_queue;
+    __u16 sk_gso_max_segs;
     unsigned long sk_pacing_rate;
     unsigned long sk_max_pacing_rate;
     u32 sk_pacing_status;
@@ -56,6 +66,7 @@ struct tcp_sock {
     u32 snd_ssthresh;
     u32 snd_una;
     u32 snd_nxt;
+    u32 write_seq;
     u32 packets_out;
     u32 max_packets_out;
     u32 sacked_out;

@@ -12,6 +12,8 @@
 #define SLOW_START_PERCENT 200
 #define LATER_PERCENT 120
 
+#define MICROSECOND 1000ULL
+
 /* A remote address, IPv4 as IPv6 has it (RFC 4291 section 2.5.5.2). */
 struct path {
     __be32 address[4];
@@ -134,21 +136,43 @@ FF_INLINE void give_pacing_back(struct connection *c, struct sock *sk)
     c->took_pacing = 0;
 }
 
-/* Until start-up is woken, what may leave is paced so that TCP's pacing timer comes then: the gap
- * after a packet is shorter by the time by which that was late, at most by half
- * (tcp_update_skb_after_send). How many segments may leave in one packet: all.
+FF_INLINE void let_go(struct connection *c, struct tcp_sock *tp)
+{
+    if (c->held && tp->snd_cwnd == c->held)
+        tp->snd_cwnd = c->cwnd;
+    c->held = 0;
+}
+
+/* Until start-up is woken, what may leave does so at once, and the last packet of it at a pace with
+ * which TCP's pacing timer comes then. TCP asks once for all packets that leave together, so that
+ * all but the last leave by themselves, a microsecond apart, with a cwnd that allows no more. The
+ * gap after a packet is shorter by the time by which that was late, at most by half
+ * (tcp_update_skb_after_send). Returns how many segments the next packet may have.
  */
 FF_INLINE u32 wait_for_wake(struct connection *c, struct tcp_sock *tp)
 {
-    u64 out = tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out;
-    u64 now = tp->tcp_clock_cache, wait = minus(c->sender.wake, now);
-    u64 room = max_of(minus(tp->snd_cwnd, out), 1), late = minus(now, tp->tcp_wstamp_ns);
+    u32 out = tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out, room, next;
+    u64 now = tp->tcp_clock_cache, wait = minus(c->sender.wake, now), gap;
+    u64 mss = max_of(tp->mss_cache, 1);
     struct sock *sk = (struct sock *)tp;
-    u64 rate = rate_per(room * tp->mss_cache, plus(wait, min_of(late, wait)));
 
+    let_go(c, tp);
     take_pacing(c, sk);
-    sk->sk_pacing_rate = max_of(min_of(rate, sk->sk_max_pacing_rate), 1);
-    return room;
+    room = max_of(minus(tp->snd_cwnd, out), 1);
+    next = room;
+    if (tp->write_seq != tp->snd_nxt)
+        next = (sk->sk_write_queue.next->len + mss - 1) / mss;
+    next = max_of(min_of(next, sk->sk_gso_max_segs), 1);
+    if (next < room) {
+        c->held = out + next;
+        tp->snd_cwnd = c->held;
+        gap = MICROSECOND;
+    } else {
+        next = room;
+        gap = plus(wait, min_of(minus(now, tp->tcp_wstamp_ns), wait));
+    }
+    sk->sk_pacing_rate = max_of(min_of(rate_per(next * mss, gap), sk->sk_max_pacing_rate), 1);
+    return next;
 }
 
 #endif

@@ -305,6 +305,9 @@ void BPF_PROG(ff_set_state, struct sock *sk, u8 state)
 
     if (!c || ff_loaded.leaving_out)
         return;
+#ifdef FF_WAKES
+    let_go(c, tp);
+#endif
     notice_state(c, tp);
     if (reduces(state) && !reduces(c->state))
         catch_up(c, tp);

@@ -164,6 +164,9 @@ FF_INLINE void catch_up(struct connection *c, struct tcp_sock *tp)
     struct ff_sender *s = &c->sender;
     u64 cwnd = NONE, mss = tp->mss_cache;
 
+#ifdef FF_WAKES
+    let_go(c, tp);
+#endif
     notice_state(c, tp);
     if (mss != s->view.mss) {
         ff_set_mss(s, mss);
