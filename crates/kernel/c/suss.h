@@ -139,8 +139,8 @@ FF_INLINE u8 suss_fits(struct suss *s, ff_knobs *k, u64 train, const struct ff_v
 }
 
 /* The last blue ACK of the round: decides on a jump. */
-FF_INLINE void suss_end_blue(struct suss *s, ff_knobs *k, const struct ff_ack *ack,
-                             const struct ff_view *v)
+FF_APART void suss_end_blue(struct suss *s, ff_knobs *k, const struct ff_ack *ack,
+                            const struct ff_view *v)
 {
     u64 shift = min_of(s->number - 1, SUSS_MOST_SHIFT);
     u64 blue = times(s->first_window, 1ULL << shift), seen = s->in_blue ? s->blue : 0;
