@@ -309,6 +309,12 @@ impl<P: Policies> Sender<P> {
         self.mechanism.pace_as_linux();
     }
 
+    /// The rate of which Linux makes the size of a burst (`sk_pacing_rate`): that of
+    /// [`Sender::pacing`], or what Linux's would be; without an RTT the largest.
+    pub fn rate_for_bursts(&self) -> Rate {
+        self.mechanism.rate_for_bursts()
+    }
+
     /// `bytes` of payload left at the rate of [`Sender::pacing`].
     pub fn on_paced(&mut self, bytes: Bytes) {
         self.mechanism.count_paced(bytes);

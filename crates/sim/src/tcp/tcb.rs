@@ -99,6 +99,7 @@ impl Tcb {
         let ecn = endpoint.ecn && !quic;
         let writes_headers = !wants.listens().is_empty() || ecn;
         let listens = writes_headers || rests;
+        let tso = endpoint.tso;
         let mut core = Core::of(spec.control.policies(), config);
         if endpoint.linux_pacing {
             core.pace_as_linux();
@@ -123,7 +124,7 @@ impl Tcb {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            shortcuts: shortcuts && !listens && !wants.samples(),
+            shortcuts: shortcuts && !listens && !wants.samples() && !tso,
             calm_packets: 0,
             listens,
             writes_headers,
