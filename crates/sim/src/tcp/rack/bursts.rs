@@ -83,7 +83,7 @@ impl Rack {
 impl Tcb {
     /// Packets of one burst (`tcp_tso_segs`). What an RTT below eight milliseconds adds is added.
     fn largest_burst(&self) -> u32 {
-        let near = self.core.view().rtt.min.0 / 1_000 >> 9;
+        let near = (self.core.view().rtt.min.0 / 1_000) >> 9;
         let more = u32::try_from(near).ok().and_then(|shift| BURST_BYTES.checked_shr(shift));
         let bytes = (self.core.rate_for_bursts().0 >> 10) + more.unwrap_or(0);
         let packets = (bytes.min(BURST_BYTES) / self.mss).clamp(2, u64::from(BURST_PACKETS));
