@@ -41,8 +41,8 @@ impl Conservation {
         }
     }
 
-    /// The window after an ACK of `fresh` bytes that found `cwnd`; and whether it may grow. What the
-    /// last ACK found lost has been replaced in flight since, before this could answer.
+    /// The window after an ACK of `fresh` bytes that found `cwnd`, and whether it may grow. What
+    /// the last ACK found lost has been replaced in flight since, before this could answer.
     pub(super) fn window(&mut self, cwnd: Bytes, fresh: Bytes, view: &View) -> (Bytes, bool) {
         let lost = core::mem::take(&mut self.lost);
         if !view.recovering {
