@@ -302,8 +302,8 @@ impl<P: Policies> Sender<P> {
         self.mechanism.paced_from()
     }
 
-    /// Where no policy sets a pacing, it is Linux's: none before a policy has set one, and from then
-    /// on 2 windows per RTT below half of ssthresh and 1.2 above (`tcp_update_pacing_rate`).
+    /// Where no policy sets a pacing, it is Linux's: none before a policy has set one, and then 2
+    /// windows per RTT below half of ssthresh and 1.2 above (`tcp_update_pacing_rate`).
     pub fn pace_as_linux(&mut self) {
         self.mechanism.pace_as_linux();
     }
