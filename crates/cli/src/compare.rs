@@ -60,7 +60,7 @@ pub(crate) fn scenario(
 /// Runs the command.
 pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     let transport = args.common.on.transport()?;
-    let every = args.all.then(|| Every::on(&transport)).transpose()?;
+    let every = args.all.then(|| Every::on(&transport, &args.common.path.0)).transpose()?;
     let controls = every.as_ref().map_or(&args.controls, |every| &every.controls);
     let scenario = scenario(controls, &args.common.path.0, &transport)?;
     args.common.check_directories()?;

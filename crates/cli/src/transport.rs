@@ -8,7 +8,7 @@ use firstflight_core::needs::{Facilities, Fit, Needs};
 use firstflight_core::policy::Observer as _;
 use firstflight_quic_sim::Quic;
 use firstflight_runner::{On as Over, Options, Report};
-use firstflight_scenario::{ControlSpec, Resolved, Scenario, hint};
+use firstflight_scenario::{ControlSpec, PathFlags, Resolved, Scenario, hint};
 
 use crate::failure::Failure;
 use crate::lab::{self, Lab, LinuxControl};
@@ -132,13 +132,16 @@ impl Transport {
         self.full_name(spec).map(drop)
     }
 
-    /// Checks that every flow can have a control of the core's here.
+    /// Checks that every flow of such a path can have a control of the core's here.
     ///
     /// # Errors
     /// What is wrong, or what the control needs and the transport does not provide.
-    pub(crate) fn carries(&self, spec: &ControlSpec) -> Result<(), Failure> {
+    pub(crate) fn carries(&self, spec: &ControlSpec, path: &PathFlags) -> Result<(), Failure> {
         match self {
-            Self::Sim => drop(Control::resolve(spec)?.on("sim", firstflight_sim::PROVIDES)?),
+            Self::Sim => {
+                let scenario = Scenario::from_flags(path, std::slice::from_ref(&spec.text))?;
+                firstflight_runner::check(&scenario, self.over())?;
+            }
             // Elsewhere in `run` a flow of the scenario may still ask for TCP.
             Self::Quic | Self::RealTime(_) => drop(firstflight_quic::any(&spec.text)?),
             _ => {}

@@ -86,6 +86,7 @@ macro_rules! pass_on_policies {
             fn on_recovered(&mut self, mechanism: &mut Mechanism);
             fn on_spurious_loss(&mut self, mechanism: &mut Mechanism);
             fn on_wake(&mut self, mechanism: &mut Mechanism);
+            fn repeats(&self, mechanism: &Mechanism) -> bool;
             fn refutes_hint(&self) -> bool;
             fn gauges(&self, report: &mut dyn FnMut(&'static str, u64));
         }

@@ -17,6 +17,12 @@ impl LinearGrowth {
         self.per_ack_at(view, view.window.cwnd)
     }
 
+    /// The increase for an ACK of so many bytes: one segment per window of them.
+    #[inline(always)]
+    pub fn per_acked(&mut self, acked: Bytes, view: &View) -> Bytes {
+        self.share(mul_div(view.mss.0, acked.0, 1), view.window.cwnd)
+    }
+
     /// The increase for one ACK from a window `cwnd` noted earlier, as Vegas notes it once per RTT.
     #[inline(always)]
     pub fn per_ack_at(&mut self, view: &View, cwnd: Bytes) -> Bytes {

@@ -46,9 +46,8 @@ impl Facilities {
     /// How much has left, repeats included, is known at every ACK and every loss
     /// ([`crate::view::View::sent`]), even where no packet is told when it leaves.
     pub const SENT: Self = Self(1 << 13);
-
-    /// What is not known to be lost is sent again, the last packet first, for each ACK of the
-    /// start-up's first flight. No transport of ours can.
+    /// What is not known to be lost is sent again, the last packet first, where start-up asks for
+    /// it ([`crate::policy::Startup::repeats`]).
     pub const REPEATS: Self = Self(1 << 14);
 
     /// Whether all of `others` are in it.

@@ -90,6 +90,9 @@ pub trait Policies {
     /// See [`crate::sender::Sender::on_wake`].
     fn on_wake(&mut self, mechanism: &mut Mechanism);
 
+    /// See [`Startup::repeats`].
+    fn repeats(&self, mechanism: &Mechanism) -> bool;
+
     /// See [`Startup::refutes_hint`].
     fn refutes_hint(&self) -> bool;
 
@@ -284,6 +287,10 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
             let cwnd = before.max(mechanism.view.window.cwnd);
             mechanism.leave_startup(why, cwnd, &self.startup, &mut self.avoidance);
         }
+    }
+
+    fn repeats(&self, mechanism: &Mechanism) -> bool {
+        self.startup.repeats(&mechanism.view)
     }
 
     fn refutes_hint(&self) -> bool {

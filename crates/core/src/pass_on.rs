@@ -87,6 +87,7 @@ macro_rules! pass_on_startup {
                     fn on_wake(&mut self, view: &View) -> Step;
                     #[inline]
                     fn growth(&self) -> u64;
+                    fn repeats(&self, view: &View) -> bool;
                     fn found(&self, view: &View) -> Found;
                     fn refutes_hint(&self) -> bool;
                 }

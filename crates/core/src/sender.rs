@@ -238,6 +238,12 @@ impl<P: Policies> Sender<P> {
         }
     }
 
+    /// Whether the ACK just told repeats a packet ([`Startup::repeats`]), on a transport that
+    /// provides [`Facilities::REPEATS`].
+    pub fn repeats(&self) -> bool {
+        self.view().phase == Phase::Startup && self.policies.repeats(&self.mechanism)
+    }
+
     /// What this connection has learned of its path so far, to be handed to the next one by
     /// [`Sender::on_hint`] with its age; `None` before the first RTT sample. The RTTs of a control
     /// that reads no times are those of its start-up.

@@ -4,11 +4,13 @@
 use firstflight_core::card::Card;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
 use firstflight_core::needs::{Facilities, Needs};
-use firstflight_core::policy::Observer;
+use firstflight_core::policy::{Entry, Observer, Startup};
 use firstflight_core::registry::{
     AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS, avoidance_needs, startup_needs,
 };
 use firstflight_core::units::Span;
+
+mod start_up_view;
 
 /// A fresh policy of either side.
 enum Policy {
@@ -63,6 +65,10 @@ fn of_another_kind(knob: &Knob) -> KnobValue {
     }
 }
 
+fn knobs_and_values(card: &Card) -> impl Iterator<Item = (&Knob, KnobValue)> {
+    card.knobs.iter().flat_map(|knob| values(knob).into_iter().map(move |value| (knob, value)))
+}
+
 /// What a policy does not tell as it was told: a preset that the other knobs tell, and a word that
 /// means the same as another.
 fn is_told_otherwise(policy: &str, knob: &str, value: KnobValue) -> bool {
@@ -104,6 +110,25 @@ fn a_knob_that_is_set_is_told() {
     }
 }
 
+/// What a knob was set to holds when the connection, or start-up once more, begins.
+#[test]
+fn knobs_stay_when_start_up_begins() {
+    let rtt = Span::from_millis(100).0;
+    for card in STARTUPS.iter().filter(|card| tells(card)) {
+        for (knob, value) in knobs_and_values(card) {
+            let mut policy = AnyStartup::by_name(card.name).expect("a listed start-up");
+            assert!(policy.set(knob.name, value));
+            let told = policy.value(knob.name);
+            let view = start_up_view::view(10, rtt, rtt);
+            let _ = policy.begin(&view);
+            for why in [Entry::Connect, Entry::Timeout, Entry::Reprobe] {
+                policy.enter(why, &view);
+                assert_eq!(policy.value(knob.name), told, "{}: {}", card.name, knob.name);
+            }
+        }
+    }
+}
+
 /// The first word of a default is the value that the policy starts with.
 #[test]
 fn words_and_counts_begin_as_their_defaults_say() {
@@ -136,6 +161,7 @@ fn policies_need_what_their_sources_use() {
     let (times, pacing) = (Needs::TIMES, Facilities::PACING);
     let memory = times.wanting(Facilities::MEMORY | pacing);
     let with = |facilities| Needs::required(Facilities::TIMES | facilities);
+    let rates = Facilities::RATES | Facilities::PACKETS;
     let changes = with(Facilities::ROUTER_CHANGES);
     let shares = with(Facilities::ROUTER_SHARES).wanting(pacing);
     let startups = [
@@ -146,6 +172,13 @@ fn policies_need_what_their_sources_use() {
         ("two-phase", Needs::NONE),
         ("smooth-start", Needs::NONE),
         ("hystart", times),
+        ("copa", times.wanting(pacing)),
+        ("careful-resume", memory.wanting(Facilities::WAKE_UPS)),
+        ("jump-start", with(pacing | Facilities::RECOVERY_WINDOW)),
+        ("picoquic", with(Facilities::RECOVERY_WINDOW)),
+        ("c4", with(rates | Facilities::RECOVERY_WINDOW).wanting(pacing)),
+        ("chirps", with(Facilities::WAKE_UPS).wanting(pacing)),
+        ("suss", with(pacing | Facilities::WAKE_UPS).wanting(Facilities::RECOVERY_WINDOW)),
         ("paced", times.wanting(pacing)),
         ("afstart", times.wanting(pacing)),
         ("fast-start", memory),

@@ -48,6 +48,8 @@ struct Path {
     left: BTreeMap<u64, AtSending>,
     in_flight: u64,
     next: u64,
+    /// What start-up has had repeated, from here on.
+    repeats_below: u64,
     recovery_ends: u64,
     timer: u64,
     trace: String,
@@ -78,6 +80,7 @@ impl Path {
             left: BTreeMap::new(),
             in_flight: 0,
             next: 0,
+            repeats_below: u64::MAX,
             recovery_ends: 0,
             timer: PROPAGATION + RTO,
             trace: String::new(),
@@ -89,7 +92,10 @@ impl Path {
         self.fill();
         while self.now < END {
             match self.acks.front() {
-                Some((at, ..)) if *at <= self.timer => self.on_ack(),
+                Some((at, ..)) if *at <= self.timer => {
+                    self.on_ack();
+                    self.repeat();
+                }
                 _ => self.on_timeout(),
             }
             self.fill();
@@ -110,6 +116,19 @@ impl Path {
             self.sender.on_sent(&Sent { now, bytes, in_flight, again });
             let idle = self.in_flight == 1;
             self.left.insert(packet, self.sampler.on_sent(now, in_flight, idle));
+            self.transmit(packet);
+        }
+    }
+
+    /// The last packet once more, where start-up asks for it and nothing else leaves.
+    fn repeat(&mut self) {
+        let full = (self.in_flight + 1) * MSS > self.sender.cwnd().0;
+        if full && self.sender.needs().all().has(Facilities::REPEATS) && self.sender.repeats() {
+            let last = self.unacked.range(..self.repeats_below).next_back();
+            let Some(packet) = last.map(|(packet, _)| *packet) else { return };
+            self.repeats_below = packet;
+            let (now, in_flight) = (Instant(self.now), Bytes(self.in_flight * MSS));
+            self.sender.on_sent(&Sent { now, bytes: Bytes(MSS), in_flight, again: true });
             self.transmit(packet);
         }
     }

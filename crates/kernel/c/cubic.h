@@ -2,8 +2,8 @@
  *
  * CUBIC (RFC 9438): the window follows `W(t) = C (t - K)^3 + W_max` of the time since the last cut,
  * each ACK moving cwnd toward the curve one RTT ahead, and is never below what Reno with the same
- * average would have. With the preset ns2, CUBIC 2.1 as Linux 2.6.22 and ns-2.35 have it:
- * crates/core/src/avoidance/cubic.rs tells the differences.
+ * average would have. With the preset ns2, CUBIC 2.1 as Linux 2.6.22 and ns-2.35 have it, with
+ * linux that of Linux 6.1: crates/core/src/avoidance/cubic.rs tells the differences.
  *
  * Time in 2^-16 s, the curve in bytes.
  */
@@ -20,6 +20,7 @@
 #define LONGEST_CURVE (1ULL << 26)
 #define TENTH_OF_A_SECOND 100000000ULL
 #define BLIND_ACKS 26
+#define BLIND_SHARE 20
 
 enum stage { STAGE_UNKNOWN, STAGE_CUT, STAGE_RUNNING, STAGE_RUNNING_AFTER_CUT };
 
@@ -54,6 +55,16 @@ FF_INLINE void cubic_take_peak(struct cubic *c, u64 peak)
     c->prior = peak;
 }
 
+/* Start-up knows what the path holds without a queue, 0 if it does not: the curve turns there if
+ * the window is smaller and no loss said more.
+ */
+#define FF_TAKES_PIPE
+FF_INLINE void cubic_take_pipe(struct cubic *c, u64 pipe, const struct ff_view *v)
+{
+    if (pipe > v->window.cwnd && c->stage != STAGE_CUT)
+        cubic_take_peak(c, pipe);
+}
+
 /* The largest whole number whose cube is not above `high 2^64 + low`, which is under 2^78. `root`
  * is zero: as an argument, so that the verifier does not know it and follow every way to build it.
  */
@@ -72,6 +83,9 @@ FF_SUBPROGRAM u64 cube_root(u64 high, u64 low, u64 root)
 
 /* CUBIC 2.1, as ns-2 has it. */
 FF_INLINE u8 is_21(ff_knobs *k) { return k->cubic.preset == CUBIC_PRESET_NS2; }
+
+/* `bictcp_update` of Linux 6.1. */
+FF_INLINE u8 is_linux(ff_knobs *k) { return k->cubic.preset == CUBIC_PRESET_LINUX; }
 
 FF_INLINE void curve_begin(struct cubic *c, ff_knobs *k, u64 cwnd, u64 origin, u64 mss)
 {
@@ -118,13 +132,17 @@ FF_INLINE u64 cubic_target(const struct cubic *c, ff_knobs *k, u64 t, const stru
 {
     u64 cwnd = v->window.cwnd, rtt, missing, most;
 
+    rtt = v->rtt.min == NONE ? 0 : v->rtt.min;
     if (!is_21(k)) {
-        missing = curve_at(c, plus(t, v->rtt.smoothed));
-        return min_of(max_of(missing, cwnd), plus(cwnd, cwnd / 2));
+        missing = curve_at(c, plus(t, is_linux(k) ? rtt : v->rtt.smoothed));
+        most = c->w_max == 0 ? plus(cwnd, cwnd / BLIND_SHARE) : cwnd;
+        if (k->cubic.friendly == CUBIC_FRIENDLY_ON)
+            most = max_of(most, c->estimate >> FRACTION);
+        missing = max_of(missing, is_linux(k) ? most : cwnd);
+        return min_of(missing, plus(cwnd, cwnd / 2));
     }
     if (c->stage == STAGE_RUNNING)
         return plus(cwnd, cwnd / BLIND_ACKS);
-    rtt = v->rtt.min == NONE ? 0 : v->rtt.min;
     missing = minus(curve_at(c, plus(t, rtt)), cwnd);
     if (k->cubic.max_increment > 0 && curve_ticks(plus(t, rtt)) >= c->k) {
         most = mul_div(times(v->mss, k->cubic.max_increment), rtt, TENTH_OF_A_SECOND);
@@ -133,12 +151,20 @@ FF_INLINE u64 cubic_target(const struct cubic *c, ff_knobs *k, u64 t, const stru
     return plus(cwnd, min_of(mul_div(missing, 31, 16), cwnd));
 }
 
+/* For how many eighths of a window of ACKs Linux's Reno estimate grows by one segment. */
+FF_INLINE u64 linux_reno_acks(u64 beta)
+{
+    return max_of(8 * (RATIO_ONE + beta) / (3 * (RATIO_ONE - beta)), 1);
+}
+
 /* The Reno estimate after an ACK for `acked`. */
 FF_INLINE u64 cubic_reno(struct cubic *c, ff_knobs *k, u64 acked, const struct ff_view *v)
 {
     u64 passed = c->estimate >> FRACTION >= c->prior, alpha = 1 << FRACTION;
 
-    if (!passed || is_21(k))
+    if (is_linux(k))
+        alpha = (8 << FRACTION) / linux_reno_acks(k->cubic.beta);
+    else if (!passed || is_21(k))
         alpha = ((3 * (RATIO_ONE - k->cubic.beta)) << FRACTION) / (RATIO_ONE + k->cubic.beta);
     alpha = times(times(acked, v->mss), alpha) / max_of(v->window.cwnd, 1);
     c->estimate = plus(c->estimate, alpha);
@@ -170,6 +196,7 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
     c->last = v->now;
     t = minus(v->now, c->start);
     estimate = cubic_reno(c, k, acked, v);
+    friendly = friendly && !is_linux(k);
     ahead = friendly ? minus(estimate, cwnd) : 0;
     if (friendly && !is_21(k) && curve_at(c, t) < estimate)
         return grow(v->window, ahead);

@@ -12,16 +12,27 @@ struct linear {
     u64 remainder;
 };
 
-FF_INLINE u64 linear_per_ack_at(struct linear *l, u64 mss, u64 cwnd)
+FF_INLINE u64 linear_share(struct linear *l, u64 square, u64 cwnd)
 {
-    u64 square = plus(times(mss, mss), l->remainder);
     u64 increase;
 
+    square = plus(square, l->remainder);
     if (cwnd == 0)
         cwnd = 1;
     increase = square / cwnd;
     l->remainder = square - increase * cwnd;
     return increase;
+}
+
+FF_INLINE u64 linear_per_ack_at(struct linear *l, u64 mss, u64 cwnd)
+{
+    return linear_share(l, times(mss, mss), cwnd);
+}
+
+/* For an ACK of so many bytes: one segment per window of them. */
+FF_INLINE u64 linear_per_acked(struct linear *l, u64 acked, const struct ff_view *v)
+{
+    return linear_share(l, times(v->mss, acked), v->window.cwnd);
 }
 
 FF_INLINE u64 linear_per_ack(struct linear *l, const struct ff_view *v)

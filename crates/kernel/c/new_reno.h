@@ -33,7 +33,11 @@ FF_INLINE struct ff_step additive_increase(struct linear *linear, const struct f
 FF_INLINE struct ff_step new_reno_step(struct new_reno *r, ff_knobs *k, const struct ff_ack *ack,
                                        const struct ff_view *v)
 {
-    return additive_increase(&r->linear, ack, v);
+    if (k->new_reno.counts == NEW_RENO_COUNTS_ACKS)
+        return additive_increase(&r->linear, ack, v);
+    if (v->window.cwnd < v->window.ssthresh)
+        return grow(v->window, min_of(ack->acked, v->window.ssthresh - v->window.cwnd));
+    return grow(v->window, linear_per_acked(&r->linear, ack->acked, v));
 }
 
 /* A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1). */

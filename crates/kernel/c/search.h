@@ -24,9 +24,14 @@
 /* Segments acknowledged for each that the drain takes off (-09 section 3.4). */
 #define SEARCH_DRAIN_ACKED 3
 
+/* It finds what the path holds. */
+#define FF_FINDS_PIPE
+
 struct search {
     struct search_bins bins;
     u64 initial_window;
+    /* Delivered in one RTT as it left, 0 before. */
+    u64 pipe;
     /* Of the phase after the exit: its end, and payload acknowledged that has cost no segment. */
     u64 target;
     u64 owed;
@@ -96,12 +101,13 @@ FF_INLINE struct ff_step search_leave(struct search *s, ff_knobs *k, const struc
     u64 cwnd = v->window.cwnd, rest;
     struct ff_step step = hold(v->window);
 
+    s->pipe = search_in_first_rtts(&s->bins, 1);
     step.window.ssthresh = cwnd;
     step.exit = 1;
     if (k->search.drain != SEARCH_DRAIN_ON)
         return step;
     if (search_is_9(k)) {
-        s->target = max_of(search_in_first_rtts(&s->bins, 1), s->initial_window);
+        s->target = max_of(s->pipe, s->initial_window);
         s->owed = 0;
         s->draining = 1;
         step.exit = 0;
@@ -112,6 +118,8 @@ FF_INLINE struct ff_step search_leave(struct search *s, ff_knobs *k, const struc
     step.window.ssthresh = step.window.cwnd;
     return step;
 }
+
+FF_INLINE u64 search_pipe(const struct search *s) { return s->pipe; }
 
 /* One segment less for every three acknowledged. */
 FF_INLINE struct ff_step search_drain(struct search *s, const struct ff_ack *ack,

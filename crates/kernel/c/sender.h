@@ -234,6 +234,9 @@ FF_INLINE void leave_startup(struct ff_sender *s)
     s->landing = 0;
     avoidance(take_peak)(&s->avoidance, startup(peak)(&s->startup, &s->view));
 #endif
+#if defined(FF_FINDS_PIPE) && defined(FF_TAKES_PIPE)
+    avoidance(take_pipe)(&s->avoidance, startup(pipe)(&s->startup), &s->view);
+#endif
     avoidance(enter)(&s->avoidance, &s->view);
 }
 

@@ -2,14 +2,14 @@
 //! a scenario can set alone.
 
 use crate::ns2;
-use firstflight_control::Control;
+use firstflight_control::{Control, ControlProblem};
 use firstflight_core::policy::Startup as _;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved};
 use firstflight_sim::{
     ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, ROUNDING_NS, RecoveryRules,
-    RtoRules, UNLIMITED_WINDOW,
+    RtoRules, UNLIMITED_WINDOW, provides,
 };
 
 /// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
@@ -93,6 +93,18 @@ pub fn own_recovery(profile: Profile, control: &Control) -> Option<Recovery> {
         Profile::Linux => *own == Recovery::Tahoe,
         Profile::Quic => false,
     })
+}
+
+/// Refuses a control that the simulator's TCP cannot carry with the recovery of such a flow.
+pub(crate) fn carries(
+    profile: Profile,
+    flow: &ResolvedFlow,
+    control: &Control,
+) -> Result<(), ControlProblem> {
+    let recovery = flow.recovery.or_own(own_recovery(profile, control));
+    let provided = provides(recovery_kind(profile, recovery, control));
+    let name = if recovery == Recovery::Rack { "sim" } else { "sim without recovery `rack`" };
+    control.clone().on(name, provided).map(drop)
 }
 
 /// A packet adds twice the receiver's MSS, as far as half of its buffer (`tcp_grow_window`,

@@ -128,30 +128,7 @@ impl Report {
 /// A contradictory scenario, an unknown control or knob, a flow that its transport cannot carry, or
 /// an interruption before any run was finished; a later one leaves what was finished in the report.
 pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
-    let scenario = &foreign::fitting(scenario, options.on)?;
-    let resolved = scenario.resolve()?;
-    let plans = scenario.plans()?;
-    let prepared: Vec<(Plan, Vec<Control>)> = plans
-        .into_iter()
-        .map(|plan| {
-            let control = |spec| foreign::control(options.on, spec);
-            let mut controls: Vec<Control> =
-                plan.controls.iter().map(control).collect::<Result<_, _>>()?;
-            if resolved.endpoint.profile == Profile::Ns2 {
-                controls.iter_mut().for_each(ns2::adapt);
-            }
-            let groups = scenario.groups();
-            let flows = groups.iter().zip(&resolved.flows).zip(&plan.controls);
-            for (control, ((group, flow), spec)) in controls.iter_mut().zip(flows) {
-                let foreign = foreign::carrier(options.on, group.transport, spec)?.is_some();
-                let quic = flow.recovery.value == Recovery::Quic;
-                if foreign || quic || flow.delayed_ack.value > 1 {
-                    control.suit_paced_or_thinned_acks();
-                }
-            }
-            Ok((plan, controls))
-        })
-        .collect::<Result<_, RunError>>()?;
+    let (resolved, prepared) = prepare(scenario, options.on)?;
     let runs: Vec<(u64, &(Plan, Vec<Control>))> = prepared
         .iter()
         .flat_map(|prepared| resolved.seeds().map(move |seed| (seed, prepared)))
@@ -184,6 +161,47 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
         return Err(RunError::Interrupted);
     }
     Ok(Report::new(resolved, runs, interrupted))
+}
+
+/// Checks that [`run`] can run a scenario, without running it.
+///
+/// # Errors
+/// As [`run`], but for what a foreign transport only finds when it runs.
+pub fn check(scenario: &Scenario, on: Option<On<'_>>) -> Result<(), RunError> {
+    prepare(scenario, on).map(drop)
+}
+
+/// A plan with the control of each group of flows.
+type Prepared = Vec<(Plan, Vec<Control>)>;
+
+/// The scenario in base units, and its plans with their controls as the profile adapts them.
+fn prepare(scenario: &Scenario, on: Option<On<'_>>) -> Result<(Resolved, Prepared), RunError> {
+    let scenario = &foreign::fitting(scenario, on)?;
+    let resolved = scenario.resolve()?;
+    let with_controls = |plan: Plan| {
+        let control = |spec| foreign::control(on, spec);
+        let mut controls: Vec<Control> =
+            plan.controls.iter().map(control).collect::<Result<_, _>>()?;
+        if resolved.endpoint.profile == Profile::Ns2 {
+            controls.iter_mut().for_each(ns2::adapt);
+        }
+        let groups = scenario.groups();
+        let flows = groups.iter().zip(&resolved.flows).zip(&plan.controls);
+        for (control, ((group, flow), spec)) in controls.iter_mut().zip(flows) {
+            let foreign = foreign::carrier(on, group.transport, spec)?.is_some();
+            let quic = flow.recovery.value == Recovery::Quic;
+            if foreign || quic || flow.delayed_ack.value > 1 {
+                control.suit_paced_or_thinned_acks();
+            }
+            if !foreign {
+                endpoint::carries(resolved.endpoint.profile, flow, control)?;
+            }
+        }
+        Ok((plan, controls))
+    };
+    let plans = scenario.plans()?.into_iter();
+    let prepared = plans.map(with_controls).collect::<Result<_, RunError>>()?;
+    Ok((resolved, prepared))
 }
 
 /// The scenario in base units as [`run`] runs it.

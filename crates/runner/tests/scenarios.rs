@@ -29,3 +29,20 @@ fn every_scenario_of_the_repository_meets_its_expectations() {
         assert!(unmet.is_empty(), "{name}: {unmet:#?}");
     }
 }
+
+/// Halfback's packets are sent again before they are known to be lost, which Linux's repair can.
+#[test]
+fn what_a_recovery_cannot_carry_is_refused_with_the_reason() {
+    let with = |more: &str| {
+        let text = format!("controls = ['halfback']\nduration = '1s'\n{more}");
+        let scenario = Scenario::parse(&text, "example.toml").unwrap();
+        run(&scenario, &Options::default()).map(|_| ()).map_err(|problem| problem.to_string())
+    };
+    assert_eq!(with(""), Ok(()));
+    for more in ["recovery = 'sack'", "profile = 'rfc'", "profile = 'quic'"] {
+        let problem = with(more).unwrap_err();
+        assert!(problem.contains("halfback needs packets sent again before"), "{problem}");
+        assert!(problem.contains("sim without recovery `rack`"), "{problem}");
+    }
+    assert_eq!(with("profile = 'rfc'\nrecovery = 'rack'"), Ok(()));
+}

@@ -10,7 +10,18 @@ use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::Sender;
 
-/// What the simulator's TCP provides, with routers on every link and memory beside every path.
+use crate::endpoint::Recovery;
+
+/// What the simulator's TCP provides with this recovery, with routers on every link and memory
+/// beside every path.
+pub const fn provides(recovery: Recovery) -> Facilities {
+    match recovery {
+        Recovery::Rack => PROVIDES,
+        _ => PROVIDES.without(Facilities::REPEATS),
+    }
+}
+
+/// The same with [`Recovery::Rack`], which provides most.
 pub const PROVIDES: Facilities = Facilities::SENDS
     .and(Facilities::SENT)
     .and(Facilities::TIMES)
@@ -24,7 +35,8 @@ pub const PROVIDES: Facilities = Facilities::SENDS
     .and(Facilities::MARKS)
     .and(Facilities::GRANTS)
     .and(Facilities::ROUTER_CHANGES)
-    .and(Facilities::ROUTER_SHARES);
+    .and(Facilities::ROUTER_SHARES)
+    .and(Facilities::REPEATS);
 
 /// Start-up and avoidance of a flow, with their knobs; every connection of it begins with a copy.
 #[derive(Clone, Debug)]
@@ -110,6 +122,11 @@ impl Wants {
     pub(crate) fn samples(self) -> bool {
         let sampled = Facilities::RATES | Facilities::PACKETS;
         !self.needs.all().common(sampled).is_empty()
+    }
+
+    /// It has packets sent again that are not known to be lost.
+    pub(crate) fn repeats(self) -> bool {
+        self.needs.all().has(Facilities::REPEATS)
     }
 
     /// It talks to the routers of its path.

@@ -40,7 +40,7 @@ mod udp;
 mod watch;
 mod way_back;
 
-pub use control::{Control, PROVIDES, control, core_control, named};
+pub use control::{Control, PROVIDES, control, core_control, named, provides};
 pub use endpoint::{
     ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery, RecoveryRules,
     UNLIMITED_WINDOW,

@@ -335,7 +335,7 @@ impl FlowPath {
     }
 
     fn ack(&self, next: u32, cause: u32, at: Instant) -> Event {
-        Event::new(at, Kind::Ack, self.id, pack(next, cause))
+        Event::new(at, Kind::Ack, self.id, pack_ack(next, cause))
     }
 }
 
@@ -471,6 +471,17 @@ fn pack(high: u32, low: u32) -> u64 {
 }
 
 /// The two halves.
-pub(crate) fn unpack(payload: u64) -> (u32, u32) {
+fn unpack(payload: u64) -> (u32, u32) {
     ((payload >> 32) as u32, payload as u32)
+}
+
+/// An ACK and its cause. Where the parts of one wait in no lane their payload decides which comes
+/// first, so that the last part's is the greatest.
+fn pack_ack(next: u32, cause: u32) -> u64 {
+    pack(next, cause ^ PART)
+}
+
+pub(crate) fn unpack_ack(payload: u64) -> (u32, u32) {
+    let (next, cause) = unpack(payload);
+    (next, cause ^ PART)
 }

@@ -21,7 +21,7 @@ use crate::foreign::{Ends, ForeignFlow};
 use crate::memory::Memory;
 use crate::network::{FlowSpec, Network};
 use crate::outcome::{FlowOutcome, Outcome};
-use crate::path::{Arriving, Fabric, FlowPath, FlowWire, unpack};
+use crate::path::{Arriving, Fabric, FlowPath, FlowWire, unpack_ack};
 use crate::queue::Next;
 use crate::route::{Route, lay_out};
 use crate::tcp::Tcp;
@@ -216,7 +216,7 @@ impl<'a> Engine<'a> {
             }
             Kind::Ack => {
                 let flow = &mut self.flows[number];
-                let (next, cause) = unpack(event.payload);
+                let (next, cause) = unpack_ack(event.payload);
                 let Some(next) = flow.path.route.untagged(next) else { return };
                 let mut wire = FlowWire { now, path: &mut flow.path, fabric };
                 flow.tcp.on_ack(now, next, cause, &mut wire);
@@ -317,7 +317,7 @@ impl Flow<'_> {
     /// An ACK may have been the first one, or the last.
     #[inline(never)]
     fn after_ack(&mut self, ack: Event, fabric: &mut Fabric) {
-        let (next, _) = unpack(ack.payload);
+        let (next, _) = unpack_ack(ack.payload);
         if self.opening && next > 0 {
             self.opening = false;
             self.ends = self.files.is_some() || self.spec.packets.is_some();

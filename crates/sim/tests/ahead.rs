@@ -69,12 +69,13 @@ const RECOVERIES: [Recovery; 10] = [
 
 fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
     let recoveries = prop::sample::select(&RECOVERIES[..]);
-    // Bursts, pacing, jumps, estimates, what routers tell.
+    // Bursts, pacing, jumps, repeats, estimates, what routers tell.
     let startups = prop::sample::select(vec![
         "slow-start",
         "paced",
         "afstart",
         "packet-pair",
+        "halfback",
         "astart",
         "xcp",
         "tcp-ebn",

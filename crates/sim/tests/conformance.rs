@@ -29,8 +29,9 @@ const RECOVERIES: [Recovery; 8] = [
 
 const PACES: [Pace; 2] = [Pace::Ahead, Pace::EveryHop];
 
-/// Marks, what routers tell and what earlier connections learned have tests of their own.
+/// Repeats, marks, what routers tell and what earlier connections learned have tests of their own.
 const TOLD: Facilities = PROVIDES
+    .without(Facilities::REPEATS)
     .without(Facilities::GRANTS)
     .without(Facilities::ROUTER_CHANGES)
     .without(Facilities::ROUTER_SHARES)

@@ -6,7 +6,8 @@ mod common;
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, Network, Recovery, UdpSpec, named, run,
+    FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Recovery, UdpSpec, named,
+    run,
 };
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
@@ -149,4 +150,29 @@ fn a_recovery_ends_with_a_window_of_whole_packets_and_its_last_ack_opens_nothing
     let outcome = one(spec, &[3]);
     assert_eq!((outcome.counts.cuts, outcome.counts.retransmitted), (1, 1));
     assert_eq!(outcome.final_cwnd, Bytes(5_000));
+}
+
+/// Every link keeps the order, so that what a selective acknowledgement does not tell of is lost:
+/// nothing is sent again that has arrived, also where flows share a way back and an ACK of several
+/// packets reaches the queue of events later than another flow's.
+#[test]
+fn what_an_ack_of_several_packets_tells_of_is_not_sent_again() {
+    let flow = |start_us: u64| {
+        let mut spec = linux(Recovery::Rack, 20_000);
+        spec.endpoint.delayed_ack = 2;
+        spec.endpoint.linux_acks = Some(LinuxAcks { compress: true });
+        (spec.start, spec.return_delay) = (Instant(start_us * 1_000), Span::from_millis(5));
+        spec
+    };
+    let mut drops = 0;
+    for later in 1..8 {
+        let flows = vec![flow(0), flow(1_230 * later), flow(2_710 * later)];
+        for flow in run(&network(vec![link(190, 5, 45)], flows, 10_000)).flows {
+            let again = flow.counts.retransmitted;
+            assert!(again <= flow.drops, "{later}: {} drops, {again} sent again", flow.drops);
+            assert_eq!(flow.counts.timeouts, 0);
+            drops += flow.drops;
+        }
+    }
+    assert!(drops > 500, "{drops}");
 }

@@ -18,6 +18,7 @@ use crate::step::{announce, cargo, output, read_toml, target, unable, which};
 use tree::{Change, Tree};
 use tried::Trial;
 
+mod constant;
 mod tree;
 mod tried;
 

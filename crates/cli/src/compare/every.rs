@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use firstflight_control::policy::startups;
 use firstflight_core::card::Card;
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::{ControlSpec, Refused};
+use firstflight_scenario::{ControlSpec, PathFlags, Refused};
 
 use crate::failure::Failure;
 use crate::reading;
@@ -24,13 +24,13 @@ impl Every {
     ///
     /// # Errors
     /// The transport carries none of them; why it does not carry the first.
-    pub(crate) fn on(transport: &Transport) -> Result<Self, Failure> {
+    pub(crate) fn on(transport: &Transport, path: &PathFlags) -> Result<Self, Failure> {
         let mut every = Self { controls: Vec::new(), refused: Vec::new() };
         let mut first = None;
         for control in startups().into_iter().map(pair) {
             let spec = control.parse::<ControlSpec>();
             let spec = spec.map_err(|problem| Failure::Usage(problem.to_string()));
-            let Err(failure) = spec.and_then(|spec| transport.carries(&spec)) else {
+            let Err(failure) = spec.and_then(|spec| transport.carries(&spec, path)) else {
                 every.controls.push(control);
                 continue;
             };

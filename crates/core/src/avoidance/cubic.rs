@@ -20,11 +20,17 @@
 //! grows about twice as fast as meant. It has no `HyStart`. Its Reno estimate never changes its
 //! slope.
 //!
+//! Preset `linux` is `tcp_cubic.c` of Linux 6.1 (`bictcp_update`): until a first loss, and after a
+//! timeout, the window grows by at least a twentieth per RTT. Beta is 717/1024 and C 410/1024, the
+//! curve is looked up one smallest RTT ahead, and the Reno estimate grows by 8/15 segments per RTT
+//! for good; each ACK takes its share of the way to it, as to the curve.
+//!
 //! Integers ([`crate::curve`]). The growth of an ACK is by what it acknowledges, not per ACK, so
 //! that delayed ACKs do not slow the curve down, as in Linux. Departures of `ns2` from its source:
 //! the increments are not rounded to one segment per whole number of ACKs, the Reno estimate takes
 //! effect at once instead of over one window, and its slope is not rounded (0.334 segments per RTT,
-//! 0.348 there).
+//! 0.348 there). Of `linux`: windows and increments are not rounded to whole packets and ACKs, and
+//! time not to the ticks of its clock.
 
 use crate::card::{Card, Listed};
 use crate::curve::{Curve, FRACTION};
@@ -74,6 +80,7 @@ struct Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Era {
     Rfc9438,
+    Linux,
     Version21,
 }
 
@@ -120,10 +127,16 @@ impl Cubic {
         if form.era == Era::Rfc9438 {
             return self.curve.at(t + view.rtt.smoothed).clamp(cwnd, cwnd + cwnd / 2);
         }
+        let rtt = if view.rtt.min == Span::MAX { Span(0) } else { view.rtt.min };
+        if form.era == Era::Linux {
+            let estimate = if form.friendly { self.estimate >> FRACTION } else { 0 };
+            let blind = if self.w_max == Bytes(0) { cwnd + cwnd / BLIND_SHARE } else { cwnd };
+            let least = blind.max(Bytes(estimate));
+            return self.curve.at(t + rtt).max(least).min(cwnd + cwnd / 2);
+        }
         if self.stage == (Stage::Running { cut: false }) {
             return cwnd + cwnd / BLIND_ACKS;
         }
-        let rtt = if view.rtt.min == Span::MAX { Span(0) } else { view.rtt.min };
         let mut missing = self.curve.at(t + rtt) - cwnd;
         if form.max_increment > 0 && self.curve.is_convex(t + rtt) {
             let most = (view.mss * form.max_increment).scaled(rtt.0, Span::from_millis(100).0);
@@ -136,10 +149,10 @@ impl Cubic {
     fn reno(&mut self, acked: Bytes, view: &View) -> Bytes {
         let beta = self.form.beta;
         let passed = self.estimate >> FRACTION >= self.prior.0;
-        let alpha = if passed && self.form.era == Era::Rfc9438 {
-            1 << FRACTION
-        } else {
-            ((3 * (RATIO_ONE - beta)) << FRACTION) / (RATIO_ONE + beta)
+        let alpha = match self.form.era {
+            Era::Rfc9438 if passed => 1 << FRACTION,
+            Era::Linux => (8 << FRACTION) / linux_reno_acks(beta),
+            _ => ((3 * (RATIO_ONE - beta)) << FRACTION) / (RATIO_ONE + beta),
         };
         let share = mul_div(acked.0, view.mss.0, 1).saturating_mul(alpha);
         self.estimate = self.estimate.saturating_add(share / view.window.cwnd.0.max(1));
@@ -202,8 +215,9 @@ impl Avoidance for Cubic {
         let t = view.now.since(self.start);
         let acked = ack.acked.min(window.cwnd);
         let estimate = self.reno(acked, view);
-        let ahead = if self.form.friendly { estimate - window.cwnd } else { Bytes(0) };
-        if self.form.friendly && self.form.era == Era::Rfc9438 && self.curve.at(t) < estimate {
+        let at_once = self.form.friendly && self.form.era != Era::Linux;
+        let ahead = if at_once { estimate - window.cwnd } else { Bytes(0) };
+        if at_once && self.form.era == Era::Rfc9438 && self.curve.at(t) < estimate {
             return window.grow(ahead);
         }
         let missing = self.target(t, view) - window.cwnd;
@@ -250,6 +264,13 @@ impl Form {
         era: Era::Rfc9438,
     };
 
+    const LINUX: Self = Self {
+        beta: 717 * RATIO_ONE / 1024,
+        c: 410 * RATIO_ONE / 1024,
+        era: Era::Linux,
+        ..Self::RFC9438
+    };
+
     const VERSION_21: Self = Self {
         beta: 819 * RATIO_ONE / 1024,
         c: 410 * RATIO_ONE / 1024,
@@ -281,20 +302,20 @@ impl Knobs for Cubic {
     const KNOBS: &'static [Knob] = &[
         Knob {
             name: "preset",
-            kind: KnobKind::Word(&["rfc9438", "ns2"]),
+            kind: KnobKind::Word(&["rfc9438", "ns2", "linux"]),
             default: "rfc9438",
-            doc: "the RFC's constants, or those of CUBIC 2.1 in Linux 2.6.22 and ns-2.35",
+            doc: "the RFC, CUBIC 2.1 of Linux 2.6.22 and ns-2.35, or CUBIC of Linux 6.1",
         },
         Knob {
             name: "beta",
             kind: KnobKind::Ratio(RATIO_ONE / 10, 950_000),
-            default: "0.7 (rfc9438), 819/1024 (ns2)",
+            default: "0.7 (rfc9438), 819/1024 (ns2), 717/1024 (linux)",
             doc: "what a loss leaves of the window",
         },
         Knob {
             name: "c",
             kind: KnobKind::Ratio(RATIO_ONE / 1_000, 100 * RATIO_ONE),
-            default: "0.4 (rfc9438), 410/1024 (ns2)",
+            default: "0.4 (rfc9438), 410/1024 (ns2, linux)",
             doc: "steepness of the curve, segments per cubic second",
         },
         Knob {
@@ -312,7 +333,7 @@ impl Knobs for Cubic {
         Knob {
             name: "max_increment",
             kind: KnobKind::Count(0, 1_000_000),
-            default: "0, no limit (rfc9438), 16 (ns2)",
+            default: "0, no limit (rfc9438, linux), 16 (ns2)",
             doc: "most segments per 100 ms beyond the last loss's window; only with preset ns2",
         },
     ];
@@ -322,6 +343,7 @@ impl Knobs for Cubic {
         match (name, value) {
             ("preset", KnobValue::Word("rfc9438")) => *form = Form::RFC9438,
             ("preset", KnobValue::Word("ns2")) => *form = Form::VERSION_21,
+            ("preset", KnobValue::Word("linux")) => *form = Form::LINUX,
             ("beta", KnobValue::Ratio(beta)) => form.beta = beta.clamp(100_000, 950_000),
             ("c", KnobValue::Ratio(c)) => form.c = c.clamp(1_000, 100 * RATIO_ONE),
             ("fast_convergence", KnobValue::Word(word)) => form.fast_convergence = word == "on",
@@ -337,6 +359,7 @@ impl Knobs for Cubic {
         Some(match name {
             "preset" => KnobValue::Word(match form.era {
                 Era::Rfc9438 => "rfc9438",
+                Era::Linux => "linux",
                 Era::Version21 => "ns2",
             }),
             "beta" => KnobValue::Ratio(form.beta),
@@ -355,6 +378,15 @@ const SEGMENTS_PER_ACK: (u64, u64) = (31, 16);
 /// CUBIC 2.1 without a loss to go by: 50 ACKs, over 31/16 and rounded down, and one to start
 /// counting.
 const BLIND_ACKS: u64 = 26;
+
+/// Linux without a loss to go by: an ACK of twenty, `cnt` at most.
+const BLIND_SHARE: u64 = 20;
+
+/// For how many eighths of a window of ACKs Linux's Reno estimate grows by one segment
+/// (`beta_scale`): 15 with its own beta.
+fn linux_reno_acks(beta: u64) -> u64 {
+    (8 * (RATIO_ONE + beta) / (3 * (RATIO_ONE - beta))).max(1)
+}
 
 #[cfg(test)]
 mod tests {
@@ -408,6 +440,33 @@ mod tests {
         // 100 s later the curve is far away: 1/7 of half of 7 segments.
         let step = cubic.step(&ack(), &view(7, 7, 100_000));
         assert_eq!(step.window.cwnd, Bytes(7_500));
+    }
+
+    /// `bictcp_update`: `cnt` is 20 at most while there is no `last_max_cwnd`, so that 20 segments
+    /// acknowledged add one; after a loss Reno's estimate adds 8/15 of one per window, also beyond
+    /// the window before the loss.
+    #[test]
+    fn linux_grows_by_a_twentieth_until_a_loss_and_then_as_reno_at_least() {
+        let mut cubic = Cubic::default();
+        assert!(cubic.set("preset", KnobValue::Word("linux")));
+        assert_eq!(cubic.beta(), 700_195);
+        let step = cubic.step(&ack(), &view(100, 50, 0));
+        assert_eq!(step.window.cwnd, Bytes(100_050));
+        assert!(cubic.set("c", KnobValue::Ratio(1_000)));
+        let _ = cubic.cut(&loss(LossKind::Recovery, 10), &view(10, 5, 0));
+        let grown = |cubic: &mut Cubic, cwnd: u64| {
+            let mut now = view(7, 7, 1);
+            now.window.cwnd = Bytes(cwnd);
+            cubic.step(&ack(), &now).window.cwnd.0
+        };
+        let first = (0..7).fold(7_000, |cwnd, _| grown(&mut cubic, cwnd));
+        // 8/15 of a segment over a window of 7, less because it has grown meanwhile.
+        assert!((7_510..=7_533).contains(&(cubic.estimate >> FRACTION)));
+        assert!((7_150..=7_300).contains(&first), "{first}: its share of the way, every ACK");
+        (cubic.estimate, cubic.remainder) = (10_500 << FRACTION, 0);
+        assert_eq!(grown(&mut cubic, 8_000), 8_000 + 2_566 / 8, "beyond 10 too");
+        let _ = cubic.cut(&loss(LossKind::Timeout, 10), &view(10, 5, 0));
+        assert_eq!(cubic.step(&ack(), &view(100, 50, 0)).window.cwnd, Bytes(100_050));
     }
 
     #[test]

@@ -3,12 +3,14 @@
 //! algorithm of the transport to say (RFC 6582), so both names share this policy.
 //!
 //! With the knob `sums=double` the window is kept as ns-2.35 keeps it (`double.rs`), whose
-//! last bits decide with which ACK a packet more may leave.
+//! last bits decide with which ACK a packet more may leave. With `counts=packets` the window grows
+//! by what an ACK acknowledges, so that delayed ACKs do not halve its growth, as in Linux
+//! (`tcp_reno_cong_avoid`; RFC 5681's "recommended way", RFC 3465 without its limit).
 
 use crate::card::{Card, Listed};
 use crate::double::DoubleWindow;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobValue, Knobs, SUMS, sums};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, SUMS, sums};
 use crate::linear::LinearGrowth;
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
@@ -19,6 +21,8 @@ use crate::view::{View, Window};
 pub struct NewReno {
     linear: LinearGrowth,
     double: Option<DoubleWindow>,
+    /// Growth is by what is acknowledged, not per ACK.
+    counts_packets: bool,
 }
 
 impl Listed for NewReno {
@@ -46,6 +50,12 @@ impl Avoidance for NewReno {
                 let now = double.at(cwnd, view.mss);
                 view.window.grow(double.set(now.plus(now.inverse()), view.mss) - cwnd)
             }
+            _ if self.counts_packets => {
+                if cwnd < ssthresh {
+                    return view.window.grow(ack.acked.min(ssthresh - cwnd));
+                }
+                view.window.grow(self.linear.per_acked(ack.acked, view))
+            }
             _ => additive_increase(&mut self.linear, ack, view),
         }
     }
@@ -62,21 +72,35 @@ impl Avoidance for NewReno {
 }
 
 impl Knobs for NewReno {
-    const KNOBS: &'static [Knob] = &[SUMS];
+    const KNOBS: &'static [Knob] = &[SUMS, COUNTS];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
             ("sums", KnobValue::Word("exact")) => self.double = None,
             ("sums", KnobValue::Word("double")) => self.double = Some(DoubleWindow::new()),
+            ("counts", KnobValue::Word(word)) => self.counts_packets = word == "packets",
             _ => return false,
         }
         true
     }
 
     fn value(&self, name: &str) -> Option<KnobValue> {
-        (name == SUMS.name).then_some(sums(self.double.is_some()))
+        match name {
+            "sums" => Some(sums(self.double.is_some())),
+            "counts" => Some(KnobValue::Word(COUNTED[usize::from(self.counts_packets)])),
+            _ => None,
+        }
     }
 }
+
+const COUNTED: &[&str] = &["acks", "packets"];
+
+const COUNTS: Knob = Knob {
+    name: "counts",
+    kind: KnobKind::Word(COUNTED),
+    default: "acks",
+    doc: "what a window of which grows it by one segment; packets, as in Linux; only sums=exact",
+};
 
 /// One segment per RTT; below ssthresh, where a recovery may leave cwnd, one per ACK (RFC 5681
 /// section 3.1: slow start is for cwnd below ssthresh).
@@ -95,4 +119,32 @@ pub(crate) fn halve(loss: &Loss, view: &View) -> Window {
     // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
     let half = if again { view.window.ssthresh } else { loss.flight / 2 };
     Window { cwnd: half, ssthresh: half }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, MSS};
+    use crate::units::Bytes;
+    use crate::view::Phase;
+
+    /// 50 ACKs of two packets each for a window of 100.
+    #[test]
+    fn delayed_acks_halve_the_growth_unless_packets_count() {
+        let ack = Ack { acked: MSS * 2, credited: MSS * 2, ..Ack::default() };
+        let view = View { phase: Phase::Avoidance, ..testing::view(100, MSS * 50) };
+        let grown = |mut reno: NewReno| -> Bytes {
+            let each = (0..50).map(|_| reno.step(&ack, &view).window.cwnd - view.window.cwnd);
+            each.fold(Bytes(0), |sum, grown| sum + grown)
+        };
+        let mut counting = NewReno::default();
+        assert!(counting.set("counts", KnobValue::Word("packets")));
+        assert_eq!((grown(NewReno::default()), grown(counting)), (MSS / 2, MSS));
+        // Below ssthresh by as much, and not beyond it.
+        let below = View { window: Window { ssthresh: MSS * 101, ..view.window }, ..view };
+        assert_eq!(counting.step(&ack, &below).window.cwnd, MSS * 101);
+        assert_eq!(NewReno::default().step(&ack, &below).window.cwnd, MSS * 101);
+        let far = View { window: Window { ssthresh: MSS * 200, ..view.window }, ..view };
+        assert_eq!(counting.step(&ack, &far).window.cwnd, MSS * 102);
+    }
 }

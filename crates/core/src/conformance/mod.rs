@@ -199,6 +199,12 @@ impl<S: Startup> Startup for Recorder<S> {
         self.inner.growth()
     }
 
+    fn repeats(&self, view: &View) -> bool {
+        let repeats = self.inner.repeats(view);
+        self.book().on_asked_to_repeat(repeats);
+        repeats
+    }
+
     fn found(&self, view: &View) -> Found {
         self.inner.found(view)
     }

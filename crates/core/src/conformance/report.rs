@@ -75,6 +75,8 @@ pub struct Report {
     /// A rate that was set, since when, and what had been sent by then.
     pace: Option<(Rate, Instant, Bytes)>,
     answered: bool,
+    /// Start-up wants a packet sent again, and none has left since.
+    repeats: bool,
 }
 
 impl Report {
@@ -139,6 +141,9 @@ impl Report {
         self.sent += bytes;
         if again {
             self.sent_again += bytes;
+        }
+        if std::mem::take(&mut self.repeats) && again {
+            self.arrived = self.arrived | Facilities::REPEATS;
         }
         self.arrived = self.arrived | Facilities::SENDS;
         self.look(view);
@@ -295,6 +300,10 @@ impl Report {
         self.expect(view.recovering && self.answered, || {
             "a decision in a recovery that start-up left to others".into()
         });
+    }
+
+    pub(super) fn on_asked_to_repeat(&mut self, repeats: bool) {
+        self.repeats = repeats;
     }
 
     pub(super) fn on_exit(&mut self) {

@@ -282,7 +282,11 @@ mod tests {
 
         /// A round that delivers so many segments, at the rate of so many per RTT.
         fn round(&mut self, delivered: u64, rate: u64) -> Step {
-            let before = self.view.delivered;
+            self.packet(delivered, rate, self.view.delivered)
+        }
+
+        /// The same of a packet that left after so much had been delivered.
+        fn packet(&mut self, delivered: u64, rate: u64, before: Bytes) -> Step {
             self.view.delivered += MSS * delivered;
             let interval = Span::from_millis(100);
             let sample = RateSample { delivered: MSS * rate, interval, app_limited: false };
@@ -310,6 +314,8 @@ mod tests {
         assert_eq!(path.round(20, 60).window.cwnd, MSS * 120);
         let pacing = path.round(120, 5_000).pace.unwrap();
         assert_eq!((pacing.rate, pacing.burst), (Rate(100_000_000), Bytes(65_536)));
+        let slow = Path::new().round(1, 1).pace.unwrap();
+        assert_eq!(slow.rate, Rate(1_048_576 / 8), "1 Mbit/s at least");
     }
 
     #[test]
@@ -331,6 +337,24 @@ mod tests {
         let _ = path.round(200, 100);
         assert!((0..20).all(|_| path.round(50, 50).exit.is_none()));
         assert_eq!(path.policy.idle, 0);
+    }
+
+    /// Above the rate seen, or more than minrtt * r delivered.
+    #[test]
+    fn a_round_counts_if_a_sample_rose_or_the_pipe_was_full() {
+        let idle_after = |delivered, rate| {
+            let mut path = Path::new();
+            let _ = path.round(200, 100);
+            let _ = path.round(delivered, rate);
+            path.policy.idle
+        };
+        assert_eq!([idle_after(50, 100), idle_after(100, 99), idle_after(101, 99)], [0, 0, 1]);
+        let mut path = Path::new();
+        let _ = path.round(200, 100);
+        let _ = path.packet(10, 110, Bytes(0));
+        let _ = path.round(10, 50);
+        assert_eq!(path.policy.idle, 1, "the first sample of the round rose, by a tenth");
+        assert_eq!(path.policy.found(&path.view).pipe, Some(MSS * 110));
     }
 
     #[test]
@@ -360,6 +384,63 @@ mod tests {
             path.policy.recovering(&ack(&path.view, 1), &path.view).exit
         };
         assert_eq!((after(19), after(20)), (None, Some(Exit::Loss)));
+        let mut path = Path::new();
+        let loss = Loss::of(Instant(0), LossKind::Recovery, MSS * 10, MSS);
+        path.policy.on_loss(&loss, &path.view);
+        path.policy.on_further_loss(&loss, &path.view);
+        assert_eq!(path.policy.decide(&path.view).exit, Some(Exit::Loss), "ten and ten");
+    }
+
+    #[test]
+    fn it_leaves_two_segments_at_least() {
+        let mut policy = C4 { initial: MSS, leaves: Some(Exit::Loss), ..C4::default() };
+        let window = Window { cwnd: MSS * 2, ssthresh: MSS * 2 };
+        assert_eq!(policy.decide(&view(10, Bytes::MAX)).window, window);
+    }
+
+    #[test]
+    fn it_counts_in_its_own_start_up_only() {
+        let counted = |over, phase| {
+            let mut path = Path::new();
+            (path.policy.over, path.view.phase) = (over, phase);
+            path.policy.on_ack(&ack(&path.view, 1), &path.view);
+            path.policy.initial == MSS * 11
+        };
+        assert!(counted(false, Phase::Startup));
+        assert!(!counted(true, Phase::Startup) && !counted(false, Phase::Avoidance));
+    }
+
+    #[test]
+    fn it_is_slow_start_after_its_end_and_ends_at_a_threshold() {
+        let step = |over, ssthresh| {
+            let mut path = Path::new();
+            (path.policy.over, path.view.window.ssthresh) = (over, ssthresh);
+            let step = path.policy.step(&ack(&path.view, 1), &path.view);
+            (step.window.cwnd.0 / 1_000, step.pace.is_some(), step.exit)
+        };
+        assert_eq!(step(false, Bytes::MAX), (10, true, None));
+        assert_eq!(step(true, Bytes::MAX), (11, false, None));
+        assert_eq!(step(false, MSS * 20), (10, true, None));
+        assert_eq!(step(false, MSS * 10), (10, false, Some(Exit::Threshold)));
+    }
+
+    #[test]
+    fn knobs_are_kept_within_their_ranges_and_when_it_begins() {
+        let mut policy = C4::default();
+        assert_eq!(policy.eligible(), None);
+        let mut after = |part, count| {
+            assert!(policy.set("delay", KnobValue::Ratio(part)));
+            assert!(policy.set("losses", KnobValue::Count(count)));
+            policy.enter(Entry::Connect, &view(10, Bytes::MAX));
+            (policy.delay, policy.most_lost)
+        };
+        assert_eq!(after(1, 0), (62_500, 1));
+        assert_eq!(after(RATIO_ONE, 2_000), (250_000, 1_000));
+        assert_eq!(after(100_000, 7), (100_000, 7));
+        assert!(policy.set("iw", KnobValue::Window(crate::knob::Amount::Segments(3))));
+        policy.enter(Entry::Connect, &view(10, Bytes::MAX));
+        assert_eq!(policy.open(view(10, Bytes::MAX).window, MSS).cwnd, MSS * 3);
+        assert!(!policy.set("no such knob", KnobValue::Count(1)));
     }
 
     #[test]
@@ -369,6 +450,8 @@ mod tests {
         let _ = path.round(200, 100);
         assert_eq!(path.policy.answer(&mark, &path.view), Answer::Ignore);
         assert_eq!(path.round(200, 100).exit, None);
+        let _ = path.policy.answer(&mark, &path.view);
+        assert_eq!((path.policy.idle, path.policy.decide(&path.view).exit), (1, None));
         let _ = path.round(200, 100);
         let _ = path.policy.answer(&mark, &path.view);
         assert_eq!(path.policy.decide(&path.view).exit, Some(Exit::Mark));

@@ -413,6 +413,7 @@ mod tests {
         assert_eq!(saves(learned(39, 20, 1)), None, "less than four first windows");
         assert_eq!(saves(learned(40, 20, 601)), None);
         assert_eq!(saves(learned(100, 200, 1)), Some(MSS * 50), "half, from slow start");
+        assert_eq!(saves(learned(100, 100, 1)), Some(MSS * 100), "at ssthresh it has ended");
         assert_eq!(saves(PathHint::Granted(Rate(1_000_000))), None);
     }
 
@@ -426,6 +427,18 @@ mod tests {
         };
         assert!(jumps(51, 51) && !jumps(50, 50));
         assert!(jumps(100, 1_000) && !jumps(100, 1_001));
+    }
+
+    #[test]
+    fn a_round_that_the_source_limits_and_one_without_an_rtt_do_not_jump() {
+        let jumps = |limited, rtt: Span| {
+            let (mut policy, mut view) = informed(200, &[]);
+            (view.acked, view.rtt.smoothed) = (MSS * 10, rtt);
+            let ack = Ack { app_limited: limited, ..ack(&view, 10) };
+            policy.step(&ack, &view).window.cwnd == MSS * 100
+        };
+        let rtt = Span::from_millis(100);
+        assert!(jumps(false, rtt) && !jumps(true, rtt) && !jumps(false, Span(0)));
     }
 
     #[test]
@@ -448,6 +461,7 @@ mod tests {
         assert_eq!(policy.pipe, MSS * 25, "15 in flight and 10 acknowledged");
         let step = acked(&mut policy, &mut view, 2, 98);
         assert_eq!(step.window.cwnd, MSS * 102);
+        assert_ne!(policy.phase, Phase::Normal);
         let _ = acked(&mut policy, &mut view, 98, 100);
         assert_eq!(policy.phase, Phase::Normal);
     }
@@ -462,6 +476,9 @@ mod tests {
         assert_eq!(step.window.cwnd, MSS * 35);
         assert_eq!(policy.phase, Phase::Validating { end: MSS * 60 });
 
+        let (mut policy, mut view) = jumped();
+        view.now = view.now + Span::from_millis(100);
+        assert!(acked(&mut policy, &mut view, 5, 40).pace.is_some(), "an RTT is not over");
         let (mut policy, mut view) = jumped();
         view.in_flight = MSS * 40;
         assert_eq!(policy.on_wake(&view), view.window.hold(), "too early");
@@ -497,6 +514,25 @@ mod tests {
             view.window.cwnd = MSS * 57;
             assert_eq!(acked(&mut policy, &mut view, 1, 0).exit, Some(Exit::Threshold));
         }
+    }
+
+    /// RFC 5681 section 3.1, equation 4: no less than two segments.
+    #[test]
+    fn a_retreat_leaves_two_segments_of_a_small_pipe() {
+        let (mut policy, mut view) = jumped();
+        policy.pipe = MSS;
+        let window = Window { cwnd: MSS * 2, ssthresh: Bytes::MAX };
+        assert_eq!(lost(&mut policy, &view, LossKind::Recovery), Answer::Retreat(window));
+        view.acked = view.snd_nxt;
+        let left = policy.step(&ack(&view, 0), &view).window;
+        assert_eq!(left, Window { cwnd: MSS * 2, ssthresh: MSS * 2 });
+    }
+
+    /// Section 4.5: Beta is 0.5 to 1.
+    #[test]
+    fn a_retreat_leaves_a_half_to_all_of_the_pipe() {
+        let beta = |beta| informed(200, &[("beta", KnobValue::Ratio(beta))]).0.beta;
+        assert_eq!([beta(400_000), beta(700_000), beta(1_100_000)], [500_000, 700_000, RATIO_ONE]);
     }
 
     #[test]

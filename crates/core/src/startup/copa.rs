@@ -40,10 +40,7 @@ impl Copa {
     /// Whether the rate is below the target.
     fn is_slow(&self, view: &View) -> bool {
         let (standing, queue) = (self.floor.floor(), view.rtt.latest - view.rtt.min);
-        if queue == Span(0) || standing == Span::MAX {
-            return true;
-        }
-        // cwnd/standing <= 1/(delta d_q).
+        // cwnd/standing <= 1/(delta d_q); of an RTT that is not known, Span::MAX, nothing queues.
         let queued = view.window.cwnd.scaled(queue.0, standing.0);
         queued.scaled(self.delta, RATIO_ONE) <= view.mss
     }
@@ -159,7 +156,7 @@ const DELTA: u64 = 50_000;
 mod tests {
     use super::*;
     use crate::pacing::Pacing;
-    use crate::testing::{ack, view};
+    use crate::testing::{MSS, ack, view};
 
     /// A window of 40 segments, a smallest RTT of 100 ms; the newest in microseconds.
     fn at(rtt_us: u64) -> View {
@@ -191,6 +188,39 @@ mod tests {
         let step = leaves(500_000, 150_000).unwrap();
         assert_eq!(step.window, Window { cwnd: Bytes(39_950), ssthresh: Bytes(39_950) });
         assert_eq!(step.pace, None);
+        // 1/(0.001 * 40) are 25 segments, and 1/(0.001 * 10) more than there are.
+        let mut small = Copa { delta: 1_000, ..Copa::default() };
+        assert_eq!(small.leave(&at(150_000)).window.cwnd, MSS * 15);
+        assert_eq!(small.leave(&view(10, Bytes::MAX)).window.cwnd, MSS * 2);
+        // Without a sample there is no queue.
+        let sampled = Ack { rtt: None, ..ack(&at(150_000), 1) };
+        assert_eq!(small.step(&sampled, &at(150_000)).exit, None);
+    }
+
+    #[test]
+    fn the_rate_is_that_of_the_smallest_rtt_of_half_an_rtt() {
+        let mut policy = Copa::default();
+        let mut found = |rtt_ms: u64, now_ms| {
+            let mut view = at(rtt_ms * 1_000);
+            view.now = view.now + Span::from_millis(now_ms);
+            view.rtt.smoothed = Span::from_millis(100);
+            let _ = policy.step(&ack(&view, 1), &view);
+            policy.found(&view).rate
+        };
+        assert_eq!(found(100, 0), Some(Rate(400_000)));
+        assert_eq!(found(200, 40), Some(Rate(400_000)));
+        assert_eq!(found(200, 91), Some(Rate(200_000)), "no sample of 100 ms for 50 ms");
+        assert_eq!(found(0, 92), None);
+        policy.enter(Entry::Timeout, &at(100_000));
+        assert_eq!(policy.found(&at(100_000)).rate, None, "begun anew");
+        assert_eq!(policy.doubled, None);
+    }
+
+    #[test]
+    fn without_an_rtt_it_is_not_paced() {
+        let mut view = at(100_000);
+        view.rtt.smoothed = Span(0);
+        assert_eq!(Copa::default().step(&ack(&view, 1), &view).pace, None);
     }
 
     #[test]

@@ -7,92 +7,135 @@
 //! ```text
 //! begin:    cwnd = the flow, at most 141 KB, paced over one RTT
 //! each ACK: the last packet that is neither acknowledged nor repeated leaves again, until the two
-//!           meet
-//! then:     slow start
+//!           meet; nothing new leaves
+//! then:     new data fills the window at the rate of the first flight; slow start
 //! ```
 //!
 //! Published: the idea, the order and that at most half of the packets are repeated (abstract). The
 //! 141 KB are from memory. Inferred: a policy does not see how long the flow is, so that `flow` is
-//! what is spread; where the first flight loses data the avoidance cuts.
+//! what is spread, and a shorter flow leaves at the same rate. A loss that is found while packets
+//! are repeated is answered as JumpStart answers it, whose first flight this is. A loss that a
+//! repeat mends before it is found is not answered.
 //!
-//! Which packet leaves again is the transport's to decide, and no transport here can be told to
-//! repeat what it does not know to be lost: what acknowledges a repeated packet is ambiguous to its
-//! loss repair. So Halfback needs [`Facilities::REPEATS`], which none provides, and is refused
-//! everywhere; without the repeats it would be JumpStart, which has a name of its own.
+//! Which packet leaves again, the transport decides ([`Facilities::REPEATS`]): what acknowledges a
+//! repeated packet is ambiguous to its loss repair. Where it cannot, Halfback is refused.
 
 use crate::card::{Card, Listed};
-use crate::event::Ack;
+use crate::event::{Ack, Loss};
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
-use crate::policy::{Entry, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
-use crate::units::{Bytes, Span};
+use crate::policy::{Answer, Entry, Found, Observer, Startup, Step};
+use crate::startup::JumpStart;
+use crate::startup::jump_start::Jump;
+use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
 
-/// A flight over one RTT, then slow start.
+/// A flight over one RTT, repeated from its end, then slow start.
 #[derive(Clone, Copy, Debug)]
 pub struct Halfback {
-    opening: Opening,
-    flow: Amount,
-    /// Payload of the first flight that is not acknowledged, while it flies.
-    flight: Bytes,
+    jump: JumpStart,
+    /// The window that is to come back when ACKs and repeats have met.
+    held: Option<Bytes>,
+    /// Since then: the rate at which new data fills it.
+    refills: Option<Rate>,
 }
 
 impl Listed for Halfback {
     const CARD: Card = Card::new(
         "halfback",
-        "a short flow over one RTT, repeated from its end; no transport here can repeat it",
+        "a short flow over one RTT, repeated from its end until ACKs and repeats meet",
         "Li and others, CoNEXT 2015",
     )
     .with("newreno")
+    .about(
+        "Which packets of its first flight are acknowledged.",
+        "To repeat the second half of a short flow is faster than to find out what of it was lost.",
+        "Up to half of what it sends is sent for nothing; where the first flight fills the buffer, \
+         the repeats queue behind it.",
+    )
     .knobs(Self::KNOBS);
 }
 
 impl Observer for Halfback {
     fn needs(&self) -> Needs {
-        Needs::required(Facilities::TIMES | Facilities::PACING | Facilities::REPEATS)
+        self.jump.needs() | Needs::required(Facilities::REPEATS | Facilities::SENT)
+    }
+
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.jump.on_ack(ack, view);
+    }
+
+    fn on_loss(&mut self, loss: &Loss, view: &View) {
+        self.jump.on_loss(loss, view);
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, view: &View) {
+        self.jump.on_further_loss(loss, view);
     }
 }
 
 impl Startup for Halfback {
     fn open(&self, default: Window, mss: Bytes) -> Window {
-        self.opening.window(default, mss)
+        self.jump.open(default, mss)
     }
 
     fn begin(&mut self, view: &View) -> Step {
-        let rtt = view.rtt.smoothed;
-        let flight = self.flow.bytes(view.mss);
-        if rtt == Span(0) || flight <= view.window.cwnd {
-            return view.window.hold();
-        }
-        self.flight = flight;
-        Window { cwnd: flight, ..view.window }.hold().paced(flight.per(rtt))
+        self.jump.begin(view)
     }
 
-    fn enter(&mut self, why: Entry, _view: &View) {
-        if why != Entry::Connect {
-            self.flight = Bytes(0);
-        }
+    fn enter(&mut self, why: Entry, view: &View) {
+        (self.held, self.refills) = (None, None);
+        self.jump.enter(why, view);
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        if self.flight == Bytes(0) {
-            return double(ack, view);
+        let window = view.window;
+        if let Some(rate) = self.refills {
+            if view.in_flight + ack.acked + view.mss < window.cwnd {
+                return window.hold().paced(rate);
+            }
+            self.refills = None;
         }
-        self.flight -= ack.acked;
-        let step = view.window.hold();
-        let paced = Some(view.window.cwnd.per(view.rtt.smoothed));
-        match paced.filter(|_| self.flight > Bytes(0)) {
-            Some(rate) => step.paced(rate),
-            None => step,
+        match self.jump.jump {
+            Some(Jump { bytes, .. }) if self.repeats(view) && view.snd_nxt >= bytes => {
+                self.held.get_or_insert(window.cwnd);
+                return Window { cwnd: view.in_flight.max(view.mss), ..window }.hold();
+            }
+            Some(Jump { rate, .. }) => self.refills = self.held.map(|_| rate),
+            None => {}
         }
+        match (self.held.take(), self.refills) {
+            (Some(cwnd), Some(rate)) => Window { cwnd, ..window }.hold().paced(rate),
+            _ => self.jump.step(ack, view),
+        }
+    }
+
+    fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
+        (self.held, self.refills) = (None, None);
+        self.jump.answer(loss, view)
+    }
+
+    fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
+        self.jump.recovering(ack, view)
+    }
+
+    /// As long as what was delivered and what was repeated are less than the flight.
+    fn repeats(&self, view: &View) -> bool {
+        let repeated = view.sent - view.snd_nxt;
+        self.jump.jump.is_some_and(|jump| jump.delivered + repeated < jump.bytes)
+    }
+
+    fn found(&self, view: &View) -> Found {
+        self.jump.found(view)
     }
 }
 
 impl Default for Halfback {
     fn default() -> Self {
-        Self { opening: Opening::default(), flow: Amount::Bytes(FLOW), flight: Bytes(0) }
+        let mut jump = JumpStart::default();
+        jump.most = Amount::Bytes(FLOW);
+        Self { jump, held: None, refills: None }
     }
 }
 
@@ -110,16 +153,16 @@ impl Knobs for Halfback {
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
-            ("flow", KnobValue::Window(flow)) => self.flow = flow,
-            _ => return self.opening.set(name, value),
+            ("flow", KnobValue::Window(flow)) => self.jump.most = flow,
+            _ => return self.jump.opening.set(name, value),
         }
         true
     }
 
     fn value(&self, name: &str) -> Option<KnobValue> {
         match name {
-            "flow" => Some(KnobValue::Window(self.flow)),
-            _ => self.opening.value(name),
+            "flow" => Some(KnobValue::Window(self.jump.most)),
+            _ => self.jump.opening.value(name),
         }
     }
 }
@@ -130,31 +173,79 @@ const FLOW: u64 = 141_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::LossKind;
     use crate::testing::{MSS, ack, view};
+    use crate::units::{Instant, Span};
 
-    #[test]
-    fn the_first_flight_is_spread_over_one_rtt_and_slow_start_follows() {
+    /// A connection whose first flight has left, all 141 packets of it.
+    fn begun() -> (Halfback, View) {
         let (mut policy, mut view) = (Halfback::default(), view(10, Bytes::MAX));
         let step = policy.begin(&view);
         assert_eq!(step.window.cwnd, Bytes(141_000));
         assert_eq!(step.pace.map(|pace| pace.rate.0), Some(1_410_000));
         view.window = step.window;
-        let held = policy.step(&ack(&view, 140), &view);
-        assert_eq!((held.window.cwnd, held.pace.is_some()), (Bytes(141_000), true));
-        let last = policy.step(&ack(&view, 1), &view);
-        assert_eq!((last.window.cwnd, last.pace), (Bytes(141_000), None));
-        assert_eq!(policy.step(&ack(&view, 1), &view).window.cwnd, MSS * 142);
+        (view.snd_nxt, view.sent, view.in_flight) = (MSS * 141, MSS * 141, MSS * 141);
+        (policy, view)
+    }
+
+    fn acked(policy: &mut Halfback, view: &mut View, segments: u64) -> Step {
+        view.in_flight -= MSS * segments;
+        let ack = ack(view, segments);
+        policy.on_ack(&ack, view);
+        let step = policy.step(&ack, view);
+        view.window = step.window;
+        step
     }
 
     #[test]
-    fn without_an_rtt_or_after_a_timeout_it_is_slow_start() {
+    fn it_repeats_until_acks_and_repeats_meet_and_sends_nothing_new_meanwhile() {
+        let (mut policy, mut view) = begun();
+        for arrived in 1..=70 {
+            let step = acked(&mut policy, &mut view, 1);
+            assert_eq!((step.window.cwnd, step.pace), (MSS * (141 - arrived), None));
+            assert!(policy.repeats(&view), "{arrived}");
+            view.sent += MSS;
+        }
+        let step = acked(&mut policy, &mut view, 1);
+        assert!(!policy.repeats(&view), "the one in the middle");
+        assert_eq!(step.window.cwnd, MSS * 141);
+        assert_eq!(step.pace.map(|pace| pace.rate.0), Some(1_410_000));
+        let rest = acked(&mut policy, &mut view, 70);
+        assert_eq!((rest.window.cwnd, rest.pace), (MSS * 141, step.pace), "nothing new came yet");
+        (view.in_flight, view.sent, view.snd_nxt) = (MSS * 141, MSS * 352, MSS * 282);
+        let full = acked(&mut policy, &mut view, 1);
+        assert_eq!((full.window.cwnd, full.pace), (MSS * 142, None), "slow start");
+    }
+
+    #[test]
+    fn what_of_the_flight_has_not_left_leaves_first() {
+        let (mut policy, mut view) = begun();
+        (view.snd_nxt, view.sent) = (MSS * 140, MSS * 140);
+        let step = acked(&mut policy, &mut view, 1);
+        assert_eq!((step.window.cwnd, step.pace.is_some()), (MSS * 141, true));
+    }
+
+    #[test]
+    fn a_loss_that_is_found_ends_nothing_and_a_timeout_ends_it() {
+        let (mut policy, mut view) = begun();
+        let _ = acked(&mut policy, &mut view, 1);
+        let loss = |kind| Loss::of(Instant(0), kind, MSS, MSS);
+        policy.on_loss(&loss(LossKind::Recovery), &view);
+        assert!(matches!(policy.answer(&loss(LossKind::Recovery), &view), Answer::Land(_)));
+        assert!(policy.repeats(&view));
+        assert_eq!(policy.answer(&loss(LossKind::Timeout), &view), Answer::Leave);
+        policy.enter(Entry::Timeout, &view);
+        assert!(!policy.repeats(&view));
+        view.window.cwnd = MSS;
+        assert_eq!(acked(&mut policy, &mut view, 1).window.cwnd, MSS * 2);
+    }
+
+    #[test]
+    fn without_an_rtt_it_is_slow_start() {
         let (mut policy, mut view) = (Halfback::default(), view(10, Bytes::MAX));
         view.rtt.smoothed = Span(0);
         assert_eq!(policy.begin(&view), view.window.hold());
         assert_eq!(policy.step(&ack(&view, 1), &view).window.cwnd, MSS * 11);
-        view.rtt.smoothed = Span::from_millis(100);
-        let _ = policy.begin(&view);
-        policy.enter(Entry::Timeout, &view);
-        assert_eq!(policy.step(&ack(&view, 1), &view).window.cwnd, MSS * 11);
+        assert!(!policy.repeats(&view));
     }
 }

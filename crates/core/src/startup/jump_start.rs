@@ -36,23 +36,23 @@ use crate::view::{View, Window};
 /// Slow start after a first flight that is spread over an RTT.
 #[derive(Clone, Copy, Debug)]
 pub struct JumpStart {
-    opening: Opening,
+    pub(super) opening: Opening,
     quicly: bool,
-    most: Amount,
+    pub(super) most: Amount,
     /// Window and RTT of an earlier connection.
     earlier: Option<(Bytes, Span)>,
     first_window: Bytes,
-    jump: Option<Jump>,
+    pub(super) jump: Option<Jump>,
     /// What was delivered of a jump that lost data.
     peak: Option<Bytes>,
 }
 
 /// The first flight.
 #[derive(Clone, Copy, Debug)]
-struct Jump {
-    bytes: Bytes,
-    rate: Rate,
-    delivered: Bytes,
+pub(super) struct Jump {
+    pub(super) bytes: Bytes,
+    pub(super) rate: Rate,
+    pub(super) delivered: Bytes,
     lost: Bytes,
     lands: bool,
 }
@@ -78,8 +78,7 @@ impl JumpStart {
 
     /// The window while the jump's losses are repaired.
     fn landing(&self, jump: &Jump, view: &View) -> Bytes {
-        let rest = jump.delivered.max(self.first_window);
-        rest.scaled(view.beta, RATIO_ONE).max(view.mss * 2)
+        jump.delivered.max(self.first_window).scaled(view.beta, RATIO_ONE)
     }
 }
 
@@ -119,7 +118,7 @@ impl Observer for JumpStart {
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
         if let Some(jump) = self.jump.as_mut().filter(|_| !loss.again) {
-            jump.lost += loss.lost.min(jump.bytes - (jump.delivered + jump.lost));
+            jump.lost += loss.lost;
         }
     }
 
@@ -305,6 +304,9 @@ mod tests {
         let mut unknown = view(10, Bytes::MAX);
         unknown.rtt.smoothed = Span(0);
         assert_eq!(with(&[]).begin(&unknown), unknown.window.hold());
+        let large = view(65, Bytes::MAX);
+        let mut policy = with(&[("jump", KnobValue::Window(Amount::Segments(65)))]);
+        assert_eq!(policy.begin(&large), large.window.hold(), "the first window is as large");
     }
 
     #[test]
@@ -329,6 +331,8 @@ mod tests {
         view.window = policy.begin(&view).window;
         view.snd_nxt = MSS * 60;
         assert!(acked(&mut policy, &mut view, 10, 50).pace.is_some(), "5 are still to leave");
+        view.snd_nxt = MSS * 65;
+        assert_eq!(acked(&mut policy, &mut view, 0, 55).pace, None);
         view.snd_nxt = MSS * 75;
         let step = acked(&mut policy, &mut view, 54, 11);
         assert_eq!((step.window.cwnd, step.pace), (MSS * 65, None));
@@ -349,6 +353,29 @@ mod tests {
         let step = acked(&mut policy, &mut view, 35, 0);
         assert_eq!(step.window, Window { cwnd: MSS * 20, ssthresh: MSS * 20 });
         assert_eq!(step.exit, Some(Exit::Loss));
+    }
+
+    #[test]
+    fn the_recovery_of_the_jump_ends_when_all_of_it_is_acknowledged() {
+        let recovering = |lost, acked, credited, snd_nxt| {
+            let (mut policy, mut view) = (with(&[]), view(10, Bytes::MAX));
+            view.window = policy.begin(&view).window;
+            (view.snd_nxt, view.in_flight) = (MSS * snd_nxt, Bytes(0));
+            let Answer::Land(window) = lose(&mut policy, lost, &view) else {
+                panic!("it lands");
+            };
+            assert_eq!(window.cwnd, MSS * 2, "nothing is in flight");
+            (view.window, view.recovering, view.acked) = (window, true, MSS * acked);
+            let ack = Ack { credited: MSS * credited, ..ack(&view, 0) };
+            policy.on_ack(&ack, &view);
+            let step = policy.recovering(&ack, &view);
+            (step.window.cwnd.0 / 1_000, step.exit)
+        };
+        // Told by SACK, lost, but not yet sent again; sent in part; two segments at least.
+        assert_eq!(recovering(25, 40, 40, 65), (2, None));
+        assert_eq!(recovering(25, 30, 5, 30), (2, None));
+        assert_eq!(recovering(25, 0, 0, 65), (2, None));
+        assert_eq!(recovering(65, 65, 0, 65), (2, Some(Exit::Loss)));
     }
 
     #[test]

@@ -86,13 +86,6 @@ impl Picoquic {
             self.lost += (RATIO_ONE - self.lost) / GAIN;
         }
     }
-
-    fn count_acked(&mut self, ack: &Ack, view: &View) {
-        let packets = ack.credited.0.div_ceil(view.mss.0.max(1)).min(MOST_COUNTED);
-        for _ in 0..packets {
-            self.lost -= self.lost / GAIN;
-        }
-    }
 }
 
 impl Listed for Picoquic {
@@ -119,8 +112,9 @@ impl Observer for Picoquic {
     }
 
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if self.lost > 0 {
-            self.count_acked(ack, view);
+        let packets = ack.credited.0.div_ceil(view.mss.0.max(1)).min(MOST_COUNTED);
+        for _ in 0..packets {
+            self.lost -= self.lost / GAIN;
         }
     }
 
@@ -292,6 +286,58 @@ mod tests {
             let _ = policy.step(&ack(&view, 1), &view);
         }
         assert_eq!(policy.samples, 2);
+    }
+
+    #[test]
+    fn the_base_is_the_largest_of_a_full_ring_from_the_first_sample_on() {
+        let (mut policy, mut view) = (Picoquic::default(), view(100, Bytes::MAX));
+        for (at, rtt) in [50, 100, 60, 60, 60, 60, 60].into_iter().enumerate() {
+            assert_eq!((policy.samples, policy.base), (at as u64, Span::MAX));
+            view.now = Instant(at as u64 * 1_000_000);
+            view.rtt.latest = Span::from_millis(rtt);
+            let _ = policy.step(&ack(&view, 1), &view);
+        }
+        assert_eq!(policy.base, Span::from_millis(100));
+        assert!(policy.set("rise", KnobValue::Ratio(2 * RATIO_ONE)));
+        assert!(policy.set("loss", KnobValue::Ratio(2 * RATIO_ONE)));
+        let iw = KnobValue::Window(crate::knob::Amount::Segments(3));
+        assert!(policy.set("iw", iw) && !policy.set("no such knob", iw));
+        policy.enter(Entry::Connect, &view);
+        assert_eq!((policy.samples, policy.base), (0, Span::MAX), "begun anew");
+        assert_eq!((policy.rise, policy.loss), (RATIO_ONE, RATIO_ONE), "all, at the most");
+        assert_eq!(policy.open(view.window, MSS).cwnd, MSS * 3);
+    }
+
+    #[test]
+    fn it_leaves_two_segments_at_least() {
+        let seven = Span::from_millis(200);
+        let mut policy = Picoquic {
+            ring: [seven; RING],
+            samples: RING as u64,
+            base: Span::from_millis(10),
+            excess: RING as u64 - 1,
+            ..Picoquic::default()
+        };
+        let mut small = view(3, Bytes::MAX);
+        (small.now, small.rtt.latest) = (Instant(1_000_000_000), seven);
+        let step = policy.step(&ack(&small, 1), &small);
+        assert_eq!((step.window.cwnd, step.exit), (MSS * 2, Some(Exit::Heuristic)));
+        policy.ends = Some(Exit::Loss);
+        assert_eq!(policy.recovering(&ack(&small, 1), &small).window.ssthresh, MSS * 2);
+    }
+
+    /// A sixteenth of the way for each packet.
+    #[test]
+    fn the_mean_goes_to_one_with_each_packet_lost_and_to_zero_with_each_acknowledged() {
+        let (mut policy, view) = (Picoquic::default(), view(100, Bytes::MAX));
+        let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS);
+        policy.loss = 62_500;
+        policy.on_further_loss(&loss, &view);
+        assert_eq!((policy.lost, policy.ends), (62_500, None), "no more than may be lost");
+        policy.on_further_loss(&loss, &view);
+        assert_eq!((policy.lost, policy.ends), (62_500 + 58_593, Some(Exit::Loss)));
+        policy.on_ack(&ack(&view, 1), &view);
+        assert_eq!(policy.lost, 121_093 - 7_568);
     }
 
     #[test]

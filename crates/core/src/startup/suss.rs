@@ -321,6 +321,7 @@ impl Startup for Suss {
         let flight = view.in_flight.max(view.mss * 2);
         let active = self.state == State::Active;
         self.state = State::Off;
+        self.red = None;
         if !active || flight + view.mss * 2 >= view.window.cwnd {
             return Answer::Leave;
         }

@@ -131,7 +131,10 @@ fn the_listed_policies_need_what_is_written_here() {
                 times.wanting(Facilities::RECOVERY_WINDOW)
                     | Needs::required(Facilities::PACING | Facilities::WAKE_UPS)
             }
-            "halfback" => times | Needs::required(Facilities::PACING | Facilities::REPEATS),
+            "halfback" => {
+                let jumps = Facilities::PACING | Facilities::RECOVERY_WINDOW;
+                times | Needs::required(jumps | Facilities::REPEATS | Facilities::SENT)
+            }
             "chirps" => paced | Needs::required(Facilities::WAKE_UPS),
             "search" => times | Needs::required(Facilities::SENT),
             _ => times,

@@ -4,12 +4,10 @@
 //! sending takes, and the mean of those ACKs alone that let nothing go, of which the control is the
 //! largest share. The clock's own time, measured on a function that does nothing, is taken off.
 
-use std::fs::File;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use nix::sched::{CloneFlags, setns};
 use socket2::SockRef;
 
 use crate::network::Network;
@@ -33,25 +31,10 @@ pub(crate) fn report(subjects: &[Subject], probe: &Probe, rounds: u32) -> Result
 
 /// Both ends, each in its namespace.
 fn connect(network: &Network) -> Result<(TcpStream, TcpStream), Problem> {
-    let listener = within(network, "b", || TcpListener::bind("0.0.0.0:0"))?;
+    let listener = network.within("b", || TcpListener::bind("0.0.0.0:0"))?;
     let port = listener.local_addr()?.port();
-    let sender = within(network, "a", || TcpStream::connect(("10.77.2.2", port)))?;
+    let sender = network.within("a", || TcpStream::connect(("10.77.2.2", port)))?;
     Ok((sender, listener.accept()?.0))
-}
-
-/// Does it in a namespace; sockets stay in the one they were made in.
-fn within<T: Send>(
-    network: &Network,
-    end: &str,
-    make: impl FnOnce() -> std::io::Result<T> + Send,
-) -> Result<T, Problem> {
-    let namespace = File::open(format!("/run/netns/{}", network.name(end)))?;
-    let enter = || {
-        setns(&namespace, CloneFlags::CLONE_NEWNET)?;
-        make()
-    };
-    let made = thread::scope(|scope| scope.spawn(enter).join());
-    Ok(made.map_err(|_| "a thread panicked")??)
 }
 
 fn measure(

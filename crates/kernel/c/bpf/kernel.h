@@ -34,6 +34,7 @@ struct sock_common {
     __be16 skc_dport;
     __u16 skc_num;
     __u16 skc_family;
+    u8 skc_state;
     struct in6_addr skc_v6_daddr;
 };
 
@@ -86,6 +87,9 @@ struct ack_sample {
 /* include/net/sock.h, enum sk_pacing */
 #define PACING_NONE 0
 #define PACING_NEEDED 1
+
+/* include/net/tcp_states.h */
+#define TCP_SYN_SENT 2
 
 /* include/net/tcp.h */
 #define CONG_NON_RESTRICTED 1

@@ -57,6 +57,9 @@ static FF_SUBPROGRAM void begin(struct sock *sk)
     u64 reno = 0x6f6e6572; /* the word, as a string */
     struct connection *c;
 
+    /* The kernel hands over the ACK of the SYN, and initialises the control only after it. */
+    if (sk->__sk_common.skc_state == TCP_SYN_SENT)
+        return;
     c = new_connection(sk);
     if (!c) {
         /* No memory for its state: the kernel's own control needs none. */

@@ -1,8 +1,12 @@
 //! Three network namespaces in a row: a sender, a router with a slow link, a receiver.
 
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
+use std::fs::{self, File};
+use std::io;
+use std::process::{Command, Stdio};
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+use nix::sched::{CloneFlags, setns};
 
 /// The namespaces; they go when it does.
 pub(crate) struct Network {
@@ -33,41 +37,49 @@ impl Network {
         network
     }
 
-    /// One flow with that control for so long, with a pause of the link in between.
-    pub(crate) fn transfer(&self, control: &str, time: Duration) {
-        let server = self.start("b", &["iperf3", "--server", "--one-off"]);
-        sleep(Duration::from_millis(300));
-        let seconds = time.as_secs().to_string();
-        let arguments = ["--client", "10.77.2.2", "--congestion", control, "--time", &seconds];
-        let client = self.start("a", &[&["iperf3"], &arguments[..]].concat());
-        sleep(time / 2);
-        ip(&["-n", &self.name("r"), "link", "set", "rb", "down"]);
-        // Longer than an RTO, also where a busy machine has made the RTT long.
-        sleep(Duration::from_secs(1));
-        ip(&["-n", &self.name("r"), "link", "set", "rb", "up"]);
-        for child in [client, server] {
-            let output = child.wait_with_output().unwrap();
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success(), "iperf3: {said}");
-        }
+    /// The slow link goes down, until the sender has timed out.
+    pub(crate) fn pause(&self) {
+        let before = self.timeouts();
+        self.set_slow_link("down");
+        wait_until("a timeout", || self.timeouts() > before);
+        self.set_slow_link("up");
+    }
+
+    /// Does it in a namespace; sockets stay in the one they were made in.
+    pub(crate) fn within<T: Send>(
+        &self,
+        end: &str,
+        make: impl FnOnce() -> io::Result<T> + Send,
+    ) -> io::Result<T> {
+        let namespace = File::open(format!("/run/netns/{}", self.name(end)))?;
+        let enter = || {
+            setns(&namespace, CloneFlags::CLONE_NEWNET)?;
+            make()
+        };
+        let made = thread::scope(|scope| scope.spawn(enter).join());
+        made.unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
+    }
+
+    fn set_slow_link(&self, state: &str) {
+        ip(&["-n", &self.name("r"), "link", "set", "rb", state]);
+    }
+
+    /// Timeouts in the sender's namespace (`TCPTimeouts`): names on one line, values on the next.
+    fn timeouts(&self) -> u64 {
+        let path = "/proc/thread-self/net/netstat";
+        let text = self.within("a", || fs::read_to_string(path)).unwrap();
+        let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:"));
+        let mut words = || lines.next().unwrap().split_whitespace();
+        let mut both = words().zip(words());
+        both.find(|(name, _)| *name == "TCPTimeouts").unwrap().1.parse().unwrap()
     }
 
     pub(crate) fn name(&self, end: &str) -> String {
         format!("{}{end}", self.prefix)
     }
 
-    fn start(&self, end: &str, command: &[&str]) -> Child {
-        Command::new("ip")
-            .args(["netns", "exec", &self.name(end)])
-            .args(command)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .unwrap()
-    }
-
     fn inside(&self, end: &str, command: &[&str]) {
-        assert!(self.start(end, command).wait().unwrap().success(), "{command:?}");
+        ip(&[&["netns", "exec", &self.name(end)], command].concat());
     }
 }
 
@@ -80,10 +92,19 @@ impl Drop for Network {
 }
 
 pub(crate) fn has_tools() -> bool {
-    [["ip", "-V"], ["tc", "-V"], ["iperf3", "-v"]].iter().all(|[program, version]| {
-        let quiet = Command::new(program).arg(version).stdout(Stdio::null()).status();
+    ["ip", "tc"].iter().all(|program| {
+        let quiet = Command::new(program).arg("-V").stdout(Stdio::null()).status();
         quiet.is_ok_and(|status| status.success())
     })
+}
+
+/// Waits for an event, on a busy machine too.
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < patience, "a minute passed without {what}");
+        sleep(Duration::from_millis(5));
+    }
 }
 
 fn ip(arguments: &[&str]) {

@@ -118,8 +118,13 @@ mod tests {
             endpoint.rto.min = Span::from_millis(self.least_timeout_ms);
             endpoint.linux_acks = (!self.loss_percent.is_multiple_of(3))
                 .then_some(LinuxAcks { compress: self.seed.is_multiple_of(2) });
+            // One sends again what may not be lost.
+            let (startup, avoidance) = match self.seed % 8 {
+                0..5 => ("astart", "westwood"),
+                _ => ("halfback", "newreno"),
+            };
             FlowSpec {
-                control: crate::named("astart", "westwood").unwrap(),
+                control: crate::named(startup, avoidance).unwrap(),
                 endpoint,
                 path: vec![0],
                 access_rate_bps: 1_000_000_000,

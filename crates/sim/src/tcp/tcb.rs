@@ -62,6 +62,8 @@ pub(super) struct Tcb {
     pub(super) writes_headers: bool,
     /// Whether the core is told more of an ACK than usual: it needs samples, or the source rests.
     tells_more: bool,
+    /// Whether start-up may ask for packets to be sent again that are not known to be lost.
+    pub(super) repeats: bool,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
     /// With pacing: until when neither the retransmission timer nor the repair is due, as long as
@@ -104,6 +106,7 @@ impl Tcb {
         if endpoint.linux_pacing {
             core.pace_as_linux();
         }
+        let repeats = wants.repeats() && endpoint.recovery == Recovery::Rack;
         Self {
             core,
             una: 0,
@@ -124,7 +127,8 @@ impl Tcb {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            shortcuts: shortcuts && !listens && !wants.samples() && !tso,
+            shortcuts: shortcuts && !listens && !wants.samples() && !repeats && !tso,
+            repeats,
             calm_packets: 0,
             listens,
             writes_headers,

@@ -1,15 +1,17 @@
 //! A copy of the core that holds many mutants at once: a function asks which mutant is on and has
-//! a body for each of them, so that one build serves them all.
+//! a body for each of them, so that one build serves them all. In the place of a constant with
+//! mutants its file calls a function that has its values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::SOURCES;
+use super::constant::Constant;
 
 /// A mutant, as `cargo mutants --list --json` describes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -110,8 +112,13 @@ impl Tree {
 }
 
 impl Change {
+    /// Only a constant of its file is known to be changed, which other files may use too.
+    pub(super) fn is_of_constant(&self) -> bool {
+        self.function.is_none()
+    }
+
     /// That part of the file with the change made.
-    fn applied(&self, text: &str, part: std::ops::Range<usize>) -> String {
+    fn applied(&self, text: &str, part: Range<usize>) -> String {
         let (from, to) = (offset(text, self.span.start), offset(text, self.span.end));
         format!("{}{}{}", &text[part.start..from], self.replacement, &text[to..part.end])
     }
@@ -125,9 +132,15 @@ fn switched<'a>(
     constant: &BTreeSet<String>,
 ) -> (String, impl Iterator<Item = (usize, RangeInclusive<usize>)>) {
     let mut functions: BTreeMap<Span, Vec<(usize, &Change)>> = BTreeMap::new();
+    // By where their values stand.
+    let mut constants: BTreeMap<usize, Vec<(usize, &Change)>> = BTreeMap::new();
     for (number, change) in changes {
         if let Some(function) = &change.function {
             functions.entry(function.span).or_default().push((number, change));
+        } else if let Some(item) = Constant::around(text, offset(text, change.span.start))
+            && !constant.contains(&item.function())
+        {
+            constants.entry(item.value.start).or_default().push((number, change));
         }
     }
     let (mut new, mut done, mut places) = (String::new(), 0, Vec::new());
@@ -155,6 +168,20 @@ fn switched<'a>(
         for next in ["(", "<"] {
             new = new.replace(&format!("const fn {name}{next}"), &format!("fn {name}{next}"));
         }
+    }
+    let constants =
+        constants.iter().filter_map(|(at, of)| Some((Constant::around(text, *at)?, of)));
+    let constants: Vec<_> = constants.collect();
+    new = constants.iter().fold(new, |new, (item, _)| item.called(&new));
+    for (item, changes) in &constants {
+        let (head, end) = item.ends();
+        new += &format!("{head} match crate::mutant::on() {{\n");
+        for (number, change) in *changes {
+            let first = new.matches('\n').count() + 1;
+            new += &format!("{} => {},\n", number + 1, change.applied(text, item.value.clone()));
+            places.push((*number, first..=new.matches('\n').count()));
+        }
+        new += &format!("_ => {} {end}\n", &text[item.value.clone()]);
     }
     (new, places.into_iter())
 }
@@ -278,6 +305,30 @@ mod tests {
             const fn h() -> u8 { 8 }\n";
         assert_eq!(new, expected);
         assert_eq!(places.collect::<Vec<_>>(), [(0, 3..=3), (1, 4..=4), (2, 7..=7)]);
+    }
+
+    #[test]
+    fn a_constant_is_a_function_that_its_file_calls() {
+        let text = "const A: u64 = 1 << 3;\nimpl S {\n    pub const B: [u8; 2] = [7, 8];\n}\n\
+            impl T for S {\n    const C: u8 = 9;\n}\nconst D: u64 = A;\n\
+            fn f() -> u64 { A + AA + S::B + S::C } // A\n";
+        let changes = [
+            change(text, "<<", ">>", None),
+            change(text, "7", "0", None),
+            change(text, "9", "0", None),
+        ];
+        let none = BTreeSet::new();
+        let (new, places) = switched(text, (0..).zip(&changes), &none);
+        let (before, after) = new.split_once("fn f()").expect("it stays");
+        assert_eq!(before, &text[..before.len()]);
+        let expected = " -> u64 { A__() + AA + S::B__() + S::C } // A__()\n\
+            pub fn A__() -> u64 { match crate::mutant::on() {\n1 =>  1 >> 3,\n_ =>  1 << 3 } }\n\
+            impl S { pub fn B__() -> [u8; 2] { match crate::mutant::on() {\n\
+            2 =>  [0, 8],\n_ =>  [7, 8] } } }\n";
+        assert_eq!(after, expected);
+        assert_eq!(places.collect::<Vec<_>>(), [(0, 11..=11), (1, 14..=14)]);
+        let (same, _) = switched(text, (0..1).zip(&changes), &BTreeSet::from(["A__".to_owned()]));
+        assert_eq!(same, text);
     }
 
     #[test]

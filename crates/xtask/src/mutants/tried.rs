@@ -49,14 +49,16 @@ impl Trial {
             if number > 0 && number % 100 == 0 {
                 println!("{number} of {}", self.changes.len());
             }
-            if switched.contains(&number) {
-                if !self.notices(number, &programs)? {
-                    println!("no test notices {}", change.name);
-                    survivors.insert(number);
-                }
-            } else if !unviable.contains(&number) {
-                rest.push(number);
+            let in_all = switched.contains(&number);
+            if unviable.contains(&number) || in_all && self.notices(number, &programs)? {
+                continue;
             }
+            if !in_all || change.is_of_constant() {
+                rest.push(number);
+                continue;
+            }
+            println!("no test notices {}", change.name);
+            survivors.insert(number);
         }
         for number in rest {
             if !self.notices_alone(number)? {
@@ -196,9 +198,11 @@ fn places(error: &Value) -> Vec<(String, usize)> {
     primary.filter_map(place).collect()
 }
 
-/// The function that an error is about, if it is no `const fn` and a constant calls it.
+/// The function that an error is about, if it is no `const fn` and a constant calls it, or if it
+/// stands for a constant in a pattern.
 fn called_by_constant(error: &Value) -> Option<String> {
-    let message = error["message"].as_str().filter(|_| error["code"]["code"] == "E0015")?;
+    let is_it = |code: &Value| ["E0015", "E0164", "E0532"].iter().any(|one| code == one);
+    let message = error["message"].as_str().filter(|_| is_it(&error["code"]["code"]))?;
     let path = message.split('`').nth(1)?;
     Some(path.rsplit("::").find(|part| !part.starts_with('<'))?.to_owned())
 }

@@ -19,21 +19,13 @@ pub(super) enum State {
     ProbeRtt,
 }
 
-/// What the ACKs at hand belong to (`BBR.ack_phase`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Acks {
-    Init,
-    Refilling,
-    Starting,
-    Feedback,
-    Stopping,
-}
-
 /// Where the cycle is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
     pub(super) state: State,
-    acks: Acks,
+    /// The ACKs at hand may be of a probe that is over (`BBR.ack_phase` is ACKS_PROBE_STOPPING; its
+    /// other phases decide nothing).
+    stopping: bool,
     /// `BBR.is_bw_probe_sample`.
     pub(super) samples_probe: bool,
     /// `BBR.prev_probe_too_high`.
@@ -116,7 +108,7 @@ impl Cycle {
     /// Before ProbeBW.
     pub(super) const NEW: Self = Self {
         state: State::Down,
-        acks: Acks::Init,
+        stopping: false,
         samples_probe: false,
         too_high: false,
         precautionary: false,
@@ -130,7 +122,7 @@ impl Cycle {
 
     /// `EnterProbeRTT`.
     pub(super) fn begin_probe_rtt(&mut self) {
-        (self.state, self.acks) = (State::ProbeRtt, Acks::Stopping);
+        (self.state, self.stopping) = (State::ProbeRtt, true);
     }
 
     /// `RaiseInflightLongtermSlope`.
@@ -154,7 +146,7 @@ impl Bbr {
         self.cycle.acked_per_increment = Bytes::MAX;
         self.cycle.draw_wait(view);
         self.cycle.since = view.now;
-        self.cycle.acks = Acks::Stopping;
+        self.cycle.stopping = true;
         self.model.start_round(view);
         self.cycle.state = State::Down;
     }
@@ -164,7 +156,7 @@ impl Bbr {
         self.bounds.lift();
         (self.cycle.up_rounds, self.cycle.up_acked) = (0, Bytes(0));
         self.cycle.precautionary = false;
-        self.cycle.acks = Acks::Refilling;
+        self.cycle.stopping = false;
         self.model.start_round(view);
         self.cycle.state = State::Refill;
     }
@@ -172,7 +164,6 @@ impl Bbr {
     /// `StartProbeBW_UP`.
     fn start_up(&mut self, rate: Rate, view: &View) {
         self.cycle.samples_probe = true;
-        self.cycle.acks = Acks::Starting;
         self.model.start_round(view);
         self.full.restart(rate);
         self.cycle.state = State::Up;
@@ -231,20 +222,16 @@ impl Bbr {
     /// `AdaptLongTermModel`; whether it has decided on the state.
     fn adapt_long_term(&mut self, ack: &Ack, now: Now, view: &View) -> bool {
         let in_cycle = self.cycle.state != State::ProbeRtt;
-        match self.cycle.acks {
-            Acks::Starting if now.round => self.cycle.acks = Acks::Feedback,
-            Acks::Stopping if now.round => {
-                self.cycle.samples_probe = false;
-                self.cycle.acks = Acks::Init;
-                if in_cycle && !now.limited {
-                    self.model.next_cycle();
-                }
-                if in_cycle && self.cycle.precautionary && !self.cycle.too_high {
-                    self.start_refill(view);
-                    return true;
-                }
+        if self.cycle.stopping && now.round {
+            self.cycle.samples_probe = false;
+            self.cycle.stopping = false;
+            if in_cycle && !now.limited {
+                self.model.next_cycle();
             }
-            _ => {}
+            if in_cycle && self.cycle.precautionary && !self.cycle.too_high {
+                self.start_refill(view);
+                return true;
+            }
         }
         let Some(packet) = ack.packet.filter(|_| self.longterm != Bytes::MAX) else {
             return false;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::LossKind;
-use crate::testing::view;
+use crate::testing::{ack, view};
 
 const MSS: Bytes = Bytes(1_448);
 
@@ -153,7 +153,80 @@ fn a_short_or_a_full_path_turns_it_off() {
     };
     assert!(off(10_000, 900) && !off(10_001, 900));
     // D is 20/18 of the train.
-    assert!(off(40_000, 9_001) && !off(40_000, 8_999));
+    assert!(off(40_000, 9_000) && !off(40_000, 8_999));
+}
+
+/// Two rounds on, `2 mu Dt <= minrtt` (`suss_speedup`): with the length of this round's train, of
+/// the last one and the smallest RTT, in milliseconds.
+#[test]
+fn a_train_that_grows_past_the_rtt_in_two_rounds_does_not_jump() {
+    let fits = |number, train, last, min: Span| {
+        let mut path = Path::new();
+        (path.policy.number, path.policy.last_train) = (number, Span::from_millis(last));
+        (path.policy.most_jumps, path.policy.fell_in) = (10, number);
+        (path.view.rtt.min, path.policy.round.min_rtt) = (min, min);
+        path.policy.fits(Span::from_millis(train), &path.view)
+    };
+    // Dt^2/Dp: 2^2/2, 16^2/8 and 8^2/4 ms.
+    for (number, train, last, needed) in [(3, 1, 2, 2), (4, 4, 4, 32), (5, 1, 1, 16)] {
+        let needed = Span::from_millis(needed);
+        assert!(fits(number, train, last, needed), "round {number}");
+        assert!(!fits(number, train, last, needed - Span(1)), "round {number}");
+    }
+}
+
+#[test]
+fn jumps_end_with_the_round_that_the_knob_says() {
+    let fits = |most_jumps, number| {
+        let mut path = Path::new();
+        (path.policy.number, path.policy.most_jumps) = (number, most_jumps);
+        (path.policy.last_train, path.policy.fell_in) = (Span(1), number);
+        path.policy.round.min_rtt = path.view.rtt.min;
+        path.policy.fits(Span(1), &path.view)
+    };
+    assert!(fits(3, 4) && !fits(3, 5) && !fits(1, 3) && fits(4, 5));
+}
+
+/// k rounds after the smallest RTT fell, a round's may have (k+1) minrtt + k minrtt/8 over k+1.
+#[test]
+fn the_rtt_may_grow_by_an_eighth_in_the_rounds_since_it_was_smallest() {
+    let fits = |fell_in, rtt: u64, more| {
+        let mut path = Path::new();
+        (path.policy.number, path.policy.fell_in) = (4, fell_in);
+        path.policy.last_train = Span(1);
+        path.view.rtt.min = Span::from_millis(96);
+        path.policy.round.min_rtt = Span::from_millis(rtt) + Span(more);
+        path.policy.fits(Span(1), &path.view)
+    };
+    for (fell_in, most) in [(4, 96), (3, 102), (2, 104), (1, 105)] {
+        assert!(fits(fell_in, most, 0) && !fits(fell_in, most, 1), "{fell_in}");
+    }
+}
+
+#[test]
+fn it_knows_the_round_in_which_the_smallest_rtt_fell() {
+    let mut path = Path::new();
+    let after = |path: &mut Path, us| {
+        path.next_round();
+        path.view.acked = path.policy.head;
+        path.view.rtt.min = Span::from_micros(us);
+        let _ = path.train(1, 0);
+        (path.policy.number, path.policy.fell_in)
+    };
+    // The round's number rises after its first ACK has been looked at.
+    assert_eq!(after(&mut path, 50_000), (2, 1));
+    assert_eq!(after(&mut path, 50_000), (3, 1), "it stays the same");
+    assert_eq!(after(&mut path, 49_999), (4, 3));
+    assert_eq!(after(&mut path, 50_001), (5, 3));
+}
+
+#[test]
+fn an_ack_for_all_of_a_round_says_nothing_of_its_length() {
+    let mut path = Path::new();
+    path.view.acked = MSS * 10;
+    path.view.now = Instant(1);
+    let step = path.policy.step(&Ack { now: path.view.now, ..ack(&path.view, 10) }, &path.view);
+    assert!(!path.policy.may_jump && step.wake.is_none());
 }
 
 #[test]
@@ -196,6 +269,72 @@ fn a_loss_while_the_red_part_leaves_lands_at_beta_of_the_flight() {
     assert_eq!((path.policy.growth(), policy.growth()), (4, 2));
     path.view.in_flight = MSS * 39;
     assert_eq!(path.policy.answer(&loss, &path.view), Answer::Leave);
+}
+
+/// It lands then, and is woken while it does.
+#[test]
+fn a_loss_in_the_guard_takes_the_red_part_back() {
+    let mut path = Path::new();
+    let last = path.train(10, 2_176);
+    path.view.in_flight = MSS * 15;
+    path.view.beta = 500_000;
+    let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS * 20);
+    let Answer::Land(landed) = path.policy.answer(&loss, &path.view) else {
+        panic!("it does not land");
+    };
+    path.view.window = landed;
+    path.view.now = last.wake.unwrap();
+    assert_eq!(path.policy.on_wake(&path.view), landed.hold());
+}
+
+#[test]
+fn a_flight_counts_for_two_segments_at_least() {
+    let mut path = Path::new();
+    let last = path.train(10, 2_176);
+    let _ = path.woken(last);
+    path.view.in_flight = Bytes(0);
+    let mut policy = path.policy;
+    let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS * 40);
+    assert!(matches!(policy.answer(&loss, &path.view), Answer::Land(_)));
+    assert_eq!(policy.found(&path.view).peak, Some(MSS * 2));
+    path.policy.jumps = 2;
+    assert_eq!(path.policy.leave(&Ack::default(), &path.view).window.cwnd, MSS * 2);
+}
+
+/// After two jumps the pacer may not have filled the window; HyStart alone, or one jump, does.
+#[test]
+fn it_leaves_with_the_flight_only_after_two_jumps() {
+    let left = |state, jumps| {
+        let mut path = Path::new();
+        (path.policy.state, path.policy.jumps) = (state, jumps);
+        let ack = Ack { in_flight: MSS * 7, ..Ack::default() };
+        path.policy.leave(&ack, &path.view).window.cwnd.0 / MSS.0
+    };
+    assert_eq!([left(State::Active, 2), left(State::Active, 1), left(State::Off, 2)], [7, 10, 10]);
+}
+
+#[test]
+fn the_red_part_stays_paced_and_a_round_without_one_keeps_its_window() {
+    let mut path = Path::new();
+    let last = path.train(10, 2_176);
+    let _ = path.woken(last);
+    path.next_round();
+    let last = path.train(20, 4_559);
+    let (_, red) = path.woken(last);
+    let step = path.train(1, 0);
+    assert_eq!((step.pace, step.wake), (red.pace, None));
+    let mut idle = Path::new();
+    (idle.view.acked, idle.view.in_flight) = (MSS, Bytes(0));
+    let step = idle.policy.step(&ack(&idle.view, 1), &idle.view);
+    assert_eq!(step.window.cwnd, MSS * 10 + crate::testing::MSS, "the source sends little");
+}
+
+#[test]
+fn hystart_s_round_begins_as_it_is_entered() {
+    let mut path = Path::new();
+    (path.view.now, path.view.snd_nxt) = (Instant(7), MSS * 3);
+    path.policy.enter(Entry::Connect, &path.view);
+    assert_eq!((path.policy.round.start, path.policy.round.end), (Instant(7), MSS * 3));
 }
 
 #[test]

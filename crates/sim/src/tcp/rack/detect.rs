@@ -15,8 +15,11 @@ impl Rack {
     /// the RTT of whatever came last). An answer within less than the smallest RTT is the
     /// original's.
     pub(super) fn note_delivered(&mut self, tcb: &Tcb, now: Instant, seq: u32) {
-        let (sent, rtt) = (tcb.log.sent_at(seq), now.since(tcb.log.sent_at(seq)));
-        if tcb.log.has(seq, Mark::RESENT) && rtt < tcb.core.view().rtt.min {
+        let resent = tcb.log.has(seq, Mark::RESENT);
+        let original = if resent { self.first_left(seq) } else { None };
+        let sent = original.unwrap_or_else(|| tcb.log.sent_at(seq));
+        let rtt = now.since(sent);
+        if resent && original.is_none() && rtt < tcb.core.view().rtt.min {
             return;
         }
         self.advanced = true;

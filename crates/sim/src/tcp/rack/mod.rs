@@ -11,6 +11,7 @@
 mod bursts;
 mod cwr;
 mod detect;
+mod repeat;
 mod timeout;
 
 use std::cmp::Reverse;
@@ -47,8 +48,11 @@ pub(super) struct Rack {
     lost: u32,
     /// Packets found lost and sent again, of which nothing has been heard.
     resent: u32,
-    /// Packets sent again that are not known to be lost: a probe, and what an undone timeout sent.
-    unneeded: Vec<u32>,
+    /// Packets sent again that are not known to be lost: a probe, what an undone timeout sent, and
+    /// what start-up repeats, with the time at which it had left first.
+    unneeded: Vec<(u32, Option<Instant>)>,
+    /// Start-up has repeated all from here on, as far as it has to be.
+    repeats_below: Option<u32>,
     /// When the delivered packet that left last had left, and its number (`rack.mstamp`).
     newest: (Instant, u32),
     /// The RTT of the packet delivered last (`rack.rtt_us`).
@@ -115,7 +119,7 @@ impl Rack {
 
     /// A retransmission has been acknowledged or lost, so it is no longer in the network.
     fn settle_resent(&mut self, seq: u32) {
-        match self.unneeded.iter().position(|unneeded| *unneeded == seq) {
+        match self.unneeded.iter().position(|(unneeded, _)| *unneeded == seq) {
             Some(place) => _ = self.unneeded.swap_remove(place),
             None => self.resent -= 1,
         }
@@ -337,7 +341,7 @@ impl Rack {
         if advances {
             let rtt = now.since(tcb.log.sent_at(next - 1));
             let clear = match tcb.log.has(next - 1, Mark::RESENT) {
-                true => rtt >= tcb.core.view().rtt.min,
+                true => rtt >= tcb.core.view().rtt.min && self.first_left(next - 1).is_none(),
                 false => true,
             };
             if clear && !sacks && !tcb.log.has(next - 1, Mark::SACKED) {
@@ -395,7 +399,11 @@ impl Repair for Rack {
         self.look(tcb, now);
         let safe = news.advances && self.lost + self.resent <= lost;
         self.reduce(tcb, news.delivered, safe);
+        let sent = tcb.repeats.then(|| tcb.counts().sent);
         self.send(tcb, now, wire);
+        if news.delivered > 0 && sent == Some(tcb.counts().sent) {
+            self.repeat(tcb, now, wire);
+        }
     }
 
     /// `tcp_enter_loss`: lost is the first packet, and whatever was sent longer than an RTT ago

@@ -43,8 +43,8 @@ impl Rack {
         for seq in tcb.una..tcb.max {
             tcb.log.clear(seq, Mark::LOST);
             let again = tcb.log.has(seq, Mark::RESENT) && !tcb.log.has(seq, Mark::SACKED);
-            if again && !self.unneeded.contains(&seq) {
-                self.unneeded.push(seq);
+            if again && !self.unneeded.iter().any(|(known, _)| *known == seq) {
+                self.unneeded.push((seq, None));
             }
         }
         (self.lost, self.resent, self.untold) = (0, 0, Gaps::default());
@@ -73,7 +73,7 @@ impl Rack {
         match again {
             None => tcb.transmit_next(self, now, wire),
             Some(seq) => {
-                self.unneeded.push(seq);
+                self.unneeded.push((seq, None));
                 self.send_again(tcb, seq, now, wire);
             }
         }

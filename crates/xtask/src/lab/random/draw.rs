@@ -145,10 +145,10 @@ impl Draw {
 /// A control in the simulator and in the kernel.
 type Pair = (&'static str, &'static str);
 
-/// The kernel's CUBIC starts with HyStart.
+/// The kernel's CUBIC starts with HyStart; its own two keep Linux's rules where RFCs have others.
 const PAIRS: [Pair; 8] = [
-    ("newreno", "linux-reno"),
-    ("hystart", "linux-cubic"),
+    ("newreno(counts=packets)", "linux-reno"),
+    ("hystart+cubic(preset=linux)", "linux-cubic"),
     ("newreno", "newreno"),
     ("mstart", "mstart"),
     ("dbc", "dbc"),

@@ -130,27 +130,27 @@ fn down_ends_when_the_queue_is_drained() {
 fn refill_takes_a_round_up_ends_when_the_rate_stops_growing() {
     for before in [State::Down, State::Cruise] {
         let (mut bbr, mut view) = known();
-        bbr.cycle.state = before;
+        (bbr.cycle.state, bbr.cycle.stopping) = (before, true);
         bbr.bounds.rate = Rate(900_000);
         (bbr.cycle.up_rounds, bbr.cycle.up_acked) = (3, MSS);
         bbr.cycle.precautionary = true;
         view.now = view.now + Span::from_secs(4);
         bbr.advance(&ack(&view, 1), NOTHING, &view);
-        let Cycle { state, acks, up_rounds, up_acked, precautionary, .. } = bbr.cycle;
-        assert_eq!((state, acks, precautionary), (State::Refill, Acks::Refilling, false));
+        let Cycle { state, stopping, up_rounds, up_acked, precautionary, .. } = bbr.cycle;
+        assert_eq!((state, stopping, precautionary), (State::Refill, false, false));
         assert_eq!((up_rounds, up_acked, bbr.bounds.rate), (0, Bytes(0), Rate::MAX));
         bbr.advance(&ack(&view, 1), NOTHING, &view);
         assert_eq!(bbr.cycle.state, State::Refill);
         bbr.advance(&ack(&view, 1), ROUND, &view);
-        let Cycle { state, acks, samples_probe, up_rounds, .. } = bbr.cycle;
-        assert_eq!((state, acks, samples_probe), (State::Up, Acks::Starting, true));
+        let Cycle { state, samples_probe, up_rounds, .. } = bbr.cycle;
+        assert_eq!((state, samples_probe), (State::Up, true));
         assert_eq!((up_rounds, bbr.full.best), (1, ROUND.rate));
         bbr.advance(&ack(&view, 1), ROUND, &view);
-        assert_eq!((bbr.cycle.state, bbr.cycle.acks), (State::Up, Acks::Feedback));
+        assert_eq!(bbr.cycle.state, State::Up);
         (bbr.full.now, bbr.cycle.too_high) = (true, true);
         bbr.advance(&ack(&view, 1), NOTHING, &view);
-        let Cycle { state, acks, too_high, acked_per_increment, since, .. } = bbr.cycle;
-        assert_eq!((state, acks, too_high), (State::Down, Acks::Stopping, false));
+        let Cycle { state, stopping, too_high, acked_per_increment, since, .. } = bbr.cycle;
+        assert_eq!((state, stopping, too_high), (State::Down, true, false));
         assert_eq!((acked_per_increment, since), (Bytes::MAX, view.now));
     }
 }
@@ -214,12 +214,12 @@ fn a_cycle_s_rate_counts_for_two() {
         let (mut bbr, view) = known();
         bbr.model.next_cycle();
         bbr.cycle.state = state;
-        bbr.cycle.acks = Acks::Stopping;
+        bbr.cycle.stopping = true;
         bbr.cycle.samples_probe = true;
         assert!(!bbr.adapt_long_term(&ack(&view, 1), NOTHING, &view));
-        assert!(bbr.cycle.samples_probe && bbr.cycle.acks == Acks::Stopping);
+        assert!(bbr.cycle.samples_probe && bbr.cycle.stopping);
         assert!(!bbr.adapt_long_term(&ack(&view, 1), Now { limited, ..ROUND }, &view));
-        assert!(!bbr.cycle.samples_probe && bbr.cycle.acks == Acks::Init);
+        assert!(!bbr.cycle.samples_probe && !bbr.cycle.stopping);
         bbr.model.bandwidth()
     };
     assert_eq!(after(State::Down, false), Rate(0));
@@ -231,7 +231,7 @@ fn a_cycle_s_rate_counts_for_two() {
 fn a_precautionary_probe_without_too_many_losses_is_followed_by_the_next() {
     let refills = |state, precautionary, too_high| {
         let (mut bbr, view) = known();
-        (bbr.cycle.state, bbr.cycle.acks) = (state, Acks::Stopping);
+        (bbr.cycle.state, bbr.cycle.stopping) = (state, true);
         (bbr.cycle.precautionary, bbr.cycle.too_high) = (precautionary, too_high);
         bbr.adapt_long_term(&ack(&view, 1), ROUND, &view) && bbr.cycle.state == State::Refill
     };
