@@ -42,6 +42,9 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
     if endpoint.ecn {
         return no("ecn", "true", "false: no link marks packets of QUIC here");
     }
+    if endpoint.tso {
+        return no("tso", "true", "false: quinn hands packets over one by one here");
+    }
     let usual = endpoint.profile.constants();
     if endpoint.pacing != usual.pacing {
         let found = endpoint.pacing.to_string();
@@ -93,6 +96,7 @@ mod tests {
             ("growth_limit = false", "growth_limit: "),
             ("ack_compression = false", "ack_compression: "),
             ("ecn = true", "ecn: found true"),
+            ("tso = true", "tso: found true"),
             ("slow_start_after_idle = false", "slow_start_after_idle: "),
             ("pacing = true", "pacing: found true"),
         ] {
