@@ -329,11 +329,16 @@ impl Rack {
         let advances = next > tcb.una;
         let mut news = News { advances, sacks: false, original: false, delivered: 0 };
         let mut sample = None;
-        let mut told = std::mem::take(&mut self.told);
-        for seq in told.drain(..).chain([cause]) {
-            self.take_sacked(tcb, now, (next, seq), &mut news, &mut sample);
+        if !self.told.is_empty() {
+            let mut told = std::mem::take(&mut self.told);
+            for seq in told.drain(..) {
+                self.take_sacked(tcb, now, (next, seq), &mut news, &mut sample);
+            }
+            self.told = told;
         }
-        self.told = told;
+        if cause > next {
+            self.take_sacked(tcb, now, (next, cause), &mut news, &mut sample);
+        }
         let sacks = news.sacks;
         if advances {
             let rtt = now.since(tcb.log.sent_at(next - 1));
@@ -452,7 +457,7 @@ impl Repair for Rack {
 
     /// Lost packets first, then new ones.
     fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
-        while self.has_room(tcb) && tcb.may_depart(now) {
+        while !tcb.must_wait(now) && self.has_room(tcb) && tcb.may_depart(now) {
             if self.lost > 0 && !self.only_new && self.resend(tcb, now, wire) {
                 continue;
             }
