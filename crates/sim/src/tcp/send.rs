@@ -43,6 +43,12 @@ impl Tcb {
         self.core.acts_on_acks_only() || self.departs(now)
     }
 
+    /// Whether [`Tcb::may_depart`] would say no, and change nothing.
+    #[inline]
+    pub(super) fn must_wait(&self, now: Instant) -> bool {
+        self.next_departure > now && self.core.paced_from() == Some(Instant(0))
+    }
+
     /// Takes the time of a packet, if it may leave.
     #[inline(never)]
     fn departs(&mut self, now: Instant) -> bool {

@@ -332,11 +332,16 @@ impl Rack {
         let advances = next > tcb.una;
         let mut news = News { advances, sacks: false, original: false, delivered: 0 };
         let mut sample = None;
-        let mut told = std::mem::take(&mut self.told);
-        for seq in told.drain(..).chain([cause]) {
-            self.take_sacked(tcb, now, (next, seq), &mut news, &mut sample);
+        if !self.told.is_empty() {
+            let mut told = std::mem::take(&mut self.told);
+            for seq in told.drain(..) {
+                self.take_sacked(tcb, now, (next, seq), &mut news, &mut sample);
+            }
+            self.told = told;
         }
-        self.told = told;
+        if cause > next {
+            self.take_sacked(tcb, now, (next, cause), &mut news, &mut sample);
+        }
         let sacks = news.sacks;
         if advances {
             let rtt = now.since(tcb.log.sent_at(next - 1));
@@ -463,7 +468,7 @@ impl Repair for Rack {
         if tcb.endpoint.tso {
             return self.send_bursts(tcb, now, wire);
         }
-        while self.has_room(tcb) && tcb.may_depart(now) {
+        while !tcb.must_wait(now) && self.has_room(tcb) && tcb.may_depart(now) {
             if self.lost > 0 && !self.only_new && self.resend(tcb, now, wire) {
                 continue;
             }
