@@ -65,6 +65,7 @@ class Path(TypedDict, total=False):
     ecn_threshold: str
     slow_start_after_idle: bool | str
     pacing: bool | str
+    tso: bool | str
     buffer_counts_in_service: bool | str
 
 _Control = str | Startup | type[Startup]

@@ -39,6 +39,9 @@ fn refuse(resolved: &Resolved) -> Result<(), Failure> {
     }
     let flow = &resolved.flows[0];
     applies(resolved, flow).map_err(Failure::Usage)?;
+    if flow.files.is_some() {
+        return no("found a source of files; accepted: size, or none".to_owned());
+    }
     if flow.count > MOST_FLOWS {
         let found = flow.count;
         return no(format!(

@@ -70,7 +70,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
         if !timeout && self.is_answered(loss, mechanism) {
             // By its time a loss can be answered long after the recovery that answered it.
             if loss.sent_at.is_none() && !loss.after_timeout {
-                self.join_recovery(loss.kind, mechanism);
+                Self::join_recovery(loss.kind, mechanism);
             }
             if loss.lost > Bytes(0) {
                 mechanism.view.now = loss.now;
@@ -193,21 +193,14 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
     }
 
     /// A loss that an earlier answer covers is still repaired. Where start-up was landing for a
-    /// mark, it does so until the transport's recovery ends; what belongs to a recovery that the
-    /// policy in charge ignored is ignored too.
-    fn join_recovery(&self, kind: LossKind, mechanism: &mut Mechanism) {
+    /// mark, it does so until the transport's recovery ends.
+    fn join_recovery(kind: LossKind, mechanism: &mut Mechanism) {
         if kind != LossKind::Recovery {
             return;
         }
         mechanism.view.recovering = true;
-        match &mut mechanism.repair {
-            Repair::Landing(end) => *end = Bytes::MAX,
-            Repair::Transport
-                if self.ignored.is_some_and(|(_, phase)| phase == mechanism.view.phase) =>
-            {
-                mechanism.repair = Repair::Ignored;
-            }
-            _ => {}
+        if let Repair::Landing(end) = &mut mechanism.repair {
+            *end = Bytes::MAX;
         }
     }
 

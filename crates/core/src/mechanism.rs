@@ -169,6 +169,15 @@ impl Mechanism {
         Some(Pacing::at(window.cwnd.per(rtt.smoothed).scaled(quarters, 4).max(Rate(1))))
     }
 
+    /// See [`crate::sender::Sender::rate_for_bursts`].
+    pub(crate) fn rate_for_bursts(&self) -> Rate {
+        match self.pacing() {
+            Some(pacing) => pacing.rate,
+            None if self.view.rtt.smoothed == Span(0) => Rate::MAX,
+            None => self.rate_of_linux(),
+        }
+    }
+
     /// `tcp_update_pacing_rate`: the window, or what is outstanding if that is more, per RTT.
     fn rate_of_linux(&self) -> Rate {
         let View { rtt, window, snd_nxt, acked, .. } = &self.view;

@@ -9,7 +9,7 @@ use core::ops::BitOr;
 
 /// A set of things a transport can provide beside ACKs and losses.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Facilities(u16);
+pub struct Facilities(u32);
 
 impl Facilities {
     /// Nothing beside ACKs and losses.
@@ -49,6 +49,10 @@ impl Facilities {
     /// What is not known to be lost is sent again, the last packet first, where start-up asks for
     /// it ([`crate::policy::Startup::repeats`]).
     pub const REPEATS: Self = Self(1 << 14);
+    /// Start-up is woken at a time of its own while data waits to be sent, as the timer of a pacer
+    /// can do it ([`crate::policy::Startup::on_wake`]). Where nothing waits it may be woken late,
+    /// or not at all. A transport with [`Facilities::WAKE_UPS`] provides this too.
+    pub const PACED_WAKE_UPS: Self = Self(1 << 15);
 
     /// Whether all of `others` are in it.
     pub const fn has(self, others: Self) -> bool {
@@ -186,6 +190,7 @@ const WORDS: &[(Facilities, &str)] = &[
     (Facilities::ROUTER_SHARES, "routers that tell the connection's share"),
     (Facilities::SENT, "how much has been sent, repeats included"),
     (Facilities::REPEATS, "packets sent again before they are known to be lost"),
+    (Facilities::PACED_WAKE_UPS, "a timer while data waits"),
 ];
 
 #[cfg(test)]

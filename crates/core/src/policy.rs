@@ -214,9 +214,9 @@ pub trait Startup: Observer {
         2
     }
 
-    /// Whether the ACK on which it has decided repeats a packet: if nothing else leaves with it, the
-    /// transport sends again the last packet that is neither acknowledged nor found lost nor sent
-    /// again. Asked during start-up if it needs
+    /// Whether the ACK on which it has decided repeats a packet: if nothing else leaves with it,
+    /// the transport sends again the last packet that is neither acknowledged nor found lost nor
+    /// sent again. Asked during start-up if it needs
     /// [`Facilities::REPEATS`](crate::needs::Facilities::REPEATS).
     fn repeats(&self, _view: &View) -> bool {
         false

@@ -308,11 +308,16 @@ impl<P: Policies> Sender<P> {
         self.mechanism.paced_from()
     }
 
-    /// Where no policy sets a pacing, it is Linux's: none before a policy has set one once, and after
-    /// that 2 windows per RTT below half of ssthresh and 1.2 from there on
-    /// (`tcp_update_pacing_rate`).
+    /// Where no policy sets a pacing, it is Linux's: none before a policy has set one, and then 2
+    /// windows per RTT below half of ssthresh and 1.2 above (`tcp_update_pacing_rate`).
     pub fn pace_as_linux(&mut self) {
         self.mechanism.pace_as_linux();
+    }
+
+    /// The rate of which Linux makes the size of a burst (`sk_pacing_rate`): that of
+    /// [`Sender::pacing`], or what Linux's would be; without an RTT the largest.
+    pub fn rate_for_bursts(&self) -> Rate {
+        self.mechanism.rate_for_bursts()
     }
 
     /// `bytes` of payload left at the rate of [`Sender::pacing`].

@@ -18,6 +18,7 @@ const THESE: Facilities = Facilities::SENDS
     .and(Facilities::RATES)
     .and(Facilities::PACKETS)
     .and(Facilities::WAKE_UPS)
+    .and(Facilities::PACED_WAKE_UPS)
     .and(Facilities::RECOVERY_WINDOW)
     .and(Facilities::GAPS)
     .and(Facilities::MEMORY);

@@ -324,6 +324,26 @@ fn rounds_end_when_what_was_outstanding_is_acknowledged() {
     assert_eq!(rounds, [1, 2, 2, 3, 3, 3, 3]);
 }
 
+/// For the next connection: the larger of the last two rounds, because the end cuts one short.
+#[test]
+fn what_a_connection_learns_of_its_path() {
+    let mut bench = reno(1_000);
+    assert_eq!(bench.sender.learned(), None, "no RTT");
+    bench.fill();
+    let per_round: Vec<u64> = (0..8)
+        .map(|_| bench.step().fill().sender.learned().map_or(0, |it| it.per_round.0 / MSS))
+        .collect();
+    // Rounds end with the 1st, 2nd, 4th and 8th segment.
+    assert_eq!(per_round, [1, 1, 1, 2, 2, 2, 2, 4]);
+    (0..8).for_each(|_| assert!(bench.step().sender.learned().is_some()));
+    bench.send_up_to(1).step();
+    let learned = bench.sender.learned().expect("an RTT is known");
+    assert_eq!((learned.per_round, learned.delivered), (Bytes(8 * MSS), Bytes(17 * MSS)));
+    let rtt = Span::from_millis(100);
+    assert_eq!((learned.rtt, learned.min_rtt, learned.age), (rtt, rtt, Span(0)));
+    assert_eq!(learned.window, bench.sender.view().window);
+}
+
 #[test]
 fn the_handshake_gives_the_first_rtt() {
     let mut bench = reno(1_000);

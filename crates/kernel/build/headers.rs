@@ -30,6 +30,8 @@ pub(crate) struct Object {
     needs_sent: bool,
     /// The start-up decides on more than the window of ACKs that open it.
     owns_window: bool,
+    /// The start-up is woken.
+    wakes: bool,
 }
 
 impl Object {
@@ -61,6 +63,7 @@ pub(crate) fn objects() -> Vec<Object> {
                 watches_no_acks: needs.is_empty(),
                 needs_sent: needs.has(Facilities::SENT),
                 owns_window: !needs.common(OWNERS).is_empty(),
+                wakes: needs.has(Facilities::PACED_WAKE_UPS),
             };
             if !keeps_estimate(avoidance.0) || may_estimate(startup.0) {
                 all.push(object(pair.clone(), false));
@@ -107,6 +110,7 @@ pub(crate) fn control(object: &Object) -> String {
         (object.watches_no_acks, "FF_WATCHES_NO_ACKS"),
         (object.needs_sent, "FF_NEEDS_SENT"),
         (object.owns_window, "FF_OWNS_WINDOW"),
+        (object.wakes, "FF_WAKES"),
         (object.own_estimate, "FF_AVOIDANCE_ESTIMATES"),
     ];
     for (_, flag) in flags.iter().filter(|(set, _)| *set) {

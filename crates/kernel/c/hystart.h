@@ -63,15 +63,22 @@ FF_INLINE u64 hystart_ack_delay(const struct ff_view *v)
     return rate == 0 ? 0 : min_of(mul_div(NANOS_PER_SECOND, BLOCKS, rate), MAX_ACK_DELAY);
 }
 
+/* Whether the ACK train, so many times as long as it is, takes longer than that. */
+FF_INLINE u8 hystart_train_exceeds(struct hystart *h, u64 limit, u64 as_long,
+                                   const struct ff_view *v)
+{
+    if (minus(v->now, h->last_of_train) > TRAIN_GAP)
+        return 0;
+    h->last_of_train = v->now;
+    return times(minus(v->now, h->round_start), as_long) > limit;
+}
+
 FF_INLINE u8 hystart_train_is_long(struct hystart *h, ff_knobs *k, const struct ff_view *v)
 {
     u64 limit = plus(v->rtt.min, hystart_ack_delay(v));
     u64 whole = k->hystart.train == HYSTART_TRAIN_WHOLE;
 
-    if (minus(v->now, h->last_of_train) > TRAIN_GAP)
-        return 0;
-    h->last_of_train = v->now;
-    return minus(v->now, h->round_start) > (whole ? limit : limit / 2);
+    return hystart_train_exceeds(h, whole ? limit : limit / 2, 1, v);
 }
 
 FF_INLINE u8 hystart_rtt_has_grown(struct hystart *h, u64 rtt, u64 delay_min)

@@ -4,7 +4,7 @@
  * who decides when. It is crates/core/src/mechanism.rs and loss.rs for the policies FF_STARTUP and
  * FF_AVOIDANCE, less what the kernel does itself (marks, which it reports as a recovery; pacing;
  * the limit on growth, of which it tells by app_limited), what no start-up here does (ignoring a
- * loss, waiting for a time) and what only reports are made of. The default pacing is the kernel's.
+ * loss) and what only reports are made of. The default pacing is the kernel's.
  */
 #ifndef FF_SENDER_H
 #define FF_SENDER_H
@@ -26,6 +26,9 @@ struct before_cut {
     struct FF_STARTUP startup;
 #ifdef FF_OWNS_WINDOW
     u64 pace;
+#endif
+#ifdef FF_WAKES
+    u64 wake;
 #endif
     u8 phase;
     u8 known;
@@ -52,6 +55,10 @@ struct ff_sender {
     u64 round_began_with;
     u64 last_rounds[2];
 #endif
+#ifdef FF_WAKES
+    /* When start-up is to be woken, NONE for never. */
+    u64 wake;
+#endif
 };
 
 FF_INLINE void bound_cwnd(struct ff_sender *s)
@@ -61,9 +68,17 @@ FF_INLINE void bound_cwnd(struct ff_sender *s)
     *cwnd = min_of(max_of(*cwnd, s->view.mss), s->max_cwnd);
 }
 
+FF_INLINE void forget_wake(struct ff_sender *s)
+{
+#ifdef FF_WAKES
+    s->wake = NONE;
+#endif
+}
+
 FF_INLINE void enter_startup(struct ff_sender *s, ff_knobs *k, enum entry why)
 {
     s->view.phase = STARTUP;
+    forget_wake(s);
     startup(enter)(&s->startup, k, why, &s->view);
 }
 
@@ -225,11 +240,16 @@ FF_INLINE void apply(struct ff_sender *s, struct ff_step step, const struct ff_a
 #ifdef FF_OWNS_WINDOW
     s->pace = step.pace;
 #endif
+#ifdef FF_WAKES
+    if (step.wake != NONE)
+        s->wake = step.wake;
+#endif
 }
 
 FF_INLINE void leave_startup(struct ff_sender *s)
 {
     s->view.phase = AVOIDANCE;
+    forget_wake(s);
 #ifdef FF_OWNS_WINDOW
     s->landing = 0;
     avoidance(take_peak)(&s->avoidance, startup(peak)(&s->startup, &s->view));
@@ -324,6 +344,28 @@ FF_INLINE void ff_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *
         enter_startup(s, k, ENTRY_REPROBE);
 }
 
+#ifdef FF_WAKES
+
+/* The time has come for which start-up has asked. Pacing stays if it says nothing of it, and the
+ * window does not grow while the kernel repairs what was lost.
+ */
+FF_INLINE void ff_on_wake(struct ff_sender *s, ff_knobs *k, u64 now)
+{
+    struct ff_ack none = { .app_limited = s->view.recovering && !s->landing };
+    struct ff_step step;
+
+    s->wake = NONE;
+    s->view.now = now;
+    if (s->view.phase != STARTUP)
+        return;
+    step = startup(on_wake)(&s->startup, k, &s->view);
+    if (step.pace == NONE)
+        step.pace = s->pace;
+    apply(s, step, &none);
+}
+
+#endif
+
 /* Data was found lost. Every loss is told; the window is cut once for all that was in flight then
  * (RFC 6582 section 3.2), but for every timeout.
  */
@@ -349,6 +391,9 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
         COPY(&s->before_cut.startup, &s->startup);
 #ifdef FF_OWNS_WINDOW
         s->before_cut.pace = s->pace;
+#endif
+#ifdef FF_WAKES
+        s->before_cut.wake = s->wake;
 #endif
         s->before_cut.known = 1;
     }
@@ -419,6 +464,9 @@ FF_INLINE void ff_on_spurious_loss(struct ff_sender *s)
     s->pace = s->before_cut.pace;
     s->retreated = 0;
     s->landing = 0;
+#endif
+#ifdef FF_WAKES
+    s->wake = s->before_cut.wake;
 #endif
     bound_cwnd(s);
 }

@@ -28,6 +28,15 @@ typedef unsigned long long u64;
 #define FF_SUBPROGRAM static inline
 #endif
 
+/* One of those that takes pointers: the verifier follows it from each place that calls it, but its
+ * stack is its own.
+ */
+#ifdef __bpf__
+#define FF_APART static __attribute__((noinline))
+#else
+#define FF_APART static inline
+#endif
+
 FF_INLINE u64 min_of(u64 a, u64 b) { return a < b ? a : b; }
 FF_INLINE u64 max_of(u64 a, u64 b) { return a > b ? a : b; }
 FF_INLINE u64 minus(u64 a, u64 b) { return a > b ? a - b : 0; }

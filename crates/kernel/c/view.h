@@ -90,6 +90,8 @@ struct ff_rtt {
 /* A control whose start-up paces, sets the window in a recovery or takes hints says FF_OWNS_WINDOW:
  * its sender decides on cwnd in every state of the kernel. In all others the kernel reduces it.
  *
+ * One whose start-up is woken says FF_WAKES, and its start-up defines `_on_wake` too.
+ *
  * A control whose policies look at nothing but what an ACK acknowledges and at the window says
  * FF_WATCHES_NO_ACKS, and keeps no more: its whole state fits into what the kernel gives to every
  * connection.
@@ -129,6 +131,10 @@ struct ff_step {
     /* Bytes per second at which packets leave, NONE to leave it to the kernel. */
     u64 pace;
 #endif
+#ifdef FF_WAKES
+    /* When start-up is to be woken, NONE to leave it as it is. */
+    u64 wake;
+#endif
     u8 exit;
 };
 
@@ -148,6 +154,9 @@ FF_INLINE struct ff_step hold(struct ff_window window)
 
 #ifdef FF_OWNS_WINDOW
     step.pace = NONE;
+#endif
+#ifdef FF_WAKES
+    step.wake = NONE;
 #endif
     return step;
 }

@@ -39,11 +39,14 @@ pub use load::{LoadError, Prepared, Registered};
 ///
 /// It does not say when packets leave (no call of `tcp_congestion_ops` comes with each), so that
 /// SND.NXT is told, with every ACK and before every loss, and how much has left to those that need
-/// it. It counts losses but not gaps, and takes marks for a recovery of its own. It
-/// wakes nobody: no timer of BPF may touch a socket. During a recovery it reduces the window itself
-/// (PRR), unless the start-up paces, lands or remembers: then the control has `cong_control`.
+/// it. It counts losses but not gaps, and takes marks for a recovery of its own. No timer of BPF
+/// may touch a socket, but TCP's pacing timer does, and TCP asks the control for `min_tso_segs`
+/// then: start-up is woken at its time as long as data waits, else by the next ACK or data. During
+/// a recovery the kernel reduces the window itself (PRR), unless the start-up paces, lands or
+/// remembers: then the control has `cong_control`.
 pub const PROVIDES: Facilities = Facilities::TIMES
     .and(Facilities::SENT)
     .and(Facilities::PACING)
+    .and(Facilities::PACED_WAKE_UPS)
     .and(Facilities::RECOVERY_WINDOW)
     .and(Facilities::MEMORY);

@@ -60,9 +60,11 @@ pub enum Kind {
     /// Time, and what an earlier connection learned: cwnd, ssthresh, RTT, smallest RTT, payload
     /// delivered in a round, age.
     Hint,
+    /// Time: start-up was woken.
+    Wake,
 }
 
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 12] = [
     Kind::New,
     Kind::Handshake,
     Kind::Begin,
@@ -74,6 +76,7 @@ const KINDS: [Kind; 11] = [
     Kind::Mss,
     Kind::Wrote,
     Kind::Hint,
+    Kind::Wake,
 ];
 
 impl Record {

@@ -220,6 +220,7 @@ fn link_spec(resolved: &Resolved, seed: u64) -> LinkSpec {
         forward: DirectionSpec {
             data_only: true,
             header_bytes: Some(resolved.header_bytes),
+            offload: resolved.endpoint.tso,
             more_delay: more_delay.clone(),
             ..bottleneck.forward
         },

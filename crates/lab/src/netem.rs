@@ -166,6 +166,9 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
     if forward.ecn_threshold.is_some() {
         return no("it marks nothing above a threshold");
     }
+    if forward.offload {
+        return no("it takes packets one by one, and no `tso`");
+    }
     if !forward.drop_nth.is_empty() {
         return no("it drops no chosen packets");
     }

@@ -20,6 +20,8 @@ struct ff_ops {
     u64 (*ssthresh)(const struct ff_sender *s);
     u64 (*pace)(const struct ff_sender *s);
     u64 (*refutes_hint)(const struct ff_sender *s);
+    void (*on_wake)(struct ff_sender *s, ff_knobs *k, u64 now);
+    u64 (*wake)(const struct ff_sender *s);
 };
 
 static void host_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *config)
@@ -76,6 +78,22 @@ static u64 host_refutes_hint(const struct ff_sender *s)
 #endif
 }
 
+static void host_on_wake(struct ff_sender *s, ff_knobs *k, u64 now)
+{
+#ifdef FF_WAKES
+    ff_on_wake(s, k, now);
+#endif
+}
+
+static u64 host_wake(const struct ff_sender *s)
+{
+#ifdef FF_WAKES
+    return s->wake;
+#else
+    return NONE;
+#endif
+}
+
 const struct ff_ops *FF_NATIVE(void)
 {
     static const struct ff_ops ops = {
@@ -94,6 +112,8 @@ const struct ff_ops *FF_NATIVE(void)
         .ssthresh = host_ssthresh,
         .pace = host_pace,
         .refutes_hint = host_refutes_hint,
+        .on_wake = host_on_wake,
+        .wake = host_wake,
     };
 
     return &ops;

@@ -26,6 +26,8 @@ struct Ops {
     ssthresh: unsafe extern "C" fn(*const State) -> u64,
     pace: unsafe extern "C" fn(*const State) -> u64,
     refutes_hint: unsafe extern "C" fn(*const State) -> u64,
+    on_wake: unsafe extern "C" fn(*mut State, *const Knobs, u64),
+    wake: unsafe extern "C" fn(*const State) -> u64,
 }
 
 /// `struct ff_sender`, of which only C knows the size: 64-bit words, all zero at first.
@@ -219,6 +221,12 @@ impl Native {
         unsafe { (self.ops.on_spurious_loss)(self.state.as_mut_ptr()) }
     }
 
+    /// [`firstflight_core::sender::Sender::on_wake`].
+    pub fn on_wake(&mut self, now: Instant) {
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.on_wake)(self.state.as_mut_ptr(), self.knobs(), now.0) }
+    }
+
     /// [`firstflight_core::sender::Sender::set_mss`].
     pub fn set_mss(&mut self, mss: Bytes) {
         // SAFETY: as in `new`.
@@ -242,6 +250,13 @@ impl Native {
         // SAFETY: as in `cwnd`.
         let rate = unsafe { (self.ops.pace)(self.state.as_ptr()) };
         (rate != u64::MAX).then_some(Rate(rate))
+    }
+
+    /// When start-up wants to be woken, if it does and the kernel can.
+    pub fn wake_at(&self) -> Option<Instant> {
+        // SAFETY: as in `cwnd`.
+        let wake = unsafe { (self.ops.wake)(self.state.as_ptr()) };
+        (wake != u64::MAX).then_some(Instant(wake))
     }
 
     /// [`firstflight_core::sender::Sender::refutes_hint`].

@@ -73,6 +73,23 @@ fn random_knobs_are_the_same_knobs_in_c() {
     assert!(acks > 1_000_000 && cuts > 10_000, "{acks} ACKs, {cuts} cuts");
 }
 
+/// Few of all connections have the RTT, the ACK trains and the peace in which start-up is woken.
+#[test]
+fn a_start_up_that_is_woken_decides_as_in_rust() {
+    let mut draw = Draw::new(1 << 33);
+    let (mut connections, mut woken) = (0, 0);
+    while connections < WOKEN_CONNECTIONS {
+        let mut both = Both::new(["suss", "suss+newreno"][connections % 2], &mut draw);
+        path::drive(&mut both, &mut draw);
+        connections += 1;
+        woken += both.woken;
+    }
+    println!("{connections} connections, {woken} wake-ups that opened cwnd, all equal");
+    assert!(woken > 30, "{woken} wake-ups opened cwnd");
+}
+
+const WOKEN_CONNECTIONS: usize = 600;
+
 /// Quotients of two 64-bit digits in base 2^32 need their corrections only now and then.
 #[test]
 fn wide_products_and_quotients_are_exact() {

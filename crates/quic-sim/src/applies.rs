@@ -10,8 +10,9 @@ use firstflight_scenario::{Carrier, FastOpen, Profile, Recovery, Resolved};
 /// # Errors
 /// The key that does not apply, what was found, and what is accepted over QUIC.
 pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
-    if flow.files.is_some() {
-        return no("files", "a source of files", "size, or none: files run over TCP only");
+    if flow.files.is_some_and(|files| files.keep_alive) {
+        let accepted = "keep_alive = false: each file has a connection of its own";
+        return no("files", "keep_alive = true", accepted);
     }
     if flow.split_acks != 1 {
         let found = format!("split_acks = {}", flow.split_acks);
@@ -41,6 +42,9 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
     }
     if endpoint.ecn {
         return no("ecn", "true", "false: no link marks packets of QUIC here");
+    }
+    if endpoint.tso {
+        return no("tso", "true", "false: quinn hands packets over one by one here");
     }
     let usual = endpoint.profile.constants();
     if endpoint.pacing != usual.pacing {
@@ -85,6 +89,7 @@ mod tests {
     fn what_is_tcps_is_refused_by_its_key() {
         for (text, key) in [
             ("split_acks = 2", "split_acks: found split_acks = 2"),
+            ("[[flow]]\nfiles = { size = '1MB', keep_alive = true }", "files: found keep_alive"),
             ("recovery = 'reno'", "recovery: found recovery = \"reno\""),
             ("profile = 'rfc'", "profile: found profile = \"rfc\""),
             ("profile = 'ns2'", "profile: found profile = \"ns2\""),
@@ -93,6 +98,7 @@ mod tests {
             ("growth_limit = false", "growth_limit: "),
             ("ack_compression = false", "ack_compression: "),
             ("ecn = true", "ecn: found true"),
+            ("tso = true", "tso: found true"),
             ("slow_start_after_idle = false", "slow_start_after_idle: "),
             ("pacing = true", "pacing: found true"),
         ] {
@@ -112,6 +118,7 @@ mod tests {
             "duplicate_acks = 4",
             "iw = '4pkt'",
             "delayed_ack = 2",
+            "[[flow]]\nfiles = { size = '1MB' }",
         ] {
             assert_eq!(judged(text), Ok(()), "{text}");
         }

@@ -24,6 +24,7 @@
 
 mod applies;
 mod end;
+mod files;
 mod pair;
 mod setup;
 mod shared;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use bytes::Bytes as Chunk;
+use firstflight_core::hint::Learned;
 use firstflight_core::sender::{Sender, StartupExit};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_qlog::{Header, Tap};
@@ -124,6 +125,16 @@ impl Pair {
             deadline: None,
             scratch: Vec::new(),
         })
+    }
+
+    /// When all was delivered, once the sender knows it.
+    pub(crate) fn over(&self) -> Option<Instant> {
+        self.finished_at.filter(|_| Ends::in_flight(self) == Bytes(0))
+    }
+
+    /// What the sender has learned of its path, if it is one of firstflight's.
+    pub(crate) fn learned(&self) -> Option<Learned> {
+        self.controller.as_ref()?.look().controller.sender()?.learned()
     }
 
     fn clock(&self, now: Instant) -> Clock {

@@ -2,16 +2,18 @@
 
 use firstflight_control::ControlProblem;
 use firstflight_control::own::OF_QUINN;
+use firstflight_core::needs::Facilities;
 use firstflight_qlog::{Header, Vantage};
 use firstflight_quic::{Constants, OWN};
 use firstflight_runner::{Foreign, ForeignFlow};
 use firstflight_scenario::ControlSpec;
 use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_sim::Ends;
+use firstflight_sim::{Ends, FileDraws};
 
 use crate::applies::applies;
+use crate::files::Files;
 use crate::pair::Pair;
-use crate::setup::{Control, MIN_PACKET, Setup};
+use crate::setup::{Control, MIN_PACKET, Setup, SetupError};
 use crate::shared::LogFile;
 
 /// quinn's QUIC over the simulator's network.
@@ -58,11 +60,14 @@ impl Foreign for Quic<'_> {
         Ok(OWN.iter().map(|own| own.name).find(|name| *name == spec.text))
     }
 
-    fn caution(&self, spec: &ControlSpec) -> Option<String> {
+    fn caution(&self, spec: &ControlSpec, group: &ResolvedFlow) -> Option<String> {
         if spec.text == "quinn-bbr" {
             return Some(NOT_REPLAYABLE.to_owned());
         }
-        let missing = firstflight_quic::control(&spec.text).ok()?.missing();
+        let mut missing = firstflight_quic::control(&spec.text).ok()?.missing();
+        if group.files.is_some() {
+            missing = missing.without(Facilities::MEMORY);
+        }
         (!missing.is_empty()).then(|| format!("{}: runs over QUIC without {missing}", spec.text))
     }
 
@@ -83,18 +88,28 @@ impl Foreign for Quic<'_> {
             path_bytes: flow.path_bytes,
             seed: flow.seed,
         };
-        let pair = match self.log_to {
-            None => Pair::new(&setup),
-            Some(log_to) => {
+        let log = self.log_to.map(|log_to| log_to(flow)).transpose()?;
+        // Of a source of files the first connection has a log.
+        let open = |setup: &Setup| match log {
+            None => Pair::new(setup),
+            Some(log) => {
                 let header = Header {
                     title: format!("{}, flow {}", flow.run, flow.place),
                     description: "firstflight run over quinn 0.11 in virtual time".to_owned(),
                     vantage: Vantage::Client,
                 };
-                Pair::logged(&setup, header, log_to(flow)?)
+                Pair::logged(setup, header, log)
             }
         };
-        Ok(Box::new(pair.map_err(|problem| format!("packet: {problem}"))?))
+        let ends: Result<Box<dyn Ends>, SetupError> = match flow.spec.files {
+            None => open(&setup).map(|pair| Box::new(pair) as Box<dyn Ends>),
+            Some(files) => {
+                let draws = FileDraws::new(files, flow.resolved.seed, flow.place as u64);
+                Files::new(setup, draws, flow.spec.data_bytes(), open)
+                    .map(|files| Box::new(files) as Box<dyn Ends>)
+            }
+        };
+        ends.map_err(|problem| format!("packet: {problem}"))
     }
 }
 

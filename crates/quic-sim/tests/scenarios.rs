@@ -62,3 +62,30 @@ fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
     }
     assert!((6.4..7.0).contains(&time("astart").unwrap()), "astart: {:?}", time("astart"));
 }
+
+/// 10 Mbit/s and 200 ms: a connection with a memory jumps to half of what the one before had in a
+/// round, as over the simulator's TCP.
+#[test]
+fn a_source_of_files_tells_each_connection_what_the_one_before_has_learned() {
+    let text = "controls = ['careful-resume+cubic', 'slow-start+cubic']\n\
+        duration = '16s'\nssthresh = '1bdp'\n\
+        path = { rate = '10Mbps', rtt = '200ms', buffer = '1bdp' }\n\
+        [[flow]]\nfiles = { size = '2MB', pause = '100ms' }";
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
+    let results: Vec<_> = report.runs.iter().map(|run| &run.result).collect();
+    for result in &results {
+        let (flow, alias) = (&result.flows[0], &result.alias);
+        let files = flow.files.as_ref().unwrap();
+        assert!(files.count >= 5, "{alias}: {files:?}");
+        assert_eq!(files.unique_packets, files.count * 2_000_000_u64.div_ceil(1_200), "{alias}");
+        assert!(flow.delivered_packets >= files.unique_packets, "{alias}: {flow:?}");
+        let note = result.note.as_deref().unwrap_or_default();
+        assert!(!note.contains("earlier connections"), "{alias}: {note}");
+    }
+    // 1.6 s at the rate, 0.3 s for handshake and way, and slow start where there is no memory.
+    let files = |place: usize| results[place].flows[0].files.as_ref().unwrap();
+    let (with, without) = (files(0).last_time_s, files(1).last_time_s);
+    assert!(with < without - 0.2, "{with} {without}");
+    assert!(files(0).mean_time_s > with + 0.02, "the first has no memory: {:?}", files(0));
+}

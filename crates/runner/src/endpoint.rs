@@ -55,6 +55,7 @@ pub(crate) fn endpoint(
         slow_start_after_idle: common.slow_start_after_idle,
         paces: common.pacing,
         linux_pacing: rack && !common.pacing,
+        tso: rack && common.tso,
     }
 }
 

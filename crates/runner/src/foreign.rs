@@ -24,8 +24,8 @@ pub trait Foreign: Sync {
     /// A name that is nearly one of its own.
     fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem>;
 
-    /// What readers of a result under this control must know, if anything.
-    fn caution(&self, _spec: &ControlSpec) -> Option<String> {
+    /// What readers of a result under this control must know, if anything; of flows of this group.
+    fn caution(&self, _spec: &ControlSpec, _group: &ResolvedFlow) -> Option<String> {
         None
     }
 
@@ -154,11 +154,16 @@ pub(crate) fn all_ends(
 }
 
 /// What readers of a run under these controls must know, if anything.
-pub(crate) fn cautions(specs: &[ControlSpec], on: Option<On<'_>>) -> Option<String> {
+pub(crate) fn cautions(
+    specs: &[ControlSpec],
+    groups: &[ResolvedFlow],
+    on: Option<On<'_>>,
+) -> Option<String> {
     let on = on?;
-    let carried = |spec: &&ControlSpec| on.by_default || spec.startup.name.starts_with(OF_QUINN);
-    let specs = specs.iter().filter(carried);
-    let mut texts: Vec<String> = specs.filter_map(|spec| on.transport.caution(spec)).collect();
+    let carried = |spec: &ControlSpec| on.by_default || spec.startup.name.starts_with(OF_QUINN);
+    let carried = specs.iter().zip(groups).filter(|(spec, _)| carried(spec));
+    let caution = |(spec, group)| on.transport.caution(spec, group);
+    let mut texts: Vec<String> = carried.filter_map(caution).collect();
     texts.dedup();
     (!texts.is_empty()).then(|| texts.join("; "))
 }

@@ -242,7 +242,8 @@ fn run_plan(
     let wall = before.elapsed();
     let mut result = measure::result(resolved, plan, controls, &network, &outcome, wall);
     result.transport = transport;
-    let notes = [result.note.take(), foreign::cautions(&plan.controls, options.on)];
+    let notes =
+        [result.note.take(), foreign::cautions(&plan.controls, &resolved.flows, options.on)];
     result.note = notes.into_iter().flatten().reduce(|all, more| format!("{all}; {more}"));
     let (flows, queues) = match options.samples {
         Some(_) => (trace::flows(&network, &outcome), trace::queues(&outcome)),

@@ -95,6 +95,7 @@ fn changed(endpoint: &ResolvedEndpoint) -> Vec<&'static str> {
         ("ecn", endpoint.ecn),
         ("slow_start_after_idle", endpoint.slow_start_after_idle != base.slow_start_after_idle),
         ("pacing", endpoint.pacing != base.pacing),
+        ("tso", endpoint.tso),
         (
             "buffer_counts_in_service",
             endpoint.buffer_counts_in_service != base.buffer_counts_in_service,

@@ -104,6 +104,8 @@ flags! {
         "A window that a resting source leaves unused is taken back: true or false";
     pacing "--pacing" "pacing" "false (quic: true)"
         "Pace packets where the control does not: true (2 cwnd/srtt, then 1.25) or false";
+    tso "--tso" "tso" "false"
+        "Senders with segmentation offload, with profile linux: true or false";
     buffer_counts_in_service "--buffer-counts-in-service" "buffer_counts_in_service" "false"
         "A buffer of B packets counts the one being sent: true or false";
 }

@@ -114,6 +114,9 @@ pub struct ResolvedEndpoint {
     /// where it is true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pacing: bool,
+    /// Whether senders have segmentation offload. Results have the key only where it is true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tso: bool,
     /// Whether a buffer of B packets counts the one being sent.
     pub buffer_counts_in_service: bool,
 }

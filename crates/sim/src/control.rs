@@ -29,6 +29,7 @@ pub const PROVIDES: Facilities = Facilities::SENDS
     .and(Facilities::PACKETS)
     .and(Facilities::PACING)
     .and(Facilities::WAKE_UPS)
+    .and(Facilities::PACED_WAKE_UPS)
     .and(Facilities::RECOVERY_WINDOW)
     .and(Facilities::GAPS)
     .and(Facilities::MEMORY)

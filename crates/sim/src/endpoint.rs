@@ -60,6 +60,9 @@ pub struct Endpoint {
     pub paces: bool,
     /// A control that paces is paced as by Linux's own timer, without `fq` (`tcp_pacing_check`).
     pub linux_pacing: bool,
+    /// With [`Recovery::Rack`]: packets leave in bursts, as with segmentation offload
+    /// (`tcp_tso_autosize`).
+    pub tso: bool,
 }
 
 /// The window of a Linux receiver, which grows with every packet that comes (`tcp_grow_window`). As
@@ -194,6 +197,7 @@ impl Endpoint {
             slow_start_after_idle: true,
             paces: false,
             linux_pacing: false,
+            tso: false,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::access::Access;
 use crate::event::{Event, Kind};
 use crate::link::Tie;
 use crate::network::FlowSpec;
-use crate::outcome::FlowOutcome;
+use crate::outcome::{FileOutcome, FlowOutcome};
 use crate::path::Fabric;
 use crate::serialisation::serialisation;
 use crate::tcp::Counts;
@@ -61,6 +61,11 @@ pub trait Ends {
     /// Why the flow ended before its time, if it did.
     fn failure(&self) -> Option<String> {
         None
+    }
+
+    /// What became of the files of a source of files.
+    fn files(&self) -> Vec<FileOutcome> {
+        Vec::new()
     }
 
     /// What was delivered and counted by the end of the run.
@@ -248,7 +253,7 @@ impl<'a> ForeignFlow<'a> {
             drops: self.watch.drops,
             finished_at: totals.finished_at,
             failure: self.ends.failure(),
-            files: Vec::new(),
+            files: self.ends.files(),
             peak_cwnd: self.watch.peak_cwnd,
             final_cwnd: self.ends.cwnd(),
             startup: self.watch.startup,

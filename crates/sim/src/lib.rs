@@ -6,6 +6,7 @@
 mod access;
 mod connection;
 mod control;
+mod deviation;
 mod dialogue;
 mod endpoint;
 mod event;

@@ -118,6 +118,13 @@ impl Queue {
         time < at(self.acks.next_key.min(self.other_key)) && time <= self.end
     }
 
+    /// Whether the earliest event is an ACK for that flow, and comes before `time`.
+    #[inline]
+    pub(crate) fn ack_is_next(&self, flow: u16, time: Instant) -> bool {
+        let key = self.acks.next_key;
+        key <= self.other_key && key as u16 == flow && at(key) < time
+    }
+
     /// Takes the earliest event. Where it waited mostly tells its kind.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Next> {
@@ -211,6 +218,16 @@ mod tests {
             let out: Vec<u64> = drain(&mut queue).map(|e| e.at().0).collect();
             assert_eq!(out, times);
         }
+    }
+
+    #[test]
+    fn an_ack_is_next_if_it_is_the_flows_and_nothing_comes_before_it() {
+        let mut queue = queue(1);
+        queue.push_any(event(50, 6), 1);
+        assert!(queue.ack_is_next(6, Instant(51)) && !queue.ack_is_next(6, Instant(50)));
+        assert!(!queue.ack_is_next(4, Instant(51)));
+        queue.push_out_of_order(Event::new(Instant(50), Kind::Timer, 1, 0));
+        assert!(!queue.ack_is_next(6, Instant(51)));
     }
 
     proptest! {

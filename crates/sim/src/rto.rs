@@ -3,6 +3,7 @@
 use firstflight_core::units::{Instant, Span};
 use firstflight_core::view::Rtt;
 
+use crate::deviation::Deviation;
 use crate::jiffies;
 
 /// Constants of the timer.
@@ -45,6 +46,8 @@ pub(crate) struct Rto {
     backoff: u64,
     /// Samples of its own, where the connection's RTT lacks one that RFC 6298 would take.
     own: Option<Box<Rtt>>,
+    /// Linux's, of the first rounds of a long path.
+    deviation: Option<Box<Deviation>>,
     ticks: Ticks,
 }
 
@@ -90,7 +93,7 @@ impl Rto {
         };
         let least = if rules.min_is_of_variation { Span(0) } else { rules.min };
         let least = least.min(rules.max).min(LONGEST);
-        Self { rules, earliest: OFF, least, backoff: 1, own: None, ticks }
+        Self { rules, earliest: OFF, least, backoff: 1, own: None, deviation: None, ticks }
     }
 
     /// Whether the timer runs.
@@ -149,7 +152,7 @@ impl Rto {
 
     /// An RTT sample, or a restart, changes nothing but the time from which the timer counts.
     pub(crate) fn is_calm(&self) -> bool {
-        !self.rules.ticks && self.own.is_none() && self.backoff == 1
+        !self.rules.ticks && self.own.is_none() && self.deviation.is_none() && self.backoff == 1
     }
 
     /// A segment left for the first time.
@@ -178,6 +181,23 @@ impl Rto {
             if let Some(own) = &mut self.own {
                 own.observe(sample);
             }
+        }
+    }
+
+    /// The connection's first RTT sample, where Linux counts how it deviates. SND.NXT is `nxt`.
+    pub(crate) fn begin_deviation(&mut self, sample: Span, nxt: u32) {
+        let first = Deviation::first(sample, nxt, self.rules.min);
+        self.deviation = first.filter(|_| self.rules.min_is_of_variation).map(Box::new);
+    }
+
+    /// A later one, by an ACK for all below `una`.
+    #[inline]
+    pub(crate) fn note_deviation(&mut self, sample: Option<Span>, una: u32, nxt: u32) {
+        let least = self.rules.min;
+        if let (Some(deviation), Some(sample)) = (&mut self.deviation, sample)
+            && !deviation.observe(sample, (una, nxt), least)
+        {
+            self.deviation = None;
         }
     }
 
@@ -266,7 +286,9 @@ impl Rto {
             true => self.rules.min,
             false => self.rules.granularity,
         };
-        self.backed_off(rtt.smoothed + (rtt.variation * 4).max(least))
+        let counted = self.deviation.as_ref().map(|deviation| deviation.counts);
+        let variation = counted.unwrap_or(rtt.variation * 4);
+        self.backed_off(rtt.smoothed + variation.max(least))
     }
 
     fn backed_off(&self, base: Span) -> Span {

@@ -112,6 +112,9 @@ pub(crate) struct Flow<'a> {
     pub(crate) path: FlowPath,
     /// When the pending timer event fires; `u64::MAX` if none is pending.
     timer_at: u64,
+    /// When the next packet leaves at its pace, if no timer event was set for it because an ACK of
+    /// the flow comes before; `u64::MAX` if none is owed.
+    owed_at: u64,
     /// Something follows when all there is to send has been acknowledged, or the SYN.
     pub(crate) ends: bool,
     /// Its SYN has not been acknowledged, and ACKs queue on their way back.
@@ -150,6 +153,7 @@ impl<'a> Engine<'a> {
                 watch: Watch::new(spec.bdp_bytes, network.sample_every),
             },
             timer_at: u64::MAX,
+            owed_at: u64::MAX,
             later_timer_at: u64::MAX,
             opening: false,
         };
@@ -293,25 +297,40 @@ impl Flow<'_> {
                 }
                 self.timer_at = u64::MAX;
                 self.tcp.on_timer(now, &mut wire);
+                self.path.watch.look(now, &self.tcp);
                 return self.go_on_at_pace(now, fabric);
             }
         }
         self.after_event(now, fabric);
     }
 
-    /// After a timer of a paced sender: its next packets leave here, without an event for each, as
-    /// long as no other event comes before them. With [`Pace::EveryHop`] each has its event.
+    /// After an event of a paced sender: its next packets leave here, without an event for each, as
+    /// long as no other event comes before them. Where an ACK of the flow itself is the next event,
+    /// the sender comes back here after it and needs no timer until then. With [`Pace::EveryHop`]
+    /// each packet has its event.
+    #[inline(never)]
     fn go_on_at_pace(&mut self, mut now: Instant, fabric: &mut Fabric) {
-        while let Some(at) = self.tcp.next_at_pace().filter(|_| fabric.ahead) {
-            if at <= now || !fabric.queue.would_be_next(at) {
+        let owed = std::mem::replace(&mut self.owed_at, u64::MAX);
+        let mut next = self.tcp.next_at_pace().filter(|_| fabric.ahead);
+        if owed != u64::MAX && next != Some(Instant(owed)) {
+            // The ACK has changed what comes: the timer that would have been pending fires.
+            self.set_timer_at(Instant(owed), fabric);
+        }
+        while let Some(at) = next.filter(|at| *at > now) {
+            if !fabric.queue.would_be_next(at) {
+                if !self.ends && fabric.queue.ack_is_next(self.path.id, at) {
+                    self.owed_at = at.0;
+                    return;
+                }
                 break;
             }
-            self.path.watch.look(now, &self.tcp);
             now = at;
             let mut wire = FlowWire { now, path: &mut self.path, fabric };
             self.tcp.on_timer(now, &mut wire);
+            self.path.watch.look(now, &self.tcp);
+            next = self.tcp.next_at_pace();
         }
-        self.after_event(now, fabric);
+        self.set_timer(now, fabric);
     }
 
     /// An ACK may have been the first one, or the last.
@@ -333,15 +352,24 @@ impl Flow<'_> {
     #[inline(always)]
     fn after_event(&mut self, now: Instant, fabric: &mut Fabric) {
         self.path.watch.look(now, &self.tcp);
-        if !self.tcp.sleeps_until(Instant(self.timer_at)) {
-            self.set_timer(now, fabric);
+        let owes = self.owed_at != u64::MAX;
+        if owes || !self.tcp.sleeps_until(Instant(self.timer_at)) {
+            // What follows the last ACK of a flow that ends comes first.
+            match !owes && (self.ends || self.tcp.core().acts_on_acks_only()) {
+                true => self.set_timer(now, fabric),
+                false => self.go_on_at_pace(now, fabric),
+            }
         }
     }
 
     #[inline(never)]
     fn set_timer(&mut self, now: Instant, fabric: &mut Fabric) {
-        let Some(deadline) = self.tcp.deadline() else { return };
-        let at = deadline.max(now);
+        if let Some(deadline) = self.tcp.deadline() {
+            self.set_timer_at(deadline.max(now), fabric);
+        }
+    }
+
+    fn set_timer_at(&mut self, at: Instant, fabric: &mut Fabric) {
         if at.0 >= self.timer_at {
             return;
         }

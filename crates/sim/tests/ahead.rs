@@ -109,6 +109,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         let rack = recovery == Recovery::Rack;
         flow.endpoint.paces = recovery == Recovery::Quic && start % 3 > 0;
         flow.endpoint.linux_pacing = rack && start % 4 > 0;
+        flow.endpoint.tso = rack && back % 3 == 0;
         flow.endpoint.ecn = back % 4 == 1;
         flow.endpoint.rto.ticks = back % 3 == 0 && !rack;
         flow.endpoint.rto.min_is_of_variation = rack;

@@ -43,7 +43,8 @@ const QUIET: Facilities = TOLD
     .without(Facilities::RECOVERY_WINDOW)
     .without(Facilities::GAPS)
     .without(Facilities::PACING)
-    .without(Facilities::WAKE_UPS);
+    .without(Facilities::WAKE_UPS)
+    .without(Facilities::PACED_WAKE_UPS);
 
 const PACKETS: u32 = 2_000;
 

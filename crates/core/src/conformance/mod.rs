@@ -83,7 +83,9 @@ impl<S> Recorder<S> {
             step = step.paced(rate);
             report.on_paced(rate, view);
         }
-        if step.wake.is_none() && report.wants_wake() {
+        if let Some(at) = step.wake {
+            report.wishes_wake(at);
+        } else if report.wants_wake() {
             let at = view.now + WAKE_AFTER;
             report.wishes_wake(at);
             step = step.wake_at(at);

@@ -320,7 +320,9 @@ impl Report {
 
     pub(super) fn on_wake(&mut self, view: &View) {
         self.wakes += 1;
-        self.arrived = self.arrived | Facilities::WAKE_UPS;
+        let kinds = Facilities::WAKE_UPS | Facilities::PACED_WAKE_UPS;
+        let promised = self.promised.common(kinds);
+        self.arrived = self.arrived | if promised.is_empty() { kinds } else { promised };
         let due = self.wake.take();
         self.expect(due.is_some_and(|at| at <= view.now), || {
             format!("woken at {:?}, wanted {due:?}", view.now)

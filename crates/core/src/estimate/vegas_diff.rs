@@ -124,7 +124,7 @@ fn queued_segments(outstanding: Bytes, sent: Bytes, base: Span, rtt: Span, mss: 
 }
 
 /// Factors are cut here, so that twice the difference of two products fits 128 bits.
-const LARGEST: u64 = (1 << 62) - 1;
+const LARGEST: u64 = u64::MAX / 4;
 
 #[cfg(test)]
 mod tests {

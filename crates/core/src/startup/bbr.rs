@@ -21,7 +21,8 @@
 //! gains are 2.773 and 2, whose drain is 1/2.885, which leaves at 1.5 % in 8 gaps, and begins at
 //! 2.885 IW per RTT until the first ACK and IW/minrtt after it; and `v1`, BBR of 2017 as in Linux
 //! (`tcp_bbr.c`), without any exit by loss, which compares the largest rate so far as a round
-//! begins and so leaves a round later than the draft, which counts from the sample on.
+//! begins and so leaves a round later than the draft, which counts from the sample on. In the first
+//! round of a recovery `v1` lets no more leave than arrives.
 //!
 //! Inferred: BBR goes on with ProbeBW, which begins with the flight that Drain leaves. Any
 //! avoidance may follow here. It is given that window, the bandwidth and, after an exit by loss,
@@ -42,6 +43,10 @@ use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
 use crate::units::{Bytes, Rate, Span};
 use crate::view::{Phase, View, Window};
+
+mod conservation;
+
+use conservation::Conservation;
 
 /// Startup and Drain of BBR.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +69,8 @@ pub struct Bbr {
     safe: Option<Bytes>,
     /// Payload delivered that the window has not answered.
     fresh: Bytes,
+    /// What Linux's form does in a recovery.
+    recovery: Conservation,
 }
 
 /// What versions differ in. Gains and shares are in millionths.
@@ -77,8 +84,9 @@ struct Form {
     gaps: u64,
     /// Paces as quiche does before there is a sample.
     quiche: bool,
-    /// Looks at the rate where a round begins only (Linux, `bbr_check_full_bw_reached`).
-    by_rounds: bool,
+    /// Looks at the rate where a round begins only, and answers a recovery with its window (Linux,
+    /// `bbr_check_full_bw_reached`, `bbr_set_cwnd_to_recover_or_restore`).
+    linux: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +105,7 @@ impl Form {
         loss: 20_000,
         gaps: 6,
         quiche: false,
-        by_rounds: false,
+        linux: false,
     };
     const QUICHE: Self = Self {
         gain: 2_773_000,
@@ -106,7 +114,7 @@ impl Form {
         loss: 15_000,
         gaps: 8,
         quiche: true,
-        by_rounds: false,
+        linux: false,
     };
     const V1: Self = Self {
         gain: 2_885_000,
@@ -115,7 +123,7 @@ impl Form {
         loss: RATIO_ONE,
         gaps: 0,
         quiche: false,
-        by_rounds: true,
+        linux: true,
     };
 }
 
@@ -123,7 +131,7 @@ impl Bbr {
     /// BBRCheckFullBWReached: whether the rate has stopped growing.
     fn is_flat(&mut self, ack: &Ack, round: Option<RoundEnd>, view: &View) -> bool {
         let limited = ack.sample.is_some_and(|sample| sample.app_limited);
-        let sampled = match self.form.by_rounds {
+        let sampled = match self.form.linux {
             true => round.map(|_| self.model.bandwidth()),
             false => usable(ack, view),
         };
@@ -210,8 +218,14 @@ impl Bbr {
             }
         }
         // BBRSetCwnd.
-        let (cwnd, most) = (restored, self.most(view));
-        let cwnd = if self.state != State::Startup {
+        let (cwnd, grows) = match self.form.linux {
+            true => self.recovery.window(restored, fresh, view),
+            false => (restored, true),
+        };
+        let most = self.most(view);
+        let cwnd = if !grows {
+            cwnd
+        } else if self.state != State::Startup {
             (cwnd + fresh).min(most)
         } else if cwnd < most || view.delivered < self.initial_window {
             cwnd + fresh
@@ -279,6 +293,9 @@ impl Observer for Bbr {
         }
         self.fresh += ack.credited;
         let round = self.model.on_ack(ack, view);
+        if round.is_some() {
+            self.recovery.end_round();
+        }
         self.check_probe_rtt(ack, round.is_some(), view);
         if self.state != State::Startup || self.rtt.probes() {
             return;
@@ -290,16 +307,23 @@ impl Observer for Bbr {
         }
     }
 
-    fn on_loss(&mut self, loss: &Loss, _view: &View) {
+    fn on_loss(&mut self, loss: &Loss, view: &View) {
         self.model.on_loss(loss);
         if loss.kind == LossKind::Recovery {
             let round = self.model.rounds();
             self.lossy_since.get_or_insert(round);
+            let answers = self.form.linux && self.state != State::Over;
+            if answers && self.recovery.lose(loss.lost, view) {
+                self.model.start_round(view);
+            }
         }
     }
 
-    fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
+    fn on_further_loss(&mut self, loss: &Loss, view: &View) {
         self.model.on_loss(loss);
+        if self.form.linux && view.recovering {
+            self.recovery.lose(loss.lost, view);
+        }
     }
 
     fn eligible(&self) -> Option<Rate> {
@@ -331,6 +355,7 @@ impl Startup for Bbr {
             Entry::Connect | Entry::Reprobe => self.restart(view),
             Entry::Timeout | Entry::Retreat | Entry::Rest => {
                 self.lossy_since = None;
+                self.recovery = Conservation::default();
                 self.rtt.abandon();
             }
         }
@@ -379,6 +404,7 @@ impl Default for Bbr {
             lossy_since: None,
             safe: None,
             fresh: Bytes(0),
+            recovery: Conservation::default(),
         }
     }
 }

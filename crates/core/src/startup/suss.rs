@@ -239,12 +239,13 @@ impl Listed for Suss {
          HyStart's. Without pacing, or below an RTT of 10 ms, it does not jump.",
     )
     .finds_its_end()
+    .in_kernel("suss")
     .knobs(Self::KNOBS);
 }
 
 impl Observer for Suss {
     fn needs(&self) -> Needs {
-        Needs::required(Facilities::TIMES | Facilities::PACING | Facilities::WAKE_UPS)
+        Needs::required(Facilities::TIMES | Facilities::PACING | Facilities::PACED_WAKE_UPS)
             .wanting(Facilities::RECOVERY_WINDOW)
     }
 

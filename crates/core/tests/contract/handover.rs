@@ -129,7 +129,7 @@ fn the_listed_policies_need_what_is_written_here() {
             }
             "suss" => {
                 times.wanting(Facilities::RECOVERY_WINDOW)
-                    | Needs::required(Facilities::PACING | Facilities::WAKE_UPS)
+                    | Needs::required(Facilities::PACING | Facilities::PACED_WAKE_UPS)
             }
             "halfback" => {
                 let jumps = Facilities::PACING | Facilities::RECOVERY_WINDOW;

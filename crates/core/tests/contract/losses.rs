@@ -55,6 +55,9 @@ fn by_time_a_loss_of_what_left_after_the_last_answer_is_answered_anew() {
         line.fill().lose(LossKind::Recovery);
         let began = line.now;
         assert_eq!(line.sender.recovery_began(), Some(Instant(began)));
+        // RFC 3168 section 6.1.2: CWR says that the window was reduced.
+        let reduced = Some(Instant(began)).filter(|_| answer != Answer::Ignore);
+        assert_eq!(line.sender.reduced_at(), reduced, "{answer:?}");
         let sent = |line: &Line, at| {
             let sent_at = Some(Instant(at));
             Loss { sent_at, ..line.loss(LossKind::Recovery) }

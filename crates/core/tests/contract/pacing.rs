@@ -34,6 +34,27 @@ fn an_endpoint_that_paces_does_so_at_twice_the_window_and_at_five_quarters_after
     assert_eq!(rate(&Line::begun(Start::default())), None);
 }
 
+/// What a transport may ask cheaply: whether there is a pacing, and from when on a packet may leave.
+#[test]
+fn whether_and_from_when_packets_are_paced_is_as_the_pacing_says() {
+    let agree = |line: &Line, from: Option<u64>| {
+        assert_eq!(line.sender.paced_from(), from.map(Instant));
+        assert_eq!(line.sender.is_paced(), from.is_some());
+        assert_eq!(line.sender.pacing().is_some(), from.is_some());
+    };
+    agree(&Line::begun(Start::default()), None);
+    let mut line = Line::with(Start::default(), Config { paces: true, ..config() });
+    agree(&line, None);
+    line.sender.on_handshake(line.at(), RTT);
+    agree(&line, Some(0));
+    let waits = |view: &firstflight_core::view::View| view.window.hold().wake_at(Instant(9));
+    agree(&Line::begun(Start { begin: waits, ..Start::default() }), None);
+    let begin = |view: &firstflight_core::view::View| {
+        view.window.hold().pacing(Pacing::at(Rate(1)).not_before(Instant(7)))
+    };
+    agree(&Line::begun(Start { begin, ..Start::default() }), Some(7));
+}
+
 #[test]
 fn the_default_rate_is_never_zero() {
     let mut line = Line::with(

@@ -70,6 +70,13 @@ struct connection {
     u32 lost_last;
     u32 una_last;
 #endif
+#ifdef FF_WAKES
+    /* TCP paces by itself because the control asked for it; who paced before. */
+    u8 took_pacing;
+    u32 paced_before;
+    /* cwnd as it stands while less than the sender's may leave at once, 0 else. */
+    u32 held;
+#endif
 };
 
 struct {

@@ -38,8 +38,18 @@ struct sock_common {
     struct in6_addr skc_v6_daddr;
 };
 
+struct sk_buff {
+    u32 len;
+};
+
+struct sk_buff_head {
+    struct sk_buff *next;
+};
+
 struct sock {
     struct sock_common __sk_common;
+    struct sk_buff_head sk_write_queue;
+    __u16 sk_gso_max_segs;
     unsigned long sk_pacing_rate;
     unsigned long sk_max_pacing_rate;
     u32 sk_pacing_status;
@@ -57,6 +67,7 @@ struct tcp_sock {
     u32 snd_ssthresh;
     u32 snd_una;
     u32 snd_nxt;
+    u32 write_seq;
     u32 packets_out;
     u32 max_packets_out;
     u32 sacked_out;
@@ -69,6 +80,7 @@ struct tcp_sock {
     u64 bytes_acked;
     u64 bytes_sent;
     u64 tcp_clock_cache;
+    u64 tcp_wstamp_ns;
     u8 is_cwnd_limited : 1;
 };
 
@@ -94,6 +106,7 @@ struct ack_sample {
 /* include/net/tcp.h */
 #define CONG_NON_RESTRICTED 1
 #define INFINITE_SSTHRESH 0x7fffffffU
+#define MIN_TSO_SEGS 2
 #define CA_NAME_MAX 16
 
 /* A control in full, as users write it. */
@@ -121,6 +134,7 @@ struct tcp_congestion_ops {
     u32 (*undo_cwnd)(struct sock *sk);
     void (*init)(struct sock *sk);
     void (*release)(struct sock *sk);
+    u32 (*min_tso_segs)(struct sock *sk);
     void (*cong_control)(struct sock *sk);
 };
 

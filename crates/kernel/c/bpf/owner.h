@@ -12,6 +12,8 @@
 #define SLOW_START_PERCENT 200
 #define LATER_PERCENT 120
 
+#define MICROSECOND 1000ULL
+
 /* A remote address, IPv4 as IPv6 has it (RFC 4291 section 2.5.5.2). */
 struct path {
     __be32 address[4];
@@ -112,16 +114,86 @@ FF_INLINE u64 reduced(struct connection *c, const struct tcp_sock *tp, u64 targe
     return max_of(in_flight + count, 1);
 }
 
+#ifdef FF_WAKES
+
+/* What TCP's own pacing timer is needed for, even where fq would pace; afterwards it is as it was. */
+FF_INLINE void take_pacing(struct connection *c, struct sock *sk)
+{
+    if (sk->sk_pacing_status == PACING_NEEDED)
+        return;
+    c->took_pacing = 1;
+    c->paced_before = sk->sk_pacing_status;
+    sk->sk_pacing_status = PACING_NEEDED;
+}
+
+FF_INLINE void give_pacing_back(struct connection *c, struct sock *sk)
+{
+    /* A program may have set a limit since (SO_MAX_PACING_RATE). */
+    u8 limited = sk->sk_max_pacing_rate != ~0UL;
+
+    if (c->took_pacing && !(c->paced_before == PACING_NONE && limited))
+        sk->sk_pacing_status = c->paced_before;
+    c->took_pacing = 0;
+}
+
+FF_INLINE void let_go(struct connection *c, struct tcp_sock *tp)
+{
+    if (c->held && tp->snd_cwnd == c->held)
+        tp->snd_cwnd = c->cwnd;
+    c->held = 0;
+}
+
+/* Until start-up is woken, what may leave does so at once, and the last packet of it at a pace with
+ * which TCP's pacing timer comes then. TCP asks once for all packets that leave together, so that
+ * all but the last leave by themselves, a microsecond apart, with a cwnd that allows no more. The
+ * gap after a packet is shorter by the time by which that was late, at most by half
+ * (tcp_update_skb_after_send). Returns how many segments the next packet may have.
+ */
+FF_INLINE u32 wait_for_wake(struct connection *c, struct tcp_sock *tp)
+{
+    u32 out = tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out, room, next;
+    u64 now = tp->tcp_clock_cache, wait = minus(c->sender.wake, now), gap;
+    u64 mss = max_of(tp->mss_cache, 1);
+    struct sock *sk = (struct sock *)tp;
+
+    let_go(c, tp);
+    take_pacing(c, sk);
+    room = max_of(minus(tp->snd_cwnd, out), 1);
+    next = room;
+    if (tp->write_seq != tp->snd_nxt)
+        next = (sk->sk_write_queue.next->len + mss - 1) / mss;
+    next = max_of(min_of(next, sk->sk_gso_max_segs), 1);
+    if (next < room) {
+        c->held = out + next;
+        tp->snd_cwnd = c->held;
+        gap = MICROSECOND;
+    } else {
+        next = room;
+        gap = plus(wait, min_of(minus(now, tp->tcp_wstamp_ns), wait));
+    }
+    sk->sk_pacing_rate = max_of(min_of(rate_per(next * mss, gap), sk->sk_max_pacing_rate), 1);
+    return next;
+}
+
+#endif
+
 /* The rate that start-up has set, else the kernel's: where a control has cong_control, the kernel
  * sets none. Without fq on the device TCP paces by itself once it is asked to.
  */
-FF_INLINE void write_pace(const struct connection *c, struct tcp_sock *tp)
+FF_INLINE void write_pace(struct connection *c, struct tcp_sock *tp)
 {
     struct sock *sk = (struct sock *)tp;
     u64 rate = c->sender.pace, cwnd = max_of(tp->snd_cwnd, tp->packets_out), percent;
 
+#ifdef FF_WAKES
+    if (rate != NONE)
+        take_pacing(c, sk);
+    else if (c->sender.wake == NONE)
+        give_pacing_back(c, sk);
+#else
     if (rate != NONE && sk->sk_pacing_status == PACING_NONE)
         sk->sk_pacing_status = PACING_NEEDED;
+#endif
     if (rate == NONE) {
         if (!tp->srtt_us)
             return;

@@ -20,6 +20,7 @@ enum record_kind {
     RECORD_MSS,
     RECORD_WROTE,
     RECORD_HINT,
+    RECORD_WAKE,
 };
 
 #define RECORD_NUMBERS 7

@@ -180,6 +180,10 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     if (!c)
         return;
     catch_up(c, tp);
+#ifdef FF_WAKES
+    if (is_due(c, tp))
+        wake(c, tp);
+#endif
 #ifdef FF_NEEDS_SENT
     tell_sent(c, tp);
 #endif
@@ -199,6 +203,29 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     ff_on_ack(&c->sender, &ff_loaded.knobs, &ack);
     report(c, tp, RECORD_ACK, (u64 *)&ack, 7);
 }
+
+#ifdef FF_WAKES
+
+/* TCP asks for the least size of a packet before it looks at the pace and at cwnd, and its own
+ * pacing timer leads here too, even if cwnd is full (tcp_write_xmit).
+ */
+SEC("struct_ops")
+u32 BPF_PROG(ff_min_tso_segs, struct sock *sk)
+{
+    struct connection *c = connection_of(sk);
+    struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+    if (!c || c->sender.wake == NONE || ff_loaded.leaving_out)
+        return MIN_TSO_SEGS;
+    if (!is_due(c, tp))
+        return wait_for_wake(c, tp);
+    catch_up(c, tp);
+    if (is_due(c, tp))
+        wake(c, tp);
+    return MIN_TSO_SEGS;
+}
+
+#endif
 
 #ifdef FF_OWNS_WINDOW
 
@@ -281,6 +308,9 @@ void BPF_PROG(ff_set_state, struct sock *sk, u8 state)
 
     if (!c || ff_loaded.leaving_out)
         return;
+#ifdef FF_WAKES
+    let_go(c, tp);
+#endif
     notice_state(c, tp);
     if (reduces(state) && !reduces(c->state))
         catch_up(c, tp);
@@ -313,6 +343,9 @@ struct tcp_congestion_ops ff_control = {
 #endif
 #ifdef FF_OWNS_WINDOW
     .cong_control = (void *)ff_cong_control,
+#ifdef FF_WAKES
+    .min_tso_segs = (void *)ff_min_tso_segs,
+#endif
     .release = (void *)ff_release,
 #else
     .cong_avoid = (void *)ff_cong_avoid,

@@ -164,6 +164,9 @@ FF_INLINE void catch_up(struct connection *c, struct tcp_sock *tp)
     struct ff_sender *s = &c->sender;
     u64 cwnd = NONE, mss = tp->mss_cache;
 
+#ifdef FF_WAKES
+    let_go(c, tp);
+#endif
     notice_state(c, tp);
     if (mss != s->view.mss) {
         ff_set_mss(s, mss);
@@ -179,5 +182,27 @@ FF_INLINE void catch_up(struct connection *c, struct tcp_sock *tp)
     ff_on_recovered(s, cwnd);
     report(c, tp, RECORD_RECOVERED, &cwnd, 1);
 }
+
+#ifdef FF_WAKES
+
+/* The time has come, or has passed, at which start-up wants to be woken. After catch_up, which is
+ * not called here, because calls within calls have less stack than they need.
+ */
+static FF_SUBPROGRAM void wake(struct connection *c, struct tcp_sock *tp)
+{
+    u64 now = tp->tcp_clock_cache;
+
+    ff_on_wake(&c->sender, &ff_loaded.knobs, now);
+    report(c, tp, RECORD_WAKE, &now, 1);
+    if (!c->sender.view.recovering || c->sender.landing)
+        write_window(c, tp);
+}
+
+FF_INLINE u8 is_due(const struct connection *c, const struct tcp_sock *tp)
+{
+    return c->sender.wake <= tp->tcp_clock_cache;
+}
+
+#endif
 
 #endif

@@ -171,6 +171,7 @@ fn tell(sender: &mut CoreSender, record: &Record) {
         Kind::Recovered => {
             sender.on_recovered((numbers[0] != u64::MAX).then_some(Bytes(numbers[0])));
         }
+        Kind::Wake => sender.on_wake(Instant(numbers[0])),
         Kind::Spurious => sender.on_spurious_loss(),
         Kind::Mss => sender.set_mss(Bytes(numbers[0])),
         Kind::Hint => {

@@ -75,6 +75,8 @@ pub struct DirectionSpec {
     pub header_bytes: Option<u64>,
     /// The same of a packet that is not TCP's.
     pub udp_header_bytes: Option<u64>,
+    /// The sender's kernel hands over as many packets as one as it likes.
+    pub offload: bool,
     /// More propagation for packets from or to an address.
     pub more_delay: Vec<(Ipv4Addr, u64)>,
 }
@@ -85,6 +87,9 @@ impl DirectionSpec {
     /// that every ACK sends what it allows at once; above, the link could hardly keep up with a
     /// kernel that does its work for each packet by itself.
     pub fn segments(&self, mtu: usize) -> u32 {
+        if self.offload {
+            return MOST_SEGMENTS as u32;
+        }
         let bps = self.rate.as_ref().map_or(0, Rate::least_bps);
         let packets = u128::from(bps) * u128::from(BURST_NS) / (8_000_000_000 * mtu as u128);
         packets.clamp(1, MOST_SEGMENTS) as u32

@@ -24,9 +24,13 @@ pub(crate) struct Both {
     has_sent: bool,
     /// The control needs how much has left.
     pub(crate) needs_sent: bool,
+    /// Start-up is woken.
+    pub(crate) wakes: bool,
     pub(crate) acks: u64,
     pub(crate) cuts: u64,
     pub(crate) grown: u64,
+    /// How often a wake-up has opened the window.
+    pub(crate) woken: u64,
 }
 
 impl Both {
@@ -44,10 +48,23 @@ impl Both {
         };
         let rust = Sender::new(control.startup, control.avoidance, config);
         let needs_sent = rust.needs().all().has(Facilities::SENT);
+        let wakes = rust.needs().all().has(Facilities::PACED_WAKE_UPS);
         let native = Native::new(&kernel, config).expect("the control has C");
         let control = text.to_owned();
         let (has_sent, acks, cuts, grown) = (false, 0, 0, 0);
-        let both = Self { control, config, rust, native, has_sent, needs_sent, acks, cuts, grown };
+        let both = Self {
+            control,
+            config,
+            rust,
+            native,
+            has_sent,
+            needs_sent,
+            wakes,
+            acks,
+            cuts,
+            grown,
+            woken: 0,
+        };
         both.compare(&"nothing yet");
         both
     }
@@ -105,6 +122,23 @@ impl Both {
         self.compare(ack);
     }
 
+    /// When start-up wants to be woken, if the kernel wakes it.
+    pub(crate) fn wake_at(&self) -> Option<u64> {
+        self.rust.wake_at().filter(|_| self.wakes).map(|at| at.0)
+    }
+
+    /// Wakes start-up, whether or not it asked for it.
+    pub(crate) fn wake(&mut self, now: u64) {
+        if !self.wakes {
+            return;
+        }
+        let before = self.rust.cwnd();
+        self.rust.on_wake(Instant(now));
+        self.native.on_wake(Instant(now));
+        self.woken += u64::from(self.rust.cwnd() > before);
+        self.compare(&("woken", now));
+    }
+
     pub(crate) fn loss(&mut self, now: u64, kind: LossKind, flight: u64, again: bool) {
         let (now, lost, flight) = (Instant(now), Bytes(self.mss()), Bytes(flight));
         let loss = Loss { again, ..Loss::of(now, kind, lost, flight) };
@@ -140,6 +174,10 @@ impl Both {
             self.control, self.acks, self.config
         );
         assert_eq!(self.rust.refutes_hint(), self.native.refutes_hint(), "{}", self.control);
+        if self.wakes {
+            let rust = self.rust.wake_at().filter(|at| *at < Instant(u64::MAX));
+            assert_eq!(rust, self.native.wake_at(), "{}: {event:?}", self.control);
+        }
         let (rust, native) = (self.rust.pacing().map(|pacing| pacing.rate), self.native.pace());
         // Where start-up sets none the default holds, which in the kernel is not the core's. In C
         // the largest rate is none.

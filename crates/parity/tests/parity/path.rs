@@ -33,6 +33,10 @@ struct Path {
     clean: bool,
     /// What others queue, and so every sample has in it for a while.
     cross: u64,
+    /// ACKs come as the bottleneck spaces them, a train per RTT, instead of spread over the RTT;
+    /// the train at hand ends with this.
+    trains: bool,
+    train_end: u64,
 }
 
 /// Up to two thousand ACKs over one path.
@@ -55,6 +59,8 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
         jitter: if draw.once_in(2) { rtt / 50 } else { 2_000_000 },
         clean,
         cross: 0,
+        trains: both.wakes && draw.once_in(2),
+        train_end: 0,
     };
     if draw.once_in(2) {
         both.handshake(path.now, rtt);
@@ -80,6 +86,7 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
     }
     for _ in 0..draw.between(50, 2_000) {
         path.send(both);
+        path.wake(both, draw);
         path.acknowledge(both, draw);
         path.happen(both, draw);
     }
@@ -94,6 +101,17 @@ impl Path {
     fn send(&mut self, both: &Both) {
         let room = both.cwnd().saturating_sub(self.flight()).min(1 << 34);
         self.sent += room - room % both.mss();
+    }
+
+    /// Start-up is woken when it wants to be, or by the next ACK.
+    fn wake(&mut self, both: &mut Both, draw: &mut Draw) {
+        let Some(at) = both.wake_at() else { return };
+        if at > self.now && draw.once_in(3) {
+            return;
+        }
+        self.now = self.now.max(at);
+        both.wake(self.now);
+        self.send(both);
     }
 
     fn lose(&mut self, both: &mut Both, kind: LossKind, flight: u64, again: bool) {
@@ -120,8 +138,15 @@ impl Path {
         let flight = self.flight().max(mss);
         let serialized = (u128::from(flight) * u128::from(self.byte_time)) >> 10;
         let rtt = self.rtt.max(u64::try_from(serialized).unwrap_or(u64::MAX >> 8));
-        let gap = rtt / (flight / mss).max(1) * self.delayed;
-        self.now += draw.between(0, 2 * gap);
+        if self.trains {
+            self.now += self.delayed * mss * self.byte_time >> 10;
+            if self.acked >= self.train_end {
+                (self.now, self.train_end) = (self.now + rtt, self.sent);
+            }
+        } else {
+            let gap = rtt / (flight / mss).max(1) * self.delayed;
+            self.now += draw.between(0, 2 * gap);
+        }
         if both.recovering() && draw.once_in(2) {
             // A duplicate ACK: one segment has left the network.
             self.duplicates = (self.duplicates + mss).min(self.sent - self.acked);

@@ -111,6 +111,7 @@ impl<'a> Resolver<'a> {
             ecn: own.ecn.unwrap_or(false),
             slow_start_after_idle: own.slow_start_after_idle.unwrap_or(base.slow_start_after_idle),
             pacing: own.pacing.unwrap_or(base.pacing),
+            tso: own.tso.unwrap_or(false),
             buffer_counts_in_service: own
                 .buffer_counts_in_service
                 .unwrap_or(base.buffer_counts_in_service),
@@ -122,6 +123,10 @@ impl<'a> Resolver<'a> {
         if endpoint.ecn && matches!(endpoint.profile, Profile::Ns2 | Profile::Quic) {
             let problem = format!("found profile {}; accepted: linux or rfc", endpoint.profile);
             return Err(self.error("ecn", problem));
+        }
+        if endpoint.tso && endpoint.profile != Profile::Linux {
+            let problem = format!("found profile {}; accepted: linux", endpoint.profile);
+            return Err(self.error("tso", problem));
         }
         if endpoint.rto_min_ns > endpoint.rto_max_ns {
             let (key, most) = match own.rto_max {

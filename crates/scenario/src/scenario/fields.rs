@@ -60,6 +60,7 @@ impl Endpoint {
             ecn: fields.read("ecn")?,
             slow_start_after_idle: fields.read("slow_start_after_idle")?,
             pacing: fields.read("pacing")?,
+            tso: fields.read("tso")?,
             buffer_counts_in_service: fields.read("buffer_counts_in_service")?,
         })
     }

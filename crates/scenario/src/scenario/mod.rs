@@ -124,6 +124,8 @@ pub struct Endpoint {
     pub slow_start_after_idle: Option<bool>,
     /// Whether packets are paced where the control does not pace them.
     pub pacing: Option<bool>,
+    /// Whether senders have segmentation offload.
+    pub tso: Option<bool>,
     /// Whether a buffer of B packets counts the one being sent.
     pub buffer_counts_in_service: Option<bool>,
 }

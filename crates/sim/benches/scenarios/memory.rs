@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::cases::{CASES, CONTROLS, Case, Control, PROFILES};
+use crate::cases::{CASES, CONTROLS, Case, Control, PROFILES, TODAY};
 
 /// Peak resident memory of a process that runs `case` under `control`, in bytes; `None` where the
 /// system does not tell.
@@ -17,7 +17,8 @@ pub(crate) fn peak_bytes(case: &Case, control: &Control) -> Option<u64> {
 pub(crate) fn child(args: &[String]) -> Option<()> {
     let [id, control, duration] = args else { return None };
     let case = CASES.iter().find(|case| case.id == id)?.lasting(duration.parse().ok()?);
-    let control = CONTROLS.iter().chain(&PROFILES).find(|known| known.name == control)?;
+    let control =
+        CONTROLS.iter().chain(&PROFILES).chain(&TODAY).find(|known| known.name == control)?;
     std::hint::black_box(firstflight_sim::run(&case.network(control)));
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

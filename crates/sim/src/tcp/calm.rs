@@ -14,9 +14,9 @@ impl Tcp {
     /// How many packets a calm ACK may cover now; 0 if there is something to repair. A calm ACK
     /// changes nothing that this depends on.
     pub(super) fn calm_packets(&self) -> u32 {
-        let (tcb, idle) = (&self.tcb, self.repair.is_idle());
-        let calm = idle
-            && tcb.shortcuts
+        let tcb = &self.tcb;
+        let calm = tcb.shortcuts
+            && self.repair.is_idle()
             && tcb.una >= tcb.first_data
             && tcb.nxt == tcb.max
             && tcb.dupacks == 0

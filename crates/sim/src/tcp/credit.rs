@@ -53,50 +53,18 @@ impl Tcb {
 mod tests {
     use std::collections::{HashSet, VecDeque};
 
-    use firstflight_core::units::{Bytes, Rate, Span};
+    use firstflight_core::units::{Bytes, Span};
     use proptest::prelude::*;
     use rand_pcg::Pcg64Mcg;
     use rand_pcg::rand_core::RngCore;
 
-    use super::super::{PART, Tcp, Wire};
+    use super::super::testing::{Air, EMPTY};
+    use super::super::{PART, Tcp};
     use super::*;
-    use crate::dialogue::Heard;
     use crate::endpoint::{Endpoint, LinuxAcks, Recovery};
     use crate::network::FlowSpec;
     use crate::random::stream;
     use crate::receiver::{AckOut, Receiver};
-    use crate::router::EcnBits;
-
-    /// What leaves the sender.
-    struct Air<'a>(&'a mut Vec<u32>);
-
-    impl Wire for Air<'_> {
-        fn transmit(&mut self, seq: u32) {
-            self.0.push(seq);
-        }
-
-        fn transmit_data(&mut self, seq: u32) {
-            self.0.push(seq);
-        }
-
-        fn transmit_empty(&mut self, seq: u32) {
-            self.0.push(seq | EMPTY);
-        }
-
-        fn reborrow(&mut self) -> impl Wire {
-            Air(self.0)
-        }
-
-        fn granted(&mut self) -> Option<Rate> {
-            None
-        }
-
-        fn write_header(&mut self, _: Span, _: Span, _: EcnBits) {}
-
-        fn read_feedback(&mut self) -> Heard {
-            Heard::default()
-        }
-    }
 
     /// A connection over 100 ms that loses packets at random.
     #[derive(Clone, Debug)]
@@ -302,6 +270,4 @@ mod tests {
     const MSS: u64 = 1000;
     /// Far more than any of these connections takes.
     const MOST_EVENTS: u64 = 1_000_000;
-    /// On a packet without data.
-    const EMPTY: u32 = 1 << 29;
 }

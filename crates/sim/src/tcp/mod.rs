@@ -20,6 +20,8 @@ mod sack;
 mod samples;
 mod send;
 mod tcb;
+#[cfg(test)]
+mod testing;
 mod timeout;
 mod told;
 mod usage;
@@ -29,6 +31,7 @@ use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
 
 use crate::control::Core;
+use crate::endpoint::Recovery;
 use crate::files::Next;
 use crate::network::FlowSpec;
 use log::Mark;
@@ -179,6 +182,9 @@ impl Tcp {
         }
         (tcb.una, tcb.nxt) = (next, tcb.nxt.max(next));
         tcb.extend(next, 0);
+        if !resent && !unseen && tcb.endpoint.recovery == Recovery::Rack {
+            tcb.rto.begin_deviation(sample, tcb.nxt);
+        }
         if resent {
             tcb.rto.fall_back();
         } else if unseen {

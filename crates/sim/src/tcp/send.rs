@@ -43,30 +43,51 @@ impl Tcb {
         self.core.acts_on_acks_only() || self.departs(now)
     }
 
-    /// Takes the time of a packet, if it may leave. What was not used of the last burst's time may
-    /// leave at once.
+    /// Whether [`Tcb::may_depart`] would say no, and change nothing.
+    #[inline]
+    pub(super) fn must_wait(&self, now: Instant) -> bool {
+        self.next_departure > now && self.core.paced_from() == Some(Instant(0))
+    }
+
+    /// Takes the time of a packet, if it may leave.
     #[inline(never)]
     fn departs(&mut self, now: Instant) -> bool {
+        let due = self.is_due(now);
+        if due {
+            self.charge(now, 1);
+        }
+        due
+    }
+
+    /// Whether the time of the last packet is over.
+    pub(super) fn is_due(&mut self, now: Instant) -> bool {
         let Some(begins) = self.core.paced_from() else { return true };
         self.next_departure = self.next_departure.max(begins);
-        if self.next_departure > now {
-            return false;
-        }
-        let Some(pacing) = self.core.pacing() else { return true };
-        let time = |bytes: u64| Span::from_secs(1).scaled(bytes, pacing.rate.0);
-        if self.endpoint.linux_pacing && pacing.burst.0 <= self.mss {
-            let paced = self.max - self.first_data + 1 >= FIRST_PACED;
-            let time = if paced { time(self.mss) } else { Span(0) };
+        self.next_departure <= now
+    }
+
+    /// Takes the time of so many packets that leave. What was not used of the last burst's time may
+    /// leave at once.
+    pub(super) fn charge(&mut self, now: Instant, packets: u32) {
+        let bytes = self.mss * u64::from(packets);
+        let pacing = self.core.pacing();
+        let time = |bytes: u64| match pacing {
+            Some(pacing) => Span::from_secs(1).scaled(bytes, pacing.rate.0),
+            None => Span(0),
+        };
+        let burst = pacing.map_or(0, |pacing| pacing.burst.0);
+        let more = burst.saturating_sub(self.mss);
+        if self.endpoint.linux_pacing && more == 0 {
+            let paced = self.max - self.first_data + packets >= FIRST_PACED;
+            let time = if paced { time(bytes) } else { Span(0) };
             self.next_departure = after(self.next_departure, now, time);
-            self.core.on_paced(Bytes(self.mss));
-            return true;
+        } else {
+            let unused = if more > 0 { time(more) } else { Span(0) };
+            let begins = self.core.paced_from().unwrap_or_default();
+            let earliest = Instant(now.0.saturating_sub(unused.0)).max(begins);
+            self.next_departure = self.next_departure.max(earliest) + time(bytes);
         }
-        let more = pacing.burst.0.saturating_sub(self.mss);
-        let unused = if more > 0 { time(more) } else { Span(0) };
-        let earliest = Instant(now.0.saturating_sub(unused.0)).max(begins);
-        self.next_departure = self.next_departure.max(earliest) + time(self.mss);
-        self.core.on_paced(Bytes(self.mss));
-        true
+        self.core.on_paced(Bytes(bytes));
     }
 
     pub(super) fn transmit_next(

@@ -101,6 +101,7 @@ impl Tcb {
         let ecn = endpoint.ecn && !quic;
         let writes_headers = !wants.listens().is_empty() || ecn;
         let listens = writes_headers || rests;
+        let tso = endpoint.tso;
         let mut core = Core::of(spec.control.policies(), config);
         if endpoint.linux_pacing {
             core.pace_as_linux();
@@ -126,7 +127,7 @@ impl Tcb {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            shortcuts: shortcuts && !listens && !wants.samples() && !repeats,
+            shortcuts: shortcuts && !listens && !wants.samples() && !repeats && !tso,
             repeats,
             calm_packets: 0,
             listens,

@@ -8,6 +8,7 @@
 //! retransmissions in order of a queue, so that each packet is looked at once per transmission, and
 //! not at all while nothing is missing.
 
+mod bursts;
 mod cwr;
 mod detect;
 mod repeat;
@@ -82,6 +83,8 @@ pub(super) struct Rack {
     first_resent_at: Option<Instant>,
     /// Nothing has been acknowledged since the last timeout.
     stuck: bool,
+    /// It waits for an ACK to send a larger burst.
+    waits: bool,
     /// Of which the next ACK tells beside the packet that caused it.
     told: Vec<u32>,
     /// Found lost, and the core has not been told.
@@ -329,11 +332,16 @@ impl Rack {
         let advances = next > tcb.una;
         let mut news = News { advances, sacks: false, original: false, delivered: 0 };
         let mut sample = None;
-        let mut told = std::mem::take(&mut self.told);
-        for seq in told.drain(..).chain([cause]) {
-            self.take_sacked(tcb, now, (next, seq), &mut news, &mut sample);
+        if !self.told.is_empty() {
+            let mut told = std::mem::take(&mut self.told);
+            for seq in told.drain(..) {
+                self.take_sacked(tcb, now, (next, seq), &mut news, &mut sample);
+            }
+            self.told = told;
         }
-        self.told = told;
+        if cause > next {
+            self.take_sacked(tcb, now, (next, cause), &mut news, &mut sample);
+        }
         let sacks = news.sacks;
         if advances {
             let rtt = now.since(tcb.log.sent_at(next - 1));
@@ -354,6 +362,10 @@ impl Rack {
 }
 
 impl Repair for Rack {
+    fn begin(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        self.send(tcb, now, wire);
+    }
+
     fn on_told(&mut self, seq: u32) {
         self.told.push(seq);
     }
@@ -364,6 +376,7 @@ impl Repair for Rack {
         self.only_new = false;
         let (news, sample) = self.take_in(tcb, ack);
         let newly = next.saturating_sub(tcb.una);
+        tcb.rto.note_deviation(sample, next, tcb.max);
         if news.advances {
             self.stuck = false;
             tcb.una = next;
@@ -447,12 +460,15 @@ impl Repair for Rack {
             State::Recovery | State::Cwr if !tcb.core.window_is_startups() => pipe < self.cwnd,
             _ => (u64::from(pipe) + 1) * tcb.mss <= tcb.core.cwnd().0,
         };
-        room && (self.lost > 0 || tcb.has_fresh())
+        room && !self.waits && (self.lost > 0 || tcb.has_fresh())
     }
 
     /// Lost packets first, then new ones.
     fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
-        while self.has_room(tcb) && tcb.may_depart(now) {
+        if tcb.endpoint.tso {
+            return self.send_bursts(tcb, now, wire);
+        }
+        while !tcb.must_wait(now) && self.has_room(tcb) && tcb.may_depart(now) {
             if self.lost > 0 && !self.only_new && self.resend(tcb, now, wire) {
                 continue;
             }

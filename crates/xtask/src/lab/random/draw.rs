@@ -15,12 +15,16 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// With `today` the path is the same, and the control one of [`TODAY`].
+    /// With `today` the path is the same, and the control one of [`TODAY`]. One that remembers is
+    /// given transfers of which most begin after another's end.
     pub(super) fn draw(seed: u64, number: u64, today: bool) -> Self {
         let base = Pcg64Mcg::seed_from_u64(seed).next_u64();
         let mut draw = Draw(Pcg64Mcg::seed_from_u64(base ^ number));
         let pairs: &[Pair] = if today { &TODAY } else { &PAIRS };
-        let (pair, flags) = (draw.one_of(pairs), draw.flags(number));
+        let (pair, mut flags) = (draw.one_of(pairs), draw.flags(number));
+        if pair.0 == REMEMBERS {
+            one_after_another(&mut flags);
+        }
         Self { number, pair, flags }
     }
 
@@ -59,6 +63,21 @@ impl Point {
         .collect::<Vec<_>>()
         .join(", ")
     }
+}
+
+/// Four transfers in the first two thirds of the time, each a sixteenth of what the path carries in
+/// all of it.
+fn one_after_another(flags: &mut Vec<(&'static str, String)>) {
+    let number = |flag: &str, unit: &str| {
+        let value = flags.iter().find(|(name, _)| *name == flag).map(|(_, value)| value);
+        value.and_then(|value| value.trim_end_matches(unit).parse().ok()).unwrap_or(0.0_f64)
+    };
+    let (mbps, seconds) = (number("rate", "Mbps"), number("duration", "s"));
+    let kilobytes = (mbps * 1e3 / 8.0 * seconds / 16.0).round();
+    flags.retain(|(name, _)| !["flows", "start-jitter", "size"].contains(name));
+    flags.push(("flows", "4".to_owned()));
+    flags.push(("start-jitter", format!("{}ms", (seconds * 1e3 * 2.0 / 3.0).round())));
+    flags.push(("size", format!("{kilobytes}KB")));
 }
 
 struct Draw(Pcg64Mcg);
@@ -139,8 +158,13 @@ const PAIRS: [Pair; 8] = [
 ];
 
 /// Start-ups of today, most of which pace. The kernel's BBR is version 1.
-const TODAY: [Pair; 3] =
-    [("bbr(preset=v1)+bbr", "linux-bbr"), ("rapid-start", "rapid-start"), ("search", "search")];
+const TODAY: [Pair; 4] = [
+    ("bbr(preset=v1)+bbr", "linux-bbr"),
+    ("rapid-start", "rapid-start"),
+    ("search", "search"),
+    (REMEMBERS, REMEMBERS),
+];
+const REMEMBERS: &str = "careful-resume";
 
 /// Packets that a bulk run carries at the path's rate, about half a minute of a processor's time in
 /// the guest; a run lasts 4 s at least and 30 s at most.
@@ -166,8 +190,14 @@ mod tests {
     fn the_controls_of_today_run_on_the_same_paths() {
         let both = (0..100).map(|number| [false, true].map(|today| Point::draw(7, number, today)));
         let both: Vec<[Point; 2]> = both.collect();
-        assert!(both.iter().all(|[old, today]| old.flags == today.flags));
-        assert!(both.iter().all(|[_, today]| TODAY.contains(&today.pair)));
+        for [old, today] in &both {
+            let apart = old.flags != today.flags;
+            assert!(TODAY.contains(&today.pair) && (!apart || today.pair.0 == REMEMBERS));
+            assert_eq!(old.flags[..5], today.flags[..5]);
+        }
+        let one = |[_, today]: &&[Point; 2]| today.pair.0 == REMEMBERS;
+        let path = both.iter().find(one).unwrap()[1].path();
+        assert!(path.contains("flows 4, start-jitter ") && path.contains("KB"), "{path}");
         for pair in TODAY {
             assert!(both.iter().any(|[_, today]| today.pair == pair), "{pair:?}");
         }

@@ -1,0 +1,186 @@
+//! A source of files over QUIC: one after the other, each on a connection of its own, which is told
+//! what the one before has learned of the path.
+
+use firstflight_core::hint::{Learned, PathHint};
+use firstflight_core::sender::StartupExit;
+use firstflight_core::units::{Bytes, Instant};
+use firstflight_sim::{Counts, Datagram, Ends, EndsTotals, FileDraws, FileOutcome, SenderState};
+
+use crate::pair::Pair;
+use crate::setup::{Control, Setup, SetupError};
+
+/// The ends of all its connections, of which one is open at a time.
+pub(crate) struct Files {
+    setup: Setup,
+    draws: FileDraws,
+    /// What a packet of a file carries, in bytes.
+    data_bytes: u64,
+    pair: Pair,
+    /// The file under way.
+    packets: u32,
+    began: Instant,
+    /// When the next one begins, after a pause.
+    next_at: Option<Instant>,
+    stopped: bool,
+    /// What the newest connection that is over has learned, and when it was over.
+    learned: Option<(Learned, Instant)>,
+    /// Of the connections that are over.
+    before: EndsTotals,
+    acked_before: u64,
+    done: Vec<FileOutcome>,
+}
+
+impl Files {
+    /// The source whose files are drawn so, and whose first connection `open` makes.
+    ///
+    /// # Errors
+    /// A packet size that QUIC does not have.
+    pub(crate) fn new(
+        mut setup: Setup,
+        mut draws: FileDraws,
+        data_bytes: u64,
+        open: impl FnOnce(&Setup) -> Result<Pair, SetupError>,
+    ) -> Result<Self, SetupError> {
+        let packets = draws.packets(data_bytes);
+        setup.size = Some(u64::from(packets) * data_bytes);
+        Ok(Self {
+            pair: open(&setup)?,
+            setup,
+            draws,
+            data_bytes,
+            packets,
+            began: Instant(0),
+            next_at: None,
+            stopped: false,
+            learned: None,
+            before: EndsTotals::default(),
+            acked_before: 0,
+            done: Vec::new(),
+        })
+    }
+
+    /// The connection of the next file.
+    fn open_next(&mut self, now: Instant, out: &mut Vec<Datagram>) {
+        self.packets = self.draws.packets(self.data_bytes);
+        self.setup.size = Some(u64::from(self.packets) * self.data_bytes);
+        self.setup.seed = self.setup.seed.wrapping_add(1);
+        if let Control::Ours(factory) = &mut self.setup.control {
+            let told = |(learned, at)| PathHint::Own(Learned { age: now.since(at), ..learned });
+            **factory = factory.as_ref().clone().hinted(self.learned.map(told));
+        }
+        // The first connection has shown that the size of its packets is one.
+        let Ok(pair) = Pair::new(&self.setup) else { return };
+        self.before = self.totals();
+        self.acked_before += self.pair.state().acked_packets;
+        (self.pair, self.began) = (pair, now);
+        self.pair.start(now, out);
+    }
+
+    /// After every event: the sender may have had the last ACK of the file.
+    fn after_event(&mut self, now: Instant) {
+        let Some(delivered) = self.pair.over().filter(|_| self.next_at.is_none()) else { return };
+        self.learned = self.pair.learned().map(|learned| (learned, now)).or(self.learned);
+        let (packets, began) = (self.packets, self.began);
+        let sent = self.pair.totals().counts.sent;
+        self.done.push(FileOutcome { packets, sent, began, delivered });
+        self.next_at = Some(if self.stopped { NEVER } else { now + self.draws.pause() });
+    }
+}
+
+impl Ends for Files {
+    fn start(&mut self, now: Instant, out: &mut Vec<Datagram>) {
+        self.began = now;
+        self.pair.start(now, out);
+    }
+
+    /// What comes in a pause is of a connection that is over.
+    fn receive(&mut self, now: Instant, datagram: Datagram, out: &mut Vec<Datagram>) {
+        if self.next_at.is_none() {
+            self.pair.receive(now, datagram, out);
+            self.after_event(now);
+        }
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Vec<Datagram>) {
+        match self.next_at {
+            None => self.pair.on_timer(now, out),
+            Some(at) if at <= now => {
+                self.next_at = None;
+                self.open_next(now, out);
+            }
+            Some(_) => return,
+        }
+        self.after_event(now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        match self.next_at {
+            Some(at) => (at != NEVER).then_some(at),
+            None => self.pair.deadline(),
+        }
+    }
+
+    fn stop(&mut self) {
+        self.stopped = true;
+        match &mut self.next_at {
+            Some(at) => *at = NEVER,
+            None => self.pair.stop(),
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        Ends::cwnd(&self.pair)
+    }
+
+    fn in_flight(&self) -> Bytes {
+        Ends::in_flight(&self.pair)
+    }
+
+    fn exit(&self) -> Option<StartupExit> {
+        Ends::exit(&self.pair)
+    }
+
+    fn state(&self) -> SenderState {
+        let state = Ends::state(&self.pair);
+        SenderState {
+            acked_packets: self.acked_before + state.acked_packets,
+            cuts: self.before.counts.cuts + state.cuts,
+            ..state
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        Ends::gauges(&self.pair, report);
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.pair.failure()
+    }
+
+    fn totals(&self) -> EndsTotals {
+        let (before, now) = (self.before, self.pair.totals());
+        EndsTotals {
+            delivered: before.delivered + now.delivered,
+            finished_at: None,
+            counts: sum(before.counts, now.counts),
+            reprobes: before.reprobes + now.reprobes,
+        }
+    }
+
+    fn files(&self) -> Vec<FileOutcome> {
+        self.done.clone()
+    }
+}
+
+fn sum(one: Counts, other: Counts) -> Counts {
+    Counts {
+        sent: one.sent + other.sent,
+        retransmitted: one.retransmitted + other.retransmitted,
+        fast_retransmits: one.fast_retransmits + other.fast_retransmits,
+        timeouts: one.timeouts + other.timeouts,
+        cuts: one.cuts + other.cuts,
+    }
+}
+
+/// No other file follows.
+const NEVER: Instant = Instant(u64::MAX);
