@@ -3,10 +3,11 @@
 use firstflight_core::avoidance::{NewReno, Westwood};
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
 use firstflight_core::needs::Facilities;
-use firstflight_core::pair::Pair;
+use firstflight_core::pair::{Pair, Policies};
 use firstflight_core::policy::{Avoidance, Observer, Startup};
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::sender::{Config, Sender};
+use firstflight_core::startup::SlowStart;
 use firstflight_core::units::{Bytes, Instant, Span};
 
 const MSS: Bytes = Bytes(1_000);
@@ -28,6 +29,14 @@ fn sender<S: Startup + Clone, A: Avoidance + Clone>(
 
 fn sent(ms: u64, flight: u64) -> Sent {
     Sent { now: Instant(ms * 1_000_000), bytes: MSS, in_flight: MSS * flight, again: false }
+}
+
+/// A transport's state that holds a control of any kind can be printed.
+#[test]
+fn a_control_of_any_kind_has_a_name_in_debugging_output() {
+    let pair = Pair::new(SlowStart::default(), NewReno::default());
+    let policies: Box<dyn Policies> = Box::new(pair);
+    assert_eq!(format!("{policies:?}"), "Policies");
 }
 
 fn notices_sends(policy: impl Observer + Clone + std::fmt::Debug) -> bool {

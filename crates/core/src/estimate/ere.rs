@@ -415,7 +415,7 @@ const LATEST: u64 = 1 << 63;
 const LONGEST: u64 = 1 << 40;
 
 /// Fastest rate told apart: 4096 bytes per ns.
-const FASTEST: u64 = (1 << 44) - 1;
+const FASTEST: u64 = u64::MAX >> 20;
 
 /// Time constants of silence after which nothing is left: (3/5)^128 of the estimate with m = 2.
 const FORGOTTEN: u64 = 64;

@@ -34,7 +34,7 @@ fn an_endpoint_that_paces_does_so_at_twice_the_window_and_at_five_quarters_after
     assert_eq!(rate(&Line::begun(Start::default())), None);
 }
 
-/// What a transport may ask cheaply: whether there is a pacing, and from when on a packet may leave.
+/// What a transport may ask cheaply: whether packets are paced, and from when on one may leave.
 #[test]
 fn whether_and_from_when_packets_are_paced_is_as_the_pacing_says() {
     let agree = |line: &Line, from: Option<u64>| {

@@ -54,7 +54,8 @@ impl<'a> Constant<'a> {
             while !rest.is_empty() {
                 let (word, after) = rest.split_at(rest.find(not_of_name).unwrap_or(rest.len()));
                 let (between, next) = after.split_at(after.find(of_name).unwrap_or(after.len()));
-                let call = if word == self.name { "__()" } else { "" };
+                let here = self.of.is_empty() || new.ends_with("::");
+                let call = if here && word == self.name { "__()" } else { "" };
                 new.extend([word, call, between]);
                 rest = next;
             }

@@ -311,7 +311,7 @@ mod tests {
     fn a_constant_is_a_function_that_its_file_calls() {
         let text = "const A: u64 = 1 << 3;\nimpl S {\n    pub const B: [u8; 2] = [7, 8];\n}\n\
             impl T for S {\n    const C: u8 = 9;\n}\nconst D: u64 = A;\n\
-            fn f() -> u64 { A + AA + S::B + S::C } // A\n";
+            fn f() -> u64 { A + AA + S::B + S::C + B } // A\n";
         let changes = [
             change(text, "<<", ">>", None),
             change(text, "7", "0", None),
@@ -321,7 +321,7 @@ mod tests {
         let (new, places) = switched(text, (0..).zip(&changes), &none);
         let (before, after) = new.split_once("fn f()").expect("it stays");
         assert_eq!(before, &text[..before.len()]);
-        let expected = " -> u64 { A__() + AA + S::B__() + S::C } // A__()\n\
+        let expected = " -> u64 { A__() + AA + S::B__() + S::C + B } // A__()\n\
             pub fn A__() -> u64 { match crate::mutant::on() {\n1 =>  1 >> 3,\n_ =>  1 << 3 } }\n\
             impl S { pub fn B__() -> [u8; 2] { match crate::mutant::on() {\n\
             2 =>  [0, 8],\n_ =>  [7, 8] } } }\n";

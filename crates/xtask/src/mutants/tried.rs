@@ -199,12 +199,11 @@ fn places(error: &Value) -> Vec<(String, usize)> {
 }
 
 /// The function that an error is about, if it is no `const fn` and a constant calls it, or if it
-/// stands for a constant in a pattern.
+/// cannot stand for a constant, as in a pattern.
 fn called_by_constant(error: &Value) -> Option<String> {
-    let is_it = |code: &Value| ["E0015", "E0164", "E0532"].iter().any(|one| code == one);
-    let message = error["message"].as_str().filter(|_| is_it(&error["code"]["code"]))?;
-    let path = message.split('`').nth(1)?;
-    Some(path.rsplit("::").find(|part| !part.starts_with('<'))?.to_owned())
+    let path = error["message"].as_str()?.split('`').nth(1)?;
+    let name = path.rsplit("::").find(|part| !part.starts_with('<'))?;
+    (error["code"]["code"] == "E0015" || name.ends_with("__")).then(|| name.to_owned())
 }
 
 /// The program of the tests within the sources.
@@ -234,5 +233,9 @@ mod tests {
         let error: Value = serde_json::from_str(text).expect("it is JSON");
         assert_eq!(called_by_constant(&error).as_deref(), Some("rtt"));
         assert_eq!(called_by_constant(&Value::Null), None);
+        let text = r#"{"code":{"code":"E0532"},
+            "message":"expected tuple struct or tuple variant, found function `MOST__`"}"#;
+        let error: Value = serde_json::from_str(text).expect("it is JSON");
+        assert_eq!(called_by_constant(&error).as_deref(), Some("MOST__"));
     }
 }
