@@ -112,8 +112,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) path: FlowPath,
     /// When the pending timer event fires; `u64::MAX` if none is pending.
     timer_at: u64,
-    /// When the next packet leaves at its pace, if no timer event was set for it because an ACK of
-    /// the flow comes before; `u64::MAX` if none is owed.
+    /// `timer_at`, if its event is not pending because an ACK of the flow comes before it, or
+    /// `u64::MAX`.
     owed_at: u64,
     /// Something follows when all there is to send has been acknowledged, or the SYN.
     pub(crate) ends: bool,
@@ -310,25 +310,28 @@ impl Flow<'_> {
     /// each packet has its event.
     #[inline(never)]
     fn go_on_at_pace(&mut self, mut now: Instant, fabric: &mut Fabric) {
-        let owed = std::mem::replace(&mut self.owed_at, u64::MAX);
+        let mut owed = std::mem::replace(&mut self.owed_at, u64::MAX);
         let mut next = self.tcp.next_at_pace().filter(|_| fabric.ahead);
-        if owed != u64::MAX && next != Some(Instant(owed)) {
-            // The ACK has changed what comes: the timer that would have been pending fires.
-            self.set_timer_at(Instant(owed), fabric);
-        }
         while let Some(at) = next.filter(|at| *at > now) {
-            if !fabric.queue.would_be_next(at) {
-                if !self.ends && fabric.queue.ack_is_next(self.path.id, at) {
-                    self.owed_at = at.0;
-                    return;
-                }
+            let first = fabric.queue.would_be_next(at);
+            if !first && (self.ends || !fabric.queue.ack_is_next(self.path.id, at)) {
                 break;
             }
-            now = at;
+            if owed != at.0 && (owed != u64::MAX || !self.note_timer(at)) {
+                break;
+            }
+            if !first {
+                self.owed_at = at.0;
+                return;
+            }
+            (self.timer_at, owed, now) = (u64::MAX, u64::MAX, at);
             let mut wire = FlowWire { now, path: &mut self.path, fabric };
             self.tcp.on_timer(now, &mut wire);
             self.path.watch.look(now, &self.tcp);
             next = self.tcp.next_at_pace();
+        }
+        if owed != u64::MAX {
+            self.push_timer(Instant(owed), fabric);
         }
         self.set_timer(now, fabric);
     }
@@ -364,25 +367,31 @@ impl Flow<'_> {
 
     #[inline(never)]
     fn set_timer(&mut self, now: Instant, fabric: &mut Fabric) {
-        if let Some(deadline) = self.tcp.deadline() {
-            self.set_timer_at(deadline.max(now), fabric);
+        let at = self.tcp.deadline().map(|deadline| deadline.max(now));
+        if let Some(at) = at.filter(|at| self.note_timer(*at)) {
+            self.push_timer(at, fabric);
         }
     }
 
-    fn set_timer_at(&mut self, at: Instant, fabric: &mut Fabric) {
+    /// The sender is to be woken at that time: whether that takes another event than those pending.
+    fn note_timer(&mut self, at: Instant) -> bool {
         if at.0 >= self.timer_at {
-            return;
+            return false;
         }
         // A paced sender goes to and fro between its pace and its retransmission timer.
         if self.timer_at == u64::MAX && self.later_timer_at <= at.0 {
             self.timer_at = self.later_timer_at;
-        } else {
-            if self.timer_at != u64::MAX {
-                self.later_timer_at = self.timer_at;
-            }
-            self.timer_at = at.0;
-            fabric.queue.push_out_of_order(timer(at, self.path.id as usize, Timer::Retransmit));
+            return false;
         }
+        if self.timer_at != u64::MAX {
+            self.later_timer_at = self.timer_at;
+        }
+        self.timer_at = at.0;
+        true
+    }
+
+    fn push_timer(&self, at: Instant, fabric: &mut Fabric) {
+        fabric.queue.push_out_of_order(timer(at, self.path.id as usize, Timer::Retransmit));
     }
 
     /// What became of the flow, which is over. It stays where it is: a flow is kilobytes large.

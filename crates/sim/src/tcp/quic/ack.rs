@@ -135,7 +135,6 @@ impl Quic {
 impl Tcb {
     /// What became of packet `seq` is known.
     fn is_settled(&self, seq: u32) -> bool {
-        // What is below may have left the log. The handshake's packet may be answered twice.
-        seq < self.una || self.log.has(seq, Mark::SACKED) || self.log.has(seq, Mark::LOST)
+        self.log.has(seq, Mark::SACKED) || self.log.has(seq, Mark::LOST)
     }
 }
