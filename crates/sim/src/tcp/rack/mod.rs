@@ -11,6 +11,7 @@
 mod bursts;
 mod cwr;
 mod detect;
+mod news;
 mod repeat;
 mod timeout;
 
@@ -25,6 +26,7 @@ use super::prr::Prr;
 use super::repair::{DataAck, Repair};
 use super::tcb::Tcb;
 use super::{Gaps, Wire};
+use news::News;
 
 /// What a sender is busy with (`icsk_ca_state`). Open is Disorder too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -283,82 +285,6 @@ impl Rack {
 fn end_reduction(tcb: &mut Tcb) {
     let cwnd = tcb.core.cwnd();
     tcb.core.on_recovered(Some(cwnd - Bytes(cwnd.0 % tcb.mss)));
-}
-
-/// What an ACK tells.
-struct News {
-    advances: bool,
-    /// Something was acknowledged selectively.
-    sacks: bool,
-    /// Something was acknowledged that had left once and before the timeout.
-    original: bool,
-    /// Packets of which it is the first to tell.
-    delivered: u32,
-}
-
-impl Rack {
-    /// An ACK for all below `next` tells that packet `seq` has arrived.
-    fn take_sacked(
-        &mut self,
-        tcb: &mut Tcb,
-        now: Instant,
-        (next, seq): (u32, u32),
-        news: &mut News,
-        sample: &mut Option<Span>,
-    ) {
-        if seq <= next || seq >= tcb.max || tcb.log.has(seq, Mark::SACKED) {
-            return;
-        }
-        news.sacks = true;
-        news.delivered += 1;
-        if !tcb.log.has(seq, Mark::RESENT) {
-            let (sent, head) = (tcb.log.sent_at(seq), tcb.log.sent_at(tcb.una));
-            news.original |= seq < tcb.recover;
-            *sample = Some(now.since(sent));
-            // The timer waits for the head while what left before it still arrives
-            // (`tcp_clean_rtx_queue`).
-            if !news.advances && sent < head {
-                tcb.rto.restart(now);
-            }
-        }
-        self.note_sacked(tcb, now, seq);
-    }
-
-    /// Takes an ACK to the scoreboard. Returns what it tells, and an RTT sample: of the newest
-    /// packet, also one acknowledged selectively, and of one sent again, whose time the timestamp
-    /// tells (RFC 7323 section 4; `tcp_ack_update_rtt`, which takes the oldest of several).
-    fn take_in(&mut self, tcb: &mut Tcb, ack: DataAck) -> (News, Option<Span>) {
-        let DataAck { now, next, cause, .. } = ack;
-        let advances = next > tcb.una;
-        let mut news = News { advances, sacks: false, original: false, delivered: 0 };
-        let mut sample = None;
-        if !self.told.is_empty() {
-            let mut told = std::mem::take(&mut self.told);
-            for seq in told.drain(..) {
-                self.take_sacked(tcb, now, (next, seq), &mut news, &mut sample);
-            }
-            self.told = told;
-        }
-        if cause > next {
-            self.take_sacked(tcb, now, (next, cause), &mut news, &mut sample);
-        }
-        let sacks = news.sacks;
-        if advances {
-            let rtt = now.since(tcb.log.sent_at(next - 1));
-            let clear = match tcb.log.has(next - 1, Mark::RESENT) {
-                true => rtt >= tcb.core.view().rtt.min && self.first_left(next - 1).is_none(),
-                false => true,
-            };
-            if clear && !sacks && !tcb.log.has(next - 1, Mark::SACKED) {
-                sample = Some(rtt);
-            }
-            let (fresh, original) =
-                if self.is_quiet() { (next - tcb.una, true) } else { self.advance(tcb, now, next) };
-            news.original |= original && tcb.una < tcb.recover;
-            news.delivered += fresh;
-        }
-        (news, sample)
-    }
 }
 
 impl Repair for Rack {

@@ -6,7 +6,8 @@ use firstflight_core::units::{Instant, Span};
 use super::super::log::Mark;
 use super::super::tcb::Tcb;
 use super::super::{Gaps, Wire};
-use super::{News, Probe, Rack, State};
+use super::news::News;
+use super::{Probe, Rack, State};
 use crate::jiffies::{self, TWO_TICKS};
 
 impl Rack {
