@@ -116,7 +116,7 @@ FF_INLINE u64 reduced(struct connection *c, const struct tcp_sock *tp, u64 targe
 
 #ifdef FF_WAKES
 
-/* What TCP's own pacing timer is needed for, even where fq would pace; afterwards it is as it was. */
+/* TCP's own pacing timer is needed, even where fq would pace; afterwards it is as it was. */
 FF_INLINE void take_pacing(struct connection *c, struct sock *sk)
 {
     if (sk->sk_pacing_status == PACING_NEEDED)

@@ -139,7 +139,7 @@ impl Path {
         let serialized = (u128::from(flight) * u128::from(self.byte_time)) >> 10;
         let rtt = self.rtt.max(u64::try_from(serialized).unwrap_or(u64::MAX >> 8));
         if self.trains {
-            self.now += self.delayed * mss * self.byte_time >> 10;
+            self.now += (self.delayed * mss * self.byte_time) >> 10;
             if self.acked >= self.train_end {
                 (self.now, self.train_end) = (self.now + rtt, self.sent);
             }
