@@ -25,6 +25,7 @@ use super::prr::Prr;
 use super::repair::{DataAck, Repair};
 use super::tcb::Tcb;
 use super::{Gaps, Wire};
+use cwr::end_reduction;
 
 /// What a sender is busy with (`icsk_ca_state`). Open is Disorder too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -277,12 +278,6 @@ impl Rack {
             tcb.declare_further_loss(now, found, self.state == State::Loss);
         }
     }
-}
-
-/// The window is what the cut left of it, in whole packets (`tcp_end_cwnd_reduction`).
-fn end_reduction(tcb: &mut Tcb) {
-    let cwnd = tcb.core.cwnd();
-    tcb.core.on_recovered(Some(cwnd - Bytes(cwnd.0 % tcb.mss)));
 }
 
 /// What an ACK tells.
