@@ -131,3 +131,16 @@ fn headers_count_in_the_window_and_not_as_delivered() {
     assert_eq!(outcome.delivered_bytes, Bytes(9_700));
     assert_eq!(finished_ms(&outcome), 60);
 }
+
+/// The handshake's timer fires before its answer comes, so that two answers come: the second tells
+/// of nothing, and least of all of a packet less in flight.
+#[test]
+fn a_handshake_that_is_answered_twice_counts_once() {
+    let mut spec = quic(200);
+    spec.endpoint.syn = true;
+    (spec.endpoint.rto.initial, spec.endpoint.rto.min) =
+        (Span::from_millis(60), Span::from_millis(60));
+    let flow = one(spec, &[]);
+    assert_eq!((flow.delivered_packets, flow.drops), (200, 0));
+    assert_eq!((flow.counts.sent, flow.counts.retransmitted), (201, 0), "{:?}", flow.counts);
+}

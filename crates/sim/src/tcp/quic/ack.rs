@@ -31,7 +31,9 @@ impl Quic {
             self.take_packet(tcb, seq, &mut frame);
         }
         self.heard = self.heard.max(next.min(tcb.max));
-        if cause >= next && cause < tcb.max || cause < before && !tcb.is_settled(cause) {
+        // The handshake's packet may be answered twice; what is below `una` is known.
+        let fresh = cause >= next && cause < tcb.max || cause < before && !tcb.is_settled(cause);
+        if cause >= tcb.una && fresh {
             self.take_packet(tcb, cause, &mut frame);
             self.heard = self.heard.max(cause + 1);
         }

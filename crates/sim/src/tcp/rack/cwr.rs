@@ -49,3 +49,9 @@ impl Rack {
         tcb.declare_further_loss(now, found, false);
     }
 }
+
+/// The window is what the cut left of it, in whole packets (`tcp_end_cwnd_reduction`).
+pub(super) fn end_reduction(tcb: &mut Tcb) {
+    let cwnd = tcb.core.cwnd();
+    tcb.core.on_recovered(Some(cwnd - Bytes(cwnd.0 % tcb.mss)));
+}

@@ -26,6 +26,7 @@ use super::prr::Prr;
 use super::repair::{DataAck, Repair};
 use super::tcb::Tcb;
 use super::{Gaps, Wire};
+use cwr::end_reduction;
 use news::News;
 
 /// What a sender is busy with (`icsk_ca_state`). Open is Disorder too.
@@ -281,12 +282,6 @@ impl Rack {
     }
 }
 
-/// The window is what the cut left of it, in whole packets (`tcp_end_cwnd_reduction`).
-fn end_reduction(tcb: &mut Tcb) {
-    let cwnd = tcb.core.cwnd();
-    tcb.core.on_recovered(Some(cwnd - Bytes(cwnd.0 % tcb.mss)));
-}
-
 impl Repair for Rack {
     fn begin(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
         self.send(tcb, now, wire);
@@ -386,7 +381,7 @@ impl Repair for Rack {
             State::Recovery | State::Cwr if !tcb.core.window_is_startups() => pipe < self.cwnd,
             _ => (u64::from(pipe) + 1) * tcb.mss <= tcb.core.cwnd().0,
         };
-        room && !self.waits && (self.lost > 0 || tcb.has_fresh())
+        room && !self.waits && (self.lost > 0 && !self.only_new || tcb.has_fresh())
     }
 
     /// Lost packets first, then new ones.
