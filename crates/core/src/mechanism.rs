@@ -20,6 +20,8 @@ pub struct Mechanism {
     paces: bool,
     /// The default is Linux's ([`Mechanism::pace_as_linux`]).
     by_linux: bool,
+    /// With it, a connection that was paced once stays so.
+    stays_paced: bool,
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,
     pub(crate) round_end: Bytes,
@@ -74,6 +76,7 @@ impl Mechanism {
             pace: None,
             paces: config.paces,
             by_linux: false,
+            stays_paced: false,
             timed: config.paces,
             round_end: Bytes(0),
             round_began_with: Bytes(0),
@@ -129,13 +132,13 @@ impl Mechanism {
     #[cold]
     pub(crate) fn set_pace(&mut self, pace: Option<Pacing>) {
         self.pace = pace;
-        self.paces |= self.by_linux && pace.is_some();
+        self.paces |= self.stays_paced && pace.is_some();
         self.note_timing();
     }
 
     /// See [`crate::sender::Sender::pace_as_linux`].
-    pub(crate) fn pace_as_linux(&mut self) {
-        self.by_linux = true;
+    pub(crate) fn pace_as_linux(&mut self, stays_paced: bool) {
+        (self.by_linux, self.stays_paced) = (true, stays_paced);
         self.set_pace(self.pace);
     }
 

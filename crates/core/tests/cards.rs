@@ -178,7 +178,7 @@ fn policies_need_what_their_sources_use() {
         ("picoquic", with(Facilities::RECOVERY_WINDOW)),
         ("c4", with(rates | Facilities::RECOVERY_WINDOW).wanting(pacing)),
         ("chirps", with(Facilities::WAKE_UPS).wanting(pacing)),
-        ("suss", with(pacing | Facilities::WAKE_UPS).wanting(Facilities::RECOVERY_WINDOW)),
+        ("suss", with(pacing | Facilities::PACED_WAKE_UPS).wanting(Facilities::RECOVERY_WINDOW)),
         ("paced", times.wanting(pacing)),
         ("afstart", times.wanting(pacing)),
         ("fast-start", memory),

@@ -2,6 +2,7 @@
 
 use firstflight_core::event::LossKind;
 use firstflight_core::hint::{Learned, PathHint};
+use firstflight_core::needs::{Facilities, Needs};
 use firstflight_core::pacing::Pacing;
 use firstflight_core::policy::{Answer, Exit};
 use firstflight_core::sender::Config;
@@ -183,6 +184,14 @@ fn linux_goes_on_at_its_own_rate_once_a_policy_has_paced() {
     line.lose(LossKind::Timeout);
     assert_eq!(line.cwnd(), 1);
     assert!(rate(&line).is_some(), "it stays paced");
+    // What needs the pacer's timer has it for that time only.
+    let needs = Needs::required(Facilities::PACED_WAKE_UPS);
+    let mut line = Line::begun(Start { step, needs, ..Start::default() });
+    line.sender.pace_as_linux();
+    line.fill().ack(1);
+    assert_eq!(rate(&line), Some(5_000));
+    line.fill().ack(1);
+    assert_eq!(rate(&line), None);
 }
 
 #[test]
