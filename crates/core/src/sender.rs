@@ -309,9 +309,9 @@ impl<P: Policies> Sender<P> {
     }
 
     /// Where no policy sets a pacing, it is Linux's: none before a policy has set one, and then 2
-    /// windows per RTT below half of ssthresh and 1.2 above (`tcp_update_pacing_rate`). A control that
-    /// needs the pacer's timer ([`Facilities::PACED_WAKE_UPS`]) has it for that time only: where it
-    /// sets no pacing, nothing is paced.
+    /// windows per RTT below half of ssthresh and 1.2 above (`tcp_update_pacing_rate`). A control
+    /// that needs the pacer's timer ([`Facilities::PACED_WAKE_UPS`]) has it for that time only:
+    /// where it sets no pacing, nothing is paced.
     pub fn pace_as_linux(&mut self) {
         let returns = self.needs().all().has(Facilities::PACED_WAKE_UPS);
         self.mechanism.pace_as_linux(!returns);
