@@ -25,6 +25,18 @@ fn refusal(reply: &Value) -> &str {
     reply["gave_up"]["reason"].as_str().unwrap_or_else(|| panic!("no refusal: {reply}"))
 }
 
+/// A connection, with another handshake where one comes to nothing: of 300 on a busy machine one
+/// did once, for 30 s, after which the first clients had been silent for too long.
+async fn patient(endpoint: &quinn::Endpoint, to: std::net::SocketAddr) -> Peer {
+    for attempt in 1..=5 {
+        match timeout(Duration::from_secs(4), Peer::new(endpoint, to)).await {
+            Ok(peer) => return peer.unwrap(),
+            Err(_) => eprintln!("handshake {attempt} took 4 s"),
+        }
+    }
+    panic!("five handshakes came to nothing");
+}
+
 /// Of a receiver that hears 256 side by side and takes any 8 addresses at their word.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_open_handshakes_and_silent_clients_delay_nobody() {
@@ -33,7 +45,7 @@ async fn half_open_handshakes_and_silent_clients_delay_nobody() {
     let endpoint = host.client();
     let mut silent = Vec::new();
     for _ in 0..300 {
-        silent.push(Peer::new(&endpoint, host.at).await.unwrap());
+        silent.push(patient(&endpoint, host.at).await);
     }
     // Those beyond the places lost theirs, the oldest first.
     tokio::time::sleep(Duration::from_millis(500)).await;
