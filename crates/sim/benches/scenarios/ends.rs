@@ -40,6 +40,7 @@ impl Ends {
                 delayed_ack: 2,
                 delayed_ack_timeout: Span::from_millis(40),
                 linux_acks: Some(LinuxAcks { compress: true }),
+                linux_pacing: true,
                 growing_window: Some(GrowingWindow {
                     first: Bytes(65_535),
                     step: Bytes(2_920),
