@@ -18,9 +18,10 @@ pub struct Mechanism {
     pub(crate) pace: Option<Pacing>,
     /// Whether packets are paced at the default rate where no policy sets a pacing.
     paces: bool,
-    /// The default is Linux's ([`Mechanism::pace_as_linux`]).
+    /// The default rate is Linux's ([`Mechanism::pace_as_linux`]).
     by_linux: bool,
-    /// With it, a connection that was paced once stays so.
+    /// Once a policy has set a pacing, the connection is paced at the default rate whenever no
+    /// policy sets one.
     stays_paced: bool,
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * The mechanism, written once: phases, floor and cap of the window, one cut per recovery, undo, and
- * who decides when. It is crates/core/src/mechanism.rs and loss.rs for the policies FF_STARTUP and
- * FF_AVOIDANCE, less what the kernel does itself (marks, which it reports as a recovery; pacing;
- * the limit on growth, of which it tells by app_limited), what no start-up here does (ignoring a
- * loss) and what only reports are made of. The default pacing is the kernel's.
+ * The mechanism that all policies share: phases, floor and cap of the window, one cut per
+ * recovery, undo, and when start-up or the avoidance decides. It is crates/core/src/mechanism.rs
+ * and loss.rs in C, for the policies FF_STARTUP and FF_AVOIDANCE. Left out are
+ *
+ * - what the kernel does: it answers marks by a recovery, paces at its own rate where no policy
+ *   sets one, and limits growth, of which app_limited tells;
+ * - what no start-up in C does: ignoring a loss;
+ * - counters for reports.
  */
 #ifndef FF_SENDER_H
 #define FF_SENDER_H

@@ -21,11 +21,12 @@ use frame::Batch;
 /// ([`Facilities::MEMORY`]) it provides where it was given a hint
 /// ([`Factory::hint`](crate::Factory::hint)).
 ///
-/// Not provided: [`Facilities::PACING`], [`Facilities::WAKE_UPS`] and
-/// [`Facilities::PACED_WAKE_UPS`], because quinn asks a controller for nothing but its window and
-/// has no timer for it; [`Facilities::GAPS`], because it tells the bytes of a loss and not the
-/// packets; [`Facilities::MARKS`], because it tells that packets were marked
-/// ([`LossKind::Mark`](firstflight_core::event::LossKind::Mark)) and not how many.
+/// quinn does not carry these:
+/// - [`Facilities::PACING`], [`Facilities::WAKE_UPS`] and [`Facilities::PACED_WAKE_UPS`]: it asks a
+///   controller for its window only, and gives it no timer;
+/// - [`Facilities::GAPS`]: it tells a controller how many bytes were lost, not which packets;
+/// - [`Facilities::MARKS`]: it tells that packets were marked
+///   ([`LossKind::Mark`](firstflight_core::event::LossKind::Mark)), not how many.
 pub const PROVIDES: Facilities = Facilities::SENDS
     .and(Facilities::SENT)
     .and(Facilities::TIMES)

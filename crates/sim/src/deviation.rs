@@ -17,12 +17,13 @@ pub(crate) struct Deviation {
     most: Span,
     /// What the timeout adds to the smoothed RTT (`rttvar_us`).
     pub(crate) counts: Span,
-    /// The round ends when something behind is acknowledged (`rtt_seq`).
+    /// The round ends when a packet above this one is acknowledged (`rtt_seq`).
     round_end: u32,
 }
 
 impl Deviation {
-    /// Of a connection's first sample; nothing if `least` counts anyway. SND.NXT is `nxt`.
+    /// Begins with a connection's first RTT sample. `None` if twice the sample is no more than
+    /// `least`, the smallest variation that a timeout has. `nxt` is SND.NXT.
     pub(crate) fn first(sample: Span, nxt: u32, least: Span) -> Option<Self> {
         let twice = sample * 2;
         let begun =
@@ -30,7 +31,8 @@ impl Deviation {
         (twice > least).then_some(begun)
     }
 
-    /// A sample that an ACK for all below `una` gives. False once there is no more to keep.
+    /// Takes a later sample, of an ACK for all packets below `una`. Returns false when the timeout
+    /// can be RFC 6298's from here on.
     pub(crate) fn observe(&mut self, sample: Span, (una, nxt): (u32, u32), least: Span) -> bool {
         let (less, by) = match sample < self.smoothed {
             true => (true, self.smoothed - sample),

@@ -36,7 +36,7 @@ fn halfback() -> FlowSpec {
     short("halfback", "flow")
 }
 
-/// 40 Mbit/s and 100 ms, which hold 500 packets.
+/// A link of 40 Mbit/s and 50 ms one way with a buffer of 500 packets.
 fn path(drop_nth: &[u64]) -> LinkSpec {
     LinkSpec { drop_nth: drop_nth.to_vec(), ..link(40, 50, 500) }
 }
@@ -49,9 +49,9 @@ fn finished_ms(flow: &FlowOutcome) -> u64 {
     flow.finished_at.expect("everything arrives").0 / 1_000_000
 }
 
-/// The handshake takes 100 ms, the flight 100 ms, and its end 50 ms to the receiver. The ten
-/// repeats of a lost end leave with the first ten ACKs, which come after 200 to 210 ms; who has to
-/// find the loss waits for a probe first.
+/// The handshake takes 100 ms, the first flight 100 ms, and its last packet 50 ms to the receiver.
+/// The last ten packets are lost; their repeats leave with the first ten ACKs, which come after 200
+/// to 210 ms. JumpStart has to find the loss, for which it waits for a tail loss probe.
 #[test]
 fn a_lost_end_is_mended_within_a_round_trip_of_the_first_ack() {
     let lost: Vec<u64> = (92..=101).collect();
@@ -64,7 +64,7 @@ fn a_lost_end_is_mended_within_a_round_trip_of_the_first_ack() {
     assert!(finished_ms(&jump(&lost)) > 500, "{}", finished_ms(&jump(&lost)));
 }
 
-/// Half of the packets leave twice, and nobody takes what answers them for a loss.
+/// Half of the packets leave twice, and the ACKs of the copies find no loss.
 #[test]
 fn where_nothing_is_lost_half_is_repeated_and_no_loss_is_found() {
     let flow = one(halfback(), path(&[]));
@@ -101,7 +101,7 @@ fn an_original_that_is_late_is_not_taken_for_its_repeat() {
     }
 }
 
-/// In the middle, where a repeat comes last, at the ends, and both copies of the same packet.
+/// Drops each packet alone, with its neighbour, and with the packet as far from the other end.
 #[test]
 fn whatever_is_lost_everything_arrives() {
     for first in 2..=101 {

@@ -370,7 +370,7 @@ mod tests {
             let step = policy.recovering(&ack, &view);
             (step.window.cwnd.0 / 1_000, step.exit)
         };
-        // SACK tells of what arrived; a part of it has left; nothing has arrived; all is lost.
+        // Acknowledged are 40 of 65 packets; all 30 that have left; none; all, by repairs alone.
         assert_eq!(recovering(25, 40, 40, 65), (2, None));
         assert_eq!(recovering(25, 30, 5, 30), (2, None));
         assert_eq!(recovering(25, 0, 0, 65), (2, None));

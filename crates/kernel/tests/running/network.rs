@@ -37,7 +37,7 @@ impl Network {
         network
     }
 
-    /// The slow link goes down, until the sender has timed out.
+    /// Takes the slow link down until the sender has timed out.
     pub(crate) fn pause(&self) {
         let before = self.timeouts();
         self.set_slow_link("down");
@@ -45,7 +45,7 @@ impl Network {
         self.set_slow_link("up");
     }
 
-    /// Does it in a namespace; sockets stay in the one they were made in.
+    /// Runs `make` in the namespace of that end. A socket stays in the one where it was made.
     pub(crate) fn within<T: Send>(
         &self,
         end: &str,
@@ -98,7 +98,7 @@ pub(crate) fn has_tools() -> bool {
     })
 }
 
-/// Waits for an event, on a busy machine too.
+/// Waits until `holds`, for a minute at most: longer than a busy machine needs.
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !holds() {

@@ -53,15 +53,15 @@ impl Tcb {
 mod tests {
     use std::collections::{HashSet, VecDeque};
 
-    use firstflight_core::units::{Bytes, Span};
+    use firstflight_core::units::Span;
     use proptest::prelude::*;
     use rand_pcg::Pcg64Mcg;
     use rand_pcg::rand_core::RngCore;
 
-    use super::super::testing::{Air, EMPTY};
+    use super::super::testing::{Air, EMPTY, MSS, endpoint, flow};
     use super::super::{PART, Tcp};
     use super::*;
-    use crate::endpoint::{Endpoint, LinuxAcks, Recovery};
+    use crate::endpoint::{LinuxAcks, Recovery};
     use crate::network::FlowSpec;
     use crate::random::stream;
     use crate::receiver::{AckOut, Receiver};
@@ -110,7 +110,7 @@ mod tests {
 
     impl Drawn {
         fn spec(&self) -> FlowSpec {
-            let mut endpoint = Endpoint::rfc(Bytes(MSS));
+            let mut endpoint = endpoint();
             endpoint.recovery = self.recovery;
             endpoint.syn = self.syn;
             endpoint.delayed_ack = self.every;
@@ -123,24 +123,7 @@ mod tests {
                 0..5 => ("astart", "westwood"),
                 _ => ("halfback", "newreno"),
             };
-            FlowSpec {
-                control: crate::named(startup, avoidance).unwrap(),
-                endpoint,
-                path: vec![0],
-                access_rate_bps: 1_000_000_000,
-                access_delay: Span(0),
-                return_delay: Span(0),
-                return_rate_bps: 1_000_000_000,
-                return_link: None,
-                payload_bytes: MSS,
-                header_bytes: 0,
-                syn_bytes: 40,
-                start: Instant(0),
-                stop: None,
-                packets: Some(self.packets),
-                files: None,
-                bdp_bytes: 100_000,
-            }
+            FlowSpec { packets: Some(self.packets), ..flow(startup, avoidance, endpoint) }
         }
     }
 
@@ -267,7 +250,6 @@ mod tests {
         }
     }
 
-    const MSS: u64 = 1000;
     /// Far more than any of these connections takes.
     const MOST_EVENTS: u64 = 1_000_000;
 }

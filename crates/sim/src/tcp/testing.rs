@@ -1,10 +1,39 @@
 //! What the tests of senders share.
 
-use firstflight_core::units::{Rate, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
 
 use super::Wire;
 use crate::dialogue::Heard;
+use crate::endpoint::Endpoint;
+use crate::network::FlowSpec;
 use crate::router::EcnBits;
+
+/// A bulk flow of 1000-byte packets with that start-up and avoidance.
+pub(super) fn flow(startup: &str, avoidance: &str, endpoint: Endpoint) -> FlowSpec {
+    FlowSpec {
+        control: crate::named(startup, avoidance).unwrap(),
+        endpoint,
+        path: vec![0],
+        access_rate_bps: 1_000_000_000,
+        access_delay: Span(0),
+        return_delay: Span(0),
+        return_rate_bps: 1_000_000_000,
+        return_link: None,
+        payload_bytes: MSS,
+        header_bytes: 0,
+        syn_bytes: 40,
+        start: Instant(0),
+        stop: None,
+        packets: None,
+        files: None,
+        bdp_bytes: 100_000,
+    }
+}
+
+/// The endpoint's defaults for such packets.
+pub(super) fn endpoint() -> Endpoint {
+    Endpoint::rfc(Bytes(MSS))
+}
 
 /// What leaves the sender.
 pub(super) struct Air<'a>(pub(super) &'a mut Vec<u32>);
@@ -39,3 +68,5 @@ impl Wire for Air<'_> {
 
 /// On a packet without data.
 pub(super) const EMPTY: u32 = 1 << 29;
+
+pub(super) const MSS: u64 = 1000;

@@ -1,6 +1,6 @@
 //! A copy of the core that holds many mutants at once: a function asks which mutant is on and has
-//! a body for each of them, so that one build serves them all. In the place of a constant with
-//! mutants its file calls a function that has its values.
+//! a body for each of them, so that one build serves them all. A constant that has mutants becomes
+//! a function, which returns the value of the mutant that is on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,6 +1,7 @@
 //! What BBR of 2017 does to its window in a recovery (Linux, `bbr_set_cwnd_to_recover_or_restore`):
-//! in the first round what is delivered and no more leaves, later the window grows again, and the
-//! window of before returns at the end. In every round what is lost comes off it.
+//! in the first round as much leaves as is delivered (packet conservation), in later rounds the
+//! window grows again, and when the recovery ends the window is what it was before. What is found
+//! lost reduces the window in every round.
 
 use crate::units::Bytes;
 use crate::view::View;
@@ -25,7 +26,7 @@ enum Round {
 }
 
 impl Conservation {
-    /// So much was found lost; true if a recovery begins with it, and its first round.
+    /// `lost` was found lost. Returns whether a recovery, and its first round, begin with that.
     pub(super) fn lose(&mut self, lost: Bytes, view: &View) -> bool {
         self.lost += lost;
         let begins = self.prior.is_none();

@@ -1,7 +1,7 @@
-//! Segmentation offload (`Endpoint::tso`): Linux hands several packets at once to a device that
-//! cuts them. They are as many as the pacing rate carries in a millisecond, but two at least
-//! (`tcp_tso_autosize`), also where nothing is paced; and a sender may wait for the next ACK to
-//! have more of them (`tcp_tso_should_defer`).
+//! Segmentation offload (`Endpoint::tso`): Linux hands the device a burst of packets as one, which
+//! the device splits. A burst is what the pacing rate carries in a millisecond, but two packets at
+//! least (`tcp_tso_autosize`); where nothing is paced, the rate counts that pacing would have. A
+//! sender may wait for the next ACK in order to send a larger burst (`tcp_tso_should_defer`).
 
 use firstflight_core::units::{Instant, Span};
 
@@ -108,39 +108,21 @@ mod tests {
     use firstflight_core::units::Bytes;
 
     use super::*;
-    use crate::endpoint::{Endpoint, Recovery};
-    use crate::network::FlowSpec;
+    use crate::endpoint::Recovery;
     use crate::tcp::Tcp;
-    use crate::tcp::testing::Air;
+    use crate::tcp::testing::{Air, endpoint, flow};
 
     /// Ten packets at the start and no more in flight later, for an RTT of 100 ms: two packets a
     /// millisecond and below. The ACKs come 0.1 ms apart.
     #[test]
     fn two_packets_leave_together_where_acks_come_close_together() {
         let sent = |tso| {
-            let mut endpoint = Endpoint::rfc(Bytes(1_000));
+            let mut endpoint = endpoint();
             endpoint.recovery = Recovery::Rack;
             endpoint.initial_window = Bytes(10_000);
             endpoint.initial_ssthresh = Bytes(10_000);
             (endpoint.linux_pacing, endpoint.tso) = (true, tso);
-            let spec = FlowSpec {
-                control: crate::named("slow-start", "newreno").unwrap(),
-                endpoint,
-                path: vec![0],
-                access_rate_bps: 1_000_000_000,
-                access_delay: Span(0),
-                return_delay: Span(0),
-                return_rate_bps: 1_000_000_000,
-                return_link: None,
-                payload_bytes: 1_000,
-                header_bytes: 0,
-                syn_bytes: 40,
-                start: Instant(0),
-                stop: None,
-                packets: None,
-                files: None,
-                bdp_bytes: 100_000,
-            };
+            let spec = flow("slow-start", "newreno", endpoint);
             let (mut tcp, mut sent) = (Tcp::new(&spec, false), Vec::new());
             tcp.start(Instant(0), &mut Air(&mut sent));
             let mut counts = vec![std::mem::take(&mut sent).len()];

@@ -10,8 +10,9 @@ use super::super::tcb::Tcb;
 use super::Rack;
 
 impl Rack {
-    /// An ACK with which nothing else left: repeats the last packet, going backwards, unless
-    /// something waits only for its time at the pacing rate.
+    /// Repeats one packet, after an ACK with which nothing else left: the highest that is neither
+    /// acknowledged nor repeated. Does nothing while a packet only waits for its time at the pacing
+    /// rate.
     pub(super) fn repeat(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
         if self.has_room(tcb) || !tcb.core.repeats() {
             return;
@@ -27,10 +28,10 @@ impl Rack {
         }
     }
 
-    /// When the original of a repeated packet left of which nothing has been heard. Linux takes an
-    /// ACK more than the smallest RTT after a retransmission for that one's, because a loss takes
-    /// an RTT to be found (`tcp_rack_advance`). A packet repeated earlier may be the original in a
-    /// queue. Taken for the original's, its ACK says of nothing that it is lost which is not.
+    /// When the original of a packet left that was repeated without being known to be lost. Linux
+    /// takes an ACK that comes more than the smallest RTT after a retransmission for the ACK of the
+    /// retransmission (`tcp_rack_advance`), because a loss is found after an RTT. Here the original
+    /// may still wait in a queue. So the ACK counts as the original's, which finds no false losses.
     pub(super) fn first_left(&self, seq: u32) -> Option<Instant> {
         self.unneeded.iter().find(|(again, _)| *again == seq)?.1
     }

@@ -175,7 +175,7 @@ fn a_state_s_first_round_ends_with_a_packet_that_left_in_it() {
     }
 }
 
-/// `IsTimeToGoDown`. Of a flight a part of a segment counts for one.
+/// `IsTimeToGoDown`. A flight counts in whole segments, rounded up.
 #[test]
 fn a_precautionary_probe_ends_at_the_bound() {
     let goes = |precaution, too_high, in_flight| {

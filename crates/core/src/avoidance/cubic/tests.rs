@@ -1,0 +1,222 @@
+//! CUBIC by its three presets: the RFC's, that of ns-2 and Linux's.
+
+use super::*;
+use crate::testing::{self, MSS};
+use crate::view::Phase;
+
+fn view(cwnd: u64, ssthresh: u64, now_ms: u64) -> View {
+    let now = Instant(now_ms * 1_000_000);
+    View { now, phase: Phase::Avoidance, ..testing::view(cwnd, MSS * ssthresh) }
+}
+
+fn loss(kind: LossKind, flight: u64) -> Loss {
+    Loss::of(Instant(0), kind, MSS, MSS * flight)
+}
+
+fn ack() -> Ack {
+    Ack { acked: MSS, credited: MSS, ..Ack::default() }
+}
+
+#[test]
+fn a_loss_leaves_beta_and_a_second_below_it_makes_room() {
+    let mut cubic = Cubic::default();
+    let cut = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+    assert_eq!((cut.cwnd, cut.ssthresh), (Bytes(70_000), Bytes(70_000)));
+    assert_eq!(cubic.w_max, Bytes(100_000));
+    // 80 < 100: W_max = 80 * 1.7 / 2 = 68.
+    let _ = cubic.cut(&loss(LossKind::Recovery, 80), &view(80, 70, 0));
+    assert_eq!(cubic.w_max, Bytes(68_000));
+    assert!(cubic.set("fast_convergence", KnobValue::Word("off")));
+    let _ = cubic.cut(&loss(LossKind::Recovery, 60), &view(60, 56, 0));
+    assert_eq!(cubic.w_max, Bytes(60_000));
+}
+
+#[test]
+fn an_ack_moves_cwnd_by_its_share_of_the_way_to_the_curve() {
+    let mut cubic = Cubic::default();
+    let _ = cubic.cut(&loss(LossKind::Recovery, 1_000), &view(1_000, 500, 0));
+    // At t = 0 the curve one RTT ahead is 1000 - 0.4 * (9.0856 - 0.1)^3 = 709.797; the ACK's
+    // share is 1/700 of 9.797 segments: 13.996 bytes.
+    let step = cubic.step(&ack(), &view(700, 700, 0));
+    assert_eq!(step.window.cwnd, Bytes(700_013));
+    assert_eq!(step.exit, None);
+}
+
+#[test]
+fn growth_is_at_most_half_a_window_per_rtt() {
+    let mut cubic = Cubic::default();
+    let _ = cubic.cut(&loss(LossKind::Recovery, 10), &view(10, 5, 0));
+    let _ = cubic.step(&ack(), &view(7, 7, 0));
+    // 100 s later the curve is far away: 1/7 of half of 7 segments.
+    let step = cubic.step(&ack(), &view(7, 7, 100_000));
+    assert_eq!(step.window.cwnd, Bytes(7_500));
+}
+
+/// `bictcp_update`: `cnt` is 20 at most while there is no `last_max_cwnd`, so that 20 segments
+/// acknowledged add one; after a loss Reno's estimate adds 8/15 of one per window, also beyond
+/// the window before the loss.
+#[test]
+fn linux_grows_by_a_twentieth_until_a_loss_and_then_as_reno_at_least() {
+    let mut cubic = Cubic::default();
+    assert!(cubic.set("preset", KnobValue::Word("linux")));
+    assert_eq!(cubic.beta(), 700_195);
+    let step = cubic.step(&ack(), &view(100, 50, 0));
+    assert_eq!(step.window.cwnd, Bytes(100_050));
+    assert!(cubic.set("c", KnobValue::Ratio(1_000)));
+    let _ = cubic.cut(&loss(LossKind::Recovery, 10), &view(10, 5, 0));
+    let grown = |cubic: &mut Cubic, cwnd: u64| {
+        let mut now = view(7, 7, 1);
+        now.window.cwnd = Bytes(cwnd);
+        cubic.step(&ack(), &now).window.cwnd.0
+    };
+    // 7 is less than three whole packets below 10, so that 8 is next: cnt is 7.
+    assert_eq!(grown(&mut cubic, 7_000), 7_000 + 1_000 / 7);
+    // 15 ACKs for windows of 8 make 8/15 of a window's ACKs.
+    (cubic.estimate, cubic.remainder) = (10_000 << FRACTION, 0);
+    let _ = (0..15).map(|_| grown(&mut cubic, 8_000)).count();
+    assert_eq!((cubic.estimate >> FRACTION) / 10, 1_099, "beyond the window before the cut");
+    (cubic.estimate, cubic.remainder) = (10_900 << FRACTION, 0);
+    assert_eq!(grown(&mut cubic, 8_000), 8_000 + 1_000 / 4, "to 10: cnt is 8 / 2");
+    let cut = cubic.cut(&loss(LossKind::Timeout, 10), &view(10, 5, 0));
+    assert_eq!(cut.cwnd, MSS * 7, "7.002 in whole packets");
+    assert_eq!(cubic.step(&ack(), &view(100, 50, 0)).window.cwnd, Bytes(100_050));
+}
+
+#[test]
+fn small_windows_grow_as_renos_do() {
+    let mut cubic = Cubic::default();
+    let _ = cubic.cut(&loss(LossKind::Recovery, 10), &view(10, 5, 0));
+    // The curve gains 0.4 * 0.1^3 segments in the first RTT; W_est alpha = 9/17 per window.
+    let mut window = view(7, 7, 0).window;
+    for n in 0..7 {
+        let mut now = view(7, 7, n * 14);
+        now.window = window;
+        window = cubic.step(&ack(), &now).window;
+    }
+    assert!((7_500..7_530).contains(&window.cwnd.0), "{window:?}");
+}
+
+#[test]
+fn without_a_loss_to_go_by_the_curve_starts_flat() {
+    let mut cubic = Cubic::default();
+    let _ = cubic.cut(&loss(LossKind::Timeout, 100), &view(100, 500, 0));
+    cubic.enter(&Found::default(), &view(70, 70, 0));
+    let _ = cubic.step(&ack(), &view(70, 70, 0));
+    assert_eq!((cubic.curve.origin, cubic.curve.k), (Bytes(70_000), 0));
+    assert_eq!(cubic.prior, Bytes(70_000));
+}
+
+#[test]
+fn time_in_which_the_source_limits_does_not_count() {
+    let mut cubic = Cubic::default();
+    let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+    let _ = cubic.step(&ack(), &view(70, 70, 0));
+    let limited = Ack { app_limited: true, ..ack() };
+    assert_eq!(cubic.step(&limited, &view(70, 70, 5_000)).window.cwnd, Bytes(70_000));
+    assert_eq!(cubic.start, Instant(5_000_000_000));
+}
+
+#[test]
+fn the_older_form_has_its_own_constants() {
+    let mut cubic = Cubic::default();
+    assert!(cubic.set("preset", KnobValue::Word("ns2")));
+    // No loss to go by: one segment per 50 * 16 / 31 + 1 ACKs.
+    let step = cubic.step(&ack(), &view(100, 100, 0));
+    assert_eq!(step.window.cwnd, Bytes(100_038));
+    let cut = cubic.cut(&loss(LossKind::Recovery, 1_024), &view(1_024, 512, 0));
+    assert_eq!(cut.cwnd.0 / MSS.0, 818, "819 less what millionths cannot hold");
+    // Beyond W_max no more than 16 segments per RTT of 100 ms, times 31/16.
+    let _ = cubic.step(&ack(), &view(819, 819, 0));
+    let step = cubic.step(&ack(), &view(819, 819, 60_000));
+    let grown = step.window.cwnd - MSS * 819;
+    assert_eq!(grown, MSS * 31 / 819 + Bytes(1), "one byte is left over from the ACK before");
+}
+
+/// RFC 9438 section 4.7: only below W_max did another flow take bandwidth.
+#[test]
+fn a_second_loss_at_the_same_window_makes_no_room() {
+    let mut cubic = Cubic::default();
+    for _ in 0..2 {
+        let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+    }
+    assert_eq!(cubic.w_max, Bytes(100_000));
+}
+
+/// RFC 9438 section 4.3: it is Reno's growth where the curve is below the estimate of Reno.
+/// Here both are the window. 0.4 * 5^3 are 50 segments in an RTT of 5 s, of which an ACK for
+/// one byte of 100 kB adds half a byte.
+#[test]
+fn where_the_curve_meets_the_estimate_of_reno_the_curve_decides() {
+    let (mut cubic, mut now) = (Cubic::default(), view(100, 100, 0));
+    now.rtt.smoothed = crate::units::Span::from_secs(5);
+    let byte = Ack { acked: Bytes(1), ..ack() };
+    let grown = [(); 3].map(|()| cubic.step(&byte, &now).window.cwnd - now.window.cwnd);
+    assert_eq!(grown, [Bytes(0), Bytes(0), Bytes(1)], "two are a little short of a byte");
+}
+
+#[test]
+fn the_curve_starts_anew_when_avoidance_begins_without_a_cut() {
+    let mut cubic = Cubic::default();
+    let _ = cubic.step(&ack(), &view(70, 70, 0));
+    cubic.enter(&Found::default(), &view(90, 70, 1_000));
+    let _ = cubic.step(&ack(), &view(90, 70, 1_000));
+    assert_eq!((cubic.curve.origin, cubic.start), (MSS * 90, Instant(1_000_000_000)));
+}
+
+#[test]
+fn what_start_up_hands_on_is_where_the_curve_turns_if_it_is_beyond_the_window() {
+    let origin = |pipe: u64, peak: Option<u64>, cut: bool| {
+        let mut cubic = Cubic::default();
+        if cut {
+            let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+        }
+        let (pipe, peak) = (Some(MSS * pipe), peak.map(|peak| MSS * peak));
+        cubic.enter(&Found { pipe, peak, rate: None }, &view(70, 70, 0));
+        let _ = cubic.step(&ack(), &view(70, 70, 0));
+        cubic.curve.origin.0 / MSS.0
+    };
+    assert_eq!(origin(90, None, false), 90, "a pipe not filled");
+    assert_eq!(origin(60, None, false), 70, "a pipe with a queue: flat from here");
+    assert_eq!(origin(90, Some(120), false), 120, "what it believes there is room for");
+    assert_eq!(origin(90, None, true), 100, "the loss that ended it knows better");
+    assert_eq!(origin(90, Some(120), true), 120);
+    let mut cubic = Cubic::default();
+    let pipe = Some(MSS * 70);
+    cubic.enter(&Found { pipe, ..Found::default() }, &view(70, 70, 0));
+    assert_eq!((cubic.stage, cubic.w_max), (Stage::Unknown, Bytes(0)), "a pipe that is filled");
+}
+
+#[test]
+fn a_cut_that_ended_start_up_is_where_the_curve_comes_from() {
+    let mut cubic = Cubic::default();
+    let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+    cubic.enter(&Found::default(), &view(70, 70, 0));
+    let _ = cubic.step(&ack(), &view(70, 70, 0));
+    assert_eq!(cubic.curve.origin, MSS * 100);
+    let gauges = ["cubic_w_max", "cubic_w_est"].map(|name| testing::gauge(&cubic, name));
+    // W_est begins at 70 segments; an ACK for one adds alpha = 9/17 over 70: 7.56 bytes.
+    assert_eq!(gauges, [Some(100_000), Some(70_007)]);
+}
+
+/// The older form's limit, 16 segments per 100 ms, holds once the curve is past `K` an RTT from
+/// now. 204 segments are missing there; an ACK adds 31/16 of that share of the window.
+#[test]
+fn the_older_form_limits_growth_only_beyond_the_loss_and_only_if_asked() {
+    let grown = |before_k_ms: i64, most| {
+        let mut cubic = Cubic::default();
+        assert!(cubic.set("preset", KnobValue::Word("ns2")));
+        assert!(cubic.set("max_increment", KnobValue::Count(most)));
+        let _ = cubic.cut(&loss(LossKind::Recovery, 1_024), &view(1_024, 512, 0));
+        let _ = cubic.step(&ack(), &view(819, 819, 0));
+        let k_ms = ((cubic.curve.k * 1_000) >> FRACTION) as i64;
+        let now = view(819, 819, (k_ms - before_k_ms) as u64);
+        (cubic.step(&ack(), &now).window.cwnd - MSS * 819).0
+    };
+    let (limited, free) = (16_000 * 31 / 16 / 819, 204_900 * 31 / 16 / 819);
+    for (before_k_ms, most, expected) in
+        [(200, 16, free), (50, 16, limited), (-10, 16, limited), (50, 0, free)]
+    {
+        let found = grown(before_k_ms, most);
+        assert!(found.abs_diff(expected) <= 2, "{before_k_ms} {most}: {found} {expected}");
+    }
+}
