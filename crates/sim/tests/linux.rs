@@ -176,3 +176,15 @@ fn what_an_ack_of_several_packets_tells_of_is_not_sent_again() {
     }
     assert!(drops > 500, "{drops}");
 }
+
+/// Ten packets and the last one more: the window is asked of the tenth alone.
+#[test]
+fn the_last_packet_leaves_right_behind_the_one_before() {
+    let finished = |recovery, packets| finished_ms(&one(linux(recovery, packets), &[]));
+    assert_eq!(finished(Recovery::Rack, 11), 50 + 11);
+    assert_eq!(finished(Recovery::Sack, 11), 150 + 2);
+    assert_eq!(finished(Recovery::Rack, 12), 150 + 3);
+    let mut bursts = linux(Recovery::Rack, 11);
+    bursts.endpoint.tso = true;
+    assert_eq!(finished_ms(&one(bursts, &[])), 50 + 11);
+}
