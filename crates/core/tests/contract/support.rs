@@ -32,6 +32,7 @@ pub(crate) enum Heard {
         gaps: u32,
     },
     Wake,
+    Rest(Span),
     /// The avoidance takes over.
     Over(Found),
 }
@@ -119,6 +120,10 @@ impl Observer for Start {
         assert_eq!(view.now, loss.now);
         self.note(Heard::Further { lost: loss.lost.0, gaps: loss.gaps });
     }
+
+    fn on_rest(&mut self, idle: Span, _view: &View) {
+        self.note(Heard::Rest(idle));
+    }
 }
 
 impl Startup for Start {
@@ -184,6 +189,10 @@ impl Observer for Later {
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
         self.log.borrow_mut().push(Heard::Further { lost: loss.lost.0, gaps: loss.gaps });
+    }
+
+    fn on_rest(&mut self, idle: Span, _view: &View) {
+        self.log.borrow_mut().push(Heard::Rest(idle));
     }
 }
 
