@@ -52,6 +52,7 @@ pub(crate) struct Start {
     pub(crate) growth: u64,
     pub(crate) found: Found,
     pub(crate) needs: Needs,
+    pub(crate) repeats: bool,
     /// ACKs it has decided on: state of its own.
     pub(crate) steps: u64,
     /// What [`View::beta`] said when it answered last.
@@ -86,6 +87,7 @@ impl Default for Start {
             growth: 2,
             found: Found::default(),
             needs: Needs::TIMES,
+            repeats: false,
             steps: 0,
             beta: 0,
             log: Log::default(),
@@ -161,6 +163,10 @@ impl Startup for Start {
 
     fn growth(&self) -> u64 {
         self.growth
+    }
+
+    fn repeats(&self, _view: &View) -> bool {
+        self.repeats
     }
 
     fn found(&self, _view: &View) -> Found {
