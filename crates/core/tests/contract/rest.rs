@@ -9,7 +9,8 @@ use crate::support::{Heard, Later, Line, MSS, Start, config};
 
 /// Avoidance begins with the first ACK, at 11 segments.
 fn in_avoidance(goes_on: bool) -> Line {
-    let step = |_: &_, view: &firstflight_core::view::View| view.window.hold().exit(Exit::Heuristic);
+    let step =
+        |_: &_, view: &firstflight_core::view::View| view.window.hold().exit(Exit::Heuristic);
     let start = Start { step, ..Start::default() };
     let mut line = Line::before(start, Later { goes_on, ..Later::default() }, config());
     line.fill().ack(1);
