@@ -197,8 +197,8 @@ fn a_round_without_losses_does_not_end_a_recovery() {
     assert_ne!(path.policy.state, State::Startup, "the recovery has lasted more than a round");
 }
 
-/// Version 1 takes what is lost off what was in flight and is delivered, but not what was found lost
-/// outside a recovery; the draft goes on growing by what is delivered.
+/// Version 1 takes what is lost off what was in flight and is delivered, but not what was found
+/// lost outside a recovery; the draft goes on growing by what is delivered.
 #[test]
 fn in_the_first_round_of_a_recovery_version_one_sends_what_arrives() {
     for (preset, grown) in [("v1", 10 - 3), ("draft", 10)] {
