@@ -201,6 +201,13 @@ fn the_rate_for_bursts_is_that_of_the_pacing_or_what_linux_would_pace_at() {
     assert_eq!(line.sender.rate_for_bursts(), Rate::MAX, "no RTT");
     let line = Line::begun(Start::default());
     assert_eq!((rate(&line), line.sender.rate_for_bursts()), (None, Rate(200_000)));
+    // 2 windows per RTT below half of ssthresh, 1.2 at it.
+    for (ssthresh, rate) in [(21, 200_000), (20, 120_000)] {
+        let initial_ssthresh = MSS * ssthresh;
+        let mut line = Line::with(Start::default(), Config { initial_ssthresh, ..config() });
+        line.sender.on_handshake(line.at(), RTT);
+        assert_eq!(line.sender.rate_for_bursts(), Rate(rate));
+    }
     let begin = |view: &firstflight_core::view::View| view.window.hold().paced(Rate(5_000));
     let line = Line::begun(Start { begin, ..Start::default() });
     assert_eq!(line.sender.rate_for_bursts(), Rate(5_000));
