@@ -24,7 +24,8 @@
 //! timeout, the window grows by at least a twentieth per RTT. Beta is 717/1024 and C 410/1024, the
 //! curve is looked up one smallest RTT ahead, and the Reno estimate grows by 8/15 segments per RTT
 //! for good. It counts whole packets: what is left of less than one below the curve's flat part
-//! counts as none, so that small windows are back at `W_max` within a round trip or two.
+//! counts as none, so that small windows are back at `W_max` within a round trip or two. The ACK
+//! that ends a recovery counts for the packet that it is the first to tell of, with the next ACK.
 //!
 //! Integers ([`crate::curve`]). The growth of an ACK is by what it acknowledges, not per ACK, so
 //! that delayed ACKs do not slow the curve down, as in Linux. Departures of `ns2` from its source:
@@ -108,7 +109,9 @@ impl Cubic {
         self.start = view.now;
         self.last = view.now;
         self.estimate = cwnd.0.saturating_mul(1 << FRACTION);
-        self.remainder = 0;
+        if !cut || self.form.era != Era::Linux {
+            self.remainder = 0;
+        }
     }
 
     /// Forgets the window of the last loss.
@@ -267,6 +270,7 @@ impl Avoidance for Cubic {
             let both = RATIO_ONE + self.form.beta;
             self.w_max = if falls { cwnd.scaled(both, 2 * RATIO_ONE) } else { cwnd };
             self.stage = Stage::Cut;
+            self.remainder = if loss.kind == LossKind::Recovery { view.mss.0 } else { 0 };
         }
         self.prior = cwnd;
         Window { cwnd: cut, ssthresh: cut }

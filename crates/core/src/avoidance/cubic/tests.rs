@@ -69,9 +69,14 @@ fn linux_grows_by_a_twentieth_until_a_loss_and_then_as_reno_at_least() {
         now.window.cwnd = Bytes(cwnd);
         cubic.step(&ack(), &now).window.cwnd.0
     };
-    // 7 is less than three whole packets below 10, so that 8 is next: cnt is 7.
-    let seven: u64 = (0..7).map(|_| grown(&mut cubic, 7_000) - 7_000).sum();
-    assert_eq!(seven, 1_000, "nothing is lost by rounding");
+// 7 is less than three whole packets below 10, so that 8 is next: cnt is 7. The first ACK
+    // counts with the one that ended the recovery.
+    let first = grown(&mut cubic, 7_000) - 7_000;
+    assert_eq!(first, 2_000 / 7);
+    let more: u64 = (0..5).map(|_| grown(&mut cubic, 7_000) - 7_000).sum();
+    assert_eq!(first + more, 1_000, "nothing is lost by rounding");
+    cubic.remainder = 0;
+    assert_eq!(grown(&mut cubic, 7_000), 7_000 + 1_000 / 7);
     // 15 ACKs for windows of 8 make 8/15 of a window's ACKs.
     (cubic.estimate, cubic.remainder) = (10_000 << FRACTION, 0);
     let _ = (0..15).map(|_| grown(&mut cubic, 8_000)).count();
