@@ -333,7 +333,12 @@ impl Flow<'_> {
         if owed != u64::MAX {
             self.push_timer(Instant(owed), fabric);
         }
-        self.set_timer(now, fabric);
+        // As `Flow::set_timer` does it, without the time of a deadline that lies behind.
+        let pending = if self.timer_at == u64::MAX { self.later_timer_at } else { self.timer_at };
+        match self.tcp.rests_until(Instant(pending)) {
+            true => self.timer_at = pending,
+            false => self.set_timer(now, fabric),
+        }
     }
 
     /// An ACK may have been the first one, or the last.

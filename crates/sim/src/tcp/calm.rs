@@ -3,7 +3,7 @@
 //! the window allows. This is the general path without the steps that cannot apply.
 //! `tests/ahead.rs` checks that both paths give equal outcomes.
 
-use firstflight_core::event::Sent;
+use firstflight_core::event::{Ack, Sent};
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::repair::Repair as _;
@@ -11,9 +11,21 @@ use super::tcb::Tcb;
 use super::{Tcp, Wire};
 
 impl Tcp {
+    /// Notes how many packets a calm ACK may cover now.
+    #[inline]
+    pub(super) fn note_calm(&mut self) {
+        let packets = self.calm_packets();
+        let tcb = &mut self.tcb;
+        match tcb.samples.is_some() {
+            false => tcb.calm_packets = packets,
+            true => tcb.calm_sampled = packets,
+        }
+    }
+
     /// How many packets a calm ACK may cover now; 0 if there is something to repair. A calm ACK
     /// changes nothing that this depends on.
-    pub(super) fn calm_packets(&self) -> u32 {
+    #[inline]
+    fn calm_packets(&self) -> u32 {
         let tcb = &self.tcb;
         let calm = tcb.shortcuts
             && self.repair.is_idle()
@@ -42,11 +54,23 @@ impl Tcb {
             && view.in_flight == self.bytes(self.nxt - self.una)
     }
 
+    /// Whether there is nothing to repair or in doubt.
+    #[inline]
+    pub(super) fn is_calm(&self) -> bool {
+        self.calm_packets | self.calm_sampled != 0
+    }
+
     /// Handles the ACK of so many packets, caused by the newest of them, if it is calm; otherwise
-    /// returns false and has changed nothing. A calm one fills no gap and is no part.
+    /// returns false and has changed nothing. A calm one fills no gap and is no part. `SAMPLED`
+    /// says whether the control needs samples.
     #[inline(always)]
-    pub(super) fn on_calm_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
-        if packets.wrapping_sub(1) >= self.calm_packets {
+    pub(super) fn on_calm_ack<const SAMPLED: bool>(
+        &mut self,
+        now: Instant,
+        packets: u32,
+        wire: &mut impl Wire,
+    ) -> bool {
+        if packets.wrapping_sub(1) >= if SAMPLED { self.calm_sampled } else { self.calm_packets } {
             return false;
         }
         let next = self.una + packets;
@@ -59,8 +83,12 @@ impl Tcb {
             self.extend(next, 0);
         }
         self.una = next;
-        self.core.on_new_data(now, newly, Span(now.0 - sent_at.0), in_flight);
-        self.send_calm(now, wire);
+        let rtt = Span(now.0 - sent_at.0);
+        match SAMPLED {
+            false => self.core.on_new_data(now, newly, rtt, in_flight),
+            true => self.tell_sampled(now, newly, rtt, in_flight),
+        }
+        self.send_calm::<SAMPLED>(now, wire);
         if next < self.max {
             self.rto.restart_calm(now);
         } else {
@@ -69,10 +97,43 @@ impl Tcb {
         true
     }
 
+    /// Tells the core of a calm ACK with what is known of its newest packet.
+    #[inline(always)]
+    fn tell_sampled(&mut self, now: Instant, acked: Bytes, rtt: Span, in_flight: Bytes) {
+        let snd_nxt = self.core.view().snd_nxt;
+        let (credited, rtt) = (acked, Some(rtt));
+        let mut ack = Ack { now, acked, credited, rtt, in_flight, snd_nxt, ..Ack::default() };
+        if let Some(samples) = &mut self.samples {
+            samples.complete(&mut ack, self.una);
+        }
+        self.core.on_ack(&ack);
+    }
+
+    /// Whether the window has room for a packet that has never left before, and there is one. As
+    /// [`Repair::has_room`](super::repair::Repair::has_room), where [`Tcb::is_calm`].
+    #[inline]
+    pub(super) fn has_calm_room(&self) -> bool {
+        let view = self.core.view();
+        view.in_flight.0 + self.mss <= view.window.cwnd.0 && self.nxt < self.limit
+    }
+
+    /// A paced sender goes on where [`Tcb::is_calm`], by a timer.
+    #[inline]
+    pub(super) fn send_calm_at_pace(&mut self, now: Instant, wire: &mut impl Wire) {
+        let idle = self.una == self.max || !self.rto.is_on();
+        match self.samples.is_some() {
+            false => self.send_calm::<false>(now, wire),
+            true => self.send_calm::<true>(now, wire),
+        }
+        if idle && self.una < self.max {
+            self.rto.restart_calm(now);
+        }
+    }
+
     /// Sends what the window allows: packets that have never left before. The window is no larger
     /// than what the receiver takes.
     #[inline(always)]
-    fn send_calm(&mut self, now: Instant, wire: &mut impl Wire) {
+    fn send_calm<const SAMPLED: bool>(&mut self, now: Instant, wire: &mut impl Wire) {
         debug_assert_eq!(self.nxt, self.max);
         loop {
             // In this order: it is the window that ends the loop.
@@ -84,9 +145,13 @@ impl Tcb {
             }
             debug_assert!(self.nxt - self.una < self.receiver_window);
             let seq = self.nxt;
+            let idle = SAMPLED && seq == self.una;
             (self.nxt, self.max) = (seq + 1, seq + 1);
             self.log.sent(seq, self.una, now);
             self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again: false });
+            if SAMPLED {
+                self.note_departure(seq, now, in_flight, idle);
+            }
             wire.transmit_data(seq);
         }
     }

@@ -144,6 +144,13 @@ impl Tcb {
         let bytes = Bytes(self.mss);
         let in_flight = self.bytes(repair.in_flight(self));
         self.core.on_sent(&Sent { now, bytes, in_flight, again });
+        self.note_departure(seq, now, in_flight, idle);
+    }
+
+    /// Notes the state in which packet `seq` left, if the control needs it; `idle` if nothing else
+    /// was outstanding.
+    #[inline]
+    pub(super) fn note_departure(&mut self, seq: u32, now: Instant, in_flight: Bytes, idle: bool) {
         let ends = self.nxt >= self.end;
         if let Some(samples) = &mut self.samples {
             samples.on_sent(seq, now, in_flight, idle);

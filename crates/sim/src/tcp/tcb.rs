@@ -30,7 +30,7 @@ pub(super) struct Tcb {
     pub(super) max: u32,
     /// One past the last packet that may be sent: that there is, or that the receiver has room for.
     pub(super) limit: u32,
-    /// How many packets the next calm ACK may cover.
+    /// How many packets the next calm ACK may cover, of a control that needs no samples.
     pub(super) calm_packets: u32,
     /// One past the last packet there is to send.
     pub(super) end: u32,
@@ -64,6 +64,8 @@ pub(super) struct Tcb {
     tells_more: bool,
     /// Whether start-up may ask for packets to be sent again that are not known to be lost.
     pub(super) repeats: bool,
+    /// The same of a control that needs samples.
+    pub(super) calm_sampled: u32,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
     /// With pacing: until when neither the retransmission timer nor the repair is due, as long as
@@ -127,9 +129,10 @@ impl Tcb {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            shortcuts: shortcuts && !listens && !wants.samples() && !repeats && !tso,
+            shortcuts: shortcuts && !listens && !repeats && !tso,
             repeats,
             calm_packets: 0,
+            calm_sampled: 0,
             listens,
             writes_headers,
             next_departure: Instant(0),
