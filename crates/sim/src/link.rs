@@ -191,7 +191,11 @@ impl Link {
     /// A packet that may not fit, or need more than to be taken in.
     #[inline(never)]
     fn arrive_any(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
-        self.held.release(tie.over_by(at.0));
+        let over_by = tie.over_by(at.0);
+        if self.free_at <= over_by && self.extras.is_none() && over_by < NEVER.0 {
+            return Some(self.arrive_alone(at, bytes));
+        }
+        self.held.release(over_by);
         if self.is_full(bytes) {
             self.totals.drops += 1;
             return None;
@@ -208,6 +212,19 @@ impl Link {
         self.calm_ns = self.calm_ns();
         let lost = self.pass_extras(Arrival { at, idle_at, bytes });
         (!lost).then_some(far_end)
+    }
+
+    /// A packet that finds the link empty, as most of a paced flow do: it fits, and begins a run.
+    #[inline(never)]
+    fn arrive_alone(&mut self, at: Instant, bytes: u64) -> Instant {
+        self.idle_ns += at.0.saturating_sub(self.free_at);
+        self.free_at = at.0.max(self.free_at);
+        self.serial.set(bytes);
+        self.held.begin_alone(self.free_at, &self.serial);
+        let far_end = self.take_in(at);
+        self.totals.peak_packets = self.totals.peak_packets.max(1);
+        self.calm_ns = self.calm_ns();
+        far_end
     }
 
     /// A packet has been taken in. True if it is lost on purpose.

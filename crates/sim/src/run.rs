@@ -326,7 +326,7 @@ impl Flow<'_> {
             }
             (self.timer_at, owed, now) = (u64::MAX, u64::MAX, at);
             let mut wire = FlowWire { now, path: &mut self.path, fabric };
-            self.tcp.on_timer(now, &mut wire);
+            self.tcp.leave_at_pace(now, &mut wire);
             self.path.watch.look(now, &self.tcp);
             next = self.tcp.next_at_pace();
         }

@@ -3,7 +3,7 @@
 
 use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::sender::Config;
-use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
 
 use super::ecn::Ecn;
 use super::log::{Mark, SendLog};
@@ -68,6 +68,9 @@ pub(super) struct Tcb {
     pub(super) calm_sampled: u32,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
+    /// How long what left last took at its pacing rate: the rate, how much it was, and the time.
+    pub(super) paced_last: (Rate, Bytes),
+    pub(super) packet_time: Span,
     /// With pacing: until when neither the retransmission timer nor the repair is due, as long as
     /// that is `una`.
     pub(super) quiet: (u32, Instant),
@@ -136,9 +139,11 @@ impl Tcb {
             listens,
             writes_headers,
             next_departure: Instant(0),
+            paced_last: (Rate(0), Bytes(0)),
+            packet_time: Span(0),
             tells_more: wants.samples() || rests || ecn,
             quiet: (0, Instant(0)),
-            samples: wants.samples().then(Box::default),
+            samples: wants.samples().then(|| Box::new(Samples::new())),
             ecn: ecn.then(Ecn::default),
             usage: rests.then(|| Box::new(Usage::new(&spec.endpoint))),
         }

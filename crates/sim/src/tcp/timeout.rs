@@ -39,13 +39,24 @@ impl Tcp {
         }
     }
 
-    /// [`Tcp::deadline`] of a sender that paces, where it is the time of the next packet.
+    /// The time of [`Tcp::next_at_pace`] has come.
+    #[inline]
+    pub(crate) fn leave_at_pace(&mut self, now: Instant, wire: &mut impl Wire) {
+        match self.tcb.is_calm() {
+            true => self.tcb.send_calm_at_pace(now, wire),
+            false => self.on_timer(now, wire),
+        }
+    }
+
+    /// [`Tcp::deadline`] of a sender that paces, where it is the time of the next packet, and of
+    /// nothing else.
+    #[inline]
     pub(crate) fn next_at_pace(&mut self) -> Option<Instant> {
         let Self { tcb, repair } = self;
         let has_room = || if tcb.is_calm() { tcb.has_calm_room() } else { repair.has_room(tcb) };
         let paces = tcb.core.is_paced() && tcb.core.wake_at().is_none() && has_room();
         let at = tcb.next_departure;
-        (paces && self.is_quiet_until(at)).then_some(at)
+        (paces && self.is_quiet_until(Instant(at.0 + 1))).then_some(at)
     }
 
     /// Whether a calm sender that paces, and that its window keeps from sending, has nothing to do
@@ -85,7 +96,8 @@ impl Tcp {
     #[inline(never)]
     fn quiet_until(&self) -> Instant {
         let smoothed = self.tcb.core.view().rtt.smoothed;
-        let until = self.repair.is_idle().then(|| self.tcb.rto.and_its_probe_sleep_until(smoothed));
+        let idle = self.tcb.is_calm() || self.repair.is_idle();
+        let until = idle.then(|| self.tcb.rto.and_its_probe_sleep_until(smoothed));
         until.unwrap_or(Instant(0))
     }
 
