@@ -395,7 +395,7 @@ impl Mechanism {
             self.view.window.cwnd = cwnd.max(self.config.mss);
         }
         self.view.window.ssthresh = ssthresh;
-        if self.timed || step.pace.is_some() || step.wake.is_some() {
+        if self.pace.is_some() || step.pace.is_some() || step.wake.is_some() {
             // Not the whole step, which would then be in memory on every ACK.
             self.apply_timing(step.pace, step.wake);
         }

@@ -11,24 +11,14 @@ use super::tcb::Tcb;
 use super::{Tcp, Wire};
 
 impl Tcp {
-    /// Notes how many packets a calm ACK may cover now.
-    #[inline]
+    /// Notes how many packets a calm ACK may cover now: none if there is something to repair. A calm
+    /// ACK changes nothing that this depends on.
+    #[inline(never)]
     pub(super) fn note_calm(&mut self) {
-        let packets = self.calm_packets();
-        let tcb = &mut self.tcb;
-        match tcb.samples.is_some() {
-            false => tcb.calm_packets = packets,
-            true => tcb.calm_sampled = packets,
-        }
-    }
-
-    /// How many packets a calm ACK may cover now; 0 if there is something to repair. A calm ACK
-    /// changes nothing that this depends on.
-    #[inline]
-    fn calm_packets(&self) -> u32 {
-        let tcb = &self.tcb;
+        let Self { tcb, repair } = self;
+        (tcb.calm_packets, tcb.calm_sampled) = (0, 0);
         let calm = tcb.shortcuts
-            && self.repair.is_idle()
+            && repair.is_idle()
             && tcb.una >= tcb.first_data
             && tcb.nxt == tcb.max
             && tcb.dupacks == 0
@@ -37,11 +27,13 @@ impl Tcp {
             && tcb.is_known_to_core();
         // The core recovers only while a repair is under way, or after a mark, and not calm then.
         debug_assert!(!(calm && tcb.core.view().recovering));
-        match calm {
-            false => 0,
+        if calm {
             // What duplicate ACKs told of beyond one packet is for `Tcp::credit` to take off.
-            true if tcb.credited_ahead > 0 => 1,
-            true => MANY,
+            let packets = if tcb.credited_ahead > 0 { 1 } else { MANY };
+            match tcb.samples {
+                None => tcb.calm_packets = packets,
+                Some(_) => tcb.calm_sampled = packets,
+            }
         }
     }
 }
@@ -149,8 +141,11 @@ impl Tcb {
             (self.nxt, self.max) = (seq + 1, seq + 1);
             self.log.sent(seq, self.una, now);
             self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again: false });
-            if SAMPLED {
-                self.note_departure(seq, now, in_flight, idle);
+            if let Some(samples) = self.samples.as_mut().filter(|_| SAMPLED) {
+                samples.on_sent_first(seq, now, in_flight, idle);
+                if self.nxt >= self.end {
+                    samples.on_app_limited(in_flight);
+                }
             }
             wire.transmit_data(seq);
         }

@@ -24,7 +24,7 @@ impl Samples {
     }
 
     /// Packet `seq` leaves; `in_flight` includes it.
-    #[inline]
+    #[inline(never)]
     pub(super) fn on_sent(&mut self, seq: u32, now: Instant, in_flight: Bytes, idle: bool) {
         if self.states.len() == 0 {
             self.first = seq;
@@ -33,6 +33,15 @@ impl Samples {
         if !self.states.replace(seq.wrapping_sub(self.first) as usize, state) {
             self.states.push_back(state);
         }
+    }
+
+    /// Packet `seq` leaves, as [`Samples::on_sent`], and has never left before.
+    #[inline]
+    pub(super) fn on_sent_first(&mut self, seq: u32, now: Instant, in_flight: Bytes, idle: bool) {
+        if self.states.len() == 0 {
+            self.first = seq;
+        }
+        self.states.push_back(self.sampler.on_sent(now, in_flight, idle));
     }
 
     /// The source has nothing more to send.

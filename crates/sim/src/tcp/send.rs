@@ -69,6 +69,7 @@ impl Tcb {
 
     /// Takes the time of so many packets that leave. What was not used of the last burst's time may
     /// leave at once.
+    #[inline(always)]
     pub(super) fn charge(&mut self, now: Instant, packets: u32) {
         let bytes = Bytes(self.mss * u64::from(packets));
         let pace = self.core.rate_and_burst();
@@ -164,13 +165,6 @@ impl Tcb {
         let bytes = Bytes(self.mss);
         let in_flight = self.bytes(repair.in_flight(self));
         self.core.on_sent(&Sent { now, bytes, in_flight, again });
-        self.note_departure(seq, now, in_flight, idle);
-    }
-
-    /// Notes the state in which packet `seq` left, if the control needs it; `idle` if nothing else
-    /// was outstanding.
-    #[inline]
-    pub(super) fn note_departure(&mut self, seq: u32, now: Instant, in_flight: Bytes, idle: bool) {
         let ends = self.nxt >= self.end;
         if let Some(samples) = &mut self.samples {
             samples.on_sent(seq, now, in_flight, idle);

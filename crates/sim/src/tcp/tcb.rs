@@ -32,6 +32,8 @@ pub(super) struct Tcb {
     pub(super) limit: u32,
     /// How many packets the next calm ACK may cover, of a control that needs no samples.
     pub(super) calm_packets: u32,
+    /// The same of a control that needs samples.
+    pub(super) calm_sampled: u32,
     /// One past the last packet there is to send.
     pub(super) end: u32,
     /// First packet that carries data: 1 after a SYN.
@@ -64,8 +66,6 @@ pub(super) struct Tcb {
     tells_more: bool,
     /// Whether start-up may ask for packets to be sent again that are not known to be lost.
     pub(super) repeats: bool,
-    /// The same of a control that needs samples.
-    pub(super) calm_sampled: u32,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
     /// How long what left last took at its pacing rate: the rate, how much it was, and the time.
