@@ -16,7 +16,7 @@ impl Tcp {
     #[inline(never)]
     pub(super) fn note_calm(&mut self) {
         let Self { tcb, repair } = self;
-        (tcb.calm_packets, tcb.calm_sampled) = (0, 0);
+        (tcb.calm_packets, tcb.calm_unsampled) = (0, 0);
         let calm = tcb.shortcuts
             && repair.is_idle()
             && tcb.una >= tcb.first_data
@@ -30,10 +30,8 @@ impl Tcp {
         if calm {
             // What duplicate ACKs told of beyond one packet is for `Tcp::credit` to take off.
             let packets = if tcb.credited_ahead > 0 { 1 } else { MANY };
-            match tcb.samples {
-                None => tcb.calm_packets = packets,
-                Some(_) => tcb.calm_sampled = packets,
-            }
+            tcb.calm_packets = packets;
+            tcb.calm_unsampled = if tcb.samples.is_none() { packets } else { 0 };
         }
     }
 }
@@ -49,7 +47,7 @@ impl Tcb {
     /// Whether there is nothing to repair or in doubt.
     #[inline]
     pub(super) fn is_calm(&self) -> bool {
-        self.calm_packets | self.calm_sampled != 0
+        self.calm_packets > 0
     }
 
     /// Handles the ACK of so many packets, caused by the newest of them, if it is calm; otherwise
@@ -62,7 +60,7 @@ impl Tcb {
         packets: u32,
         wire: &mut impl Wire,
     ) -> bool {
-        if packets.wrapping_sub(1) >= if SAMPLED { self.calm_sampled } else { self.calm_packets } {
+        if packets.wrapping_sub(1) >= if SAMPLED { self.calm_packets } else { self.calm_unsampled } {
             return false;
         }
         let next = self.una + packets;

@@ -30,10 +30,10 @@ pub(super) struct Tcb {
     pub(super) max: u32,
     /// One past the last packet that may be sent: that there is, or that the receiver has room for.
     pub(super) limit: u32,
-    /// How many packets the next calm ACK may cover, of a control that needs no samples.
+    /// How many packets the next calm ACK may cover.
     pub(super) calm_packets: u32,
-    /// The same of a control that needs samples.
-    pub(super) calm_sampled: u32,
+    /// The same of a control that needs no samples; 0 of others.
+    pub(super) calm_unsampled: u32,
     /// One past the last packet there is to send.
     pub(super) end: u32,
     /// First packet that carries data: 1 after a SYN.
@@ -135,7 +135,7 @@ impl Tcb {
             shortcuts: shortcuts && !listens && !repeats && !tso,
             repeats,
             calm_packets: 0,
-            calm_sampled: 0,
+            calm_unsampled: 0,
             listens,
             writes_headers,
             next_departure: Instant(0),
