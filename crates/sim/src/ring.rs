@@ -108,6 +108,14 @@ mod tests {
                     next += 1;
                 }
                 prop_assert_eq!(ring.len(), plain.len());
+                for place in 0..=plain.len() {
+                    prop_assert_eq!(ring.get(place), plain.get(place));
+                }
+                let known = plain.get_mut(count / 2);
+                prop_assert_eq!(ring.replace(count / 2, next), known.is_some());
+                known.into_iter().for_each(|value| *value = next);
+                let skipped = plain.drain(..plain.len().min(count % 3)).count();
+                prop_assert_eq!(ring.skip(count % 3), skipped);
                 for _ in 0..count / 2 + 1 {
                     prop_assert_eq!(ring.front(), plain.front().copied());
                     if let Some(first) = plain.pop_front() {

@@ -1,6 +1,7 @@
 //! The calm ACK: for new data, while nothing is lost, repaired or in doubt. Nearly every ACK is
 //! one, and every recovery but ns-2's own handles it alike: take the RTT, tell the core, send what
-//! the window allows. This is the general path without the steps that cannot apply.
+//! the window allows. This is the general path without the steps that cannot apply. Between such
+//! ACKs a paced packet leaves likewise, without asking timers and repair.
 //! `tests/ahead.rs` checks that both paths give equal outcomes.
 
 use firstflight_core::event::{Ack, Sent};
@@ -60,7 +61,8 @@ impl Tcb {
         packets: u32,
         wire: &mut impl Wire,
     ) -> bool {
-        if packets.wrapping_sub(1) >= if SAMPLED { self.calm_packets } else { self.calm_unsampled } {
+        if packets.wrapping_sub(1) >= if SAMPLED { self.calm_packets } else { self.calm_unsampled }
+        {
             return false;
         }
         let next = self.una + packets;
@@ -107,16 +109,13 @@ impl Tcb {
         view.in_flight.0 + self.mss <= view.window.cwnd.0 && self.nxt < self.limit
     }
 
-    /// A paced sender goes on where [`Tcb::is_calm`], by a timer.
+    /// A paced sender goes on where [`Tcb::is_calm`], and the retransmission timer runs on.
     #[inline]
     pub(super) fn send_calm_at_pace(&mut self, now: Instant, wire: &mut impl Wire) {
-        let idle = self.una == self.max || !self.rto.is_on();
+        debug_assert!(self.rto.is_on() && self.una < self.max);
         match self.samples.is_some() {
             false => self.send_calm::<false>(now, wire),
             true => self.send_calm::<true>(now, wire),
-        }
-        if idle && self.una < self.max {
-            self.rto.restart_calm(now);
         }
     }
 

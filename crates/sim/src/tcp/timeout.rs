@@ -56,7 +56,7 @@ impl Tcp {
         let has_room = || if tcb.is_calm() { tcb.has_calm_room() } else { repair.has_room(tcb) };
         let paces = tcb.core.is_paced() && tcb.core.wake_at().is_none() && has_room();
         let at = tcb.next_departure;
-        (paces && self.is_quiet_until(Instant(at.0 + 1))).then_some(at)
+        (paces && self.is_quiet_until(Instant(at.0.saturating_add(1)))).then_some(at)
     }
 
     /// Whether a calm sender that paces, and that its window keeps from sending, has nothing to do
