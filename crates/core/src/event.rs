@@ -71,7 +71,7 @@ pub struct RateSample {
 
 /// The state of the connection when a packet left (draft-ietf-ccwg-bbr, the per-packet state of
 /// delivery-rate samples).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departure {
     /// When it left, for the last time.
     pub sent_at: Instant,

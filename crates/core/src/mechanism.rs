@@ -106,15 +106,21 @@ impl Mechanism {
     /// Whether [`Mechanism::pacing`] says how.
     #[inline]
     pub(crate) fn is_paced(&self) -> bool {
-        let by_default = self.paces && self.view.rtt.smoothed > Span(0);
-        self.timed && (self.pace.is_some() || by_default)
+        self.pace.is_some() || self.is_paced_by_default()
+    }
+
+    #[inline]
+    fn is_paced_by_default(&self) -> bool {
+        self.paces && self.view.rtt.smoothed > Span(0)
     }
 
     /// See [`crate::sender::Sender::paced_from`].
     #[inline]
     pub(crate) fn paced_from(&self) -> Option<Instant> {
-        let begins = || self.pace.and_then(|pace| pace.not_before).unwrap_or(Instant(0));
-        self.is_paced().then(begins)
+        match &self.pace {
+            Some(pacing) => Some(pacing.not_before.unwrap_or(Instant(0))),
+            None => self.is_paced_by_default().then_some(Instant(0)),
+        }
     }
 
     /// See [`crate::sender::Sender::acts_on_acks_only`].
@@ -155,22 +161,29 @@ impl Mechanism {
     }
 
     fn pacing_in_force(&self) -> Option<Pacing> {
-        if let Some(pacing) = self.pace {
-            let rate = pacing.first.map_or(pacing.rate, |(_, rate)| rate);
-            return Some(Pacing { rate, ..pacing });
+        let (rate, _) = self.rate_and_burst()?;
+        Some(self.pace.map_or(Pacing::at(rate), |pacing| Pacing { rate, ..pacing }))
+    }
+
+    /// See [`crate::sender::Sender::rate_and_burst`].
+    #[inline]
+    pub(crate) fn rate_and_burst(&self) -> Option<(Rate, Bytes)> {
+        match &self.pace {
+            Some(Pacing { first: Some((_, rate)), burst, .. }) => Some((*rate, *burst)),
+            Some(Pacing { rate, burst, .. }) => Some((*rate, *burst)),
+            None => self.is_paced_by_default().then(|| (self.default_rate(), Bytes(0))),
         }
-        if !self.paces {
-            return None;
+    }
+
+    /// The rate of the default pacing, where there is an RTT.
+    #[inline(never)]
+    fn default_rate(&self) -> Rate {
+        if self.by_linux {
+            return self.rate_of_linux();
         }
         let View { rtt, window, phase, .. } = &self.view;
-        if rtt.smoothed == Span(0) {
-            return None;
-        }
-        if self.by_linux {
-            return Some(Pacing::at(self.rate_of_linux()));
-        }
         let quarters = if *phase == Phase::Startup { STARTUP_QUARTERS } else { LATER_QUARTERS };
-        Some(Pacing::at(window.cwnd.per(rtt.smoothed).scaled(quarters, 4).max(Rate(1))))
+        window.cwnd.per(rtt.smoothed).scaled(quarters, 4).max(Rate(1))
     }
 
     /// See [`crate::sender::Sender::rate_for_bursts`].
@@ -378,7 +391,7 @@ impl Mechanism {
             self.view.window.cwnd = cwnd.max(self.config.mss);
         }
         self.view.window.ssthresh = ssthresh;
-        if self.timed || step.pace.is_some() || step.wake.is_some() {
+        if self.pace.is_some() || step.pace.is_some() || step.wake.is_some() {
             // Not the whole step, which would then be in memory on every ACK.
             self.apply_timing(step.pace, step.wake);
         }

@@ -308,6 +308,12 @@ impl<P: Policies> Sender<P> {
         self.mechanism.paced_from()
     }
 
+    /// The rate and the burst of [`Sender::pacing`], without the rest.
+    #[inline]
+    pub fn rate_and_burst(&self) -> Option<(Rate, Bytes)> {
+        self.mechanism.rate_and_burst()
+    }
+
     /// Where no policy sets a pacing, it is Linux's: none before a policy has set one, and then 2
     /// windows per RTT below half of ssthresh and 1.2 above (`tcp_update_pacing_rate`). A control
     /// that needs the pacer's timer ([`Facilities::PACED_WAKE_UPS`]) has it for that time only:

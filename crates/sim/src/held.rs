@@ -88,6 +88,17 @@ impl Held {
         }
     }
 
+    /// As [`Held::begin_run`] when all packets have left, also those not known to have.
+    pub(crate) fn begin_alone(&mut self, start: u64, serial: &Serialisation) {
+        (self.left, self.left_bytes) = (self.taken, self.taken_bytes());
+        (self.before, self.bytes_before) = (self.left, self.left_bytes);
+        if !self.older.is_empty() {
+            self.older.clear();
+        }
+        self.newest.serial.clone_from(serial);
+        self.newest.departure = start + self.newest.serial.step();
+    }
+
     /// Forgets the packets that have left by `now`.
     #[inline(always)]
     pub(crate) fn release(&mut self, now: u64) {

@@ -211,7 +211,11 @@ impl Link {
     /// A packet is taken in if it fits: when it reaches the far end.
     #[inline(always)]
     fn take_in_any(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
-        self.held.release(tie.over_by(at.0));
+        let over_by = tie.over_by(at.0);
+        if self.free_at <= over_by && self.extras.is_none() && over_by < NEVER.0 {
+            return Some(self.arrive_alone(at, bytes));
+        }
+        self.held.release(over_by);
         if self.is_full(bytes) {
             self.totals.drops += 1;
             return None;
@@ -227,6 +231,19 @@ impl Link {
         self.totals.peak_packets = self.totals.peak_packets.max(self.held.len());
         self.calm_ns = self.calm_ns();
         Some(far_end)
+    }
+
+    /// A packet that finds the link empty, as most of a paced flow do: it fits, and begins a run.
+    #[inline(never)]
+    fn arrive_alone(&mut self, at: Instant, bytes: u64) -> Instant {
+        self.idle_ns += at.0.saturating_sub(self.free_at);
+        self.free_at = at.0.max(self.free_at);
+        self.serial.set(bytes);
+        self.held.begin_alone(self.free_at, &self.serial);
+        let far_end = self.take_in(at);
+        self.totals.peak_packets = self.totals.peak_packets.max(1);
+        self.calm_ns = self.calm_ns();
+        far_end
     }
 
     /// A packet has been taken in. True if it is lost on purpose.

@@ -38,6 +38,32 @@ impl<T: Copy + Default> Ring<T> {
         first
     }
 
+    /// The value behind so many others.
+    #[inline]
+    pub(crate) fn get(&self, place: usize) -> Option<&T> {
+        let slot = self.head.wrapping_add(place) & (self.slots.len() - 1);
+        (place < self.len()).then(|| &self.slots[slot])
+    }
+
+    /// Replaces the value behind so many others, if there is one.
+    #[inline]
+    pub(crate) fn replace(&mut self, place: usize, value: T) -> bool {
+        let slot = self.head.wrapping_add(place) & (self.slots.len() - 1);
+        let known = place < self.len();
+        if known {
+            self.slots[slot] = value;
+        }
+        known
+    }
+
+    /// Takes out so many from the front, or all: how many it took.
+    #[inline]
+    pub(crate) fn skip(&mut self, count: usize) -> usize {
+        let count = count.min(self.len());
+        self.head = self.head.wrapping_add(count);
+        count
+    }
+
     #[inline]
     pub(crate) fn push_back(&mut self, value: T) {
         if self.tail == self.room {
@@ -82,6 +108,14 @@ mod tests {
                     next += 1;
                 }
                 prop_assert_eq!(ring.len(), plain.len());
+                for place in 0..=plain.len() {
+                    prop_assert_eq!(ring.get(place), plain.get(place));
+                }
+                let known = plain.get_mut(count / 2);
+                prop_assert_eq!(ring.replace(count / 2, next), known.is_some());
+                known.into_iter().for_each(|value| *value = next);
+                let skipped = plain.drain(..plain.len().min(count % 3)).count();
+                prop_assert_eq!(ring.skip(count % 3), skipped);
                 for _ in 0..count / 2 + 1 {
                     prop_assert_eq!(ring.front(), plain.front().copied());
                     if let Some(first) = plain.pop_front() {

@@ -326,14 +326,19 @@ impl Flow<'_> {
             }
             (self.timer_at, owed, now) = (u64::MAX, u64::MAX, at);
             let mut wire = FlowWire { now, path: &mut self.path, fabric };
-            self.tcp.on_timer(now, &mut wire);
+            self.tcp.leave_at_pace(now, &mut wire);
             self.path.watch.look(now, &self.tcp);
             next = self.tcp.next_at_pace();
         }
         if owed != u64::MAX {
             self.push_timer(Instant(owed), fabric);
         }
-        self.set_timer(now, fabric);
+        // As `Flow::set_timer` does it, without the time of a deadline that lies behind.
+        let pending = if self.timer_at == u64::MAX { self.later_timer_at } else { self.timer_at };
+        match self.tcp.rests_until(Instant(pending)) {
+            true => self.timer_at = pending,
+            false => self.set_timer(now, fabric),
+        }
     }
 
     /// An ACK may have been the first one, or the last.

@@ -69,10 +69,12 @@ const RECOVERIES: [Recovery; 10] = [
 
 fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
     let recoveries = prop::sample::select(&RECOVERIES[..]);
-    // Bursts, pacing, jumps, repeats, estimates, what routers tell.
+    // Bursts, pacing, samples, jumps, repeats, estimates, what routers tell.
     let startups = prop::sample::select(vec![
         "slow-start",
         "paced",
+        "rapid-start",
+        "bbr",
         "afstart",
         "packet-pair",
         "halfback",

@@ -24,7 +24,7 @@ pub struct Sampler {
 
 /// The state of the connection when a packet left; the transport keeps it until the packet is
 /// acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AtSending {
     /// When it left, how much had been delivered and how much was in flight.
     pub departure: Departure,

@@ -42,6 +42,8 @@ fn whether_and_from_when_packets_are_paced_is_as_the_pacing_says() {
         assert_eq!(line.sender.paced_from(), from.map(Instant));
         assert_eq!(line.sender.is_paced(), from.is_some());
         assert_eq!(line.sender.pacing().is_some(), from.is_some());
+        let whole = line.sender.pacing().map(|pacing| (pacing.rate, pacing.burst));
+        assert_eq!(line.sender.rate_and_burst(), whole);
     };
     agree(&Line::begun(Start::default()), None);
     let mut line = Line::with(Start::default(), Config { paces: true, ..config() });
@@ -89,6 +91,7 @@ fn the_first_bytes_leave_at_another_rate_and_the_rest_at_the_rate() {
     let mut line = Line::begun(Start { begin, ..Start::default() });
     let first = line.sender.pacing().expect("start-up decided");
     assert_eq!((first.rate, first.burst), (Rate(50), MSS * 2));
+    assert_eq!(line.sender.rate_and_burst(), Some((Rate(50), MSS * 2)));
     assert_eq!(first.not_before, Some(Instant(1_002_000_000)));
     line.send(2).sender.on_paced(MSS * 2);
     assert_eq!(rate(&line), Some(50), "a segment is left of the first bytes");

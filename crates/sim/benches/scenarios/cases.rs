@@ -53,7 +53,7 @@ impl Control {
             _ if self.own_bar.is_some() => self.own_bar,
             _ if !self.has_bar => None,
             Ends::Rfc(_) => bars.rfc,
-            Ends::Linux => bars.linux,
+            Ends::Linux | Ends::LinuxUnpaced => bars.linux,
             Ends::Ns2 => bars.ns2,
             Ends::Quic => None,
         }
@@ -225,12 +225,13 @@ pub(crate) const PROFILES: [Control; 5] = [
 ];
 
 /// Today's start-ups on Linux' endpoints, those that pace their packets with half the bar. All on
-/// (a) only.
-pub(crate) const TODAY: [Control; 6] = [
+/// (a) only. Rapid Start paces until it ends, and Linux from then on: it has both bars.
+pub(crate) const TODAY: [Control; 7] = [
     today("hystart-pp", "cubic", 20.0),
     today("search", "cubic", 20.0),
     today("suss", "cubic", 20.0),
-    today("rapid-start", "cubic", 20.0),
+    Control { ends: Ends::LinuxUnpaced, ..today("rapid-start", "cubic", 20.0) },
+    Control { name: "rapid-paced", ..today("rapid-start", "cubic", 10.0) },
     today("bbr", "cubic", 10.0),
     Control { name: "bbr+bbr", ..today("bbr", "bbr", 10.0) },
 ];

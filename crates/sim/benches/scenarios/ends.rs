@@ -14,6 +14,8 @@ pub(crate) enum Ends {
     Rfc(Recovery),
     /// Linux', with delayed ACKs.
     Linux,
+    /// The same without Linux' pacing: a control is paced only as long as it says so.
+    LinuxUnpaced,
     /// ns-2.35's NewReno agents. ACKs queue on their way back.
     Ns2,
     /// QUIC's, paced, with every second packet acknowledged.
@@ -26,6 +28,7 @@ impl Ends {
         let base = Endpoint { syn: true, initial_window: mss * 2, ..Endpoint::rfc(mss) };
         match self {
             Self::Rfc(recovery) => Endpoint { recovery, ..base },
+            Self::LinuxUnpaced => Endpoint { linux_pacing: false, ..Self::Linux.endpoint(i, mss) },
             Self::Linux => Endpoint {
                 initial_window: mss * 10,
                 recovery: Recovery::Rack,

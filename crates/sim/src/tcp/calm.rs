@@ -1,9 +1,10 @@
 //! The calm ACK: for new data, while nothing is lost, repaired or in doubt. Nearly every ACK is
 //! one, and every recovery but ns-2's own handles it alike: take the RTT, tell the core, send what
-//! the window allows. This is the general path without the steps that cannot apply.
+//! the window allows. This is the general path without the steps that cannot apply. Between such
+//! ACKs a paced packet leaves likewise, without asking timers and repair.
 //! `tests/ahead.rs` checks that both paths give equal outcomes.
 
-use firstflight_core::event::Sent;
+use firstflight_core::event::{Ack, Sent};
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::repair::Repair as _;
@@ -11,12 +12,14 @@ use super::tcb::Tcb;
 use super::{Tcp, Wire};
 
 impl Tcp {
-    /// How many packets a calm ACK may cover now; 0 if there is something to repair. A calm ACK
-    /// changes nothing that this depends on.
-    pub(super) fn calm_packets(&self) -> u32 {
-        let tcb = &self.tcb;
+    /// Notes how many packets a calm ACK may cover now: none if there is something to repair. A calm
+    /// ACK changes nothing that this depends on.
+    #[inline(never)]
+    pub(super) fn note_calm(&mut self) {
+        let Self { tcb, repair } = self;
+        (tcb.calm_packets, tcb.calm_unsampled) = (0, 0);
         let calm = tcb.shortcuts
-            && self.repair.is_idle()
+            && repair.is_idle()
             && tcb.una >= tcb.first_data
             && tcb.nxt == tcb.max
             && tcb.dupacks == 0
@@ -25,11 +28,11 @@ impl Tcp {
             && tcb.is_known_to_core();
         // The core recovers only while a repair is under way, or after a mark, and not calm then.
         debug_assert!(!(calm && tcb.core.view().recovering));
-        match calm {
-            false => 0,
+        if calm {
             // What duplicate ACKs told of beyond one packet is for `Tcp::credit` to take off.
-            true if tcb.credited_ahead > 0 => 1,
-            true => MANY,
+            let packets = if tcb.credited_ahead > 0 { 1 } else { MANY };
+            tcb.calm_packets = packets;
+            tcb.calm_unsampled = if tcb.samples.is_none() { packets } else { 0 };
         }
     }
 }
@@ -42,11 +45,24 @@ impl Tcb {
             && view.in_flight == self.bytes(self.nxt - self.una)
     }
 
+    /// Whether there is nothing to repair or in doubt.
+    #[inline]
+    pub(super) fn is_calm(&self) -> bool {
+        self.calm_packets > 0
+    }
+
     /// Handles the ACK of so many packets, caused by the newest of them, if it is calm; otherwise
-    /// returns false and has changed nothing. A calm one fills no gap and is no part.
+    /// returns false and has changed nothing. A calm one fills no gap and is no part. `SAMPLED`
+    /// says whether the control needs samples.
     #[inline(always)]
-    pub(super) fn on_calm_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
-        if packets.wrapping_sub(1) >= self.calm_packets {
+    pub(super) fn on_calm_ack<const SAMPLED: bool>(
+        &mut self,
+        now: Instant,
+        packets: u32,
+        wire: &mut impl Wire,
+    ) -> bool {
+        if packets.wrapping_sub(1) >= if SAMPLED { self.calm_packets } else { self.calm_unsampled }
+        {
             return false;
         }
         let next = self.una + packets;
@@ -59,8 +75,12 @@ impl Tcb {
             self.extend(next, 0);
         }
         self.una = next;
-        self.core.on_new_data(now, newly, Span(now.0 - sent_at.0), in_flight);
-        self.send_calm(now, wire);
+        let rtt = Span(now.0 - sent_at.0);
+        match SAMPLED {
+            false => self.core.on_new_data(now, newly, rtt, in_flight),
+            true => self.tell_sampled(now, newly, rtt, in_flight),
+        }
+        self.send_calm::<SAMPLED>(now, wire);
         if next < self.max {
             self.rto.restart_calm(now);
         } else {
@@ -69,24 +89,60 @@ impl Tcb {
         true
     }
 
+    /// Tells the core of a calm ACK with what is known of its newest packet.
+    #[inline(always)]
+    fn tell_sampled(&mut self, now: Instant, acked: Bytes, rtt: Span, in_flight: Bytes) {
+        let snd_nxt = self.core.view().snd_nxt;
+        let (credited, rtt) = (acked, Some(rtt));
+        let mut ack = Ack { now, acked, credited, rtt, in_flight, snd_nxt, ..Ack::default() };
+        if let Some(samples) = &mut self.samples {
+            samples.complete(&mut ack, self.una);
+        }
+        self.core.on_ack(&ack);
+    }
+
+    /// Whether a packet that has never left before may leave by the window, and there is one. As
+    /// [`Repair::has_room`](super::repair::Repair::has_room), where [`Tcb::is_calm`].
+    #[inline]
+    pub(super) fn has_calm_room(&self) -> bool {
+        let view = self.core.view();
+        let fits = view.in_flight.0 + self.mss <= view.window.cwnd.0 && self.nxt < self.limit;
+        fits || self.is_final()
+    }
+
+    /// A paced sender goes on where [`Tcb::is_calm`], and the retransmission timer runs on.
+    #[inline]
+    pub(super) fn send_calm_at_pace(&mut self, now: Instant, wire: &mut impl Wire) {
+        debug_assert!(self.rto.is_on() && self.una < self.max);
+        match self.samples.is_some() {
+            false => self.send_calm::<false>(now, wire),
+            true => self.send_calm::<true>(now, wire),
+        }
+    }
+
     /// Sends what the window allows: packets that have never left before. The window is no larger
     /// than what the receiver takes.
     #[inline(always)]
-    fn send_calm(&mut self, now: Instant, wire: &mut impl Wire) {
+    fn send_calm<const SAMPLED: bool>(&mut self, now: Instant, wire: &mut impl Wire) {
         debug_assert_eq!(self.nxt, self.max);
         loop {
+            let in_flight = Bytes(self.core.view().in_flight.0 + self.mss);
             // In this order: it is the window that ends the loop.
-            let view = self.core.view();
-            let in_flight = Bytes(view.in_flight.0 + self.mss);
-            let fits = in_flight <= view.window.cwnd && self.nxt < self.limit;
-            if !fits && !self.is_final() || !self.may_depart(now) {
+            if !self.has_calm_room() || !self.may_depart(now) {
                 return;
             }
             debug_assert!(self.nxt - self.una < self.receiver_window);
             let seq = self.nxt;
+            let idle = SAMPLED && seq == self.una;
             (self.nxt, self.max) = (seq + 1, seq + 1);
             self.log.sent(seq, self.una, now);
             self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again: false });
+            if let Some(samples) = self.samples.as_mut().filter(|_| SAMPLED) {
+                samples.on_sent_first(seq, now, in_flight, idle);
+                if self.nxt >= self.end {
+                    samples.on_app_limited(in_flight);
+                }
+            }
             wire.transmit_data(seq);
         }
     }

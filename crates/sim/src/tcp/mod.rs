@@ -112,7 +112,7 @@ impl Tcp {
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         let packets = next.wrapping_sub(self.tcb.una);
-        let may_be_calm = cause.wrapping_add(1) == next && self.tcb.calm_packets > 0;
+        let may_be_calm = cause.wrapping_add(1) == next && self.tcb.is_calm();
         if !may_be_calm || !self.on_wide_ack(now, packets, &mut wire.reborrow()) {
             self.on_any_ack(now, next, cause, &mut wire.reborrow());
         }
@@ -121,13 +121,22 @@ impl Tcp {
     /// [`Tcb::on_calm_ack`] in a place of its own.
     #[inline(never)]
     fn on_wide_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
-        self.tcb.on_calm_ack(now, packets, wire)
+        match self.tcb.samples.is_some() {
+            false => self.tcb.on_calm_ack::<false>(now, packets, wire),
+            true => self.on_sampled_ack(now, packets, wire),
+        }
+    }
+
+    /// The same where the control needs samples.
+    #[inline(never)]
+    fn on_sampled_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
+        self.tcb.on_calm_ack::<true>(now, packets, wire)
     }
 
     /// An ACK arrives for the first packet that has not been acknowledged, which has caused it.
     #[inline]
     pub(crate) fn on_next_ack(&mut self, now: Instant, wire: &mut impl Wire) {
-        if !self.tcb.on_calm_ack(now, 1, wire) {
+        if !self.tcb.on_calm_ack::<false>(now, 1, wire) {
             let una = self.tcb.una;
             self.on_any_ack(now, una + 1, una, &mut wire.reborrow());
         }
@@ -151,7 +160,7 @@ impl Tcp {
             }
             repair.on_ack(tcb, DataAck { now, next, cause, early }, wire);
         }
-        self.tcb.calm_packets = self.calm_packets();
+        self.note_calm();
         self.note_quiet();
     }
 

@@ -1,17 +1,17 @@
 //! The states in which packets left, for controls that need them or delivery-rate samples: what
 //! the core's [`Sampler`] says when a packet leaves is kept until the packet is acknowledged.
 
-use std::collections::VecDeque;
-
 use firstflight_core::estimate::delivery_rate::{AtSending, Sampler};
 use firstflight_core::event::Ack;
 use firstflight_core::units::{Bytes, Instant};
 
+use crate::ring::Ring;
+
 /// A connection's sampler, and a state for every packet outstanding.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Samples {
     sampler: Sampler,
-    states: VecDeque<AtSending>,
+    states: Ring<AtSending>,
     /// The packet that the first of them belongs to.
     first: u32,
     /// A packet beyond the cumulative ACK of which the ACK at hand is the first to tell.
@@ -19,17 +19,29 @@ pub(super) struct Samples {
 }
 
 impl Samples {
+    pub(super) fn new() -> Self {
+        Self { sampler: Sampler::default(), states: Ring::new(), first: 0, early: None }
+    }
+
     /// Packet `seq` leaves; `in_flight` includes it.
+    #[inline(never)]
     pub(super) fn on_sent(&mut self, seq: u32, now: Instant, in_flight: Bytes, idle: bool) {
-        if self.states.is_empty() {
+        if self.states.len() == 0 {
             self.first = seq;
         }
         let state = self.sampler.on_sent(now, in_flight, idle);
-        let place = seq.wrapping_sub(self.first) as usize;
-        match self.states.get_mut(place) {
-            Some(known) => *known = state,
-            None => self.states.push_back(state),
+        if !self.states.replace(seq.wrapping_sub(self.first) as usize, state) {
+            self.states.push_back(state);
         }
+    }
+
+    /// Packet `seq` leaves, as [`Samples::on_sent`], and has never left before.
+    #[inline]
+    pub(super) fn on_sent_first(&mut self, seq: u32, now: Instant, in_flight: Bytes, idle: bool) {
+        if self.states.len() == 0 {
+            self.first = seq;
+        }
+        self.states.push_back(self.sampler.on_sent(now, in_flight, idle));
     }
 
     /// The source has nothing more to send.
@@ -47,18 +59,17 @@ impl Samples {
         let cumulative = (ack.acked > Bytes(0)).then(|| una.wrapping_sub(1));
         let newest = self.early.take().or(cumulative);
         let place = newest.map(|seq| seq.wrapping_sub(self.first) as usize);
-        match place.and_then(|place| self.states.get(place)).copied() {
+        match place.and_then(|place| self.states.get(place)) {
             Some(state) if ack.credited > Bytes(0) => {
                 let sent_at = state.departure.sent_at;
-                let sample = self.sampler.on_delivered(ack.now, ack.credited, sent_at, &state);
+                let sample = self.sampler.on_delivered(ack.now, ack.credited, sent_at, state);
                 ack.app_limited = sample.is_some_and(|sample| sample.app_limited);
                 (ack.sample, ack.packet) = (sample, Some(state.departure));
             }
             _ if ack.credited > Bytes(0) => self.sampler.count(ack.now, ack.credited),
             _ => {}
         }
-        while self.first != una && self.states.pop_front().is_some() {
-            self.first = self.first.wrapping_add(1);
-        }
+        let acked = self.states.skip(una.wrapping_sub(self.first) as usize);
+        self.first = self.first.wrapping_add(acked as u32);
     }
 }

@@ -1,7 +1,7 @@
 //! How packets leave: as the window allows, and at the pacing rate if there is one.
 
 use firstflight_core::event::Sent;
-use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
 
 use super::Wire;
 use super::repair::Repair;
@@ -47,7 +47,7 @@ impl Tcb {
     /// Pacing: a packet may leave when the one before has had its time at the pacing rate.
     #[inline]
     pub(super) fn may_depart(&mut self, now: Instant) -> bool {
-        self.core.acts_on_acks_only() || self.departs(now)
+        self.core.acts_on_acks_only() || !self.must_wait(now) && self.departs(now)
     }
 
     /// Whether [`Tcb::may_depart`] would say no, and change nothing.
@@ -67,6 +67,7 @@ impl Tcb {
     }
 
     /// Whether the time of the last packet is over.
+    #[inline]
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         let Some(begins) = self.core.paced_from() else { return true };
         self.next_departure = self.next_departure.max(begins);
@@ -75,26 +76,46 @@ impl Tcb {
 
     /// Takes the time of so many packets that leave. What was not used of the last burst's time may
     /// leave at once.
+    #[inline(always)]
     pub(super) fn charge(&mut self, now: Instant, packets: u32) {
-        let bytes = self.mss * u64::from(packets);
-        let pacing = self.core.pacing();
-        let time = |bytes: u64| match pacing {
-            Some(pacing) => Span::from_secs(1).scaled(bytes, pacing.rate.0),
-            None => Span(0),
-        };
-        let burst = pacing.map_or(0, |pacing| pacing.burst.0);
-        let more = burst.saturating_sub(self.mss);
+        let bytes = Bytes(self.mss * u64::from(packets));
+        let pace = self.core.rate_and_burst();
+        let time = pace.map_or(Span(0), |(rate, _)| self.time_at(rate, bytes));
+        let more = pace.map_or(0, |(_, burst)| burst.0.saturating_sub(self.mss));
         if self.endpoint.linux_pacing && more == 0 {
             let paced = self.max - self.first_data + packets >= FIRST_PACED;
-            let time = if paced { time(bytes) } else { Span(0) };
+            let time = if paced { time } else { Span(0) };
             self.next_departure = after(self.next_departure, now, time);
         } else {
-            let unused = if more > 0 { time(more) } else { Span(0) };
-            let begins = self.core.paced_from().unwrap_or_default();
-            let earliest = Instant(now.0.saturating_sub(unused.0)).max(begins);
-            self.next_departure = self.next_departure.max(earliest) + time(bytes);
+            self.next_departure = self.begins_before(now, more) + time;
         }
-        self.core.on_paced(Bytes(bytes));
+        self.core.on_paced(bytes);
+    }
+
+    /// When the time of a packet that leaves at `now` begins, where bursts may have so many bytes
+    /// more than a packet.
+    #[inline(never)]
+    fn begins_before(&mut self, now: Instant, more: u64) -> Instant {
+        let rate = self.core.rate_and_burst().map(|(rate, _)| rate).filter(|_| more > 0);
+        let unused = rate.map_or(Span(0), |rate| Span::from_secs(1).scaled(more, rate.0));
+        let begins = self.core.paced_from().unwrap_or_default();
+        let earliest = Instant(now.0.saturating_sub(unused.0)).max(begins);
+        self.next_departure.max(earliest)
+    }
+
+    /// How long so much takes at that rate: mostly as long as what left last, without a division.
+    #[inline]
+    fn time_at(&mut self, rate: Rate, bytes: Bytes) -> Span {
+        if self.paced_last != (rate, bytes) {
+            self.divide(rate, bytes);
+        }
+        self.packet_time
+    }
+
+    #[inline(never)]
+    fn divide(&mut self, rate: Rate, bytes: Bytes) {
+        self.paced_last = (rate, bytes);
+        self.packet_time = Span::from_secs(1).scaled(bytes.0, rate.0);
     }
 
     pub(super) fn transmit_next(

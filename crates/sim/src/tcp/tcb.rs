@@ -3,7 +3,7 @@
 
 use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::sender::Config;
-use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
 
 use super::ecn::Ecn;
 use super::log::{Mark, SendLog};
@@ -32,6 +32,8 @@ pub(super) struct Tcb {
     pub(super) limit: u32,
     /// How many packets the next calm ACK may cover.
     pub(super) calm_packets: u32,
+    /// The same of a control that needs no samples; 0 of others.
+    pub(super) calm_unsampled: u32,
     /// One past the last packet there is to send.
     pub(super) end: u32,
     /// The source ends the connection with what it has to send, as Linux's is written: the last
@@ -69,6 +71,9 @@ pub(super) struct Tcb {
     pub(super) repeats: bool,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
+    /// How long what left last took at its pacing rate: the rate, how much it was, and the time.
+    pub(super) paced_last: (Rate, Bytes),
+    pub(super) packet_time: Span,
     /// With pacing: until when neither the retransmission timer nor the repair is due, as long as
     /// that is `una`.
     pub(super) quiet: (u32, Instant),
@@ -131,15 +136,18 @@ impl Tcb {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            shortcuts: shortcuts && !listens && !wants.samples() && !repeats && !tso,
+            shortcuts: shortcuts && !listens && !repeats && !tso,
             repeats,
             calm_packets: 0,
+            calm_unsampled: 0,
             listens,
             writes_headers,
             next_departure: Instant(0),
+            paced_last: (Rate(0), Bytes(0)),
+            packet_time: Span(0),
             tells_more: wants.samples() || rests || ecn,
             quiet: (0, Instant(0)),
-            samples: wants.samples().then(Box::default),
+            samples: wants.samples().then(|| Box::new(Samples::new())),
             ecn: ecn.then(Ecn::default),
             usage: rests.then(|| Box::new(Usage::new(&spec.endpoint))),
         }

@@ -11,8 +11,15 @@ impl Tcp {
     /// The retransmission timer fires, if it is still due. Also resumes a paced sender.
     pub(crate) fn on_timer(&mut self, now: Instant, wire: &mut impl Wire) {
         // Most timers of a paced sender are those of its pace.
-        let paces = self.is_quiet_until(Instant(now.0.saturating_add(1)));
+        let is_paced = self.tcb.core.is_paced();
+        let paces = is_paced && self.is_quiet_until(Instant(now.0.saturating_add(1)));
         let Self { tcb, repair } = self;
+        if paces && tcb.is_calm() && tcb.core.wake_at().is_none() {
+            if tcb.next_departure <= now {
+                tcb.send_calm_at_pace(now, wire);
+            }
+            return;
+        }
         if !paces && repair.wake_at(tcb).is_some_and(|at| at <= now) {
             repair.on_wake(tcb, now, wire);
         } else if !paces && tcb.rto_deadline().is_some_and(|deadline| deadline <= now) {
@@ -26,22 +33,42 @@ impl Tcp {
                 repair.send(tcb, now, wire);
             }
         }
-        self.tcb.calm_packets = self.calm_packets();
+        self.note_calm();
         if !paces {
             self.note_quiet();
         }
     }
 
-    /// [`Tcp::deadline`] of a sender that paces, where it is the time of the next packet.
-    pub(crate) fn next_at_pace(&self) -> Option<Instant> {
+    /// The time of [`Tcp::next_at_pace`] has come.
+    #[inline]
+    pub(crate) fn leave_at_pace(&mut self, now: Instant, wire: &mut impl Wire) {
+        match self.tcb.is_calm() {
+            true => self.tcb.send_calm_at_pace(now, wire),
+            false => self.on_timer(now, wire),
+        }
+    }
+
+    /// [`Tcp::deadline`] of a sender that paces, where it is the time of the next packet, and of
+    /// nothing else.
+    #[inline]
+    pub(crate) fn next_at_pace(&mut self) -> Option<Instant> {
         let Self { tcb, repair } = self;
-        let paces = !tcb.core.acts_on_acks_only() && tcb.core.is_paced() && repair.has_room(tcb);
-        let departure = paces.then_some(tcb.next_departure);
-        departure.filter(|at| tcb.core.wake_at().is_none() && self.is_quiet_until(*at))
+        let has_room = || if tcb.is_calm() { tcb.has_calm_room() } else { repair.has_room(tcb) };
+        let paces = tcb.core.is_paced() && tcb.core.wake_at().is_none() && has_room();
+        let at = tcb.next_departure;
+        (paces && self.is_quiet_until(Instant(at.0.saturating_add(1)))).then_some(at)
+    }
+
+    /// Whether a calm sender that paces, and that its window keeps from sending, has nothing to do
+    /// before `at`; may say no although it is so.
+    pub(crate) fn rests_until(&mut self, at: Instant) -> bool {
+        let tcb = &self.tcb;
+        let waits = tcb.core.is_paced() && tcb.core.wake_at().is_none();
+        waits && tcb.is_calm() && !tcb.has_calm_room() && self.is_quiet_until(at)
     }
 
     /// When [`Tcp::on_timer`] must be called next.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
+    pub(crate) fn deadline(&mut self) -> Option<Instant> {
         let Self { tcb, repair } = self;
         if tcb.core.acts_on_acks_only() {
             return earlier(tcb.rto_deadline(), repair.wake_at(tcb));
@@ -49,6 +76,7 @@ impl Tcp {
         if let Some(at) = self.next_at_pace() {
             return Some(at);
         }
+        let Self { tcb, repair } = self;
         let paced = tcb.core.is_paced() && repair.has_room(tcb);
         let departure = paced.then_some(tcb.next_departure);
         let first = earlier(tcb.rto_deadline(), repair.wake_at(tcb));
@@ -58,15 +86,18 @@ impl Tcp {
     /// Whether neither the retransmission timer nor the repair is due before `at`; may say no
     /// although it is so.
     #[inline]
-    fn is_quiet_until(&self, at: Instant) -> bool {
-        let (una, until) = self.tcb.quiet;
-        at <= if una == self.tcb.una { until } else { self.quiet_until() }
+    fn is_quiet_until(&mut self, at: Instant) -> bool {
+        if self.tcb.quiet.0 != self.tcb.una {
+            self.note_quiet();
+        }
+        at <= self.tcb.quiet.1
     }
 
     #[inline(never)]
     fn quiet_until(&self) -> Instant {
         let smoothed = self.tcb.core.view().rtt.smoothed;
-        let until = self.repair.is_idle().then(|| self.tcb.rto.and_its_probe_sleep_until(smoothed));
+        let idle = self.tcb.is_calm() || self.repair.is_idle();
+        let until = idle.then(|| self.tcb.rto.and_its_probe_sleep_until(smoothed));
         until.unwrap_or(Instant(0))
     }
 

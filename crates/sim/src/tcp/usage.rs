@@ -143,7 +143,7 @@ impl Tcp {
         let first = tcb.seen(1);
         tcb.judge_now(now, &Seen { nxt: tcb.max + 1, ..first }, false);
         repair.send(tcb, now, wire);
-        self.tcb.calm_packets = self.calm_packets();
+        self.note_calm();
     }
 }
 

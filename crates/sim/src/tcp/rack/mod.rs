@@ -395,7 +395,7 @@ impl Repair for Rack {
         if tcb.endpoint.tso {
             return self.send_bursts(tcb, now, wire);
         }
-        while !tcb.must_wait(now) && self.has_room(tcb) && tcb.may_depart(now) {
+        while self.has_room(tcb) && tcb.may_depart(now) {
             let repairs = self.lost > 0 && !self.only_new && self.window_has_room(tcb);
             if repairs && self.resend(tcb, now, wire) {
                 continue;
