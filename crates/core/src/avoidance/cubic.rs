@@ -146,6 +146,10 @@ impl Cubic {
     fn linux_growth(&mut self, acked: Bytes, t: Span, view: &View) -> Bytes {
         let packets = |bytes: Bytes| bytes.0 / view.mss.0.max(1);
         let cwnd = packets(view.window.cwnd).max(1);
+        // Its Reno estimate: a packet more for 15/8 of a window of them.
+        let of_reno = (cwnd.saturating_mul(linux_reno_eighths(self.form.beta)) / 8).max(1);
+        let more = acked.0.saturating_mul(1 << FRACTION) / of_reno;
+        self.estimate = self.estimate.saturating_add(more);
         let (origin, at) = (self.curve.origin, self.curve.at(t + smallest_rtt(view)));
         let target = packets(origin).saturating_add(packets(at - origin));
         let target = target.saturating_sub(packets(origin - at));
@@ -159,22 +163,12 @@ impl Cubic {
         Bytes(product / count)
     }
 
-    /// Linux's: a packet more for 15/8 of a window of them, in whole packets.
-    fn linux_reno(&mut self, acked: Bytes, view: &View) -> Bytes {
-        let cwnd = view.window.cwnd.0 / view.mss.0.max(1);
-        let packets = (cwnd.saturating_mul(linux_reno_eighths(self.form.beta)) / 8).max(1);
-        let more = acked.0.saturating_mul(1 << FRACTION) / packets;
-        self.estimate = self.estimate.saturating_add(more);
-        Bytes(self.estimate >> FRACTION)
-    }
-
     /// The Reno estimate after an ACK for `acked`.
     fn reno(&mut self, acked: Bytes, view: &View) -> Bytes {
         let beta = self.form.beta;
         let passed = self.estimate >> FRACTION >= self.prior.0;
         let alpha = match self.form.era {
             Era::Rfc9438 if passed => 1 << FRACTION,
-            Era::Linux => return self.linux_reno(acked, view),
             _ => ((3 * (RATIO_ONE - beta)) << FRACTION) / (RATIO_ONE + beta),
         };
         let share = mul_div(acked.0, view.mss.0, 1).saturating_mul(alpha);
@@ -237,10 +231,10 @@ impl Avoidance for Cubic {
         self.last = view.now;
         let t = view.now.since(self.start);
         let acked = ack.acked.min(window.cwnd);
-        let estimate = self.reno(acked, view);
         if self.form.era == Era::Linux {
             return window.grow(self.linux_growth(acked, t, view));
         }
+        let estimate = self.reno(acked, view);
         let ahead = if self.form.friendly { estimate - window.cwnd } else { Bytes(0) };
         if self.form.friendly && self.form.era == Era::Rfc9438 && self.curve.at(t) < estimate {
             return window.grow(ahead);

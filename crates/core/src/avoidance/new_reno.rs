@@ -151,6 +151,8 @@ mod tests {
         let more = Window { cwnd: MSS * 100 + MSS / 2, ..view.window };
         let step = counting.step(&ack, &View { window: more, ..view });
         assert_eq!(step.window.cwnd, more.cwnd + MSS / 50);
+        let at = View { window: Window { ssthresh: MSS * 100, ..view.window }, ..view };
+        assert_eq!(counting.step(&ack, &at).window.cwnd, MSS * 100 + MSS / 50, "no slow start");
         // Below ssthresh by as much, and not beyond it.
         let below = View { window: Window { ssthresh: MSS * 101, ..view.window }, ..view };
         assert_eq!(counting.step(&ack, &below).window.cwnd, MSS * 101);

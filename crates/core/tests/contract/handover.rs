@@ -85,6 +85,16 @@ fn a_refuted_hint_is_reported() {
 }
 
 #[test]
+fn packets_are_repeated_while_a_start_up_wants_it() {
+    for repeats in [false, true] {
+        let mut line = Line::begun(Start { repeats, ..Start::default() });
+        assert_eq!(line.fill().ack(1).sender.repeats(), repeats);
+        line.lose(LossKind::Recovery);
+        assert!(!line.sender.repeats(), "start-up is over");
+    }
+}
+
+#[test]
 fn a_control_needs_what_either_policy_needs() {
     let needs = WATCHES.wanting(Facilities::MEMORY);
     let line = Line::begun(Start { needs, ..Start::default() });
