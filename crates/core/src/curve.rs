@@ -28,7 +28,7 @@ impl Curve {
 
     /// The window after `t`.
     pub fn at(&self, t: Span) -> Bytes {
-        let t = ticks(t).min(2 * LONGEST);
+        let t = ticks(t);
         let offset = u128::from(t.abs_diff(self.k).min(LONGEST));
         let change = (offset * offset * offset * u128::from(self.scale)) >> 64;
         let change = Bytes(u64::try_from(change).unwrap_or(u64::MAX));
@@ -50,7 +50,7 @@ fn ticks(span: Span) -> u64 {
 pub(crate) fn cube_root(n: u128) -> u64 {
     let mut root: u64 = 0;
     for bit in (0..43).rev() {
-        let next = root | (1 << bit);
+        let next = root + (1 << bit);
         let wide = u128::from(next);
         if (wide * wide).checked_mul(wide).is_some_and(|cube| cube <= n) {
             root = next;

@@ -11,6 +11,12 @@ pub struct LinearGrowth {
 }
 
 impl LinearGrowth {
+    /// Forgets what was left, and has counted so many bytes.
+    #[cold]
+    pub(crate) fn begin(&mut self, acked: Bytes, view: &View) {
+        self.remainder = mul_div(view.mss.0, acked.0, 1);
+    }
+
     /// The increase for one ACK, in bytes.
     #[inline(always)]
     pub fn per_ack(&mut self, view: &View) -> Bytes {

@@ -188,11 +188,7 @@ impl Mechanism {
 
     /// See [`crate::sender::Sender::rate_for_bursts`].
     pub(crate) fn rate_for_bursts(&self) -> Rate {
-        match self.pacing() {
-            Some(pacing) => pacing.rate,
-            None if self.view.rtt.smoothed == Span(0) => Rate::MAX,
-            None => self.rate_of_linux(),
-        }
+        self.pacing().map_or_else(|| self.rate_of_linux(), |pacing| pacing.rate)
     }
 
     /// `tcp_update_pacing_rate`: the window, or what is outstanding if that is more, per RTT.

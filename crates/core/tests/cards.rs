@@ -110,6 +110,21 @@ fn a_knob_that_is_set_is_told() {
     }
 }
 
+/// A library may be told what a scenario's reader refuses: the nearest end of the range is taken.
+#[test]
+fn a_value_out_of_range_is_its_nearest_end() {
+    for (card, mut policy) in policies().filter(|(card, _)| tells(card)) {
+        for knob in card.knobs {
+            let KnobKind::Ratio(low, high) = knob.kind else { continue };
+            for (value, end) in [(0, low), (u64::MAX, high)] {
+                assert!(policy.set(knob.name, KnobValue::Ratio(value)));
+                let told = policy.value(knob.name);
+                assert_eq!(told, Some(KnobValue::Ratio(end)), "{}: {}", card.name, knob.name);
+            }
+        }
+    }
+}
+
 /// What a knob was set to holds when the connection, or start-up once more, begins.
 #[test]
 fn knobs_stay_when_start_up_begins() {
@@ -248,13 +263,15 @@ fn knobs_that_differ_from_the_usual_ones_say_so() {
     assert!(knob("westwood", "preset").doc.contains("lg.eps"));
 }
 
-/// The constants of CUBIC 2.1 in 1024ths: 819 and 410.
+/// The constants of CUBIC 2.1 in 1024ths, 819 and 410, and of Linux today, 717 and 410.
 #[test]
-fn the_older_cubic_has_constants_of_its_own() {
+fn cubic_s_presets_have_constants_of_their_own() {
     let mut policy = AnyAvoidance::by_name("cubic").expect("a listed avoidance");
-    assert!(policy.set("preset", KnobValue::Word("ns2")));
-    assert_eq!(policy.value("beta"), Some(KnobValue::Ratio(799_804)));
-    assert_eq!(policy.value("c"), Some(KnobValue::Ratio(400_390)));
+    for (preset, beta) in [("ns2", 799_804), ("linux", 700_195)] {
+        assert!(policy.set("preset", KnobValue::Word(preset)));
+        assert_eq!(policy.value("beta"), Some(KnobValue::Ratio(beta)));
+        assert_eq!(policy.value("c"), Some(KnobValue::Ratio(400_390)));
+    }
 }
 
 /// What pictures and traces draw beside the window. Nothing is known before the first ACK.

@@ -354,6 +354,19 @@ fn ten_time_constants_of_silence_leave_what_the_filter_leaves() {
     assert!((found - expected).abs() < 2.0, "{found} for {expected}");
 }
 
+/// Without samples of zero, 1.5 RTTs of silence move the estimate by 2 dt / (2 tau + dt), 6/7, to
+/// the mean of 1 MB/s and of 1000 bytes over 150 ms; two RTTs move it all the way.
+#[test]
+fn silence_longer_than_the_time_constant_has_its_weight() {
+    for (ms, weight) in [(150, 6.0 / 7.0), (200, 1.0)] {
+        let (mut ere, at, last) = without_a_queue(EreKnobs { null_m: 0, ..EreKnobs::NS2 });
+        ere.on_ack(&ack(last + ms * 1_000_000, MSS), &at);
+        let mean = (1e6 + 1e6 / ms as f64) / 2.0;
+        let (expected, found) = (1e6 + weight * (mean - 1e6), ere.rate().0 as f64);
+        assert!((found - expected).abs() < 2.0, "{found} for {expected}");
+    }
+}
+
 /// 2 GiB in 100 ns are more than can be told apart: 4096 bytes per ns count. Half of that, the mean
 /// with nothing, moves the estimate by 2 dt / (2 tau + dt), 200 / 2,000,100, with an RTT of 1 ms.
 #[test]

@@ -353,6 +353,7 @@ fn the_handshake_gives_the_first_rtt() {
     assert_eq!((rtt.first, rtt.min), (Span::from_millis(70), Span::from_millis(70)));
     assert_eq!(rtt.latest, Span::from_millis(100));
     assert_eq!(rtt.smoothed, Span(73_750_000), "7/8 of 70 ms and 1/8 of 100 ms");
+    assert_eq!(rtt.variation, Span(33_750_000), "3/4 of 35 ms and 1/4 of 30 ms");
 }
 
 /// Grows by a segment per ACK, paced, until it has seen three; publishes a rate.

@@ -124,7 +124,8 @@ FF_INLINE void cubic_begin(struct cubic *c, ff_knobs *k, const struct ff_view *v
     c->start = v->now;
     c->last = v->now;
     c->estimate = times(cwnd, 1 << FRACTION);
-    c->remainder = 0;
+    if (!cut || !is_linux(k))
+        c->remainder = 0;
 }
 
 /* Zero without a sample. */
@@ -254,6 +255,8 @@ FF_INLINE struct ff_window cubic_cut(struct cubic *c, ff_knobs *k, const struct 
 
         c->w_max = falls ? mul_div(cwnd, RATIO_ONE + beta, 2 * RATIO_ONE) : cwnd;
         c->stage = STAGE_CUT;
+        /* The ACK that ends the recovery counts with the next, as in Linux. */
+        c->remainder = v->mss;
     }
     c->prior = cwnd;
     return cut;

@@ -48,6 +48,9 @@ FF_INLINE struct ff_window new_reno_cut(struct new_reno *r, ff_knobs *k,
     u64 half = again ? v->window.ssthresh : loss->flight / 2;
     struct ff_window cut = { half, half };
 
+    /* The ACK that ends a recovery counts with the next, as in Linux. */
+    if (k->new_reno.growth != NEW_RENO_GROWTH_ACKS)
+        linear_begin(&r->linear, loss->kind == LOSS_RECOVERY ? v->mss : 0, v);
     return cut;
 }
 

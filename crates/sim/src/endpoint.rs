@@ -8,7 +8,9 @@ use crate::rto::RtoRules;
 /// The constants of one TCP endpoint pair.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// Model the SYN exchange: one packet of [`Endpoint::ack_bytes`] before any data.
+    /// Model the SYN exchange: one packet of [`Endpoint::ack_bytes`] before any data, and with
+    /// [`Recovery::Rack`] the exchange's third, which takes its place in the buffers (RFC 9293
+    /// section 3.5).
     pub syn: bool,
     /// After a source's first connection data leaves without waiting for the SYN exchange
     /// (TCP Fast Open, RFC 7413).

@@ -22,6 +22,8 @@ pub(crate) struct Extras {
 #[derive(Debug)]
 struct Losses {
     random: LossChain,
+    /// Packets taken in, but those without data.
+    number: u64,
     /// Those still to come of the chosen ones, the next one last.
     nth: Vec<u64>,
 }
@@ -39,16 +41,21 @@ impl Extras {
         let mut nth = spec.drop_nth.clone();
         nth.sort_unstable_by(|a, b| b.cmp(a));
         let loses = spec.loss != LossSpec::NONE || !nth.is_empty();
-        let losses = Losses { random: LossChain::new(spec.loss, rng), nth };
+        let losses = Losses { random: LossChain::new(spec.loss, rng), number: 0, nth };
         loses.then(|| Self { losses: Some(losses), ..Self::default() })
     }
 
-    /// The link has taken in its packet of this number. Returns whether it is lost.
-    pub(crate) fn loses(&mut self, packet: Arrival, number: u64) -> bool {
+    /// The link has taken in a packet. Returns whether it is lost.
+    pub(crate) fn loses(&mut self, packet: Arrival) -> bool {
+        self.carry(packet);
+        self.losses.as_mut().is_some_and(Losses::take)
+    }
+
+    /// The link has taken in a packet that is not lost.
+    pub(crate) fn carry(&mut self, packet: Arrival) {
         if let Some(router) = &mut self.router {
             router.carry(packet);
         }
-        self.losses.as_mut().is_some_and(|losses| losses.take(number))
     }
 }
 
@@ -71,9 +78,10 @@ impl Samples {
 }
 
 impl Losses {
-    /// Whether the packet of this number is lost.
-    fn take(&mut self, number: u64) -> bool {
-        if self.nth.last() == Some(&number) {
+    /// Whether the next packet is lost.
+    fn take(&mut self) -> bool {
+        self.number += 1;
+        if self.nth.last() == Some(&self.number) {
             self.nth.pop();
             return true;
         }

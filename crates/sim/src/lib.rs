@@ -13,6 +13,7 @@ mod event;
 mod extras;
 mod files;
 mod foreign;
+mod handshake;
 mod held;
 mod jiffies;
 mod link;

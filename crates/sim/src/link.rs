@@ -188,9 +188,29 @@ impl Link {
         Instant(self.free_at + self.delay.0)
     }
 
+    /// [`Link::arrive`] for a packet without data, which is not lost on purpose nor counted for it.
+    #[cold]
+    pub(crate) fn arrive_bare(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
+        let idle_at = self.free_at;
+        let far_end = self.take_in_any(at, bytes, tie)?;
+        if let Some(extras) = &mut self.extras {
+            extras.carry(Arrival { at, idle_at, bytes });
+        }
+        Some(far_end)
+    }
+
     /// A packet that may not fit, or need more than to be taken in.
     #[inline(never)]
     fn arrive_any(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
+        let idle_at = self.free_at;
+        let far_end = self.take_in_any(at, bytes, tie)?;
+        let lost = self.pass_extras(Arrival { at, idle_at, bytes });
+        (!lost).then_some(far_end)
+    }
+
+    /// A packet is taken in if it fits: when it reaches the far end.
+    #[inline(always)]
+    fn take_in_any(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
         let over_by = tie.over_by(at.0);
         if self.free_at <= over_by && self.extras.is_none() && over_by < NEVER.0 {
             return Some(self.arrive_alone(at, bytes));
@@ -210,8 +230,7 @@ impl Link {
         let far_end = self.take_in(at);
         self.totals.peak_packets = self.totals.peak_packets.max(self.held.len());
         self.calm_ns = self.calm_ns();
-        let lost = self.pass_extras(Arrival { at, idle_at, bytes });
-        (!lost).then_some(far_end)
+        Some(far_end)
     }
 
     /// A packet that finds the link empty, as most of a paced flow do: it fits, and begins a run.
@@ -230,7 +249,7 @@ impl Link {
     /// A packet has been taken in. True if it is lost on purpose.
     fn pass_extras(&mut self, packet: Arrival) -> bool {
         let Some(extras) = &mut self.extras else { return false };
-        let lost = extras.loses(packet, self.held.taken);
+        let lost = extras.loses(packet);
         if lost {
             self.totals.losses += 1;
         } else if let Some(samples) = &mut extras.samples {

@@ -6,6 +6,7 @@ use firstflight_core::units::{Instant, Rate, Span};
 use crate::control::Wants;
 use crate::dialogue::{Dialogue, Heard, Passing};
 use crate::event::{Event, Kind};
+use crate::handshake::BARE;
 use crate::link::{Link, Tie};
 use crate::memory::Memory;
 use crate::network::Network;
@@ -31,8 +32,8 @@ pub(crate) struct FlowPath {
 
 /// What flows share.
 pub(crate) struct Fabric {
-    links: Vec<Link>,
-    returns: Vec<ReturnLink>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) returns: Vec<ReturnLink>,
     pub(crate) queue: Queue,
     pub(crate) ahead: bool,
     pub(crate) end: Instant,
@@ -91,6 +92,7 @@ impl FlowPath {
     pub(crate) fn arrive_now(&mut self, fabric: &mut Fabric, arriving: Arriving, now: Instant) {
         match arriving.hop {
             WAY_BACK => self.cross_back(fabric, now),
+            hop if arriving.tagged == BARE => self.pass_bare(fabric, hop, now),
             hop => self.arrive(fabric, hop, self.route.packet(arriving.tagged), now),
         }
     }
@@ -105,7 +107,13 @@ impl FlowPath {
     /// Whether the arrival at a link can be handled at once; otherwise it becomes an event, or is
     /// forgotten because the run ends before it.
     #[inline(always)]
-    fn may_go_on(&self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) -> bool {
+    pub(crate) fn may_go_on(
+        &self,
+        fabric: &mut Fabric,
+        hop: usize,
+        packet: Packet,
+        at: Instant,
+    ) -> bool {
         if at > fabric.end {
             return false;
         }
@@ -294,20 +302,6 @@ impl FlowPath {
         self.bring(fabric, ack, at);
     }
 
-    /// The flow starts with a SYN, if ACKs queue on their way back: whether it does.
-    pub(crate) fn opens(&mut self, fabric: &mut Fabric) -> bool {
-        let link = self.route.way_back.as_ref().map(|way| way.link);
-        link.inspect(|link| fabric.returns[*link].opens()).is_some()
-    }
-
-    /// The sender has an ACK of its SYN, and so sends no other.
-    #[cold]
-    pub(crate) fn opened(&mut self, fabric: &mut Fabric) {
-        if let Some(way) = self.route.way_back.as_ref().filter(|way| way.syns == 0) {
-            fabric.returns[way.link].opened();
-        }
-    }
-
     fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
         let at = self.route.back(&ack);
         self.bring(fabric, AckOut { next: self.route.tagged(ack.next), ..ack }, at);
@@ -414,6 +408,11 @@ impl Wire for FlowWire<'_> {
     fn transmit_empty(&mut self, seq: u32) {
         self.path.route.receiver.expect_empty(seq);
         self.transmit(seq);
+    }
+
+    #[cold]
+    fn acknowledge_syn(&mut self) {
+        self.path.acknowledge_syn(self.fabric, self.now);
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@ use firstflight_core::units::{Instant, Span};
 
 use crate::access::Access;
 use crate::control::Wants;
+use crate::endpoint::Recovery;
 use crate::files::Next;
 use crate::link::Tie;
 use crate::network::{FlowSpec, Network};
@@ -372,10 +373,12 @@ pub(crate) fn lay_out(
 }
 
 /// What an ACK makes a sender send reaches the first link no earlier than this after it. That is
-/// data, unless the ACK ends a file, whose successor's SYN may follow at once.
+/// data, unless the ACK ends a file, whose successor's SYN may follow at once, or is of a SYN.
 fn least_lead(spec: &FlowSpec) -> Span {
     let data = spec.payload_bytes + spec.header_bytes;
-    let bytes = if spec.files.is_some() { data.min(spec.syn_bytes) } else { data };
+    let answers_syn = spec.endpoint.syn && spec.endpoint.recovery == Recovery::Rack;
+    let short = spec.files.is_some() || answers_syn;
+    let bytes = if short { data.min(spec.syn_bytes) } else { data };
     serialisation(bytes, spec.access_rate_bps) + spec.access_delay
 }
 

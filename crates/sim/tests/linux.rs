@@ -176,3 +176,54 @@ fn what_an_ack_of_several_packets_tells_of_is_not_sent_again() {
     }
     assert!(drops > 500, "{drops}");
 }
+
+/// Of the handshake's three packets the third takes a place in the buffers too, and is not counted
+/// where packets are lost by their number.
+#[test]
+fn the_third_packet_of_a_handshake_crosses_the_link() {
+    let carried = |recovery| {
+        let mut spec = linux(recovery, 20);
+        spec.endpoint.syn = true;
+        let outcome = run(&network(vec![path(&[2])], vec![spec], 20_000));
+        assert_eq!(outcome.flows[0].counts.retransmitted, 1, "the first of data");
+        outcome.links[0].totals.packets
+    };
+    assert_eq!(carried(Recovery::Sack), 1 + 20 + 1);
+    assert_eq!(carried(Recovery::Rack), 2 + 20 + 1);
+}
+
+/// A full buffer has no room for it, or it takes that of a packet of data.
+#[test]
+fn the_third_packet_of_a_handshake_takes_the_place_of_data() {
+    let dropped = |recovery, room| {
+        let mut spec = linux(recovery, 30);
+        spec.endpoint.syn = true;
+        // Its ten packets come while all of a burst before them is there.
+        let udp = UdpSpec {
+            path: vec![0],
+            rate_bps: 800_000_000,
+            packet_bytes: 1_000,
+            start: Instant(98_000_000),
+            stop: Some(Instant(98_300_000)),
+        };
+        let network = network(vec![link(8, 50, room)], vec![spec], 20_000);
+        let outcome = run(&Network { udp: vec![udp], ..network });
+        assert_eq!(outcome.flows[0].delivered_packets, 30);
+        outcome.flows[0].drops
+    };
+    for room in [30, 35] {
+        assert_eq!(dropped(Recovery::Rack, room), dropped(Recovery::Sack, room) + 1);
+    }
+}
+
+/// Ten packets and the last one more: the window is asked of the tenth alone.
+#[test]
+fn the_last_packet_leaves_right_behind_the_one_before() {
+    let finished = |recovery, packets| finished_ms(&one(linux(recovery, packets), &[]));
+    assert_eq!(finished(Recovery::Rack, 11), 50 + 11);
+    assert_eq!(finished(Recovery::Sack, 11), 150 + 2);
+    assert_eq!(finished(Recovery::Rack, 12), 150 + 3);
+    let mut bursts = linux(Recovery::Rack, 11);
+    bursts.endpoint.tso = true;
+    assert_eq!(finished_ms(&one(bursts, &[])), 50 + 11);
+}

@@ -39,7 +39,8 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let task = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();
-    let outcome = match task.as_str() {
+    let help = rest.iter().any(|word| word == "--help" || word == "-h");
+    let outcome = match if help { "help" } else { task.as_str() } {
         "check" => check::check(&root(), &rest),
         "test" => test::test(&root(), &rest),
         "fmt" => format::format(&root(), &rest),

@@ -24,7 +24,8 @@
 //! timeout, the window grows by at least a twentieth per RTT. Beta is 717/1024 and C 410/1024, the
 //! curve is looked up one smallest RTT ahead, and the Reno estimate grows by 8/15 segments per RTT
 //! for good. It counts whole packets: what is left of less than one below the curve's flat part
-//! counts as none, so that small windows are back at `W_max` within a round trip or two.
+//! counts as none, so that small windows are back at `W_max` within a round trip or two. The ACK
+//! that ends a recovery counts for the packet that it is the first to tell of, with the next ACK.
 //!
 //! Integers ([`crate::curve`]). The growth of an ACK is by what it acknowledges, not per ACK, so
 //! that delayed ACKs do not slow the curve down, as in Linux. Departures of `ns2` from its source:
@@ -108,7 +109,9 @@ impl Cubic {
         self.start = view.now;
         self.last = view.now;
         self.estimate = cwnd.0.saturating_mul(1 << FRACTION);
-        self.remainder = 0;
+        if !cut || self.form.era != Era::Linux {
+            self.remainder = 0;
+        }
     }
 
     /// Forgets the window of the last loss.
@@ -143,6 +146,10 @@ impl Cubic {
     fn linux_growth(&mut self, acked: Bytes, t: Span, view: &View) -> Bytes {
         let packets = |bytes: Bytes| bytes.0 / view.mss.0.max(1);
         let cwnd = packets(view.window.cwnd).max(1);
+        // Its Reno estimate: a packet more for 15/8 of a window of them.
+        let of_reno = (cwnd.saturating_mul(linux_reno_eighths(self.form.beta)) / 8).max(1);
+        let more = acked.0.saturating_mul(1 << FRACTION) / of_reno;
+        self.estimate = self.estimate.saturating_add(more);
         let (origin, at) = (self.curve.origin, self.curve.at(t + smallest_rtt(view)));
         let target = packets(origin).saturating_add(packets(at - origin));
         let target = target.saturating_sub(packets(origin - at));
@@ -156,22 +163,12 @@ impl Cubic {
         Bytes(product / count)
     }
 
-    /// Linux's: a packet more for 15/8 of a window of them, in whole packets.
-    fn linux_reno(&mut self, acked: Bytes, view: &View) -> Bytes {
-        let cwnd = view.window.cwnd.0 / view.mss.0.max(1);
-        let packets = (cwnd.saturating_mul(linux_reno_eighths(self.form.beta)) / 8).max(1);
-        let more = acked.0.saturating_mul(1 << FRACTION) / packets;
-        self.estimate = self.estimate.saturating_add(more);
-        Bytes(self.estimate >> FRACTION)
-    }
-
     /// The Reno estimate after an ACK for `acked`.
     fn reno(&mut self, acked: Bytes, view: &View) -> Bytes {
         let beta = self.form.beta;
         let passed = self.estimate >> FRACTION >= self.prior.0;
         let alpha = match self.form.era {
             Era::Rfc9438 if passed => 1 << FRACTION,
-            Era::Linux => return self.linux_reno(acked, view),
             _ => ((3 * (RATIO_ONE - beta)) << FRACTION) / (RATIO_ONE + beta),
         };
         let share = mul_div(acked.0, view.mss.0, 1).saturating_mul(alpha);
@@ -234,10 +231,10 @@ impl Avoidance for Cubic {
         self.last = view.now;
         let t = view.now.since(self.start);
         let acked = ack.acked.min(window.cwnd);
-        let estimate = self.reno(acked, view);
         if self.form.era == Era::Linux {
             return window.grow(self.linux_growth(acked, t, view));
         }
+        let estimate = self.reno(acked, view);
         let ahead = if self.form.friendly { estimate - window.cwnd } else { Bytes(0) };
         if self.form.friendly && self.form.era == Era::Rfc9438 && self.curve.at(t) < estimate {
             return window.grow(ahead);
@@ -273,6 +270,7 @@ impl Avoidance for Cubic {
             let both = RATIO_ONE + self.form.beta;
             self.w_max = if falls { cwnd.scaled(both, 2 * RATIO_ONE) } else { cwnd };
             self.stage = Stage::Cut;
+            self.remainder = if loss.kind == LossKind::Recovery { view.mss.0 } else { 0 };
         }
         self.prior = cwnd;
         Window { cwnd: cut, ssthresh: cut }

@@ -5,7 +5,9 @@
 //! With the knob `sums=double` the window is kept as ns-2.35 keeps it (`double.rs`), whose
 //! last bits decide with which ACK a packet more may leave. With `growth=bytes` the window grows
 //! by what an ACK acknowledges, so that delayed ACKs do not halve its growth, as in Linux
-//! (`tcp_reno_cong_avoid`; RFC 5681's "recommended way", RFC 3465 without its limit).
+//! (`tcp_reno_cong_avoid`; RFC 5681's "recommended way", RFC 3465 without its limit). There the ACK
+//! that ends a recovery counts for the one packet that it is the first to tell of
+//! (`tcp_cong_control`): here it does with the next.
 
 use crate::card::{Card, Listed};
 use crate::double::DoubleWindow;
@@ -14,6 +16,7 @@ use crate::knob::{Knob, KnobKind, KnobValue, Knobs, SUMS, sums};
 use crate::linear::LinearGrowth;
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
+use crate::units::Bytes;
 use crate::view::{View, Window};
 
 /// Additive increase, multiplicative decrease by one half.
@@ -62,6 +65,10 @@ impl Avoidance for NewReno {
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let window = halve(loss, view);
+        if self.counts_bytes {
+            self.linear
+                .begin(if loss.kind == LossKind::Recovery { view.mss } else { Bytes(0) }, view);
+        }
         let cwnd = view.window.cwnd;
         if let Some(double) = self.double.as_mut().filter(|_| window.cwnd == cwnd / 2) {
             let half = double.at(cwnd, view.mss).half();
@@ -125,7 +132,7 @@ pub(crate) fn halve(loss: &Loss, view: &View) -> Window {
 mod tests {
     use super::*;
     use crate::testing::{self, MSS};
-    use crate::units::Bytes;
+    use crate::units::Instant;
     use crate::view::Phase;
 
     /// 50 ACKs of two packets each for a window of 100.
@@ -144,11 +151,34 @@ mod tests {
         let more = Window { cwnd: MSS * 100 + MSS / 2, ..view.window };
         let step = counting.step(&ack, &View { window: more, ..view });
         assert_eq!(step.window.cwnd, more.cwnd + MSS / 50);
+        let at = View { window: Window { ssthresh: MSS * 100, ..view.window }, ..view };
+        assert_eq!(counting.step(&ack, &at).window.cwnd, MSS * 100 + MSS / 50, "no slow start");
         // Below ssthresh by as much, and not beyond it.
         let below = View { window: Window { ssthresh: MSS * 101, ..view.window }, ..view };
         assert_eq!(counting.step(&ack, &below).window.cwnd, MSS * 101);
         assert_eq!(NewReno::default().step(&ack, &below).window.cwnd, MSS * 101);
         let far = View { window: Window { ssthresh: MSS * 200, ..view.window }, ..view };
         assert_eq!(counting.step(&ack, &far).window.cwnd, MSS * 102);
+    }
+
+    /// A window of four grows by a packet with the third ACK after a recovery.
+    #[test]
+    fn the_ack_that_ends_a_recovery_counts_where_bytes_do() {
+        let ack = Ack { acked: MSS, credited: MSS, ..Ack::default() };
+        let view = View { phase: Phase::Avoidance, ..testing::view(4, MSS * 2) };
+        let grown = |mut reno: NewReno, kind: LossKind| {
+            reno.cut(&Loss::of(Instant(0), kind, MSS, MSS * 8), &view);
+            let mut sum = Bytes(0);
+            [(); 5].map(|()| {
+                sum += reno.step(&ack, &view).window.cwnd - view.window.cwnd;
+                sum
+            })
+        };
+        let mut counting = NewReno::default();
+        assert!(counting.set("growth", KnobValue::Word("bytes")));
+        let quarters = |of: [u64; 5]| of.map(|quarters| MSS * quarters / 4);
+        assert_eq!(grown(counting, LossKind::Recovery), quarters([2, 3, 4, 5, 6]));
+        assert_eq!(grown(counting, LossKind::Timeout), quarters([1, 2, 3, 4, 5]));
+        assert_eq!(grown(NewReno::default(), LossKind::Recovery), quarters([1, 2, 3, 4, 5]));
     }
 }

@@ -351,7 +351,8 @@ mod tests {
     #[test]
     fn thinning_keeps_the_oldest_every_other_and_the_newest_corner() {
         for pieces in [30, 31] {
-            let (mut history, mut at) = (AckHistory::new(), 1_000_000);
+            let mut history = AckHistory { oldest: 7, head: 7, ..AckHistory::new() };
+            let mut at = 1_000_000;
             while history.head - history.oldest < pieces {
                 at += 10_000_000 + at % 7_919;
                 history.push(at, 1_000, 100_000_000);
@@ -359,6 +360,7 @@ mod tests {
             history.settle_head();
             let before = corners(&history);
             history.thin();
+            assert_eq!(history.pieces.map(|piece| piece.corner), [7; 2], "searches begin there");
             let after = corners(&history);
             let mut kept: Vec<u64> = before.iter().step_by(2).map(|(at, _)| *at).collect();
             if pieces % 2 == 1 {

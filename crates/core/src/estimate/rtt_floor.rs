@@ -72,6 +72,8 @@ mod tests {
         // In the same quarter as a sample of 1000 ms: forgotten with it.
         assert_eq!(of(&[(1_000, 50), (1_024, 10), (1_099, 30)]), 10);
         assert_eq!(of(&[(1_000, 50), (1_024, 10), (1_101, 30)]), 30);
+        // After a whole window the quarters begin anew with the sample.
+        assert_eq!(of(&[(1_000, 50), (1_110, 10), (1_209, 30)]), 10);
     }
 
     #[test]

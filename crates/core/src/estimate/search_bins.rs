@@ -90,8 +90,9 @@ impl SearchBins {
             return false;
         }
         let (last_sent, last_delivered) = (self.sent_at(self.index), self.delivered_at(self.index));
-        // More than a whole ring of skipped bins says no more than one ring of them.
-        let from = (self.index + 1).max((self.index + passed).saturating_sub(RING as u64));
+        // More than a whole ring of skipped bins says no more than one ring of them. The newest sum
+        // stays as it is.
+        let from = self.index.max((self.index + passed).saturating_sub(RING as u64));
         for skipped in from..self.index + passed {
             let at = slot(skipped);
             (self.sent[at], self.delivered[at]) = (last_sent, last_delivered);
@@ -302,5 +303,7 @@ mod tests {
         assert_eq!(bins.delivered_in_first_rtts(1), Bytes(16 + 32 + 64));
         assert_eq!(bins.delivered_in_first_rtts(2), Bytes(127 - 1));
         assert_eq!(SearchBins::NEW.delivered_in_first_rtts(1), Bytes(0));
+        let reaches = told(&[(0, 1); 40]).delivered_in_first_rtts(100);
+        assert_eq!(reaches, Bytes(25), "10 bins and 15 more are kept");
     }
 }

@@ -24,7 +24,7 @@ use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
 use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
 use crate::needs::{Facilities, Needs};
-use crate::policy::{Answer, Entry, Found, Observer, Startup, Step};
+use crate::policy::{Answer, Entry, Observer, Startup, Step};
 use crate::startup::JumpStart;
 use crate::startup::jump_start::Jump;
 use crate::startup::slow_start::{IW, SSTHRESH};
@@ -125,10 +125,6 @@ impl Startup for Halfback {
         let repeated = view.sent - view.snd_nxt;
         self.jump.jump.is_some_and(|jump| jump.delivered + repeated < jump.bytes)
     }
-
-    fn found(&self, view: &View) -> Found {
-        self.jump.found(view)
-    }
 }
 
 impl Default for Halfback {
@@ -212,7 +208,8 @@ mod tests {
         assert_eq!(step.pace.map(|pace| pace.rate.0), Some(1_410_000));
         let rest = acked(&mut policy, &mut view, 70);
         assert_eq!((rest.window.cwnd, rest.pace), (MSS * 141, step.pace), "nothing new came yet");
-        (view.in_flight, view.sent, view.snd_nxt) = (MSS * 141, MSS * 352, MSS * 282);
+        // Full but for a segment.
+        (view.in_flight, view.sent, view.snd_nxt) = (MSS * 140, MSS * 351, MSS * 281);
         let full = acked(&mut policy, &mut view, 1);
         assert_eq!((full.window.cwnd, full.pace), (MSS * 142, None), "slow start");
     }

@@ -139,6 +139,7 @@ impl Knobs for Hoe {
                 self.method = Method::SecondAndThirdAck { acks: 0, second: Instant(0) };
             }
             ("span", KnobValue::Ratio(span)) => {
+                let span = span.clamp(1, RATIO_ONE);
                 self.method = Method::LeastSquares(PacketPair::new(span));
             }
             _ => return self.opening.set(name, value),

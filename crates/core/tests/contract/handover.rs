@@ -3,7 +3,7 @@
 
 use firstflight_core::event::LossKind;
 use firstflight_core::needs::{Facilities, Fit, Needs};
-use firstflight_core::policy::{Answer, Avoidance as _, Exit, Found, Observer as _};
+use firstflight_core::policy::{Answer, Avoidance as _, Exit, Found, Observer as _, Startup as _};
 use firstflight_core::registry::{
     AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS, avoidance_needs, startup_needs,
 };
@@ -76,12 +76,39 @@ fn the_listed_avoidances_say_what_their_cuts_leave() {
     }
 }
 
+/// The words of results, qlog and traces.
+#[test]
+fn the_reasons_why_start_up_ends_have_names() {
+    let reasons = [Exit::Threshold, Exit::Heuristic, Exit::Loss, Exit::Timeout, Exit::Mark];
+    assert_eq!(reasons.map(Exit::name), ["ssthresh", "heuristic", "loss", "timeout", "ecn"]);
+}
+
+#[test]
+fn a_start_up_that_has_just_begun_repeats_nothing_and_refutes_no_hint() {
+    let line = Line::begun(Start::default());
+    for card in STARTUPS {
+        let startup = AnyStartup::by_name(card.name).expect("it is listed");
+        let repeats = startup.repeats(line.sender.view());
+        assert!(!repeats && !startup.refutes_hint(), "{}", card.name);
+    }
+}
+
 #[test]
 fn a_refuted_hint_is_reported() {
     let mut line = Line::begun(Start::default());
     assert!(!line.sender.refutes_hint());
     line.fill().lose(LossKind::Recovery);
     assert!(line.sender.refutes_hint());
+}
+
+#[test]
+fn packets_are_repeated_while_a_start_up_wants_it() {
+    for repeats in [false, true] {
+        let mut line = Line::begun(Start { repeats, ..Start::default() });
+        assert_eq!(line.fill().ack(1).sender.repeats(), repeats);
+        line.lose(LossKind::Recovery);
+        assert!(!line.sender.repeats(), "start-up is over");
+    }
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod handover;
 mod losses;
 mod pacing;
 mod random;
+mod rest;
 mod support;

@@ -197,6 +197,25 @@ fn linux_goes_on_at_its_own_rate_once_a_policy_has_paced() {
     assert_eq!(rate(&line), None);
 }
 
+/// `tcp_tso_autosize`: `sk_pacing_rate` is known where nothing is paced too, once there is an RTT.
+#[test]
+fn the_rate_for_bursts_is_that_of_the_pacing_or_what_linux_would_pace_at() {
+    let line = Line::new(Start::default());
+    assert_eq!(line.sender.rate_for_bursts(), Rate::MAX, "no RTT");
+    let line = Line::begun(Start::default());
+    assert_eq!((rate(&line), line.sender.rate_for_bursts()), (None, Rate(200_000)));
+    // 2 windows per RTT below half of ssthresh, 1.2 at it.
+    for (ssthresh, rate) in [(21, 200_000), (20, 120_000)] {
+        let initial_ssthresh = MSS * ssthresh;
+        let mut line = Line::with(Start::default(), Config { initial_ssthresh, ..config() });
+        line.sender.on_handshake(line.at(), RTT);
+        assert_eq!(line.sender.rate_for_bursts(), Rate(rate));
+    }
+    let begin = |view: &firstflight_core::view::View| view.window.hold().paced(Rate(5_000));
+    let line = Line::begun(Start { begin, ..Start::default() });
+    assert_eq!(line.sender.rate_for_bursts(), Rate(5_000));
+}
+
 #[test]
 fn pacing_stays_through_a_landing_until_it_is_decided_anew() {
     let mut start = Start::answering(Answer::Land(window(5)));

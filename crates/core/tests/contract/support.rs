@@ -32,6 +32,7 @@ pub(crate) enum Heard {
         gaps: u32,
     },
     Wake,
+    Rest(Span),
     /// The avoidance takes over.
     Over(Found),
 }
@@ -51,6 +52,7 @@ pub(crate) struct Start {
     pub(crate) growth: u64,
     pub(crate) found: Found,
     pub(crate) needs: Needs,
+    pub(crate) repeats: bool,
     /// ACKs it has decided on: state of its own.
     pub(crate) steps: u64,
     /// What [`View::beta`] said when it answered last.
@@ -85,6 +87,7 @@ impl Default for Start {
             growth: 2,
             found: Found::default(),
             needs: Needs::TIMES,
+            repeats: false,
             steps: 0,
             beta: 0,
             log: Log::default(),
@@ -118,6 +121,10 @@ impl Observer for Start {
     fn on_further_loss(&mut self, loss: &Loss, view: &View) {
         assert_eq!(view.now, loss.now);
         self.note(Heard::Further { lost: loss.lost.0, gaps: loss.gaps });
+    }
+
+    fn on_rest(&mut self, idle: Span, _view: &View) {
+        self.note(Heard::Rest(idle));
     }
 }
 
@@ -158,6 +165,10 @@ impl Startup for Start {
         self.growth
     }
 
+    fn repeats(&self, _view: &View) -> bool {
+        self.repeats
+    }
+
     fn found(&self, _view: &View) -> Found {
         self.found
     }
@@ -184,6 +195,10 @@ impl Observer for Later {
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
         self.log.borrow_mut().push(Heard::Further { lost: loss.lost.0, gaps: loss.gaps });
+    }
+
+    fn on_rest(&mut self, idle: Span, _view: &View) {
+        self.log.borrow_mut().push(Heard::Rest(idle));
     }
 }
 

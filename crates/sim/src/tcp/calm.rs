@@ -101,12 +101,13 @@ impl Tcb {
         self.core.on_ack(&ack);
     }
 
-    /// Whether the window has room for a packet that has never left before, and there is one. As
+    /// Whether a packet that has never left before may leave by the window, and there is one. As
     /// [`Repair::has_room`](super::repair::Repair::has_room), where [`Tcb::is_calm`].
     #[inline]
     pub(super) fn has_calm_room(&self) -> bool {
         let view = self.core.view();
-        view.in_flight.0 + self.mss <= view.window.cwnd.0 && self.nxt < self.limit
+        let fits = view.in_flight.0 + self.mss <= view.window.cwnd.0 && self.nxt < self.limit;
+        fits || self.is_final()
     }
 
     /// A paced sender goes on where [`Tcb::is_calm`], and the retransmission timer runs on.
@@ -125,11 +126,9 @@ impl Tcb {
     fn send_calm<const SAMPLED: bool>(&mut self, now: Instant, wire: &mut impl Wire) {
         debug_assert_eq!(self.nxt, self.max);
         loop {
+            let in_flight = Bytes(self.core.view().in_flight.0 + self.mss);
             // In this order: it is the window that ends the loop.
-            let view = self.core.view();
-            let in_flight = Bytes(view.in_flight.0 + self.mss);
-            let fits = in_flight <= view.window.cwnd && self.nxt < self.limit;
-            if !fits || !self.may_depart(now) {
+            if !self.has_calm_room() || !self.may_depart(now) {
                 return;
             }
             debug_assert!(self.nxt - self.una < self.receiver_window);

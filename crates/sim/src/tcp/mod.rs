@@ -191,8 +191,12 @@ impl Tcp {
         }
         (tcb.una, tcb.nxt) = (next, tcb.nxt.max(next));
         tcb.extend(next, 0);
-        if !resent && !unseen && tcb.endpoint.recovery == Recovery::Rack {
-            tcb.rto.begin_deviation(sample, tcb.nxt);
+        if tcb.endpoint.recovery == Recovery::Rack {
+            // Nothing has been written that it could go with (`tcp_rcv_synsent_state_process`).
+            wire.acknowledge_syn();
+            if !resent && !unseen {
+                tcb.rto.begin_deviation(sample, tcb.nxt);
+            }
         }
         if resent {
             tcb.rto.fall_back();

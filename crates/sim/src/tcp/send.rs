@@ -16,6 +16,13 @@ impl Tcb {
             && outstanding < u64::from(self.receiver_window)
     }
 
+    /// The next packet carries the FIN, for which Linux asks no congestion window: it leaves right
+    /// behind the one before it (`tcp_cwnd_test`).
+    #[inline]
+    pub(super) fn is_final(&self) -> bool {
+        self.nxt + 1 == self.end && self.closes && self.nxt < self.limit
+    }
+
     /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not
     /// change the window.
     #[inline]

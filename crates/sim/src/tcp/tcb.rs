@@ -36,6 +36,9 @@ pub(super) struct Tcb {
     pub(super) calm_unsampled: u32,
     /// One past the last packet there is to send.
     pub(super) end: u32,
+    /// The source ends the connection with what it has to send, as Linux's is written: the last
+    /// packet carries the FIN.
+    pub(super) closes: bool,
     /// First packet that carries data: 1 after a SYN.
     pub(super) first_data: u32,
     pub(super) mss: u64,
@@ -118,6 +121,7 @@ impl Tcb {
             nxt: 0,
             max: 0,
             limit: 0,
+            closes: endpoint.recovery == Recovery::Rack && !rests,
             end: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(first_data)),
             offer: Offer::of(&endpoint, mss),
             ahead: 0,

@@ -51,6 +51,8 @@ impl Wire for Air<'_> {
         self.0.push(seq | EMPTY);
     }
 
+    fn acknowledge_syn(&mut self) {}
+
     fn reborrow(&mut self) -> impl Wire {
         Air(self.0)
     }

@@ -18,6 +18,9 @@ pub(crate) trait Wire {
         self.transmit(seq);
     }
 
+    /// An ACK of nothing but the other end's SYN leaves now.
+    fn acknowledge_syn(&mut self);
+
     /// A reborrow, so that the caller's copy stays in registers.
     fn reborrow(&mut self) -> impl Wire;
 

@@ -69,17 +69,35 @@ fn linux_grows_by_a_twentieth_until_a_loss_and_then_as_reno_at_least() {
         now.window.cwnd = Bytes(cwnd);
         cubic.step(&ack(), &now).window.cwnd.0
     };
-    // 7 is less than three whole packets below 10, so that 8 is next: cnt is 7.
+// 7 is less than three whole packets below 10, so that 8 is next: cnt is 7. The first ACK
+    // counts with the one that ended the recovery.
+    let first = grown(&mut cubic, 7_000) - 7_000;
+    assert_eq!(first, 2_000 / 7);
+    let more: u64 = (0..5).map(|_| grown(&mut cubic, 7_000) - 7_000).sum();
+    assert_eq!(first + more, 1_000, "nothing is lost by rounding");
+    cubic.remainder = 0;
     assert_eq!(grown(&mut cubic, 7_000), 7_000 + 1_000 / 7);
     // 15 ACKs for windows of 8 make 8/15 of a window's ACKs.
     (cubic.estimate, cubic.remainder) = (10_000 << FRACTION, 0);
     let _ = (0..15).map(|_| grown(&mut cubic, 8_000)).count();
-    assert_eq!((cubic.estimate >> FRACTION) / 10, 1_099, "beyond the window before the cut");
+    assert_eq!(cubic.estimate >> FRACTION, 10_999, "beyond the window before the cut");
     (cubic.estimate, cubic.remainder) = (10_900 << FRACTION, 0);
     assert_eq!(grown(&mut cubic, 8_000), 8_000 + 1_000 / 4, "to 10: cnt is 8 / 2");
     let cut = cubic.cut(&loss(LossKind::Timeout, 10), &view(10, 5, 0));
     assert_eq!(cut.cwnd, MSS * 7, "7.002 in whole packets");
     assert_eq!(cubic.step(&ack(), &view(100, 50, 0)).window.cwnd, Bytes(100_050));
+}
+
+/// K is cbrt(30 / 0.4004), 4.2 s: in 5 s the curve is back at 100, 30 above the window, and
+/// `cnt` is 70 / 30.
+#[test]
+fn linux_looks_the_curve_up_one_smallest_rtt_ahead() {
+    let mut cubic = Cubic::default();
+    assert!(cubic.set("preset", KnobValue::Word("linux")));
+    let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+    let mut now = view(70, 70, 0);
+    now.rtt.min = Span::from_secs(5);
+    assert_eq!(cubic.step(&ack(), &now).window.cwnd, Bytes(70_500));
 }
 
 #[test]
@@ -114,6 +132,22 @@ fn time_in_which_the_source_limits_does_not_count() {
     let limited = Ack { app_limited: true, ..ack() };
     assert_eq!(cubic.step(&limited, &view(70, 70, 5_000)).window.cwnd, Bytes(70_000));
     assert_eq!(cubic.start, Instant(5_000_000_000));
+}
+
+/// RFC 9438 section 5.8; slow start after a rest leads back to the curve, once.
+#[test]
+fn a_rest_does_not_count_either() {
+    let mut cubic = Cubic::default();
+    let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+    let _ = cubic.step(&ack(), &view(70, 70, 1_000));
+    cubic.on_rest(Span::from_secs(5), &view(70, 70, 7_000));
+    assert_eq!((cubic.start, cubic.last), (Instant(6_000_000_000), Instant(7_000_000_000)));
+    for stage in [Stage::Running { cut: true }, Stage::Unknown] {
+        cubic.enter(&Found::default(), &view(70, 70, 7_000));
+        assert_eq!(cubic.stage, stage);
+    }
+    cubic.on_rest(Span::from_secs(60), &view(70, 70, 8_000));
+    assert_eq!(cubic.start, Instant(8_000_000_000), "not after now");
 }
 
 #[test]

@@ -181,7 +181,8 @@ fn a_recovery_without_losses_in_a_round_is_forgotten_when_it_ends() {
     let _ = path.round(98, 400);
     path.lose(3, 6);
     let _ = path.round(98, 800);
-    assert!(!path.drains(), "another recovery, which has not lasted a round");
+    let state = path.policy.state;
+    assert_eq!(state, State::Startup, "another recovery, which has not lasted a round");
 }
 
 #[test]
@@ -194,6 +195,21 @@ fn a_round_without_losses_does_not_end_a_recovery() {
     path.lose(3, 6);
     let _ = path.round(98, 800);
     assert_ne!(path.policy.state, State::Startup, "the recovery has lasted more than a round");
+}
+
+/// Version 1 takes what is lost off what was in flight and is delivered, but not what was found
+/// lost outside a recovery; the draft goes on growing by what is delivered.
+#[test]
+fn in_the_first_round_of_a_recovery_version_one_sends_what_arrives() {
+    for (preset, grown) in [("v1", 10 - 3), ("draft", 10)] {
+        let mut path = Path::new(&[("preset", KnobValue::Word(preset))]);
+        let _ = path.round(10, 10);
+        let outside = Loss::of(Instant(0), LossKind::Recovery, MSS * 2, MSS * 2);
+        path.policy.on_further_loss(&outside, &path.view);
+        path.lose(3, 1);
+        let before = path.view.window.cwnd;
+        assert_eq!(path.round(10, 20).window.cwnd, before + MSS * grown, "{preset}");
+    }
 }
 
 /// Draft, section 5.3.4: half the pipe, four segments at least, for 200 ms and a round.

@@ -17,7 +17,7 @@ impl Rack {
         self.waits = false;
         while self.has_room(tcb) && tcb.is_due(now) {
             let room = self.window_in_packets(tcb).saturating_sub(self.pipe(tcb));
-            if self.lost > 0 && !self.only_new {
+            if self.lost > 0 && !self.only_new && room > 0 {
                 let sent = self.resend_run(tcb, now, room.min(most), wire);
                 if sent > 0 {
                     tcb.charge(now, sent);
@@ -34,7 +34,7 @@ impl Rack {
             }
             // `tcp_cwnd_test`: two bursts of a window at least.
             let half = (self.window_in_packets(tcb) / 2).max(1);
-            let burst = room.min(half).min(most).min(waiting).min(tcb.limit - tcb.nxt);
+            let burst = room.max(1).min(half).min(most).min(waiting).min(tcb.limit - tcb.nxt);
             tcb.charge(now, burst);
             for _ in 0..burst {
                 tcb.transmit_next(self, now, wire);

@@ -111,6 +111,16 @@ impl Rack {
         (tcb.max - tcb.una) - self.sacked - self.lost
     }
 
+    /// The window holds one packet more.
+    #[inline]
+    fn window_has_room(&self, tcb: &Tcb) -> bool {
+        let pipe = self.pipe(tcb);
+        match self.state {
+            State::Recovery | State::Cwr if !tcb.core.window_is_startups() => pipe < self.cwnd,
+            _ => (u64::from(pipe) + 1) * tcb.mss <= tcb.core.cwnd().0,
+        }
+    }
+
     /// The scoreboard loses a packet, which has arrived.
     fn settle(&mut self, tcb: &Tcb, seq: u32) {
         if tcb.log.has(seq, Mark::LOST) {
@@ -373,15 +383,11 @@ impl Repair for Rack {
         self.pipe(tcb)
     }
 
-    /// The window holds one packet more, and there is something to send.
+    /// The window holds one packet more, and there is something to send; or the FIN is next.
     #[inline]
     fn has_room(&self, tcb: &Tcb) -> bool {
-        let pipe = self.pipe(tcb);
-        let room = match self.state {
-            State::Recovery | State::Cwr if !tcb.core.window_is_startups() => pipe < self.cwnd,
-            _ => (u64::from(pipe) + 1) * tcb.mss <= tcb.core.cwnd().0,
-        };
-        room && !self.waits && (self.lost > 0 && !self.only_new || tcb.has_fresh())
+        let some = self.lost > 0 && !self.only_new || tcb.has_fresh();
+        (self.window_has_room(tcb) && some || tcb.is_final() && tcb.has_fresh()) && !self.waits
     }
 
     /// Lost packets first, then new ones.
@@ -390,7 +396,8 @@ impl Repair for Rack {
             return self.send_bursts(tcb, now, wire);
         }
         while self.has_room(tcb) && tcb.may_depart(now) {
-            if self.lost > 0 && !self.only_new && self.resend(tcb, now, wire) {
+            let repairs = self.lost > 0 && !self.only_new && self.window_has_room(tcb);
+            if repairs && self.resend(tcb, now, wire) {
                 continue;
             }
             if !tcb.has_fresh() {

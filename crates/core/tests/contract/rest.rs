@@ -1,0 +1,66 @@
+//! Data leaves again after a rest, with what the transport leaves of the window.
+
+use firstflight_core::event::LossKind;
+use firstflight_core::policy::{Entry, Exit};
+use firstflight_core::units::Span;
+use firstflight_core::view::{Phase, Window};
+
+use crate::support::{Heard, Later, Line, MSS, Start, config};
+
+/// Avoidance begins with the first ACK, at 11 segments.
+fn in_avoidance(goes_on: bool) -> Line {
+    let step =
+        |_: &_, view: &firstflight_core::view::View| view.window.hold().exit(Exit::Heuristic);
+    let start = Start { step, ..Start::default() };
+    let mut line = Line::before(start, Later { goes_on, ..Later::default() }, config());
+    line.fill().ack(1);
+    assert_eq!((line.phase(), line.cwnd()), (Phase::Avoidance, 11));
+    line
+}
+
+/// Leaves so many segments below an ssthresh of 8, or at it.
+fn rest(line: &mut Line, cwnd: u64) {
+    let window = Window { cwnd: MSS * cwnd, ssthresh: MSS * 8 };
+    line.sender.on_rest(line.at(), Span::from_secs(1), Some(window));
+    let left = if line.later().goes_on { 11 } else { cwnd };
+    assert_eq!(line.cwnd(), left);
+}
+
+#[test]
+fn both_policies_hear_how_long_the_source_had_nothing_to_send() {
+    let mut line = in_avoidance(false);
+    let heard = |line: &Line| {
+        let logs = [line.start.borrow(), line.later.borrow()];
+        logs.map(|log| log.iter().filter(|heard| matches!(heard, Heard::Rest(_))).count())
+    };
+    line.sender.on_rest(line.at(), Span(0), None);
+    assert_eq!(heard(&line), [0, 0], "it had data, and did not use its window");
+    line.sender.on_rest(line.at(), Span(7), None);
+    assert_eq!(heard(&line), [1, 1]);
+    assert_eq!(line.heard(Heard::Rest(Span(7))), 1);
+    assert_eq!((line.cwnd(), line.phase()), (11, Phase::Avoidance), "and keeps its window");
+}
+
+/// RFC 5681 section 4.1: the window is below ssthresh, where slow start is used.
+#[test]
+fn a_window_reduced_below_ssthresh_grows_in_slow_start() {
+    let mut line = in_avoidance(false);
+    rest(&mut line, 8);
+    assert_eq!((line.phase(), line.heard(Heard::Enter(Entry::Rest))), (Phase::Avoidance, 0));
+    rest(&mut line, 7);
+    assert_eq!((line.phase(), line.heard(Heard::Enter(Entry::Rest))), (Phase::Startup, 1));
+    rest(&mut line, 6);
+    assert_eq!(line.heard(Heard::Enter(Entry::Rest)), 1, "it goes on");
+    assert_eq!(line.ssthresh(), 8);
+}
+
+#[test]
+fn a_recovery_goes_on_and_so_does_a_control_that_keeps_its_window() {
+    let mut line = in_avoidance(false);
+    line.lose(LossKind::Recovery);
+    rest(&mut line, 5);
+    assert_eq!((line.phase(), line.recovering()), (Phase::Avoidance, true));
+    let mut line = in_avoidance(true);
+    rest(&mut line, 5);
+    assert_eq!(line.phase(), Phase::Avoidance);
+}

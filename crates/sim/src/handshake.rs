@@ -1,0 +1,55 @@
+//! What a handshake is to a flow's path. Its third packet (RFC 9293 section 3.5), an ACK without
+//! data, takes its place in the buffers.
+
+use firstflight_core::units::Instant;
+
+use crate::path::{Fabric, FlowPath};
+use crate::route::{Hop, Packet};
+
+impl FlowPath {
+    /// The flow starts with a SYN, if ACKs queue on their way back: whether it does.
+    pub(crate) fn opens(&mut self, fabric: &mut Fabric) -> bool {
+        let link = self.route.way_back.as_ref().map(|way| way.link);
+        link.inspect(|link| fabric.returns[*link].opens()).is_some()
+    }
+
+    /// The sender has an ACK of its SYN, and so sends no other.
+    #[cold]
+    pub(crate) fn opened(&mut self, fabric: &mut Fabric) {
+        if let Some(way) = self.route.way_back.as_ref().filter(|way| way.syns == 0) {
+            fabric.returns[way.link].opened();
+        }
+    }
+
+    /// The sender acknowledges the other end's SYN at `now`.
+    #[cold]
+    pub(crate) fn acknowledge_syn(&mut self, fabric: &mut Fabric, now: Instant) {
+        let at = self.route.enter(now, PACKET);
+        self.bring_bare(fabric, 0, at);
+    }
+
+    /// The third packet will reach the shared link of `hop` at `at`.
+    fn bring_bare(&mut self, fabric: &mut Fabric, hop: usize, at: Instant) {
+        if self.may_go_on(fabric, hop, PACKET, at) {
+            self.pass_bare(fabric, hop, at);
+        }
+    }
+
+    /// It reaches a shared link, where it takes a place, and that is all it does: the first data
+    /// tells the receiver the same.
+    #[cold]
+    pub(crate) fn pass_bare(&mut self, fabric: &mut Fabric, hop: usize, at: Instant) {
+        let Hop { link, tie, .. } = *self.route.hop(hop);
+        match fabric.links[link].arrive_bare(at, self.route.bytes(PACKET), tie) {
+            None => self.watch.on_drop(at),
+            Some(_) if self.route.is_last(hop) => {}
+            Some(far_end) => self.bring_bare(fabric, hop + 1, far_end),
+        }
+    }
+}
+
+/// It is as long as the SYN. Only ns-2's agents, which send none, have exact times.
+const PACKET: Packet = Packet { tagged: BARE, is_syn: true, exact: false };
+
+/// What it has for a sequence number as it travels: one that no packet has.
+pub(crate) const BARE: u32 = u32::MAX;
