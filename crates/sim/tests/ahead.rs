@@ -67,21 +67,23 @@ const RECOVERIES: [Recovery; 10] = [
     Recovery::Ns2Vegas,
 ];
 
+/// Bursts, pacing, samples, jumps, repeats, estimates, what routers tell.
+const STARTUPS: [&str; 10] = [
+    "slow-start",
+    "paced",
+    "rapid-start",
+    "bbr",
+    "afstart",
+    "packet-pair",
+    "halfback",
+    "astart",
+    "xcp",
+    "tcp-ebn",
+];
+
 fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
     let recoveries = prop::sample::select(&RECOVERIES[..]);
-    // Bursts, pacing, samples, jumps, repeats, estimates, what routers tell.
-    let startups = prop::sample::select(vec![
-        "slow-start",
-        "paced",
-        "rapid-start",
-        "bbr",
-        "afstart",
-        "packet-pair",
-        "halfback",
-        "astart",
-        "xcp",
-        "tcp-ebn",
-    ]);
+    let startups = prop::sample::select(&STARTUPS[..]);
     let one = (
         0..links,
         recoveries,

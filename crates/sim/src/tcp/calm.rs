@@ -12,8 +12,8 @@ use super::tcb::Tcb;
 use super::{Tcp, Wire};
 
 impl Tcp {
-    /// Notes how many packets a calm ACK may cover now: none if there is something to repair. A calm
-    /// ACK changes nothing that this depends on.
+    /// Notes how many packets a calm ACK may cover now: none if there is something to repair. A
+    /// calm ACK changes nothing that this depends on.
     #[inline(never)]
     pub(super) fn note_calm(&mut self) {
         let Self { tcb, repair } = self;
