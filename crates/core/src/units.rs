@@ -222,6 +222,13 @@ mod tests {
     }
 
     #[test]
+    fn only_whole_segments_count_but_no_limit_stays_none() {
+        let whole = |bytes: Bytes, mss: u64| bytes.whole_segments(Bytes(mss));
+        assert_eq!(whole(Bytes(2_999), 1_000), Bytes(2_000));
+        assert_eq!((whole(Bytes::MAX, 1_000), whole(Bytes(7), 0)), (Bytes::MAX, Bytes(7)));
+    }
+
+    #[test]
     fn nothing_overflows() {
         assert_eq!(Bytes::MAX + Bytes(1), Bytes::MAX);
         assert_eq!(Bytes(1) - Bytes(2), Bytes(0));

@@ -15,6 +15,12 @@ const fn window_16() -> firstflight_core::view::Window {
 }
 
 #[test]
+fn a_packet_makes_a_gap_and_a_mark_none() {
+    let gaps = |kind, lost| Loss::of(Instant(0), kind, lost, MSS).gaps;
+    assert_eq!((gaps(LossKind::Recovery, MSS), gaps(LossKind::Mark, Bytes(0))), (1, 0));
+}
+
+#[test]
 fn further_losses_of_a_recovery_are_told_once_each_with_bytes_and_gaps() {
     for answer in ANSWERS {
         let mut line = Line::begun(Start::answering(answer));
