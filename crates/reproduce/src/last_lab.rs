@@ -17,13 +17,10 @@ use crate::paper::{FILES, Laid};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LastLab {
-    /// The release of the kernel.
+    /// The release of the kernel, and whether its time was virtual.
     kernel: String,
     /// The day of the measurement.
     date: String,
-    /// What a reader must know of how it was measured.
-    #[serde(default)]
-    note: String,
     /// The rows that it measured.
     #[serde(rename = "row")]
     rows: Vec<LabRow>,
@@ -48,11 +45,6 @@ pub(crate) fn checks(laid: &Laid, claim: &Claim) -> Option<(Vec<Outcome>, LabOri
     });
     let origin = LabOrigin { kernel: lab.kernel.clone(), date: lab.date.clone() };
     Some((judged.collect::<Option<_>>()?, origin))
-}
-
-/// What a reader must know of the last lab; empty if there is nothing.
-pub(crate) fn note() -> &'static str {
-    kept().as_ref().map_or("", |lab| lab.note.as_str())
 }
 
 fn kept() -> &'static Option<LastLab> {

@@ -3,7 +3,6 @@
 use firstflight_scenario::measure::distinct;
 use firstflight_scenario::{CheckRow, Row, Verdict};
 
-use crate::last_lab;
 use crate::number::number;
 
 /// The cells of a check, from left to right.
@@ -107,7 +106,7 @@ impl Part {
         let labs = distinct(labs.iter().map(String::as_str));
         let labs = match labs.is_empty() {
             true => String::new(),
-            false => format!(" Not run now; measured by {labs}. {}", last_lab::note()),
+            false => format!(" Not run now; measured by {labs}."),
         };
         let words = match of_part.len() {
             1 => self.words().replacen("s ", " ", 1),

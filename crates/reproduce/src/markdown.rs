@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use firstflight_scenario::{Row, Value, Verdict};
 
 use crate::error::ReproduceError;
-use crate::last_lab;
 use crate::line::{Line, Part, VERDICTS};
 use crate::number::number;
 use crate::paper::{self, FILES, Laid, Paper};
@@ -43,8 +42,7 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
         }
     }
     if let Some(lab) = rows.iter().find_map(|row| row.lab.as_ref()) {
-        let note = plain(last_lab::note());
-        let _ = writeln!(text, "\nClaims on Linux were measured by {}. {note}", lab.words());
+        let _ = writeln!(text, "\nClaims on Linux were measured by {}.", lab.words());
     }
     for (paper, rows) in &parts {
         section(&mut text, paper, rows);
