@@ -17,7 +17,7 @@ impl Tcp {
     #[inline(never)]
     pub(super) fn note_calm(&mut self) {
         let Self { tcb, repair } = self;
-        (tcb.calm_packets, tcb.calm_unsampled) = (0, 0);
+        (tcb.calm_packets, tcb.calm_plain) = (0, 0);
         let calm = tcb.shortcuts
             && repair.is_idle()
             && tcb.una >= tcb.first_data
@@ -32,7 +32,8 @@ impl Tcp {
             // What duplicate ACKs told of beyond one packet is for `Tcp::credit` to take off.
             let packets = if tcb.credited_ahead > 0 { 1 } else { MANY };
             tcb.calm_packets = packets;
-            tcb.calm_unsampled = if tcb.samples.is_none() { packets } else { 0 };
+            let is_plain = tcb.samples.is_none() && !tcb.closes;
+            tcb.calm_plain = if is_plain { packets } else { 0 };
         }
     }
 }
@@ -52,17 +53,16 @@ impl Tcb {
     }
 
     /// Handles the ACK of so many packets, caused by the newest of them, if it is calm; otherwise
-    /// returns false and has changed nothing. A calm one fills no gap and is no part. `SAMPLED`
-    /// says whether the control needs samples.
+    /// returns false and has changed nothing. A calm one fills no gap and is no part. `WIDE`
+    /// is for a control that needs samples, and for a connection whose last packet carries a FIN.
     #[inline(always)]
-    pub(super) fn on_calm_ack<const SAMPLED: bool>(
+    pub(super) fn on_calm_ack<const WIDE: bool>(
         &mut self,
         now: Instant,
         packets: u32,
         wire: &mut impl Wire,
     ) -> bool {
-        if packets.wrapping_sub(1) >= if SAMPLED { self.calm_packets } else { self.calm_unsampled }
-        {
+        if packets.wrapping_sub(1) >= if WIDE { self.calm_packets } else { self.calm_plain } {
             return false;
         }
         let next = self.una + packets;
@@ -76,11 +76,11 @@ impl Tcb {
         }
         self.una = next;
         let rtt = Span(now.0 - sent_at.0);
-        match SAMPLED {
+        match WIDE {
             false => self.core.on_new_data(now, newly, rtt, in_flight),
             true => self.tell_sampled(now, newly, rtt, in_flight),
         }
-        self.send_calm::<SAMPLED>(now, wire);
+        self.send_calm::<WIDE>(now, wire);
         if next < self.max {
             self.rto.restart_calm(now);
         } else {
@@ -114,7 +114,7 @@ impl Tcb {
     #[inline]
     pub(super) fn send_calm_at_pace(&mut self, now: Instant, wire: &mut impl Wire) {
         debug_assert!(self.rto.is_on() && self.una < self.max);
-        match self.samples.is_some() {
+        match self.calm_plain == 0 {
             false => self.send_calm::<false>(now, wire),
             true => self.send_calm::<true>(now, wire),
         }
@@ -123,21 +123,23 @@ impl Tcb {
     /// Sends what the window allows: packets that have never left before. The window is no larger
     /// than what the receiver takes.
     #[inline(always)]
-    fn send_calm<const SAMPLED: bool>(&mut self, now: Instant, wire: &mut impl Wire) {
+    fn send_calm<const WIDE: bool>(&mut self, now: Instant, wire: &mut impl Wire) {
         debug_assert_eq!(self.nxt, self.max);
         loop {
-            let in_flight = Bytes(self.core.view().in_flight.0 + self.mss);
             // In this order: it is the window that ends the loop.
-            if !self.has_calm_room() || !self.may_depart(now) {
+            let view = self.core.view();
+            let in_flight = Bytes(view.in_flight.0 + self.mss);
+            let fits = in_flight <= view.window.cwnd && self.nxt < self.limit;
+            if !fits && !(WIDE && self.is_final()) || !self.may_depart(now) {
                 return;
             }
             debug_assert!(self.nxt - self.una < self.receiver_window);
             let seq = self.nxt;
-            let idle = SAMPLED && seq == self.una;
+            let idle = WIDE && seq == self.una;
             (self.nxt, self.max) = (seq + 1, seq + 1);
             self.log.sent(seq, self.una, now);
             self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again: false });
-            if let Some(samples) = self.samples.as_mut().filter(|_| SAMPLED) {
+            if let Some(samples) = self.samples.as_mut().filter(|_| WIDE) {
                 samples.on_sent_first(seq, now, in_flight, idle);
                 if self.nxt >= self.end {
                     samples.on_app_limited(in_flight);

@@ -121,15 +121,15 @@ impl Tcp {
     /// [`Tcb::on_calm_ack`] in a place of its own.
     #[inline(never)]
     fn on_wide_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
-        match self.tcb.samples.is_some() {
+        match self.tcb.calm_plain == 0 {
             false => self.tcb.on_calm_ack::<false>(now, packets, wire),
-            true => self.on_sampled_ack(now, packets, wire),
+            true => self.on_widest_ack(now, packets, wire),
         }
     }
 
-    /// The same where the control needs samples.
+    /// The same where the control needs samples, or a FIN comes.
     #[inline(never)]
-    fn on_sampled_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
+    fn on_widest_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
         self.tcb.on_calm_ack::<true>(now, packets, wire)
     }
 
@@ -137,9 +137,15 @@ impl Tcp {
     #[inline]
     pub(crate) fn on_next_ack(&mut self, now: Instant, wire: &mut impl Wire) {
         if !self.tcb.on_calm_ack::<false>(now, 1, wire) {
-            let una = self.tcb.una;
-            self.on_any_ack(now, una + 1, una, &mut wire.reborrow());
+            self.on_next_wide_ack(now, &mut wire.reborrow());
         }
+    }
+
+    /// The same, if it is not calm or the control needs samples or a FIN comes.
+    #[inline(never)]
+    fn on_next_wide_ack(&mut self, now: Instant, wire: &mut impl Wire) {
+        let una = self.tcb.una;
+        self.on_ack(now, una + 1, una, wire);
     }
 
     /// An ACK that may need anything.

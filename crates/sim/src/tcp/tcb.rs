@@ -32,8 +32,8 @@ pub(super) struct Tcb {
     pub(super) limit: u32,
     /// How many packets the next calm ACK may cover.
     pub(super) calm_packets: u32,
-    /// The same of a control that needs no samples; 0 of others.
-    pub(super) calm_unsampled: u32,
+    /// The same where the control needs no samples and no FIN comes; otherwise 0.
+    pub(super) calm_plain: u32,
     /// One past the last packet there is to send.
     pub(super) end: u32,
     /// The source ends the connection with what it has to send, as Linux's is written: the last
@@ -115,13 +115,14 @@ impl Tcb {
             core.pace_as_linux();
         }
         let repeats = wants.repeats() && endpoint.recovery == Recovery::Rack;
+        let ends = spec.packets.is_some() || spec.files.is_some();
         Self {
             core,
             una: 0,
             nxt: 0,
             max: 0,
             limit: 0,
-            closes: endpoint.recovery == Recovery::Rack && !rests,
+            closes: endpoint.recovery == Recovery::Rack && ends && !rests,
             end: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(first_data)),
             offer: Offer::of(&endpoint, mss),
             ahead: 0,
@@ -139,7 +140,7 @@ impl Tcb {
             shortcuts: shortcuts && !listens && !repeats && !tso,
             repeats,
             calm_packets: 0,
-            calm_unsampled: 0,
+            calm_plain: 0,
             listens,
             writes_headers,
             next_departure: Instant(0),
