@@ -130,7 +130,7 @@ impl Tcb {
             let view = self.core.view();
             let in_flight = Bytes(view.in_flight.0 + self.mss);
             let fits = in_flight <= view.window.cwnd && self.nxt < self.limit;
-            if !fits && !(WIDE && self.is_final()) || !self.may_depart(now) {
+            if !(fits || WIDE && self.is_final()) || !self.may_depart(now) {
                 return;
             }
             debug_assert!(self.nxt - self.una < self.receiver_window);
