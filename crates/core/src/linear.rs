@@ -11,7 +11,7 @@ pub struct LinearGrowth {
 }
 
 impl LinearGrowth {
-    /// Forgets what was left, and has counted so many bytes.
+    /// Begins to count anew, with `acked` already acknowledged.
     #[cold]
     pub(crate) fn begin(&mut self, acked: Bytes, view: &View) {
         self.remainder = mul_div(view.mss.0, acked.0, 1);

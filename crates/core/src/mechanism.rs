@@ -20,8 +20,8 @@ pub struct Mechanism {
     paces: bool,
     /// The default rate is Linux's ([`Mechanism::pace_as_linux`]).
     by_linux: bool,
-    /// Once a policy has set a pacing, the connection is paced at the default rate whenever no
-    /// policy sets one.
+    /// A connection whose policy has set a pacing is paced to its end: at the default rate when the
+    /// policy sets none any more.
     stays_paced: bool,
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,

@@ -29,7 +29,7 @@ FF_INLINE u64 linear_per_ack_at(struct linear *l, u64 mss, u64 cwnd)
     return linear_share(l, times(mss, mss), cwnd);
 }
 
-/* Forgets what was left, and has counted so many bytes. */
+/* Begins to count anew, with `acked` bytes already acknowledged. */
 FF_INLINE void linear_begin(struct linear *l, u64 acked, const struct ff_view *v)
 {
     l->remainder = times(v->mss, acked);

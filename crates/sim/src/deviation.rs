@@ -22,8 +22,9 @@ pub(crate) struct Deviation {
 }
 
 impl Deviation {
-    /// Begins with a connection's first RTT sample. `None` if twice the sample is no more than
-    /// `least`, the smallest variation that a timeout has. `nxt` is SND.NXT.
+    /// Begins with a connection's first RTT sample; `nxt` is SND.NXT. A timeout adds at least
+    /// `least` to the smoothed RTT. Where that is twice the sample or more it decides, and the
+    /// result is `None`.
     pub(crate) fn first(sample: Span, nxt: u32, least: Span) -> Option<Self> {
         let twice = sample * 2;
         let begun =

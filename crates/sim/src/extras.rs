@@ -22,7 +22,7 @@ pub(crate) struct Extras {
 #[derive(Debug)]
 struct Losses {
     random: LossChain,
-    /// Packets taken in, but those without data.
+    /// Packets taken in so far, without the third ones of handshakes.
     number: u64,
     /// Those still to come of the chosen ones, the next one last.
     nth: Vec<u64>,
@@ -51,7 +51,7 @@ impl Extras {
         self.losses.as_mut().is_some_and(Losses::take)
     }
 
-    /// The link has taken in a packet that is not lost.
+    /// The link has taken in a packet, and its router counts it.
     pub(crate) fn carry(&mut self, packet: Arrival) {
         if let Some(router) = &mut self.router {
             router.carry(packet);

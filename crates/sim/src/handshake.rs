@@ -1,5 +1,5 @@
-//! What a handshake is to a flow's path. Its third packet (RFC 9293 section 3.5), an ACK without
-//! data, takes its place in the buffers.
+//! A handshake on a flow's path. Its third packet (RFC 9293 section 3.5), an ACK without data,
+//! takes a place in the buffers like any other.
 
 use firstflight_core::units::Instant;
 
@@ -7,7 +7,8 @@ use crate::path::{Fabric, FlowPath};
 use crate::route::{Hop, Packet};
 
 impl FlowPath {
-    /// The flow starts with a SYN, if ACKs queue on their way back: whether it does.
+    /// The flow starts. Where ACKs queue on their way back, the shared link there learns of a SYN;
+    /// returns whether they do.
     pub(crate) fn opens(&mut self, fabric: &mut Fabric) -> bool {
         let link = self.route.way_back.as_ref().map(|way| way.link);
         link.inspect(|link| fabric.returns[*link].opens()).is_some()
@@ -35,8 +36,8 @@ impl FlowPath {
         }
     }
 
-    /// It reaches a shared link, where it takes a place, and that is all it does: the first data
-    /// tells the receiver the same.
+    /// The third packet reaches the shared link of `hop`. At the receiver it changes nothing,
+    /// because the first data acknowledges the SYN too.
     #[cold]
     pub(crate) fn pass_bare(&mut self, fabric: &mut Fabric, hop: usize, at: Instant) {
         let Hop { link, tie, .. } = *self.route.hop(hop);
@@ -48,8 +49,9 @@ impl FlowPath {
     }
 }
 
-/// It is as long as the SYN. Only ns-2's agents, which send none, have exact times.
+/// The third packet, which is as long as the SYN. Only ns-2's agents have exact times, and they
+/// send none.
 const PACKET: Packet = Packet { tagged: BARE, is_syn: true, exact: false };
 
-/// What it has for a sequence number as it travels: one that no packet has.
+/// The sequence number of the third packet on the path, which no other packet has.
 pub(crate) const BARE: u32 = u32::MAX;

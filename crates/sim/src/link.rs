@@ -188,7 +188,8 @@ impl Link {
         Instant(self.free_at + self.delay.0)
     }
 
-    /// [`Link::arrive`] for a packet without data, which is not lost on purpose nor counted for it.
+    /// [`Link::arrive`] for the third packet of a handshake. Random losses and losses by number
+    /// pass it over.
     #[cold]
     pub(crate) fn arrive_bare(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
         let idle_at = self.free_at;

@@ -38,14 +38,14 @@ impl<T: Copy + Default> Ring<T> {
         first
     }
 
-    /// The value behind so many others.
+    /// The value with `place` others in front of it.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&T> {
         let slot = self.head.wrapping_add(place) & (self.slots.len() - 1);
         (place < self.len()).then(|| &self.slots[slot])
     }
 
-    /// Replaces the value behind so many others, if there is one.
+    /// Replaces the value with `place` others in front of it; false if there is none.
     #[inline]
     pub(crate) fn replace(&mut self, place: usize, value: T) -> bool {
         let slot = self.head.wrapping_add(place) & (self.slots.len() - 1);
@@ -56,7 +56,7 @@ impl<T: Copy + Default> Ring<T> {
         known
     }
 
-    /// Takes out so many from the front, or all: how many it took.
+    /// Takes out `count` values from the front, or all there are, and returns how many.
     #[inline]
     pub(crate) fn skip(&mut self, count: usize) -> usize {
         let count = count.min(self.len());

@@ -333,7 +333,8 @@ impl Flow<'_> {
         if owed != u64::MAX {
             self.push_timer(Instant(owed), fabric);
         }
-        // As `Flow::set_timer` does it, without the time of a deadline that lies behind.
+        // A sender that its window holds keeps the pending timer, if nothing is due before it: what
+        // `Flow::set_timer` would do too, without computing the deadline.
         let pending = if self.timer_at == u64::MAX { self.later_timer_at } else { self.timer_at };
         match self.tcp.rests_until(Instant(pending)) {
             true => self.timer_at = pending,

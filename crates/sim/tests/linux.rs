@@ -216,7 +216,8 @@ fn the_third_packet_of_a_handshake_takes_the_place_of_data() {
     }
 }
 
-/// Ten packets and the last one more: the window is asked of the tenth alone.
+/// The initial window is ten packets. An eleventh leaves with them if it carries the FIN; where
+/// the FIN is in the twelfth, both wait for the first ACK.
 #[test]
 fn the_last_packet_leaves_right_behind_the_one_before() {
     let finished = |recovery, packets| finished_ms(&one(linux(recovery, packets), &[]));

@@ -5,9 +5,10 @@
 //! With the knob `sums=double` the window is kept as ns-2.35 keeps it (`double.rs`), whose
 //! last bits decide with which ACK a packet more may leave. With `growth=bytes` the window grows
 //! by what an ACK acknowledges, so that delayed ACKs do not halve its growth, as in Linux
-//! (`tcp_reno_cong_avoid`; RFC 5681's "recommended way", RFC 3465 without its limit). There the ACK
-//! that ends a recovery counts for the one packet that it is the first to tell of
-//! (`tcp_cong_control`): here it does with the next.
+//! (`tcp_reno_cong_avoid`; RFC 5681's "recommended way", RFC 3465 without its limit). Linux also
+//! grows by the packet that the ACK ending a recovery is the first to acknowledge
+//! (`tcp_cong_control`). No policy decides on that ACK here, so its packet counts with the next
+//! one.
 
 use crate::card::{Card, Listed};
 use crate::double::DoubleWindow;
@@ -66,8 +67,8 @@ impl Avoidance for NewReno {
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let window = halve(loss, view);
         if self.counts_bytes {
-            self.linear
-                .begin(if loss.kind == LossKind::Recovery { view.mss } else { Bytes(0) }, view);
+            let counted = if loss.kind == LossKind::Recovery { view.mss } else { Bytes(0) };
+            self.linear.begin(counted, view);
         }
         let cwnd = view.window.cwnd;
         if let Some(double) = self.double.as_mut().filter(|_| window.cwnd == cwnd / 2) {

@@ -204,7 +204,8 @@ fn the_rate_for_bursts_is_that_of_the_pacing_or_what_linux_would_pace_at() {
     assert_eq!(line.sender.rate_for_bursts(), Rate::MAX, "no RTT");
     let line = Line::begun(Start::default());
     assert_eq!((rate(&line), line.sender.rate_for_bursts()), (None, Rate(200_000)));
-    // 2 windows per RTT below half of ssthresh, 1.2 at it.
+    // Linux paces at 2 windows per RTT while cwnd, here 10 segments, is below half of ssthresh, and
+    // at 1.2 windows from there on.
     for (ssthresh, rate) in [(21, 200_000), (20, 120_000)] {
         let initial_ssthresh = MSS * ssthresh;
         let mut line = Line::with(Start::default(), Config { initial_ssthresh, ..config() });

@@ -37,7 +37,8 @@ impl Network {
         network
     }
 
-    /// Takes the slow link down until the sender has timed out.
+    /// Takes the slow link down, waits until the sender's retransmission timer has expired, and
+    /// brings the link up again.
     pub(crate) fn pause(&self) {
         let before = self.timeouts();
         self.set_slow_link("down");

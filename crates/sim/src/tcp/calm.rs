@@ -46,7 +46,7 @@ impl Tcb {
             && view.in_flight == self.bytes(self.nxt - self.una)
     }
 
-    /// Whether there is nothing to repair or in doubt.
+    /// Whether nothing is lost, being repaired or in doubt, so that the next ACK may be calm.
     #[inline]
     pub(super) fn is_calm(&self) -> bool {
         self.calm_packets > 0
@@ -54,7 +54,7 @@ impl Tcb {
 
     /// Handles the ACK of so many packets, caused by the newest of them, if it is calm; otherwise
     /// returns false and has changed nothing. A calm one fills no gap and is no part. `WIDE`
-    /// is for a control that needs samples, and for a connection whose last packet carries a FIN.
+    /// also serves controls that need rate samples and connections that end with a FIN.
     #[inline(always)]
     pub(super) fn on_calm_ack<const WIDE: bool>(
         &mut self,
@@ -89,7 +89,7 @@ impl Tcb {
         true
     }
 
-    /// Tells the core of a calm ACK with what is known of its newest packet.
+    /// Tells the core of a calm ACK, with a rate sample if the control needs one.
     #[inline(always)]
     fn tell_sampled(&mut self, now: Instant, acked: Bytes, rtt: Span, in_flight: Bytes) {
         let snd_nxt = self.core.view().snd_nxt;
@@ -101,8 +101,8 @@ impl Tcb {
         self.core.on_ack(&ack);
     }
 
-    /// Whether a packet that has never left before may leave by the window, and there is one. As
-    /// [`Repair::has_room`](super::repair::Repair::has_room), where [`Tcb::is_calm`].
+    /// [`Repair::has_room`](super::repair::Repair::has_room) where [`Tcb::is_calm`]: there is a new
+    /// packet, and the window has room for it or asks for none.
     #[inline]
     pub(super) fn has_calm_room(&self) -> bool {
         let view = self.core.view();
@@ -110,7 +110,8 @@ impl Tcb {
         fits || self.is_final()
     }
 
-    /// A paced sender goes on where [`Tcb::is_calm`], and the retransmission timer runs on.
+    /// The time has come at which a paced sender that [`Tcb::is_calm`] may send again. Its
+    /// retransmission timer is on and stays as it is.
     #[inline]
     pub(super) fn send_calm_at_pace(&mut self, now: Instant, wire: &mut impl Wire) {
         debug_assert!(self.rto.is_on() && self.una < self.max);

@@ -127,7 +127,7 @@ impl Tcp {
         }
     }
 
-    /// The same where the control needs samples, or a FIN comes.
+    /// The same for a control that needs rate samples, or a connection that ends with a FIN.
     #[inline(never)]
     fn on_widest_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
         self.tcb.on_calm_ack::<true>(now, packets, wire)
@@ -141,7 +141,7 @@ impl Tcp {
         }
     }
 
-    /// The same, if it is not calm or the control needs samples or a FIN comes.
+    /// The same where the narrow fast path does not serve it.
     #[inline(never)]
     fn on_next_wide_ack(&mut self, now: Instant, wire: &mut impl Wire) {
         let una = self.tcb.una;
@@ -198,7 +198,8 @@ impl Tcp {
         (tcb.una, tcb.nxt) = (next, tcb.nxt.max(next));
         tcb.extend(next, 0);
         if tcb.endpoint.recovery == Recovery::Rack {
-            // Nothing has been written that it could go with (`tcp_rcv_synsent_state_process`).
+            // It leaves before the source has data to send with it
+            // (`tcp_rcv_synsent_state_process`).
             wire.acknowledge_syn();
             if !resent && !unseen {
                 tcb.rto.begin_deviation(sample, tcb.nxt);

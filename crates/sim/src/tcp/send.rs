@@ -16,8 +16,8 @@ impl Tcb {
             && outstanding < u64::from(self.receiver_window)
     }
 
-    /// The next packet carries the FIN, for which Linux asks no congestion window: it leaves right
-    /// behind the one before it (`tcp_cwnd_test`).
+    /// Whether the next packet carries the FIN. Linux sends it even if the congestion window is
+    /// full (`tcp_cwnd_test`), so that it leaves right behind the packet before it.
     #[inline]
     pub(super) fn is_final(&self) -> bool {
         self.nxt + 1 == self.end && self.closes && self.nxt < self.limit
@@ -103,7 +103,8 @@ impl Tcb {
         self.next_departure.max(earliest)
     }
 
-    /// How long so much takes at that rate: mostly as long as what left last, without a division.
+    /// How long `bytes` take at `rate`. Mostly both are those of the packet before, and nothing has
+    /// to be divided.
     #[inline]
     fn time_at(&mut self, rate: Rate, bytes: Bytes) -> Span {
         if self.paced_last != (rate, bytes) {

@@ -32,12 +32,13 @@ pub(super) struct Tcb {
     pub(super) limit: u32,
     /// How many packets the next calm ACK may cover.
     pub(super) calm_packets: u32,
-    /// The same where the control needs no samples and no FIN comes; otherwise 0.
+    /// As `calm_packets`, for the fastest path; 0 if the control needs rate samples or the
+    /// connection ends with a FIN.
     pub(super) calm_plain: u32,
     /// One past the last packet there is to send.
     pub(super) end: u32,
-    /// The source ends the connection with what it has to send, as Linux's is written: the last
-    /// packet carries the FIN.
+    /// The connection ends with the last packet there is to send, which carries the FIN as in
+    /// Linux.
     pub(super) closes: bool,
     /// First packet that carries data: 1 after a SYN.
     pub(super) first_data: u32,
@@ -71,7 +72,7 @@ pub(super) struct Tcb {
     pub(super) repeats: bool,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
-    /// How long what left last took at its pacing rate: the rate, how much it was, and the time.
+    /// The pacing rate and the size of what left last, and how long that took at that rate.
     pub(super) paced_last: (Rate, Bytes),
     pub(super) packet_time: Span,
     /// With pacing: until when neither the retransmission timer nor the repair is due, as long as

@@ -47,7 +47,8 @@ fn growth_is_at_most_half_a_window_per_rtt() {
     let mut cubic = Cubic::default();
     let _ = cubic.cut(&loss(LossKind::Recovery, 10), &view(10, 5, 0));
     let _ = cubic.step(&ack(), &view(7, 7, 0));
-    // 100 s later the curve is far away: 1/7 of half of 7 segments.
+    // 100 s later the curve is far above. The limit is half a window of 7 segments per RTT, and the
+    // ACK of one segment adds a seventh of that.
     let step = cubic.step(&ack(), &view(7, 7, 100_000));
     assert_eq!(step.window.cwnd, Bytes(7_500));
 }
@@ -174,9 +175,9 @@ fn a_second_loss_at_the_same_window_makes_no_room() {
     assert_eq!(cubic.w_max, Bytes(100_000));
 }
 
-/// RFC 9438 section 4.3: it is Reno's growth where the curve is below the estimate of Reno.
-/// Here both are the window. 0.4 * 5^3 are 50 segments in an RTT of 5 s, of which an ACK for
-/// one byte of 100 kB adds half a byte.
+/// RFC 9438 section 4.3: cwnd follows the Reno estimate where the curve is below it. Here curve and
+/// estimate are equal. The curve grows by 0.4 * 5^3 = 50 segments in an RTT of 5 s, of which an ACK
+/// for one byte of a window of 100 kB adds half a byte.
 #[test]
 fn where_the_curve_meets_the_estimate_of_reno_the_curve_decides() {
     let (mut cubic, mut now) = (Cubic::default(), view(100, 100, 0));

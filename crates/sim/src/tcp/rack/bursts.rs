@@ -1,6 +1,6 @@
 //! Segmentation offload (`Endpoint::tso`): Linux hands the device a burst of packets as one, which
 //! the device splits. A burst is what the pacing rate carries in a millisecond, but two packets at
-//! least (`tcp_tso_autosize`); where nothing is paced, the rate counts that pacing would have. A
+//! least (`tcp_tso_autosize`). Without pacing, the rate that Linux would pace at decides too. A
 //! sender may wait for the next ACK in order to send a larger burst (`tcp_tso_should_defer`).
 
 use firstflight_core::units::{Instant, Span};
