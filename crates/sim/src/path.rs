@@ -150,9 +150,12 @@ impl FlowPath {
     #[inline(never)]
     fn deliver_any(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         if self.dialogue.is_none()
-            && let Some((seq, next, back)) = self.route.deliver_plain(at, packet, fabric.end)
+            && let Some(ack) = self.route.deliver_at_once(at, packet, fabric.end)
         {
-            self.push_ack(fabric, self.route.tagged(next), seq, back);
+            let back = self.route.back(&ack);
+            if back <= fabric.end {
+                self.push_ack(fabric, self.route.tagged(ack.next), ack.cause, back);
+            }
         } else {
             self.deliver_slowly(fabric, packet, at);
         }

@@ -4,6 +4,7 @@
 //! packet as soon as its arrival time is known, ahead of the simulation's clock. Times passed in
 //! never go backwards.
 
+mod early;
 mod numbers;
 mod orders;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use crate::jiffies;
 use crate::linux_acks::AckState;
 use crate::sack_blocks::SackHistory;
 use crate::tcp::HELD;
+use early::Early;
 use numbers::Numbers;
 
 /// An ACK as it leaves the receiver.
@@ -54,9 +56,8 @@ pub(crate) struct Receiver {
     /// Packets in order before this one only move `next` on, and their ACKs may be held back
     /// ([`Receiver::take_delayed`]). 0 if none.
     delayed_until: u32,
-    /// Bit `seq % capacity` is set for packets beyond `next` that have arrived.
-    early: Vec<u64>,
-    early_count: u32,
+    /// Packets beyond `next` that have arrived.
+    early: Early,
     /// Of QUIC: packets are numbered, and no number comes twice.
     numbers: Option<Box<Numbers>>,
     /// With SACK: what was reported last.
@@ -117,8 +118,7 @@ impl Receiver {
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);
         Self {
             next: 0,
-            early: Vec::new(),
-            early_count: 0,
+            early: Early::default(),
             sack: sack.then(SackHistory::default),
             every: endpoint.delayed_ack.max(1),
             split: if numbers { 1 } else { endpoint.split_acks.max(1) },
@@ -208,16 +208,17 @@ impl Receiver {
         calm
     }
 
-    /// Packet `seq` arrives at `at`: the next packet expected then, if every packet is answered at
-    /// once by one ACK without SACK blocks. Otherwise nothing has changed, as above.
+    /// Packet `seq` arrives at `at`: the ACK that it causes, if every packet causes one at once.
+    /// Otherwise nothing has changed, as above.
     #[inline]
-    pub(crate) fn take_plain(&mut self, seq: u32, at: Instant) -> Option<u32> {
-        if !self.answers_at_once || self.sack.is_some() {
+    pub(crate) fn take_at_once(&mut self, seq: u32, at: Instant) -> Option<AckOut> {
+        if !self.answers_at_once {
             return None;
         }
-        self.take_in(seq, at);
+        self.take_data(seq, at);
         self.look_for_gaps();
-        Some(self.next)
+        let blocks = self.sack_blocks();
+        Some(AckOut { at, next: self.next, cause: seq, blocks, parts: 1, more: 0 })
     }
 
     /// Packet `seq` arrives at `at`. If it is the next one but not the last, nothing is missing,
@@ -245,12 +246,14 @@ impl Receiver {
         acks
     }
 
+    #[inline]
     fn look_for_gaps(&mut self) {
-        let empty = self.numbers.as_ref().is_some_and(|numbers| !numbers.empty.is_empty());
-        let until = if self.early_count == 0 && !empty { self.end - 1 } else { 0 };
+        let until = if self.early.is_empty() { self.end - 1 } else { 0 };
         if self.answers_at_once {
             self.calm_until = until;
         } else if self.shortcuts && self.delays() && self.split == 1 {
+            let empty = self.numbers.as_ref().is_some_and(|numbers| !numbers.empty.is_empty());
+            let until = if empty { 0 } else { until };
             let opens = self.linux.as_ref().is_some_and(|linux| linux.opens());
             let quiet = if self.quick == 0 && !opens { until } else { 0 };
             self.calm_until = if self.unacked == 0 { quiet.min(self.quick_until) } else { 0 };
@@ -339,7 +342,7 @@ impl Receiver {
     /// missing.
     fn is_held_back(&mut self, seq: u32, at: Instant) -> bool {
         let Some(linux) = &mut self.linux else { return false };
-        if self.early_count == 0 || seq <= self.next || self.sack.is_none() {
+        if self.early.is_empty() || seq <= self.next || self.sack.is_none() {
             return false;
         }
         let Some(due) = linux.hold_back(seq, self.next, at) else { return false };
@@ -376,28 +379,34 @@ impl Receiver {
     /// Packet `seq` arrives. Returns false if it is to be answered at once (RFC 5681 section 4.2):
     /// it is out of order or fills a gap.
     fn take_in(&mut self, seq: u32, at: Instant) -> bool {
-        if self.numbers.is_some() {
-            return self.take_number(seq, at);
+        match self.numbers.is_some() {
+            true => self.take_number(seq, at),
+            false => self.take_data(seq, at),
         }
+    }
+
+    /// [`Receiver::take_in`] where packets are not numbered.
+    #[inline]
+    fn take_data(&mut self, seq: u32, at: Instant) -> bool {
         self.last_cause = seq;
         let in_order = seq == self.next;
-        let had_gap = self.early_count > 0;
+        let had_gap = !self.early.is_empty();
         if in_order {
             self.advance(at);
         } else if seq > self.next {
-            self.keep_early(seq);
+            self.early.keep(seq, self.next);
         }
         in_order && !had_gap
     }
 
     /// Whether packet `seq` is the newest in order, come again, and may wait like the first.
     fn is_repeated(&self, seq: u32) -> bool {
-        self.delay_repeated && seq + 1 == self.next && self.early_count == 0
+        self.delay_repeated && seq + 1 == self.next && self.early.is_empty()
     }
 
     /// Whether the packet that has just come is answered at once although it could wait.
     fn is_quick(&self) -> bool {
-        self.quick > 0 || self.next + self.early_count <= self.quick_until
+        self.quick > 0 || self.next + self.early.count <= self.quick_until
     }
 
     fn answer(&mut self, at: Instant) -> AckOut {
@@ -419,36 +428,30 @@ impl Receiver {
 
     /// A splitting receiver splits every ACK for new data, unless it misses some.
     fn parts(&mut self) -> u32 {
-        let is_new = self.next > self.acked && self.early_count == 0;
+        let is_new = self.next > self.acked && self.early.is_empty();
         self.acked = self.acked.max(self.next);
         if is_new { self.split } else { 1 }
     }
 
+    #[inline]
     fn sack_blocks(&mut self) -> u32 {
-        let Some(history) = &self.sack else { return 0 };
-        let nothing_early = self.early_count == 0;
-        if nothing_early && history.is_empty() {
-            return 0;
+        let Self { sack, early, next, last_cause, .. } = self;
+        match sack {
+            None => 0,
+            Some(history) if early.is_empty() => {
+                history.clear();
+                0
+            }
+            Some(history) => {
+                history.report(*last_cause, *next, |cause, begin| early.run(cause, begin, *next))
+            }
         }
-        let mut history = *history;
-        let blocks = history.report(self.last_cause, self.next, nothing_early, |cause, begin| {
-            let mut run = (begin.unwrap_or(cause), cause + 1);
-            while begin.is_none() && run.0 > self.next + 1 && self.is_early(run.0 - 1) {
-                run.0 -= 1;
-            }
-            while self.is_early(run.1) {
-                run.1 += 1;
-            }
-            run
-        });
-        self.sack = Some(history);
-        blocks
     }
 
     fn advance(&mut self, at: Instant) {
         let before = self.next;
         self.next += 1;
-        while self.early_count > 0 && self.take_early(self.next) {
+        while self.early.take(self.next) {
             self.next += 1;
         }
         if at > self.end_of_run {
@@ -456,51 +459,6 @@ impl Receiver {
         }
         if before < self.end && self.next >= self.end {
             self.finished_at.get_or_insert(at);
-        }
-    }
-
-    fn keep_early(&mut self, seq: u32) {
-        let ahead = (seq - self.next) as usize;
-        if ahead >= self.early.len() * 64 {
-            self.grow(ahead);
-        }
-        let (word, bit) = self.slot(seq);
-        if self.early[word] & bit == 0 {
-            self.early[word] |= bit;
-            self.early_count += 1;
-        }
-    }
-
-    fn take_early(&mut self, seq: u32) -> bool {
-        let (word, bit) = self.slot(seq);
-        let present = self.early[word] & bit != 0;
-        if present {
-            self.early[word] &= !bit;
-            self.early_count -= 1;
-        }
-        present
-    }
-
-    fn is_early(&self, seq: u32) -> bool {
-        let (word, bit) = self.slot(seq);
-        ((seq - self.next) as usize) < self.early.len() * 64 && self.early[word] & bit != 0
-    }
-
-    fn slot(&self, seq: u32) -> (usize, u64) {
-        let index = seq as usize & (self.early.len() * 64 - 1);
-        (index / 64, 1 << (index % 64))
-    }
-
-    fn grow(&mut self, ahead: usize) {
-        let words = ((ahead + 1).div_ceil(64) * 2).next_power_of_two();
-        let old = std::mem::replace(&mut self.early, vec![0; words]);
-        let window = (old.len() * 64) as u32;
-        for seq in self.next..self.next + window {
-            let index = seq as usize & (old.len() * 64 - 1);
-            if old[index / 64] & 1 << (index % 64) != 0 {
-                let (word, bit) = self.slot(seq);
-                self.early[word] |= bit;
-            }
         }
     }
 }

@@ -202,22 +202,22 @@ impl Route {
         self.receiver.take_calm(seq).then_some((seq, back))
     }
 
-    /// [`Route::deliver_calm`] for a packet that need not be calm. Returns also the next packet
-    /// that the receiver then expects.
+    /// A packet leaves the last shared link at `at`. If it waits nowhere on its way to the
+    /// receiver, every packet causes an ACK at once, and this one's could be back by `end`: the
+    /// ACK. Otherwise nothing has changed.
     #[inline]
-    pub(crate) fn deliver_plain(
+    pub(crate) fn deliver_at_once(
         &mut self,
         at: Instant,
         packet: Packet,
         end: Instant,
-    ) -> Option<(u32, u32, Instant)> {
+    ) -> Option<AckOut> {
         let back = Instant(at.0 + self.home.0);
-        if back > end || back < self.last_ack || packet.is_syn {
+        if back > end || packet.is_syn {
             return None;
         }
         let seq = self.untagged(packet.tagged)?;
-        let next = self.receiver.take_plain(seq, Instant(back.0 - self.return_delay.0))?;
-        Some((seq, next, back))
+        self.receiver.take_at_once(seq, Instant(back.0 - self.return_delay.0))
     }
 
     /// [`Route::deliver_calm`] at a receiver that delays ACKs. Returns also what the packet causes.

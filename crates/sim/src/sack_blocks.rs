@@ -13,10 +13,10 @@ pub(crate) struct SackHistory {
 }
 
 impl SackHistory {
-    /// Nothing is reported.
+    /// Nothing is missing, so that there is nothing to report.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.known == 0
+    pub(crate) fn clear(&mut self) {
+        self.known = 0;
     }
 
     /// Whether packet `seq` extends one of the two newest runs, or is the second (Linux's
@@ -26,30 +26,32 @@ impl SackHistory {
         self.known < 2 || newest.iter().any(|run| (run.0.saturating_sub(1)..=run.1).contains(&seq))
     }
 
-    /// Packet `cause` led to an ACK for all below `next`; `run` finds the run of received packets
-    /// that holds `cause`, given a packet known to begin it if any. Returns the number of blocks.
+    /// Packet `cause` led to an ACK for all below `next`, while some packet is missing; `run` finds
+    /// the run of received packets that holds `cause`, given its first packet if that is known.
+    /// Returns the number of blocks.
     pub(crate) fn report(
         &mut self,
         cause: u32,
         next: u32,
-        nothing_early: bool,
         run: impl Fn(u32, Option<u32>) -> (u32, u32),
     ) -> u32 {
-        if nothing_early {
-            self.known = 0;
-            return 0;
-        }
         if cause < next {
             self.forget_covered((0, next));
-            return self.known.min(MOST_BLOCKS) as u32;
+            return self.known as u32;
         }
         let newest = self.runs[0];
-        if self.known > 0 && newest.0 >= next && (newest.0..newest.1).contains(&cause) {
+        let known = self.known > 0 && newest.0 >= next;
+        if known && (newest.0..newest.1).contains(&cause) {
             // Reported before, with an ACK that was held back.
             return self.known as u32;
         }
-        let extends = self.known > 0 && newest.1 == cause && newest.0 >= next;
+        let extends = known && newest.1 == cause;
         let first = run(cause, extends.then_some(newest.0));
+        if extends && first.1 == cause + 1 {
+            // It reaches no other run, so that the others stay as they are.
+            self.runs[0] = first;
+            return self.known as u32;
+        }
         self.forget_covered(first);
         let blocks = (self.known + 1).min(MOST_BLOCKS);
         self.runs.copy_within(0..MOST_BLOCKS - 1, 1);
@@ -82,28 +84,28 @@ mod tests {
     fn blocks_are_the_newest_runs_that_the_first_does_not_cover() {
         let mut history = SackHistory::default();
         let single = |cause: u32, _: Option<u32>| (cause, cause + 1);
-        assert_eq!(history.report(5, 3, false, single), 1);
-        assert_eq!(history.report(7, 3, false, single), 2);
-        assert_eq!(history.report(9, 3, false, single), 3);
-        assert_eq!(history.report(11, 3, false, single), 3);
+        assert_eq!(history.report(5, 3, single), 1);
+        assert_eq!(history.report(7, 3, single), 2);
+        assert_eq!(history.report(9, 3, single), 3);
+        assert_eq!(history.report(11, 3, single), 3);
         // Packet 8 joins 7 and 9: one run covers both.
-        assert_eq!(history.report(8, 3, false, |_, _| (7, 10)), 2);
-        assert_eq!(history.report(20, 20, true, single), 0);
-        assert_eq!(history.report(30, 20, false, single), 1);
+        assert_eq!(history.report(8, 3, |_, _| (7, 10)), 2);
+        history.clear();
+        assert_eq!(history.report(30, 20, single), 1);
     }
 
     #[test]
     fn a_packet_that_was_reported_needs_no_search() {
         let mut history = SackHistory::default();
-        history.report(5, 3, false, |cause, _| (cause, cause + 1));
-        assert_eq!(history.report(5, 3, false, |_, _| unreachable!("it is known")), 1);
+        history.report(5, 3, |cause, _| (cause, cause + 1));
+        assert_eq!(history.report(5, 3, |_, _| unreachable!("it is known")), 1);
     }
 
     #[test]
     fn a_run_that_grows_needs_no_search_for_its_beginning() {
         let mut history = SackHistory::default();
-        history.report(5, 3, false, |cause, _| (cause, cause + 1));
-        history.report(6, 3, false, |cause, begin| {
+        history.report(5, 3, |cause, _| (cause, cause + 1));
+        history.report(6, 3, |cause, begin| {
             assert_eq!(begin, Some(5));
             (5, cause + 1)
         });
