@@ -10,12 +10,23 @@ use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Phase, Rtt, View, Window};
 
 /// A sender without its policies. Every call passes both policies in.
+///
+/// The fields stand in this order in memory. Those that every ACK touches come last, next to the
+/// policies in [`Sender`](crate::sender::Sender), because a simulation of many connections pays for
+/// every cache line.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Mechanism {
-    pub(crate) view: View,
-    pub(crate) config: Config,
+    pub(crate) first_exit: Option<StartupExit>,
+    pub(crate) reprobes: u64,
+    /// What had been delivered when this round began, and what was in each of the two before it.
+    round_began_with: Bytes,
+    last_rounds: [Bytes; 2],
     /// The pacing that a policy set; with `None` the default holds.
     pub(crate) pace: Option<Pacing>,
+    pub(crate) wake: Option<Instant>,
+    pub(crate) repair: Repair,
+    pub(crate) config: Config,
     /// Whether packets are paced at the default rate where no policy sets a pacing.
     paces: bool,
     /// The default rate is Linux's ([`Mechanism::pace_as_linux`]).
@@ -26,15 +37,9 @@ pub struct Mechanism {
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,
     pub(crate) round_end: Bytes,
-    /// What had been delivered when this round began, and what was in each of the two before it.
-    round_began_with: Bytes,
-    last_rounds: [Bytes; 2],
     /// The largest flight since the last cut.
     pub(crate) max_flight: Bytes,
-    pub(crate) repair: Repair,
-    pub(crate) wake: Option<Instant>,
-    pub(crate) first_exit: Option<StartupExit>,
-    pub(crate) reprobes: u64,
+    pub(crate) view: View,
 }
 
 /// Who decides while lost data is repaired.
@@ -391,7 +396,8 @@ impl Mechanism {
             self.view.window.cwnd = cwnd.max(self.config.mss);
         }
         self.view.window.ssthresh = ssthresh;
-        if self.pace.is_some() || step.pace.is_some() || step.wake.is_some() {
+        let paced = self.timed && self.pace.is_some();
+        if paced || step.pace.is_some() || step.wake.is_some() {
             // Not the whole step, which would then be in memory on every ACK.
             self.apply_timing(step.pace, step.wake);
         }

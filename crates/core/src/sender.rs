@@ -47,6 +47,7 @@ pub struct StartupExit {
 
 /// A congestion controller: a start-up policy, an avoidance policy, and the rules both obey.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Sender<P> {
     mechanism: Mechanism,
     watches_sends: bool,

@@ -38,9 +38,11 @@ pub struct RtoRules {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Rto {
-    /// The timer does not fire before this time, whatever the RTT is; [`OFF`] while it is off.
-    earliest: Instant,
-    /// No timeout is shorter: this long before `earliest` the timer was started last.
+    /// 1 ns after the earliest time at which the timer can fire, whatever the RTT is; [`off`]
+    /// while it is off.
+    behind_earliest: Instant,
+    /// 1 ns more than the smallest timeout: this long before `behind_earliest` the timer was
+    /// started last.
     least: Span,
     rules: RtoRules,
     backoff: u64,
@@ -92,14 +94,15 @@ impl Rto {
             timed_up_to: 0,
         };
         let least = if rules.min_is_of_variation { Span(0) } else { rules.min };
-        let least = least.min(rules.max).min(LONGEST);
-        Self { rules, earliest: OFF, least, backoff: 1, own: None, deviation: None, ticks }
+        let least = least.min(rules.max).min(LONGEST) + Span(1);
+        let behind_earliest = off(&rules);
+        Self { rules, behind_earliest, least, backoff: 1, own: None, deviation: None, ticks }
     }
 
     /// Whether the timer runs.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
-        self.earliest != OFF
+        self.behind_earliest != Instant(0) && self.behind_earliest != Instant(u64::MAX)
     }
 
     /// When the timer fires, for a connection whose RTT is `rtt`.
@@ -114,13 +117,13 @@ impl Rto {
 
     /// When the timer was started last, if it runs.
     pub(crate) fn started(&self) -> Option<Instant> {
-        self.is_on().then(|| Instant(self.earliest.0 - self.least.0))
+        self.is_on().then(|| Instant(self.behind_earliest.0 - self.least.0))
     }
 
-    /// Whether nothing fires before `at` in a connection where nothing is amiss.
+    /// Whether nothing fires before `at`, neither the timer nor the repair's own.
     #[inline]
     pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
-        at <= self.earliest
+        at < self.behind_earliest
     }
 
     /// Before when neither the timer nor a probe of a sender that repairs nothing fires; may be
@@ -129,17 +132,18 @@ impl Rto {
     pub(crate) fn and_its_probe_sleep_until(&self, smoothed: Span) -> Instant {
         let Some(started) = self.started().filter(|_| self.backoff == 1) else { return Instant(0) };
         let probe = self.first_after(started, smoothed);
-        if self.rules.min_is_of_variation { probe } else { probe.min(self.earliest) }
+        let earliest = Instant(self.behind_earliest.0 - 1);
+        if self.rules.min_is_of_variation { probe } else { probe.min(earliest) }
     }
 
-    /// As [`Rto::sleeps_until`] where the least timeout is of the variation: the earliest that can
-    /// fire is a probe after two RTTs, or the timer itself.
+    /// As [`Rto::sleeps_until`] where the least timeout is of the variation and nothing is amiss:
+    /// the earliest that can fire is a probe after two RTTs, or the timer itself.
     #[inline]
     pub(crate) fn sleeps_longer(&self, at: Instant, rtt: &Rtt) -> bool {
         let smoothed = rtt.smoothed;
         self.rules.min_is_of_variation
             && self.backoff == 1
-            && at <= self.first_after(self.earliest, smoothed)
+            && at < self.first_after(self.behind_earliest, smoothed)
     }
 
     /// The earliest that a timer started at `started` can fire: a probe after two RTTs, or the
@@ -241,7 +245,7 @@ impl Rto {
     /// Starts the timer again where [`Rto::is_calm`]: only the time from which it counts changes.
     #[inline]
     pub(crate) fn restart_calm(&mut self, now: Instant) {
-        self.earliest = Instant(now.0 + self.least.0);
+        self.behind_earliest = Instant(now.0 + self.least.0);
     }
 
     /// Progress: the next timeout is not backed off.
@@ -250,7 +254,7 @@ impl Rto {
     }
 
     pub(crate) fn cancel(&mut self) {
-        self.earliest = OFF;
+        self.behind_earliest = off(&self.rules);
     }
 
     /// What was being timed has been retransmitted (Karn).
@@ -322,8 +326,11 @@ const FALLBACK: Span = Span::from_secs(3);
 /// A year: a timer that counts from a time of the run and is longer never fires in it.
 const LONGEST: Span = Span::from_secs(365 * 86_400);
 
-/// Of a timer that does not run.
-const OFF: Instant = Instant(u64::MAX);
+/// [`Rto::behind_earliest`] while the timer is off: nothing fires, or where the repair has timers
+/// of its own, they may at any time.
+fn off(rules: &RtoRules) -> Instant {
+    Instant(if rules.min_is_of_variation { 0 } else { u64::MAX })
+}
 
 #[cfg(test)]
 mod tests {

@@ -105,11 +105,18 @@ struct Engine<'a> {
 ///
 /// The flows of a large network do not stay in the nearest cache, so every event pays for the cache
 /// lines it touches. This struct and those below it fix their order: what every ACK touches stands
-/// together, at the end of [`Watch`] and at the beginning of the others.
+/// together, at the end of [`Watch`], at the beginning of the parts of `path` and `tcp` and in
+/// front of `tcp`.
 #[repr(C, align(64))]
 pub(crate) struct Flow<'a> {
     pub(crate) spec: &'a FlowSpec,
     pub(crate) path: FlowPath,
+    /// Boxed because few flows have one.
+    pub(crate) files: Option<Box<FileSource<'a>>>,
+    /// A later timer event that is pending all the same: it was the earliest before `timer_at`.
+    later_timer_at: u64,
+    /// Its SYN has not been acknowledged, and ACKs queue on their way back.
+    opening: bool,
     /// When the pending timer event fires; `u64::MAX` if none is pending.
     timer_at: u64,
     /// `timer_at`, if its event is not pending because an ACK of the flow comes before it, or
@@ -117,13 +124,7 @@ pub(crate) struct Flow<'a> {
     owed_at: u64,
     /// Something follows when all there is to send has been acknowledged, or the SYN.
     pub(crate) ends: bool,
-    /// Its SYN has not been acknowledged, and ACKs queue on their way back.
-    opening: bool,
     pub(crate) tcp: Tcp,
-    /// Boxed because few flows have one.
-    pub(crate) files: Option<Box<FileSource<'a>>>,
-    /// A later timer event that is pending all the same: it was the earliest before `timer_at`.
-    later_timer_at: u64,
 }
 
 impl<'a> Engine<'a> {

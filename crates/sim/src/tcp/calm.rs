@@ -32,8 +32,7 @@ impl Tcp {
             // What duplicate ACKs told of beyond one packet is for `Tcp::credit` to take off.
             let packets = if tcb.credited_ahead > 0 { 1 } else { MANY };
             tcb.calm_packets = packets;
-            let is_plain = tcb.samples.is_none() && !tcb.closes;
-            tcb.calm_plain = if is_plain { packets } else { 0 };
+            tcb.note_plain();
         }
     }
 }
@@ -46,6 +45,12 @@ impl Tcb {
             && view.in_flight == self.bytes(self.nxt - self.una)
     }
 
+    /// Notes whether calm ACKs may take the fastest path.
+    fn note_plain(&mut self) {
+        let is_plain = self.samples.is_none() && !self.closes && self.limit == self.end;
+        self.calm_plain = if is_plain { self.calm_packets } else { 0 };
+    }
+
     /// Whether nothing is lost, being repaired or in doubt, so that the next ACK may be calm.
     #[inline]
     pub(super) fn is_calm(&self) -> bool {
@@ -54,7 +59,8 @@ impl Tcb {
 
     /// Handles the ACK of so many packets, caused by the newest of them, if it is calm; otherwise
     /// returns false and has changed nothing. A calm one fills no gap and is no part. `WIDE`
-    /// also serves controls that need rate samples and connections that end with a FIN.
+    /// also serves controls that need rate samples, connections that end with a FIN, and
+    /// receivers whose window still grows.
     #[inline(always)]
     pub(super) fn on_calm_ack<const WIDE: bool>(
         &mut self,
@@ -71,8 +77,10 @@ impl Tcb {
         let newly = self.bytes(packets);
         let view = self.core.view();
         let in_flight = Bytes(view.in_flight.0 - newly.0);
-        if self.limit < self.end {
+        debug_assert!(WIDE || self.limit == self.end);
+        if WIDE && self.limit < self.end {
             self.extend(next, 0);
+            self.note_plain();
         }
         self.una = next;
         let rtt = Span(now.0 - sent_at.0);

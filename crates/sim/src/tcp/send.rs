@@ -139,46 +139,40 @@ impl Tcb {
         wire: &mut impl Wire,
     ) {
         let idle = self.una == self.max;
-        let data = u64::from(seq >= self.first_data);
+        let data = seq >= self.first_data;
         let again = seq < self.max;
         if again {
-            self.counts.sent += data;
-            self.counts.retransmitted += data;
+            self.counts.sent += u64::from(data);
+            self.counts.retransmitted += u64::from(data);
             self.log.resent(seq, now);
         } else {
             self.max = seq + 1;
             self.log.sent(seq, self.una, now);
             self.rto.on_sent(seq, now);
         }
-        if data > 0 {
-            self.tell_sent(repair, seq, now, (again, idle));
-        }
         if idle || !self.rto.is_on() {
             self.rto.restart(now);
         }
+        if data {
+            let in_flight = self.bytes(repair.in_flight(self));
+            if self.samples.is_some() {
+                self.note_sent(seq, now, in_flight, idle);
+            }
+            self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again });
+        }
         if self.listens {
-            self.write_header(now, data > 0 && !again, wire);
+            self.write_header(now, data && !again, wire);
         }
         wire.transmit(seq);
     }
 
-    /// Tells the core that a packet of data left.
-    fn tell_sent(
-        &mut self,
-        repair: &impl Repair,
-        seq: u32,
-        now: Instant,
-        (again, idle): (bool, bool),
-    ) {
-        let bytes = Bytes(self.mss);
-        let in_flight = self.bytes(repair.in_flight(self));
-        self.core.on_sent(&Sent { now, bytes, in_flight, again });
-        let ends = self.nxt >= self.end;
-        if let Some(samples) = &mut self.samples {
-            samples.on_sent(seq, now, in_flight, idle);
-            if ends {
-                samples.on_app_limited(in_flight);
-            }
+    /// Notes the state in which a packet of data left.
+    #[inline(never)]
+    fn note_sent(&mut self, seq: u32, now: Instant, in_flight: Bytes, idle: bool) {
+        let Some(samples) = &mut self.samples else { return };
+        samples.on_sent(seq, now, in_flight, idle);
+        if self.nxt >= self.end {
+            samples.on_app_limited(in_flight);
         }
     }
 }

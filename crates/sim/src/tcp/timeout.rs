@@ -114,10 +114,14 @@ impl Tcp {
     #[inline]
     pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
         let tcb = &self.tcb;
-        let quiet = tcb.calm_packets > 0 || !tcb.endpoint.rto.min_is_of_variation;
-        quiet
-            && tcb.core.acts_on_acks_only()
-            && (tcb.rto.sleeps_until(at) || tcb.rto.sleeps_longer(at, &tcb.core.view().rtt))
+        tcb.core.acts_on_acks_only() && (tcb.rto.sleeps_until(at) || self.sleeps_longer(at))
+    }
+
+    /// [`Tcp::sleeps_until`] of a calm sender whose timer is Linux's.
+    #[inline]
+    fn sleeps_longer(&self, at: Instant) -> bool {
+        let tcb = &self.tcb;
+        tcb.is_calm() && tcb.rto.sleeps_longer(at, &tcb.core.view().rtt)
     }
 
     #[cold]
