@@ -396,8 +396,7 @@ impl Mechanism {
             self.view.window.cwnd = cwnd.max(self.config.mss);
         }
         self.view.window.ssthresh = ssthresh;
-        let paced = self.timed && self.pace.is_some();
-        if paced || step.pace.is_some() || step.wake.is_some() {
+        if self.timed || step.pace.is_some() || step.wake.is_some() {
             // Not the whole step, which would then be in memory on every ACK.
             self.apply_timing(step.pace, step.wake);
         }

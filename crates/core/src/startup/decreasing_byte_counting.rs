@@ -57,6 +57,18 @@ enum Threshold {
     Ere(Ere),
 }
 
+impl Threshold {
+    /// What it is estimated from.
+    #[inline(never)]
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        match self {
+            Self::Given => {}
+            Self::Hoe { pair, .. } => pair.on_ack(ack, view),
+            Self::Ere(ere) => ere.on_ack(ack, view),
+        }
+    }
+}
+
 impl Listed for DecreasingByteCounting {
     const CARD: Card = Card::new(
         "dbc",
@@ -76,10 +88,8 @@ impl Listed for DecreasingByteCounting {
 impl Observer for DecreasingByteCounting {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        match &mut self.threshold {
-            Threshold::Given => {}
-            Threshold::Hoe { pair, .. } => pair.on_ack(ack, view),
-            Threshold::Ere(ere) => ere.on_ack(ack, view),
+        if !matches!(self.threshold, Threshold::Given) {
+            self.threshold.on_ack(ack, view);
         }
     }
 

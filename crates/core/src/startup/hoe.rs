@@ -68,9 +68,20 @@ impl Observer for Hoe {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if self.rate != Rate(0) {
-            return;
+        if self.rate == Rate(0) {
+            self.measure(ack, view);
         }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("pair_rate", self.rate.0);
+    }
+}
+
+impl Hoe {
+    /// Takes an ACK in while the rate is not known.
+    #[inline(never)]
+    fn measure(&mut self, ack: &Ack, view: &View) {
         let rate = match &mut self.method {
             Method::LeastSquares(pair) => {
                 pair.on_ack(ack, view);
@@ -83,10 +94,6 @@ impl Observer for Hoe {
             let window = self.rate.over(view.rtt.first).whole_segments(view.mss);
             self.measured = Some(window.max(view.mss * 2));
         }
-    }
-
-    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        report("pair_rate", self.rate.0);
     }
 }
 
