@@ -239,8 +239,10 @@ fn check_thresholds(job: &Job, flows: &[FlowOutcome]) -> Result<(), LabError> {
     for (flow, outcome) in job.flows.iter().zip(flows) {
         let Some((_, first)) = outcome.samples.first() else { continue };
         let wanted = job.groups[flow.group].ssthresh_packets;
-        // Later it may have moved, and a control may set its own.
-        let kernels_own = !flow.control.kernel_name.starts_with("ff_");
+        // Later it may have moved, and a control may set its own: ours do, and the kernel's BBR has
+        // none (`bbr_init`).
+        let name = &flow.control.kernel_name;
+        let kernels_own = !name.starts_with("ff_") && name != "bbr";
         if let Some(wanted) = wanted
             && kernels_own
             && first.total_retrans == 0
