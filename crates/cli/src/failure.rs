@@ -172,7 +172,7 @@ impl From<LoadError> for Failure {
     }
 }
 
-/// What could be known before anybody was asked is the user's, the rest is the transfer's.
+/// Mistakes in what the user gave are wrong usage; what failed later is a failure of the transfer.
 #[cfg(feature = "full")]
 fn transfer_code(error: &TransferError) -> u8 {
     match error {

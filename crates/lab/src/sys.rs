@@ -199,7 +199,7 @@ pub(crate) fn confine(command: &mut Command, namespace: &File) {
 /// Makes a command the second process of the PID namespace in which it is started; the first waits
 /// for it, and ends with the same code or 128 and its signal. The namespace sees a `/proc` of its
 /// own where it may.
-pub(crate) fn keep_house(command: &mut Command) {
+pub(crate) fn run_as_second_process(command: &mut Command) {
     let enter = || {
         show_own_processes();
         // SAFETY: fork is async-signal-safe, and this process has one thread.

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::error::LabError;
-use crate::household::Household;
 use crate::link::{Clock, LinkReport, LinkSpec, Timing};
 use crate::namespace::Namespace;
 use crate::path::{Path, far_address, near_address};
+use crate::process_tree::ProcessTree;
 use crate::routes::forget_orphans;
 
 /// What the link is put between, and what runs at its ends.
@@ -126,7 +126,7 @@ fn start(
     end: &Namespace,
     words: &[String],
     print_to_stderr: bool,
-) -> Result<Option<Household>, LabError> {
+) -> Result<Option<ProcessTree>, LabError> {
     let Some((program, arguments)) = words.split_first() else { return Ok(None) };
     let (near, far) = addresses();
     let mut command = Command::new(program);
@@ -135,10 +135,10 @@ fn start(
         command.stdout(std::io::stderr());
     }
     end.confine(&mut command);
-    let household = Household::start(&mut command).map_err(|error| {
+    let tree = ProcessTree::start(&mut command).map_err(|error| {
         LabError::Input(format!("{program}: {error}; accepted: a program on this machine"))
     })?;
-    Ok(Some(household))
+    Ok(Some(tree))
 }
 
 const SETTLE: Duration = Duration::from_millis(300);

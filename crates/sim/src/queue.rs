@@ -41,7 +41,7 @@ pub(crate) struct Queue {
     acks: Merge,
     arrivals: Merge,
     out_of_order: BinaryHeap<Reverse<Event>>,
-    /// The smallest key of the heap; [`NO_STRAY`] if it is empty.
+    /// The smallest key of the heap; [`NONE_OUT_OF_ORDER`] if it is empty.
     out_of_order_key: u64,
     /// The smallest key of all but the lanes of ACKs.
     other_key: u64,
@@ -65,8 +65,8 @@ impl Queue {
             acks: Merge::new(Kind::Ack, acks, ack_lanes),
             arrivals: Merge::new(Kind::Arrive, arrivals, Vec::new()),
             out_of_order: BinaryHeap::new(),
-            out_of_order_key: NO_STRAY,
-            other_key: NO_STRAY,
+            out_of_order_key: NONE_OUT_OF_ORDER,
+            other_key: NONE_OUT_OF_ORDER,
             end,
             lead: Event::at_any_time(Instant(lead.0), Kind::Timer, 0, 0).key,
         }
@@ -141,23 +141,24 @@ impl Queue {
                 let event = Event { key, payload: payload.unwrap_or_default() };
                 Some(Next::Any(Kind::Arrive, event))
             }
-            false => self.pop_stray().map(|event| Next::Any(event.kind(), event)),
+            false => self.pop_out_of_order().map(|event| Next::Any(event.kind(), event)),
         };
         self.other_key = self.arrivals.next_key.min(self.out_of_order_key);
         event
     }
 
     #[inline(never)]
-    fn pop_stray(&mut self) -> Option<Event> {
+    fn pop_out_of_order(&mut self) -> Option<Event> {
         let Reverse(event) = self.out_of_order.pop()?;
-        self.out_of_order_key = self.out_of_order.peek().map_or(NO_STRAY, |Reverse(next)| next.key);
+        self.out_of_order_key =
+            self.out_of_order.peek().map_or(NONE_OUT_OF_ORDER, |Reverse(next)| next.key);
         (event.at() <= self.end).then_some(event)
     }
 }
 
 /// The key of an empty heap. It is smaller than an empty lane's, so that the heap is asked when no
 /// event is left.
-const NO_STRAY: u64 = NOTHING - 1;
+const NONE_OUT_OF_ORDER: u64 = NOTHING - 1;
 
 #[cfg(test)]
 mod tests {
@@ -242,11 +243,12 @@ mod tests {
         ) {
             let mut queue = queue(lanes);
             let (mut waiting, mut now) = (Vec::new(), 0);
-            for (number, delay, stray, pops) in steps {
+            for (number, delay, out_of_order, pops) in steps {
                 let event = any_event(now + delay, number);
-                let earliest = waiting.iter().min().map_or(NO_STRAY, |event: &Event| event.key);
+                let first = waiting.iter().min();
+                let earliest = first.map_or(NONE_OUT_OF_ORDER, |event: &Event| event.key);
                 prop_assert_eq!(queue.first_before(), at(earliest));
-                match stray {
+                match out_of_order {
                     true => queue.push_out_of_order(event),
                     false => queue.push_any(event, lanes),
                 }

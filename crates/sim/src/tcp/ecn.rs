@@ -14,7 +14,7 @@ pub(super) struct Ecn {
     /// The ACK at hand echoes a mark.
     pub(super) echoed: bool,
     /// The next new packet says that the window was reduced (`TCP_ECN_QUEUE_CWR`).
-    owes: bool,
+    owes_cwr: bool,
     /// When a mark was answered last, by whatever the control does.
     answered_at: Option<Instant>,
     /// The ACK at hand made the control reduce its window.
@@ -26,7 +26,7 @@ pub(super) struct Ecn {
 impl Ecn {
     /// What a packet that leaves says.
     pub(super) fn bits(&mut self, fresh: bool) -> EcnBits {
-        let reduced = fresh && std::mem::take(&mut self.owes);
+        let reduced = fresh && std::mem::take(&mut self.owes_cwr);
         EcnBits { capable: fresh, marked: false, reduced }
     }
 }
@@ -46,12 +46,12 @@ impl Tcb {
         if answered.is_some() && answered != ecn.answered_at {
             ecn.reduced = self.core.reduced_at() == answered;
             self.counts.cuts += u64::from(ecn.reduced);
-            (ecn.answered_at, ecn.owes) = (answered, true);
+            (ecn.answered_at, ecn.owes_cwr) = (answered, true);
         }
     }
 
-    /// The window was reduced for a loss: the receiver hears of that too.
-    pub(super) fn say_reduced(&mut self) {
-        self.ecn.iter_mut().for_each(|ecn| ecn.owes = true);
+    /// The window was reduced for a loss: the next packet's CWR tells the receiver of that too.
+    pub(super) fn owe_cwr(&mut self) {
+        self.ecn.iter_mut().for_each(|ecn| ecn.owes_cwr = true);
     }
 }

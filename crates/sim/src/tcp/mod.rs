@@ -153,7 +153,7 @@ impl Tcp {
     fn on_any_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;
         if tcb.listens {
-            tcb.hear(repair, now, cause, wire);
+            tcb.read_feedback(repair, now, cause, wire);
         }
         if tcb.una < tcb.first_data {
             self.on_handshake(now, next, wire);

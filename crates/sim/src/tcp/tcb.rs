@@ -256,7 +256,7 @@ impl Tcb {
         let cut = self.core.on_loss(&loss);
         self.counts.cuts += u64::from(cut);
         if cut {
-            self.say_reduced();
+            self.owe_cwr();
         }
     }
 

@@ -39,9 +39,10 @@ impl Tcb {
         wire.write_header(rtt, rtt.scaled(self.mss, view.window.cwnd.0), ecn);
     }
 
-    /// An ACK arrives. Of an ACK in parts the last brings it all.
+    /// An ACK arrives: reads what it brings back of routers and marks. Of an ACK in parts the last
+    /// brings it all.
     #[cold]
-    pub(super) fn hear(
+    pub(super) fn read_feedback(
         &mut self,
         repair: &impl Repair,
         now: Instant,

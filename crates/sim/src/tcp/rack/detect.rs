@@ -88,7 +88,7 @@ impl Rack {
     }
 
     pub(super) fn lose_again(&mut self, tcb: &mut Tcb, seq: u32) {
-        self.settle_resent(seq);
+        self.uncount_resent(seq);
         self.lose(tcb, seq);
         self.lost_again.push(Reverse(seq));
     }

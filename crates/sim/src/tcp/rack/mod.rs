@@ -121,17 +121,17 @@ impl Rack {
         }
     }
 
-    /// The scoreboard loses a packet, which has arrived.
-    fn settle(&mut self, tcb: &Tcb, seq: u32) {
+    /// Packet `seq` has arrived: it counts neither as lost nor as sent again any more.
+    fn uncount(&mut self, tcb: &Tcb, seq: u32) {
         if tcb.log.has(seq, Mark::LOST) {
             self.lost -= 1;
         } else if tcb.log.has(seq, Mark::RESENT) {
-            self.settle_resent(seq);
+            self.uncount_resent(seq);
         }
     }
 
     /// A retransmission has been acknowledged or lost, so it is no longer in the network.
-    fn settle_resent(&mut self, seq: u32) {
+    fn uncount_resent(&mut self, seq: u32) {
         match self.unneeded.iter().position(|(unneeded, _)| *unneeded == seq) {
             Some(place) => _ = self.unneeded.swap_remove(place),
             None => self.resent -= 1,
@@ -147,7 +147,7 @@ impl Rack {
 
     fn note_sacked(&mut self, tcb: &mut Tcb, now: Instant, seq: u32) {
         self.note_delivered(tcb, now, seq);
-        self.settle(tcb, seq);
+        self.uncount(tcb, seq);
         tcb.log.clear(seq, Mark::LOST);
         tcb.log.set(seq, Mark::SACKED);
         self.sacked += 1;
@@ -163,7 +163,7 @@ impl Rack {
                 continue;
             }
             self.note_delivered(tcb, now, seq);
-            self.settle(tcb, seq);
+            self.uncount(tcb, seq);
             original |= !tcb.log.has(seq, Mark::RESENT);
             fresh += 1;
         }
@@ -360,7 +360,7 @@ impl Repair for Rack {
                 continue;
             }
             if tcb.log.has(seq, Mark::RESENT) {
-                self.settle_resent(seq);
+                self.uncount_resent(seq);
             }
             self.lose(tcb, seq);
             self.lost_below = self.lost_below.max(seq + 1);

@@ -15,15 +15,15 @@ use crate::sys;
 
 /// A running command with all that it started; dropping it ends them and waits until they are gone.
 #[derive(Debug)]
-pub(crate) struct Household(Child);
+pub(crate) struct ProcessTree(Child);
 
-impl Household {
+impl ProcessTree {
     /// Starts a command.
     ///
     /// # Errors
     /// No privilege for a PID namespace, or the command cannot be started.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
-        sys::keep_house(command);
+        sys::run_as_second_process(command);
         // The namespace is for this thread's next children, until the old one is set again.
         let old = File::open(OF_CHILDREN)?;
         unshare(CloneFlags::CLONE_NEWPID)?;
@@ -41,7 +41,7 @@ impl Household {
     }
 }
 
-impl Drop for Household {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
         // The first process is gone only after all others are. One that has ended already is no
         // problem.
