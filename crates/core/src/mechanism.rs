@@ -31,8 +31,8 @@ pub struct Mechanism {
     paces: bool,
     /// The default rate is Linux's ([`Mechanism::pace_as_linux`]).
     by_linux: bool,
-    /// A connection whose policy has set a pacing is paced to its end: at the default rate when the
-    /// policy sets none any more.
+    /// Once a policy has set a pacing rate, packets are paced until the connection ends: at the
+    /// default rate whenever the policy sets none.
     stays_paced: bool,
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,

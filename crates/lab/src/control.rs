@@ -112,6 +112,12 @@ impl LinuxControl {
         self.kernel.as_ref().is_some_and(|control| control.pair.startup == "astart")
     }
 
+    /// Whether the control sets ssthresh itself when a connection begins, instead of the route:
+    /// ours do, and the kernel's BBR, which removes it (`bbr_init`).
+    pub(crate) fn sets_its_own_threshold(&self) -> bool {
+        self.kernel_name.starts_with("ff_") || self.kernel_name == "bbr"
+    }
+
     /// Whether the running kernel has it.
     ///
     /// # Errors

@@ -239,12 +239,9 @@ fn check_thresholds(job: &Job, flows: &[FlowOutcome]) -> Result<(), LabError> {
     for (flow, outcome) in job.flows.iter().zip(flows) {
         let Some((_, first)) = outcome.samples.first() else { continue };
         let wanted = job.groups[flow.group].ssthresh_packets;
-        // Later it may have moved, and a control may set its own: ours do, and the kernel's BBR has
-        // none (`bbr_init`).
-        let name = &flow.control.kernel_name;
-        let kernels_own = !name.starts_with("ff_") && name != "bbr";
         if let Some(wanted) = wanted
-            && kernels_own
+            && !flow.control.sets_its_own_threshold()
+            // A loss may have changed it before the first sample.
             && first.total_retrans == 0
             && u64::from(first.ssthresh) > wanted
         {

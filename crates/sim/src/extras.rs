@@ -22,7 +22,7 @@ pub(crate) struct Extras {
 #[derive(Debug)]
 struct Losses {
     random: LossChain,
-    /// Packets taken in so far, without the third ones of handshakes.
+    /// Packets that have reached this link, except the third packets of handshakes.
     number: u64,
     /// Those still to come of the chosen ones, the next one last.
     nth: Vec<u64>,

@@ -49,8 +49,8 @@ impl FlowPath {
     }
 }
 
-/// The third packet, which is as long as the SYN. Only ns-2's agents have exact times, and they
-/// send none.
+/// The third packet of a handshake. It is as long as a SYN. Fractions of a nanosecond are kept for
+/// ns-2's agents only, which send no such packet.
 const PACKET: Packet = Packet { tagged: BARE, is_syn: true, exact: false };
 
 /// The sequence number of the third packet on the path, which no other packet has.

@@ -38,14 +38,14 @@ impl<T: Copy + Default> Ring<T> {
         first
     }
 
-    /// The value with `place` others in front of it.
+    /// The value at position `place`, counted from 0 at the front.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&T> {
         let slot = self.head.wrapping_add(place) & (self.slots.len() - 1);
         (place < self.len()).then(|| &self.slots[slot])
     }
 
-    /// Replaces the value with `place` others in front of it; false if there is none.
+    /// Replaces the value at position `place`, counted from 0 at the front; false if there is none.
     #[inline]
     pub(crate) fn replace(&mut self, place: usize, value: T) -> bool {
         let slot = self.head.wrapping_add(place) & (self.slots.len() - 1);

@@ -120,7 +120,7 @@ impl Rto {
         self.is_on().then(|| Instant(self.behind_earliest.0 - self.least.0))
     }
 
-    /// Whether nothing fires before `at`, neither the timer nor the repair's own.
+    /// Whether neither this timer nor a timer of the loss recovery can fire before `at`.
     #[inline]
     pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
         at < self.behind_earliest
@@ -326,8 +326,8 @@ const FALLBACK: Span = Span::from_secs(3);
 /// A year: a timer that counts from a time of the run and is longer never fires in it.
 const LONGEST: Span = Span::from_secs(365 * 86_400);
 
-/// [`Rto::behind_earliest`] while the timer is off: nothing fires, or where the repair has timers
-/// of its own, they may at any time.
+/// [`Rto::behind_earliest`] while the timer is off. Beside Linux's and QUIC's timer the loss
+/// recovery has others, which may fire at any time, so that [`Rto::sleeps_until`] must say no.
 fn off(rules: &RtoRules) -> Instant {
     Instant(if rules.min_is_of_variation { 0 } else { u64::MAX })
 }

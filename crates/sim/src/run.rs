@@ -334,8 +334,8 @@ impl Flow<'_> {
         if owed != u64::MAX {
             self.push_timer(Instant(owed), fabric);
         }
-        // A sender that its window holds keeps the pending timer, if nothing is due before it: what
-        // `Flow::set_timer` would do too, without computing the deadline.
+        // If the window is full and nothing is due before the pending timer, that timer stays.
+        // `Flow::set_timer` would leave it too, but would compute the deadline first.
         let pending = if self.timer_at == u64::MAX { self.later_timer_at } else { self.timer_at };
         match self.tcp.rests_until(Instant(pending)) {
             true => self.timer_at = pending,

@@ -91,7 +91,17 @@ mod tests {
         // Packet 8 joins 7 and 9: one run covers both.
         assert_eq!(history.report(8, 3, |_, _| (7, 10)), 2);
         history.clear();
+        assert_eq!(history.known, 0);
         assert_eq!(history.report(30, 20, single), 1);
+    }
+
+    #[test]
+    fn a_run_that_grows_by_a_packet_leaves_the_other_blocks() {
+        let mut history = SackHistory::default();
+        let run = |cause: u32, begin: Option<u32>| (begin.unwrap_or(cause), cause + 1);
+        let blocks = [5, 9, 10, 12].map(|cause| history.report(cause, 3, run));
+        assert_eq!(blocks, [1, 2, 2, 3]);
+        assert_eq!(history.runs, [(12, 13), (9, 11), (5, 6)]);
     }
 
     #[test]

@@ -5,10 +5,10 @@
 //! With the knob `sums=double` the window is kept as ns-2.35 keeps it (`double.rs`), whose
 //! last bits decide with which ACK a packet more may leave. With `growth=bytes` the window grows
 //! by what an ACK acknowledges, so that delayed ACKs do not halve its growth, as in Linux
-//! (`tcp_reno_cong_avoid`; RFC 5681's "recommended way", RFC 3465 without its limit). Linux also
-//! grows by the packet that the ACK ending a recovery is the first to acknowledge
-//! (`tcp_cong_control`). No policy decides on that ACK here, so its packet counts with the next
-//! one.
+//! (`tcp_reno_cong_avoid`; RFC 5681's "recommended way", RFC 3465 without its limit). The ACK
+//! that ends a recovery acknowledges one packet that no SACK block had reported. Linux grows by it
+//! at once (`tcp_cong_control`). Here the mechanism asks no policy on that ACK, so that the packet
+//! is counted with the next one.
 
 use crate::card::{Card, Listed};
 use crate::double::DoubleWindow;

@@ -58,7 +58,8 @@ enum Threshold {
 }
 
 impl Threshold {
-    /// What it is estimated from.
+    /// Passes an ACK to the estimator of the threshold, if there is one. Not inlined, so that
+    /// connections without one do not pay for its registers on every ACK.
     #[inline(never)]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         match self {

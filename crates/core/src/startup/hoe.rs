@@ -79,7 +79,8 @@ impl Observer for Hoe {
 }
 
 impl Hoe {
-    /// Takes an ACK in while the rate is not known.
+    /// Measures with an ACK while the rate is not known. Not inlined, so that later ACKs do not pay
+    /// for its registers.
     #[inline(never)]
     fn measure(&mut self, ack: &Ack, view: &View) {
         let rate = match &mut self.method {

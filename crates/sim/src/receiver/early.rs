@@ -1,6 +1,6 @@
 //! The packets that have arrived beyond the next one expected.
 
-/// A ring of one bit per packet, each at `seq % capacity`.
+/// One bit per packet, in a ring: packet `seq` has bit `seq % capacity`.
 #[derive(Debug, Default)]
 pub(super) struct Early {
     words: Vec<u64>,

@@ -51,7 +51,8 @@ impl Tcb {
         self.calm_plain = if is_plain { self.calm_packets } else { 0 };
     }
 
-    /// Whether nothing is lost, being repaired or in doubt, so that the next ACK may be calm.
+    /// Whether the next ACK may be calm: no packet is lost or being sent again, no duplicate ACK
+    /// has come, and the timeout is not backed off.
     #[inline]
     pub(super) fn is_calm(&self) -> bool {
         self.calm_packets > 0
@@ -118,8 +119,8 @@ impl Tcb {
         fits || self.is_final()
     }
 
-    /// The time has come at which a paced sender that [`Tcb::is_calm`] may send again. Its
-    /// retransmission timer is on and stays as it is.
+    /// A paced sender that [`Tcb::is_calm`] may send its next packet now. Packets are outstanding,
+    /// so that the retransmission timer runs already, and it is not restarted.
     #[inline]
     pub(super) fn send_calm_at_pace(&mut self, now: Instant, wire: &mut impl Wire) {
         debug_assert!(self.rto.is_on() && self.una < self.max);

@@ -127,7 +127,7 @@ impl Tcp {
         }
     }
 
-    /// The same for a control that needs rate samples, or a connection that ends with a FIN.
+    /// The same off the fastest path (`Tcb::calm_plain`).
     #[inline(never)]
     fn on_widest_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
         self.tcb.on_calm_ack::<true>(now, packets, wire)
@@ -141,7 +141,7 @@ impl Tcp {
         }
     }
 
-    /// The same where the narrow fast path does not serve it.
+    /// The same, if the ACK cannot take the fastest path.
     #[inline(never)]
     fn on_next_wide_ack(&mut self, now: Instant, wire: &mut impl Wire) {
         let una = self.tcb.una;

@@ -16,8 +16,8 @@ impl Tcb {
             && outstanding < u64::from(self.receiver_window)
     }
 
-    /// Whether the next packet carries the FIN. Linux sends it even if the congestion window is
-    /// full (`tcp_cwnd_test`), so that it leaves right behind the packet before it.
+    /// Whether the next packet is the connection's last, which carries the FIN. Linux sends that
+    /// one even if the congestion window is full (`tcp_cwnd_test`).
     #[inline]
     pub(super) fn is_final(&self) -> bool {
         self.nxt + 1 == self.end && self.closes && self.nxt < self.limit

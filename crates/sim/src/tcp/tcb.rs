@@ -72,8 +72,9 @@ pub(super) struct Tcb {
     pub(super) repeats: bool,
     /// With pacing: when the next packet may leave.
     pub(super) next_departure: Instant,
-    /// The pacing rate and the size of what left last, and how long that took at that rate.
+    /// The pacing rate at which the last packet or burst was sent, and its size.
     pub(super) paced_last: (Rate, Bytes),
+    /// That size divided by that rate.
     pub(super) packet_time: Span,
     /// With pacing: until when neither the retransmission timer nor the repair is due, as long as
     /// that is `una`.
