@@ -225,6 +225,13 @@ mod tests {
     }
 
     #[test]
+    fn the_routes_ssthresh_is_for_the_kernels_own_but_bbr() {
+        let own = ["linux-reno", "linux-cubic", "linux-bbr", "newreno"]
+            .map(|name| resolve(name).unwrap().sets_its_own_threshold());
+        assert_eq!(own, [false, false, true, true]);
+    }
+
+    #[test]
     fn a_control_that_the_kernel_has_not_is_told_with_the_remedy() {
         let mut control = resolve("linux-reno").unwrap();
         control.kernel_name = "ff_never".to_owned();
