@@ -72,7 +72,7 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     if every.is_some() {
         every::best_first(&mut report);
     }
-    if !args.common.json {
+    if !args.common.json && !args.common.csv_to_stdout() {
         output::print(&told(&report, every.is_some()))?;
     }
     let mut names: Vec<&str> = report.runs.iter().map(|run| &*run.result.alias).collect();

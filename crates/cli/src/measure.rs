@@ -33,7 +33,8 @@ pub(crate) struct Common {
     /// and a qlog per flow
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
-    /// Write a row per flow of every run here, as CSV, whose columns docs/results.md describes
+    /// Write a row per flow of every run here, as CSV, whose columns docs/results.md describes; `-`
+    /// is standard output, which then has nothing else
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     #[command(flatten)]
@@ -48,12 +49,16 @@ impl Common {
                 "--figure-width belongs to --out, which writes the figures; accepted: both";
             return Err(Failure::Usage(problem.to_owned()));
         }
-        let csv = self.csv.as_deref().map(|file| file.parent().unwrap_or(file));
-        let csv = csv.map(|parent| if parent == Path::new("") { Path::new(".") } else { parent });
-        let out = self.out.as_deref();
-        for (flag, directory) in
-            [("--out", out), ("--trace", self.trace.as_deref()), ("--csv", csv)]
-        {
+        match &self.csv {
+            Some(_) if self.csv_to_stdout() && self.json => {
+                let problem = "--csv - and --json both print on standard output; accepted: one of \
+                               them, or --csv FILE";
+                return Err(Failure::Usage(problem.to_owned()));
+            }
+            Some(file) if !self.csv_to_stdout() => output::check_file("--csv", file)?,
+            _ => {}
+        }
+        for (flag, directory) in [("--out", &self.out), ("--trace", &self.trace)] {
             if let Some(directory) = directory {
                 output::check_directory(flag, directory)?;
             }
@@ -61,12 +66,17 @@ impl Common {
         Ok(())
     }
 
+    /// Whether standard output is for the rows of `--csv -` alone.
+    pub(crate) fn csv_to_stdout(&self) -> bool {
+        self.csv.as_deref() == Some(Path::new("-"))
+    }
+
     /// What is asked of a run; `draws` if the command draws in the terminal.
     pub(crate) fn purpose(&self, draws: bool) -> Use {
         match (&self.trace, &self.out) {
             (Some(_), _) => Use::Traces,
             (None, Some(_)) => Use::Report,
-            (None, None) if draws && !self.json => Use::Terminal,
+            (None, None) if draws && !self.json && !self.csv_to_stdout() => Use::Terminal,
             (None, None) => Use::Numbers,
         }
     }
@@ -83,8 +93,12 @@ impl Common {
             let mut text = Vec::new();
             let table = firstflight_table::flows::table(&report.resolved, runs)?;
             table.write_csv(&mut text)?;
-            write_file(file, text)?;
-            output::note(&format!("table: {}", file.display()));
+            if self.csv_to_stdout() {
+                output::print(&String::from_utf8_lossy(&text))?;
+            } else {
+                write_file(file, text)?;
+                output::note(&format!("table: {}", file.display()));
+            }
         }
         if let Some(out) = &self.trace {
             let files = trace::write(out, report)?;

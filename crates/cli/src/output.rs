@@ -2,10 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use firstflight_report::ReportError;
 use firstflight_report::terminal::Screen;
+use firstflight_report::{ReportError, is_written_through};
 
 use crate::failure::Failure;
 
@@ -70,6 +71,28 @@ pub(crate) fn check_directory(flag: &'static str, path: &Path) -> Result<(), Fai
         }
         _ => fault(format!("{}: {error}", existing.display())),
     })
+}
+
+/// Checks before anything runs that a file can be written at `path`. A device, a FIFO or a link is
+/// written to as it is, so that it is opened here, but a FIFO, which would wait for its reader.
+pub(crate) fn check_file(flag: &'static str, path: &Path) -> Result<(), Failure> {
+    let refused = |found: &str| {
+        let place = path.display();
+        Failure::Usage(format!("{flag} {place}: {found}; accepted: a file that can be written"))
+    };
+    if path.is_dir() || path.file_name().is_none() {
+        return Err(refused("a directory"));
+    }
+    if is_written_through(path) {
+        let blocks = fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
+        let opened = match blocks {
+            true => Ok(()),
+            false => File::options().append(true).create(true).open(path).map(drop),
+        };
+        return opened.map_err(|error| refused(&error.to_string()));
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    check_directory(flag, parent.unwrap_or(Path::new(".")))
 }
 
 /// A name as part of a file name on every system: `astart-preset-paper`.

@@ -93,7 +93,7 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         output::check_directory("--cache", cache)?;
     }
     if let Some(file) = &args.markdown {
-        check_file(file)?;
+        output::check_file("--markdown", file)?;
     }
     let asked = args.lab || firstflight_reproduce::names_lab(&args.select)?;
     #[cfg(feature = "full")]
@@ -164,16 +164,6 @@ fn tell(args: &Args, outcome: &Outcome) -> Result<(), Failure> {
         None => {}
     }
     Ok(())
-}
-
-/// Finds out before anything runs that the document can be written.
-fn check_file(file: &Path) -> Result<(), Failure> {
-    if file.is_dir() || file.file_name().is_none() {
-        let found = file.display();
-        return Err(Failure::Usage(format!("--markdown {found}: a directory; accepted: a file")));
-    }
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    output::check_directory("--markdown", parent.unwrap_or(Path::new(".")))
 }
 
 /// Where the report goes if nothing is said: a part does not replace the whole.

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let failed = checked.as_ref().is_some_and(|checked| !checked.unmet.is_empty());
     if args.common.json {
         output::print(&report.results().to_json()?)?;
-    } else {
+    } else if !args.common.csv_to_stdout() {
         let screen = output::screen();
         let mut text = summary::text(&report, screen);
         if let Some(checked) = &checked {

@@ -16,6 +16,8 @@ mod lab;
 mod manual;
 #[path = "cli/named.rs"]
 mod named;
+#[path = "cli/outputs.rs"]
+mod outputs;
 #[cfg(feature = "kernel")]
 #[path = "cli/pins.rs"]
 mod pins;

@@ -48,7 +48,7 @@ pub use page::{Block, Page, Section};
 pub use table::{Align, Cell, Column, Mean, Table, Verdict};
 pub use width::Width;
 pub use wrap::wrapped;
-pub use write::{write_dir, write_file};
+pub use write::{is_written_through, write_dir, write_file};
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

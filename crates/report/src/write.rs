@@ -41,26 +41,39 @@ pub fn write_dir(
     files.push((out.join("report.html"), html.into_bytes()));
     let parts = files.iter().map(|(path, content)| Part::write(path, content));
     let parts: Vec<Part<'_>> = parts.collect::<Result<_, _>>()?;
-    parts.into_iter().try_for_each(Part::rename)?;
+    parts.into_iter().try_for_each(Part::finish)?;
     Ok(files.into_iter().rev().map(|(path, _)| path).collect())
 }
 
 /// Writes a file so that it appears whole or not at all, making its directory if it is missing.
+/// What stands there and is no regular file (a device, a FIFO, a link) stays what it is, and the
+/// content is written to it.
 ///
 /// # Errors
 /// [`ReportError::Write`] with the path at fault; an older file of that name is then untouched.
 pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), ReportError> {
-    Part::write(path, content.as_ref())?.rename()
+    Part::write(path, content.as_ref())?.finish()
 }
 
-/// A file under a temporary name; it is removed unless it is renamed.
-struct Part<'a> {
-    path: &'a Path,
-    hidden: Option<PathBuf>,
+/// Whether a result there is written to what exists, instead of taking its place: to a device, a
+/// FIFO, or what a link leads to.
+pub fn is_written_through(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// A file on its way to its name.
+enum Part<'a> {
+    /// Under a temporary name, which is removed unless it becomes the file's own.
+    Beside { path: &'a Path, hidden: Option<PathBuf> },
+    /// What is no regular file has no place beside it; it is written to at the end.
+    Through { path: &'a Path, content: &'a [u8] },
 }
 
 impl<'a> Part<'a> {
-    fn write(path: &'a Path, content: &[u8]) -> Result<Self, ReportError> {
+    fn write(path: &'a Path, content: &'a [u8]) -> Result<Self, ReportError> {
+        if is_written_through(path) {
+            return Ok(Self::Through { path, content });
+        }
         let Some(name) = path.file_name() else {
             return Err(fault(path, io::Error::from(io::ErrorKind::IsADirectory)));
         };
@@ -70,24 +83,30 @@ impl<'a> Part<'a> {
         let mut hidden = std::ffi::OsString::from(".");
         hidden.push(name);
         hidden.push(format!(".{}.part", process::id()));
-        let part = Self { path, hidden: Some(path.with_file_name(hidden)) };
-        let written = part.hidden.as_ref().map_or(Ok(()), |hidden| fs::write(hidden, content));
-        written.map_err(|source| fault(path, source))?;
+        let hidden = path.with_file_name(hidden);
+        let part = Self::Beside { path, hidden: Some(hidden.clone()) };
+        fs::write(&hidden, content).map_err(|source| fault(path, source))?;
         Ok(part)
     }
 
-    fn rename(mut self) -> Result<(), ReportError> {
-        let renamed = self.hidden.as_ref().map_or(Ok(()), |hidden| fs::rename(hidden, self.path));
-        renamed.map_err(|source| fault(self.path, source))?;
-        self.hidden = None;
-        Ok(())
+    fn finish(mut self) -> Result<(), ReportError> {
+        let (path, done) = match &mut self {
+            Self::Beside { path, hidden } => {
+                let renamed = hidden.as_ref().map_or(Ok(()), |hidden| fs::rename(hidden, *path));
+                (*path, renamed.map(|()| *hidden = None))
+            }
+            Self::Through { path, content } => (*path, fs::write(path, content)),
+        };
+        done.map_err(|source| fault(path, source))
     }
 }
 
 impl Drop for Part<'_> {
     fn drop(&mut self) {
-        // An error that led here is reported already; failing to remove the part adds nothing.
-        let _ = self.hidden.as_ref().map(fs::remove_file);
+        if let Self::Beside { hidden: Some(hidden), .. } = self {
+            // An error that led here is reported already; failing to remove the part adds nothing.
+            let _ = fs::remove_file(hidden);
+        }
     }
 }
 

@@ -111,8 +111,9 @@ fn read(file: &Path) -> Result<PathMemory, TransferError> {
     Ok(memory)
 }
 
-/// A new file takes the old one's place at once, so that nobody reads half of it.
+/// A new file takes the old one's place at once, so that nobody reads half of it. A link stays one.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let file = &fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     if let Some(directory) = directory.filter(|directory| !directory.exists()) {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;

@@ -1,6 +1,6 @@
 //! Files with keys and secrets: read only if nobody but their owner can read them.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -16,6 +16,10 @@ pub(crate) fn read(path: &Path, what: &str) -> Result<Vec<u8>, TransferError> {
         let accepted = format!("accepted: {what} in a file that only its owner can read");
         TransferError::Input(format!("{}: {problem}; {accepted}", path.display()))
     };
+    // To open a FIFO would wait for its writer.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(wrong("no regular file".to_owned()));
+    }
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
     let about = file.metadata().map_err(|error| wrong(error.to_string()))?;
     if let Some(mode) = open_to_others(&about) {
