@@ -8,14 +8,11 @@ macro_rules! delegate {
     };
 }
 
-/// What both sides share: the modules, the enum, its names, its knobs, and what every policy
+/// What both sides share: the enum, its names, its knobs, and what every policy
 /// observes.
 macro_rules! policies {
     ($any:ident, $side:literal, $table:ident: $($module:ident::$policy:ident,)*) => {
-        $(
-            pub(crate) mod $module;
-            pub use $module::$policy;
-        )*
+        $(pub use $module::$policy;)*
 
         #[doc = concat!("Any ", $side, " policy, chosen by name.")]
         #[derive(Clone, Debug)]

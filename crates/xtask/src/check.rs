@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed};
 use crate::steps::Steps;
-use crate::{Stop, example, format, no_arguments, package, python, tidy};
+use crate::{Stop, example, no_arguments, package, python, tidy};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
@@ -19,8 +19,11 @@ pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
 
 /// The checks, each announced.
 pub(crate) fn all(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
+    let step = steps.begin();
+    for manifest in ["Cargo.toml", example::MANIFEST, python::MANIFEST] {
+        succeed(step, &mut cargo(root, &["fmt", "--check", "--all", "--manifest-path", manifest]))?;
+    }
     let mut run = |command: &mut Command| succeed(steps.begin(), command);
-    run(&mut format::check(root)?)?;
     let mut clippy = cargo(root, &["clippy", "--workspace", "--all-targets"]);
     run(clippy.args(features).args(["--", "--deny", "warnings"]))?;
     if !features.is_empty() {

@@ -9,6 +9,8 @@ use toml::Table;
 use crate::Stop;
 use crate::step::{cargo, read_toml, target};
 
+/// Its manifest, from the root.
+pub(crate) const MANIFEST: &str = "examples/own-startup/Cargo.toml";
 /// The folder of the crate, from the root.
 const FOLDER: &str = "examples/own-startup";
 

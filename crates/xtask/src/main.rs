@@ -14,7 +14,6 @@ mod check;
 mod choice;
 mod deb;
 mod example;
-mod format;
 mod fuzz;
 mod lab;
 mod mutants;
@@ -43,7 +42,6 @@ fn main() -> ExitCode {
     let outcome = match if help { "help" } else { task.as_str() } {
         "check" => check::check(&root(), &rest),
         "test" => test::test(&root(), &rest),
-        "fmt" => format::format(&root(), &rest),
         "bench" => bench::run(&root(), &rest),
         "fuzz" => fuzz::fuzz(&root(), &rest),
         "mutants" => mutants::mutants(&root(), &rest),
@@ -134,7 +132,6 @@ usage: cargo xtask TASK
                                    how many steps, how long, and what is skipped here
   check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if
                                    installed
-  fmt                              rustfmt on every Rust file, those too that macros declare
   tidy                             the style rules of CONTRIBUTING.md that a program can see
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
        [--only TARGET]             compiler); what they find is left in target/fuzz/failures

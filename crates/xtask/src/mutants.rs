@@ -4,8 +4,7 @@
 //! `crates/core/mutants.toml`.
 //!
 //! It runs in a copy of the core ([`tree`]) that holds all of the mutants, because a build for each
-//! takes ten times as long. The modules of the policies are declared inside a macro, where `cargo
-//! mutants` does not look: the copy declares them once more, switched off.
+//! takes ten times as long.
 
 use std::fmt;
 use std::fs;

@@ -3,8 +3,8 @@
 //! a function, which returns the value of the mutant that is on.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
@@ -68,10 +68,9 @@ impl Tree {
             manifest.replace("crates/*", "crates/core").replace(OPTIMISED, "opt-level = 1");
         fs::write(path.join("Cargo.toml"), manifest)?;
         fs::copy(root.join("Cargo.lock"), path.join("Cargo.lock"))?;
-        for side in ["startup", "avoidance"] {
-            add(&path.join(SOURCES).join(side).join("mod.rs"), declarations)?;
-        }
-        add(&path.join(SOURCES).join("lib.rs"), |_| SWITCH.to_owned())?;
+        let mut root_module =
+            OpenOptions::new().append(true).open(path.join(SOURCES).join("lib.rs"))?;
+        root_module.write_all(SWITCH.as_bytes())?;
         let mut sources = BTreeMap::new();
         for file in files {
             let file = format!("{SOURCES}/{file}");
@@ -218,22 +217,6 @@ fn offset(text: &str, place: Place) -> usize {
     before + columns.sum::<usize>()
 }
 
-/// The modules of the lines `module::Policy,`, declared where `cargo mutants` sees them and the
-/// compiler does not.
-fn declarations(text: &str) -> String {
-    let lines = text.lines().filter_map(|line| line.trim().strip_suffix(','));
-    let modules = lines.filter_map(|line| line.split_once("::")).filter(|(module, policy)| {
-        let word = |text: &str| text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
-        word(module) && word(policy)
-    });
-    modules.map(|(module, _)| format!("#[cfg(any())]\nmod {module};\n")).collect()
-}
-
-fn add(path: &Path, more: impl Fn(&str) -> String) -> io::Result<()> {
-    let text = fs::read_to_string(path)?;
-    fs::write(path, format!("{text}{}", more(&text)))
-}
-
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -329,12 +312,5 @@ mod tests {
         assert_eq!(places.collect::<Vec<_>>(), [(0, 11..=11), (1, 14..=14)]);
         let (same, _) = switched(text, (0..1).zip(&changes), &BTreeSet::from(["A__".to_owned()]));
         assert_eq!(same, text);
-    }
-
-    #[test]
-    fn the_modules_of_a_macro_are_declared() {
-        let text = "use crate::x::Y;\nstartups! {\n    hoe::Hoe,\n    fast_start::FastStart,\n}\n";
-        let expected = "#[cfg(any())]\nmod hoe;\n#[cfg(any())]\nmod fast_start;\n";
-        assert_eq!(declarations(text), expected);
     }
 }

@@ -110,10 +110,7 @@ fn declares(parent: &Source, name: &str) -> bool {
         let item = line.strip_prefix("pub").map_or(line, |rest| {
             rest.trim_start_matches("(crate)").trim_start_matches("(super)").trim_start()
         });
-        // The lists of policies declare their modules by a macro: `module::Policy,`.
-        let listed = line.strip_prefix(name).is_some_and(|rest| rest.starts_with("::"));
-        let declared = item.strip_prefix("mod ").map(|rest| rest.trim_end_matches(';'));
-        declared == Some(name) || listed && line.ends_with(',')
+        item.strip_prefix("mod ").map(|rest| rest.trim_end_matches(';')) == Some(name)
     })
 }
 
