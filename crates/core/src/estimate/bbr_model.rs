@@ -22,6 +22,9 @@ pub struct BbrModel {
     delivered_before: Bytes,
     lost: Bytes,
     gaps: u64,
+    events: u64,
+    /// When something was found lost last.
+    lost_at: Option<Instant>,
     aggregate: Aggregate,
 }
 
@@ -45,6 +48,8 @@ pub struct RoundEnd {
     pub lost: Bytes,
     /// In so many separate gaps.
     pub gaps: u64,
+    /// Found at so many times.
+    pub events: u64,
 }
 
 impl BbrModel {
@@ -56,6 +61,8 @@ impl BbrModel {
         delivered_before: Bytes(0),
         lost: Bytes(0),
         gaps: 0,
+        events: 0,
+        lost_at: None,
         aggregate: Aggregate {
             since: Instant(0),
             delivered: Bytes(0),
@@ -79,11 +86,12 @@ impl BbrModel {
         // UpdateRound.
         ack.packet.filter(|packet| packet.delivered >= self.round_end)?;
         let delivered = view.delivered - self.delivered_before;
-        let ended = RoundEnd { delivered, lost: self.lost, gaps: self.gaps };
+        let Self { lost, gaps, events, .. } = *self;
+        let ended = RoundEnd { delivered, lost, gaps, events };
         self.round_end = view.delivered;
         self.delivered_before = view.delivered;
         self.rounds += 1;
-        (self.lost, self.gaps) = (Bytes(0), 0);
+        (self.lost, self.gaps, self.events, self.lost_at) = (Bytes(0), 0, 0, None);
         self.aggregate.end_round();
         Some(ended)
     }
@@ -110,6 +118,9 @@ impl BbrModel {
     pub fn on_loss(&mut self, loss: &Loss) {
         self.lost += loss.lost;
         self.gaps = self.gaps.saturating_add(u64::from(loss.gaps));
+        if self.lost_at != Some(loss.now) {
+            (self.events, self.lost_at) = (self.events + 1, Some(loss.now));
+        }
     }
 
     /// The largest rate seen in two cycles (`BBR.max_bw`).
@@ -208,7 +219,8 @@ mod tests {
             ended
         };
         let round = |delivered, lost| {
-            Some(RoundEnd { delivered: MSS * delivered, lost: MSS * lost, gaps: lost })
+            let events = u64::from(lost > 0);
+            Some(RoundEnd { delivered: MSS * delivered, lost: MSS * lost, gaps: lost, events })
         };
         assert_eq!(ends(1, 0), round(1, 0));
         assert_eq!([ends(2, 0), ends(3, 0)], [None, None]);

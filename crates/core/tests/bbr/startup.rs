@@ -55,13 +55,14 @@ fn drain_paces_at_half_the_rate_until_the_flight_is_the_pipe() {
     assert!(["down", "cruise"].contains(&path.state()));
 }
 
-/// A.4: leaving Drain by time. The rate falls so far that the flight is not reached.
+/// A.4: leaving Drain by time. The rate falls, in the last round of Startup, so far that the flight
+/// is not reached.
 #[test]
 fn drain_ends_after_three_rounds_where_the_rate_has_fallen() {
     let mut path = Path::new(5_000, 50, 1_000);
-    path.until("drain");
+    path.until_so("its last round", |path| path.gauge("bbr_rounds_without_growth") == 2);
     path.rate = 2_000_000;
-    path.until("down");
+    path.until("drain").until("down");
     let pipe = path.gauge("bbr_max_bw") / 20;
     assert!(path.in_flight() > pipe + 10 * MSS, "{} {pipe}", path.in_flight());
 }
