@@ -187,6 +187,7 @@ fn policies_need_what_their_sources_use() {
         ("two-phase", Needs::NONE),
         ("smooth-start", Needs::NONE),
         ("hystart", times),
+        ("ledbat-pp", times),
         ("copa", times.wanting(pacing)),
         ("careful-resume", memory.wanting(Facilities::WAKE_UPS)),
         ("jump-start", with(pacing | Facilities::RECOVERY_WINDOW)),
@@ -287,6 +288,7 @@ fn start_ups_of_today_tell_their_gauges() {
         ("copa", &["copa_standing_rtt"]),
         ("c4", &["c4_rate", "c4_idle", "c4_initial"]),
         ("picoquic", &["picoquic_base", "picoquic_excess", "picoquic_lost"]),
+        ("ledbat-pp", &["ledbat_pp_filtered_rtt"]),
         ("chirps", &["chirps_begun"]),
     ] {
         let policy = AnyStartup::by_name(name).expect("a listed start-up");

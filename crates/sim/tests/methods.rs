@@ -59,6 +59,16 @@ fn hystart_pp_leaves_long_after_it_has_noticed_if_the_buffer_lets_it() {
     assert!((230..250).contains(&(five * 100 / one)), "{one} {five}");
 }
 
+/// 45 ms of queue are 225 packets, so that the window must pass 725. A round trip goes by until an
+/// ACK shows it, in which a gain of a half lets the window grow to 1088; that four samples are
+/// asked for takes a few ACKs more, of half a packet each.
+#[test]
+fn ledbat_pp_leaves_when_a_queue_of_45_ms_is_seen() {
+    let (flow, _) = one(with("ledbat-pp", "cubic", None), link(40, 50, 600), 4_000);
+    assert_eq!((flow.startup.exit.unwrap().why, flow.drops), (Exit::Heuristic, 0));
+    assert!((725..=1_092).contains(&exit_window(&flow)), "{:?}", flow.startup);
+}
+
 /// What overflows is what the window grew by in the last round: `max_ssthresh / 2`.
 #[test]
 fn limited_slow_start_loses_fifty_packets_where_slow_start_loses_a_thousand() {

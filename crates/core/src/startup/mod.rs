@@ -24,6 +24,7 @@ pub(crate) mod hystart;
 pub(crate) mod hystart_pp;
 pub(crate) mod jump_start;
 pub(crate) mod large_initial_window;
+pub(crate) mod ledbat_pp;
 pub(crate) mod limited;
 pub(crate) mod m_start;
 pub(crate) mod paced;
@@ -78,4 +79,5 @@ startups! {
     e_speed::ESpeed,
     xcp::Xcp,
     tcp_ebn::TcpEbn,
+    ledbat_pp::LedbatPp,
 }
