@@ -97,8 +97,14 @@ pub struct Loss {
     /// The amount that a halving halves. RFC 5681 section 3.1 says FlightSize; ns-2 and Linux take
     /// the window. The transport's profile decides.
     pub flight: Bytes,
-    /// Whether the lost segment had already been retransmitted.
+    /// Whether what is lost had been sent again before: a retransmission was lost. QUIC, whose
+    /// packets leave once, loses nothing again.
     pub again: bool,
+    /// Whether the loss is no new sign of congestion, because an earlier one has been answered that
+    /// covers it. TCP's repair says so of a timeout during a recovery, or after a timeout of the
+    /// same data (RFC 5681 section 3.1); of what left before the last recovery period began (RFC
+    /// 9002 section 7.3.2) the sender finds it by [`Loss::sent_at`].
+    pub answered: bool,
     /// When the newest lost packet had left, from a transport that distinguishes recoveries by time
     /// (RFC 9002 section 7.3.1). With `None` the order of events distinguishes them.
     pub sent_at: Option<Instant>,
@@ -122,6 +128,16 @@ impl Loss {
     /// The loss of one packet, or a mark, found for the first time, in one gap.
     pub const fn of(now: Instant, kind: LossKind, lost: Bytes, flight: Bytes) -> Self {
         let gaps = if lost.0 > 0 { 1 } else { 0 };
-        Self { now, kind, lost, gaps, flight, again: false, sent_at: None, after_timeout: false }
+        Self {
+            now,
+            kind,
+            lost,
+            gaps,
+            flight,
+            again: false,
+            answered: false,
+            sent_at: None,
+            after_timeout: false,
+        }
     }
 }

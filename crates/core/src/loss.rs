@@ -73,13 +73,16 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
                 Self::join_recovery(loss.kind, mechanism);
             }
             if loss.lost > Bytes(0) {
+                let loss = &Loss { answered: true, ..*loss };
                 mechanism.view.now = loss.now;
                 startup.on_further_loss(loss, &mechanism.view);
                 avoidance.on_further_loss(loss, &mechanism.view);
             }
             return false;
         }
-        if !(timeout && loss.again && self.before_cut.is_some()) {
+        let before = loss.sent_at.zip(self.cut_at).is_some_and(|(sent, cut)| sent <= cut);
+        let loss = &Loss { answered: loss.answered || before, ..*loss };
+        if !(timeout && loss.answered && self.before_cut.is_some()) {
             self.before_cut = Some(BeforeCut {
                 window: mechanism.view.window,
                 phase: mechanism.view.phase,

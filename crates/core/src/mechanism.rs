@@ -7,7 +7,7 @@ use crate::pacing::Pacing;
 use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
 use crate::sender::{Config, StartupExit};
 use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::{Phase, Rtt, View, Window};
+use crate::view::{Paced, Phase, Rtt, View, Window};
 
 /// A sender without its policies. Every call passes both policies in.
 ///
@@ -29,6 +29,8 @@ pub struct Mechanism {
     pub(crate) config: Config,
     /// Whether packets are paced at the default rate where no policy sets a pacing.
     paces: bool,
+    /// The rate of a pacer of the endpoint's own ([`Paced::ByEndpoint`]); 0 without one.
+    own_pacer: u16,
     /// The default rate is Linux's ([`Mechanism::pace_as_linux`]).
     by_linux: bool,
     /// Once a policy has set a pacing rate, packets are paced until the connection ends: at the
@@ -71,16 +73,18 @@ impl Mechanism {
             delivered: Bytes(0),
             phase: Phase::Startup,
             eligible: None,
+            paced: Paced::No,
             recovering: false,
             beta: 0,
             round: 0,
             round_start: false,
         };
-        Self {
+        let mut mechanism = Self {
             view,
             config,
             pace: None,
             paces: config.paces,
+            own_pacer: 0,
             by_linux: false,
             stays_paced: false,
             timed: config.paces,
@@ -92,7 +96,9 @@ impl Mechanism {
             wake: None,
             first_exit: None,
             reprobes: 0,
-        }
+        };
+        mechanism.note_paced();
+        mechanism
     }
 
     /// What the policies see.
@@ -143,15 +149,36 @@ impl Mechanism {
     /// Sets the pacing from now on; `None` leaves it to the default.
     #[cold]
     pub(crate) fn set_pace(&mut self, pace: Option<Pacing>) {
+        let changes = pace.is_some() != self.pace.is_some();
         self.pace = pace;
-        self.paces |= self.stays_paced && pace.is_some();
+        if changes {
+            self.note_paced();
+        }
         self.note_timing();
+    }
+
+    /// A policy has begun to pace, or ceased; or the endpoint does otherwise.
+    fn note_paced(&mut self) {
+        self.paces |= self.stays_paced && self.pace.is_some();
+        let by_core = if self.paces { STARTUP_QUARTERS as u16 * 25 } else { 0 };
+        self.view.paced = match (self.own_pacer.max(by_core), self.pace) {
+            (0, None) => Paced::No,
+            (0, Some(_)) => Paced::ByPolicy,
+            (percent, _) => Paced::ByEndpoint(percent),
+        };
+    }
+
+    /// See [`crate::sender::Sender::endpoint_paces`].
+    pub(crate) fn set_own_pacer(&mut self, percent: u16) {
+        self.own_pacer = percent;
+        self.note_paced();
     }
 
     /// See [`crate::sender::Sender::pace_as_linux`].
     pub(crate) fn pace_as_linux(&mut self, stays_paced: bool) {
         (self.by_linux, self.stays_paced) = (true, stays_paced);
-        self.set_pace(self.pace);
+        self.note_paced();
+        self.note_timing();
     }
 
     /// Sets when start-up is to be woken; `None` for never.
@@ -467,6 +494,7 @@ impl Mechanism {
         }
         self.view.phase = Phase::Avoidance;
         self.paces |= self.pace.is_some();
+        self.note_paced();
         self.set_wake(None);
         avoidance.enter(&startup.found(&self.view), &self.view);
     }

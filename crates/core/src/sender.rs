@@ -324,6 +324,13 @@ impl<P: Policies> Sender<P> {
         self.mechanism.pace_as_linux(!returns);
     }
 
+    /// The endpoint has a pacer of its own, or no longer has one: it spreads packets at so many
+    /// hundredths of a window per RTT in start-up, whatever [`Sender::pacing`] says; 0 for none.
+    /// Policies see it as [`View::paced`].
+    pub fn endpoint_paces(&mut self, percent: u16) {
+        self.mechanism.set_own_pacer(percent);
+    }
+
     /// The rate of which Linux makes the size of a burst (`sk_pacing_rate`): that of
     /// [`Sender::pacing`], or what Linux's would be; without an RTT the largest.
     pub fn rate_for_bursts(&self) -> Rate {

@@ -3,7 +3,7 @@
 use crate::event::Ack;
 use crate::policy::Observer;
 use crate::units::{Bytes, Instant, Span};
-use crate::view::{Phase, Rtt, View, Window};
+use crate::view::{Paced, Phase, Rtt, View, Window};
 
 /// The segment of all tests.
 pub(crate) const MSS: Bytes = Bytes(1_000);
@@ -23,6 +23,7 @@ pub(crate) fn view(cwnd: u64, ssthresh: Bytes) -> View {
         delivered: Bytes(0),
         phase: Phase::Startup,
         eligible: None,
+        paced: Paced::No,
         recovering: false,
         beta: 500_000,
         round: 0,

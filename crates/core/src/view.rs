@@ -35,6 +35,21 @@ pub enum Phase {
     Avoidance,
 }
 
+/// Who spreads packets over the round trip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Paced {
+    /// Nobody: packets leave as the window allows.
+    #[default]
+    No,
+    /// The endpoint, whatever the policies say of it: at so many hundredths of a window per RTT in
+    /// start-up, once there is an RTT. 200 where the core paces by default and in Linux, 125 in
+    /// quinn, which lets go of some packets at a time.
+    ByEndpoint(u16),
+    /// A policy of the control has set a rate or a time for them
+    /// ([`Step::pace`](crate::policy::Step::pace)), and the endpoint would not pace.
+    ByPolicy,
+}
+
 /// Everything a policy or an estimator may read.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
@@ -62,6 +77,8 @@ pub struct View {
     /// What the start-up's estimator believes the path has for this connection, if it keeps one
     /// ([`crate::policy::Observer::eligible`]); up to date whenever a loss is answered.
     pub eligible: Option<Rate>,
+    /// Whether packets are paced, and by whom.
+    pub paced: Paced,
     /// Lost data is being repaired: the window does not grow.
     pub recovering: bool,
     /// What a loss leaves of the window under the control's avoidance, in millionths

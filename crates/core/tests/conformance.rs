@@ -171,6 +171,29 @@ fn what_is_sent_beyond_a_rate_that_was_set_is_found() {
 }
 
 #[test]
+fn packets_that_leave_otherwise_than_the_view_says_are_found() {
+    // Two hundred packets, each with the ACK of the one before or half a millisecond after it.
+    let sent = |said: u16, apart: u64| {
+        let recorder = Recorder::new(Facilities::SENDS | Facilities::TIMES);
+        let mut sender = Sender::new(recorder, NewReno::default(), config());
+        sender.endpoint_paces(said);
+        sender.on_handshake(Instant(MS), Span::from_millis(1));
+        sender.begin(Instant(MS));
+        for place in 1..=200 {
+            let (now, rtt) = (Instant(place * MS), Some(Span(MS / 2)));
+            let at = Instant(now.0 + apart);
+            sender.on_sent(&Sent { now: at, bytes: MSS, in_flight: MSS, again: false });
+            let (now, snd_nxt) = (Instant((place + 1) * MS), MSS * place);
+            sender.on_ack(&Ack { now, acked: MSS, credited: MSS, rtt, snd_nxt, ..Ack::default() });
+        }
+        sender.policies().startup().report().check(Facilities::NONE)
+    };
+    assert_eq!((sent(0, 0), sent(125, MS / 2)), (Ok(()), Ok(())));
+    assert!(sent(125, 0).expect_err("bursts").contains("said to be paced"));
+    assert!(sent(0, MS / 2).expect_err("a pacer").contains("said not to be paced"));
+}
+
+#[test]
 fn what_arrives_without_a_promise_is_found() {
     let mut sender: Sender<Pair<Recorder, NewReno>> =
         Sender::new(Recorder::new(Facilities::TIMES), NewReno::default(), config());

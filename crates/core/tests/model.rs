@@ -175,7 +175,11 @@ impl Model {
         let before = self.sender.cwnd();
         let (now, lost) = (Instant(self.now), Bytes(self.config.mss.0));
         let flight = Bytes(self.outstanding);
-        let cut = self.sender.on_loss(&Loss { again, ..Loss::of(now, kind, lost, flight) });
+        let cut = self.sender.on_loss(&Loss {
+            again,
+            answered: again,
+            ..Loss::of(now, kind, lost, flight)
+        });
         if recovering && kind == LossKind::Recovery {
             assert!(!cut && self.sender.cwnd() == before, "a second cut in one recovery");
         }

@@ -211,10 +211,32 @@ fn timeouts_in_a_row_are_undone_together() {
     let mut bench = reno(1_000);
     bench.round().round().round().lose(LossKind::Timeout);
     let (now, kind, lost) = (Instant(bench.now), LossKind::Timeout, Bytes(MSS));
-    bench.sender.on_loss(&Loss { again: true, ..Loss::of(now, kind, lost, Bytes(MSS)) });
+    bench.sender.on_loss(&Loss { answered: true, ..Loss::of(now, kind, lost, Bytes(MSS)) });
     assert_eq!(bench.ssthresh(), 8, "a second timeout is no second sign (RFC 5681 section 3.1)");
     bench.sender.on_spurious_loss();
     assert_eq!(bench.cwnd(), 16);
+}
+
+/// RFC 9002 section 7.6.2: what left before the recovery has been answered, so that persistent
+/// congestion of it leaves ssthresh; what left after it has not.
+#[test]
+fn by_its_time_of_sending_a_loss_is_answered_or_a_new_sign() {
+    for (after, ssthresh) in [(0, 8), (1, 4)] {
+        let mut bench = reno(1_000);
+        bench.round().round().round();
+        let now = Instant(bench.now);
+        let loss = |at: u64, kind, flight| {
+            let loss = Loss::of(Instant(at), kind, Bytes(MSS), Bytes(flight * MSS));
+            Loss { sent_at: Some(Instant(now.0 + after)), ..loss }
+        };
+        let first = Loss { sent_at: Some(Instant(0)), ..loss(now.0, LossKind::Recovery, 16) };
+        bench.sender.on_loss(&first);
+        assert_eq!(bench.ssthresh(), 8);
+        bench.sender.on_loss(&loss(now.0 + 9, LossKind::Timeout, 8));
+        assert_eq!(bench.ssthresh(), ssthresh, "{after}");
+        bench.sender.on_spurious_loss();
+        assert_eq!(bench.ssthresh(), if after == 0 { 1_000 } else { 8 }, "what was answered once");
+    }
 }
 
 #[test]

@@ -245,7 +245,7 @@ FF_INLINE struct ff_window cubic_cut(struct cubic *c, ff_knobs *k, const struct 
     left -= left % part;
 
     /* A segment that times out twice is not a second sign (RFC 5681 section 3.1). */
-    cut.cwnd = timeout && loss->again ? v->window.ssthresh : left;
+    cut.cwnd = timeout && loss->answered ? v->window.ssthresh : left;
     cut.ssthresh = cut.cwnd;
     if (timeout) {
         c->stage = STAGE_UNKNOWN;

@@ -44,8 +44,8 @@ FF_INLINE struct ff_step new_reno_step(struct new_reno *r, ff_knobs *k, const st
 FF_INLINE struct ff_window new_reno_cut(struct new_reno *r, ff_knobs *k,
                                         const struct ff_loss *loss, const struct ff_view *v)
 {
-    u64 again = loss->again && loss->kind == LOSS_TIMEOUT;
-    u64 half = again ? v->window.ssthresh : loss->flight / 2;
+    u64 answered = loss->answered && loss->kind == LOSS_TIMEOUT;
+    u64 half = answered ? v->window.ssthresh : loss->flight / 2;
     struct ff_window cut = { half, half };
 
     /* The ACK that ends a recovery counts with the next, as in Linux. */

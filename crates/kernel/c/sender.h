@@ -42,6 +42,8 @@ struct ff_sender {
     u64 max_cwnd;
 #ifndef FF_WATCHES_NO_ACKS
     u64 round_end;
+    /* The socket paces, whatever the policies say of it. */
+    u32 endpoint_paces;
 #endif
     struct FF_AVOIDANCE avoidance;
     struct before_cut before_cut;
@@ -54,6 +56,8 @@ struct ff_sender {
     u8 retreated;
     /* Start-up decides until the recovery ends. */
     u8 landing;
+    /* Start-up paced to its end. */
+    u8 stays_paced;
     /* What had been delivered when this round began, and what was in each of the two before it. */
     u64 round_began_with;
     u64 last_rounds[2];
@@ -113,11 +117,35 @@ FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *
 FF_INLINE void ff_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt) {}
 FF_INLINE void ff_begin(struct ff_sender *s, ff_knobs *k, u64 now) {}
 FF_INLINE void ff_on_sent(struct ff_sender *s, const struct ff_sent *sent) {}
+FF_INLINE void ff_endpoint_paces(struct ff_sender *s, u32 paces) {}
 
 FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack) {}
 FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *l) {}
 
 #else
+
+/* Who paces now, enum paced. */
+FF_INLINE u32 paced_of(const struct ff_sender *s)
+{
+    if (s->endpoint_paces)
+        return PACED_BY_ENDPOINT;
+#ifdef FF_OWNS_WINDOW
+    if (s->stays_paced)
+        return PACED_BY_ENDPOINT;
+    if (s->pace != NONE)
+        return PACED_BY_POLICY;
+#endif
+    return PACED_NO;
+}
+
+FF_INLINE void note_paced(struct ff_sender *s) { s->view.paced = paced_of(s); }
+
+/* The socket paces, or no longer does, whatever the policies say of it. */
+FF_INLINE void ff_endpoint_paces(struct ff_sender *s, u32 paces)
+{
+    s->endpoint_paces = paces;
+    note_paced(s);
+}
 
 /* RFC 6298 section 2. */
 FF_INLINE void observe_rtt(struct ff_rtt *rtt, u64 sample)
@@ -167,6 +195,7 @@ FF_INLINE void ff_on_hint(struct ff_sender *s, ff_knobs *k, u64 now,
 FF_INLINE void ff_begin(struct ff_sender *s, ff_knobs *k, u64 now)
 {
     s->view.now = now;
+    note_paced(s);
     startup(on_begin)(&s->startup, &s->view);
     avoidance(on_begin)(&s->avoidance, &s->view);
 #ifdef FF_OWNS_WINDOW
@@ -203,6 +232,7 @@ FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ac
 #ifdef FF_OWNS_WINDOW
     v->in_flight = ack->in_flight;
 #endif
+    note_paced(s);
     if (ack->rtt != NONE)
         observe_rtt(&v->rtt, ack->rtt);
     v->round_start = ack->acked > 0 && v->acked >= s->round_end;
@@ -223,6 +253,7 @@ FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_lo
     struct ff_view *v = &s->view;
 
     v->now = loss->now;
+    note_paced(s);
     v->eligible = startup(eligible)(&s->startup, k);
 #ifdef FF_OWNS_WINDOW
     v->beta = avoidance(beta)(k);
@@ -255,6 +286,7 @@ FF_INLINE void leave_startup(struct ff_sender *s)
     forget_wake(s);
 #ifdef FF_OWNS_WINDOW
     s->landing = 0;
+    s->stays_paced |= s->pace != NONE;
     avoidance(take_peak)(&s->avoidance, startup(peak)(&s->startup, &s->view));
 #endif
 #if defined(FF_FINDS_PIPE) && defined(FF_TAKES_PIPE)
@@ -338,7 +370,7 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
         return;
 #endif
     observe_loss(s, k, loss);
-    if (!(timeout && loss->again && s->before_cut.known)) {
+    if (!(timeout && loss->answered && s->before_cut.known)) {
         s->before_cut.window = v->window;
         s->before_cut.phase = v->phase;
         COPY(&s->before_cut.avoidance, &s->avoidance);
@@ -359,7 +391,6 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
         return;
     }
     s->retreated = answer.kind == ANSWER_RETREAT;
-    s->pace = NONE;
     if (s->retreated)
         cut = answer.window;
     else
@@ -370,6 +401,9 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
     bound_cwnd(s);
     if (v->phase == STARTUP)
         leave_startup(s);
+#ifdef FF_OWNS_WINDOW
+    s->pace = NONE;
+#endif
     v->recovering = !timeout;
     if (timeout)
         enter_startup(s, k, ENTRY_TIMEOUT);

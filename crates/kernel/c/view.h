@@ -44,13 +44,16 @@ struct ff_sent {
 
 enum loss_kind { LOSS_RECOVERY, LOSS_TIMEOUT };
 
-/* Data found lost, `lost` bytes newly; `flight` is what a halving halves. */
+/* Data found lost, `lost` bytes newly; `flight` is what a halving halves. `again` says that it had
+ * been sent again before, `answered` that an earlier loss has been answered that covers this one.
+ */
 struct ff_loss {
     u64 now;
     u64 lost;
     u64 flight;
     u64 kind;
     u64 again;
+    u64 answered;
 };
 
 /* What an earlier connection to the same host knew when it ended, and how long ago that was. */
@@ -73,6 +76,10 @@ struct ff_config {
 };
 
 enum phase { STARTUP, AVOIDANCE };
+
+/* Who spreads packets over the round trip. */
+enum paced { PACED_NO, PACED_BY_ENDPOINT, PACED_BY_POLICY };
+
 enum entry { ENTRY_CONNECT, ENTRY_TIMEOUT, ENTRY_REPROBE, ENTRY_RETREAT };
 
 struct ff_window {
@@ -114,6 +121,8 @@ struct ff_view {
      */
     u64 eligible;
     u64 round_start;
+    /* enum paced, up to date as the first data leaves, and at every ACK and loss. */
+    u32 paced;
 #endif
 #ifdef FF_OWNS_WINDOW
     u64 in_flight;

@@ -47,7 +47,7 @@ pub enum Kind {
     Sent,
     /// An ACK.
     Ack,
-    /// Time, bytes newly lost, flight, whether a timeout, whether again.
+    /// Time, bytes newly lost, flight, whether a timeout, whether again, whether answered.
     Loss,
     /// The window taken over from the kernel, or all ones.
     Recovered,
@@ -62,9 +62,11 @@ pub enum Kind {
     Hint,
     /// Time: start-up was woken.
     Wake,
+    /// Whether the socket paces from now on.
+    Paced,
 }
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 13] = [
     Kind::New,
     Kind::Handshake,
     Kind::Begin,
@@ -77,6 +79,7 @@ const KINDS: [Kind; 12] = [
     Kind::Wrote,
     Kind::Hint,
     Kind::Wake,
+    Kind::Paced,
 ];
 
 impl Record {

@@ -22,6 +22,8 @@ struct ff_ops {
     u64 (*refutes_hint)(const struct ff_sender *s);
     void (*on_wake)(struct ff_sender *s, ff_knobs *k, u64 now);
     u64 (*wake)(const struct ff_sender *s);
+    void (*endpoint_paces)(struct ff_sender *s, u32 paces);
+    u64 (*paced)(const struct ff_sender *s);
 };
 
 static void host_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *config)
@@ -94,6 +96,17 @@ static u64 host_wake(const struct ff_sender *s)
 #endif
 }
 
+static void host_endpoint_paces(struct ff_sender *s, u32 paces) { ff_endpoint_paces(s, paces); }
+
+static u64 host_paced(const struct ff_sender *s)
+{
+#ifdef FF_WATCHES_NO_ACKS
+    return NONE;
+#else
+    return paced_of(s);
+#endif
+}
+
 const struct ff_ops *FF_NATIVE(void)
 {
     static const struct ff_ops ops = {
@@ -114,6 +127,8 @@ const struct ff_ops *FF_NATIVE(void)
         .refutes_hint = host_refutes_hint,
         .on_wake = host_on_wake,
         .wake = host_wake,
+        .endpoint_paces = host_endpoint_paces,
+        .paced = host_paced,
     };
 
     return &ops;

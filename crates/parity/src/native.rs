@@ -28,6 +28,8 @@ struct Ops {
     refutes_hint: unsafe extern "C" fn(*const State) -> u64,
     on_wake: unsafe extern "C" fn(*mut State, *const Knobs, u64),
     wake: unsafe extern "C" fn(*const State) -> u64,
+    endpoint_paces: unsafe extern "C" fn(*mut State, u32),
+    paced: unsafe extern "C" fn(*const State) -> u64,
 }
 
 /// `struct ff_sender`, of which only C knows the size: 64-bit words, all zero at first.
@@ -85,6 +87,7 @@ struct NativeLoss {
     flight: u64,
     kind: u64,
     again: u64,
+    answered: u64,
 }
 
 include!(concat!(env!("OUT_DIR"), "/controls.rs"));
@@ -203,6 +206,7 @@ impl Native {
             flight: loss.flight.0,
             kind: u64::from(loss.kind == LossKind::Timeout),
             again: u64::from(loss.again),
+            answered: u64::from(loss.answered),
         };
         // SAFETY: as in `new`.
         unsafe { (self.ops.on_loss)(self.state.as_mut_ptr(), self.knobs(), &loss) }
@@ -219,6 +223,12 @@ impl Native {
     pub fn on_spurious_loss(&mut self) {
         // SAFETY: as in `new`.
         unsafe { (self.ops.on_spurious_loss)(self.state.as_mut_ptr()) }
+    }
+
+    /// [`firstflight_core::sender::Sender::endpoint_paces`].
+    pub fn endpoint_paces(&mut self, paces: bool) {
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.endpoint_paces)(self.state.as_mut_ptr(), u32::from(paces)) }
     }
 
     /// [`firstflight_core::sender::Sender::on_wake`].
@@ -250,6 +260,13 @@ impl Native {
         // SAFETY: as in `cwnd`.
         let rate = unsafe { (self.ops.pace)(self.state.as_ptr()) };
         (rate != u64::MAX).then_some(Rate(rate))
+    }
+
+    /// Who paces, as `enum paced` has it; `None` of a control whose state is too small for it.
+    pub fn paced(&self) -> Option<u64> {
+        // SAFETY: as in `cwnd`.
+        let paced = unsafe { (self.ops.paced)(self.state.as_ptr()) };
+        (paced != u64::MAX).then_some(paced)
     }
 
     /// When start-up wants to be woken, if it does and the kernel can.

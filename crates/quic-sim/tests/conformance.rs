@@ -93,6 +93,9 @@ fn on_a_path_without_loss_everything_promised_arrives() {
     assert!(report.acks <= totals.frames && report.acks > totals.frames / 2);
     assert!(report.ack_parts > report.acks, "frames acknowledge several packets");
     assert_eq!(report.acked, report.credited);
+    // quinn always paces.
+    assert_eq!(report.sent_paced, report.packets_sent);
+    assert!(report.sent_apart > 50, "{} by the pacer", report.sent_apart);
 }
 
 #[test]

@@ -99,7 +99,8 @@ pub struct Controller<P = Named> {
 }
 
 impl<P: Policies> Controller<P> {
-    pub(crate) fn new(sender: Sender<P>, now: Clock, mtu: u16) -> Self {
+    pub(crate) fn new(mut sender: Sender<P>, now: Clock, mtu: u16) -> Self {
+        sender.endpoint_paces(PACER_PERCENT);
         let needs = sender.needs().all();
         let samples = needs.has(Facilities::RATES) || needs.has(Facilities::PACKETS);
         let mut controller = Self {
@@ -277,6 +278,10 @@ impl<P: Policies> Controller<P> {
 fn elapsed(from: Clock, to: Clock) -> Span {
     Span(to.saturating_duration_since(from).as_nanos() as u64)
 }
+
+/// quinn's own pacer, which nothing turns off: 1.25 windows per RTT (RFC 9002 section 7.7, quinn
+/// 0.11 `connection/pacing.rs`).
+const PACER_PERCENT: u16 = 125;
 
 /// RFC 9002 section 7.2: the smallest window is two packets.
 const MIN_PACKETS: u64 = 2;

@@ -91,6 +91,26 @@ fn on_a_path_without_loss_everything_promised_arrives() {
     }
 }
 
+/// What the policies are told of pacing is how packets leave.
+#[test]
+fn a_sender_that_paces_says_so() {
+    for (recovery, pace) in
+        [Recovery::Rack, Recovery::Quic].iter().flat_map(|it| PACES.map(|pace| (*it, pace)))
+    {
+        let recorder = Recorder::new(TOLD);
+        let mut spec = flow(&[0], 50, recovery);
+        spec.control = control(recorder.clone(), NewReno::default());
+        spec.packets = Some(PACKETS);
+        (spec.endpoint.syn, spec.endpoint.paces) = (true, true);
+        let network = network(vec![link(10, 50, 5_000)], vec![spec], 200_000);
+        run_until(&network, pace, &AtomicBool::new(false)).unwrap();
+        let report = recorder.report();
+        assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {pace:?}");
+        assert_eq!(report.sent_paced, report.packets_sent, "{recovery:?}");
+        assert!(report.sent_apart > 30, "{recovery:?}: {}", report.sent_apart);
+    }
+}
+
 /// RFC 3168, over a queue that marks what finds five packets waiting: a start-up that goes on hears
 /// of every ACK that echoes a mark.
 #[test]

@@ -257,7 +257,7 @@ impl Avoidance for Cubic {
         let cwnd = whole(view.window.cwnd);
         let timeout = loss.kind == LossKind::Timeout;
         // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
-        let cut = if timeout && loss.again {
+        let cut = if timeout && loss.answered {
             view.window.ssthresh
         } else {
             whole(whole(loss.flight).scaled(self.form.beta, RATIO_ONE))

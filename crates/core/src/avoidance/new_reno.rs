@@ -123,9 +123,9 @@ pub(crate) fn additive_increase(linear: &mut LinearGrowth, ack: &Ack, view: &Vie
 
 /// Half the flight stays (RFC 5681 section 3.1, equation 4).
 pub(crate) fn halve(loss: &Loss, view: &View) -> Window {
-    let again = loss.again && loss.kind == LossKind::Timeout;
+    let answered = loss.answered && loss.kind == LossKind::Timeout;
     // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
-    let half = if again { view.window.ssthresh } else { loss.flight / 2 };
+    let half = if answered { view.window.ssthresh } else { loss.flight / 2 };
     Window { cwnd: half, ssthresh: half }
 }
 

@@ -10,7 +10,7 @@ use crate::hint::PathHint;
 use crate::needs::Facilities;
 use crate::policy::Answer;
 use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::View;
+use crate::view::{Paced, View};
 
 extern crate std;
 
@@ -30,6 +30,11 @@ pub struct Report {
     pub sent: Bytes,
     /// The part of it that had left before.
     pub sent_again: Bytes,
+    /// Packets that left at a time of their own, after the last ACK, loss or wake-up: those of a
+    /// pacer, and a few of a timer.
+    pub sent_apart: u64,
+    /// Packets that left while [`View::paced`] said that packets are paced.
+    pub sent_paced: u64,
     /// ACKs, the parts of one counted once.
     pub acks: u64,
     /// ACKs with all their parts.
@@ -65,6 +70,8 @@ pub struct Report {
     tick: Span,
     complaints: Vec<String>,
     now: Instant,
+    /// When something else than a packet's leaving was told last.
+    heard: Instant,
     total: Bytes,
     round: u64,
     /// Payload in flight at the last event; unknown after a loss.
@@ -100,7 +107,21 @@ impl Report {
         if !unasked.is_empty() {
             complaints.push(format!("seen and not promised: {unasked}"));
         }
+        complaints.extend(self.doubt_of_pacing());
         if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n")) }
+    }
+
+    /// Whether packets leave in a way that [`View::paced`] denies.
+    fn doubt_of_pacing(&self) -> Option<String> {
+        let Self { packets_sent: sent, sent_paced: paced, sent_apart: apart, .. } = self;
+        if !self.promised.has(Facilities::SENDS) || *sent < ENOUGH_PACKETS {
+            return None;
+        }
+        if paced == sent && *apart == 0 {
+            return Some(format!("said to be paced, and all {sent} packets left with an event"));
+        }
+        let unpaced = *paced == 0 && *apart > sent / 10;
+        unpaced.then(|| format!("said not to be paced, and {apart} of {sent} left by themselves"))
     }
 
     pub(super) fn set_tick(&mut self, tick: Span) {
@@ -146,7 +167,11 @@ impl Report {
             self.arrived = self.arrived | Facilities::REPEATS;
         }
         self.arrived = self.arrived | Facilities::SENDS;
+        self.sent_apart += u64::from(now > self.heard);
+        self.sent_paced += u64::from(view.paced != Paced::No);
+        let heard = self.heard;
         self.look(view);
+        self.heard = heard;
         self.expect(now == view.now, || format!("left at {now:?}, seen at {:?}", view.now));
         self.expect(self.begins == 1, || "data left before the beginning was told".into());
         self.expect(bytes > Bytes(0), || "nothing left".into());
@@ -323,6 +348,7 @@ impl Report {
         let kinds = Facilities::WAKE_UPS | Facilities::PACED_WAKE_UPS;
         let promised = self.promised.common(kinds);
         self.arrived = self.arrived | if promised.is_empty() { kinds } else { promised };
+        self.heard = view.now;
         let due = self.wake.take();
         self.expect(due.is_some_and(|at| at <= view.now), || {
             format!("woken at {:?}, wanted {due:?}", view.now)
@@ -363,7 +389,8 @@ impl Report {
         });
         self.expect(view.window.cwnd >= view.mss, || "a window below a segment".into());
         self.expect(view.round >= self.round, || "rounds go back".into());
-        (self.now, self.total, self.round) = (view.now, view.sent, view.round);
+        (self.now, self.heard) = (view.now, view.now);
+        (self.total, self.round) = (view.sent, view.round);
     }
 
     fn expect(&mut self, holds: bool, complaint: impl FnOnce() -> String) {
@@ -373,5 +400,8 @@ impl Report {
         }
     }
 }
+
+/// So many packets tell how packets leave.
+const ENOUGH_PACKETS: u64 = 100;
 
 const MOST_COMPLAINTS: usize = 20;

@@ -277,7 +277,7 @@ const EPS_OF_FIGURES: u64 = 800_000;
 mod tests {
     use super::*;
     use crate::units::Rate;
-    use crate::view::{Phase, Rtt, Window};
+    use crate::view::{Paced, Phase, Rtt, Window};
 
     const RTT: Span = Span::from_millis(100);
     const MSS: u64 = 1_000;
@@ -296,6 +296,7 @@ mod tests {
             delivered: Bytes(0),
             phase: Phase::Avoidance,
             eligible: None::<Rate>,
+            paced: Paced::No,
             recovering: false,
             beta: 0,
             round: 0,

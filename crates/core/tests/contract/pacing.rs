@@ -7,7 +7,7 @@ use firstflight_core::pacing::Pacing;
 use firstflight_core::policy::{Answer, Exit};
 use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
-use firstflight_core::view::Phase;
+use firstflight_core::view::{Paced, Phase};
 
 use crate::support::{Heard, Line, MSS, RTT, Start, config, window};
 
@@ -33,6 +33,40 @@ fn an_endpoint_that_paces_does_so_at_twice_the_window_and_at_five_quarters_after
     line.fill().lose(LossKind::Recovery);
     assert_eq!(rate(&line), Some(175_000), "14 segments");
     assert_eq!(rate(&Line::begun(Start::default())), None);
+}
+
+#[test]
+fn policies_see_whether_and_by_whom_packets_are_paced() {
+    let seen = |line: &Line| line.sender.view().paced;
+    assert_eq!(seen(&Line::begun(Start::default())), Paced::No);
+    assert_eq!(seen(&paced(Start::default())), Paced::ByEndpoint(200));
+    let mut own = Line::begun(Start::default());
+    own.sender.endpoint_paces(125);
+    assert_eq!(seen(&own), Paced::ByEndpoint(125));
+    own.sender.endpoint_paces(0);
+    assert_eq!(seen(&own), Paced::No);
+    // A policy paces its first two windows.
+    let mut start = Start { begin: |view| view.window.hold().paced(Rate(5)), ..Start::default() };
+    start.step = |_, view| match view.acked < MSS * 2 {
+        true => view.window.hold().paced(Rate(7)),
+        false => view.window.hold(),
+    };
+    let mut line = Line::begun(start.clone());
+    assert_eq!(seen(&line), Paced::ByPolicy);
+    line.fill().ack(1);
+    assert_eq!(seen(&line), Paced::ByPolicy);
+    line.ack(1);
+    assert_eq!(seen(&line), Paced::No);
+    // A socket that Linux once paced stays paced, and a connection that start-up paced to its end.
+    let mut linux = Line::new(start.clone());
+    linux.sender.pace_as_linux();
+    linux.sender.on_handshake(linux.at(), RTT);
+    linux.sender.begin(linux.at());
+    linux.fill().ack(2);
+    assert_eq!(seen(&linux), Paced::ByEndpoint(200));
+    let mut line = Line::begun(start);
+    line.fill().lose(LossKind::Recovery);
+    assert_eq!(seen(&line), Paced::ByEndpoint(200));
 }
 
 /// What a transport may ask cheaply: whether packets are paced, and from when on one may leave.

@@ -167,7 +167,8 @@ fn apply(sender: &mut AnySender, event: Event, now: Instant) {
         Event::Loss { kind, lost, sent_at, again } => {
             let before = (sender.cwnd(), sender.view().recovering);
             let sent_at = sent_at.map(Instant);
-            let loss = Loss { again, sent_at, ..Loss::of(now, kind, Bytes(lost), Bytes(lost)) };
+            let loss = Loss::of(now, kind, Bytes(lost), Bytes(lost));
+            let loss = Loss { again, answered: again, sent_at, ..loss };
             let cut = sender.on_loss(&loss);
             assert!(cut || sender.cwnd() == before.0, "a window moved without a cut");
             assert!(cut || kind != LossKind::Timeout, "a timeout without a cut");

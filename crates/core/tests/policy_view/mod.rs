@@ -42,5 +42,6 @@ pub(crate) fn ack(view: &View, rtt_ms: u64) -> Ack {
 }
 
 pub(crate) fn loss(kind: LossKind, flight: u64, again: bool) -> Loss {
-    Loss { again, ..Loss::of(Instant(0), kind, Bytes(MSS), segments(flight)) }
+    let loss = Loss::of(Instant(0), kind, Bytes(MSS), segments(flight));
+    Loss { again, answered: again, ..loss }
 }

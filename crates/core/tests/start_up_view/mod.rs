@@ -1,7 +1,7 @@
 //! What an estimator is shown of a connection in start-up, without a threshold.
 
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_core::view::{Phase, Rtt, View, Window};
+use firstflight_core::view::{Paced, Phase, Rtt, View, Window};
 
 /// With segments of 1000 bytes.
 pub(crate) fn view(cwnd: u64, srtt: u64, rtt_min: u64) -> View {
@@ -18,6 +18,7 @@ pub(crate) fn view(cwnd: u64, srtt: u64, rtt_min: u64) -> View {
         delivered: Bytes(0),
         phase: Phase::Startup,
         eligible: None,
+        paced: Paced::No,
         recovering: false,
         beta: 500_000,
         round: 0,

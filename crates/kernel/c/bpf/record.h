@@ -21,6 +21,7 @@ enum record_kind {
     RECORD_WROTE,
     RECORD_HINT,
     RECORD_WAKE,
+    RECORD_PACED,
 };
 
 #define RECORD_NUMBERS 7

@@ -70,6 +70,9 @@ static FF_SUBPROGRAM void begin(struct sock *sk)
     c->state = BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state);
     ff_new(&c->sender, &ff_loaded.knobs, &config);
     report(c, tp, RECORD_NEW, numbers, 4);
+#ifndef FF_WATCHES_NO_ACKS
+    notice_pacing(c, tp);
+#endif
     if (tp->srtt_us) {
         u64 handshake[] = { now, rtt = (tp->srtt_us >> 3) * 1000ULL };
 
@@ -180,6 +183,7 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     if (!c)
         return;
     catch_up(c, tp);
+    notice_pacing(c, tp);
 #ifdef FF_WAKES
     if (is_due(c, tp))
         wake(c, tp);

@@ -100,12 +100,35 @@ FF_INLINE void tell_sent(struct connection *c, struct tcp_sock *tp)
 #endif
 }
 
+/* Whether the socket paces, as its program, its route or another control asked for it; where this
+ * control has asked for itself (take_pacing), as it was before.
+ */
+FF_INLINE u32 socket_paces(const struct connection *c, const struct sock *sk)
+{
+#ifdef FF_WAKES
+    if (c->took_pacing)
+        return c->paced_before != PACING_NONE;
+#endif
+    return sk->sk_pacing_status != PACING_NONE;
+}
+
+FF_INLINE void notice_pacing(struct connection *c, struct tcp_sock *tp)
+{
+    u32 paces = socket_paces(c, (const struct sock *)tp);
+    u64 number = paces;
+
+    if (paces == c->sender.endpoint_paces)
+        return;
+    ff_endpoint_paces(&c->sender, paces);
+    report(c, tp, RECORD_PACED, &number, 1);
+}
+
 #endif
 
 /* Tells a loss, with what the kernel newly counts as lost: of a recovery one segment at least,
  * because it does not count what a probe has repaired. By itself, as it is long and seldom called.
  */
-static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 again)
+static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 answered)
 {
     u64 lost = (u64)(tp->lost - c->lost) * c->sender.view.mss;
 #ifdef FF_OWNS_WINDOW
@@ -116,7 +139,9 @@ static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 ki
         .lost = kind == LOSS_RECOVERY ? max_of(lost, c->sender.view.mss) : lost,
         .flight = c->sender.view.window.cwnd,
         .kind = kind,
-        .again = again,
+        /* Whether a retransmission was lost the kernel does not count by itself. */
+        .again = 0,
+        .answered = answered,
     };
 
     c->lost = tp->lost;
@@ -127,7 +152,7 @@ static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 ki
         begin_reduction(c, tp);
 #endif
     tp->snd_ssthresh = ssthresh_segments(c, tp);
-    report(c, tp, RECORD_LOSS, (u64 *)&loss, 5);
+    report(c, tp, RECORD_LOSS, (u64 *)&loss, 6);
 }
 
 /* The kernel enters a state, or is found in one that it did not tell of: a loss, which the sender
@@ -137,13 +162,13 @@ static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 ki
  */
 FF_INLINE void enter_state(struct connection *c, struct tcp_sock *tp, u8 state, u8 told)
 {
-    u8 before = c->state, again = before >= CA_CWR;
+    u8 before = c->state, answered = before >= CA_CWR;
 
     c->state = state;
     if (reduces(state) && state != before)
         lose(c, tp, LOSS_RECOVERY, 0);
-    if (state == CA_LOSS && !c->timed_out && (again || !told))
-        lose(c, tp, LOSS_TIMEOUT, again);
+    if (state == CA_LOSS && !c->timed_out && (answered || !told))
+        lose(c, tp, LOSS_TIMEOUT, answered);
     c->timed_out = 0;
 }
 

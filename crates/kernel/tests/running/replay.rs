@@ -163,15 +163,17 @@ fn tell(sender: &mut CoreSender, record: &Record) {
             });
         }
         Kind::Loss => {
-            let [now, lost, flight, timeout, again, ..] = numbers;
+            let [now, lost, flight, timeout, again, answered, ..] = numbers;
             let kind = if timeout == 1 { LossKind::Timeout } else { LossKind::Recovery };
             let (now, lost, flight) = (Instant(now), Bytes(lost), Bytes(flight));
-            sender.on_loss(&Loss { again: again != 0, ..Loss::of(now, kind, lost, flight) });
+            let (again, answered) = (again != 0, answered != 0);
+            sender.on_loss(&Loss { again, answered, ..Loss::of(now, kind, lost, flight) });
         }
         Kind::Recovered => {
             sender.on_recovered((numbers[0] != u64::MAX).then_some(Bytes(numbers[0])));
         }
         Kind::Wake => sender.on_wake(Instant(numbers[0])),
+        Kind::Paced => sender.endpoint_paces(if numbers[0] == 0 { 0 } else { LINUX_PERCENT }),
         Kind::Spurious => sender.on_spurious_loss(),
         Kind::Mss => sender.set_mss(Bytes(numbers[0])),
         Kind::Hint => {
@@ -192,6 +194,9 @@ fn tell(sender: &mut CoreSender, record: &Record) {
 
 /// A connection that carries data, and not only what programs agree on.
 const MIN_SENT: u64 = 100_000;
+
+/// A window and as much again per RTT (`net.ipv4.tcp_pacing_ss_ratio`).
+const LINUX_PERCENT: u16 = 200;
 
 /// What the kernel calls no threshold yet.
 pub(crate) const LARGEST_SSTHRESH: u32 = 0x7fff_ffff;

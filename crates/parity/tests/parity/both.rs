@@ -8,7 +8,7 @@ use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Pair;
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
-use firstflight_core::view::Phase;
+use firstflight_core::view::{Paced, Phase};
 use firstflight_kernel::KernelControl;
 use firstflight_parity::Native;
 
@@ -26,6 +26,9 @@ pub(crate) struct Both {
     pub(crate) needs_sent: bool,
     /// Start-up is woken.
     pub(crate) wakes: bool,
+    /// The numbers are absurd. The largest rate, which in C is none, is among them, so that who
+    /// paces is not compared.
+    pub(crate) wild: bool,
     pub(crate) acks: u64,
     pub(crate) cuts: u64,
     pub(crate) grown: u64,
@@ -60,6 +63,7 @@ impl Both {
             has_sent,
             needs_sent,
             wakes,
+            wild: false,
             acks,
             cuts,
             grown,
@@ -139,9 +143,17 @@ impl Both {
         self.compare(&("woken", now));
     }
 
+    /// The socket paces from now on, or no longer does.
+    pub(crate) fn endpoint_paces(&mut self, paces: bool) {
+        self.rust.endpoint_paces(if paces { 200 } else { 0 });
+        self.native.endpoint_paces(paces);
+        self.compare(&("paces", paces));
+    }
+
+    /// `again`: of a timeout that it has been answered, of another loss that it was sent again.
     pub(crate) fn loss(&mut self, now: u64, kind: LossKind, flight: u64, again: bool) {
         let (now, lost, flight) = (Instant(now), Bytes(self.mss()), Bytes(flight));
-        let loss = Loss { again, ..Loss::of(now, kind, lost, flight) };
+        let loss = Loss { again, answered: again, ..Loss::of(now, kind, lost, flight) };
         self.cuts += u64::from(self.rust.on_loss(&loss));
         self.native.on_loss(&loss);
         self.compare(&loss);
@@ -173,6 +185,13 @@ impl Both {
             "{}: Rust (left) and C differ in (cwnd, ssthresh) after ACK {}, event {event:?}; {:?}",
             self.control, self.acks, self.config
         );
+        let paced = match self.rust.view().paced {
+            Paced::No => 0,
+            Paced::ByEndpoint(_) => 1,
+            Paced::ByPolicy => 2,
+        };
+        let native = self.native.paced().filter(|_| !self.wild).unwrap_or(paced);
+        assert_eq!(paced, native, "{}: {event:?}", self.control);
         assert_eq!(self.rust.refutes_hint(), self.native.refutes_hint(), "{}", self.control);
         if self.wakes {
             let rust = self.rust.wake_at().filter(|at| *at < Instant(u64::MAX));

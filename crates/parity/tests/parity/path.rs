@@ -62,6 +62,9 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
         trains: both.wakes && draw.once_in(2),
         train_end: 0,
     };
+    if draw.once_in(3) {
+        both.endpoint_paces(true);
+    }
     if draw.once_in(2) {
         both.handshake(path.now, rtt);
     }

@@ -12,6 +12,7 @@ use super::draw::Draw;
 /// A hundred ACKs, most of them sane enough to lead somewhere.
 pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
     let mut now = draw.any_size();
+    both.wild = true;
     while both.acks < 100 {
         now = match draw.between(0, 49) {
             0 => draw.any_size(),
@@ -48,6 +49,7 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
             }
             8 => both.spurious(),
             10 => both.wake(now),
+            11 => both.endpoint_paces(draw.once_in(2)),
             9 => both.set_mss(if draw.once_in(5) { draw.any_size() } else { draw.any() >> 51 }),
             _ => both.ack(&ack(now, draw)),
         }

@@ -53,7 +53,6 @@ where
         lost_bytes: u64,
     ) {
         self.calm = false;
-        let again = self.left_before_recovery(sent);
         let at = self.now(now);
         if self.untold > 0 {
             self.tell_sent(at);
@@ -65,7 +64,7 @@ where
             (false, _) => LossKind::Recovery,
         };
         let loss = Loss::of(at, kind, Bytes(lost_bytes), Bytes(self.cwnd()));
-        let loss = Loss { again, sent_at: Some(self.time(sent)), ..loss };
+        let loss = Loss { sent_at: Some(self.time(sent)), ..loss };
         let cut = self.sender.on_loss(&loss);
         self.note_recovery(cut && !self.sender.window_is_startups());
         self.update_window();

@@ -218,20 +218,31 @@ impl Tcp {
 }
 
 /// Packets found lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Gaps {
     packets: u32,
     /// The separate runs they make.
     gaps: u32,
+    /// They had been sent again ([`firstflight_core::event::Loss::again`]).
+    again: bool,
 }
 
 impl Gaps {
-    const ONE: Self = Self { packets: 1, gaps: 1 };
+    const NONE: Self = Self { packets: 0, gaps: 0, again: false };
+    const ONE: Self = Self { packets: 1, gaps: 1, ..Self::NONE };
+    /// No retransmission that was lost yet.
+    const NONE_AGAIN: Self = Self { again: true, ..Self::NONE };
 
     /// Packet `seq` is found lost too; `joins` if the one before it is.
     fn add(&mut self, joins: bool) {
         self.packets += 1;
         self.gaps += u32::from(!joins);
+    }
+}
+
+impl Default for Gaps {
+    fn default() -> Self {
+        Self::NONE
     }
 }
 

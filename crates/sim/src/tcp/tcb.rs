@@ -116,6 +116,9 @@ impl Tcb {
         if endpoint.linux_pacing {
             core.pace_as_linux();
         }
+        if endpoint.paces && quic {
+            core.endpoint_paces(super::quic::PACER_PERCENT);
+        }
         let repeats = wants.repeats() && endpoint.recovery == Recovery::Rack;
         let ends = spec.packets.is_some() || spec.files.is_some();
         Self {
@@ -245,15 +248,21 @@ impl Tcb {
         }
     }
 
-    /// So many packets are found lost, in so many gaps.
-    pub(super) fn declare_loss(&mut self, now: Instant, kind: LossKind, again: bool, found: Gaps) {
+    /// So many packets are found lost, in so many gaps; `answered` as in [`Loss::answered`].
+    pub(super) fn declare_loss(
+        &mut self,
+        now: Instant,
+        kind: LossKind,
+        answered: bool,
+        found: Gaps,
+    ) {
         let outstanding = self.bytes(self.max - self.una);
         let flight = match self.endpoint.rules.halve {
             Halve::Flight => outstanding,
             Halve::Window => self.core.cwnd(),
         };
-        let (lost, gaps) = (self.bytes(found.packets), found.gaps);
-        let loss = Loss { gaps, again, ..Loss::of(now, kind, lost, flight) };
+        let (lost, Gaps { gaps, again, .. }) = (self.bytes(found.packets), found);
+        let loss = Loss { gaps, again, answered, ..Loss::of(now, kind, lost, flight) };
         let cut = self.core.on_loss(&loss);
         self.counts.cuts += u64::from(cut);
         if cut {
@@ -266,7 +275,8 @@ impl Tcb {
     pub(super) fn declare_further_loss(&mut self, now: Instant, found: Gaps, after_timeout: bool) {
         let (lost, flight) = (self.bytes(found.packets), self.bytes(self.max - self.una));
         let loss = Loss::of(now, LossKind::Recovery, lost, flight);
-        self.core.on_loss(&Loss { gaps: found.gaps, after_timeout, ..loss });
+        let Gaps { gaps, again, .. } = found;
+        self.core.on_loss(&Loss { gaps, again, after_timeout, ..loss });
     }
 
     #[inline]

@@ -131,13 +131,13 @@ impl Tcp {
             tcb.rto.cancel();
             return;
         }
-        let again = repair.repeats(tcb);
+        let answered = repair.repeats(tcb);
         let handshake = tcb.una < tcb.first_data;
         tcb.counts.timeouts += u64::from(!handshake);
         let found = repair.on_timeout(tcb, now, handshake);
         (tcb.dupacks, tcb.recover) = (tcb.kept_duplicates(), tcb.max);
         if !handshake || tcb.endpoint.rules.syn_timeout_cuts {
-            tcb.declare_loss(now, LossKind::Timeout, again, found);
+            tcb.declare_loss(now, LossKind::Timeout, answered, found);
         }
         if let Some(window) = repair.window_after_timeout(tcb).filter(|_| !handshake) {
             tcb.core.on_recovered(Some(window));

@@ -80,8 +80,7 @@ impl Quic {
         let sent = tcb.log.sent_at(found.newest);
         // The window is what a loss halves (RFC 9002 section 7.3.2).
         let loss = Loss::of(now, kind, tcb.bytes(packets), Bytes(self.window(tcb)));
-        let again = self.left_before_recovery(sent);
-        let loss = Loss { gaps: found.gaps.gaps, again, sent_at: Some(sent), ..loss };
+        let loss = Loss { gaps: found.gaps.gaps, sent_at: Some(sent), ..loss };
         let cut = tcb.core.on_loss(&loss);
         tcb.counts.cuts += u64::from(cut);
         tcb.counts.timeouts += u64::from(found.persistent);

@@ -19,6 +19,7 @@ use super::repair::{DataAck, Repair};
 use super::tcb::Tcb;
 use super::{Gaps, Wire};
 use crate::endpoint::Endpoint;
+pub(super) use pacer::PACER_PERCENT;
 use pacer::Pacer;
 use rtt::Rtt;
 

@@ -62,6 +62,9 @@ fn capacity(smoothed: Span, packet: u64, window: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX).clamp(10 * packet, 256 * packet)
 }
 
+/// Its rate, in hundredths of a window per RTT.
+pub(in super::super) const PACER_PERCENT: u16 = 125;
+
 const BURST_TIME: Span = Span::from_millis(2);
 
 #[cfg(test)]

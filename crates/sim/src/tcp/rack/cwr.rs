@@ -45,7 +45,7 @@ impl Rack {
         tcb.ecn.iter_mut().for_each(|ecn| ecn.reducing = false);
         tcb.core.on_recovered(Some(tcb.bytes(self.target)));
         tcb.counts.fast_retransmits += 1;
-        let found = std::mem::take(&mut self.untold);
+        let found = self.untold.take();
         tcb.declare_further_loss(now, found, false);
     }
 }

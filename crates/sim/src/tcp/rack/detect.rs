@@ -80,11 +80,11 @@ impl Rack {
             doubt.map(|until| jiffies::fires_at(now, until.since(now) + TWO_TICKS));
     }
 
+    /// Packet `seq` is lost, perhaps not for the first time.
     pub(super) fn lose(&mut self, tcb: &mut Tcb, seq: u32) {
+        self.untold.add(seq, tcb.log.has(seq, Mark::RESENT));
         tcb.log.set(seq, Mark::LOST);
         self.lost += 1;
-        self.untold.add(self.newest_lost.wrapping_add(1) == seq);
-        self.newest_lost = seq;
     }
 
     pub(super) fn lose_again(&mut self, tcb: &mut Tcb, seq: u32) {

@@ -91,8 +91,48 @@ pub(super) struct Rack {
     /// Of which the next ACK tells beside the packet that caused it.
     told: Vec<u32>,
     /// Found lost, and the core has not been told.
-    untold: Gaps,
-    newest_lost: u32,
+    untold: Untold,
+}
+
+/// What was found lost and the core has not been told of: packets that had left once, and
+/// retransmissions.
+#[derive(Debug)]
+struct Untold {
+    once: Gaps,
+    again: Gaps,
+    newest: u32,
+}
+
+impl Untold {
+    fn add(&mut self, seq: u32, again: bool) {
+        let joins = self.newest.wrapping_add(1) == seq;
+        self.newest = seq;
+        if again { &mut self.again } else { &mut self.once }.add(joins);
+    }
+
+    /// What left once if there is any, then retransmissions; nothing if there is nothing.
+    fn take(&mut self) -> Gaps {
+        match self.once.packets {
+            0 => std::mem::replace(&mut self.again, Gaps::NONE_AGAIN),
+            _ => std::mem::take(&mut self.once),
+        }
+    }
+
+    fn take_all(&mut self) -> Gaps {
+        let again = std::mem::replace(&mut self.again, Gaps::NONE_AGAIN);
+        let once = std::mem::take(&mut self.once);
+        Gaps {
+            packets: once.packets + again.packets,
+            gaps: once.gaps + again.gaps,
+            again: once.packets == 0 && again.packets > 0,
+        }
+    }
+}
+
+impl Default for Untold {
+    fn default() -> Self {
+        Self { once: Gaps::NONE, again: Gaps::NONE_AGAIN, newest: 0 }
+    }
 }
 
 /// A tail loss probe under way (RFC 8985 section 7).
@@ -183,7 +223,7 @@ impl Rack {
         }
         tcb.recover = tcb.max;
         tcb.counts.fast_retransmits += 1;
-        tcb.declare_loss(now, LossKind::Recovery, false, std::mem::take(&mut self.untold));
+        tcb.declare_loss(now, LossKind::Recovery, false, self.untold.take());
         // Linux takes the window, where RFC 9937 takes what is in flight.
         self.prr.begin(before);
         self.cwnd = self.pipe(tcb);
@@ -285,9 +325,10 @@ impl Rack {
         if matches!(self.state, State::Open | State::Cwr) && self.lost + self.resent > 0 {
             self.enter(tcb, now);
         }
-        if self.untold.packets > 0 {
-            let found = std::mem::take(&mut self.untold);
-            tcb.declare_further_loss(now, found, self.state == State::Loss);
+        for found in [self.untold.take(), self.untold.take()] {
+            if found.packets > 0 {
+                tcb.declare_further_loss(now, found, self.state == State::Loss);
+            }
         }
     }
 }
@@ -371,7 +412,7 @@ impl Repair for Rack {
         (self.repaired, self.state, self.stuck) = (tcb.una, State::Loss, true);
         self.probe = None;
         (self.first_resent_at, self.reordered_until) = (None, None);
-        std::mem::take(&mut self.untold)
+        self.untold.take_all()
     }
 
     fn is_idle(&self) -> bool {

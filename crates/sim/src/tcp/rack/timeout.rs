@@ -3,11 +3,11 @@
 
 use firstflight_core::units::{Instant, Span};
 
+use super::super::Wire;
 use super::super::log::Mark;
 use super::super::tcb::Tcb;
-use super::super::{Gaps, Wire};
 use super::news::News;
-use super::{Probe, Rack, State};
+use super::{Probe, Rack, State, Untold};
 use crate::jiffies::{self, TWO_TICKS};
 
 impl Rack {
@@ -48,7 +48,7 @@ impl Rack {
                 self.unneeded.push((seq, None));
             }
         }
-        (self.lost, self.resent, self.untold) = (0, 0, Gaps::default());
+        (self.lost, self.resent, self.untold) = (0, 0, Untold::default());
         self.lost_again.clear();
     }
 
