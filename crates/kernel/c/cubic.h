@@ -237,8 +237,9 @@ FF_INLINE struct ff_window cubic_cut(struct cubic *c, ff_knobs *k, const struct 
                                      const struct ff_view *v)
 {
     u64 part = is_linux(k) ? max_of(v->mss, 1) : 1, beta = k->cubic.beta;
+    u64 leaves = v->phase == STARTUP ? k->cubic.startup_beta : beta;
     u64 cwnd = v->window.cwnd - v->window.cwnd % part, timeout = loss->kind == LOSS_TIMEOUT;
-    u64 left = mul_div(loss->flight - loss->flight % part, beta, RATIO_ONE);
+    u64 left = mul_div(loss->flight - loss->flight % part, leaves, RATIO_ONE);
     struct ff_window cut;
 
     /* Linux's windows are whole packets. */

@@ -39,7 +39,7 @@ use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE, switch};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Instant, Span, mul_div};
-use crate::view::{View, Window};
+use crate::view::{Phase, View, Window};
 
 /// Growth along a cubic curve, and a cut to `beta`.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,8 @@ pub struct Cubic {
 struct Form {
     /// Millionths.
     beta: u64,
+    /// What a loss during start-up leaves, in millionths; as any other loss if unset.
+    startup_beta: Option<u64>,
     /// Segments per cubic second, in millionths.
     c: u64,
     fast_convergence: bool,
@@ -260,7 +262,11 @@ impl Avoidance for Cubic {
         let cut = if timeout && loss.answered {
             view.window.ssthresh
         } else {
-            whole(whole(loss.flight).scaled(self.form.beta, RATIO_ONE))
+            let beta = match view.phase {
+                Phase::Startup => self.form.startup_beta(),
+                Phase::Avoidance => self.form.beta,
+            };
+            whole(whole(loss.flight).scaled(beta, RATIO_ONE))
         };
         if timeout {
             self.stage = Stage::Unknown;
@@ -280,6 +286,7 @@ impl Avoidance for Cubic {
 impl Form {
     const RFC9438: Self = Self {
         beta: 700_000,
+        startup_beta: None,
         c: 400_000,
         fast_convergence: true,
         friendly: true,
@@ -296,12 +303,17 @@ impl Form {
 
     const VERSION_21: Self = Self {
         beta: 819 * RATIO_ONE / 1024,
+        startup_beta: None,
         c: 410 * RATIO_ONE / 1024,
         fast_convergence: true,
         friendly: true,
         max_increment: 16,
         era: Era::Version21,
     };
+
+    fn startup_beta(&self) -> u64 {
+        self.startup_beta.unwrap_or(self.beta)
+    }
 }
 
 impl Default for Cubic {
@@ -336,6 +348,12 @@ impl Knobs for Cubic {
             doc: "what a loss leaves of the window",
         },
         Knob {
+            name: "startup_beta",
+            kind: KnobKind::Ratio(RATIO_ONE / 10, 950_000),
+            default: "beta",
+            doc: "what a loss during start-up leaves of the window; neqo has 0.5",
+        },
+        Knob {
             name: "c",
             kind: KnobKind::Ratio(RATIO_ONE / 1_000, 100 * RATIO_ONE),
             default: "0.4 (rfc9438), 410/1024 (ns2, linux)",
@@ -368,6 +386,9 @@ impl Knobs for Cubic {
             ("preset", KnobValue::Word("ns2")) => *form = Form::VERSION_21,
             ("preset", KnobValue::Word("linux")) => *form = Form::LINUX,
             ("beta", KnobValue::Ratio(beta)) => form.beta = beta.clamp(100_000, 950_000),
+            ("startup_beta", KnobValue::Ratio(beta)) => {
+                form.startup_beta = Some(beta.clamp(100_000, 950_000));
+            }
             ("c", KnobValue::Ratio(c)) => form.c = c.clamp(1_000, 100 * RATIO_ONE),
             ("fast_convergence", KnobValue::Word(word)) => form.fast_convergence = word == "on",
             ("friendly", KnobValue::Word(word)) => form.friendly = word == "on",
@@ -386,6 +407,7 @@ impl Knobs for Cubic {
                 Era::Version21 => "ns2",
             }),
             "beta" => KnobValue::Ratio(form.beta),
+            "startup_beta" => KnobValue::Ratio(form.startup_beta()),
             "c" => KnobValue::Ratio(form.c),
             "fast_convergence" => switch(form.fast_convergence),
             "friendly" => switch(form.friendly),

@@ -6,6 +6,7 @@ use crate::knob::{KnobValue, Knobs as _};
 
 pub(crate) mod abba;
 pub(crate) mod bbr;
+pub(crate) mod cuback;
 pub(crate) mod cubic;
 pub(crate) mod fast;
 pub(crate) mod high_speed;
@@ -34,4 +35,5 @@ avoidances! {
     tcp_ebn::TcpEbn,
     bbr::Bbr,
     abba::Abba,
+    cuback::Cuback,
 }

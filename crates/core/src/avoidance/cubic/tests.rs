@@ -32,6 +32,20 @@ fn a_loss_leaves_beta_and_a_second_below_it_makes_room() {
 }
 
 #[test]
+fn a_loss_during_start_up_leaves_what_its_own_knob_says() {
+    let mut cubic = Cubic::default();
+    let startup = View { phase: Phase::Startup, ..view(100, 200, 0) };
+    let lost = loss(LossKind::Recovery, 100);
+    assert_eq!(cubic.cut(&lost, &startup).cwnd, Bytes(70_000), "beta, unless told");
+    assert!(cubic.set("startup_beta", KnobValue::Ratio(500_000)));
+    assert_eq!(cubic.cut(&lost, &startup).cwnd, Bytes(50_000));
+    assert_eq!(cubic.w_max, Bytes(100_000));
+    assert_eq!(cubic.cut(&lost, &view(100, 50, 0)).cwnd, Bytes(70_000));
+    assert!(cubic.set("preset", KnobValue::Word("linux")));
+    assert_eq!(cubic.value("startup_beta"), Some(KnobValue::Ratio(717 * RATIO_ONE / 1024)));
+}
+
+#[test]
 fn an_ack_moves_cwnd_by_its_share_of_the_way_to_the_curve() {
     let mut cubic = Cubic::default();
     let _ = cubic.cut(&loss(LossKind::Recovery, 1_000), &view(1_000, 500, 0));
