@@ -54,6 +54,7 @@ pub(crate) fn scenario(
         transport.check_control(control)?;
     }
     scenario.check_distinct()?;
+    transport.check_keys(&scenario)?;
     Ok(scenario)
 }
 

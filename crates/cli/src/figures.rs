@@ -6,7 +6,7 @@ use firstflight_scenario::Series as Columns;
 use firstflight_scenario::measure::sent_by_link;
 
 use crate::endpoints::in_force;
-use crate::summary::{Scale, bottleneck_bps};
+use crate::summary::{self, Scale, bottleneck_bps};
 
 /// How many curves of one run are still told apart.
 const MOST_CURVES: usize = 7;
@@ -18,7 +18,31 @@ const INTERVALS: u64 = 200;
 /// cwnd of every run, for a terminal; `None` without traces or when runs have several flows.
 pub(crate) fn windows(report: &Report) -> Option<Figure> {
     let panel = window_panel(report)?;
-    Some(Figure::new("cwnd", "cwnd over time", time()).subtitle(conditions(report)).panel(panel))
+    let figure = Figure::new("cwnd", "cwnd over time", time());
+    Some(until_end(figure.subtitle(conditions(report)).panel(panel), report))
+}
+
+/// When the last flow was done, where all of them have an end and reached it; else the run's end.
+fn end_s(report: &Report) -> f64 {
+    let whole = report.resolved.duration_ns as f64 / 1e9;
+    let flows = || firsts(report).flat_map(|run| &run.result.flows);
+    let done = flows().map(|flow| Some(flow.start_s + flow.completion_time_s?));
+    let done: Option<Vec<f64>> = done.collect();
+    let last = done.unwrap_or_default().into_iter().fold(0.0, f64::max);
+    if last > 0.0 { last.min(whole) } else { whole }
+}
+
+/// The figure without what comes after the last event: a curve holds its value up to there.
+fn until_end(mut figure: Figure, report: &Report) -> Figure {
+    let end = end_s(report);
+    for series in figure.panels.iter_mut().flat_map(|panel| &mut panel.series) {
+        let after = series.points.iter().position(|(time, _)| *time > end);
+        let Some(after) = after.filter(|after| *after > 0) else { continue };
+        series.points.truncate(after);
+        let (_, last) = series.points[after - 1];
+        series.points.push((end, last));
+    }
+    figure
 }
 
 /// The figures of a page: of many controls a few in each, in their order.
@@ -83,19 +107,21 @@ fn firsts(report: &Report) -> impl Iterator<Item = &Run> {
 }
 
 fn described(figure: Figure, report: &Report, command: &str) -> Figure {
-    figure.subtitle(conditions(report)).command(command)
+    until_end(figure.subtitle(conditions(report)).command(command), report)
 }
 
 /// The path, which seed is drawn, and the endpoints.
 fn conditions(report: &Report) -> String {
-    format!("{}{}; {}", report.resolved.path(), seed(report), in_force(report))
+    let (path, flows) = (report.resolved.path(), summary::flows(report));
+    format!("{path}{flows}{}; {}", seed(report), in_force(report))
 }
 
 /// Which of several runs is drawn.
 fn seed(report: &Report) -> String {
     match report.resolved.runs {
-        1 => String::new(),
-        _ => format!(", seed {}", report.resolved.seed),
+        runs if runs > 1 && report.resolved.seed == 1 => ", seed 1".to_owned(),
+        // Another seed stands in the path's words.
+        _ => String::new(),
     }
 }
 
@@ -203,8 +229,9 @@ fn throughput(report: &Report, run: &Run, unit_bps: f64) -> Vec<(f64, f64)> {
 fn rates(report: &Report, run: &Run, counts: &[Vec<(f64, f64)>], worth: f64) -> Vec<(f64, f64)> {
     let resolved = &report.resolved;
     let rtt_ns = resolved.flows.iter().map(|flow| flow.rtt_ns).max().unwrap_or(1).max(1);
-    let count = (resolved.duration_ns / 2 / rtt_ns).clamp(1, INTERVALS) as usize;
-    let width_s = sampled_s(report, run) / count as f64;
+    let sampled_s = sampled_s(report, run);
+    let count = ((sampled_s * 1e9) as u64 / 2 / rtt_ns).clamp(1, INTERVALS) as usize;
+    let width_s = sampled_s / count as f64;
     let edges: Vec<f64> = (0..=count).map(|i| i as f64 * width_s).collect();
     let mut packets = vec![0.0; count];
     for samples in counts {
@@ -223,7 +250,7 @@ fn rates(report: &Report, run: &Run, counts: &[Vec<(f64, f64)>], worth: f64) -> 
 fn sampled_s(report: &Report, run: &Run) -> f64 {
     let last = |flow| delivered(flow).last().map(|(time, _)| *time);
     let sampled = run.flows.iter().filter_map(last).fold(0.0, f64::max);
-    if sampled > 0.0 { sampled } else { report.resolved.duration_ns as f64 / 1e9 }
+    if sampled > 0.0 { sampled.min(end_s(report)) } else { end_s(report) }
 }
 
 /// Packets that had arrived, where that is known.
@@ -262,7 +289,7 @@ fn points(table: &Columns, column: &str) -> Vec<(f64, f64)> {
 }
 
 fn level(report: &Report, value: f64) -> Vec<(f64, f64)> {
-    vec![(0.0, value), (report.resolved.duration_ns as f64 / 1e9, value)]
+    vec![(0.0, value), (end_s(report), value)]
 }
 
 fn time() -> Axis {
@@ -318,6 +345,27 @@ mod tests {
         assert!(most(throughput_panel(&report)) > 45.0, "no gap is filled");
         let carried = most(carried_panel(&report));
         assert!((39.0..=40.01).contains(&carried), "{carried}");
+    }
+
+    #[test]
+    fn the_axis_of_transfers_ends_with_the_last_of_them() {
+        let text = "controls = ['newreno', 'hystart']\nduration = '20s'\n[[flow]]\nsize = '2MB'";
+        let scenario = firstflight_scenario::Scenario::parse(text, "size.toml").unwrap();
+        let options = firstflight_runner::Options { samples: Some(2000), ..Default::default() };
+        let report = firstflight_runner::run(&scenario, &options).unwrap();
+        let done = report.runs.iter().map(|run| run.result.flows[0].completion_time_s.unwrap());
+        let done = done.fold(0.0, f64::max);
+        assert!(done < 5.0, "{done}");
+        for figure in all(&report, "").into_iter().chain(windows(&report)) {
+            let panels = figure.panels.iter().flat_map(|panel| &panel.series);
+            let last = panels.flat_map(|series| series.points.last()).map(|(time, _)| *time);
+            assert_eq!(last.fold(0.0, f64::max), done, "{}", figure.title);
+        }
+        // Unless one of them is not done.
+        let scenario = text.replace("2MB", "2GB");
+        let scenario = firstflight_scenario::Scenario::parse(&scenario, "size.toml").unwrap();
+        let report = firstflight_runner::run(&scenario, &options).unwrap();
+        assert_eq!(end_s(&report), 20.0);
     }
 
     #[test]

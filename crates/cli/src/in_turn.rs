@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["pin", "trust", "secret", "secret_file", "cert", "key"])]
     iperf3: bool,
     /// Fingerprint of the receiver's certificate, as recv prints it
-    #[arg(long, value_name = "FINGERPRINT", required_unless_present_any = ["trust", "iperf3"])]
+    #[arg(long, value_name = "FINGERPRINT")]
     pin: Vec<Fingerprint>,
     /// The receiver's certificate itself, in PEM
     #[arg(long, value_name = "FILE.pem")]

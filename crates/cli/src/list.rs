@@ -65,7 +65,7 @@ fn overview(catalogue: &Catalogue) -> String {
     let mut text = wrapped(&format!("A control is {CONTROL}, or an alias."), screen.width, "  ");
     text.push('\n');
     let tables = [
-        policies("Start-ups", &catalogue.startups),
+        startups(catalogue),
         policies("Avoidances", &catalogue.avoidances),
         aliases(catalogue),
         named(catalogue),
@@ -79,6 +79,16 @@ fn overview(catalogue: &Catalogue) -> String {
     }
     text.push_str("`firstflight list NAME` tells what each knob accepts and does.\n");
     text
+}
+
+/// As [`policies`], with the avoidance that follows each.
+fn startups(catalogue: &Catalogue) -> Table {
+    let mut table = policies("Start-ups", &catalogue.startups);
+    table.columns.insert(3, Column::text("goes on with"));
+    for (row, startup) in table.rows.iter_mut().zip(&catalogue.startups) {
+        row.insert(3, startup.goes_on_with.unwrap_or_default().into());
+    }
+    table
 }
 
 fn policies(title: &str, policies: &[Policy]) -> Table {

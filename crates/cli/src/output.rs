@@ -58,6 +58,9 @@ pub(crate) fn check_directory(flag: &'static str, path: &Path) -> Result<(), Fai
     if path.as_os_str().is_empty() {
         return Err(fault("the name is empty".to_owned()));
     }
+    if flag == "--out" && path.join("sweep.json").exists() {
+        return Err(fault("it holds a sweep (sweep.json)".to_owned()));
+    }
     // Of a relative path the last ancestor is empty: the working directory.
     let existing = path.ancestors().find(|a| a.exists()).unwrap_or(Path::new("."));
     if !existing.is_dir() {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use firstflight_report::{Page, Section, Table, Width, write_dir};
 use firstflight_runner::Report;
 
-use crate::endpoints::in_force;
 use crate::failure::Failure;
 use crate::{command_line, figures, reading, summary};
 
@@ -34,7 +33,10 @@ pub(crate) fn write(
 
 fn page(report: &Report, about: &About<'_>) -> Page {
     let command = command_line::typed();
-    let mut results = Section::new("results", "Results").table(summary::table(report));
+    // The path and the endpoints stand below the heading.
+    let mut table = summary::table(report);
+    table.title = summary::what_rows_are(report);
+    let mut results = Section::new("results", "Results").table(table);
     for sentence in reading::sentences(report).into_iter().chain(summary::refusals(report)) {
         results = results.text(sentence);
     }
@@ -55,7 +57,6 @@ fn page(report: &Report, about: &About<'_>) -> Page {
         .command(command)
         .fact("version", env!("CARGO_PKG_VERSION"))
         .fact("transport", transport)
-        .fact("endpoints", in_force(report))
         .fact("seed", resolved.seed);
     if let Some(lab) = report.runs.first().and_then(|run| run.result.lab.as_ref()) {
         page = page.fact("kernel", &lab.kernel).fact("link", &lab.link);

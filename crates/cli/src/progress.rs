@@ -1,11 +1,14 @@
 //! A bar on standard error, for people only, and only for work that lasts.
 
 use std::io::{self, IsTerminal as _};
+use std::sync::Mutex;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output;
 
 /// Progress of work in known steps; gone from the screen when dropped.
 pub(crate) struct Progress {
@@ -79,6 +82,32 @@ impl Progress {
     /// Does something that writes to the terminal, and draws the bar again below it.
     pub(crate) fn aside(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
+    }
+}
+
+/// Lines now and then where standard error is no terminal: in a log they are what a bar is elsewhere.
+pub(crate) struct Log {
+    every: Duration,
+    /// When the last line came; `None` for a terminal, which has the bar.
+    last: Option<Mutex<Instant>>,
+}
+
+impl Log {
+    /// A line at most once in so long, the first after that time.
+    pub(crate) fn new(every: Duration) -> Self {
+        let in_a_log = !io::stderr().is_terminal();
+        Self { every, last: in_a_log.then(|| Mutex::new(Instant::now())) }
+    }
+
+    /// Says what `line` makes, if it is time for a line.
+    pub(crate) fn say(&self, line: impl FnOnce() -> String) {
+        if let Some(last) = &self.last
+            && let Ok(mut last) = last.lock()
+            && last.elapsed() >= self.every
+        {
+            *last = Instant::now();
+            output::note(&line());
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `recv`: takes what a `send` sends.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::value_parser;
@@ -85,8 +85,12 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
+    let mut made = None;
     if !args.discard {
         output::check_directory("--dir", &args.dir)?;
+        // The topmost folder that is not there yet.
+        let missing = args.dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
+        made = missing.take_while(|folder| !folder.exists()).last().map(Path::to_owned);
         if !args.dir.is_dir() {
             std::fs::create_dir_all(&args.dir).map_err(|error| Failure::Directory {
                 flag: "--dir",
@@ -118,12 +122,24 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
     };
     let runtime = transfer::runtime()?;
     runtime.block_on(async {
-        let inbox = Arc::new(Inbox::open(listening)?);
+        let inbox = Inbox::open(listening).inspect_err(|_| {
+            // Nothing is left behind where nothing came of it.
+            made.iter().for_each(|made| remove_empty(&args.dir, made));
+        });
+        let inbox = Arc::new(inbox?);
         announce(&inbox, fingerprint, args.discard, &proof);
         let outcome = take(&args, &inbox).await;
         inbox.close(if outcome.is_ok() { "done" } else { "over" }).await;
         outcome
     })
+}
+
+/// Removes folders that this program made and put nothing into, from `below` up to `made`.
+fn remove_empty(below: &Path, made: &Path) {
+    for folder in below.ancestors().take_while(|folder| folder.starts_with(made)) {
+        // One that is not empty stays.
+        let _ = std::fs::remove_dir(folder);
+    }
 }
 
 /// What a sender has to know, and the words with which it says so; nothing if anybody may send, or

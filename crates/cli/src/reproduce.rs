@@ -5,9 +5,10 @@ mod lab;
 mod verdicts;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use firstflight_report::{Width, write_file};
-use firstflight_reproduce::{Lab, Options, Outcome, Progress as Reached};
+use firstflight_reproduce::{Held, Lab, Options, Outcome, Progress as Reached};
 #[cfg(feature = "full")]
 use firstflight_runner::Options as RunOptions;
 #[cfg(feature = "full")]
@@ -15,7 +16,8 @@ use firstflight_scenario::Scenario;
 use firstflight_scenario::{Reproduction, Row, Verdict};
 
 use crate::failure::{Failure, Status};
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
+use crate::words::count;
 use crate::{command_line, interrupt, output};
 
 /// Rebuild the papers' tables and figures and judge every claim
@@ -47,6 +49,9 @@ pub(crate) struct Args {
     /// One seed per run instead of several
     #[arg(long)]
     quick: bool,
+    /// Exit with 1 if any claim fails, though the repository records that it does
+    #[arg(long)]
+    strict: bool,
     /// Run the rows of the lab too: the running kernel's TCP in real time, one run after the other
     /// (root; ten minutes). Otherwise they show the values of the last lab. A row or figure of the
     /// lab that is named in full needs no flag
@@ -67,8 +72,9 @@ pub(crate) struct Args {
 const OUT: &str = "firstflight-out/reproduce";
 
 const EXAMPLES: &str = "\
-The exit code is 1 if any verdict is `fail`, and 3 if rows of the lab were asked for that this
-machine cannot run. Finished runs are kept: after an interruption the same command does
+The exit code is 0 if every verdict is the one that the repository records, failing claims included,
+and 1 if one differs (--strict: if any verdict is `fail`). It is 3 if rows of the lab were asked for
+that this machine cannot run. Finished runs are kept: after an interruption the same command does
 only the runs that are left, and after a complete run it only reads the stored results.
 
 Examples:
@@ -122,9 +128,11 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
         _ => Lab::NotAsked,
     };
     let progress = Progress::new("runs", None);
+    let log = progress::Log::new(Duration::from_secs(10));
     let reached = |run: Reached<'_>| {
         progress.set(run.done, run.total);
         progress.say(run.name);
+        log.say(|| format!("{} of {} runs are done; now {}", run.done, run.total, run.name));
     };
     let outcome = firstflight_reproduce::reproduce(&Options {
         select: &args.select,
@@ -142,7 +150,12 @@ pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
     if outcome.interrupted {
         output::complain(&format!("interrupted: {}", outcome.how_to_go_on()));
     }
-    status(&outcome, asked)
+    let held = firstflight_reproduce::held(&outcome.rows)?;
+    let status = status(args, &outcome, &held, asked)?;
+    if !outcome.interrupted {
+        output::note(&in_words(args, &held, status));
+    }
+    Ok(status)
 }
 
 /// Prints the rows and writes the document, as they were asked for.
@@ -174,14 +187,36 @@ fn usual_place(select: &[String]) -> PathBuf {
     }
 }
 
-/// An interruption counts more than a failed claim, and that more than a row that was asked of a
-/// machine that cannot run it.
-fn status(outcome: &Outcome, lab_asked: bool) -> Result<Status, Failure> {
+/// The last line: what the exit code means.
+fn in_words(args: &Args, held: &Held, status: Status) -> String {
+    let Held { as_recorded, failing, differing, .. } = held;
+    let code = status.code();
+    if !differing.is_empty() {
+        let quick = if args.quick { " (--quick has one seed per run)" } else { "" };
+        let all = differing.join("; ");
+        return format!("exit code {code}: not as the repository records it{quick}: {all}");
+    }
+    let so = match (failing, args.strict) {
+        (0, _) => {
+            format!("exit code {code}: {} as recorded", count(*as_recorded as u64, "verdict"))
+        }
+        (_, false) => format!(
+            "exit code {code}: {} as recorded, among them {failing} that fail, each with its reason",
+            count(*as_recorded as u64, "verdict")
+        ),
+        (_, true) => format!("exit code {code}: {failing} claims fail, as recorded (--strict)"),
+    };
+    so
+}
+
+/// An interruption counts more than a verdict, and that more than a row that was asked of a machine
+/// that cannot run it.
+fn status(args: &Args, outcome: &Outcome, held: &Held, lab_asked: bool) -> Result<Status, Failure> {
     let has = |verdict: Verdict| outcome.rows.iter().any(|row| row.verdict == verdict);
     if outcome.interrupted {
         return Ok(Status::Interrupted);
     }
-    if has(Verdict::Fail) {
+    if !held.differing.is_empty() || args.strict && has(Verdict::Fail) {
         return Ok(Status::Unmet);
     }
     // What nothing here can judge has no checks, and no other machine would help.

@@ -123,6 +123,7 @@ pub(crate) fn scenario(
         transport.check_control(spec).map_err(|problem| problem.to_string())
     })?;
     scenario.check_distinct()?;
+    transport.check_keys(&scenario)?;
     expectations::check_names(&scenario, transport)?;
     Ok(scenario)
 }

@@ -29,8 +29,8 @@ pub(crate) struct Args {
     /// Send for this long instead of a file, to measure
     #[arg(long, value_name = "TIME", conflicts_with = "file")]
     duration: Option<Time>,
-    /// Fingerprint of the receiver's certificate, as recv prints it
-    #[arg(long, value_name = "FINGERPRINT", required_unless_present = "trust")]
+    /// Fingerprint of the receiver's certificate, as recv prints it; this or --trust
+    #[arg(long, value_name = "FINGERPRINT")]
     pin: Vec<Fingerprint>,
     /// The receiver's certificate itself, in PEM
     #[arg(long, value_name = "FILE.pem")]
@@ -75,6 +75,7 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn send(args: Args) -> Result<Status, Failure> {
+    transfer::check_trust(&args.pin, &args.trust)?;
     let sending = Sending {
         source: source(&args),
         paths: paths(&args),

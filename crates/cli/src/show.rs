@@ -158,6 +158,9 @@ fn check_drawable(file: &str, connection: &Connection) -> Result<(), Failure> {
     let names: Vec<&str> = connection.names.keys().take(6).map(String::as_str).collect();
     let found = match names.as_slice() {
         [] => "no event".to_owned(),
+        names if names.iter().any(|name| name.contains("metrics_updated")) => {
+            format!("`{}`, but no congestion_window in them", names.join("`, `"))
+        }
         names => format!("only `{}`", names.join("`, `")),
     };
     Err(Failure::Usage(format!(

@@ -44,7 +44,20 @@ pub(crate) fn table(report: &Report) -> Table {
     if has.flows {
         columns.push(Column::number("Jain index", ""));
     }
-    let of_flows = match flows {
+    let by_control = || report.runs.chunk_by(|one, next| one.result.alias == next.result.alias);
+    let rows = what_rows_are(report);
+    let title = format!("{}, {rows}; {}", resolved.path(), in_force(report));
+    let mut table = Table::new("summary", title, columns);
+    for runs in by_control() {
+        let results: Vec<&RunResult> = runs.iter().map(|run| &run.result).collect();
+        table.push(row(report, &results, &scale, has));
+    }
+    table
+}
+
+/// `one flow`, or what a row is the sum or the mean of.
+pub(crate) fn what_rows_are(report: &Report) -> String {
+    let of_flows = match report.resolved.flow_count() {
         1 => "one flow".to_owned(),
         n => format!("{n} flows summed or averaged"),
     };
@@ -58,13 +71,7 @@ pub(crate) fn table(report: &Report) -> Table {
         }
         (_, Some(n)) => format!(", mean of {n} runs and its 95 % confidence interval"),
     };
-    let title = format!("{}, {of_flows}{of_runs}; {}", report.resolved.path(), in_force(report));
-    let mut table = Table::new("summary", title, columns);
-    for runs in by_control() {
-        let results: Vec<&RunResult> = runs.iter().map(|run| &run.result).collect();
-        table.push(row(report, &results, &scale, has));
-    }
-    table
+    format!("{of_flows}{of_runs}")
 }
 
 /// What a row has beyond the columns of every table.
@@ -165,7 +172,15 @@ fn width(table: &Table) -> usize {
 
 /// The network and the endpoints in words.
 pub(crate) fn conditions(report: &Report) -> String {
-    format!("{}; {}", report.resolved.path(), in_force(report))
+    format!("{}{}; {}", report.resolved.path(), flows(report), in_force(report))
+}
+
+/// `, 4 flows`, where there are several.
+pub(crate) fn flows(report: &Report) -> String {
+    match report.resolved.flow_count() {
+        1 => String::new(),
+        flows => format!(", {flows} flows"),
+    }
 }
 
 /// The rate of the slowest link over all, in bit/s.

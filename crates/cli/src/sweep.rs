@@ -1,8 +1,6 @@
 //! `sweep`: a scenario at many points.
 
-use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use firstflight_report::{Cell, Column, Mean, Table, digits, terminal};
@@ -12,7 +10,7 @@ use firstflight_sweep::{
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
-use crate::progress::Progress;
+use crate::progress::{Log, Progress};
 use crate::words::count;
 use crate::{interrupt, output};
 
@@ -98,18 +96,10 @@ fn ran(sweep: &Sweep, store: &Store, shard: Shard) -> Result<bool, Failure> {
     let progress = Progress::of_work();
     progress.say(&count(sweep.points(), "point"));
     let stop = interrupt::listen();
-    let (begun, told) = (Instant::now(), Mutex::new(Instant::now()));
-    let in_a_log = !io::stderr().is_terminal();
+    let (begun, log) = (Instant::now(), Log::new(MINUTE));
     let done = run(sweep, store, shard, stop, &|done, total| {
         progress.set(done as usize, total as usize);
-        // In the log of a job a line now and then is what a bar is elsewhere.
-        if let Ok(mut last) = told.lock()
-            && in_a_log
-            && last.elapsed() >= MINUTE
-        {
-            *last = Instant::now();
-            output::note(&reached(done, total, begun.elapsed()));
-        }
+        log.say(|| reached(done, total, begun.elapsed()));
     });
     drop(progress);
     let done = done?;

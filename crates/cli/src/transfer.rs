@@ -53,6 +53,18 @@ impl Common {
     }
 }
 
+/// A sender has to know the receiver, one way or the other.
+pub(crate) fn check_trust(pins: &[Fingerprint], files: &[PathBuf]) -> Result<(), Failure> {
+    match pins.is_empty() && files.is_empty() {
+        true => Err(Failure::Usage(
+            "whom to send to is not said; accepted: --pin FINGERPRINT, as `firstflight recv` \
+             prints it, or --trust FILE.pem, the receiver's certificate"
+                .to_owned(),
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Fingerprints given by themselves and in files.
 pub(crate) fn accepted(
     pins: &[Fingerprint],

@@ -124,6 +124,19 @@ impl Transport {
         }
     }
 
+    /// Checks that no key of the scenario is one without effect here.
+    ///
+    /// # Errors
+    /// The key, and what is accepted.
+    pub(crate) fn check_keys(&self, scenario: &Scenario) -> Result<(), Failure> {
+        match self {
+            Self::Quic | Self::RealTime(_) => {
+                firstflight_quic_sim::given(scenario).map_err(Failure::Usage)
+            }
+            Self::Sim | Self::Linux(_) | Self::VirtualLinux(_) => Ok(()),
+        }
+    }
+
     /// Checks that a control exists here and that its knobs can be set so, without running it.
     ///
     /// # Errors

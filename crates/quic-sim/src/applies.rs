@@ -2,7 +2,7 @@
 //! ignored, so that nobody takes a result for that of a key that had no effect.
 
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
-use firstflight_scenario::{Carrier, FastOpen, Profile, Recovery, Resolved};
+use firstflight_scenario::{Carrier, FastOpen, Profile, Recovery, Resolved, Scenario};
 
 /// Whether quinn can do what the scenario says of this flow, and the constants of TCP that it sets
 /// have a flow of TCP to hold for.
@@ -18,15 +18,49 @@ pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
         let found = format!("split_acks = {}", flow.split_acks);
         return no("split_acks", &found, "1: a packet of QUIC is acknowledged whole");
     }
-    if flow.recovery.given && !matches!(flow.recovery.value, Recovery::Sack | Recovery::Quic) {
+    if flow.recovery.given && flow.recovery.value != Recovery::Quic {
         let found = format!("recovery = \"{}\"", flow.recovery.value);
-        return no("recovery", &found, "quic, sack, or none: quinn repairs by RFC 9002");
+        return no("recovery", &found, "quic, or none: quinn repairs by RFC 9002");
     }
     // The profile and its constants are those of TCP's endpoints, of which there may be some.
     if resolved.flows.iter().any(|flow| flow.transport == Some(Carrier::Tcp)) {
         return Ok(());
     }
     constants(&resolved.endpoint)
+}
+
+/// Whether the scenario gives no constant of TCP's endpoints, be it the usual one, where all flows
+/// go over QUIC, so that none has a meaning.
+///
+/// # Errors
+/// The first key that has no effect, and what is accepted over QUIC.
+pub fn given(scenario: &Scenario) -> Result<(), String> {
+    if scenario.groups().iter().any(|flow| flow.transport == Some(Carrier::Tcp)) {
+        return Ok(());
+    }
+    let own = &scenario.endpoint;
+    let keys = [
+        ("syn", own.syn.is_some()),
+        ("fast_open", own.fast_open.is_some()),
+        ("rto_initial", own.rto_initial.is_some()),
+        ("rto_min", own.rto_min.is_some()),
+        ("rto_max", own.rto_max.is_some()),
+        ("rto_granularity", own.rto_granularity.is_some()),
+        ("delayed_ack_timer", own.delayed_ack_timer.is_some()),
+        ("limited_transmit", own.limited_transmit.is_some()),
+        ("impatient", own.impatient.is_some()),
+        ("progress_ends_backoff", own.progress_ends_backoff.is_some()),
+        ("ack_compression", own.ack_compression.is_some()),
+        ("growth_limit", own.growth_limit.is_some()),
+        ("slow_start_after_idle", own.slow_start_after_idle.is_some()),
+        ("ecn", own.ecn.is_some()),
+        ("pacing", own.pacing.is_some()),
+        ("tso", own.tso.is_some()),
+    ];
+    match keys.iter().find(|(_, given)| *given) {
+        Some((key, _)) => no(key, "a value", "none: a constant of TCP's endpoints, no effect here"),
+        None => Ok(()),
+    }
 }
 
 fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
@@ -75,8 +109,6 @@ fn no(key: &str, found: &str, accepted: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use firstflight_scenario::Scenario;
-
     use super::*;
 
     fn judged(text: &str) -> Result<(), String> {
@@ -90,6 +122,7 @@ mod tests {
         for (text, key) in [
             ("split_acks = 2", "split_acks: found split_acks = 2"),
             ("[[flow]]\nfiles = { size = '1MB', keep_alive = true }", "files: found keep_alive"),
+            ("recovery = 'sack'", "recovery: found recovery = \"sack\""),
             ("recovery = 'reno'", "recovery: found recovery = \"reno\""),
             ("profile = 'rfc'", "profile: found profile = \"rfc\""),
             ("profile = 'ns2'", "profile: found profile = \"ns2\""),
@@ -112,7 +145,6 @@ mod tests {
     fn what_quinn_can_do_is_taken() {
         for text in [
             "",
-            "recovery = 'sack'",
             "recovery = 'quic'",
             "profile = 'quic'",
             "duplicate_acks = 4",
@@ -122,6 +154,22 @@ mod tests {
         ] {
             assert_eq!(judged(text), Ok(()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_constant_of_tcp_is_refused_even_where_it_is_the_usual_one() {
+        let judged = |text: &str| {
+            let text = format!("controls = ['hoe']\n{text}");
+            given(&Scenario::parse(&text, "test.toml").unwrap())
+        };
+        let usual = ["syn = true", "pacing = false", "tso = false", "rto_min = '200ms'"];
+        for text in usual {
+            let key = text.split(' ').next().unwrap();
+            let problem = judged(text).unwrap_err();
+            assert!(problem.starts_with(&format!("{key}: found a value; ")), "{problem}");
+        }
+        assert_eq!(judged("profile = 'quic'\nrecovery = 'quic'\ndelayed_ack = 2"), Ok(()));
+        assert_eq!(judged("syn = true\n[[flow]]\ntransport = 'tcp'"), Ok(()));
     }
 
     #[test]

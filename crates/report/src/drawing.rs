@@ -66,8 +66,17 @@ impl<'a> Sheet<'a> {
     fn panel_height(&self) -> i32 {
         // A single panel stays high enough to be read in a column of a paper.
         let single = (self.width * 9 / 16).clamp(180 * PX, 300 * PX);
-        let stacked = (self.width / 4).clamp(95 * PX, 130 * PX);
+        let stacked = (self.width / 4).clamp(95 * PX, 130 * PX).max(self.longest_name() + GAP);
         (if self.figure.panels.len() == 1 { single } else { stacked }) + GAP
+    }
+
+    /// How long the longest name of a y axis is, which runs along the height of its panel.
+    fn longest_name(&self) -> i32 {
+        let unit = f64::from(NAME_FONT * PX) / 1000.0;
+        let wide = |panel: &Panel| text_width(&panel.y.label(), false) * unit;
+        #[expect(clippy::cast_possible_truncation, reason = "a few hundred pixels")]
+        let longest = self.figure.panels.iter().map(wide).fold(0.0, f64::max).ceil() as i32;
+        longest
     }
 
     /// Draws it on a backend of [`Self::size`].
@@ -127,6 +136,7 @@ const TOP: i32 = 6 * PX;
 const TITLE_FONT: i32 = 15;
 const TITLE_LINE: i32 = 20 * PX;
 const SMALL_FONT: i32 = 11;
+const NAME_FONT: i32 = 12;
 const SUBTITLE_LINE: i32 = 15 * PX;
 const LINE: Pos = Pos { h_pos: HPos::Left, v_pos: VPos::Center };
 /// Room below the lowest panel for ticks and the name of the x axis.
@@ -192,7 +202,7 @@ where
         .x_labels((width / TICK_WIDTH).clamp(3, 8) as usize)
         .y_labels(if height > 2500 { 7 } else { 4 })
         .label_style(font(11).color(&INK))
-        .axis_desc_style(font(12).color(&INK))
+        .axis_desc_style(font(NAME_FONT).color(&INK))
         .x_desc(x_name.unwrap_or_default())
         .y_desc(panel.y.label())
         .draw()?;
@@ -345,6 +355,16 @@ mod tests {
         assert!(narrow.len() > 1);
         assert!(narrow.iter().all(|line| text_width(line, false) * unit <= 2_000.0), "{narrow:?}");
         assert!(lines("", 100, SMALL_FONT, false).is_empty());
+    }
+
+    #[test]
+    fn the_names_of_stacked_y_axes_do_not_meet() {
+        let panel = |name| Panel::new(crate::Axis::new(name, "Mbps"));
+        let figure = Figure::new("f", "F", crate::Axis::new("time", "s"));
+        let figure = figure.panel(panel("on the link of a long name")).panel(panel("throughput"));
+        let sheet = Sheet::new(&figure, "88mm".parse().unwrap());
+        assert!(sheet.longest_name() > 95 * PX);
+        assert!(sheet.panel_height() >= sheet.longest_name() + GAP, "{}", sheet.panel_height());
     }
 
     #[test]

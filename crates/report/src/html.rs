@@ -53,6 +53,8 @@ struct PageTemplate<'a> {
 #[template(path = "figure.html")]
 struct FigureTemplate<'a> {
     figure: &'a Figure,
+    /// The page has said the figure's conditions below its heading.
+    said: bool,
     /// The figure's height in pixels, reserved so that the page does not jump when it is drawn.
     height: usize,
     data: String,
@@ -68,13 +70,14 @@ struct TableTemplate<'a> {
     searchable: bool,
 }
 
-/// The template of a figure calls this; askama passes on what it returns.
-fn figure(figure: &Figure) -> askama::Result<String> {
+/// The template of a page calls this with its `subtitle`; askama passes on what it returns.
+fn figure(figure: &Figure, subtitle: &str) -> askama::Result<String> {
     let picture = Picture::of(figure);
     let series = || picture.panels.iter().flat_map(|panel| &panel.series);
     let points = figure.panels.iter().flat_map(|panel| &panel.series).map(|s| s.points.len());
     FigureTemplate {
         figure,
+        said: figure.subtitle == subtitle,
         height: if figure.panels.len() < 2 { 400 } else { 90 + 190 * figure.panels.len() },
         data: script_safe(&serde_json::to_string(&picture).map_err(askama::Error::custom)?),
         drawn: series().map(|series| series.x.len()).sum(),
@@ -194,6 +197,18 @@ mod tests {
         let mut table = Table::new("t", "T", [Column::text("verdict")]);
         verdicts.iter().for_each(|verdict| table.push([Cell::from(*verdict)]));
         render(&Page::new("p").section(Section::new("s", "S").table(table))).unwrap()
+    }
+
+    #[test]
+    fn conditions_stand_once_on_a_page() {
+        let figure = |id: &str, said: &str| {
+            Figure::new(id, "F", crate::Axis::new("time", "s")).subtitle(said)
+        };
+        let section = Section::new("s", "S");
+        let section = section.figure(figure("one", "40Mbps")).figure(figure("two", "10Mbps"));
+        let text = render(&Page::new("p").subtitle("40Mbps").section(section)).unwrap();
+        assert_eq!(text.matches("40Mbps").count(), 1);
+        assert_eq!(text.matches("10Mbps").count(), 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use plotters::prelude::*;
 use crate::{
     Figure, ReportError, Width,
     drawing::{PX, Sheet},
+    helvetica::text_width,
 };
 
 /// The SVG text of a figure.
@@ -20,7 +21,36 @@ pub fn render(figure: &Figure, width: Width) -> Result<String, ReportError> {
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
         sheet.draw(&root).map_err(|error| ReportError::render(&figure.id, &*error))?;
     }
-    Ok(sized(&text, (across, down), width, &figure.title))
+    Ok(sized(&held(&text), (across, down), width, &figure.title))
+}
+
+/// Says of every text how wide it is in Helvetica, so that a reader without that font, whose own may
+/// be wider, draws it as wide and cuts nothing off.
+fn held(svg: &str) -> String {
+    let mut held = String::with_capacity(svg.len());
+    let mut rest = svg;
+    while let Some(begin) = rest.find("<text ") {
+        let (before, element) = rest.split_at(begin);
+        held.push_str(before);
+        let Some((tag, after)) = element.split_once('>') else {
+            rest = element;
+            break;
+        };
+        let words = after.split("</text>").next().unwrap_or_default().trim();
+        let words = words.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+        let words = words.replace("&apos;", "'").replace("&amp;", "&");
+        let size = tag.split("font-size=\"").nth(1).and_then(|text| text.split('"').next());
+        let size: f64 = size.and_then(|size| size.parse().ok()).unwrap_or_default();
+        let wide = text_width(&words, tag.contains("font-weight=\"bold\"")) * size / 1000.0;
+        held.push_str(tag);
+        if wide >= 1.0 {
+            held.push_str(&format!(" textLength=\"{wide:.0}\" lengthAdjust=\"spacingAndGlyphs\""));
+        }
+        held.push('>');
+        rest = after;
+    }
+    held.push_str(rest);
+    held
 }
 
 /// Gives the picture its size on paper and its name, and rounds the corners of lines, which else
@@ -63,6 +93,19 @@ mod tests {
         let column = render(&figure, "88mm".parse().unwrap()).unwrap();
         assert!(column.starts_with("<svg width=\"88mm\" height=\""), "{}", &column[..80]);
         assert!(column.contains("viewBox=\"0 0 3326 "), "{}", &column[..140]);
+    }
+
+    #[test]
+    fn a_text_is_as_wide_as_in_the_font_it_was_laid_out_for() {
+        let figure = figure(Series::line("a<b & c", vec![(0.0, 1.0), (1.0, 2.0)]));
+        let svg = render(&figure, Width::default()).unwrap();
+        assert_eq!(svg.matches("<text ").count(), svg.matches(" textLength=\"").count());
+        // The axis's name in 12 px, by the metrics of Helvetica, in tenths of a pixel.
+        let wide = text_width("cwnd (packets)", false) * 0.12;
+        let named = format!("textLength=\"{wide:.0}\" lengthAdjust=\"spacingAndGlyphs\">\ncwnd (p");
+        assert!(svg.contains(&named), "{wide} {svg}");
+        let legend = format!("textLength=\"{:.0}\"", text_width("a<b & c", false) * 0.12);
+        assert!(svg.contains(&legend), "{legend}");
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod number;
 mod page;
 mod paper;
 mod plot;
+mod recorded;
 mod reduce;
 mod row;
 mod select;
@@ -68,6 +69,7 @@ pub use lab::{Lab, LabStop};
 pub use line::{Line, Part};
 pub use markdown::markdown;
 pub use page::sign;
+pub use recorded::{Held, held};
 
 /// What to reproduce, and where to put it.
 pub struct Options<'a> {
@@ -119,7 +121,11 @@ impl Outcome {
     /// After an interruption, what is kept and how to go on, in a sentence.
     pub fn how_to_go_on(&self) -> String {
         let Self { finished, total, rows, .. } = self;
-        let count = format!("{finished} of {total} runs finished, {} claims judged", rows.len());
+        let judged = rows.len();
+        let count = match finished {
+            0 => format!("none of {total} runs finished, {judged} claims judged that take none"),
+            _ => format!("{finished} of {total} runs finished, {judged} claims judged"),
+        };
         match &self.cache {
             Some(dir) => format!(
                 "{count}; kept in {}, and the same command goes on from there",

@@ -4,7 +4,7 @@ use firstflight_control::own::OF_QUINN;
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::units::Span;
 use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_scenario::{Carrier, ControlSpec, Plan, Resolved, Scenario, Size};
+use firstflight_scenario::{Carrier, ControlSpec, Plan, Recovery, Resolved, Scenario, Size};
 use firstflight_sim::{Ends, FlowSpec, Network, stream};
 use rand_pcg::rand_core::RngCore;
 
@@ -109,6 +109,26 @@ pub(crate) fn fitting(scenario: &Scenario, on: Option<On<'_>>) -> Result<Scenari
         scenario.packet = Some(Size::from_bytes(transport.smallest_packet()));
     }
     Ok(scenario)
+}
+
+/// What results say was in force: a flow that is foreign under every control repairs by RFC 9002,
+/// whatever recovery the profile names for TCP.
+pub(crate) fn shown(
+    scenario: &Scenario,
+    mut resolved: Resolved,
+    on: Option<On<'_>>,
+) -> Result<Resolved, RunError> {
+    let plans = scenario.plans()?;
+    for (at, group) in scenario.groups().iter().enumerate() {
+        let mut foreign = true;
+        for plan in &plans {
+            foreign &= carrier(on, group.transport, &plan.controls[at])?.is_some();
+        }
+        if foreign && !resolved.flows[at].recovery.given {
+            resolved.flows[at].recovery.value = Recovery::Quic;
+        }
+    }
+    Ok(resolved)
 }
 
 fn is_any_foreign(scenario: &Scenario, on: Option<On<'_>>) -> Result<bool, RunError> {

@@ -160,6 +160,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
     if interrupted && runs.is_empty() {
         return Err(RunError::Interrupted);
     }
+    let resolved = foreign::shown(scenario, resolved, options.on)?;
     Ok(Report::new(resolved, runs, interrupted))
 }
 
@@ -209,7 +210,8 @@ fn prepare(scenario: &Scenario, on: Option<On<'_>>) -> Result<(Resolved, Prepare
 /// # Errors
 /// A contradictory scenario, or a flow that its transport cannot carry.
 pub fn resolve(scenario: &Scenario, on: Option<On<'_>>) -> Result<Resolved, RunError> {
-    Ok(foreign::fitting(scenario, on)?.resolve()?)
+    let scenario = foreign::fitting(scenario, on)?;
+    foreign::shown(&scenario, scenario.resolve()?, on)
 }
 
 /// A control in full, as results name it: one of the core's, or one that only `on` has.

@@ -1,8 +1,9 @@
 //! The network and the endpoints of a scenario in a few words, for headers, tables and figures.
 
-use crate::profile::Recovery;
-use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedFlow};
-use crate::{Rate, Size, Time};
+use crate::profile::{FastOpen, Recovery};
+use crate::resolve::{PACKET, QUIC_PACKET, default_access_rate};
+use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedFlow, ResolvedLink};
+use crate::{Loss, Profile, Rate, Size, Time};
 
 impl Resolved {
     /// The profile and what it decides most: `profile linux: IW 10 packets, no ssthresh, recovery
@@ -38,7 +39,73 @@ impl Resolved {
         let duration = Time::from_ns(self.duration_ns);
         let udp = self.udp.iter().map(|source| Rate::from_bps(source.rate_bps));
         let udp: String = udp.map(|rate| format!(", UDP at {rate}")).collect();
-        format!("{rate}, {rtt}, buffer {buffer}, {duration}{udp}")
+        // A transfer ends when it is done.
+        let all_end = self.flows.iter().all(|flow| flow.size_bytes.is_some());
+        let most = if all_end { "at most " } else { "" };
+        let unusual: String = self.unusual(link).iter().map(|said| format!(", {said}")).collect();
+        format!("{rate}, {rtt}, buffer {buffer}, {most}{duration}{udp}{unusual}")
+    }
+
+    /// What else of the path and its flows is not as where nothing is given, each in two words.
+    fn unusual(&self, slowest: &ResolvedLink) -> Vec<String> {
+        let mut said = Vec::new();
+        let mut say = |differs: bool, words: String| {
+            if differs {
+                said.push(words);
+            }
+        };
+        for link in &self.links {
+            let place =
+                if self.links.len() > 1 { format!(" at {}", link.name) } else { String::new() };
+            say(link.loss != Loss::default(), format!("loss {}{place}", link.loss));
+            say(!link.drop.is_empty(), format!("{} chosen drops{place}", link.drop.len()));
+            let marks = link.ecn_threshold_packets.unwrap_or_default();
+            say(marks > 0, format!("marks from {marks} packets on{place}"));
+        }
+        let usual_packet =
+            if self.endpoint.profile == Profile::Quic { QUIC_PACKET } else { PACKET };
+        say(self.packet_bytes != usual_packet.bytes(), {
+            format!("packets of {}", Size::from_bytes(self.packet_bytes))
+        });
+        say(self.header_bytes > 0, format!("headers {}", Size::from_bytes(self.header_bytes)));
+        let access = default_access_rate(slowest.rate_bps);
+        let ack = self.endpoint.profile.constants().delayed_ack;
+        let ns = |ns: u64| Time::from_ns(ns);
+        let each: [(bool, &dyn Fn(&ResolvedFlow) -> String); 8] = [
+            (self.any(|f| f.size_bytes.is_some()), &|f| match f.size_bytes {
+                Some(size) => format!("size {}", Size::from_bytes(size)),
+                None => "no size".to_owned(),
+            }),
+            (self.any(|f| f.files.is_some()), &|f| {
+                if f.files.is_some() { "files".to_owned() } else { "no files".to_owned() }
+            }),
+            (self.any(|f| f.delayed_ack.value != ack), &|f| {
+                format!("an ACK per {} packets", f.delayed_ack.value)
+            }),
+            (self.any(|f| f.split_acks != 1), &|f| format!("ACKs in {} parts", f.split_acks)),
+            (self.any(|f| f.receiver_window_bytes.is_some()), &|f| match f.receiver_window_bytes {
+                Some(bytes) => format!("receiver window {}", self.window(bytes)),
+                None => "no receiver window".to_owned(),
+            }),
+            (self.any(|f| f.access_rate_bps != access), &|f| {
+                format!("access rate {}", Rate::from_bps(f.access_rate_bps))
+            }),
+            (self.any(|f| f.access_delay_ns > 0), &|f| {
+                format!("of it 4 x {} of access", ns(f.access_delay_ns))
+            }),
+            (self.any(|f| f.start_jitter_ns > 0), &|f| {
+                format!("start jitter {}", ns(f.start_jitter_ns))
+            }),
+        ];
+        for (differs, words) in each {
+            say(differs, self.each(words));
+        }
+        say(self.seed != 1, format!("seed {}", self.seed));
+        said
+    }
+
+    fn any(&self, is_so: impl Fn(&ResolvedFlow) -> bool) -> bool {
+        self.flows.iter().any(is_so)
     }
 
     /// A window as people write it: whole packets, or bytes.
@@ -92,6 +159,7 @@ fn changed(endpoint: &ResolvedEndpoint) -> Vec<&'static str> {
         ("progress_ends_backoff", endpoint.progress_ends_backoff != base.progress_ends_backoff),
         ("ack_compression", endpoint.ack_compression != base.ack_compression),
         ("growth_limit", endpoint.growth_limit != base.growth_limit),
+        ("fast_open", endpoint.fast_open != FastOpen::Off),
         ("ecn", endpoint.ecn),
         ("slow_start_after_idle", endpoint.slow_start_after_idle != base.slow_start_after_idle),
         ("pacing", endpoint.pacing != base.pacing),
@@ -126,6 +194,31 @@ mod tests {
             said("profile = 'ns2'\nsyn = false\nrto_min = '1s'\niw = '1500B'"),
             "profile ns2 with its own syn, rto_min: IW 1500B, ssthresh 32 packets, recovery NewReno"
         );
+    }
+
+    #[test]
+    fn a_path_names_every_key_that_is_not_the_usual_one() {
+        let path = |text: &str| {
+            let text = format!("controls = ['hoe']\n{text}");
+            Scenario::parse(&text, "x.toml").and_then(|scenario| scenario.resolve()).unwrap().path()
+        };
+        assert_eq!(path(""), "40Mbps, 100ms, buffer 500 packets, 20s");
+        assert_eq!(
+            path(
+                "delayed_ack = 2\nseed = 7\npacket = '1448B'\nheaders = '40B'\n\
+                 receiver_window = '64KiB'\nsplit_acks = 3\n[path]\nbuffer = '9pkt'\n\
+                 loss = '0.5%'\naccess_rate = '100Mbps'\naccess_delay = '1ms'\n\
+                 [[flow]]\nsize = '8MB'\nstart_jitter = '5ms'"
+            ),
+            "40Mbps, 104ms, buffer 9 packets, at most 20s, loss 0.5%, packets of 1448B, headers \
+             40B, size 8MB, an ACK per 2 packets, ACKs in 3 parts, receiver window 64KiB, access \
+             rate 100Mbps, of it 4 x 1ms of access, start jitter 5ms, seed 7"
+        );
+        let marks = "ecn = true\n[path]\necn_threshold = '20pkt'\ndrop = [3, 9]";
+        let marks = path(marks);
+        assert!(marks.ends_with("20s, 2 chosen drops, marks from 20 packets on"), "{marks}");
+        // Ten times the bottleneck is the usual access rate where that is more.
+        assert!(path("[path]\nrate = '1Gbps'").ends_with(", 20s"));
     }
 
     #[test]

@@ -116,7 +116,12 @@ pub(crate) fn items(node: &Node) -> Result<&[Node], ScenarioError> {
 pub(crate) fn count(node: &Node, range: RangeInclusive<u64>) -> Result<u64, ScenarioError> {
     let Raw::Integer(number) = node.raw else {
         let (from, to) = range.into_inner();
-        return Err(node.error(format!("no number; accepted: a whole number from {from} to {to}")));
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let what = match &node.raw {
+            Raw::Text(text) | Raw::Other(text) if digits(text) => "out of range",
+            _ => "no number",
+        };
+        return Err(node.error(format!("{what}; accepted: a whole number from {from} to {to}")));
     };
     u64::try_from(number).ok().filter(|number| range.contains(number)).ok_or_else(|| {
         let (from, to) = range.into_inner();

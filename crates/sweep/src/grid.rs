@@ -1,6 +1,6 @@
 //! A grid file: a scenario, and what varies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::slice::from_ref;
 
@@ -55,9 +55,14 @@ impl Sweep {
         let (base, document) = reader.scenario(&table, &document)?;
         let points = reader.points(&table)?;
         reader.check(&document, &points)?;
-        let count = points.count().filter(|count| *count > 0).ok_or_else(|| {
-            fault(file, "grid", "these are no points, or more than 2^64".to_owned())
+        let count = points.count().ok_or_else(|| {
+            let problem = "more than 2^64 points; accepted: several sweeps";
+            fault(file, "grid", problem.to_owned())
         })?;
+        if count == 0 {
+            let problem = "a file without a line of values; accepted: one line or more";
+            return Err(fault(file, "points", problem.to_owned()));
+        }
         let keys = points.keys();
         let mut sweep = Self {
             file: file.to_owned(),
@@ -185,6 +190,15 @@ impl Reader<'_> {
             Some(other) => return Err(self.fault("grid", format!("found {other}; {GRID}"))),
         };
         if matches!(outer, Outer::None) && grid.is_empty() {
+            // What follows a table's head belongs to the table.
+            let inside = table.get("scenario").and_then(Value::as_table);
+            let misplaced = inside.and_then(|inside| {
+                ["points", "sample", "grid"].into_iter().find(|key| inside.contains_key(*key))
+            });
+            if let Some(key) = misplaced {
+                let problem = format!("stands in [scenario]; accepted: `{key}` above that line");
+                return Err(self.fault(key, problem));
+            }
             let problem = format!("nothing varies; {GRID}, or [sample], or points");
             return Err(self.fault("grid", problem));
         }
@@ -218,6 +232,10 @@ impl Reader<'_> {
             }
         };
         let (points, seed) = (whole("points", None)?, whole("seed", Some(1))?);
+        if points == 0 {
+            let problem = "found 0; accepted: one point or more".to_owned();
+            return Err(self.fault("sample.points", problem));
+        }
         let mut over = BTreeMap::new();
         match table.get("over") {
             Some(Value::Table(table)) if !table.is_empty() => flat("", table, &mut over),
@@ -270,6 +288,14 @@ impl Reader<'_> {
 
     fn list(&self, place: &str, values: &[Value]) -> Result<Vec<String>, SweepError> {
         let texts: Option<Vec<String>> = values.iter().map(written).collect();
+        // Of two equal points the tables could not tell which row is whose.
+        let twice = texts.iter().flat_map(|texts| {
+            texts.iter().enumerate().find(|(at, text)| texts[..*at].contains(text))
+        });
+        if let Some((_, text)) = twice.last() {
+            let problem = format!("{text} stands there twice; accepted: each value once");
+            return Err(self.fault(place, problem));
+        }
         texts.filter(|texts| !texts.is_empty()).ok_or_else(|| {
             let found = Value::Array(values.to_vec());
             self.fault(place, format!("found {found}; accepted: a list of texts or numbers"))
@@ -294,6 +320,13 @@ impl Reader<'_> {
         let keys: Vec<String> = texts(reader.headers().map_err(wrong)?);
         let rows = reader.records().map(|row| Ok(texts(&row?)));
         let rows = rows.collect::<Result<Vec<Vec<String>>, csv::Error>>().map_err(wrong)?;
+        let mut known = BTreeSet::new();
+        if let Some(row) = rows.iter().find(|row| !known.insert(*row)) {
+            let problem =
+                format!("{} stands there twice; accepted: each point once", row.join(","));
+            let file = path.display().to_string();
+            return Err(SweepError::Grid { file, key: "points".into(), problem });
+        }
         Ok(Outer::Listed { keys, rows })
     }
 

@@ -45,6 +45,10 @@ impl Store {
         format: Format,
         shard: Shard,
     ) -> Result<Self, SweepError> {
+        if let Some(report) = REPORT.iter().find(|name| dir.join(name).exists()) {
+            let problem = format!("found a report ({report}); accepted: another folder");
+            return Err(SweepError::Folder { path: dir.to_owned(), problem });
+        }
         fs::create_dir_all(dir.join(CHUNKS)).map_err(SweepError::write(dir))?;
         let about = About {
             schema: SCHEMA.to_owned(),
@@ -223,5 +227,7 @@ impl Drop for Part {
     }
 }
 
+/// What tells that a folder holds a report of `run`, `compare` or `reproduce`.
+const REPORT: [&str; 2] = ["report.html", "results.json"];
 const ABOUT: &str = "sweep.json";
 const CHUNKS: &str = "chunks";

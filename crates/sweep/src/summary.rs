@@ -70,6 +70,13 @@ impl Summary {
     pub fn of(dir: &Path) -> Result<Self, SweepError> {
         let format = format_of(dir)?;
         let path = dir.join(format!("flows.{}", format.name()));
+        if !path.exists() {
+            let problem = "the sweep in it is not finished; accepted: a finished one, which the \
+                           same `firstflight sweep GRID.toml` makes of it, or --merge after the \
+                           last shard"
+                .to_owned();
+            return Err(SweepError::Folder { path: dir.to_owned(), problem });
+        }
         let mut writing = Writing { to: None, state: State::default() };
         format.read(&path, |table| writing.add(&table))?;
         writing.finish()

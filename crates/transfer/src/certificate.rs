@@ -106,7 +106,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TransferErr
 
 fn unreadable(path: &Path, accepted: &str, error: &pem::Error) -> TransferError {
     let problem = match error {
-        NoItemsFound => "nothing of that kind in it".to_owned(),
+        NoItemsFound => format!("found no {} in it", accepted.trim_start_matches("a ")),
         pem::Error::Io(error) => error.to_string(),
         other => other.to_string(),
     };

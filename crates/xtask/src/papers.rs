@@ -1,7 +1,11 @@
-//! Writes `docs/papers.md`, every claim of the papers beside what is measured, with `reproduce`.
+//! Writes `docs/papers.md`, every claim of the papers beside what is measured, and the record of the
+//! verdicts, `papers/verdicts.toml`, with `reproduce`.
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::Value;
 
 use crate::Stop;
 use crate::step::{announce, cargo, unable};
@@ -19,37 +23,64 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         // What is left from before must not pass for what is written now.
         fs::remove_file(&file).map_err(|error| unable("papers", &error))?;
     }
-    reproduce(root, &file)?;
+    let verdicts = recorded(&reproduce(root, &file)?)?;
     if !check {
-        println!("papers: {DOCUMENT} is written");
+        let written = fs::write(root.join(RECORD), verdicts);
+        written.map_err(|error| Stop::failed(&format!("{RECORD}: {error}")))?;
+        println!("papers: {DOCUMENT} and {RECORD} are written");
         return Ok(());
     }
-    let (found, wanted) = (read(&committed)?, read(&file)?);
-    match first_difference(&found, &wanted) {
-        None => {
-            println!("papers: {DOCUMENT} is as `firstflight reproduce` writes it");
-            Ok(())
-        }
+    compare(DOCUMENT, &read(&committed)?, &read(&file)?)?;
+    compare(RECORD, &read(&root.join(RECORD))?, &verdicts)?;
+    println!("papers: {DOCUMENT} and {RECORD} are as `firstflight reproduce` has it");
+    Ok(())
+}
+
+fn compare(name: &str, found: &str, wanted: &str) -> Result<(), Stop> {
+    match first_difference(found, wanted) {
+        None => Ok(()),
         Some(line) => Err(Stop::failed(&format!(
-            "papers: {DOCUMENT}:{line} is not as `firstflight reproduce` writes it ({FRESH}); \
-             run `cargo xtask papers` and read what changed"
+            "papers: {name}:{line} is not as `firstflight reproduce` has it; run `cargo xtask \
+             papers` and read what changed (the document is in {FRESH})"
         ))),
     }
 }
 
+/// The record: a line for each row, in the order of the papers.
+fn recorded(document: &[u8]) -> Result<String, Stop> {
+    let wrong = || Stop::failed("papers: `reproduce --json` printed no rows");
+    let document: Value = serde_json::from_slice(document).map_err(|_| wrong())?;
+    let mut text = HEAD.to_owned();
+    for row in document["rows"].as_array().ok_or_else(wrong)? {
+        let words = [&row["id"], &row["verdict"]].map(Value::as_str);
+        let [Some(id), Some(verdict)] = words else { return Err(wrong()) };
+        text.push_str(&format!("{id} = \"{verdict}\"\n"));
+    }
+    Ok(text)
+}
+
+const RECORD: &str = "papers/verdicts.toml";
+const HEAD: &str = "\
+# The verdict of every row that `firstflight reproduce` judges, by its id. `reproduce` exits with 0 when
+# every row comes out as it stands here. `cargo xtask papers` writes this file and docs/papers.md.
+
+";
+
 const DOCUMENT: &str = "docs/papers.md";
 const FRESH: &str = "firstflight-out/papers.md";
 
-/// Runs every claim. The exit code 1 says that claims fail, which the document says too.
-fn reproduce(root: &Path, file: &Path) -> Result<(), Stop> {
+/// Runs every claim, and returns the rows as JSON. The exit code 1 says that a verdict is not the
+/// recorded one, which the comparison says too.
+fn reproduce(root: &Path, file: &Path) -> Result<Vec<u8>, Stop> {
     announce("reproduce");
     let mut command = cargo(root, &["run", "--release", "--package", "firstflight-cli", "--"]);
-    command.args(["reproduce", "--out", "firstflight-out/reproduce", "--markdown"]).arg(file);
-    command.stdout(std::process::Stdio::null());
-    let status = command.status().map_err(|error| unable("reproduce", &error))?;
-    match status.code() {
-        Some(0 | 1) if file.is_file() => Ok(()),
-        _ => Err(Stop::failed(&format!("reproduce: failed, {status}"))),
+    command.args(["reproduce", "--out", "firstflight-out/reproduce", "--json", "--markdown"]);
+    let child = command.arg(file).stdout(Stdio::piped()).spawn();
+    let done = child.and_then(|child| child.wait_with_output());
+    let done = done.map_err(|error| unable("reproduce", &error))?;
+    match done.status.code() {
+        Some(0 | 1) if file.is_file() => Ok(done.stdout),
+        _ => Err(Stop::failed(&format!("reproduce: failed, {}", done.status))),
     }
 }
 
@@ -69,6 +100,17 @@ fn first_difference(one: &str, other: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_record_has_a_line_for_each_row() {
+        let rows =
+            br#"{"rows":[{"id":"S0-T1a","verdict":"pass"},{"id":"S0-F9","verdict":"fail"}]}"#;
+        let text = recorded(rows).unwrap();
+        assert!(text.ends_with("\n\nS0-T1a = \"pass\"\nS0-F9 = \"fail\"\n"), "{text}");
+        assert!(recorded(b"{}").is_err() && recorded(b"").is_err());
+        let committed = include_str!("../../../papers/verdicts.toml");
+        assert!(committed.starts_with(HEAD));
+    }
 
     #[test]
     fn the_first_line_that_differs_is_named() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use firstflight_control::Control;
 use firstflight_control::own::{OF_LINUX, Own};
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup, avoidances, startups};
 use firstflight_core::card::{About, Card};
@@ -61,6 +62,9 @@ pub(crate) struct Policy {
     pub(crate) transports: Vec<&'static str>,
     /// On these of them its pacing rate is not followed.
     pub(crate) unpaced_on: Vec<&'static str>,
+    /// Of a start-up: the avoidance it goes on with where a control names none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) goes_on_with: Option<&'static str>,
     /// It finds its own end: a profile's ssthresh is not for it.
     pub(crate) own_end: bool,
     /// What it cannot run without, beside ACKs and losses, in words.
@@ -189,7 +193,10 @@ impl Catalogue {
             startups: startups()
                 .into_iter()
                 .filter_map(|card| {
-                    Some(Policy::of(card, ChosenStartup::by_name(card.name)?.needs()))
+                    let policy = Policy::of(card, ChosenStartup::by_name(card.name)?.needs());
+                    let control = Control::named(card.name).ok()?;
+                    let goes_on_with = Some(control.avoidance.card().name);
+                    Some(Policy { goes_on_with, ..policy })
                 })
                 .collect(),
             avoidances: avoidances()
@@ -202,7 +209,7 @@ impl Catalogue {
             named: NAMED.to_vec(),
             kernels_own: lab::control::OWN.iter().map(own).collect(),
             quinn: OWN.iter().map(Quinn::of).collect(),
-            profiles: [Named::Rfc, Named::Ns2, Named::Linux].map(Profile::of).into(),
+            profiles: [Named::Rfc, Named::Ns2, Named::Linux, Named::Quic].map(Profile::of).into(),
             path_flags: PathFlags::ALL.iter().map(flag).collect(),
         }
     }
@@ -243,6 +250,10 @@ impl Catalogue {
         self.quinn.retain(|own| own.name == name);
         self.profiles.retain(|profile| profile.name == name);
         self.path_flags.retain(|flag| flag.name.trim_start_matches('-') == bare);
+        // A control in parts is resolved as a run would, so that its knobs are checked too.
+        if let Some(spec) = name.parse::<ControlSpec>().ok().filter(|_| name.contains(['+', '('])) {
+            Control::resolve(&spec)?;
+        }
         let half = name.contains('+') && (self.startups.is_empty() || self.avoidances.is_empty());
         if half || self.names().is_empty() && self.named.is_empty() {
             let papers = NAMED.iter().map(|named| named.name);
@@ -285,6 +296,7 @@ impl Policy {
             paced: needs.all().has(Facilities::PACING),
             transports: transports.iter().map(|runs| runs.on).collect(),
             unpaced_on: without(Facilities::PACING).collect(),
+            goes_on_with: None,
             own_end: card.own_end,
             requires: needs.required.words().collect(),
             wants: needs.wanted.words().collect(),

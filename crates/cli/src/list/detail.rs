@@ -62,6 +62,9 @@ fn policy(axis: &str, policy: &Policy) -> String {
             line.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
         }
     }
+    if let Some(avoidance) = policy.goes_on_with {
+        let _ = writeln!(text, "  goes on with: {avoidance}, where a control names no avoidance");
+    }
     let _ = writeln!(text, "  runs on: {}", super::transports(policy));
     if policy.own_end {
         text.push_str("  finds its own end: the ssthresh of a profile is not for it\n");

@@ -261,3 +261,47 @@ fn wrong_input_leaves_no_output_directory() {
     refused(&place.run(&["compare", "--rate", "40", "--out", "out"]), 2, &["--rate"]);
     assert_eq!(place.files(), [""; 0]);
 }
+
+#[test]
+fn a_key_without_effect_is_refused_by_its_name() {
+    let refused = |words: &[&str], said: &str| {
+        let outcome = run(&[&["compare", "newreno", "--duration", "1s"], words].concat());
+        assert_eq!(outcome.code, 2, "{words:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(said), "{words:?}: {outcome:?}");
+    };
+    refused(&["--ecn-threshold", "20pkt"], "--ecn-threshold 20pkt: no flow has packets to mark");
+    for (flag, value) in [
+        ("--recovery", "sack"),
+        ("--syn", "true"),
+        ("--pacing", "false"),
+        ("--tso", "false"),
+        ("--rto-min", "200ms"),
+    ] {
+        let key = flag.trim_start_matches("--").replace('-', "_");
+        refused(&["--on", "quic", flag, value], &format!("{key}: found "));
+    }
+    refused(&["--seed", "18446744073709551615"], "out of range; accepted: a whole number from 0");
+}
+
+#[test]
+fn who_is_sent_to_is_asked_for_with_both_of_its_flags() {
+    let outcome = run(&["send", "127.0.0.1:9", "--size", "1MB"]);
+    assert_eq!(outcome.code, 2);
+    assert!(
+        outcome.stderr.contains("--pin ") && outcome.stderr.contains("--trust "),
+        "{outcome:?}"
+    );
+    let place = Place::new();
+    place.write("empty.pem", "");
+    let outcome = place.run(&["send", "127.0.0.1:9", "--size", "1MB", "--trust", "empty.pem"]);
+    assert!(outcome.stderr.contains("found no certificates in it; accepted: "), "{outcome:?}");
+}
+
+#[test]
+fn a_receiver_that_cannot_listen_leaves_no_folder_behind() {
+    let place = Place::new();
+    // TEST-NET-1 is nobody's address.
+    let outcome = place.run(&["recv", "--listen", "192.0.2.1:4433", "--dir", "a/b"]);
+    assert_ne!(outcome.code, 0, "{outcome:?}");
+    assert!(place.files().is_empty(), "{:?}", place.files());
+}

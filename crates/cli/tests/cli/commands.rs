@@ -228,7 +228,7 @@ fn the_endpoints_in_force_stand_in_every_header_table_and_figure() {
     let common = "profile linux: IW 10 packets, no ssthresh, recovery RACK, no pacing; liw: IW 64";
     assert_eq!(printed.matches(common).count(), 2, "plot and table: {printed}");
     let read = |name: &str| fs::read_to_string(place.path("o").join(name)).unwrap();
-    assert_eq!(read("report.html").matches(common).count(), 4, "page, table, figure, foot");
+    assert_eq!(read("report.html").matches(common).count(), 1, "below the page's heading");
     assert!(read("figures/over-time.svg").contains("profile linux: IW 10 packets"));
     let quic = run(&["compare", "hoe", "--on", "quic", "--duration", "1s"]).stdout;
     assert!(quic.contains("quinn's endpoints: IW 10 packets"), "{quic}");
@@ -298,10 +298,27 @@ fn reproduce_prints_the_verdicts_of_a_table_and_writes_its_report() {
     assert_eq!(outcome.code, 0, "{outcome:?}");
     assert!(outcome.stdout.contains("astart table1"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("5 claims: 5 pass, 0 fail"), "{}", outcome.stdout);
-    assert_eq!(outcome.stderr, "report: firstflight-out/reproduce/S0-T1/report.html\n");
+    let said = "report: firstflight-out/reproduce/S0-T1/report.html\n\
+                exit code 0: 5 verdicts as recorded\n";
+    assert_eq!(outcome.stderr, said);
     let page = place.path("firstflight-out/reproduce/S0-T1/report.html");
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("firstflight reproduce S0-T1"));
+}
+
+#[test]
+fn a_claim_that_fails_as_recorded_is_no_error_unless_strict() {
+    let record = include_str!("../../../../papers/verdicts.toml");
+    // The cheapest of them: of arithmetic, or with short runs.
+    let failing = record.lines().find_map(|line| line.strip_suffix(" = \"fail\"")).unwrap();
+    let place = Place::new();
+    let outcome = place.run(&["reproduce", failing, "--out", "o"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let said = "exit code 0: 1 verdict as recorded, among them 1 that fail, each with its reason\n";
+    assert!(outcome.stderr.ends_with(said), "{outcome:?}");
+    let outcome = place.run(&["reproduce", failing, "--out", "o", "--strict"]);
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert!(outcome.stderr.ends_with("exit code 1: 1 claims fail, as recorded (--strict)\n"));
 }
 
 #[test]
@@ -417,4 +434,26 @@ fn an_interruption_keeps_what_is_finished() {
     let stderr = BufReader::new(&output.stderr[..]).lines().next().unwrap().unwrap();
     assert!(stderr.contains("interrupted"), "{stderr}");
     assert_eq!(place.files(), [""; 0], "nothing half-written");
+}
+
+#[test]
+fn a_list_says_what_a_start_up_goes_on_with_and_checks_knobs() {
+    let hystart = run(&["list", "hystart"]);
+    assert!(hystart.stdout.contains("goes on with: cubic"), "{hystart:?}");
+    assert!(run(&["list", "quic"]).stdout.contains("profile quic"));
+    for (control, said) in [("astart(ere.eps=2)", "ere.eps"), ("astart+nosuch", "nosuch")] {
+        let outcome = run(&["list", control]);
+        assert_eq!(outcome.code, 2, "{outcome:?}");
+        assert!(
+            outcome.stderr.contains(said) && outcome.stderr.contains("accepted"),
+            "{outcome:?}"
+        );
+    }
+    assert_eq!(run(&["list", "astart(ere.eps=0.5)+cubic"]).code, 0);
+}
+
+#[test]
+fn results_over_quic_name_quics_recovery() {
+    let outcome = run(&["compare", "newreno", "--on", "quic", "--duration", "1s", "--json"]);
+    assert!(outcome.stdout.contains("\"recovery\": \"quic\""), "{outcome:?}");
 }

@@ -257,3 +257,59 @@ fn compare_and_run_write_a_table_with_a_row_per_flow() {
     assert_eq!(outcome.code, 2, "{outcome:?}");
     assert!(outcome.stderr.contains("--csv grid.toml"), "{outcome:?}");
 }
+
+#[test]
+fn what_is_wrong_with_the_points_is_told_by_its_key() {
+    let place = place();
+    let scenario = "[scenario]\ncontrols = ['newreno']\nduration = '1s'\n";
+    let sample = "[sample]\nmethod = 'random'\npoints = 0\n\
+                  [sample.over]\n'path.rtt' = ['1ms']\n";
+    place.write("twice.csv", "path.rtt\n10ms\n20ms\n10ms\n");
+    for (grid, said) in [
+        ("[grid]\n'path.rtt' = ['10ms', '20ms', '10ms']\n", "path.rtt: 10ms stands there twice"),
+        (sample, "sample.points: found 0; accepted: one point or more"),
+        ("points = 'twice.csv'\n", "points: stands in [scenario]; accepted: `points` above"),
+    ] {
+        place.write("wrong.toml", format!("{scenario}{grid}"));
+        let outcome = place.run(&["sweep", "wrong.toml"]);
+        assert_eq!(outcome.code, 2, "{outcome:?}");
+        assert!(outcome.stderr.contains(said), "{outcome:?}");
+    }
+    place.write("wrong.toml", format!("points = 'twice.csv'\n{scenario}"));
+    let outcome = place.run(&["sweep", "wrong.toml"]);
+    assert!(outcome.stderr.contains("twice.csv: points: 10ms stands there twice"), "{outcome:?}");
+}
+
+#[test]
+fn a_sweep_that_is_not_finished_has_no_summary_and_says_how_to_get_one() {
+    let place = place();
+    let part =
+        place.run(&["sweep", "grid.toml", "--format", "csv", "--out", "two", "--shard", "1/9"]);
+    assert_eq!(part.code, 0, "{part:?}");
+    let outcome = place.run(&["sweep", "--summary", "two"]);
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    assert!(
+        outcome.stderr.contains("two: the sweep in it is not finished; accepted: "),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn sweeps_and_reports_do_not_share_a_folder() {
+    let place = place();
+    let compare = ["compare", "newreno", "--duration", "1s", "--out"];
+    assert_eq!(place.run(&[&compare[..], &["report"]].concat()).code, 0);
+    let outcome = place.run(&["sweep", "grid.toml", "--out", "report"]);
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    assert!(outcome.stderr.contains("report: found a report (report.html); accepted: "));
+    assert!(!place.path("report/chunks").exists());
+    place.write(
+        "one.toml",
+        "scenario = { controls = ['newreno'], duration = '1s' }\n\
+                             grid = { 'path.rtt' = ['50ms'] }",
+    );
+    assert_eq!(place.run(&["sweep", "one.toml", "--format", "csv", "--out", "swept"]).code, 0);
+    let outcome = place.run(&[&compare[..], &["swept"]].concat());
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    assert!(outcome.stderr.contains("--out swept: it holds a sweep"), "{outcome:?}");
+}

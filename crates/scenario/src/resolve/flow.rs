@@ -22,7 +22,7 @@ impl Resolver<'_> {
         let slowest = path.iter().map(|i| links[*i].rate_bps).min().unwrap_or(0);
         let dumbbell = self.scenario.path.as_ref();
         let access_rate = flow.access_rate.or(dumbbell.and_then(|path| path.access_rate));
-        let default_rate = ACCESS_RATE.bps().max(slowest.saturating_mul(10));
+        let default_rate = default_access_rate(slowest);
         let (start_from_ns, start_until_ns) = self.start(key, flow)?;
         let common = &self.scenario.endpoint;
         let iw = flow.iw.or(common.iw);
@@ -222,6 +222,11 @@ impl Resolver<'_> {
         }
         Ok(path)
     }
+}
+
+/// Of access links to a bottleneck of this rate, where none is given.
+pub(crate) fn default_access_rate(slowest: u64) -> u64 {
+    ACCESS_RATE.bps().max(slowest.saturating_mul(10))
 }
 
 /// RFC 9002 section 7.2.

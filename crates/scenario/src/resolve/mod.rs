@@ -3,6 +3,8 @@
 mod flow;
 mod limits;
 
+pub(crate) use self::flow::default_access_rate;
+
 use firstflight_control::quantity::{Buffer, Rate, Size, Time, Window};
 
 use self::limits::{HALF_DAY, HOUR, NANOSECOND};
@@ -65,6 +67,7 @@ impl<'a> Resolver<'a> {
             return Err(self.error(&format!("flow[{}].count", flows.len() - 1), problem));
         }
         self.buffers(&mut links, flows.iter().map(|flow| &flow.path))?;
+        self.marks(&links)?;
         Ok(Resolved {
             name: scenario.name.clone(),
             title: scenario.title.clone(),
@@ -253,6 +256,18 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
+    /// A threshold for marks has no effect on flows that do not use ECN.
+    fn marks(&self, links: &[ResolvedLink]) -> Result<(), ScenarioError> {
+        let marking = links.iter().position(|link| link.ecn_threshold_packets.is_some());
+        let Some(at) = marking.filter(|_| self.scenario.endpoint.ecn != Some(true)) else {
+            return Ok(());
+        };
+        let key =
+            if self.scenario.links.is_empty() { "path".to_owned() } else { format!("link[{at}]") };
+        let problem = "no flow has packets to mark; accepted: `ecn = true` with it";
+        Err(self.error(&format!("{key}.ecn_threshold"), problem))
+    }
+
     /// A window of a flow on this path, whose BDP is that of the buffers: the slowest link's rate
     /// times the propagation without access links.
     fn bytes(&self, window: Window, links: &[ResolvedLink], path: &[usize]) -> u64 {
@@ -283,9 +298,9 @@ fn rising(packets: &[u64]) -> Vec<u64> {
 const RATE: Rate = Rate::from_bps(40_000_000);
 const RTT: Time = Time::from_ms(100);
 const BUFFER: Buffer = Buffer::Bdp(1000);
-const PACKET: Size = Size::from_bytes(1000);
+pub(crate) const PACKET: Size = Size::from_bytes(1000);
 /// The UDP payload that every path carries (RFC 9000 section 14), as over quinn.
-const QUIC_PACKET: Size = Size::from_bytes(1200);
+pub(crate) const QUIC_PACKET: Size = Size::from_bytes(1200);
 const DURATION: Time = Time::from_ms(20_000);
 /// 10 Gbit/s over 80 s: beyond every path, and the memory of a laptop.
 const MOST_IN_FLIGHT: u64 = 100_000_000;

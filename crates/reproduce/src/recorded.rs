@@ -1,0 +1,92 @@
+//! The verdicts that the repository records, `papers/verdicts.toml`: what a reproduction is held to.
+
+use std::collections::BTreeMap;
+
+use firstflight_scenario::{Row, Verdict};
+
+use crate::ReproduceError;
+use crate::paper::FILES;
+
+/// How the rows of a reproduction compare with the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Held {
+    /// How many rows have the verdict that is recorded.
+    pub as_recorded: usize,
+    /// How many of these fail.
+    pub failing: usize,
+    /// What differs, a sentence each: `S0-T1a: fail, recorded pass`.
+    pub differing: Vec<String>,
+}
+
+/// Compares rows with the record. A row that was not run here is not held to it: no machine has to
+/// have everything.
+///
+/// # Errors
+/// A record that does not read.
+pub fn held(rows: &[Row]) -> Result<Held, ReproduceError> {
+    let text = FILES.iter().find(|(path, _)| *path == FILE).map_or("", |(_, text)| *text);
+    against(rows, text)
+}
+
+fn against(rows: &[Row], text: &str) -> Result<Held, ReproduceError> {
+    let wrong =
+        |error: toml::de::Error| ReproduceError::paper("papers/verdicts.toml", error.to_string());
+    let recorded: BTreeMap<String, String> = toml::from_str(text).map_err(wrong)?;
+    let mut held = Held::default();
+    for row in rows.iter().filter(|row| row.verdict != Verdict::NotRun) {
+        let found = row.verdict.name();
+        match recorded.get(&row.id).map(String::as_str) {
+            Some(wanted) if wanted == found => {
+                held.as_recorded += 1;
+                held.failing += usize::from(row.verdict == Verdict::Fail);
+            }
+            wanted => {
+                let wanted = wanted.map_or("nothing".to_owned(), ToOwned::to_owned);
+                held.differing.push(format!("{}: {found}, recorded {wanted}", row.id));
+            }
+        }
+    }
+    Ok(held)
+}
+
+const FILE: &str = "verdicts.toml";
+
+#[cfg(test)]
+mod tests {
+    use firstflight_scenario::Reproduction;
+
+    use super::*;
+
+    fn row(id: &str, verdict: &str) -> Row {
+        let text = format!(
+            r#"{{"rows":[{{"id":"{id}","paper":"p","what":"w","unit":"","class":"tight",
+                "expected":1.0,"measured":1.0,"tolerance":"","verdict":"{verdict}",
+                "preset":"","scenario":"s","checks":[],"lab":null,"note":null}}]}}"#
+        );
+        serde_json::from_str::<Reproduction>(&text).unwrap().rows.remove(0)
+    }
+
+    #[test]
+    fn a_failing_claim_is_as_recorded_and_a_changed_one_is_not() {
+        let text = "a = 'pass'\nb = 'fail'\nc = 'pass'\nd = 'pass'";
+        let rows = [row("a", "pass"), row("b", "fail"), row("d", "not-run")];
+        let held = against(&rows, text).unwrap();
+        assert_eq!((held.as_recorded, held.failing, held.differing.len()), (2, 1, 0));
+        let rows = [row("a", "fail"), row("b", "pass"), row("new", "pass")];
+        let held = against(&rows, text).unwrap();
+        assert_eq!(
+            held.differing,
+            ["a: fail, recorded pass", "b: pass, recorded fail", "new: pass, recorded nothing"]
+        );
+        assert!(against(&rows, "no toml").is_err());
+    }
+
+    #[test]
+    fn the_record_has_every_row_and_no_other() {
+        let (_, text) = FILES.iter().find(|(path, _)| *path == FILE).unwrap();
+        let recorded: BTreeMap<String, String> = toml::from_str(text).unwrap();
+        let known = ["pass", "fail", "fitted", "refuted-confirmed", "not-run"];
+        assert!(recorded.values().all(|verdict| known.contains(&verdict.as_str())));
+    }
+}
