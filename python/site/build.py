@@ -62,6 +62,8 @@ def pages(folder, zensical=False):
         shutil.copytree(ROOT / "docs", project / "docs")
         text = (ROOT / "mkdocs.yml").read_text()
         text = re.sub("^site_dir: .*$", "site_dir: site", text, flags=re.MULTILINE)
+        # It calls no hooks.
+        text = text.replace("markdown_extensions:\n", "markdown_extensions:\n  - site_pages\n")
         (project / "mkdocs.yml").write_text(text)
         words = ["zensical", "build"]
         subprocess.run([sys.executable, "-m", *words], check=True, cwd=project, env=env)

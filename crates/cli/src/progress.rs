@@ -85,7 +85,7 @@ impl Progress {
     }
 }
 
-/// Lines now and then where standard error is no terminal: in a log they are what a bar is elsewhere.
+/// Lines now and then where standard error is no terminal: what a bar is elsewhere.
 pub(crate) struct Log {
     every: Duration,
     /// When the last line came; `None` for a terminal, which has the bar.
@@ -131,3 +131,26 @@ const LOOK_ENDLESS: &str = "{spinner} {bytes} {bytes_per_sec} {elapsed} {wide_ms
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_has_a_line_now_and_then_and_a_terminal_none() {
+        let said = |every, in_a_log: bool| {
+            let last = in_a_log.then(|| Mutex::new(Instant::now()));
+            let (log, mut lines) = (Log { every, last }, 0);
+            for _ in 0..3 {
+                log.say(|| {
+                    lines += 1;
+                    String::from("(a line of a test)")
+                });
+            }
+            lines
+        };
+        assert_eq!(said(Duration::ZERO, true), 3);
+        assert_eq!(said(Duration::from_secs(60), true), 0);
+        assert_eq!(said(Duration::ZERO, false), 0);
+    }
+}

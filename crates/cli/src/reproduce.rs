@@ -201,7 +201,7 @@ fn in_words(args: &Args, held: &Held, status: Status) -> String {
             format!("exit code {code}: {} as recorded", count(*as_recorded as u64, "verdict"))
         }
         (_, false) => format!(
-            "exit code {code}: {} as recorded, among them {failing} that fail, each with its reason",
+            "exit code {code}: {} as recorded, among them {failing} that fail, each with a reason",
             count(*as_recorded as u64, "verdict")
         ),
         (_, true) => format!("exit code {code}: {failing} claims fail, as recorded (--strict)"),

@@ -27,6 +27,8 @@ mod predict;
 mod process;
 #[path = "../../qlog/tests/schema/rules.rs"]
 mod qlog_rules;
+#[path = "cli/reproduce.rs"]
+mod reproduce;
 #[path = "cli/show.rs"]
 mod show;
 #[path = "cli/sweep.rs"]

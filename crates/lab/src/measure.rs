@@ -151,7 +151,7 @@ fn startup(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> Startup {
     let since = |at: u64| seconds(at.saturating_sub(job.start_ns));
     let reached = |share: f64| {
         let enough = share * job.bdp_bytes as f64;
-        let at = samples.iter().find(|(_, i)| (u64::from(i.cwnd) * packet) as f64 >= enough);
+        let at = samples.iter().find(|(_, i)| (u64::from(i.in_flight()) * packet) as f64 >= enough);
         at.map(|(at, _)| since(*at))
     };
     let [at_60, at_80, at_90] = [0.6, 0.8, 0.9].map(reached);
@@ -308,6 +308,14 @@ mod tests {
         assert_eq!((startup.exit_time_s, startup.exit_cwnd_packets), (Some(0.02), Some(80)));
         assert_eq!(startup.time_to_bdp_s.at_80, Some(0.01));
         assert_eq!(startup.reductions_next_10_rtt, Some(0));
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_fills_no_path() {
+        let mut looks = samples(&[(10, NONE, false), (80, NONE, false), (80, NONE, false)]);
+        looks[1].1.unacked = 20;
+        let startup = startup(&job("reno"), 1_000, &looks);
+        assert_eq!(startup.time_to_bdp_s.at_80, Some(0.02));
     }
 
     #[test]

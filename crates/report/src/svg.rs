@@ -24,8 +24,8 @@ pub fn render(figure: &Figure, width: Width) -> Result<String, ReportError> {
     Ok(sized(&held(&text), (across, down), width, &figure.title))
 }
 
-/// Says of every text how wide it is in Helvetica, so that a reader without that font, whose own may
-/// be wider, draws it as wide and cuts nothing off.
+/// Says of every text how wide it is in Helvetica, so that a reader without that font, whose own
+/// may be wider, draws it as wide and cuts nothing off.
 fn held(svg: &str) -> String {
     let mut held = String::with_capacity(svg.len());
     let mut rest = svg;

@@ -1,4 +1,5 @@
-//! The verdicts that the repository records, `papers/verdicts.toml`: what a reproduction is held to.
+//! The verdicts that the repository records (`papers/verdicts.toml`), to which a reproduction is
+//! held.
 
 use std::collections::BTreeMap;
 

@@ -123,7 +123,10 @@ fn files(spec: &FlowSpec, files: &[FileOutcome]) -> FilesResult {
 
 fn startup(spec: &FlowSpec, flow: &FlowOutcome) -> Startup {
     let since_start = |at: Instant| seconds(at.since(spec.start).0);
-    let [at_60, at_80, at_90] = flow.startup.time_to_bdp.map(|at| at.map(since_start));
+    // A path that holds less than a packet is full before anything is sent: that says nothing.
+    let holds_any = spec.bdp_bytes >= spec.data_bytes();
+    let reached = |at: Option<Instant>| at.filter(|_| holds_any).map(since_start);
+    let [at_60, at_80, at_90] = flow.startup.time_to_bdp.map(reached);
     let time_to_bdp_s = TimeToBdp { at_60, at_80, at_90 };
     let reprobes = flow.reprobes;
     let Some(exit) = flow.startup.exit else {

@@ -240,14 +240,15 @@ pub struct Startup {
     pub drops_in_exit_round: Option<u64>,
     /// Window reductions in the ten RTTs after the exit.
     pub reductions_next_10_rtt: Option<u64>,
-    /// When cwnd first reached these shares of the BDP, seconds after the flow's start.
+    /// When the packets in flight first reached these shares of the BDP, seconds after the flow's
+    /// start: a window that is not used fills no path.
     pub time_to_bdp_s: TimeToBdp,
     /// How often start-up began again because the avoidance asked for it, as Load Gauge does.
     #[serde(default)]
     pub reprobes: u64,
 }
 
-/// Seconds until cwnd first reached a share of the BDP.
+/// Seconds until the packets in flight first reached a share of the BDP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeToBdp {
     /// Seconds until 60 % of the BDP.

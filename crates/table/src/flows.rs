@@ -267,13 +267,13 @@ columns! { row:
         "Window reductions in the ten RTTs after the exit"
         = row.flow.startup.reductions_next_10_rtt;
     Measure Number or_null "time_to_60_percent_bdp_s" ["s"]
-        "When cwnd first reached 60 % of the BDP, after the flow's start"
+        "When what was in flight first reached 60 % of the BDP, after the flow's start"
         = row.flow.startup.time_to_bdp_s.at_60;
     Measure Number or_null "time_to_80_percent_bdp_s" ["s"]
-        "When cwnd first reached 80 % of the BDP, after the flow's start"
+        "When what was in flight first reached 80 % of the BDP, after the flow's start"
         = row.flow.startup.time_to_bdp_s.at_80;
     Measure Number or_null "time_to_90_percent_bdp_s" ["s"]
-        "When cwnd first reached 90 % of the BDP, after the flow's start"
+        "When what was in flight first reached 90 % of the BDP, after the flow's start"
         = row.flow.startup.time_to_bdp_s.at_90;
     Measure Count "reprobes" [""]
         "How often start-up began again because the avoidance asked for it"

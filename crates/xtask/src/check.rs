@@ -4,25 +4,30 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed};
-use crate::steps::Steps;
+use crate::steps::{Steps, Task};
 use crate::{Stop, example, no_arguments, package, python, tidy};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
     no_arguments("check", args)?;
     let features = kernel_features()?;
-    let mut steps = Steps::announce("check", root, !features.is_empty());
-    all(root, features, &mut steps)?;
-    steps.finish(root, "check");
+    let mut steps = Steps::announce(Task::Check, root, !features.is_empty());
+    sources(root, features, &mut steps)?;
+    outcome(root, features, &mut steps)?;
+    steps.finish(root);
     Ok(())
 }
 
-/// The checks, each announced.
-pub(crate) fn all(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
+/// What a look at the sources shows, the cheapest first.
+pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
     let step = steps.begin();
     for manifest in ["Cargo.toml", example::MANIFEST, python::MANIFEST] {
         succeed(step, &mut cargo(root, &["fmt", "--check", "--all", "--manifest-path", manifest]))?;
     }
+    steps.begin();
+    tidy::run(root, &[])?;
+    steps.begin();
+    deny(root)?;
     let mut run = |command: &mut Command| succeed(steps.begin(), command);
     let mut clippy = cargo(root, &["clippy", "--workspace", "--all-targets"]);
     run(clippy.args(features).args(["--", "--deny", "warnings"]))?;
@@ -31,15 +36,16 @@ pub(crate) fn all(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(
         let plain = ["clippy", "--package", "firstflight-cli", "--all-targets"];
         run(cargo(root, &plain).args(["--", "--deny", "warnings"]))?;
     }
-    run(example::command(root, "clippy")?.args(["--all-targets", "--", "--deny", "warnings"]))?;
+    run(example::command(root, "clippy")?.args(["--all-targets", "--", "--deny", "warnings"]))
+}
+
+/// What is made of the sources for others: the documentation and the packages.
+pub(crate) fn outcome(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
     let mut rustdoc = cargo(root, &["doc", "--workspace", "--no-deps"]);
-    run(rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings"))?;
+    let rustdoc = rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings");
+    succeed(steps.begin(), rustdoc)?;
     steps.begin();
-    tidy::run(root, &[])?;
-    steps.begin();
-    package::package(root, &[])?;
-    steps.begin();
-    deny(root)
+    package::package(root, &[])
 }
 
 /// The rules for dependencies, which `deny.toml` has.

@@ -128,8 +128,10 @@ fn root() -> PathBuf {
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
-  test                             what CI runs: check, then all tests and doctests; it says first
-                                   how many steps, how long, and what is skipped here
+  test [--quick]                   what CI runs: the checks, all tests and doctests, what fails most
+                                   cheaply first; it says first which steps, how long they took
+                                   the last time, and what is skipped here; --quick: tests of core,
+                                   simulator, scenarios and command, without kernel and lab
   check                            rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if
                                    installed
   tidy                             the style rules of CONTRIBUTING.md that a program can see

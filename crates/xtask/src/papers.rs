@@ -1,5 +1,5 @@
-//! Writes `docs/papers.md`, every claim of the papers beside what is measured, and the record of the
-//! verdicts, `papers/verdicts.toml`, with `reproduce`.
+//! Writes `docs/papers.md`, every claim of the papers beside what is measured, and the record of
+//! the verdicts, `papers/verdicts.toml`, with `reproduce`.
 
 use std::fs;
 use std::path::Path;
@@ -61,8 +61,9 @@ fn recorded(document: &[u8]) -> Result<String, Stop> {
 
 const RECORD: &str = "papers/verdicts.toml";
 const HEAD: &str = "\
-# The verdict of every row that `firstflight reproduce` judges, by its id. `reproduce` exits with 0 when
-# every row comes out as it stands here. `cargo xtask papers` writes this file and docs/papers.md.
+# The verdict of every row that `firstflight reproduce` judges, by its id. `reproduce` exits with 0
+# when every row comes out as it stands here. `cargo xtask papers` writes this file and
+# docs/papers.md.
 
 ";
 

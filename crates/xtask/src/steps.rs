@@ -4,76 +4,128 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::python;
 use crate::step::{cargo, no_kernel, target, which};
 
+/// What is to be done, which decides the steps and what of the machine they need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// The sources alone.
+    Check,
+    /// What CI runs.
+    Test,
+    /// Tests of core, simulator, scenarios and command, which need nothing of a machine.
+    Quick,
+}
+
+impl Task {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Check => "check",
+            Self::Test => "test",
+            Self::Quick => "quick",
+        }
+    }
+
+    /// The steps, those first that fail in seconds, then what is quick to build.
+    fn steps(self, kernel: bool) -> Vec<&'static str> {
+        if self == Self::Quick {
+            return vec!["tests of core, simulator, scenarios and command"];
+        }
+        let mut names = vec!["rustfmt", "tidy", "cargo-deny", "clippy"];
+        names.extend(kernel.then_some("clippy, without controls in the kernel"));
+        names.push("clippy of examples/own-startup");
+        if self == Self::Test {
+            names.extend(["tests", "tests of examples/own-startup"]);
+        }
+        names.extend(["rustdoc", "package"]);
+        if self == Self::Test {
+            names.push("tests of the Python package");
+        }
+        names
+    }
+
+    /// How long it takes where it was never run.
+    fn first(self) -> &'static str {
+        match self {
+            Self::Check => "the first time everything is built: about ten minutes on two cores",
+            Self::Test => "the first time everything is built: about half an hour on two cores",
+            Self::Quick => "three minutes of CPU, and the first time five more to build",
+        }
+    }
+}
+
 /// Steps in their order, each of which is announced when it begins.
 pub(crate) struct Steps {
+    task: Task,
     names: Vec<&'static str>,
-    begun: usize,
-    started: Instant,
+    /// When each of those that have begun did.
+    begun: Vec<Instant>,
 }
 
 impl Steps {
-    /// Tells what will come. `kernel` says whether controls in the kernel can be built here.
-    pub(crate) fn announce(task: &str, root: &Path, kernel: bool) -> Self {
-        let mut names = vec!["rustfmt", "clippy"];
-        names.extend(kernel.then_some("clippy, without controls in the kernel"));
-        names.extend([
-            "clippy of examples/own-startup",
-            "rustdoc",
-            "tidy",
-            "package",
-            "cargo-deny",
-        ]);
-        if task == "test" {
-            names.extend(["tests", "tests of examples/own-startup", "tests of the Python package"]);
+    /// Tells what will come and how long each step took the last time. `kernel` says whether
+    /// controls in the kernel can be built here.
+    pub(crate) fn announce(task: Task, root: &Path, kernel: bool) -> Self {
+        let names = task.steps(kernel);
+        let kept = fs::read_to_string(kept(root, task)).unwrap_or_default();
+        print!("{}", told(task, &names, &kept));
+        if task != Task::Quick {
+            let skipped = skipped(root, kernel, task == Task::Test);
+            if skipped.is_empty() {
+                println!("nothing will be skipped");
+            }
+            skipped.iter().for_each(|what| println!("will be skipped: {what}"));
         }
-        println!("{} steps: {}", names.len(), names.join("; "));
-        println!("{}", duration(task, last(root, task)));
-        let skipped = skipped(root, kernel, task == "test");
-        if skipped.is_empty() {
-            println!("nothing will be skipped");
-        }
-        skipped.iter().for_each(|what| println!("will be skipped: {what}"));
-        Self { names, begun: 0, started: Instant::now() }
+        Self { task, names, begun: Vec::new() }
     }
 
     /// Says which step begins, and hands out its name.
     pub(crate) fn begin(&mut self) -> &'static str {
-        let name = self.names.get(self.begun).copied().unwrap_or("more");
-        self.begun += 1;
-        println!("==> {} of {}: {name}", self.begun, self.names.len());
+        let name = self.names.get(self.begun.len()).copied().unwrap_or("more");
+        self.begun.push(Instant::now());
+        println!("==> {} of {}: {name}", self.begun.len(), self.names.len());
         name
     }
 
-    /// Keeps how long all of it took, for the next time's announcement.
-    pub(crate) fn finish(&self, root: &Path, task: &str) {
-        let seconds = self.started.elapsed().as_secs().to_string();
+    /// Keeps how long each step took, for the next time's announcement.
+    pub(crate) fn finish(&self, root: &Path) {
+        let ends = self.begun.iter().skip(1).copied().chain([Instant::now()]);
+        let took = self.begun.iter().zip(ends).map(|(begun, end)| (end - *begun).as_secs());
+        let lines = self.names.iter().zip(took).map(|(name, took)| format!("{took} {name}\n"));
         // Where it cannot be kept the next time says less.
-        let _ = fs::write(kept(root, task), seconds);
+        let _ = fs::write(kept(root, self.task), lines.collect::<String>());
     }
 }
 
-fn kept(root: &Path, task: &str) -> PathBuf {
-    target(root).join(format!("xtask-{task}-seconds"))
+fn kept(root: &Path, task: Task) -> PathBuf {
+    target(root).join(format!("xtask-{}-steps", task.name()))
 }
 
-fn last(root: &Path, task: &str) -> Option<Duration> {
-    let seconds = fs::read_to_string(kept(root, task)).ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
+/// `3 steps, 4 min the last time: rustfmt (2 s); ...`.
+fn told(task: Task, names: &[&str], kept: &str) -> String {
+    let last = |name: &str| {
+        let mut lines = kept.lines().filter_map(|line| line.split_once(' '));
+        lines.find(|(_, step)| *step == name)?.0.parse::<u64>().ok()
+    };
+    let all: Option<Vec<u64>> = names.iter().map(|name| last(name)).collect();
+    let whole = match &all {
+        Some(all) => format!("the last time it took {} here", long(all.iter().sum())),
+        None => task.first().to_owned(),
+    };
+    let with_time = |name: &&str| match last(name) {
+        Some(seconds) => format!("{name} ({})", long(seconds)),
+        None => (*name).to_owned(),
+    };
+    let steps: Vec<String> = names.iter().map(with_time).collect();
+    let plural = if names.len() == 1 { "" } else { "s" };
+    format!("{} step{plural}: {}\n{whole}\n", names.len(), steps.join("; "))
 }
 
-fn duration(task: &str, last: Option<Duration>) -> String {
-    match last {
-        Some(last) => format!("the last time it took {} min here", last.as_secs().div_ceil(60)),
-        None if task == "test" => {
-            "the first time everything is built: about half an hour on two cores".to_owned()
-        }
-        None => "the first time everything is built: about ten minutes on two cores".to_owned(),
-    }
+fn long(seconds: u64) -> String {
+    if seconds < 60 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
 }
 
 /// What will not run here, why, and how to have it. The tests themselves say it again, should they
@@ -128,16 +180,28 @@ mod tests {
 
     #[test]
     fn the_first_time_is_told_apart_from_later_ones() {
-        assert!(duration("test", None).contains("half an hour"));
-        assert!(duration("check", None).contains("ten minutes"));
-        let last = Some(Duration::from_secs(61));
-        assert_eq!(duration("test", last), "the last time it took 2 min here");
+        assert!(told(Task::Test, &["clippy"], "").contains("half an hour"));
+        let names = ["rustfmt", "clippy"];
+        let first = told(Task::Check, &names, "");
+        assert!(first.starts_with("2 steps: rustfmt; clippy\n") && first.contains("ten minutes"));
+        let later = told(Task::Check, &names, "2 rustfmt\n61 clippy\n");
+        let wanted = "2 steps: rustfmt (2 s); clippy (2 min)\nthe last time it took 2 min here\n";
+        assert_eq!(later, wanted);
+    }
+
+    #[test]
+    fn what_fails_in_seconds_comes_before_what_is_built() {
+        let steps = Task::Test.steps(true);
+        let place = |name: &str| steps.iter().position(|step| *step == name).unwrap();
+        assert!(["rustfmt", "tidy", "cargo-deny"].iter().all(|name| place(name) < place("clippy")));
+        assert!(place("tests") < place("rustdoc"));
+        assert_eq!(steps.len(), Task::Check.steps(true).len() + 3);
     }
 
     #[test]
     fn steps_are_numbered_from_one() {
-        let names = vec!["rustfmt", "clippy"];
-        let mut steps = Steps { names, begun: 0, started: Instant::now() };
-        assert_eq!((steps.begin(), steps.begin(), steps.begun), ("rustfmt", "clippy", 2));
+        let mut steps =
+            Steps { task: Task::Check, names: vec!["rustfmt", "clippy"], begun: vec![] };
+        assert_eq!((steps.begin(), steps.begin(), steps.begun.len()), ("rustfmt", "clippy", 2));
     }
 }

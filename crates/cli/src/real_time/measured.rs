@@ -72,7 +72,7 @@ impl Measured<'_> {
         let rtt = link.delay_ns + link.return_delay_ns;
         let bdp = self.resolved.bdp_packets(link.rate_bps, rtt) * self.resolved.packet_bytes;
         let reached = |share: f64| {
-            let enough = |sample: &&Sample| sample.window as f64 >= share * bdp as f64;
+            let enough = |sample: &&Sample| sample.in_flight as f64 >= share * bdp as f64;
             Some(record.samples.iter().find(enough)?.after.as_secs_f64())
         };
         let [at_60, at_80, at_90] = [0.6, 0.8, 0.9].map(reached);

@@ -55,9 +55,9 @@ pub(crate) enum Measure {
     PeakCwnd,
     /// cwnd at the end, packets, mean over the flows.
     FinalCwnd,
-    /// When cwnd first reached 60 % of the BDP, seconds, mean over the flows.
+    /// When what was in flight first reached 60 % of the BDP, seconds, mean over the flows.
     TimeTo60,
-    /// When cwnd first reached 90 % of the BDP, seconds, mean over the flows.
+    /// When what was in flight first reached 90 % of the BDP, seconds, mean over the flows.
     TimeTo90,
     /// Mean over the period and the flows of cwnd, packets; at one moment if both ends are equal.
     MeanCwnd,
