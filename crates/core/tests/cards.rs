@@ -280,6 +280,7 @@ fn cubic_s_presets_have_constants_of_their_own() {
 fn start_ups_of_today_tell_their_gauges() {
     for (name, gauges) in [
         ("search", &["search_bin", "search_expected", "search_delivered"][..]),
+        ("search", &["search_warms_up", "search_rtt_inflated", "search_nothing_sent"]),
         ("rapid-start", &["rapid_start_floor", "rapid_start_acked", "rapid_start_lost"]),
         ("bbr", &["bbr_bandwidth", "bbr_rounds_without_growth", "bbr_drains", "bbr_probes_rtt"]),
         ("suss", &["suss_train", "suss_jumps", "suss_cap"]),

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * SEARCH (draft-chung-ccwg-search, versions 8 and 9): slow start until delivery no longer follows
- * sending. At the end of every bin, a tenth of 3.5 RTTs,
+ * SEARCH (draft-chung-ccwg-search, versions 8 and 9, and its authors' code 4.0, here 10): slow start
+ * until delivery no longer follows sending. At the end of every bin, a tenth of 3.5 RTTs,
  *
- *   version 9:  expected = sent one RTT before   leaves if (expected - delivered) >= 0.26 expected
- *   version 8:  expected = 2 * delivered one RTT before                     >= 0.35 expected
+ *   version 10: expected = sent one RTT before   leaves if (expected - delivered) >= 0.35 expected
+ *   version 9:  expected = sent one RTT before                                    >= 0.26 expected
+ *   version 8:  expected = 2 * delivered one RTT before                           >= 0.35 expected
  *   leaving:    ssthresh = cwnd
- *   drain, 9:   one segment less for three delivered, to what the last first-RTT delivered
- *   drain, 8:   what the last two first-RTTs delivered is taken off at once, to IW at least
+ *   drain, 9, 10: cwnd = what is in flight, and a segment for three delivered, to what the last
+ *               first RTT delivered; then ssthresh = cwnd
+ *   drain, 8:   what the last two first RTTs delivered is taken off at once, to IW at least
  *
  * Only the first slow start has it. What was sent counts repeats, and is known at every ACK.
  */
@@ -18,10 +20,10 @@
 #include "slow_start.h"
 #include "view.h"
 
-/* Percent by which delivery falls behind before it leaves (THRESH), in -09 and -08. */
+/* Percent by which delivery falls behind before it leaves (THRESH), in -09 and in the others. */
 #define SEARCH_THRESH_9 26
-#define SEARCH_THRESH_8 35
-/* Segments acknowledged for each that the drain takes off (-09 section 3.4). */
+#define SEARCH_THRESH 35
+/* Segments delivered for each that leaves in the drain (-09 section 3.4). */
 #define SEARCH_DRAIN_ACKED 3
 
 /* It finds what the path holds. */
@@ -32,7 +34,7 @@ struct search {
     u64 initial_window;
     /* Delivered in one RTT as it left, 0 before. */
     u64 pipe;
-    /* Of the phase after the exit: its end, and payload acknowledged that has cost no segment. */
+    /* Of the phase after the exit: its end, and payload delivered for which no segment has left. */
     u64 target;
     u64 owed;
     u8 draining;
@@ -59,22 +61,33 @@ FF_INLINE void search_enter(struct search *s, ff_knobs *k, enum entry why, const
         s->initial_window = v->window.cwnd;
 }
 
-FF_INLINE u8 search_is_9(ff_knobs *k) { return k->search.version != 8; }
+FF_INLINE u8 search_is_8(ff_knobs *k) { return k->search.version == 8; }
+
+FF_INLINE enum search_bounds search_bounds_of(ff_knobs *k)
+{
+    if (k->search.bounds == SEARCH_BOUNDS_LINUX_4)
+        return BOUNDS_LINUX_4;
+    return k->search.bounds == SEARCH_BOUNDS_LINUX ? BOUNDS_LINUX : BOUNDS_DRAFT;
+}
 
 /* A bin is over; whether delivery has fallen behind. */
 FF_INLINE u8 search_end_bin(struct search *s, ff_knobs *k, const struct ff_ack *ack,
                             const struct ff_view *v)
 {
-    u8 as_linux = k->search.bounds == SEARCH_BOUNDS_LINUX;
+    enum search_bounds bounds = search_bounds_of(k);
     struct search_found found;
     u64 percent;
 
+    if (k->search.limited == SEARCH_LIMITED_ANEW && ack->app_limited) {
+        search_bins_begin(&s->bins, ack->now, s->bins.ruler, v->sent, v->delivered);
+        return 0;
+    }
     if (!search_bins_advance(&s->bins, ack->now, v->sent, v->delivered, k->search.most_skipped))
         return 0;
-    if (!search_bins_compare(&s->bins, v->rtt.latest, search_is_9(k), as_linux, &found))
+    if (!search_bins_compare(&s->bins, v->rtt.latest, !search_is_8(k), bounds, &found))
         return 0;
     s->compared = 1;
-    percent = search_is_9(k) ? SEARCH_THRESH_9 : SEARCH_THRESH_8;
+    percent = k->search.version == 9 ? SEARCH_THRESH_9 : SEARCH_THRESH;
     return times(minus(found.expected, found.delivered), 100) >= times(found.expected, percent);
 }
 
@@ -89,10 +102,6 @@ FF_INLINE u8 search_falls_behind(struct search *s, ff_knobs *k, const struct ff_
         search_bins_begin(&s->bins, ack->now, rtt, v->sent, v->delivered);
         return 0;
     }
-    if (k->search.limited == SEARCH_LIMITED_ANEW && ack->app_limited) {
-        s->bins.bin = 0;
-        return 0;
-    }
     return ack->now > s->bins.end && search_end_bin(s, k, ack, v);
 }
 
@@ -102,17 +111,16 @@ FF_INLINE struct ff_step search_leave(struct search *s, ff_knobs *k, const struc
     struct ff_step step = hold(v->window);
 
     s->pipe = search_in_first_rtts(&s->bins, 1);
+    if (k->search.drain == SEARCH_DRAIN_ON && !search_is_8(k)) {
+        s->target = max_of(s->pipe, s->initial_window);
+        s->owed = 0;
+        s->draining = 1;
+        return step;
+    }
     step.window.ssthresh = cwnd;
     step.exit = 1;
     if (k->search.drain != SEARCH_DRAIN_ON)
         return step;
-    if (search_is_9(k)) {
-        s->target = max_of(s->pipe, s->initial_window);
-        s->owed = 0;
-        s->draining = 1;
-        step.exit = 0;
-        return step;
-    }
     rest = minus(cwnd, search_in_first_rtts(&s->bins, 2));
     step.window.cwnd = min_of(max_of(rest, s->initial_window), cwnd);
     step.window.ssthresh = step.window.cwnd;
@@ -121,22 +129,21 @@ FF_INLINE struct ff_step search_leave(struct search *s, ff_knobs *k, const struc
 
 FF_INLINE u64 search_pipe(const struct search *s) { return s->pipe; }
 
-/* One segment less for every three acknowledged. */
+/* A segment may leave for every three that arrive. */
 FF_INLINE struct ff_step search_drain(struct search *s, const struct ff_ack *ack,
                                       const struct ff_view *v)
 {
-    u64 costs = times(v->mss, SEARCH_DRAIN_ACKED), cwnd = v->window.cwnd, rest = cwnd, segments;
+    u64 costs = times(v->mss, SEARCH_DRAIN_ACKED), segments;
     struct ff_step step = hold(v->window);
 
-    s->owed = plus(s->owed, ack->acked);
-    if (s->owed >= costs) {
-        segments = s->owed / max_of(costs, 1);
-        s->owed = minus(s->owed, times(costs, segments));
-        rest = min_of(max_of(minus(cwnd, times(v->mss, segments)), s->target), cwnd);
+    s->owed = plus(s->owed, ack->credited);
+    segments = s->owed / max_of(costs, 1);
+    s->owed = minus(s->owed, times(costs, segments));
+    step.window.cwnd = max_of(plus(ack->in_flight, times(v->mss, segments)), s->target);
+    if (step.window.cwnd == s->target) {
+        step.window.ssthresh = s->target;
+        step.exit = 1;
     }
-    step.window.cwnd = rest;
-    step.window.ssthresh = rest;
-    step.exit = rest <= s->target;
     return step;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
  * SEARCH's record of what was sent and delivered: sums at the ends of bins of time, compared one
- * RTT apart. Ten bins cover 3.5 of the first RTT, up to 15 more reach back to what was sent an RTT
+ * RTT apart. Ten bins cover 3.5 of the first RTT, up to 40 more reach back to what was sent an RTT
  * ago. crates/core/src/estimate/search_bins.rs tells what of it is published.
  */
 #ifndef FF_SEARCH_BINS_H
@@ -9,10 +9,11 @@
 
 #include "units.h"
 
-/* Ten bins, 15 more, and a sum before them: 26, rounded up to a power of two. */
-#define SEARCH_RING 32
+/* Ten bins, 40 more, and a sum before them: 51, rounded up to a power of two. */
+#define SEARCH_RING 64
 #define WINDOW_BINS 10
 #define EXTRA_BINS 15
+#define EXTRA_BINS_4 40
 /* The window in tenths of the first RTT. */
 #define WINDOW_TENTHS 35
 
@@ -25,6 +26,9 @@ struct search_bins {
     u64 sent[SEARCH_RING];
     u64 delivered[SEARCH_RING];
 };
+
+/* First and farthest bin compared: the draft's, or those of the authors' code 3 or 4.0. */
+enum search_bounds { BOUNDS_DRAFT, BOUNDS_LINUX, BOUNDS_LINUX_4 };
 
 struct search_found {
     u64 delivered;
@@ -92,12 +96,14 @@ FF_INLINE u64 search_earlier(const u64 *sums, u64 then, u64 part, u64 bin)
 /* Compares the last ten bins with ten an RTT before (section 3.2), if they reach so far back and
  * anything had been sent: with what was sent then, or with twice what was delivered.
  */
-FF_INLINE u8 search_bins_compare(const struct search_bins *b, u64 rtt, u8 with_sent, u8 as_linux,
-                                 struct search_found *found)
+FF_INLINE u8 search_bins_compare(const struct search_bins *b, u64 rtt, u8 with_sent,
+                                 enum search_bounds bounds, struct search_found *found)
 {
     u64 bin = max_of(b->bin, 1), back = rtt / bin, then = minus(b->index, back), expected;
-    u64 first = as_linux ? WINDOW_BINS : WINDOW_BINS + 1;
-    u64 most = as_linux ? EXTRA_BINS - 1 : EXTRA_BINS;
+    u64 first = bounds == BOUNDS_DRAFT ? WINDOW_BINS + 1 : WINDOW_BINS;
+    u64 most = bounds == BOUNDS_LINUX_4 ? EXTRA_BINS_4 - 1
+               : bounds == BOUNDS_LINUX ? EXTRA_BINS - 1
+                                        : EXTRA_BINS;
 
     if (b->bin == 0 || then < first || back >= most)
         return 0;
@@ -111,7 +117,7 @@ FF_INLINE u8 search_bins_compare(const struct search_bins *b, u64 rtt, u8 with_s
 FF_INLINE u64 search_in_first_rtts(const struct search_bins *b, u64 count)
 {
     u64 length = times(b->ruler, count), bin = max_of(b->bin, 1);
-    u64 bins = min_of(length / bin + (length % bin > 0), WINDOW_BINS + EXTRA_BINS);
+    u64 bins = min_of(length / bin + (length % bin > 0), WINDOW_BINS + EXTRA_BINS_4);
 
     if (b->bin == 0)
         return 0;

@@ -60,8 +60,8 @@ fn bbr_keeps_most_of_its_rate_where_one_packet_in_a_hundred_is_lost() {
 }
 
 /// Two that begin some seconds apart come to share, because each leaves headroom and forgets the
-/// largest rate after two cycles. Who has how much depends on when they probe, so that this looks at
-/// several beginnings: the later has 0.42 to 0.73 of what the earlier has, half in the mean.
+/// largest rate after two cycles. Who has how much depends on when they probe: over several
+/// beginnings the later has 0.42 to 0.73 of what the earlier has, half in the mean.
 #[test]
 fn two_bbr_flows_come_to_share_the_link() {
     let mut sums = [0.0, 0.0];

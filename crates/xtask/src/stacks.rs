@@ -255,7 +255,7 @@ const COMPARED: [Compared; 4] = [
 ];
 
 const LATE_CONTROLS: &[&str] =
-    &["search", "search(version=8)", "hystart-pp", "hystart-pp(css_rounds=1)"];
+    &["search", "search(version=9)", "search(version=8)", "hystart-pp", "hystart-pp(css_rounds=1)"];
 
 /// The stacks on which those are looked at.
 const LATE: [(&str, Stack); 3] = [

@@ -1,11 +1,12 @@
 //! SEARCH's record of what was sent and delivered (draft-chung-ccwg-search-09 section 3): sums at
 //! the ends of bins of time, compared one RTT apart.
 //!
-//! Published: ten bins cover 3.5 of the first RTT, and up to 15 more reach back to what was sent an
-//! RTT ago. The share of a bin by which that RTT ends before a bin's end is taken from the bin
+//! Published: ten bins cover 3.5 of the first RTT, and up to 15 more, or 40 in the authors' code
+//! 4.0 for Linux, reach back to what was sent an RTT ago. The share of a bin by which that RTT ends before a bin's end is taken from the bin
 //! before, as the authors' code and mozilla/neqo do; the text of the draft takes the bin after,
 //! which is a mistake. Beginning anew after more than ten bins without an ACK is neqo's reading of
-//! the draft's section on missed bins.
+//! the draft's section on missed bins. Where a comparison begins before the first bin, the code for
+//! Linux takes nothing for the sum before it; here it is the first.
 
 use crate::units::{Bytes, Instant, Span};
 
@@ -37,8 +38,21 @@ pub enum Reference {
 pub enum Bounds {
     /// The bin an RTT ago is later than the tenth, and less than 15 bins back (the draft, neqo).
     Draft,
-    /// It is the tenth or later, and less than 14 bins back (the authors' code for Linux).
+    /// It is the tenth or later, and less than 14 bins back (the authors' code 3 for Linux).
     Linux,
+    /// The tenth or later, and less than 39 back (their code 4.0 for Linux).
+    Linux4,
+}
+
+/// Why no comparison was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// The record does not reach so far back yet.
+    WarmingUp,
+    /// The RTT is so long that the record never will.
+    RttInflated,
+    /// Nothing was sent an RTT ago.
+    NothingSent,
 }
 
 /// What a comparison found.
@@ -66,6 +80,11 @@ impl SearchBins {
         let bin = rtt.scaled(WINDOW_TENTHS, 10 * WINDOW_BINS);
         *self = Self { bin, ruler: rtt, end: now + bin, ..Self::NEW };
         (self.sent[0], self.delivered[0]) = (sent.0, delivered.0);
+    }
+
+    /// Begins anew with bins of the same length.
+    pub fn begin_again(&mut self, now: Instant, sent: Bytes, delivered: Bytes) {
+        self.begin(now, self.ruler, sent, delivered);
     }
 
     /// Whether an RTT has made the bins.
@@ -106,18 +125,27 @@ impl SearchBins {
 
     /// Compares the last ten bins with ten an RTT before (section 3.2), if they reach so far back
     /// and anything had been sent.
-    pub fn compare(&self, rtt: Span, reference: Reference, bounds: Bounds) -> Option<Found> {
+    pub fn compare(
+        &self,
+        rtt: Span,
+        reference: Reference,
+        bounds: Bounds,
+    ) -> Result<Found, Undecided> {
         if self.bin == Span(0) {
-            return None;
+            return Err(Undecided::WarmingUp);
         }
         let (back, part) = (rtt.0 / self.bin.0, rtt.0 % self.bin.0);
         let then = self.index.saturating_sub(back);
         let (first, most) = match bounds {
             Bounds::Draft => (WINDOW_BINS + 1, EXTRA_BINS),
             Bounds::Linux => (WINDOW_BINS, EXTRA_BINS - 1),
+            Bounds::Linux4 => (WINDOW_BINS, EXTRA_BINS_4 - 1),
         };
-        if then < first || back >= most {
-            return None;
+        if back >= most {
+            return Err(Undecided::RttInflated);
+        }
+        if then < first {
+            return Err(Undecided::WarmingUp);
         }
         let in_ten = |sums: &[u64; RING], last: u64| {
             let from = sums[slot(last.saturating_sub(WINDOW_BINS))];
@@ -137,7 +165,10 @@ impl SearchBins {
             Reference::TwiceDelivered => earlier(&self.delivered) * 2,
         };
         let delivered = in_ten(&self.delivered, self.index);
-        (expected > Bytes(0)).then_some(Found { delivered, expected })
+        match expected {
+            Bytes(0) => Err(Undecided::NothingSent),
+            expected => Ok(Found { delivered, expected }),
+        }
     }
 
     /// Payload delivered in the newest bins that cover so many of the first RTT (section 3.3).
@@ -145,7 +176,7 @@ impl SearchBins {
         if self.bin == Span(0) {
             return Bytes(0);
         }
-        let bins = (self.ruler * count).0.div_ceil(self.bin.0).min(WINDOW_BINS + EXTRA_BINS);
+        let bins = (self.ruler * count).0.div_ceil(self.bin.0).min(WINDOW_BINS + EXTRA_BINS_4);
         let from = self.delivered_at(self.index.saturating_sub(bins));
         Bytes(self.delivered_at(self.index).saturating_sub(from))
     }
@@ -173,14 +204,17 @@ const fn slot(index: u64) -> usize {
     (index % RING as u64) as usize
 }
 
-/// Ten bins, 15 more, and a sum before them: 26, rounded up to a power of two.
-const RING: usize = 32;
+/// Ten bins, 40 more, and a sum before them: 51, rounded up to a power of two.
+const RING: usize = 64;
 
 /// Bins of the window (section 3, `W`).
 const WINDOW_BINS: u64 = 10;
 
 /// Further bins to look back (`EXTRA_BINS`).
 const EXTRA_BINS: u64 = 15;
+
+/// Likewise in the authors' code 4.0 (`SEARCH_EXTRA_SENT_BINS`).
+const EXTRA_BINS_4: u64 = 40;
 
 /// The window in tenths of the first RTT: 3.5 of them (`WINDOW_SIZE`).
 const WINDOW_TENTHS: u64 = 35;
@@ -251,15 +285,16 @@ mod tests {
         let mut bins = begun();
         assert!(bins.advance(Instant(u64::MAX), Bytes(7), Bytes(7), u64::MAX));
         assert_eq!(bins.sent_at(bins.index()), 7);
-        assert_eq!(bins.compare(Span(100 * MS), Reference::Sent, Bounds::Draft), None);
+        let found = bins.compare(Span(100 * MS), Reference::Sent, Bounds::Draft);
+        assert_eq!(found, Err(Undecided::NothingSent));
     }
 
     #[test]
     fn it_looks_from_the_thirteenth_bin_on_and_less_than_fifteen_back() {
         let look = |count, rtt_ms: u64, bounds| {
             let found =
-                told(&[(10, 10); 40][..count]).compare(Span(rtt_ms * MS), Reference::Sent, bounds);
-            found.is_some()
+                told(&[(10, 10); 60][..count]).compare(Span(rtt_ms * MS), Reference::Sent, bounds);
+            found.is_ok()
         };
         assert!(!look(12, 100, Bounds::Draft) && look(13, 100, Bounds::Draft));
         assert!(!look(11, 100, Bounds::Linux) && look(12, 100, Bounds::Linux));
@@ -267,6 +302,31 @@ mod tests {
         assert!(!look(40, 525, Bounds::Draft), "15 bins");
         assert!(!look(40, 600, Bounds::Draft), "17 bins");
         assert!(look(40, 489, Bounds::Linux) && !look(40, 490, Bounds::Linux));
+        assert!(!look(11, 100, Bounds::Linux4) && look(12, 100, Bounds::Linux4));
+        // 38 bins back from the 60th; a ring of 51 sums holds them.
+        assert!(look(60, 1_364, Bounds::Linux4) && !look(60, 1_365, Bounds::Linux4));
+    }
+
+    #[test]
+    fn it_says_why_it_does_not_decide() {
+        let why = |each: &[(u64, u64)], rtt_ms: u64| {
+            told(each).compare(Span(rtt_ms * MS), Reference::Sent, Bounds::Linux4).err()
+        };
+        assert_eq!(why(&[(10, 10); 11], 100), Some(Undecided::WarmingUp));
+        assert_eq!(why(&[(10, 10); 12], 100), None);
+        assert_eq!(why(&[(10, 10); 12], 1_365), Some(Undecided::RttInflated));
+        assert_eq!(why(&[(0, 0); 12], 100), Some(Undecided::NothingSent));
+        let sent = SearchBins::NEW.compare(Span(1), Reference::Sent, Bounds::Draft);
+        assert_eq!(sent, Err(Undecided::WarmingUp));
+    }
+
+    #[test]
+    fn the_sums_of_the_farthest_comparison_are_kept() {
+        // Of 60 bins, in which ever more is sent, the 38th before the last and the ten before it.
+        let each: [(u64, u64); 60] = core::array::from_fn(|at| (at as u64 + 1, 1));
+        let found = told(&each).compare(Span(38 * 35 * MS), Reference::Sent, Bounds::Linux4);
+        let expected = Bytes((13..=22).sum());
+        assert_eq!(found, Ok(Found { delivered: Bytes(10), expected }));
     }
 
     #[test]
@@ -275,16 +335,16 @@ mod tests {
         let mut each = [(0, 0); 13];
         each[10] = (700, 0);
         let found = told(&each).compare(Span(100 * MS), Reference::Sent, Bounds::Draft);
-        assert_eq!(found.map(|found| found.expected), Some(Bytes(100)));
+        assert_eq!(found.map(|found| found.expected), Ok(Bytes(100)));
         let mut each = [(0, 0); 13];
         each[9] = (700, 0);
         let found = told(&each).compare(Span(100 * MS), Reference::Sent, Bounds::Draft);
-        assert_eq!(found.map(|found| found.expected), Some(Bytes(700)), "in both");
+        assert_eq!(found.map(|found| found.expected), Ok(Bytes(700)), "in both");
         // Bin 1 has left ten bins at bin 11, and is in them at bin 10.
         let mut each = [(0, 0); 13];
         each[0] = (700, 0);
         let found = told(&each).compare(Span(100 * MS), Reference::Sent, Bounds::Draft);
-        assert_eq!(found.map(|found| found.expected), Some(Bytes(600)));
+        assert_eq!(found.map(|found| found.expected), Ok(Bytes(600)));
     }
 
     #[test]
@@ -292,9 +352,9 @@ mod tests {
         let bins = told(&[(30, 10); 20]);
         let compare = |reference| bins.compare(Span(100 * MS), reference, Bounds::Draft);
         let found = compare(Reference::TwiceDelivered);
-        assert_eq!(found, Some(Found { delivered: Bytes(100), expected: Bytes(200) }));
+        assert_eq!(found, Ok(Found { delivered: Bytes(100), expected: Bytes(200) }));
         let found = compare(Reference::Sent);
-        assert_eq!(found, Some(Found { delivered: Bytes(100), expected: Bytes(300) }));
+        assert_eq!(found, Ok(Found { delivered: Bytes(100), expected: Bytes(300) }));
     }
 
     #[test]
@@ -303,7 +363,7 @@ mod tests {
         assert_eq!(bins.delivered_in_first_rtts(1), Bytes(16 + 32 + 64));
         assert_eq!(bins.delivered_in_first_rtts(2), Bytes(127 - 1));
         assert_eq!(SearchBins::NEW.delivered_in_first_rtts(1), Bytes(0));
-        let reaches = told(&[(0, 1); 40]).delivered_in_first_rtts(100);
-        assert_eq!(reaches, Bytes(25), "10 bins and 15 more are kept");
+        let reaches = told(&[(0, 1); 60]).delivered_in_first_rtts(100);
+        assert_eq!(reaches, Bytes(50), "10 bins and 40 more are kept");
     }
 }

@@ -30,15 +30,15 @@
 //!
 //! Inferred: BBR goes on with ProbeBW, which begins with the flight that Drain leaves. Any
 //! avoidance may follow here. It is given that window (BBR's own would be two BDP, which it has
-//! again an RTT later), the bandwidth and, after an exit by loss, the draft's `inflight_longterm` as
-//! the largest window with room. Without samples of the rate it could not run, so that it is
-//! refused where there are none. After five seconds without as small
-//! an RTT it, too, lets half the pipe be in flight for 200 ms and a round (ProbeRTT); the smallest
-//! RTT is the connection's all the same. After a timeout Startup goes on with what it knows; a
-//! start-up that begins after its end is slow start, unless the avoidance asked for it.
+//! again an RTT later), the bandwidth and, after an exit by loss, `inflight_longterm` as the largest
+//! window with room. Without samples of the rate it could not run, so that it is refused where
+//! there are none. After five seconds without as small an RTT it, too, lets half the pipe be in
+//! flight for 200 ms and a round (ProbeRTT); the smallest RTT is the connection's all the same.
+//! After a timeout Startup goes on with what it knows; a start-up that begins after its end is slow
+//! start, unless the avoidance asked for it.
 
 use crate::card::{Card, Listed};
-use crate::estimate::bbr_model::{BbrModel, RoundEnd, usable};
+use crate::estimate::bbr_model::{BbrModel, usable};
 use crate::estimate::bbr_rtt::{BbrRtt, ProbeStep};
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
@@ -51,10 +51,11 @@ use crate::view::{Phase, View, Window};
 
 mod conservation;
 mod form;
+mod full;
 mod low;
 
 use conservation::Conservation;
-use form::{Budget, Extra, Form, Losses, Plateau};
+use form::{Budget, Extra, Form};
 use low::LowRate;
 
 /// Startup and Drain of BBR.
@@ -93,48 +94,6 @@ enum State {
 }
 
 impl Bbr {
-    /// CheckFullBWReached, asked as a round begins: whether the rate has stopped growing.
-    fn is_flat(&mut self, ack: &Ack, view: &View) -> bool {
-        let limited = is_limited(ack);
-        let rate = match self.form.plateau {
-            Plateau::Sample => usable(ack, view),
-            Plateau::Largest => Some(self.model.bandwidth()),
-        };
-        let counts_limited = self.form.losses == Losses::Round;
-        let Some(rate) = rate.filter(|_| !limited || counts_limited) else { return false };
-        if rate >= self.best.scaled(GROWTH.0, GROWTH.1) {
-            (self.best, self.without_growth) = (rate, 0);
-            return false;
-        }
-        self.without_growth += 1;
-        self.without_growth >= FLAT_ROUNDS && !limited
-    }
-
-    /// CheckStartupHighLoss: whether the round has lost too much.
-    fn loses_too_much(&mut self, ack: &Ack, round: RoundEnd, view: &View) -> bool {
-        let Form { loss, gaps, losses, .. } = self.form;
-        let too_much = match losses {
-            Losses::Recovery => {
-                // The round that ends now has the number before.
-                let whole = self.lossy_since.is_some_and(|since| since + 1 < self.model.rounds());
-                let all = round.delivered + round.lost;
-                whole && round.gaps >= gaps && round.lost > all.scaled(loss, RATIO_ONE)
-            }
-            Losses::Round => {
-                let flight = ack.packet.map_or(Bytes(0), |packet| packet.in_flight);
-                let asked = self.without_growth > 0 && !is_limited(ack) && flight > Bytes(0);
-                asked && round.events >= gaps && round.lost > flight.scaled(loss, RATIO_ONE)
-            }
-        };
-        if too_much {
-            let pipe = self.model.pipe(view).unwrap_or_default();
-            self.safe = Some(pipe.max(round.delivered));
-        } else if !view.recovering && round.lost == Bytes(0) {
-            self.lossy_since = None;
-        }
-        too_much
-    }
-
     /// BBRSetPacingRate: never slower before the path was full.
     fn set_pace(&mut self, view: &View) {
         let starts = self.state == State::Startup;
@@ -493,17 +452,6 @@ impl Knobs for Bbr {
         }
     }
 }
-
-/// Whether the source limited the sample.
-fn is_limited(ack: &Ack) -> bool {
-    ack.sample.is_some_and(|sample| sample.app_limited)
-}
-
-/// By how much the rate must grow (draft, `BBRCheckFullBWReached`).
-const GROWTH: (u64, u64) = (5, 4);
-
-/// Rounds without that which end Startup.
-const FLAT_ROUNDS: u64 = 3;
 
 /// Quanta in flight for full throughput (`UpdateOffloadBudget`, TCP).
 const QUANTA: u64 = 3;

@@ -7,29 +7,32 @@
 //! the window:
 //!
 //! ```text
-//! version 9:  expected = sent one RTT before    leaves if (expected - delivered) >= 0.26 expected
-//! version 8:  expected = 2 * delivered one RTT before                      >= 0.35 expected
+//! version 10: expected = sent one RTT before    leaves if (expected - delivered) >= 0.35 expected
+//! version 9:  expected = sent one RTT before                                     >= 0.26 expected
+//! version 8:  expected = 2 * delivered one RTT before                            >= 0.35 expected
 //! leaving:    ssthresh = cwnd
-//! drain, 9:   one segment less for three delivered, to what the last first-RTT delivered
-//! drain, 8:   what the last two first-RTTs delivered is taken off at once, to IW at least
+//! drain, 9, 10: cwnd = what is in flight, and a segment for three delivered, so that flight falls
+//!             by two of three, to what the last first RTT delivered; then ssthresh = cwnd
+//! drain, 8:   what the last two first RTTs delivered is taken off at once, to IW at least
 //! ```
 //!
 //! The RTT that it looks back is the newest sample. So a queue stretches the look-back, and the
 //! comparison goes on looking at data sent before the overload.
 //!
-//! Published: all of it; which of the versions does what, the knobs tell. -09 compares with what
-//! was sent, and what is sent again counts as sent. mozilla/neqo has -09 without drain; Linux' and
-//! FreeBSD's code by the authors have other bounds for the first and the farthest bin (knob
-//! `bounds`). Version 10 was not at hand.
+//! Published: all of it. Version 10 is the authors' code 4.0 for Linux, the newest there is of
+//! theirs; that the text of draft -10, which was not at hand, says the same is inferred. It looks up
+//! to 38 bins back, drains always, begins its bins anew where the source limits sending, and fills
+//! bins without an ACK however many. Version 9 is the draft of that number as mozilla/neqo has it,
+//! with neqo's bounds and without drain; version 8 the one before it, as in the authors' code 3. The
+//! knobs beside the version set such a rule alone.
 //!
 //! Departures: sums have 64 bits, so that the draft's shift of 16-bit bins is not needed. RTTs come
 //! from the handshake too, if there was one, and the first of them makes the bins, as the draft
-//! says; a slow handshake makes them long. Rounds in which the source had nothing to send count as
-//! a plateau unless `limited=anew`. Only the first slow start has it: after a timeout, and whenever
-//! start-up begins again, it is slow start.
+//! says; a slow handshake makes them long. Only the first slow start has it: after a timeout, and
+//! whenever start-up begins again, it is slow start, where the authors' code begins anew.
 
 use crate::card::{Card, Listed};
-use crate::estimate::search_bins::{Bounds, Found as Compared, Reference, SearchBins};
+use crate::estimate::search_bins::{Bounds, Found as Compared, Reference, SearchBins, Undecided};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, switch};
 use crate::needs::{Facilities, Needs};
@@ -43,41 +46,77 @@ use crate::view::{View, Window};
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
     opening: Opening,
-    reference: Reference,
-    bounds: Bounds,
-    drains: bool,
-    /// Begins anew when the source limits sending.
-    anew: bool,
-    most_skipped: u64,
+    version: Version,
+    /// What knobs set otherwise than the version has it.
+    bounds: Option<Bounds>,
+    drains: Option<bool>,
+    anew: Option<bool>,
+    most_skipped: Option<u64>,
     /// It is the first slow start of the connection.
     first: bool,
     bins: SearchBins,
     initial_window: Bytes,
-    /// What the last comparison found.
+    /// What the last comparison found, and why the newest bin was not compared.
     compared: Option<Compared>,
+    undecided: Option<Undecided>,
     drain: Option<Drain>,
     /// What the path delivered in one first RTT before it left.
     pipe: Option<Bytes>,
+}
+
+/// Of the draft; 10 is the authors' code 4.0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    Eight,
+    Nine,
+    Ten,
 }
 
 /// The phase after the exit (-09 section 3.4).
 #[derive(Clone, Copy, Debug)]
 struct Drain {
     target: Bytes,
-    /// Payload acknowledged that has not yet cost a segment.
+    /// Payload delivered for which no segment has left yet.
     owed: Bytes,
 }
 
+impl Version {
+    fn reference(self) -> Reference {
+        if self == Self::Eight { Reference::TwiceDelivered } else { Reference::Sent }
+    }
+
+    /// Percent by which delivery falls behind before it leaves (`THRESH`, `search_thresh`).
+    fn percent(self) -> u64 {
+        if self == Self::Nine { 26 } else { 35 }
+    }
+}
+
 impl Search {
+    fn bounds(&self) -> Bounds {
+        let of_version = if self.version == Version::Ten { Bounds::Linux4 } else { Bounds::Draft };
+        self.bounds.unwrap_or(of_version)
+    }
+
+    /// Takes off at the exit what the queue holds.
+    fn drains(&self) -> bool {
+        self.drains.unwrap_or(self.version == Version::Ten)
+    }
+
+    /// Begins anew when the source limits sending.
+    fn is_anew(&self) -> bool {
+        self.anew.unwrap_or(self.version == Version::Ten)
+    }
+
+    fn most_skipped(&self) -> u64 {
+        let of_version = if self.version == Version::Ten { MOST } else { MOST_SKIPPED };
+        self.most_skipped.unwrap_or(of_version)
+    }
+
     /// Looks at an ACK; whether delivery has fallen behind.
     #[inline]
     fn falls_behind(&mut self, ack: &Ack, view: &View) -> bool {
         if !self.bins.has_begun() {
             self.begin(ack, view);
-            return false;
-        }
-        if self.anew && ack.app_limited {
-            self.bins = SearchBins::NEW;
             return false;
         }
         self.bins.is_over(ack.now) && self.end_bin(ack, view)
@@ -93,23 +132,20 @@ impl Search {
     /// A bin is over.
     #[inline(never)]
     fn end_bin(&mut self, ack: &Ack, view: &View) -> bool {
-        if !self.bins.advance(ack.now, view.sent, view.delivered, self.most_skipped) {
+        if self.is_anew() && ack.app_limited {
+            self.bins.begin_again(ack.now, view.sent, view.delivered);
             return false;
         }
-        let Some(found) = self.bins.compare(view.rtt.latest, self.reference, self.bounds) else {
+        if !self.bins.advance(ack.now, view.sent, view.delivered, self.most_skipped()) {
             return false;
-        };
+        }
+        let reference = self.version.reference();
+        let found = self.bins.compare(view.rtt.latest, reference, self.bounds());
+        self.undecided = found.err();
+        let Ok(found) = found else { return false };
         self.compared = Some(found);
         let Compared { delivered, expected } = found;
-        (expected - delivered) * 100 >= expected * self.percent()
-    }
-
-    /// How far delivery falls behind before it leaves (`THRESH`).
-    fn percent(&self) -> u64 {
-        match self.reference {
-            Reference::Sent => THRESH_9,
-            Reference::TwiceDelivered => THRESH_8,
-        }
+        (expected - delivered) * 100 >= expected * self.version.percent()
     }
 
     /// Delivery has fallen behind.
@@ -117,37 +153,32 @@ impl Search {
         let Window { cwnd, .. } = view.window;
         let pipe = self.bins.delivered_in_first_rtts(1);
         self.pipe = Some(pipe).filter(|pipe| *pipe > Bytes(0));
-        let step = view.window.hold().threshold(cwnd);
-        if !self.drains {
-            return step.exit(Exit::Heuristic);
+        let leaves = view.window.hold().threshold(cwnd).exit(Exit::Heuristic);
+        if !self.drains() {
+            return leaves;
         }
-        if self.reference == Reference::TwiceDelivered {
+        if self.version == Version::Eight {
             let rest = cwnd - self.bins.delivered_in_first_rtts(2);
-            let mut step = step.exit(Exit::Heuristic);
-            step.window.cwnd = rest.max(self.initial_window).min(cwnd);
-            step.window.ssthresh = step.window.cwnd;
-            return step;
+            let cwnd = rest.max(self.initial_window).min(cwnd);
+            return Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic);
         }
         self.drain = Some(Drain { target: pipe.max(self.initial_window), owed: Bytes(0) });
-        step
+        view.window.hold()
     }
 }
 
 impl Drain {
-    /// One segment less for every three acknowledged.
+    /// A segment may leave for every three that arrive (`SEARCH_DRAIN_ACKEDSEG_THRESH`).
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        let Window { cwnd, .. } = view.window;
-        self.owed += ack.acked;
+        self.owed += ack.credited;
         let costs = view.mss * DRAIN_ACKED;
-        let mut rest = cwnd;
-        if self.owed >= costs {
-            let segments = self.owed.0 / costs.0.max(1);
-            self.owed -= costs * segments;
-            rest = (cwnd - view.mss * segments).max(self.target).min(cwnd);
+        let segments = self.owed.0 / costs.0.max(1);
+        self.owed -= costs * segments;
+        let cwnd = (ack.in_flight + view.mss * segments).max(self.target);
+        if cwnd > self.target {
+            return Window { cwnd, ..view.window }.hold();
         }
-        let mut step = view.window.hold().threshold(rest);
-        step.window.cwnd = rest;
-        if rest <= self.target { step.exit(Exit::Heuristic) } else { step }
+        Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic)
     }
 }
 
@@ -155,7 +186,7 @@ impl Listed for Search {
     const CARD: Card = Card::new(
         "search",
         "slow start that leaves when less is delivered than was sent an RTT before",
-        "draft-chung-ccwg-search-08 and -09",
+        "draft-chung-ccwg-search, and its authors' code 4.0 for Linux",
     )
     .with("cubic")
     .about(
@@ -173,7 +204,7 @@ impl Listed for Search {
 impl Observer for Search {
     fn needs(&self) -> Needs {
         // Version 8 knows nothing of what is sent.
-        match self.reference {
+        match self.version.reference() {
             Reference::Sent => Needs::required(Facilities::TIMES | Facilities::SENT),
             Reference::TwiceDelivered => Needs::TIMES,
         }
@@ -185,6 +216,10 @@ impl Observer for Search {
         report("search_bin", self.bins.bin().0);
         report("search_expected", expected.0);
         report("search_delivered", delivered.0);
+        let is = |why| u64::from(self.undecided == Some(why));
+        report("search_warms_up", is(Undecided::WarmingUp));
+        report("search_rtt_inflated", is(Undecided::RttInflated));
+        report("search_nothing_sent", is(Undecided::NothingSent));
     }
 }
 
@@ -196,7 +231,7 @@ impl Startup for Search {
     fn enter(&mut self, why: Entry, view: &View) {
         self.first = why == Entry::Connect;
         self.bins = SearchBins::NEW;
-        self.compared = None;
+        (self.compared, self.undecided) = (None, None);
         self.drain = None;
         if self.first {
             self.initial_window = view.window.cwnd;
@@ -227,15 +262,16 @@ impl Default for Search {
     fn default() -> Self {
         Self {
             opening: Opening::default(),
-            reference: Reference::Sent,
-            bounds: Bounds::Draft,
-            drains: false,
-            anew: false,
-            most_skipped: MOST_SKIPPED,
+            version: Version::Ten,
+            bounds: None,
+            drains: None,
+            anew: None,
+            most_skipped: None,
             first: true,
             bins: SearchBins::NEW,
             initial_window: Bytes(0),
             compared: None,
+            undecided: None,
             drain: None,
             pipe: None,
         }
@@ -248,46 +284,52 @@ impl Knobs for Search {
         OWN_END_SSTHRESH,
         Knob {
             name: "version",
-            kind: KnobKind::Count(8, 9),
-            default: "9",
-            doc: "of the draft: 9 compares delivery with sending, 8 with delivery before",
+            kind: KnobKind::Count(8, 10),
+            default: "10",
+            doc: "10 is its authors' code 4.0; of the draft, 9 compares delivery with sending, 8 \
+                  with delivery before",
         },
         Knob {
             name: "bounds",
-            kind: KnobKind::Word(&["draft", "linux"]),
-            default: "draft",
+            kind: KnobKind::Word(&["draft", "linux", "linux-4"]),
+            default: "linux-4 with version 10, else draft",
             doc: "first and farthest bin compared: the draft's and neqo's, or those of the \
-                  authors' code for Linux",
+                  authors' code 3 or 4.0 for Linux",
         },
         Knob {
             name: "drain",
             kind: KnobKind::Word(&["off", "on"]),
-            default: "off",
-            doc: "takes off at the exit what the queue holds: at once (8), or in steps (9)",
+            default: "on with version 10, else off",
+            doc: "takes off at the exit what the queue holds: at once (8), or by two of three \
+                  segments that arrive (9, 10)",
         },
         Knob {
             name: "limited",
             kind: KnobKind::Word(&["counts", "anew"]),
-            default: "counts",
-            doc: "when the source has nothing to send: counts as always, or begins anew",
+            default: "anew with version 10, else counts",
+            doc: "when the source has nothing to send: counts as always, or begins its bins anew",
         },
         Knob {
             name: "most_skipped",
             kind: KnobKind::Count(1, MOST),
-            default: "10",
-            doc: "more bins without an ACK than so many, and it begins anew (neqo)",
+            default: "1000000 with version 10, else 10",
+            doc: "more bins without an ACK than so many, and it begins anew (neqo: 10)",
         },
     ];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
-            ("version", KnobValue::Count(8)) => self.reference = Reference::TwiceDelivered,
-            ("version", KnobValue::Count(_)) => self.reference = Reference::Sent,
-            ("bounds", KnobValue::Word("linux")) => self.bounds = Bounds::Linux,
-            ("bounds", KnobValue::Word(_)) => self.bounds = Bounds::Draft,
-            ("drain", KnobValue::Word(word)) => self.drains = word == "on",
-            ("limited", KnobValue::Word(word)) => self.anew = word == "anew",
-            ("most_skipped", KnobValue::Count(count)) => self.most_skipped = count.clamp(1, MOST),
+            ("version", KnobValue::Count(8)) => self.version = Version::Eight,
+            ("version", KnobValue::Count(9)) => self.version = Version::Nine,
+            ("version", KnobValue::Count(_)) => self.version = Version::Ten,
+            ("bounds", KnobValue::Word("linux")) => self.bounds = Some(Bounds::Linux),
+            ("bounds", KnobValue::Word("linux-4")) => self.bounds = Some(Bounds::Linux4),
+            ("bounds", KnobValue::Word(_)) => self.bounds = Some(Bounds::Draft),
+            ("drain", KnobValue::Word(word)) => self.drains = Some(word == "on"),
+            ("limited", KnobValue::Word(word)) => self.anew = Some(word == "anew"),
+            ("most_skipped", KnobValue::Count(count)) => {
+                self.most_skipped = Some(count.clamp(1, MOST));
+            }
             _ => return self.opening.set(name, value),
         }
         true
@@ -295,28 +337,25 @@ impl Knobs for Search {
 
     fn value(&self, name: &str) -> Option<KnobValue> {
         match name {
-            "version" => {
-                Some(KnobValue::Count(if self.reference == Reference::Sent { 9 } else { 8 }))
-            }
-            "bounds" => Some(KnobValue::Word(match self.bounds {
+            "version" => Some(KnobValue::Count(match self.version {
+                Version::Eight => 8,
+                Version::Nine => 9,
+                Version::Ten => 10,
+            })),
+            "bounds" => Some(KnobValue::Word(match self.bounds() {
                 Bounds::Draft => "draft",
                 Bounds::Linux => "linux",
+                Bounds::Linux4 => "linux-4",
             })),
-            "drain" => Some(switch(self.drains)),
-            "limited" => Some(KnobValue::Word(if self.anew { "anew" } else { "counts" })),
-            "most_skipped" => Some(KnobValue::Count(self.most_skipped)),
+            "drain" => Some(switch(self.drains())),
+            "limited" => Some(KnobValue::Word(if self.is_anew() { "anew" } else { "counts" })),
+            "most_skipped" => Some(KnobValue::Count(self.most_skipped())),
             _ => self.opening.value(name),
         }
     }
 }
 
-/// Percent by which delivery falls behind before it leaves (-09 section 3, `THRESH`).
-const THRESH_9: u64 = 26;
-
-/// Likewise in -08.
-const THRESH_8: u64 = 35;
-
-/// Segments acknowledged for each that the drain takes off (-09 section 3.4).
+/// Segments delivered for each that leaves in the drain (-09 section 3.4).
 const DRAIN_ACKED: u64 = 3;
 
 /// Bins without an ACK that keep what was found (neqo: a window of them).
@@ -326,156 +365,4 @@ const MOST_SKIPPED: u64 = 10;
 const MOST: u64 = 1_000_000;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "it fails the test")]
-mod tests {
-    use super::*;
-    use crate::testing::{MSS, ack, gauge, view};
-    use crate::units::{Instant, Span};
-
-    /// A policy in a connection of 100 ms that is told, at the end of each bin of 35 ms, how many
-    /// segments were sent and delivered in it.
-    struct Path {
-        policy: Search,
-        view: View,
-    }
-
-    impl Path {
-        fn new(knobs: &[(&str, KnobValue)]) -> Self {
-            let (mut policy, mut view) = (Search::default(), view(100, Bytes::MAX));
-            for (name, value) in knobs {
-                assert!(policy.set(name, *value), "{name}");
-            }
-            view.now = Instant(1);
-            policy.enter(Entry::Connect, &view);
-            let _ = policy.step(&ack(&view, 0), &view);
-            Self { policy, view }
-        }
-
-        fn bin(&mut self, sent: u64, delivered: u64) -> Step {
-            self.view.now = self.view.now + Span::from_micros(35_001);
-            self.view.sent += MSS * sent;
-            self.view.delivered += MSS * delivered;
-            let step = self.policy.step(&ack(&self.view, 0), &self.view);
-            self.view.window = step.window;
-            step
-        }
-    }
-
-    #[test]
-    fn delivery_as_sent_goes_on() {
-        let mut path = Path::new(&[]);
-        for _ in 0..60 {
-            assert_eq!(path.bin(50, 50).exit, None);
-        }
-        let found = path.policy.compared.unwrap();
-        let gauges = ["search_bin", "search_expected", "search_delivered"];
-        let told = [35_000_000, found.expected.0, found.delivered.0].map(Some);
-        assert_eq!(gauges.map(|name| gauge(&path.policy, name)), told);
-    }
-
-    /// Sending doubles, then stays; delivery follows two bins and 6/7 later until the queue takes
-    /// a share.
-    #[test]
-    fn it_leaves_at_the_window_when_26_percent_are_missing() {
-        let missing = |percent: u64| {
-            let mut path = Path::new(&[]);
-            (0..60).find_map(|_| path.bin(100, 100 - percent).exit)
-        };
-        assert_eq!(missing(25), None);
-        assert_eq!(missing(26), Some(Exit::Heuristic));
-        let mut path = Path::new(&[]);
-        let left = (0..60).map(|_| path.bin(100, 70)).find(|step| step.exit.is_some()).unwrap();
-        assert_eq!(left.window, Window { cwnd: MSS * 100, ssthresh: MSS * 100 });
-    }
-
-    #[test]
-    fn a_path_that_delivers_nothing_has_no_pipe() {
-        let mut path = Path::new(&[]);
-        while path.bin(100, 0).exit.is_none() {}
-        assert_eq!(path.policy.found(&path.view).pipe, None);
-    }
-
-    /// Twelve bins warm up, the thirteenth is compared.
-    #[test]
-    fn it_leaves_in_the_thirteenth_bin_at_the_earliest() {
-        let mut path = Path::new(&[]);
-        let left = (1..60).find(|_| path.bin(100, 50).exit.is_some());
-        assert_eq!(left, Some(13));
-        let mut path = Path::new(&[("bounds", KnobValue::Word("linux"))]);
-        assert_eq!((1..60).find(|_| path.bin(100, 50).exit.is_some()), Some(12));
-    }
-
-    #[test]
-    fn version_8_leaves_when_delivery_stops_doubling() {
-        let mut path = Path::new(&[("version", KnobValue::Count(8))]);
-        assert!(!path.policy.needs().all().has(Facilities::SENT));
-        assert!(Search::default().needs().required.has(Facilities::SENT));
-        let exits = |grown: u64| {
-            let mut path = Path::new(&[("version", KnobValue::Count(8))]);
-            // In 100 ms, 2.86 bins, delivery grows by so many percent.
-            let mut each = 1_000.0;
-            (0..60).any(|_| {
-                each *= (1.0 + grown as f64 / 100.0).powf(0.35);
-                path.bin(0, each as u64).exit.is_some()
-            })
-        };
-        assert!(!exits(100) && !exits(35) && exits(20));
-        let left = (0..60).map(|_| path.bin(0, 100)).find(|step| step.exit.is_some());
-        assert_eq!(left.unwrap().window.ssthresh, MSS * 100);
-    }
-
-    #[test]
-    fn the_drain_of_version_9_takes_a_segment_for_three_down_to_what_was_delivered() {
-        let mut path = Path::new(&[("drain", KnobValue::Word("on"))]);
-        path.policy.initial_window = MSS * 10;
-        while path.policy.drain.is_none() {
-            assert_eq!(path.bin(40, 20).exit, None);
-        }
-        // The last first RTT is three bins: 60 segments.
-        let mut step = |segments| {
-            let step = path.policy.step(&ack(&path.view, segments), &path.view);
-            path.view.window = step.window;
-            (step.window.cwnd.0 / 1_000, step.window.ssthresh.0 / 1_000, step.exit)
-        };
-        assert_eq!([step(2), step(1), step(2)], [(100, 100, None), (99, 99, None), (99, 99, None)]);
-        assert_eq!([step(4), step(2)], [(97, 97, None), (97, 97, None)], "six cost two");
-        assert_eq!(step(116), (60, 60, Some(Exit::Heuristic)));
-        assert_eq!(path.policy.found(&path.view).pipe, Some(MSS * 60));
-    }
-
-    #[test]
-    fn the_drain_of_version_8_takes_two_first_rtts_of_delivery_at_once() {
-        let knobs = [("version", KnobValue::Count(8)), ("drain", KnobValue::Word("on"))];
-        let left = |each: u64| {
-            let mut path = Path::new(&knobs);
-            path.policy.initial_window = MSS * 10;
-            (0..60).map(|_| path.bin(0, each)).find(|step| step.exit.is_some()).unwrap().window
-        };
-        // Six bins.
-        assert_eq!(left(8), Window { cwnd: MSS * 52, ssthresh: MSS * 52 });
-        assert_eq!(left(50).cwnd, MSS * 10, "the first window at least");
-    }
-
-    #[test]
-    fn an_idle_source_counts_as_a_plateau_unless_asked_to_begin_anew() {
-        let after = |knobs: &[(&str, KnobValue)]| {
-            let mut path = Path::new(knobs);
-            (0..12).for_each(|_| assert_eq!(path.bin(100, 50).exit, None));
-            let idle = Ack { app_limited: true, ..ack(&path.view, 1) };
-            let _ = path.policy.step(&idle, &path.view);
-            path.bin(100, 50).exit.is_some()
-        };
-        assert!(after(&[]));
-        assert!(!after(&[("limited", KnobValue::Word("anew"))]));
-    }
-
-    #[test]
-    fn it_is_slow_start_again_after_a_timeout() {
-        let mut path = Path::new(&[]);
-        path.policy.enter(Entry::Timeout, &path.view);
-        assert!((0..60).all(|_| path.bin(100, 10).exit.is_none()));
-        let view = view(20, MSS * 21);
-        let step = path.policy.step(&ack(&view, 3), &view);
-        assert_eq!((step.window.cwnd, step.exit), (MSS * 21, Some(Exit::Threshold)));
-    }
-}
+mod tests;

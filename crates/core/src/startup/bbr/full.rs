@@ -1,0 +1,64 @@
+//! When Startup believes the path full: its rate has stopped growing, or a round lost too much.
+
+use super::Bbr;
+use super::form::{Form, Losses, Plateau};
+use crate::estimate::bbr_model::{RoundEnd, usable};
+use crate::event::Ack;
+use crate::knob::RATIO_ONE;
+use crate::units::Bytes;
+use crate::view::View;
+
+impl Bbr {
+    /// CheckFullBWReached, asked as a round begins: whether the rate has stopped growing.
+    pub(super) fn is_flat(&mut self, ack: &Ack, view: &View) -> bool {
+        let limited = is_limited(ack);
+        let rate = match self.form.plateau {
+            Plateau::Sample => usable(ack, view),
+            Plateau::Largest => Some(self.model.bandwidth()),
+        };
+        let counts_limited = self.form.losses == Losses::Round;
+        let Some(rate) = rate.filter(|_| !limited || counts_limited) else { return false };
+        if rate >= self.best.scaled(GROWTH.0, GROWTH.1) {
+            (self.best, self.without_growth) = (rate, 0);
+            return false;
+        }
+        self.without_growth += 1;
+        self.without_growth >= FLAT_ROUNDS && !limited
+    }
+
+    /// CheckStartupHighLoss: whether the round has lost too much.
+    pub(super) fn loses_too_much(&mut self, ack: &Ack, round: RoundEnd, view: &View) -> bool {
+        let Form { loss, gaps, losses, .. } = self.form;
+        let too_much = match losses {
+            Losses::Recovery => {
+                // The round that ends now has the number before.
+                let whole = self.lossy_since.is_some_and(|since| since + 1 < self.model.rounds());
+                let all = round.delivered + round.lost;
+                whole && round.gaps >= gaps && round.lost > all.scaled(loss, RATIO_ONE)
+            }
+            Losses::Round => {
+                let flight = ack.packet.map_or(Bytes(0), |packet| packet.in_flight);
+                let asked = self.without_growth > 0 && !is_limited(ack) && flight > Bytes(0);
+                asked && round.events >= gaps && round.lost > flight.scaled(loss, RATIO_ONE)
+            }
+        };
+        if too_much {
+            let pipe = self.model.pipe(view).unwrap_or_default();
+            self.safe = Some(pipe.max(round.delivered));
+        } else if !view.recovering && round.lost == Bytes(0) {
+            self.lossy_since = None;
+        }
+        too_much
+    }
+}
+
+/// Whether the source limited the sample.
+fn is_limited(ack: &Ack) -> bool {
+    ack.sample.is_some_and(|sample| sample.app_limited)
+}
+
+/// By how much the rate must grow (draft, `BBRCheckFullBWReached`).
+const GROWTH: (u64, u64) = (5, 4);
+
+/// Rounds without that which end Startup.
+const FLAT_ROUNDS: u64 = 3;
