@@ -89,6 +89,12 @@ FF_INLINE void careful_resume_enter(struct careful_resume *c, ff_knobs *k, enum 
         c->phase = CR_NORMAL;
 }
 
+/* Whether the path looks as it was (section 4.2). */
+FF_INLINE u8 careful_resume_is_the_path(const struct careful_resume *c, const struct ff_view *v)
+{
+    return v->rtt.min > c->saved_min_rtt / 2 && v->rtt.latest <= times(c->saved_min_rtt, 10);
+}
+
 /* Reconnaissance: jumps once the first window is acknowledged (section 4.2). */
 FF_INLINE struct ff_step careful_resume_reconnoitre(struct careful_resume *c, ff_knobs *k,
                                                     const struct ff_ack *ack,
@@ -99,8 +105,7 @@ FF_INLINE struct ff_step careful_resume_reconnoitre(struct careful_resume *c, ff
 
     if (!c->saved_window)
         return step;
-    if (step.exit || v->rtt.min <= c->saved_min_rtt / 2 ||
-        v->rtt.latest > times(c->saved_min_rtt, 10)) {
+    if (step.exit || !careful_resume_is_the_path(c, v)) {
         c->phase = CR_NORMAL;
         return step;
     }
@@ -123,7 +128,13 @@ FF_INLINE struct ff_step careful_resume_reconnoitre(struct careful_resume *c, ff
     return step;
 }
 
-/* The Unvalidated Phase goes on, or is over (section 4.3). */
+/* The window of Safe Retreat (section 4.5). */
+FF_INLINE u64 careful_resume_retreat(const struct careful_resume *c, const struct ff_view *v)
+{
+    return min_of(max_of(c->pipe / 2, times(v->mss, 2)), v->window.cwnd);
+}
+
+/* The Unvalidated Phase goes on, or is over (section 4.3); on another path it is a retreat. */
 FF_INLINE struct ff_step careful_resume_jumping(struct careful_resume *c,
                                                 const struct ff_ack *ack, const struct ff_view *v)
 {
@@ -132,6 +143,13 @@ FF_INLINE struct ff_step careful_resume_jumping(struct careful_resume *c,
     u64 proven = max_of(c->pipe, c->first_window);
     struct ff_step step = hold(v->window);
 
+    if (!careful_resume_is_the_path(c, v)) {
+        c->refuted = 1;
+        c->phase = CR_RETREAT;
+        c->end = v->snd_nxt;
+        step.window.cwnd = careful_resume_retreat(c, v);
+        return step;
+    }
     if (!full && v->acked <= c->first && v->now <= c->until) {
         step.pace = c->rate;
         return step;
@@ -193,7 +211,7 @@ FF_INLINE struct ff_answer careful_resume_answer(struct careful_resume *c, ff_kn
         c->end = v->snd_nxt;
     c->phase = CR_RETREAT;
     answer.kind = ANSWER_RETREAT;
-    answer.window.cwnd = min_of(max_of(c->pipe / 2, times(v->mss, 2)), v->window.cwnd);
+    answer.window.cwnd = careful_resume_retreat(c, v);
     return answer;
 }
 

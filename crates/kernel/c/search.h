@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * SEARCH (draft-chung-ccwg-search, versions 8 and 9, and its authors' code 4.0, here 10): slow start
- * until delivery no longer follows sending. At the end of every bin, a tenth of 3.5 RTTs,
+ * SEARCH (draft-chung-ccwg-search, versions 8 and 9, and its authors' code 4.0, here 10): slow
+ * start until delivery no longer follows sending. At the end of every bin, a tenth of 3.5 RTTs,
  *
  *   version 10: expected = sent one RTT before   leaves if (expected - delivered) >= 0.35 expected
  *   version 9:  expected = sent one RTT before                                    >= 0.26 expected

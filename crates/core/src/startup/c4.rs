@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! r = max of the samples;  initial += acked >> 3 idle;  maxrtt = the first RTT
-//! cwnd = max(initial, 2 r maxrtt);  pace = max(2 r, 1 Mbit/s), in quanta of 4 ms, 2 packets
+//! cwnd = initial = max(initial, 2 r maxrtt);  pace = max(2 r, 1 Mbit/s), in quanta of 4 ms, 2 packets
 //!        at least and 64 KB at most
 //! per round not limited by the source:  r >= 1.25 old: idle = 0, else idle += 1;  idle = 3: leave
 //! RTT > minrtt + min(maxrtt/4, 25 ms), or a mark:  leave if idle > 1
@@ -15,7 +15,8 @@
 //!
 //! A round is one of the source's if no sample rose above r and no more than minrtt * r was
 //! delivered in it. Published: these rules; what it leaves is `r maxrtt` with the draft's
-//! `maxrtt = initial/2r`.
+//! `maxrtt = initial/2r`. That `initial` is lifted to the window is picoquic's code (`c4.c`, 2026):
+//! what leaves is then no less than the pipe.
 //!
 //! Inferred: a sample is what the transport takes (over the longer of the sending and the
 //! acknowledging interval, where the draft has the time since the packet left); the limit of the
@@ -91,7 +92,8 @@ impl C4 {
             return Window { cwnd, ssthresh: half }.hold().exit(why);
         }
         let twice = self.model.bandwidth() * 2;
-        let cwnd = twice.over(view.rtt.first).max(self.initial).max(view.window.cwnd);
+        self.initial = self.initial.max(twice.over(view.rtt.first));
+        let cwnd = self.initial.max(view.window.cwnd);
         let rate = twice.max(LEAST_RATE);
         let most = Bytes(MOST_QUANTUM);
         let quantum = rate.over(QUANTUM).min(most).max(view.mss * 2);
@@ -312,6 +314,7 @@ mod tests {
         let pacing = step.pace.unwrap();
         assert_eq!((pacing.rate, pacing.burst), (Rate(200_000), MSS * 2));
         assert_eq!(path.round(20, 60).window.cwnd, MSS * 120);
+        assert_eq!(path.policy.initial, MSS * 120, "lifted to the window, of which half is left");
         let pacing = path.round(120, 5_000).pace.unwrap();
         assert_eq!((pacing.rate, pacing.burst), (Rate(100_000_000), Bytes(65_536)));
         let slow = Path::new().round(1, 1).pace.unwrap();

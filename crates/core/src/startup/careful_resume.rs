@@ -11,8 +11,10 @@
 //!                 pipe += acked; ends when the jump is in flight, when its first packet is
 //!                 acknowledged, or after an RTT:
 //!                 in flight <= max(pipe, IW): cwnd = max(pipe, IW), normal;  else cwnd = in flight
+//!                 minrtt <= saved/2, or an RTT > 10 saved: another path, Safe Retreat
 //! Validating:     pipe += acked; slow start, until the last unvalidated packet is acknowledged
-//! Safe Retreat:   after a loss or a mark in one of these two: cwnd = pipe/2, held; pipe += acked;
+//! Safe Retreat:   after a loss or a mark in one of these two, or on another path: cwnd = pipe/2,
+//!                 held; pipe += acked;
 //!                 last unvalidated packet: ssthresh = pipe Beta, normal; what was saved is refuted
 //! ```
 //!
@@ -122,6 +124,11 @@ impl CarefulResume {
         Window { cwnd: cwnd.min(view.window.cwnd), ..view.window }.hold()
     }
 
+    /// What Safe Retreat sets (section 4.5).
+    fn retreat(&self, view: &View) -> Bytes {
+        (self.pipe / 2).max(view.mss * 2).min(view.window.cwnd)
+    }
+
     /// The Unvalidated Phase goes on, or not.
     fn jumping(
         &mut self,
@@ -131,6 +138,12 @@ impl CarefulResume {
         until: Instant,
         view: &View,
     ) -> Step {
+        // Section 4.3, confirming the path during transmission: what was saved is of another one.
+        if self.saved.is_some_and(|saved| !Self::is_the_path(&saved, view)) {
+            self.refuted = true;
+            self.phase = Phase::Retreat { end: view.snd_nxt };
+            return Window { cwnd: self.retreat(view), ..view.window }.hold();
+        }
         let in_flight = ack.in_flight + ack.acked;
         let full = in_flight + view.mss > view.window.cwnd;
         if full || view.acked > first || view.now > until {
@@ -261,7 +274,7 @@ impl Startup for CarefulResume {
             return Answer::Leave;
         }
         self.phase = Phase::Retreat { end };
-        let cwnd = (self.pipe / 2).max(view.mss * 2).min(view.window.cwnd);
+        let cwnd = self.retreat(view);
         Answer::Retreat(Window { cwnd, ssthresh: view.window.ssthresh })
     }
 
@@ -427,6 +440,31 @@ mod tests {
         };
         assert!(jumps(51, 51) && !jumps(50, 50));
         assert!(jumps(100, 1_000) && !jumps(100, 1_001));
+    }
+
+    /// RFC 9959 asks for Safe Retreat also where the path turns out to be another one while the
+    /// jump leaves.
+    #[test]
+    fn another_path_seen_during_the_jump_is_a_retreat() {
+        let retreats = |min_ms: u64, latest_ms: u64| {
+            let (mut policy, mut view) = jumped();
+            (view.rtt.min, view.rtt.latest) =
+                (Span::from_millis(min_ms), Span::from_millis(latest_ms));
+            view.snd_nxt = MSS * 60;
+            let step = acked(&mut policy, &mut view, 5, 45);
+            // The pipe was 15 in flight, and 5 more have come.
+            let retreat = policy.phase == Phase::Retreat { end: MSS * 60 };
+            assert_eq!(step.window.cwnd == MSS * 10, retreat);
+            assert_eq!(policy.refutes_hint(), retreat);
+            (retreat, policy, view)
+        };
+        assert!(retreats(50, 50).0 && !retreats(51, 51).0 && !retreats(100, 1_000).0);
+        let (is, mut policy, mut view) = retreats(100, 1_001);
+        assert!(is);
+        assert_eq!(acked(&mut policy, &mut view, 44, 1).window.cwnd, MSS * 10, "held");
+        // 64 of the pipe have been acknowledged when the last unvalidated packet is.
+        let step = acked(&mut policy, &mut view, 1, 0);
+        assert_eq!((step.window.ssthresh, policy.phase), (MSS * 65 / 2, Phase::Normal));
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! ```text
 //! ring of the last 7 samples;  base = smallest maximum that the ring has had
 //! excess:  the ring's minimum > base + max(base/4, the time to pace one packet)
-//! 7 in a row:  leave;  cwnd /= 2                      where base <= 100 ms
+//! at or below the base:  the count begins anew
+//! 7 of them:   leave;  cwnd /= 2                      where base <= 100 ms
 //!                      cwnd -= (cwnd - f cwnd)/2      otherwise, f = 100 ms/base up to 610 ms,
 //!                                                     610 ms/base beyond
 //! loss:  ends it once a mean of lost per packet (gain 1/16) exceeds 15 %
@@ -29,7 +30,7 @@ use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::{Bytes, Instant, Span};
 use crate::view::{View, Window};
 
-/// Slow start that leaves when seven RTTs in a row are beyond what jitter has been.
+/// Slow start that leaves when seven RTTs are beyond what jitter has been.
 #[derive(Clone, Copy, Debug)]
 pub struct Picoquic {
     opening: Opening,
@@ -49,7 +50,7 @@ pub struct Picoquic {
 impl Picoquic {
     /// Takes a sample in; whether the RTT has been too long seven times in a row.
     fn looks_full(&mut self, now: Instant, rtt: Span, view: &View) -> bool {
-        if self.samples > 0 && now.since(self.sampled_at) < Span::from_millis(1) {
+        if self.samples > 0 && now.since(self.sampled_at) <= Span::from_millis(1) {
             return false;
         }
         self.sampled_at = now;
@@ -66,7 +67,12 @@ impl Picoquic {
         // One packet at the rate of the window.
         let packet = view.rtt.smoothed.scaled(view.mss.0, view.window.cwnd.0);
         let limit = self.base + self.base.scaled(self.rise, RATIO_ONE).max(packet);
-        self.excess = if least > limit { self.excess + 1 } else { 0 };
+        // Between the base and the limit the count stands.
+        if least > limit {
+            self.excess += 1;
+        } else if least <= self.base {
+            self.excess = 0;
+        }
         self.excess >= RING as u64
     }
 
@@ -241,12 +247,12 @@ mod tests {
     use super::*;
     use crate::testing::{MSS, ack, view};
 
-    /// ACKs a millisecond apart with these RTTs: which of them ends it, and with what window.
+    /// ACKs two milliseconds apart with these RTTs: which of them ends it, and with what window.
     fn leaves(policy: &mut Picoquic, rtts_ms: &[u64]) -> Option<(usize, Bytes)> {
         let mut view = view(100, Bytes::MAX);
         view.now = Instant(1_000_000_000);
         rtts_ms.iter().enumerate().find_map(|(at, rtt)| {
-            view.now = view.now + Span::from_millis(1);
+            view.now = view.now + Span::from_millis(2);
             view.rtt.latest = Span::from_millis(*rtt);
             let step = policy.step(&ack(&view, 1), &view);
             step.exit.map(|_| (at, step.window.cwnd))
@@ -268,6 +274,23 @@ mod tests {
         assert_eq!(leaves(&mut Picoquic::default(), &spiky), None);
     }
 
+    /// Three excesses, a ring between the base and the limit, and the fourth; a ring at the base
+    /// begins anew.
+    #[test]
+    fn only_a_ring_at_or_below_the_base_begins_the_count_anew() {
+        let after = |between: u64| {
+            let mut rtts = std::vec![100; 10];
+            rtts.extend([130; 9]);
+            rtts.push(between);
+            rtts.extend([130; 10]);
+            leaves(&mut Picoquic::default(), &rtts).map(|(at, _)| at)
+        };
+        // The ring is full of 130 with the 17th, so that 17 to 19 are three. While the 20th is in
+        // the ring, seven samples do not count; the next four end it.
+        assert_eq!(after(110), Some(9 + 9 + 1 + 7 + 4 - 1));
+        assert_eq!(after(100), None);
+    }
+
     #[test]
     fn what_it_leaves_depends_on_the_base() {
         let left = |ms| {
@@ -281,7 +304,7 @@ mod tests {
     #[test]
     fn samples_of_one_millisecond_count_once() {
         let (mut policy, mut view) = (Picoquic::default(), view(100, Bytes::MAX));
-        for us in [0, 500, 999, 1_000, 1_500] {
+        for us in [0, 500, 1_000, 1_001, 1_500] {
             view.now = Instant(1_000_000_000 + us * 1_000);
             let _ = policy.step(&ack(&view, 1), &view);
         }
@@ -293,7 +316,7 @@ mod tests {
         let (mut policy, mut view) = (Picoquic::default(), view(100, Bytes::MAX));
         for (at, rtt) in [50, 100, 60, 60, 60, 60, 60].into_iter().enumerate() {
             assert_eq!((policy.samples, policy.base), (at as u64, Span::MAX));
-            view.now = Instant(at as u64 * 1_000_000);
+            view.now = Instant(at as u64 * 2_000_000);
             view.rtt.latest = Span::from_millis(rtt);
             let _ = policy.step(&ack(&view, 1), &view);
         }
