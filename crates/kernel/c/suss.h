@@ -13,7 +13,7 @@
  *   leaving:  after J jumps, blue ACKs: 2^J train > (minrtt + ack_delay)/2:
  *             cap = cwnd + n (2^J - 1), leave beyond it; RTT as in HyStart: leave at once
  *
- * It is woken when the guard is over. After a timeout it is HyStart alone.
+ * On a socket that is paced it is HyStart alone. It is woken when the guard is over. After a timeout it is HyStart alone.
  * crates/core/src/startup/suss.rs tells what is published and what differs.
  */
 #ifndef FF_SUSS_H
@@ -56,8 +56,9 @@ struct suss {
     /* What was in flight when a loss came, NONE without one. */
     u64 peak;
     struct suss_red red;
-    /* HyStart alone. */
+    /* HyStart alone; the endpoint paces. */
     u8 off;
+    u8 paced;
     /* Blue ACKs still come; the ACK before was the last of them. */
     u8 in_blue;
     u8 last_blue;
@@ -69,7 +70,6 @@ FF_NEW_POLICY(suss)
 FF_OBSERVES_NOTHING(suss)
 FF_ESTIMATES_NOTHING(suss)
 FF_RESTARTS_WITH_ONE(suss)
-FF_BEGINS_PLAINLY(suss)
 FF_TAKES_NO_HINT(suss)
 FF_FIRST_WINDOW_OF_KNOBS(suss)
 FF_FIRST_SSTHRESH_OF_KNOBS(suss)
@@ -84,11 +84,20 @@ FF_INLINE void suss_enter(struct suss *s, ff_knobs *k, enum entry why, const str
         .min_rtt = NONE,
         .peak = NONE,
         .off = why != ENTRY_CONNECT,
+        .paced = s->paced,
         .may_jump = 1,
     };
 
     hystart_begin_round(&new.round, v);
     COPY(s, &new);
+}
+
+/* A paced socket has no SUSS (cubictcp_init). */
+FF_INLINE struct ff_step suss_begin(struct suss *s, ff_knobs *k, const struct ff_view *v)
+{
+    if (v->paced == PACED_BY_ENDPOINT)
+        s->off = s->paced = 1;
+    return hold(v->window);
 }
 
 /* The train's length, as HyStart looks at it or as SUSS does (suss_cap). */
@@ -98,7 +107,7 @@ FF_INLINE u8 suss_train_fills(struct suss *s, const struct ff_view *v)
     u64 as_long = 1ULL << min_of(s->jumps, SUSS_MOST_SHIFT);
 
     if (s->off)
-        return hystart_train_exceeds(&s->round, half, 1, v);
+        return hystart_train_exceeds(&s->round, s->paced ? times(half, 2) : half, 1, v);
     if (s->has_cap)
         return v->window.cwnd > s->cap;
     if (s->in_blue && hystart_train_exceeds(&s->round, half, as_long, v)) {

@@ -4,9 +4,10 @@
 //! Published: ten bins cover 3.5 of the first RTT, and up to 15 more, or 40 in the authors' code
 //! 4.0 for Linux, reach back to what was sent an RTT ago. The share of a bin by which that RTT ends
 //! before a bin's end is taken from the bin before, as the authors' code and mozilla/neqo do; the
-//! text of the draft takes the bin after, which is a mistake. Beginning anew after more than ten bins without an ACK is neqo's reading of
-//! the draft's section on missed bins. Where a comparison begins before the first bin, the code for
-//! Linux takes nothing for the sum before it; here it is the first.
+//! text of the draft takes the bin after, which is a mistake. Beginning anew after more than ten
+//! bins without an ACK is neqo's reading of the draft's section on missed bins. Where a comparison
+//! begins before the first bin, the code for Linux takes nothing for the sum before it; here it is
+//! the first.
 
 use crate::units::{Bytes, Instant, Span};
 

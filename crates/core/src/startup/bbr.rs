@@ -31,9 +31,9 @@
 //! Inferred: BBR goes on with ProbeBW, which begins with the flight that Drain leaves. Any
 //! avoidance may follow here. It is given that window (BBR's own would be two BDP, which it has
 //! again an RTT later), the bandwidth and, after an exit by loss, `inflight_longterm` as the
-//! largest window with room. Without samples of the rate it could not run, so that it is refused where
-//! there are none. After five seconds without as small an RTT it, too, lets half the pipe be in
-//! flight for 200 ms and a round (ProbeRTT); the smallest RTT is the connection's all the same.
+//! largest window with room. Without samples of the rate it could not run, so that it is refused
+//! where there are none. After five seconds without as small an RTT it, too, lets half the pipe be
+//! in flight for 200 ms and a round (ProbeRTT); the smallest RTT is the connection's all the same.
 //! After a timeout Startup goes on with what it knows; a start-up that begins after its end is slow
 //! start, unless the avoidance asked for it.
 

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! r = max of the samples;  initial += acked >> 3 idle;  maxrtt = the first RTT
-//! cwnd = initial = max(initial, 2 r maxrtt);  pace = max(2 r, 1 Mbit/s), in quanta of 4 ms, 2 packets
-//!        at least and 64 KB at most
+//! cwnd = initial = max(initial, 2 r maxrtt);  pace = max(2 r, 1 Mbit/s), in quanta of 4 ms,
+//!        2 packets at least and 64 KB at most
 //! per round not limited by the source:  r >= 1.25 old: idle = 0, else idle += 1;  idle = 3: leave
 //! RTT > minrtt + min(maxrtt/4, 25 ms), or a mark:  leave if idle > 1
 //! loss: leave after 20 packets

@@ -22,6 +22,7 @@ impl Path {
         view.rtt.latest = view.rtt.min;
         view.snd_nxt = Bytes(0);
         let mut policy = Suss::default();
+        assert!(policy.set("rounds", KnobValue::Word("window")));
         policy.enter(Entry::Connect, &view);
         view.snd_nxt = MSS * 10;
         Self { policy, view, now_us: 1_000_000 }
@@ -140,6 +141,36 @@ fn rounds_of_hystart_that_begin_with_the_data_cap_it_a_round_earlier() {
     }
     let _ = path.train(40, 9_389);
     assert!((260..=270).contains(&(path.policy.cap.unwrap().0 / MSS.0)));
+}
+
+/// The authors' code leaves a paced socket to HyStart, for which a train may be twice as long then.
+#[test]
+fn on_a_paced_socket_it_is_hystart() {
+    let begun = |paced| {
+        let mut path = Path::new();
+        path.view.paced = paced;
+        let _ = path.policy.begin(&path.view);
+        path
+    };
+    for (paced, state) in [
+        (Paced::No, State::Active),
+        (Paced::ByPolicy, State::Active),
+        (Paced::ByEndpoint(200), State::Off),
+        (Paced::ByEndpoint(125), State::Off),
+    ] {
+        assert_eq!(begun(paced).policy.state, state, "{paced:?}");
+    }
+    // 20 ACKs of 1.5 ms are 28.5 ms: more than half of the RTT and less than all of it.
+    let leaves = |paced| {
+        let mut path = begun(paced);
+        path.policy.state = State::Off;
+        path.view.window.cwnd = MSS * 20;
+        path.view.now = Instant(path.now_us * 1_000);
+        path.fill();
+        path.policy.enter(Entry::Timeout, &path.view);
+        path.train(20, 28_500).exit.is_some()
+    };
+    assert!(leaves(Paced::No) && !leaves(Paced::ByEndpoint(200)));
 }
 
 #[test]
