@@ -32,8 +32,8 @@ pub struct Learned {
     pub min_rtt: Span,
     /// Payload that was delivered.
     pub delivered: Bytes,
-    /// Payload that was delivered in a round: in the larger of the last two that were complete,
-    /// because the end of a transfer cuts a round short.
+    /// Payload that was delivered in a round: the largest of the last two that were complete, and
+    /// of the one that was not, because the end of a transfer cuts a round short.
     pub per_round: Bytes,
     /// How long ago it ended.
     pub age: Span,

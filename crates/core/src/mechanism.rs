@@ -269,7 +269,8 @@ impl Mechanism {
             view.rtt.observe(sample);
         }
         view.round_start = false;
-        if view.acked >= self.round_end {
+        // RFC 9406 section 4.2: `round_end` is SND.NXT of then, the first byte not yet sent.
+        if view.acked > self.round_end {
             self.begin_round(ack.acked);
         }
         let flight = ack.in_flight + ack.credited.max(ack.acked);
@@ -278,8 +279,7 @@ impl Mechanism {
         }
     }
 
-    /// Begins a new round if the ACK is for new data and the last data of the round is
-    /// acknowledged.
+    /// Begins a new round if the ACK is for new data, some of which left after the last began.
     #[cold]
     fn begin_round(&mut self, acked: Bytes) {
         if acked > Bytes(0) {
@@ -300,7 +300,9 @@ impl Mechanism {
             rtt: rtt.smoothed,
             min_rtt: rtt.min.max(Span(1)),
             delivered,
-            per_round: self.last_rounds[0].max(self.last_rounds[1]),
+            per_round: self.last_rounds[0]
+                .max(self.last_rounds[1])
+                .max(delivered - self.round_began_with),
             age: Span(0),
         })
     }

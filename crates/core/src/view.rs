@@ -84,9 +84,11 @@ pub struct View {
     /// What a loss leaves of the window under the control's avoidance, in millionths
     /// ([`crate::policy::Avoidance::beta`]).
     pub beta: u64,
-    /// Round trips begun; a round ends when the last data sent before it began is acknowledged.
+    /// Round trips begun. A round ends with the first ACK for data that left after it began: more
+    /// than SND.NXT of then is acknowledged (RFC 9406 section 4.2). The ACK for all that had been
+    /// sent by then is still of the round, or the next would begin with the last packet of a burst.
     pub round: u64,
-    /// The ACK being processed is the first of its round.
+    /// The ACK being processed ends a round, and begins the next.
     pub round_start: bool,
 }
 

@@ -53,7 +53,9 @@ struct Path {
     recovery_ends: u64,
     timer: u64,
     trace: String,
-    round: u64,
+    /// A line is written once all that had been sent by the last one is acknowledged.
+    line_ends: Bytes,
+    line_is_due: bool,
 }
 
 impl Path {
@@ -84,7 +86,8 @@ impl Path {
             recovery_ends: 0,
             timer: PROPAGATION + RTO,
             trace: String::new(),
-            round: 0,
+            line_ends: Bytes(0),
+            line_is_due: false,
         }
     }
 
@@ -173,7 +176,11 @@ impl Path {
             packet: then.map(|then| then.departure),
             ..Ack::default()
         });
-        if self.sender.view().recovering && self.una() > self.recovery_ends {
+        let view = self.sender.view();
+        if acked > 0 && view.acked >= self.line_ends {
+            (self.line_ends, self.line_is_due) = (view.snd_nxt, true);
+        }
+        if view.recovering && self.una() > self.recovery_ends {
             self.sender.on_recovered(None);
         }
         self.detect(packet);
@@ -228,18 +235,18 @@ impl Path {
         let (now, flight) = (Instant(self.now), Bytes(self.in_flight * MSS));
         let kind = LossKind::Timeout;
         self.sender.on_loss(&Loss::of(now, kind, flight, flight));
+        self.line_ends = self.sender.view().acked;
         let outstanding: Vec<u64> = self.unacked.keys().copied().collect();
         outstanding.into_iter().for_each(|packet| self.lose(packet, kind));
         let _ = writeln!(self.trace, "{} timeout", self.clock());
     }
 
-    /// A line for every round.
+    /// A line for every round trip.
     fn note(&mut self) {
-        let view = self.sender.view();
-        if view.round == self.round {
+        if !std::mem::take(&mut self.line_is_due) {
             return;
         }
-        self.round = view.round;
+        let view = self.sender.view();
         let phase = match (view.phase, view.recovering) {
             (_, true) => "recovery",
             (Phase::Startup, _) => "start-up",

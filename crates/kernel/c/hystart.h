@@ -78,6 +78,9 @@ FF_INLINE u8 hystart_train_is_long(struct hystart *h, ff_knobs *k, const struct 
     u64 limit = plus(v->rtt.min, hystart_ack_delay(v));
     u64 whole = k->hystart.train == HYSTART_TRAIN_WHOLE;
 
+    if (k->hystart.train == HYSTART_TRAIN_AUTO)
+        whole = v->paced != PACED_NO;
+
     return hystart_train_exceeds(h, whole ? limit : limit / 2, 1, v);
 }
 

@@ -24,6 +24,8 @@
 #define MAX_RTT_THRESH 16000000ULL
 #define MIN_RTT_DIVISOR 8
 #define N_RTT_SAMPLE 8
+/* What one ACK may count for where packets are not paced. */
+#define L_SEGMENTS 8
 
 struct hystart_pp {
     /* The smallest RTTs of the last round and of this one, NONE without a sample. */
@@ -97,7 +99,8 @@ FF_INLINE u8 hystart_pp_end_round(struct hystart_pp *h, ff_knobs *k)
 FF_INLINE struct ff_step hystart_pp_step(struct hystart_pp *h, ff_knobs *k,
                                          const struct ff_ack *ack, const struct ff_view *v)
 {
-    u64 counted, limit = amount(k->hystart_pp.l_unit, k->hystart_pp.l, NONE, v->mss);
+    u64 most = v->paced == PACED_NO ? times(v->mss, L_SEGMENTS) : NONE;
+    u64 counted, limit = amount(k->hystart_pp.l_unit, k->hystart_pp.l, most, v->mss);
     struct ff_step step;
 
     if (!h->first || v->window.cwnd >= v->window.ssthresh)

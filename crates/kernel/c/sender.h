@@ -235,7 +235,8 @@ FF_INLINE void observe(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ac
     note_paced(s);
     if (ack->rtt != NONE)
         observe_rtt(&v->rtt, ack->rtt);
-    v->round_start = ack->acked > 0 && v->acked >= s->round_end;
+    /* RFC 9406 section 4.2: the first byte not yet sent then is acknowledged. */
+    v->round_start = ack->acked > 0 && v->acked > s->round_end;
     if (v->round_start) {
         s->round_end = v->snd_nxt;
 #ifdef FF_OWNS_WINDOW

@@ -62,7 +62,7 @@ struct ff_learned {
     u64 ssthresh;
     u64 rtt;
     u64 min_rtt;
-    /* Delivered in the larger of the last two complete rounds. */
+    /* Delivered in the largest of the last two complete rounds and the one that was not. */
     u64 per_round;
     u64 age;
 };

@@ -126,15 +126,24 @@ fn search_4_drains_its_queue_by_two_packets_of_three_delivered() {
 /// RTTs after it, although thrice the path had been sent.
 #[test]
 fn rapid_start_lands_at_beta_of_what_the_path_and_its_buffer_hold() {
-    let every = Some(Span::from_millis(10));
-    let (spec, link) = (with("rapid-start", &[], 50), link(40, 50, 500));
-    let network = Network { sample_every: every, ..network(vec![link], vec![spec], 3_000) };
-    let flow = run(&network).flows.remove(0);
-    let exit = flow.startup.exit.unwrap();
-    assert_eq!((exit.why, flow.startup.reductions_next_10_rtt), (Exit::Loss, 0));
-    assert!(exit.cwnd >= Bytes(2_000_000), "{exit:?}");
-    let landed = flow.series.iter().map(|sample| sample.ssthresh.0 / 1_000).min().unwrap();
-    assert!((695..=705).contains(&landed), "{landed}");
+    for recovery in [Recovery::Sack, Recovery::Rack, Recovery::Quic] {
+        let every = Some(Span::from_millis(10));
+        let (mut spec, link) = (with("rapid-start", &[], 50), link(40, 50, 500));
+        spec.endpoint.recovery = recovery;
+        let network = Network { sample_every: every, ..network(vec![link], vec![spec], 3_000) };
+        let flow = run(&network).flows.remove(0);
+        let exit = flow.startup.exit.unwrap();
+        assert_eq!(exit.why, Exit::Loss, "{recovery:?}");
+        if recovery == Recovery::Sack {
+            assert_eq!(flow.startup.reductions_next_10_rtt, 0);
+        }
+        assert!(exit.cwnd >= Bytes(2_000_000), "{exit:?}");
+        // ssthresh is set as the recovery ends.
+        let set = flow.series.iter().map(|sample| sample.ssthresh).find(|it| *it < Bytes::MAX);
+        let landed = set.unwrap().0 / 1_000;
+        println!("{recovery:?} {landed} {}", flow.drops);
+        assert!((690..=710).contains(&landed), "{recovery:?} {landed}");
+    }
 }
 
 /// With room for what it overshoots by, BBR hands over the path's 500 packets.

@@ -123,13 +123,6 @@ pub(crate) fn partner(card: &Card) -> &'static str {
     card.partner.unwrap_or(USUAL)
 }
 
-/// A control as a case runs it: a sender that paces has another rule in two sources.
-fn adapted(startup: &str, partner: &str, case: &Case) -> String {
-    let knob = PACED.iter().find(|(name, _)| case.paced && *name == startup);
-    let knob = knob.map_or("", |(_, knob)| knob);
-    format!("{startup}{knob}+{partner}")
-}
-
 /// Every start-up, and slow start with every avoidance that one of them has.
 fn pairs() -> Vec<(&'static str, &'static str)> {
     let cards = carried();
@@ -147,7 +140,7 @@ fn pairs() -> Vec<(&'static str, &'static str)> {
 pub(crate) fn measure() -> Result<Vec<Measured>, Box<dyn Error>> {
     let pairs = pairs();
     let run_case = |case: Case| -> Result<Vec<Measured>, String> {
-        let control = |(startup, partner): &(&str, &str)| adapted(startup, partner, &case);
+        let control = |(startup, partner): &(&str, &str)| format!("{startup}+{partner}");
         let controls: Vec<String> = pairs.iter().map(control).collect();
         let scenario = Scenario::parse(&case.scenario(&controls), "grid.toml");
         let scenario = scenario.map_err(|problem| problem.to_string())?;
@@ -225,9 +218,6 @@ pub(crate) fn csv(runs: &[Measured]) -> String {
 pub(crate) const REFERENCE: &str = "slow-start";
 /// Its avoidance.
 pub(crate) const USUAL: &str = "newreno";
-/// RFC 9406 section 4.3 has no limit per ACK, and Linux' HyStart another length of a train, where
-/// the sender paces.
-const PACED: [(&str, &str); 2] = [("hystart-pp", "(l=none)"), ("hystart", "(train=whole)")];
 /// Fine enough to tell when the rate was reached to a tenth of a round trip.
 const SAMPLES_PER_RTT: f64 = 20.0;
 

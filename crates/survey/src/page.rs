@@ -55,9 +55,9 @@ fn intro() -> String {
              ms, drop-tail buffers of {buffers} BDP, transfers of 4 BDP and of 1 MB, profile \
              `linux` (IW 10, no ssthresh, RACK), packets of {PACKET} bytes, an ACK for every \
              second one. Everything was run twice: as it is, and with endpoints that pace what the \
-             start-up does not pace itself; there `hystart-pp` has `l=none` and `hystart` has \
-             `train=whole`, as their sources ask of a sender that paces. Start-ups that live from \
-             what an earlier connection learned had nothing; those that need routers had routers \
+             start-up does not pace itself; there `hystart-pp` has no limit per ACK and \
+             `hystart` lets a train of ACKs be twice as long, as their sources ask of a sender \
+             that paces. Start-ups that live from what an earlier connection learned had nothing; those that need routers had routers \
              that answer. The receiver's window begins at 64 KB and grows with what arrives, as \
              Linux's does, and limits what jumps further in its first round trips.",
         ),

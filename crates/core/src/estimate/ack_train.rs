@@ -8,8 +8,8 @@
 //!
 //! What was inferred: a train is the ACKs of a round, which answer what was sent within an RTT; it
 //! counts once it has four, and until the next one has as many the last stays. The ACK of the last
-//! packet sent before a round still belongs to the round before, unlike in [`View::round_start`]:
-//! it ends the burst that it answers.
+//! packet sent before a round still belongs to the round before, as in [`View::round_start`]: it
+//! ends the burst that it answers.
 
 use crate::event::Ack;
 use crate::units::{Bytes, Instant, Rate};

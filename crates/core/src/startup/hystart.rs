@@ -18,8 +18,9 @@
 //!
 //! `ack_delay` allows for data that leaves and arrives in large blocks:
 //! `min(1 ms, 4 * 64 KiB / rate)`, the rate being Linux' pacing rate: 2 cwnd/srtt below half of
-//! ssthresh, 1.2 above. A paced sender spreads its data over the RTT, so there the train may take
-//! all of `delay_min + ack_delay` (knob `train`).
+//! ssthresh, 1.2 above. A paced sender spreads its data over the RTT, so there
+//! ([`View::paced`]; Linux: `sk_pacing_status`) the train may take all of `delay_min + ack_delay`,
+//! unless the knob `train` says otherwise.
 //!
 //! Published: all of it, in Linux' source. Every sample of a round may lower its smallest RTT
 //! (Linux commit b344579ca847); before, only the first eight could, and a path that turned shorter
@@ -36,14 +37,14 @@ use crate::opening::Opening;
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::{Phase, View, Window};
+use crate::view::{Paced, Phase, View, Window};
 
 /// Slow start that looks for its end in ACK trains and in the RTT.
 #[derive(Clone, Copy, Debug)]
 pub struct HyStart {
     opening: Opening,
     detect: Detect,
-    paced_train: bool,
+    train: Train,
     /// In segments.
     low_window: u64,
     round: Round,
@@ -56,6 +57,15 @@ enum Detect {
     Both,
     Train,
     Delay,
+}
+
+/// How long an ACK train may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Train {
+    /// Half of the limit, and all of it where packets are paced.
+    Auto,
+    Half,
+    Whole,
 }
 
 /// What is known of the round.
@@ -87,7 +97,10 @@ impl HyStart {
     /// How long an ACK train may take.
     fn limit(&self, view: &View) -> Span {
         let limit = view.rtt.min + ack_delay(view);
-        if self.paced_train { limit } else { limit / 2 }
+        match (self.train, view.paced) {
+            (Train::Half, _) | (Train::Auto, Paced::No) => limit / 2,
+            _ => limit,
+        }
     }
 }
 
@@ -202,7 +215,7 @@ impl Default for HyStart {
         Self {
             opening: Opening::default(),
             detect: Detect::Both,
-            paced_train: false,
+            train: Train::Auto,
             low_window: LOW_WINDOW,
             round: Round::NONE,
             found: false,
@@ -222,9 +235,10 @@ impl Knobs for HyStart {
         },
         Knob {
             name: "train",
-            kind: KnobKind::Word(&["half", "whole"]),
-            default: "half",
-            doc: "how much of the smallest RTT a train may take; Linux: half, whole when paced",
+            kind: KnobKind::Word(&["auto", "half", "whole"]),
+            default: "auto",
+            doc: "how much of the smallest RTT a train may take; auto, as Linux: half, whole when \
+                  packets are paced",
         },
         Knob {
             name: "low_window",
@@ -239,7 +253,9 @@ impl Knobs for HyStart {
             ("detect", KnobValue::Word("both")) => self.detect = Detect::Both,
             ("detect", KnobValue::Word("train")) => self.detect = Detect::Train,
             ("detect", KnobValue::Word("delay")) => self.detect = Detect::Delay,
-            ("train", KnobValue::Word(word)) => self.paced_train = word == "whole",
+            ("train", KnobValue::Word("auto")) => self.train = Train::Auto,
+            ("train", KnobValue::Word("half")) => self.train = Train::Half,
+            ("train", KnobValue::Word("whole")) => self.train = Train::Whole,
             ("low_window", KnobValue::Count(count)) => self.low_window = count.clamp(1, 1_000_000),
             _ => return self.opening.set(name, value),
         }
@@ -253,7 +269,11 @@ impl Knobs for HyStart {
                 Detect::Train => "train",
                 Detect::Delay => "delay",
             })),
-            "train" => Some(KnobValue::Word(if self.paced_train { "whole" } else { "half" })),
+            "train" => Some(KnobValue::Word(match self.train {
+                Train::Auto => "auto",
+                Train::Half => "half",
+                Train::Whole => "whole",
+            })),
             "low_window" => Some(KnobValue::Count(self.low_window)),
             _ => self.opening.value(name),
         }
@@ -317,6 +337,16 @@ mod tests {
         let mut paced = only("train");
         assert!(paced.set("train", KnobValue::Word("whole")));
         assert_eq!(leaves_at(&mut paced, 16, 1_000, &[100; 120]), Some(101));
+        let limits = |train, paced| {
+            let mut policy = only("train");
+            assert!(policy.set("train", KnobValue::Word(train)));
+            policy.limit(&View { paced, ..crate::testing::view(16, Bytes::MAX) }).0 / 500_000
+        };
+        let of = |train| {
+            [Paced::No, Paced::ByEndpoint(125), Paced::ByPolicy].map(|by| limits(train, by))
+        };
+        assert_eq!(of("auto"), [101, 202, 202], "half, and all of it where packets are paced");
+        assert_eq!((of("half"), of("whole")), ([101; 3], [202; 3]));
     }
 
     #[test]

@@ -70,7 +70,8 @@ FF_INLINE void remember(const struct sock *sk, const struct connection *c)
             .ssthresh = v->window.ssthresh,
             .rtt = v->rtt.smoothed,
             .min_rtt = v->rtt.min,
-            .per_round = max_of(c->sender.last_rounds[0], c->sender.last_rounds[1]),
+            .per_round = max_of(minus(v->delivered, c->sender.round_began_with),
+                                max_of(c->sender.last_rounds[0], c->sender.last_rounds[1])),
         },
         .at = bpf_ktime_get_ns(),
     };
