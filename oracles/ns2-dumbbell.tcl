@@ -4,7 +4,9 @@
 #
 # Keys (defaults in brackets):
 #   alg      newreno | hoe (NewReno with ns-2's own Hoe option) | reno | tahoe |
-#            vegas | sack | fack | linux-<ca> (linux-reno, linux-cubic, ...) [newreno]
+#            vegas | sack | fack | linux-<ca> (linux-reno, linux-cubic, ...) | linux (TCP/Linux's
+#            CUBIC as its agent comes: no time stamps, receivers that report nothing out of order,
+#            the SYN a packet of the initial window) [newreno]
 #   rate     bottleneck, Mbps [40]          rtt   two-way propagation, ms [100]
 #   buf      bottleneck buffer: packets, "bdp", or e.g. "0.25bdp" [bdp]
 #   flows    number of flows [1]            dur   simulated seconds [20]
@@ -104,17 +106,25 @@ set sinkof(1) Agent/TCPSink
 set sinkof(2) Agent/TCPSink/DelAck
 set classes {newreno Newreno hoe Newreno reno Reno tahoe "" vegas Vegas sack Sack1 fack Fack}
 set lin ""
-if {[regexp {^linux-(.+)$} $o(alg) -> lin]} {
+set stock [expr {$o(alg) eq "linux"}]
+if {$stock} {
+    set lin cubic
+    set class Agent/TCP/Linux
+    Agent/TCP set delay_growth_ false
+} elseif {[regexp {^linux-(.+)$} $o(alg) -> lin]} {
     set class Agent/TCP/Linux
 } elseif {[dict exists $classes $o(alg)]} {
     set c [dict get $classes $o(alg)]
     set class [expr {$c eq "" ? "Agent/TCP" : "Agent/TCP/$c"}]
 } else { puts stderr "unknown alg: $o(alg)"; exit 2 }
-if {$o(alg) in {sack fack} || $lin ne ""} {
+if {$o(alg) in {sack fack} || ($lin ne "" && !$stock)} {
     set sinkof(1) Agent/TCPSink/Sack1
     set sinkof(2) Agent/TCPSink/Sack1/DelAck
 }
-if {$lin ne ""} { Agent/TCP set timestamps_ true; Agent/TCPSink set ts_echo_rfc1323_ true }
+if {$lin ne "" && !$stock} {
+    Agent/TCP set timestamps_ true
+    Agent/TCPSink set ts_echo_rfc1323_ true
+}
 
 set finished 0
 Agent/TCP instproc done {} {

@@ -18,9 +18,13 @@
 #define TICKS_PER_NANO 1208925819614629ULL
 /* 1024 s in ticks: no curve is followed for longer. */
 #define LONGEST_CURVE (1ULL << 26)
-#define TENTH_OF_A_SECOND 100000000ULL
-#define BLIND_ACKS 26
+#define MILLISECOND 1000000ULL
 #define BLIND_COUNT 20
+/* Of CUBIC 2.1: cnt without a loss to go by, two packets in sixteenths, HZ / 32. */
+#define BLIND_ACKS 50
+#define RATIO_SHIFT 4
+#define FIRST_RATIO 32
+#define STALE_MS 31
 
 enum stage { STAGE_UNKNOWN, STAGE_CUT, STAGE_RUNNING, STAGE_RUNNING_AFTER_CUT };
 
@@ -36,6 +40,16 @@ struct cubic {
     /* The Reno estimate, in 2^-16 bytes. */
     u64 estimate;
     u64 remainder;
+    /* What CUBIC 2.1 has instead of the two before, in packets: cnt, ack_cnt, tcp_cwnd, last_cwnd,
+     * last_time in ms, snd_cwnd_cnt, delayed_ack.
+     */
+    u64 count;
+    u64 acks;
+    u64 reno;
+    u64 of_cwnd;
+    u64 of_ms;
+    u32 waited;
+    u32 ratio;
     u32 stage;
 };
 
@@ -124,6 +138,8 @@ FF_INLINE void cubic_begin(struct cubic *c, ff_knobs *k, const struct ff_view *v
     c->start = v->now;
     c->last = v->now;
     c->estimate = times(cwnd, 1 << FRACTION);
+    c->acks = 0;
+    c->reno = max_of(cwnd / max_of(v->mss, 1), 1);
     if (!cut || !is_linux(k))
         c->remainder = 0;
 }
@@ -154,30 +170,75 @@ FF_INLINE u64 cubic_linux_growth(struct cubic *c, ff_knobs *k, u64 acked, u64 t,
     return product / count;
 }
 
-/* What cwnd is moved toward within a window of ACKs. */
-FF_INLINE u64 cubic_target(const struct cubic *c, ff_knobs *k, u64 t, const struct ff_view *v)
+/* For how many eighths of a window of packets Linux's Reno estimate grows by one: 15 with its own
+ * beta, 23 with that of CUBIC 2.1.
+ */
+FF_INLINE u64 cubic_reno_eighths(u64 beta)
 {
-    u64 cwnd = v->window.cwnd, rtt, missing, most;
-
-    if (!is_21(k)) {
-        missing = curve_at(c, plus(t, v->rtt.smoothed));
-        return min_of(max_of(missing, cwnd), plus(cwnd, cwnd / 2));
-    }
-    if (c->stage == STAGE_RUNNING)
-        return plus(cwnd, cwnd / BLIND_ACKS);
-    rtt = smallest_rtt(v);
-    missing = minus(curve_at(c, plus(t, rtt)), cwnd);
-    if (k->cubic.max_increment > 0 && curve_ticks(plus(t, rtt)) >= c->k) {
-        most = mul_div(times(v->mss, k->cubic.max_increment), rtt, TENTH_OF_A_SECOND);
-        missing = min_of(missing, most);
-    }
-    return plus(cwnd, min_of(mul_div(missing, 31, 16), cwnd));
+    return max_of(8 * (RATIO_ONE + beta) / (3 * (RATIO_ONE - beta)), 1);
 }
 
-/* Linux's: a packet more for 15/8 of a window of them with its own beta, in whole packets. */
+/* cnt of CUBIC 2.1: crates/core/src/avoidance/cubic/version21.rs. */
+FF_INLINE u64 cubic_count_21(struct cubic *c, ff_knobs *k, u64 cwnd, u64 t,
+                             const struct ff_view *v)
+{
+    u64 mss = max_of(v->mss, 1), rtt = smallest_rtt(v), at, target, missing, count, most, every, n;
+
+    t = plus(t, rtt);
+    at = curve_at(c, t);
+    target = plus(c->origin / mss, minus(at, c->origin) / mss);
+    missing = minus(minus(target, minus(c->origin, at) / mss), cwnd);
+    count = missing ? cwnd / missing : times(cwnd, 100);
+    most = times(k->cubic.max_increment, rtt / MILLISECOND);
+    if (most && curve_ticks(t) >= c->k)
+        count = max_of(count, times(cwnd, 100) / most);
+    if (c->stage == STAGE_RUNNING)
+        count = BLIND_ACKS;
+    every = max_of(times(cwnd, cubic_reno_eighths(k->cubic.beta)) / 8, 1);
+    n = minus(c->acks, 1) / every;
+    c->acks -= n * every;
+    c->reno = plus(c->reno, n);
+    n = minus(c->reno, cwnd);
+    if (n && k->cubic.friendly == CUBIC_FRIENDLY_ON)
+        count = min_of(count, cwnd / n);
+    return max_of((count << RATIO_SHIFT) / max_of(c->ratio, 1), 1);
+}
+
+/* What CUBIC 2.1 adds for an ACK: a packet after so many of them and one more. */
+FF_INLINE u64 cubic_growth_21(struct cubic *c, ff_knobs *k, u64 acked, u64 t,
+                              const struct ff_view *v)
+{
+    u64 mss = max_of(v->mss, 1), cwnd = max_of(v->window.cwnd / mss, 1), now = v->now / MILLISECOND;
+
+    if (!c->ratio)
+        c->ratio = FIRST_RATIO;
+    c->ratio += min_of(acked / mss + (acked % mss != 0), 2) - (c->ratio >> RATIO_SHIFT);
+    c->acks = plus(c->acks, 1);
+    if (c->of_cwnd != cwnd || minus(now, c->of_ms) > STALE_MS) {
+        c->of_cwnd = cwnd;
+        c->of_ms = now;
+        c->count = cubic_count_21(c, k, cwnd, t, v);
+    }
+    if (c->waited >= c->count) {
+        c->waited = 0;
+        return v->mss;
+    }
+    c->waited += 1;
+    return 0;
+}
+
+/* What cwnd is moved toward within a window of ACKs. */
+FF_INLINE u64 cubic_target(const struct cubic *c, u64 t, const struct ff_view *v)
+{
+    u64 cwnd = v->window.cwnd, at = curve_at(c, plus(t, v->rtt.smoothed));
+
+    return min_of(max_of(at, cwnd), plus(cwnd, cwnd / 2));
+}
+
+/* Linux's, in whole packets. */
 FF_INLINE u64 cubic_linux_reno(struct cubic *c, u64 beta, u64 acked, const struct ff_view *v)
 {
-    u64 eighths = max_of(8 * (RATIO_ONE + beta) / (3 * (RATIO_ONE - beta)), 1);
+    u64 eighths = cubic_reno_eighths(beta);
     u64 packets = max_of(times(v->window.cwnd / max_of(v->mss, 1), eighths) / 8, 1);
 
     c->estimate = plus(c->estimate, times(acked, 1 << FRACTION) / packets);
@@ -191,7 +252,7 @@ FF_INLINE u64 cubic_reno(struct cubic *c, ff_knobs *k, u64 acked, const struct f
 
     if (is_linux(k))
         return cubic_linux_reno(c, k->cubic.beta, acked, v);
-    if (!passed || is_21(k))
+    if (!passed)
         alpha = ((3 * (RATIO_ONE - k->cubic.beta)) << FRACTION) / (RATIO_ONE + k->cubic.beta);
     alpha = times(times(acked, v->mss), alpha) / max_of(v->window.cwnd, 1);
     c->estimate = plus(c->estimate, alpha);
@@ -210,7 +271,8 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
     u64 cwnd = v->window.cwnd, acked = min_of(ack->acked, cwnd), t, estimate, ahead, product;
     u8 friendly = k->cubic.friendly == CUBIC_FRIENDLY_ON;
 
-    if (cwnd < v->window.ssthresh)
+    /* CUBIC 2.1 is still in slow start at ssthresh. */
+    if (cwnd < v->window.ssthresh || (is_21(k) && cwnd == v->window.ssthresh))
         return grow(v->window, min_of(ack->acked, v->mss));
     if (c->stage < STAGE_RUNNING)
         cubic_begin(c, k, v);
@@ -222,13 +284,15 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
     }
     c->last = v->now;
     t = minus(v->now, c->start);
+    if (is_21(k))
+        return grow(v->window, cubic_growth_21(c, k, ack->acked, t, v));
     estimate = cubic_reno(c, k, acked, v);
     if (is_linux(k))
         return grow(v->window, cubic_linux_growth(c, k, acked, t, v));
     ahead = friendly ? minus(estimate, cwnd) : 0;
-    if (friendly && !is_21(k) && curve_at(c, t) < estimate)
+    if (friendly && curve_at(c, t) < estimate)
         return grow(v->window, ahead);
-    product = plus(times(acked, minus(cubic_target(c, k, t, v), cwnd)), c->remainder);
+    product = plus(times(acked, minus(cubic_target(c, t, v), cwnd)), c->remainder);
     c->remainder = product % max_of(cwnd, 1);
     return grow(v->window, max_of(product / max_of(cwnd, 1), ahead));
 }
@@ -236,7 +300,7 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
 FF_INLINE struct ff_window cubic_cut(struct cubic *c, ff_knobs *k, const struct ff_loss *loss,
                                      const struct ff_view *v)
 {
-    u64 part = is_linux(k) ? max_of(v->mss, 1) : 1, beta = k->cubic.beta;
+    u64 part = is_linux(k) || is_21(k) ? max_of(v->mss, 1) : 1, beta = k->cubic.beta;
     u64 leaves = v->phase == STARTUP ? k->cubic.startup_beta : beta;
     u64 cwnd = v->window.cwnd - v->window.cwnd % part, timeout = loss->kind == LOSS_TIMEOUT;
     u64 left = mul_div(loss->flight - loss->flight % part, leaves, RATIO_ONE);
@@ -260,6 +324,15 @@ FF_INLINE struct ff_window cubic_cut(struct cubic *c, ff_knobs *k, const struct 
         c->remainder = v->mss;
     }
     c->prior = cwnd;
+    c->waited = 0;
+    if (timeout) {
+        c->ratio = 0;
+        c->count = 0;
+        c->acks = 0;
+        c->reno = 0;
+        c->of_cwnd = 0;
+        c->of_ms = 0;
+    }
     return cut;
 }
 

@@ -21,6 +21,7 @@ mod table;
 
 pub use peers::{compile_ns3, has_ns2};
 pub use point::pairs;
+pub use random::AGENTS;
 pub use table::Comparison;
 
 use explained::Explained;
@@ -37,6 +38,8 @@ pub struct Options {
     pub only: Vec<String>,
     /// How many random points to run, instead of those of the file.
     pub random: Option<u64>,
+    /// The agent of all random points; otherwise each has one of its own.
+    pub agent: Option<String>,
     /// Where the random points begin.
     pub seed: u64,
     /// Whether to run ns-3 too.
@@ -74,7 +77,9 @@ impl Study {
     /// # Errors
     /// A file or an id that is wrong, or a program that is missing.
     pub fn new(root: &Path, options: &Options) -> Result<Self, Problem> {
-        let random = options.random.map(|count| random::points(options.seed, count));
+        let random = options
+            .random
+            .map(|count| random::points(options.seed, count, options.agent.as_deref()));
         let points = point::load(&root.join("oracles/points.toml"), random, &options.only)?;
         let explained =
             Explained::read(&root.join("oracles/explained.toml"), options.random.is_none())?;

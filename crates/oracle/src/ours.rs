@@ -50,6 +50,7 @@ fn scenario(point: &Point) -> String {
         "sack" => ("newreno", "sack"),
         "vegas" => ("vegas", "newreno"),
         "hoe" => ("hoe", "newreno"),
+        "linux" => ("cubic(preset=ns2)", "ns2-linux"),
         _ => ("newreno", "newreno"),
     };
     let ssthresh = match point.text("ssthresh") {

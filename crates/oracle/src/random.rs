@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
-/// So many points by their ids, each as `oracles/points.toml` says it.
-pub(crate) fn points(seed: u64, count: u64) -> BTreeMap<String, String> {
-    (0..count)
-        .map(|number| (format!("random-{seed}-{number:04}"), Draw::new(seed, number).point()))
-        .collect()
+/// So many points by their ids, each as `oracles/points.toml` says it; all of one `agent`, or each
+/// of one of [`AGENTS`].
+pub(crate) fn points(seed: u64, count: u64, agent: Option<&str>) -> BTreeMap<String, String> {
+    let point = |number| Draw::new(seed, number).point(agent);
+    (0..count).map(|number| (format!("random-{seed}-{number:04}"), point(number))).collect()
 }
 
 struct Draw(Pcg64Mcg);
@@ -24,8 +24,9 @@ impl Draw {
         Self(Pcg64Mcg::seed_from_u64(base ^ number))
     }
 
-    fn point(&mut self) -> String {
-        let alg = self.one_of(&["newreno", "reno", "sack", "vegas", "hoe", "tahoe"]);
+    fn point(&mut self, agent: Option<&str>) -> String {
+        let drawn = self.one_of(&AGENTS[..6]);
+        let alg = agent.unwrap_or(drawn);
         let (rate, rtt) = (self.spread(0.5, 200.0), self.spread(5.0, 600.0));
         let pkt = self.one_of(&[500.0, 512.0, 576.0, 1000.0, 1200.0, 1460.0, 1500.0]);
         let bdp = rate * 1e3 * rtt / (8.0 * pkt);
@@ -108,6 +109,10 @@ fn rounded(value: f64, digits: i32) -> f64 {
     format!("{value:.digits$}").parse().unwrap_or(value)
 }
 
+/// The agents of points. The last, TCP/Linux, is not drawn but asked for, so that seeds keep their
+/// points.
+pub const AGENTS: [&str; 7] = ["newreno", "reno", "sack", "vegas", "hoe", "tahoe", "linux"];
+
 /// About how many packets a run carries; it lasts at least 5 s and at most 60 s.
 const PACKETS: f64 = 40_000.0;
 
@@ -117,16 +122,19 @@ mod tests {
 
     #[test]
     fn a_point_depends_on_seed_and_number_alone() {
-        let (few, many) = (points(7, 3), points(7, 200));
+        let (few, many) = (points(7, 3, None), points(7, 200, None));
         assert!(few.iter().all(|(id, said)| many[id] == *said));
-        assert_ne!(points(8, 1)["random-8-0000"], few["random-7-0000"]);
+        assert_ne!(points(8, 1, None)["random-8-0000"], few["random-7-0000"]);
+        let (one, drawn) = (&points(7, 1, Some("linux"))["random-7-0000"], &few["random-7-0000"]);
+        let path = |said: &str| said.split_once(' ').map(|(_, path)| path.to_owned());
+        assert!(one.starts_with("linux ") && path(one) == path(drawn));
         let different: std::collections::BTreeSet<&String> = many.values().collect();
         assert_eq!(different.len(), 200);
     }
 
     #[test]
     fn the_whole_space_is_drawn_from() {
-        let said: Vec<String> = points(1, 500).into_values().collect();
+        let said: Vec<String> = points(1, 500, None).into_values().collect();
         for word in [
             "newreno",
             "vegas",

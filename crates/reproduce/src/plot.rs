@@ -209,10 +209,7 @@ impl Quantity {
             return vec![Series::line(shown.queue, points)];
         }
         if self == Self::LinkAverage {
-            let points = run
-                .queues
-                .first()
-                .map_or(Vec::new(), |link| averages(link, case.resolved.packet_bytes, until));
+            let points = run.queues.first().map_or(Vec::new(), |link| averages(link, until));
             return vec![Series::line(&line.name, points)];
         }
         if self == Self::Rates {
@@ -257,10 +254,10 @@ fn points(table: &scenario::Series, column: &str, until: f64) -> Vec<(f64, f64)>
 }
 
 /// The mean rate from the start to each hundredth of the time shown, in kbit/s.
-fn averages(link: &scenario::Series, packet_bytes: u64, until: f64) -> Vec<(f64, f64)> {
+fn averages(link: &scenario::Series, until: f64) -> Vec<(f64, f64)> {
     let moments = (1..=100).map(|part| until * f64::from(part) / 100.0);
     let average = |time: f64| {
-        let bits = carried_by(link, time)? * packet_bytes as f64 * 8.0;
+        let bits = carried_by(link, time)? * 8.0;
         Some((time, bits / 1e3 / time))
     };
     moments.filter_map(average).collect()

@@ -24,6 +24,7 @@ pub(crate) fn endpoint(
     // Linux's rules come together, so that `recovery = "sack"` is the profile without any of them.
     let rack = recovery == Recovery::Rack;
     let quic = recovery == Recovery::Quic;
+    let in_ns2_linux = recovery == Recovery::Ns2Linux;
     let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
     Endpoint {
         // What is asked of the routers travels with the SYN.
@@ -40,7 +41,11 @@ pub(crate) fn endpoint(
             ),
             ..rules(common, recovery, control)
         },
-        rto: RtoRules { min_is_of_variation: rack, ..rto(common, phase) },
+        rto: RtoRules {
+            min_is_of_variation: rack,
+            eighths_below: in_ns2_linux,
+            ..rto(common, phase)
+        },
         delayed_ack: count(flow.delayed_ack.value),
         growing_window: rack.then(|| growing_window(resolved.packet_bytes)),
         linux_acks: rack.then_some(LinuxAcks { compress: common.ack_compression }),
@@ -125,6 +130,7 @@ fn recovery_kind(
 ) -> firstflight_sim::Recovery {
     use firstflight_sim::Recovery as Sim;
     match (profile, recovery) {
+        (_, Recovery::Ns2Linux) => Sim::Ns2Linux,
         (Profile::Ns2, _) if control.startup_name == "vegas" => Sim::Ns2Vegas,
         (_, Recovery::Tahoe) => Sim::Tahoe,
         (_, Recovery::Reno) => Sim::Reno,
@@ -169,6 +175,7 @@ fn rto(common: &ResolvedEndpoint, phase: Span) -> RtoRules {
         ticks: common.profile == Profile::Ns2,
         progress_ends_backoff: common.progress_ends_backoff,
         min_is_of_variation: false,
+        eighths_below: false,
         phase,
     }
 }

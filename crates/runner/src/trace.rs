@@ -36,19 +36,20 @@ pub(crate) fn flows(network: &Network, outcome: &Outcome) -> Vec<Series> {
 /// One table per link: the most packets waiting in each interval, and those carried until its end.
 pub(crate) fn queues(outcome: &Outcome) -> Vec<Series> {
     let table = |samples: &[LinkSample]| {
-        let mut series = Series::new(QUEUE_COLUMNS.iter().copied().chain([CARRIED]));
-        for LinkSample { at, held, carried } in samples {
+        let mut series = Series::new(QUEUE_COLUMNS.iter().copied().chain(CARRIED));
+        for LinkSample { at, held, carried, bytes } in samples {
             let waiting = held.saturating_sub(1) as f64;
-            series.push(&[Some(at.0 as f64 / 1e9), Some(waiting), Some(*carried as f64)]);
+            let carried = [Some(*carried as f64), Some(*bytes as f64)];
+            series.push(&[[Some(at.0 as f64 / 1e9), Some(waiting)], carried].concat());
         }
         series
     };
     outcome.links.iter().map(|link| table(&link.series)).collect()
 }
 
-/// The column of packets that a link has carried until the end of an interval; the simulator alone
-/// has it.
-const CARRIED: &str = "carried_packets";
+/// The columns of packets that a link has carried until the end of an interval, and of their bytes;
+/// the simulator alone has them.
+const CARRIED: [&str; 2] = ["carried_packets", "carried_bytes"];
 
 /// An ssthresh above this, in bytes, is no threshold.
 const UNLIMITED: u64 = 1 << 50;

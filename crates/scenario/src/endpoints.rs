@@ -139,6 +139,7 @@ impl Recovery {
             Self::Sack => "SACK",
             Self::Rack => "RACK",
             Self::Quic => "QUIC",
+            Self::Ns2Linux => "of TCP/Linux in ns-2",
         }
     }
 }

@@ -63,7 +63,7 @@ flags! {
     ssthresh "--ssthresh" "ssthresh" "none (rfc, ns2: 32pkt)" "Initial ssthresh, or none";
     delayed_ack "--delayed-ack" "delayed_ack" "1 (quic: 2)" "Packets per ACK";
     recovery "--recovery" "recovery" "rack (rfc, ns2: newreno, quic: quic)"
-        "Loss recovery: tahoe, reno, newreno, sack, rack or quic";
+        "Loss recovery: tahoe, reno, newreno, sack, rack, quic, or ns2-linux with profile ns2";
     seed "--seed" "seed" "1" "Seed of every random stream";
     runs "--runs" "runs" "1" "Runs of each control, with seeds from --seed on";
     start_jitter "--start-jitter" "flow[0].start_jitter" "0ms"

@@ -40,6 +40,10 @@ pub enum Recovery {
     Rack,
     /// Packet numbers that are never used again, and thresholds in packets and time (RFC 9002).
     Quic,
+    /// The timer alone, and slow start after it: ns-2.35's TCP/Linux with receivers that report
+    /// nothing out of order.
+    #[serde(rename = "ns2-linux")]
+    Ns2Linux,
 }
 
 /// What carries a flow.
@@ -191,7 +195,7 @@ named!(
     Recovery, "recovery",
     "tahoe" => Recovery::Tahoe, "reno" => Recovery::Reno,
     "newreno" => Recovery::NewReno, "sack" => Recovery::Sack, "rack" => Recovery::Rack,
-    "quic" => Recovery::Quic
+    "quic" => Recovery::Quic, "ns2-linux" => Recovery::Ns2Linux
 );
 
 /// RFC 6298 sections 2.1, 2.4 and 2.5 for the timer, RFC 5681 section 4.2 for delayed ACKs (at
@@ -274,7 +278,7 @@ mod tests {
             assert_eq!(profile.to_string().parse(), Ok(profile));
         }
         let problem = "unknown recovery, did you mean `newreno`; accepted: tahoe, reno, newreno, \
-                       sack, rack, quic";
+                       sack, rack, quic, ns2-linux";
         assert_eq!("newrno".parse::<Recovery>(), Err(problem.to_owned()));
     }
 

@@ -17,6 +17,12 @@ use crate::endpoint::Recovery;
 pub const fn provides(recovery: Recovery) -> Facilities {
     match recovery {
         Recovery::Rack => PROVIDES,
+        // Its SYN is data to it, so that what a router says to a SYN has no place.
+        Recovery::Ns2Linux => PROVIDES
+            .without(Facilities::REPEATS)
+            .without(Facilities::GRANTS)
+            .without(Facilities::ROUTER_CHANGES)
+            .without(Facilities::ROUTER_SHARES),
         _ => PROVIDES.without(Facilities::REPEATS),
     }
 }

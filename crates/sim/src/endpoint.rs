@@ -120,6 +120,10 @@ pub enum Recovery {
     Ns2Sack,
     /// Fine-grained retransmission as in ns-2.35's Vegas agent.
     Ns2Vegas,
+    /// The timer alone, as in ns-2.35's TCP/Linux with receivers that report nothing out of order.
+    /// The SYN is a packet of the window, and data leaves with it. Not with
+    /// [`Endpoint::fast_open`].
+    Ns2Linux,
 }
 
 /// Details of recovery in which implementations differ.

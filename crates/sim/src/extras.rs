@@ -65,14 +65,16 @@ impl Samples {
         Self { every: Span(every.0.max(1)), series: Vec::new() }
     }
 
-    /// So many packets are held, the one that came at `at` included, of those carried so far.
-    pub(crate) fn take(&mut self, at: Instant, held: u64, carried: u64) {
+    /// So many packets are held, the one that came at `at` included, of the packets and bytes
+    /// carried so far.
+    pub(crate) fn take(&mut self, at: Instant, held: u64, (carried, bytes): (u64, u64)) {
         let at = Instant(at.0 - at.0 % self.every.0);
         match self.series.last_mut() {
             Some(last) if last.at == at => {
-                *last = LinkSample { held: last.held.max(held), carried, ..*last };
+                let held = last.held.max(held);
+                *last = LinkSample { held, carried, bytes, ..*last };
             }
-            _ => self.series.push(LinkSample { at, held, carried }),
+            _ => self.series.push(LinkSample { at, held, carried, bytes }),
         }
     }
 }

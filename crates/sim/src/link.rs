@@ -254,7 +254,8 @@ impl Link {
         if lost {
             self.totals.losses += 1;
         } else if let Some(samples) = &mut extras.samples {
-            samples.take(packet.at, self.held.len(), self.held.taken);
+            let carried = (self.held.taken, self.held.taken_bytes());
+            samples.take(packet.at, self.held.len(), carried);
         }
         lost
     }

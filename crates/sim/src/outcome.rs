@@ -92,6 +92,8 @@ pub struct LinkSample {
     pub held: u64,
     /// Packets that the link has taken in to carry since the start of the run, until its end.
     pub carried: u64,
+    /// Their bytes on the link.
+    pub bytes: u64,
 }
 
 /// One sample of a flow.

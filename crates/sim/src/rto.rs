@@ -20,6 +20,9 @@ pub struct RtoRules {
     /// RTT samples are whole ticks of the granularity and the arithmetic is ns-2.35's; one segment
     /// is timed at a time. Otherwise every ACK of a segment sent once gives a sample.
     pub ticks: bool,
+    /// With ticks: the variation follows samples below the mean by an eighth of what they are off
+    /// beyond it, as in ns-2.35's TCP/Linux (`LinuxTcpAgent::rtt_update`).
+    pub eighths_below: bool,
     /// New data acknowledged ends the back-off even if the ACK gives no RTT sample. RFC 6298
     /// section 5 waits for a sample; with timestamps (RFC 7323) the ACK of a retransmission is one.
     /// Before the first sample nothing but it ends the back-off: the first timeout may be shorter
@@ -76,6 +79,7 @@ impl RtoRules {
         initial: Span::from_secs(1),
         granularity: Span::from_millis(1),
         ticks: false,
+        eighths_below: false,
         progress_ends_backoff: false,
         min_is_of_variation: false,
         phase: Span(0),
@@ -314,6 +318,8 @@ impl Ticks {
             let error = sample as i64 - (self.smoothed >> 3) as i64;
             self.smoothed = (self.smoothed as i64 + error).max(1) as u64;
             let spread = error.abs() - (self.variation >> 2) as i64;
+            let eighth = rules.eighths_below && error < 0 && spread > 0;
+            let spread = if eighth { spread >> 3 } else { spread };
             self.variation = (self.variation as i64 + spread).max(1) as u64;
         }
         self.base = Span((((self.variation << 3) + self.smoothed) >> 3) * tick);

@@ -54,7 +54,7 @@ type Drawn = (
     ((bool, &'static str), u64, (u64, u64), Option<(u64, u64)>),
 );
 
-const RECOVERIES: [Recovery; 10] = [
+const RECOVERIES: [Recovery; 11] = [
     Recovery::Tahoe,
     Recovery::Reno,
     Recovery::NewReno,
@@ -65,6 +65,7 @@ const RECOVERIES: [Recovery; 10] = [
     Recovery::Quic,
     Recovery::Ns2Sack,
     Recovery::Ns2Vegas,
+    Recovery::Ns2Linux,
 ];
 
 /// Bursts, pacing, samples, jumps, repeats, estimates, what routers tell.

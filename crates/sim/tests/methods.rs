@@ -294,6 +294,7 @@ fn every_pair_finishes_a_lossy_transfer_with_every_recovery() {
         (Recovery::Sack, 2),
         (Recovery::Ns2Sack, 1),
         (Recovery::Ns2Vegas, 2),
+        (Recovery::Ns2Linux, 1),
     ];
     for startup in STARTUPS {
         for avoidance in AVOIDANCES {

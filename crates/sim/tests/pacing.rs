@@ -6,7 +6,7 @@ use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{FlowSpec, LinkSpec, Outcome, Recovery, named, run};
 
-const ALL: [Recovery; 7] = [
+const ALL: [Recovery; 8] = [
     Recovery::Tahoe,
     Recovery::Reno,
     Recovery::NewReno,
@@ -14,6 +14,7 @@ const ALL: [Recovery; 7] = [
     Recovery::Rack,
     Recovery::Ns2Sack,
     Recovery::Ns2Vegas,
+    Recovery::Ns2Linux,
 ];
 
 fn with(startup: &str, recovery: Recovery, ssthresh: u64) -> FlowSpec {

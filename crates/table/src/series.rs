@@ -123,4 +123,5 @@ const COLUMNS: &[(Column, Get)] = &[
 
 const VARIABLE: &str = "`cwnd_packets`, `ssthresh_packets`, `in_flight_packets`, `srtt_ms`, \
     `delivered_packets`, and what a policy shows, in its base unit; of a link `queue_packets`, \
-    `carried_packets`";
+    `carried_packets`, \
+    `carried_bytes`";

@@ -43,7 +43,8 @@ impl From<Problem> for Stop {
 /// What to compare, and whether as JSON.
 fn options(args: &[String]) -> Result<(Options, bool), Stop> {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut options = Options { only: Vec::new(), random: None, seed: 1, with_ns3: true, jobs };
+    let mut options =
+        Options { only: Vec::new(), random: None, agent: None, seed: 1, with_ns3: true, jobs };
     let mut as_json = false;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -53,16 +54,24 @@ fn options(args: &[String]) -> Result<(Options, bool), Stop> {
             "--json" => as_json = true,
             "--no-ns3" => options.with_ns3 = false,
             "--random" => options.random = Some(number(arg, value()?, 1..=9999)?),
+            "--agent" => options.agent = Some(agent(value()?)?),
             "--seed" => options.seed = number(arg, value()?, 0..=u64::MAX)?,
             "--jobs" => options.jobs = number(arg, value()?, 1..=1024)? as usize,
             _ => {
-                let accepted =
-                    "accepted: --only ID, --random N, --seed N, --json, --no-ns3, --jobs N";
+                let accepted = "accepted: --only ID, --random N, --agent NAME, --seed N, --json, \
+                                --no-ns3, --jobs N";
                 return Err(Stop::usage(&format!("unknown argument `{arg}`; {accepted}")));
             }
         }
     }
     Ok((options, as_json))
+}
+
+/// The agents that both simulators have.
+fn agent(found: &str) -> Result<String, Stop> {
+    let known = firstflight_oracle::AGENTS;
+    let problem = format!("--agent: found `{found}`, accepted: {}", known.join(", "));
+    known.contains(&found).then(|| found.to_owned()).ok_or(Stop::usage(&problem))
 }
 
 fn number(name: &str, found: &str, accepted: RangeInclusive<u64>) -> Result<u64, Stop> {
@@ -87,7 +96,15 @@ mod tests {
         assert!(!options.with_ns3);
         let (options, _) = read(&["--random", "20", "--seed", "7"]).unwrap();
         assert_eq!((options.random, options.seed), (Some(20), 7));
-        for wrong in [&["--only"][..], &["--jobs", "0"], &["--jsn"], &["--random", "0"]] {
+        let (options, _) = read(&["--random", "20", "--agent", "linux"]).unwrap();
+        assert_eq!(options.agent.as_deref(), Some("linux"));
+        for wrong in [
+            &["--agent", "linus"][..],
+            &["--only"],
+            &["--jobs", "0"],
+            &["--jsn"],
+            &["--random", "0"],
+        ] {
             assert_eq!(read(wrong).unwrap_err().code, 2, "{wrong:?}");
         }
     }

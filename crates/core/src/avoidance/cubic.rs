@@ -59,6 +59,8 @@ pub struct Cubic {
     estimate: u64,
     /// Of the division that shares growth out over ACKs.
     remainder: u64,
+    /// What CUBIC 2.1 has instead of the two before.
+    counters: Counters,
     /// The source rested, and slow start leads back to the curve (Linux's `cubictcp_cwnd_event`).
     rested: bool,
 }
@@ -111,6 +113,7 @@ impl Cubic {
         self.start = view.now;
         self.last = view.now;
         self.estimate = cwnd.0.saturating_mul(1 << FRACTION);
+        self.counters.begin((cwnd.0 / view.mss.0.max(1)).max(1));
         if !cut || self.form.era != Era::Linux {
             self.remainder = 0;
         }
@@ -128,20 +131,8 @@ impl Cubic {
 
     /// What cwnd is moved toward within a window of ACKs.
     fn target(&self, t: Span, view: &View) -> Bytes {
-        let (cwnd, form) = (view.window.cwnd, &self.form);
-        if form.era == Era::Rfc9438 {
-            return self.curve.at(t + view.rtt.smoothed).clamp(cwnd, cwnd + cwnd / 2);
-        }
-        if self.stage == (Stage::Running { cut: false }) {
-            return cwnd + cwnd / BLIND_ACKS;
-        }
-        let rtt = smallest_rtt(view);
-        let mut missing = self.curve.at(t + rtt) - cwnd;
-        if form.max_increment > 0 && self.curve.is_convex(t + rtt) {
-            let most = (view.mss * form.max_increment).scaled(rtt.0, Span::from_millis(100).0);
-            missing = missing.min(most);
-        }
-        cwnd + missing.scaled(SEGMENTS_PER_ACK.0, SEGMENTS_PER_ACK.1).min(cwnd)
+        let cwnd = view.window.cwnd;
+        self.curve.at(t + view.rtt.smoothed).clamp(cwnd, cwnd + cwnd / 2)
     }
 
     /// What Linux adds for an ACK: a packet for every `cnt` acknowledged.
@@ -169,9 +160,9 @@ impl Cubic {
     fn reno(&mut self, acked: Bytes, view: &View) -> Bytes {
         let beta = self.form.beta;
         let passed = self.estimate >> FRACTION >= self.prior.0;
-        let alpha = match self.form.era {
-            Era::Rfc9438 if passed => 1 << FRACTION,
-            _ => ((3 * (RATIO_ONE - beta)) << FRACTION) / (RATIO_ONE + beta),
+        let alpha = match passed {
+            true => 1 << FRACTION,
+            false => ((3 * (RATIO_ONE - beta)) << FRACTION) / (RATIO_ONE + beta),
         };
         let share = mul_div(acked.0, view.mss.0, 1).saturating_mul(alpha);
         self.estimate = self.estimate.saturating_add(share / view.window.cwnd.0.max(1));
@@ -218,7 +209,9 @@ impl Avoidance for Cubic {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
-        if window.cwnd < window.ssthresh {
+        // CUBIC 2.1 is still in slow start at ssthresh.
+        let starts = self.form.era == Era::Version21 && window.cwnd == window.ssthresh;
+        if window.cwnd < window.ssthresh || starts {
             return window.grow(ack.acked.min(view.mss));
         }
         if !matches!(self.stage, Stage::Running { .. }) {
@@ -236,9 +229,12 @@ impl Avoidance for Cubic {
         if self.form.era == Era::Linux {
             return window.grow(self.linux_growth(acked, t, view));
         }
+        if self.form.era == Era::Version21 {
+            return window.grow(self.growth_21(ack, t, view));
+        }
         let estimate = self.reno(acked, view);
         let ahead = if self.form.friendly { estimate - window.cwnd } else { Bytes(0) };
-        if self.form.friendly && self.form.era == Era::Rfc9438 && self.curve.at(t) < estimate {
+        if self.form.friendly && self.curve.at(t) < estimate {
             return window.grow(ahead);
         }
         let missing = self.target(t, view) - window.cwnd;
@@ -254,7 +250,7 @@ impl Avoidance for Cubic {
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         // Linux's windows are whole packets.
-        let part = if self.form.era == Era::Linux { view.mss.0.max(1) } else { 1 };
+        let part = if self.form.era == Era::Rfc9438 { 1 } else { view.mss.0.max(1) };
         let whole = |bytes: Bytes| bytes - Bytes(bytes.0 % part);
         let cwnd = whole(view.window.cwnd);
         let timeout = loss.kind == LossKind::Timeout;
@@ -279,6 +275,7 @@ impl Avoidance for Cubic {
             self.remainder = if loss.kind == LossKind::Recovery { view.mss.0 } else { 0 };
         }
         self.prior = cwnd;
+        self.counters.cut(timeout);
         Window { cwnd: cut, ssthresh: cut }
     }
 }
@@ -328,6 +325,7 @@ impl Default for Cubic {
             last: Instant(0),
             estimate: 0,
             remainder: 0,
+            counters: Counters::NEW,
             rested: false,
         }
     }
@@ -417,13 +415,6 @@ impl Knobs for Cubic {
     }
 }
 
-/// What CUBIC 2.1 takes an ACK to stand for when it stands for one segment.
-const SEGMENTS_PER_ACK: (u64, u64) = (31, 16);
-
-/// CUBIC 2.1 without a loss to go by: 50 ACKs, over 31/16 and rounded down, and one to start
-/// counting.
-const BLIND_ACKS: u64 = 26;
-
 /// Linux without a loss to go by: `cnt` at most.
 const BLIND_COUNT: u64 = 20;
 
@@ -437,6 +428,10 @@ fn smallest_rtt(view: &View) -> Span {
 fn linux_reno_eighths(beta: u64) -> u64 {
     (8 * (RATIO_ONE + beta) / (3 * (RATIO_ONE - beta))).max(1)
 }
+
+mod version21;
+
+use version21::Counters;
 
 #[cfg(test)]
 mod tests;

@@ -10,16 +10,16 @@ pub(super) fn rate_kbps(measured: Measured<'_>, query: &Query<'_>) -> Option<f64
     let link = measured.run.queues.first()?;
     let from = query.from.unwrap_or(0.0);
     let until = query.until.unwrap_or(measured.run.result.duration_s);
-    let packets = carried_by(link, until)? - carried_by(link, from)?;
-    Some(ratio(packets * measured.packet_bytes as f64 * 8.0 / 1e3, until - from))
+    let bytes = carried_by(link, until)? - carried_by(link, from)?;
+    Some(ratio(bytes * 8.0 / 1e3, until - from))
 }
 
-/// Packets that entered a link before `time`, which is the end of an interval of its samples.
+/// Bytes that entered a link before `time`, which is the end of an interval of its samples.
 pub(crate) fn carried_by(link: &Series, time: f64) -> Option<f64> {
-    let rows = link.column("time_s")?.zip(link.column("carried_packets")?);
+    let rows = link.column("time_s")?.zip(link.column("carried_bytes")?);
     // A sample is named after the beginning of its interval.
     let before = rows.take_while(|(at, _)| at.is_some_and(|at| at < time - ROUNDING_S));
-    Some(before.last().and_then(|(_, packets)| packets).unwrap_or(0.0))
+    Some(before.last().and_then(|(_, bytes)| bytes).unwrap_or(0.0))
 }
 
 /// Seconds by which two times may differ and count as equal: less than an interval of samples, and

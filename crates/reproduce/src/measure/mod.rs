@@ -390,9 +390,9 @@ mod tests {
 
     #[test]
     fn a_link_is_read_by_what_it_carried_within_a_period() {
-        let mut queue = Series::new(["time_s", "queue_packets", "carried_packets"]);
+        let mut queue = Series::new(["time_s", "queue_packets", "carried_bytes"]);
         // Intervals of half a second; in that of 1.0 s nothing came.
-        for row in [[0.0, 0.0, 5.0], [0.5, 2.0, 25.0], [1.5, 0.0, 125.0]] {
+        for row in [[0.0, 0.0, 5e3], [0.5, 2.0, 25e3], [1.5, 0.0, 125e3]] {
             queue.push(&row.map(Some));
         }
         let mut run = run();
@@ -401,7 +401,7 @@ mod tests {
             let measured = Measured { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
             Measure::LinkRate.of(measured, &Query { from, until, ..Query::default() })
         };
-        assert_eq!(of(None, Some(1.0)), Some(200.0), "25 packets in a second");
+        assert_eq!(of(None, Some(1.0)), Some(200.0), "25 kB in a second");
         assert_eq!(of(Some(1.0), Some(1.5)), Some(0.0));
         assert_eq!(of(Some(1.0), Some(2.0)), Some(800.0));
         assert_eq!(of(None, None), Some(250.0), "over the whole run of 4 s");

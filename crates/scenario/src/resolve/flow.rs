@@ -6,7 +6,7 @@ use firstflight_control::quantity::{Rate, Size, Threshold, Time, Window};
 use super::limits::{HOUR, NANOSECOND};
 use super::{MOST_IN_FLIGHT, Resolver, propagation};
 use crate::error::ScenarioError;
-use crate::profile::{Profile, Recovery};
+use crate::profile::{FastOpen, Profile, Recovery};
 use crate::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting};
 use crate::scenario::{Between, Files, Flow, Udp};
 
@@ -31,6 +31,7 @@ impl Resolver<'_> {
         self.window(key, "iw", flow.iw, iw)?;
         self.window(key, "receiver_window", flow.receiver_window, receiver_window)?;
         let recovery = Setting::new(flow.recovery.or(common.recovery), self.constants.recovery);
+        self.agent(key, flow, recovery.value)?;
         let split_acks = flow.split_acks.or(common.split_acks).unwrap_or(1);
         if flow.files.is_some() && recovery.value == Recovery::Quic {
             // What is late of a connection that is over would meet the next one's numbers.
@@ -76,6 +77,25 @@ impl Resolver<'_> {
             split_acks,
             files: flow.files.map(|files| self.files(key, flow, files)).transpose()?,
         })
+    }
+
+    /// TCP/Linux is an agent of ns-2, and its data never waits for a SYN's answer.
+    fn agent(&self, key: &str, flow: &Flow, recovery: Recovery) -> Result<(), ScenarioError> {
+        let common = &self.scenario.endpoint;
+        let profile = common.profile.unwrap_or_default();
+        if recovery != Recovery::Ns2Linux {
+            return Ok(());
+        }
+        if profile != Profile::Ns2 {
+            let own = flow.recovery.map_or(String::new(), |_| format!("{key}."));
+            let problem = format!("recovery ns2-linux with profile {profile}; accepted: ns2");
+            return Err(self.error(&format!("{own}recovery"), problem));
+        }
+        if common.fast_open.unwrap_or_default() != FastOpen::Off {
+            let problem = "with recovery ns2-linux data leaves with the SYN; accepted: off";
+            return Err(self.error("fast_open", problem));
+        }
+        Ok(())
     }
 
     /// The profile's initial window. QUIC's has a limit in bytes (RFC 9002 section 7.2).

@@ -9,7 +9,7 @@ use firstflight_control::quantity::{Buffer, Rate, Size, Time, Window};
 
 use self::limits::{HALF_DAY, HOUR, NANOSECOND};
 use crate::error::ScenarioError;
-use crate::profile::{Constants, FastOpen, Profile};
+use crate::profile::{Constants, FastOpen, Profile, Recovery};
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets};
 use crate::scenario::{Dumbbell, Link, MOST_FLOWS, Scenario};
 
@@ -86,6 +86,11 @@ impl<'a> Resolver<'a> {
 
     fn endpoint(&self) -> Result<ResolvedEndpoint, ScenarioError> {
         let (own, base) = (&self.scenario.endpoint, self.constants);
+        // TCP/Linux in ns-2 counts milliseconds once it has been given a control.
+        let tick = match own.recovery {
+            Some(Recovery::Ns2Linux) => TICK_OF_NS2_LINUX,
+            _ => base.rto_granularity,
+        };
         let timer = |key: &str, own: Option<Time>, base: Time| {
             self.time(key, own.unwrap_or(base), NANOSECOND..=HOUR)
         };
@@ -96,11 +101,7 @@ impl<'a> Resolver<'a> {
             rto_initial_ns: timer("rto_initial", own.rto_initial, base.rto_initial)?,
             rto_min_ns: timer("rto_min", own.rto_min, base.rto_min)?,
             rto_max_ns: timer("rto_max", own.rto_max, base.rto_max)?,
-            rto_granularity_ns: timer(
-                "rto_granularity",
-                own.rto_granularity,
-                base.rto_granularity,
-            )?,
+            rto_granularity_ns: timer("rto_granularity", own.rto_granularity, tick)?,
             delayed_ack_timer_ns: timer(
                 "delayed_ack_timer",
                 own.delayed_ack_timer,
@@ -294,6 +295,8 @@ fn rising(packets: &[u64]) -> Vec<u64> {
     packets
 }
 
+/// `1 / JIFFY_RATIO` of its `tcp-linux.cc`.
+const TICK_OF_NS2_LINUX: Time = Time::from_ms(1);
 /// The path of the Astart paper, section V.
 const RATE: Rate = Rate::from_bps(40_000_000);
 const RTT: Time = Time::from_ms(100);

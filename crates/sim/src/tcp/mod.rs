@@ -8,6 +8,7 @@ mod credit;
 mod ecn;
 mod fast_recovery;
 mod log;
+mod ns2_linux;
 mod ns2_sack;
 mod ns2_vegas;
 mod offer;
@@ -77,7 +78,7 @@ impl Tcp {
     /// The source's next connection. Its counters go on from this one's.
     pub(crate) fn successor(&self, spec: &FlowSpec, next: Next) -> Self {
         let mut fresh = Self::with(spec, next.syn, self.tcb.shortcuts);
-        fresh.tcb.end = next.packets.saturating_add(fresh.tcb.first_data);
+        fresh.tcb.end = next.packets.saturating_add(fresh.tcb.opening());
         fresh.tcb.counts = self.counts();
         fresh
     }

@@ -5,6 +5,7 @@ use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::fast_recovery::FastRecovery;
 use super::log::Mark;
+use super::ns2_linux::Ns2Linux;
 use super::ns2_sack::Ns2Sack;
 use super::ns2_vegas::Ns2Vegas;
 use super::quic::Quic;
@@ -116,6 +117,7 @@ pub(super) enum AnyRepair {
     Quic(Box<Quic>),
     Ns2Sack(Ns2Sack),
     Ns2Vegas(Ns2Vegas),
+    Ns2Linux(Ns2Linux),
 }
 
 impl AnyRepair {
@@ -129,6 +131,7 @@ impl AnyRepair {
             Recovery::Quic => Self::Quic(Box::new(Quic::new(endpoint))),
             Recovery::Ns2Sack => Self::Ns2Sack(Ns2Sack::default()),
             Recovery::Ns2Vegas => Self::Ns2Vegas(Ns2Vegas::default()),
+            Recovery::Ns2Linux => Self::Ns2Linux(Ns2Linux::default()),
         }
     }
 }
@@ -143,6 +146,7 @@ macro_rules! each {
             AnyRepair::Quic($repair) => $does,
             AnyRepair::Ns2Sack($repair) => $does,
             AnyRepair::Ns2Vegas($repair) => $does,
+            AnyRepair::Ns2Linux($repair) => $does,
         }
     };
 }

@@ -106,7 +106,8 @@ impl Tcb {
             // QUIC paces by a rule of its own.
             paces: endpoint.paces && !quic,
         };
-        let first_data = u32::from(syn);
+        // Its SYN is a packet of the window like any other.
+        let first_data = u32::from(syn && endpoint.recovery != Recovery::Ns2Linux);
         let wants = Wants::of(&spec.control);
         let ecn = endpoint.ecn && !quic;
         let writes_headers = !wants.listens().is_empty() || ecn;
@@ -128,7 +129,7 @@ impl Tcb {
             max: 0,
             limit: 0,
             closes: endpoint.recovery == Recovery::Rack && ends && !rests,
-            end: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(first_data)),
+            end: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(u32::from(syn))),
             offer: Offer::of(&endpoint, mss),
             ahead: 0,
             first_data,
@@ -160,8 +161,16 @@ impl Tcb {
     }
 
     pub(super) fn counts(&self) -> Counts {
-        let first_times = u64::from(self.max.saturating_sub(self.first_data));
+        let first_times = u64::from(self.max.saturating_sub(self.opening()));
         Counts { sent: self.counts.sent + first_times, ..self.counts }
+    }
+
+    /// Packets that open the connection and carry no data: the SYN, even where it counts as one of
+    /// the window.
+    #[cold]
+    pub(super) fn opening(&self) -> u32 {
+        let counted = self.endpoint.syn && self.endpoint.recovery == Recovery::Ns2Linux;
+        self.first_data.max(u32::from(counted))
     }
 
     /// Data up to `next` is newly acknowledged, and so many packets beyond: timer, RTT, window.

@@ -163,22 +163,6 @@ fn a_rest_does_not_count_either() {
     assert_eq!(cubic.start, Instant(8_000_000_000), "not after now");
 }
 
-#[test]
-fn the_older_form_has_its_own_constants() {
-    let mut cubic = Cubic::default();
-    assert!(cubic.set("preset", KnobValue::Word("ns2")));
-    // No loss to go by: one segment per 50 * 16 / 31 + 1 ACKs.
-    let step = cubic.step(&ack(), &view(100, 100, 0));
-    assert_eq!(step.window.cwnd, Bytes(100_038));
-    let cut = cubic.cut(&loss(LossKind::Recovery, 1_024), &view(1_024, 512, 0));
-    assert_eq!(cut.cwnd.0 / MSS.0, 818, "819 less what millionths cannot hold");
-    // Beyond W_max no more than 16 segments per RTT of 100 ms, times 31/16.
-    let _ = cubic.step(&ack(), &view(819, 819, 0));
-    let step = cubic.step(&ack(), &view(819, 819, 60_000));
-    let grown = step.window.cwnd - MSS * 819;
-    assert_eq!(grown, MSS * 31 / 819 + Bytes(1), "one byte is left over from the ACK before");
-}
-
 /// RFC 9438 section 4.7: only below W_max did another flow take bandwidth.
 #[test]
 fn a_second_loss_at_the_same_window_makes_no_room() {
@@ -243,27 +227,4 @@ fn a_cut_that_ended_start_up_is_where_the_curve_comes_from() {
     let gauges = ["cubic_w_max", "cubic_w_est"].map(|name| testing::gauge(&cubic, name));
     // W_est begins at 70 segments; an ACK for one adds alpha = 9/17 over 70: 7.56 bytes.
     assert_eq!(gauges, [Some(100_000), Some(70_007)]);
-}
-
-/// The older form's limit, 16 segments per 100 ms, holds once the curve is past `K` an RTT from
-/// now. 204 segments are missing there; an ACK adds 31/16 of that share of the window.
-#[test]
-fn the_older_form_limits_growth_only_beyond_the_loss_and_only_if_asked() {
-    let grown = |before_k_ms: i64, most| {
-        let mut cubic = Cubic::default();
-        assert!(cubic.set("preset", KnobValue::Word("ns2")));
-        assert!(cubic.set("max_increment", KnobValue::Count(most)));
-        let _ = cubic.cut(&loss(LossKind::Recovery, 1_024), &view(1_024, 512, 0));
-        let _ = cubic.step(&ack(), &view(819, 819, 0));
-        let k_ms = ((cubic.curve.k * 1_000) >> FRACTION) as i64;
-        let now = view(819, 819, (k_ms - before_k_ms) as u64);
-        (cubic.step(&ack(), &now).window.cwnd - MSS * 819).0
-    };
-    let (limited, free) = (16_000 * 31 / 16 / 819, 204_900 * 31 / 16 / 819);
-    for (before_k_ms, most, expected) in
-        [(200, 16, free), (50, 16, limited), (-10, 16, limited), (50, 0, free)]
-    {
-        let found = grown(before_k_ms, most);
-        assert!(found.abs_diff(expected) <= 2, "{before_k_ms} {most}: {found} {expected}");
-    }
 }
