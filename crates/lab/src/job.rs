@@ -126,7 +126,9 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
         return no("pacing is false: whether the kernel paces, the control says".to_owned());
     }
     let recoveries: Vec<Recovery> = resolved.flows.iter().map(|f| f.recovery.value).collect();
-    let other = |kind: &Recovery| matches!(kind, Recovery::Tahoe | Recovery::Reno | Recovery::Quic);
+    let other = |kind: &Recovery| {
+        matches!(kind, Recovery::Tahoe | Recovery::Reno | Recovery::Quic | Recovery::Ns2Linux)
+    };
     if recoveries.iter().any(other) || recoveries.windows(2).any(|two| two[0] != two[1]) {
         return no("recovery is sack, or newreno for all flows (tcp_sack = 0)".to_owned());
     }

@@ -65,3 +65,15 @@ fn repeated_blocks_are_news_to_an_emptied_scoreboard() {
         rtt = '287ms'\nbuffer = '17pkt'\naccess_rate = '11.5Mbps'");
     assert_eq!(counts(&result), [46, 107, 2, 6968]);
 }
+
+/// TCP/Linux finds losses by its timer alone, and its CUBIC counts ACKs: of 60 s with delayed ACKs
+/// over a buffer of six packets no drop differs.
+#[test]
+fn tcp_linux_waits_for_its_timer() {
+    let result = at("controls = ['cubic(preset=ns2)']\nrecovery = 'ns2-linux'\nduration = '60s'\n\
+        packet = '1000B'\niw = '10pkt'\nssthresh = 'none'\ndelayed_ack = 2\n[path]\n\
+        rate = '2.22Mbps'\nrtt = '49.38ms'\nbuffer = '6pkt'\naccess_delay = '8.38ms'\n\
+        access_rate = '1000Mbps'");
+    assert_eq!(counts(&result), [39, 50, 28, 9455]);
+    assert_eq!(result.flows[0].fast_retransmits, 0);
+}

@@ -29,6 +29,29 @@ fn a_flag_is_refused_by_its_name() {
 }
 
 #[test]
+fn an_agent_of_ns2_is_refused_elsewhere() {
+    let refused = |text: &str| {
+        let text = format!("controls = ['cubic']\n{text}");
+        let scenario = Scenario::parse(&text, "x.toml").unwrap();
+        scenario.resolve().err().map(|error| error.to_string())
+    };
+    assert_eq!(refused("profile = 'ns2'\nrecovery = 'ns2-linux'"), None);
+    assert_eq!(
+        refused("recovery = 'ns2-linux'").unwrap(),
+        "x.toml:2: recovery = \"ns2-linux\": found profile linux; accepted: ns2"
+    );
+    assert_eq!(
+        refused("profile = 'rfc'\n[[flow]]\nrecovery = 'ns2-linux'").unwrap(),
+        "x.toml:4: flow[0].recovery = \"ns2-linux\": found profile rfc; accepted: ns2"
+    );
+    assert_eq!(
+        refused("profile = 'ns2'\nrecovery = 'ns2-linux'\nfast_open = 'on'").unwrap(),
+        "x.toml:4: fast_open = \"on\": with recovery ns2-linux data leaves with the SYN; \
+         accepted: off"
+    );
+}
+
+#[test]
 fn a_control_is_refused_where_it_was_given() {
     let error = Scenario::from_flags(&PathFlags::default(), &["astart(".to_owned()]).unwrap_err();
     let expected = "control astart(: expected a knob like `iw=10pkt` at column 8 of `astart(`;";

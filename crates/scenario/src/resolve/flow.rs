@@ -88,7 +88,7 @@ impl Resolver<'_> {
         }
         if profile != Profile::Ns2 {
             let own = flow.recovery.map_or(String::new(), |_| format!("{key}."));
-            let problem = format!("recovery ns2-linux with profile {profile}; accepted: ns2");
+            let problem = format!("found profile {profile}; accepted: ns2");
             return Err(self.error(&format!("{own}recovery"), problem));
         }
         if common.fast_open.unwrap_or_default() != FastOpen::Off {
