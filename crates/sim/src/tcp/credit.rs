@@ -171,7 +171,7 @@ mod tests {
     /// Runs the connection to its end and says how many packets the ACKs were credited with, after
     /// holding the sum to what the receiver had taken, ACK by ACK.
     fn credited(drawn: &Drawn) -> Result<u64, TestCaseError> {
-        // QUIC's first packet of the handshake counts like all others, and so does that agent's SYN.
+        // QUIC's first packet of the handshake counts like all others; so does TCP/Linux's SYN.
         let counts_syn = matches!(drawn.recovery, Recovery::Quic | Recovery::Ns2Linux);
         let first_data = u32::from(drawn.syn && !counts_syn);
         let mut tcp = Tcp::new(&drawn.spec(), drawn.shortcuts);
