@@ -397,7 +397,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     (
         "seed = 99999999999999999999",
-        "x.toml:1: seed = 99999999999999999999: no number; accepted: a whole number from 0 to \
+        "x.toml:1: seed = 99999999999999999999: out of range; accepted: a whole number from 0 to \
          9223372036854775807",
     ),
 ];
