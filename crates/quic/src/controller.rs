@@ -1,6 +1,7 @@
 //! QUIC's events become the core's. Nothing is decided here.
 
 mod frame;
+mod pace;
 mod quinns;
 
 use std::time::{Duration, Instant as Clock};
@@ -16,18 +17,19 @@ use firstflight_core::view::Phase;
 
 use crate::departures::Departures;
 use frame::Batch;
+use pace::Pace;
 
 /// What quinn 0.11 lets the adapter provide to every control. What earlier connections learned
 /// ([`Facilities::MEMORY`]) it provides where it was given a hint
 /// ([`Factory::hint`](crate::Factory::hint)).
 ///
 /// quinn does not carry these:
-/// - [`Facilities::PACING`], [`Facilities::WAKE_UPS`] and [`Facilities::PACED_WAKE_UPS`]: it asks a
-///   controller for its window only, and gives it no timer;
+/// - [`Facilities::WAKE_UPS`] and [`Facilities::PACED_WAKE_UPS`]: it gives a controller no timer;
 /// - [`Facilities::GAPS`]: it tells a controller how many bytes were lost, not which packets;
 /// - [`Facilities::MARKS`]: it tells that packets were marked
 ///   ([`LossKind::Mark`](firstflight_core::event::LossKind::Mark)), not how many.
 pub const PROVIDES: Facilities = Facilities::SENDS
+    .and(Facilities::PACING)
     .and(Facilities::SENT)
     .and(Facilities::TIMES)
     .and(Facilities::RATES)
@@ -57,6 +59,9 @@ pub const PROVIDES: Facilities = Facilities::SENDS
 ///   late; where start-up sets the window during the period, it counts at once.
 /// - Persistent congestion is the core's timeout. A probe timeout changes nothing (RFC 9002 section
 ///   7.5).
+/// - A pacing rate is followed from the first RTT on, in quinn's bursts: quinn asks for the window
+///   twice per packet, and its pacer takes the second answer. Where a control sets no rate, quinn's
+///   own holds, 1.25 windows per RTT.
 /// - The window never falls below two packets (RFC 9002 section 7.2).
 /// - A loss halves the window, not the flight (RFC 9002 section 7.3.2).
 #[derive(Clone, Debug)]
@@ -96,6 +101,7 @@ pub struct Controller<P = Named> {
     batch: Batch,
     /// Kept where the control needs rate samples or the state in which packets left.
     departures: Option<Departures>,
+    pace: Pace,
 }
 
 impl<P: Policies> Controller<P> {
@@ -123,6 +129,7 @@ impl<P: Policies> Controller<P> {
             calm: false,
             batch: Batch::default(),
             departures: samples.then(Departures::default),
+            pace: Pace::of(needs.has(Facilities::PACING)),
         };
         controller.update_window();
         controller.initial_window = controller.cwnd();
@@ -185,6 +192,10 @@ impl<P: Policies> Controller<P> {
     fn update_window(&mut self) {
         let floor = MIN_PACKETS * self.mtu;
         self.allowed = self.sender.cwnd().0.max(floor).saturating_add(1);
+        if self.pace.follows {
+            self.pace.begin();
+            self.update_pace();
+        }
     }
 
     /// What may be in flight since the last event; less than the largest number.
@@ -237,9 +248,12 @@ impl<P: Policies> Controller<P> {
         if !self.begun {
             self.begun = true;
             self.sender.begin(now);
-            self.notes_sending = self.tells_each || self.departures.is_some();
+            self.notes_sending =
+                self.tells_each || self.departures.is_some() || self.pace.follows;
             self.update_window();
         }
+        self.pace.begin();
+        self.note_paced(bytes);
         if !self.tells_each {
             return self.note_packet(now, bytes);
         }

@@ -39,7 +39,8 @@ pub struct Factory<P = Named> {
 ///
 /// ```
 /// assert!(firstflight_quic::control("astart")?.missing().is_empty());
-/// assert_eq!(firstflight_quic::control("paced")?.missing().to_string(), "pacing at a given rate");
+/// let missing = firstflight_quic::control("bbr")?.missing();
+/// assert_eq!(missing.to_string(), "the number of gaps of a loss");
 /// let wrong = firstflight_quic::control("astrat").unwrap_err();
 /// assert!(wrong.to_string().contains("did you mean `astart`"));
 /// # Ok::<(), firstflight_quic::ControlProblem>(())
@@ -135,7 +136,7 @@ impl<P: Policies + Clone> Factory<P> {
             initial_ssthresh: Bytes(self.initial_ssthresh),
             max_cwnd: Bytes(self.max_window),
             limit_growth_to_flight: true,
-            // quinn has a pacer of its own, and takes no rate for it.
+            // Where no policy sets a rate, quinn's pacer has its own.
             paces: false,
         };
         let mut sender = Sender::of(self.policies.clone(), config);
@@ -197,7 +198,7 @@ mod tests {
     use firstflight_core::hint::Learned;
     use firstflight_core::knob::{Knob, KnobValue, Knobs};
     use firstflight_core::policy::{Observer, Step};
-    use firstflight_core::startup::{Paced, QuickStart, SlowStart};
+    use firstflight_core::startup::{Bbr, QuickStart, SlowStart};
     use firstflight_core::units::Span;
     use firstflight_core::view::{View, Window};
     use quinn_proto::congestion::Controller as _;
@@ -285,13 +286,13 @@ mod tests {
 
     #[test]
     fn what_a_control_has_to_do_without_is_told_by_name_and_by_type_alike() {
-        let by_type = Factory::new(Paced::default(), NewReno::default()).unwrap();
-        assert_eq!(by_type.missing(), Facilities::PACING);
-        assert_eq!(control("paced+newreno").unwrap().missing(), Facilities::PACING);
-        assert_eq!(control("astart").unwrap().missing(), Facilities::NONE);
-        let without = control("fast-start").unwrap();
-        assert_eq!(without.missing(), Facilities::PACING | Facilities::MEMORY);
-        assert_eq!(without.hint(hint(1, 1)).missing(), Facilities::PACING);
+        let by_type = Factory::new(Bbr::default(), NewReno::default()).unwrap();
+        assert_eq!(by_type.missing(), Facilities::GAPS);
+        assert_eq!(control("bbr+newreno").unwrap().missing(), Facilities::GAPS);
+        assert_eq!(control("paced").unwrap().missing(), Facilities::NONE);
+        let without = control("careful-resume").unwrap();
+        assert_eq!(without.missing(), Facilities::WAKE_UPS | Facilities::MEMORY);
+        assert_eq!(without.hint(hint(1, 1)).missing(), Facilities::WAKE_UPS);
     }
 
     #[test]

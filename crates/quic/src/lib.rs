@@ -29,11 +29,16 @@
 //! It translates events and decides nothing: see [`Controller`] for how a QUIC event becomes one of
 //! the core's, and [`Factory`] for the constants of an endpoint (RFC 9002).
 //!
+//! # Pacing
+//!
+//! quinn's pacer takes 1.25 windows per smoothed RTT, and a controller has no call for a rate. But
+//! quinn asks for the window twice per packet, for its limit and for its pacer, so that the adapter
+//! answers the second question with the window that gives the control's rate ([`Controller`]).
+//! `Connection::stats` asks for the window too: its `cwnd` can be that answer where nothing has
+//! happened between two calls of it. `Connection::congestion_state` and its `metrics` have cwnd.
+//!
 //! # What quinn 0.11 does not let a controller do
 //!
-//! - **Set a pacing rate.** quinn's pacer takes the window and the smoothed RTT and nothing else:
-//!   1.25 windows per RTT in bursts of about two milliseconds. A control that sets a rate sends at
-//!   quinn's instead ([`Factory::missing`] names pacing); its own is in qlog only.
 //! - **Wake a controller up**, tell it how many packets were marked, or how many gaps a loss made
 //!   ([`PROVIDES`]).
 //! - **Learn of a spurious loss.** quinn forgets a packet when it declares it lost. The call is

@@ -337,7 +337,8 @@ impl Talk<'_> {
     }
 
     fn follow_window(&self) {
-        let cwnd = self.connection.stats().path.cwnd;
+        // Not from the statistics, which ask the controller as quinn's pacer does.
+        let cwnd = self.connection.congestion_state().metrics().congestion_window;
         self.connection.set_send_window(send_window(cwnd));
     }
 

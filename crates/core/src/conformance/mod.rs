@@ -30,6 +30,8 @@ pub struct Recorder<S = SlowStart> {
     inner: S,
     answer: Option<Answer>,
     pace: Option<Rate>,
+    /// What the transport sends at once at most.
+    burst: Bytes,
     report: Arc<Mutex<Report>>,
 }
 
@@ -44,7 +46,7 @@ impl<S> Recorder<S> {
     /// Around another start-up.
     pub fn around(inner: S, these: Facilities) -> Self {
         let report = Arc::new(Mutex::new(Report::on(these)));
-        Self { inner, answer: None, pace: None, report }
+        Self { inner, answer: None, pace: None, burst: Bytes(0), report }
     }
 
     /// Answers every loss so, and not as the inner start-up does.
@@ -67,6 +69,12 @@ impl<S> Recorder<S> {
         Self { pace: Some(rate), ..self }
     }
 
+    /// The transport's pacer lets so many bytes leave at once, and the rate holds beyond them.
+    #[must_use]
+    pub fn in_bursts_of(self, burst: Bytes) -> Self {
+        Self { burst, ..self }
+    }
+
     /// What it has been told by now.
     pub fn report(&self) -> Report {
         self.book().clone()
@@ -81,7 +89,7 @@ impl<S> Recorder<S> {
         let mut report = self.book();
         if let Some(rate) = self.pace {
             step = step.paced(rate);
-            report.on_paced(rate, view);
+            report.on_paced(rate, self.burst, view);
         }
         if let Some(at) = step.wake {
             report.wishes_wake(at);

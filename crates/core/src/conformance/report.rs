@@ -79,7 +79,7 @@ pub struct Report {
     /// Every packet that left: when, what was delivered by then, what was in flight.
     left: Vec<(Instant, Bytes, Bytes)>,
     wake: Option<Instant>,
-    /// A rate that was set, since when, and what had been sent by then.
+    /// A rate that was set, since when, and what may have been sent by then, a burst included.
     pace: Option<(Rate, Instant, Bytes)>,
     answered: bool,
     /// Start-up wants a packet sent again, and none has left since.
@@ -355,8 +355,8 @@ impl Report {
         });
     }
 
-    pub(super) fn on_paced(&mut self, rate: Rate, view: &View) {
-        self.pace.get_or_insert((rate, view.now, view.sent));
+    pub(super) fn on_paced(&mut self, rate: Rate, burst: Bytes, view: &View) {
+        self.pace.get_or_insert((rate, view.now, view.sent + burst));
     }
 
     /// No more leaves than the rate allows since it was set, and two packets.

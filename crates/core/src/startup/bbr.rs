@@ -261,6 +261,15 @@ impl Observer for Bbr {
             .wanting(Facilities::PACING | Facilities::GAPS)
     }
 
+    /// The first RTT takes the place of the millisecond, as in Linux
+    /// (`bbr_init_pacing_rate_from_rtt`). QUIC begins without an RTT, and no rate that is measured
+    /// is ever above the one of a millisecond.
+    fn on_handshake(&mut self, view: &View) {
+        if self.state == State::Startup {
+            self.set_first_pace(view);
+        }
+    }
+
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         if self.state == State::Over || view.phase != Phase::Startup {
             return;

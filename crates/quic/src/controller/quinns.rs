@@ -30,8 +30,9 @@ where
         sent: Clock,
         bytes: u64,
         _app_limited: bool,
-        _rtt: &RttEstimator,
+        rtt: &RttEstimator,
     ) {
+        self.pace.note_rtt(rtt);
         self.acknowledged(sent, bytes);
     }
 
@@ -79,9 +80,16 @@ where
     /// quinn sends while the flight with the next packet is *below* this, where RFC 9002 section 7
     /// allows it to reach cwnd, so the adapter reports one byte more than cwnd. Otherwise a cwnd of
     /// whole packets would never be full, and the limit of growth to the flight would keep it.
+    ///
+    /// Where the control sets a pacing rate, every second answer is that rate: see the module
+    /// `pace`. [`ControllerMetrics::congestion_window`] is cwnd always.
     #[inline]
     fn window(&self) -> u64 {
-        self.allowed
+        if !self.pace.is_set() {
+            return self.allowed;
+        }
+        let in_flight = self.in_flight.saturating_add(self.untold);
+        self.pace.answer(self.allowed, in_flight.saturating_add(self.mtu) >= self.allowed)
     }
 
     fn metrics(&self) -> ControllerMetrics {

@@ -13,6 +13,7 @@ use super::*;
 use crate::control;
 
 mod calm;
+mod pace;
 mod told;
 
 const MTU: u16 = 1_200;
