@@ -248,8 +248,7 @@ impl<P: Policies> Controller<P> {
         if !self.begun {
             self.begun = true;
             self.sender.begin(now);
-            self.notes_sending =
-                self.tells_each || self.departures.is_some() || self.pace.follows;
+            self.notes_sending = self.tells_each || self.departures.is_some() || self.pace.follows;
             self.update_window();
         }
         self.pace.begin();

@@ -21,6 +21,7 @@ mod notes;
 mod oracle;
 mod package;
 mod papers;
+mod peers;
 mod pictures;
 mod python;
 mod qemu;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         "deb" => deb::run(&root(), &rest),
         "notes" => notes::notes(&root(), &rest),
         "oracle" => oracle::run(&root(), &rest),
+        "peers" => peers::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
             Ok(())
@@ -151,6 +153,8 @@ usage: cargo xtask TASK
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml
          [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++), or on N
          [--random N [--seed N]]   points drawn at random
+  peers [POINT]...                 the core beside s2n-quic's controllers and plain readings of RFC
+                                   9002, 9406 and 9438, round by round (a minute; part of test)
   lab [--minutes N] [--tries N]    write docs/lab.md: a kernel in virtual time beside the simulator
       [--again] [--real-time]      on the paths of oracles/lab.toml, and the papers' lab (qemu; half
                                    an hour; goes on with what was measured before); --real-time

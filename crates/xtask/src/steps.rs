@@ -38,7 +38,7 @@ impl Task {
         names.extend(kernel.then_some("clippy, without controls in the kernel"));
         names.push("clippy of examples/own-startup");
         if self == Self::Test {
-            names.extend(["tests", "tests of examples/own-startup"]);
+            names.extend(["tests", "tests of examples/own-startup", "peers"]);
         }
         names.extend(["rustdoc", "package"]);
         if self == Self::Test {
@@ -195,7 +195,7 @@ mod tests {
         let place = |name: &str| steps.iter().position(|step| *step == name).unwrap();
         assert!(["rustfmt", "tidy", "cargo-deny"].iter().all(|name| place(name) < place("clippy")));
         assert!(place("tests") < place("rustdoc"));
-        assert_eq!(steps.len(), Task::Check.steps(true).len() + 3);
+        assert_eq!(steps.len(), Task::Check.steps(true).len() + 4);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, unable};
 use crate::steps::{Steps, Task};
-use crate::{Stop, check, example, no_arguments, python};
+use crate::{Stop, check, example, no_arguments, peers, python};
 
 /// How many tests all test binaries had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +41,8 @@ fn whole(root: &Path) -> Result<(), Stop> {
     let mut count = counted(tests.args(features))?;
     steps.begin();
     count.add(counted(example::command(root, "test")?.arg("--no-fail-fast"))?);
+    steps.begin();
+    peers::run(root, &[])?;
     check::outcome(root, features, &mut steps)?;
     steps.begin();
     count.add(of_python(root)?);

@@ -30,8 +30,6 @@ pub struct Recorder<S = SlowStart> {
     inner: S,
     answer: Option<Answer>,
     pace: Option<Rate>,
-    /// What the transport sends at once at most.
-    burst: Bytes,
     report: Arc<Mutex<Report>>,
 }
 
@@ -46,7 +44,7 @@ impl<S> Recorder<S> {
     /// Around another start-up.
     pub fn around(inner: S, these: Facilities) -> Self {
         let report = Arc::new(Mutex::new(Report::on(these)));
-        Self { inner, answer: None, pace: None, burst: Bytes(0), report }
+        Self { inner, answer: None, pace: None, report }
     }
 
     /// Answers every loss so, and not as the inner start-up does.
@@ -69,10 +67,12 @@ impl<S> Recorder<S> {
         Self { pace: Some(rate), ..self }
     }
 
-    /// The transport's pacer lets so many bytes leave at once, and the rate holds beyond them.
+    /// The transport's pacer lets so many bytes leave at once, and the rate holds beyond them. Small
+    /// windows may then never wait for the pacer.
     #[must_use]
     pub fn in_bursts_of(self, burst: Bytes) -> Self {
-        Self { burst, ..self }
+        self.book().set_burst(burst);
+        self
     }
 
     /// What it has been told by now.
@@ -89,7 +89,7 @@ impl<S> Recorder<S> {
         let mut report = self.book();
         if let Some(rate) = self.pace {
             step = step.paced(rate);
-            report.on_paced(rate, self.burst, view);
+            report.on_paced(rate, view);
         }
         if let Some(at) = step.wake {
             report.wishes_wake(at);

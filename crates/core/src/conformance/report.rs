@@ -81,6 +81,8 @@ pub struct Report {
     wake: Option<Instant>,
     /// A rate that was set, since when, and what may have been sent by then, a burst included.
     pace: Option<(Rate, Instant, Bytes)>,
+    /// What the transport's pacer lets leave at once.
+    burst: Bytes,
     answered: bool,
     /// Start-up wants a packet sent again, and none has left since.
     repeats: bool,
@@ -117,11 +119,15 @@ impl Report {
         if !self.promised.has(Facilities::SENDS) || *sent < ENOUGH_PACKETS {
             return None;
         }
-        if paced == sent && *apart == 0 {
+        if paced == sent && *apart == 0 && self.burst == Bytes(0) {
             return Some(format!("said to be paced, and all {sent} packets left with an event"));
         }
         let unpaced = *paced == 0 && *apart > sent / 10;
         unpaced.then(|| format!("said not to be paced, and {apart} of {sent} left by themselves"))
+    }
+
+    pub(super) fn set_burst(&mut self, burst: Bytes) {
+        self.burst = burst;
     }
 
     pub(super) fn set_tick(&mut self, tick: Span) {
@@ -355,8 +361,8 @@ impl Report {
         });
     }
 
-    pub(super) fn on_paced(&mut self, rate: Rate, burst: Bytes, view: &View) {
-        self.pace.get_or_insert((rate, view.now, view.sent + burst));
+    pub(super) fn on_paced(&mut self, rate: Rate, view: &View) {
+        self.pace.get_or_insert((rate, view.now, view.sent + self.burst));
     }
 
     /// No more leaves than the rate allows since it was set, and two packets.

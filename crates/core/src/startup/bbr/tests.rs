@@ -89,14 +89,14 @@ fn the_first_window_is_paced_at_the_gain_and_without_an_rtt_as_if_it_were_a_mill
 #[test]
 fn the_first_rtt_takes_the_place_of_the_millisecond() {
     let mut path = Path::new(&[]);
-    path.view.rtt = Default::default();
+    path.view.rtt.smoothed = Span(0);
     let before = pace(path.policy.begin(&path.view));
-    path.view.rtt.observe(Span::from_millis(100));
+    path.view.rtt.smoothed = Span::from_millis(100);
     path.policy.on_handshake(&path.view);
     let after = pace(path.round(1, 1));
     assert_eq!(before / after, 100, "{before} and {after}");
     path.policy.state = State::Drain(0);
-    path.view.rtt.observe(Span::from_millis(1));
+    path.view.rtt.smoothed = Span::from_millis(1);
     path.policy.on_handshake(&path.view);
     assert_eq!(path.policy.pace, Rate(after), "a pace that was measured stays");
 }

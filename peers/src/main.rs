@@ -1,0 +1,109 @@
+//! Drives the core, another project's controllers and plain readings of the RFCs over one path,
+//! and prints their windows round by round.
+//!
+//! `peers [POINT ...]` runs these points, or all. It fails where two differ by more than a point
+//! allows and `explained.toml` has no reason for it, and where a reason has nothing to explain.
+
+mod explained;
+mod ours;
+mod path;
+mod peer;
+mod point;
+mod reading;
+mod s2n;
+
+use std::env;
+use std::process::ExitCode;
+
+use explained::Explained;
+use path::{Path, SECOND, Seen};
+use point::{POINTS, Point};
+
+fn main() -> ExitCode {
+    let asked: Vec<String> = env::args().skip(1).collect();
+    if let Some(wrong) = asked.iter().find(|name| POINTS.iter().all(|point| point.name != **name)) {
+        let names: Vec<&str> = POINTS.iter().map(|point| point.name).collect();
+        eprintln!("peers: found point `{wrong}`, accepted: {}", names.join(", "));
+        return ExitCode::from(2);
+    }
+    let explained = match Explained::read() {
+        Ok(explained) => explained,
+        Err(error) => {
+            eprintln!("peers: explained.toml: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let wanted = |point: &&Point| asked.is_empty() || asked.iter().any(|it| it == point.name);
+    let wrong: usize = POINTS.iter().filter(wanted).map(|point| judge(point, &explained)).sum();
+    let unknown = explained.all().filter(|at| !POINTS.iter().any(|point| is_of(point, at)));
+    let unknown: Vec<&str> = unknown.collect();
+    for at in &unknown {
+        println!("explained.toml: no point compares `{at}`");
+    }
+    if wrong + unknown.len() > 0 {
+        println!("{wrong} differences without a reason or reasons without a difference");
+        return ExitCode::FAILURE;
+    }
+    println!("no difference without a reason");
+    ExitCode::SUCCESS
+}
+
+fn is_of(point: &Point, at: &str) -> bool {
+    point.compared.iter().any(|what| at == format!("{} {}", point.name, what.name()))
+}
+
+/// Runs a point and prints it; how many of its measures are wrong.
+fn judge(point: &Point, explained: &Explained) -> usize {
+    println!("{}: {}", point.name, describe(&point.path));
+    let [ours, other] = point.run();
+    show(point.ours, &ours);
+    show(point.other.name(), &other);
+    let mut wrong = 0;
+    for what in point.compared {
+        let at = format!("{} {}", point.name, what.name());
+        let verdict = match (what.difference(&ours, &other), explained.reason(&at)) {
+            (None, None) => "equal".to_owned(),
+            (Some(found), Some(why)) => format!("{found}: {why}"),
+            (Some(found), None) => {
+                wrong += 1;
+                format!("DIFFER, {found}")
+            }
+            (None, Some(_)) => {
+                wrong += 1;
+                "EQUAL, and explained.toml has a reason why not".to_owned()
+            }
+        };
+        println!("  {}: {verdict}", what.name());
+    }
+    println!();
+    wrong
+}
+
+fn describe(path: &Path) -> String {
+    let buffer = path.buffer.map_or("no end".to_owned(), |packets| format!("{packets} packets"));
+    format!(
+        "{} Mbit/s, {} ms, buffer {buffer}, {:?}, an ACK for {}, {} s",
+        path.rate / 1_000_000,
+        path.rtt / 1_000_000,
+        path.sending,
+        path.ack_every,
+        path.lasts / SECOND,
+    )
+}
+
+fn show(name: &str, seen: &Seen) {
+    let row = |of: &[f64]| {
+        let numbers = of.iter().take(16).map(|window| format!("{window:.1}"));
+        numbers.collect::<Vec<_>>().join(" ")
+    };
+    let exit = seen.exit.map_or("not left".to_owned(), |exit| {
+        let at = exit.at as f64 / SECOND as f64;
+        format!("left at {:.1} with {:.0} in flight, {at:.3} s", exit.window, exit.flight)
+    });
+    println!(
+        "  {name}: {exit}; {} sent, {} dropped, queue {}",
+        seen.sent, seen.drops, seen.peak_queue
+    );
+    println!("    rounds  {}", row(&seen.rounds));
+    println!("    seconds {}", row(&seen.seconds));
+}
