@@ -60,6 +60,7 @@ class Path(TypedDict, total=False):
     rto_granularity: _Quantity
     delayed_ack_timer: _Quantity
     ack_compression: _Quantity
+    quick_acks: _Quantity
     growth_limit: bool | str
     ecn: bool | str
     ecn_threshold: str

@@ -111,6 +111,9 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
         let found = flow.delayed_ack.value;
         return no(format!("delayed_ack is 1 (route attribute quickack) or 2, not {found}"));
     }
+    if !resolved.endpoint.quick_acks {
+        return no("quick_acks is true: the kernel's receiver answers its first packets".to_owned());
+    }
     if let Some(flow) = resolved.flows.iter().find(|flow| flow.split_acks > 1) {
         let found = flow.split_acks;
         return no(format!("split_acks is 1, as the kernel's receiver splits none, not {found}"));

@@ -94,6 +94,7 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
         ("limited_transmit", endpoint.limited_transmit != usual.limited_transmit),
         ("impatient", endpoint.impatient != usual.impatient),
         ("ack_compression", endpoint.ack_compression != usual.ack_compression),
+        ("quick_acks", endpoint.quick_acks != usual.quick_acks),
         ("slow_start_after_idle", endpoint.slow_start_after_idle != usual.slow_start_after_idle),
         ("growth_limit", endpoint.growth_limit != usual.growth_limit),
     ];
@@ -130,6 +131,7 @@ mod tests {
             ("rto_min = '1s'", "rto_min: "),
             ("growth_limit = false", "growth_limit: "),
             ("ack_compression = false", "ack_compression: "),
+            ("quick_acks = false", "quick_acks: "),
             ("ecn = true", "ecn: found true"),
             ("tso = true", "tso: found true"),
             ("slow_start_after_idle = false", "slow_start_after_idle: "),

@@ -47,7 +47,7 @@ pub(crate) fn endpoint(
             ..rto(common, phase)
         },
         delayed_ack: count(flow.delayed_ack.value),
-        growing_window: rack.then(|| growing_window(resolved.packet_bytes)),
+        growing_window: rack.then(|| growing_window(resolved.packet_bytes, common.quick_acks)),
         linux_acks: rack.then_some(LinuxAcks { compress: common.ack_compression }),
         split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
@@ -114,12 +114,13 @@ pub(crate) fn carries(
 
 /// A packet adds twice the receiver's MSS, as far as half of its buffer (`tcp_grow_window`,
 /// `tcp_win_from_space` with `tcp_adv_win_scale` 1).
-fn growing_window(packet_bytes: u64) -> GrowingWindow {
+fn growing_window(packet_bytes: u64, quick: bool) -> GrowingWindow {
     let mtu = (packet_bytes + HEADERS).max(ETHERNET_MTU);
     GrowingWindow {
         first: Bytes(FIRST_WINDOW),
         step: Bytes(2 * (mtu - IP_AND_TCP)),
         most: Bytes(RECEIVE_BUFFER / 2),
+        quick,
     }
 }
 

@@ -159,6 +159,7 @@ fn changed(endpoint: &ResolvedEndpoint) -> Vec<&'static str> {
         ("impatient", endpoint.impatient != base.impatient),
         ("progress_ends_backoff", endpoint.progress_ends_backoff != base.progress_ends_backoff),
         ("ack_compression", endpoint.ack_compression != base.ack_compression),
+        ("quick_acks", endpoint.quick_acks != base.quick_acks),
         ("growth_limit", endpoint.growth_limit != base.growth_limit),
         ("fast_open", endpoint.fast_open != FastOpen::Off),
         ("ecn", endpoint.ecn),

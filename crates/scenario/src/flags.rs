@@ -95,6 +95,8 @@ flags! {
         "Longest time an ACK is held back";
     ack_compression "--ack-compression" "ack_compression" "true (rfc, ns2: false)"
         "One ACK for several packets out of order, with rack and delayed ACKs: true or false";
+    quick_acks "--quick-acks" "quick_acks" "true"
+        "Delayed ACKs begin once the offered window has grown, with rack: true or false";
     growth_limit "--growth-limit" "growth_limit" "true (ns2: false)"
         "No growth while cwnd does not limit the sender: true or false";
     ecn "--ecn" "ecn" "false" "Explicit congestion notification (RFC 3168): true or false";

@@ -105,6 +105,9 @@ pub struct Constants {
     /// Whether one ACK tells of several packets out of order (Linux's compressed ACKs, with RACK
     /// and delayed ACKs).
     pub ack_compression: bool,
+    /// Whether a receiver that delays ACKs answers every packet at once while the window that it
+    /// offers grows (with RACK; Linux's quick ACKs).
+    pub quick_acks: bool,
     /// Whether cwnd may grow only while it limits the sender.
     pub growth_limit: bool,
     /// Whether a window that a source on one connection leaves unused is taken back (RFC 2861, as
@@ -131,7 +134,7 @@ impl Profile {
 
 impl Constants {
     /// Each under its key in a scenario file, as written there.
-    pub fn named(&self) -> [(&'static str, String); 18] {
+    pub fn named(&self) -> [(&'static str, String); 19] {
         [
             ("iw", self.iw.to_string()),
             ("ssthresh", self.ssthresh.to_string()),
@@ -144,6 +147,7 @@ impl Constants {
             ("delayed_ack", self.delayed_ack.to_string()),
             ("delayed_ack_timer", self.delayed_ack_timer.to_string()),
             ("ack_compression", self.ack_compression.to_string()),
+            ("quick_acks", self.quick_acks.to_string()),
             ("growth_limit", self.growth_limit.to_string()),
             ("slow_start_after_idle", self.slow_start_after_idle.to_string()),
             ("pacing", self.pacing.to_string()),
@@ -215,6 +219,7 @@ const RFC: Constants = Constants {
     delayed_ack: 1,
     delayed_ack_timer: Time::from_ms(200),
     ack_compression: false,
+    quick_acks: true,
     growth_limit: true,
     slow_start_after_idle: true,
     pacing: false,

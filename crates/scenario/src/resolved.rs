@@ -100,6 +100,10 @@ pub struct ResolvedEndpoint {
     /// true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ack_compression: bool,
+    /// Whether a receiver that delays ACKs answers every packet at once while its window grows.
+    /// Results have the key only where it is false.
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub quick_acks: bool,
     /// Whether cwnd grows only while it limits the sender.
     pub growth_limit: bool,
     /// Whether endpoints use explicit congestion notification. Results have the key only where it

@@ -68,8 +68,8 @@ pub struct Endpoint {
 }
 
 /// The window of a Linux receiver, which grows with every packet that comes (`tcp_grow_window`). As
-/// long as it does, a receiver that delays ACKs answers every packet at once, as it does for 16
-/// packets after one that comes twice (`tcp_enter_quickack_mode`).
+/// long as it does, a `quick` receiver that delays ACKs answers every packet at once, as any does
+/// for 16 packets after one that comes twice (`tcp_enter_quickack_mode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrowingWindow {
     /// What is offered with the SYN.
@@ -78,6 +78,8 @@ pub struct GrowingWindow {
     pub step: Bytes,
     /// What is offered in the end, by what the receiver's buffer has room for.
     pub most: Bytes,
+    /// Whether ACKs come at once as long as it grows.
+    pub quick: bool,
 }
 
 impl GrowingWindow {

@@ -129,11 +129,11 @@ impl Receiver {
                 && endpoint.split_acks <= 1
                 && !numbers,
             quick_until: match growing {
-                Some(window) => first_data + window.packets().max(QUICK_ACKS),
+                Some(window) if window.quick => first_data + window.packets().max(QUICK_ACKS),
                 // With the end of QUIC's handshake (RFC 9001 section 4.1.2) goes an ACK (RFC 9000
                 // section 13.2.1).
                 None if numbers && syn => first_data + 1,
-                None => 0,
+                _ => 0,
             },
             quick: 0,
             quick_after_repeated: if linux.is_some() || growing.is_some() { QUICK_ACKS } else { 0 },

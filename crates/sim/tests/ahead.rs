@@ -122,6 +122,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
             first: Bytes(1500 * (1 + start % 7)),
             step: Bytes(500 * (1 + start % 4)),
             most: Bytes(1000 * start),
+            quick: start % 3 > 0,
         });
         flow.endpoint.linux_acks = (start % 5 > 1).then_some(LinuxAcks { compress: start % 5 > 2 });
         flow.endpoint.rto.min = Span::from_millis(least_timeout);

@@ -6,8 +6,8 @@ mod common;
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Recovery, UdpSpec, named,
-    run,
+    FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Recovery, UdpSpec,
+    named, run,
 };
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
@@ -112,32 +112,40 @@ fn a_burst_stays_within_the_window_that_is_offered() {
     let whole = one(spec.clone(), &[]);
     assert_eq!(finished_ms(&whole), 150);
     // Ten packets at first, and two more for each that arrives: 10, 30 and the rest.
-    spec.endpoint.growing_window =
-        Some(GrowingWindow { first: Bytes(10_000), step: Bytes(2_000), most: Bytes(500_000) });
+    spec.endpoint.growing_window = Some(GrowingWindow {
+        first: Bytes(10_000),
+        step: Bytes(2_000),
+        most: Bytes(500_000),
+        quick: true,
+    });
     let offered = one(spec, &[]);
     assert_eq!(offered.delivered_packets, 100);
     assert!((310..=314).contains(&finished_ms(&offered)), "{} ms", finished_ms(&offered));
 }
 
 #[test]
-fn a_receiver_that_delays_acks_answers_the_beginning_at_once() {
-    let growth = |quick: Option<u64>| {
+fn a_receiver_that_delays_acks_answers_the_beginning_at_once_unless_told_not_to() {
+    let growth = |packets: Option<u64>, quick| {
         let mut spec = linux(Recovery::Rack, 310);
         spec.endpoint.delayed_ack = 2;
-        spec.endpoint.growing_window = quick.map(|packets| GrowingWindow {
+        spec.endpoint.growing_window = packets.map(|packets| GrowingWindow {
             first: Bytes(1_000_000),
             step: Bytes(1_000),
             most: Bytes(1_000_000 + 1_000 * packets),
+            quick,
         });
         one(spec, &[])
     };
     // Windows of 10, 20, 40, 80, 160 where each packet is answered, of 10, 15, 22, 33, 49, 73 and
     // 109 where every second is.
-    let (delayed, quick, first) = (growth(None), growth(Some(1_000)), growth(Some(0)));
+    let (delayed, quick) = (growth(None, true), growth(Some(1_000), true));
+    let first = growth(Some(0), true);
     assert!(finished_ms(&quick) + 150 < finished_ms(&delayed));
     // Sixteen are always quick.
     assert!(finished_ms(&first) < finished_ms(&delayed), "{} ms", finished_ms(&first));
     assert!(finished_ms(&first) > finished_ms(&quick));
+    let thinned = growth(Some(1_000), false);
+    assert_eq!(finished_ms(&thinned), finished_ms(&delayed), "as if there were no such window");
 }
 
 /// Ten packets of which the third is lost: two ACKs make the window twelve, and eight are

@@ -111,6 +111,7 @@ impl<'a> Resolver<'a> {
             impatient: own.impatient.unwrap_or(base.impatient),
             progress_ends_backoff: own.progress_ends_backoff.unwrap_or(base.progress_ends_backoff),
             ack_compression: own.ack_compression.unwrap_or(base.ack_compression),
+            quick_acks: own.quick_acks.unwrap_or(base.quick_acks),
             growth_limit: own.growth_limit.unwrap_or(base.growth_limit),
             ecn: own.ecn.unwrap_or(false),
             slow_start_after_idle: own.slow_start_after_idle.unwrap_or(base.slow_start_after_idle),

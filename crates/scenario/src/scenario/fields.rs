@@ -45,6 +45,7 @@ impl Endpoint {
             delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
             delayed_ack_timer: fields.read("delayed_ack_timer")?,
             ack_compression: fields.read("ack_compression")?,
+            quick_acks: fields.read("quick_acks")?,
             limited_transmit: fields.read("limited_transmit")?,
             impatient: fields.read("impatient")?,
             progress_ends_backoff: fields.read("progress_ends_backoff")?,

@@ -94,6 +94,8 @@ pub struct Endpoint {
     pub delayed_ack_timer: Option<Time>,
     /// Whether one ACK tells of several packets out of order, as Linux's receivers do.
     pub ack_compression: Option<bool>,
+    /// Whether a receiver that delays ACKs answers the first packets at once, as Linux's do.
+    pub quick_acks: Option<bool>,
     /// Whether the first two duplicate ACKs each let new data leave (RFC 3042).
     pub limited_transmit: Option<bool>,
     /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4).

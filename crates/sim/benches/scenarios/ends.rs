@@ -48,6 +48,7 @@ impl Ends {
                     first: Bytes(65_535),
                     step: Bytes(2_920),
                     most: Bytes(32 << 20),
+                    quick: true,
                 }),
                 ..base
             },
