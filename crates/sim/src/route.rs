@@ -98,7 +98,11 @@ impl Route {
         let mut service = Span(0);
         for link in &spec.path {
             service = serialisation(packet_bytes, network.links[*link].rate_bps);
+            // Where a flight begins, Linux wakes up, and what its ACKs send later takes that time
+            // less: it comes just before the departure that it would coincide with.
+            let comes_early = hops.is_empty() && spec.endpoint.recovery == Recovery::Rack;
             let tie = match network.ns2_ties {
+                false if comes_early => Tie::ROUNDED_ARRIVAL_FIRST,
                 false => Tie::DEPARTURE_FIRST,
                 true if hops.is_empty() && lead > service => Tie::ROUNDED_ARRIVAL_FIRST,
                 true => Tie::ROUNDED_DEPARTURE_FIRST,

@@ -6,7 +6,7 @@ mod common;
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Recovery, UdpSpec,
+    Buffer, FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Recovery, UdpSpec,
     named, run,
 };
 
@@ -146,6 +146,20 @@ fn a_receiver_that_delays_acks_answers_the_beginning_at_once_unless_told_not_to(
     assert!(finished_ms(&first) > finished_ms(&quick));
     let thinned = growth(Some(1_000), false);
     assert_eq!(finished_ms(&thinned), finished_ms(&delayed), "as if there were no such window");
+}
+
+/// In slow start from 80 packets to 160, 80 ACKs a packet time apart bring two packets each, of which
+/// the first comes as one leaves the buffer. The buffer is full when the last two come: the first is
+/// lost and the second finds its place, so that RACK finds the loss after a quarter of an RTT. If
+/// the last were lost, it would take a probe after two RTTs.
+#[test]
+fn the_first_packet_of_an_ack_comes_just_before_the_departure_at_its_time() {
+    let mut spec = linux(Recovery::Rack, 310);
+    spec.endpoint.initial_ssthresh = Bytes(160_000);
+    let path = LinkSpec { buffer: Buffer::Packets(79), ..path(&[]) };
+    let outcome = run(&network(vec![path], vec![spec], 20_000)).flows.remove(0);
+    assert_eq!((outcome.drops, outcome.counts.retransmitted), (1, 1));
+    assert!((700..800).contains(&finished_ms(&outcome)), "{} ms", finished_ms(&outcome));
 }
 
 /// Ten packets of which the third is lost: two ACKs make the window twelve, and eight are
