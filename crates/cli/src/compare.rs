@@ -20,8 +20,8 @@ pub(crate) struct Args {
     /// Controls such as astart, hoe+newreno or 'slow-start(iw=10pkt)'; see `firstflight list`
     #[arg(value_name = "CONTROL", default_values = DEFAULTS)]
     controls: Vec<String>,
-    /// Every start-up that the transport carries instead, each with its usual avoidance, the best
-    /// first; those it does not carry are listed with the reason
+    /// Every start-up that the transport carries instead, each with its usual avoidance, and slow
+    /// start with each of these, the best first; those it does not carry are listed with the reason
     #[arg(long, conflicts_with = "controls")]
     all: bool,
     #[command(flatten)]

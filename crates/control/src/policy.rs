@@ -95,6 +95,18 @@ pub fn avoidances() -> Vec<&'static Card> {
     ALL_AVOIDANCES.cards()
 }
 
+/// The usual avoidances of all start-ups, each once. Slow start with each of them shows what of a
+/// start-up's result is its avoidance's.
+pub fn partners() -> Vec<&'static str> {
+    let mut partners = Vec::new();
+    for partner in startups().iter().filter_map(|card| card.partner) {
+        if !partners.contains(&partner) {
+            partners.push(partner);
+        }
+    }
+    partners
+}
+
 /// The policies of one side: the cards of the core's, and those that were added, each with what
 /// makes one with its default knobs.
 struct Side<P: ?Sized> {

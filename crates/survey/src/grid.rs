@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 
 use firstflight_control::Control;
-use firstflight_control::policy::startups;
+use firstflight_control::policy::{partners, startups};
 use firstflight_core::card::Card;
 use firstflight_runner::{Options, Run, run};
 use firstflight_scenario::Scenario;
@@ -19,8 +19,18 @@ pub(crate) struct Case {
     /// In BDP.
     pub(crate) buffer: f64,
     pub(crate) transfer: Transfer,
-    /// The endpoints pace where the start-up does not.
-    pub(crate) paced: bool,
+    pub(crate) ends: Ends,
+}
+
+/// What the endpoints do beside what the profile has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// Nothing.
+    Usual,
+    /// They pace where the start-up does not.
+    Paced,
+    /// The receiver sends one ACK for so many packets, from the first on.
+    Thinned(u64),
 }
 
 /// How much is sent.
@@ -50,6 +60,12 @@ pub(crate) const RATES_MBPS: [u64; 3] = [10, 50, 200];
 pub(crate) const RTTS_MS: [u64; 4] = [20, 100, 300, 600];
 pub(crate) const BUFFERS: [f64; 4] = [0.1, 0.5, 1.0, 4.0];
 pub(crate) const TRANSFERS: [Transfer; 2] = [Transfer::FourBdp, Transfer::OneMegabyte];
+/// For how many packets a receiver that thins ACKs sends one.
+pub(crate) const THINNED: [u64; 3] = [2, 4, 10];
+/// The part of the grid over which it does: transfers of 4 BDP.
+pub(crate) const THINNED_RATES_MBPS: [u64; 2] = [10, 50];
+pub(crate) const THINNED_RTTS_MS: [u64; 3] = [20, 100, 300];
+pub(crate) const THINNED_BUFFERS: [f64; 2] = [0.5, 4.0];
 /// Bytes of a packet: an Ethernet frame's, less the headers of TCP with time stamps.
 pub(crate) const PACKET: u64 = 1_448;
 
@@ -74,28 +90,51 @@ impl Case {
 
     /// The case as a scenario file for these controls.
     fn scenario(&self, controls: &[String]) -> String {
-        let Self { rate_mbps, rtt_ms, buffer, paced, .. } = self;
+        let Self { rate_mbps, rtt_ms, buffer, .. } = self;
         format!(
-            "controls = {controls:?}\nduration = \"{}ms\"\npacket = \"{PACKET}B\"\n\
-             delayed_ack = 2\npacing = {paced}\n[path]\nrate = \"{rate_mbps}Mbps\"\n\
+            "controls = {controls:?}\nduration = \"{}ms\"\npacket = \"{PACKET}B\"\n{}[path]\nrate = \"{rate_mbps}Mbps\"\n\
              rtt = \"{rtt_ms}ms\"\nbuffer = \"{buffer}bdp\"\n[[flow]]\nsize = \"{}B\"\n",
             (self.limit_s() * 1e3).ceil(),
+            self.ends.keys(),
             self.size(),
         )
     }
 }
 
-/// Every case.
+impl Ends {
+    /// As keys of a scenario file.
+    fn keys(self) -> String {
+        match self {
+            Self::Usual => "delayed_ack = 2\n".to_owned(),
+            Self::Paced => "delayed_ack = 2\npacing = true\n".to_owned(),
+            Self::Thinned(packets) => format!("delayed_ack = {packets}\nquick_acks = false\n"),
+        }
+    }
+}
+
+/// Every case: the whole grid as it is and paced, and a part of it with thinned ACKs, so that these
+/// take little of the time.
 pub(crate) fn cases() -> Vec<Case> {
+    let whole = [Ends::Usual, Ends::Paced].into_iter().flat_map(|ends| {
+        let of = move |transfer| grid((&RATES_MBPS, &RTTS_MS, &BUFFERS), transfer, ends);
+        TRANSFERS.into_iter().flat_map(of)
+    });
+    let part = (&THINNED_RATES_MBPS[..], &THINNED_RTTS_MS[..], &THINNED_BUFFERS[..]);
+    let thinned = THINNED.map(Ends::Thinned).into_iter();
+    whole.chain(thinned.flat_map(move |ends| grid(part, Transfer::FourBdp, ends))).collect()
+}
+
+/// Every combination of these.
+fn grid(
+    (rates_mbps, rtts_ms, buffers): (&[u64], &[u64], &[f64]),
+    transfer: Transfer,
+    ends: Ends,
+) -> Vec<Case> {
     let mut cases = Vec::new();
-    for paced in [false, true] {
-        for transfer in TRANSFERS {
-            for rate_mbps in RATES_MBPS {
-                for rtt_ms in RTTS_MS {
-                    let case = |buffer| Case { rate_mbps, rtt_ms, buffer, transfer, paced };
-                    cases.extend(BUFFERS.map(case));
-                }
-            }
+    for rate_mbps in rates_mbps.iter().copied() {
+        for rtt_ms in rtts_ms.iter().copied() {
+            let case = |buffer: &f64| Case { rate_mbps, rtt_ms, buffer: *buffer, transfer, ends };
+            cases.extend(buffers.iter().map(case));
         }
     }
     cases
@@ -123,16 +162,11 @@ pub(crate) fn partner(card: &Card) -> &'static str {
     card.partner.unwrap_or(USUAL)
 }
 
-/// Every start-up, and slow start with every avoidance that one of them has.
+/// Every start-up, and slow start with every avoidance that one of them has, as `compare --all`.
 fn pairs() -> Vec<(&'static str, &'static str)> {
-    let cards = carried();
-    let mut pairs: Vec<_> = cards.iter().map(|card| (card.name, partner(card))).collect();
-    for card in cards {
-        let slow = (REFERENCE, partner(card));
-        if !pairs.contains(&slow) {
-            pairs.push(slow);
-        }
-    }
+    let mut pairs: Vec<_> = carried().iter().map(|card| (card.name, partner(card))).collect();
+    let slow = partners().into_iter().map(|avoidance| (REFERENCE, avoidance));
+    pairs.extend(slow.filter(|pair| *pair != (REFERENCE, USUAL)));
     pairs
 }
 
@@ -169,6 +203,11 @@ impl Measured {
         }
     }
 
+    /// What the transfer took; what was not done counts as done at the end of the run.
+    pub(crate) fn time(&self) -> f64 {
+        self.completion_s.unwrap_or(self.case.limit_s())
+    }
+
     /// It came out as the other did.
     pub(crate) fn does_as(&self, other: &Self) -> bool {
         let of = |run: &Self| (run.completion_s, run.lost_bytes, run.peak_queue_bytes);
@@ -189,22 +228,25 @@ fn at_90(case: Case, run: &Run) -> Option<f64> {
     first_at_rate(&sent, case.rtt_ms as f64 / 1e3, 0.9 * packets_per_s)
 }
 
-/// All of it, a line per run. A time that was not reached is empty.
+/// All of it, a line per run. A time that was not reached is empty, and so is for how many packets
+/// an ACK comes where ACKs are not thinned.
 pub(crate) fn csv(runs: &[Measured]) -> String {
     let mut text = String::from(
         "startup,avoidance,rate_mbps,rtt_ms,buffer_bdp,size_bytes,paced,completion_s,lost_bytes,\
-         peak_queue_bytes,at_90_percent_s\n",
+         peak_queue_bytes,at_90_percent_s,thinned_acks\n",
     );
     let time = |at: Option<f64>| at.map_or(String::new(), |at| format!("{at:.4}"));
     for run in runs {
-        let Case { rate_mbps, rtt_ms, buffer, paced, .. } = run.case;
+        let Case { rate_mbps, rtt_ms, buffer, ends, .. } = run.case;
+        let thinned =
+            if let Ends::Thinned(packets) = ends { packets.to_string() } else { String::new() };
         let _ = writeln!(
             text,
-            "{},{},{rate_mbps},{rtt_ms},{buffer},{},{},{},{},{},{}",
+            "{},{},{rate_mbps},{rtt_ms},{buffer},{},{},{},{},{},{},{thinned}",
             run.startup,
             run.avoidance,
             run.case.size(),
-            u8::from(paced),
+            u8::from(ends == Ends::Paced),
             time(run.completion_s),
             run.lost_bytes,
             run.peak_queue_bytes,
@@ -228,7 +270,9 @@ mod tests {
     #[test]
     fn the_grid_is_that_of_the_page() {
         let cases = cases();
-        assert_eq!(cases.len(), 3 * 4 * 4 * 2 * 2);
+        assert_eq!(cases.len(), 3 * 4 * 4 * 2 * 2 + 3 * 2 * 3 * 2);
+        let usual = |case: &Case| Case { ends: Ends::Usual, ..*case };
+        assert!(cases.iter().all(|case| cases.contains(&usual(case))), "each has its like");
         let first = cases[0];
         assert_eq!((first.bdp(), first.size()), (25_000, 100_000), "10 Mbit/s, 20 ms");
         // 100 RTTs of 20 ms, and eight times 80 ms.
@@ -242,7 +286,7 @@ mod tests {
             rtt_ms: 100,
             buffer: 1.0,
             transfer: Transfer::FourBdp,
-            paced: false,
+            ends: Ends::Usual,
         };
         let scenario = case.scenario(&["slow-start+newreno".to_owned()]);
         let scenario = Scenario::parse(&scenario, "case.toml").unwrap();
@@ -256,6 +300,13 @@ mod tests {
         let at_90 = measured.at_90_s.unwrap();
         assert!((0.3..0.7).contains(&at_90), "{at_90}");
         assert!(measured.peak_queue_bytes <= case.bdp(), "the buffer holds one BDP");
+        let thin = Case { ends: Ends::Thinned(4), ..case };
+        let thin = Scenario::parse(&thin.scenario(&["slow-start+newreno".to_owned()]), "case.toml");
+        let report = run(&thin.unwrap(), &options).unwrap();
+        let thin = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
+        // Slow start grows by a packet per ACK: a quarter of the ACKs costs round trips of 100 ms.
+        let later = thin.completion_s.unwrap() - completion;
+        assert!(later > 0.2, "{later} s");
         let line = csv(&[measured]);
         assert!(
             line.ends_with('\n') && line.contains("slow-start,newreno,10,100,1,500000,0,"),

@@ -8,17 +8,19 @@ use firstflight_core::policy::Observer as _;
 use firstflight_report::wrapped;
 
 use crate::grid::{
-    BUFFERS, Case, PACKET, RATES_MBPS, REFERENCE, RTTS_MS, Transfer, control, partner, refusal,
+    BUFFERS, Case, Ends, PACKET, RATES_MBPS, REFERENCE, RTTS_MS, THINNED, THINNED_BUFFERS,
+    THINNED_RATES_MBPS, THINNED_RTTS_MS, Transfer, control, partner, refusal,
 };
 use crate::picture::{BUFFER, FOLDER, MAPS, RATE_MBPS, RTT_MS};
-use crate::summary::{Mean, Measure, Summary, four_bdp};
+use crate::summary::{Help, Mean, Measure, Summary, four_bdp};
 
 /// The whole page.
 pub(crate) fn markdown(summaries: &[Summary]) -> String {
     let mut text = intro();
     maps(&mut text);
-    table(&mut text, summaries);
+    tables(&mut text, summaries);
     frontier(&mut text, summaries);
+    thinned(&mut text, summaries);
     text.push_str("\n## The start-ups\n");
     paragraph(
         &mut text,
@@ -36,28 +38,29 @@ pub(crate) fn markdown(summaries: &[Summary]) -> String {
 }
 
 fn intro() -> String {
-    let list = |numbers: Vec<String>| numbers.join(", ");
-    let rates = list(RATES_MBPS.map(|rate| rate.to_string()).to_vec());
-    let rtts = list(RTTS_MS.map(|rtt| rtt.to_string()).to_vec());
-    let buffers = list(BUFFERS.map(|buffer| buffer.to_string()).to_vec());
+    let [rates, rtts, buffers] = [list(&RATES_MBPS), list(&RTTS_MS), list(&BUFFERS)];
     let mut text = "# Every start-up, side by side\n".to_owned();
     paragraph(
         &mut text,
         "`cargo xtask startups` writes this page, its pictures and [startups.csv](startups.csv), \
          which has every number. The start-ups are those that `firstflight list` knows, historical \
-         and of today, each with its usual avoidance and its default knobs. `firstflight compare \
-         --all` runs all of them on a path of yours.",
+         and of today, each with its usual avoidance and its default knobs, and slow start with each of \
+         these avoidances. `firstflight compare --all` runs all of them on a path of yours.",
     );
     paragraph(
         &mut text,
         &format!(
             "**What was run.** One flow in the simulator, rates of {rates} Mbit/s, RTTs of {rtts} \
              ms, drop-tail buffers of {buffers} BDP, transfers of 4 BDP and of 1 MB, profile \
-             `linux` (IW 10, no ssthresh, RACK), packets of {PACKET} bytes, an ACK for every \
-             second one. Everything was run twice: as it is, and with endpoints that pace what the \
-             start-up does not pace itself; there `hystart-pp` has no limit per ACK and \
-             `hystart` lets a train of ACKs be twice as long, as their sources ask of a sender \
-             that paces. Start-ups that live from what an earlier connection learned had nothing; those that need routers had routers \
+             `linux` (IW 10, no ssthresh, RACK), packets of {PACKET} bytes. The receiver \
+             delays ACKs as Linux's does: it answers every packet at once while the window that \
+             it offers grows, which are the first 11,000 packets, and every second one after \
+             that. So few transfers here see a delayed ACK; receivers that thin ACKs from the \
+             first packet have a table of their own. Everything was run twice: as it is, and with \
+             endpoints that pace what the start-up does not pace itself; there `hystart-pp` has no \
+             limit per ACK and `hystart` lets a train of ACKs be twice as long, as their sources \
+             ask of a sender that paces. Start-ups that live from what an earlier connection \
+             learned had nothing; those that need routers had routers \
              that answer. The receiver's window begins at 64 KB and grows with what arrives, as \
              Linux's does, and limits what jumps further in its first round trips.",
         ),
@@ -80,8 +83,9 @@ fn maps(text: &mut String) {
     paragraph(
         text,
         "Transfers of 4 BDP, no pacing but the start-up's own. Each cell is the mean over the \
-         three rates. The order is that of the mean completion time. Grey: the rate was not \
-         reached.",
+         three rates. Above are those that have nothing but their own ACKs, then those that \
+         routers help, then those that live from a memory and had none; in each part the order is \
+         that of the mean completion time. Grey: the rate was not reached.",
     );
     text.push('\n');
     for (name, measure) in MAPS {
@@ -96,7 +100,35 @@ fn maps(text: &mut String) {
     }
 }
 
-fn table(text: &mut String, summaries: &[Summary]) {
+/// A table for each kind of start-up.
+fn tables(text: &mut String, summaries: &[Summary]) {
+    paragraph(
+        text,
+        "Times are over those of slow start with NewReno, paced where it is (geometric mean, in \
+         brackets the worst case); what is lost is in percent of the transfer, the queue is the \
+         longest. The rate counts as reached when the bottleneck has sent at 90 % of it for a \
+         round trip: over slow start's time where both reach it, and in how many of the cases it \
+         is reached. `*`: some transfers were not done in a hundred round trips and eight times \
+         what their bytes take; they count as done then.",
+    );
+    for help in Help::ALL {
+        let words = match help {
+            Help::None => "Those that have nothing but the ACKs of their own connection:",
+            Help::Routers => {
+                "Those that routers help. Here every router does, so that these know what the \
+                 others must find out:"
+            }
+            Help::Memory => {
+                "Those that live from what earlier connections learned. Here there were none, so \
+                 that this is what they do without it, and no measure of what they are for:"
+            }
+        };
+        paragraph(text, words);
+        table(text, summaries.iter().filter(|one| one.help == help));
+    }
+}
+
+fn table<'a>(text: &mut String, summaries: impl Iterator<Item = &'a Summary>) {
     let heads = [
         "start-up",
         "4 BDP: time",
@@ -108,15 +140,6 @@ fn table(text: &mut String, summaries: &[Summary]) {
         "lost, %",
     ];
     let rule = "---|".repeat(heads.len());
-    paragraph(
-        text,
-        "Times are over those of slow start with NewReno, paced where it is (geometric mean, in \
-         brackets the worst case); what is lost is in percent of the transfer, the queue is the \
-         longest. The rate counts as reached when the bottleneck has sent at 90 % of it for a \
-         round trip: over slow start's time where both reach it, and in how many of the cases it \
-         is reached. `*`: some transfers were not done in a hundred round trips and eight times \
-         what their bytes take; they count as done then.",
-    );
     let _ = writeln!(text, "\n| {} |\n|{rule}", heads.join(" | "));
     for summary in summaries {
         let cells = [
@@ -131,6 +154,54 @@ fn table(text: &mut String, summaries: &[Summary]) {
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
+}
+
+/// What comes of receivers that thin ACKs.
+fn thinned(text: &mut String, summaries: &[Summary]) {
+    text.push_str("\n## Receivers that thin ACKs\n");
+    let [rates, rtts] = [list(&THINNED_RATES_MBPS), list(&THINNED_RTTS_MS)];
+    let (buffers, packets) = (list(&THINNED_BUFFERS), list(&THINNED));
+    paragraph(
+        text,
+        &format!(
+            "One ACK for {packets} packets from the first one on, or after 40 ms, as where QUIC's \
+             ACK frequency or a receiver's GRO thin them. Rates of {rates} Mbit/s, RTTs of {rtts} \
+             ms, buffers of {buffers} BDP, transfers of 4 BDP, not paced. Times are over the \
+             start-up's own on the same paths where every packet is answered (geometric mean, in \
+             brackets the worst case); what is lost is in percent of the transfer. A start-up \
+             that grows by what an ACK acknowledges keeps its pace; one that grows per ACK does \
+             not.",
+        ),
+    );
+    let columns = THINNED.map(|packets| format!("{packets}: time | {packets}: lost, %"));
+    let head = format!("start-up | 1: lost, % | {}", columns.join(" | "));
+    let rule = "---|".repeat(2 + 2 * THINNED.len());
+    let _ = writeln!(text, "\n| {head} |\n|{rule}");
+    for summary in summaries {
+        let usual = mean(summary.mean(Measure::Lost, of_thinned), 1);
+        let mut cells = vec![format!("[{}](#{})", summary.name(), summary.startup), usual];
+        for packets in THINNED {
+            let here = |case: &Case| case.ends == Ends::Thinned(packets);
+            let star = if summary.not_done(here) > 0 { "*" } else { "" };
+            let time = summary.thinned(packets);
+            let time = time.map(|Mean { mean, worst, .. }| format!("{mean:.2} ({worst:.2}{star})"));
+            cells.push(time.unwrap_or_else(|| "-".to_owned()));
+            cells.push(mean(summary.mean(Measure::Lost, here), 1));
+        }
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+}
+
+/// A case of the grid that was run with thinned ACKs too.
+fn of_thinned(case: &Case) -> bool {
+    let Case { rate_mbps, rtt_ms, buffer, .. } = case;
+    let among = THINNED_RATES_MBPS.contains(rate_mbps) && THINNED_RTTS_MS.contains(rtt_ms);
+    four_bdp(case) && among && THINNED_BUFFERS.contains(buffer)
+}
+
+/// Numbers with commas.
+fn list(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// `0.84 (1.10)`, with a star where some were not done.
@@ -160,7 +231,7 @@ fn rate(summary: &Summary) -> String {
 fn frontier(text: &mut String, summaries: &[Summary]) {
     let costs: Vec<(&str, [f64; 3])> = summaries
         .iter()
-        .filter(|one| !needs(one.startup).iter().any(|need| need.starts_with("routers")))
+        .filter(|one| one.help == Help::None)
         .filter_map(|one| {
             let mean = |measure| Some(one.mean(measure, four_bdp)?.mean);
             let [time, lost] = [Measure::Completion, Measure::Lost].map(mean);
@@ -172,7 +243,7 @@ fn frontier(text: &mut String, summaries: &[Summary]) {
     paragraph(
         text,
         &format!(
-            "Of those that need no routers, no other is at least as good in the means of time, \
+            "Of those that have nothing but their own ACKs, no other is at least as good in the means of time, \
              loss and queue, and better in one, than {}.",
             best.join(", ")
         ),
@@ -219,11 +290,11 @@ fn needs(startup: &str) -> Vec<&'static str> {
 }
 
 fn one_megabyte(case: &Case) -> bool {
-    case.transfer == Transfer::OneMegabyte && !case.paced
+    case.transfer == Transfer::OneMegabyte && case.ends == Ends::Usual
 }
 
 fn four_bdp_paced(case: &Case) -> bool {
-    case.transfer == Transfer::FourBdp && case.paced
+    case.transfer == Transfer::FourBdp && case.ends == Ends::Paced
 }
 
 /// The width of the page's text in characters.

@@ -7,7 +7,7 @@ use firstflight_runner::{Options, Run, run};
 use firstflight_scenario::Scenario;
 
 use crate::grid::{BUFFERS, PACKET, REFERENCE, RTTS_MS, carried, control};
-use crate::summary::{Measure, Summary, four_bdp};
+use crate::summary::{Help, Measure, Summary, four_bdp};
 
 /// Where they are, beside the page.
 pub(crate) const FOLDER: &str = "img/startups";
@@ -42,7 +42,11 @@ fn map(summaries: &[Summary], measure: Measure) -> String {
     let groups = RTTS_MS.map(|rtt| format!("{rtt} ms")).to_vec();
     let columns = BUFFERS.map(|buffer| format!("{buffer}")).to_vec();
     let map = HeatMap::new(title, format!("{subtitle}. Columns: RTT, buffer in BDP"), colors);
+    let mut before = Help::None;
     let rows = summaries.iter().fold(map.columns(groups, columns), |map, summary| {
+        // An empty row stands between the kinds.
+        let map = if summary.help == before { map } else { map.row("", Vec::new()) };
+        before = summary.help;
         let cells = RTTS_MS.iter().flat_map(|rtt| BUFFERS.map(|buffer| (*rtt, buffer)));
         let value = |(rtt, buffer)| {
             let here = |case: &_| four_bdp(case) && (case.rtt_ms, case.buffer) == (rtt, buffer);

@@ -1,18 +1,32 @@
 //! What the grid says of each start-up, beside slow start on equal paths.
 
-use firstflight_control::policy::startups;
+use firstflight_control::policy::{ChosenStartup, startups};
+use firstflight_core::needs::Facilities;
+use firstflight_core::policy::Observer as _;
 
-use crate::grid::{Case, Measured, REFERENCE, Transfer, USUAL, partner};
+use crate::grid::{Case, Ends, Measured, REFERENCE, Transfer, USUAL, partner};
 
 /// A start-up over the whole grid.
 pub(crate) struct Summary {
     pub(crate) startup: &'static str,
     /// Its avoidance.
     pub(crate) avoidance: &'static str,
+    pub(crate) help: Help,
     /// Its runs, each with slow start's in that case.
     pairs: Vec<(Measured, Measured)>,
     /// In every case without pacing it does what slow start does with that avoidance.
     pub(crate) is_slow_start: bool,
+}
+
+/// What a start-up has beside the ACKs of its own connection. Those of a kind are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Help {
+    /// Nothing.
+    None,
+    /// What routers tell: here they do.
+    Routers,
+    /// What earlier connections learned: here there were none.
+    Memory,
 }
 
 /// What is compared.
@@ -37,14 +51,15 @@ pub(crate) struct Mean {
     pub(crate) cases: usize,
 }
 
-/// One for each start-up and avoidance, those first that are done soonest, 4 BDP and no pacing.
+/// One for each start-up and avoidance: by what helps them, and of a kind those first that are done
+/// soonest, 4 BDP and no pacing.
 pub(crate) fn of(runs: &[Measured]) -> Vec<Summary> {
     let slow: Vec<&Measured> = runs.iter().filter(|run| run.startup == REFERENCE).collect();
     let mut summaries: Vec<Summary> = Vec::new();
     for run in runs {
         let mut here = slow.iter().filter(|slow| slow.case == run.case);
         let twin = here.clone().find(|slow| slow.avoidance == run.avoidance);
-        let is_same = run.case.paced || twin.is_some_and(|twin| run.does_as(twin));
+        let is_same = run.case.ends != Ends::Usual || twin.is_some_and(|twin| run.does_as(twin));
         let Some(slow) = here.find(|slow| slow.avoidance == USUAL) else { continue };
         let pair = (run.clone(), (*slow).clone());
         let names = (run.startup, run.avoidance);
@@ -56,6 +71,7 @@ pub(crate) fn of(runs: &[Measured]) -> Vec<Summary> {
             None => summaries.push(Summary {
                 startup: run.startup,
                 avoidance: run.avoidance,
+                help: Help::of(run.startup),
                 pairs: vec![pair],
                 is_slow_start: is_same,
             }),
@@ -68,13 +84,29 @@ pub(crate) fn of(runs: &[Measured]) -> Vec<Summary> {
         one.startup != REFERENCE || one.avoidance == USUAL || with_it > 2
     });
     let time = |one: &Summary| one.mean(Measure::Completion, four_bdp).map_or(0.0, |of| of.mean);
-    summaries.sort_by(|one, other| time(one).total_cmp(&time(other)));
     summaries
+        .sort_by(|one, other| one.help.cmp(&other.help).then(time(one).total_cmp(&time(other))));
+    summaries
+}
+
+impl Help {
+    pub(crate) const ALL: [Self; 3] = [Self::None, Self::Routers, Self::Memory];
+
+    fn of(startup: &str) -> Self {
+        let needs = ChosenStartup::by_name(startup).map(|startup| startup.needs().all());
+        let needs = needs.unwrap_or(Facilities::NONE);
+        let routers = Facilities::GRANTS | Facilities::ROUTER_CHANGES | Facilities::ROUTER_SHARES;
+        match needs {
+            _ if !needs.common(routers).is_empty() => Self::Routers,
+            _ if needs.has(Facilities::MEMORY) => Self::Memory,
+            _ => Self::None,
+        }
+    }
 }
 
 /// Transfers of 4 BDP by endpoints that do not pace.
 pub(crate) fn four_bdp(case: &Case) -> bool {
-    case.transfer == Transfer::FourBdp && !case.paced
+    case.transfer == Transfer::FourBdp && case.ends == Ends::Usual
 }
 
 impl Summary {
@@ -104,6 +136,22 @@ impl Summary {
         Some(Mean { mean, worst, cases })
     }
 
+    /// How much longer its transfers take where the receiver thins ACKs so than on the same paths
+    /// where it does not: the geometric mean, and the largest value.
+    pub(crate) fn thinned(&self, packets: u64) -> Option<Mean> {
+        let ends = Ends::Thinned(packets);
+        let runs = || self.pairs.iter().map(|(run, _)| run);
+        let times = runs().filter(|run| run.case.ends == ends).filter_map(|run| {
+            let usual = Case { ends: Ends::Usual, ..run.case };
+            let usual = runs().find(|other| other.case == usual)?;
+            Some(run.time() / usual.time())
+        });
+        let times: Vec<f64> = times.collect();
+        let worst = times.iter().copied().reduce(f64::max)?;
+        let mean = times.iter().map(|time| time.ln()).sum::<f64>() / times.len() as f64;
+        Some(Mean { mean: mean.exp(), worst, cases: times.len() })
+    }
+
     /// How many of the cases were not done in time.
     pub(crate) fn not_done(&self, among: impl Fn(&Case) -> bool) -> usize {
         let cases = self.pairs.iter().map(|(run, _)| run).filter(|run| among(&run.case));
@@ -118,14 +166,11 @@ impl Summary {
 
     fn values(&self, measure: Measure, among: impl Fn(&Case) -> bool) -> impl Iterator<Item = f64> {
         let pairs = self.pairs.iter().filter(move |(run, _)| among(&run.case));
-        pairs.filter_map(move |(run, slow)| {
-            let time = |of: &Measured| of.completion_s.unwrap_or(of.case.limit_s());
-            match measure {
-                Measure::Completion => Some(time(run) / time(slow)),
-                Measure::Lost => Some(run.lost_bytes as f64 / run.case.size() as f64 * 100.0),
-                Measure::Queue => Some(run.peak_queue_bytes as f64 / run.case.bdp() as f64),
-                Measure::At90 => Some(run.at_90_s? / slow.at_90_s?),
-            }
+        pairs.filter_map(move |(run, slow)| match measure {
+            Measure::Completion => Some(run.time() / slow.time()),
+            Measure::Lost => Some(run.lost_bytes as f64 / run.case.size() as f64 * 100.0),
+            Measure::Queue => Some(run.peak_queue_bytes as f64 / run.case.bdp() as f64),
+            Measure::At90 => Some(run.at_90_s? / slow.at_90_s?),
         })
     }
 }
@@ -136,7 +181,7 @@ mod tests {
 
     fn run(startup: &'static str, rtt_ms: u64, completion_s: Option<f64>) -> Measured {
         let transfer = Transfer::FourBdp;
-        let case = Case { rate_mbps: 8, rtt_ms, buffer: 1.0, transfer, paced: false };
+        let case = Case { rate_mbps: 8, rtt_ms, buffer: 1.0, transfer, ends: Ends::Usual };
         let (lost_bytes, peak_queue_bytes) = (case.bdp(), case.bdp() / 2);
         let avoidance = "newreno";
         Measured {
@@ -174,5 +219,29 @@ mod tests {
         assert_eq!(summaries[1].mean(Measure::Queue, four_bdp).unwrap().mean, 0.5);
         assert_eq!(summaries[1].mean(Measure::At90, four_bdp), None);
         assert!(summaries[0].is_slow_start && !summaries[1].is_slow_start);
+    }
+
+    #[test]
+    fn what_routers_or_memory_help_stands_behind_the_others() {
+        let names = ["xcp", "careful-resume", "slow-start", "rapid-start"];
+        let runs = names.map(|name| run(name, 100, Some(if name == "xcp" { 0.1 } else { 1.0 })));
+        let summaries = of(&runs);
+        let kinds: Vec<_> = summaries.iter().map(|one| (one.startup, one.help)).collect();
+        assert_eq!(kinds[..2].iter().filter(|(_, help)| *help == Help::None).count(), 2);
+        assert_eq!(kinds[2..], [("xcp", Help::Routers), ("careful-resume", Help::Memory)]);
+    }
+
+    #[test]
+    fn thinned_acks_are_held_to_the_same_path_without() {
+        let slow = run("slow-start", 100, Some(1.0));
+        let other = run("slow-start", 200, Some(5.0));
+        let mut thin = run("slow-start", 100, Some(1.5));
+        thin.case.ends = Ends::Thinned(4);
+        let summaries = of(&[slow, other, thin]);
+        let mean = Mean { mean: 1.5, worst: 1.5, cases: 1 };
+        assert_eq!(summaries[0].thinned(2), None);
+        let thinned = summaries[0].thinned(4).unwrap();
+        assert!((thinned.mean - mean.mean).abs() < 1e-12 && thinned.cases == mean.cases);
+        assert!((summaries[0].mean(Measure::Completion, four_bdp).unwrap().cases) == 2);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use firstflight_control::policy::startups;
+use firstflight_control::policy::{partners, startups};
 use firstflight_core::card::Card;
 use firstflight_runner::{Report, Run};
 use firstflight_scenario::{ControlSpec, PathFlags, Refused};
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::reading;
 use crate::transport::Transport;
 
-/// The start-ups, each with its usual avoidance.
+/// The start-ups, each with its usual avoidance, and slow start with each of those.
 pub(crate) struct Every {
     /// Those that the transport carries, as a user would write them.
     pub(crate) controls: Vec<String>,
@@ -36,6 +36,13 @@ impl Every {
             };
             every.refused.push(Refused { control, reason: failure.to_string() });
             first = first.or(Some(failure));
+        }
+        for control in partners().iter().map(|partner| format!("slow-start+{partner}")) {
+            let carries = |spec: ControlSpec| transport.carries(&spec, path).is_ok();
+            let known = every.controls.contains(&control);
+            if !known && control.parse().is_ok_and(carries) {
+                every.controls.push(control);
+            }
         }
         match first {
             Some(failure) if every.controls.is_empty() => Err(failure),
