@@ -37,10 +37,10 @@ impl Every {
             every.refused.push(Refused { control, reason: failure.to_string() });
             first = first.or(Some(failure));
         }
-        for control in partners().iter().map(|partner| format!("slow-start+{partner}")) {
-            let carries = |spec: ControlSpec| transport.carries(&spec, path).is_ok();
-            let known = every.controls.contains(&control);
-            if !known && control.parse().is_ok_and(carries) {
+        for partner in partners().into_iter().filter(|partner| *partner != OF_SLOW_START) {
+            let control = format!("slow-start+{partner}");
+            if control.parse().is_ok_and(|spec: ControlSpec| transport.carries(&spec, path).is_ok())
+            {
                 every.controls.push(control);
             }
         }
@@ -50,6 +50,9 @@ impl Every {
         }
     }
 }
+
+/// Slow start's usual avoidance, with which it is among the start-ups.
+const OF_SLOW_START: &str = "newreno";
 
 /// A start-up with its avoidance in full: its name alone may be an alias, which can name a recovery
 /// too.
