@@ -13,7 +13,8 @@
  *   leaving:  after J jumps, blue ACKs: 2^J train > (minrtt + ack_delay)/2:
  *             cap = cwnd + n (2^J - 1), leave beyond it; RTT as in HyStart: leave at once
  *
- * On a socket that is paced it is HyStart alone. It is woken when the guard is over. After a timeout it is HyStart alone.
+ * On a socket that is paced it is HyStart alone.
+ * It is woken when the guard is over. After a timeout it is HyStart alone.
  * crates/core/src/startup/suss.rs tells what is published and what differs.
  */
 #ifndef FF_SUSS_H

@@ -38,10 +38,10 @@
 //! opens when the guard is over, the pacing rate holds the data back, and what has not been sent
 //! when the next round begins is taken off again. The code also raises the window that the receiver
 //! has advertised, to 10 segments times two to the power of rounds and jumps; here the receiver's
-//! window stands, and one of 64 KB clips the second jump. A loss while it is active first takes the window
-//! to the flight, as in the code; start-up does that by landing at the flight times beta. The
-//! transport must pace, because without that the red part would be a burst: where it does not, SUSS
-//! is refused.
+//! window stands, and one of 64 KB clips the second jump. A loss while it is active first takes the
+//! window to the flight, as in the code; start-up does that by landing at the flight times beta.
+//! The transport must pace, because without that the red part would be a burst: where it does not,
+//! SUSS is refused.
 //!
 //! After a timeout, and whenever start-up begins again, it is HyStart alone.
 
