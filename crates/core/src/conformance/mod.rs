@@ -67,8 +67,8 @@ impl<S> Recorder<S> {
         Self { pace: Some(rate), ..self }
     }
 
-    /// The transport's pacer lets so many bytes leave at once, and the rate holds beyond them. Small
-    /// windows may then never wait for the pacer.
+    /// The transport's pacer lets so many bytes leave at once, and the rate holds beyond them.
+    /// Small windows may then never wait for the pacer.
     #[must_use]
     pub fn in_bursts_of(self, burst: Bytes) -> Self {
         self.book().set_burst(burst);
