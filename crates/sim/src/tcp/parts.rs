@@ -17,7 +17,8 @@ impl Tcp {
         }
         let early = tcb.note_early(next, of);
         if tcb.limit < tcb.end {
-            tcb.extend(next, early);
+            // The ACK that follows acknowledges what is below `next`, once.
+            tcb.extend(tcb.una, early);
         }
         repair.on_told(of);
     }
