@@ -77,6 +77,10 @@ impl<S: Startup + Clone, A: Avoidance + Clone> LossState<S, A> {
                 mechanism.view.now = loss.now;
                 startup.on_further_loss(loss, &mechanism.view);
                 avoidance.on_further_loss(loss, &mechanism.view);
+                if matches!(mechanism.repair, Repair::Landing(_)) {
+                    let window = startup.losing(loss, &mechanism.view);
+                    mechanism.set_cwnd(window.cwnd.min(mechanism.view.window.cwnd));
+                }
             }
             return false;
         }

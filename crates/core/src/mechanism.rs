@@ -399,6 +399,8 @@ impl Mechanism {
     ) {
         self.view.recovering = false;
         if matches!(self.repair, Repair::Landing(_)) {
+            let landed = startup.landed(&self.view);
+            self.set_cwnd(landed);
             let cwnd = self.view.window.cwnd;
             self.view.window.ssthresh = cwnd.max(self.view.mss * MIN_SSTHRESH_SEGMENTS);
             self.leave_startup(Exit::Loss, cwnd, startup, avoidance);

@@ -202,6 +202,18 @@ pub trait Startup: Observer {
         view.window.hold()
     }
 
+    /// More was found lost in a recovery that it has answered by [`Answer::Land`]: the window from
+    /// now on, before anything leaves in answer to the ACK that told of it.
+    fn losing(&mut self, _loss: &Loss, view: &View) -> Window {
+        view.window
+    }
+
+    /// The recovery that it has answered by [`Answer::Land`] is over: the window that it leaves,
+    /// which ssthresh becomes too.
+    fn landed(&mut self, view: &View) -> Bytes {
+        view.window.cwnd
+    }
+
     /// The time of the last [`Step::wake`] has come.
     fn on_wake(&mut self, view: &View) -> Step {
         view.window.hold()

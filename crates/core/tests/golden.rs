@@ -157,10 +157,14 @@ impl Path {
         let una = self.una();
         let fresh = self.unacked.remove(&packet).is_some();
         self.in_flight -= u64::from(fresh);
+        // Found lost, and there all the same, because start-up had had it repeated.
+        let late =
+            self.lost.iter().position(|lost| *lost == packet && packet >= self.repeats_below);
+        late.map(|at| self.lost.remove(at));
         self.timer = at + RTO;
         let acked = (self.una() - una) * MSS;
         self.tell();
-        let credited = Bytes(u64::from(fresh) * MSS);
+        let credited = Bytes(u64::from(fresh || late.is_some()) * MSS);
         let then = self.left.remove(&packet).filter(|_| fresh);
         let sample = then.and_then(|then| {
             self.sampler.on_delivered(Instant(at), credited, then.departure.sent_at, &then)

@@ -337,13 +337,12 @@ fn a_sender_asks_for_the_rate_that_its_start_up_asks_for() {
 }
 
 #[test]
-fn rounds_end_when_what_was_outstanding_is_acknowledged() {
+fn rounds_end_when_more_than_what_was_outstanding_is_acknowledged() {
     let mut bench = reno(1_000);
     bench.fill();
     let rounds: Vec<u64> = (0..7).map(|_| bench.step().fill().sender.view().round).collect();
-    // Segments sent when rounds begin: 2, 4 and 8; the ACKs for the 2nd, 4th and 8th begin the
-    // next.
-    assert_eq!(rounds, [1, 2, 2, 3, 3, 3, 3]);
+    // Segments sent when rounds begin: 2 and 6; the ACKs for the 3rd and the 7th begin the next.
+    assert_eq!(rounds, [1, 1, 2, 2, 2, 2, 3]);
 }
 
 /// For the next connection: the larger of the last two rounds, because the end cuts one short.
@@ -355,8 +354,8 @@ fn what_a_connection_learns_of_its_path() {
     let per_round: Vec<u64> = (0..8)
         .map(|_| bench.step().fill().sender.learned().map_or(0, |it| it.per_round.0 / MSS))
         .collect();
-    // Rounds end with the 1st, 2nd, 4th and 8th segment.
-    assert_eq!(per_round, [1, 1, 1, 2, 2, 2, 2, 4]);
+    // Rounds end with the 1st, 3rd and 7th segment.
+    assert_eq!(per_round, [1, 1, 2, 2, 2, 3, 4, 4]);
     (0..8).for_each(|_| assert!(bench.step().sender.learned().is_some()));
     bench.send_up_to(1).step();
     let learned = bench.sender.learned().expect("an RTT is known");

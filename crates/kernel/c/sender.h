@@ -124,28 +124,7 @@ FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_lo
 
 #else
 
-/* Who paces now, enum paced. */
-FF_INLINE u32 paced_of(const struct ff_sender *s)
-{
-    if (s->endpoint_paces)
-        return PACED_BY_ENDPOINT;
-#ifdef FF_OWNS_WINDOW
-    if (s->stays_paced)
-        return PACED_BY_ENDPOINT;
-    if (s->pace != NONE)
-        return PACED_BY_POLICY;
-#endif
-    return PACED_NO;
-}
-
-FF_INLINE void note_paced(struct ff_sender *s) { s->view.paced = paced_of(s); }
-
-/* The socket paces, or no longer does, whatever the policies say of it. */
-FF_INLINE void ff_endpoint_paces(struct ff_sender *s, u32 paces)
-{
-    s->endpoint_paces = paces;
-    note_paced(s);
-}
+#include "paced.h"
 
 /* RFC 6298 section 2. */
 FF_INLINE void observe_rtt(struct ff_rtt *rtt, u64 sample)

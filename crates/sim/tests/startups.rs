@@ -4,12 +4,15 @@
 mod common;
 
 use common::{flow, link, network};
+use firstflight_core::event::{Ack, Loss, Sent};
 use firstflight_core::knob::{Amount, KnobValue};
-use firstflight_core::policy::Exit;
+use firstflight_core::needs::{Facilities, Needs};
+use firstflight_core::policy::{Avoidance, Exit, Found, Observer, Step};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Span};
+use firstflight_core::view::{View, Window};
 use firstflight_sim::{
-    Endpoint, FlowOutcome, FlowSpec, Halve, LinkSpec, Network, Recovery, core_control, run,
+    Endpoint, FlowOutcome, FlowSpec, Halve, LinkSpec, Network, Recovery, control, core_control, run,
 };
 
 /// A start-up with these knobs before CUBIC, as Linux runs it, without ssthresh.
@@ -192,6 +195,99 @@ fn jump_start_sends_its_jump_in_one_rtt_without_a_queue() {
     assert!(queue <= 2, "{queue}");
     let done = flow.finished_at.unwrap();
     assert!((245..255).contains(&(done.0 / 1_000_000)), "{done:?}");
+}
+
+/// 54 packets of 1200 bytes (halfback: 117) over a path and a buffer that hold 31, as in an audit
+/// that saw 52 of them in flight for twenty round trips: the losses are taken off the window, so
+/// that from the first on no more leaves than arrives, and it lands at half of what was delivered.
+#[test]
+fn a_jump_that_does_not_fit_is_repaired_packet_by_packet_and_lands_at_half() {
+    use Recovery::{Quic, Rack, Sack};
+    for (startup, recovery, most, landed) in [
+        ("jump-start", Sack, 40, 15..=18),
+        ("jump-start", Rack, 40, 15..=18),
+        ("jump-start", Quic, 40, 15..=18),
+        ("halfback", Rack, 100, 21..=24), // Only there are packets repeated.
+    ] {
+        let mut spec = with(startup, &[], 10);
+        spec.control = control(AnyStartup::by_name(startup).unwrap(), Counter::default());
+        spec.endpoint = linux(1200);
+        spec.payload_bytes = 1200;
+        spec.endpoint.recovery = recovery;
+        let every = Some(Span::from_millis(1));
+        let network = network(vec![link(10, 10, 10)], vec![spec], 2_000);
+        let flow = run(&Network { sample_every: every, ..network }).flows.remove(0);
+        let name = format!("{startup} {recovery:?}");
+        assert!(flow.drops < most, "{name}: {} dropped", flow.drops);
+        let gauges = &flow.series.last().unwrap().gauges;
+        let gauge = |name| gauges[flow.gauge_names.iter().position(|it| *it == name).unwrap()];
+        assert!(gauge("left") >= 10, "{name}");
+        assert_eq!(gauge("excess"), 0, "{name}: more left than arrived");
+        // The jump leaves from 20 to 40 ms. Its last losses are known a round trip and a full queue
+        // later, by three packets more: at 73 ms.
+        let later = flow.series.iter().filter(|it| it.at.0 > 80_000_000);
+        let flight = later.map(|it| it.in_flight.0 / 1200).max().unwrap();
+        assert!(flight <= 33, "{name}: {flight} in flight");
+        assert!(landed.contains(&gauge("landed")), "{name}: {}", gauge("landed"));
+    }
+}
+
+/// Holds the window after start-up, and counts packets from the first loss until then.
+#[derive(Clone, Debug, Default)]
+struct Counter {
+    lost: bool,
+    left: u64,
+    arrived: u64,
+    /// By how much the one was ever more than the other.
+    excess: u64,
+    landed: Option<u64>,
+}
+
+impl Observer for Counter {
+    fn needs(&self) -> Needs {
+        Needs::required(Facilities::SENDS)
+    }
+
+    fn on_sent(&mut self, _sent: &Sent, _view: &View) {
+        if self.lost && self.landed.is_none() {
+            self.left += 1;
+            self.excess = self.excess.max(self.left.saturating_sub(self.arrived));
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        let credited = ack.credited.0 / view.mss.0;
+        if !self.lost {
+            self.arrived = credited; // If it tells of the first loss, it counts.
+        } else if self.landed.is_none() {
+            self.arrived += credited;
+        }
+    }
+
+    fn on_loss(&mut self, _loss: &Loss, _view: &View) {
+        self.lost = true;
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("left", self.left);
+        report("arrived", self.arrived);
+        report("excess", self.excess);
+        report("landed", self.landed.unwrap_or(0));
+    }
+}
+
+impl Avoidance for Counter {
+    fn enter(&mut self, _found: &Found, view: &View) {
+        self.landed.get_or_insert(view.window.cwnd.0 / view.mss.0);
+    }
+
+    fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        view.window.hold()
+    }
+
+    fn cut(&mut self, _loss: &Loss, view: &View) -> Window {
+        Window { cwnd: view.window.cwnd / 2, ssthresh: view.window.cwnd / 2 }
+    }
 }
 
 /// The gap of the path's packets at 20, 40 and 80 Mbit/s, a few per cent too small; what flies then

@@ -200,6 +200,14 @@ impl<S: Startup> Startup for Recorder<S> {
         self.with_wishes(step, view)
     }
 
+    fn losing(&mut self, loss: &Loss, view: &View) -> Window {
+        self.inner.losing(loss, view)
+    }
+
+    fn landed(&mut self, view: &View) -> Bytes {
+        self.inner.landed(view)
+    }
+
     fn on_wake(&mut self, view: &View) -> Step {
         self.book().on_wake(view);
         self.inner.on_wake(view)

@@ -120,6 +120,14 @@ impl Startup for Halfback {
         self.jump.recovering(ack, view)
     }
 
+    fn losing(&mut self, loss: &Loss, view: &View) -> Window {
+        self.jump.losing(loss, view)
+    }
+
+    fn landed(&mut self, view: &View) -> Bytes {
+        self.jump.landed(view)
+    }
+
     /// As long as what was delivered and what was repeated are less than the flight.
     fn repeats(&self, view: &View) -> bool {
         let repeated = view.sent - view.snd_nxt;

@@ -180,7 +180,9 @@ impl Startup for JumpStart {
         };
         jump.lands = true;
         let jump = *jump;
-        let cwnd = if self.quicly { self.landing(&jump, view) } else { view.in_flight };
+        // What is lost was in flight until now.
+        let left = view.in_flight - loss.lost;
+        let cwnd = if self.quicly { self.landing(&jump, view) } else { left };
         let cwnd = cwnd.max(view.mss * 2).min(view.window.cwnd);
         Answer::Land(Window { cwnd, ssthresh: cwnd })
     }
@@ -194,12 +196,33 @@ impl Startup for JumpStart {
             return Window { cwnd: cwnd.max(window.cwnd), ..window }.hold();
         }
         if jump.is_over() && view.acked >= jump.bytes.min(view.snd_nxt) {
-            let cwnd = (jump.delivered / 2).max(view.mss * 2);
-            self.jump = None;
+            let cwnd = self.landed(view);
             return Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Loss);
         }
-        let cwnd = (ack.in_flight + ack.credited).min(window.cwnd).max(view.mss * 2);
+        let cwnd = (ack.in_flight + ack.credited).max(view.mss * 2);
         Window { cwnd, ..window }.hold()
+    }
+
+    /// The ACK that tells of losses is told before them, so that they still count as in flight
+    /// then: without taking them off, each would let a further packet go. Repairs that are lost
+    /// count too.
+    fn losing(&mut self, loss: &Loss, view: &View) -> Window {
+        let window = view.window;
+        if self.quicly {
+            return window;
+        }
+        Window { cwnd: (window.cwnd - loss.lost).max(view.mss * 2), ..window }
+    }
+
+    /// In QUIC a recovery ends with the first packet that left in it, and so do the jump's losses.
+    fn landed(&mut self, view: &View) -> Bytes {
+        match self.jump.filter(|jump| jump.lands && !self.quicly) {
+            Some(jump) => {
+                self.jump = None;
+                (jump.delivered / 2).max(view.mss * 2)
+            }
+            None => view.window.cwnd,
+        }
     }
 
     fn found(&self, _view: &View) -> Found {
@@ -345,9 +368,12 @@ mod tests {
         view.window = policy.begin(&view).window;
         view.snd_nxt = MSS * 65;
         view.in_flight = MSS * 50;
-        let window = Window { cwnd: MSS * 50, ssthresh: MSS * 50 };
-        assert_eq!(lose(&mut policy, 25, &view), Answer::Land(window));
+        let window = Window { cwnd: MSS * 45, ssthresh: MSS * 45 };
+        assert_eq!(lose(&mut policy, 5, &view), Answer::Land(window), "what is lost is not there");
         (view.recovering, view.window) = (true, window);
+        let further = Loss::of(Instant(0), LossKind::Recovery, MSS * 20, MSS);
+        policy.on_further_loss(&further, &view);
+        assert_eq!(policy.losing(&further, &view).cwnd, MSS * 25);
         let step = acked(&mut policy, &mut view, 30, 10);
         assert_eq!((step.window.cwnd, step.exit), (MSS * 40, None), "one for each that arrived");
         let step = acked(&mut policy, &mut view, 35, 0);
@@ -371,8 +397,9 @@ mod tests {
             (step.window.cwnd.0 / 1_000, step.exit)
         };
         // Acknowledged are 40 of 65 packets; all 30 that have left; none; all, by repairs alone.
-        assert_eq!(recovering(25, 40, 40, 65), (2, None));
-        assert_eq!(recovering(25, 30, 5, 30), (2, None));
+        // Until then as many leave as have arrived, also if they had been taken for lost.
+        assert_eq!(recovering(25, 40, 40, 65), (40, None));
+        assert_eq!(recovering(25, 30, 5, 30), (5, None));
         assert_eq!(recovering(25, 0, 0, 65), (2, None));
         assert_eq!(recovering(65, 65, 0, 65), (2, Some(Exit::Loss)));
     }

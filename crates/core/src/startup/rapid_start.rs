@@ -137,7 +137,7 @@ impl RapidStart {
     }
 
     /// The window where the landing stands.
-    fn landed(&self, landing: &Landing, view: &View) -> Step {
+    fn descended(&self, landing: &Landing, view: &View) -> Step {
         let cwnd = landing.cwnd().min(view.window.cwnd);
         Window { cwnd, ..view.window }.hold()
     }
@@ -253,7 +253,7 @@ impl Startup for RapidStart {
         let Some(mut landing) = self.landing else { return view.window.hold() };
         landing.acked += ack.credited.min(landing.left());
         self.landing = Some(landing);
-        self.landed(&landing, view)
+        self.descended(&landing, view)
     }
 
     fn growth(&self) -> u64 {
