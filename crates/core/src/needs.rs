@@ -54,6 +54,10 @@ impl Facilities {
     /// or not at all. A transport with [`Facilities::WAKE_UPS`] provides this too.
     pub const PACED_WAKE_UPS: Self = Self(1 << 15);
 
+    /// Packets leave as those of L4S, ECT(1) (RFC 9331 section 4.1), where ECN is on at all. A policy
+    /// that needs this answers marks by their share.
+    pub const L4S: Self = Self(1 << 16);
+
     /// Whether all of `others` are in it.
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 == others.0
@@ -191,6 +195,7 @@ const WORDS: &[(Facilities, &str)] = &[
     (Facilities::SENT, "how much has been sent, repeats included"),
     (Facilities::REPEATS, "packets sent again before they are known to be lost"),
     (Facilities::PACED_WAKE_UPS, "a timer while data waits"),
+    (Facilities::L4S, "packets that leave as ECT(1)"),
 ];
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ pub const PROVIDES: Facilities = Facilities::SENDS
     .and(Facilities::GAPS)
     .and(Facilities::MEMORY)
     .and(Facilities::MARKS)
+    .and(Facilities::L4S)
     .and(Facilities::GRANTS)
     .and(Facilities::ROUTER_CHANGES)
     .and(Facilities::ROUTER_SHARES)
@@ -134,6 +135,11 @@ impl Wants {
     /// It has packets sent again that are not known to be lost.
     pub(crate) fn repeats(self) -> bool {
         self.needs.all().has(Facilities::REPEATS)
+    }
+
+    /// Its packets leave as ECT(1), where they are ECN-capable.
+    pub(crate) fn is_l4s(self) -> bool {
+        self.needs.all().has(Facilities::L4S)
     }
 
     /// It talks to the routers of its path.

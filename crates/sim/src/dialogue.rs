@@ -11,6 +11,7 @@ use firstflight_core::needs::Facilities;
 use firstflight_core::units::{Instant, Rate};
 
 use crate::control::Wants;
+use crate::endpoint::EcnFeedback;
 use crate::link::{Link, Tie};
 use crate::router::Header;
 
@@ -20,10 +21,11 @@ pub(crate) struct Dialogue {
     /// What is left of the rate that the connection's SYN asks for; 0 if it does not ask.
     pub(crate) asked_bps: u64,
     listens: Facilities,
-    /// Of a flow with ECN.
-    ecn: bool,
-    /// The receiver echoes a mark, until it hears that the window was reduced
-    /// (`TCP_ECN_DEMAND_CWR`).
+    /// Of a flow with ECN: how its receiver tells of marks.
+    ecn: Option<EcnFeedback>,
+    /// The receiver echoes a mark: until it hears that the window was reduced
+    /// (`TCP_ECN_DEMAND_CWR`), or, as DCTCP's and AccECN's, until a packet comes without one
+    /// (`DCTCP.CE`).
     echoes: bool,
     /// What packets on the way to each link carry.
     under_way: Vec<VecDeque<Header>>,
@@ -43,6 +45,8 @@ struct Told {
     share_bps: Option<u64>,
     /// ECN-Echo.
     echo: bool,
+    /// Packets marked since the ACK before: by how much AccECN's counters have grown.
+    marked: u32,
 }
 
 /// What an ACK brings to the sender.
@@ -51,6 +55,8 @@ pub(crate) struct Heard {
     pub(crate) feedback: [Option<Feedback>; 2],
     /// It echoes a mark.
     pub(crate) echo: bool,
+    /// By AccECN: so many packets more were marked.
+    pub(crate) marked: u32,
 }
 
 /// A packet at a link of its path.
@@ -68,7 +74,7 @@ pub(crate) struct Passing {
 impl Dialogue {
     /// Of a flow that wants something of the routers over so many links, or has ECN; `None` for one
     /// without either.
-    pub(crate) fn of(wants: Wants, ecn: bool, links: usize) -> Option<Box<Self>> {
+    pub(crate) fn of(wants: Wants, ecn: Option<EcnFeedback>, links: usize) -> Option<Box<Self>> {
         let fresh = || Self {
             asked_bps: 0,
             listens: wants.listens(),
@@ -80,7 +86,7 @@ impl Dialogue {
             back: VecDeque::new(),
             connection: 0,
         };
-        (wants.talks() || ecn).then(|| Box::new(fresh()))
+        (wants.talks() || ecn.is_some()).then(|| Box::new(fresh()))
     }
 
     /// A new connection begins. What was told on the one before means nothing to it.
@@ -133,7 +139,10 @@ impl Dialogue {
     /// the sender's window may be small (`__tcp_ecn_check_ce`), and what says that the window was
     /// reduced (`tcp_ecn_accept_cwr`).
     pub(crate) fn hurries(&mut self) -> u32 {
-        let Some(Header { ecn, .. }) = self.arrived.filter(|_| self.ecn) else { return 0 };
+        let (Some(Header { ecn, .. }), Some(feedback)) = (self.arrived, self.ecn) else { return 0 };
+        if feedback != EcnFeedback::Classic {
+            return self.count_mark(ecn.marked, feedback);
+        }
         self.echoes &= !ecn.reduced;
         let begins = ecn.marked && !self.echoes;
         self.echoes |= ecn.marked;
@@ -144,14 +153,34 @@ impl Dialogue {
         }
     }
 
+    /// The same with feedback that tells how much was marked. DCTCP's answers at once the packet with
+    /// which a run of marks begins or ends (RFC 8257 section 3.2). AccECN's answers at once the first
+    /// mark after a packet without one, and every second mark (RFC 9768 section 3.2.2.5.1, with n = 2).
+    fn count_mark(&mut self, marked: bool, feedback: EcnFeedback) -> u32 {
+        let changes = self.echoes != marked;
+        self.echoes = marked;
+        self.received.marked += u32::from(marked);
+        match feedback {
+            EcnFeedback::Accurate => u32::from(marked && (changes || self.received.marked >= 2)),
+            _ => u32::from(changes),
+        }
+    }
+
+    /// Whether the packet about to be taken by the receiver ends a run of packets that were all
+    /// marked, or all not, as DCTCP counts them: what waits is acknowledged by itself.
+    pub(crate) fn ends_run(&self) -> bool {
+        let marked = self.arrived.map(|header| header.ecn.marked);
+        self.ecn == Some(EcnFeedback::Dctcp) && marked.is_some_and(|marked| marked != self.echoes)
+    }
+
     /// Whether the flow has ECN.
     pub(crate) fn has_ecn(&self) -> bool {
-        self.ecn
+        self.ecn.is_some()
     }
 
     /// The receiver sends an ACK.
     pub(crate) fn answer(&mut self) {
-        if !self.listens.is_empty() || self.ecn {
+        if !self.listens.is_empty() || self.ecn.is_some() {
             let told = Told { echo: self.echoes, ..std::mem::take(&mut self.received) };
             self.back.push_back((self.connection, told));
         }
@@ -171,7 +200,7 @@ impl Dialogue {
             Some(Feedback::Change(change)).filter(|_| self.listens.has(Facilities::ROUTER_CHANGES)),
             share.map(Feedback::Share).filter(|_| self.listens.has(Facilities::ROUTER_SHARES)),
         ];
-        Heard { feedback, echo: told.echo }
+        Heard { feedback, echo: told.echo, marked: told.marked }
     }
 }
 
@@ -217,7 +246,7 @@ mod tests {
     #[test]
     fn what_a_lost_packet_carried_is_lost_with_it() {
         for lost_at in [0, 1] {
-            let mut dialogue = *Dialogue::of(SHARE, false, 2).unwrap();
+            let mut dialogue = *Dialogue::of(SHARE, None, 2).unwrap();
             (1..=2).for_each(|spacing| dialogue.write_header(Header::new(Span(9), Span(spacing))));
             (0..=lost_at).for_each(|hop| pass(&mut dialogue, hop));
             dialogue.lose(lost_at);
@@ -230,9 +259,9 @@ mod tests {
     /// reduced; that packet may be marked itself.
     #[test]
     fn a_mark_is_echoed_until_the_window_was_reduced() {
-        let mut dialogue = *Dialogue::of(Wants::default(), true, 1).unwrap();
+        let mut dialogue = *Dialogue::of(Wants::default(), Some(EcnFeedback::Classic), 1).unwrap();
         let mut arrive = |marked, reduced| {
-            let ecn = EcnBits { capable: true, marked, reduced };
+            let ecn = EcnBits { capable: true, marked, reduced, ..EcnBits::default() };
             dialogue.arrived = Some(Header { ecn, ..Header::new(Span(9), Span(9)) });
             let hurries = dialogue.hurries();
             dialogue.receive();
@@ -249,9 +278,45 @@ mod tests {
         assert_eq!(arrive(false, true), (1, false));
     }
 
+    fn taken(dialogue: &mut Dialogue, marked: bool) -> (bool, u32) {
+        let ecn = EcnBits { capable: true, marked, ..EcnBits::default() };
+        dialogue.arrived = Some(Header { ecn, ..Header::new(Span(9), Span(9)) });
+        let ends_run = dialogue.ends_run();
+        let hurries = dialogue.hurries();
+        dialogue.receive();
+        (ends_run, hurries)
+    }
+
+    /// RFC 8257 section 3.2, figure 1: an ACK at once in either direction.
+    #[test]
+    fn dctcp_echoes_runs_of_marks() {
+        let mut dialogue = *Dialogue::of(Wants::default(), Some(EcnFeedback::Dctcp), 1).unwrap();
+        for (marked, at_once) in [(false, 0), (true, 1), (true, 0), (false, 1), (false, 0)] {
+            assert_eq!(taken(&mut dialogue, marked), (at_once == 1, at_once), "{marked}");
+            dialogue.answer();
+            assert_eq!(dialogue.read_feedback(|bps| bps).echo, marked);
+        }
+    }
+
+    /// RFC 9768 section 3.2.2.5.1; an ACK tells of all since the one before, and of none twice.
+    #[test]
+    fn accurate_ecn_counts_marks_between_acks() {
+        let ecn = Some(EcnFeedback::Accurate);
+        let mut dialogue = *Dialogue::of(Wants::default(), ecn, 1).unwrap();
+        assert_eq!(taken(&mut dialogue, true), (false, 1), "the first mark");
+        dialogue.answer();
+        assert_eq!(dialogue.read_feedback(|bps| bps).marked, 1);
+        assert_eq!(taken(&mut dialogue, true), (false, 0), "one since the last ACK");
+        assert_eq!(taken(&mut dialogue, true), (false, 1), "two");
+        assert_eq!(taken(&mut dialogue, false), (false, 0));
+        dialogue.answer();
+        dialogue.answer();
+        assert_eq!([2, 0].map(|_| dialogue.read_feedback(|bps| bps).marked), [2, 0]);
+    }
+
     #[test]
     fn a_connection_hears_nothing_that_was_told_to_the_one_before() {
-        let mut dialogue = *Dialogue::of(SHARE, false, 1).unwrap();
+        let mut dialogue = *Dialogue::of(SHARE, None, 1).unwrap();
         let answered = |dialogue: &mut Dialogue, bps| {
             dialogue.received.share_bps = Some(bps);
             dialogue.answer();

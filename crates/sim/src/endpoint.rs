@@ -53,6 +53,8 @@ pub struct Endpoint {
     /// receiver echoes marks until it hears that the window was reduced. Not with
     /// [`Recovery::Quic`].
     pub ecn: bool,
+    /// How the receiver tells of marks.
+    pub ecn_feedback: EcnFeedback,
     /// A window that a source on one connection leaves unused for longer than the retransmission
     /// timeout is taken back: halved for every timeout that nothing was sent, down to the initial
     /// window, and halfway to what was used where less was (RFC 2861, as Linux has it).
@@ -98,6 +100,20 @@ pub struct LinuxAcks {
     /// of the RTT if that is less (`__tcp_ack_snd_check`). With [`Recovery::Rack`] only, whose
     /// sender reads such ACKs.
     pub compress: bool,
+}
+
+/// How a receiver tells the sender of marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnFeedback {
+    /// Every ACK echoes a mark until the sender says that it has reduced its window (RFC 3168
+    /// section 6.1.3). How much was marked the sender cannot know.
+    #[default]
+    Classic,
+    /// An ACK echoes whether what it acknowledges was marked. Where that changes, what waits is
+    /// acknowledged first (RFC 8257 section 3.2).
+    Dctcp,
+    /// An ACK tells how many packets were marked so far (RFC 9768).
+    Accurate,
 }
 
 /// How lost packets are found and repaired.
@@ -202,6 +218,7 @@ impl Endpoint {
             ack_bytes: ACK_BYTES,
             limit_growth_to_flight: true,
             ecn: false,
+            ecn_feedback: EcnFeedback::Classic,
             slow_start_after_idle: true,
             paces: false,
             linux_pacing: false,

@@ -43,8 +43,8 @@ mod way_back;
 
 pub use control::{Control, PROVIDES, control, core_control, named, provides};
 pub use endpoint::{
-    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery, RecoveryRules,
-    UNLIMITED_WINDOW,
+    ACK_BYTES, EcnFeedback, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery,
+    RecoveryRules, UNLIMITED_WINDOW,
 };
 pub use files::FileDraws;
 pub use foreign::{Datagram, Ends, EndsTotals, Way};

@@ -232,6 +232,11 @@ impl FlowPath {
         if let Some(ack) = self.route.receiver.on_timer(at) {
             self.send_any_ack(fabric, ack);
         }
+        if self.dialogue.as_ref().is_some_and(|dialogue| dialogue.ends_run())
+            && let Some(ack) = self.route.receiver.send_held(at)
+        {
+            self.send_any_ack(fabric, ack);
+        }
         let hurries = self.dialogue.as_mut().map_or(0, |dialogue| dialogue.hurries());
         self.route.receiver.hurry(hurries);
     }

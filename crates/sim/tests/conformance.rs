@@ -30,14 +30,15 @@ const RECOVERIES: [Recovery; 9] = [
 
 const PACES: [Pace; 2] = [Pace::Ahead, Pace::EveryHop];
 
-/// Repeats, marks, what routers tell and what earlier connections learned have tests of their own.
+/// Repeats, marks, ECT(1), what routers tell and what earlier connections learned have tests of their own.
 const TOLD: Facilities = PROVIDES
     .without(Facilities::REPEATS)
     .without(Facilities::GRANTS)
     .without(Facilities::ROUTER_CHANGES)
     .without(Facilities::ROUTER_SHARES)
     .without(Facilities::MEMORY)
-    .without(Facilities::MARKS);
+    .without(Facilities::MARKS)
+    .without(Facilities::L4S);
 
 /// Nothing is lost, nothing is paced, nobody waits.
 const QUIET: Facilities = TOLD

@@ -3,11 +3,13 @@
 mod common;
 
 use common::{flow, link, network};
+use firstflight_core::avoidance::NewReno;
+use firstflight_core::conformance::Recorder;
 use firstflight_core::policy::Exit;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{
-    Buffer, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LinuxAcks, Network, Outcome, Recovery,
-    named, run,
+    Buffer, EcnFeedback, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LinuxAcks, Network, Outcome,
+    PROVIDES, Recovery, control, named, run,
 };
 
 const MSS: u64 = 1000;
@@ -143,4 +145,56 @@ fn losses_while_the_window_comes_down_are_repaired() {
     assert!(flow.counts.fast_retransmits > 10, "{:?}", flow.counts);
     assert_eq!(flow.counts.timeouts, 0);
     assert!(flow.counts.retransmitted >= flow.drops, "{:?}", flow.counts);
+}
+
+fn exact(startup: &str, avoidance: &str, feedback: EcnFeedback) -> FlowSpec {
+    let mut spec = capable(startup, avoidance);
+    spec.endpoint.ecn_feedback = feedback;
+    spec
+}
+
+/// What the core is told of marks, beside what the link has marked. The echo of RFC 3168 goes on for
+/// a round trip and tells of far more.
+#[test]
+fn exact_feedback_tells_of_every_marked_byte_once() {
+    for delayed_ack in [1, 2, 4] {
+        let told = |feedback| {
+            let recorder = Recorder::new(PROVIDES);
+            let mut spec = exact("slow-start", "newreno", feedback);
+            spec.control = control(recorder.clone(), NewReno::default());
+            spec.endpoint.delayed_ack = delayed_ack;
+            spec.packets = Some(2_000);
+            let outcome = outcome(path(), spec);
+            let totals = outcome.links[0].totals;
+            assert!(totals.marks > 20 && totals.drops == 0, "{totals:?}");
+            (recorder.report().marked.0 / MSS, totals.marks)
+        };
+        for feedback in [EcnFeedback::Dctcp, EcnFeedback::Accurate] {
+            let (heard, marks) = told(feedback);
+            assert_eq!(heard, marks, "{feedback:?}, {delayed_ack}");
+        }
+        let (heard, marks) = told(EcnFeedback::Classic);
+        assert!(heard > marks, "{heard} {marks}");
+    }
+}
+
+/// 8 Mbit/s and 100 ms with a step at 20 packets. A mark ends start-up, and takes nearly half of the
+/// window, which comes back by a packet per round trip: fifty of them, in which a quarter of the link
+/// is idle, 1.25 of the 20 s. After that DCTCP's alpha is small, where NewReno goes on halving.
+#[test]
+fn dctcp_and_prague_keep_the_link_busy_over_a_step() {
+    let busy = |spec| {
+        let outcome = outcome(path(), spec);
+        assert_eq!(outcome.links[0].totals.drops, 0);
+        let why = outcome.flows[0].startup.exit.map(|exit| exit.why);
+        assert_eq!(why, Some(Exit::Mark));
+        outcome.links[0].totals.busy_ns as f64 / 20e9
+    };
+    let reno = busy(capable("slow-start", "newreno"));
+    for feedback in [EcnFeedback::Dctcp, EcnFeedback::Accurate] {
+        for (startup, avoidance) in [("slow-start", "dctcp"), ("prague", "prague")] {
+            let share = busy(exact(startup, avoidance, feedback));
+            assert!(share > reno + 0.1, "{avoidance}: {share}, {reno}");
+        }
+    }
 }

@@ -8,10 +8,12 @@ pub(crate) mod abba;
 pub(crate) mod bbr;
 pub(crate) mod cuback;
 pub(crate) mod cubic;
+pub(crate) mod dctcp;
 pub(crate) mod fast;
 pub(crate) mod high_speed;
 pub(crate) mod hybla;
 pub(crate) mod new_reno;
+pub(crate) mod prague;
 pub(crate) mod scalable;
 pub(crate) mod stabilized_vegas;
 pub(crate) mod tcp_ebn;
@@ -36,4 +38,6 @@ avoidances! {
     bbr::Bbr,
     abba::Abba,
     cuback::Cuback,
+    dctcp::Dctcp,
+    prague::Prague,
 }

@@ -14,6 +14,7 @@ pub mod granted_change;
 mod instability;
 pub mod load_gauge;
 pub mod loss_history;
+pub mod mark_share;
 pub mod packet_pair;
 pub mod rate_per_rtt;
 pub mod rho;

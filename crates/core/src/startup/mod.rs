@@ -30,6 +30,7 @@ pub(crate) mod m_start;
 pub(crate) mod paced;
 pub(crate) mod packet_pair;
 pub(crate) mod picoquic;
+pub(crate) mod prague;
 pub(crate) mod quick_start;
 pub(crate) mod rapid_start;
 pub(crate) mod search;
@@ -80,4 +81,5 @@ startups! {
     xcp::Xcp,
     tcp_ebn::TcpEbn,
     ledbat_pp::LedbatPp,
+    prague::Prague,
 }

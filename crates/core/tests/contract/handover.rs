@@ -163,6 +163,7 @@ fn the_listed_policies_need_what_is_written_here() {
                 times | Needs::required(jumps | Facilities::REPEATS | Facilities::SENT)
             }
             "chirps" => paced | Needs::required(Facilities::WAKE_UPS),
+            "prague" => times.wanting(Facilities::MARKS | Facilities::L4S),
             "search" => times | Needs::required(Facilities::SENT),
             _ => times,
         };
@@ -177,6 +178,8 @@ fn the_listed_policies_need_what_is_written_here() {
                 let samples = Facilities::RATES | Facilities::PACKETS;
                 paced | Needs::required(samples | Facilities::RECOVERY_WINDOW)
             }
+            "dctcp" => Needs::NONE.wanting(Facilities::MARKS),
+            "prague" => Needs::NONE.wanting(Facilities::MARKS | Facilities::L4S),
             "xcp" => changes,
             "tcp-ebn" => shares,
             _ => times,

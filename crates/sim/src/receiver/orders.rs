@@ -1,7 +1,9 @@
 //! What a receiver is told beside the packets that come: that a source writes again on the same
 //! connection, and that a packet was marked.
 
-use super::Receiver;
+use firstflight_core::units::Instant;
+
+use super::{AckOut, Receiver};
 
 impl Receiver {
     /// So many packets more are to come on this connection, of which all others have.
@@ -9,6 +11,11 @@ impl Receiver {
         self.end = self.end.saturating_add(packets);
         self.finished_at = None;
         self.look_for_gaps();
+    }
+
+    /// The ACK that waits, if one does, is sent now, before what arrives next is taken in.
+    pub(crate) fn send_held(&mut self, at: Instant) -> Option<AckOut> {
+        self.deadline.is_some().then(|| self.answer(at))
     }
 
     /// The next so many ACKs are not to be delayed.

@@ -40,8 +40,11 @@ pub(crate) struct Header {
 /// What a packet's headers say of congestion (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EcnBits {
-    /// It may be marked: ECT(0).
+    /// It may be marked: ECT(0) or ECT(1).
     pub(crate) capable: bool,
+    /// It belongs to L4S: ECT(1). A queue may mark such packets by a rule of their own (RFC 9332); the
+    /// step marks all alike.
+    pub(crate) l4s: bool,
     /// It was: CE.
     pub(crate) marked: bool,
     /// Its sender has reduced the window: CWR.

@@ -1,18 +1,28 @@
 //! Explicit congestion notification at the sender (RFC 3168 section 6.1.2), as Linux has it: new
 //! data is ECN-capable, a retransmission is not (section 6.1.5); an ACK that echoes a mark is
 //! answered once per window, and the next new packet says that the window was reduced.
+//!
+//! With feedback that tells how much was marked, retransmissions are ECN-capable too
+//! (`tcp_ecn_send`, for controls that need ECN; RFC 8311 section 4.3 lets them).
 
 use firstflight_core::event::Ack;
 use firstflight_core::units::{Bytes, Instant};
 
 use super::tcb::Tcb;
+use crate::dialogue::Heard;
+use crate::endpoint::EcnFeedback;
 use crate::router::EcnBits;
 
 /// A sender's part in ECN.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ecn {
+    feedback: EcnFeedback,
+    /// Packets leave as ECT(1).
+    l4s: bool,
     /// The ACK at hand echoes a mark.
-    pub(super) echoed: bool,
+    echoed: bool,
+    /// With [`EcnFeedback::Accurate`]: packets told as marked that the core has not heard of.
+    untold: u32,
     /// The next new packet says that the window was reduced (`TCP_ECN_QUEUE_CWR`).
     owes_cwr: bool,
     /// When a mark was answered last, by whatever the control does.
@@ -24,10 +34,34 @@ pub(super) struct Ecn {
 }
 
 impl Ecn {
+    pub(super) fn new(feedback: EcnFeedback, l4s: bool) -> Self {
+        Self { feedback, l4s, ..Self::default() }
+    }
+
+    /// What an ACK brings of marks.
+    pub(super) fn hear(&mut self, heard: &Heard) {
+        self.untold = self.untold.saturating_add(heard.marked);
+        self.echoed = match self.feedback {
+            EcnFeedback::Accurate => self.untold > 0,
+            _ => heard.echo,
+        };
+    }
+
+    /// Of what an ACK is the first to tell, what was marked. A classic echo does not say how much,
+    /// DCTCP's stands for all of it.
+    fn take_marked(&mut self, credited: Bytes, mss: u64) -> Bytes {
+        match self.feedback {
+            EcnFeedback::Accurate => Bytes(mss * u64::from(std::mem::take(&mut self.untold))),
+            _ if self.echoed => credited.max(Bytes(1)),
+            _ => Bytes(0),
+        }
+    }
+
     /// What a packet that leaves says.
     pub(super) fn bits(&mut self, fresh: bool) -> EcnBits {
         let reduced = fresh && std::mem::take(&mut self.owes_cwr);
-        EcnBits { capable: fresh, marked: false, reduced }
+        let capable = fresh || self.feedback != EcnFeedback::Classic;
+        EcnBits { capable, l4s: capable && self.l4s, marked: false, reduced }
     }
 }
 
@@ -35,10 +69,7 @@ impl Tcb {
     /// Tells the core of an ACK that may echo a mark, and notes what came of it.
     pub(super) fn tell_marked(&mut self, mut ack: Ack) {
         let Some(ecn) = &mut self.ecn else { return };
-        if ecn.echoed {
-            // How much was marked the echo does not say.
-            ack.marked = ack.credited.max(Bytes(1));
-        }
+        ack.marked = ecn.take_marked(ack.credited, self.mss);
         ack.app_limited |= ecn.reducing;
         self.core.on_ack(&ack);
         ecn.reduced = false;

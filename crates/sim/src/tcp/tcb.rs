@@ -155,7 +155,7 @@ impl Tcb {
             tells_more: wants.samples() || rests || ecn,
             quiet: (0, Instant(0)),
             samples: wants.samples().then(|| Box::new(Samples::new())),
-            ecn: ecn.then(Ecn::default),
+            ecn: ecn.then(|| Ecn::new(spec.endpoint.ecn_feedback, wants.is_l4s())),
             usage: rests.then(|| Box::new(Usage::new(&spec.endpoint))),
         }
     }

@@ -52,9 +52,10 @@ impl Tcb {
         self.judge_usage(repair);
         self.usage.iter_mut().for_each(|usage| usage.seen_at = now);
         if cause & PART == 0 && self.writes_headers {
-            let Heard { feedback, echo } = wire.read_feedback();
-            feedback.iter().flatten().for_each(|feedback| self.core.on_feedback(now, feedback));
-            self.ecn.iter_mut().for_each(|ecn| ecn.echoed = echo);
+            let heard: Heard = wire.read_feedback();
+            let feedback = heard.feedback.iter().flatten();
+            feedback.for_each(|feedback| self.core.on_feedback(now, feedback));
+            self.ecn.iter_mut().for_each(|ecn| ecn.hear(&heard));
         }
     }
 }
