@@ -63,6 +63,7 @@ class Path(TypedDict, total=False):
     quick_acks: _Quantity
     growth_limit: bool | str
     ecn: bool | str
+    ecn_feedback: str
     ecn_threshold: str
     slow_start_after_idle: bool | str
     pacing: bool | str

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use firstflight_runner::{files, start};
 use firstflight_scenario::resolved::{ResolvedFlow, ResolvedUdp};
-use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved, Scenario};
+use firstflight_scenario::{EcnFeedback, FastOpen, Profile, Recovery, Resolved, Scenario};
 
 use firstflight_sim::FileDraws;
 
@@ -124,6 +124,9 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
     }
     if resolved.endpoint.fast_open != FastOpen::Off {
         return no("fast_open is off: a flow is one connection and has no cookie".to_owned());
+    }
+    if resolved.endpoint.ecn_feedback != EcnFeedback::default() {
+        return no("ecn_feedback is rfc3168: the kernel's control says how it is told".to_owned());
     }
     if resolved.endpoint.pacing {
         return no("pacing is false: whether the kernel paces, the control says".to_owned());

@@ -23,7 +23,7 @@ pub use loss::{Bursts, Loss};
 pub use nearest::{hint, nearest};
 pub use number::QuantityError;
 pub use scalar::{Fraction, Rate, Size, Time};
-pub use window::{Buffer, Threshold, Window};
+pub use window::{Buffer, MarkFrom, Threshold, Window};
 
 /// Text in files and flags: serialised by `Display`, read by `FromStr`.
 macro_rules! serde_as_text {
@@ -45,7 +45,7 @@ macro_rules! serde_as_text {
     )+};
 }
 
-serde_as_text!(Rate, Time, Size, Fraction, Loss, Buffer, Window, Threshold);
+serde_as_text!(Rate, Time, Size, Fraction, Loss, Buffer, MarkFrom, Window, Threshold);
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

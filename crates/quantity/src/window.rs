@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::number::{Kind, QuantityError};
-use crate::scalar::{SIZE_UNITS, Size};
+use crate::scalar::{SIZE_UNITS, Size, Time};
 
 /// The room a bottleneck has for waiting packets; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,6 +15,46 @@ pub enum Buffer {
     Bytes(u64),
     /// `0.25bdp`, in thousandths of the bandwidth-delay product, 1 to 1,000,000.
     Bdp(u64),
+}
+
+/// How much must wait at a link until it marks packets; never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MarkFrom {
+    /// `20pkt`: 1 to 10^9 packets.
+    Packets(u64),
+    /// `0.25bdp`, in thousandths of the bandwidth-delay product, 1 to 1,000,000.
+    Bdp(u64),
+    /// `1ms`: as much as the link sends in this time.
+    Time(Time),
+}
+
+impl FromStr for MarkFrom {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        if let Ok(time) = text.parse::<Time>() {
+            return if time > Time::ZERO {
+                Ok(Self::Time(time))
+            } else {
+                Err(MARK_FROM.error("a threshold of zero marks everything"))
+            };
+        }
+        match amount(&MARK_FROM, text, "a threshold of zero marks everything")? {
+            Window::Packets(n) => Ok(Self::Packets(n)),
+            Window::Bdp(n) => Ok(Self::Bdp(n)),
+            Window::Bytes(_) => Err(MARK_FROM.error("a link marks by packets waiting")),
+        }
+    }
+}
+
+impl fmt::Display for MarkFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Packets(n) => Window::Packets(n).fmt(f),
+            Self::Bdp(n) => Window::Bdp(n).fmt(f),
+            Self::Time(time) => time.fmt(f),
+        }
+    }
 }
 
 impl FromStr for Buffer {
@@ -158,6 +198,9 @@ const BUFFER: Kind = Kind {
     most: MOST_BYTES,
 };
 
+const MARK_FROM: Kind =
+    Kind { name: "a marking threshold", accepted: "20pkt, 0.25bdp, 1ms", ..BUFFER };
+
 const WINDOW: Kind = Kind {
     name: "a window",
     units: SIZE_UNITS,
@@ -194,6 +237,21 @@ mod tests {
     }
 
     #[test]
+    fn a_link_marks_from_packets_a_share_of_the_bdp_or_a_time_on() {
+        assert_eq!("20pkt".parse(), Ok(MarkFrom::Packets(20)));
+        assert_eq!("0.25bdp".parse(), Ok(MarkFrom::Bdp(250)));
+        assert_eq!("1ms".parse(), Ok(MarkFrom::Time(Time::from_ms(1))));
+        assert_eq!("500us".parse::<MarkFrom>().unwrap().to_string(), "500us");
+        let problem = |text: &str| text.parse::<MarkFrom>().unwrap_err().to_string();
+        let accepted = "accepted: 20pkt, 0.25bdp, 1ms";
+        for zero in ["0ms", "0pkt", "0bdp"] {
+            assert_eq!(problem(zero), format!("a threshold of zero marks everything; {accepted}"));
+        }
+        assert_eq!(problem("64KiB"), format!("a link marks by packets waiting; {accepted}"));
+        assert_eq!(problem("20"), format!("a marking threshold needs a unit; {accepted}"));
+    }
+
+    #[test]
     fn a_threshold_may_be_absent_but_a_window_may_not() {
         assert_eq!("none".parse(), Ok(Threshold::None));
         assert_eq!("unlimited".parse(), Ok(Threshold::None));
@@ -223,6 +281,10 @@ mod tests {
             for buffer in [Buffer::Packets(n), Buffer::Bytes(n), Buffer::Bdp(n)] {
                 prop_assert_eq!(buffer.to_string().parse(), Ok(buffer));
             }
+            let time = MarkFrom::Time(Time::from_ns(n));
+            for from in [MarkFrom::Packets(n), MarkFrom::Bdp(n), time] {
+                prop_assert_eq!(from.to_string().parse(), Ok(from));
+            }
             for window in [Window::Packets(n), Window::Bytes(n), Window::Bdp(n)] {
                 prop_assert_eq!(window.to_string().parse(), Ok(window));
                 let threshold = Threshold::At(window);
@@ -234,6 +296,7 @@ mod tests {
         fn no_text_makes_a_parser_panic(text in ".*", digits in "[-0-9.]{0,30}[a-zA-Z]{0,4}") {
             for text in [text, digits] {
                 let _ = text.parse::<Buffer>();
+                let _ = text.parse::<MarkFrom>();
                 let _ = text.parse::<Window>();
                 let _ = text.parse::<Threshold>();
             }

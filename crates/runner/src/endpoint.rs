@@ -6,7 +6,7 @@ use firstflight_control::{Control, ControlProblem};
 use firstflight_core::policy::Startup as _;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
-use firstflight_scenario::{FastOpen, Profile, Recovery, Resolved};
+use firstflight_scenario::{EcnFeedback, FastOpen, Profile, Recovery, Resolved};
 use firstflight_sim::{
     ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, ROUNDING_NS, RecoveryRules,
     RtoRules, UNLIMITED_WINDOW, provides,
@@ -57,6 +57,11 @@ pub(crate) fn endpoint(
         ack_bytes: if quic { QUIC_ACK_BYTES + resolved.header_bytes } else { ACK_BYTES },
         limit_growth_to_flight: common.growth_limit,
         ecn: common.ecn,
+        ecn_feedback: match common.ecn_feedback {
+            EcnFeedback::Rfc3168 => firstflight_sim::EcnFeedback::Classic,
+            EcnFeedback::Dctcp => firstflight_sim::EcnFeedback::Dctcp,
+            EcnFeedback::AccEcn => firstflight_sim::EcnFeedback::Accurate,
+        },
         slow_start_after_idle: common.slow_start_after_idle,
         paces: common.pacing,
         linux_pacing: rack && !common.pacing,

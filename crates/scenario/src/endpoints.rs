@@ -163,6 +163,7 @@ fn changed(endpoint: &ResolvedEndpoint) -> Vec<&'static str> {
         ("growth_limit", endpoint.growth_limit != base.growth_limit),
         ("fast_open", endpoint.fast_open != FastOpen::Off),
         ("ecn", endpoint.ecn),
+        ("ecn_feedback", endpoint.ecn_feedback != crate::EcnFeedback::default()),
         ("slow_start_after_idle", endpoint.slow_start_after_idle != base.slow_start_after_idle),
         ("pacing", endpoint.pacing != base.pacing),
         ("tso", endpoint.tso),

@@ -100,8 +100,10 @@ flags! {
     growth_limit "--growth-limit" "growth_limit" "true (ns2: false)"
         "No growth while cwnd does not limit the sender: true or false";
     ecn "--ecn" "ecn" "false" "Explicit congestion notification (RFC 3168): true or false";
+    ecn_feedback "--ecn-feedback" "ecn_feedback" "rfc3168"
+        "How receivers tell of marks: rfc3168, dctcp or accecn";
     ecn_threshold "--ecn-threshold" "path.ecn_threshold" "none"
-        "Packets waiting from which on packets with ECN are marked: 20pkt or 0.25bdp";
+        "What must wait until packets with ECN are marked: 20pkt, 0.25bdp or 1ms";
     slow_start_after_idle "--slow-start-after-idle" "slow_start_after_idle" "true"
         "A window that a resting source leaves unused is taken back: true or false";
     pacing "--pacing" "pacing" "false (quic: true)"

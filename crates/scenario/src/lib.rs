@@ -29,12 +29,12 @@ pub use document::Document;
 pub use error::{Place, ScenarioError};
 pub use expect::{Expect, Unmet};
 pub use firstflight_control::quantity::{
-    Buffer, Bursts, Fraction, Loss, QuantityError, Rate, Size, Threshold, Time, Window,
+    Buffer, Bursts, Fraction, Loss, MarkFrom, QuantityError, Rate, Size, Threshold, Time, Window,
 };
 pub use firstflight_control::{ControlError, ControlSpec, Part, hint, quantity, spec};
 pub use flags::{Flag, PathFlags};
 pub use plan::Plan;
-pub use profile::{Carrier, FastOpen, Profile, Recovery};
+pub use profile::{Carrier, EcnFeedback, FastOpen, Profile, Recovery};
 pub use reproduction::{CheckRow, Class, LabOrigin, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{

@@ -71,6 +71,21 @@ pub enum FastOpen {
     Cookie,
 }
 
+/// How receivers tell senders of marks.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum EcnFeedback {
+    /// Every ACK echoes a mark until the sender has reduced its window (RFC 3168).
+    #[default]
+    Rfc3168,
+    /// DCTCP's: ACKs echo runs of marks (RFC 8257 section 3.2).
+    Dctcp,
+    /// ACKs count marks (RFC 9768).
+    AccEcn,
+}
+
 /// The constants of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -194,6 +209,11 @@ named!(Carrier, "transport", "tcp" => Carrier::Tcp, "quic" => Carrier::Quic);
 named!(
     FastOpen, "fast open",
     "off" => FastOpen::Off, "on" => FastOpen::On, "cookie" => FastOpen::Cookie
+);
+named!(
+    EcnFeedback, "feedback of ECN",
+    "rfc3168" => EcnFeedback::Rfc3168, "dctcp" => EcnFeedback::Dctcp,
+    "accecn" => EcnFeedback::AccEcn
 );
 named!(
     Recovery, "recovery",

@@ -4,7 +4,7 @@ use firstflight_control::ControlSpec;
 use firstflight_control::quantity::{Bursts, Loss};
 use serde::{Serialize, Serializer};
 
-use crate::profile::{Carrier, FastOpen, Profile, Recovery};
+use crate::profile::{Carrier, EcnFeedback, FastOpen, Profile, Recovery};
 
 /// A value and whether the scenario gave it. Printed as the value alone.
 ///
@@ -110,6 +110,10 @@ pub struct ResolvedEndpoint {
     /// is true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
+    /// How receivers tell senders of marks. Results have the key only where it is not RFC 3168's
+    /// way.
+    #[serde(skip_serializing_if = "is_rfc3168")]
+    pub ecn_feedback: EcnFeedback,
     /// Whether a window that a resting source leaves unused is taken back. Results have the key
     /// only where it is false.
     #[serde(skip_serializing_if = "Clone::clone")]
@@ -274,6 +278,10 @@ impl Resolved {
     pub fn flow_count(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()
     }
+}
+
+fn is_rfc3168(feedback: &EcnFeedback) -> bool {
+    *feedback == EcnFeedback::Rfc3168
 }
 
 fn in_ppb<S: Serializer>(loss: &Loss, serializer: S) -> Result<S::Ok, S::Error> {

@@ -51,7 +51,7 @@ impl Listed for Dctcp {
 
 impl Observer for Dctcp {
     fn needs(&self) -> Needs {
-        Needs::NONE.wanting(Facilities::MARKS)
+        Needs::required(Facilities::MARKS)
     }
 
     fn on_ack(&mut self, ack: &Ack, view: &View) {

@@ -82,7 +82,7 @@ impl Listed for Prague {
 
 impl Observer for Prague {
     fn needs(&self) -> Needs {
-        Needs::NONE.wanting(Facilities::MARKS | Facilities::L4S)
+        Needs::required(Facilities::MARKS).wanting(Facilities::L4S)
     }
 
     fn on_ack(&mut self, ack: &Ack, view: &View) {

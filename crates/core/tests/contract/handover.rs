@@ -178,8 +178,8 @@ fn the_listed_policies_need_what_is_written_here() {
                 let samples = Facilities::RATES | Facilities::PACKETS;
                 paced | Needs::required(samples | Facilities::RECOVERY_WINDOW)
             }
-            "dctcp" => Needs::NONE.wanting(Facilities::MARKS),
-            "prague" => Needs::NONE.wanting(Facilities::MARKS | Facilities::L4S),
+            "dctcp" => Needs::required(Facilities::MARKS),
+            "prague" => Needs::required(Facilities::MARKS).wanting(Facilities::L4S),
             "xcp" => changes,
             "tcp-ebn" => shares,
             _ => times,

@@ -5,11 +5,11 @@ mod limits;
 
 pub(crate) use self::flow::default_access_rate;
 
-use firstflight_control::quantity::{Buffer, Rate, Size, Time, Window};
+use firstflight_control::quantity::{Buffer, MarkFrom, Rate, Size, Time, Window};
 
 use self::limits::{HALF_DAY, HOUR, NANOSECOND};
 use crate::error::ScenarioError;
-use crate::profile::{Constants, FastOpen, Profile, Recovery};
+use crate::profile::{Constants, EcnFeedback, FastOpen, Profile, Recovery};
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets};
 use crate::scenario::{Dumbbell, Link, MOST_FLOWS, Scenario};
 
@@ -114,6 +114,7 @@ impl<'a> Resolver<'a> {
             quick_acks: own.quick_acks.unwrap_or(base.quick_acks),
             growth_limit: own.growth_limit.unwrap_or(base.growth_limit),
             ecn: own.ecn.unwrap_or(false),
+            ecn_feedback: own.ecn_feedback.unwrap_or_default(),
             slow_start_after_idle: own.slow_start_after_idle.unwrap_or(base.slow_start_after_idle),
             pacing: own.pacing.unwrap_or(base.pacing),
             tso: own.tso.unwrap_or(false),
@@ -128,6 +129,10 @@ impl<'a> Resolver<'a> {
         if endpoint.ecn && matches!(endpoint.profile, Profile::Ns2 | Profile::Quic) {
             let problem = format!("found profile {}; accepted: linux or rfc", endpoint.profile);
             return Err(self.error("ecn", problem));
+        }
+        if endpoint.ecn_feedback != EcnFeedback::default() && !endpoint.ecn {
+            let problem = "no packet can be marked; accepted: `ecn = true` with it";
+            return Err(self.error("ecn_feedback", problem));
         }
         if endpoint.tso && endpoint.profile != Profile::Linux {
             let problem = format!("found profile {}; accepted: linux", endpoint.profile);
@@ -218,17 +223,12 @@ impl<'a> Resolver<'a> {
                 (None, Some(path)) => ("path".to_owned(), path.buffer, path.ecn_threshold),
                 (None, None) => ("path".to_owned(), None, None),
             };
-            link.ecn_threshold_packets = match threshold {
-                None => None,
-                Some(Buffer::Packets(n)) if n > 0 => Some(n),
-                Some(Buffer::Bdp(milli)) => {
-                    Some(bdp_packets(link.rate_bps, round_trips[i], wire, milli).max(1))
-                }
-                Some(_) => {
-                    let problem = "a link marks by packets waiting; accepted: 20pkt, 0.25bdp";
-                    return Err(self.error(&format!("{key}.ecn_threshold"), problem));
-                }
-            };
+            let packets = |ns, milli| bdp_packets(link.rate_bps, ns, wire, milli).max(1);
+            link.ecn_threshold_packets = threshold.map(|threshold| match threshold {
+                MarkFrom::Packets(n) => n,
+                MarkFrom::Bdp(milli) => packets(round_trips[i], milli),
+                MarkFrom::Time(time) => packets(time.ns(), 1000),
+            });
             link.buffer = match written.unwrap_or(BUFFER) {
                 Buffer::Packets(n) => ResolvedBuffer::Packets(n),
                 Buffer::Bytes(n) if n < wire => {

@@ -59,6 +59,7 @@ impl Endpoint {
             rto_granularity: fields.read("rto_granularity")?,
             growth_limit: fields.read("growth_limit")?,
             ecn: fields.read("ecn")?,
+            ecn_feedback: fields.read("ecn_feedback")?,
             slow_start_after_idle: fields.read("slow_start_after_idle")?,
             pacing: fields.read("pacing")?,
             tso: fields.read("tso")?,

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use firstflight_control::ControlSpec;
-use firstflight_control::quantity::{Buffer, Loss, Rate, Size, Threshold, Time, Window};
+use firstflight_control::quantity::{Buffer, Loss, MarkFrom, Rate, Size, Threshold, Time, Window};
 use serde::Serialize;
 
 use crate::document::Document;
 use crate::error::{Place, ScenarioError};
 use crate::expect::Expect;
 use crate::flags::PathFlags;
-use crate::profile::{Carrier, FastOpen, Profile, Recovery};
+use crate::profile::{Carrier, EcnFeedback, FastOpen, Profile, Recovery};
 use crate::read::Read;
 
 pub use files::{Between, Files};
@@ -122,6 +122,8 @@ pub struct Endpoint {
     pub growth_limit: Option<bool>,
     /// Whether endpoints use explicit congestion notification (RFC 3168).
     pub ecn: Option<bool>,
+    /// How receivers tell senders of marks.
+    pub ecn_feedback: Option<EcnFeedback>,
     /// Whether a window that a resting source leaves unused is taken back.
     pub slow_start_after_idle: Option<bool>,
     /// Whether packets are paced where the control does not pace them.
@@ -142,8 +144,8 @@ pub struct Dumbbell {
     pub rtt: Option<Time>,
     /// Room for waiting packets.
     pub buffer: Option<Buffer>,
-    /// Packets waiting from which on packets with ECN are marked.
-    pub ecn_threshold: Option<Buffer>,
+    /// What must wait until packets with ECN are marked.
+    pub ecn_threshold: Option<MarkFrom>,
     /// Propagation of each access link, one way, on top of `rtt`.
     pub access_delay: Option<Time>,
     /// Rate of the access links.
@@ -167,8 +169,8 @@ pub struct Link {
     pub delay: Time,
     /// Room for waiting packets; one BDP when not written.
     pub buffer: Option<Buffer>,
-    /// Packets waiting from which on packets with ECN are marked.
-    pub ecn_threshold: Option<Buffer>,
+    /// What must wait until packets with ECN are marked.
+    pub ecn_threshold: Option<MarkFrom>,
     /// Random loss of data packets.
     pub loss: Option<Loss>,
     /// Data packets lost by their number of arrival, from 1.
