@@ -86,3 +86,33 @@ impl Tcb {
         self.ecn.iter_mut().for_each(|ecn| ecn.owes_cwr = true);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use firstflight_core::avoidance::{Dctcp, Prague};
+    use firstflight_core::startup::SlowStart;
+
+    use super::*;
+    use crate::control::{Wants, control};
+
+    /// RFC 9331 section 4.1: what a sender of L4S sends is ECT(1), also again; DCTCP's is ECT(0). With
+    /// RFC 3168's echo a retransmission is neither.
+    #[test]
+    fn prague_leaves_as_ect_1() {
+        let prague = Wants::of(&control(SlowStart::default(), Prague::default()));
+        let dctcp = Wants::of(&control(SlowStart::default(), Dctcp::default()));
+        for (wants, l4s) in [(prague, true), (dctcp, false)] {
+            assert_eq!(wants.is_l4s(), l4s);
+            for (feedback, again) in [
+                (EcnFeedback::Classic, false),
+                (EcnFeedback::Dctcp, true),
+                (EcnFeedback::Accurate, true),
+            ] {
+                let mut ecn = Ecn::new(feedback, wants.is_l4s());
+                let sent = [true, false].map(|fresh| ecn.bits(fresh));
+                assert_eq!(sent.map(|bits| bits.capable), [true, again], "{feedback:?}");
+                assert_eq!(sent.map(|bits| bits.l4s), [l4s, l4s && again], "{feedback:?}");
+            }
+        }
+    }
+}
