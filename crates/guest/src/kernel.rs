@@ -36,7 +36,7 @@ impl Kernel {
             return Err(GuestError::Input(format!("--kernel {what}: no such file; {ACCEPTED}")));
         }
         let (package, hash) = concrete(what)?;
-        let folder = cache.entry("kernels", &hash, |to| {
+        let folder = cache.entry("kernels", &entry(&hash), |to| {
             let downloads = tempfile::tempdir().map_err(|error| GuestError::file(to, &error))?;
             let mut download = Command::new("apt-get");
             download.args(["download", "-qq", &package]).current_dir(downloads.path());
@@ -59,7 +59,7 @@ impl Kernel {
 
     fn of_file(path: &Path, bytes: &[u8], cache: &Cache) -> Result<Self, GuestError> {
         if bytes.starts_with(ARCHIVE) {
-            let folder = cache.entry("kernels", &sha256(bytes), |to| unpack(path, to))?;
+            let folder = cache.entry("kernels", &entry(&sha256(bytes)), |to| unpack(path, to))?;
             return Self::of_folder(&folder);
         }
         if bytes.get(HEADER_AT..HEADER_AT + HEADER.len()) == Some(HEADER) {
@@ -126,6 +126,12 @@ fn unreachable(package: &str, error: GuestError) -> GuestError {
     ))
 }
 
+/// Where the cache has what was unpacked of a package with this hash. What was unpacked when
+/// [`MODULES`] were others is not it.
+fn entry(package: &str) -> String {
+    sha256(format!("{package} {}", MODULES.join(" ")).as_bytes())
+}
+
 /// Leaves the kernel of a package as `vmlinuz` and its modules of use, numbered, in `modules`.
 fn unpack(archive: &Path, to: &Path) -> Result<(), GuestError> {
     let whole = to.join("whole");
@@ -181,7 +187,7 @@ fn only(folder: &Path, begins: &str) -> Result<PathBuf, GuestError> {
 pub const DEFAULT_KERNEL: &str = "linux-image-cloud-amd64";
 
 /// Of a kernel's modules those of use here, in the order in which they need each other.
-const MODULES: [&str; 14] = [
+const MODULES: [&str; 15] = [
     "net/ipv4/inet_diag.ko",
     "net/ipv4/tcp_diag.ko",
     "drivers/net/veth.ko",
@@ -196,6 +202,7 @@ const MODULES: [&str; 14] = [
     "net/ipv4/tcp_hybla.ko",
     "net/ipv4/tcp_illinois.ko",
     "net/ipv4/tcp_bic.ko",
+    "net/ipv4/tcp_dctcp.ko",
 ];
 
 const ACCEPTED: &str = "accepted: a Debian package's name, FILE.deb, or an x86-64 bzImage";

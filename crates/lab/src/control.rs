@@ -49,6 +49,11 @@ pub const OWN: &[Own] = &[
         summary: "TCP Westwood+, where the kernel has it",
         source: "Mascolo et al. 2001; net/ipv4/tcp_westwood.c",
     },
+    Own {
+        name: "linux-dctcp",
+        summary: "DCTCP at both ends, where the kernel has it",
+        source: "RFC 8257; net/ipv4/tcp_dctcp.c",
+    },
 ];
 
 impl LinuxControl {
@@ -116,6 +121,12 @@ impl LinuxControl {
     /// ours do, and the kernel's BBR, which removes it (`bbr_init`).
     pub(crate) fn sets_its_own_threshold(&self) -> bool {
         self.kernel_name.starts_with("ff_") || self.kernel_name == "bbr"
+    }
+
+    /// What the receiver's socket has to be given: DCTCP's, whose echo its receiver sends
+    /// (`dctcp_ece_ack_update`), and which a listener without it does not accept (`tcp_ecn_create_request`).
+    pub(crate) fn of_receiver(&self) -> Option<&str> {
+        Some(self.kernel_name.as_str()).filter(|name| *name == "dctcp")
     }
 
     /// Whether the running kernel has it.

@@ -308,6 +308,9 @@ fn listen(flow: &FlowJob, group: &Group) -> io::Result<Socket> {
     if let Some(window) = flow.receiver_window {
         sys::set_window_clamp(&socket, i32::try_from(window).unwrap_or(i32::MAX))?;
     }
+    if let Some(name) = flow.control.of_receiver() {
+        socket.set_tcp_congestion(name.as_bytes())?;
+    }
     socket.bind(&SocketAddr::from((group.far, flow.port())).into())?;
     socket.set_read_timeout(Some(PATIENCE))?;
     socket.listen(1)?;
