@@ -13,7 +13,7 @@ use firstflight_core::units::{Instant, Rate};
 use crate::control::Wants;
 use crate::endpoint::EcnFeedback;
 use crate::link::{Link, Tie};
-use crate::router::Header;
+use crate::router::{EcnBits, Header};
 
 /// A flow's talk with the routers.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl Dialogue {
     pub(crate) fn hurries(&mut self) -> u32 {
         let (Some(Header { ecn, .. }), Some(feedback)) = (self.arrived, self.ecn) else { return 0 };
         if feedback != EcnFeedback::Classic {
-            return self.count_mark(ecn.marked, feedback);
+            return self.count_mark(ecn, feedback);
         }
         self.echoes &= !ecn.reduced;
         let begins = ecn.marked && !self.echoes;
@@ -154,15 +154,17 @@ impl Dialogue {
     }
 
     /// The same with feedback that tells how much was marked. DCTCP's answers at once the packet with
-    /// which a run of marks begins or ends (RFC 8257 section 3.2). AccECN's answers at once the first
+    /// which a run of marks begins or ends (RFC 8257 section 3.2), and as Linux what says that the
+    /// window was reduced (`tcp_ecn_accept_cwr`). AccECN's answers at once the first
     /// mark after a packet without one, and every second mark (RFC 9768 section 3.2.2.5.1, with n = 2).
-    fn count_mark(&mut self, marked: bool, feedback: EcnFeedback) -> u32 {
+    fn count_mark(&mut self, ecn: EcnBits, feedback: EcnFeedback) -> u32 {
+        let EcnBits { marked, reduced, .. } = ecn;
         let changes = self.echoes != marked;
         self.echoes = marked;
         self.received.marked += u32::from(marked);
         match feedback {
             EcnFeedback::Accurate => u32::from(marked && (changes || self.received.marked >= 2)),
-            _ => u32::from(changes),
+            _ => u32::from(changes || reduced),
         }
     }
 
@@ -212,7 +214,6 @@ mod tests {
     use crate::loss::LossSpec;
     use crate::network::{Buffer, LinkSpec};
     use crate::random::stream;
-    use crate::router::EcnBits;
 
     const SHARE: Wants = Wants::listening_to(Facilities::ROUTER_SHARES);
 
@@ -296,6 +297,9 @@ mod tests {
             dialogue.answer();
             assert_eq!(dialogue.read_feedback(|bps| bps).echo, marked);
         }
+        let ecn = EcnBits { capable: true, reduced: true, ..EcnBits::default() };
+        dialogue.arrived = Some(Header { ecn, ..Header::new(Span(9), Span(9)) });
+        assert_eq!((dialogue.ends_run(), dialogue.hurries()), (false, 1), "the window was reduced");
     }
 
     /// RFC 9768 section 3.2.2.5.1; an ACK tells of all since the one before, and of none twice.

@@ -6,8 +6,8 @@
 //! ```text
 //! once per window of data   M = BytesMarked / BytesAcked;  alpha = (1 - g) alpha + g M     3.3
 //! a mark, once per window   cwnd = cwnd (1 - alpha/2)                                      3.3
-//! a loss                    half, as NewReno                                               3.4
-//! growth                    NewReno's; start-up is slow start
+//! a loss                    half, as NewReno                                               3.5
+//! growth                    NewReno's; start-up is slow start                              3.4
 //! ```
 //!
 //! `alpha` begins at 1 and falls by a sixteenth with every window that has no mark, so that the
@@ -111,7 +111,7 @@ impl Knobs for Dctcp {
     }
 }
 
-/// 1: the first mark halves (RFC 8257 section 4.1, `dctcp_alpha_on_init`).
+/// 1: the first mark halves (`dctcp_alpha_on_init`).
 const ALPHA_ON_INIT: u64 = 1_024;
 
 /// `dctcp_ssthresh`; RFC 5681 section 3.1, equation 4.

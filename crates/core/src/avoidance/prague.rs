@@ -11,18 +11,21 @@
 //! a loss                    half
 //! ```
 //!
-//! Published: alpha, its gain, both cuts and the reaction to a loss. That growth is thinned by
-//! alpha is picoquic's rule (`prague.c`), the draft's is that marked bytes add nothing; over a
-//! window both come to the same. Inferred: that the measure begins a round trip after start-up, as
-//! the marks of that round trip tell of the window before the cut.
+//! Published: alpha and its gain (the draft's 2.3.2), the cut by alpha (2.4.2) and the reaction to
+//! a loss (2.4.1). That growth is thinned by alpha is picoquic's rule (`prague.c`), the draft's is
+//! that marked bytes add nothing (2.4.3); over a window both come to the same. The draft leaves
+//! flow start open: implementations of it begin alpha at 1, so that the first mark halves, and let
+//! it fall by a sixteenth per round trip. Here it begins anew at 0 after that cut, as in picoquic.
+//! Inferred: that the measure begins a round trip after start-up, as the marks of that round trip
+//! tell of the window before the cut.
 //!
 //! `preset=picoquic` has three rules more: the first mark of start-up takes one segment only; a
 //! window of data more than half marked sets alpha to that share; and an alpha above a half halves
 //! the window and begins again from 0. There the cut comes at the end of a window of data with marks
 //! in it, here with the first mark of one.
 //!
-//! Not here: the draft's independence of the RTT (section 2.4.4), which scales growth below 25 ms,
-//! and a window below two segments (section 2.4.5).
+//! Not here: the draft's reduced dependence on the RTT (section 2.4.4), which scales growth below
+//! 25 ms, and fractional windows, which are future work there (section 3).
 
 use crate::avoidance::new_reno::halve;
 use crate::card::{Card, Listed};
