@@ -8,19 +8,21 @@
 //!         loss of that data: in the recovery a packet leaves for each that arrives; after it
 //!         cwnd = ssthresh = half of what was delivered of the jump
 //! quicly: begin: jump = an earlier connection's rate * max(newest, smoothed RTT), at most `jump`
-//!         loss of that data: W = max(delivered of the jump, IW); cwnd = beta W,
-//!         and rises with what is delivered of the jump
+//!         first ACK of it: cwnd = flight; what has not left by then is no part of the jump
+//!         loss of that data: cwnd = max(delivered of the jump, IW) / 2, and rises to beta times
+//!         what is delivered of the jump
 //! ```
 //!
-//! Until the jump is acknowledged the window does not grow; after it, slow start goes on.
+//! In the paper's form the window does not grow until the jump is acknowledged, and slow start goes
+//! on after it; in quicly's it goes on with the first ACK.
 //!
 //! Published: the rules. Inferred: the paper jumps to what there is to send, or to the receiver's
 //! window if that is less, and a policy sees neither. So the knob `jump` says how much is spread
 //! over the first RTT, 64 KB by default, the largest window without scaling; a source with less
 //! sends what it has at that rate, which is faster than the paper's. quicly remembers a rate; a
-//! hint holds window and RTT, whose quotient it is here. Without an RTT before data, or, in
-//! quicly's form, without a hint, it is slow start. A transport that does not pace is refused, as
-//! the jump would be a burst.
+//! hint holds window and RTT, whose quotient it is here. Its beta is 0.7, here the avoidance's.
+//! Without an RTT before data, or, in quicly's form, without a hint, it is slow start. A transport
+//! that does not pace is refused, as the jump would be a burst.
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
@@ -55,6 +57,8 @@ pub(super) struct Jump {
     pub(super) delivered: Bytes,
     lost: Bytes,
     lands: bool,
+    /// In quicly's form: its first ACK has come, or its first loss was found.
+    validating: bool,
 }
 
 impl Jump {
@@ -76,9 +80,20 @@ impl JumpStart {
         Some(window.scaled(now.0, rtt.0).min(most))
     }
 
-    /// The window while the jump's losses are repaired.
-    fn landing(&self, jump: &Jump, view: &View) -> Bytes {
-        jump.delivered.max(self.first_window).scaled(view.beta, RATIO_ONE)
+    /// quicly's jump: what has left by its first ACK, with which slow start goes on from the
+    /// flight that this one acknowledged a part of.
+    fn go_on(&mut self, ack: &Ack, view: &View) -> Step {
+        let Some(jump) = &mut self.jump else { return double(ack, view) };
+        let mut view = *view;
+        if !core::mem::replace(&mut jump.validating, true) {
+            jump.bytes = jump.bytes.min(view.snd_nxt);
+            let flight = (view.in_flight + ack.credited).max(view.mss * 2);
+            view.window.cwnd = flight.min(view.window.cwnd);
+        }
+        if jump.is_over() {
+            self.jump = None;
+        }
+        double(ack, &view)
     }
 }
 
@@ -153,7 +168,8 @@ impl Startup for JumpStart {
         }
         let bytes = bytes.whole_segments(view.mss);
         let rate = bytes.per(rtt).max(Rate(1));
-        self.jump = Some(Jump { bytes, rate, delivered: Bytes(0), lost: Bytes(0), lands: false });
+        let (delivered, lost) = (Bytes(0), Bytes(0));
+        self.jump = Some(Jump { bytes, rate, delivered, lost, lands: false, validating: false });
         Window { cwnd: bytes, ..window }.hold().paced(rate)
     }
 
@@ -164,6 +180,9 @@ impl Startup for JumpStart {
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        if self.quicly {
+            return self.go_on(ack, view);
+        }
         let Some(jump) = self.jump else { return double(ack, view) };
         if jump.is_over() {
             self.jump = None;
@@ -179,10 +198,14 @@ impl Startup for JumpStart {
             return Answer::Leave;
         };
         jump.lands = true;
-        let jump = *jump;
-        // What is lost was in flight until now.
-        let left = view.in_flight - loss.lost;
-        let cwnd = if self.quicly { self.landing(&jump, view) } else { left };
+        if self.quicly && !core::mem::replace(&mut jump.validating, true) {
+            jump.bytes = jump.bytes.min(view.snd_nxt);
+        }
+        let cwnd = match self.quicly {
+            true => jump.delivered.max(self.first_window) / 2,
+            // What is lost was in flight until now.
+            false => view.in_flight - loss.lost,
+        };
         let cwnd = cwnd.max(view.mss * 2).min(view.window.cwnd);
         Answer::Land(Window { cwnd, ssthresh: cwnd })
     }
@@ -192,7 +215,7 @@ impl Startup for JumpStart {
         let Some(jump) = self.jump.filter(|jump| jump.lands) else { return window.hold() };
         if self.quicly {
             self.peak = Some(jump.delivered.max(self.first_window));
-            let cwnd = self.landing(&jump, view);
+            let cwnd = jump.delivered.scaled(view.beta, RATIO_ONE);
             return Window { cwnd: cwnd.max(window.cwnd), ..window }.hold();
         }
         if jump.is_over() && view.acked >= jump.bytes.min(view.snd_nxt) {
@@ -216,12 +239,9 @@ impl Startup for JumpStart {
 
     /// In QUIC a recovery ends with the first packet that left in it, and so do the jump's losses.
     fn landed(&mut self, view: &View) -> Bytes {
-        match self.jump.filter(|jump| jump.lands && !self.quicly) {
-            Some(jump) => {
-                self.jump = None;
-                (jump.delivered / 2).max(view.mss * 2)
-            }
-            None => view.window.cwnd,
+        match self.jump.take() {
+            Some(jump) if jump.lands && !self.quicly => (jump.delivered / 2).max(view.mss * 2),
+            _ => view.window.cwnd,
         }
     }
 
@@ -404,19 +424,45 @@ mod tests {
         assert_eq!(recovering(65, 65, 0, 65), (2, Some(Exit::Loss)));
     }
 
-    #[test]
-    fn quicly_lands_at_beta_of_what_was_delivered_and_rises_with_it() {
+    /// A jump of 100, of which so many have left.
+    fn jumped(left: u64) -> (JumpStart, View) {
         let (mut policy, mut view) = (quicly(100), view(10, Bytes::MAX));
         view.beta = 700_000;
         let _ = policy.inform(&learned(200, 100), &view);
         view.window = policy.begin(&view).window;
-        view.snd_nxt = MSS * 100;
-        let window = Window { cwnd: MSS * 7, ssthresh: MSS * 7 };
-        assert_eq!(lose(&mut policy, 20, &view), Answer::Land(window), "beta of the first window");
+        assert_eq!(view.window.cwnd, MSS * 100);
+        view.snd_nxt = MSS * left;
+        (policy, view)
+    }
+
+    #[test]
+    fn quicly_goes_on_from_the_flight_with_the_first_ack() {
+        let (mut policy, mut view) = jumped(60);
+        let step = acked(&mut policy, &mut view, 1, 59);
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 61, None), "60 and slow start");
+        assert_eq!(acked(&mut policy, &mut view, 1, 60).window.cwnd, MSS * 62);
+        let _ = acked(&mut policy, &mut view, 58, 4);
+        assert!(policy.jump.is_none(), "what had not left by then is no part of it");
+        assert_eq!(lose(&mut policy, 1, &view), Answer::Leave);
+        let (mut policy, mut view) = jumped(100);
+        assert_eq!(acked(&mut policy, &mut view, 1, 99).window.cwnd, MSS * 101);
+    }
+
+    #[test]
+    fn quicly_lands_at_half_and_rises_to_beta_of_what_was_delivered() {
+        let (mut policy, mut view) = jumped(100);
+        let window = Window { cwnd: MSS * 5, ssthresh: MSS * 5 };
+        assert_eq!(lose(&mut policy, 20, &view), Answer::Land(window), "half of the first window");
         (view.recovering, view.window) = (true, window);
-        assert_eq!(acked(&mut policy, &mut view, 40, 40).window.cwnd, MSS * 28);
+        assert_eq!(acked(&mut policy, &mut view, 5, 75).window.cwnd, MSS * 5, "3.5 are less");
+        assert_eq!(acked(&mut policy, &mut view, 35, 40).window.cwnd, MSS * 28);
         assert_eq!(acked(&mut policy, &mut view, 60, 0).window.cwnd, MSS * 56, "80 arrived");
         assert_eq!(policy.found(&view).peak, Some(MSS * 80));
+        assert_eq!(policy.landed(&view), MSS * 56);
+        let (mut policy, mut view) = jumped(100);
+        let _ = acked(&mut policy, &mut view, 40, 60);
+        let window = Window { cwnd: MSS * 20, ssthresh: MSS * 20 };
+        assert_eq!(lose(&mut policy, 20, &view), Answer::Land(window), "half of the delivered");
     }
 
     #[test]
