@@ -70,7 +70,7 @@ impl Reading {
         match self.css_baseline_min_rtt {
             Some(baseline) if current < baseline => self.css_baseline_min_rtt = None,
             None if last != u64::MAX => {
-                let thresh = (last / 8).max(4_000_000).min(16_000_000);
+                let thresh = (last / 8).clamp(4_000_000, 16_000_000);
                 if current >= last + thresh {
                     self.css_baseline_min_rtt = Some(current);
                     (self.css_rounds, self.rtt_sample_count) = (0, 0);
