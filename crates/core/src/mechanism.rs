@@ -1,12 +1,14 @@
 //! The rules of every ACK, written once: what it counts for, floor and cap of the window, growth
 //! only as far as the flight justifies, the phases, and who decides when.
 
+mod timing;
+
 use crate::event::{Ack, Sent};
 use crate::hint::Learned;
 use crate::pacing::Pacing;
 use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
 use crate::sender::{Config, StartupExit};
-use crate::units::{Bytes, Instant, Rate, Span};
+use crate::units::{Bytes, Instant, Span};
 use crate::view::{Paced, Phase, Rtt, View, Window};
 
 /// A sender without its policies. Every call passes both policies in.
@@ -104,132 +106,6 @@ impl Mechanism {
     /// What the policies see.
     pub fn view(&self) -> &View {
         &self.view
-    }
-
-    /// How packets are to be paced now: as a policy set it, or at the transport's default rate if
-    /// the endpoint paces: `2 cwnd/srtt` in start-up, `1.25 cwnd/srtt` after it. `None` sends as
-    /// the window allows. The rate is the one of the next packet.
-    #[inline]
-    pub fn pacing(&self) -> Option<Pacing> {
-        if self.timed { self.pacing_in_force() } else { None }
-    }
-
-    /// Whether [`Mechanism::pacing`] says how.
-    #[inline]
-    pub(crate) fn is_paced(&self) -> bool {
-        self.pace.is_some() || self.is_paced_by_default()
-    }
-
-    #[inline]
-    fn is_paced_by_default(&self) -> bool {
-        self.paces && self.view.rtt.smoothed > Span(0)
-    }
-
-    /// See [`crate::sender::Sender::paced_from`].
-    #[inline]
-    pub(crate) fn paced_from(&self) -> Option<Instant> {
-        match &self.pace {
-            Some(pacing) => Some(pacing.not_before.unwrap_or(Instant(0))),
-            None => self.is_paced_by_default().then_some(Instant(0)),
-        }
-    }
-
-    /// See [`crate::sender::Sender::acts_on_acks_only`].
-    #[inline(always)]
-    pub(crate) fn acts_on_acks_only(&self) -> bool {
-        !self.timed
-    }
-
-    /// When start-up wants to be woken.
-    #[inline]
-    pub(crate) fn wake_at(&self) -> Option<Instant> {
-        self.wake
-    }
-
-    /// Sets the pacing from now on; `None` leaves it to the default.
-    #[cold]
-    pub(crate) fn set_pace(&mut self, pace: Option<Pacing>) {
-        let changes = pace.is_some() != self.pace.is_some();
-        self.pace = pace;
-        if changes {
-            self.note_paced();
-        }
-        self.note_timing();
-    }
-
-    /// A policy has begun to pace, or ceased; or the endpoint does otherwise.
-    fn note_paced(&mut self) {
-        self.paces |= self.stays_paced && self.pace.is_some();
-        let by_core = if self.paces { STARTUP_QUARTERS as u16 * 25 } else { 0 };
-        self.view.paced = match (self.own_pacer.max(by_core), self.pace) {
-            (0, None) => Paced::No,
-            (0, Some(_)) => Paced::ByPolicy,
-            (percent, _) => Paced::ByEndpoint(percent),
-        };
-    }
-
-    /// See [`crate::sender::Sender::endpoint_paces`].
-    pub(crate) fn set_own_pacer(&mut self, percent: u16) {
-        self.own_pacer = percent;
-        self.note_paced();
-    }
-
-    /// See [`crate::sender::Sender::pace_as_linux`].
-    pub(crate) fn pace_as_linux(&mut self, stays_paced: bool) {
-        (self.by_linux, self.stays_paced) = (true, stays_paced);
-        self.note_paced();
-        self.note_timing();
-    }
-
-    /// Sets when start-up is to be woken; `None` for never.
-    #[cold]
-    pub(crate) fn set_wake(&mut self, wake: Option<Instant>) {
-        self.wake = wake;
-        self.note_timing();
-    }
-
-    fn note_timing(&mut self) {
-        self.timed = self.pace.is_some() || self.paces || self.wake.is_some();
-    }
-
-    fn pacing_in_force(&self) -> Option<Pacing> {
-        let (rate, _) = self.rate_and_burst()?;
-        Some(self.pace.map_or(Pacing::at(rate), |pacing| Pacing { rate, ..pacing }))
-    }
-
-    /// See [`crate::sender::Sender::rate_and_burst`].
-    #[inline]
-    pub(crate) fn rate_and_burst(&self) -> Option<(Rate, Bytes)> {
-        match &self.pace {
-            Some(Pacing { first: Some((_, rate)), burst, .. }) => Some((*rate, *burst)),
-            Some(Pacing { rate, burst, .. }) => Some((*rate, *burst)),
-            None => self.is_paced_by_default().then(|| (self.default_rate(), Bytes(0))),
-        }
-    }
-
-    /// The rate of the default pacing, where there is an RTT.
-    #[inline(never)]
-    fn default_rate(&self) -> Rate {
-        if self.by_linux {
-            return self.rate_of_linux();
-        }
-        let View { rtt, window, phase, .. } = &self.view;
-        let quarters = if *phase == Phase::Startup { STARTUP_QUARTERS } else { LATER_QUARTERS };
-        window.cwnd.per(rtt.smoothed).scaled(quarters, 4).max(Rate(1))
-    }
-
-    /// See [`crate::sender::Sender::rate_for_bursts`].
-    pub(crate) fn rate_for_bursts(&self) -> Rate {
-        self.pacing().map_or_else(|| self.rate_of_linux(), |pacing| pacing.rate)
-    }
-
-    /// `tcp_update_pacing_rate`: the window, or what is outstanding if that is more, per RTT.
-    fn rate_of_linux(&self) -> Rate {
-        let View { rtt, window, snd_nxt, acked, .. } = &self.view;
-        let grows = window.cwnd < window.ssthresh / 2;
-        let percent = if grows { LINUX_SLOW_START_PERCENT } else { LINUX_LATER_PERCENT };
-        let most = window.cwnd.max(*snd_nxt - *acked);
-        most.per(rtt.smoothed).scaled(percent, 100).max(Rate(1))
     }
 
     /// Counts data that left.
@@ -512,17 +388,3 @@ impl Mechanism {
 
 /// No loss leaves an ssthresh below two segments (RFC 5681 section 3.1, equation 4).
 pub(crate) const MIN_SSTHRESH_SEGMENTS: u64 = 2;
-
-/// Default pacing in start-up, in quarters of a window per RTT: twice the window, so that it can
-/// double (Linux `tcp_pacing_ss_ratio`).
-const STARTUP_QUARTERS: u64 = 8;
-
-/// Default pacing after it, likewise: a quarter more than the window (RFC 9002 section 7.7).
-const LATER_QUARTERS: u64 = 5;
-
-/// Linux's default pacing while the window is below half of ssthresh, in per cent of it per RTT
-/// (`net.ipv4.tcp_pacing_ss_ratio`).
-const LINUX_SLOW_START_PERCENT: u64 = 200;
-
-/// And from there on (`net.ipv4.tcp_pacing_ca_ratio`).
-const LINUX_LATER_PERCENT: u64 = 120;

@@ -1,17 +1,17 @@
 //! The rules all senders obey, one by one.
 
+mod bench;
+
+use bench::{Bench, MSS};
 use firstflight_core::avoidance::{NewReno, Xcp as XcpAvoidance};
-use firstflight_core::event::{Ack, Loss, LossKind, Sent};
+use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::feedback::Feedback;
 use firstflight_core::needs::Facilities;
-use firstflight_core::pair::Pair;
 use firstflight_core::policy::{Avoidance, Entry, Exit, Found, Observer, Startup, Step};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::startup::{Paced, QuickStart, SlowStart, Xcp};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{Phase, View, Window};
-
-const MSS: u64 = 1_000;
 
 fn config(ssthresh: u64) -> Config {
     Config {
@@ -21,90 +21,6 @@ fn config(ssthresh: u64) -> Config {
         max_cwnd: Bytes(1_000 * MSS),
         limit_growth_to_flight: false,
         paces: false,
-    }
-}
-
-/// A sender on a path without a queue: what it sends is acknowledged when the test says so.
-struct Bench<S, A> {
-    sender: Sender<Pair<S, A>>,
-    now: u64,
-    acked: u64,
-    sent: u64,
-}
-
-impl<S: Startup + Clone, A: Avoidance + Clone> Bench<S, A> {
-    fn new(startup: S, avoidance: A, config: Config) -> Self {
-        Self { sender: Sender::new(startup, avoidance, config), now: 0, acked: 0, sent: 0 }
-    }
-
-    /// Sends what the window allows.
-    fn fill(&mut self) -> &mut Self {
-        self.send_up_to(self.sender.cwnd().0 / MSS)
-    }
-
-    fn send_up_to(&mut self, segments: u64) -> &mut Self {
-        while self.sent - self.acked < segments * MSS {
-            self.sent += MSS;
-            let (now, in_flight) = (Instant(self.now), Bytes(self.sent - self.acked));
-            self.sender.on_sent(&Sent { now, bytes: Bytes(MSS), in_flight, again: false });
-        }
-        self
-    }
-
-    fn ack(&self, segments: u64) -> Ack {
-        Ack {
-            now: Instant(self.now),
-            acked: Bytes(segments * MSS),
-            credited: Bytes(segments * MSS),
-            rtt: Some(Span::from_millis(100)),
-            in_flight: Bytes(self.sent - self.acked - segments * MSS),
-            snd_nxt: Bytes(self.sent),
-            ..Ack::default()
-        }
-    }
-
-    /// One segment is acknowledged; nothing is sent.
-    fn step(&mut self) -> &mut Self {
-        self.now += 1_000_000;
-        let ack = self.ack(1);
-        self.acked += MSS;
-        self.sender.on_ack(&ack);
-        self
-    }
-
-    /// Every segment now in flight is acknowledged, and each time the window is filled.
-    fn round(&mut self) -> &mut Self {
-        self.fill();
-        for _ in 0..(self.sent - self.acked) / MSS {
-            self.step().fill();
-        }
-        self
-    }
-
-    fn marked(&mut self) -> &mut Self {
-        self.now += 1_000_000;
-        let ack = Ack { marked: Bytes(MSS), ..self.ack(1) };
-        self.acked += MSS;
-        self.sender.on_ack(&ack);
-        self
-    }
-
-    fn lose(&mut self, kind: LossKind) -> bool {
-        let (now, lost) = (Instant(self.now), Bytes(MSS));
-        let flight = Bytes(self.sent - self.acked);
-        self.sender.on_loss(&Loss::of(now, kind, lost, flight))
-    }
-
-    fn cwnd(&self) -> u64 {
-        self.sender.cwnd().0 / MSS
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.sender.ssthresh().0 / MSS
-    }
-
-    fn phase(&self) -> Phase {
-        self.sender.view().phase
     }
 }
 

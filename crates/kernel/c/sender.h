@@ -125,19 +125,7 @@ FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_lo
 #else
 
 #include "paced.h"
-
-/* RFC 6298 section 2. */
-FF_INLINE void observe_rtt(struct ff_rtt *rtt, u64 sample)
-{
-    rtt->latest = sample;
-    rtt->min = min_of(rtt->min, sample);
-    if (rtt->first == 0) {
-        rtt->first = sample;
-        rtt->smoothed = sample;
-        return;
-    }
-    rtt->smoothed = plus(rtt->smoothed - rtt->smoothed / 8, sample / 8);
-}
+#include "rtt.h"
 
 /* The handshake finished: an RTT sample before any data. */
 FF_INLINE void ff_on_handshake(struct ff_sender *s, ff_knobs *k, u64 now, u64 rtt)

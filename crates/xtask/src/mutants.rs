@@ -239,7 +239,7 @@ impl fmt::Display for Mutant {
 const CORE: &str = "firstflight-core";
 const SOURCES: &str = "crates/core/src";
 const LIST: &str = "crates/core/mutants.toml";
-const RULES: [&str; 4] = ["sender.rs", "mechanism.rs", "loss.rs", "pair.rs"];
+const RULES: [&str; 5] = ["sender.rs", "mechanism.rs", "mechanism/timing.rs", "loss.rs", "pair.rs"];
 
 #[cfg(test)]
 mod tests {
