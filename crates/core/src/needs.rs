@@ -54,8 +54,8 @@ impl Facilities {
     /// or not at all. A transport with [`Facilities::WAKE_UPS`] provides this too.
     pub const PACED_WAKE_UPS: Self = Self(1 << 15);
 
-    /// Packets leave as those of L4S, ECT(1) (RFC 9331 section 4.1), where ECN is on at all. A policy
-    /// that needs this answers marks by their share.
+    /// Packets leave as those of L4S, ECT(1) (RFC 9331 section 4.1), where ECN is on at all. A
+    /// policy that needs this answers marks by their share.
     pub const L4S: Self = Self(1 << 16);
 
     /// Whether all of `others` are in it.

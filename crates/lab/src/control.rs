@@ -124,7 +124,8 @@ impl LinuxControl {
     }
 
     /// What the receiver's socket has to be given: DCTCP's, whose echo its receiver sends
-    /// (`dctcp_ece_ack_update`), and which a listener without it does not accept (`tcp_ecn_create_request`).
+    /// (`dctcp_ece_ack_update`), and which a listener without it does not accept
+    /// (`tcp_ecn_create_request`).
     pub(crate) fn of_receiver(&self) -> Option<&str> {
         Some(self.kernel_name.as_str()).filter(|name| *name == "dctcp")
     }

@@ -153,10 +153,10 @@ impl Dialogue {
         }
     }
 
-    /// The same with feedback that tells how much was marked. DCTCP's answers at once the packet with
-    /// which a run of marks begins or ends (RFC 8257 section 3.2), and as Linux what says that the
-    /// window was reduced (`tcp_ecn_accept_cwr`). AccECN's answers at once the first
-    /// mark after a packet without one, and every second mark (RFC 9768 section 3.2.2.5.1, with n = 2).
+    /// The same with feedback that tells how much was marked. DCTCP's answers at once the packet
+    /// with which a run of marks begins or ends (RFC 8257 section 3.2), and as Linux what says that
+    /// the window was reduced (`tcp_ecn_accept_cwr`). AccECN's answers at once the first mark after
+    /// a packet without one, and every second mark (RFC 9768 section 3.2.2.5.1, with n = 2).
     fn count_mark(&mut self, ecn: EcnBits, feedback: EcnFeedback) -> u32 {
         let EcnBits { marked, reduced, .. } = ecn;
         let changes = self.echoes != marked;

@@ -229,12 +229,8 @@ impl FlowPath {
     /// A packet of a flow with ECN is about to be taken by the receiver, at `at`. An ACK that the
     /// timer has sent before knows nothing of it.
     fn read_marks(&mut self, fabric: &mut Fabric, at: Instant) {
-        if let Some(ack) = self.route.receiver.on_timer(at) {
-            self.send_any_ack(fabric, ack);
-        }
-        if self.dialogue.as_ref().is_some_and(|dialogue| dialogue.ends_run())
-            && let Some(ack) = self.route.receiver.send_held(at)
-        {
+        let ends_run = self.dialogue.as_ref().is_some_and(|dialogue| dialogue.ends_run());
+        if let Some(ack) = self.route.receiver.send_held(at, ends_run) {
             self.send_any_ack(fabric, ack);
         }
         let hurries = self.dialogue.as_mut().map_or(0, |dialogue| dialogue.hurries());

@@ -30,7 +30,8 @@ const RECOVERIES: [Recovery; 9] = [
 
 const PACES: [Pace; 2] = [Pace::Ahead, Pace::EveryHop];
 
-/// Repeats, marks, ECT(1), what routers tell and what earlier connections learned have tests of their own.
+/// Repeats, marks, ECT(1), what routers tell and what earlier connections learned have tests of
+/// their own.
 const TOLD: Facilities = PROVIDES
     .without(Facilities::REPEATS)
     .without(Facilities::GRANTS)

@@ -153,8 +153,8 @@ fn exact(startup: &str, avoidance: &str, feedback: EcnFeedback) -> FlowSpec {
     spec
 }
 
-/// What the core is told of marks, beside what the link has marked. The echo of RFC 3168 goes on for
-/// a round trip and tells of far more.
+/// What the core is told of marks, beside what the link has marked. The echo of RFC 3168 goes on
+/// for a round trip and tells of far more.
 #[test]
 fn exact_feedback_tells_of_every_marked_byte_once() {
     for delayed_ack in [1, 2, 4] {

@@ -21,8 +21,8 @@
 //!
 //! `preset=picoquic` has three rules more: the first mark of start-up takes one segment only; a
 //! window of data more than half marked sets alpha to that share; and an alpha above a half halves
-//! the window and begins again from 0. There the cut comes at the end of a window of data with marks
-//! in it, here with the first mark of one.
+//! the window and begins again from 0. There the cut comes at the end of a window of data with
+//! marks in it, here with the first mark of one.
 //!
 //! Not here: the draft's reduced dependence on the RTT (section 2.4.4), which scales growth below
 //! 25 ms, and fractional windows, which are future work there (section 3).

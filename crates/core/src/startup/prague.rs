@@ -2,8 +2,8 @@
 //! mark.
 //!
 //! What it believes: the queue marks long before it overflows, so that the first mark says that the
-//! path is full. What it does: slow start, which ends with the first mark as with a loss; how much of
-//! the window stays is for the avoidance to say, Prague's.
+//! path is full. What it does: slow start, which ends with the first mark as with a loss; how much
+//! of the window stays is for the avoidance to say, Prague's.
 //!
 //! `preset=picoquic` has the two rules of picoquic's `prague.c` for long paths: an ACK adds
 //! `srtt / 100 ms` of what it acknowledges where the smoothed RTT is above 100 ms, and the initial
@@ -160,7 +160,8 @@ mod tests {
         assert_eq!(policy.growth(), 2);
     }
 
-    /// 300 ms: three segments for one. The first ACK also opens ten segments to 30, at 900 ms to 61.
+    /// 300 ms: three segments for one. The first ACK also opens ten segments to 30, at 900 ms to
+    /// 61.
     #[test]
     fn picoquics_is_faster_on_long_paths() {
         for (rtt_ms, first, later) in [(50, 11, 11), (300, 30, 13), (900, 61, 19)] {

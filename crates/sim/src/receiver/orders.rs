@@ -13,9 +13,11 @@ impl Receiver {
         self.look_for_gaps();
     }
 
-    /// The ACK that waits, if one does, is sent now, before what arrives next is taken in.
-    pub(crate) fn send_held(&mut self, at: Instant) -> Option<AckOut> {
-        self.deadline.is_some().then(|| self.answer(at))
+    /// The ACK that waits, if one does, is sent before what arrives next is taken in: if its time
+    /// has come, or `early`.
+    pub(crate) fn send_held(&mut self, at: Instant, early: bool) -> Option<AckOut> {
+        let waits = early && self.deadline.is_some_and(|deadline| deadline > at);
+        if waits { Some(self.answer(at)) } else { self.on_timer(at) }
     }
 
     /// The next so many ACKs are not to be delayed.

@@ -42,8 +42,8 @@ pub(crate) struct Header {
 pub(crate) struct EcnBits {
     /// It may be marked: ECT(0) or ECT(1).
     pub(crate) capable: bool,
-    /// It belongs to L4S: ECT(1). A queue may mark such packets by a rule of their own (RFC 9332); the
-    /// step marks all alike.
+    /// It belongs to L4S: ECT(1). A queue may mark such packets by a rule of their own (RFC 9332);
+    /// the step marks all alike.
     pub(crate) l4s: bool,
     /// It was: CE.
     pub(crate) marked: bool,

@@ -95,8 +95,8 @@ mod tests {
     use super::*;
     use crate::control::{Wants, control};
 
-    /// RFC 9331 section 4.1: what a sender of L4S sends is ECT(1), also again; DCTCP's is ECT(0). With
-    /// RFC 3168's echo a retransmission is neither.
+    /// RFC 9331 section 4.1: what a sender of L4S sends is ECT(1), also again; DCTCP's is ECT(0).
+    /// With RFC 3168's echo a retransmission is neither.
     #[test]
     fn prague_leaves_as_ect_1() {
         let prague = Wants::of(&control(SlowStart::default(), Prague::default()));
