@@ -191,7 +191,7 @@ impl Avoidance for Cuback {
         if loss.kind == LossKind::Timeout {
             // RFC 9438 section 4.8: the next stage starts flat. A segment that times out twice is
             // no second sign of congestion (RFC 5681 section 3.1).
-            let cut = if loss.again {
+            let cut = if loss.answered {
                 view.window.ssthresh
             } else {
                 loss.flight.scaled(self.beta, RATIO_ONE)
@@ -355,7 +355,7 @@ mod tests {
         let timeout = Loss::of(view.now, LossKind::Timeout, MSS, MSS * 10);
         assert_eq!(policy.cut(&timeout, &view).ssthresh, MSS * 7);
         assert_eq!((policy.stage, policy.epoch.w_max), (Stage::Unknown, Bytes(0)));
-        let again = Loss { again: true, ..timeout };
+        let again = Loss { answered: true, ..timeout };
         assert_eq!(policy.cut(&again, &view).ssthresh, view.window.ssthresh);
     }
 
