@@ -196,7 +196,7 @@ fn in_words(args: &Args, held: &Held, status: Status) -> String {
         let all = differing.join("; ");
         return format!("exit code {code}: not as the repository records it{quick}: {all}");
     }
-    let so = match (failing, args.strict) {
+    match (failing, args.strict) {
         (0, _) => {
             format!("exit code {code}: {} as recorded", count(*as_recorded as u64, "verdict"))
         }
@@ -205,8 +205,7 @@ fn in_words(args: &Args, held: &Held, status: Status) -> String {
             count(*as_recorded as u64, "verdict")
         ),
         (_, true) => format!("exit code {code}: {failing} claims fail, as recorded (--strict)"),
-    };
-    so
+    }
 }
 
 /// An interruption counts more than a verdict, and that more than a row that was asked of a machine

@@ -5,6 +5,9 @@ use crate::resolve::{PACKET, QUIC_PACKET, default_access_rate};
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedFlow, ResolvedLink};
 use crate::{Loss, Profile, Rate, Size, Time};
 
+/// What is said of a group of flows.
+type Words<'a> = &'a dyn Fn(&ResolvedFlow) -> String;
+
 impl Resolved {
     /// The profile and what it decides most: `profile linux: IW 10 packets, no ssthresh, recovery
     /// SACK`. Constants that differ from the profile's are named after it, and where groups of
@@ -71,7 +74,7 @@ impl Resolved {
         let access = default_access_rate(slowest.rate_bps);
         let ack = self.endpoint.profile.constants().delayed_ack;
         let ns = |ns: u64| Time::from_ns(ns);
-        let each: [(bool, &dyn Fn(&ResolvedFlow) -> String); 8] = [
+        let each: [(bool, Words<'_>); 8] = [
             (self.any(|f| f.size_bytes.is_some()), &|f| match f.size_bytes {
                 Some(size) => format!("size {}", Size::from_bytes(size)),
                 None => "no size".to_owned(),

@@ -79,6 +79,19 @@ pub(crate) struct Hop {
     pub(crate) tie: Tie,
 }
 
+/// Which of an arrival and a departure at one instant comes first at a link: the `first` of the
+/// route or another, which the packet takes `longer` to reach than its service there takes.
+fn tie(ns2_ties: bool, spec: &FlowSpec, first: bool, longer: bool) -> Tie {
+    match ns2_ties {
+        // Where a flight begins, Linux wakes up, and what its ACKs send later takes that time
+        // less: it comes just before the departure that it would coincide with.
+        false if first && spec.endpoint.recovery == Recovery::Rack => Tie::ROUNDED_ARRIVAL_FIRST,
+        false => Tie::DEPARTURE_FIRST,
+        true if first && longer => Tie::ROUNDED_ARRIVAL_FIRST,
+        true => Tie::ROUNDED_DEPARTURE_FIRST,
+    }
+}
+
 impl Route {
     /// The route of flow `id`; lanes are of ACKs and of arrivals.
     fn new(
@@ -98,15 +111,7 @@ impl Route {
         let mut service = Span(0);
         for link in &spec.path {
             service = serialisation(packet_bytes, network.links[*link].rate_bps);
-            // Where a flight begins, Linux wakes up, and what its ACKs send later takes that time
-            // less: it comes just before the departure that it would coincide with.
-            let comes_early = hops.is_empty() && spec.endpoint.recovery == Recovery::Rack;
-            let tie = match network.ns2_ties {
-                false if comes_early => Tie::ROUNDED_ARRIVAL_FIRST,
-                false => Tie::DEPARTURE_FIRST,
-                true if hops.is_empty() && lead > service => Tie::ROUNDED_ARRIVAL_FIRST,
-                true => Tie::ROUNDED_DEPARTURE_FIRST,
-            };
+            let tie = tie(network.ns2_ties, spec, hops.is_empty(), lead > service);
             let exclusive = ahead && feeders[*link] == 1;
             hops.push(Hop {
                 link: *link,

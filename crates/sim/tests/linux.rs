@@ -148,10 +148,10 @@ fn a_receiver_that_delays_acks_answers_the_beginning_at_once_unless_told_not_to(
     assert_eq!(finished_ms(&thinned), finished_ms(&delayed), "as if there were no such window");
 }
 
-/// In slow start from 80 packets to 160, 80 ACKs a packet time apart bring two packets each, of which
-/// the first comes as one leaves the buffer. The buffer is full when the last two come: the first is
-/// lost and the second finds its place, so that RACK finds the loss after a quarter of an RTT. If
-/// the last were lost, it would take a probe after two RTTs.
+/// In slow start from 80 packets to 160, 80 ACKs a packet time apart bring two packets each, of
+/// which the first comes as one leaves the buffer. The buffer is full when the last two come: the
+/// first is lost and the second finds its place, so that RACK finds the loss after a quarter of an
+/// RTT. If the last were lost, it would take a probe after two RTTs.
 #[test]
 fn the_first_packet_of_an_ack_comes_just_before_the_departure_at_its_time() {
     let mut spec = linux(Recovery::Rack, 310);

@@ -92,8 +92,8 @@ impl Case {
     fn scenario(&self, controls: &[String]) -> String {
         let Self { rate_mbps, rtt_ms, buffer, .. } = self;
         format!(
-            "controls = {controls:?}\nduration = \"{}ms\"\npacket = \"{PACKET}B\"\n{}[path]\nrate = \"{rate_mbps}Mbps\"\n\
-             rtt = \"{rtt_ms}ms\"\nbuffer = \"{buffer}bdp\"\n[[flow]]\nsize = \"{}B\"\n",
+            "controls = {controls:?}\nduration = \"{}ms\"\npacket = \"{PACKET}B\"\n{}\
+             [path]\nrate = \"{rate_mbps}Mbps\"\nrtt = \"{rtt_ms}ms\"\nbuffer = \"{buffer}bdp\"\n[[flow]]\nsize = \"{}B\"\n",
             (self.limit_s() * 1e3).ceil(),
             self.ends.keys(),
             self.size(),

@@ -44,8 +44,8 @@ fn intro() -> String {
         &mut text,
         "`cargo xtask startups` writes this page, its pictures and [startups.csv](startups.csv), \
          which has every number. The start-ups are those that `firstflight list` knows, historical \
-         and of today, each with its usual avoidance and its default knobs, and slow start with each of \
-         these avoidances. `firstflight compare --all` runs all of them on a path of yours.",
+         and of today, each with its usual avoidance and its default knobs, and slow start with \
+         each of these avoidances. `firstflight compare --all` runs all of them on a path of yours.",
     );
     paragraph(
         &mut text,
@@ -243,8 +243,8 @@ fn frontier(text: &mut String, summaries: &[Summary]) {
     paragraph(
         text,
         &format!(
-            "Of those that have nothing but their own ACKs, no other is at least as good in the means of time, \
-             loss and queue, and better in one, than {}.",
+            "Of those that have nothing but their own ACKs, no other is at least as good in the \
+             means of time, loss and queue, and better in one, than {}.",
             best.join(", ")
         ),
     );

@@ -20,11 +20,13 @@
 //! Published: all of it, in the copy of that date which measures the bottom of the queue by the
 //! smallest RTT. Its commit was not noted. A copy of the same date, commit dc55fe5 of the draft's
 //! repository, has `bottom_rtt() + 10 ms` in the place of the middle and of minrtt + 10 ms; later
-//! ones count what acceleration has added, too (`bytes_accelerated`). Decided here: a mark begins no recovery in this contract, so that the RTT
-//! after a mark that ends start-up is taken with the next ACK; a spurious loss restores the time of
-//! the last full queue too, which the draft keeps; the window is full where less than a segment of
-//! it was free when the ACK came. Where start-up ended without a loss `full_rtt` is unknown, and
-//! ABBA is CUBIC until a start-up ends with one.
+//! ones count what acceleration has added, too (`bytes_accelerated`).
+//!
+//! Decided here: a mark begins no recovery in this contract, so that the RTT after a mark that ends
+//! start-up is taken with the next ACK; a spurious loss restores the time of the last full queue
+//! too, which the draft keeps; the window is full where less than a segment of it was free when the
+//! ACK came. Where start-up ended without a loss `full_rtt` is unknown, and ABBA is CUBIC until a
+//! start-up ends with one.
 
 use crate::avoidance::Cubic;
 use crate::card::{Card, Listed};

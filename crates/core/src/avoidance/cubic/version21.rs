@@ -200,7 +200,7 @@ mod tests {
     }
 
     /// K is cbrt(201 / 0.4004), 7.95 s. After 30 s the curve is thousands of packets away, and
-    /// `cnt` is 1; beyond K it is at least `cwnd / 16` per 100 ms of RTT: 49, over 31 sixteenths 25.
+    /// `cnt` is 1; beyond K it is at least `cwnd / 16` per 100 ms of RTT: 49, over 31/16 it is 25.
     #[test]
     fn beyond_the_last_loss_a_second_of_rtt_limits_growth_to_160_packets() {
         let grown = |most, seconds: u64| {
