@@ -93,7 +93,8 @@ impl Case {
         let Self { rate_mbps, rtt_ms, buffer, .. } = self;
         format!(
             "controls = {controls:?}\nduration = \"{}ms\"\npacket = \"{PACKET}B\"\n{}\
-             [path]\nrate = \"{rate_mbps}Mbps\"\nrtt = \"{rtt_ms}ms\"\nbuffer = \"{buffer}bdp\"\n[[flow]]\nsize = \"{}B\"\n",
+             [path]\nrate = \"{rate_mbps}Mbps\"\nrtt = \"{rtt_ms}ms\"\n\
+             buffer = \"{buffer}bdp\"\n[[flow]]\nsize = \"{}B\"\n",
             (self.limit_s() * 1e3).ceil(),
             self.ends.keys(),
             self.size(),

@@ -45,7 +45,8 @@ fn intro() -> String {
         "`cargo xtask startups` writes this page, its pictures and [startups.csv](startups.csv), \
          which has every number. The start-ups are those that `firstflight list` knows, historical \
          and of today, each with its usual avoidance and its default knobs, and slow start with \
-         each of these avoidances. `firstflight compare --all` runs all of them on a path of yours.",
+         each of these avoidances. `firstflight compare --all` runs all of them on a path of \
+         yours.",
     );
     paragraph(
         &mut text,
