@@ -34,6 +34,10 @@
 #   impatient  NewReno newreno_changes1_: 1 = only the first partial ACK restarts the
 #            retransmission timer (stock ns-2.35), 0 = every one does, one hole an RTT [1]
 #   deflate  NewReno partial_window_deflation_ [1, stock]
+#   release  whose constants: 2.35, or 2.26 (February 2003: minrto 1, rtxcur_init_ 6, impatient 0,
+#            deflate 0), or 2.1b6 (January 2000: those, but minrto_ 0; a tick of 0.1, no SYN
+#            exchange, no limited transmit), as the comments of ns-2's own test suites date them;
+#            overrides minrto, tick, lt, syn, impatient and deflate [2.35]
 #   gamma    Vegas v_gamma_; alpha, beta likewise [1, 1, 3]
 #   poll     every how many ms to look for the first drop at the bottleneck; the first
 #            flow's cwnd then is reported (needs mon=1); 0 = do not look [0]
@@ -48,13 +52,22 @@ array set o {
     alg newreno rate 40 rtt 100 buf bdp flows 1 dur 20 ssthresh 32 pkt 1000 hdr in
     ack 1 access 10x adelay 0 inc 1 iw 2 syn 1 packets 0 at 0 spread 0 life 0 seed 1
     minrto 0 tick 0 maxburst 0 lt 1 impatient 1 deflate 1 gamma 1 alpha 1 beta 3 poll 0 ssexit 0
-    starts "" accesses "" adelays "" trace "" packets_trace "" mon 1 lean 1 sched Calendar
+    starts "" accesses "" adelays "" trace "" packets_trace "" mon 1 lean 1 sched Calendar release 2.35
 }
 foreach a $argv {
     set i [string first = $a]
     set k [string range $a 0 [expr {$i - 1}]]
     if {$i < 1 || ![info exists o($k)]} { puts stderr "unknown argument: $a"; exit 2 }
     set o($k) [string range $a [expr {$i + 1}] end]
+}
+
+if {$o(release) in {2.26 2.1b6}} {
+    array set o {impatient 0 deflate 0 minrto 1}
+    Agent/TCP set rtxcur_init_ 6.0
+}
+if {$o(release) eq "2.1b6"} {
+    array set o {minrto 0 tick 0.1 lt 0 syn 0}
+    Agent/TCP set minrto_ 0
 }
 
 if {$o(lean)} { remove-all-packet-headers; add-packet-header IP TCP Flags }

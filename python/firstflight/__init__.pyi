@@ -46,6 +46,7 @@ class Path(TypedDict, total=False):
     runs: int | str
     start_jitter: _Quantity
     profile: str
+    ns2_release: str
     syn: bool | str
     fast_open: str
     duplicate_acks: int | str
@@ -53,6 +54,7 @@ class Path(TypedDict, total=False):
     receiver_window: _Quantity
     limited_transmit: bool | str
     impatient: bool | str
+    partial_deflation: bool | str
     progress_ends_backoff: bool | str
     rto_initial: _Quantity
     rto_min: _Quantity

@@ -34,8 +34,8 @@ macro_rules! pass_on_observer {
             use $crate::feedback::Feedback;
             use $crate::needs::Needs;
             use $crate::policy::Observer;
-            use $crate::units::{Rate, Span};
-            use $crate::view::View;
+            use $crate::units::Span;
+            use $crate::view::{Eligible, View};
 
             impl Observer for $holder {
                 $crate::pass_on! { self, $to! $among;
@@ -50,7 +50,7 @@ macro_rules! pass_on_observer {
                     fn on_rest(&mut self, idle: Span, view: &View);
                     fn on_feedback(&mut self, feedback: &Feedback, view: &View);
                     #[inline]
-                    fn eligible(&self) -> Option<Rate>;
+                    fn eligible(&self) -> Option<Eligible>;
                     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64));
                 }
             }

@@ -10,7 +10,7 @@ use crate::hint::PathHint;
 use crate::needs::Needs;
 use crate::pacing::Pacing;
 use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::{View, Window};
+use crate::view::{Eligible, View, Window};
 
 /// Watches the connection in every phase. Estimators and policies share this shape.
 pub trait Observer {
@@ -47,10 +47,10 @@ pub trait Observer {
     /// The next ACK brings back what the routers told; called before anything else about it.
     fn on_feedback(&mut self, _feedback: &Feedback, _view: &View) {}
 
-    /// The rate this policy's estimator believes the path has for the connection, if it keeps one.
-    /// A start-up's is put into [`View::eligible`] before a loss is answered, so that the avoidance
-    /// need not keep it twice.
-    fn eligible(&self) -> Option<Rate> {
+    /// The rate this policy's estimator believes the path has for the connection, and the clock that
+    /// it knows RTTmin by, if it keeps one. A start-up's is put into [`View::eligible`] before a
+    /// loss is answered, so that the avoidance need not keep it twice.
+    fn eligible(&self) -> Option<Eligible> {
         None
     }
 

@@ -26,6 +26,28 @@ pub struct Rtt {
     pub first: Span,
 }
 
+/// A rate that an estimator believes the path has for the connection, and the clock by which that
+/// estimator knows RTTmin, so that whoever uses the rate finds the same window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eligible {
+    /// The rate.
+    pub rate: Rate,
+    /// RTTmin is known in whole ticks of this clock; zero for exactly.
+    pub tick: Span,
+}
+
+impl Eligible {
+    /// Of an estimator that knows RTTmin exactly.
+    pub const fn exact(rate: Rate) -> Self {
+        Self { rate, tick: Span(0) }
+    }
+
+    /// The window that the path has room for: the rate times RTTmin, as the estimator knows it.
+    pub const fn window(self, rtt_min: Span) -> Bytes {
+        self.rate.over(rtt_min.in_ticks(self.tick))
+    }
+}
+
 /// Which of the two policies decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -76,7 +98,7 @@ pub struct View {
     pub phase: Phase,
     /// What the start-up's estimator believes the path has for this connection, if it keeps one
     /// ([`crate::policy::Observer::eligible`]); up to date whenever a loss is answered.
-    pub eligible: Option<Rate>,
+    pub eligible: Option<Eligible>,
     /// Whether packets are paced, and by whom.
     pub paced: Paced,
     /// Lost data is being repaired: the window does not grow.

@@ -8,7 +8,7 @@ use firstflight_core::policy::{Avoidance, Exit, Found, Observer, Startup};
 use firstflight_core::registry::AnyAvoidance;
 use firstflight_core::startup::{Astart, Hoe, LargeInitialWindow};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
-use firstflight_core::view::{View, Window};
+use firstflight_core::view::{Eligible, View, Window};
 
 mod policy_view;
 
@@ -167,6 +167,17 @@ mod hoe {
         assert_eq!(after_acks(&mut greeted, 2, 5_000).ssthresh, segments(100));
     }
 
+    /// Of 100 ms a clock of 30 ms tells 90: 90 segments at 1 MB/s.
+    #[test]
+    fn a_coarse_clock_makes_ssthresh_smaller() {
+        for preset in ["paper", "ns2"] {
+            let mut policy = Hoe::default();
+            assert!(policy.set("preset", KnobValue::Word(preset)));
+            assert!(policy.set("tick", KnobValue::Time(Span::from_millis(30))));
+            assert_eq!(after_acks(&mut policy, 3, 5_000).ssthresh, segments(90), "{preset}");
+        }
+    }
+
     /// The third ACK comes with the second: what lies between them has no rate.
     #[test]
     fn the_ns2_preset_measures_nothing_between_acks_of_one_instant() {
@@ -208,7 +219,7 @@ mod astart {
 
     /// Whole segments of the estimate, which the window's edge of an interval keeps a little high.
     fn estimated(policy: &Astart) -> u64 {
-        policy.eligible().unwrap_or(Rate(0)).over(Span::from_millis(100)).0 / MSS
+        policy.eligible().map_or(0, |it| it.window(Span::from_millis(100)).0 / MSS)
     }
 
     #[test]
@@ -216,7 +227,7 @@ mod astart {
         let (policy, mut found) = (warm(), Vec::new());
         policy.gauges(&mut |name, value| found.push((name, value)));
         assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["ere", "re", "tk"]);
-        assert_eq!(Some(Rate(found[0].1)), policy.eligible());
+        assert_eq!(Some(Eligible::exact(Rate(found[0].1))), policy.eligible());
         assert!(found[0].1.abs_diff(5_000_000) < 50_000, "{found:?}");
     }
 
@@ -258,7 +269,7 @@ mod westwood {
 
     /// 5 MB/s by the start-up's estimate: 500 segments.
     fn told(cwnd: u64) -> View {
-        View { eligible: Some(Rate(5_000_900)), ..view(0, 0, cwnd, 32) }
+        View { eligible: Some(Eligible::exact(Rate(5_000_900))), ..view(0, 0, cwnd, 32) }
     }
 
     #[test]
@@ -268,6 +279,15 @@ mod westwood {
         assert_eq!((cut.cwnd, cut.ssthresh), (segments(500), segments(500)));
         let cut = policy.cut(&loss(LossKind::Recovery, 80, false), &told(80));
         assert_eq!((cut.cwnd, cut.ssthresh), (segments(80), segments(500)));
+    }
+
+    /// The view's RTTmin is 100 ms, of which a clock of 30 ms tells 90: 450 segments of 500.
+    #[test]
+    fn a_cut_takes_rtt_min_as_the_estimate_knows_it() {
+        let eligible = Eligible { rate: Rate(5_000_900), tick: Span::from_millis(30) };
+        let view = View { eligible: Some(eligible), ..told(800) };
+        let cut = Westwood::default().cut(&loss(LossKind::Recovery, 800, false), &view);
+        assert_eq!(cut.ssthresh, segments(450));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use firstflight_core::policy::{Avoidance, Entry, Exit, Found, Observer, Startup,
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::startup::{Paced, QuickStart, SlowStart, Xcp};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
-use firstflight_core::view::{Phase, View, Window};
+use firstflight_core::view::{Eligible, Phase, View, Window};
 
 fn config(ssthresh: u64) -> Config {
     Config {
@@ -301,8 +301,8 @@ struct ThreeAcks {
 }
 
 impl Observer for ThreeAcks {
-    fn eligible(&self) -> Option<Rate> {
-        Some(Rate(u64::from(self.seen)))
+    fn eligible(&self) -> Option<Eligible> {
+        Some(Eligible::exact(Rate(u64::from(self.seen))))
     }
 }
 
@@ -342,7 +342,7 @@ fn a_policy_that_asks_for_no_window_keeps_a_segment() {
 #[derive(Clone, Default)]
 struct Restless {
     seen: u32,
-    told: Option<Rate>,
+    told: Option<Eligible>,
 }
 
 impl Observer for Restless {
@@ -351,7 +351,7 @@ impl Observer for Restless {
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        report("told", self.told.map_or(0, |rate| rate.0));
+        report("told", self.told.map_or(0, |it| it.rate.0));
     }
 }
 

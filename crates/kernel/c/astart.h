@@ -45,6 +45,8 @@ FF_INLINE u64 astart_eligible(const struct astart *a, ff_knobs *k)
     return ere_rate(&a->ere);
 }
 
+FF_INLINE u64 astart_eligible_tick(ff_knobs *k) { return k->astart.ere.tick; }
+
 FF_INLINE u64 astart_raised(const struct astart *a, ff_knobs *k, u64 ssthresh,
                             const struct ff_view *v)
 {

@@ -61,6 +61,11 @@ FF_INLINE u64 decreasing_byte_counting_eligible(const struct decreasing_byte_cou
     return asks_ere(k) ? ere_rate(&d->ere) : NONE;
 }
 
+FF_INLINE u64 decreasing_byte_counting_eligible_tick(ff_knobs *k)
+{
+    return decreasing_ere.tick;
+}
+
 FF_INLINE u64 decreasing_byte_counting_initial_ssthresh(ff_knobs *k, u64 given, u64 mss)
 {
     if (asks_ere(k))

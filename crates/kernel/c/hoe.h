@@ -2,7 +2,8 @@
  *
  * Hoe's start-up (SIGCOMM 1996, section 3): slow start toward `ssthresh = rate RTT`, measured once
  * on the first ACKs, in whole segments, at least two. With the knob of ns-2 the rate is one segment
- * per spacing of the second and third ACK, and ssthresh is only ever lowered.
+ * per spacing of the second and third ACK, and ssthresh is only ever lowered. The RTT is that of
+ * the first segment, in whole ticks of a clock if the knob says so.
  */
 #ifndef FF_HOE_H
 #define FF_HOE_H
@@ -64,7 +65,7 @@ FF_INLINE void hoe_on_ack(struct hoe *h, ff_knobs *k, const struct ff_ack *ack,
     }
     if (!h->rate)
         return;
-    window = whole_segments(rate_over(h->rate, v->rtt.first), v->mss);
+    window = whole_segments(rate_over(h->rate, in_ticks(v->rtt.first, k->hoe.tick)), v->mss);
     h->measured = max_of(window, times(v->mss, 2));
     h->has_measured = 1;
 }

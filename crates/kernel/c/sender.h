@@ -223,6 +223,7 @@ FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_lo
     v->now = loss->now;
     note_paced(s);
     v->eligible = startup(eligible)(&s->startup, k);
+    v->eligible_tick = startup(eligible_tick)(k);
 #ifdef FF_OWNS_WINDOW
     v->beta = avoidance(beta)(k);
 #endif

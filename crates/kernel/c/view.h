@@ -117,9 +117,11 @@ struct ff_view {
     u64 sent;
     u64 delivered;
     /* The rate, in bytes per second, that the start-up's estimator believes the path has for this
-     * connection; up to date whenever a loss is answered, NONE without an estimator.
+     * connection; up to date whenever a loss is answered, NONE without an estimator. That
+     * estimator knows RTTmin in whole ticks of this clock, or exactly for 0.
      */
     u64 eligible;
+    u64 eligible_tick;
     u64 round_start;
     /* enum paced, up to date as the first data leaves, and at every ACK and loss. */
     u32 paced;
@@ -200,7 +202,8 @@ FF_INLINE struct ff_step until_threshold(struct ff_step step)
  * segment; an avoidance that begins like any other, one that never asks for start-up again.
  */
 #define FF_ESTIMATES_NOTHING(policy)                                                              \
-    FF_INLINE u64 policy##_eligible(const struct policy *p, ff_knobs *k) { return NONE; }
+    FF_INLINE u64 policy##_eligible(const struct policy *p, ff_knobs *k) { return NONE; }         \
+    FF_INLINE u64 policy##_eligible_tick(ff_knobs *k) { return 0; }
 #define FF_NEW_POLICY(policy)                                                                     \
     FF_INLINE void policy##_new(struct policy *p, ff_knobs *k) {}
 #define FF_ENTERS_PLAINLY(policy)                                                                 \

@@ -53,7 +53,7 @@ FF_INLINE void westwood_estimate(struct westwood *w, ff_knobs *k, const struct f
 
 FF_INLINE u64 westwood_room(const struct westwood *w, ff_knobs *k, const struct ff_view *v)
 {
-    return rate_over(v->eligible, v->rtt.min);
+    return rate_over(v->eligible, in_ticks(v->rtt.min, v->eligible_tick));
 }
 
 #endif

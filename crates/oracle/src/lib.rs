@@ -42,6 +42,8 @@ pub struct Options {
     pub agent: Option<String>,
     /// Where the random points begin.
     pub seed: u64,
+    /// The release of ns-2 whose constants the random points have.
+    pub release: String,
     /// Whether to run ns-3 too.
     pub with_ns3: bool,
     /// How many points run at a time.
@@ -77,9 +79,14 @@ impl Study {
     /// # Errors
     /// A file or an id that is wrong, or a program that is missing.
     pub fn new(root: &Path, options: &Options) -> Result<Self, Problem> {
-        let random = options
-            .random
-            .map(|count| random::points(options.seed, count, options.agent.as_deref()));
+        let of_release = match options.release.as_str() {
+            "2.35" => String::new(),
+            release => format!(" release={release}"),
+        };
+        let random = options.random.map(|count| {
+            let points = random::points(options.seed, count, options.agent.as_deref());
+            points.into_iter().map(|(id, said)| (id, format!("{said}{of_release}"))).collect()
+        });
         let points = point::load(&root.join("oracles/points.toml"), random, &options.only)?;
         let explained =
             Explained::read(&root.join("oracles/explained.toml"), options.random.is_none())?;

@@ -71,6 +71,9 @@ fn scenario(point: &Point) -> String {
     );
     let _ = writeln!(text, "iw = \"{}pkt\"\nssthresh = \"{ssthresh}\"", point.text("iw"));
     let _ = writeln!(text, "limited_transmit = {}", point.text("lt") != "0");
+    if let release @ ("2.26" | "2.1b6") = point.text("release") {
+        let _ = writeln!(text, "ns2_release = \"{release}\"");
+    }
     let _ = writeln!(text, "delayed_ack = {}\n\n[path]", point.text("ack"));
     let _ = writeln!(text, "rate = \"{}Mbps\"", point.text("rate"));
     // To the nanosecond and the bit, which is as fine as a scenario's times and rates are.

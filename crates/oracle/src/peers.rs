@@ -88,10 +88,14 @@ fn ns3_args(point: &Point) -> Option<Vec<String>> {
         "vegas" => ("vegas", 0),
         _ => return None,
     };
-    let mut args: Vec<String> =
-        point.args().into_iter().filter(|arg| !arg.starts_with("alg=")).collect();
+    let mut args: Vec<String> = point.args().into_iter().filter(ns3_has).collect();
     args.extend([format!("alg={alg}"), format!("sack={sack}")]);
     Some(args)
+}
+
+/// What the ns-3 program takes as it is.
+fn ns3_has(arg: &String) -> bool {
+    !arg.starts_with("alg=") && !arg.starts_with("release=")
 }
 
 /// Whether ns-2 can be run.

@@ -93,6 +93,7 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
         ("delayed_ack_timer", endpoint.delayed_ack_timer_ns != usual.delayed_ack_timer.ns()),
         ("limited_transmit", endpoint.limited_transmit != usual.limited_transmit),
         ("impatient", endpoint.impatient != usual.impatient),
+        ("partial_deflation", endpoint.partial_deflation != usual.partial_deflation),
         ("ack_compression", endpoint.ack_compression != usual.ack_compression),
         ("quick_acks", endpoint.quick_acks != usual.quick_acks),
         ("slow_start_after_idle", endpoint.slow_start_after_idle != usual.slow_start_after_idle),

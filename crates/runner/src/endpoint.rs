@@ -154,6 +154,7 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
     let base = RecoveryRules {
         limited_transmit: common.limited_transmit,
         impatient: common.impatient,
+        partial_deflation: common.partial_deflation,
         ..RecoveryRules::RFC
     };
     match common.profile {

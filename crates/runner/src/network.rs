@@ -85,7 +85,8 @@ fn clock_phases(resolved: &Resolved, controls: &[Control]) -> Vec<Span> {
     let vegas = groups.flat_map(|(group, control)| {
         (0..group.count).map(move |_| control.startup_name == "vegas")
     });
-    ns2_clocks::phases(&vegas.collect::<Vec<bool>>())
+    let tick = Span(resolved.endpoint.rto_granularity_ns);
+    ns2_clocks::phases(&vegas.collect::<Vec<bool>>(), tick)
 }
 
 fn flow(

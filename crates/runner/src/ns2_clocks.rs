@@ -5,14 +5,14 @@
 
 use firstflight_core::units::Span;
 
-/// The phases of flows, each of which is a Vegas flow or not. An agent draws when it is made, a
+/// The phases of flows, each of which is a Vegas flow or not, in a clock of this tick. An agent draws when it is made, a
 /// Vegas agent twice, and every agent once more when the run starts.
-pub(crate) fn phases(vegas: &[bool]) -> Vec<Span> {
+pub(crate) fn phases(vegas: &[bool], tick: Span) -> Vec<Span> {
     let made: usize = vegas.iter().map(|vegas| 1 + usize::from(*vegas)).sum();
     let mut phases = vec![Span(0); vegas.len()];
     let draws = Draws::default().skip(made);
     for (flow, draw) in reset_order(vegas.len()).into_iter().zip(draws) {
-        phases[flow] = Span((draw * TICK_NS).round() as u64);
+        phases[flow] = Span((draw * tick.0 as f64).round() as u64);
     }
     phases
 }
@@ -84,12 +84,12 @@ const M1: i64 = (1 << 32) - 209;
 const M2: i64 = (1 << 32) - 22_853;
 const MOST: i64 = (1 << 31) - 1;
 
-/// ns-2's `tcpTick_`.
-const TICK_NS: f64 = 1e7;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// ns-2.35's `tcpTick_`.
+    const TICK: Span = Span::from_millis(10);
 
     #[test]
     fn draws_are_those_of_ns2() {
@@ -100,8 +100,8 @@ mod tests {
             assert!((drawn - read).abs() < 1e-15, "{drawn} {read}");
         }
         // Agents made, then reset: what ns-2.35's agents of two flows have.
-        assert_eq!(phases(&[false, false]), [Span(881_227), Span(142_047)]);
-        assert_eq!(phases(&[true]), [Span(142_047)]);
+        assert_eq!(phases(&[false, false], TICK), [Span(881_227), Span(142_047)]);
+        assert_eq!(phases(&[true], TICK), [Span(142_047)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The network and the endpoints of a scenario in a few words, for headers, tables and figures.
 
-use crate::profile::{FastOpen, Recovery};
+use crate::profile::{FastOpen, Ns2Release, Recovery};
 use crate::resolve::{PACKET, QUIC_PACKET, default_access_rate};
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedFlow, ResolvedLink};
 use crate::{Loss, Profile, Rate, Size, Time};
@@ -14,6 +14,7 @@ impl Resolved {
     /// flows differ each value stands once.
     pub fn endpoints(&self) -> String {
         let profile = self.endpoint.profile;
+        let release = self.endpoint.ns2_release.map_or(String::new(), |it| format!(" of ns-{it}"));
         let changed = changed(&self.endpoint);
         let but = match changed.is_empty() {
             true => String::new(),
@@ -25,7 +26,7 @@ impl Resolved {
             None => "no ssthresh".to_owned(),
         });
         let recovery = self.each(|flow| flow.recovery.value.title().to_owned());
-        format!("profile {profile}{but}: IW {iw}, {ssthresh}, recovery {recovery}")
+        format!("profile {profile}{release}{but}: IW {iw}, {ssthresh}, recovery {recovery}")
     }
 
     /// The network: `40Mbps, 100ms, buffer 500 packets, 20s`, by its slowest link and first flows.
@@ -149,7 +150,8 @@ impl Recovery {
 
 /// The constants that are not the profile's, by their keys.
 fn changed(endpoint: &ResolvedEndpoint) -> Vec<&'static str> {
-    let base = endpoint.profile.constants();
+    let release = endpoint.ns2_release.map(Ns2Release::constants);
+    let base = release.unwrap_or_else(|| endpoint.profile.constants());
     let timer = |ns: u64, base: Time| ns != base.ns();
     let all = [
         ("syn", endpoint.syn != base.syn),
@@ -160,6 +162,7 @@ fn changed(endpoint: &ResolvedEndpoint) -> Vec<&'static str> {
         ("delayed_ack_timer", timer(endpoint.delayed_ack_timer_ns, base.delayed_ack_timer)),
         ("limited_transmit", endpoint.limited_transmit != base.limited_transmit),
         ("impatient", endpoint.impatient != base.impatient),
+        ("partial_deflation", endpoint.partial_deflation != base.partial_deflation),
         ("progress_ends_backoff", endpoint.progress_ends_backoff != base.progress_ends_backoff),
         ("ack_compression", endpoint.ack_compression != base.ack_compression),
         ("quick_acks", endpoint.quick_acks != base.quick_acks),

@@ -70,6 +70,8 @@ flags! {
         "Each flow starts up to this much later, at random";
     profile "--profile" "profile" "linux"
         "Endpoint constants: linux (today's), rfc or ns2 (the papers'), or quic";
+    ns2_release "--ns2-release" "ns2_release" "2.35"
+        "With profile ns2: the release whose constants it has: 2.1b6, 2.26 or 2.35";
     syn "--syn" "syn" "true (rfc: false)" "SYN exchange before data: true or false";
     fast_open "--fast-open" "fast_open" "off"
         "Data before the SYN exchange ends: off, on (after a source's first connection) or cookie";
@@ -82,6 +84,8 @@ flags! {
         "New data on the first two duplicate ACKs: true or false";
     impatient "--impatient" "impatient" "true"
         "Only the first partial ACK restarts the timer: true or false";
+    partial_deflation "--partial-deflation" "partial_deflation" "true"
+        "A partial ACK takes what it acknowledges out of the window: true or false";
     progress_ends_backoff "--progress-ends-backoff" "progress_ends_backoff" "true (rfc, ns2: false)"
         "New data acknowledged resets RTO back-off, even without an RTT sample: true or false";
     rto_initial "--rto-initial" "rto_initial" "1s (ns2: 3s, quic: 999ms)"

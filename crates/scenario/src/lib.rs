@@ -34,7 +34,7 @@ pub use firstflight_control::quantity::{
 pub use firstflight_control::{ControlError, ControlSpec, Part, hint, quantity, spec};
 pub use flags::{Flag, PathFlags};
 pub use plan::Plan;
-pub use profile::{Carrier, EcnFeedback, FastOpen, Profile, Recovery};
+pub use profile::{Carrier, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery};
 pub use reproduction::{CheckRow, Class, LabOrigin, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{

@@ -24,6 +24,24 @@ pub enum Profile {
     Quic,
 }
 
+/// Which ns-2 profile `ns2` means. Its constants changed over the years, and a paper ran those of its
+/// time.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub enum Ns2Release {
+    /// ns-2.1b6 of January 2000.
+    #[serde(rename = "2.1b6")]
+    V21b6,
+    /// ns-2.26 of February 2003.
+    #[serde(rename = "2.26")]
+    V226,
+    /// ns-2.35 of 2011, the last one.
+    #[default]
+    #[serde(rename = "2.35")]
+    V235,
+}
+
 /// How a sender repairs losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -102,6 +120,8 @@ pub struct Constants {
     pub limited_transmit: bool,
     /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4, "Impatient").
     pub impatient: bool,
+    /// Whether a partial ACK takes what it acknowledges out of the window (RFC 6582 section 3.2).
+    pub partial_deflation: bool,
     /// Whether an ACK of new data resets the back-off of the RTO even without an RTT sample. With
     /// TCP timestamps the ACK of a retransmission gives one (RFC 7323 section 4).
     pub progress_ends_backoff: bool,
@@ -147,6 +167,17 @@ impl Profile {
     }
 }
 
+impl Ns2Release {
+    /// The constants of that release.
+    pub const fn constants(self) -> &'static Constants {
+        match self {
+            Self::V21b6 => &NS2_OF_2000,
+            Self::V226 => &NS2_OF_2003,
+            Self::V235 => &NS2,
+        }
+    }
+}
+
 impl Constants {
     /// Each under its key in a scenario file, as written there.
     pub fn named(&self) -> [(&'static str, String); 19] {
@@ -168,6 +199,7 @@ impl Constants {
             ("pacing", self.pacing.to_string()),
             ("limited_transmit", self.limited_transmit.to_string()),
             ("impatient", self.impatient.to_string()),
+            ("partial_deflation", self.partial_deflation.to_string()),
             ("progress_ends_backoff", self.progress_ends_backoff.to_string()),
             ("buffer_counts_in_service", self.buffer_counts_in_service.to_string()),
         ]
@@ -205,6 +237,10 @@ named!(
     "rfc" => Profile::Rfc, "ns2" => Profile::Ns2, "linux" => Profile::Linux,
     "quic" => Profile::Quic
 );
+named!(
+    Ns2Release, "release of ns-2",
+    "2.1b6" => Ns2Release::V21b6, "2.26" => Ns2Release::V226, "2.35" => Ns2Release::V235
+);
 named!(Carrier, "transport", "tcp" => Carrier::Tcp, "quic" => Carrier::Quic);
 named!(
     FastOpen, "fast open",
@@ -231,6 +267,7 @@ const RFC: Constants = Constants {
     recovery: Recovery::NewReno,
     limited_transmit: true,
     impatient: true,
+    partial_deflation: true,
     progress_ends_backoff: false,
     rto_initial: Time::from_ms(1_000),
     rto_min: Time::from_ms(1_000),
@@ -258,6 +295,29 @@ const NS2: Constants = Constants {
     delayed_ack_timer: Time::from_ms(100),
     growth_limit: false,
     ..RFC
+};
+
+/// ns-2.26, by what ns-2's own test suites (`tcl/test/test-suite-*.tcl`) say of defaults that changed
+/// after it: `newreno_changes1_` and `partial_window_deflation_` on 5 May 2003, `minrto_` on 14
+/// October 2004, `rtxcur_init_` on 21 January 2006.
+const NS2_OF_2003: Constants = Constants {
+    impatient: false,
+    partial_deflation: false,
+    rto_initial: Time::from_ms(6_000),
+    rto_min: Time::from_ms(1_000),
+    ..NS2
+};
+
+/// ns-2.1b6, by the same suites: `syn_`, `windowInit_`, `singledup_` and `tcpTick_` changed after it
+/// and before 2003. `minrto_` was 0; two ticks of the clock are the least all the same
+/// (`TcpAgent::rtt_timeout`).
+const NS2_OF_2000: Constants = Constants {
+    syn: false,
+    iw: Window::Packets(1),
+    limited_transmit: false,
+    rto_min: Time::from_ms(200),
+    rto_granularity: Time::from_ms(100),
+    ..NS2_OF_2003
 };
 
 /// Linux: TCP_INIT_CWND, TCP_INFINITE_SSTHRESH, TCP_TIMEOUT_INIT, TCP_RTO_MIN, TCP_RTO_MAX,

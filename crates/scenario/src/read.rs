@@ -145,6 +145,7 @@ read_as_text!(
     crate::Profile,
     crate::FastOpen,
     crate::EcnFeedback,
+    crate::Ns2Release,
     crate::Recovery,
     crate::Carrier,
     crate::scenario::Between<crate::Size>,

@@ -4,7 +4,7 @@ use firstflight_control::ControlSpec;
 use firstflight_control::quantity::{Bursts, Loss};
 use serde::{Serialize, Serializer};
 
-use crate::profile::{Carrier, EcnFeedback, FastOpen, Profile, Recovery};
+use crate::profile::{Carrier, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery};
 
 /// A value and whether the scenario gave it. Printed as the value alone.
 ///
@@ -76,6 +76,9 @@ pub struct Resolved {
 pub struct ResolvedEndpoint {
     /// The profile that gave the defaults.
     pub profile: Profile,
+    /// The release of ns-2 whose constants they are; results have the key only where it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns2_release: Option<Ns2Release>,
     /// Whether a SYN exchange comes before the first data packet.
     pub syn: bool,
     /// Which connections send data without waiting for the SYN exchange.
@@ -94,6 +97,10 @@ pub struct ResolvedEndpoint {
     pub limited_transmit: bool,
     /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4).
     pub impatient: bool,
+    /// Whether a partial ACK deflates the window (RFC 6582 section 3.2). Results have the key only
+    /// where it is false.
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub partial_deflation: bool,
     /// Whether an ACK for new data ends the back-off of the RTO even without an RTT sample.
     pub progress_ends_backoff: bool,
     /// Whether one ACK tells of several packets out of order. Results have the key only where it is

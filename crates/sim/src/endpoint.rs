@@ -156,6 +156,10 @@ pub struct RecoveryRules {
     pub halve: Halve,
     /// Only the first partial ACK restarts the timer (RFC 6582 section 4, the Impatient variant).
     pub impatient: bool,
+    /// A partial ACK takes what it acknowledges out of the window (RFC 6582 section 3.2 step 3).
+    /// Otherwise it ends the inflation by duplicate ACKs, and the window stays what the cut left
+    /// (ns-2 before `partial_window_deflation_`).
+    pub partial_deflation: bool,
     /// No second fast retransmit for losses within one window (RFC 6582 section 3.2, `recover`).
     pub one_per_window: bool,
     /// The window after a full ACK.
@@ -234,6 +238,7 @@ impl RecoveryRules {
         limited_transmit: true,
         halve: Halve::Flight,
         impatient: true,
+        partial_deflation: true,
         one_per_window: true,
         full_ack: FullAck::Flight,
         recovery_burst: 0,

@@ -43,8 +43,15 @@ impl From<Problem> for Stop {
 /// What to compare, and whether as JSON.
 fn options(args: &[String]) -> Result<(Options, bool), Stop> {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut options =
-        Options { only: Vec::new(), random: None, agent: None, seed: 1, with_ns3: true, jobs };
+    let mut options = Options {
+        only: Vec::new(),
+        random: None,
+        agent: None,
+        seed: 1,
+        release: "2.35".to_owned(),
+        with_ns3: true,
+        jobs,
+    };
     let mut as_json = false;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -55,11 +62,12 @@ fn options(args: &[String]) -> Result<(Options, bool), Stop> {
             "--no-ns3" => options.with_ns3 = false,
             "--random" => options.random = Some(number(arg, value()?, 1..=9999)?),
             "--agent" => options.agent = Some(agent(value()?)?),
+            "--release" => options.release = release(value()?)?,
             "--seed" => options.seed = number(arg, value()?, 0..=u64::MAX)?,
             "--jobs" => options.jobs = number(arg, value()?, 1..=1024)? as usize,
             _ => {
-                let accepted = "accepted: --only ID, --random N, --agent NAME, --seed N, --json, \
-                                --no-ns3, --jobs N";
+                let accepted = "accepted: --only ID, --random N, --agent NAME, --seed N, \
+                                --release 2.26, --json, --no-ns3, --jobs N";
                 return Err(Stop::usage(&format!("unknown argument `{arg}`; {accepted}")));
             }
         }
@@ -72,6 +80,12 @@ fn agent(found: &str) -> Result<String, Stop> {
     let known = firstflight_oracle::AGENTS;
     let problem = format!("--agent: found `{found}`, accepted: {}", known.join(", "));
     known.contains(&found).then(|| found.to_owned()).ok_or(Stop::usage(&problem))
+}
+
+fn release(found: &str) -> Result<String, Stop> {
+    let problem = format!("--release: found `{found}`, accepted: 2.1b6, 2.26 or 2.35");
+    let known = ["2.1b6", "2.26", "2.35"].contains(&found);
+    known.then(|| found.to_owned()).ok_or(Stop::usage(&problem))
 }
 
 fn number(name: &str, found: &str, accepted: RangeInclusive<u64>) -> Result<u64, Stop> {
@@ -104,6 +118,7 @@ mod tests {
             &["--jobs", "0"],
             &["--jsn"],
             &["--random", "0"],
+            &["--release", "3"],
         ] {
             assert_eq!(read(wrong).unwrap_err().code, 2, "{wrong:?}");
         }

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! in whole segments, never under two. Where the start-up publishes an estimate, Westwood uses that
-//! one. Where a knob of Westwood's estimate is set, it keeps an estimate of its own.
+//! one, and RTTmin as that estimate knows it. Where a knob of Westwood's estimate is set, it keeps
+//! an estimate of its own.
 //!
 //! With `lg=on` it asks for start-up again whenever [`LoadGauge`] finds the load light, which with
 //! Astart as start-up is TCP Westwood with Agile Probing. The window and ssthresh stay as they are
@@ -66,7 +67,7 @@ impl Westwood {
             return None;
         }
         Some(match view.eligible {
-            Some(rate) if self.source == Source::Shared => rate.over(view.rtt.min),
+            Some(estimate) if self.source == Source::Shared => estimate.window(view.rtt.min),
             _ => self.ere.over(self.ere.rtt_min(view)),
         })
     }

@@ -18,7 +18,7 @@ use crate::needs::{Facilities, Needs};
 use crate::policy::{Answer, Entry, Found, Observer, Startup, Step};
 use crate::startup::SlowStart;
 use crate::units::{Bytes, Rate, Span};
-use crate::view::{View, Window};
+use crate::view::{Eligible, View, Window};
 
 pub use report::Report;
 
@@ -142,7 +142,7 @@ impl<S: Startup> Observer for Recorder<S> {
         self.inner.on_feedback(feedback, view);
     }
 
-    fn eligible(&self) -> Option<Rate> {
+    fn eligible(&self) -> Option<Eligible> {
         self.inner.eligible()
     }
 

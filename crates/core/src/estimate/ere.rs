@@ -63,7 +63,7 @@ use crate::estimate::instability::Instability;
 use crate::event::Ack;
 use crate::knob::{KnobValue, RATIO_ONE};
 use crate::units::{Bytes, NANOS_PER_SECOND, Rate, Span, high_half, mul_div};
-use crate::view::View;
+use crate::view::{Eligible, View};
 
 /// The estimator. It must see every ACK of the connection once.
 #[derive(Clone, Debug)]
@@ -142,6 +142,12 @@ impl Ere {
     #[inline]
     pub const fn rate(&self) -> Rate {
         Rate(high_half(self.estimate + HALF_A_BYTE_PER_SECOND, NANOS_PER_SECOND << 16))
+    }
+
+    /// The estimate, with the clock by which RTTmin is known.
+    #[inline]
+    pub const fn eligible(&self) -> Eligible {
+        Eligible { rate: self.rate(), tick: self.knobs.tick }
     }
 
     /// The bytes that the estimated rate delivers in `span`: with the smallest RTT, the window to

@@ -276,7 +276,6 @@ const EPS_OF_FIGURES: u64 = 800_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Rate;
     use crate::view::{Paced, Phase, Rtt, Window};
 
     const RTT: Span = Span::from_millis(100);
@@ -295,7 +294,7 @@ mod tests {
             sent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Avoidance,
-            eligible: None::<Rate>,
+            eligible: None,
             paced: Paced::No,
             recovering: false,
             beta: 0,

@@ -25,8 +25,8 @@ use crate::linear::LinearGrowth;
 use crate::opening::Opening;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH};
-use crate::units::{Bytes, Rate};
-use crate::view::{View, Window};
+use crate::units::Bytes;
+use crate::view::{Eligible, View, Window};
 
 /// Slow start whose threshold follows the Eligible Rate Estimate up.
 #[derive(Clone, Debug)]
@@ -69,8 +69,8 @@ impl Observer for Astart {
     }
 
     #[inline]
-    fn eligible(&self) -> Option<Rate> {
-        Some(self.ere.rate())
+    fn eligible(&self) -> Option<Eligible> {
+        Some(self.ere.eligible())
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {

@@ -47,7 +47,7 @@ use crate::opening::Opening;
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
 use crate::units::{Bytes, Rate, Span};
-use crate::view::{Phase, View, Window};
+use crate::view::{Eligible, Phase, View, Window};
 
 mod conservation;
 mod form;
@@ -94,6 +94,11 @@ enum State {
 }
 
 impl Bbr {
+    /// The bandwidth of the model, once it has one.
+    fn rate(&self) -> Option<Rate> {
+        Some(self.model.bandwidth()).filter(|rate| *rate > Rate(0))
+    }
+
     /// BBRSetPacingRate: never slower before the path was full.
     fn set_pace(&mut self, view: &View) {
         let starts = self.state == State::Startup;
@@ -311,8 +316,8 @@ impl Observer for Bbr {
         }
     }
 
-    fn eligible(&self) -> Option<Rate> {
-        Some(self.model.bandwidth()).filter(|rate| *rate > Rate(0))
+    fn eligible(&self) -> Option<Eligible> {
+        self.rate().map(Eligible::exact)
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
@@ -368,7 +373,7 @@ impl Startup for Bbr {
     }
 
     fn found(&self, view: &View) -> Found {
-        let rate = self.eligible();
+        let rate = self.rate();
         Found { pipe: self.model.pipe(view), peak: self.safe, rate }
     }
 }

@@ -34,7 +34,7 @@ use crate::pacing::Pacing;
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
 use crate::units::{Bytes, Rate, Span};
-use crate::view::{Phase, View, Window};
+use crate::view::{Eligible, Phase, View, Window};
 
 /// Start-up at twice the largest rate seen.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +56,11 @@ pub struct C4 {
 }
 
 impl C4 {
+    /// The bandwidth of the model, once it has one.
+    fn rate(&self) -> Option<Rate> {
+        Some(self.model.bandwidth()).filter(|rate| *rate > Rate(0))
+    }
+
     /// Counts an ACK, and the round that ends with it.
     fn count(&mut self, ack: &Ack, view: &View) {
         self.initial += Bytes(ack.credited.0 >> (3 * self.idle.min(MOST_IDLE)));
@@ -140,8 +145,8 @@ impl Observer for C4 {
         self.note_lost(loss, view);
     }
 
-    fn eligible(&self) -> Option<Rate> {
-        Some(self.model.bandwidth()).filter(|rate| *rate > Rate(0))
+    fn eligible(&self) -> Option<Eligible> {
+        self.rate().map(Eligible::exact)
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
@@ -189,7 +194,7 @@ impl Startup for C4 {
     }
 
     fn found(&self, view: &View) -> Found {
-        Found { pipe: self.model.pipe(view), rate: self.eligible(), ..Found::default() }
+        Found { pipe: self.model.pipe(view), rate: self.rate(), ..Found::default() }
     }
 }
 

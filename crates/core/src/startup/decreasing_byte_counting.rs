@@ -31,8 +31,8 @@ use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
 use crate::opening::Opening;
 use crate::policy::{Entry, Observer, Startup, Step};
 use crate::startup::slow_start::{IW, SSTHRESH, double};
-use crate::units::{Bytes, Rate, Span, mul_div};
-use crate::view::{View, Window};
+use crate::units::{Bytes, Span, mul_div};
+use crate::view::{Eligible, View, Window};
 
 /// Slow start that grows by less the nearer its threshold is.
 #[derive(Clone, Debug)]
@@ -95,9 +95,9 @@ impl Observer for DecreasingByteCounting {
     }
 
     #[inline]
-    fn eligible(&self) -> Option<Rate> {
+    fn eligible(&self) -> Option<Eligible> {
         match &self.threshold {
-            Threshold::Ere(ere) => Some(ere.rate()),
+            Threshold::Ere(ere) => Some(ere.eligible()),
             _ => None,
         }
     }
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn ere_only_raises_the_threshold_and_is_told_to_the_avoidance() {
         let mut policy = measured("ere", 1_000, MSS);
-        let rate = policy.eligible().unwrap_or_default().0;
+        let rate = policy.eligible().map_or(0, |it| it.rate.0);
         assert_eq!(gauge(&policy, "ere"), Some(rate));
         assert!(rate.abs_diff(1_000_000) < 10_000, "{rate}");
         let window = rate / 10 / MSS;

@@ -11,6 +11,9 @@
 //! handshake's counting as the first; the RTT is that of the handshake or first segment; ssthresh
 //! is only ever lowered.
 //!
+//! That RTT is exact in either preset, as ns-2.35's option takes it from the simulator's clock. A
+//! TCP that takes it from its own clock knows it in whole ticks, rounded down (`tick`).
+//!
 //! Departures: Hoe's retransmission on partial ACKs became NewReno (RFC 6582) and is the
 //! transport's; ssthresh stays at least two segments.
 
@@ -29,6 +32,8 @@ use crate::view::{View, Window};
 pub struct Hoe {
     opening: Opening,
     method: Method,
+    /// The RTT is known in whole ticks of this clock; zero for exactly.
+    tick: Span,
     /// The window measured, until a step has used it.
     measured: Option<Bytes>,
     rate: Rate,
@@ -92,7 +97,8 @@ impl Hoe {
         };
         if let Some(rate) = rate {
             self.rate = rate.max(Rate(1));
-            let window = self.rate.over(view.rtt.first).whole_segments(view.mss);
+            let rtt = view.rtt.first.in_ticks(self.tick);
+            let window = self.rate.over(rtt).whole_segments(view.mss);
             self.measured = Some(window.max(view.mss * 2));
         }
     }
@@ -118,7 +124,7 @@ impl Startup for Hoe {
 impl Default for Hoe {
     fn default() -> Self {
         let method = Method::LeastSquares(PacketPair::new(QUARTER));
-        Self { opening: Opening::default(), method, measured: None, rate: Rate(0) }
+        Self { opening: Opening::default(), method, tick: Span(0), measured: None, rate: Rate(0) }
     }
 }
 
@@ -138,6 +144,12 @@ impl Knobs for Hoe {
             default: "0.25 (paper)",
             doc: "fraction of the smallest RTT within which three ACKs are closely spaced",
         },
+        Knob {
+            name: "tick",
+            kind: KnobKind::Time(Span(0), LONGEST_TICK),
+            default: "0s",
+            doc: "clock in whose whole ticks the RTT is known, 10ms in ns-2's TCP; 0s for exactly",
+        },
     ];
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
@@ -150,6 +162,7 @@ impl Knobs for Hoe {
                 let span = span.clamp(1, RATIO_ONE);
                 self.method = Method::LeastSquares(PacketPair::new(span));
             }
+            ("tick", KnobValue::Time(tick)) => self.tick = tick.min(LONGEST_TICK),
             _ => return self.opening.set(name, value),
         }
         true
@@ -160,10 +173,13 @@ impl Knobs for Hoe {
             ("preset", Method::LeastSquares(_)) => Some(KnobValue::Word("paper")),
             ("preset", Method::SecondAndThirdAck { .. }) => Some(KnobValue::Word("ns2")),
             ("span", Method::LeastSquares(pair)) => Some(KnobValue::Ratio(pair.span())),
+            ("tick", _) => Some(KnobValue::Time(self.tick)),
             _ => self.opening.value(name),
         }
     }
 }
+
+const LONGEST_TICK: Span = Span::from_secs(1);
 
 /// Counts an ACK; on the third, one segment per spacing from the second.
 fn spacing(acks: &mut u8, second: &mut Instant, ack: &Ack, mss: Bytes) -> Option<Rate> {

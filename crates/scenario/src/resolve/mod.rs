@@ -33,13 +33,25 @@ struct Resolver<'a> {
     headers: Size,
 }
 
+/// The constants of the profile, and of the release of ns-2 if one is written.
+fn constants(scenario: &Scenario, profile: Profile) -> Result<&'static Constants, ScenarioError> {
+    match scenario.endpoint.ns2_release {
+        None => Ok(profile.constants()),
+        Some(release) if profile == Profile::Ns2 => Ok(release.constants()),
+        Some(_) => {
+            let problem = format!("found profile {profile}; accepted: ns2 with it");
+            Err(scenario.error_at("ns2_release", problem))
+        }
+    }
+}
+
 impl<'a> Resolver<'a> {
     fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
         let profile = scenario.endpoint.profile.unwrap_or_default();
         let usual = if profile == Profile::Quic { QUIC_PACKET } else { PACKET };
         let resolver = Self {
             scenario,
-            constants: profile.constants(),
+            constants: constants(scenario, profile)?,
             duration: scenario.duration.unwrap_or(DURATION),
             packet: scenario.packet.unwrap_or(usual),
             headers: scenario.headers.unwrap_or_default(),
@@ -96,6 +108,7 @@ impl<'a> Resolver<'a> {
         };
         let endpoint = ResolvedEndpoint {
             profile: own.profile.unwrap_or_default(),
+            ns2_release: own.ns2_release,
             syn: own.syn.unwrap_or(base.syn),
             fast_open: own.fast_open.unwrap_or_default(),
             rto_initial_ns: timer("rto_initial", own.rto_initial, base.rto_initial)?,
@@ -109,6 +122,7 @@ impl<'a> Resolver<'a> {
             )?,
             limited_transmit: own.limited_transmit.unwrap_or(base.limited_transmit),
             impatient: own.impatient.unwrap_or(base.impatient),
+            partial_deflation: own.partial_deflation.unwrap_or(base.partial_deflation),
             progress_ends_backoff: own.progress_ends_backoff.unwrap_or(base.progress_ends_backoff),
             ack_compression: own.ack_compression.unwrap_or(base.ack_compression),
             quick_acks: own.quick_acks.unwrap_or(base.quick_acks),

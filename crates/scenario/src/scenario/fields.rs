@@ -38,6 +38,7 @@ impl Endpoint {
     fn from_fields(fields: &mut Fields<'_>) -> Result<Self, ScenarioError> {
         Ok(Self {
             profile: fields.read("profile")?,
+            ns2_release: fields.read("ns2_release")?,
             recovery: fields.read("recovery")?,
             iw: fields.read("iw")?,
             ssthresh: fields.read("ssthresh")?,
@@ -48,6 +49,7 @@ impl Endpoint {
             quick_acks: fields.read("quick_acks")?,
             limited_transmit: fields.read("limited_transmit")?,
             impatient: fields.read("impatient")?,
+            partial_deflation: fields.read("partial_deflation")?,
             progress_ends_backoff: fields.read("progress_ends_backoff")?,
             syn: fields.read("syn")?,
             fast_open: fields.read("fast_open")?,

@@ -16,7 +16,7 @@ use crate::document::Document;
 use crate::error::{Place, ScenarioError};
 use crate::expect::Expect;
 use crate::flags::PathFlags;
-use crate::profile::{Carrier, EcnFeedback, FastOpen, Profile, Recovery};
+use crate::profile::{Carrier, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery};
 use crate::read::Read;
 
 pub use files::{Between, Files};
@@ -80,6 +80,8 @@ pub struct Scenario {
 pub struct Endpoint {
     /// The named set of constants, for those not set below.
     pub profile: Option<Profile>,
+    /// With profile `ns2`: the release of ns-2 whose constants these are.
+    pub ns2_release: Option<Ns2Release>,
     /// Loss recovery.
     pub recovery: Option<Recovery>,
     /// Initial window.
@@ -100,6 +102,8 @@ pub struct Endpoint {
     pub limited_transmit: Option<bool>,
     /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4).
     pub impatient: Option<bool>,
+    /// Whether a partial ACK deflates the window (RFC 6582 section 3.2).
+    pub partial_deflation: Option<bool>,
     /// Whether an ACK for new data ends the back-off of the RTO even without an RTT sample.
     pub progress_ends_backoff: Option<bool>,
     /// Whether a SYN exchange comes before the first data packet.

@@ -101,7 +101,11 @@ impl FastRecovery {
         let newly = next - tcb.una;
         let restart = !tcb.endpoint.rules.impatient || !self.first_partial_seen;
         self.first_partial_seen = true;
-        self.deflate(newly, tcb.mss);
+        if tcb.endpoint.rules.partial_deflation {
+            self.deflate(newly, tcb.mss);
+        } else {
+            self.inflation = 0;
+        }
         tcb.una = next;
         tcb.nxt = tcb.nxt.max(next);
         if restart {

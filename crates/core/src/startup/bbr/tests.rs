@@ -318,7 +318,7 @@ fn a_timeout_keeps_what_is_known_and_later_slow_starts_are_ordinary() {
     let mut path = Path::new(&[]);
     let _ = path.round(100, 100);
     path.policy.enter(Entry::Timeout, &path.view);
-    assert_eq!(path.policy.eligible(), Some(Rate(1_000_000)));
+    assert_eq!(path.policy.eligible(), Some(Eligible::exact(Rate(1_000_000))));
     path.policy.state = State::Over;
     path.policy.enter(Entry::Timeout, &path.view);
     let view = view(10, MSS * 20);
