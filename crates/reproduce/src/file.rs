@@ -166,6 +166,9 @@ pub(crate) struct Claim {
     pub refutations: Vec<Check>,
     /// The arithmetic of a refutation, or what the reader must know.
     pub note: Option<String>,
+    /// The claim follows from other numbers of the paper, and nothing of ours takes part.
+    #[serde(default)]
+    pub arithmetic: bool,
     /// Why the claim cannot be judged here; it has no checks then.
     pub unjudged: Option<String>,
 }

@@ -62,6 +62,8 @@ pub(crate) fn is_own(row: &Row) -> bool {
 pub enum Part {
     /// Claims of a paper.
     Paper,
+    /// Claims of a paper that follow from its other numbers, without a run.
+    Arithmetic,
     /// Claims of a paper, measured on Linux; their ids have an `L`.
     Lab,
     /// Rows of our own making; their ids have an `I`.
@@ -70,13 +72,14 @@ pub enum Part {
 
 impl Part {
     /// All parts, in the order of pages.
-    pub const ALL: [Self; 3] = [Self::Paper, Self::Lab, Self::Own];
+    pub const ALL: [Self; 4] = [Self::Paper, Self::Arithmetic, Self::Lab, Self::Own];
 
     /// The part to which a row belongs.
     pub fn of(row: &Row) -> Self {
         match row.id.split_once('-').and_then(|(_, name)| name.chars().next()) {
             Some('I') => Self::Own,
             Some('L') => Self::Lab,
+            _ if row.arithmetic => Self::Arithmetic,
             _ => Self::Paper,
         }
     }
@@ -85,6 +88,7 @@ impl Part {
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Paper => "claims of the papers",
+            Self::Arithmetic => "claims that are a paper's own arithmetic",
             Self::Lab => "claims on Linux",
             Self::Own => "rows of our own making",
         }

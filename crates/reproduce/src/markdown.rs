@@ -35,7 +35,9 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
             }
             let name = match part {
                 Part::Paper => title(paper),
-                Part::Lab | Part::Own => format!("{}, {}", paper.head.id, part.words()),
+                Part::Arithmetic | Part::Lab | Part::Own => {
+                    format!("{}, {}", paper.head.id, part.words())
+                }
             };
             let counts = VERDICTS.map(|verdict| count(&rows, verdict).to_string()).join(" | ");
             let _ = writeln!(text, "| {name} | {} | {counts} |", rows.len());
@@ -63,7 +65,8 @@ number of unknown period, and a *refuted* one is contradicted by the paper's own
 of the row. Every value has a line: the paper's, the measured one (with several seeds the mean and
 its 95 % interval, by Student's t), the difference, what it must be, the seeds, the preset of the
 run, and whether it holds; `information` decides nothing. A row that is `not-run` says why. Ids with
-`-I` are rows of our own making, not claims of a paper. Ids with `-L` are claims again on Linux,
+`-I` are rows of our own making, not claims of a paper. A claim that follows from other numbers of its
+paper, without a run, is counted apart: it says that the paper agrees with itself. Ids with `-L` are claims again on Linux,
 which is not run for this page: their values are those of the last lab ([lab.md](lab.md)).
 ";
 
@@ -93,7 +96,12 @@ fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
     for row in noted {
         let _ = writeln!(text, "\n{}", analysis(row));
     }
-    let as_claimed = |row: &Row| matches!(row.verdict, Verdict::Pass | Verdict::NotRun);
+    let as_claimed = |row: &Row| match row.verdict {
+        Verdict::Pass | Verdict::NotRun => true,
+        // It holds, and what is fitted stands beside the value.
+        Verdict::Fitted => row.note.is_none(),
+        Verdict::Fail | Verdict::RefutedConfirmed | Verdict::Information => false,
+    };
     let unlike: Vec<&&Row> = rows.iter().filter(|row| !as_claimed(row)).collect();
     if unlike.is_empty() {
         return;
@@ -169,8 +177,10 @@ fn verdict(row: &Row) -> String {
 
 /// The row's note, and the analysis if it did not simply pass.
 fn analysis(row: &Row) -> String {
-    let note = row.note.as_deref().unwrap_or("No analysis is recorded.");
-    format!("**{}**, {}, {}. {}", row.id, row.verdict.name(), row.class.name(), plain(note))
+    let note = row.note.as_deref().unwrap_or("");
+    let text =
+        format!("**{}**, {}, {}. {}", row.id, row.verdict.name(), row.class.name(), plain(note));
+    text.trim_end().to_owned()
 }
 
 /// `papers/astart/table1.toml [20ms]: 40Mbps ...` with the file as a link.

@@ -292,6 +292,7 @@ mod tests {
             checks: vec![check(Some(9.5), 9.25), check(None, 3.0), informs],
             lab: None,
             note: None,
+            arithmetic: false,
         }
     }
 

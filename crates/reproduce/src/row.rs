@@ -71,6 +71,7 @@ fn stated(paper: &Paper, claim: &Claim) -> Row {
         checks: Vec::new(),
         lab: None,
         note: None,
+        arithmetic: claim.arithmetic,
     }
 }
 

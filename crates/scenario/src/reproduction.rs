@@ -45,6 +45,9 @@ pub struct Row {
     /// The arithmetic of a refutation, or the reason for a difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The claim is the paper's own arithmetic: it was only found consistent with itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub arithmetic: bool,
 }
 
 /// The earlier run of the lab from which a row takes its values.

@@ -34,8 +34,8 @@ fn remarks(row: &Row) -> impl Iterator<Item = String> {
     not_run.into_iter().chain(note).map(|remark| format!("{}: {remark}", row.id))
 }
 
-/// `62 claims: 58 pass, 1 fail, 3 refuted-confirmed; failed: S0-F9`, and a line each for the rows
-/// of the lab and those of our own making.
+/// `62 claims: 58 pass, 1 fail, 3 refuted-confirmed; failed: S0-F9`, and a line each for those
+/// that are a paper's own arithmetic, those of the lab and those of our own making.
 fn summary(rows: &[Row], screen: Screen) -> String {
     let claims: Vec<&Row> = rows.iter().filter(|row| Part::of(row) == Part::Paper).collect();
     let all: Vec<&Row> = rows.iter().collect();
@@ -43,7 +43,7 @@ fn summary(rows: &[Row], screen: Screen) -> String {
     if !claims.is_empty() {
         lines.push(counts(&claims));
     }
-    let others = [Part::Lab, Part::Own].map(|part| part.counts(&all));
+    let others = [Part::Arithmetic, Part::Lab, Part::Own].map(|part| part.counts(&all));
     lines.extend(others.into_iter().filter(|line| !line.is_empty()));
     lines.iter().map(|line| wrapped(line, screen.width, "")).collect()
 }

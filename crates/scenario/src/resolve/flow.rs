@@ -22,7 +22,10 @@ impl Resolver<'_> {
         let slowest = path.iter().map(|i| links[*i].rate_bps).min().unwrap_or(0);
         let dumbbell = self.scenario.path.as_ref();
         let access_rate = flow.access_rate.or(dumbbell.and_then(|path| path.access_rate));
-        let default_rate = default_access_rate(slowest);
+        let default_rate = match dumbbell.and_then(|path| path.access_times) {
+            Some(times) => slowest.saturating_mul(times),
+            None => default_access_rate(slowest),
+        };
         let (start_from_ns, start_until_ns) = self.start(key, flow)?;
         let common = &self.scenario.endpoint;
         let iw = flow.iw.or(common.iw);

@@ -9,7 +9,7 @@ use firstflight_control::quantity::{Buffer, MarkFrom, Rate, Size, Time, Window};
 
 use self::limits::{HALF_DAY, HOUR, NANOSECOND};
 use crate::error::ScenarioError;
-use crate::profile::{Constants, EcnFeedback, FastOpen, Profile, Recovery};
+use crate::profile::{Constants, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery};
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets};
 use crate::scenario::{Dumbbell, Link, MOST_FLOWS, Scenario};
 
@@ -33,16 +33,10 @@ struct Resolver<'a> {
     headers: Size,
 }
 
-/// The constants of the profile, and of the release of ns-2 if one is written.
-fn constants(scenario: &Scenario, profile: Profile) -> Result<&'static Constants, ScenarioError> {
-    match scenario.endpoint.ns2_release {
-        None => Ok(profile.constants()),
-        Some(release) if profile == Profile::Ns2 => Ok(release.constants()),
-        Some(_) => {
-            let problem = format!("found profile {profile}; accepted: ns2 with it");
-            Err(scenario.error_at("ns2_release", problem))
-        }
-    }
+/// The release of ns-2 that is written, which means nothing to another profile.
+fn release(scenario: &Scenario) -> Option<Ns2Release> {
+    let is_ns2 = scenario.endpoint.profile == Some(Profile::Ns2);
+    scenario.endpoint.ns2_release.filter(|_| is_ns2)
 }
 
 impl<'a> Resolver<'a> {
@@ -51,7 +45,7 @@ impl<'a> Resolver<'a> {
         let usual = if profile == Profile::Quic { QUIC_PACKET } else { PACKET };
         let resolver = Self {
             scenario,
-            constants: constants(scenario, profile)?,
+            constants: release(scenario).map_or_else(|| profile.constants(), Ns2Release::constants),
             duration: scenario.duration.unwrap_or(DURATION),
             packet: scenario.packet.unwrap_or(usual),
             headers: scenario.headers.unwrap_or_default(),
@@ -108,7 +102,7 @@ impl<'a> Resolver<'a> {
         };
         let endpoint = ResolvedEndpoint {
             profile: own.profile.unwrap_or_default(),
-            ns2_release: own.ns2_release,
+            ns2_release: release(self.scenario),
             syn: own.syn.unwrap_or(base.syn),
             fast_open: own.fast_open.unwrap_or_default(),
             rto_initial_ns: timer("rto_initial", own.rto_initial, base.rto_initial)?,

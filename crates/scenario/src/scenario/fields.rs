@@ -80,6 +80,7 @@ impl Read for Dumbbell {
             ecn_threshold: fields.read("ecn_threshold")?,
             access_delay: fields.read("access_delay")?,
             access_rate: fields.read("access_rate")?,
+            access_times: fields.count("access_times", 1..=1_000)?,
             loss: fields.read("loss")?,
             drop: fields.list::<Nth>("drop")?.into_iter().map(|Nth(n)| n).collect(),
         };
