@@ -153,9 +153,9 @@ usage: cargo xtask TASK
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml
          [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++), or on N
          [--random N [--seed N]]   points drawn at random
+         [--release R]             with the constants of that release of ns-2
   peers [POINT]...                 the core beside s2n-quic's controllers and plain readings of RFC
                                    9002, 9406 and 9438, round by round (a minute; part of test)
-         [--release R]             the constants of that ns-2 in points drawn at random
   lab [--minutes N] [--tries N]    write docs/lab.md: a kernel in virtual time beside the simulator
       [--again] [--real-time]      on the paths of oracles/lab.toml, and the papers' lab (qemu; half
                                    an hour; goes on with what was measured before); --real-time
