@@ -180,7 +180,7 @@ impl Ns2Release {
 
 impl Constants {
     /// Each under its key in a scenario file, as written there.
-    pub fn named(&self) -> [(&'static str, String); 19] {
+    pub fn named(&self) -> [(&'static str, String); 20] {
         [
             ("iw", self.iw.to_string()),
             ("ssthresh", self.ssthresh.to_string()),
