@@ -382,6 +382,7 @@ mod tests {
             checks: Vec::new(),
             refutations: Vec::new(),
             note: None,
+            arithmetic: false,
             unjudged: None,
         }
     }

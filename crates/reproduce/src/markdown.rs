@@ -290,6 +290,7 @@ mod tests {
             checks,
             lab: None,
             note: None,
+            arithmetic: false,
         }
     }
 

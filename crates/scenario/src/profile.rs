@@ -30,10 +30,10 @@ pub enum Profile {
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
 pub enum Ns2Release {
-    /// ns-2.1b6 of January 2000.
+    /// ns-2.1b6, that of 2000.
     #[serde(rename = "2.1b6")]
     V21b6,
-    /// ns-2.26 of February 2003.
+    /// ns-2.26, from before the changes of May 2003.
     #[serde(rename = "2.26")]
     V226,
     /// ns-2.35 of 2011, the last one.
