@@ -196,6 +196,7 @@ mod tests {
             checks: vec![check],
             lab: None,
             note: None,
+            arithmetic: false,
         };
         let json = serde_json::to_string(&Reproduction { rows: vec![row.clone()] }).unwrap();
         assert!(json.contains(r#""expected":95.6,"measured":95.4,"unit":"%","class":"tight""#));
