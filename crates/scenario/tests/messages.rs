@@ -242,7 +242,7 @@ const FILES: &[(&str, &str)] = &[
     (
         "[path]\nbuffr = \"1bdp\"",
         "x.toml:2: path.buffr: unknown key, did you mean `buffer`; accepted: rate, rtt, buffer, \
-         ecn_threshold, access_delay, access_rate, loss, drop",
+         ecn_threshold, access_delay, access_rate, access_times, loss, drop",
     ),
     ("path = 3", "x.toml:1: path = 3: not a table; accepted: keys with values under a [header]"),
     (
