@@ -52,7 +52,8 @@ array set o {
     alg newreno rate 40 rtt 100 buf bdp flows 1 dur 20 ssthresh 32 pkt 1000 hdr in
     ack 1 access 10x adelay 0 inc 1 iw 2 syn 1 packets 0 at 0 spread 0 life 0 seed 1
     minrto 0 tick 0 maxburst 0 lt 1 impatient 1 deflate 1 gamma 1 alpha 1 beta 3 poll 0 ssexit 0
-    starts "" accesses "" adelays "" trace "" packets_trace "" mon 1 lean 1 sched Calendar release 2.35
+    starts "" accesses "" adelays "" trace "" packets_trace "" mon 1 lean 1 sched Calendar
+    release 2.35
 }
 foreach a $argv {
     set i [string first = $a]

@@ -32,8 +32,8 @@ pub struct Ack {
     /// cumulative ACK is not credited again for what duplicate ACKs announced, after a timeout as
     /// before it, nor a duplicate ACK for a segment that came twice.
     ///
-    /// A kernel without SACK takes every duplicate ACK for a segment and forgets them at a timeout, so
-    /// there the same payload may be credited twice.
+    /// A kernel without SACK takes every duplicate ACK for a segment and forgets them at a timeout,
+    /// so there the same payload may be credited twice.
     pub credited: Bytes,
     /// RTT sample of the newest segment acknowledged, unless it had been retransmitted (Karn).
     pub rtt: Option<Span>,

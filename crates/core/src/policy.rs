@@ -47,9 +47,9 @@ pub trait Observer {
     /// The next ACK brings back what the routers told; called before anything else about it.
     fn on_feedback(&mut self, _feedback: &Feedback, _view: &View) {}
 
-    /// The rate this policy's estimator believes the path has for the connection, and the clock that
-    /// it knows RTTmin by, if it keeps one. A start-up's is put into [`View::eligible`] before a
-    /// loss is answered, so that the avoidance need not keep it twice.
+    /// The rate this policy's estimator believes the path has for the connection, and the clock
+    /// that it knows RTTmin by, if it keeps one. A start-up's is put into [`View::eligible`] before
+    /// a loss is answered, so that the avoidance need not keep it twice.
     fn eligible(&self) -> Option<Eligible> {
         None
     }

@@ -88,13 +88,13 @@ fn ns3_args(point: &Point) -> Option<Vec<String>> {
         "vegas" => ("vegas", 0),
         _ => return None,
     };
-    let mut args: Vec<String> = point.args().into_iter().filter(ns3_has).collect();
+    let mut args: Vec<String> = point.args().into_iter().filter(|arg| ns3_has(arg)).collect();
     args.extend([format!("alg={alg}"), format!("sack={sack}")]);
     Some(args)
 }
 
 /// What the ns-3 program takes as it is.
-fn ns3_has(arg: &String) -> bool {
+fn ns3_has(arg: &str) -> bool {
     !arg.starts_with("alg=") && !arg.starts_with("release=")
 }
 

@@ -65,9 +65,10 @@ number of unknown period, and a *refuted* one is contradicted by the paper's own
 of the row. Every value has a line: the paper's, the measured one (with several seeds the mean and
 its 95 % interval, by Student's t), the difference, what it must be, the seeds, the preset of the
 run, and whether it holds; `information` decides nothing. A row that is `not-run` says why. Ids with
-`-I` are rows of our own making, not claims of a paper. A claim that follows from other numbers of its
-paper, without a run, is counted apart: it says that the paper agrees with itself. Ids with `-L` are claims again on Linux,
-which is not run for this page: their values are those of the last lab ([lab.md](lab.md)).
+`-I` are rows of our own making, not claims of a paper. A claim that follows from other numbers of
+its paper, without a run, is counted apart: it says that the paper agrees with itself. Ids with `-L`
+are claims again on Linux, which is not run for this page: their values are those of the last lab
+([lab.md](lab.md)).
 ";
 
 fn count(rows: &[&Row], verdict: Verdict) -> usize {

@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn no_claim_of_the_short_transfers_paper_is_missing() {
-        let wanted = "T1 T1p E4 C1 C2 C2b C3 C4 C4b F4 F4b F5 F5b F6 F7 F7b F8 F8b F8c F8d F10 F10b \
-            X1 X2 F11 F11b F11c F12 F12b F12c D1";
+        let wanted = "T1 T1p E4 C1 C2 C2b C3 C4 C4b F4 F4b F5 F5b F6 F7 F7b F8 F8b F8c F8d F10 \
+            F10b X1 X2 F11 F11b F11c F12 F12b F12c D1";
         assert_eq!(claims(&paper("S1")), ids(wanted, "I1 I2"));
     }
 
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn no_claim_of_todays_start_ups_is_missing() {
-        let wanted = "HP1 SE1 SE2 SE3 SE4 SU1 SU2 SU3 SU4 BB1 BB2 BB3 RS1 RS2 RS3 RS4 CR1 CR2 CR3 CR4 \
-            CR5 PQ1 PQ2 PQ3 PQ4 PQ5 PQ6 C41 CO1 JS1";
+        let wanted = "HP1 SE1 SE2 SE3 SE4 SU1 SU2 SU3 SU4 BB1 BB2 BB3 RS1 RS2 RS3 RS4 CR1 CR2 CR3 \
+            CR4 CR5 PQ1 PQ2 PQ3 PQ4 PQ5 PQ6 C41 CO1 JS1";
         assert_eq!(claims(&paper("S5")), ids(wanted, "I1 I2 I3 I4"));
     }
 

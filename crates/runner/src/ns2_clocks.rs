@@ -5,8 +5,8 @@
 
 use firstflight_core::units::Span;
 
-/// The phases of flows, each of which is a Vegas flow or not, in a clock of this tick. An agent draws when it is made, a
-/// Vegas agent twice, and every agent once more when the run starts.
+/// The phases of flows, each of which is a Vegas flow or not, in a clock of this tick. An agent
+/// draws when it is made, a Vegas agent twice, and every agent once more when the run starts.
 pub(crate) fn phases(vegas: &[bool], tick: Span) -> Vec<Span> {
     let made: usize = vegas.iter().map(|vegas| 1 + usize::from(*vegas)).sum();
     let mut phases = vec![Span(0); vegas.len()];

@@ -24,8 +24,8 @@ pub enum Profile {
     Quic,
 }
 
-/// Which ns-2 profile `ns2` means. Its constants changed over the years, and a paper ran those of its
-/// time.
+/// Which ns-2 profile `ns2` means. Its constants changed over the years, and a paper ran those of
+/// its time.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -297,9 +297,9 @@ const NS2: Constants = Constants {
     ..RFC
 };
 
-/// ns-2.26, by what ns-2's own test suites (`tcl/test/test-suite-*.tcl`) say of defaults that changed
-/// after it: `newreno_changes1_` and `partial_window_deflation_` on 5 May 2003, `minrto_` on 14
-/// October 2004, `rtxcur_init_` on 21 January 2006.
+/// ns-2.26, by what ns-2's own test suites (`tcl/test/test-suite-*.tcl`) say of defaults that
+/// changed after it: `newreno_changes1_` and `partial_window_deflation_` on 5 May 2003, `minrto_`
+/// on 14 October 2004, `rtxcur_init_` on 21 January 2006.
 const NS2_OF_2003: Constants = Constants {
     impatient: false,
     partial_deflation: false,
@@ -308,8 +308,8 @@ const NS2_OF_2003: Constants = Constants {
     ..NS2
 };
 
-/// ns-2.1b6, by the same suites: `syn_`, `windowInit_`, `singledup_` and `tcpTick_` changed after it
-/// and before 2003. `minrto_` was 0; two ticks of the clock are the least all the same
+/// ns-2.1b6, by the same suites: `syn_`, `windowInit_`, `singledup_` and `tcpTick_` changed after
+/// it and before 2003. `minrto_` was 0; two ticks of the clock are the least all the same
 /// (`TcpAgent::rtt_timeout`).
 const NS2_OF_2000: Constants = Constants {
     syn: false,

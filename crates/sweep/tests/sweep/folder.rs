@@ -62,7 +62,7 @@ fn a_folder_that_is_none_is_named() {
     assert!(problem.contains("found no sweep.json"), "{problem}");
     drop(place.store("out", &sweep));
     let problem = Summary::of(&place.path("out")).unwrap_err().to_string();
-    assert!(problem.contains("flows.csv"), "{problem}");
+    assert!(problem.contains("is not finished") && problem.contains("--merge"), "{problem}");
 }
 
 #[test]

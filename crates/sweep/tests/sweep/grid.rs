@@ -43,7 +43,7 @@ fn what_is_wrong_in_a_grid_file_is_named_with_what_is_accepted() {
         ("[sample]\nmethod = 'sobol'\npoints = 9\nover.seed = [1]", ["sobol", "scipy.stats.qmc"]),
         ("[sample]\nmethod = 'random'\nover.seed = [1]", ["sample.points: is missing", "1000"]),
         ("[sample]\nmethod = 'random'\npoints = -1\nover.seed = [1]", ["found -1", "1000"]),
-        ("[sample]\nmethod = 'random'\npoints = 0\nover.seed = [1]", ["no points", "grid.toml"]),
+        ("[sample]\nmethod = 'random'\npoints = 0\nover.seed = [1]", ["found 0", "one point"]),
         (
             "[sample]\nmethod = 'random'\npoints = 1000000000000000000\nover.seed = [1]",
             ["1000000000000000000 points are more than two months", "several sweeps"],
