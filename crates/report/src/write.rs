@@ -46,7 +46,7 @@ pub fn write_dir(
 }
 
 /// Writes a file so that it appears whole or not at all, making its directory if it is missing.
-/// What stands there and is no regular file (a device, a FIFO, a link) stays what it is, and the
+/// A device, a FIFO or a link at that path is not replaced by a regular file: it stays, and the
 /// content is written to it.
 ///
 /// # Errors

@@ -60,8 +60,8 @@ fn hystart_pp_leaves_long_after_it_has_noticed_if_the_buffer_lets_it() {
 }
 
 /// 45 ms of queue are 225 packets, so that the window must pass 725. A round trip goes by until an
-/// ACK shows it, in which a gain of a half lets the window grow to 1088; that four samples are
-/// asked for takes a few ACKs more, of half a packet each.
+/// ACK shows it, in which a gain of a half lets the window grow to 1088. Four samples take ACKs of
+/// half a packet each beyond that; the bound has room for eight, because 1091.5 was measured.
 #[test]
 fn ledbat_pp_leaves_when_a_queue_of_45_ms_is_seen() {
     let (flow, _) = one(with("ledbat-pp", "cubic", None), link(40, 50, 600), 4_000);
@@ -284,9 +284,9 @@ fn e_speed_is_quick_on_a_large_path_and_slow_start_on_a_small_one() {
 }
 
 /// Nothing may leave a sender with data to send and nothing to wake it, whatever is lost. Time is
-/// generous, as backed-off timers of a start-up that overshoots again and again take minutes. It is
-/// most so for C4 over a recovery that waits for its timer at every loss: its rate becomes one of
-/// the timer's silences, it paces by that rate, and a packet leaves in some 64 s.
+/// generous, as backed-off timers of a start-up that overshoots again and again take minutes. With
+/// the recovery that waits for its timer at every loss C4 with NewReno takes 60,000 s: it has one
+/// timeout after the other, for a reason that is not known.
 #[test]
 fn every_pair_finishes_a_lossy_transfer_with_every_recovery() {
     let recoveries = [
@@ -306,7 +306,8 @@ fn every_pair_finishes_a_lossy_transfer_with_every_recovery() {
                 spec.endpoint.delayed_ack = delayed_ack;
                 spec.packets = Some(1_000);
                 let link = LinkSpec { loss: LossSpec::independent(10_000_000), ..link(10, 20, 20) };
-                let (flow, _) = one(spec, link, 100_000_000);
+                let slow = recovery == Recovery::Ns2Linux && startup.name == "c4";
+                let (flow, _) = one(spec, link, if slow { 100_000_000 } else { 6_000_000 });
                 let pair = (startup.name, avoidance.name, recovery);
                 assert!(flow.finished_at.is_some(), "{pair:?}: {}", flow.delivered_packets);
             }

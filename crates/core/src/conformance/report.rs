@@ -79,7 +79,8 @@ pub struct Report {
     /// Every packet that left: when, what was delivered by then, what was in flight.
     left: Vec<(Instant, Bytes, Bytes)>,
     wake: Option<Instant>,
-    /// A rate that was set, since when, and what may have been sent by then, a burst included.
+    /// The rate that the policy set, when it set it, and how much may have left by then: what had
+    /// left, and one burst.
     pace: Option<(Rate, Instant, Bytes)>,
     /// What the transport's pacer lets leave at once.
     burst: Bytes,

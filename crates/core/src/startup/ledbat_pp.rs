@@ -14,10 +14,13 @@
 //! So a round of slow start grows by `GAIN` of itself: it doubles from a base of 120 ms on, and
 //! takes 1/16 more on paths below 8 ms.
 //!
-//! Published: all of it. The draft says that noise of the RTT is filtered as RFC 6817 does it, and
-//! leaves the number of samples open; four are what RFC 6817 section 2.4.2 shows. An ACK counts for
-//! a segment at most, as in RFC 5681. Not here: LEDBAT++'s avoidance, and with it the slowdown two
-//! RTTs after slow start; the start-up hands over to another avoidance, CUBIC unless told.
+//! The draft's text was not at hand. The rules are those of two public implementations (freenet's
+//! transport and a model for ns-3), which agree on GAIN, TARGET and 3/4. The section numbers, and
+//! four samples from RFC 6817, are from them or from memory, and are to be checked against the
+//! texts. An ACK counts for a segment at most, as in RFC 5681.
+//!
+//! Not here: LEDBAT++'s avoidance, and with it the slowdown two RTTs after slow start. The start-up
+//! hands over to another avoidance, CUBIC unless told.
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
@@ -97,7 +100,7 @@ impl Startup for LedbatPp {
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let base = view.rtt.min;
-        // Section 4.3: only the initial slow start has no ssthresh that would end it in time.
+        // Section 4.3: the delay ends the initial slow start; later ones end at ssthresh.
         let limit = self.target.scaled(3, 4);
         if self.is_initial && self.queueing_delay(base) > limit {
             return view.window.hold().threshold(view.window.cwnd).exit(Exit::Heuristic);
