@@ -40,7 +40,7 @@ pub(crate) struct Path {
 pub(crate) struct Seen {
     /// The window in packets as each round begins, in round 0 the first.
     pub(crate) rounds: Vec<f64>,
-    /// The same at each second.
+    /// The window in packets at each second.
     pub(crate) seconds: Vec<f64>,
     /// When start-up ended, with window and flight in packets.
     pub(crate) exit: Option<Exit>,

@@ -20,9 +20,9 @@ pub(crate) struct Point {
 pub(crate) enum Other {
     /// A plain reading of RFC 9002's NewReno.
     NewReno,
-    /// Of RFC 9438.
+    /// A plain reading of RFC 9438.
     Cubic,
-    /// Of RFC 9406, with RFC 9438 after it.
+    /// A plain reading of RFC 9406, with RFC 9438 after it.
     HystartPp,
     S2nCubic,
     S2nBbr,

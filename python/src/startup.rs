@@ -63,7 +63,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 thread_local! {
-    /// Of the call that makes its policies in this thread.
+    /// Faults of the call that makes its policies in this thread.
     static FAULTS: RefCell<Option<Arc<Faults>>> = const { RefCell::new(None) };
     static THREAD: Cell<Option<u64>> = const { Cell::new(None) };
 }

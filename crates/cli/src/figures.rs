@@ -10,7 +10,7 @@ use crate::summary::{self, Scale, bottleneck_bps};
 
 /// How many curves of one run are still told apart.
 const MOST_CURVES: usize = 7;
-/// As many as there are colours, plain and dotted.
+/// Curves that can be told apart: the colours, plain and dotted.
 const MOST_TOLD_APART: usize = 2 * MOST_CURVES;
 /// Intervals over which a throughput is a mean, at most.
 const INTERVALS: u64 = 200;

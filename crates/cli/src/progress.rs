@@ -58,7 +58,7 @@ impl Progress {
         Self { bar, over: Some(over), shower: Some(shower) }
     }
 
-    /// So many steps are done, of so many.
+    /// Shows that `done` steps of `total` are done.
     pub(crate) fn set(&self, done: usize, total: usize) {
         if self.bar.length() == Some(0)
             && let Ok(style) = ProgressStyle::with_template(LOOK)
@@ -69,7 +69,7 @@ impl Progress {
         self.bar.set_position(done as u64);
     }
 
-    /// So many bytes have come.
+    /// Shows that `bytes` have come.
     pub(crate) fn at(&self, bytes: u64) {
         self.bar.set_position(bytes);
     }

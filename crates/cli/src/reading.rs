@@ -245,7 +245,7 @@ const EQUAL: f64 = 0.01;
 const EARLY: f64 = 0.6;
 /// Above the BDP a window only queues; a tenth is left to how the BDP is rounded.
 const LATE: f64 = 1.1;
-/// As many drops as congestion avoidance costs when it fills a buffer: growth was linear then.
+/// Drops that congestion avoidance costs when it fills a buffer: growth was linear then.
 const LONE: u64 = 3;
 /// Buffers in BDP beyond which slow start hardly meets a loss.
 const DEEP: f64 = 8.0;
@@ -258,7 +258,8 @@ mod tests {
 
     use super::*;
 
-    /// Of an end of start-up after 2 s at this share of a BDP, of which 90 % came then.
+    /// What is said of a start-up that ended after 2 s at this share of a BDP, of which 90 %
+    /// came then.
     fn said(share: Option<f64>, full: Option<f64>) -> String {
         start_up(&FlowResult {
             completion_time_s: Some(5.0),

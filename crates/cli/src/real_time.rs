@@ -184,5 +184,5 @@ const IP_AND_UDP: usize = 28;
 const MOST_PACKET: u64 = 65_507;
 const MOST_FLOWS: u64 = 100;
 const SAMPLE: Duration = Duration::from_millis(10);
-/// Of one flow, so that long runs do not take the memory.
+/// Samples kept of one flow, so that long runs do not take the memory.
 const MOST_SAMPLES: u64 = 20_000;

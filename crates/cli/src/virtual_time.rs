@@ -63,7 +63,7 @@ pub(crate) struct Job {
 /// What a guest says, a line each.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Said {
-    /// So many seconds of its time have passed.
+    /// Shows how many seconds of the guest's time have passed.
     At(u64),
     Measured(Box<Measured>),
     /// As the exit codes are: the guest's kernel lacks something, the run broke, the scenario is
@@ -323,7 +323,7 @@ fn of_guest(why: &str) -> String {
     format!("in the guest: {why}")
 }
 
-/// Of a guest that ended without a word: the last that its kernel said.
+/// The last that the kernel of a guest said which ended without a word.
 fn ended(console: &str) -> String {
     let lines: Vec<&str> = console.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(LAST_LINES)..].join(" | ");

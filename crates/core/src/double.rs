@@ -70,7 +70,7 @@ impl Double {
         Self { bits: self.bits + 1, ..self }
     }
 
-    /// So many whole segments more or fewer, at least one segment.
+    /// This many whole segments more or fewer, at least one segment.
     fn moved(self, segments: u64, up: bool) -> Self {
         let far = segments.min(1 << 40) << self.bits.min(FRACTION_BITS);
         let sum =

@@ -33,7 +33,7 @@ impl Pacing {
         Self { first: Some((bytes, rate)), ..self }
     }
 
-    /// So many bytes may leave at once.
+    /// Lets `burst` bytes leave at once.
     #[must_use]
     pub const fn in_bursts_of(self, burst: Bytes) -> Self {
         Self { burst, ..self }

@@ -37,7 +37,7 @@ pub struct Eligible {
 }
 
 impl Eligible {
-    /// Of an estimator that knows RTTmin exactly.
+    /// The estimate of an estimator that knows RTTmin exactly.
     pub const fn exact(rate: Rate) -> Self {
         Self { rate, tick: Span(0) }
     }

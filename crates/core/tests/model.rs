@@ -318,7 +318,7 @@ proptest! {
     }
 }
 
-/// As many as the policy with most of them has; a draw for each.
+/// The number of knobs of the policy with most of them; each has a draw.
 const MOST_KNOBS: usize = 16;
 
 #[test]

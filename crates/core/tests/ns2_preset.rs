@@ -15,7 +15,7 @@ use scripted_path::{MSS, Path, SECOND, SERVICE};
 use start_up_view::view;
 
 const MS: u64 = 1_000_000;
-/// The same formulas with RTTmin exact.
+/// The preset's formulas with RTTmin exact.
 const EXACT: EreKnobs = EreKnobs { tick: Span(0), ..EreKnobs::NS2 };
 
 /// A path of 40 Mbit/s that a window of `rtt / 200 us` segments just fills, for thirty round trips.

@@ -167,7 +167,7 @@ mod hoe {
         assert_eq!(after_acks(&mut greeted, 2, 5_000).ssthresh, segments(100));
     }
 
-    /// Of 100 ms a clock of 30 ms tells 90: 90 segments at 1 MB/s.
+    /// A clock of 30 ms reads 100 ms as 90: 90 segments at 1 MB/s.
     #[test]
     fn a_coarse_clock_makes_ssthresh_smaller() {
         for preset in ["paper", "ns2"] {

@@ -81,7 +81,7 @@ fn forget_oldest(parent: &Path) {
     }
 }
 
-/// Of a kind.
+/// Entries kept of one kind.
 const MOST_ENTRIES: usize = 6;
 
 /// The SHA-256 of these bytes in hexadecimal, as `sha256sum` prints it.

@@ -186,7 +186,7 @@ fn only(folder: &Path, begins: &str) -> Result<PathBuf, GuestError> {
 /// What is booted when nothing is said: small, and with all that the lab needs.
 pub const DEFAULT_KERNEL: &str = "linux-image-cloud-amd64";
 
-/// Of a kernel's modules those of use here, in the order in which they need each other.
+/// The modules of a kernel that are of use here, in the order in which they need each other.
 const MODULES: [&str; 15] = [
     "net/ipv4/inet_diag.ko",
     "net/ipv4/tcp_diag.ko",
@@ -206,7 +206,7 @@ const MODULES: [&str; 15] = [
 ];
 
 const ACCEPTED: &str = "accepted: a Debian package's name, FILE.deb, or an x86-64 bzImage";
-/// Of an archive of `ar`, which a Debian package is.
+/// Reads an archive of `ar`, which a Debian package is.
 const ARCHIVE: &[u8] = b"!<arch>\n";
 /// The setup header of a bzImage (Documentation/x86/boot.rst).
 const HEADER: &[u8] = b"HdrS";

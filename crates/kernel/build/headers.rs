@@ -35,7 +35,7 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// Of the same two policies.
+    /// Whether both have the same two policies.
     pub(crate) fn is_pair_of(&self, other: &Self) -> bool {
         self.startup.1 == other.startup.1 && self.avoidance.1 == other.avoidance.1
     }

@@ -81,7 +81,7 @@ impl LinuxControl {
         })
     }
 
-    /// The same for another kernel than the running one, which may have other controls of its own.
+    /// Resolves a name for another kernel than the running one, which may have other controls.
     ///
     /// # Errors
     /// As [`LinuxControl::resolve`], but any `linux-NAME` is accepted.

@@ -57,7 +57,7 @@ pub(crate) struct FlowJob {
     /// Files on the connection, one after the other.
     pub(crate) files: Option<FileDraws>,
     pub(crate) receiver_window: Option<u64>,
-    /// Of the path, in bytes of payload.
+    /// The path's BDP, bytes of payload.
     pub(crate) bdp_bytes: u64,
 }
 

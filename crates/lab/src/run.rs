@@ -258,5 +258,5 @@ const MILLISECOND: u64 = 1_000_000;
 /// Before the run starts, for threads to be there.
 const LEAD: u64 = 50 * MILLISECOND;
 const SAMPLE: u64 = 10 * MILLISECOND;
-/// Of one flow, so that long runs do not take the memory.
+/// Samples kept of one flow, so that long runs do not take the memory.
 const MOST_SAMPLES: u64 = 20_000;

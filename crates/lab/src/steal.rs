@@ -16,8 +16,8 @@ impl ProcessorTime {
         Self::parse(&fs::read_to_string("/proc/stat").unwrap_or_default())
     }
 
-    /// Of the first line of `/proc/stat`, proc(5): user, nice, system, idle, iowait, irq, softirq,
-    /// steal; what follows is a part of user and nice.
+    /// Reads the first line of `/proc/stat`, proc(5): user, nice, system, idle, iowait, irq,
+    /// softirq, steal; what follows is a part of user and nice.
     fn parse(text: &str) -> Self {
         let numbers = text.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
         let ticks = numbers.split_whitespace().take(STEAL + 1).map_while(|n| n.parse().ok());

@@ -47,7 +47,7 @@ pub(crate) enum CaState {
 }
 
 impl TcpInfo {
-    /// Of a socket, now.
+    /// What the kernel says of a socket now.
     ///
     /// # Errors
     /// The socket is no TCP socket.

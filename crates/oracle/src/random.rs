@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
-/// So many points by their ids, each as `oracles/points.toml` says it; all of one `agent`, or each
+/// `count` points by their ids, each as `oracles/points.toml` says it; all of one `agent`, or each
 /// of one of [`AGENTS`].
 pub(crate) fn points(seed: u64, count: u64, agent: Option<&str>) -> BTreeMap<String, String> {
     let point = |number| Draw::new(seed, number).point(agent);

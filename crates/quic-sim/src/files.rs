@@ -24,7 +24,7 @@ pub(crate) struct Files {
     stopped: bool,
     /// What the newest connection that is over has learned, and when it was over.
     learned: Option<(Learned, Instant)>,
-    /// Of the connections that are over.
+    /// Totals of the connections that are over.
     before: EndsTotals,
     acked_before: u64,
     done: Vec<FileOutcome>,

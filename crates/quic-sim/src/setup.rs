@@ -36,7 +36,7 @@ pub struct Setup {
 /// A congestion controller for quinn by name: one of firstflight's, or one of quinn's own.
 #[derive(Clone, Debug)]
 pub enum Control {
-    /// Of firstflight.
+    /// A control of firstflight.
     Ours(Box<Factory>),
     /// quinn's NewReno.
     QuinnNewReno,

@@ -29,7 +29,7 @@ use quinn_proto::{ConnectionError, TransportErrorCode};
 use liar::Attack;
 use scene::{BUFFERED, Outcome, Path, run};
 
-/// Of [`path`], in bytes.
+/// The BDP of [`path`], bytes.
 const BDP: u64 = 20_000_000 / 8 * 40 / 1_000;
 
 /// 20 Mbit/s, 40 ms, half a BDP of buffer.

@@ -96,8 +96,8 @@ fn flow_result(
     }
 }
 
-/// Of files whose packets carry so many bytes: the packets of each, those sent for it, and how long
-/// it took, ns.
+/// The result of files whose packets carry `packet_bytes`: of each its packets, those sent, and how
+/// long it took, ns.
 pub fn files_result(packet_bytes: u64, files: &[(u32, u64, u64)]) -> FilesResult {
     let times: Vec<f64> = files.iter().map(|(_, _, time)| seconds(*time)).collect();
     let rate = |((packets, ..), time): (&(u32, u64, u64), &f64)| {

@@ -58,7 +58,7 @@ struct Player {
     sender: Sender<Pair<ChosenStartup, ChosenAvoidance>>,
     mss: u64,
     rtt: u64,
-    /// Of one packet at the bottleneck.
+    /// Time of one packet at the bottleneck, ns.
     service: u64,
     per_ack: u64,
     now: u64,
@@ -68,7 +68,7 @@ struct Player {
     /// When the round began, and up to which packet its ACKs go.
     round_start: u64,
     round_end: u64,
-    /// Of the newest ACK in its round.
+    /// Place of the newest ACK in its round.
     place: u64,
     queued: u64,
     trace: Series,

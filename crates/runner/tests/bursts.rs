@@ -22,7 +22,7 @@ fn a_link_loses_the_mean_share_of_its_chain() {
     }
 }
 
-/// Of two links of one mean, a window grows larger over the one that loses in bursts.
+/// A window grows larger over the one of two links of one mean that loses in bursts.
 #[test]
 fn losses_that_come_together_leave_slow_start_more_time() {
     let exits = |loss: &str| -> f64 {

@@ -41,7 +41,7 @@ impl Results {
         Self { schema, version, scenario, runs, refused: Vec::new() }
     }
 
-    /// The same without what the runs cost the machine: equal scenarios give equal bytes.
+    /// These results without what the runs cost the machine: equal scenarios give equal bytes.
     #[must_use]
     pub fn without_cost(mut self) -> Self {
         self.runs.iter_mut().for_each(|run| run.cost = Cost::default());

@@ -27,7 +27,7 @@ pub const fn provides(recovery: Recovery) -> Facilities {
     }
 }
 
-/// The same with [`Recovery::Rack`], which provides most.
+/// What an endpoint provides with [`Recovery::Rack`], which provides most.
 pub const PROVIDES: Facilities = Facilities::SENDS
     .and(Facilities::SENT)
     .and(Facilities::TIMES)
@@ -88,7 +88,7 @@ where
     Control(Chosen::Any(Arc::new(Pair::new(startup, avoidance))))
 }
 
-/// The same for two of the core's.
+/// A control of two policies of the core.
 pub fn core_control(startup: AnyStartup, avoidance: AnyAvoidance) -> Control {
     let any = |startup, avoidance| -> Arc<dyn Make> { Arc::new(Pair::new(startup, avoidance)) };
     Control(Chosen::of(startup, avoidance, any))
@@ -114,7 +114,7 @@ impl Wants {
         Self { needs: policies.needs(), asks: policies.asks().is_some() }
     }
 
-    /// Of a flow that asks for nothing but needs this.
+    /// The needs of a flow that asks for nothing but needs this.
     #[cfg(test)]
     pub(crate) const fn listening_to(facilities: Facilities) -> Self {
         Self { needs: Needs::required(facilities), asks: false }

@@ -21,7 +21,7 @@ pub(crate) struct Dialogue {
     /// What is left of the rate that the connection's SYN asks for; 0 if it does not ask.
     pub(crate) asked_bps: u64,
     listens: Facilities,
-    /// Of a flow with ECN: how its receiver tells of marks.
+    /// How the receiver of a flow with ECN reports marks.
     ecn: Option<EcnFeedback>,
     /// The receiver echoes a mark: until it hears that the window was reduced
     /// (`TCP_ECN_DEMAND_CWR`), or, as DCTCP's and AccECN's, until a packet comes without one
@@ -72,7 +72,7 @@ pub(crate) struct Passing {
 }
 
 impl Dialogue {
-    /// Of a flow that wants something of the routers over so many links, or has ECN; `None` for one
+    /// The dialogue of a flow that asks the routers of `links` links, or has ECN; `None` for one
     /// without either.
     pub(crate) fn of(wants: Wants, ecn: Option<EcnFeedback>, links: usize) -> Option<Box<Self>> {
         let fresh = || Self {
@@ -153,10 +153,11 @@ impl Dialogue {
         }
     }
 
-    /// The same with feedback that tells how much was marked. DCTCP's answers at once the packet
-    /// with which a run of marks begins or ends (RFC 8257 section 3.2), and as Linux what says that
-    /// the window was reduced (`tcp_ecn_accept_cwr`). AccECN's answers at once the first mark after
-    /// a packet without one, and every second mark (RFC 9768 section 3.2.2.5.1, with n = 2).
+    /// Counts a mark with feedback that says how much was marked. DCTCP's answers at once the
+    /// packet with which a run of marks begins or ends (RFC 8257 section 3.2), and as Linux what
+    /// says that the window was reduced (`tcp_ecn_accept_cwr`). AccECN's answers at once the first
+    /// mark after a packet without one, and every second mark (RFC 9768 section 3.2.2.5.1, with
+    /// n = 2).
     fn count_mark(&mut self, ecn: EcnBits, feedback: EcnFeedback) -> u32 {
         let EcnBits { marked, reduced, .. } = ecn;
         let changes = self.echoes != marked;

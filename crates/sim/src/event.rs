@@ -71,5 +71,5 @@ pub(crate) const KIND: u64 = 3 << 16;
 /// The latest time of what happens: 46 bits of nanoseconds, 19.5 hours.
 pub(crate) const LATEST: Instant = Instant((1 << 46) - 2);
 
-/// Of events that never happen.
+/// Time of events that never happen.
 const AFTER_ALL: Instant = Instant(LATEST.0 + 1);

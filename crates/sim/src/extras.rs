@@ -36,7 +36,7 @@ pub(crate) struct Samples {
 }
 
 impl Extras {
-    /// Of a link that loses packets on purpose; `None` for one that does not.
+    /// The losses of a link that loses packets on purpose; `None` for one that does not.
     pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg) -> Option<Self> {
         let mut nth = spec.drop_nth.clone();
         nth.sort_unstable_by(|a, b| b.cmp(a));
@@ -65,8 +65,8 @@ impl Samples {
         Self { every: Span(every.0.max(1)), series: Vec::new() }
     }
 
-    /// So many packets are held, the one that came at `at` included, of the packets and bytes
-    /// carried so far.
+    /// Notes how many packets are held, the one that came at `at` included, and the packets and
+    /// bytes carried so far.
     pub(crate) fn take(&mut self, at: Instant, held: u64, (carried, bytes): (u64, u64)) {
         let at = Instant(at.0 - at.0 % self.every.0);
         match self.series.last_mut() {

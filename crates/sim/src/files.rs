@@ -23,7 +23,7 @@ pub struct FileDraws {
 }
 
 impl FileDraws {
-    /// Of the flow at this place in the network.
+    /// The files of the flow at this place in the network.
     pub fn new(files: FilesSpec, seed: u64, place: u64) -> Self {
         Self { files, rng: stream(seed, FILES_STREAM + place) }
     }

@@ -31,7 +31,7 @@ struct Run {
     departure: u64,
     /// The state of the sending link after that departure.
     serial: Serialisation,
-    /// Of an older run: the packets taken in when the next one began.
+    /// The packets taken in when the next run began.
     until: u64,
 }
 

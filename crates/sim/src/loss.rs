@@ -12,13 +12,13 @@ use rand_pcg::rand_core::RngCore;
 /// How packets get lost at random; probabilities in parts per billion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossSpec {
-    /// Of a change before a packet, from the good state to the bad one.
+    /// Probability of a change before a packet, from the good state to the bad one.
     pub to_bad_ppb: u64,
-    /// From bad to good.
+    /// Probability of a change from the bad state to the good one.
     pub to_good_ppb: u64,
-    /// Of loss in the good state, in which it begins.
+    /// Probability of loss in the good state, in which it begins.
     pub in_good_ppb: u64,
-    /// Of loss in the bad state.
+    /// Probability of loss in the bad state.
     pub in_bad_ppb: u64,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Memory {
 }
 
 impl Kept {
-    /// Of a connection that ends at `at`; nothing if it never measured an RTT.
+    /// What a connection that ends at `at` has learned; nothing if it never measured an RTT.
     pub(crate) fn of(at: Instant, sender: &Core) -> Option<Self> {
         sender.learned().map(|learned| Self { at, learned })
     }
@@ -35,7 +35,7 @@ impl Kept {
 }
 
 impl Memory {
-    /// Of these flows, which the other calls number as they stand here.
+    /// The memory of these flows, which the other calls number as they stand here.
     pub(crate) fn new<'a>(flows: impl Iterator<Item = &'a FlowSpec>) -> Self {
         let mut paths: Vec<&[usize]> = Vec::new();
         let path_of = flows.map(|flow| {

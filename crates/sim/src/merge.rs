@@ -23,7 +23,7 @@ pub(crate) struct Merge {
 #[derive(Debug)]
 #[repr(align(64))]
 struct Lane {
-    /// Of every event its key, and behind that its payload; of one whose payload stays away the
+    /// Every event's key, and behind that its payload; of one whose payload stays away the
     /// key alone, and that without its kind.
     words: Ring<u64>,
     newest: u64,

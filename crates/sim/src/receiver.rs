@@ -58,7 +58,7 @@ pub(crate) struct Receiver {
     delayed_until: u32,
     /// Packets beyond `next` that have arrived.
     early: Early,
-    /// Of QUIC: packets are numbered, and no number comes twice.
+    /// QUIC's packet numbers, none of which comes twice.
     numbers: Option<Box<Numbers>>,
     /// With SACK: what was reported last.
     sack: Option<SackHistory>,

@@ -8,12 +8,12 @@ use firstflight_core::units::{NANOS_PER_SECOND, Span};
 #[derive(Clone, Debug)]
 pub(crate) struct Serialisation {
     rate_bps: u64,
-    /// Of the packets it is set to: their size, and the time one takes, in whole nanoseconds and
+    /// Size of the packets it is set to, and the time one takes, in whole nanoseconds and
     /// the rest in parts of one that the rate counts.
     bytes: u64,
     whole: u64,
     rest: u64,
-    /// So many of these parts may be added before they make another nanosecond.
+    /// How many of these parts may be added before they make another nanosecond.
     left: u64,
 }
 

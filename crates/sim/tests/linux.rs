@@ -199,7 +199,7 @@ fn what_an_ack_of_several_packets_tells_of_is_not_sent_again() {
     assert!(drops > 500, "{drops}");
 }
 
-/// Of the handshake's three packets the third takes a place in the buffers too, and is not counted
+/// The third packet of a handshake takes a place in the buffers too, and is not counted
 /// where packets are lost by their number.
 #[test]
 fn the_third_packet_of_a_handshake_crosses_the_link() {

@@ -56,7 +56,7 @@ pub enum SweepError {
         dir: PathBuf,
         /// How many are not there.
         missing: u64,
-        /// Of how many.
+        /// How many points the sweep has.
         total: u64,
     },
     /// A file that cannot be read or written.

@@ -16,7 +16,7 @@ pub struct Estimate {
     pub cpu_ns: u128,
     /// The rows as CSV, bytes: once in the chunks and once in the table.
     pub csv_bytes: u64,
-    /// The same as Parquet.
+    /// Size of the table as Parquet, bytes.
     pub parquet_bytes: u64,
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Sample {
     pub(crate) points: u64,
     pub(crate) seed: u64,
     pub(crate) over: Vec<(String, Values)>,
-    /// Of a Latin hypercube: the stratum of each point in each key.
+    /// With a Latin hypercube: the stratum of each point in each key.
     strata: Option<Vec<Vec<u32>>>,
 }
 

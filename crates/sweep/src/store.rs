@@ -22,7 +22,7 @@ pub struct Store {
 struct About {
     schema: String,
     version: String,
-    /// Of scenario and points.
+    /// Hash of scenario and points.
     hash: String,
     format: String,
     points: u64,

@@ -63,7 +63,7 @@ const COMPLETION: usize = 0;
 const THROUGHPUT: usize = 1;
 
 impl Summary {
-    /// Of the finished sweep in a folder.
+    /// The summary of the finished sweep in a folder.
     ///
     /// # Errors
     /// A folder without a sweep or without its table.

@@ -47,13 +47,13 @@ pub enum Kind {
 /// A cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Of a column of [`Kind::Text`].
+    /// In a column of [`Kind::Text`].
     Text(&'a str),
-    /// Of a column of [`Kind::Count`].
+    /// In a column of [`Kind::Count`].
     Count(u64),
-    /// Of a column of [`Kind::Number`].
+    /// In a column of [`Kind::Number`].
     Number(f64),
-    /// Of a column of [`Kind::Flag`].
+    /// In a column of [`Kind::Flag`].
     Flag(bool),
     /// Not measured, or not applicable.
     Null,

@@ -17,13 +17,13 @@ pub struct Table {
 /// The values of one column, `None` for null.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Of [`Kind::Text`].
+    /// Values of [`Kind::Text`].
     Text(Vec<Option<String>>),
-    /// Of [`Kind::Count`].
+    /// Values of [`Kind::Count`].
     Count(Vec<Option<u64>>),
-    /// Of [`Kind::Number`].
+    /// Values of [`Kind::Number`].
     Number(Vec<Option<f64>>),
-    /// Of [`Kind::Flag`].
+    /// Values of [`Kind::Flag`].
     Flag(Vec<Option<bool>>),
 }
 

@@ -91,7 +91,7 @@ impl Identity {
         Ok(Self { chain, key: found.map_err(|error| unreadable(key, "a private key", &error))? })
     }
 
-    /// Of its own certificate.
+    /// The fingerprint of its own certificate.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         self.chain.first().map(Fingerprint::of)
     }

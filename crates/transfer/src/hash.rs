@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Sha256(String);
 
 impl Sha256 {
-    /// Of bytes at hand.
+    /// The hash of bytes at hand.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hashing = Hashing::default();
         hashing.update(bytes);

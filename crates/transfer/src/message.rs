@@ -52,7 +52,7 @@ pub(crate) enum Word {
 pub(crate) enum Reply {
     /// It takes the offer, and has the first `from` bytes of an earlier attempt.
     Accept { from: u64, prefix: Option<Sha256> },
-    /// So many bytes of the file are there, an earlier attempt's included.
+    /// Bytes of the file that are there, an earlier attempt's included.
     Received { bytes: u64 },
     /// The whole file is there, and is right.
     Stored { bytes: u64 },
@@ -98,7 +98,7 @@ fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     serde_json::from_slice(text).map_err(|error| format!("a message that does not read: {error}"))
 }
 
-/// Of the protocol; both sides must have the same.
+/// Version of the protocol; both sides must have the same.
 pub(crate) const VERSION: u32 = 3;
 
 /// The protocol in TLS's negotiation (RFC 7301).

@@ -155,7 +155,7 @@ impl Place {
 }
 
 impl Room {
-    /// So many bytes of it are on the disk now.
+    /// Notes that `bytes` of it are on the disk now.
     pub(crate) fn fill(&mut self, bytes: u64) {
         let filled = bytes.min(self.bytes);
         self.bytes -= filled;

@@ -30,7 +30,7 @@ pub struct Received {
     pub bytes: u64,
     /// Bytes that an earlier attempt had brought.
     pub resumed: u64,
-    /// Of the whole file.
+    /// Hash of the whole file, where it was checked.
     pub sha256: Option<Sha256>,
     /// From the end of the handshake to the last byte.
     pub took: Duration,

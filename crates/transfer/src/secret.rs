@@ -91,7 +91,7 @@ fn exported(connection: &Connection) -> Result<[u8; 32], TransferError> {
     exported.map(|()| material).map_err(|_| machine("TLS exports no keying material"))
 }
 
-/// Of the exporter (RFC 5705, section 4, leaves labels that begin so to experiments).
+/// Label of the exporter (RFC 5705, section 4, leaves labels that begin so to experiments).
 const LABEL: &[u8] = b"EXPERIMENTAL firstflight secret";
 /// As long as 64 random bits in hexadecimal.
 const SHORTEST: usize = 16;

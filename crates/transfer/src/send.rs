@@ -79,7 +79,7 @@ pub struct Sent {
     pub bytes: u64,
     /// Bytes that an earlier attempt had brought.
     pub resumed: u64,
-    /// Of the whole file.
+    /// Hash of the whole file, where there is a file.
     pub sha256: Option<Sha256>,
     /// From the first packet to the end of the handshake.
     pub handshake: Duration,

@@ -44,8 +44,8 @@ pub struct Ended {
 }
 
 impl Reception {
-    /// Of this inbox, from so many senders `at_once`. When `stop` becomes true they are told that
-    /// nothing more is taken.
+    /// Takes files into this inbox, from at most `at_once` senders. When `stop` becomes true they
+    /// are told that nothing more is taken.
     pub fn new(inbox: Arc<Inbox>, at_once: usize, stop: watch::Receiver<bool>) -> Self {
         let (pending, running) = (Pending::default(), JoinSet::new());
         Self { inbox, at_once, stop, pending, running }

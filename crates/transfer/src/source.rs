@@ -17,7 +17,7 @@ use crate::hash::{Hashing, Sha256};
 pub enum Source {
     /// A file.
     File(PathBuf),
-    /// So many bytes that belong to no file.
+    /// This many bytes, which belong to no file.
     Memory(u64),
     /// Bytes that belong to no file, for so long.
     Duration(Duration),

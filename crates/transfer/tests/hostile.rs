@@ -37,7 +37,7 @@ async fn patient(endpoint: &quinn::Endpoint, to: std::net::SocketAddr) -> Peer {
     panic!("five handshakes came to nothing");
 }
 
-/// Of a receiver that hears 256 side by side and takes any 8 addresses at their word.
+/// The receiver hears 256 side by side and takes any 8 addresses at their word.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_open_handshakes_and_silent_clients_delay_nobody() {
     let host = host("silent", Some(SECRET), Duration::from_secs(30)).await;

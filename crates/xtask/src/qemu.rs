@@ -159,7 +159,7 @@ fn boot(kernel: &Kernel, initramfs: &Path, mode: Mode) -> Result<Vec<(String, St
     Ok(steps)
 }
 
-/// Of the host, for the script.
+/// Programs of the host that the script uses.
 const TOOLS: [&str; 12] = [
     "sh", "grep", "sleep", "dmesg", "cat", "uname", "ip", "tc", "ss", "nsenter", "iperf3", "sysctl",
 ];

@@ -198,7 +198,7 @@ impl Silence {
     }
 }
 
-/// Of a table as /proc/net/tcp: the state and the bytes that wait, sent and unread, of the
+/// Reads a table as /proc/net/tcp: the state and the bytes that wait, sent and unread, of the
 /// connections to a port.
 fn queues(table: &str, port: u16) -> impl Iterator<Item = String> {
     let to = format!(":{port:04X}");

@@ -11,7 +11,7 @@ pub(super) struct Median {
 }
 
 impl Median {
-    /// Of at most a thousand values; none have no median.
+    /// The median of at most a thousand values; `None` for none.
     ///
     /// The interval holds whatever the distribution is (David and Nagaraja, Order Statistics,
     /// section 7.1). Each value is below the true median with probability 1/2. So the probability

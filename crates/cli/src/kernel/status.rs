@@ -16,7 +16,7 @@ use crate::output;
 #[derive(Serialize)]
 pub(super) struct Document {
     schema: &'static str,
-    /// Of firstflight.
+    /// The controls of firstflight that are loaded.
     loaded: Vec<Loaded>,
     /// What was unloaded just now or, in a status, before, and who goes on using it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -62,7 +62,7 @@ pub(crate) struct Policy {
     pub(crate) transports: Vec<&'static str>,
     /// On these of them its pacing rate is not followed.
     pub(crate) unpaced_on: Vec<&'static str>,
-    /// Of a start-up: the avoidance it goes on with where a control names none.
+    /// The avoidance that a start-up goes on with where a control names none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) goes_on_with: Option<&'static str>,
     /// It finds its own end: a profile's ssthresh is not for it.

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 pub(super) struct Path {
     pub(super) rate_bps: f64,
     pub(super) rtt_s: f64,
-    /// Of the bottleneck, over the BDP.
+    /// The bottleneck's buffer over the BDP.
     pub(super) buffer_bdp: f64,
     /// Mean of the random losses, 0 to 1.
     pub(super) loss: f64,
@@ -171,7 +171,7 @@ impl Asked {
         path(self) == path(other)
     }
 
-    /// Of the measured sizes it has the one nearest to this, or any if none is asked for.
+    /// Whether it has the measured size that is nearest to this, or any if none is asked for.
     fn is_of(&self, all: &[&Self], size: Option<u64>) -> bool {
         let Some(size) = size else { return true };
         let apart = |asked: &Self| (asked.bytes() as f64 / size.max(1) as f64).ln().abs();

@@ -25,7 +25,7 @@ pub(super) struct Flow<'a> {
     pub(super) control: &'a str,
     /// After the beginning of the run.
     pub(super) start: Duration,
-    /// Of the run.
+    /// Duration of the run.
     pub(super) duration: Duration,
     pub(super) size: Option<u64>,
     /// The receiver's window, bytes.

@@ -175,7 +175,7 @@ fn losses_at_random_are_told_apart_from_an_overflow() {
     assert_eq!(link["bottleneck"]["random_losses"], 0);
 }
 
-/// The same words on the simulator and on QUIC, the mean where it always was.
+/// The words are the same on the simulator and on QUIC, the mean where it always was.
 #[test]
 fn losses_in_bursts_are_a_scenario_of_every_transport() {
     for on in ["sim", "quic"] {

@@ -32,7 +32,7 @@ impl Receiver {
         Self::of(place.command(&all))
     }
 
-    /// The same of a command that was made elsewhere.
+    /// Starts a command that was made elsewhere, and waits until it listens.
     pub(crate) fn of(mut command: Command) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");

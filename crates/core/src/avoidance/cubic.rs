@@ -57,7 +57,7 @@ pub struct Cubic {
     last: Instant,
     /// The Reno estimate, in 2^-16 bytes.
     estimate: u64,
-    /// Of the division that shares growth out over ACKs.
+    /// Remainder of the division that shares growth out over ACKs.
     remainder: u64,
     /// What CUBIC 2.1 has instead of the two before.
     counters: Counters,

@@ -134,7 +134,7 @@ mod tests {
         policy.cut(&Loss::of(Instant(0), kind, MSS, MSS * cwnd), &window).cwnd
     }
 
-    /// So many windows of ten segments without a mark.
+    /// Takes `windows` windows of ten segments without a mark.
     fn calm_windows(policy: &mut Dctcp, windows: u64) {
         for round in 0..windows {
             let (acked, snd_nxt) = (MSS * (round * 10 + 1), MSS * (round * 10 + 10));

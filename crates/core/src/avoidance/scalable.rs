@@ -62,7 +62,7 @@ impl Avoidance for Scalable {
         window.grow(Bytes(sum / RATIO_ONE))
     }
 
-    /// Of a window larger than `lwnd`; a smaller one is halved.
+    /// The share that is left of a window larger than `lwnd`; a smaller one is halved.
     fn beta(&self) -> u64 {
         RATIO_ONE - self.b
     }

@@ -127,7 +127,8 @@ impl Avoidance for Vegas {
         }
     }
 
-    /// Of what is lost for the first time; what is lost again halves the window.
+    /// The share that is left where a packet is lost for the first time; one lost again halves
+    /// the window.
     fn beta(&self) -> u64 {
         crate::knob::RATIO_ONE * 3 / 4
     }

@@ -92,7 +92,7 @@ impl Observer for Westwood {
         self.gauge.on_ack(ack, view);
     }
 
-    /// Of its own estimator: all zero while the start-up's is used. Of Load Gauge where it is on.
+    /// Its own estimator's, all zero while the start-up's is used, and Load Gauge's where it is on.
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         self.ere.gauges(["westwood_ere", "westwood_re", "westwood_tk"], report);
         self.gauge.gauges(report);

@@ -408,7 +408,7 @@ impl Report {
     }
 }
 
-/// So many packets tell how packets leave.
+/// Packets that are enough to tell how packets leave.
 const ENOUGH_PACKETS: u64 = 100;
 
 const MOST_COMPLAINTS: usize = 20;

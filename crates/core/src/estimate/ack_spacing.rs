@@ -70,7 +70,7 @@ impl AckSpacing {
         self.rate = self.rate.scaled(UNIT - weight, UNIT) + rate.scaled(weight, UNIT);
     }
 
-    /// Of the new sample, in 256ths.
+    /// Weight of the new sample, in 256ths.
     fn weight(&self) -> u64 {
         let all = self.error + self.rate;
         Rate(UNIT).scaled(self.error.0, all.0).0.clamp(UNIT / 8, UNIT / 2)

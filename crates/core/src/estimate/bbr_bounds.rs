@@ -21,7 +21,7 @@ pub struct BbrBounds {
     /// The largest delivery rate, and the most bytes delivered over one sample, of this round
     /// (`BBR.bw_latest`, `BBR.inflight_latest`).
     latest: (Rate, Bytes),
-    /// The same two numbers of the newest ACK.
+    /// Both numbers as the newest ACK has them.
     newest: (Rate, Bytes),
     /// `BBR.loss_round_delivered`.
     round_end: Bytes,

@@ -129,8 +129,8 @@ mod tests {
         assert_eq!(found(&short), Some(10), "three packets are noise");
     }
 
-    /// Of packets 2 to 6 the delay rises after 2 and 4, with 140 and 120; the rise after packet 7
-    /// is no part of it.
+    /// Among packets 2 to 6 the delay rises after 2 and 4, with 140 and 120; the rise after packet
+    /// 7 is no part of it.
     #[test]
     fn an_excursion_s_packets_count_with_their_own_gaps_only_where_the_delay_rises() {
         let delays = [0, 0, 0, 80, 80, 160, 160, 0, 10, 0, 0, 0, 0, 0, 0, 0];

@@ -238,7 +238,7 @@ mod tests {
         bins
     }
 
-    /// So many bins, each with what was sent and delivered in it.
+    /// Bins, each with what was sent and delivered in it.
     fn told(each: &[(u64, u64)]) -> SearchBins {
         let (mut bins, mut sent, mut delivered) = (begun(), 0, 0);
         for (number, (more_sent, more_delivered)) in (1..).zip(each) {

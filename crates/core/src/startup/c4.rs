@@ -292,7 +292,7 @@ mod tests {
             self.packet(delivered, rate, self.view.delivered)
         }
 
-        /// The same of a packet that left after so much had been delivered.
+        /// Takes the ACK of a packet that left after `before` had been delivered.
         fn packet(&mut self, delivered: u64, rate: u64, before: Bytes) -> Step {
             self.view.delivered += MSS * delivered;
             let interval = Span::from_millis(100);

@@ -60,9 +60,9 @@ pub struct HyStartPp {
     first: bool,
     round: Round,
     css: Option<Conservative>,
-    /// Of the acknowledgement that is being told: what may still count of it, and by how much that
-    /// is divided.
+    /// What may still count of the acknowledgement that is being reported.
     quota: Bytes,
+    /// By how much the count of that acknowledgement is divided.
     divisor: u64,
 }
 
@@ -330,7 +330,7 @@ mod tests {
             Self { policy, view }
         }
 
-        /// So many ACKs with this RTT, the last of which ends the round if `ends`.
+        /// Takes `count` ACKs with this RTT, the last of which ends the round if `ends`.
         fn acks(&mut self, count: usize, rtt_us: u64, ends: bool) -> Step {
             let mut step = self.view.window.hold();
             self.view.rtt.latest = Span::from_micros(rtt_us);

@@ -64,7 +64,7 @@ pub struct Search {
     pipe: Option<Bytes>,
 }
 
-/// Of the draft; 10 is the authors' code 4.0.
+/// Version of the draft; 10 is the authors' code 4.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     Eight,

@@ -33,7 +33,7 @@ enum InitialWindow {
     #[default]
     Endpoint,
     Fixed(Amount),
-    /// As many segments as given, but no more than so many bytes, and never less than two segments.
+    /// This many segments, but no more than these bytes, and never less than two segments.
     Limited(u64, Bytes),
 }
 

@@ -235,7 +235,7 @@ impl Path {
         }
     }
 
-    /// So many packets are found lost, in so many gaps.
+    /// Tells the sender that `packets` packets are lost.
     pub(crate) fn lose(&mut self, packets: u64) {
         self.lost += packets;
         let (lost, flight) = (Bytes(packets * MSS), Bytes(self.in_flight()));

@@ -65,7 +65,7 @@ impl Start {
         Self { answer, ..Self::default() }
     }
 
-    /// The same script, with a log of its own.
+    /// This script, with a log of its own.
     pub(crate) fn anew(&self) -> Self {
         Self { log: Log::default(), ..self.clone() }
     }

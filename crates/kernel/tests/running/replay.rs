@@ -78,8 +78,8 @@ impl Replay {
         }
     }
 
-    /// Of every connection, what the kernel provides has arrived, once and in order, and the totals
-    /// are the socket's own. How many connections were checked.
+    /// Checks that for every connection what the kernel provides came once and in order, and that
+    /// the totals are the socket's own. Returns how many connections were checked.
     pub(crate) fn check(&self) -> usize {
         let text = &self.control.full;
         let checked = self.connections.values().filter(|it| it.last.sent > MIN_SENT);

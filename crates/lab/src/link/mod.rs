@@ -38,7 +38,7 @@ pub struct LinkSpec {
     pub forward: DirectionSpec,
     /// From the far end to the near end.
     pub backward: DirectionSpec,
-    /// Of the random losses.
+    /// Seed of the random losses.
     pub seed: u64,
     /// Largest packet, 576 to 65,535 bytes.
     pub mtu: usize,
@@ -73,7 +73,7 @@ pub struct DirectionSpec {
     pub data_only: bool,
     /// A TCP packet takes its payload and so many bytes; `None` counts its real headers.
     pub header_bytes: Option<u64>,
-    /// The same of a packet that is not TCP's.
+    /// As `header_bytes`, for a packet that is not TCP's.
     pub udp_header_bytes: Option<u64>,
     /// The sender's kernel hands over as many packets as one as it likes.
     pub offload: bool,
@@ -130,7 +130,7 @@ pub struct LinkReport {
     pub forward: DirectionReport,
     /// From the far end.
     pub backward: DirectionReport,
-    /// Of both directions.
+    /// Lateness in both directions.
     pub lateness: LatenessReport,
     /// Packets that either end's kernel dropped because the link did not read them in time.
     pub overruns: u64,

@@ -121,7 +121,7 @@ mod tests {
 
     const US: u64 = 1_000;
 
-    /// Of a thread that sleeps enough.
+    /// The lag of a thread that sleeps enough.
     fn rested() -> u64 {
         0
     }

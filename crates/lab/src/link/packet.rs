@@ -143,7 +143,7 @@ pub(crate) mod tests {
         packet
     }
 
-    /// The same as [`tcp`] with UDP's header of 8 bytes.
+    /// A packet as [`tcp`] makes it, with UDP's header of 8 bytes.
     pub(crate) fn udp(payload: usize) -> Vec<u8> {
         let mut packet = tcp(payload);
         packet[9] = 17;

@@ -24,7 +24,7 @@ pub(crate) struct Queue {
     /// Departure and size of every packet held, the one in service first.
     held: VecDeque<(u64, u64)>,
     held_bytes: u64,
-    /// Of the measured period.
+    /// Totals of the measured period.
     pub(crate) totals: QueueTotals,
     /// The measured period, ns.
     period: (u64, u64),

@@ -27,7 +27,7 @@ pub struct TraceError {
 }
 
 impl Rate {
-    /// The same rate at all times, at least 1 bit/s.
+    /// One rate at all times, at least 1 bit/s.
     pub fn constant(bps: u64) -> Self {
         Self { steps: vec![(0, bps.max(1))], period: None }
     }

@@ -19,7 +19,7 @@ pub(crate) struct Segments<'a> {
     headers: Option<Headers>,
 }
 
-/// Of the next one of several packets.
+/// The headers of the next one of several packets.
 struct Headers {
     ip: Ipv4Header,
     tcp: TcpHeader,

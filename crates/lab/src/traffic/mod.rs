@@ -25,7 +25,7 @@ pub(crate) struct FlowOutcome {
     pub(crate) problem: Option<String>,
 }
 
-/// Of many flows that broke the first few are told, and how many there are besides.
+/// Keeps the problems of the first few flows that broke, and says how many more there are.
 pub(crate) fn shorten_problems(flows: &mut [FlowOutcome]) {
     let mut broken: Vec<&mut Option<String>> = flows
         .iter_mut()

@@ -15,7 +15,7 @@ use super::draw::Draw;
 
 /// The path and what is on it, in bytes and ns.
 struct Path {
-    /// Of one byte at the bottleneck, in 2^-10 ns.
+    /// Time of one byte at the bottleneck, in 2^-10 ns.
     byte_time: u64,
     rtt: u64,
     buffer: u64,

@@ -271,7 +271,8 @@ fn due(from: &mut Vec<(u64, Vec<u8>)>, now: u64) -> Vec<Vec<u8>> {
     due.into_iter().map(|(_, datagram)| datagram).collect()
 }
 
-/// Of both ends: flow control allows what it can, but the sender buffers no more than this.
+/// The settings of both ends: flow control allows what it can, and the sender buffers at most
+/// [`BUFFERED`].
 fn transport() -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport

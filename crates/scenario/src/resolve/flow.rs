@@ -247,7 +247,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Of access links to a bottleneck of this rate, where none is given.
+/// Rate of access links to a bottleneck of this rate, where none is given.
 pub(crate) fn default_access_rate(slowest: u64) -> u64 {
     ACCESS_RATE.bps().max(slowest.saturating_mul(10))
 }

@@ -154,7 +154,8 @@ pub struct Dumbbell {
     pub access_delay: Option<Time>,
     /// Rate of the access links.
     pub access_rate: Option<Rate>,
-    /// The same as so many times the bottleneck's rate, where `access_rate` is not written.
+    /// Rate of the access links as a multiple of the bottleneck's, where `access_rate` is not
+    /// written.
     pub access_times: Option<u64>,
     /// Random loss of data packets.
     pub loss: Option<Loss>,

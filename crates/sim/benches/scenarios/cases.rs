@@ -66,7 +66,7 @@ impl Case {
         self.rate_mbps * (self.rtt_ms.0 + self.rtt_ms.1) / 2 * 1_000_000 / 1000 / 8 / PACKET_BYTES
     }
 
-    /// The same flows for another duration.
+    /// These flows for another duration.
     pub(crate) fn lasting(self, duration_s: u64) -> Self {
         Self { duration_s, ..self }
     }
@@ -163,7 +163,7 @@ pub(crate) const CASES: [Case; 5] = [
     },
 ];
 
-/// The same control over a small and a large BDP, about as many packets each.
+/// One control over a small and a large BDP, about as many packets each.
 pub(crate) const SMALL_BDP: Case = Case { id: "f500", rate_mbps: 40, duration_s: 2000, ..BASE };
 pub(crate) const LARGE_BDP: Case = Case { id: "f125000", rate_mbps: 10_000, ..BASE };
 

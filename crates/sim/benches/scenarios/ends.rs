@@ -14,7 +14,7 @@ pub(crate) enum Ends {
     Rfc(Recovery),
     /// Linux', with delayed ACKs.
     Linux,
-    /// The same without Linux' pacing: a control is paced only as long as it says so.
+    /// Linux's without its pacing: a control is paced only as long as it says so.
     LinuxUnpaced,
     /// ns-2.35's NewReno agents. ACKs queue on their way back.
     Ns2,

@@ -141,7 +141,7 @@ impl Kept {
 }
 
 impl Peak {
-    /// Of a thousand flows.
+    /// The peak of a thousand flows.
     pub(crate) fn thousand(control: &'static str, bytes: Option<u64>) -> Self {
         Self {
             what: "(d), a thousand flows",
@@ -153,7 +153,7 @@ impl Peak {
         }
     }
 
-    /// Of twenty minutes of (a), against twenty seconds.
+    /// The peak of twenty minutes of (a), against twenty seconds.
     pub(crate) fn long(control: &'static str, short: Option<u64>, long: Option<u64>) -> Self {
         let bar_bytes = short.map(|bytes| bytes + LONG_SLACK);
         Self {

@@ -16,11 +16,12 @@ pub(crate) struct Speed {
     pub(crate) delivered: u64,
     pub(crate) events: u64,
     pub(crate) runs: u32,
-    /// Of every part of a run the fastest time, added up. All runs do the same, so that a part
+    /// The fastest time of every part of a run, added up. All runs do the same, so that a part
     /// which took longer was disturbed.
     pub(crate) calm_s: f64,
-    /// Of the fastest and the slowest run.
+    /// Time of the fastest run, s.
     pub(crate) best_s: f64,
+    /// Time of the slowest run, s.
     pub(crate) worst_s: f64,
 }
 

@@ -6,7 +6,7 @@ use firstflight_core::units::Instant;
 use super::{AckOut, Receiver};
 
 impl Receiver {
-    /// So many packets more are to come on this connection, of which all others have.
+    /// Expects `packets` more on this connection; all others have come.
     pub(crate) fn expect_more(&mut self, packets: u32) {
         self.end = self.end.saturating_add(packets);
         self.finished_at = None;

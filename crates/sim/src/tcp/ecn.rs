@@ -47,7 +47,7 @@ impl Ecn {
         };
     }
 
-    /// Of what an ACK is the first to tell, what was marked. A classic echo does not say how much,
+    /// The marked part of what an ACK newly acknowledges. A classic echo does not say how much,
     /// DCTCP's stands for all of it.
     fn take_marked(&mut self, credited: Bytes, mss: u64) -> Bytes {
         match self.feedback {

@@ -128,7 +128,7 @@ impl Tcp {
         }
     }
 
-    /// The same off the fastest path (`Tcb::calm_plain`).
+    /// Takes an ACK off the fastest path (`Tcb::calm_plain`).
     #[inline(never)]
     fn on_widest_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
         self.tcb.on_calm_ack::<true>(now, packets, wire)

@@ -136,7 +136,7 @@ impl AnyRepair {
     }
 }
 
-/// The same of whichever kind it is.
+/// Evaluates an expression on the repair, whichever kind it is.
 macro_rules! each {
     ($any:expr, $repair:ident => $does:expr) => {
         match $any {

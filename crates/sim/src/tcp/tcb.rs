@@ -257,7 +257,8 @@ impl Tcb {
         }
     }
 
-    /// So many packets are found lost, in so many gaps; `answered` as in [`Loss::answered`].
+    /// Tells the core that packets are lost, in a number of gaps; `answered` as in
+    /// [`Loss::answered`].
     pub(super) fn declare_loss(
         &mut self,
         now: Instant,

@@ -78,7 +78,7 @@ impl Peer {
     }
 }
 
-/// Of a client that trusts that certificate.
+/// The settings of a client that trusts that certificate.
 pub(crate) fn client(certificate: &CertificateDer<'static>) -> ClientConfig {
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone()).unwrap();

@@ -90,7 +90,7 @@ struct Lab<'a> {
     root: &'a Path,
     program: PathBuf,
     kernel: &'a str,
-    /// Of what runs in a guest.
+    /// Hash of what runs in a guest.
     guests: String,
 }
 

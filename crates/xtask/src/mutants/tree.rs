@@ -231,7 +231,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// So many bodies take minutes to optimise as for other tests.
+/// The level of optimisation; that of the other tests takes minutes for this many bodies.
 const OPTIMISED: &str = "opt-level = 2";
 
 /// Which mutant is on: the one whose number, counted from one, the environment says.

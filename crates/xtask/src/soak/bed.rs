@@ -56,7 +56,7 @@ fn netem() -> Result<(), Stop> {
     Ok(())
 }
 
-/// Of this run, or of one that was killed.
+/// Removes the namespaces of this run, or of one that was killed.
 pub(super) fn remove() {
     for name in NAMESPACES {
         let quiet = Stdio::null();

@@ -32,6 +32,17 @@ pub(super) fn check(source: &Source, excused: &Excused, findings: &mut Vec<Findi
     if source.kind() != "rs" {
         return;
     }
+    for (at, line) in source.lines.iter().enumerate() {
+        let begins = at == 0 || !is_doc(&source.lines[at - 1]);
+        if let Some(word) =
+            HEADLESS.iter().find(|word| begins && doc_text(line).starts_with(**word))
+        {
+            add(
+                at + 1,
+                format!("a doc that begins with `{word}` names no subject: say what it is"),
+            );
+        }
+    }
     if !source.lines.first().is_some_and(|line| line.starts_with("//!")) {
         add(1, "a Rust file begins with its module doc, `//! ...`".to_owned());
     }
@@ -114,6 +125,15 @@ fn declares(parent: &Source, name: &str) -> bool {
     })
 }
 
+/// The text of a line of a doc comment; empty for any other line.
+fn doc_text(line: &str) -> &str {
+    line.trim_start().strip_prefix("/// ").unwrap_or_default()
+}
+
+fn is_doc(line: &str) -> bool {
+    line.trim_start().starts_with("///")
+}
+
 /// The name of the start-up or avoidance policy a file holds.
 fn policy_of(path: &str) -> Option<&str> {
     let file = POLICIES.iter().find_map(|dir| path.strip_prefix(dir))?;
@@ -127,6 +147,9 @@ const FUNCTION_LINES: usize = 70;
 const POLICY_DOC: usize = 3;
 
 const POLICIES: [&str; 2] = ["crates/core/src/startup/", "crates/core/src/avoidance/"];
+
+/// First words of docs that say nothing about the item itself.
+const HEADLESS: [&str; 4] = ["Of ", "The same ", "So many ", "As many "];
 
 /// Written in two parts, so that this table does not find itself.
 const BANNED: [(&str, &str); 9] = [
@@ -172,6 +195,10 @@ mod tests {
         let policy = "crates/core/src/startup/hoe.rs";
         assert!(findings(policy, "//! Hoe.\n")[0].contains("policy `hoe`"));
         assert!(findings("a.toml", "a = 1 \n")[0].contains("white space"));
+        let headless = "//! A.\n\n/// Of the run.\nconst A: u8 = 0;\n";
+        assert!(findings("a.rs", headless)[0].contains("names no subject"));
+        let second_line = "//! A.\n\n/// The duration.\n/// Of the run.\nconst A: u8 = 0;\n";
+        assert!(findings("a.rs", second_line).is_empty());
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub(super) struct Cycle {
 pub(super) struct Now {
     /// It ends a round (`BBR.round_start`).
     pub(super) round: bool,
-    /// Of its sample; zero for none.
+    /// Rate of its sample; zero for none.
     pub(super) rate: Rate,
     /// The source limited the sample.
     pub(super) limited: bool,

@@ -32,7 +32,7 @@ impl LowRate {
         }
     }
 
-    /// Of `flight` so much was found lost, where the largest rate was `most`.
+    /// `lost` of `flight` was found lost, where the largest rate was `most`.
     pub(super) fn lose(&mut self, lost: Bytes, flight: Bytes, most: Rate, gain: u64) {
         let low = self.low.unwrap_or(most);
         self.prior.get_or_insert(low);

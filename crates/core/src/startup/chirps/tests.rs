@@ -178,7 +178,7 @@ fn rounds_double_from_the_sixth_chirp_on() {
     assert_eq!([per_round(5, 4), per_round(6, 3), per_round(6, 4)], [4, 4, 8]);
 }
 
-/// As many chirps as are kept may be outstanding.
+/// At most the chirps that are kept may be outstanding.
 #[test]
 fn a_chirp_waits_while_128_are_outstanding() {
     let after = |done| {

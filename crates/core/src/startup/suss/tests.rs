@@ -28,7 +28,7 @@ impl Path {
         Self { policy, view, now_us: 1_000_000 }
     }
 
-    /// So many ACKs for a segment each, evenly over this time; what an ACK frees is sent, and
+    /// Takes `acks` ACKs for a segment each, evenly over `us`; what an ACK frees is sent, and
     /// what a jump allows after it.
     fn train(&mut self, acks: u64, us: u64) -> Step {
         let (began, mut step) = (self.now_us, self.view.window.hold());

@@ -133,7 +133,7 @@ impl Quic {
         }
     }
 
-    /// So many packet numbers have brought nothing over: as many more are needed.
+    /// Adds as many packet numbers as have brought nothing over.
     fn repeat(&self, tcb: &mut Tcb, packets: u32) {
         tcb.end = tcb.end.saturating_add(packets);
         tcb.limit = tcb.end;
@@ -190,7 +190,7 @@ impl Repair for Quic {
         self.send(tcb, now, wire);
     }
 
-    /// Of the handshake: data have probes.
+    /// The timeout of the handshake: data have probes.
     fn on_timeout(&mut self, _tcb: &mut Tcb, _now: Instant, _handshake: bool) -> Gaps {
         Gaps::ONE
     }

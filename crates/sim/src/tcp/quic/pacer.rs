@@ -16,7 +16,7 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// Of a connection that begins at `now`.
+    /// The pacer of a connection that begins at `now`.
     pub(super) fn new(smoothed: Span, packet: u64, window: u64, now: Instant) -> Self {
         let capacity = capacity(smoothed, packet, window);
         Self { capacity, tokens: capacity, window, filled: now }

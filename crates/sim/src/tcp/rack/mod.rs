@@ -88,7 +88,7 @@ pub(super) struct Rack {
     stuck: bool,
     /// It waits for an ACK to send a larger burst.
     waits: bool,
-    /// Of which the next ACK tells beside the packet that caused it.
+    /// The packets that the next ACK reports beside the one that caused it.
     told: Vec<u32>,
     /// Found lost, and the core has not been told.
     untold: Untold,

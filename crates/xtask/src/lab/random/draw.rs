@@ -37,7 +37,7 @@ impl Point {
         words.chain(flags).collect()
     }
 
-    /// The same with a buffer of one packet more or less, and with an RTT up to a millisecond
+    /// This point with a buffer of one packet more or less, and with an RTT up to a millisecond
     /// longer: what decides there is the order of packets that arrive together.
     pub(super) fn beside(&self) -> Vec<Self> {
         let with = |flag: &str, unit: &str, more: f64| {
@@ -126,7 +126,7 @@ impl Draw {
         from + (to - from) * self.share()
     }
 
-    /// The same on a logarithmic scale, to two digits.
+    /// A random value, even on a logarithmic scale, to two digits.
     fn spread(&mut self, from: f64, to: f64) -> f64 {
         let value = from * (to / from).powf(self.share());
         let digits = usize::try_from(1 - value.log10().floor() as i32).unwrap_or(0);
