@@ -1,7 +1,8 @@
 //! Controls by name, for every transport: what a user writes becomes policies with their knobs set.
 //!
-//! [`ControlSpec`] is the written form, [`Control`] what the core's tables make of it. Quantities
-//! with units ([`quantity`]) are a crate of their own, because knobs and scenario files share them.
+//! [`ControlSpec`] is the written form, [`Control`] what the core's tables make of it. Knobs and
+//! scenario files share the quantities with units ([`quantity`]) and the search for the name that
+//! was meant ([`nearest()`], [`hint`]).
 //!
 //! ```
 //! use firstflight_control::Control;
@@ -14,15 +15,17 @@
 mod axis;
 pub mod control;
 mod named;
+mod nearest;
 pub mod own;
 mod pair;
 pub mod policy;
+pub mod quantity;
 pub mod spec;
 mod value;
 
 pub use control::{Control, ControlProblem, Setting};
-pub use firstflight_quantity::{self as quantity, hint, nearest};
 pub use named::Named;
+pub use nearest::{hint, nearest};
 pub use own::Own;
 pub use policy::{add_avoidance, add_startup, put_startup};
 pub use spec::{ControlError, ControlSpec, Part};

@@ -104,13 +104,12 @@ fn missing(manifest: &str) -> Vec<&'static str> {
 }
 
 /// The libraries that others would use, and what these depend on.
-const LIBRARIES: [&str; 12] = [
+const LIBRARIES: [&str; 11] = [
     "firstflight",
     "firstflight-control",
     "firstflight-core",
     "firstflight-model",
     "firstflight-qlog",
-    "firstflight-quantity",
     "firstflight-quic",
     "firstflight-report",
     "firstflight-reproduce",

@@ -2,25 +2,22 @@
 //!
 //! Parsing is exact: decimals are scaled as integers, and what does not come out whole in the base
 //! unit is an error rather than a rounding. A bare number is an error that lists the forms.
-//! [`nearest()`] and [`hint`] find the name that was meant, for these messages and for others.
 //!
 //! ```
-//! use firstflight_quantity::Rate;
+//! use firstflight_control::quantity::Rate;
 //!
 //! assert_eq!("1.5Mbit/s".parse::<Rate>()?.to_string(), "1500kbps");
 //! let problem = "40".parse::<Rate>().unwrap_err().to_string();
 //! assert!(problem.starts_with("a rate needs a unit; accepted: 9600bps, "));
-//! # Ok::<(), firstflight_quantity::QuantityError>(())
+//! # Ok::<(), firstflight_control::quantity::QuantityError>(())
 //! ```
 
 mod loss;
-pub mod nearest;
 mod number;
 mod scalar;
 mod window;
 
 pub use loss::{Bursts, Loss};
-pub use nearest::{hint, nearest};
 pub use number::QuantityError;
 pub use scalar::{Fraction, Rate, Size, Time};
 pub use window::{Buffer, MarkFrom, Threshold, Window};
@@ -46,8 +43,3 @@ macro_rules! serde_as_text {
 }
 
 serde_as_text!(Rate, Time, Size, Fraction, Loss, Buffer, MarkFrom, Window, Threshold);
-
-/// The README's example compiles and runs.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::number::{Kind, QuantityError};
-use crate::scalar::{FRACTION, Fraction};
+use super::number::{Kind, QuantityError};
+use super::scalar::{FRACTION, Fraction};
 
 /// How a link loses packets at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::number::{Kind, QuantityError, show};
+use super::number::{Kind, QuantityError, show};
 
 /// A rate in bits per second, 1 bit/s to 1 Tbit/s: `40Mbps`, `40Mbit/s`, `9600bps`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

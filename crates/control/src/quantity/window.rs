@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::number::{Kind, QuantityError};
-use crate::scalar::{SIZE_UNITS, Size, Time};
+use super::number::{Kind, QuantityError};
+use super::scalar::{SIZE_UNITS, Size, Time};
 
 /// The room a bottleneck has for waiting packets; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
