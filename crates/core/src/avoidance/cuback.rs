@@ -21,6 +21,7 @@
 //! does not, which is its SHOULD. Time is counted in 2^-16 s, as in [`crate::curve`]: what rounding
 //! takes from one `D(w)` it gives to the next, because each is a difference of the same function.
 
+use super::cubic::{Decrease, Stage, turn};
 use crate::card::{Card, Listed};
 use crate::curve::cube_root;
 use crate::event::{Ack, Loss, LossKind};
@@ -32,26 +33,13 @@ use crate::view::{View, Window};
 /// CUBIC's growth as a function of acknowledged data.
 #[derive(Clone, Copy, Debug)]
 pub struct Cuback {
-    /// Millionths.
-    beta: u64,
+    decrease: Decrease,
     /// `C`: segments per cubic second, in millionths.
     c: u64,
-    fast_convergence: bool,
     stage: Stage,
     epoch: Epoch,
     /// Acknowledged and not yet counted toward a segment.
     pending: Bytes,
-}
-
-/// Whether the parameters of the epoch are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// No loss to go by.
-    Unknown,
-    /// The window was cut; the epoch begins with the next step.
-    Cut,
-    /// The epoch runs.
-    Running,
 }
 
 /// The parameters of one congestion-avoidance stage. They do not change while it lasts.
@@ -119,7 +107,7 @@ impl Cuback {
         self.epoch.cwnd_epoch = cwnd.min(self.epoch.w_max);
         self.epoch.mss = view.mss;
         self.epoch.scale = mul_div(view.mss.0, self.c << TICK_BITS, RATIO_ONE).clamp(1, 1 << 48);
-        self.epoch.alpha = 3 * (RATIO_ONE - self.beta) * RATIO_ONE / (RATIO_ONE + self.beta);
+        self.epoch.alpha = self.decrease.alpha(RATIO_ONE);
         (self.stage, self.pending) = (Stage::Running, Bytes(0));
     }
 
@@ -150,8 +138,7 @@ impl Avoidance for Cuback {
         if self.stage == Stage::Running {
             self.stage = Stage::Unknown;
         }
-        let pipe = found.pipe.filter(|pipe| *pipe > view.window.cwnd && self.stage != Stage::Cut);
-        if let Some(peak) = found.peak.or(pipe) {
+        if let Some(peak) = turn(found, self.stage == Stage::Cut, view) {
             self.note(peak, peak, view);
             self.stage = Stage::Cut;
         }
@@ -183,38 +170,28 @@ impl Avoidance for Cuback {
     }
 
     fn beta(&self) -> u64 {
-        self.beta
+        self.decrease.beta
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
-        let cwnd = view.window.cwnd;
+        let ssthresh = self.decrease.ssthresh(loss, view);
         if loss.kind == LossKind::Timeout {
-            // RFC 9438 section 4.8: the next stage starts flat. A segment that times out twice is
-            // no second sign of congestion (RFC 5681 section 3.1).
-            let cut = if loss.answered {
-                view.window.ssthresh
-            } else {
-                loss.flight.scaled(self.beta, RATIO_ONE)
-            };
+            // RFC 9438 section 4.8: the next stage starts flat.
             (self.stage, self.epoch.w_max) = (Stage::Unknown, Bytes(0));
-            return Window { cwnd: cut, ssthresh: cut };
+        } else {
+            let cwnd = view.window.cwnd;
+            self.note(self.decrease.w_max(cwnd, self.epoch.w_max), cwnd, view);
+            self.stage = Stage::Cut;
         }
-        let falls = self.fast_convergence && cwnd < self.epoch.w_max;
-        let both = RATIO_ONE + self.beta;
-        let w_max = if falls { cwnd.scaled(both, 2 * RATIO_ONE) } else { cwnd };
-        self.note(w_max, cwnd, view);
-        self.stage = Stage::Cut;
-        let cut = loss.flight.scaled(self.beta, RATIO_ONE);
-        Window { cwnd: cut, ssthresh: cut }
+        Window { cwnd: ssthresh, ssthresh }
     }
 }
 
 impl Default for Cuback {
     fn default() -> Self {
         Self {
-            beta: 700_000,
+            decrease: Decrease::RFC9438,
             c: 400_000,
-            fast_convergence: true,
             stage: Stage::Unknown,
             epoch: Epoch::default(),
             pending: Bytes(0),
@@ -246,9 +223,13 @@ impl Knobs for Cuback {
 
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
-            ("beta", KnobValue::Ratio(beta)) => self.beta = beta.clamp(100_000, 950_000),
+            ("beta", KnobValue::Ratio(beta)) => {
+                self.decrease.beta = beta.clamp(100_000, 950_000);
+            }
             ("c", KnobValue::Ratio(c)) => self.c = c.clamp(1_000, 100 * RATIO_ONE),
-            ("fast_convergence", KnobValue::Word(word)) => self.fast_convergence = word == "on",
+            ("fast_convergence", KnobValue::Word(word)) => {
+                self.decrease.fast_convergence = word == "on";
+            }
             _ => return false,
         }
         true
@@ -256,9 +237,9 @@ impl Knobs for Cuback {
 
     fn value(&self, name: &str) -> Option<KnobValue> {
         Some(match name {
-            "beta" => KnobValue::Ratio(self.beta),
+            "beta" => KnobValue::Ratio(self.decrease.beta),
             "c" => KnobValue::Ratio(self.c),
-            "fast_convergence" => switch(self.fast_convergence),
+            "fast_convergence" => switch(self.decrease.fast_convergence),
             _ => return None,
         })
     }

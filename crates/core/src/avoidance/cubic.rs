@@ -27,146 +27,121 @@
 //! counts as none, so that small windows are back at `W_max` within a round trip or two. The ACK
 //! that ends a recovery counts for the packet that it is the first to tell of, with the next ACK.
 //!
+//! This file has what the three share: when the curve begins, what a cut leaves and where the curve
+//! turns after it. How an ACK lets the window grow stands in a file for each source: `rfc9438.rs`,
+//! `linux.rs`, `version21.rs`.
+//!
 //! Integers ([`crate::curve`]). The growth of an ACK is by what it acknowledges, not per ACK, so
 //! that delayed ACKs do not slow the curve down, as in Linux. Departures of `ns2` from its source:
 //! the increments are not rounded to one segment per whole number of ACKs, the Reno estimate takes
 //! effect at once instead of over one window, and its slope is not rounded (0.334 segments per RTT,
 //! 0.348 there). Of `linux`: time is not rounded to the ticks of its clock.
 
+mod decrease;
+mod linux;
+mod rfc9438;
+mod version21;
+
 use crate::card::{Card, Listed};
 use crate::curve::{Curve, FRACTION};
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE, switch};
 use crate::policy::{Avoidance, Found, Observer, Step};
-use crate::units::{Bytes, Instant, Span, mul_div};
-use crate::view::{Phase, View, Window};
+use crate::units::{Bytes, Instant, Span};
+use crate::view::{View, Window};
+
+pub(super) use decrease::{Decrease, Stage, turn};
 
 /// Growth along a cubic curve, and a cut to `beta`.
 #[derive(Clone, Copy, Debug)]
 pub struct Cubic {
     form: Form,
+    source: Source,
     stage: Stage,
-    /// The window that the curve is flat around, after a cut.
-    w_max: Bytes,
-    /// The window before the last cut.
-    prior: Bytes,
-    curve: Curve,
-    /// Since when the curve runs.
-    start: Instant,
-    /// The last step.
-    last: Instant,
-    /// The Reno estimate, in 2^-16 bytes.
-    estimate: u64,
-    /// Remainder of the division that shares growth out over ACKs.
-    remainder: u64,
-    /// What CUBIC 2.1 has instead of the two before.
-    counters: Counters,
+    epoch: Epoch,
     /// The source rested, and slow start leads back to the curve (Linux's `cubictcp_cwnd_event`).
     rested: bool,
 }
 
-/// What a preset or a knob decides.
+/// Numbers that a preset or a knob decides.
 #[derive(Clone, Copy, Debug)]
 struct Form {
-    /// Millionths.
-    beta: u64,
-    /// What a loss during start-up leaves, in millionths; as any other loss if unset.
-    startup_beta: Option<u64>,
-    /// Segments per cubic second, in millionths.
+    decrease: Decrease,
+    /// `C`: segments per cubic second, in millionths.
     c: u64,
-    fast_convergence: bool,
+    /// The window is at least Reno's (RFC 9438 section 4.3).
     friendly: bool,
     /// Segments per 100 ms beyond `W_max`; 0 for no limit.
     max_increment: u64,
-    era: Era,
 }
 
-/// What is not worth a knob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Era {
-    Rfc9438,
-    Linux,
-    Version21,
+/// Whose CUBIC it is, with the state that only its growth has.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Rfc9438(rfc9438::Growth),
+    Linux(linux::Growth),
+    Version21(version21::Growth),
 }
 
-/// Where the curve comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// No loss to go by since the connection began or timed out.
-    Unknown,
-    /// The window was cut; the curve begins with the next step.
-    Cut,
-    /// The curve runs, from a cut or not.
-    Running { cut: bool },
+/// The variables of a congestion-avoidance stage (RFC 9438 section 4.1.2).
+#[derive(Clone, Copy, Debug, Default)]
+struct Epoch {
+    /// `W_max`: the window that the curve is flat around, after a cut.
+    w_max: Bytes,
+    /// `cwnd_prior`: the window before the last cut.
+    cwnd_prior: Bytes,
+    /// `W_cubic`.
+    curve: Curve,
+    /// `t_epoch`: since when the curve runs.
+    t_epoch: Instant,
+    /// The last step.
+    last: Instant,
+    /// `W_est`: the Reno estimate, in 2^-16 bytes.
+    w_est: u64,
 }
 
 impl Cubic {
-    /// Starts the curve from the window as it is.
+    fn of(form: Form, source: Source) -> Self {
+        let (stage, epoch) = (Stage::Unknown, Epoch::default());
+        Self { form, source, stage, epoch, rested: false }
+    }
+
+    /// Starts the curve from the window as it is: after a cut around `W_max` (RFC 9438 section
+    /// 4.2), otherwise flat, `K` being 0 (sections 4.8 and 4.10).
     fn begin(&mut self, view: &View) {
         let (cwnd, cut) = (view.window.cwnd, self.stage == Stage::Cut);
-        let origin = if cut { self.w_max.max(cwnd) } else { cwnd };
+        let origin = if cut { self.epoch.w_max.max(cwnd) } else { cwnd };
         if !cut {
-            self.prior = cwnd;
+            self.epoch.cwnd_prior = cwnd;
         }
-        self.curve = Curve::new(cwnd, origin, self.form.c, view.mss);
-        self.stage = Stage::Running { cut };
-        self.start = view.now;
-        self.last = view.now;
-        self.estimate = cwnd.0.saturating_mul(1 << FRACTION);
-        self.counters.begin((cwnd.0 / view.mss.0.max(1)).max(1));
-        if !cut || self.form.era != Era::Linux {
-            self.remainder = 0;
+        self.epoch.curve = Curve::new(cwnd, origin, self.form.c, view.mss);
+        self.stage = Stage::Running;
+        (self.epoch.t_epoch, self.epoch.last) = (view.now, view.now);
+        // Section 4.3: W_est begins as cwnd_epoch.
+        self.epoch.w_est = cwnd.0.saturating_mul(1 << FRACTION);
+        match &mut self.source {
+            Source::Rfc9438(growth) => growth.begin(),
+            Source::Linux(growth) => growth.begin(cut),
+            Source::Version21(growth) => growth.begin(cwnd.0 / view.mss.0.max(1), cut),
         }
     }
 
     /// Forgets the window of the last loss.
     pub(crate) fn forget(&mut self) {
-        (self.stage, self.w_max) = (Stage::Unknown, Bytes(0));
+        (self.stage, self.epoch.w_max) = (Stage::Unknown, Bytes(0));
     }
 
     /// `beta` and `C`, in millionths.
     pub(crate) fn constants(&self) -> (u64, u64) {
-        (self.form.beta, self.form.c)
+        (self.form.decrease.beta, self.form.c)
     }
 
-    /// What cwnd is moved toward within a window of ACKs.
-    fn target(&self, t: Span, view: &View) -> Bytes {
-        let cwnd = view.window.cwnd;
-        self.curve.at(t + view.rtt.smoothed).clamp(cwnd, cwnd + cwnd / 2)
-    }
-
-    /// What Linux adds for an ACK: a packet for every `cnt` acknowledged.
-    fn linux_growth(&mut self, acked: Bytes, t: Span, view: &View) -> Bytes {
-        let packets = |bytes: Bytes| bytes.0 / view.mss.0.max(1);
-        let cwnd = packets(view.window.cwnd).max(1);
-        // Its Reno estimate: a packet more for 15/8 of a window of them.
-        let of_reno = (cwnd.saturating_mul(linux_reno_eighths(self.form.beta)) / 8).max(1);
-        let more = acked.0.saturating_mul(1 << FRACTION) / of_reno;
-        self.estimate = self.estimate.saturating_add(more);
-        let (origin, at) = (self.curve.origin, self.curve.at(t + smallest_rtt(view)));
-        let target = packets(origin).saturating_add(packets(at - origin));
-        let target = target.saturating_sub(packets(origin - at));
-        let estimate = if self.form.friendly { self.estimate >> FRACTION } else { 0 };
-        let missing = target.max(packets(Bytes(estimate))).saturating_sub(cwnd);
-        let count = cwnd.checked_div(missing).unwrap_or(cwnd.saturating_mul(100));
-        let most = if self.w_max == Bytes(0) { BLIND_COUNT } else { u64::MAX };
-        let count = count.min(most).max(2);
-        let product = acked.0.saturating_add(self.remainder);
-        self.remainder = product % count;
-        Bytes(product / count)
-    }
-
-    /// The Reno estimate after an ACK for `acked`.
-    fn reno(&mut self, acked: Bytes, view: &View) -> Bytes {
-        let beta = self.form.beta;
-        let passed = self.estimate >> FRACTION >= self.prior.0;
-        let alpha = match passed {
-            true => 1 << FRACTION,
-            false => ((3 * (RATIO_ONE - beta)) << FRACTION) / (RATIO_ONE + beta),
-        };
-        let share = mul_div(acked.0, view.mss.0, 1).saturating_mul(alpha);
-        self.estimate = self.estimate.saturating_add(share / view.window.cwnd.0.max(1));
-        Bytes(self.estimate >> FRACTION)
+    /// `bytes` as the source counts a window at a loss: Linux's windows are whole packets.
+    fn counted(&self, bytes: Bytes, mss: Bytes) -> Bytes {
+        match self.source {
+            Source::Rfc9438(_) => bytes,
+            Source::Linux(_) | Source::Version21(_) => bytes - Bytes(bytes.0 % mss.0.max(1)),
+        }
     }
 }
 
@@ -180,26 +155,22 @@ impl Listed for Cubic {
 impl Observer for Cubic {
     /// RFC 9438 section 5.8: time in which the source limits does not count.
     fn on_rest(&mut self, idle: Span, view: &View) {
-        self.rested = matches!(self.stage, Stage::Running { .. });
-        self.start = (self.start + idle).min(view.now);
-        self.last = view.now;
+        self.rested = self.stage == Stage::Running;
+        self.epoch.t_epoch = (self.epoch.t_epoch + idle).min(view.now);
+        self.epoch.last = view.now;
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        report("cubic_w_max", self.w_max.0);
-        report("cubic_w_est", self.estimate >> FRACTION);
+        report("cubic_w_max", self.epoch.w_max.0);
+        report("cubic_w_est", self.epoch.w_est >> FRACTION);
     }
 }
 
 impl Avoidance for Cubic {
-    /// A window that start-up believes the path has room for is where the curve turns, as that of
-    /// a loss is (draft-kazuho-ccwg-rapid-start-02 section 2.3.3). So is a measured pipe that the
-    /// window does not fill: no source says so, but the RFC's flat start from a window below it
-    /// would take the time of a loss that never was.
     fn enter(&mut self, found: &Found, view: &View) {
-        let pipe = found.pipe.filter(|pipe| *pipe > view.window.cwnd && self.stage != Stage::Cut);
-        if let Some(peak) = found.peak.or(pipe) {
-            (self.stage, self.w_max, self.prior) = (Stage::Cut, peak, peak);
+        if let Some(peak) = turn(found, self.stage == Stage::Cut, view) {
+            self.stage = Stage::Cut;
+            (self.epoch.w_max, self.epoch.cwnd_prior) = (peak, peak);
         }
         if self.stage != Stage::Cut && !core::mem::take(&mut self.rested) {
             self.stage = Stage::Unknown;
@@ -209,125 +180,67 @@ impl Avoidance for Cubic {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
-        // CUBIC 2.1 is still in slow start at ssthresh.
-        let starts = self.form.era == Era::Version21 && window.cwnd == window.ssthresh;
+        // CUBIC 2.1 is still in slow start at ssthresh (`snd_cwnd <= snd_ssthresh`).
+        let starts = window.cwnd == window.ssthresh && matches!(self.source, Source::Version21(_));
         if window.cwnd < window.ssthresh || starts {
             return window.grow(ack.acked.min(view.mss));
         }
-        if !matches!(self.stage, Stage::Running { .. }) {
+        if self.stage != Stage::Running {
             self.begin(view);
         }
+        let Self { form, epoch, .. } = self;
         if ack.app_limited {
             // RFC 9438 section 5.8: time in which the source limits does not count.
-            self.start = self.start + view.now.since(self.last);
-            self.last = view.now;
+            epoch.t_epoch = epoch.t_epoch + view.now.since(epoch.last);
+            epoch.last = view.now;
             return window.hold();
         }
-        self.last = view.now;
-        let t = view.now.since(self.start);
+        epoch.last = view.now;
+        let t = view.now.since(epoch.t_epoch);
         let acked = ack.acked.min(window.cwnd);
-        if self.form.era == Era::Linux {
-            return window.grow(self.linux_growth(acked, t, view));
-        }
-        if self.form.era == Era::Version21 {
-            return window.grow(self.growth_21(ack, t, view));
-        }
-        let estimate = self.reno(acked, view);
-        let ahead = if self.form.friendly { estimate - window.cwnd } else { Bytes(0) };
-        if self.form.friendly && self.curve.at(t) < estimate {
-            return window.grow(ahead);
-        }
-        let missing = self.target(t, view) - window.cwnd;
-        let product = mul_div(acked.0, missing.0, 1).saturating_add(self.remainder);
-        let increase = product / window.cwnd.0.max(1);
-        self.remainder = product - increase * window.cwnd.0;
-        window.grow(Bytes(increase).max(ahead))
+        window.grow(match &mut self.source {
+            Source::Rfc9438(growth) => growth.on_ack(acked, t, form, epoch, view),
+            Source::Linux(growth) => growth.on_ack(acked, t, form, epoch, view),
+            Source::Version21(growth) => growth.on_ack(ack.acked, t, form, epoch, view),
+        })
     }
 
     fn beta(&self) -> u64 {
-        self.form.beta
+        self.form.decrease.beta
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
-        // Linux's windows are whole packets.
-        let part = if self.form.era == Era::Rfc9438 { 1 } else { view.mss.0.max(1) };
-        let whole = |bytes: Bytes| bytes - Bytes(bytes.0 % part);
-        let cwnd = whole(view.window.cwnd);
-        let timeout = loss.kind == LossKind::Timeout;
-        // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
-        let cut = if timeout && loss.answered {
-            view.window.ssthresh
+        let counted = |bytes| self.counted(bytes, view.mss);
+        let cwnd = counted(view.window.cwnd);
+        let loss = Loss { flight: counted(loss.flight), ..*loss };
+        // The mechanism makes ssthresh whole segments.
+        let ssthresh = self.form.decrease.ssthresh(&loss, view);
+        let left = Window { cwnd: counted(ssthresh), ssthresh };
+        if loss.kind == LossKind::Timeout {
+            self.forget();
         } else {
-            let beta = match view.phase {
-                Phase::Startup => self.form.startup_beta(),
-                Phase::Avoidance => self.form.beta,
-            };
-            whole(whole(loss.flight).scaled(beta, RATIO_ONE))
-        };
-        if timeout {
-            self.stage = Stage::Unknown;
-            self.w_max = Bytes(0);
-        } else {
-            let falls = self.form.fast_convergence && cwnd < self.w_max;
-            let both = RATIO_ONE + self.form.beta;
-            self.w_max = if falls { cwnd.scaled(both, 2 * RATIO_ONE) } else { cwnd };
             self.stage = Stage::Cut;
-            self.remainder = if loss.kind == LossKind::Recovery { view.mss.0 } else { 0 };
+            self.epoch.w_max = self.form.decrease.w_max(cwnd, self.epoch.w_max);
         }
-        self.prior = cwnd;
-        self.counters.cut(timeout);
-        Window { cwnd: cut, ssthresh: cut }
+        self.epoch.cwnd_prior = cwnd;
+        match &mut self.source {
+            Source::Rfc9438(_) => {}
+            Source::Linux(growth) => growth.cut(loss.kind, view.mss),
+            Source::Version21(growth) => growth.cut(loss.kind),
+        }
+        left
     }
 }
 
-impl Form {
-    const RFC9438: Self = Self {
-        beta: 700_000,
-        startup_beta: None,
-        c: 400_000,
-        fast_convergence: true,
-        friendly: true,
-        max_increment: 0,
-        era: Era::Rfc9438,
-    };
-
-    const LINUX: Self = Self {
-        beta: 717 * RATIO_ONE / 1024,
-        c: 410 * RATIO_ONE / 1024,
-        era: Era::Linux,
-        ..Self::RFC9438
-    };
-
-    const VERSION_21: Self = Self {
-        beta: 819 * RATIO_ONE / 1024,
-        startup_beta: None,
-        c: 410 * RATIO_ONE / 1024,
-        fast_convergence: true,
-        friendly: true,
-        max_increment: 16,
-        era: Era::Version21,
-    };
-
-    fn startup_beta(&self) -> u64 {
-        self.startup_beta.unwrap_or(self.beta)
-    }
+impl Source {
+    const RFC9438: Self = Self::Rfc9438(rfc9438::Growth::NEW);
+    const LINUX: Self = Self::Linux(linux::Growth::NEW);
+    const VERSION21: Self = Self::Version21(version21::Growth::NEW);
 }
 
 impl Default for Cubic {
     fn default() -> Self {
-        Self {
-            form: Form::RFC9438,
-            stage: Stage::Unknown,
-            w_max: Bytes(0),
-            prior: Bytes(0),
-            curve: Curve::default(),
-            start: Instant(0),
-            last: Instant(0),
-            estimate: 0,
-            remainder: 0,
-            counters: Counters::NEW,
-            rested: false,
-        }
+        Self::of(rfc9438::FORM, Source::RFC9438)
     }
 }
 
@@ -380,15 +293,21 @@ impl Knobs for Cubic {
     fn set(&mut self, name: &str, value: KnobValue) -> bool {
         let form = &mut self.form;
         match (name, value) {
-            ("preset", KnobValue::Word("rfc9438")) => *form = Form::RFC9438,
-            ("preset", KnobValue::Word("ns2")) => *form = Form::VERSION_21,
-            ("preset", KnobValue::Word("linux")) => *form = Form::LINUX,
-            ("beta", KnobValue::Ratio(beta)) => form.beta = beta.clamp(100_000, 950_000),
+            ("preset", KnobValue::Word("rfc9438")) => {
+                *self = Self::of(rfc9438::FORM, Source::RFC9438)
+            }
+            ("preset", KnobValue::Word("ns2")) => {
+                *self = Self::of(version21::FORM, Source::VERSION21)
+            }
+            ("preset", KnobValue::Word("linux")) => *self = Self::of(linux::FORM, Source::LINUX),
+            ("beta", KnobValue::Ratio(beta)) => form.decrease.beta = beta.clamp(100_000, 950_000),
             ("startup_beta", KnobValue::Ratio(beta)) => {
-                form.startup_beta = Some(beta.clamp(100_000, 950_000));
+                form.decrease.startup_beta = Some(beta.clamp(100_000, 950_000));
             }
             ("c", KnobValue::Ratio(c)) => form.c = c.clamp(1_000, 100 * RATIO_ONE),
-            ("fast_convergence", KnobValue::Word(word)) => form.fast_convergence = word == "on",
+            ("fast_convergence", KnobValue::Word(word)) => {
+                form.decrease.fast_convergence = word == "on";
+            }
             ("friendly", KnobValue::Word(word)) => form.friendly = word == "on",
             ("max_increment", KnobValue::Count(count)) => form.max_increment = count,
             _ => return false,
@@ -399,15 +318,15 @@ impl Knobs for Cubic {
     fn value(&self, name: &str) -> Option<KnobValue> {
         let form = &self.form;
         Some(match name {
-            "preset" => KnobValue::Word(match form.era {
-                Era::Rfc9438 => "rfc9438",
-                Era::Linux => "linux",
-                Era::Version21 => "ns2",
+            "preset" => KnobValue::Word(match self.source {
+                Source::Rfc9438(_) => "rfc9438",
+                Source::Linux(_) => "linux",
+                Source::Version21(_) => "ns2",
             }),
-            "beta" => KnobValue::Ratio(form.beta),
-            "startup_beta" => KnobValue::Ratio(form.startup_beta()),
+            "beta" => KnobValue::Ratio(form.decrease.beta),
+            "startup_beta" => KnobValue::Ratio(form.decrease.startup_beta()),
             "c" => KnobValue::Ratio(form.c),
-            "fast_convergence" => switch(form.fast_convergence),
+            "fast_convergence" => switch(form.decrease.fast_convergence),
             "friendly" => switch(form.friendly),
             "max_increment" => KnobValue::Count(form.max_increment),
             _ => return None,
@@ -415,10 +334,7 @@ impl Knobs for Cubic {
     }
 }
 
-/// Linux without a loss to go by: `cnt` at most.
-const BLIND_COUNT: u64 = 20;
-
-/// Zero without a sample.
+/// The smallest RTT; zero without a sample.
 fn smallest_rtt(view: &View) -> Span {
     if view.rtt.min == Span::MAX { Span(0) } else { view.rtt.min }
 }
@@ -428,10 +344,6 @@ fn smallest_rtt(view: &View) -> Span {
 fn linux_reno_eighths(beta: u64) -> u64 {
     (8 * (RATIO_ONE + beta) / (3 * (RATIO_ONE - beta))).max(1)
 }
-
-mod version21;
-
-use version21::Counters;
 
 #[cfg(test)]
 mod tests;

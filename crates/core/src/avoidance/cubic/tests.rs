@@ -1,19 +1,19 @@
-//! CUBIC by its three presets: the RFC's, that of ns-2 and Linux's.
+//! CUBIC of the RFC, and what its presets share.
 
 use super::*;
 use crate::testing::{self, MSS};
 use crate::view::Phase;
 
-fn view(cwnd: u64, ssthresh: u64, now_ms: u64) -> View {
+pub(super) fn view(cwnd: u64, ssthresh: u64, now_ms: u64) -> View {
     let now = Instant(now_ms * 1_000_000);
     View { now, phase: Phase::Avoidance, ..testing::view(cwnd, MSS * ssthresh) }
 }
 
-fn loss(kind: LossKind, flight: u64) -> Loss {
+pub(super) fn loss(kind: LossKind, flight: u64) -> Loss {
     Loss::of(Instant(0), kind, MSS, MSS * flight)
 }
 
-fn ack() -> Ack {
+pub(super) fn ack() -> Ack {
     Ack { acked: MSS, credited: MSS, ..Ack::default() }
 }
 
@@ -22,13 +22,13 @@ fn a_loss_leaves_beta_and_a_second_below_it_makes_room() {
     let mut cubic = Cubic::default();
     let cut = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
     assert_eq!((cut.cwnd, cut.ssthresh), (Bytes(70_000), Bytes(70_000)));
-    assert_eq!(cubic.w_max, Bytes(100_000));
+    assert_eq!(cubic.epoch.w_max, Bytes(100_000));
     // 80 < 100: W_max = 80 * 1.7 / 2 = 68.
     let _ = cubic.cut(&loss(LossKind::Recovery, 80), &view(80, 70, 0));
-    assert_eq!(cubic.w_max, Bytes(68_000));
+    assert_eq!(cubic.epoch.w_max, Bytes(68_000));
     assert!(cubic.set("fast_convergence", KnobValue::Word("off")));
     let _ = cubic.cut(&loss(LossKind::Recovery, 60), &view(60, 56, 0));
-    assert_eq!(cubic.w_max, Bytes(60_000));
+    assert_eq!(cubic.epoch.w_max, Bytes(60_000));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_loss_during_start_up_leaves_what_its_own_knob_says() {
     assert_eq!(cubic.cut(&lost, &startup).cwnd, Bytes(70_000), "beta, unless told");
     assert!(cubic.set("startup_beta", KnobValue::Ratio(500_000)));
     assert_eq!(cubic.cut(&lost, &startup).cwnd, Bytes(50_000));
-    assert_eq!(cubic.w_max, Bytes(100_000));
+    assert_eq!(cubic.epoch.w_max, Bytes(100_000));
     assert_eq!(cubic.cut(&lost, &view(100, 50, 0)).cwnd, Bytes(70_000));
     assert!(cubic.set("preset", KnobValue::Word("linux")));
     assert_eq!(cubic.value("startup_beta"), Some(KnobValue::Ratio(717 * RATIO_ONE / 1024)));
@@ -67,52 +67,6 @@ fn growth_is_at_most_half_a_window_per_rtt() {
     assert_eq!(step.window.cwnd, Bytes(7_500));
 }
 
-/// `bictcp_update`: `cnt` is 20 at most while there is no `last_max_cwnd`, so that 20 segments
-/// acknowledged add one; after a loss Reno's estimate adds 8/15 of one per window, also beyond
-/// the window before the loss.
-#[test]
-fn linux_grows_by_a_twentieth_until_a_loss_and_then_as_reno_at_least() {
-    let mut cubic = Cubic::default();
-    assert!(cubic.set("preset", KnobValue::Word("linux")));
-    assert_eq!(cubic.beta(), 700_195);
-    let step = cubic.step(&ack(), &view(100, 50, 0));
-    assert_eq!(step.window.cwnd, Bytes(100_050));
-    assert!(cubic.set("c", KnobValue::Ratio(1_000)));
-    let _ = cubic.cut(&loss(LossKind::Recovery, 10), &view(10, 5, 0));
-    let grown = |cubic: &mut Cubic, cwnd: u64| {
-        let mut now = view(7, 7, 1);
-        now.window.cwnd = Bytes(cwnd);
-        cubic.step(&ack(), &now).window.cwnd.0
-    };
-    // 7 is less than three whole packets below 10, so that 8 is next: cnt is 7. The first ACK
-    // counts with the one that ended the recovery.
-    assert_eq!(grown(&mut cubic, 7_000), 7_000 + 2_000 / 7);
-    cubic.remainder = 0;
-    let seven: u64 = (0..7).map(|_| grown(&mut cubic, 7_000) - 7_000).sum();
-    assert_eq!(seven, 1_000, "nothing is lost by rounding");
-    // 15 ACKs for windows of 8 make 8/15 of a window's ACKs.
-    (cubic.estimate, cubic.remainder) = (10_000 << FRACTION, 0);
-    let _ = (0..15).map(|_| grown(&mut cubic, 8_000)).count();
-    assert_eq!(cubic.estimate >> FRACTION, 10_999, "beyond the window before the cut");
-    (cubic.estimate, cubic.remainder) = (10_900 << FRACTION, 0);
-    assert_eq!(grown(&mut cubic, 8_000), 8_000 + 1_000 / 4, "to 10: cnt is 8 / 2");
-    let cut = cubic.cut(&loss(LossKind::Timeout, 10), &view(10, 5, 0));
-    assert_eq!(cut.cwnd, MSS * 7, "7.002 in whole packets");
-    assert_eq!(cubic.step(&ack(), &view(100, 50, 0)).window.cwnd, Bytes(100_050));
-}
-
-/// K is cbrt(30 / 0.4004), 4.2 s: in 5 s the curve is back at 100, 30 above the window, and
-/// `cnt` is 70 / 30. Two packets count with the first ACK: the one that ended the recovery too.
-#[test]
-fn linux_looks_the_curve_up_one_smallest_rtt_ahead() {
-    let mut cubic = Cubic::default();
-    assert!(cubic.set("preset", KnobValue::Word("linux")));
-    let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
-    let mut now = view(70, 70, 0);
-    now.rtt.min = Span::from_secs(5);
-    assert_eq!(cubic.step(&ack(), &now).window.cwnd, Bytes(71_000));
-}
-
 #[test]
 fn small_windows_grow_as_renos_do() {
     let mut cubic = Cubic::default();
@@ -133,8 +87,8 @@ fn without_a_loss_to_go_by_the_curve_starts_flat() {
     let _ = cubic.cut(&loss(LossKind::Timeout, 100), &view(100, 500, 0));
     cubic.enter(&Found::default(), &view(70, 70, 0));
     let _ = cubic.step(&ack(), &view(70, 70, 0));
-    assert_eq!((cubic.curve.origin, cubic.curve.k), (Bytes(70_000), 0));
-    assert_eq!(cubic.prior, Bytes(70_000));
+    assert_eq!((cubic.epoch.curve.origin, cubic.epoch.curve.k), (Bytes(70_000), 0));
+    assert_eq!(cubic.epoch.cwnd_prior, Bytes(70_000));
 }
 
 #[test]
@@ -144,7 +98,7 @@ fn time_in_which_the_source_limits_does_not_count() {
     let _ = cubic.step(&ack(), &view(70, 70, 0));
     let limited = Ack { app_limited: true, ..ack() };
     assert_eq!(cubic.step(&limited, &view(70, 70, 5_000)).window.cwnd, Bytes(70_000));
-    assert_eq!(cubic.start, Instant(5_000_000_000));
+    assert_eq!(cubic.epoch.t_epoch, Instant(5_000_000_000));
 }
 
 /// RFC 9438 section 5.8; slow start after a rest leads back to the curve, once.
@@ -154,13 +108,16 @@ fn a_rest_does_not_count_either() {
     let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
     let _ = cubic.step(&ack(), &view(70, 70, 1_000));
     cubic.on_rest(Span::from_secs(5), &view(70, 70, 7_000));
-    assert_eq!((cubic.start, cubic.last), (Instant(6_000_000_000), Instant(7_000_000_000)));
-    for stage in [Stage::Running { cut: true }, Stage::Unknown] {
+    assert_eq!(
+        (cubic.epoch.t_epoch, cubic.epoch.last),
+        (Instant(6_000_000_000), Instant(7_000_000_000))
+    );
+    for stage in [Stage::Running, Stage::Unknown] {
         cubic.enter(&Found::default(), &view(70, 70, 7_000));
         assert_eq!(cubic.stage, stage);
     }
     cubic.on_rest(Span::from_secs(60), &view(70, 70, 8_000));
-    assert_eq!(cubic.start, Instant(8_000_000_000), "not after now");
+    assert_eq!(cubic.epoch.t_epoch, Instant(8_000_000_000), "not after now");
 }
 
 /// RFC 9438 section 4.7: only below W_max did another flow take bandwidth.
@@ -170,7 +127,7 @@ fn a_second_loss_at_the_same_window_makes_no_room() {
     for _ in 0..2 {
         let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
     }
-    assert_eq!(cubic.w_max, Bytes(100_000));
+    assert_eq!(cubic.epoch.w_max, Bytes(100_000));
 }
 
 /// RFC 9438 section 4.3: cwnd follows the Reno estimate where the curve is below it. Here curve and
@@ -191,7 +148,7 @@ fn the_curve_starts_anew_when_avoidance_begins_without_a_cut() {
     let _ = cubic.step(&ack(), &view(70, 70, 0));
     cubic.enter(&Found::default(), &view(90, 70, 1_000));
     let _ = cubic.step(&ack(), &view(90, 70, 1_000));
-    assert_eq!((cubic.curve.origin, cubic.start), (MSS * 90, Instant(1_000_000_000)));
+    assert_eq!((cubic.epoch.curve.origin, cubic.epoch.t_epoch), (MSS * 90, Instant(1_000_000_000)));
 }
 
 #[test]
@@ -204,7 +161,7 @@ fn what_start_up_hands_on_is_where_the_curve_turns_if_it_is_beyond_the_window() 
         let (pipe, peak) = (Some(MSS * pipe), peak.map(|peak| MSS * peak));
         cubic.enter(&Found { pipe, peak, rate: None }, &view(70, 70, 0));
         let _ = cubic.step(&ack(), &view(70, 70, 0));
-        cubic.curve.origin.0 / MSS.0
+        cubic.epoch.curve.origin.0 / MSS.0
     };
     assert_eq!(origin(90, None, false), 90, "a pipe not filled");
     assert_eq!(origin(60, None, false), 70, "a pipe with a queue: flat from here");
@@ -214,7 +171,11 @@ fn what_start_up_hands_on_is_where_the_curve_turns_if_it_is_beyond_the_window() 
     let mut cubic = Cubic::default();
     let pipe = Some(MSS * 70);
     cubic.enter(&Found { pipe, ..Found::default() }, &view(70, 70, 0));
-    assert_eq!((cubic.stage, cubic.w_max), (Stage::Unknown, Bytes(0)), "a pipe that is filled");
+    assert_eq!(
+        (cubic.stage, cubic.epoch.w_max),
+        (Stage::Unknown, Bytes(0)),
+        "a pipe that is filled"
+    );
 }
 
 #[test]
@@ -223,7 +184,7 @@ fn a_cut_that_ended_start_up_is_where_the_curve_comes_from() {
     let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
     cubic.enter(&Found::default(), &view(70, 70, 0));
     let _ = cubic.step(&ack(), &view(70, 70, 0));
-    assert_eq!(cubic.curve.origin, MSS * 100);
+    assert_eq!(cubic.epoch.curve.origin, MSS * 100);
     let gauges = ["cubic_w_max", "cubic_w_est"].map(|name| testing::gauge(&cubic, name));
     // W_est begins at 70 segments; an ACK for one adds alpha = 9/17 over 70: 7.56 bytes.
     assert_eq!(gauges, [Some(100_000), Some(70_007)]);

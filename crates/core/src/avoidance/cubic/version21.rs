@@ -2,14 +2,16 @@
 //! which ns-2.35's TCP/Linux compiles): whole packets, whole milliseconds, one packet more after so
 //! many ACKs, whatever each of them acknowledges.
 
-use super::{Cubic, Stage, linux_reno_eighths, smallest_rtt};
-use crate::event::Ack;
+use super::decrease::Decrease;
+use super::{Epoch, Form, linux_reno_eighths, smallest_rtt};
+use crate::event::LossKind;
+use crate::knob::RATIO_ONE;
 use crate::units::{Bytes, Span};
 use crate::view::View;
 
 /// Its counters, by the names of its source in brackets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counters {
+pub(super) struct Growth {
     /// After so many ACKs and one more the window grows (`cnt`).
     count: u64,
     /// ACKs since it grew (`snd_cwnd_cnt`).
@@ -22,21 +24,31 @@ pub(super) struct Counters {
     reno: u64,
     /// The window, in packets, and the millisecond that `count` is of (`last_cwnd`, `last_time`).
     of: (u64, u64),
+    /// The curve comes from a cut (`loss_cwnd` is set).
+    after_cut: bool,
 }
 
-impl Counters {
-    pub(super) const NEW: Self =
-        Self { count: 0, waited: 0, ratio: FIRST_RATIO, acks: 0, reno: 0, of: (0, 0) };
+impl Growth {
+    pub(super) const NEW: Self = Self {
+        count: 0,
+        waited: 0,
+        ratio: FIRST_RATIO,
+        acks: 0,
+        reno: 0,
+        of: (0, 0),
+        after_cut: false,
+    };
 
     /// The curve begins with this ACK, from a window of so many packets.
-    pub(super) fn begin(&mut self, cwnd: u64) {
-        (self.acks, self.reno) = (0, cwnd);
+    pub(super) fn begin(&mut self, cwnd: u64, after_cut: bool) {
+        (self.acks, self.reno) = (0, cwnd.max(1));
+        self.after_cut = after_cut;
     }
 
     /// A loss: `bictcp_reset` after a timeout, of which nothing is left.
-    pub(super) fn cut(&mut self, timeout: bool) {
+    pub(super) fn cut(&mut self, kind: LossKind) {
         self.waited = 0;
-        if timeout {
+        if kind == LossKind::Timeout {
             *self = Self::NEW;
         }
     }
@@ -61,46 +73,62 @@ impl Counters {
         self.waited = if grows { 0 } else { self.waited + 1 };
         grows
     }
-}
 
-impl Cubic {
-    /// What CUBIC 2.1 adds for an ACK, `t` after the curve began.
-    pub(super) fn growth_21(&mut self, ack: &Ack, t: Span, view: &View) -> Bytes {
+    /// What an ACK for `acked` adds, `t` after the curve began (`bictcp_cong_avoid`).
+    pub(super) fn on_ack(
+        &mut self,
+        acked: Bytes,
+        t: Span,
+        form: &Form,
+        epoch: &Epoch,
+        view: &View,
+    ) -> Bytes {
         let mss = view.mss.0.max(1);
         let (cwnd, now) = ((view.window.cwnd.0 / mss).max(1), view.now.0 / 1_000_000);
-        self.counters.note_ratio(ack.acked.0.div_ceil(mss));
-        self.counters.acks = self.counters.acks.saturating_add(1);
-        let (of, at) = self.counters.of;
+        self.note_ratio(acked.0.div_ceil(mss));
+        self.acks = self.acks.saturating_add(1);
+        let (of, at) = self.of;
         if of != cwnd || now.saturating_sub(at) > STALE_MS {
-            self.counters.of = (cwnd, now);
-            self.counters.count = self.count_21(cwnd, t, view);
+            self.of = (cwnd, now);
+            self.count = self.count(cwnd, t, form, epoch, view);
         }
-        if self.counters.grows() { view.mss } else { Bytes(0) }
+        if self.grows() { view.mss } else { Bytes(0) }
     }
 
-    /// `cnt`.
-    fn count_21(&mut self, cwnd: u64, t: Span, view: &View) -> u64 {
+    /// `cnt` (`bictcp_update`).
+    fn count(&mut self, cwnd: u64, t: Span, form: &Form, epoch: &Epoch, view: &View) -> u64 {
         let packets = |bytes: Bytes| bytes.0 / view.mss.0.max(1);
+        // `bic_target`: the curve one smallest RTT ahead.
         let t = t + smallest_rtt(view);
-        let (origin, at) = (self.curve.origin, self.curve.at(t));
+        let (origin, at) = (epoch.curve.origin, epoch.curve.at(t));
         let target = packets(origin).saturating_add(packets(at - origin));
         let missing = target.saturating_sub(packets(origin - at)).saturating_sub(cwnd);
         let mut count = cwnd.checked_div(missing).unwrap_or(cwnd.saturating_mul(100));
-        let most = self.form.max_increment * (smallest_rtt(view).0 / 1_000_000);
-        if self.curve.is_convex(t) {
+        // `max_increment`, beyond the flat part only.
+        let most = form.max_increment * (smallest_rtt(view).0 / 1_000_000);
+        if epoch.curve.is_convex(t) {
             count = count.max((cwnd.saturating_mul(100)).checked_div(most).unwrap_or(0));
         }
-        if self.stage != (Stage::Running { cut: true }) {
+        if !self.after_cut {
             count = BLIND_ACKS;
         }
-        self.counters.follow_reno(cwnd, linux_reno_eighths(self.form.beta));
-        let ahead = self.counters.reno.saturating_sub(cwnd);
-        if let Some(most) = cwnd.checked_div(ahead).filter(|_| self.form.friendly) {
+        // `tcp_friendliness`.
+        self.follow_reno(cwnd, linux_reno_eighths(form.decrease.beta));
+        let ahead = self.reno.saturating_sub(cwnd);
+        if let Some(most) = cwnd.checked_div(ahead).filter(|_| form.friendly) {
             count = count.min(most);
         }
-        ((count << RATIO_SHIFT) / u64::from(self.counters.ratio.max(1))).max(1)
+        ((count << RATIO_SHIFT) / u64::from(self.ratio.max(1))).max(1)
     }
 }
+
+/// `beta`, `bic_scale` and `max_increment` of its `tcp_cubic.c`.
+pub(super) const FORM: Form = Form {
+    decrease: Decrease { beta: 819 * RATIO_ONE / 1024, ..Decrease::RFC9438 },
+    c: 410 * RATIO_ONE / 1024,
+    friendly: true,
+    max_increment: 16,
+};
 
 /// `cnt` where there is no loss to go by.
 const BLIND_ACKS: u64 = 50;
@@ -117,8 +145,9 @@ mod tests {
     extern crate std;
     use std::vec::Vec;
 
+    use super::super::Cubic;
     use super::*;
-    use crate::event::{Loss, LossKind};
+    use crate::event::{Ack, Loss};
     use crate::knob::{KnobValue, Knobs as _};
     use crate::policy::Avoidance as _;
     use crate::testing::{self, MSS};
