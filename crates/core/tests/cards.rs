@@ -247,7 +247,7 @@ fn knobs_reach_as_far_as_their_sources_make_sense() {
     assert_eq!(ratio("cubic", "c"), (1_000, 100 * ONE));
     assert_eq!(ratio("highspeed", "high_decrease"), (10_000, ONE / 2));
     // Safe Retreat leaves a half or more (RFC 9959 section 4.5); BBR does not probe beyond half of
-    // what is lost; Rapid Start's first window is at most twice the ordinary one (section 2.1.1).
+    // what is lost; Rapid Start's first window is at most twice the ordinary one (section 3.1).
     assert_eq!(ratio("careful-resume", "beta"), (ONE / 2, ONE));
     assert_eq!(ratio("rapid-start", "first"), (ONE, 2 * ONE));
     assert_eq!(ratio("c4", "delay"), (ONE / 16, ONE / 4));

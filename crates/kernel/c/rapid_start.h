@@ -117,7 +117,7 @@ FF_INLINE void rapid_start_count(struct rapid_start_landing *l, u64 acked, u64 l
     l->acked = plus(l->acked, min_of(acked, left - lost));
 }
 
-/* The window by now (section 2.3). */
+/* The window by now (section 3.3). */
 FF_INLINE u64 rapid_start_landed(const struct rapid_start_landing *l)
 {
     u64 factor = plus(l->beta, l->ack_factor);
@@ -127,7 +127,7 @@ FF_INLINE u64 rapid_start_landed(const struct rapid_start_landing *l)
     return max_of(minus(mul_div(l->window, factor, RATIO_ONE), off), l->least);
 }
 
-/* Where the landing ends at the lowest: W0 beta / 3, and two segments (section 2.3). */
+/* Where the landing ends at the lowest: W0 beta / 3, and two segments (section 3.3). */
 FF_INLINE u64 rapid_start_least(const struct rapid_start *r, ff_knobs *k, const struct ff_view *v)
 {
     u64 third = mul_div(v->window.cwnd, v->beta, 3 * RATIO_ONE);

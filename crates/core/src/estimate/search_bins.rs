@@ -14,14 +14,17 @@ use crate::units::{Bytes, Instant, Span};
 /// The sums, and where they stand.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchBins {
-    /// Length of a bin; zero before the first RTT sample.
-    bin: Span,
-    /// The first RTT, which made the bins.
-    ruler: Span,
-    end: Instant,
-    /// Number of the newest sum.
-    index: u64,
+    /// Length of a bin (`bin_duration`); zero before the first RTT sample.
+    bin_duration: Span,
+    /// The first RTT, which made the bins (`initial_rtt`).
+    initial_rtt: Span,
+    /// When the bin under way ends (`bin_end`).
+    bin_end: Instant,
+    /// Number of the newest sum (`curr_idx`).
+    curr_idx: u64,
+    /// All that had been sent by the end of a bin (`sent_bin`).
     sent: [u64; RING],
+    /// All that had been delivered by then (`acked_bin`).
     delivered: [u64; RING],
 }
 
@@ -68,58 +71,62 @@ pub struct Found {
 impl SearchBins {
     /// Before anything is known.
     pub const NEW: Self = Self {
-        bin: Span(0),
-        ruler: Span(0),
-        end: Instant(0),
-        index: 0,
+        bin_duration: Span(0),
+        initial_rtt: Span(0),
+        bin_end: Instant(0),
+        curr_idx: 0,
         sent: [0; RING],
         delivered: [0; RING],
     };
 
     /// The first RTT makes the bins (section 3.1).
     pub fn begin(&mut self, now: Instant, rtt: Span, sent: Bytes, delivered: Bytes) {
-        let bin = rtt.scaled(WINDOW_TENTHS, 10 * WINDOW_BINS);
-        *self = Self { bin, ruler: rtt, end: now + bin, ..Self::NEW };
+        // Section 3.1: `bin_duration = initial_rtt * 3.5 / W`.
+        let bin_duration = rtt.scaled(WINDOW_TENTHS, 10 * WINDOW_BINS);
+        *self = Self { bin_duration, initial_rtt: rtt, bin_end: now + bin_duration, ..Self::NEW };
         (self.sent[0], self.delivered[0]) = (sent.0, delivered.0);
     }
 
     /// Begins anew with bins of the same length.
     pub fn begin_again(&mut self, now: Instant, sent: Bytes, delivered: Bytes) {
-        self.begin(now, self.ruler, sent, delivered);
+        self.begin(now, self.initial_rtt, sent, delivered);
     }
 
     /// Whether an RTT has made the bins.
     #[inline]
     pub fn has_begun(&self) -> bool {
-        self.bin > Span(0)
+        self.bin_duration > Span(0)
     }
 
     /// Whether the bin is over.
     #[inline]
     pub fn is_over(&self, now: Instant) -> bool {
-        now > self.end
+        now > self.bin_end
     }
 
     /// The bin is over: keeps the sums of now. False, and nothing is known any more, if more than
     /// so many bins have passed.
     #[inline(never)]
     pub fn advance(&mut self, now: Instant, sent: Bytes, delivered: Bytes, most: u64) -> bool {
-        let passed = now.since(self.end).0 / self.bin.0.max(1) + 1;
+        // `search_update_bins()`: `passed_bins`, of which those without an ACK take the last sums.
+        let passed = now.since(self.bin_end).0 / self.bin_duration.0.max(1) + 1;
+        // neqo's reading of the draft's missed bins: too many of them, and SEARCH begins anew.
         if passed > most {
             *self = Self::NEW;
             return false;
         }
-        let (last_sent, last_delivered) = (self.sent_at(self.index), self.delivered_at(self.index));
+        let (last_sent, last_delivered) =
+            (self.sent_at(self.curr_idx), self.delivered_at(self.curr_idx));
         // More than a whole ring of skipped bins says no more than one ring of them. The newest sum
         // stays as it is.
-        let from = self.index.max((self.index + passed).saturating_sub(RING as u64));
-        for skipped in from..self.index + passed {
+        let from = self.curr_idx.max((self.curr_idx + passed).saturating_sub(RING as u64));
+        for skipped in from..self.curr_idx + passed {
             let at = slot(skipped);
             (self.sent[at], self.delivered[at]) = (last_sent, last_delivered);
         }
-        self.index += passed;
-        self.end = self.end + self.bin * passed;
-        let at = slot(self.index);
+        self.curr_idx += passed;
+        self.bin_end = self.bin_end + self.bin_duration * passed;
+        let at = slot(self.curr_idx);
         (self.sent[at], self.delivered[at]) = (sent.0, delivered.0);
         true
     }
@@ -132,19 +139,23 @@ impl SearchBins {
         reference: Reference,
         bounds: Bounds,
     ) -> Result<Found, Undecided> {
-        if self.bin == Span(0) {
+        if self.bin_duration == Span(0) {
             return Err(Undecided::WarmingUp);
         }
-        let (back, part) = (rtt.0 / self.bin.0, rtt.0 % self.bin.0);
-        let then = self.index.saturating_sub(back);
+        // Section 3.2: `prev_idx = curr_idx - rtt / bin_duration`, and the fraction of a bin beside
+        // it.
+        let (back, part) = (rtt.0 / self.bin_duration.0, rtt.0 % self.bin_duration.0);
+        let then = self.curr_idx.saturating_sub(back);
         let (first, most) = match bounds {
             Bounds::Draft => (WINDOW_BINS + 1, EXTRA_BINS),
             Bounds::Linux => (WINDOW_BINS, EXTRA_BINS - 1),
             Bounds::Linux4 => (WINDOW_BINS, EXTRA_BINS_4 - 1),
         };
+        // `EXTRA_BINS`: an RTT that reaches farther back than the record.
         if back >= most {
             return Err(Undecided::RttInflated);
         }
+        // `prev_idx` must have a whole window before it.
         if then < first {
             return Err(Undecided::WarmingUp);
         }
@@ -152,20 +163,22 @@ impl SearchBins {
             let from = sums[slot(last.saturating_sub(WINDOW_BINS))];
             Bytes(sums[slot(last)].saturating_sub(from))
         };
-        // Between the two by their shares of the bin, in the order that cannot fall below zero.
+        // Interpolated backwards, as `search_compute_sent_window()` and neqo do: between the two by
+        // their shares of the bin, in the order that cannot fall below zero.
         let earlier = |sums: &[u64; RING]| {
             let (new, old) = (in_ten(sums, then), in_ten(sums, then.saturating_sub(1)));
             if new > old {
-                old + (new - old).scaled(self.bin.0 - part, self.bin.0)
+                old + (new - old).scaled(self.bin_duration.0 - part, self.bin_duration.0)
             } else {
-                new + (old - new).scaled(part, self.bin.0)
+                new + (old - new).scaled(part, self.bin_duration.0)
             }
         };
+        // `prev_sent` of -09 and code 4.0; `2 * prev_delv` of -08 and code 3.
         let expected = match reference {
             Reference::Sent => earlier(&self.sent),
             Reference::TwiceDelivered => earlier(&self.delivered) * 2,
         };
-        let delivered = in_ten(&self.delivered, self.index);
+        let delivered = in_ten(&self.delivered, self.curr_idx);
         match expected {
             Bytes(0) => Err(Undecided::NothingSent),
             expected => Ok(Found { delivered, expected }),
@@ -174,22 +187,26 @@ impl SearchBins {
 
     /// Payload delivered in the newest bins that cover so many of the first RTT (section 3.3).
     pub fn delivered_in_first_rtts(&self, count: u64) -> Bytes {
-        if self.bin == Span(0) {
+        if self.bin_duration == Span(0) {
             return Bytes(0);
         }
-        let bins = (self.ruler * count).0.div_ceil(self.bin.0).min(WINDOW_BINS + EXTRA_BINS_4);
-        let from = self.delivered_at(self.index.saturating_sub(bins));
-        Bytes(self.delivered_at(self.index).saturating_sub(from))
+        // `rtt_bins`, rounded up.
+        let bins = (self.initial_rtt * count)
+            .0
+            .div_ceil(self.bin_duration.0)
+            .min(WINDOW_BINS + EXTRA_BINS_4);
+        let from = self.delivered_at(self.curr_idx.saturating_sub(bins));
+        Bytes(self.delivered_at(self.curr_idx).saturating_sub(from))
     }
 
     /// Length of a bin.
     pub fn bin(&self) -> Span {
-        self.bin
+        self.bin_duration
     }
 
     /// Number of the newest sum.
     pub fn index(&self) -> u64 {
-        self.index
+        self.curr_idx
     }
 
     fn sent_at(&self, index: u64) -> u64 {

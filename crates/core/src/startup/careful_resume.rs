@@ -85,18 +85,24 @@ enum Phase {
 impl CarefulResume {
     /// Whether the path looks as it was (section 4.2).
     fn is_the_path(saved: &Saved, view: &View) -> bool {
+        // RFC 9959 section 4.2: a minimum RTT of at most half the saved one is another path; so is
+        // one more than ten times as long.
         view.rtt.min > saved.min_rtt / 2 && view.rtt.latest <= saved.min_rtt * 10
     }
 
     /// Reconnaissance: jumps once the first window is acknowledged.
     fn reconnoitre(&mut self, ack: &Ack, view: &View) -> Step {
+        // RFC 9959 section 4.2: the base congestion control goes on meanwhile.
         let step = double(ack, view);
         let Some(saved) = self.saved else { return step };
         if step.exit.is_some() || !Self::is_the_path(&saved, view) {
             self.phase = Phase::Normal;
             return step;
         }
+        // Section 4.3: `jump_cwnd = min(max_jump, saved_cwnd / 2)`.
         let jump = (saved.window / 2).min(self.max_jump.bytes(view.mss)).whole_segments(view.mss);
+        // Section 4.2: the path is confirmed once all of the first window is acknowledged. That a
+        // source without data defers the jump is a MAY of the RFC.
         let rtt = view.rtt.smoothed;
         if view.acked < self.first_window || ack.app_limited || rtt == Span(0) {
             return step;
@@ -105,6 +111,7 @@ impl CarefulResume {
             self.phase = Phase::Normal;
             return step;
         }
+        // Section 4.3: PipeSize is the flight, and the jump is paced over the current RTT.
         self.pipe = view.in_flight;
         let (first, until, rate) = (view.snd_nxt, view.now + rtt, jump.per(rtt).max(Rate(1)));
         self.phase = Phase::Unvalidated { first, until, rate };
@@ -113,6 +120,7 @@ impl CarefulResume {
 
     /// The Unvalidated Phase is over, with so much in flight (section 4.3).
     fn validate(&mut self, in_flight: Bytes, view: &View) -> Step {
+        // Section 4.3, check of flight_size: what the jump did not use is given back.
         let proven = self.pipe.max(self.first_window);
         let cwnd = if in_flight <= proven {
             self.phase = Phase::Normal;
@@ -126,6 +134,7 @@ impl CarefulResume {
 
     /// What Safe Retreat sets (section 4.5).
     fn retreat(&self, view: &View) -> Bytes {
+        // No more than half of PipeSize, but the two segments of RFC 9002 section 7.2.
         (self.pipe / 2).max(view.mss * 2).min(view.window.cwnd)
     }
 
@@ -144,6 +153,8 @@ impl CarefulResume {
             self.phase = Phase::Retreat { end: view.snd_nxt };
             return Window { cwnd: self.retreat(view), ..view.window }.hold();
         }
+        // Section 4.3 ends the phase when the window is in flight, when its first packet is
+        // acknowledged, and after an RTT.
         let in_flight = ack.in_flight + ack.acked;
         let full = in_flight + view.mss > view.window.cwnd;
         if full || view.acked > first || view.now > until {
@@ -178,6 +189,7 @@ impl Observer for CarefulResume {
     }
 
     fn on_ack(&mut self, ack: &Ack, _view: &View) {
+        // Sections 4.3 to 4.5: PipeSize grows by what is acknowledged in each of these phases.
         if !matches!(self.phase, Phase::Reconnaissance | Phase::Normal) {
             self.pipe += ack.credited;
         }
@@ -203,6 +215,7 @@ impl Startup for CarefulResume {
 
     fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
         if let PathHint::Own(last) = hint {
+            // Section 4.1: half is saved of a connection that never left slow start.
             let was = last.window;
             let in_slow_start = was.cwnd < was.ssthresh;
             let window = if in_slow_start { last.per_round / 2 } else { last.per_round };
@@ -215,6 +228,8 @@ impl Startup for CarefulResume {
 
     fn enter(&mut self, why: Entry, view: &View) {
         match why {
+            // Section 4.6: persistent congestion ends Careful Resume, and so does every later
+            // start.
             Entry::Connect => self.first_window = view.window.cwnd,
             Entry::Timeout | Entry::Reprobe | Entry::Rest => self.phase = Phase::Normal,
             Entry::Retreat => {}
@@ -227,19 +242,23 @@ impl Startup for CarefulResume {
             Phase::Unvalidated { first, until, rate } => {
                 self.jumping(ack, first, rate, until, view)
             }
+            // Section 4.4: normal growth, until the last unvalidated packet is acknowledged.
             Phase::Validating { end } => {
                 if view.acked >= end {
                     self.phase = Phase::Normal;
                 }
                 view.window.grow(ack.acked).until_threshold()
             }
-            // What is lost never comes to be acknowledged in QUIC, so that the end falls with it.
+            // Section 4.5: the window MUST NOT grow until the last unvalidated packet is
+            // acknowledged. What is lost never comes to be acknowledged in QUIC, so that the end
+            // falls with it.
             Phase::Retreat { end } if view.acked < end.min(view.snd_nxt) => {
                 let end = end.min(view.snd_nxt);
                 self.phase = Phase::Retreat { end };
                 view.window.hold()
             }
             Phase::Retreat { .. } => {
+                // Section 4.5: on leaving, ssthresh is at most `PipeSize * Beta`.
                 self.phase = Phase::Normal;
                 let ssthresh = self.pipe.scaled(self.beta, RATIO_ONE).max(view.mss * 2);
                 let cwnd = view.window.cwnd.min(ssthresh);
@@ -260,6 +279,8 @@ impl Startup for CarefulResume {
 
     fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
         let end = match self.phase {
+            // Sections 4.3 and 4.4: a loss or a mark in either phase is answered by Safe Retreat;
+            // before the jump (section 4.2) and after it by the avoidance.
             Phase::Unvalidated { .. } => view.snd_nxt,
             Phase::Validating { end } => end,
             Phase::Retreat { .. } | Phase::Reconnaissance | Phase::Normal => {
@@ -267,7 +288,8 @@ impl Startup for CarefulResume {
                 return Answer::Leave;
             }
         };
-        // Section 4.5: also where the retransmission timer fired it is refuted.
+        // Section 4.5: the saved parameters are deleted; also where the retransmission timer fired,
+        // which ends Careful Resume (section 4.6).
         self.refuted = true;
         if loss.kind == LossKind::Timeout {
             self.phase = Phase::Normal;

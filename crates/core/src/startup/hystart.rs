@@ -68,26 +68,33 @@ enum Train {
     Whole,
 }
 
-/// What is known of the round.
+/// What is known of the round, by the names of `struct bictcp`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
-    pub(super) start: Instant,
+    /// When it began.
+    pub(super) round_start: Instant,
     /// The round is over when more than this is acknowledged.
-    pub(super) end: Bytes,
-    last_of_train: Instant,
-    pub(super) min_rtt: Span,
-    samples: u8,
+    pub(super) end_seq: Bytes,
+    /// When the last ACK of the train came.
+    last_ack: Instant,
+    /// Its smallest RTT; [`Span::MAX`] before the first sample.
+    pub(super) curr_rtt: Span,
+    /// Its samples, as far as they are counted.
+    sample_cnt: u8,
 }
 
 impl HyStart {
-    /// Looks at an ACK with its RTT sample.
-    fn look(&mut self, rtt: Span, view: &View) {
-        if view.acked > self.round.end {
+    /// Looks at an ACK with its RTT sample (`hystart_update()`).
+    fn update(&mut self, rtt: Span, view: &View) {
+        // `after(snd_una, end_seq)`: data sent after the round began is acknowledged.
+        if view.acked > self.round.end_seq {
             self.round = Round::new(view);
         }
+        // `hystart_low_window`.
         if view.window.cwnd < view.mss * self.low_window {
             return;
         }
+        // `hystart_detect`: HYSTART_ACK_TRAIN, HYSTART_DELAY or both.
         let train =
             self.detect != Detect::Delay && self.round.train_is_long(self.limit(view), 1, view);
         let delay = self.detect != Detect::Train && self.round.rtt_has_grown(rtt, view.rtt.min);
@@ -96,6 +103,7 @@ impl HyStart {
 
     /// How long an ACK train may take.
     fn limit(&self, view: &View) -> Span {
+        // `hystart_update()`: `delay_min` and a cushion, halved where `sk_pacing_status` is none.
         let limit = view.rtt.min + ack_delay(view);
         match (self.train, view.paced) {
             (Train::Half, _) | (Train::Auto, Paced::No) => limit / 2,
@@ -107,39 +115,47 @@ impl HyStart {
 impl Round {
     /// Before any.
     pub(super) const NONE: Self = Self {
-        start: Instant(0),
-        end: Bytes(0),
-        last_of_train: Instant(0),
-        min_rtt: Span::MAX,
-        samples: 0,
+        round_start: Instant(0),
+        end_seq: Bytes(0),
+        last_ack: Instant(0),
+        curr_rtt: Span::MAX,
+        sample_cnt: 0,
     };
 
+    /// A round that begins now (`bictcp_hystart_reset()`).
     pub(super) const fn new(view: &View) -> Self {
-        let (start, end) = (view.now, view.snd_nxt);
-        Self { start, end, last_of_train: start, min_rtt: Span::MAX, samples: 0 }
+        let (round_start, end_seq) = (view.now, view.snd_nxt);
+        Self { round_start, end_seq, last_ack: round_start, curr_rtt: Span::MAX, sample_cnt: 0 }
     }
 
     /// Whether the ACK train, so many times as long as it is, takes longer than `limit`.
     pub(super) fn train_is_long(&mut self, limit: Span, times: u64, view: &View) -> bool {
-        if view.now.since(self.last_of_train) > TRAIN_GAP {
+        // `hystart_ack_delta_us`: what comes later is no part of the train.
+        if view.now.since(self.last_ack) > TRAIN_GAP {
             return false;
         }
-        self.last_of_train = view.now;
-        view.now.since(self.start) * times > limit
+        self.last_ack = view.now;
+        view.now.since(self.round_start) * times > limit
     }
 
+    /// Whether the smallest RTT of the round is markedly above `delay_min`.
     pub(super) fn rtt_has_grown(&mut self, rtt: Span, delay_min: Span) -> bool {
-        self.min_rtt = self.min_rtt.min(rtt);
-        if self.samples < MIN_SAMPLES {
-            self.samples += 1;
+        // Linux commit b344579ca847: every sample may lower the round's RTT, not only the first
+        // HYSTART_MIN_SAMPLES.
+        self.curr_rtt = self.curr_rtt.min(rtt);
+        if self.sample_cnt < MIN_SAMPLES {
+            self.sample_cnt += 1;
             return false;
         }
-        self.min_rtt > delay_min + (delay_min / 8).clamp(MIN_INCREASE, MAX_INCREASE)
+        // `HYSTART_DELAY_THRESH`: an eighth, within 4 and 16 ms.
+        self.curr_rtt > delay_min + (delay_min / 8).clamp(MIN_INCREASE, MAX_INCREASE)
     }
 }
 
-/// Linux' cushion for ACKs of large blocks.
+/// Linux' cushion for ACKs of large blocks (`hystart_ack_delay()`).
 pub(super) fn ack_delay(view: &View) -> Span {
+    // `tcp_update_pacing_rate()`: `tcp_pacing_ss_ratio` below half of ssthresh,
+    // `tcp_pacing_ca_ratio` above.
     let gain =
         if view.window.cwnd < view.window.ssthresh / 2 { SLOW_START_GAIN } else { LATER_GAIN };
     let rate = view.window.cwnd.per(view.rtt.smoothed).scaled(gain, RATIO_ONE);
@@ -169,19 +185,20 @@ impl Listed for HyStart {
 impl Observer for HyStart {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
+        // `cubictcp_acked()`: only in slow start, and until it has found its end.
         let slow_start = view.phase == Phase::Startup && view.window.cwnd < view.window.ssthresh;
         if self.found || !slow_start || ack.acked == Bytes(0) {
             return;
         }
         if let Some(rtt) = ack.rtt {
-            self.look(rtt, view);
+            self.update(rtt, view);
         }
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        let rtt = self.round.min_rtt;
+        let rtt = self.round.curr_rtt;
         report("hystart_round_rtt", if rtt == Span::MAX { 0 } else { rtt.0 });
-        report("hystart_train", self.round.last_of_train.since(self.round.start).0);
+        report("hystart_train", self.round.last_ack.since(self.round.round_start).0);
     }
 }
 
@@ -197,6 +214,7 @@ impl Startup for HyStart {
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        // `hystart_update()`: `snd_ssthresh = snd_cwnd`.
         if self.found {
             return view.window.hold().threshold(view.window.cwnd).exit(Exit::Heuristic);
         }
@@ -204,6 +222,7 @@ impl Startup for HyStart {
         if window.cwnd >= window.ssthresh {
             return window.hold().until_threshold();
         }
+        // `tcp_slow_start()`: all that is acknowledged counts, and cwnd stops at ssthresh.
         let mut step = window.grow(ack.acked);
         step.window.cwnd = step.window.cwnd.min(window.ssthresh);
         step.until_threshold()

@@ -57,13 +57,14 @@ pub struct HyStartPp {
     css_rounds: u64,
     css_growth_divisor: u64,
     /// It is the first slow start of the connection.
-    first: bool,
+    is_first_slow_start: bool,
     round: Round,
+    /// Conservative slow start, while the flow is in it.
     css: Option<Conservative>,
-    /// What may still count of the acknowledgement that is being reported.
-    quota: Bytes,
+    /// What of `L * SMSS` the parts of the acknowledgement that is being reported have left.
+    limit_left: Bytes,
     /// By how much the count of that acknowledgement is divided.
-    divisor: u64,
+    growth_divisor: u64,
 }
 
 /// Below which smallest RTT of a round CSS was a mistake.
@@ -75,59 +76,80 @@ enum Base {
     Threshold,
 }
 
-/// What is known of the round. [`Span::MAX`] is the smallest RTT of none.
+/// What section 4.2 keeps of a round. [`Span::MAX`] is the smallest RTT of none.
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    last_min_rtt: Span,
-    min_rtt: Span,
-    samples: u8,
+    /// `lastRoundMinRTT`.
+    last_round_min_rtt: Span,
+    /// `currentRoundMinRTT`.
+    current_round_min_rtt: Span,
+    /// `rttSampleCount`.
+    rtt_sample_count: u8,
 }
 
 /// Conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    base: Span,
-    rounds: u64,
+    /// `cssBaselineMinRtt`.
+    css_baseline_min_rtt: Span,
+    /// Rounds of CSS that are over, the one in which it began included.
+    css_round_count: u64,
 }
 
 impl HyStartPp {
     /// Takes an RTT sample and moves between slow start and CSS (RFC 9406 section 4.2).
-    fn look(&mut self, rtt: Span) {
+    fn take_rtt_sample(&mut self, rtt: Span) {
+        // Section 4.2: each ACK keeps the smallest RTT of the round and counts its sample; nothing
+        // is decided before N_RTT_SAMPLE of them.
         self.round.observe(rtt);
-        if self.round.samples < N_RTT_SAMPLE {
+        if self.round.rtt_sample_count < N_RTT_SAMPLE {
             return;
         }
-        let Round { last_min_rtt, min_rtt, .. } = self.round;
+        let Round { last_round_min_rtt, current_round_min_rtt, .. } = self.round;
+        // Section 4.2, CSS: a round below the baseline shows that the rise was jitter, and slow
+        // start goes on.
         if let Some(css) = self.css {
-            if min_rtt < css.base {
+            if current_round_min_rtt < css.css_baseline_min_rtt {
                 self.css = None;
             }
             return;
         }
-        if last_min_rtt == Span::MAX {
+        // Section 4.2, slow start: both rounds must have a sample.
+        if last_round_min_rtt == Span::MAX {
             return;
         }
-        let thresh = (last_min_rtt / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
-        let threshold = last_min_rtt + thresh;
-        if min_rtt >= threshold {
-            let base = if self.base == Base::Current { min_rtt } else { threshold };
-            self.css = Some(Conservative { base, rounds: 0 });
-            self.round.samples = 0;
+        // Section 4.2, `RttThresh`: an eighth of the last round's RTT, within 4 and 16 ms.
+        let rtt_thresh =
+            (last_round_min_rtt / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+        let threshold = last_round_min_rtt + rtt_thresh;
+        // Section 4.2: such a rise begins CSS, with this round's RTT as its baseline.
+        if current_round_min_rtt >= threshold {
+            let css_baseline_min_rtt = match self.base {
+                Base::Current => current_round_min_rtt,
+                Base::Threshold => threshold,
+            };
+            self.css = Some(Conservative { css_baseline_min_rtt, css_round_count: 0 });
+            // The RFC does not say so; neqo lets the count begin anew (mozilla/neqo 3505).
+            self.round.rtt_sample_count = 0;
         }
     }
 
     /// The round is over; whether CSS has lasted its time with it.
     fn end_round(&mut self) -> bool {
-        self.round = Round { last_min_rtt: self.round.min_rtt, ..Round::NEW };
+        // Section 4.2: as a round begins, its RTT is unknown and no sample counted.
+        self.round = Round { last_round_min_rtt: self.round.current_round_min_rtt, ..Round::NEW };
+        // Section 4.2: CSS lasts CSS_ROUNDS, of which the partial one in which it began is one.
         let Some(css) = &mut self.css else { return false };
-        css.rounds += 1;
-        css.rounds >= self.css_rounds
+        css.css_round_count += 1;
+        css.css_round_count >= self.css_rounds
     }
 
     /// What one ACK may count for (RFC 9406 section 4.3, L).
     fn limit(&self, view: &View) -> Bytes {
         match (self.l, view.paced) {
             (Some(l), _) => l.bytes(view.mss),
+            // Section 4.3: 8 where packets leave in bursts, and no limit (a SHOULD) where they are
+            // paced.
             (None, Paced::No) => view.mss * L_SEGMENTS,
             (None, _) => Bytes::MAX,
         }
@@ -136,21 +158,28 @@ impl HyStartPp {
     /// What an ACK adds to the window.
     fn increase(&mut self, ack: &Ack, view: &View) -> Bytes {
         if !ack.continues {
-            self.quota = self.limit(view);
-            self.divisor = if self.css.is_some() { self.css_growth_divisor } else { 1 };
+            // What an ACK may count for, and by how much it is divided, is settled by its first
+            // part.
+            self.limit_left = self.limit(view);
+            self.growth_divisor = if self.css.is_some() { self.css_growth_divisor } else { 1 };
         }
-        let counted = ack.acked.min(self.quota);
-        self.quota -= counted;
-        counted / self.divisor
+        // Section 4.2: `cwnd += min(N, L * SMSS)`, in CSS divided by CSS_GROWTH_DIVISOR.
+        let counted = ack.acked.min(self.limit_left);
+        self.limit_left -= counted;
+        counted / self.growth_divisor
     }
 }
 
 impl Round {
-    const NEW: Self = Self { last_min_rtt: Span::MAX, min_rtt: Span::MAX, samples: 0 };
+    const NEW: Self = Self {
+        last_round_min_rtt: Span::MAX,
+        current_round_min_rtt: Span::MAX,
+        rtt_sample_count: 0,
+    };
 
     fn observe(&mut self, rtt: Span) {
-        self.min_rtt = self.min_rtt.min(rtt);
-        self.samples = self.samples.saturating_add(1);
+        self.current_round_min_rtt = self.current_round_min_rtt.min(rtt);
+        self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);
     }
 }
 
@@ -175,9 +204,9 @@ impl Listed for HyStartPp {
 
 impl Observer for HyStartPp {
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        let rtt = self.round.min_rtt;
+        let rtt = self.round.current_round_min_rtt;
         report("hystart_pp_round_rtt", if rtt == Span::MAX { 0 } else { rtt.0 });
-        report("hystart_pp_css_base", self.css.map_or(0, |css| css.base.0));
+        report("hystart_pp_css_base", self.css.map_or(0, |css| css.css_baseline_min_rtt.0));
     }
 }
 
@@ -187,7 +216,7 @@ impl Startup for HyStartPp {
     }
 
     fn enter(&mut self, why: Entry, _view: &View) {
-        self.first = why == Entry::Connect;
+        self.is_first_slow_start = why == Entry::Connect;
         self.round = Round::NEW;
         self.css = None;
     }
@@ -195,13 +224,16 @@ impl Startup for HyStartPp {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
-        if !self.first || window.cwnd >= window.ssthresh {
+        // Section 4.3, a SHOULD: only the first slow start; after it RFC 5681 section 3.1.
+        if !self.is_first_slow_start || window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
         let step = window.grow(self.increase(ack, view));
         if let Some(rtt) = ack.rtt {
-            self.look(rtt);
+            self.take_rtt_sample(rtt);
         }
+        // Section 4.2: the round ends with the first ACK beyond `windowEnd`; CSS that has lasted
+        // its rounds leaves, with ssthresh = cwnd.
         if view.round_start && self.end_round() {
             return step.threshold(step.window.cwnd).exit(Exit::Heuristic);
         }
@@ -217,11 +249,11 @@ impl Default for HyStartPp {
             l: None,
             css_rounds: CSS_ROUNDS,
             css_growth_divisor: CSS_GROWTH_DIVISOR,
-            first: true,
+            is_first_slow_start: true,
             round: Round::NEW,
             css: None,
-            quota: Bytes(0),
-            divisor: 1,
+            limit_left: Bytes(0),
+            growth_divisor: 1,
         }
     }
 }
@@ -426,8 +458,8 @@ mod tests {
         let mut path = Path::new(&[]);
         let _ = path.acks(8, 100_000, true);
         let _ = path.acks(8, 120_000, true);
-        assert_eq!(path.policy.css.map(|css| css.rounds), Some(1));
-        assert_eq!(path.policy.round.samples, 0);
+        assert_eq!(path.policy.css.map(|css| css.css_round_count), Some(1));
+        assert_eq!(path.policy.round.rtt_sample_count, 0);
     }
 
     #[test]
@@ -450,7 +482,7 @@ mod tests {
         }
         let _ = path.acks(8, 100_000, true);
         let _ = path.acks(8, 120_000, false);
-        assert_eq!(path.policy.css.map(|css| css.rounds), Some(0));
+        assert_eq!(path.policy.css.map(|css| css.css_round_count), Some(0));
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub struct RapidStart {
     /// The landing ends at `beta` IW at the lowest.
     keeps_first: bool,
     /// It is the first slow start of the connection.
-    first: bool,
+    is_first_slow_start: bool,
     initial_window: Bytes,
     floor: RttFloor,
     landing: Option<Landing>,
@@ -72,19 +72,24 @@ enum Version {
 /// The first recovery.
 #[derive(Clone, Copy, Debug)]
 struct Landing {
-    /// W0.
-    window: Bytes,
+    /// W0 (`pre_recovery_cwnd`).
+    pre_recovery_cwnd: Bytes,
+    /// The window does not fall below this.
     least: Bytes,
+    /// What was outstanding when the recovery began: no other data counts.
     outstanding: Bytes,
-    /// What counts, in millionths.
+    /// What the avoidance leaves of a window, in millionths.
     beta: u64,
+    /// `ack_factor`, in millionths.
     ack_factor: u64,
+    /// Acknowledged of what was outstanding.
     acked: Bytes,
+    /// Found lost of it.
     lost: Bytes,
 }
 
 impl Version {
-    /// K of section 2.3.1, as a fraction.
+    /// K of section 3.3.1, as a fraction.
     const fn k(self) -> (u64, u64) {
         match self {
             Self::Draft02 | Self::Editors => (2, 3),
@@ -92,7 +97,7 @@ impl Version {
         }
     }
 
-    /// Windows per RTT after the first RTT (section 2.1.2 of the editor's copy).
+    /// Windows per RTT after the first RTT (section 3.1.2 of the editor's copy).
     const fn gain(self) -> u64 {
         match self {
             Self::Editors => 1,
@@ -100,7 +105,7 @@ impl Version {
         }
     }
 
-    /// The RTT from which on the path builds a queue (section 2.2, `queue_buildup_thresh`).
+    /// The RTT from which on the path builds a queue (section 3.2, `queue_buildup_thresh`).
     fn threshold(self, min: Span) -> Span {
         let added = min + QUEUE;
         match self {
@@ -118,12 +123,13 @@ impl Landing {
         self.outstanding - (self.acked + self.lost)
     }
 
-    /// The window by now (section 2.3).
+    /// The window by now (section 3.3).
     fn cwnd(&self) -> Bytes {
+        // Section 3.3.1: `silence_factor = loss_factor = beta + ack_factor`.
         let factor = self.beta + self.ack_factor;
         let off =
             self.acked.scaled(self.ack_factor, RATIO_ONE) + self.lost.scaled(factor, RATIO_ONE);
-        (self.window.scaled(factor, RATIO_ONE) - off).max(self.least)
+        (self.pre_recovery_cwnd.scaled(factor, RATIO_ONE) - off).max(self.least)
     }
 }
 
@@ -143,7 +149,7 @@ impl RapidStart {
     }
 
     fn least(&self, view: &View) -> Bytes {
-        // Section 2.3: W0 beta / 3, and two segments (RFC 5681, RFC 9002).
+        // Section 3.3: W0 beta / 3, and two segments (RFC 5681, RFC 9002).
         let third = view.window.cwnd.scaled(view.beta, 3 * RATIO_ONE).max(view.mss * 2);
         match self.version {
             Version::Quicly => third.max(self.initial_window / 2),
@@ -179,6 +185,7 @@ impl Observer for RapidStart {
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
         if let Some(landing) = self.landing.as_mut().filter(|_| !loss.again) {
+            // Section 3.3: `cwnd -= loss_factor * bytes_newly_lost`.
             landing.lost += loss.lost.min(landing.left());
         }
     }
@@ -202,14 +209,15 @@ impl Startup for RapidStart {
         if rtt == Span(0) {
             return view.window.hold();
         }
+        // Section 3.1: up to twice the ordinary first window, paced over a full RTT.
         let cwnd = view.window.cwnd.scaled(self.first_window, RATIO_ONE);
         Window { cwnd, ..view.window }.hold().paced(cwnd.per(rtt).max(Rate(1)))
     }
 
     fn enter(&mut self, why: Entry, view: &View) {
-        self.first = why == Entry::Connect;
+        self.is_first_slow_start = why == Entry::Connect;
         self.landing = None;
-        if self.first {
+        if self.is_first_slow_start {
             self.initial_window = view.window.cwnd;
         }
     }
@@ -217,26 +225,31 @@ impl Startup for RapidStart {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
-        if !self.first || window.cwnd >= window.ssthresh {
+        if !self.is_first_slow_start || window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
+        // Section 3.2: `rtt_floor`, over a window of `min_rtt`, against `queue_buildup_thresh`.
         if let Some(rtt) = ack.rtt {
             self.floor.observe(ack.now, rtt, view.rtt.min);
         }
         let floor = self.floor.floor();
         let queues = floor != Span::MAX && floor > self.version.threshold(view.rtt.min);
+        // Section 3.2: two bytes for each that is acknowledged, one (a SHOULD) while a queue
+        // builds.
         let factor = if queues { 1 } else { 2 };
         self.pace(window.grow(ack.acked * factor).until_threshold(), view.rtt.smoothed)
     }
 
     fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
-        if !self.first {
+        if !self.is_first_slow_start {
             return Answer::Leave;
         }
+        // Section 3.3: `cwnd *= silence_factor`, and section 3.3.1: `ack_factor = K (1 - beta)`.
+        // The loss that begins the recovery counts as newly lost.
         let (num, den) = self.version.k();
         let beta = view.beta.min(RATIO_ONE);
         let mut landing = Landing {
-            window: view.window.cwnd,
+            pre_recovery_cwnd: view.window.cwnd,
             least: self.least(view).min(view.window.cwnd),
             outstanding: view.snd_nxt - view.acked,
             beta,
@@ -251,17 +264,19 @@ impl Startup for RapidStart {
 
     fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
         let Some(mut landing) = self.landing else { return view.window.hold() };
+        // Section 3.3: `cwnd -= ack_factor * bytes_newly_acked`.
         landing.acked += ack.credited.min(landing.left());
         self.landing = Some(landing);
         self.descended(&landing, view)
     }
 
     fn growth(&self) -> u64 {
-        if self.first { 3 } else { 2 }
+        // `limit(maxFS)` of draft-ietf-ccwg-ratelimited-increase: what a round of ACKs would reach.
+        if self.is_first_slow_start { 3 } else { 2 }
     }
 
-    /// Section 2.3.3: the window is beta times what the path holds with a full queue, and slow
-    /// start would have reached twice that.
+    /// Section 3.3.3 of the editor's copy: the window is beta times what the path holds with a full
+    /// queue, and slow start would have reached twice that.
     fn found(&self, view: &View) -> Found {
         let twice = view.window.cwnd * 2;
         let peak = self.landing.map(|landing| twice.scaled(RATIO_ONE, landing.beta));
@@ -277,7 +292,7 @@ impl Default for RapidStart {
             version: Version::Draft02,
             first_window: 2 * RATIO_ONE,
             keeps_first: false,
-            first: true,
+            is_first_slow_start: true,
             initial_window: Bytes(0),
             floor: RttFloor::NEW,
             landing: None,
@@ -337,7 +352,7 @@ impl Knobs for RapidStart {
     }
 }
 
-/// Rise of the RTT that means a queue (section 2.2), and below which RTT quicly does not look.
+/// Rise of the RTT that means a queue (section 3.2), and below which RTT quicly does not look.
 const QUEUE: Span = Span::from_millis(4);
 
 #[cfg(test)]

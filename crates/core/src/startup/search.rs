@@ -47,17 +47,21 @@ use crate::view::{View, Window};
 pub struct Search {
     opening: Opening,
     version: Version,
-    /// What knobs set otherwise than the version has it.
+    /// First and farthest bin compared, where a knob sets them otherwise than the version.
     bounds: Option<Bounds>,
+    /// Whether it drains at the exit, where a knob sets it.
     drains: Option<bool>,
-    anew: Option<bool>,
+    /// Whether it begins anew where the source limits sending, where a knob sets it.
+    resets_when_limited: Option<bool>,
+    /// Bins without an ACK after which it begins anew, where a knob sets them.
     most_skipped: Option<u64>,
     /// It is the first slow start of the connection.
-    first: bool,
+    is_first_slow_start: bool,
     bins: SearchBins,
     initial_window: Bytes,
-    /// What the last comparison found, and why the newest bin was not compared.
+    /// What the last comparison found.
     compared: Option<Compared>,
+    /// Why the newest bin was not compared.
     undecided: Option<Undecided>,
     drain: Option<Drain>,
     /// What the path delivered in one first RTT before it left.
@@ -75,9 +79,10 @@ enum Version {
 /// The phase after the exit (-09 section 3.4).
 #[derive(Clone, Copy, Debug)]
 struct Drain {
-    target: Bytes,
-    /// Payload delivered for which no segment has left yet.
-    owed: Bytes,
+    /// The window to end with (`search_targeted_cwnd`).
+    target_cwnd: Bytes,
+    /// Payload delivered for which no segment has left yet (`search_drain_ackedseg`).
+    drain_acked: Bytes,
 }
 
 impl Version {
@@ -103,8 +108,8 @@ impl Search {
     }
 
     /// Begins anew when the source limits sending.
-    fn is_anew(&self) -> bool {
-        self.anew.unwrap_or(self.version == Version::Ten)
+    fn resets_when_limited(&self) -> bool {
+        self.resets_when_limited.unwrap_or(self.version == Version::Ten)
     }
 
     fn most_skipped(&self) -> u64 {
@@ -112,9 +117,11 @@ impl Search {
         self.most_skipped.unwrap_or(of_version)
     }
 
-    /// Looks at an ACK; whether delivery has fallen behind.
+    /// Looks at an ACK (`search_update()` of the authors' code); whether delivery has fallen
+    /// behind.
     #[inline]
     fn falls_behind(&mut self, ack: &Ack, view: &View) -> bool {
+        // Section 3.1: the first ACK makes the bins; later ones count when a bin is over.
         if !self.bins.has_begun() {
             self.begin(ack, view);
             return false;
@@ -124,7 +131,8 @@ impl Search {
 
     #[cold]
     fn begin(&mut self, ack: &Ack, view: &View) {
-        // After a reset the newest RTT is the path's.
+        // `search_init_bins()`: the initial RTT is the ruler; after a reset it is the newest RTT,
+        // which is then the path's.
         let rtt = if self.compared.is_none() { view.rtt.first } else { view.rtt.latest };
         self.bins.begin(ack.now, rtt, view.sent, view.delivered);
     }
@@ -132,18 +140,23 @@ impl Search {
     /// A bin is over.
     #[inline(never)]
     fn end_bin(&mut self, ack: &Ack, view: &View) -> bool {
-        if self.is_anew() && ack.app_limited {
+        // Code 4.0 resets SEARCH where the application limits sending, with bins of the same
+        // length.
+        if self.resets_when_limited() && ack.app_limited {
             self.bins.begin_again(ack.now, view.sent, view.delivered);
             return false;
         }
         if !self.bins.advance(ack.now, view.sent, view.delivered, self.most_skipped()) {
             return false;
         }
+        // Section 3.2: what is delivered beside what was sent (or delivered) an RTT before, by the
+        // newest RTT.
         let reference = self.version.reference();
         let found = self.bins.compare(view.rtt.latest, reference, self.bounds());
         self.undecided = found.err();
         let Ok(found) = found else { return false };
         self.compared = Some(found);
+        // Section 3.2, `norm_diff >= THRESH` (`search_thresh`), without the division.
         let Compared { delivered, expected } = found;
         (expected - delivered) * 100 >= expected * self.version.percent()
     }
@@ -151,18 +164,24 @@ impl Search {
     /// Delivery has fallen behind.
     fn leave(&mut self, view: &View) -> Step {
         let Window { cwnd, .. } = view.window;
+        // `search_compute_target_cwnd()`: what the last initial RTT delivered.
         let pipe = self.bins.delivered_in_first_rtts(1);
         self.pipe = Some(pipe).filter(|pipe| *pipe > Bytes(0));
+        // Section 3.3: ssthresh = cwnd.
         let leaves = view.window.hold().threshold(cwnd).exit(Exit::Heuristic);
         if !self.drains() {
             return leaves;
         }
+        // Code 3, `cwnd_rollback`: what the last two initial RTTs delivered is taken off, to IW at
+        // least.
         if self.version == Version::Eight {
             let rest = cwnd - self.bins.delivered_in_first_rtts(2);
             let cwnd = rest.max(self.initial_window).min(cwnd);
             return Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic);
         }
-        self.drain = Some(Drain { target: pipe.max(self.initial_window), owed: Bytes(0) });
+        // -09 section 3.4, drain: flight falls to that target, or to IW if that is more.
+        self.drain =
+            Some(Drain { target_cwnd: pipe.max(self.initial_window), drain_acked: Bytes(0) });
         view.window.hold()
     }
 }
@@ -170,14 +189,16 @@ impl Search {
 impl Drain {
     /// A segment may leave for every three that arrive (`SEARCH_DRAIN_ACKEDSEG_THRESH`).
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        self.owed += ack.credited;
+        // `search_drain_ackedseg` counts; `snd_cnt` of them let a segment leave.
+        self.drain_acked += ack.credited;
         let costs = view.mss * DRAIN_ACKED;
-        let segments = self.owed.0 / costs.0.max(1);
-        self.owed -= costs * segments;
-        let cwnd = (ack.in_flight + view.mss * segments).max(self.target);
-        if cwnd > self.target {
+        let segments = self.drain_acked.0 / costs.0.max(1);
+        self.drain_acked -= costs * segments;
+        let cwnd = (ack.in_flight + view.mss * segments).max(self.target_cwnd);
+        if cwnd > self.target_cwnd {
             return Window { cwnd, ..view.window }.hold();
         }
+        // The target is reached: `snd_ssthresh = snd_cwnd`, and slow start is over.
         Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic)
     }
 }
@@ -229,11 +250,11 @@ impl Startup for Search {
     }
 
     fn enter(&mut self, why: Entry, view: &View) {
-        self.first = why == Entry::Connect;
+        self.is_first_slow_start = why == Entry::Connect;
         self.bins = SearchBins::NEW;
         (self.compared, self.undecided) = (None, None);
         self.drain = None;
-        if self.first {
+        if self.is_first_slow_start {
             self.initial_window = view.window.cwnd;
         }
     }
@@ -244,7 +265,9 @@ impl Startup for Search {
             return drain.step(ack, view);
         }
         let window = view.window;
-        if !self.first || window.cwnd >= window.ssthresh {
+        // Ours: only the first slow start has it, where `cubictcp_state()` begins anew after a
+        // timeout.
+        if !self.is_first_slow_start || window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
         if self.falls_behind(ack, view) {
@@ -265,9 +288,9 @@ impl Default for Search {
             version: Version::Ten,
             bounds: None,
             drains: None,
-            anew: None,
+            resets_when_limited: None,
             most_skipped: None,
-            first: true,
+            is_first_slow_start: true,
             bins: SearchBins::NEW,
             initial_window: Bytes(0),
             compared: None,
@@ -326,7 +349,7 @@ impl Knobs for Search {
             ("bounds", KnobValue::Word("linux-4")) => self.bounds = Some(Bounds::Linux4),
             ("bounds", KnobValue::Word(_)) => self.bounds = Some(Bounds::Draft),
             ("drain", KnobValue::Word(word)) => self.drains = Some(word == "on"),
-            ("limited", KnobValue::Word(word)) => self.anew = Some(word == "anew"),
+            ("limited", KnobValue::Word(word)) => self.resets_when_limited = Some(word == "anew"),
             ("most_skipped", KnobValue::Count(count)) => {
                 self.most_skipped = Some(count.clamp(1, MOST));
             }
@@ -348,7 +371,9 @@ impl Knobs for Search {
                 Bounds::Linux4 => "linux-4",
             })),
             "drain" => Some(switch(self.drains())),
-            "limited" => Some(KnobValue::Word(if self.is_anew() { "anew" } else { "counts" })),
+            "limited" => {
+                Some(KnobValue::Word(if self.resets_when_limited() { "anew" } else { "counts" }))
+            }
             "most_skipped" => Some(KnobValue::Count(self.most_skipped())),
             _ => self.opening.value(name),
         }

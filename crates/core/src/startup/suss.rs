@@ -70,9 +70,11 @@ pub struct Suss {
     state: State,
     /// HyStart's round.
     round: Round,
-    /// SUSS' own: its number `r`, when it began, and the end of the data that was sent by then.
+    /// SUSS' own round: its number `r`.
     number: u64,
+    /// When that round began.
     began: Instant,
+    /// The end of the data that was sent by then.
     head: Bytes,
     /// The end of the blue data whose ACKs come in this round.
     tail: Bytes,
@@ -113,8 +115,10 @@ enum State {
 impl Suss {
     /// HyStart's look at an ACK (`hystart_update`); whether it leaves, and with what window.
     fn looks_full(&mut self, rtt: Span, view: &View) -> bool {
+        // `hystart_update()`: a round ends with data sent after it began; nothing is decided below
+        // `hystart_low_window`.
         let large = view.window.cwnd >= view.mss * LOW_WINDOW;
-        if view.acked > self.round.end && (large || self.rounds_from_data) {
+        if view.acked > self.round.end_seq && (large || self.rounds_from_data) {
             self.round = Round::new(view);
         }
         if !large {
@@ -126,6 +130,7 @@ impl Suss {
 
     /// The train's length, as HyStart looks at it or as SUSS does (`suss_cap`).
     fn train_fills(&mut self, view: &View) -> bool {
+        // Without SUSS the limit is HyStart's, whole on a paced socket.
         let half = (view.rtt.min + ack_delay(view)) / 2;
         if self.state == State::Off {
             let limit = if self.paced { half * 2 } else { half };
@@ -135,6 +140,8 @@ impl Suss {
             return view.window.cwnd > cap;
         }
         let Some(blue) = self.blue else { return false };
+        // `suss_cap`: after J jumps the blue ACKs are `1 / 2^J` of the train, and what is red in
+        // this round may still leave.
         let times = 1_u64 << self.jumps.min(MOST_SHIFT);
         if self.round.train_is_long(half, times, view) {
             self.cap = Some(view.window.cwnd + blue * (times - 1));
@@ -147,9 +154,11 @@ impl Suss {
         if view.rtt.min < self.min_rtt {
             (self.min_rtt, self.fell_in) = (view.rtt.min, self.number);
         }
+        // `suss_measurements()`: the ACKs behind the last blue one are red.
         if core::mem::take(&mut self.last_blue) {
             self.blue = None;
         }
+        // An ACK for data sent after the round began opens the next one, with its blue ACKs.
         if view.acked > self.head {
             self.blue = Some(Bytes(0));
             self.number = self.number.saturating_add(1);
@@ -167,6 +176,7 @@ impl Suss {
 
     /// The last blue ACK of the round: decides on a jump.
     fn end_blue(&mut self, ack: &Ack, view: &View) {
+        // `suss_measurements()`: blue data is `IW 2^(r-1)`; its train takes `D = blue t / 2n`.
         self.last_blue = true;
         let shift = (self.number - 1).min(MOST_SHIFT);
         let blue = self.first_window * (1 << shift);
@@ -178,6 +188,8 @@ impl Suss {
         if !self.may_jump {
             return;
         }
+        // `suss_speedup()`: red data is paced over what the next round's blue data leaves of the
+        // RTT, after a guard of half of what this round's leaves of that.
         self.last_train = train;
         let spent = view.rtt.min / (1 << shift);
         if spent <= train {
@@ -195,6 +207,7 @@ impl Suss {
 
     /// Whether the trains of the next two rounds will fit (`suss_speedup`).
     fn fits(&mut self, train: Span, view: &View) -> bool {
+        // Round 2: only on a path of more than 10 ms whose train takes less than a quarter of it.
         let min = view.rtt.min;
         if self.number <= 2 {
             let fits = min > LEAST_RTT && train < min / 4;
@@ -206,13 +219,14 @@ impl Suss {
         let shift = (self.number - 2).min(MOST_SHIFT);
         let grown = train * (1 << shift);
         let last = self.last_train * (1 << (shift - 1));
-        // 2 mu Dt, mu = Dt / 2 Dp.
+        // Later rounds: `2 mu Dt <= minrtt` with `mu = Dt / 2 Dp`, `r < suss_max + 2`, and a
+        // round's RTT that has not grown by an eighth per round since minrtt fell.
         let ahead = grown.scaled(grown.0, last.0);
         let since = self.number - self.fell_in.min(self.number);
         let allowed = min * (since + 1) + min.scaled(since, 8);
         ahead <= min
             && self.number < self.most_jumps + 2
-            && self.round.min_rtt.0.saturating_mul(since + 1) <= allowed.0
+            && self.round.curr_rtt.0.saturating_mul(since + 1) <= allowed.0
     }
 
     /// The window of what has really left.
@@ -221,6 +235,8 @@ impl Suss {
     }
 
     fn leave(&mut self, ack: &Ack, view: &View) -> Step {
+        // The authors' `tcp_cubic.c`: after more than one jump the window becomes what is in
+        // flight.
         let active = self.state == State::Active;
         let flight = ack.in_flight.max(view.mss * 2);
         let cwnd = if active && self.jumps > 1 {
@@ -300,6 +316,7 @@ impl Startup for Suss {
             return self.leave(ack, view);
         }
         if self.state == State::Off {
+            // `tcp_slow_start()`.
             let mut step = window.grow(ack.acked);
             step.window.cwnd = step.window.cwnd.min(window.ssthresh);
             return step.until_threshold();
@@ -309,7 +326,7 @@ impl Startup for Suss {
             self.measure(ack, view);
         }
         let mut step = match self.red {
-            // A red ACK.
+            // ACKs for red data do not open the window (`suss_measurements()`).
             Some(_) if self.blue.is_none() => window.hold(),
             None if was_red => {
                 let cwnd = self.sent(ack, view);
@@ -331,12 +348,16 @@ impl Startup for Suss {
         else {
             return hold;
         };
+        // The guard is over. The code opens the window by two segments whenever the pacer has
+        // filled it (`tcp_output.c`); here it opens at once, and the pace holds the data back.
         red.leaves = true;
         let cwnd = red.limit.max(view.window.cwnd);
         Window { cwnd, ..view.window }.hold().paced(red.rate)
     }
 
     fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
+        // The authors' `tcp_cubic.c`: a loss ends SUSS, and where it was active the window is what
+        // was in flight before CUBIC's ssthresh is taken of it.
         let flight = view.in_flight.max(view.mss * 2);
         let active = self.state == State::Active;
         self.state = State::Off;
@@ -350,6 +371,8 @@ impl Startup for Suss {
     }
 
     fn growth(&self) -> u64 {
+        // SIGCOMM 2024: the growth factor of a round is 4 where it jumps. `max(maxFS)` of
+        // draft-ietf-ccwg-ratelimited-increase follows it.
         if self.state == State::Active { 4 } else { 2 }
     }
 

@@ -93,7 +93,7 @@ fn later_rounds_are_paced_at_two_windows_per_rtt_and_in_the_editors_copy_at_one(
     }
 }
 
-/// Draft, section 2.3, with beta 0.7: 9/10, 1/5, 9/10.
+/// Draft, section 3.3, with beta 0.7: 9/10, 1/5, 9/10.
 #[test]
 fn the_window_lands_at_beta_times_what_was_delivered() {
     assert_eq!(landed(with(&[]), 100, 200).0, 70, "270 - 20 - 180");

@@ -195,7 +195,7 @@ fn a_train_that_grows_past_the_rtt_in_two_rounds_does_not_jump() {
         let mut path = Path::new();
         (path.policy.number, path.policy.last_train) = (number, Span::from_millis(last));
         (path.policy.most_jumps, path.policy.fell_in) = (10, number);
-        (path.view.rtt.min, path.policy.round.min_rtt) = (min, min);
+        (path.view.rtt.min, path.policy.round.curr_rtt) = (min, min);
         path.policy.fits(Span::from_millis(train), &path.view)
     };
     // Dt^2/Dp: 2^2/2, 16^2/8 and 8^2/4 ms.
@@ -212,7 +212,7 @@ fn jumps_end_with_the_round_that_the_knob_says() {
         let mut path = Path::new();
         (path.policy.number, path.policy.most_jumps) = (number, most_jumps);
         (path.policy.last_train, path.policy.fell_in) = (Span(1), number);
-        path.policy.round.min_rtt = path.view.rtt.min;
+        path.policy.round.curr_rtt = path.view.rtt.min;
         path.policy.fits(Span(1), &path.view)
     };
     assert!(fits(3, 4) && !fits(3, 5) && !fits(1, 3) && fits(4, 5));
@@ -226,7 +226,7 @@ fn the_rtt_may_grow_by_an_eighth_in_the_rounds_since_it_was_smallest() {
         (path.policy.number, path.policy.fell_in) = (4, fell_in);
         path.policy.last_train = Span(1);
         path.view.rtt.min = Span::from_millis(96);
-        path.policy.round.min_rtt = Span::from_millis(rtt) + Span(more);
+        path.policy.round.curr_rtt = Span::from_millis(rtt) + Span(more);
         path.policy.fits(Span(1), &path.view)
     };
     for (fell_in, most) in [(4, 96), (3, 102), (2, 104), (1, 105)] {
@@ -364,7 +364,7 @@ fn hystart_s_round_begins_as_it_is_entered() {
     let mut path = Path::new();
     (path.view.now, path.view.snd_nxt) = (Instant(7), MSS * 3);
     path.policy.enter(Entry::Connect, &path.view);
-    assert_eq!((path.policy.round.start, path.policy.round.end), (Instant(7), MSS * 3));
+    assert_eq!((path.policy.round.round_start, path.policy.round.end_seq), (Instant(7), MSS * 3));
 }
 
 #[test]
