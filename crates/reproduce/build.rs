@@ -24,11 +24,10 @@ fn main() -> io::Result<()> {
     table.push_str("]\n");
     fs::write(out.join("papers.rs"), table)?;
     println!("cargo:rerun-if-changed={}", papers.display());
-    let simulator =
-        ["core/src", "control/src", "quantity/src", "sim/src", "scenario/src", "runner/src"];
+    let simulator = ["core/src", "control/src", "sim/src", "scenario/src", "runner/src"];
     let simulated = fingerprint(&here, &simulator)?;
     println!("cargo:rustc-env=FIRSTFLIGHT_SOURCES={simulated:016x}");
-    let lab = ["control/src", "quantity/src", "scenario/src", "kernel/src", "lab/src", "kernel/c"];
+    let lab = ["control/src", "scenario/src", "kernel/src", "lab/src", "kernel/c"];
     let lab = fingerprint(&here, &lab)?;
     println!("cargo:rustc-env=FIRSTFLIGHT_LAB_SOURCES={lab:016x}");
     Ok(())

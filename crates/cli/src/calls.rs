@@ -7,10 +7,9 @@ use firstflight_report::terminal::Screen;
 use firstflight_reproduce::ReproduceError;
 use firstflight_runner::{Options, Report};
 use firstflight_scenario::{Document, PathFlags, RunResult, Scenario, Unmet};
-#[cfg(feature = "full")]
 use firstflight_sweep::SweepError;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Fault as _};
 use crate::transport::{On, Transport};
 use crate::{args, command_line, compare, expectations, list, predict, summary};
 
@@ -37,7 +36,6 @@ impl From<ReproduceError> for Refused {
     }
 }
 
-#[cfg(feature = "full")]
 impl From<SweepError> for Refused {
     fn from(error: SweepError) -> Self {
         Failure::from(error).into()

@@ -1,11 +1,10 @@
 //! What a scenario expects, condition by condition, with verdicts.
 
-use firstflight_report::{Column, Table, Verdict};
+use firstflight_report::{Column, Table, Verdict, short};
 use firstflight_scenario::expect::{Names, measured};
 use firstflight_scenario::{Expect, RunResult, Scenario, Unmet};
 use serde_json::Value;
 
-use crate::digits;
 use crate::failure::Failure;
 use crate::transport::Transport;
 
@@ -106,9 +105,9 @@ fn in_short(field: &str, values: &[(String, Value)]) -> String {
 /// A number in the form in which conditions are written: `36.2Mbps`, `1.5s`.
 fn shown(field: &str, number: f64) -> String {
     match field {
-        _ if field.ends_with("_bps") => digits::short(number / 1e6) + "Mbps",
-        _ if field.ends_with("_s") => digits::short(number) + "s",
-        _ => digits::short(number),
+        _ if field.ends_with("_bps") => short(number / 1e6) + "Mbps",
+        _ if field.ends_with("_s") => short(number) + "s",
+        _ => short(number),
     }
 }
 

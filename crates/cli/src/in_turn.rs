@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use firstflight_scenario::{Results, RunResult, Size};
 use firstflight_transfer::Fingerprint;
 
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Fault as _, Status};
 use crate::progress::Progress;
 use crate::secret::SecretArgs;
 use crate::transfer::Common;

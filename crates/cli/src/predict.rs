@@ -6,12 +6,11 @@ use std::fmt::Write as _;
 
 use firstflight_model::{Conditions, MiniCycle, ModelError, Prediction, predict as apply};
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Column, Table, wrapped};
+use firstflight_report::{Column, Table, short, wrapped};
 use firstflight_scenario::{Loss, PathFlags, Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
 
 use serde::Serialize;
 
-use crate::digits::short;
 use crate::failure::{Failure, Status};
 use crate::output;
 use crate::path_args::PathArgs;

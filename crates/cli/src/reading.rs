@@ -4,11 +4,11 @@
 use firstflight_core::policy::Startup as _;
 use firstflight_core::units::Bytes;
 use firstflight_core::view::Window;
+use firstflight_report::short;
 use firstflight_runner::{Control, Report, Run};
 use firstflight_scenario::measure::mean_and_interval;
 use firstflight_scenario::{FlowResult, ResolvedBuffer, RunResult, Size, Time};
 
-use crate::digits::short;
 use crate::endpoints;
 use crate::summary::{Scale, bottleneck_bps, over_files, throughput};
 use crate::words::count;

@@ -92,11 +92,8 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
         let missing = args.dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
         made = missing.take_while(|folder| !folder.exists()).last().map(Path::to_owned);
         if !args.dir.is_dir() {
-            std::fs::create_dir_all(&args.dir).map_err(|error| Failure::Directory {
-                flag: "--dir",
-                path: args.dir.display().to_string(),
-                problem: error.to_string(),
-            })?;
+            std::fs::create_dir_all(&args.dir)
+                .map_err(|error| output::not_writable("--dir", &args.dir, &error.to_string()))?;
         }
     }
     let identity = args.common.identity()?;
@@ -245,12 +242,10 @@ fn tell(args: &Args, ended: Ended) -> Result<(), Failure> {
     let received = outcome
         .map_err(Failure::from)
         .or_else(|failure| transfer::tell_failure(json, "recv", "", (reached, took), failure));
-    match received? {
-        received if args.json => {
-            output::print(&received.results(env!("CARGO_PKG_VERSION")).to_json()?)
-        }
-        received => output::print(&text(&received)),
-    }
+    let received = received?;
+    let document = || received.results(env!("CARGO_PKG_VERSION")).to_json();
+    output::print(&if args.json { document()? } else { text(&received) })?;
+    Ok(())
 }
 
 /// The bar of the transfers that go on.

@@ -1,228 +1,61 @@
-//! `reproduce`: the papers' tables, figures and stated numbers, beside what is measured here.
+//! `reproduce` with the lab: the running kernel's TCP, or a kernel's in virtual time, over
+//! firstflight's own link, which is the same on every kernel and tells how late it was.
 
-#[cfg(feature = "full")]
-mod lab;
-mod verdicts;
-
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use firstflight_report::{Width, write_file};
-use firstflight_reproduce::{Held, Lab, Options, Outcome, Progress as Reached};
-#[cfg(feature = "full")]
-use firstflight_runner::Options as RunOptions;
-#[cfg(feature = "full")]
+use firstflight_reproduce::{Lab, LabStop, command};
+use firstflight_runner::{Options, Report};
 use firstflight_scenario::Scenario;
-use firstflight_scenario::{Reproduction, Row, Verdict};
 
 use crate::failure::{Failure, Status};
-use crate::progress::{self, Progress};
-use crate::words::count;
-use crate::{command_line, interrupt, output};
+use crate::lab;
+use crate::virtual_time::VirtualTime;
 
-/// Rebuild the papers' tables and figures and judge every claim
+// The help begins with the sentence of `common`, and clap's group is that of `common`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[group(skip)]
 pub(crate) struct Args {
-    /// A paper (astart), a figure or table (table1), a claim (S0-T1a) or the beginning of claims
-    /// (S0-T1); everything if none is given
-    #[arg(value_name = "PAPER|ID")]
-    select: Vec<String>,
-    /// Print the rows as one JSON document
-    #[arg(long)]
-    json: bool,
-    /// Write report.html, figures, data, scenarios and rows.json here [default:
-    /// firstflight-out/reproduce, and below it for a selection]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Width of the figures beside the report, as SVG and PDF, such as 88mm for a column [default:
-    /// 720px]
-    #[arg(long, value_name = "WIDTH")]
-    figure_width: Option<Width>,
-    /// Write every claim with expected, measured and verdict into one Markdown document
-    #[arg(long, value_name = "FILE", conflicts_with = "quick")]
-    markdown: Option<PathBuf>,
-    /// Keep finished runs here, to go on after an interruption [default: cache below --out, or
-    /// firstflight-out/reproduce/cache]
-    #[arg(long, value_name = "DIR")]
-    cache: Option<PathBuf>,
-    /// One seed per run instead of several
-    #[arg(long)]
-    quick: bool,
-    /// Exit with 1 if any claim fails, though the repository records that it does
-    #[arg(long)]
-    strict: bool,
-    /// Run the rows of the lab too: the running kernel's TCP in real time, one run after the other
-    /// (root; ten minutes). Otherwise they show the values of the last lab. A row or figure of the
-    /// lab that is named in full needs no flag
-    #[arg(long)]
-    lab: bool,
+    #[command(flatten)]
+    common: command::Args,
     /// Run the rows of the lab on a kernel in virtual time, as `run --on linux --virtual-time`: no
     /// root, all cores, equal results on every run
-    #[cfg(feature = "full")]
     #[arg(long)]
     virtual_time: bool,
     /// In virtual time, the kernel: a Debian package's name, FILE.deb, or an x86-64 bzImage
     /// [default: linux-image-cloud-amd64]
-    #[cfg(feature = "full")]
     #[arg(long, value_name = "KERNEL", requires = "virtual_time")]
     kernel: Option<String>,
 }
 
-const OUT: &str = "firstflight-out/reproduce";
-
-const EXAMPLES: &str = "\
-The exit code is 0 if every verdict is the one that the repository records, failing claims included,
-and 1 if one differs (--strict: if any verdict is `fail`). It is 3 if rows of the lab were asked for
-that this machine cannot run. Finished runs are kept: after an interruption the same command does
-only the runs that are left, and after a complete run it only reads the stored results.
-
-Examples:
-  firstflight reproduce
-  firstflight reproduce astart --out report
-  firstflight reproduce table1 S0-F5
-  firstflight reproduce --markdown papers.md
-  firstflight reproduce figure17               the lab, simulated and on Linux
-  firstflight reproduce figure17 --virtual-time   the same on a kernel in qemu, without root
-  firstflight reproduce --json | jq -r '.rows[] | select(.verdict == \"fail\") | .id'";
-
 /// Runs the command.
 pub(crate) fn reproduce(args: &Args) -> Result<Status, Failure> {
-    let out = args.out.clone().unwrap_or_else(|| usual_place(&args.select));
-    // Selections have reports of their own and share what they ran.
-    let cache = args.cache.clone().or_else(|| match &args.out {
-        None => Some(Path::new(OUT).join("cache")),
-        Some(_) => None,
-    });
-    output::check_directory("--out", &out)?;
-    if let Some(cache) = &cache {
-        output::check_directory("--cache", cache)?;
-    }
-    if let Some(file) = &args.markdown {
-        output::check_file("--markdown", file)?;
-    }
-    let asked = args.lab || firstflight_reproduce::names_lab(&args.select)?;
-    #[cfg(feature = "full")]
-    let asked = asked || args.virtual_time;
-    #[cfg(not(feature = "full"))]
-    if asked {
-        let without = "this program was built without the lab; `cargo build --release` makes one \
-                       with it, target/release/firstflight";
-        return Err(Failure::Lacks(without.to_owned()));
-    }
+    let asked = args.common.check()? || args.virtual_time;
+    let kernel = args.kernel.as_deref();
+    let guests = args.virtual_time.then(|| VirtualTime::new(kernel, Some("tun"), None));
     // What tells one machine's runs from another's.
-    #[cfg(feature = "full")]
-    let guests = lab::guests(args.virtual_time, args.kernel.as_deref());
-    #[cfg(feature = "full")]
-    let kernel = match &guests {
+    let version = match &guests {
         Some(guests) => guests.version()?,
-        None => crate::lab::kernel_release(),
+        None => lab::kernel_release(),
     };
-    #[cfg(feature = "full")]
-    let run = |scenario: &Scenario, options: &RunOptions<'_>| {
-        lab::run(guests.as_ref(), scenario, options)
-    };
-    let lab = match asked {
-        #[cfg(feature = "full")]
-        true => Lab::Here { version: &kernel, run: &run, virtual_time: guests.is_some() },
-        _ => Lab::NotAsked,
-    };
-    let progress = Progress::new("runs", None);
-    let log = progress::Log::new(Duration::from_secs(10));
-    let reached = |run: Reached<'_>| {
-        progress.set(run.done, run.total);
-        progress.say(run.name);
-        log.say(|| format!("{} of {} runs are done; now {}", run.done, run.total, run.name));
-    };
-    let outcome = firstflight_reproduce::reproduce(&Options {
-        select: &args.select,
-        out: Some(&out),
-        cache: cache.as_deref(),
-        stop: interrupt::listen_saying("stopping: the runs that have begun are finished and kept"),
-        figure_width: args.figure_width.unwrap_or_default(),
-        progress: &reached,
-        command_line: command_line::typed(),
-        quick: args.quick,
-        lab,
-    })?;
-    drop(progress);
-    tell(args, &outcome)?;
-    if outcome.interrupted {
-        output::complain(&format!("interrupted: {}", outcome.how_to_go_on()));
-    }
-    let held = firstflight_reproduce::held(&outcome.rows)?;
-    let status = status(args, &outcome, &held, asked)?;
-    if !outcome.interrupted {
-        output::note(&in_words(args, &held, status));
-    }
-    Ok(status)
+    let run = |scenario: &Scenario, options: &Options<'_>| run(guests.as_ref(), scenario, options);
+    let here = Lab::Here { version: &version, run: &run, virtual_time: guests.is_some() };
+    Ok(args.common.run(if asked { here } else { Lab::NotAsked })?)
 }
 
-/// Prints the rows and writes the document, as they were asked for.
-fn tell(args: &Args, outcome: &Outcome) -> Result<(), Failure> {
-    if args.json {
-        let document = Reproduction { rows: outcome.rows.clone() };
-        output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
-    } else {
-        output::print(&verdicts::text(&outcome.rows, output::screen()))?;
-    }
-    if let Some(report) = &outcome.report {
-        output::note(&format!("report: {}", report.display()));
-    }
-    match &args.markdown {
-        Some(file) if outcome.interrupted => {
-            output::note(&format!("{}: not written, claims are missing", file.display()));
-        }
-        Some(file) => write_file(file, firstflight_reproduce::markdown(&outcome.rows)?)?,
-        None => {}
-    }
-    Ok(())
-}
-
-/// Where the report goes if nothing is said: a part does not replace the whole.
-fn usual_place(select: &[String]) -> PathBuf {
-    match output::file_name(&select.join("-")) {
-        name if name.is_empty() => PathBuf::from(OUT),
-        name => Path::new(OUT).join(name),
-    }
-}
-
-/// The last line: what the exit code means.
-fn in_words(args: &Args, held: &Held, status: Status) -> String {
-    let Held { as_recorded, failing, differing, .. } = held;
-    let code = status.code();
-    if !differing.is_empty() {
-        let quick = if args.quick { " (--quick has one seed per run)" } else { "" };
-        let all = differing.join("; ");
-        return format!("exit code {code}: not as the repository records it{quick}: {all}");
-    }
-    match (failing, args.strict) {
-        (0, _) => {
-            format!("exit code {code}: {} as recorded", count(*as_recorded as u64, "verdict"))
-        }
-        (_, false) => format!(
-            "exit code {code}: {} as recorded, among them {failing} that fail, each with a reason",
-            count(*as_recorded as u64, "verdict")
-        ),
-        (_, true) => format!("exit code {code}: {failing} claims fail, as recorded (--strict)"),
-    }
-}
-
-/// An interruption counts more than a verdict, and that more than a row that was asked of a machine
-/// that cannot run it.
-fn status(args: &Args, outcome: &Outcome, held: &Held, lab_asked: bool) -> Result<Status, Failure> {
-    let has = |verdict: Verdict| outcome.rows.iter().any(|row| row.verdict == verdict);
-    if outcome.interrupted {
-        return Ok(Status::Interrupted);
-    }
-    if !held.differing.is_empty() || args.strict && has(Verdict::Fail) {
-        return Ok(Status::Unmet);
-    }
-    // What nothing here can judge has no checks, and no other machine would help.
-    let left = |row: &&Row| row.verdict == Verdict::NotRun && !row.checks.is_empty();
-    let left = outcome.rows.iter().filter(left).count();
-    if lab_asked && left > 0 {
-        return Err(Failure::Lacks(format!("{left} rows of the lab were not run; each says why")));
-    }
-    Ok(Status::Done)
+/// Runs a scenario once.
+///
+/// # Errors
+/// The machine lacks something, or the run broke.
+fn run(
+    guests: Option<&VirtualTime>,
+    scenario: &Scenario,
+    options: &Options<'_>,
+) -> Result<Report, LabStop> {
+    let report = match guests {
+        Some(guests) => guests.run(scenario, options, &|_| {}),
+        None => lab::run(scenario, options, lab::Lab::TUN).map_err(Failure::from),
+    };
+    report.map_err(|failure| match failure {
+        Failure::Lacks(why) => LabStop::Lacks(why),
+        Failure::Interrupted => LabStop::Interrupted,
+        other => LabStop::Failed(other.to_string()),
+    })
 }

@@ -183,9 +183,9 @@ fn print(args: &Args, dir: &Path, summary: &Summary) -> Result<(), Failure> {
     if args.json {
         let schema = "firstflight/sweep-summary@1";
         let printed = Printed { schema, version: firstflight_sweep::VERSION, summary };
-        return output::print(&format!("{}\n", serde_json::to_string_pretty(&printed)?));
+        return Ok(output::print(&format!("{}\n", serde_json::to_string_pretty(&printed)?))?);
     }
-    output::print(&terminal::table(&table(dir, summary), output::screen()))
+    Ok(output::print(&terminal::table(&table(dir, summary), output::screen()))?)
 }
 
 fn table(dir: &Path, summary: &Summary) -> Table {

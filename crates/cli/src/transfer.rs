@@ -11,7 +11,7 @@ use firstflight_transfer::{
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Fault as _};
 use crate::interrupt;
 use crate::output;
 use crate::progress::Progress;

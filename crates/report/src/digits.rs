@@ -14,6 +14,14 @@ pub fn digits(number: f64, most_decimals: u8) -> String {
     }
 }
 
+/// Four significant digits and no more than it needs; a whole number in full.
+pub fn short(number: f64) -> String {
+    match number.fract() == 0.0 || !number.is_finite() {
+        true => number.to_string(),
+        false => digits(number, 12),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +34,15 @@ mod tests {
         }
         assert_eq!((digits(123_456.7, 6), digits(-0.250_04, 6)), ("123457".into(), "-0.25".into()));
         assert_eq!([6, 12].map(|most| digits(0.000_012_345, most)), ["0.000012", "0.00001234"]);
+    }
+
+    #[test]
+    fn measured_numbers_keep_four_digits_and_counts_all() {
+        assert_eq!(short(0.689_489_999), "0.6895");
+        assert_eq!(short(27_579_600.5), "27579600");
+        assert_eq!(short(1_234_567.0), "1234567");
+        assert_eq!(short(0.000_012_345), "0.00001234");
+        assert_eq!(short(-2.5), "-2.5");
+        assert_eq!(short(99.999), "100");
     }
 }

@@ -40,7 +40,7 @@ mod width;
 mod wrap;
 mod write;
 
-pub use digits::digits;
+pub use digits::{digits, short};
 pub use error::ReportError;
 pub use figure::{Axis, Figure, Panel, Scale, Series, Style};
 pub use heat::{Colors, HeatMap};

@@ -26,6 +26,7 @@
 
 mod cache;
 mod check;
+pub mod command;
 mod error;
 mod execute;
 mod file;

@@ -104,7 +104,7 @@ fn missing(manifest: &str) -> Vec<&'static str> {
 }
 
 /// The libraries that others would use, and what these depend on.
-const LIBRARIES: [&str; 11] = [
+const LIBRARIES: [&str; 12] = [
     "firstflight",
     "firstflight-control",
     "firstflight-core",
@@ -116,6 +116,7 @@ const LIBRARIES: [&str; 11] = [
     "firstflight-runner",
     "firstflight-scenario",
     "firstflight-sim",
+    "firstflight-terminal",
 ];
 
 /// The licence of every crate of the workspace.

@@ -240,6 +240,7 @@ const NOTE: &str = "iperf3 ends when the last byte is in the sender's buffer: th
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Fault as _;
 
     #[test]
     fn controls_are_the_kernels_or_ours_that_are_loaded() {

@@ -4,11 +4,10 @@
 //! `docs/which-control.md` from it. The model of slow start has no part in this answer.
 
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Column, Table, wrapped};
+use firstflight_report::{Column, Table, short, wrapped};
 use firstflight_scenario::{Loss, Rate, Size, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::digits::short;
 use crate::failure::Failure;
 
 /// A path as far as it decides among controls.

@@ -8,15 +8,15 @@ use std::path::Path;
 use firstflight_report::terminal::Screen;
 use firstflight_report::{ReportError, is_written_through};
 
-use crate::failure::Failure;
+use crate::Failure;
 
 /// What standard output can show.
-pub(crate) fn screen() -> Screen {
+pub fn screen() -> Screen {
     Screen::of(&io::stdout())
 }
 
 /// Writes to standard output; a reader that went away (`| head`) is no error.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
@@ -25,19 +25,19 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Says what went wrong on standard error.
-pub(crate) fn complain(problem: &dyn std::fmt::Display) {
+pub fn complain(problem: &dyn std::fmt::Display) {
     // Nothing is left to be told to if standard error is gone.
     let _ = writeln!(io::stderr(), "firstflight: {}", plain(problem.to_string().trim_end()));
 }
 
 /// Says something worth knowing on standard error.
-pub(crate) fn note(text: &str) {
+pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Text that somebody else may have written: what could move the cursor, colour the terminal or
 /// turn the direction of writing is escaped.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.chars().fold(String::new(), |mut plain, c| {
         // The letter in front takes an accent that would otherwise count as one without a letter.
         let shows = ['\n', '\\', '\'', '"'].contains(&c)
@@ -52,9 +52,8 @@ pub(crate) fn plain(text: &str) -> String {
 
 /// Checks that files can be put below `path`, and leaves nothing behind: a run is long, and its
 /// results have to go somewhere.
-pub(crate) fn check_directory(flag: &'static str, path: &Path) -> Result<(), Failure> {
-    let fault =
-        |problem: String| Failure::Directory { flag, path: path.display().to_string(), problem };
+pub fn check_directory(flag: &'static str, path: &Path) -> Result<(), Failure> {
+    let fault = |problem: String| not_writable(flag, path, &problem);
     if path.as_os_str().is_empty() {
         return Err(fault("the name is empty".to_owned()));
     }
@@ -76,9 +75,17 @@ pub(crate) fn check_directory(flag: &'static str, path: &Path) -> Result<(), Fai
     })
 }
 
+/// The directory that a flag names cannot take files.
+pub fn not_writable(flag: &str, path: &Path, problem: &str) -> Failure {
+    let place = path.display();
+    Failure::Usage(format!(
+        "{flag} {place}: {problem}; accepted: a directory that can be written, or made"
+    ))
+}
+
 /// Checks before anything runs that a file can be written at `path`. A device, a FIFO or a link is
 /// written to as it is, so that it is opened here, but a FIFO, which would wait for its reader.
-pub(crate) fn check_file(flag: &'static str, path: &Path) -> Result<(), Failure> {
+pub fn check_file(flag: &'static str, path: &Path) -> Result<(), Failure> {
     let refused = |found: &str| {
         let place = path.display();
         Failure::Usage(format!("{flag} {place}: {found}; accepted: a file that can be written"))
@@ -99,7 +106,7 @@ pub(crate) fn check_file(flag: &'static str, path: &Path) -> Result<(), Failure>
 }
 
 /// A name as part of a file name on every system: `astart-preset-paper`.
-pub(crate) fn file_name(text: &str) -> String {
+pub fn file_name(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '+';
     let words = text.split(|c| !plain(c)).filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join("-");

@@ -5,12 +5,12 @@ use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Becomes true at the first Ctrl-C; listens from the first call on.
-pub(crate) fn listen() -> &'static AtomicBool {
+pub fn listen() -> &'static AtomicBool {
     listen_saying("stopping")
 }
 
 /// [`listen`], for work that says at the first Ctrl-C `what` it does now.
-pub(crate) fn listen_saying(what: &'static str) -> &'static AtomicBool {
+pub fn listen_saying(what: &'static str) -> &'static AtomicBool {
     static STOP: AtomicBool = AtomicBool::new(false);
     // Without a handler Ctrl-C ends the program at once, which is the second best.
     let _ = ctrlc::set_handler(move || {

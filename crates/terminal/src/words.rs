@@ -3,13 +3,13 @@
 use std::str::FromStr;
 
 /// `1 drop`, `2 drops`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
+pub fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }
 
 /// A whole number that somebody typed.
-pub(crate) fn whole<T: FromStr>(text: &str) -> Result<T, &'static str> {
+pub fn whole<T: FromStr>(text: &str) -> Result<T, &'static str> {
     text.parse().map_err(|_| "accepted: a whole number")
 }
 

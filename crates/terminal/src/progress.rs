@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::output;
 
 /// Progress of work in known steps; gone from the screen when dropped.
-pub(crate) struct Progress {
+pub struct Progress {
     bar: ProgressBar,
     /// Wakes the thread that shows the bar: the work is over.
     over: Option<Sender<()>>,
@@ -22,7 +22,7 @@ impl Progress {
     /// A bar of so many `things` to do, at none of them, which appears after half a second if
     /// standard error is a terminal. As long as nobody knows how many they are, it says that they
     /// are being prepared.
-    pub(crate) fn new(things: &'static str, steps: Option<usize>) -> Self {
+    pub fn new(things: &'static str, steps: Option<usize>) -> Self {
         let look = if steps.is_some() { LOOK } else { LOOK_PREPARING };
         let progress = Self::looking(look, Some(steps.unwrap_or(0) as u64));
         progress.bar.set_prefix(things);
@@ -30,12 +30,12 @@ impl Progress {
     }
 
     /// A bar of work whose steps are not of one size, with the time that is left.
-    pub(crate) fn of_work() -> Self {
+    pub fn of_work() -> Self {
         Self::looking(LOOK_WORK, Some(1))
     }
 
     /// A bar of bytes. Without a total it shows only how many have come and how fast.
-    pub(crate) fn of_bytes(total: Option<u64>) -> Self {
+    pub fn of_bytes(total: Option<u64>) -> Self {
         Self::looking(if total.is_some() { LOOK_BYTES } else { LOOK_ENDLESS }, total)
     }
 
@@ -59,7 +59,7 @@ impl Progress {
     }
 
     /// Shows that `done` steps of `total` are done.
-    pub(crate) fn set(&self, done: usize, total: usize) {
+    pub fn set(&self, done: usize, total: usize) {
         if self.bar.length() == Some(0)
             && let Ok(style) = ProgressStyle::with_template(LOOK)
         {
@@ -70,23 +70,23 @@ impl Progress {
     }
 
     /// Shows that `bytes` have come.
-    pub(crate) fn at(&self, bytes: u64) {
+    pub fn at(&self, bytes: u64) {
         self.bar.set_position(bytes);
     }
 
     /// The step that is being done, in a few words.
-    pub(crate) fn say(&self, words: &str) {
+    pub fn say(&self, words: &str) {
         self.bar.set_message(words.to_owned());
     }
 
     /// Does something that writes to the terminal, and draws the bar again below it.
-    pub(crate) fn aside(&self, write: impl FnOnce()) {
+    pub fn aside(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
     }
 }
 
 /// Lines now and then where standard error is no terminal: what a bar is elsewhere.
-pub(crate) struct Log {
+pub struct Log {
     every: Duration,
     /// When the last line came; `None` for a terminal, which has the bar.
     last: Option<Mutex<Instant>>,
@@ -94,13 +94,13 @@ pub(crate) struct Log {
 
 impl Log {
     /// A line at most once in so long, the first after that time.
-    pub(crate) fn new(every: Duration) -> Self {
+    pub fn new(every: Duration) -> Self {
         let in_a_log = !io::stderr().is_terminal();
         Self { every, last: in_a_log.then(|| Mutex::new(Instant::now())) }
     }
 
     /// Says what `line` makes, if it is time for a line.
-    pub(crate) fn say(&self, line: impl FnOnce() -> String) {
+    pub fn say(&self, line: impl FnOnce() -> String) {
         if let Some(last) = &self.last
             && let Ok(mut last) = last.lock()
             && last.elapsed() >= self.every

@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Cell, Column, Table, wrapped};
-use firstflight_reproduce::{Line, Part, sign};
+use firstflight_report::{Cell, Column, Table, short, wrapped};
 use firstflight_scenario::{Row, Value, Verdict};
 
-use crate::digits;
+use crate::{Line, Part, sign};
 
 /// All rows in groups, below each what its table has no room for, and how many have which verdict.
 pub(super) fn text(rows: &[Row], screen: Screen) -> String {
@@ -138,7 +137,7 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Flag(true) => "yes".to_owned(),
         Value::Flag(false) => "no".to_owned(),
-        Value::Number(number) => digits::short(*number),
+        Value::Number(number) => short(*number),
         Value::Text(text) => text.clone(),
     }
 }

@@ -6,26 +6,24 @@ use std::sync::OnceLock;
 
 /// The words, the program's name first: this program's own, or those that another program was given
 /// in which this one is a library.
-pub(crate) fn words() -> Vec<OsString> {
+pub fn words() -> Vec<OsString> {
     HANDED_IN.get().cloned().unwrap_or_else(|| std::env::args_os().collect())
 }
 
 /// Takes the words of another program, once.
-#[cfg(feature = "full")]
-pub(crate) fn hand_in(words: Vec<OsString>) {
+pub fn hand_in(words: Vec<OsString>) {
     let _ = HANDED_IN.set(words);
 }
 
 /// Whether this program is a library of another.
-#[cfg(feature = "full")]
-pub(crate) fn is_inside_another() -> bool {
+pub fn is_inside_another() -> bool {
     HANDED_IN.get().is_some()
 }
 
 static HANDED_IN: OnceLock<Vec<OsString>> = OnceLock::new();
 
 /// `firstflight` and its arguments, quoted for a shell where needed.
-pub(crate) fn typed() -> String {
+pub fn typed() -> String {
     let words =
         words().into_iter().skip(1).map(|word| quoted(&word.to_string_lossy()).into_owned());
     std::iter::once("firstflight".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
