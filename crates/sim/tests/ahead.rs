@@ -2,23 +2,43 @@
 
 mod common;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use common::{flow, link, network};
 use firstflight_core::registry::partner;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Buffer, FilesSpec, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, LossSpec, Network, Outcome,
-    Pace, Recovery, UdpSpec, Uniform, named,
+    Buffer, FilesSpec, FlowSpec, GrowingWindow, Interrupted, LinkSpec, LinuxAcks, LossSpec,
+    Network, Outcome, Pace, Recovery, UdpSpec, Uniform, named, run_watched,
 };
 use proptest::prelude::*;
 
+/// The outcome of a run, which must end. One that does not fails and shows its network: the run is
+/// told to stop after far more events than any of these networks has, which finds a run whose time
+/// stands still, and it is given up where even its events have no end.
 fn outcome(network: &Network, pace: Pace) -> Outcome {
-    let outcome = firstflight_sim::run_until(network, pace, &AtomicBool::new(false)).unwrap();
-    Outcome { events: 0, ..outcome }
+    let (done, over) = mpsc::channel();
+    let runs = network.clone();
+    std::thread::spawn(move || {
+        let mut looks = 0..MOST_LOOKS;
+        // Nobody waits for it any more if it took too long.
+        let _ = done.send(run_watched(&runs, pace, &mut || looks.next().is_some()));
+    });
+    match over.recv_timeout(LONGEST_RUN) {
+        Ok(Ok(outcome)) => Outcome { events: 0, ..outcome },
+        Ok(Err(Interrupted)) => panic!("its events have no end: {network:#?}"),
+        Err(why) => panic!("no outcome within {LONGEST_RUN:?} ({why}): {network:#?}"),
+    }
 }
 
-/// None, independent losses, or bursts of some packets.
+/// A run looks after every 2^18 events, and these networks have some 100,000.
+const MOST_LOOKS: u32 = 16;
+
+/// They take milliseconds.
+const LONGEST_RUN: Duration = Duration::from_secs(120);
+
+/// None, few independent losses or many, or bursts of some packets.
 fn losses() -> impl Strategy<Value = LossSpec> {
     let bursts = |[into, out, in_good, in_bad]: [u64; 4]| LossSpec {
         to_bad_ppb: into * 200_000,
@@ -28,6 +48,7 @@ fn losses() -> impl Strategy<Value = LossSpec> {
     };
     prop_oneof![
         (0..3_u64).prop_map(|share| LossSpec::independent(share * 1_000_000)),
+        (1..30_u64).prop_map(|percent| LossSpec::independent(percent * 10_000_000)),
         prop::array::uniform4(1..=50_u64).prop_map(bursts),
     ]
 }
@@ -180,6 +201,8 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: 1000,
         failure_persistence: None,
+        // A run that never ends takes its time in every simpler network, too.
+        max_shrink_time: 60_000,
         ..ProptestConfig::default()
     })]
 
@@ -249,5 +272,40 @@ fn what_comes_late_to_a_connection_that_is_over_is_answered_at_either_pace() {
         ns2_ties: true,
         ..network(links, vec![flow], 3000)
     };
+    assert_eq!(outcome(&network, Pace::Ahead), outcome(&network, Pace::EveryHop));
+}
+
+/// A copy that start-up had sent was found lost while the window had no room, and then the timer
+/// fired: what it had found lost before was never sent again, and time stood still.
+#[test]
+fn a_lost_copy_is_sent_again_after_a_timeout() {
+    let lossy = LinkSpec {
+        loss: LossSpec::independent(110_000_000),
+        mark_from: Some(40),
+        drop_nth: vec![355],
+        ..link(35, 16, 118)
+    };
+    let mut flow = flow(&[0], 45, Recovery::Rack);
+    flow.control = named("halfback", "newreno").unwrap();
+    flow.start = Instant(3_000_000);
+    flow.endpoint.syn = true;
+    flow.endpoint.ecn = true;
+    flow.endpoint.linux_pacing = true;
+    flow.endpoint.tso = true;
+    flow.endpoint.linux_acks = Some(LinuxAcks { compress: true });
+    flow.endpoint.delayed_ack_timeout = Span::from_millis(4);
+    flow.endpoint.rto.min = Span::from_millis(3);
+    flow.endpoint.rto.min_is_of_variation = true;
+    flow.endpoint.initial_ssthresh = Bytes(256_000);
+    flow.access_rate_bps = 35_000_000;
+    flow.access_delay = Span::from_millis(1);
+    flow.return_rate_bps = 100_000;
+    flow.files = Some(FilesSpec {
+        bytes: Uniform { from: 19_017, until: 57_051 },
+        pause_ns: Uniform { from: 0, until: 80_000_000 },
+        keep_alive: false,
+    });
+    let seed = 10_636_022_229_249_306_463;
+    let network = Network { seed, ..network(vec![lossy], vec![flow], 3000) };
     assert_eq!(outcome(&network, Pace::Ahead), outcome(&network, Pace::EveryHop));
 }

@@ -180,6 +180,7 @@ impl Sack {
             seq += 1;
         }
         self.repaired = seq;
+        debug_assert!(seq < tcb.max || self.lost == 0, "what counts as lost can be sent again");
         if seq == tcb.max {
             return false;
         }

@@ -55,7 +55,8 @@ impl Rack {
                     continue;
                 }
                 self.lose(tcb, seq);
-                self.lost_below = seq + 1;
+                self.lost_below = self.lost_below.max(seq + 1);
+                self.repaired = self.repaired.min(seq);
             }
             if doubt.is_none() {
                 self.judged = seq + 1;

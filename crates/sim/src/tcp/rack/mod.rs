@@ -279,6 +279,7 @@ impl Rack {
             }
             self.repaired += 1;
         }
+        debug_assert_eq!(self.lost, 0, "what is lost can be sent again");
         None
     }
 
@@ -395,15 +396,18 @@ impl Repair for Rack {
         tcb.ecn.iter_mut().for_each(|ecn| ecn.reducing = false);
         self.watches_timeout = matches!(self.state, State::Open | State::Cwr) || self.stuck;
         for seq in tcb.una..tcb.max {
-            let known = tcb.log.has(seq, Mark::SACKED) || tcb.log.has(seq, Mark::LOST);
+            let lost = tcb.log.has(seq, Mark::LOST);
             let recent = seq > tcb.una && tcb.log.sent_at(seq) + self.rtt > now;
-            if known || recent {
+            if tcb.log.has(seq, Mark::SACKED) || !lost && recent {
                 continue;
             }
-            if tcb.log.has(seq, Mark::RESENT) {
-                self.uncount_resent(seq);
+            if !lost {
+                if tcb.log.has(seq, Mark::RESENT) {
+                    self.uncount_resent(seq);
+                }
+                self.lose(tcb, seq);
             }
-            self.lose(tcb, seq);
+            // A copy that was lost too, which waited in `lost_again`, may be the highest.
             self.lost_below = self.lost_below.max(seq + 1);
         }
         self.under_way.retain(|(_, seq)| *seq >= tcb.una && !tcb.log.has(*seq, Mark::LOST));
