@@ -41,19 +41,20 @@ use crate::view::{Phase, View, Window};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Abba {
     cubic: Cubic,
-    /// The smoothed RTT when the queue was known to be full.
-    full: Option<Span>,
+    /// The smoothed RTT when the queue was known to be full (`full_rtt`).
+    full_rtt: Option<Span>,
     /// A start-up ended with a cut whose recovery is not over.
     measures: bool,
     /// The smoothed RTT after the last ACK and the one before.
     smoothed: [Span; 2],
-    /// The smallest RTT since the last cut.
-    smallest: Option<Span>,
-    past: Option<Past>,
-    /// When much was last seen in the queue.
-    full_at: Instant,
-    /// The window with which this time of avoidance began.
-    epoch: Option<Bytes>,
+    /// The smallest RTT since the last cut (`cur_period_min`).
+    cur_period_min: Option<Span>,
+    /// Those of the times between cuts that are over (`past_periods_min`).
+    past_periods_min: Option<Past>,
+    /// When much was last seen in the queue (`last_high_queue_at`).
+    last_high_queue_at: Instant,
+    /// The window with which this time of avoidance began (`cwnd_epoch`).
+    cwnd_epoch: Option<Bytes>,
     reprobes: bool,
 }
 
@@ -66,6 +67,7 @@ struct Past {
 
 impl Past {
     fn with(before: Option<Self>, sample: Span) -> Self {
+        // Section 5.2, `update()`: 5 ms at first; then weights 1/4 and 1/8.
         let Some(Self { smoothed, deviation }) = before else {
             return Self { smoothed: sample, deviation: FIRST_DEVIATION };
         };
@@ -85,12 +87,14 @@ impl Abba {
     /// Below which RTT the queue counts as empty; nothing as long as no cut has ended a time of
     /// avoidance (`drain_threshold`).
     fn gate(&self, view: &View) -> Option<Span> {
-        let floor = self.past?.floor().max(view.rtt.min + SMALL_QUEUE);
-        Some(floor.min(self.smallest? + SMALL_QUEUE))
+        // Section 4, `drain_threshold()`.
+        let floor = self.past_periods_min?.floor().max(view.rtt.min + SMALL_QUEUE);
+        Some(floor.min(self.cur_period_min? + SMALL_QUEUE))
     }
 
     /// What to add of what is acknowledged, in millionths (`ratio`).
     fn ratio(&self, gate: Span) -> u64 {
+        // Section 4, `ratio()`: at most half of what a cut would have to be made good by.
         let (beta, _) = self.cubic.constants();
         let most = (RATIO_ONE * RATIO_ONE / beta.max(1)).saturating_sub(RATIO_ONE) / 2;
         SMALL_QUEUE.scaled(RATIO_ONE, gate.0).0.max(RATIO_ONE / 40).min(most)
@@ -99,15 +103,18 @@ impl Abba {
     /// By how much to accelerate, in millionths, while the queue is empty; `None` otherwise, and
     /// while no queue has been seen that was clearly fuller.
     fn accelerates(&self, view: &View) -> Option<u64> {
-        let (gate, full, latest) = (self.gate(view)?, self.full?, view.rtt.latest);
+        let (gate, full, latest) = (self.gate(view)?, self.full_rtt?, view.rtt.latest);
+        // Section 4, `abba_cwnd()`: full and empty must be apart, and the RTT below the threshold.
         let seen = full > view.rtt.min + APART && full > latest.scaled(105, 100);
         (seen && latest < gate).then(|| self.ratio(gate))
     }
 
     /// How long CUBIC takes to fill the queue again (`expected_high_queue_interval`).
     fn interval(&self, full: Span, view: &View) -> Span {
+        // Section 5.3, `expected_high_queue_interval()`: the shorter of CUBIC's and Reno's way
+        // back.
         let (beta, c) = self.cubic.constants();
-        let epoch = self.epoch.unwrap_or(view.window.cwnd);
+        let epoch = self.cwnd_epoch.unwrap_or(view.window.cwnd);
         let before = epoch.scaled(RATIO_ONE, beta);
         let k = Curve::new(epoch, before, c, view.mss).k;
         let k = Span::from_secs(1).scaled(k, 1 << FRACTION);
@@ -121,10 +128,12 @@ impl Abba {
     /// Looks whether the queue has come back; if it has not for long, start-up shall look for its
     /// end again.
     fn watch(&mut self, view: &View) {
-        let Some(full) = self.full else { return };
+        let Some(full) = self.full_rtt else { return };
+        // Section 5.3: a queue above the middle of empty and full counts as high; without one for
+        // twice the interval `recalibrate()` clears W_max and ssthresh.
         if view.rtt.smoothed >= (view.rtt.min + full) / 2 {
-            self.full_at = view.now;
-        } else if view.now.since(self.full_at) >= self.interval(full, view) * 2 {
+            self.last_high_queue_at = view.now;
+        } else if view.now.since(self.last_high_queue_at) >= self.interval(full, view) * 2 {
             self.cubic.forget();
             self.reprobes = true;
         }
@@ -142,18 +151,22 @@ impl Listed for Abba {
 
 impl Observer for Abba {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
+        // Section 5.3: a mark shows a deep queue.
         if ack.marked > Bytes(0) {
-            self.full_at = view.now;
+            self.last_high_queue_at = view.now;
         }
         if self.measures && !view.recovering {
-            // The ACK that ended the recovery is the last before this one.
+            // Section 5.1: the smoothed RTT before the ACK that ended the recovery, which is the
+            // last before this one.
             self.measures = false;
-            self.full = Some(self.smoothed[1]);
-            self.full_at = view.now;
+            self.full_rtt = Some(self.smoothed[1]);
+            self.last_high_queue_at = view.now;
         }
         self.smoothed = [view.rtt.smoothed, self.smoothed[0]];
+        // Section 5.2: samples of a recovery do not count.
         if let Some(rtt) = ack.rtt.filter(|_| !view.recovering) {
-            self.smallest = Some(self.smallest.map_or(rtt, |smallest| smallest.min(rtt)));
+            self.cur_period_min =
+                Some(self.cur_period_min.map_or(rtt, |smallest| smallest.min(rtt)));
         }
     }
 
@@ -161,33 +174,35 @@ impl Observer for Abba {
         if view.phase == Phase::Startup {
             self.measures = loss.kind != LossKind::Timeout;
         }
-        if let Some(smallest) = self.smallest.take() {
-            self.past = Some(Past::with(self.past, smallest));
+        // Section 5.2: a congestion event ends the period.
+        if let Some(smallest) = self.cur_period_min.take() {
+            self.past_periods_min = Some(Past::with(self.past_periods_min, smallest));
         }
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         self.cubic.gauges(report);
-        report("abba_full_rtt", self.full.unwrap_or_default().0);
-        report("abba_floor", self.past.map_or(0, |past| past.floor().0));
-        report("abba_smallest", self.smallest.unwrap_or_default().0);
+        report("abba_full_rtt", self.full_rtt.unwrap_or_default().0);
+        report("abba_floor", self.past_periods_min.map_or(0, |past| past.floor().0));
+        report("abba_smallest", self.cur_period_min.unwrap_or_default().0);
     }
 }
 
 impl Avoidance for Abba {
     fn enter(&mut self, found: &Found, view: &View) {
-        (self.reprobes, self.epoch) = (false, None);
+        (self.reprobes, self.cwnd_epoch) = (false, None);
         self.cubic.enter(found, view);
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let step = self.cubic.step(ack, view);
         let Window { cwnd, ssthresh } = view.window;
+        // Section 4: `abba_cwnd()` in place of CUBIC's window, while the window limits sending.
         let filled = ack.in_flight + ack.credited + view.mss > cwnd && !ack.app_limited;
         if cwnd < ssthresh || !filled {
             return step;
         }
-        self.epoch.get_or_insert(cwnd);
+        self.cwnd_epoch.get_or_insert(cwnd);
         if ack.rtt.is_some() {
             self.watch(view);
         }
@@ -203,7 +218,8 @@ impl Avoidance for Abba {
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
-        self.epoch = None;
+        // Section 1: every loss and mark costs what it costs CUBIC.
+        self.cwnd_epoch = None;
         self.cubic.cut(loss, view)
     }
 
@@ -249,10 +265,10 @@ mod tests {
         view.now = Instant(1_000_000_000);
         let past = Past { smoothed: ms(104), deviation: ms(4) };
         let mut abba = Abba {
-            full: Some(ms(150)),
-            full_at: view.now,
-            past: Some(past),
-            smallest: Some(ms(100)),
+            full_rtt: Some(ms(150)),
+            last_high_queue_at: view.now,
+            past_periods_min: Some(past),
+            cur_period_min: Some(ms(100)),
             ..Abba::default()
         };
         abba.cubic.enter(&Found::default(), &view);
@@ -277,10 +293,10 @@ mod tests {
         assert!(abba.step(&idle, &view).window.cwnd < MSS * 700 + Bytes(15), "a segment is free");
         view.window.ssthresh = MSS * 500;
         assert_eq!(grown(&mut abba, &view), MSS * 700 + Bytes(25), "above ssthresh too");
-        abba.full = Some(ms(110));
+        abba.full_rtt = Some(ms(110));
         assert!(grown(&mut abba, &view) < MSS * 700 + Bytes(15), "not 10 ms apart");
-        abba.full = Some(ms(150));
-        abba.past = None;
+        abba.full_rtt = Some(ms(150));
+        abba.past_periods_min = None;
         assert!(grown(&mut abba, &view) < MSS * 700 + Bytes(15), "in its first period");
     }
 
@@ -289,12 +305,12 @@ mod tests {
     #[test]
     fn the_queue_counts_as_empty_below_the_usual_smallest_rtt() {
         let (mut abba, mut view) = seen();
-        abba.past = Some(Past { smoothed: ms(110), deviation: ms(4) });
-        abba.smallest = Some(ms(120));
+        abba.past_periods_min = Some(Past { smoothed: ms(110), deviation: ms(4) });
+        abba.cur_period_min = Some(ms(120));
         assert_eq!(abba.gate(&view), Some(ms(108)));
         view.rtt.min = ms(109);
         assert_eq!(abba.gate(&view), Some(ms(111)));
-        abba.smallest = Some(ms(103));
+        abba.cur_period_min = Some(ms(103));
         assert_eq!(abba.gate(&view), Some(ms(105)));
         let gauges = ["abba_full_rtt", "abba_floor", "abba_smallest"].map(|it| gauge(&abba, it));
         assert_eq!(gauges, [150, 108, 103].map(|rtt| Some(ms(rtt).0)));
@@ -306,9 +322,9 @@ mod tests {
     fn a_queue_that_differs_little_from_a_full_one_is_not_empty() {
         let (mut abba, mut view) = seen();
         view.rtt.min = ms(90);
-        abba.full = Some(ms(105));
+        abba.full_rtt = Some(ms(105));
         assert_eq!(abba.accelerates(&view), None);
-        abba.full = Some(ms(105) + Span(1));
+        abba.full_rtt = Some(ms(105) + Span(1));
         assert_eq!(abba.accelerates(&view), Some(25_000));
     }
 
@@ -319,7 +335,7 @@ mod tests {
         let (mut abba, mut view) = seen();
         view.window.ssthresh = MSS * 701;
         assert_eq!(abba.step(&full(&view), &view), Cubic::default().step(&full(&view), &view));
-        assert_eq!((abba.epoch, abba.beta()), (None, 700_000));
+        assert_eq!((abba.cwnd_epoch, abba.beta()), (None, 700_000));
         assert!(abba.set("beta", KnobValue::Ratio(800_000)));
         assert_eq!((abba.value("beta"), abba.beta()), (Some(KnobValue::Ratio(800_000)), 800_000));
     }
@@ -344,7 +360,7 @@ mod tests {
             let recovering = View { recovering: true, ..view };
             abba.on_ack(&Ack { rtt: Some(ms(1)), ..ack(&view, 1) }, &recovering);
             abba.on_loss(&Loss::of(Instant(0), LossKind::Recovery, MSS, MSS), &view);
-            abba.past
+            abba.past_periods_min
         };
         let past = |smoothed, deviation| Some(Past { smoothed: Span(smoothed), deviation });
         assert_eq!(after(&[120, 104, 130]), past(104_000_000, ms(5)));
@@ -362,15 +378,15 @@ mod tests {
         for smoothed in [140, 145, 130] {
             view.rtt.smoothed = ms(smoothed);
             abba.on_ack(&ack(&view, 1), &view);
-            assert_eq!(abba.full, None);
+            assert_eq!(abba.full_rtt, None);
         }
         view.recovering = false;
         abba.on_ack(&ack(&view, 1), &view);
-        assert_eq!(abba.full, Some(ms(145)));
+        assert_eq!(abba.full_rtt, Some(ms(145)));
         view.phase = Phase::Avoidance;
         abba.on_loss(&Loss::of(Instant(0), LossKind::Recovery, MSS, MSS), &view);
         abba.on_ack(&ack(&view, 1), &view);
-        assert_eq!(abba.full, Some(ms(145)), "a loss of avoidance measures nothing");
+        assert_eq!(abba.full_rtt, Some(ms(145)), "a loss of avoidance measures nothing");
     }
 
     /// 700 segments of 1000: K = cbrt(300/0.4) = 9.086 s; Reno takes 300/0.529 = 566.7 rounds of

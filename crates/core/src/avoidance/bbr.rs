@@ -61,24 +61,26 @@ pub struct Bbr {
     bounds: BbrBounds,
     history: LossHistory,
     /// `BBR.inflight_longterm`; [`Bytes::MAX`] for none.
-    longterm: Bytes,
+    inflight_longterm: Bytes,
     cycle: Cycle,
     full: FullPipe,
     /// Start-up has ended once (`BBR.full_bw_reached`).
-    full_once: bool,
+    full_bw_reached: bool,
     /// The newest packet acknowledged, and whether the source limited its sample.
     newest: Option<(Departure, bool)>,
     /// Packets that left while so much had been delivered had ProbeRTT's flight.
     probe_rtt: (Bytes, Bytes),
     /// Whether the window was full in this round, and in the last (`C.is_cwnd_limited`).
-    filled: [bool; 2],
+    is_cwnd_limited: [bool; 2],
     /// When an ACK left nothing in flight.
     empty_since: Option<Instant>,
     /// Payload delivered that the window has not answered.
-    fresh: Bytes,
-    /// The last window outside recoveries and ProbeRTT (`BBR.prior_cwnd`), and whether it is due.
-    good: Bytes,
+    newly_acked: Bytes,
+    /// The last window outside recoveries and ProbeRTT (`BBR.prior_cwnd`).
+    prior_cwnd: Bytes,
+    /// That window is due (`RestoreCwnd`).
     restores: bool,
+    /// A recovery was on when it last decided.
     recovering: bool,
 }
 
@@ -96,47 +98,49 @@ struct Form {
 }
 
 impl Bbr {
-    /// `BBR.bw`.
+    /// `BBR.bw` (`BoundBWForModel`, section 5.5.10).
     fn bandwidth(&self) -> Rate {
         self.model.bandwidth().min(self.bounds.rate)
     }
 
-    /// `Inflight(gain)`, or the largest flight of a state with what ACKs run ahead; nothing as long
-    /// as the path is not known.
+    /// `Inflight(gain)` (section 5.6.4.2), or the largest flight of a state with what ACKs run
+    /// ahead; nothing as long as the path is not known.
     fn in_flight_at(&self, rate: Rate, gain: u64, more: Bytes, view: &View) -> Option<Bytes> {
         if rate == Rate(0) || self.rtt.min() == Span::MAX {
             return None;
         }
         let pipe = rate.over(self.rtt.min()).scaled(gain, RATIO_ONE) + more;
-        // SetSendQuantum: a millisecond of the pacing rate, two segments to 64 KiB.
+        // Section 5.6.3, `SetSendQuantum`: a millisecond of the pacing rate, two segments to 64
+        // KiB.
         let pace = self.bandwidth().scaled(self.cycle.state.pacing(), RATIO_ONE);
         let quantum = Bytes(pace.0 / 1_000).min(Bytes(QUANTUM)).max(view.mss * 2);
         let budget = pipe.max(quantum * QUANTA).max(least(view));
         Some(if self.cycle.state == State::Up { budget + view.mss * 2 } else { budget })
     }
 
-    /// `ProbeRTTCwnd`.
+    /// `ProbeRTTCwnd` (section 5.6.4.5).
     fn probe_rtt_window(&self, view: &View) -> Bytes {
         let pipe = self.bandwidth().over(self.rtt.min());
         pipe.scaled(PROBE_RTT_GAIN, RATIO_ONE).max(least(view))
     }
 
-    /// `InflightWithHeadroom`.
+    /// `InflightWithHeadroom` (section 5.3.3.9).
     fn with_headroom(&self, view: &View) -> Bytes {
-        if self.longterm == Bytes::MAX {
+        if self.inflight_longterm == Bytes::MAX {
             return Bytes::MAX;
         }
-        let headroom = self.longterm.scaled(self.form.headroom, RATIO_ONE).max(view.mss);
-        (self.longterm - headroom).max(least(view))
+        let headroom = self.inflight_longterm.scaled(self.form.headroom, RATIO_ONE).max(view.mss);
+        (self.inflight_longterm - headroom).max(least(view))
     }
 
-    /// `TargetInflight`.
+    /// `TargetInflight` (section 5.3.3.8.3).
     fn target(&self, view: &View) -> Bytes {
         self.bandwidth().over(self.rtt.min()).min(view.window.cwnd)
     }
 
     /// Something was lost or marked: more than a probe may lose, if so (`HandleLostPacket`).
     fn lose(&mut self, loss: &Loss, view: &View) {
+        // Section 5.5.10: the short-term bounds hear of it in any state.
         self.bounds.on_loss(loss.kind == LossKind::Mark, view);
         self.history.count(loss.lost, view.delivered, view.window.cwnd);
         let Some((packet, limited)) = self.newest.filter(|_| self.cycle.samples_probe) else {
@@ -144,6 +148,7 @@ impl Bbr {
         };
         let lost = self.history.since(packet.delivered);
         let flight = packet.in_flight;
+        // Section 3.7 wants a mark treated as congestion. Ours: how.
         if loss.kind == LossKind::Mark {
             self.too_high(flight.scaled(self.form.beta, RATIO_ONE), limited, view);
         } else if self.is_too_high(lost, flight) {
@@ -162,10 +167,13 @@ impl Bbr {
 
     /// `HandleInflightTooHigh`.
     fn too_high(&mut self, flight: Bytes, limited: bool, view: &View) {
+        // Section 5.5.10: `inflight_longterm` is the flight of that packet, at least beta of the
+        // target, unless the source limited it.
         self.cycle.too_high = true;
         self.cycle.samples_probe = false;
         if !limited {
-            self.longterm = flight.max(self.target(view).scaled(self.form.beta, RATIO_ONE));
+            self.inflight_longterm =
+                flight.max(self.target(view).scaled(self.form.beta, RATIO_ONE));
         }
         if self.cycle.state == State::Up {
             self.start_down(view);
@@ -176,6 +184,7 @@ impl Bbr {
     /// had left nothing in flight, and the source had had nothing to send. Then silence has
     /// emptied the queue, and no ProbeRTT need do so.
     fn is_restart(&mut self, ack: &Ack, limited: bool) -> bool {
+        // Section 5.4.1.
         let left = ack.packet.zip(self.empty_since);
         let idle = limited && left.is_some_and(|(packet, since)| packet.sent_at > since);
         self.empty_since = (ack.in_flight == Bytes(0)).then_some(ack.now);
@@ -184,6 +193,8 @@ impl Bbr {
 
     /// `CheckProbeRTT`.
     fn check_probe_rtt(&mut self, ack: &Ack, restart: bool, round: bool, view: &View) {
+        // Section 5.3.4.3: five seconds without as small an RTT begin ProbeRTT, unless silence has
+        // drained the queue.
         if self.cycle.state != State::ProbeRtt {
             if !self.rtt.is_expired() || restart {
                 return;
@@ -200,6 +211,7 @@ impl Bbr {
         match self.rtt.probe(ack.in_flight, most, round, view.now) {
             ProbeStep::On => {}
             ProbeStep::Low => self.model.start_round(view),
+            // Section 5.3.4.4, `ExitProbeRTT`.
             ProbeStep::Done => {
                 self.restores = true;
                 self.bounds.lift();
@@ -211,24 +223,26 @@ impl Bbr {
 
     /// `SaveCwnd`.
     fn save_window(&mut self, view: &View) {
-        let repairs = self.recovering || view.phase == Phase::Startup && self.full_once;
+        // Section 5.6.4.4.
+        let repairs = self.recovering || view.phase == Phase::Startup && self.full_bw_reached;
         let calm = !repairs && self.cycle.state != State::ProbeRtt;
-        let before = if calm { Bytes(0) } else { self.good };
-        self.good = before.max(view.window.cwnd);
+        let before = if calm { Bytes(0) } else { self.prior_cwnd };
+        self.prior_cwnd = before.max(view.window.cwnd);
     }
 
     /// `BoundCwndForProbeRTT`, `BoundCwndForModel`.
     fn bounded(&self, cwnd: Bytes, view: &View) -> Bytes {
+        // Sections 5.6.4.5 and 5.6.4.7.
         let state = self.cycle.state;
         let probe = if state == State::ProbeRtt { self.probe_rtt_window(view) } else { cwnd };
         let roomy = matches!(state, State::Cruise | State::ProbeRtt);
-        let cap = if roomy { self.with_headroom(view) } else { self.longterm };
+        let cap = if roomy { self.with_headroom(view) } else { self.inflight_longterm };
         cwnd.min(probe).min(cap.min(self.bounds.in_flight).max(least(view)))
     }
 
     /// `SetPacingRate`, `SetCwnd`.
     fn decide(&mut self, view: &View) -> Step {
-        let fresh = core::mem::take(&mut self.fresh);
+        let fresh = core::mem::take(&mut self.newly_acked);
         self.restores |= self.recovering && !view.recovering;
         self.recovering = view.recovering;
         let (state, rate) = (self.cycle.state, self.bandwidth());
@@ -236,11 +250,14 @@ impl Bbr {
         let Some(most) = self.in_flight_at(rate, state.window(), extra, view) else {
             return view.window.hold();
         };
+        // Section 5.6.4.6: up to `max_inflight` by what is acknowledged; a recovery that is over,
+        // or ProbeRTT, gives back the window of before (section 5.6.4.4).
         let mut cwnd = (view.window.cwnd + fresh).min(most).max(least(view));
         if core::mem::take(&mut self.restores) {
-            cwnd = cwnd.max(self.good);
+            cwnd = cwnd.max(self.prior_cwnd);
         }
         let cwnd = self.bounded(cwnd, view);
+        // Section 5.6.2: `PacingMarginPercent` of 1.
         let pace = rate.scaled(state.pacing() / 100 * 99, RATIO_ONE).max(Rate(1));
         Window { cwnd, ..view.window }.hold().paced(pace)
     }
@@ -273,7 +290,7 @@ impl Observer for Bbr {
 
     /// `UpdateModelAndState`, in the draft's order.
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        self.fresh += ack.credited;
+        self.newly_acked += ack.credited;
         if ack.credited == Bytes(0) {
             return;
         }
@@ -289,14 +306,14 @@ impl Observer for Bbr {
             self.newest = Some((packet, limited));
         }
         self.bounds.on_ack(ack, rate, view);
-        // A rate of zero, of no sample, raises nothing.
+        // Section 5.2.3 gives the order. A rate of zero, of no sample, raises nothing.
         self.model.take(rate, limited);
         let round = self.model.count(ack, self.bandwidth(), view).is_some();
         if round {
             self.cycle.rounds_since_up += 1;
-            self.filled = [false, self.filled[0]];
+            self.is_cwnd_limited = [false, self.is_cwnd_limited[0]];
         }
-        self.filled[0] |= ack.in_flight + ack.credited + view.mss > view.window.cwnd;
+        self.is_cwnd_limited[0] |= ack.in_flight + ack.credited + view.mss > view.window.cwnd;
         let before = (self.model.bandwidth(), view.window.cwnd);
         self.bounds.adapt(!in_charge || self.cycle.state.probes(), before, self.form.beta);
         let now = Now { round, rate, limited };
@@ -328,7 +345,7 @@ impl Observer for Bbr {
         report("bbr_bw", self.bandwidth().0);
         report("bbr_min_rtt", self.rtt.min().0);
         report("bbr_state", self.cycle.state as u64);
-        report("bbr_inflight_longterm", self.longterm.0);
+        report("bbr_inflight_longterm", self.inflight_longterm.0);
         report("bbr_inflight_shortterm", self.bounds.in_flight.0);
         report("bbr_extra_acked_long", self.model.extra_acked_long().0);
     }
@@ -339,10 +356,13 @@ impl Avoidance for Bbr {
         if self.model.bandwidth() == Rate(0) {
             self.model.take(found.rate.unwrap_or_default(), false);
         }
-        if let Some(peak) = found.peak.filter(|_| !self.full_once && self.longterm == Bytes::MAX) {
-            self.longterm = peak.max(least(view));
+        if let Some(peak) =
+            found.peak.filter(|_| !self.full_bw_reached && self.inflight_longterm == Bytes::MAX)
+        {
+            self.inflight_longterm = peak.max(least(view));
         }
-        self.full_once = true;
+        // `EnterProbeBW` (section 5.3.3.9): the cycle begins with DOWN.
+        self.full_bw_reached = true;
         self.rtt.abandon();
         self.start_down(view);
     }
@@ -370,20 +390,21 @@ impl Avoidance for Bbr {
     /// A timeout leaves the way back to the window of before, a loss that ends start-up what the
     /// path has delivered lately, or its pipe (section 5.3.1.3).
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        // Section 5.3.1.3: the larger of the pipe and of what was delivered lately.
         let pipe = self.in_flight_at(self.bandwidth(), RATIO_ONE, Bytes(0), view);
         let safe = match pipe {
             Some(pipe) => pipe.max(self.bounds.delivered_lately()),
             None => loss.flight.scaled(self.form.beta, RATIO_ONE),
         };
-        if loss.kind == LossKind::Timeout && self.full_once {
+        if loss.kind == LossKind::Timeout && self.full_bw_reached {
             let extra = self.model.extra_acked_long();
             let gain = self.cycle.state.window();
             let most = self.in_flight_at(self.bandwidth(), gain, extra, view);
-            let ssthresh = self.bounded(self.good.min(most.unwrap_or(Bytes::MAX)), view);
+            let ssthresh = self.bounded(self.prior_cwnd.min(most.unwrap_or(Bytes::MAX)), view);
             return Window { cwnd: ssthresh, ssthresh };
         }
-        if !self.full_once && pipe.is_some() && loss.kind == LossKind::Recovery {
-            self.longterm = safe.max(least(view));
+        if !self.full_bw_reached && pipe.is_some() && loss.kind == LossKind::Recovery {
+            self.inflight_longterm = safe.max(least(view));
         }
         let cwnd = safe.min(view.window.cwnd).max(view.mss);
         Window { cwnd, ssthresh: cwnd }
@@ -399,16 +420,16 @@ impl Default for Bbr {
             rtt: BbrRtt::NEW,
             bounds: BbrBounds::NONE,
             history: LossHistory::NEW,
-            longterm: Bytes::MAX,
+            inflight_longterm: Bytes::MAX,
             cycle: Cycle::NEW,
             full: FullPipe::default(),
-            full_once: false,
+            full_bw_reached: false,
             newest: None,
             probe_rtt: (Bytes(0), Bytes(0)),
-            filled: [false; 2],
+            is_cwnd_limited: [false; 2],
             empty_since: None,
-            fresh: Bytes(0),
-            good: Bytes(0),
+            newly_acked: Bytes(0),
+            prior_cwnd: Bytes(0),
             restores: false,
             recovering: false,
         }

@@ -1,7 +1,7 @@
 //! Cuback (draft-kazuho-ccwg-cuback, editor's copy of 31 August 2026): CUBIC without a clock.
 //!
 //! What it believes: that CUBIC's curve is right, and that acknowledged data is the better measure
-//! of time, because it stops when the source does. What it does (section 2): one segment more for
+//! of time, because it stops when the source does. What it does (section 3): one segment more for
 //! every `D(w)` acknowledged,
 //!
 //! ```text
@@ -17,9 +17,10 @@
 //! the window as it is; a window or a pipe that start-up hands over is taken as
 //! [`Cubic`](super::Cubic) takes it.
 //!
-//! Published: all of it. The draft leaves open whether an application-limited sender grows; here it
-//! does not, which is its SHOULD. Time is counted in 2^-16 s, as in [`crate::curve`]: what rounding
-//! takes from one `D(w)` it gives to the next, because each is a difference of the same function.
+//! Published: all of it. What an application-limited sender does the draft leaves to
+//! draft-ietf-ccwg-ratelimited-increase (section 3.3); here it does not grow. Time is counted in
+//! 2^-16 s, as in [`crate::curve`]: what rounding takes from one `D(w)` it gives to the next,
+//! because each is a difference of the same function.
 
 use super::cubic::{Decrease, Stage, turn};
 use crate::card::{Card, Listed};
@@ -65,11 +66,13 @@ impl Epoch {
 
     /// `D(w)`: what has to be acknowledged for the next segment.
     fn per_segment(&self, w: Bytes) -> Bytes {
+        // Section 3: `D(w) = max(2, A(w + 1) - A(w))`.
         let more = self.acknowledged(w + self.mss) - self.acknowledged(w);
         more.max(self.mss * LEAST_SEGMENTS)
     }
 
     fn cubic(&self, w: Bytes) -> Bytes {
+        // Section 3: `A_cubic(w) = bandwidth (K + cbrt((w - W_max) / C))`.
         let k = self.time_between(self.cwnd_epoch, self.w_max);
         let time = if w < self.w_max {
             k.saturating_sub(self.time_between(w, self.w_max))
@@ -85,6 +88,7 @@ impl Epoch {
     }
 
     fn reno(&self, w: Bytes) -> Bytes {
+        // Section 3.1: the slope changes at `cwnd_prior`, to a segment for every w beyond it.
         let turn = self.cwnd_prior.max(self.cwnd_epoch);
         let below = self.sum(self.cwnd_epoch, w.min(turn));
         Bytes(mul_div(below.0, RATIO_ONE, self.alpha.max(1))) + self.sum(turn, w.max(turn))
@@ -100,6 +104,7 @@ impl Epoch {
 impl Cuback {
     /// Begins the congestion-avoidance stage with the window as it is.
     fn begin(&mut self, view: &View) {
+        // Section 3: without a congestion event W_max is `cwnd_epoch`, and K is zero.
         let cwnd = view.window.cwnd;
         if self.stage == Stage::Unknown {
             self.note(cwnd, cwnd, view);
@@ -152,10 +157,11 @@ impl Avoidance for Cuback {
         if self.stage != Stage::Running || self.epoch.mss != view.mss {
             self.begin(view);
         }
-        // Section 2.3: a SHOULD.
+        // Ours: section 3.3 leaves it to draft-ietf-ccwg-ratelimited-increase.
         if ack.app_limited {
             return window.hold();
         }
+        // Section 3: one segment more for each D(cwnd) acknowledged.
         self.pending += ack.acked.min(window.cwnd);
         let mut cwnd = window.cwnd;
         for _ in 0..MOST_SEGMENTS_PER_ACK {

@@ -210,6 +210,7 @@ impl Avoidance for Cubic {
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        // RFC 9438 sections 4.6 to 4.8; `bictcp_recalc_ssthresh()` counts whole packets.
         let counted = |bytes| self.counted(bytes, view.mss);
         let cwnd = counted(view.window.cwnd);
         let loss = Loss { flight: counted(loss.flight), ..*loss };

@@ -65,14 +65,17 @@ impl Observer for Dctcp {
 
 impl Avoidance for Dctcp {
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        // RFC 8257 section 3.4: growth is TCP's.
         self.reno.step(ack, view)
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        // RFC 8257 section 3.5: a loss is answered as TCP answers it.
         let of_loss = self.reno.cut(loss, view);
         if loss.kind != LossKind::Mark {
             return of_loss;
         }
+        // Section 3.3: `cwnd * (1 - alpha / 2)`; `dctcp_ssthresh()` of Linux in whole segments.
         let unit = if self.by_linux { view.mss.0.max(1) } else { 1 };
         let whole = view.window.cwnd.0 / unit;
         let less = mul_div(whole, self.share.alpha(), self.share.one() * 2);

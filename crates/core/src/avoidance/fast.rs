@@ -32,26 +32,30 @@ pub struct Fast {
     alpha: u64,
     /// In millionths.
     gamma: u64,
-    /// RTT samples since the last decision: their sum and their number.
-    sum: Span,
-    count: u64,
+    /// The sum of the RTT samples since the last decision.
+    rtt_sum: Span,
+    /// Their number.
+    rtt_samples: u64,
     /// This round the window is left as it was decided.
     rests: bool,
-    /// The window decided last, and the one it was decided from.
+    /// The window decided last.
     target: Bytes,
-    from: Bytes,
+    /// The window it was decided from.
+    decided_from: Bytes,
 }
 
 impl Fast {
     fn decide(&mut self, view: &View) {
+        // Wei and others, 2006, window update: `min(2 W, (1 - gamma) W + gamma (baseRTT / RTT W +
+        // alpha))`.
         let (cwnd, alpha) = (view.window.cwnd, view.mss * self.alpha);
-        let rtt = self.sum / self.count;
+        let rtt = self.rtt_sum / self.rtt_samples;
         let wanted = cwnd.scaled(view.rtt.min.0, rtt.0) + alpha;
         let kept = cwnd.scaled(RATIO_ONE - self.gamma, RATIO_ONE);
         let target = kept + wanted.scaled(self.gamma, RATIO_ONE);
         self.target = target.min(cwnd * 2).max(view.mss * MIN_SEGMENTS);
-        self.from = cwnd;
-        (self.sum, self.count) = (Span(0), 0);
+        self.decided_from = cwnd;
+        (self.rtt_sum, self.rtt_samples) = (Span(0), 0);
     }
 }
 
@@ -68,8 +72,8 @@ impl Observer for Fast {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _view: &View) {
         if let Some(rtt) = ack.rtt {
-            self.sum += rtt;
-            self.count += 1;
+            self.rtt_sum += rtt;
+            self.rtt_samples += 1;
         }
     }
 
@@ -80,37 +84,47 @@ impl Observer for Fast {
 
 impl Avoidance for Fast {
     fn enter(&mut self, _found: &Found, view: &View) {
-        (self.sum, self.count, self.rests) = (Span(0), 0, true);
-        (self.target, self.from) = (view.window.cwnd, view.window.cwnd);
+        (self.rtt_sum, self.rtt_samples, self.rests) = (Span(0), 0, true);
+        (self.target, self.decided_from) = (view.window.cwnd, view.window.cwnd);
     }
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let mut window = view.window;
+        // Wei and others, 2006: in every other round, and the growth is spread over the next.
         if view.round_start {
             self.rests = !self.rests;
-            if !self.rests && self.count > 0 {
+            if !self.rests && self.rtt_samples > 0 {
                 self.decide(view);
                 window.cwnd = window.cwnd.min(self.target);
             }
         }
-        let share = ack.acked.scaled((self.target - self.from).0, self.from.0);
+        let share = ack.acked.scaled((self.target - self.decided_from).0, self.decided_from.0);
         window.grow(share.min(self.target - window.cwnd))
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        // As Reno (RFC 5681 section 3.1, equation 4).
         let window = halve(loss, view);
-        (self.target, self.from) = (window.cwnd, window.cwnd);
-        (self.sum, self.count) = (Span(0), 0);
+        (self.target, self.decided_from) = (window.cwnd, window.cwnd);
+        (self.rtt_sum, self.rtt_samples) = (Span(0), 0);
         window
     }
 }
 
 impl Default for Fast {
     fn default() -> Self {
-        let (sum, count, rests) = (Span(0), 0, true);
-        let (target, from) = (Bytes(0), Bytes(0));
-        Self { alpha: ALPHA, gamma: RATIO_ONE / 2, sum, count, rests, target, from }
+        let (rtt_sum, rtt_samples, rests) = (Span(0), 0, true);
+        let (target, decided_from) = (Bytes(0), Bytes(0));
+        Self {
+            alpha: ALPHA,
+            gamma: RATIO_ONE / 2,
+            rtt_sum,
+            rtt_samples,
+            rests,
+            target,
+            decided_from,
+        }
     }
 }
 

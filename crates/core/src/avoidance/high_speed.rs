@@ -53,6 +53,7 @@ struct Response {
 impl Response {
     /// b(w), in millionths.
     fn b(&self, segments: u64) -> u64 {
+        // RFC 3649 section 5: linear in log w between the two windows.
         let low = log2(self.low_window);
         let last = self.high_window.max(LAST_WINDOW);
         let part = log2(segments.clamp(self.low_window, last)) - low;
@@ -67,6 +68,7 @@ impl Response {
         if segments <= self.low_window {
             return RATIO_ONE;
         }
+        // RFC 3649 section 5: `a(w) = w^2 p(w) 2 b(w) / (2 - b(w))`, `p(w) = 0.078 / w^1.2`.
         let b = self.b(segments);
         // w^2 / w^1.2 is w^0.8.
         let packets = mul_div(power_four_fifths(segments), P_FACTOR, RATIO_ONE);
@@ -100,6 +102,7 @@ impl Avoidance for HighSpeed {
         if window.cwnd < window.ssthresh {
             return additive_increase(&mut self.linear, ack, view);
         }
+        // RFC 3649 section 5: `cwnd += a(cwnd) / cwnd` per ACK.
         let segments = window.cwnd.0 / view.mss.0.max(1);
         if segments != self.segments {
             (self.segments, self.a) = (segments, self.response.a(segments));
@@ -111,6 +114,7 @@ impl Avoidance for HighSpeed {
         if loss.kind == LossKind::Timeout {
             return halve(loss, view);
         }
+        // RFC 3649 section 5: `cwnd *= 1 - b(cwnd)`. A timeout is not changed by it.
         let b = self.response.b(loss.flight.0 / view.mss.0.max(1));
         let left = loss.flight.scaled(RATIO_ONE - b, RATIO_ONE);
         Window { cwnd: left, ssthresh: left }

@@ -48,11 +48,13 @@ impl Avoidance for Hybla {
         if window.cwnd < window.ssthresh {
             return window.grow(ack.acked.min(view.mss));
         }
+        // `hybla_cong_avoid()`: `rho^2 / cwnd` segments per ACK.
         let rho = self.rho.eighths();
         window.grow(self.linear.per_ack_times(view, rho * rho, 64))
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        // `tcp_reno_ssthresh()`.
         halve(loss, view)
     }
 }

@@ -50,27 +50,34 @@ impl Avoidance for NewReno {
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let Window { cwnd, ssthresh } = view.window;
         match &mut self.double {
+            // ns-2.35's `opencwnd()`: `cwnd_ += 1 / cwnd_`, in double precision.
             Some(double) if cwnd >= ssthresh => {
                 let now = double.at(cwnd, view.mss);
                 view.window.grow(double.set(now.plus(now.inverse()), view.mss) - cwnd)
             }
+            // Linux's `tcp_reno_cong_avoid()`: what is acknowledged counts, in `tcp_slow_start()`
+            // up to ssthresh.
             _ if self.counts_bytes => {
                 if cwnd < ssthresh {
                     return view.window.grow(ack.acked.min(ssthresh - cwnd));
                 }
                 view.window.grow(self.linear.per_acked(ack.acked, view))
             }
+            // RFC 5681 section 3.1, equation 3.
             _ => additive_increase(&mut self.linear, ack, view),
         }
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let window = halve(loss, view);
+        // Linux's `tcp_cong_control()`: the ACK that ends a recovery is the first to tell of one
+        // packet.
         if self.counts_bytes {
             let counted = if loss.kind == LossKind::Recovery { view.mss } else { Bytes(0) };
             self.linear.begin(counted, view);
         }
         let cwnd = view.window.cwnd;
+        // ns-2.35's `slowdown()`: half of the window in double precision.
         if let Some(double) = self.double.as_mut().filter(|_| window.cwnd == cwnd / 2) {
             let half = double.at(cwnd, view.mss).half();
             double.set(half, view.mss);

@@ -44,17 +44,19 @@ pub struct Prague {
     share: MarkShare,
     linear: LinearGrowth,
     /// The last window of data, if more than half of it was marked.
-    sudden: Option<u64>,
+    sudden_share: Option<u64>,
     by_picoquic: bool,
 }
 
 impl Prague {
     fn alpha(&self) -> u64 {
-        self.sudden.filter(|_| self.by_picoquic).unwrap_or(self.share.alpha())
+        self.sudden_share.filter(|_| self.by_picoquic).unwrap_or(self.share.alpha())
     }
 
     /// What a mark leaves of the window.
     fn answer_mark(&mut self, view: &View) -> Bytes {
+        // picoquic's `prague.c`: the first mark of start-up takes a segment, an alpha above a half
+        // halves and begins anew. The draft: half, and `alpha / 2` (section 2.4.2).
         let (cwnd, one) = (view.window.cwnd, self.share.one());
         if view.phase == Phase::Startup {
             self.restart(view);
@@ -70,7 +72,7 @@ impl Prague {
 
     fn restart(&mut self, view: &View) {
         self.share.restart(view);
-        self.sudden = None;
+        self.sudden_share = None;
     }
 }
 
@@ -90,7 +92,7 @@ impl Observer for Prague {
 
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         if let Some(share) = self.share.on_ack(ack, view) {
-            self.sudden = Some(share).filter(|share| *share > self.share.one() / 2);
+            self.sudden_share = Some(share).filter(|share| *share > self.share.one() / 2);
         }
     }
 
@@ -105,6 +107,7 @@ impl Avoidance for Prague {
         if window.cwnd < window.ssthresh {
             return window.grow(ack.acked.min(view.mss));
         }
+        // Section 2.4.3: marked bytes add nothing; by alpha, as `prague.c` does it.
         let one = self.share.one();
         window.grow(self.linear.per_ack_times(view, one - self.alpha().min(one), one))
     }
@@ -112,6 +115,7 @@ impl Avoidance for Prague {
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let window = match loss.kind {
             LossKind::Mark => self.answer_mark(view),
+            // Section 2.4.1: a loss is answered as Reno answers it.
             _ => halve(loss, view).cwnd,
         };
         let left = window.max(view.mss * MIN_SEGMENTS);
@@ -122,7 +126,7 @@ impl Avoidance for Prague {
 impl Default for Prague {
     fn default() -> Self {
         let (share, linear) = (MarkShare::new(0), LinearGrowth::default());
-        Self { share, linear, sudden: None, by_picoquic: false }
+        Self { share, linear, sudden_share: None, by_picoquic: false }
     }
 }
 

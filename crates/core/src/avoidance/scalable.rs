@@ -24,15 +24,15 @@ use crate::view::{View, Window};
 /// Multiplicative increase, multiplicative decrease.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalable {
-    /// In millionths.
+    /// What a segment acknowledged adds, in millionths of a segment.
     a: u64,
-    /// In millionths.
+    /// What a loss takes, in millionths of the window.
     b: u64,
-    /// In segments.
+    /// The legacy window, in segments.
     lwnd: u64,
     linear: LinearGrowth,
     /// Millionths of a byte that growth left over.
-    rest: u64,
+    remainder: u64,
 }
 
 impl Listed for Scalable {
@@ -57,8 +57,10 @@ impl Avoidance for Scalable {
         if window.cwnd < window.ssthresh || window.cwnd <= view.mss * self.lwnd {
             return additive_increase(&mut self.linear, ack, view);
         }
-        let sum = ack.acked.min(window.cwnd).0.saturating_mul(self.a).saturating_add(self.rest);
-        self.rest = sum % RATIO_ONE;
+        // Kelly, 2003: `cwnd += a` for each segment acknowledged.
+        let sum =
+            ack.acked.min(window.cwnd).0.saturating_mul(self.a).saturating_add(self.remainder);
+        self.remainder = sum % RATIO_ONE;
         window.grow(Bytes(sum / RATIO_ONE))
     }
 
@@ -71,6 +73,7 @@ impl Avoidance for Scalable {
         if loss.kind == LossKind::Timeout || loss.flight <= view.mss * self.lwnd {
             return halve(loss, view);
         }
+        // Kelly, 2003: `cwnd -= b cwnd`; up to the legacy window, and after a timeout, as TCP.
         let left = loss.flight.scaled(RATIO_ONE - self.b, RATIO_ONE);
         Window { cwnd: left, ssthresh: left }
     }
@@ -79,7 +82,7 @@ impl Avoidance for Scalable {
 impl Default for Scalable {
     fn default() -> Self {
         let linear = LinearGrowth::default();
-        Self { a: 10_000, b: 125_000, lwnd: LEGACY_WINDOW, linear, rest: 0 }
+        Self { a: 10_000, b: 125_000, lwnd: LEGACY_WINDOW, linear, remainder: 0 }
     }
 }
 

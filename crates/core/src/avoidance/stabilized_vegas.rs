@@ -61,6 +61,7 @@ impl Avoidance for StabilizedVegas {
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        // SIGCOMM 1994 (Vegas), on what will be queued `lead` rounds from now; the law is ours.
         self.vegas.step(ack, view)
     }
 

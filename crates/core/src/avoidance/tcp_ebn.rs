@@ -51,11 +51,13 @@ impl Observer for TcpEbn {
 
 impl Avoidance for TcpEbn {
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        // ICC 2002 (abstract): cwnd follows the bandwidth told, up and down. Ours: at once.
         let told = self.told.step(view);
         told.unwrap_or_else(|| additive_increase(&mut self.linear, ack, view))
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        // Ours: a loss leaves the window told; without one it is RFC 5681's half.
         let Some(window) = self.told.window(view) else { return halve(loss, view) };
         let left = window.min(view.window.cwnd.max(view.window.ssthresh));
         Window { cwnd: left, ssthresh: left }

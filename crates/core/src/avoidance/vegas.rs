@@ -66,6 +66,7 @@ impl Vegas {
         if self.lead == 0 {
             return queued;
         }
+        // Ours, for [`crate::avoidance::StabilizedVegas`]; Vegas itself has no lead.
         let before = self.before.replace(queued).unwrap_or(queued);
         let lead = i64::try_from(self.lead).unwrap_or(i64::MAX);
         queued.saturating_add(queued.saturating_sub(before).saturating_mul(lead))
@@ -103,6 +104,8 @@ impl Avoidance for Vegas {
     #[inline]
     fn step(&mut self, _ack: &Ack, view: &View) -> Step {
         let mut window = view.window;
+        // ns-2's `VegasTcpAgent::recv()`: once per RTT, one segment less above beta, one more over
+        // the next round below alpha.
         if let Some(queued) = self.diff.decision().map(|queued| self.ahead(queued)) {
             self.grows_from = (queued < self.alpha as i64).then_some(window.cwnd);
             if queued > self.beta as i64 {
@@ -134,6 +137,8 @@ impl Avoidance for Vegas {
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        // ns-2's `tcp-vegas.cc`: a quarter, a half of what was resent already, two segments at the
+        // least; a timeout leaves an ssthresh of half.
         let floor = view.mss * MIN_SEGMENTS;
         if let Some(sums) = &mut self.double {
             // What a cut leaves is whole segments.

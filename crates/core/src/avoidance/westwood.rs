@@ -66,6 +66,7 @@ impl Westwood {
         if view.rtt.min == Span::MAX {
             return None;
         }
+        // Astart paper, section II.B: `ERE * RTTmin`.
         Some(match view.eligible {
             Some(estimate) if self.source == Source::Shared => estimate.window(view.rtt.min),
             _ => self.ere.over(self.ere.rtt_min(view)),
@@ -106,12 +107,15 @@ impl Avoidance for Westwood {
 
     #[inline(always)]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        // Agile Probing paper, section III; growth is RFC 5681's.
         self.gauge.judge(view);
         additive_increase(&mut self.linear, ack, view)
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         self.gauge.restart(loss.now);
+        // Astart paper, section II.B: `ssthresh = ERE * RTTmin`, `cwnd = min(cwnd, ssthresh)`, at
+        // least two segments. After a timeout the mechanism makes cwnd one segment.
         let room = self.room(view).unwrap_or(loss.flight / 2);
         let ssthresh = room.whole_segments(view.mss).max(view.mss * MIN_SEGMENTS);
         Window { cwnd: view.window.cwnd.min(ssthresh), ssthresh }

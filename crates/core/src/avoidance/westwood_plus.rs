@@ -38,6 +38,7 @@ pub struct WestwoodPlus {
 
 impl WestwoodPlus {
     fn room(&self, view: &View) -> Bytes {
+        // `tcp_westwood_bw_rttmin()`: at least two segments.
         self.rate.window().whole_segments(view.mss).max(view.mss * MIN_SEGMENTS)
     }
 }
@@ -73,6 +74,7 @@ impl Observer for WestwoodPlus {
 impl Avoidance for WestwoodPlus {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        // `tcp_westwood_event()`, CA_EVENT_COMPLETE_CWR: both become `bw * rtt_min`.
         if core::mem::take(&mut self.recovering) {
             let room = self.room(view);
             return Window { cwnd: room, ssthresh: room }.hold();
@@ -81,6 +83,8 @@ impl Avoidance for WestwoodPlus {
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        // `tcp_westwood_event()`, CA_EVENT_LOSS: ssthresh alone. A recovery begins with Reno's
+        // half.
         let room = self.room(view);
         self.recovering = loss.kind == LossKind::Recovery;
         self.rate.on_loss(loss);

@@ -53,10 +53,12 @@ impl Avoidance for Xcp {
     }
 
     fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        // SIGCOMM 2002, section 3.2: `cwnd = max(cwnd + feedback, one segment)`.
         Window { cwnd: self.granted.apply(view), ..view.window }.hold()
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
+        // SIGCOMM 2002, section 3.2: a loss is answered as TCP answers it.
         self.granted.forget();
         halve(loss, view)
     }

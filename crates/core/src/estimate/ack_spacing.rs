@@ -23,9 +23,13 @@ use crate::view::View;
 /// The average over ACK spacings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckSpacing {
+    /// When the last ACK came.
     last: Option<Instant>,
+    /// The average; zero before the first pair.
     rate: Rate,
+    /// Mean error of the last predictions.
     error: Rate,
+    /// Pairs seen.
     samples: u64,
 }
 
@@ -64,6 +68,7 @@ impl AckSpacing {
             self.rate = rate;
             return;
         }
+        // M-Start paper, section 2, reference 10: weights follow the error. Ours: how.
         let error = Rate(rate.0.abs_diff(self.rate.0));
         self.error = self.error - self.error / 4 + error / 4;
         let weight = self.weight();

@@ -18,6 +18,7 @@ use crate::view::View;
 /// The rate of the newest train.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckTrain {
+    /// When the first ACK came.
     first: Instant,
     /// All sent when the first ACK came: an ACK for more begins the next train.
     end: Bytes,
@@ -25,6 +26,7 @@ pub struct AckTrain {
     acks: u64,
     /// Acknowledged since the first ACK, without what that one acknowledged.
     bytes: Bytes,
+    /// The rate of the newest train that was long enough.
     rate: Option<Rate>,
 }
 
@@ -45,6 +47,7 @@ impl AckTrain {
             (self.acks, self.bytes) = (1, Bytes(0));
             return;
         }
+        // INFOCOM 2001 (Dovrolis and others): bytes of the train over its dispersion.
         self.acks += 1;
         self.bytes += ack.acked;
         let time = ack.now.since(self.first);

@@ -24,11 +24,12 @@ pub struct BbrBounds {
     /// Both numbers as the newest ACK has them.
     newest: (Rate, Bytes),
     /// `BBR.loss_round_delivered`.
-    round_end: Bytes,
+    loss_round_delivered: Bytes,
     /// `BBR.loss_round_start`.
-    round_start: bool,
-    /// `BBR.is_loss_in_round`, and whether it was a mark.
-    lossy: bool,
+    loss_round_start: bool,
+    /// `BBR.is_loss_in_round`.
+    is_loss_in_round: bool,
+    /// What counts as a loss of the round was a mark.
     marked: bool,
 }
 
@@ -39,9 +40,9 @@ impl BbrBounds {
         in_flight: Bytes::MAX,
         latest: (Rate(0), Bytes(0)),
         newest: (Rate(0), Bytes(0)),
-        round_end: Bytes(0),
-        round_start: false,
-        lossy: false,
+        loss_round_delivered: Bytes(0),
+        loss_round_start: false,
+        is_loss_in_round: false,
         marked: false,
     };
 
@@ -49,41 +50,44 @@ impl BbrBounds {
     pub fn on_ack(&mut self, ack: &Ack, rate: Rate, view: &View) {
         self.newest = (rate, ack.sample.map_or(Bytes(0), |sample| sample.delivered));
         self.latest = (self.latest.0.max(self.newest.0), self.latest.1.max(self.newest.1));
-        self.round_start = ack.packet.is_some_and(|packet| packet.delivered >= self.round_end);
-        if self.round_start {
-            self.round_end = view.delivered;
+        self.loss_round_start =
+            ack.packet.is_some_and(|packet| packet.delivered >= self.loss_round_delivered);
+        if self.loss_round_start {
+            self.loss_round_delivered = view.delivered;
         }
     }
 
     /// Something was found lost (`NoteLoss`), or was marked.
     pub fn on_loss(&mut self, marked: bool, view: &View) {
-        if !self.lossy {
-            self.round_end = view.delivered;
+        if !self.is_loss_in_round {
+            self.loss_round_delivered = view.delivered;
         }
-        self.lossy = true;
+        self.is_loss_in_round = true;
         self.marked |= marked;
     }
 
     /// At the end of a round: if it lost something and the policy does not probe, lowers the
     /// bounds, which begin at the rate and the window of before (`AdaptLowerBoundsFromCongestion`).
     pub fn adapt(&mut self, probes: bool, (rate, cwnd): (Rate, Bytes), beta: u64) {
-        if !self.round_start {
+        if !self.loss_round_start {
             return;
         }
-        if self.lossy && !probes {
+        // `InitLowerBounds`, `LossLowerBounds`. Ours: a round with marks leaves beta, as nothing
+        // that it delivered tells how much is too much.
+        if self.is_loss_in_round && !probes {
             let rate = if self.rate == Rate::MAX { rate } else { self.rate };
             let in_flight = if self.in_flight == Bytes::MAX { cwnd } else { self.in_flight };
             let (delivered, flown) = if self.marked { NOTHING } else { self.latest };
             self.rate = delivered.max(rate.scaled(beta, RATIO_ONE));
             self.in_flight = flown.max(in_flight.scaled(beta, RATIO_ONE));
         }
-        (self.lossy, self.marked) = (false, false);
+        (self.is_loss_in_round, self.marked) = (false, false);
     }
 
     /// The ACK is done with: after the first of a round its sample alone is the latest
     /// (`AdvanceLatestDeliverySignals`).
     pub fn advance(&mut self) {
-        if self.round_start {
+        if self.loss_round_start {
             self.latest = self.newest;
         }
     }
@@ -95,7 +99,7 @@ impl BbrBounds {
 
     /// Forgets what was delivered and lost lately (`ResetCongestionSignals`).
     pub fn forget_signals(&mut self) {
-        (self.lossy, self.marked, self.latest) = (false, false, NOTHING);
+        (self.is_loss_in_round, self.marked, self.latest) = (false, false, NOTHING);
     }
 
     /// Lifts the bounds (`ResetShortTermModel`).

@@ -13,15 +13,19 @@ use crate::view::View;
 #[derive(Clone, Copy, Debug)]
 pub struct BbrModel {
     /// The largest rates of this cycle of ProbeBW and of the last (`BBR.max_bw_filter`).
-    bandwidth: [Rate; 2],
-    rounds: u64,
+    max_bw_filter: [Rate; 2],
+    /// `BBR.round_count`.
+    round_count: u64,
     /// The round ends when a packet is acknowledged that left after so much had been delivered
     /// (`BBR.next_round_delivered`).
-    round_end: Bytes,
+    next_round_delivered: Bytes,
     /// What had been delivered when it began.
     delivered_before: Bytes,
+    /// Payload found lost in it.
     lost: Bytes,
+    /// In so many separate gaps.
     gaps: u64,
+    /// Found at so many times.
     events: u64,
     /// When something was found lost last.
     lost_at: Option<Instant>,
@@ -31,7 +35,9 @@ pub struct BbrModel {
 /// How far ACKs run ahead of the bandwidth (`BBRUpdateACKAggregation`).
 #[derive(Clone, Copy, Debug)]
 struct Aggregate {
+    /// `BBR.extra_acked_interval_start`.
     since: Instant,
+    /// `BBR.extra_acked_delivered`.
     delivered: Bytes,
     /// The largest excess of this round and of those before it (`BBR.extra_acked_filter`).
     excess: [Bytes; EXCESS_ROUNDS],
@@ -55,9 +61,9 @@ pub struct RoundEnd {
 impl BbrModel {
     /// Before anything is known.
     pub const NEW: Self = Self {
-        bandwidth: [Rate(0); 2],
-        rounds: 0,
-        round_end: Bytes(0),
+        max_bw_filter: [Rate(0); 2],
+        round_count: 0,
+        next_round_delivered: Bytes(0),
         delivered_before: Bytes(0),
         lost: Bytes(0),
         gaps: 0,
@@ -83,14 +89,14 @@ impl BbrModel {
     /// (`BBR.bw`); the round that it ends, if it ends one.
     pub fn count(&mut self, ack: &Ack, bandwidth: Rate, view: &View) -> Option<RoundEnd> {
         self.aggregate.count(ack, bandwidth, view);
-        // UpdateRound.
-        ack.packet.filter(|packet| packet.delivered >= self.round_end)?;
+        // `UpdateRound` (section 5.5.1).
+        ack.packet.filter(|packet| packet.delivered >= self.next_round_delivered)?;
         let delivered = view.delivered - self.delivered_before;
         let Self { lost, gaps, events, .. } = *self;
         let ended = RoundEnd { delivered, lost, gaps, events };
-        self.round_end = view.delivered;
+        self.next_round_delivered = view.delivered;
         self.delivered_before = view.delivered;
-        self.rounds += 1;
+        self.round_count += 1;
         (self.lost, self.gaps, self.events, self.lost_at) = (Bytes(0), 0, 0, None);
         self.aggregate.end_round();
         Some(ended)
@@ -99,19 +105,20 @@ impl BbrModel {
     /// Takes in the rate of a sample, unless the source limited it below what is known
     /// (`UpdateMaxBw`).
     pub fn take(&mut self, rate: Rate, limited: bool) {
+        // Section 5.5.5: a sample that the source limited counts only if it is no smaller.
         if rate >= self.bandwidth() || !limited {
-            self.bandwidth[0] = self.bandwidth[0].max(rate);
+            self.max_bw_filter[0] = self.max_bw_filter[0].max(rate);
         }
     }
 
     /// A cycle of ProbeBW is over: its largest rate counts for one more (`AdvanceMaxBwFilter`).
     pub fn next_cycle(&mut self) {
-        self.bandwidth = [Rate(0), self.bandwidth[0]];
+        self.max_bw_filter = [Rate(0), self.max_bw_filter[0]];
     }
 
     /// A round begins now (`StartRound`).
     pub fn start_round(&mut self, view: &View) {
-        self.round_end = view.delivered;
+        self.next_round_delivered = view.delivered;
     }
 
     /// Counts what is found lost.
@@ -125,12 +132,12 @@ impl BbrModel {
 
     /// The largest rate seen in two cycles (`BBR.max_bw`).
     pub fn bandwidth(&self) -> Rate {
-        self.bandwidth[0].max(self.bandwidth[1])
+        self.max_bw_filter[0].max(self.max_bw_filter[1])
     }
 
     /// Rounds ended.
     pub fn rounds(&self) -> u64 {
-        self.rounds
+        self.round_count
     }
 
     /// What the path holds without a queue (`BBR.bdp`), if anything is known.
@@ -159,6 +166,8 @@ pub fn usable(ack: &Ack, view: &View) -> Option<Rate> {
 
 impl Aggregate {
     fn count(&mut self, ack: &Ack, bandwidth: Rate, view: &View) {
+        // Section 5.5.9: what was delivered beyond `BBR.bw` times the interval, at most cwnd; the
+        // interval begins anew when nothing is.
         let mut expected = bandwidth.over(ack.now.since(self.since));
         if self.delivered <= expected {
             (self.since, self.delivered, expected) = (ack.now, Bytes(0), Bytes(0));

@@ -7,14 +7,17 @@ use crate::units::{Bytes, Instant, Span};
 /// The smallest RTT, and when to look for it with little in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct BbrRtt {
-    /// `BBR.min_rtt`, and when it was seen.
-    min: Span,
-    min_at: Instant,
-    /// `BBR.probe_rtt_min_delay`, and when it was seen.
-    recent: Span,
-    recent_at: Instant,
+    /// `BBR.min_rtt`.
+    min_rtt: Span,
+    /// When it was seen (`BBR.min_rtt_stamp`).
+    min_rtt_stamp: Instant,
+    /// `BBR.probe_rtt_min_delay`.
+    probe_rtt_min_delay: Span,
+    /// When it was seen (`BBR.probe_rtt_min_stamp`).
+    probe_rtt_min_stamp: Instant,
     /// `BBR.probe_rtt_expired`: five seconds without as small a sample.
-    expired: bool,
+    probe_rtt_expired: bool,
+    /// `BBR.probe_rtt_done_stamp`, `BBR.probe_rtt_round_done`.
     probe: Probe,
 }
 
@@ -45,33 +48,38 @@ pub enum ProbeStep {
 impl BbrRtt {
     /// Before the first sample.
     pub const NEW: Self = Self {
-        min: Span::MAX,
-        min_at: Instant(0),
-        recent: Span::MAX,
-        recent_at: Instant(0),
-        expired: false,
+        min_rtt: Span::MAX,
+        min_rtt_stamp: Instant(0),
+        probe_rtt_min_delay: Span::MAX,
+        probe_rtt_min_stamp: Instant(0),
+        probe_rtt_expired: false,
         probe: Probe::No,
     };
 
     /// Takes in the sample of an ACK, if it has one (`UpdateMinRTT`).
     pub fn on_ack(&mut self, rtt: Option<Span>, now: Instant) {
-        self.expired = self.recent != Span::MAX && now.since(self.recent_at) > INTERVAL;
-        if let Some(rtt) = rtt.filter(|rtt| *rtt < self.recent || self.expired) {
-            (self.recent, self.recent_at) = (rtt, now);
+        // The smallest of five seconds, and with it that of ten.
+        self.probe_rtt_expired =
+            self.probe_rtt_min_delay != Span::MAX && now.since(self.probe_rtt_min_stamp) > INTERVAL;
+        if let Some(rtt) =
+            rtt.filter(|rtt| *rtt < self.probe_rtt_min_delay || self.probe_rtt_expired)
+        {
+            (self.probe_rtt_min_delay, self.probe_rtt_min_stamp) = (rtt, now);
         }
-        if self.recent < self.min || now.since(self.min_at) > FILTER {
-            (self.min, self.min_at) = (self.recent, self.recent_at);
+        if self.probe_rtt_min_delay < self.min_rtt || now.since(self.min_rtt_stamp) > FILTER {
+            (self.min_rtt, self.min_rtt_stamp) =
+                (self.probe_rtt_min_delay, self.probe_rtt_min_stamp);
         }
     }
 
     /// The smallest RTT; [`Span::MAX`] before the first sample.
     pub fn min(&self) -> Span {
-        self.min
+        self.min_rtt
     }
 
     /// Whether the path has not shown as small an RTT for five seconds.
     pub fn is_expired(&self) -> bool {
-        self.expired
+        self.probe_rtt_expired
     }
 
     /// Whether ProbeRTT is under way.
@@ -99,6 +107,7 @@ impl BbrRtt {
         now: Instant,
     ) -> ProbeStep {
         match self.probe {
+            // `HandleProbeRTT`: 200 ms and a round, counted from when the flight is small enough.
             Probe::Falling if in_flight <= most => {
                 self.probe = Probe::Low { until: now + DURATION, round: false };
                 ProbeStep::Low
@@ -109,8 +118,9 @@ impl BbrRtt {
                 if !round || now <= until {
                     return ProbeStep::On;
                 }
+                // `CheckProbeRTTDone`: the next is due five seconds from now.
                 self.probe = Probe::No;
-                self.recent_at = now;
+                self.probe_rtt_min_stamp = now;
                 ProbeStep::Done
             }
             _ => ProbeStep::On,

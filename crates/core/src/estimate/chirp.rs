@@ -41,6 +41,7 @@ impl Chirp {
     /// rising; of one that the chirp's end cut off, the gap where it began; all others count with
     /// that gap too, or with the last gap if no excursion was cut off.
     pub fn gap(&self, gap: impl Fn(usize) -> Span) -> Option<Span> {
+        // `paced_chirping.c`: excursions of the queueing delay, as pathChirp has them.
         let delays = self.delays.get(..self.known).filter(|delays| delays.len() >= 2)?;
         let (rest, mut own) = (delays.len() - 1, [None; CHIRP]);
         let mut open: Option<Excursion> = None;

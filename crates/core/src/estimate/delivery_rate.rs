@@ -14,9 +14,9 @@ pub struct Sampler {
     /// Payload delivered since the connection began (`C.delivered`).
     delivered: Bytes,
     /// When something was delivered last (`C.delivered_time`).
-    delivered_at: Instant,
+    delivered_time: Instant,
     /// When the newest packet acknowledged had left (`C.first_send_time`).
-    first_sent: Instant,
+    first_send_time: Instant,
     /// Everything delivered up to this counts as limited by the source (`C.app_limited`); zero if
     /// nothing does.
     limited_until: Bytes,
@@ -28,8 +28,11 @@ pub struct Sampler {
 pub struct AtSending {
     /// When it left, how much had been delivered and how much was in flight.
     pub departure: Departure,
-    first_sent: Instant,
-    delivered_at: Instant,
+    /// `P.first_send_time`.
+    first_send_time: Instant,
+    /// `P.delivered_time`.
+    delivered_time: Instant,
+    /// `P.is_app_limited`.
     app_limited: bool,
 }
 
@@ -37,13 +40,14 @@ impl Sampler {
     /// A packet leaves; `in_flight` includes it, `idle` if nothing else was in flight.
     #[inline]
     pub fn on_sent(&mut self, now: Instant, in_flight: Bytes, idle: bool) -> AtSending {
+        // Section 4.1.2: with nothing in flight an interval begins.
         if idle {
-            (self.first_sent, self.delivered_at) = (now, now);
+            (self.first_send_time, self.delivered_time) = (now, now);
         }
         AtSending {
             departure: Departure { sent_at: now, delivered: self.delivered, in_flight },
-            first_sent: self.first_sent,
-            delivered_at: self.delivered_at,
+            first_send_time: self.first_send_time,
+            delivered_time: self.delivered_time,
             app_limited: self.limited_until > Bytes(0),
         }
     }
@@ -66,14 +70,15 @@ impl Sampler {
         then: &AtSending,
     ) -> Option<RateSample> {
         self.count(now, credited);
-        let sending = sent_at.since(then.first_sent);
-        let acknowledging = now.since(then.delivered_at);
+        // Section 4.1.2: `interval = max(send_elapsed, ack_elapsed)`.
+        let sending = sent_at.since(then.first_send_time);
+        let acknowledging = now.since(then.delivered_time);
         let sample = RateSample {
             delivered: self.delivered - then.departure.delivered,
             interval: sending.max(acknowledging),
             app_limited: then.app_limited,
         };
-        self.first_sent = sent_at;
+        self.first_send_time = sent_at;
         (sample.interval.0 > 0).then_some(sample)
     }
 
@@ -81,7 +86,7 @@ impl Sampler {
     #[inline]
     pub fn count(&mut self, now: Instant, credited: Bytes) {
         self.delivered += credited;
-        self.delivered_at = now;
+        self.delivered_time = now;
         if self.delivered > self.limited_until {
             self.limited_until = Bytes(0);
         }

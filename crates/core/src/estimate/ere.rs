@@ -78,8 +78,9 @@ pub struct Ere {
     /// are pending.
     usual: u64,
     history: AckHistory,
-    /// Time of the last sample, and whether there was an ACK before it.
+    /// Time of the last sample.
     at: u64,
+    /// There was an ACK before it.
     started: bool,
     /// Bytes of ACKs too close to the last one to be a sample of their own.
     pending: u32,
@@ -94,9 +95,9 @@ pub struct Ere {
     interval: u64,
     /// 2^-48 bytes per ns.
     estimate: u64,
-    /// RTTmin when it changed last, and what the clock tells of it, in 2^-12 ns; zero before it is
-    /// known.
+    /// RTTmin when it changed last.
     rtt_min: Span,
+    /// What the clock tells of it, in 2^-12 ns; zero before it is known.
     clock: u64,
 }
 
@@ -263,6 +264,8 @@ impl Ere {
     /// `RE`. `per_ns` is the reciprocal of `srtt` in 2^-64.
     #[inline(always)]
     fn achieve(&mut self, srtt: u64, per_ns: u64) {
+        // Astart paper, section II.B: what was acknowledged in the latest RTT, low-pass filtered;
+        // eps is Globecom 2002's.
         let bytes = u64::from(self.history.within_span(srtt));
         let achieved = no_faster(high_half(bytes << 32, per_ns));
         self.achieved = self.achieving.of(achieved << 16, self.achieved);
@@ -271,6 +274,7 @@ impl Ere {
     /// `Tk`, or the smallest allowed, in which case the division by cwnd is spared.
     #[inline(always)]
     fn sampling_interval(&self, srtt: u64, per_ns: u64, cwnd: u64, clock: u64) -> u64 {
+        // Astart paper, section II.B: `Tk = RTT (cwnd / RTTmin - RE) / (cwnd / RTTmin)`.
         let tmin = self.knobs.tmin.0.min(srtt);
         // As long as no more than this is queued, Tk does not exceed the smallest.
         let spare = high_half(cwnd, tmin * per_ns);
@@ -284,6 +288,7 @@ impl Ere {
     /// The sample `s`.
     #[inline(always)]
     fn take_sample(&mut self, credit: u32, dt: u64) -> u64 {
+        // Astart paper, section II.B: what was delivered in Tk; without congestion a packet pair.
         let sample = if self.interval <= dt {
             (u64::from(credit) << 32) / dt.max(1)
         } else {
@@ -295,6 +300,7 @@ impl Ere {
     /// The time constant `tau`.
     #[inline(always)]
     fn time_constant(&mut self, sample: u64, srtt: u64) -> u64 {
+        // Globecom 2002: `tau = RTT + N RTT U / Umax`.
         let ratio = self.instability.observe(sample.abs_diff(self.sample));
         srtt + high_half(srtt * self.knobs.n, ratio)
     }
@@ -313,6 +319,8 @@ impl Ere {
 
     /// Samples of zero for the silence in `dt`, which is longer than one; returns what remains.
     fn take_nulls(&mut self, dt: u64, tau: u64) -> u64 {
+        // Westwood's filter (Valla's ns-2 module): a sample of zero for every `tau / m` without an
+        // ACK.
         let m = self.knobs.null_m;
         let slice = (tau / m).max(1);
         let nulls = (dt - 1) / slice;
@@ -326,6 +334,7 @@ impl Ere {
 
     /// One step of the filter over `dt`, for a sample that tells of so many packets.
     fn step(&mut self, dt: u64, sample: u64, tau: u64, packets: u64) {
+        // Astart paper, section II.B: Tustin's approximation of a first-order low-pass filter.
         let plain = self.knobs.filter == Filter::Plain;
         let target = if plain { sample << 16 } else { self.mean(sample) };
         let weight = match self.knobs.filter {
@@ -352,7 +361,9 @@ impl Ere {
 /// Weights of an old and a new value, which are one together, in 2^-64.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blend {
+    /// That of the old value.
     kept: u64,
+    /// That of the new one.
     taken: u64,
 }
 

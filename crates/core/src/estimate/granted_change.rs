@@ -31,6 +31,8 @@ impl GrantedChange {
 
     /// The window that all of it leaves.
     pub fn apply(&mut self, view: &View) -> Bytes {
+        // Section 3.2: `cwnd = max(cwnd + H_feedback, s)`; draft-falk-xcp-spec-03 has it per
+        // second.
         let rtt = view.rtt.smoothed.0.min(LONGEST_RTT);
         let bits = i128::from(core::mem::take(&mut self.waiting));
         let change =

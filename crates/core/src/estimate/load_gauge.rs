@@ -45,7 +45,7 @@ use crate::view::View;
 pub struct LoadGauge {
     knobs: LoadGaugeKnobs,
     /// RE in 2^-32 bytes per ns.
-    achieved: u64,
+    re: u64,
     /// Beginning of the RTT being measured; `None` before the first ACK.
     since: Option<Instant>,
     /// Delivered since then.
@@ -54,8 +54,11 @@ pub struct LoadGauge {
     rtt_min: Span,
     /// When congestion avoidance began, or the last loss.
     entered: Instant,
+    /// ACKs above the boundary, less those below it.
     counter: u64,
+    /// How often the load was found light.
     restarts: u64,
+    /// It was found light, and congestion avoidance has not begun anew since.
     light: bool,
 }
 
@@ -79,7 +82,7 @@ impl LoadGauge {
     pub const fn new(knobs: LoadGaugeKnobs) -> Self {
         Self {
             knobs,
-            achieved: 0,
+            re: 0,
             since: None,
             arrived: Bytes(0),
             rtt_min: Span(0),
@@ -115,10 +118,10 @@ impl LoadGauge {
         if elapsed < srtt {
             return;
         }
+        // Section III: RE is what arrived in the latest RTT, smoothed.
         let newest = mul_div(self.arrived.0, 1 << 32, elapsed.0);
         let (kept, one) = (self.knobs.eps, RATIO_ONE);
-        self.achieved =
-            mul_div(self.achieved, kept, one).saturating_add(mul_div(newest, one - kept, one));
+        self.re = mul_div(self.re, kept, one).saturating_add(mul_div(newest, one - kept, one));
         (self.since, self.arrived) = (Some(now), Bytes(0));
         self.rtt_min = view.rtt.min.in_ticks(self.knobs.tick);
     }
@@ -139,10 +142,13 @@ impl LoadGauge {
         if view.window.cwnd < view.window.ssthresh {
             return self.restart(view.now);
         }
+        // Section III, listing: nothing in the first two RTTs.
         if view.now.since(self.entered) < view.rtt.smoothed * self.knobs.guard_rtts {
             self.counter = 0;
             return;
         }
+        // Section III, listing: an ACK with RE above the boundary counts up, any other down. Ours:
+        // the test of the counter stands beside it.
         if self.achieved_over(view.rtt.min.in_ticks(self.knobs.tick)) > self.boundary(view) {
             self.counter += 1;
         } else {
@@ -184,6 +190,8 @@ impl LoadGauge {
     }
 
     fn boundary(&self, view: &View) -> Bytes {
+        // Section III: `ExpectedRate = (cwnd - 1.5) / RTTmin`, `InitialExpectedRate = ssthresh /
+        // RTTmin`, and `Boundary = beta ExpectedRate + (1 - beta) InitialExpectedRate`.
         let expected = view.window.cwnd - view.mss * 3 / 2;
         let beta = self.knobs.beta;
         expected.scaled(beta, RATIO_ONE) + view.window.ssthresh.scaled(RATIO_ONE - beta, RATIO_ONE)
@@ -191,7 +199,7 @@ impl LoadGauge {
 
     /// What RE moves in `span`.
     fn achieved_over(&self, span: Span) -> Bytes {
-        Bytes(mul_div(self.achieved, span.0, 1 << 32))
+        Bytes(mul_div(self.re, span.0, 1 << 32))
     }
 }
 

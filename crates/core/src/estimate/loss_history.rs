@@ -10,9 +10,11 @@ use crate::units::Bytes;
 /// Payload lost so far, and at the last sixteen losses.
 #[derive(Clone, Copy, Debug)]
 pub struct LossHistory {
+    /// Payload lost so far (`C.lost`).
     lost: Bytes,
     /// What had been delivered at a loss, and what was lost from it to the next entry.
     entries: [(Bytes, Bytes); ENTRIES],
+    /// Where the newest entry is.
     newest: usize,
 }
 
@@ -38,6 +40,7 @@ impl LossHistory {
         if self.entries[self.newest].0 <= delivered {
             return Bytes(0);
         }
+        // Section 4.1.2: `RS.lost = C.lost - P.lost`.
         let later = self.entries.iter().filter(|(at, _)| *at > delivered);
         later.fold(Bytes(0), |sum, (_, lost)| sum + *lost)
     }

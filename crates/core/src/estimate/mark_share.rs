@@ -8,8 +8,9 @@ use crate::view::View;
 /// `alpha`, and what the window of data at hand has brought so far.
 #[derive(Clone, Copy, Debug)]
 pub struct MarkShare {
-    /// In parts of `one`.
+    /// `DCTCP.Alpha`, in parts of `one`.
     alpha: u64,
+    /// What stands for an `alpha` of 1.
     one: u64,
     /// Linux's order: the ACK that ends a window belongs to the next one, and one for exactly
     /// `window_end` ends it (`dctcp_update_alpha` of Linux 6.1). RFC 8257 counts that ACK first and
@@ -18,9 +19,9 @@ pub struct MarkShare {
     /// `DCTCP.WindowEnd`.
     window_end: Bytes,
     /// `DCTCP.BytesAcked`.
-    acked: Bytes,
+    bytes_acked: Bytes,
     /// `DCTCP.BytesMarked`.
-    marked: Bytes,
+    bytes_marked: Bytes,
     /// Nothing counts before what is outstanding now is acknowledged.
     waits: bool,
 }
@@ -33,8 +34,8 @@ impl MarkShare {
             one: FINE,
             by_linux: false,
             window_end: Bytes(0),
-            acked: Bytes(0),
-            marked: Bytes(0),
+            bytes_acked: Bytes(0),
+            bytes_marked: Bytes(0),
             waits: false,
         }
     }
@@ -56,7 +57,7 @@ impl MarkShare {
 
     /// `alpha` is 0, and counts again from the data that leaves from now on.
     pub fn restart(&mut self, view: &View) {
-        (self.alpha, self.acked, self.marked) = (0, Bytes(0), Bytes(0));
+        (self.alpha, self.bytes_acked, self.bytes_marked) = (0, Bytes(0), Bytes(0));
         (self.window_end, self.waits) = (view.snd_nxt, true);
     }
 
@@ -76,21 +77,24 @@ impl MarkShare {
     }
 
     fn count(&mut self, ack: &Ack) {
-        self.acked += ack.credited;
-        self.marked += ack.marked.min(ack.credited);
+        self.bytes_acked += ack.credited;
+        self.bytes_marked += ack.marked.min(ack.credited);
     }
 
     fn end_window(&mut self, view: &View) -> Option<u64> {
-        let share = mul_div(self.marked.0, self.one, self.acked.0.max(1)).min(self.one);
+        // RFC 8257 section 3.3: `M = BytesMarked / BytesAcked`, `alpha = alpha (1 - g) + g M`.
+        let share = mul_div(self.bytes_marked.0, self.one, self.bytes_acked.0.max(1)).min(self.one);
         let counts = !self.waits;
         if counts {
-            // What the shift rounds to nothing goes at once (`min_not_zero`).
+            // `dctcp_update_alpha()`: what the shift rounds to nothing goes at once
+            // (`min_not_zero()`).
             let decay = self.alpha >> GAIN_SHIFT;
             self.alpha -= if decay == 0 { self.alpha } else { decay };
-            let gain = mul_div(self.marked.0, self.one >> GAIN_SHIFT, self.acked.0.max(1));
+            let gain =
+                mul_div(self.bytes_marked.0, self.one >> GAIN_SHIFT, self.bytes_acked.0.max(1));
             self.alpha = self.alpha.saturating_add(gain).min(self.one);
         }
-        (self.acked, self.marked, self.waits) = (Bytes(0), Bytes(0), false);
+        (self.bytes_acked, self.bytes_marked, self.waits) = (Bytes(0), Bytes(0), false);
         self.window_end = view.snd_nxt;
         counts.then_some(share)
     }

@@ -14,10 +14,13 @@ use crate::view::View;
 /// Waits for three closely spaced ACKs, once.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketPair {
+    /// Fraction of the smallest RTT within which three ACKs count as close, in millionths.
     span: u64,
     /// The last ACKs, oldest first: arrival, and all that had been delivered then.
     acks: [(Instant, Bytes); 3],
+    /// How many have come, as far as it is counted.
     seen: u8,
+    /// The rate, once known.
     rate: Option<Rate>,
 }
 
@@ -44,6 +47,7 @@ impl PacketPair {
         if self.rate.is_some() || ack.acked == Bytes(0) || ack.credited == Bytes(0) {
             return;
         }
+        // Hoe, section 3: three closely spaced ACKs; ours: what close is.
         self.acks = [self.acks[1], self.acks[2], (ack.now, view.delivered)];
         self.seen = self.seen.saturating_add(1);
         let [first, _, last] = self.acks;

@@ -24,60 +24,67 @@ use crate::view::View;
 /// The estimate. It must see every ACK and every loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RatePerRtt {
-    /// Beginning of the interval; `None` before anything happened.
-    start: Option<Instant>,
-    arrived: Bytes,
-    once: Rate,
-    twice: Rate,
-    /// Since the last timeout; zero before the first sample.
-    smallest: Span,
+    /// Beginning of the interval (`rtt_win_sx`); `None` before anything happened.
+    rtt_win_sx: Option<Instant>,
+    /// Acknowledged in it (`bk`).
+    bk: Bytes,
+    /// The estimate smoothed once (`bw_ns_est`).
+    bw_ns_est: Rate,
+    /// That smoothed once more (`bw_est`).
+    bw_est: Rate,
+    /// The smallest RTT since the last timeout (`rtt_min`); zero before the first sample.
+    rtt_min: Span,
 }
 
 impl RatePerRtt {
     /// The estimate; zero before the first interval is over.
     pub const fn rate(&self) -> Rate {
-        self.twice
+        self.bw_est
     }
 
     /// What the path holds at that rate without a queue.
     pub const fn window(&self) -> Bytes {
-        self.twice.over(self.smallest)
+        self.bw_est.over(self.rtt_min)
     }
 
     /// The connection is open.
     pub fn begin(&mut self, now: Instant) {
-        self.start.get_or_insert(now);
+        self.rtt_win_sx.get_or_insert(now);
     }
 
     /// Takes an ACK in.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, view: &View) {
-        let start = *self.start.get_or_insert(ack.now);
+        // `westwood_update_window()`: a sample per RTT, of 50 ms at least.
+        let start = *self.rtt_win_sx.get_or_insert(ack.now);
         let elapsed = ack.now.since(start);
         if view.rtt.latest > Span(0) && elapsed > view.rtt.latest.max(SHORTEST) {
-            self.sample(self.arrived.per(elapsed));
-            (self.start, self.arrived) = (Some(ack.now), Bytes(0));
+            self.sample(self.bk.per(elapsed));
+            (self.rtt_win_sx, self.bk) = (Some(ack.now), Bytes(0));
         }
-        self.arrived += ack.credited;
+        self.bk += ack.credited;
         if let Some(rtt) = ack.rtt {
-            self.smallest = if self.smallest == Span(0) { rtt } else { self.smallest.min(rtt) };
+            self.rtt_min = if self.rtt_min == Span(0) { rtt } else { self.rtt_min.min(rtt) };
         }
     }
 
     /// Takes a loss in.
     pub fn on_loss(&mut self, loss: &Loss) {
+        // `tcp_westwood_event()`, CA_EVENT_LOSS: `reset_rtt_min`.
         if loss.kind == LossKind::Timeout {
-            self.smallest = Span(0);
+            self.rtt_min = Span(0);
         }
     }
 
     fn sample(&mut self, rate: Rate) {
-        if self.once == Rate(0) && self.twice == Rate(0) {
-            (self.once, self.twice) = (rate, rate);
+        // `westwood_filter()`: the first sample fills both filters; then `westwood_do_filter()`,
+        // 7/8 and 1/8.
+        if self.bw_ns_est == Rate(0) && self.bw_est == Rate(0) {
+            (self.bw_ns_est, self.bw_est) = (rate, rate);
             return;
         }
-        self.once = (self.once * 7 + rate) / 8;
-        self.twice = (self.twice * 7 + self.once) / 8;
+        self.bw_ns_est = (self.bw_ns_est * 7 + rate) / 8;
+        self.bw_est = (self.bw_est * 7 + self.bw_ns_est) / 8;
     }
 }
 
@@ -111,9 +118,10 @@ mod tests {
 
     #[test]
     fn two_filters_of_an_eighth_each_follow() {
-        let mut rate = RatePerRtt { once: Rate(800), twice: Rate(800), ..RatePerRtt::default() };
+        let mut rate =
+            RatePerRtt { bw_ns_est: Rate(800), bw_est: Rate(800), ..RatePerRtt::default() };
         rate.sample(Rate(1_600));
-        assert_eq!((rate.once, rate.twice), (Rate(900), Rate(812)));
+        assert_eq!((rate.bw_ns_est, rate.bw_est), (Rate(900), Rate(812)));
     }
 
     #[test]
@@ -132,10 +140,10 @@ mod tests {
 
     #[test]
     fn a_filter_at_zero_beside_one_that_is_not_goes_on() {
-        let of = |once, twice| {
-            let mut rate = RatePerRtt { once, twice, ..RatePerRtt::default() };
+        let of = |bw_ns_est, bw_est| {
+            let mut rate = RatePerRtt { bw_ns_est, bw_est, ..RatePerRtt::default() };
             rate.sample(Rate(1_600));
-            (rate.once.0, rate.twice.0)
+            (rate.bw_ns_est.0, rate.bw_est.0)
         };
         assert_eq!(of(Rate(0), Rate(800)), (200, 725));
         assert_eq!(of(Rate(800), Rate(0)), (900, 112));

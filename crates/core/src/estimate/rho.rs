@@ -14,38 +14,43 @@ use crate::view::View;
 /// The ratio, once an RTT is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Rho {
+    /// The RTT of the connection to keep up with.
     rtt0: Span,
-    most: u64,
-    smallest: Span,
+    /// The largest ratio.
+    rho_max: u64,
+    /// The smallest smoothed RTT (`minrtt_us`); [`Span::MAX`] before the first.
+    minrtt: Span,
 }
 
 impl Rho {
     /// No RTT known yet, Linux' constants.
     pub const fn new() -> Self {
-        Self { rtt0: Span::from_millis(25), most: LARGEST, smallest: Span::MAX }
+        Self { rtt0: Span::from_millis(25), rho_max: LARGEST, minrtt: Span::MAX }
     }
 
     /// Takes an ACK in.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, view: &View) {
+        // `hybla_cong_avoid()`: rho is taken anew when srtt has never been smaller.
         if ack.rtt.is_some() {
-            self.smallest = self.smallest.min(view.rtt.smoothed);
+            self.minrtt = self.minrtt.min(view.rtt.smoothed);
         }
     }
 
     /// In eighths, at least eight.
     pub fn eighths(&self) -> u64 {
-        if self.smallest == Span::MAX {
+        if self.minrtt == Span::MAX {
             return 8;
         }
-        (self.smallest.0.saturating_mul(8) / self.rtt0.0.max(1)).clamp(8, self.most * 8)
+        // `hybla_recalc_param()`: `max(srtt / rtt0, 1)`, in eighths.
+        (self.minrtt.0.saturating_mul(8) / self.rtt0.0.max(1)).clamp(8, self.rho_max * 8)
     }
 
     /// Sets one of [`KNOBS`]; false for any other.
     pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
         match (name, value) {
             ("rtt0", KnobValue::Time(rtt0)) => self.rtt0 = rtt0.clamp(RTT0_MIN, RTT0_MAX),
-            ("rho_max", KnobValue::Count(most)) => self.most = most.clamp(1, LARGEST),
+            ("rho_max", KnobValue::Count(most)) => self.rho_max = most.clamp(1, LARGEST),
             _ => return false,
         }
         true

@@ -33,6 +33,7 @@ impl ToldShare {
 
     /// The window it fills, once an RTT is known too.
     pub fn window(&self, view: &View) -> Option<Bytes> {
+        // Ours: the abstract says only that cwnd follows the rate told.
         let rate = self.rate.filter(|_| view.rtt.min != Span::MAX)?;
         Some(rate.over(view.rtt.min).whole_segments(view.mss).max(view.mss * MIN_SEGMENTS))
     }

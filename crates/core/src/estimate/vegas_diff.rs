@@ -20,15 +20,21 @@ use crate::view::View;
 /// The comparison. It must see every ACK, and wants an RTT sample with every ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct VegasDiff {
-    base: Span,
-    /// Samples of the round: their sum and their number.
-    sum: Span,
-    count: u64,
-    /// The round ends when more than this is acknowledged.
-    mark: Bytes,
-    marked_at: Instant,
+    /// The smallest RTT (`v_baseRTT_`).
+    base_rtt: Span,
+    /// The sum of the round's samples (`v_sumRTT_`).
+    sum_rtt: Span,
+    /// Their number (`v_cntRTT_`).
+    cnt_rtt: u64,
+    /// The round ends when more than this is acknowledged (`v_begseq_`).
+    begseq: Bytes,
+    /// When the round began (`v_begtime_`).
+    begtime: Instant,
+    /// The first round has begun.
     begun: bool,
+    /// Segments queued, as of the last decision.
     diff: i64,
+    /// This ACK ends a round.
     decides: bool,
 }
 
@@ -36,11 +42,11 @@ impl VegasDiff {
     /// Nothing seen yet.
     pub const fn new() -> Self {
         Self {
-            base: Span::MAX,
-            sum: Span(0),
-            count: 0,
-            mark: Bytes(0),
-            marked_at: Instant(0),
+            base_rtt: Span::MAX,
+            sum_rtt: Span(0),
+            cnt_rtt: 0,
+            begseq: Bytes(0),
+            begtime: Instant(0),
             begun: false,
             diff: 0,
             decides: false,
@@ -56,8 +62,8 @@ impl VegasDiff {
     /// The handshake gave the first sample.
     pub fn on_handshake(&mut self, view: &View) {
         let rtt = view.rtt.first;
-        (self.base, self.sum, self.count) = (rtt, rtt, 1);
-        (self.begun, self.marked_at) = (true, view.now);
+        (self.base_rtt, self.sum_rtt, self.cnt_rtt) = (rtt, rtt, 1);
+        (self.begun, self.begtime) = (true, view.now);
     }
 
     /// The first data leaves: without a handshake it begins the first round.
@@ -65,7 +71,7 @@ impl VegasDiff {
     pub fn on_begin(&mut self, view: &View) {
         if !self.begun {
             self.begun = true;
-            self.marked_at = view.now;
+            self.begtime = view.now;
         }
     }
 
@@ -76,34 +82,36 @@ impl VegasDiff {
         if ack.acked == Bytes(0) {
             return;
         }
-        if view.acked > self.mark {
+        if view.acked > self.begseq {
             self.end_round(view);
         }
         if let Some(rtt) = ack.rtt {
-            self.base = self.base.min(rtt);
-            self.sum += rtt;
-            self.count += 1;
+            self.base_rtt = self.base_rtt.min(rtt);
+            self.sum_rtt += rtt;
+            self.cnt_rtt += 1;
         }
     }
 
     /// Reports `vegas_diff` (segments; 0 where negative) and `vegas_base_rtt` (ns).
     pub fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         report("vegas_diff", self.diff.max(0) as u64);
-        report("vegas_base_rtt", if self.base == Span::MAX { 0 } else { self.base.0 });
+        report("vegas_base_rtt", if self.base_rtt == Span::MAX { 0 } else { self.base_rtt.0 });
     }
 
     fn end_round(&mut self, view: &View) {
-        let elapsed = view.now.since(self.marked_at);
-        let rtt = if self.count > 0 { self.sum / self.count } else { elapsed };
-        let sent = view.snd_nxt - self.mark;
-        (self.sum, self.count) = (Span(0), 0);
-        (self.mark, self.marked_at) = (view.snd_nxt, view.now);
+        // `VegasTcpAgent::recv()`, once per RTT: the mean RTT of the round, or the round's length.
+        let elapsed = view.now.since(self.begtime);
+        let rtt = if self.cnt_rtt > 0 { self.sum_rtt / self.cnt_rtt } else { elapsed };
+        let sent = view.snd_nxt - self.begseq;
+        (self.sum_rtt, self.cnt_rtt) = (Span(0), 0);
+        (self.begseq, self.begtime) = (view.snd_nxt, view.now);
         if rtt == Span(0) {
             return;
         }
-        self.base = if sent <= view.mss { rtt } else { self.base.min(rtt) };
+        // As there, a round of one segment sets baseRTT, up or down.
+        self.base_rtt = if sent <= view.mss { rtt } else { self.base_rtt.min(rtt) };
         let outstanding = view.snd_nxt - view.acked + view.mss;
-        self.diff = queued_segments(outstanding, sent, self.base, rtt, view.mss);
+        self.diff = queued_segments(outstanding, sent, self.base_rtt, rtt, view.mss);
         self.decides = true;
     }
 }

@@ -41,7 +41,7 @@ pub struct AfStart {
     probe: u64,
     jumped: bool,
     /// What this round may add, and the window it began with.
-    round: (Bytes, Bytes),
+    round_growth: (Bytes, Bytes),
 }
 
 impl AfStart {
@@ -49,14 +49,17 @@ impl AfStart {
     fn climb(&mut self, threshold: Bytes, ack: &Ack, view: &View) -> Bytes {
         let cwnd = view.window.cwnd;
         let floor = view.mss * JUMP_SEGMENTS;
+        // M-Start paper, section 2, reference 5: the first train's BDP of more than 16 packets is
+        // answered by a jump to 16.
         if !core::mem::replace(&mut self.jumped, true) && threshold > floor && cwnd < floor {
-            self.round = ((threshold - floor) / 2, floor);
+            self.round_growth = ((threshold - floor) / 2, floor);
             return floor;
         }
-        if view.round_start || self.round.1 == Bytes(0) {
-            self.round = ((threshold - cwnd) / 2, cwnd);
+        // Ours, as the growth itself is not published: half of the distance to ssthresh in a round.
+        if view.round_start || self.round_growth.1 == Bytes(0) {
+            self.round_growth = ((threshold - cwnd) / 2, cwnd);
         }
-        let (step, from) = self.round;
+        let (step, from) = self.round_growth;
         let share = ack.acked.scaled(step.0, from.0).max(ack.acked.min(view.mss));
         (cwnd + share).min(threshold).max(cwnd)
     }
@@ -100,16 +103,19 @@ impl Startup for AfStart {
 
     fn enter(&mut self, why: Entry, _view: &View) {
         self.jumped = why != Entry::Connect;
-        self.round = (Bytes(0), Bytes(0));
+        self.round_growth = (Bytes(0), Bytes(0));
     }
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let Some(rate) = self.train.rate() else { return double(ack, view) };
         let mut window = view.window;
+        // Abstract: ssthresh is set again and again from the available bandwidth. Ours: on every
+        // ACK.
         window.ssthresh = rate.over(view.rtt.min).whole_segments(view.mss);
         window.ssthresh = window.ssthresh.max(view.mss * MIN_SEGMENTS);
         window.cwnd = self.climb(window.ssthresh, ack, view);
+        // Ours, for ImTCP's packets spaced a little closer than what it believes.
         let pace = rate.scaled(self.probe, RATIO_ONE).max(Rate(1));
         window.hold().until_threshold().paced(pace)
     }
@@ -118,7 +124,7 @@ impl Startup for AfStart {
 impl Default for AfStart {
     fn default() -> Self {
         let (opening, train) = (Opening::default(), AckTrain::default());
-        Self { opening, train, probe: PROBE, jumped: false, round: (Bytes(0), Bytes(0)) }
+        Self { opening, train, probe: PROBE, jumped: false, round_growth: (Bytes(0), Bytes(0)) }
     }
 }
 

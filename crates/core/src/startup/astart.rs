@@ -86,10 +86,13 @@ impl Startup for Astart {
     #[inline(always)]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let mut window = view.window;
+        // Section IV, listing: `if ssthresh < ERE * RTTmin: ssthresh = ERE * RTTmin`.
         window.ssthresh = self.raised(window.ssthresh, view.mss);
+        // Its mini linear phase, one segment per RTT.
         if window.cwnd >= window.ssthresh {
             return window.grow(self.linear.per_ack(view));
         }
+        // Its mini exponential phase, one segment per ACK.
         window.grow(ack.acked.min(view.mss))
     }
 }

@@ -66,21 +66,22 @@ pub struct Bbr {
     state: State,
     model: BbrModel,
     rtt: BbrRtt,
-    /// The window before ProbeRTT.
-    before_probe: Bytes,
+    /// The window before ProbeRTT (`BBR.prior_cwnd`).
+    prior_cwnd: Bytes,
     initial_window: Bytes,
     pace: Rate,
-    /// The best rate, and rounds without a quarter more (`BBR.full_bw`, `BBR.full_bw_count`).
-    best: Rate,
-    without_growth: u64,
+    /// The best rate (`BBR.full_bw`).
+    full_bw: Rate,
+    /// Rounds without a quarter more (`BBR.full_bw_count`).
+    full_bw_count: u64,
     /// What losses leave of the rate in quiche's form.
     low: LowRate,
     /// The round in which a recovery began.
     lossy_since: Option<u64>,
     /// `BBR.inflight_longterm`, once a loss has set it.
-    safe: Option<Bytes>,
+    inflight_longterm: Option<Bytes>,
     /// Payload delivered that the window has not answered.
-    fresh: Bytes,
+    newly_acked: Bytes,
     /// What Linux's form does in a recovery.
     recovery: Conservation,
 }
@@ -99,10 +100,11 @@ impl Bbr {
         Some(self.model.bandwidth()).filter(|rate| *rate > Rate(0))
     }
 
-    /// BBRSetPacingRate: never slower before the path was full.
+    /// `SetPacingRate` (section 5.6.2): never slower before the path was full.
     fn set_pace(&mut self, view: &View) {
         let starts = self.state == State::Startup;
         let gain = if starts { self.form.gain } else { self.form.drain };
+        // `PacingMarginPercent` is 1.
         let rate = self.bandwidth().scaled(gain, RATIO_ONE).scaled(99, 100);
         if self.form.quiche && self.model.rounds() <= 1 && view.rtt.min != Span::MAX {
             self.pace = self.initial_window.per(view.rtt.min);
@@ -111,7 +113,7 @@ impl Bbr {
         self.pace = rate.max(least).max(Rate(1));
     }
 
-    /// CheckProbeRTT, with half the pipe in flight while it lasts.
+    /// `CheckProbeRTT` (section 5.3.4.3), with half the pipe in flight while it lasts.
     fn check_probe_rtt(&mut self, ack: &Ack, ends_round: bool, view: &View) {
         self.rtt.on_ack(ack.rtt, view.now);
         if !self.rtt.probes() {
@@ -119,7 +121,7 @@ impl Bbr {
                 return;
             }
             self.rtt.begin();
-            self.before_probe = view.window.cwnd;
+            self.prior_cwnd = view.window.cwnd;
         }
         let most = self.probe_window(view);
         if self.rtt.probe(ack.in_flight, most, ends_round, view.now) == ProbeStep::Low {
@@ -128,6 +130,7 @@ impl Bbr {
     }
 
     fn probe_window(&self, view: &View) -> Bytes {
+        // `ProbeRTTCwnd` (section 5.6.4.5).
         (self.model.pipe(view).unwrap_or_default() / 2).max(view.mss * LEAST_SEGMENTS)
     }
 
@@ -136,7 +139,7 @@ impl Bbr {
         self.low.bound(self.model.bandwidth())
     }
 
-    /// QuantizationBudget, and what else the form adds to a flight.
+    /// `QuantizationBudget` (section 5.6.4.2), and what else the form adds to a flight.
     fn budget(&self, flight: Bytes, view: &View) -> Bytes {
         // The send quantum (`SetSendQuantum`) is what the pacing rate delivers in a millisecond,
         // but at least two segments and at most 64 KiB.
@@ -148,7 +151,7 @@ impl Bbr {
         }
     }
 
-    /// The largest window (UpdateMaxInflight).
+    /// The largest window (`UpdateMaxInflight`, section 5.6.4.2).
     fn most(&self, view: &View) -> Bytes {
         let known = view.rtt.min != Span::MAX;
         let pipe = if known { self.bandwidth().over(view.rtt.min) } else { Bytes(0) };
@@ -168,13 +171,15 @@ impl Bbr {
 
     /// What it decides on an ACK, in a recovery or not.
     fn decide(&mut self, view: &View) -> Step {
-        let fresh = core::mem::take(&mut self.fresh);
+        let fresh = core::mem::take(&mut self.newly_acked);
+        // `BoundCwndForProbeRTT` (section 5.6.4.5); the pacing gain is 1 (section 5.6.1).
         if self.rtt.probes() {
             let cwnd = view.window.cwnd.min(self.probe_window(view));
             let rate = self.model.bandwidth().scaled(99, 100).max(Rate(1));
             return Window { cwnd, ..view.window }.hold().paced(rate);
         }
-        let restored = core::mem::take(&mut self.before_probe).max(view.window.cwnd);
+        let restored = core::mem::take(&mut self.prior_cwnd).max(view.window.cwnd);
+        // Section 5.3.2: Drain ends when the pipe alone is in flight, or after three rounds.
         if let State::Drain(since) = self.state {
             let pipe = self.model.pipe(view).unwrap_or_default();
             let late = self.model.rounds() >= since.saturating_add(self.form.drain_rounds);
@@ -182,7 +187,7 @@ impl Bbr {
                 return self.leave(pipe, view);
             }
         }
-        // BBRSetCwnd.
+        // `SetCwnd` (section 5.6.4.6).
         let (cwnd, grows) = match self.form.linux {
             true => self.recovery.window(restored, fresh, view),
             false => (restored, true),
@@ -211,7 +216,7 @@ impl Bbr {
         // After a timeout the window is below the pipe, and slow start takes it there.
         let ssthresh = pipe.max(view.mss * LEAST_SEGMENTS);
         let cwnd = ssthresh.min(view.window.cwnd);
-        let why = if self.safe.is_some() { Exit::Loss } else { Exit::Heuristic };
+        let why = if self.inflight_longterm.is_some() { Exit::Loss } else { Exit::Heuristic };
         Window { cwnd, ssthresh }.hold().paced(self.model.bandwidth().max(Rate(1))).exit(why)
     }
 
@@ -233,7 +238,7 @@ impl Bbr {
         }
     }
 
-    /// InitPacingRate.
+    /// `InitPacingRate` (section 5.6.2).
     fn set_first_pace(&mut self, view: &View) {
         let known = view.rtt.smoothed > Span(0);
         let rtt = if known { view.rtt.smoothed } else { Span::from_millis(1) };
@@ -279,7 +284,7 @@ impl Observer for Bbr {
         if self.state == State::Over || view.phase != Phase::Startup {
             return;
         }
-        self.fresh += ack.credited;
+        self.newly_acked += ack.credited;
         let round = self.model.on_ack(ack, view);
         if round.is_some() {
             self.recovery.end_round();
@@ -289,6 +294,7 @@ impl Observer for Bbr {
             return;
         }
         self.low.on_ack(usable(ack, view), round.is_some());
+        // Sections 5.3.1.2 and 5.3.1.3: asked once per round; either ends Startup.
         let Some(round) = round else { return };
         let flat = self.is_flat(ack, view);
         if flat || self.loses_too_much(ack, round, view) {
@@ -299,6 +305,8 @@ impl Observer for Bbr {
 
     fn on_loss(&mut self, loss: &Loss, view: &View) {
         self.note_loss(loss, view);
+        // Section 5.3.1.3 asks for a whole round in a recovery; Linux's version 1 answers with
+        // packet conservation.
         if loss.kind == LossKind::Recovery {
             let round = self.model.rounds();
             self.lossy_since.get_or_insert(round);
@@ -322,7 +330,7 @@ impl Observer for Bbr {
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         report("bbr_bandwidth", self.model.bandwidth().0);
-        report("bbr_rounds_without_growth", self.without_growth);
+        report("bbr_rounds_without_growth", self.full_bw_count);
         report("bbr_extra_acked", self.model.extra_acked().0);
         report("bbr_drains", u64::from(matches!(self.state, State::Drain(_))));
         report("bbr_probes_rtt", u64::from(self.rtt.probes()));
@@ -343,6 +351,7 @@ impl Startup for Bbr {
     fn enter(&mut self, why: Entry, view: &View) {
         match why {
             Entry::Connect | Entry::Reprobe => self.restart(view),
+            // Section 5.6.4.4: after a timeout the model stays.
             Entry::Timeout | Entry::Retreat | Entry::Rest => {
                 self.lossy_since = None;
                 self.recovery = Conservation::default();
@@ -353,6 +362,7 @@ impl Startup for Bbr {
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let Window { cwnd, ssthresh } = view.window;
+        // Ours: after Startup any avoidance may follow, and a later start is RFC 5681's.
         if self.state == State::Over {
             return double(ack, view);
         }
@@ -364,6 +374,8 @@ impl Startup for Bbr {
     }
 
     fn answer(&mut self, loss: &Loss, _view: &View) -> Answer {
+        // Section 5.6.4.4: losses are repaired, and the window follows the model. A mark (section
+        // 3.7) and a timeout end Startup.
         let over = self.state == State::Over || loss.kind != LossKind::Recovery;
         if over { Answer::Leave } else { Answer::Ignore }
     }
@@ -374,7 +386,7 @@ impl Startup for Bbr {
 
     fn found(&self, view: &View) -> Found {
         let rate = self.rate();
-        Found { pipe: self.model.pipe(view), peak: self.safe, rate }
+        Found { pipe: self.model.pipe(view), peak: self.inflight_longterm, rate }
     }
 }
 
@@ -386,15 +398,15 @@ impl Default for Bbr {
             state: State::Startup,
             model: BbrModel::NEW,
             rtt: BbrRtt::NEW,
-            before_probe: Bytes(0),
+            prior_cwnd: Bytes(0),
             initial_window: Bytes(0),
             pace: Rate(1),
-            best: Rate(0),
-            without_growth: 0,
+            full_bw: Rate(0),
+            full_bw_count: 0,
             low: LowRate::NONE,
             lossy_since: None,
-            safe: None,
-            fresh: Bytes(0),
+            inflight_longterm: None,
+            newly_acked: Bytes(0),
             recovery: Conservation::default(),
         }
     }

@@ -62,6 +62,7 @@ impl Startup for ByteCounting {
     }
 
     fn enter(&mut self, why: Entry, _view: &View) {
+        // RFC 3465 section 2.3: L = 1 in the slow start after a timeout.
         self.after_timeout = why == Entry::Timeout;
     }
 
@@ -71,6 +72,7 @@ impl Startup for ByteCounting {
         if self.after_timeout || window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
+        // RFC 3465 section 2.2: by the bytes acknowledged, at most L segments (section 2.3: L = 2).
         window.grow(ack.acked.min(view.mss * self.limit)).until_threshold()
     }
 }

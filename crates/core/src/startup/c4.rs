@@ -46,11 +46,13 @@ pub struct C4 {
     over: bool,
     model: BbrModel,
     /// The rate a round ago.
-    before: Rate,
+    previous_rate: Rate,
     /// A sample of this round was above the rate.
     rose: bool,
-    idle: u64,
-    initial: Bytes,
+    /// Eras without increase.
+    eras_without_increase: u64,
+    /// What the window is at the least; it grows by what is acknowledged (picoquic, `c4.c`).
+    initial_cwnd: Bytes,
     lost: Bytes,
     leaves: Option<Exit>,
 }
@@ -63,26 +65,32 @@ impl C4 {
 
     /// Counts an ACK, and the round that ends with it.
     fn count(&mut self, ack: &Ack, view: &View) {
-        self.initial += Bytes(ack.credited.0 >> (3 * self.idle.min(MOST_IDLE)));
+        self.initial_cwnd +=
+            Bytes(ack.credited.0 >> (3 * self.eras_without_increase.min(MOST_IDLE)));
+        // draft-huitema-ccwg-c4-spec, "Nominal rate": a sample only ever raises it.
         let rate = self.model.bandwidth();
         self.rose |= usable(ack, view).is_some_and(|sample| sample > rate);
+        // Specification, "Initial state": eras in which the source limited sending are left out.
         if let Some(round) = self.model.on_ack(ack, view) {
             let full = self.model.pipe(view).is_some_and(|pipe| round.delivered > pipe);
             if core::mem::take(&mut self.rose) || full {
                 let now = self.model.bandwidth();
-                let grew = now >= self.before.scaled(GROWTH.0, GROWTH.1);
-                self.idle = if grew { 0 } else { self.idle + 1 };
-                self.before = now;
+                let grew = now >= self.previous_rate.scaled(GROWTH.0, GROWTH.1);
+                self.eras_without_increase = if grew { 0 } else { self.eras_without_increase + 1 };
+                self.previous_rate = now;
             }
         }
+        // Specification, "Initial state": three eras without increase end it; a delay does so only
+        // after two.
         let limit = view.rtt.first.scaled(self.delay, RATIO_ONE).min(MOST_DELAY);
         let late = ack.rtt.is_some_and(|rtt| rtt > view.rtt.min + limit);
-        if self.idle >= MOST_IDLE || late && self.idle > 1 {
+        if self.eras_without_increase >= MOST_IDLE || late && self.eras_without_increase > 1 {
             self.leaves.get_or_insert(Exit::Heuristic);
         }
     }
 
     fn note_lost(&mut self, loss: &Loss, view: &View) {
+        // Specification, "Initial state": a loss counts only once 20 packets show a rate of loss.
         self.lost += loss.lost;
         if self.lost >= view.mss * self.most_lost {
             self.leaves.get_or_insert(Exit::Loss);
@@ -91,14 +99,18 @@ impl C4 {
 
     fn decide(&mut self, view: &View) -> Step {
         if let Some(why) = self.leaves {
+            // The specification leaves `nominal_rate * max_rtt`; with its `max_rtt` of
+            // `initial_cwnd / 2 rate` that is half of `initial_cwnd`.
             self.over = true;
-            let half = (self.initial / 2).max(view.mss * 2);
+            let half = (self.initial_cwnd / 2).max(view.mss * 2);
             let cwnd = half.min(view.window.cwnd);
             return Window { cwnd, ssthresh: half }.hold().exit(why);
         }
+        // draft-huitema-ccwg-c4-spec, "Setting pacing rate, congestion window and quantum": alpha
+        // is 2 in the initial state, the quantum 4 ms of the pace within 2 packets and 64 KB.
         let twice = self.model.bandwidth() * 2;
-        self.initial = self.initial.max(twice.over(view.rtt.first));
-        let cwnd = self.initial.max(view.window.cwnd);
+        self.initial_cwnd = self.initial_cwnd.max(twice.over(view.rtt.first));
+        let cwnd = self.initial_cwnd.max(view.window.cwnd);
         let rate = twice.max(LEAST_RATE);
         let most = Bytes(MOST_QUANTUM);
         let quantum = rate.over(QUANTUM).min(most).max(view.mss * 2);
@@ -151,8 +163,8 @@ impl Observer for C4 {
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         report("c4_rate", self.model.bandwidth().0);
-        report("c4_idle", self.idle);
-        report("c4_initial", self.initial.0);
+        report("c4_idle", self.eras_without_increase);
+        report("c4_initial", self.initial_cwnd.0);
     }
 }
 
@@ -168,7 +180,7 @@ impl Startup for C4 {
         }
         let Self { opening, delay, most_lost, .. } = *self;
         *self = Self { opening, delay, most_lost, ..Self::default() };
-        self.initial = view.window.cwnd;
+        self.initial_cwnd = view.window.cwnd;
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
@@ -183,7 +195,9 @@ impl Startup for C4 {
         if self.over || loss.kind == LossKind::Timeout {
             return Answer::Leave;
         }
-        if loss.kind == LossKind::Mark && self.idle > 1 {
+        // Specification, "Initial state": a congestion signal other than loss ends it after two
+        // eras without increase.
+        if loss.kind == LossKind::Mark && self.eras_without_increase > 1 {
             self.leaves.get_or_insert(Exit::Mark);
         }
         Answer::Ignore
@@ -206,10 +220,10 @@ impl Default for C4 {
             most_lost: MOST_LOST,
             over: false,
             model: BbrModel::NEW,
-            before: Rate(0),
+            previous_rate: Rate(0),
             rose: false,
-            idle: 0,
-            initial: Bytes(0),
+            eras_without_increase: 0,
+            initial_cwnd: Bytes(0),
             lost: Bytes(0),
             leaves: None,
         }
@@ -319,7 +333,11 @@ mod tests {
         let pacing = step.pace.unwrap();
         assert_eq!((pacing.rate, pacing.burst), (Rate(200_000), MSS * 2));
         assert_eq!(path.round(20, 60).window.cwnd, MSS * 120);
-        assert_eq!(path.policy.initial, MSS * 120, "lifted to the window, of which half is left");
+        assert_eq!(
+            path.policy.initial_cwnd,
+            MSS * 120,
+            "lifted to the window, of which half is left"
+        );
         let pacing = path.round(120, 5_000).pace.unwrap();
         assert_eq!((pacing.rate, pacing.burst), (Rate(100_000_000), Bytes(65_536)));
         let slow = Path::new().round(1, 1).pace.unwrap();
@@ -334,8 +352,8 @@ mod tests {
         let left = path.round(200, 157);
         assert_eq!(left.exit, Some(Exit::Heuristic));
         // The first window, three rounds of 200, an eighth of one and a 64th of one.
-        assert_eq!(path.policy.initial, Bytes(10_000 + 600_000 + 25_000 + 3_125));
-        assert_eq!(left.window.ssthresh, path.policy.initial / 2);
+        assert_eq!(path.policy.initial_cwnd, Bytes(10_000 + 600_000 + 25_000 + 3_125));
+        assert_eq!(left.window.ssthresh, path.policy.initial_cwnd / 2);
         assert_eq!(path.policy.found(&path.view).rate, Some(Rate(1_570_000)));
     }
 
@@ -344,7 +362,7 @@ mod tests {
         let mut path = Path::new();
         let _ = path.round(200, 100);
         assert!((0..20).all(|_| path.round(50, 50).exit.is_none()));
-        assert_eq!(path.policy.idle, 0);
+        assert_eq!(path.policy.eras_without_increase, 0);
     }
 
     /// Above the rate seen, or more than minrtt * r delivered.
@@ -354,14 +372,17 @@ mod tests {
             let mut path = Path::new();
             let _ = path.round(200, 100);
             let _ = path.round(delivered, rate);
-            path.policy.idle
+            path.policy.eras_without_increase
         };
         assert_eq!([idle_after(50, 100), idle_after(100, 99), idle_after(101, 99)], [0, 0, 1]);
         let mut path = Path::new();
         let _ = path.round(200, 100);
         let _ = path.packet(10, 110, Bytes(0));
         let _ = path.round(10, 50);
-        assert_eq!(path.policy.idle, 1, "the first sample of the round rose, by a tenth");
+        assert_eq!(
+            path.policy.eras_without_increase, 1,
+            "the first sample of the round rose, by a tenth"
+        );
         assert_eq!(path.policy.found(&path.view).pipe, Some(MSS * 110));
     }
 
@@ -372,7 +393,7 @@ mod tests {
             for _ in 0..=idle {
                 let _ = path.round(200, 100);
             }
-            assert_eq!(path.policy.idle, idle);
+            assert_eq!(path.policy.eras_without_increase, idle);
             path.view.rtt.latest = Span::from_millis(rtt_ms);
             let ack = ack(&path.view, 1);
             path.policy.on_ack(&ack, &path.view);
@@ -401,7 +422,7 @@ mod tests {
 
     #[test]
     fn it_leaves_two_segments_at_least() {
-        let mut policy = C4 { initial: MSS, leaves: Some(Exit::Loss), ..C4::default() };
+        let mut policy = C4 { initial_cwnd: MSS, leaves: Some(Exit::Loss), ..C4::default() };
         let window = Window { cwnd: MSS * 2, ssthresh: MSS * 2 };
         assert_eq!(policy.decide(&view(10, Bytes::MAX)).window, window);
     }
@@ -412,7 +433,7 @@ mod tests {
             let mut path = Path::new();
             (path.policy.over, path.view.phase) = (over, phase);
             path.policy.on_ack(&ack(&path.view, 1), &path.view);
-            path.policy.initial == MSS * 11
+            path.policy.initial_cwnd == MSS * 11
         };
         assert!(counted(false, Phase::Startup));
         assert!(!counted(true, Phase::Startup) && !counted(false, Phase::Avoidance));
@@ -459,7 +480,10 @@ mod tests {
         assert_eq!(path.policy.answer(&mark, &path.view), Answer::Ignore);
         assert_eq!(path.round(200, 100).exit, None);
         let _ = path.policy.answer(&mark, &path.view);
-        assert_eq!((path.policy.idle, path.policy.decide(&path.view).exit), (1, None));
+        assert_eq!(
+            (path.policy.eras_without_increase, path.policy.decide(&path.view).exit),
+            (1, None)
+        );
         let _ = path.round(200, 100);
         let _ = path.policy.answer(&mark, &path.view);
         assert_eq!(path.policy.decide(&path.view).exit, Some(Exit::Mark));

@@ -43,22 +43,27 @@ pub struct Chirps {
     state: State,
     /// The mean gap, `g`.
     gap: Span,
-    /// Chirps begun, and those of them whose ACKs have all come.
+    /// Chirps begun.
     begun: u64,
+    /// Chirps whose ACKs have all come.
     done: u64,
     /// `g` of those between, in quarters of a microsecond.
     gaps: [u16; OUTSTANDING],
-    /// Packets of the chirp under way that have left, and when the next may.
+    /// Packets of the chirp under way that have left.
     left: usize,
+    /// When the next may leave.
     due: Instant,
     /// Delays of the first chirp not done.
     heard: Chirp,
     /// Payload delivered that is no whole segment yet.
     rest: Bytes,
-    /// `M`, the first chirp of the round, how many it has begun, and how long they are together.
+    /// `M`, chirps per round.
     per_round: u64,
+    /// The first chirp of the round.
     round_first: u64,
+    /// How many chirps the round has begun.
     round_begun: u64,
+    /// How long they are together.
     round_length: Span,
     /// A round trip was over before all chirps of its round had left.
     long: bool,
@@ -80,6 +85,7 @@ enum State {
 impl Chirps {
     /// Packets of the chirp of that number.
     fn packets(number: u64) -> usize {
+        // `paced_chirping.c`: 5, 5, 8, 8, and 16 from the fifth on.
         match number {
             0 | 1 => 5,
             2 | 3 => 8,
@@ -89,6 +95,8 @@ impl Chirps {
 
     /// The gap that packet `at` of a chirp of `g` leaves before the next.
     fn gap_after(number: u64, g: Span, at: usize) -> Span {
+        // `paced_chirping.c`: with its geometry of 2 the gaps fall from 2 g evenly, so that they
+        // are g in the mean.
         let packets = Self::packets(number) as u64;
         (g * 2).scaled(packets.saturating_sub(at as u64), packets)
     }
@@ -125,6 +133,7 @@ impl Chirps {
             let gap = Self::gap_after(number, self.kept_gap(number), self.left - 1);
             self.due = view.now + gap;
         } else if self.round_begun < self.per_round && self.begun - self.done < OUTSTANDING as u64 {
+            // `paced_chirping.c`, guard interval: `srtt / M`, less what the chirp took of it.
             let share = view.rtt.smoothed / self.per_round;
             self.due = view.now + (share - self.length(number)).max(self.gap);
             self.state = State::Guarding;
@@ -135,6 +144,7 @@ impl Chirps {
 
     /// `start_new_round`.
     fn begin_round(&mut self) {
+        // `start_new_round()`: from the sixth chirp on a round has twice as many.
         if self.begun >= DOUBLING_FROM && self.round_begun >= self.per_round {
             self.per_round = (self.per_round * 2).min(MOST_PER_ROUND);
         }
@@ -161,6 +171,7 @@ impl Chirps {
         let estimate = self.heard.gap(|at| Self::gap_after(number, g, at));
         self.heard = Chirp::default();
         self.done += 1;
+        // `paced_chirping.c`: the mean of old and new, the new one within 30 us and 10 ms.
         if let Some(estimate) = estimate {
             let estimate = Span(estimate.0.clamp(LEAST_GAP.0, MOST_GAP.0));
             self.gap = self.gap / 2 + estimate / 2;
@@ -168,6 +179,7 @@ impl Chirps {
         if number == 0 {
             self.begin_round();
         }
+        // `paced_chirping.c`: the chirps of a round are as long as the RTT, and the search is over.
         let full = self.begun - self.done >= OUTSTANDING as u64 - 1;
         if view.rtt.smoothed <= self.round_length || self.long || full {
             self.state = State::Landing(self.fill(view).max(1));
@@ -186,6 +198,7 @@ impl Chirps {
 
     /// The window that lets a packet leave now, or none, and when to open it again.
     fn gate(&self, opens: bool, view: &View) -> Step {
+        // Ours: the module has a timer per packet; here the window opens by one segment.
         let room = if opens { view.mss } else { Bytes(0) };
         let window = Window { cwnd: (view.in_flight + room).max(view.mss), ..view.window };
         // Where the window cannot be small enough, the time of the next packet holds it.
@@ -200,12 +213,14 @@ impl Chirps {
 
     fn landing(&mut self, left: u64, segments: u64, view: &View) -> Step {
         if segments >= left {
+            // One BDP of the landing is acknowledged: `snd_ssthresh = snd_cwnd`, what is in flight.
             self.state = State::Over;
             let window = view.in_flight.max(view.mss * 2);
             let window = Window { cwnd: window, ssthresh: window };
             return window.hold().paced(self.rate(view)).exit(Exit::Heuristic);
         }
         self.state = State::Landing(left - segments);
+        // `paced_chirping.c`: two BDP, at least ten segments, paced at one per g.
         let cwnd = view.mss * (self.fill(view) * 2).max(LEAST_LANDING);
         Window { cwnd, ..view.window }.hold().paced(self.rate(view))
     }
@@ -270,6 +285,7 @@ impl Startup for Chirps {
             self.state = State::Over;
             return view.window.hold().until_threshold();
         }
+        // `paced_chirping.c` looks at each packet that an ACK acknowledges.
         self.rest += ack.credited;
         let segments = self.rest.0 / view.mss.0.max(1);
         self.rest -= view.mss * segments;

@@ -46,6 +46,7 @@ pub struct Conservative {
 impl Conservative {
     /// How full the buffer seems, in millionths, at most one.
     fn level(&self, view: &View) -> u64 {
+        // Ours: the buffer is one BDP, so that the capacity cancels out of level and size.
         let queueing = view.rtt.smoothed - view.rtt.min;
         let full = view.rtt.min.scaled(self.buffer, RATIO_ONE);
         Span(RATIO_ONE).scaled(queueing.0, full.0).0.min(RATIO_ONE)
@@ -81,6 +82,8 @@ impl Startup for Conservative {
         if window.cwnd >= window.ssthresh {
             return window.hold().until_threshold();
         }
+        // M-Start paper, section 2, reference 16: growth falls with the level of the buffer. Ours:
+        // by how much, and that half of the buffer ends it.
         let level = self.level(view);
         if level >= RATIO_ONE / 2 {
             return window.hold().threshold(window.cwnd).exit(Exit::Heuristic);

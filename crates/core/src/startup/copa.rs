@@ -33,12 +33,14 @@ pub struct Copa {
     /// In millionths.
     delta: u64,
     floor: RttFloor,
-    doubled: Option<Instant>,
+    /// When the window last doubled.
+    last_doubled: Option<Instant>,
 }
 
 impl Copa {
     /// Whether the rate is below the target.
     fn is_slow(&self, view: &View) -> bool {
+        // NSDI 2018, update rules: the target is `1 / (delta d_q)`, the rate `cwnd / RTTstanding`.
         let (standing, queue) = (self.floor.floor(), view.rtt.latest - view.rtt.min);
         // cwnd/standing <= 1/(delta d_q); of an RTT that is not known, Span::MAX, nothing queues.
         let queued = view.window.cwnd.scaled(queue.0, standing.0);
@@ -46,6 +48,8 @@ impl Copa {
     }
 
     fn leave(&self, view: &View) -> Step {
+        // NSDI 2018: a rate above the target takes `v / (delta cwnd)` off for each ACK; v is 1
+        // here.
         let cwnd = view.window.cwnd;
         let off = view.mss.scaled(view.mss.0, cwnd.0).scaled(RATIO_ONE, self.delta);
         let cwnd = (cwnd - off).max(view.mss * 2).min(cwnd);
@@ -86,7 +90,7 @@ impl Startup for Copa {
     }
 
     fn enter(&mut self, _why: Entry, _view: &View) {
-        (self.floor, self.doubled) = (RttFloor::NEW, None);
+        (self.floor, self.last_doubled) = (RttFloor::NEW, None);
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
@@ -95,18 +99,22 @@ impl Startup for Copa {
         if window.cwnd >= window.ssthresh {
             return window.hold().until_threshold();
         }
+        // NSDI 2018: RTTstanding is the smallest RTT of the last `srtt / 2`.
         if let Some(rtt) = ack.rtt {
             self.floor.observe(ack.now, rtt, srtt / 2);
         }
+        // NSDI 2018: slow start ends when the rate first is above the target.
         if !self.is_slow(view) {
             return self.leave(view);
         }
-        let doubled = *self.doubled.get_or_insert(ack.now);
+        // Until then the window doubles once per RTT.
+        let doubled = *self.last_doubled.get_or_insert(ack.now);
         let mut step = window.hold();
         if ack.now.since(doubled) > srtt {
-            self.doubled = Some(ack.now);
+            self.last_doubled = Some(ack.now);
             step.window.cwnd = (window.cwnd * 2).min(window.ssthresh);
         }
+        // mvfst: paced at two windows per smoothed RTT.
         if srtt > Span(0) {
             step = step.paced((step.window.cwnd.per(srtt) * 2).max(Rate(1)));
         }
@@ -123,7 +131,7 @@ impl Startup for Copa {
 
 impl Default for Copa {
     fn default() -> Self {
-        Self { opening: Opening::default(), delta: DELTA, floor: RttFloor::NEW, doubled: None }
+        Self { opening: Opening::default(), delta: DELTA, floor: RttFloor::NEW, last_doubled: None }
     }
 }
 
@@ -213,7 +221,7 @@ mod tests {
         assert_eq!(found(0, 92), None);
         policy.enter(Entry::Timeout, &at(100_000));
         assert_eq!(policy.found(&at(100_000)).rate, None, "begun anew");
-        assert_eq!(policy.doubled, None);
+        assert_eq!(policy.last_doubled, None);
     }
 
     #[test]

@@ -42,8 +42,9 @@ pub struct DecreasingByteCounting {
     dmax: u64,
     threshold: Threshold,
     /// The window that the connection began with: the 1 of the formula.
-    first: Bytes,
-    is_first: bool,
+    first_window: Bytes,
+    /// It is the first slow start of the connection.
+    is_first_slow_start: bool,
     /// What divisions left, in millionths of a byte before the division by d.
     carry: u64,
 }
@@ -120,15 +121,16 @@ impl Startup for DecreasingByteCounting {
     }
 
     fn enter(&mut self, why: Entry, view: &View) {
-        self.is_first = why == Entry::Connect;
-        if self.is_first {
-            self.first = view.window.cwnd;
+        self.is_first_slow_start = why == Entry::Connect;
+        if self.is_first_slow_start {
+            self.first_window = view.window.cwnd;
         }
     }
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        if !self.is_first {
+        // Section 4.3: the first slow start only; later ones are RFC 5681's.
+        if !self.is_first_slow_start {
             return double(ack, view);
         }
         let mut window = view.window;
@@ -136,6 +138,7 @@ impl Startup for DecreasingByteCounting {
         if window.cwnd >= window.ssthresh {
             return window.hold().until_threshold();
         }
+        // Section 4.3: `W += min(n, 2) / d(W)`, and the fraction is kept.
         let d = self.divisor(window.cwnd, window.ssthresh);
         let credit = ack.acked.min(view.mss * MOST_SEGMENTS);
         let total = mul_div(credit.0, RATIO_ONE, 1).saturating_add(self.carry);
@@ -154,7 +157,9 @@ impl DecreasingByteCounting {
             return ssthresh;
         }
         match &mut self.threshold {
+            // Section 4.3 takes Wth, the BDP, as given.
             Threshold::Given => ssthresh,
+            // SIGCOMM 1996, section 3 (Hoe): once, `rate * RTT`.
             Threshold::Hoe { pair, used } => match pair.rate() {
                 Some(rate) if !*used => {
                     *used = true;
@@ -162,6 +167,7 @@ impl DecreasingByteCounting {
                 }
                 _ => ssthresh,
             },
+            // Astart paper, section IV: raised to `ERE * RTTmin`, never lowered.
             Threshold::Ere(ere) => ssthresh.max(ere.over(view.rtt.min).whole_segments(view.mss)),
         }
     }
@@ -169,8 +175,9 @@ impl DecreasingByteCounting {
     /// d(W) in millionths, between 1 and dmax.
     #[inline]
     fn divisor(&self, cwnd: Bytes, ssthresh: Bytes) -> u64 {
-        let way = (ssthresh - self.first).0.max(1);
-        RATIO_ONE + mul_div(self.dmax - RATIO_ONE, (cwnd - self.first).0.min(way), way)
+        // Section 4.3: `d(W) = 1 + (dmax - 1) (W - 1) / (Wth - 1)`.
+        let way = (ssthresh - self.first_window).0.max(1);
+        RATIO_ONE + mul_div(self.dmax - RATIO_ONE, (cwnd - self.first_window).0.min(way), way)
     }
 }
 
@@ -180,8 +187,8 @@ impl Default for DecreasingByteCounting {
             opening: Opening::default(),
             dmax: 2 * RATIO_ONE,
             threshold: Threshold::Given,
-            first: Bytes(0),
-            is_first: true,
+            first_window: Bytes(0),
+            is_first_slow_start: true,
             carry: 0,
         }
     }

@@ -61,6 +61,8 @@ impl ESpeed {
         if self.spacing.samples() < self.pairs {
             return Choice::Open;
         }
+        // Survey of 2011 (abstract): beta, which depends on the available bandwidth, chooses the
+        // start-up. Ours: beta is the BDP over a reference window.
         let bdp = self.spacing.rate().over(view.rtt.min).whole_segments(view.mss);
         if bdp.0 <= self.reference { Choice::Slow } else { Choice::Fast(bdp) }
     }
@@ -101,6 +103,7 @@ impl Startup for ESpeed {
     }
 
     fn enter(&mut self, why: Entry, _view: &View) {
+        // Ours: after a timeout it is slow start (RFC 5681 section 3.1).
         self.choice = if why == Entry::Connect { Choice::Open } else { Choice::Slow };
     }
 
@@ -110,6 +113,7 @@ impl Startup for ESpeed {
             self.choice = self.choose(view);
         }
         let Choice::Fast(bdp) = self.choice else { return double(ack, view) };
+        // Ours: `speed` segments for each one acknowledged, up to the BDP.
         let cwnd = view.window.cwnd;
         let grown = (cwnd + ack.acked.min(view.mss) * self.speed).min(bdp).max(cwnd);
         Window { cwnd: grown, ssthresh: bdp }.hold().until_threshold()

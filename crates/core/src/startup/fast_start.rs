@@ -64,6 +64,8 @@ impl Startup for FastStart {
     fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
         let ordinary = view.window;
         let PathHint::Own(last) = hint else { return ordinary.hold() };
+        // ns-2's `tcp-fs.cc`: the cached window is made safe, half of it in slow start, a segment
+        // less in avoidance.
         let was = last.window;
         let in_slow_start = was.cwnd < was.ssthresh;
         let safe = if in_slow_start { was.cwnd / 2 } else { was.cwnd - view.mss };
@@ -71,6 +73,7 @@ impl Startup for FastStart {
         if last.age > self.max_age || safe <= ordinary.cwnd {
             return ordinary.hold();
         }
+        // `tcp-fs.cc`: ssthresh is the cached one, and the window leaves over the cached RTT.
         self.trial = Trial::of(safe, ordinary);
         let window = Window { cwnd: safe, ssthresh: was.ssthresh };
         window.hold().paced(safe.per(last.min_rtt))
@@ -82,6 +85,8 @@ impl Startup for FastStart {
     }
 
     fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
+        // `tcp-fs.cc`: losses of the first window lead back to the ordinary one and slow start;
+        // ours is that a single one does.
         match self.trial.failed(view) {
             Some(Window { cwnd, .. }) => Answer::Retreat(Window { cwnd, ..view.window }),
             None => Answer::Leave,

@@ -87,12 +87,15 @@ impl Startup for GallopVegas {
         if window.cwnd >= window.ssthresh {
             return window.hold().until_threshold();
         }
+        // SIGCOMM 1994 (Vegas): more than gamma segments queued end slow start; ours: in any round.
         if self.diff.decision().is_some_and(|queued| queued > self.gamma as i64) {
             return give_back(view);
         }
+        // ns-2's `tcp-vegas.cc`: no growth while more than two segments of the window are unused.
         if unused(view) > view.mss * UNUSED_SEGMENTS {
             return window.hold();
         }
+        // Abstract: between exponential and linear. Ours: half a segment per ACK.
         window.grow(ack.acked.min(view.mss) / self.acks).until_threshold()
     }
 }

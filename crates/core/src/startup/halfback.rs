@@ -91,6 +91,7 @@ impl Startup for Halfback {
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
+        // Ours: new data fills the window at the rate of the first flight.
         if let Some(rate) = self.refills {
             if view.in_flight + ack.acked + view.mss < window.cwnd {
                 return window.hold().paced(rate);
@@ -98,6 +99,8 @@ impl Startup for Halfback {
             self.refills = None;
         }
         match self.jump.jump {
+            // CoNEXT 2015 (abstract): each ACK lets one packet leave again, from the end backwards,
+            // and nothing new leaves until both meet.
             Some(Jump { bytes, .. }) if self.repeats(view) && view.snd_nxt >= bytes => {
                 self.held.get_or_insert(window.cwnd);
                 return Window { cwnd: view.in_flight.max(view.mss), ..window }.hold();
@@ -112,6 +115,7 @@ impl Startup for Halfback {
     }
 
     fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
+        // Ours: a loss is answered as JumpStart does, whose flight this is.
         (self.held, self.refills) = (None, None);
         self.jump.answer(loss, view)
     }
@@ -130,6 +134,7 @@ impl Startup for Halfback {
 
     /// As long as what was delivered and what was repeated are less than the flight.
     fn repeats(&self, view: &View) -> bool {
+        // CoNEXT 2015 (abstract): until ACKs and repeats have met, at most half of the packets.
         let repeated = view.sent - view.snd_nxt;
         self.jump.jump.is_some_and(|jump| jump.delivered + repeated < jump.bytes)
     }

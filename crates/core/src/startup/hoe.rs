@@ -97,6 +97,7 @@ impl Hoe {
         };
         if let Some(rate) = rate {
             self.rate = rate.max(Rate(1));
+            // Section 3: the BDP by the RTT of the first segment, in whole segments.
             let rtt = view.rtt.first.in_ticks(self.tick);
             let window = self.rate.over(rtt).whole_segments(view.mss);
             self.measured = Some(window.max(view.mss * 2));
@@ -112,6 +113,7 @@ impl Startup for Hoe {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let Some(measured) = self.measured.take() else { return double(ack, view) };
+        // Section 3: ssthresh is set once. ns-2.35's option only lowers it.
         let mut view = *view;
         view.window.ssthresh = match self.method {
             Method::LeastSquares(_) => measured,
@@ -186,6 +188,7 @@ fn spacing(acks: &mut u8, second: &mut Instant, ack: &Ack, mss: Bytes) -> Option
     if *acks >= 3 {
         return None;
     }
+    // ns-2.35's NewReno agent (`tcp-newreno.cc`): the handshake's ACK is the first of three.
     *acks += 1;
     if *acks == 2 {
         *second = ack.now;

@@ -31,8 +31,8 @@ use crate::view::{View, Window};
 pub struct Hybla {
     opening: Opening,
     rho: Rho,
-    /// What the division left, in 128ths of a byte.
-    carry: u64,
+    /// What the division left (`snd_cwnd_cents`), in 128ths of a byte.
+    snd_cwnd_cents: u64,
 }
 
 impl Listed for Hybla {
@@ -73,8 +73,11 @@ impl Startup for Hybla {
         if window.cwnd >= window.ssthresh {
             return window.hold().until_threshold();
         }
-        let share = mul_div(view.mss.0, increase(self.rho.eighths()), 1).saturating_add(self.carry);
-        self.carry = share % UNIT;
+        // `hybla_cong_avoid()`: `2^rho - 1` segments per ACK, fractions carried, and cwnd stops at
+        // ssthresh.
+        let share = mul_div(view.mss.0, increase(self.rho.eighths()), 1)
+            .saturating_add(self.snd_cwnd_cents);
+        self.snd_cwnd_cents = share % UNIT;
         let mut step = window.grow(Bytes(share / UNIT));
         step.window.cwnd = step.window.cwnd.min(window.ssthresh);
         step.until_threshold()
@@ -91,6 +94,7 @@ impl Knobs for Hybla {
 
 /// `2^rho - 1` in 128ths of a segment, rho in eighths and at most 128 of them.
 fn increase(eighths: u64) -> u64 {
+    // `hybla_fraction()`, shifted by the whole part of rho, 16 at the most.
     let fraction = FRACTIONS[(eighths % 8) as usize];
     (fraction << (eighths / 8).min(16)) - UNIT
 }

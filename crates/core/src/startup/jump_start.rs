@@ -43,7 +43,8 @@ pub struct JumpStart {
     pub(super) most: Amount,
     /// Window and RTT of an earlier connection.
     earlier: Option<(Bytes, Span)>,
-    first_window: Bytes,
+    /// The window before the jump.
+    initial_window: Bytes,
     pub(super) jump: Option<Jump>,
     /// What was delivered of a jump that lost data.
     peak: Option<Bytes>,
@@ -52,10 +53,15 @@ pub struct JumpStart {
 /// The first flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Jump {
+    /// Its size.
     pub(super) bytes: Bytes,
+    /// The rate at which it leaves.
     pub(super) rate: Rate,
+    /// Delivered of it.
     pub(super) delivered: Bytes,
+    /// Found lost of it.
     lost: Bytes,
+    /// A loss of it is being repaired.
     lands: bool,
     /// In quicly's form: its first ACK has come, or its first loss was found.
     validating: bool,
@@ -76,6 +82,7 @@ impl JumpStart {
             return Some(most);
         }
         let (window, rtt) = self.earlier?;
+        // quicly's jump start: the earlier rate over the larger of newest and smoothed RTT.
         let now = view.rtt.latest.max(view.rtt.smoothed);
         Some(window.scaled(now.0, rtt.0).min(most))
     }
@@ -86,6 +93,7 @@ impl JumpStart {
         let Some(jump) = &mut self.jump else { return double(ack, view) };
         let mut view = *view;
         if !core::mem::replace(&mut jump.validating, true) {
+            // quicly: at the first ACK the window becomes what is in flight.
             jump.bytes = jump.bytes.min(view.snd_nxt);
             let flight = (view.in_flight + ack.credited).max(view.mss * 2);
             view.window.cwnd = flight.min(view.window.cwnd);
@@ -157,7 +165,7 @@ impl Startup for JumpStart {
 
     fn begin(&mut self, view: &View) -> Step {
         let window = view.window;
-        self.first_window = window.cwnd;
+        self.initial_window = window.cwnd;
         let rtt = view.rtt.smoothed;
         let Some(bytes) = self.size(view).filter(|bytes| *bytes > window.cwnd) else {
             return window.hold();
@@ -166,6 +174,7 @@ impl Startup for JumpStart {
         if rtt == Span(0) || bytes == Bytes::MAX {
             return window.hold();
         }
+        // Liu and others, 2007: the first flight is spread evenly over the RTT of the handshake.
         let bytes = bytes.whole_segments(view.mss);
         let rate = bytes.per(rtt).max(Rate(1));
         let (delivered, lost) = (Bytes(0), Bytes(0));
@@ -184,6 +193,7 @@ impl Startup for JumpStart {
             return self.go_on(ack, view);
         }
         let Some(jump) = self.jump else { return double(ack, view) };
+        // Liu and others, 2007: ACK clocking, and slow start once all of the jump is accounted for.
         if jump.is_over() {
             self.jump = None;
             return double(ack, view);
@@ -201,8 +211,10 @@ impl Startup for JumpStart {
         if self.quicly && !core::mem::replace(&mut jump.validating, true) {
             jump.bytes = jump.bytes.min(view.snd_nxt);
         }
+        // quicly: half of what was acknowledged of the jump, or of IW if that is more. Liu and
+        // others: a packet leaves for each that arrives.
         let cwnd = match self.quicly {
-            true => jump.delivered.max(self.first_window) / 2,
+            true => jump.delivered.max(self.initial_window) / 2,
             // What is lost was in flight until now.
             false => view.in_flight - loss.lost,
         };
@@ -214,10 +226,12 @@ impl Startup for JumpStart {
         let window = view.window;
         let Some(jump) = self.jump.filter(|jump| jump.lands) else { return window.hold() };
         if self.quicly {
-            self.peak = Some(jump.delivered.max(self.first_window));
+            // quicly: the window rises to beta times what is acknowledged of the jump.
+            self.peak = Some(jump.delivered.max(self.initial_window));
             let cwnd = jump.delivered.scaled(view.beta, RATIO_ONE);
             return Window { cwnd: cwnd.max(window.cwnd), ..window }.hold();
         }
+        // Liu and others, 2007: once all of the jump is accounted for, half of what was delivered.
         if jump.is_over() && view.acked >= jump.bytes.min(view.snd_nxt) {
             let cwnd = self.landed(view);
             return Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Loss);
@@ -257,7 +271,7 @@ impl Default for JumpStart {
             quicly: false,
             most: Amount::Bytes(JUMP),
             earlier: None,
-            first_window: Bytes(0),
+            initial_window: Bytes(0),
             jump: None,
             peak: None,
         }

@@ -41,12 +41,14 @@ impl Observer for LargeInitialWindow {
 
 impl Startup for LargeInitialWindow {
     fn open(&self, _default: Window, mss: Bytes) -> Window {
+        // Astart paper, section V.D: ssthresh is there too, so that slow start is skipped.
         let iw = self.iw.bytes(mss);
         Window { cwnd: iw, ssthresh: iw }
     }
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        // After a timeout only (RFC 5681 section 3.1).
         double(ack, view)
     }
 }

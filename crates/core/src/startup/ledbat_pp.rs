@@ -37,8 +37,9 @@ pub struct LedbatPp {
     opening: Opening,
     /// `TARGET`: the queueing delay that the sender may cause.
     target: Span,
-    /// The last RTT samples, the newest at `samples % FILTER`; [`Span::MAX`] where there is none.
+    /// The last RTT samples in a ring; [`Span::MAX`] where there is none.
     current_delays: [Span; FILTER],
+    /// How many samples have come: the next goes to this place, modulo [`FILTER`].
     samples: usize,
     /// This is the slow start that the connection began with.
     is_initial: bool,
@@ -105,6 +106,8 @@ impl Startup for LedbatPp {
         if self.is_initial && self.queueing_delay(base) > limit {
             return view.window.hold().threshold(view.window.cwnd).exit(Exit::Heuristic);
         }
+        // Section 4.2: GAIN of what an ACK acknowledges, a segment at the most (RFC 5681 section
+        // 3.1).
         let increase = ack.acked.min(view.mss) / self.gain_divisor(base);
         let mut step = view.window.grow(increase);
         step.window.cwnd = step.window.cwnd.min(view.window.ssthresh.max(view.window.cwnd));

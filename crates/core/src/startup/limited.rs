@@ -30,18 +30,20 @@ pub struct Limited {
     max_ssthresh: Amount,
     exact: bool,
     /// With `exact`: what the division left, in bytes times bytes.
-    carry: u64,
+    remainder: u64,
 }
 
 impl Limited {
     /// The growth for one ACK above `max`.
     fn increase(&mut self, max: Bytes, view: &View) -> Bytes {
         let (cwnd, half) = (view.window.cwnd.0.max(1), (max.0 / 2).max(1));
+        // RFC 3742 section 2: `K = int(cwnd / (0.5 max_ssthresh))`, and `int(MSS / K)` per ACK.
         if !self.exact {
             return view.mss / (cwnd / half);
         }
-        let share = mul_div(view.mss.0, half, 1).saturating_add(self.carry);
-        self.carry = share % cwnd;
+        // Linux's `tcp_slow_start()` while it had `tcp_max_ssthresh`: shares are added up.
+        let share = mul_div(view.mss.0, half, 1).saturating_add(self.remainder);
+        self.remainder = share % cwnd;
         Bytes(share / cwnd)
     }
 }
@@ -75,6 +77,7 @@ impl Startup for Limited {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let (window, max) = (view.window, self.max_ssthresh.bytes(view.mss));
+        // RFC 3742 section 2: at or below max_ssthresh, RFC 5681's slow start.
         if window.cwnd <= max || window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
@@ -85,7 +88,7 @@ impl Startup for Limited {
 impl Default for Limited {
     fn default() -> Self {
         let max_ssthresh = Amount::Segments(MAX_SSTHRESH_SEGMENTS);
-        Self { opening: Opening::default(), max_ssthresh, exact: false, carry: 0 }
+        Self { opening: Opening::default(), max_ssthresh, exact: false, remainder: 0 }
     }
 }
 

@@ -38,9 +38,9 @@ pub struct MStart {
     after_timeout: AfterTimeout,
     several: Several,
     /// `scnt`: the next increment, in segments.
-    count: u64,
+    scnt: u64,
     /// The next ACK is the first.
-    is_first: bool,
+    is_first_ack: bool,
 }
 
 /// What the very first ACK adds.
@@ -76,19 +76,21 @@ enum Several {
 impl MStart {
     /// The increments of `acks` ACKs, in segments.
     fn increments(&mut self, acks: u64) -> u64 {
+        // Section 4: `cwnd += scnt; scnt -= 1`, and back to P when it is used up; whole cycles at
+        // once.
         let length = self.largest - self.smallest + 1;
         let sum = self.largest * (self.largest + 1) / 2;
         let mut total = (acks / length).saturating_mul(sum);
         for _ in 0..acks % length {
-            total = total.saturating_add(self.count);
-            self.count = if self.count <= self.smallest { self.largest } else { self.count - 1 };
+            total = total.saturating_add(self.scnt);
+            self.scnt = if self.scnt <= self.smallest { self.largest } else { self.scnt - 1 };
         }
         total
     }
 
     fn restart(&mut self) {
-        self.count = self.largest;
-        self.is_first = true;
+        self.scnt = self.largest;
+        self.is_first_ack = true;
     }
 }
 
@@ -111,7 +113,7 @@ impl Listed for MStart {
 
 impl Observer for MStart {
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        report("mstart_scnt", self.count);
+        report("mstart_scnt", self.scnt);
     }
 }
 
@@ -129,6 +131,7 @@ impl Startup for MStart {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
+        // Section 4 counts while `cwnd <= ssthresh`, section 5 up to half of it.
         let end = match self.until {
             Until::Ssthresh => window.ssthresh,
             Until::HalfSsthresh => window.ssthresh / 2,
@@ -137,9 +140,10 @@ impl Startup for MStart {
             return double(ack, view);
         }
         if self.reset_per_rtt && view.round_start {
-            self.count = self.largest;
+            self.scnt = self.largest;
         }
-        if core::mem::take(&mut self.is_first) && self.first == First::One {
+        // Table 2: the first iterations are slow start's.
+        if core::mem::take(&mut self.is_first_ack) && self.first == First::One {
             return double(ack, view);
         }
         let acks = match self.several {
@@ -161,8 +165,8 @@ impl Default for MStart {
             until: Until::Ssthresh,
             after_timeout: AfterTimeout::Restart,
             several: Several::One,
-            count: P,
-            is_first: true,
+            scnt: P,
+            is_first_ack: true,
         }
     }
 }
@@ -227,7 +231,7 @@ impl Knobs for MStart {
             ("preset", KnobValue::Word("simulation")) => self.first = First::Largest,
             ("P", KnobValue::Count(largest)) => {
                 self.largest = largest.clamp(1, 1_000);
-                self.count = self.largest;
+                self.scnt = self.largest;
             }
             ("cycle", KnobValue::Word(word)) => self.smallest = u64::from(word == "10..1"),
             ("first", KnobValue::Word("1")) => self.first = First::One,

@@ -62,10 +62,12 @@ impl Startup for Paced {
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        // RFC 5681 section 3.1, where the M-Start paper's reference 12 has a timer.
         let step = double(ack, view);
         if view.rtt.smoothed == Span(0) {
             return step;
         }
+        // Linux's `tcp_update_pacing_rate()` with `tcp_pacing_ss_ratio` of 200 %.
         let once_per_rtt = step.window.cwnd.per(view.rtt.smoothed);
         step.paced(once_per_rtt.scaled(self.gain, RATIO_ONE).max(Rate(1)))
     }

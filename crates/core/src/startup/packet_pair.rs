@@ -32,7 +32,8 @@ pub struct PacketPairStart {
     spacing: AckSpacing,
     /// Pairs before the jump.
     pairs: u64,
-    is_first: bool,
+    /// It is the first slow start of the connection.
+    is_first_slow_start: bool,
 }
 
 impl Listed for PacketPairStart {
@@ -54,7 +55,7 @@ impl Listed for PacketPairStart {
 impl Observer for PacketPairStart {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if self.is_first && view.phase == Phase::Startup {
+        if self.is_first_slow_start && view.phase == Phase::Startup {
             self.spacing.on_ack(ack, view);
         }
     }
@@ -71,14 +72,16 @@ impl Startup for PacketPairStart {
     }
 
     fn enter(&mut self, why: Entry, _view: &View) {
-        self.is_first = why == Entry::Connect;
+        self.is_first_slow_start = why == Entry::Connect;
     }
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        if !self.is_first || self.spacing.samples() < self.pairs {
+        if !self.is_first_slow_start || self.spacing.samples() < self.pairs {
             return double(ack, view);
         }
+        // M-Start paper, section 2, reference 10: the window starts at the detected bandwidth.
+        // Ours: over the smallest RTT, in whole segments.
         let held = self.spacing.rate().over(view.rtt.min).whole_segments(view.mss);
         let mut window = view.window;
         window.ssthresh = held.max(view.mss * MIN_SEGMENTS);
@@ -93,7 +96,7 @@ impl Startup for PacketPairStart {
 impl Default for PacketPairStart {
     fn default() -> Self {
         let (opening, spacing) = (Opening::default(), AckSpacing::default());
-        Self { opening, spacing, pairs: PAIRS, is_first: true }
+        Self { opening, spacing, pairs: PAIRS, is_first_slow_start: true }
     }
 }
 

@@ -34,22 +34,30 @@ use crate::view::{View, Window};
 #[derive(Clone, Copy, Debug)]
 pub struct Picoquic {
     opening: Opening,
-    /// Part of the base by which the RTT may rise, and of packets that may be lost, in millionths.
+    /// Part of the base by which the RTT may rise, in millionths.
     rise: u64,
+    /// Part of the packets that may be lost, in millionths.
     loss: u64,
+    /// The last samples.
     ring: [Span; RING],
+    /// How many samples have come.
     samples: u64,
+    /// When the newest came.
     sampled_at: Instant,
-    base: Span,
-    excess: u64,
+    /// The smallest maximum that the ring has had (`rtt_filtered_min`).
+    rtt_filtered_min: Span,
+    /// Samples whose RTT was too long, since the last at or below the base (`nb_rtt_excess`).
+    nb_rtt_excess: u64,
     /// The mean of lost packets, in millionths, while it is in charge.
-    lost: u64,
+    smoothed_drop_rate: u64,
     ends: Option<Exit>,
 }
 
 impl Picoquic {
     /// Takes a sample in; whether the RTT has been too long seven times in a row.
     fn looks_full(&mut self, now: Instant, rtt: Span, view: &View) -> bool {
+        // `picoquic_filter_rtt_min_max()`: one sample a millisecond at most, seven of them in a
+        // ring.
         if self.samples > 0 && now.since(self.sampled_at) <= Span::from_millis(1) {
             return false;
         }
@@ -63,22 +71,26 @@ impl Picoquic {
         for sample in self.ring {
             (least, most) = (least.min(sample), most.max(sample));
         }
-        self.base = self.base.min(most);
-        // One packet at the rate of the window.
+        self.rtt_filtered_min = self.rtt_filtered_min.min(most);
+        // `picoquic_hystart_test()`: a quarter above the base, or one packet at the rate of the
+        // window.
         let packet = view.rtt.smoothed.scaled(view.mss.0, view.window.cwnd.0);
-        let limit = self.base + self.base.scaled(self.rise, RATIO_ONE).max(packet);
+        let limit =
+            self.rtt_filtered_min + self.rtt_filtered_min.scaled(self.rise, RATIO_ONE).max(packet);
         // Between the base and the limit the count stands.
         if least > limit {
-            self.excess += 1;
-        } else if least <= self.base {
-            self.excess = 0;
+            self.nb_rtt_excess += 1;
+        } else if least <= self.rtt_filtered_min {
+            self.nb_rtt_excess = 0;
         }
-        self.excess >= RING as u64
+        self.nb_rtt_excess >= RING as u64
     }
 
     /// The window it leaves for a base RTT.
     fn left(&self, cwnd: Bytes) -> Bytes {
-        let base = self.base;
+        // picoquic's `cc_common.c`, on leaving: half of the window, or for long paths less, by the
+        // RTT that starts are made for or that of a satellite over theirs.
+        let base = self.rtt_filtered_min;
         if base <= SHORT {
             return cwnd / 2;
         }
@@ -87,9 +99,10 @@ impl Picoquic {
     }
 
     fn count_lost(&mut self, loss: &Loss, view: &View) {
+        // `picoquic_hystart_loss_test()`: a mean over packets with gain 1/16.
         let packets = loss.lost.0.div_ceil(view.mss.0.max(1)).min(MOST_COUNTED);
         for _ in 0..packets {
-            self.lost += (RATIO_ONE - self.lost) / GAIN;
+            self.smoothed_drop_rate += (RATIO_ONE - self.smoothed_drop_rate) / GAIN;
         }
     }
 }
@@ -120,7 +133,7 @@ impl Observer for Picoquic {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         let packets = ack.credited.0.div_ceil(view.mss.0.max(1)).min(MOST_COUNTED);
         for _ in 0..packets {
-            self.lost -= self.lost / GAIN;
+            self.smoothed_drop_rate -= self.smoothed_drop_rate / GAIN;
         }
     }
 
@@ -130,15 +143,18 @@ impl Observer for Picoquic {
 
     fn on_further_loss(&mut self, loss: &Loss, view: &View) {
         self.count_lost(loss, view);
-        if self.lost > self.loss {
+        if self.smoothed_drop_rate > self.loss {
             self.ends = Some(Exit::Loss);
         }
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        report("picoquic_base", if self.base == Span::MAX { 0 } else { self.base.0 });
-        report("picoquic_excess", self.excess);
-        report("picoquic_lost", self.lost);
+        report(
+            "picoquic_base",
+            if self.rtt_filtered_min == Span::MAX { 0 } else { self.rtt_filtered_min.0 },
+        );
+        report("picoquic_excess", self.nb_rtt_excess);
+        report("picoquic_lost", self.smoothed_drop_rate);
     }
 }
 
@@ -161,13 +177,15 @@ impl Startup for Picoquic {
             let cwnd = self.left(window.cwnd).max(view.mss * 2).min(window.cwnd);
             return Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic);
         }
+        // `picoquic_hystart_increase()`: by what is delivered.
         let mut step = window.grow(ack.acked);
         step.window.cwnd = step.window.cwnd.min(window.ssthresh);
         step.until_threshold()
     }
 
     fn answer(&mut self, loss: &Loss, _view: &View) -> Answer {
-        let few = loss.kind == LossKind::Recovery && self.lost <= self.loss;
+        // A loss ends the start only once that mean exceeds 15 %; timeouts and marks do at once.
+        let few = loss.kind == LossKind::Recovery && self.smoothed_drop_rate <= self.loss;
         if few { Answer::Ignore } else { Answer::Leave }
     }
 
@@ -188,9 +206,9 @@ impl Default for Picoquic {
             ring: [Span(0); RING],
             samples: 0,
             sampled_at: Instant(0),
-            base: Span::MAX,
-            excess: 0,
-            lost: 0,
+            rtt_filtered_min: Span::MAX,
+            nb_rtt_excess: 0,
+            smoothed_drop_rate: 0,
             ends: None,
         }
     }
@@ -294,8 +312,8 @@ mod tests {
     #[test]
     fn what_it_leaves_depends_on_the_base() {
         let left = |ms| {
-            let base = Span::from_millis(ms);
-            Picoquic { base, ..Picoquic::default() }.left(MSS * 1_000).0 / 1_000
+            let rtt_filtered_min = Span::from_millis(ms);
+            Picoquic { rtt_filtered_min, ..Picoquic::default() }.left(MSS * 1_000).0 / 1_000
         };
         // 1000 - (1000 - 500)/2; 1000 - (1000 - 1000 * 610/1220)/2.
         assert_eq!([left(100), left(200), left(610), left(1_220)], [500, 750, 581, 750]);
@@ -315,18 +333,18 @@ mod tests {
     fn the_base_is_the_largest_of_a_full_ring_from_the_first_sample_on() {
         let (mut policy, mut view) = (Picoquic::default(), view(100, Bytes::MAX));
         for (at, rtt) in [50, 100, 60, 60, 60, 60, 60].into_iter().enumerate() {
-            assert_eq!((policy.samples, policy.base), (at as u64, Span::MAX));
+            assert_eq!((policy.samples, policy.rtt_filtered_min), (at as u64, Span::MAX));
             view.now = Instant(at as u64 * 2_000_000);
             view.rtt.latest = Span::from_millis(rtt);
             let _ = policy.step(&ack(&view, 1), &view);
         }
-        assert_eq!(policy.base, Span::from_millis(100));
+        assert_eq!(policy.rtt_filtered_min, Span::from_millis(100));
         assert!(policy.set("rise", KnobValue::Ratio(2 * RATIO_ONE)));
         assert!(policy.set("loss", KnobValue::Ratio(2 * RATIO_ONE)));
         let iw = KnobValue::Window(crate::knob::Amount::Segments(3));
         assert!(policy.set("iw", iw) && !policy.set("no such knob", iw));
         policy.enter(Entry::Connect, &view);
-        assert_eq!((policy.samples, policy.base), (0, Span::MAX), "begun anew");
+        assert_eq!((policy.samples, policy.rtt_filtered_min), (0, Span::MAX), "begun anew");
         assert_eq!((policy.rise, policy.loss), (RATIO_ONE, RATIO_ONE), "all, at the most");
         assert_eq!(policy.open(view.window, MSS).cwnd, MSS * 3);
     }
@@ -337,8 +355,8 @@ mod tests {
         let mut policy = Picoquic {
             ring: [seven; RING],
             samples: RING as u64,
-            base: Span::from_millis(10),
-            excess: RING as u64 - 1,
+            rtt_filtered_min: Span::from_millis(10),
+            nb_rtt_excess: RING as u64 - 1,
             ..Picoquic::default()
         };
         let mut small = view(3, Bytes::MAX);
@@ -356,11 +374,15 @@ mod tests {
         let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS);
         policy.loss = 62_500;
         policy.on_further_loss(&loss, &view);
-        assert_eq!((policy.lost, policy.ends), (62_500, None), "no more than may be lost");
+        assert_eq!(
+            (policy.smoothed_drop_rate, policy.ends),
+            (62_500, None),
+            "no more than may be lost"
+        );
         policy.on_further_loss(&loss, &view);
-        assert_eq!((policy.lost, policy.ends), (62_500 + 58_593, Some(Exit::Loss)));
+        assert_eq!((policy.smoothed_drop_rate, policy.ends), (62_500 + 58_593, Some(Exit::Loss)));
         policy.on_ack(&ack(&view, 1), &view);
-        assert_eq!(policy.lost, 121_093 - 7_568);
+        assert_eq!(policy.smoothed_drop_rate, 121_093 - 7_568);
     }
 
     #[test]

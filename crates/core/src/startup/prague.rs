@@ -29,7 +29,7 @@ pub struct Prague {
     opening: Opening,
     by_picoquic: bool,
     /// The window it began with, until the first ACK.
-    first: Option<Bytes>,
+    initial_window: Option<Bytes>,
 }
 
 impl Prague {
@@ -68,15 +68,18 @@ impl Startup for Prague {
     }
 
     fn begin(&mut self, view: &View) -> Step {
-        self.first = Some(view.window.cwnd);
+        self.initial_window = Some(view.window.cwnd);
         view.window.hold()
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        let first = self.first.take();
+        let first = self.initial_window.take();
+        // The draft's slow start is RFC 5681's, until the first mark (draft-briscoe-iccrg-prague).
         if !self.by_picoquic {
             return double(ack, view);
         }
+        // `prague.c` of picoquic: growth by the smoothed RTT over 100 ms, and the initial window by
+        // the smallest, up to 610 ms.
         let mut step = view.window.hold();
         if step.window.cwnd < step.window.ssthresh {
             let grown = ack.acked.min(view.mss);

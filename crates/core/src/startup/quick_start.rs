@@ -64,12 +64,15 @@ impl Startup for QuickStart {
     }
 
     fn asks(&self) -> Option<Rate> {
+        // RFC 4782 section 3.1: 40 kbit/s times two to the power of the request.
         Some(Rate::from_bits_per_second(STEP_BITS << self.request))
     }
 
     fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
         let ordinary = view.window;
         let PathHint::Granted(rate) = hint else { return ordinary.hold() };
+        // RFC 4782 section 4.4: `rate * RTT / (packet + headers)`, used if that is more than the
+        // ordinary window, and paced over the RTT.
         let granted = rate.over(view.rtt.smoothed).whole_segments(view.mss);
         if granted <= ordinary.cwnd {
             return ordinary.hold();
@@ -85,7 +88,8 @@ impl Startup for QuickStart {
         if !core::mem::take(&mut self.sending) {
             return double(ack, view);
         }
-        // The RTT of the granted window is over: only what was sent in it counts.
+        // RFC 4782 section 4.4: the RTT of the granted window is over, and only what was sent in it
+        // counts.
         let sent = ack.in_flight + ack.acked;
         self.trial.shorten(view.acked + ack.in_flight);
         let window = Window { cwnd: view.window.cwnd.min(sent), ..view.window };
@@ -93,6 +97,7 @@ impl Startup for QuickStart {
     }
 
     fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
+        // RFC 4782 section 4.6: a loss among that data is answered by the ordinary window.
         self.sending = false;
         match self.trial.failed(view) {
             Some(Window { cwnd, .. }) => Answer::Retreat(Window { cwnd, ..view.window }),

@@ -189,7 +189,8 @@ impl Search {
 impl Drain {
     /// A segment may leave for every three that arrive (`SEARCH_DRAIN_ACKEDSEG_THRESH`).
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        // `search_drain_ackedseg` counts; `snd_cnt` of them let a segment leave.
+        // -09 section 3.4 (`search_update()`): a segment leaves for every three acknowledged, so
+        // that the flight falls by two of three.
         self.drain_acked += ack.credited;
         let costs = view.mss * DRAIN_ACKED;
         let segments = self.drain_acked.0 / costs.0.max(1);

@@ -63,6 +63,7 @@ impl Startup for SlowStart {
         let cwnd = match self.iw {
             InitialWindow::Endpoint => default.cwnd,
             InitialWindow::Fixed(iw) => iw.bytes(mss),
+            // RFC 3390 section 1, RFC 6928 section 2: `min(k MSS, max(2 MSS, bytes))`.
             InitialWindow::Limited(segments, bytes) => (mss * segments).min(bytes.max(mss * 2)),
         };
         Window { cwnd, ssthresh: self.ssthresh.map_or(default.ssthresh, |it| it.bytes(mss)) }
@@ -70,6 +71,7 @@ impl Startup for SlowStart {
 
     #[inline(always)]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        // RFC 2581 section 3.1: a segment for every ACK for new data.
         if self.counts_acks {
             return double(&Ack { acked: view.mss, ..*ack }, view);
         }
@@ -141,6 +143,7 @@ pub(crate) fn double(ack: &Ack, view: &View) -> Step {
     if window.cwnd >= window.ssthresh {
         return window.hold().until_threshold();
     }
+    // RFC 5681 section 3.1, equation 2: `cwnd += min(N, SMSS)`.
     window.grow(ack.acked.min(view.mss)).until_threshold()
 }
 

@@ -40,6 +40,7 @@ pub struct SmoothStart {
 impl SmoothStart {
     /// ACKs for the next segment, above the separator and below ssthresh.
     fn acks_wanted(&self, separator: Bytes, view: &View) -> u64 {
+        // Ours: `grain` equal bands above the separator, and in band j every (j + 2)th ACK counts.
         let (above, all) = (view.window.cwnd - separator, view.window.ssthresh - separator);
         mul_div(above.0, self.grain, all.0) + 2
     }
@@ -78,6 +79,8 @@ impl Startup for SmoothStart {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
+        // M-Start paper, section 2, reference 11: the separator is ssthresh / 4; above it two or
+        // more ACKs make one segment.
         let separator = Bytes(window.ssthresh.0 >> self.depth);
         if window.cwnd <= separator || window.cwnd >= window.ssthresh {
             return double(ack, view);

@@ -62,6 +62,8 @@ impl Startup for Spand {
     fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
         let ordinary = view.window;
         let PathHint::Shared(last) = hint else { return ordinary.hold() };
+        // Astart paper, section II: a new connection takes what its site has learned, and paces it.
+        // Ours: which values that are.
         let held = last.window.ssthresh.min(last.window.cwnd).whole_segments(view.mss);
         if last.age > self.max_age || held <= ordinary.cwnd {
             return ordinary.hold();

@@ -130,7 +130,7 @@ impl Suss {
 
     /// The train's length, as HyStart looks at it or as SUSS does (`suss_cap`).
     fn train_fills(&mut self, view: &View) -> bool {
-        // Without SUSS the limit is HyStart's, whole on a paced socket.
+        // `hystart_update()` without SUSS: HyStart's limit, whole on a paced socket.
         let half = (view.rtt.min + ack_delay(view)) / 2;
         if self.state == State::Off {
             let limit = if self.paced { half * 2 } else { half };
@@ -207,7 +207,8 @@ impl Suss {
 
     /// Whether the trains of the next two rounds will fit (`suss_speedup`).
     fn fits(&mut self, train: Span, view: &View) -> bool {
-        // Round 2: only on a path of more than 10 ms whose train takes less than a quarter of it.
+        // `suss_speedup()`, round 2: only on a path of more than 10 ms whose train takes less than
+        // a quarter of it.
         let min = view.rtt.min;
         if self.number <= 2 {
             let fits = min > LEAST_RTT && train < min / 4;
@@ -300,6 +301,7 @@ impl Startup for Suss {
         let Self { opening, most_jumps, rounds_from_data, paced, .. } = *self;
         let round = Round::new(view);
         *self = Self { opening, most_jumps, rounds_from_data, paced, round, ..Self::default() };
+        // Ours: only the first slow start has it.
         if why != Entry::Connect {
             self.state = State::Off;
         }

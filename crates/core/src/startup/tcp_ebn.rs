@@ -63,6 +63,7 @@ impl Startup for TcpEbn {
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        // Ours: ICC 2002 has nothing of a start. The window told ends it.
         let Some(step) = self.told.step(view) else { return double(ack, view) };
         step.threshold(step.window.cwnd).exit(Exit::Heuristic)
     }

@@ -67,10 +67,12 @@ impl Startup for TwoPhase {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
+        // M-Start paper, section 2, reference 9: slow start up to half of ssthresh.
         let half = window.ssthresh / 2;
         if window.cwnd < half || window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
+        // Its growth beyond dies away like a negative exponential; the law is ours.
         let left = window.ssthresh - window.cwnd;
         let share = ack.acked.min(view.mss).scaled(left.0, half.0);
         window.grow(share.max(self.linear.per_ack(view))).until_threshold()

@@ -107,6 +107,8 @@ impl Startup for Vegas {
             self.growing = false;
             return window.hold().until_threshold();
         }
+        // ns-2's `VegasTcpAgent::recv()`: once per RTT the kind of the round changes;
+        // at the beginning of a growing one more than gamma segments queued end slow start.
         if let Some(queued) = self.diff.decision() {
             self.held += 1;
             self.growing = self.held >= self.grow_every;
@@ -118,6 +120,7 @@ impl Startup for Vegas {
                 }
             }
         }
+        // ns-2's `tcp-vegas.cc`: no growth in a holding round, nor while the window is unused.
         if !self.growing || unused(view) > view.mss * UNUSED_SEGMENTS {
             return window.hold();
         }
@@ -197,6 +200,7 @@ pub(crate) fn unused(view: &View) -> Bytes {
 
 /// An eighth less, at least two segments, and no slow start again before a timeout.
 pub(crate) fn give_back(view: &View) -> Step {
+    // `tcp-vegas.cc`: `ssthresh = 2`, `cwnd -= cwnd / 8`.
     let floor = view.mss * MIN_SEGMENTS;
     let mut window = view.window;
     window.cwnd = (window.cwnd - window.cwnd / 8).max(floor);

@@ -74,6 +74,8 @@ impl Startup for Xcp {
     }
 
     fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        // SIGCOMM 2002, section 3.2: the window changes by what each ACK brings. Ours: a round
+        // without a gain after one with a gain ends start-up.
         let spare = if view.round_start { self.granted.end_round() } else { None };
         let window = Window { cwnd: self.granted.apply(view), ..view.window };
         match spare {

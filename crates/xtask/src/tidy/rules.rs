@@ -135,7 +135,7 @@ fn is_doc(line: &str) -> bool {
 }
 
 /// The name of the start-up or avoidance policy a file holds.
-fn policy_of(path: &str) -> Option<&str> {
+pub(super) fn policy_of(path: &str) -> Option<&str> {
     let file = POLICIES.iter().find_map(|dir| path.strip_prefix(dir))?;
     let name = file.strip_suffix(".rs")?;
     (!name.contains('/') && name != "mod").then_some(name)

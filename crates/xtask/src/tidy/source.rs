@@ -19,9 +19,12 @@ impl Source {
 
     /// The number of lines before the file's test module, or all of them.
     pub(super) fn before_tests(&self) -> usize {
-        let tests = self.lines.windows(2).position(|pair| {
-            pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
-        });
+        let begins = |at: &usize| {
+            let mut after = self.lines[at + 1..].iter().skip_while(|line| line.starts_with("#["));
+            after.next().is_some_and(|line| line.starts_with("mod ") && line.ends_with('{'))
+        };
+        let marked = |at: &usize| self.lines[*at] == "#[cfg(test)]";
+        let tests = (0..self.lines.len()).filter(marked).find(begins);
         tests.unwrap_or(self.lines.len())
     }
 
@@ -66,6 +69,12 @@ fn begins_function(line: &str) -> bool {
     words.find(|word| !QUALIFIERS.contains(word) && !word.starts_with("pub(")) == Some("fn")
 }
 
+/// The name of a function in the first line of its signature.
+pub(super) fn name_of_function(line: &str) -> &str {
+    let behind = line.split_once("fn ").map_or("", |(_, behind)| behind);
+    behind.split(['(', '<']).next().unwrap_or_default()
+}
+
 const QUALIFIERS: [&str; 5] = ["pub", "const", "async", "unsafe", "extern"];
 
 #[cfg(test)]
@@ -79,6 +88,9 @@ mod tests {
         let source = Source::new("a.rs".into(), text.into());
         assert_eq!(source.code_lines(), 3);
         assert_eq!(source.functions(), [(2, 4)]);
+        assert_eq!(name_of_function(&source.lines[2]), "a");
+        let allowing = text.replace("mod tests", "#[allow(dead_code)]\nmod tests");
+        assert_eq!(Source::new("a.rs".into(), allowing).code_lines(), 3);
     }
 
     #[test]

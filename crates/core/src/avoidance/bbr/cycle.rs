@@ -33,13 +33,16 @@ pub(super) struct Cycle {
     /// `BBR.prev_probe_precautionary`.
     precautionary: bool,
     /// `BBR.cycle_stamp`.
-    since: Instant,
+    cycle_stamp: Instant,
     /// `BBR.bw_probe_wait`.
-    wait: Span,
+    bw_probe_wait: Span,
+    /// `BBR.rounds_since_probe_up`.
     pub(super) rounds_since_up: u64,
-    /// `BBR.bw_probe_up_rounds`, `BBR.bw_probe_up_acked`, `BBR.probe_up_acked_per_inc`.
+    /// `BBR.bw_probe_up_rounds`.
     up_rounds: u32,
+    /// `BBR.bw_probe_up_acked`.
     up_acked: Bytes,
+    /// `BBR.probe_up_acked_per_inc`.
     acked_per_increment: Bytes,
 }
 
@@ -93,6 +96,7 @@ impl FullPipe {
     }
 
     pub(super) fn check(&mut self, ack: Now) {
+        // Section 5.3.1.2: asked once per round, of samples that the source did not limit.
         if self.now || !ack.round || ack.limited || ack.rate == Rate(0) {
             return;
         }
@@ -112,8 +116,8 @@ impl Cycle {
         samples_probe: false,
         too_high: false,
         precautionary: false,
-        since: Instant(0),
-        wait: Span(0),
+        cycle_stamp: Instant(0),
+        bw_probe_wait: Span(0),
         rounds_since_up: 0,
         up_rounds: 0,
         up_acked: Bytes(0),
@@ -127,25 +131,28 @@ impl Cycle {
 
     /// `RaiseInflightLongtermSlope`.
     fn steepen(&mut self, view: &View) {
+        // Section 5.3.3.9: one segment more per round, then two, four and so on.
         self.acked_per_increment = (view.window.cwnd / (1 << self.up_rounds)).max(view.mss);
         self.up_rounds = (self.up_rounds + 1).min(MOST_UP_ROUNDS);
     }
 
     /// `PickProbeWait`, drawn from what is the flow's own.
     fn draw_wait(&mut self, view: &View) {
+        // Section 5.3.3.8.3: 2 to 3 s, and 0 or 1 of the rounds.
         let drawn = mixed(view.now.0 ^ mixed(view.delivered.0 ^ mixed(view.rtt.smoothed.0)));
         self.rounds_since_up = drawn & 1;
-        self.wait = LEAST_WAIT + Span((drawn >> 1) % MORE_WAIT.0);
+        self.bw_probe_wait = LEAST_WAIT + Span((drawn >> 1) % MORE_WAIT.0);
     }
 }
 
 impl Bbr {
     /// `StartProbeBW_DOWN`.
     pub(super) fn start_down(&mut self, view: &View) {
+        // Section 5.3.3.9, as the states below.
         self.bounds.forget_signals();
         self.cycle.acked_per_increment = Bytes::MAX;
         self.cycle.draw_wait(view);
-        self.cycle.since = view.now;
+        self.cycle.cycle_stamp = view.now;
         self.cycle.stopping = true;
         self.model.start_round(view);
         self.cycle.state = State::Down;
@@ -175,6 +182,8 @@ impl Bbr {
         if self.adapt_long_term(ack, now, view) {
             return;
         }
+        // Section 5.3.3.9: the long-term model first, which may have decided; then the state's own
+        // end.
         let over = self.cycle.state == State::Up && self.is_time_to_go_down(ack, now, view);
         match self.cycle.state {
             State::Down if self.is_time_to_probe(view) => self.start_refill(view),
@@ -191,8 +200,9 @@ impl Bbr {
 
     /// `IsTimeToProbeBW`.
     fn is_time_to_probe(&self, view: &View) -> bool {
+        // Section 5.3.3.8.3: by the clock, or after as many rounds as Reno would need.
         let rounds = self.cycle.rounds_since_up;
-        view.now.since(self.cycle.since) > self.cycle.wait
+        view.now.since(self.cycle.cycle_stamp) > self.cycle.bw_probe_wait
             || rounds >= RENO_ROUNDS
             || view.mss * rounds >= self.target(view)
     }
@@ -206,12 +216,14 @@ impl Bbr {
     /// `IsTimeToGoDown`. An ACK leaves less in flight than the window, so that the flight counts
     /// with what the ACK takes from it, and a part of a segment counts for one.
     fn is_time_to_go_down(&mut self, ack: &Ack, now: Now, view: &View) -> bool {
+        // Section 5.3.3.7: a risky flight again ends the probe early (section 5.3.3.6), and a rate
+        // that has stopped growing ends it.
         let flight = ack.in_flight + ack.credited + view.mss - Bytes(1);
-        if self.form.precaution && self.cycle.too_high && flight >= self.longterm {
+        if self.form.precaution && self.cycle.too_high && flight >= self.inflight_longterm {
             self.cycle.precautionary = true;
             return true;
         }
-        if self.filled.contains(&true) && view.window.cwnd >= self.longterm {
+        if self.is_cwnd_limited.contains(&true) && view.window.cwnd >= self.inflight_longterm {
             // Not the path but `inflight_longterm` limits the rate.
             self.full.restart(now.rate);
             return false;
@@ -221,6 +233,8 @@ impl Bbr {
 
     /// `AdaptLongTermModel`; whether it has decided on the state.
     fn adapt_long_term(&mut self, ack: &Ack, now: Now, view: &View) -> bool {
+        // Section 5.3.3.9: the end of a probe's samples advances the filter of the rate; a
+        // precautious probe that lost nothing is followed by the next at once.
         let in_cycle = self.cycle.state != State::ProbeRtt;
         if self.cycle.stopping && now.round {
             self.cycle.samples_probe = false;
@@ -233,11 +247,12 @@ impl Bbr {
                 return true;
             }
         }
-        let Some(packet) = ack.packet.filter(|_| self.longterm != Bytes::MAX) else {
+        let Some(packet) = ack.packet.filter(|_| self.inflight_longterm != Bytes::MAX) else {
             return false;
         };
+        // A flight that lost little raises the bound.
         if !self.is_too_high(self.history.since(packet.delivered), packet.in_flight) {
-            self.longterm = self.longterm.max(packet.in_flight);
+            self.inflight_longterm = self.inflight_longterm.max(packet.in_flight);
             if self.cycle.state == State::Up {
                 self.probe_upward(ack.credited, now.round, view);
             }
@@ -247,14 +262,16 @@ impl Bbr {
 
     /// `ProbeInflightLongtermUpward`.
     fn probe_upward(&mut self, acked: Bytes, round: bool, view: &View) {
-        if !self.filled.contains(&true) || view.window.cwnd < self.longterm {
+        if !self.is_cwnd_limited.contains(&true) || view.window.cwnd < self.inflight_longterm {
             return;
         }
+        // Section 5.3.3.9: a segment for every `probe_up_acked_per_inc` acknowledged, and a steeper
+        // slope with every round.
         let cycle = &mut self.cycle;
         cycle.up_acked += acked;
         let increments = cycle.up_acked.0 / cycle.acked_per_increment.0.max(1);
         cycle.up_acked -= cycle.acked_per_increment * increments;
-        self.longterm += view.mss * increments;
+        self.inflight_longterm += view.mss * increments;
         if round {
             cycle.steepen(view);
         }

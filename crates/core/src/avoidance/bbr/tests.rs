@@ -12,7 +12,7 @@ pub(super) fn known() -> (Bbr, View) {
     view.phase = Phase::Avoidance;
     view.now = Instant(10_000_000_000);
     view.delivered = MSS * 1_000;
-    let mut bbr = Bbr { full_once: true, ..Bbr::default() };
+    let mut bbr = Bbr { full_bw_reached: true, ..Bbr::default() };
     bbr.model.take(Rate(1_000_000), false);
     bbr.rtt.on_ack(Some(view.rtt.latest), view.now);
     bbr.start_down(&view);
@@ -57,7 +57,7 @@ fn probe_rtt_headroom_and_target_are_shares_of_the_pipe_or_of_the_bound() {
     assert_eq!(bbr.probe_rtt_window(&view), PIPE / 2);
     assert_eq!(bbr.with_headroom(&view), Bytes::MAX, "no bound");
     for (longterm, left) in [(100_000, 85_000), (6_000, 5_000), (4_000, 4_000)] {
-        bbr.longterm = Bytes(longterm);
+        bbr.inflight_longterm = Bytes(longterm);
         assert_eq!(bbr.with_headroom(&view), Bytes(left));
     }
     assert_eq!(bbr.target(&view), PIPE);
@@ -82,7 +82,8 @@ fn after_losses(flight: u64, limited: bool, kind: LossKind, lost: &[u64]) -> Bbr
 /// `InflightAtLoss`: of the flight before these losses, (0.02 flight - lost before) / 0.98 more.
 #[test]
 fn a_probe_that_loses_more_than_two_percent_bounds_the_flight_where_it_passed_them() {
-    let longterm = |bbr: Bbr| (bbr.longterm.0, bbr.cycle.too_high, bbr.cycle.samples_probe);
+    let longterm =
+        |bbr: Bbr| (bbr.inflight_longterm.0, bbr.cycle.too_high, bbr.cycle.samples_probe);
     let lossy =
         |flight, lost: &[u64]| longterm(after_losses(flight, false, LossKind::Recovery, lost));
     assert_eq!(lossy(100_000, &[2_000]), (u64::MAX, false, true), "two percent are allowed");
@@ -102,7 +103,7 @@ fn losses_outside_a_probe_set_no_bound_and_those_in_up_end_it() {
     bbr.newest = sampled(&view, MSS * 900, PIPE).packet.map(|packet| (packet, false));
     let loss = Loss::of(view.now, LossKind::Recovery, MSS * 50, PIPE);
     bbr.lose(&loss, &view);
-    assert_eq!((bbr.longterm, bbr.cycle.too_high), (Bytes::MAX, false));
+    assert_eq!((bbr.inflight_longterm, bbr.cycle.too_high), (Bytes::MAX, false));
     for (state, then) in [(State::Cruise, State::Cruise), (State::Up, State::Down)] {
         bbr.cycle.samples_probe = true;
         bbr.cycle.state = state;
@@ -160,7 +161,7 @@ fn probe_rtt_keeps_half_the_pipe_and_restores_the_window() {
     assert_eq!(check(&mut bbr, &view, 80_000, false, false), State::ProbeRtt);
     // MarkConnectionAppLimited: what is delivered until the flight has arrived.
     assert_eq!(bbr.probe_rtt, (Bytes(1_000_000), Bytes(1_080_000)));
-    assert_eq!(bbr.good, view.window.cwnd);
+    assert_eq!(bbr.prior_cwnd, view.window.cwnd);
     view.delivered += MSS * 10;
     assert_eq!(check(&mut bbr, &view, 45_000, false, false), State::ProbeRtt);
     assert_eq!(bbr.probe_rtt, (Bytes(1_000_000), Bytes(1_055_000)));
@@ -172,12 +173,13 @@ fn probe_rtt_keeps_half_the_pipe_and_restores_the_window() {
 /// `SaveCwnd`: the last window, and in a recovery or in ProbeRTT the largest.
 #[test]
 fn a_window_that_losses_or_probe_rtt_lowered_is_not_saved() {
-    let saved = |recovering, state, phase, full_once| {
+    let saved = |recovering, state, phase, full_bw_reached| {
         let (mut bbr, mut view) = known();
-        (bbr.recovering, bbr.cycle.state, bbr.full_once) = (recovering, state, full_once);
-        (bbr.good, view.phase) = (MSS * 300, phase);
+        (bbr.recovering, bbr.cycle.state, bbr.full_bw_reached) =
+            (recovering, state, full_bw_reached);
+        (bbr.prior_cwnd, view.phase) = (MSS * 300, phase);
         bbr.save_window(&view);
-        bbr.good
+        bbr.prior_cwnd
     };
     let (calm, now) = (MSS * 300, MSS * 200);
     assert_eq!(saved(false, State::Cruise, Phase::Avoidance, true), now);
@@ -192,7 +194,7 @@ fn a_window_that_losses_or_probe_rtt_lowered_is_not_saved() {
 #[test]
 fn the_bounds_leave_headroom_but_in_probes() {
     let (mut bbr, view) = known();
-    bbr.longterm = PIPE;
+    bbr.inflight_longterm = PIPE;
     for (state, bound) in [
         (State::Cruise, 85_000),
         (State::Down, 100_000),
@@ -216,14 +218,14 @@ fn the_bounds_leave_headroom_but_in_probes() {
 fn the_window_grows_by_what_is_delivered_and_comes_back_after_a_recovery() {
     let (mut bbr, mut view) = known();
     view.window.cwnd = PIPE;
-    bbr.good = MSS * 150;
+    bbr.prior_cwnd = MSS * 150;
     let cwnd = |bbr: &mut Bbr, view: &View| bbr.decide(view).window.cwnd;
-    bbr.fresh = MSS * 10;
+    bbr.newly_acked = MSS * 10;
     bbr.cycle.state = State::Down;
     let step = bbr.decide(&view);
     assert_eq!(step, view.window.grow(MSS * 10).paced(Rate(891_000)));
     assert_eq!(cwnd(&mut bbr, &view), PIPE, "what is answered counts no more");
-    bbr.fresh = MSS * 500;
+    bbr.newly_acked = MSS * 500;
     assert_eq!(cwnd(&mut bbr, &view), PIPE * 2);
     for (restores, before, now, comes_back) in [
         (true, false, false, true),
@@ -248,19 +250,19 @@ fn what_start_up_found_is_believed_where_nothing_is_known() {
     let mut bbr = Bbr::default();
     bbr.rtt.begin();
     bbr.enter(&found, &view);
-    assert_eq!((bbr.bandwidth(), bbr.longterm), (Rate(500_000), Bytes(80_000)));
-    assert!(bbr.full_once && bbr.cycle.state == State::Down && !bbr.rtt.probes());
+    assert_eq!((bbr.bandwidth(), bbr.inflight_longterm), (Rate(500_000), Bytes(80_000)));
+    assert!(bbr.full_bw_reached && bbr.cycle.state == State::Down && !bbr.rtt.probes());
     let other = Found { rate: Some(Rate(900_000)), peak: Some(Bytes(90_000)), ..found };
     bbr.enter(&other, &view);
-    assert_eq!((bbr.bandwidth(), bbr.longterm), (Rate(500_000), Bytes(80_000)));
-    for (full_once, longterm) in [(true, Bytes::MAX), (false, Bytes(70_000))] {
-        let mut bbr = Bbr { full_once, longterm, ..Bbr::default() };
+    assert_eq!((bbr.bandwidth(), bbr.inflight_longterm), (Rate(500_000), Bytes(80_000)));
+    for (full_bw_reached, longterm) in [(true, Bytes::MAX), (false, Bytes(70_000))] {
+        let mut bbr = Bbr { full_bw_reached, inflight_longterm: longterm, ..Bbr::default() };
         bbr.enter(&found, &view);
-        assert_eq!(bbr.longterm, longterm);
+        assert_eq!(bbr.inflight_longterm, longterm);
     }
     let mut bbr = Bbr::default();
     bbr.enter(&Found { peak: Some(Bytes(1)), ..found }, &view);
-    assert_eq!(bbr.longterm, MSS * 4);
+    assert_eq!(bbr.inflight_longterm, MSS * 4);
 }
 
 /// Section 5.3.1.3, and `SaveCwnd` at a timeout.
@@ -270,9 +272,9 @@ fn a_cut_leaves_the_pipe_or_what_was_delivered_lately() {
     let cut = |bbr: &mut Bbr, kind, view: &View| {
         let Window { cwnd, ssthresh } = bbr.cut(&loss(kind), view);
         assert_eq!(cwnd, ssthresh);
-        (cwnd.0, bbr.longterm.0)
+        (cwnd.0, bbr.inflight_longterm.0)
     };
-    let startup = || Bbr { full_once: false, ..known().0 };
+    let startup = || Bbr { full_bw_reached: false, ..known().0 };
     let (mut full, mut view) = known();
     assert_eq!(cut(&mut startup(), LossKind::Recovery, &view), (100_000, 100_000));
     assert_eq!(cut(&mut startup(), LossKind::Mark, &view), (100_000, u64::MAX));
@@ -283,7 +285,7 @@ fn a_cut_leaves_the_pipe_or_what_was_delivered_lately() {
     delivered.bounds.on_ack(&sampled(&view, MSS, Bytes(120_000)), Rate(0), &view);
     assert_eq!(cut(&mut delivered, LossKind::Recovery, &view), (120_000, 120_000));
     for (good, ssthresh) in [(150_000, 150_000), (500_000, 200_000)] {
-        full.good = Bytes(good);
+        full.prior_cwnd = Bytes(good);
         assert_eq!(cut(&mut full, LossKind::Timeout, &view), (ssthresh, u64::MAX));
     }
     view.window.cwnd = MSS * 50;
@@ -316,7 +318,7 @@ fn an_ack_counts_rounds_and_full_windows_and_one_for_nothing_changes_nothing() {
         let rounds = bbr.cycle.rounds_since_up;
         let flight = Ack { in_flight: MSS * in_flight, ..sampled(&view, view.delivered, PIPE) };
         bbr.on_ack(&flight, &view);
-        assert_eq!((bbr.filled, bbr.cycle.rounds_since_up), (full, rounds + 1));
+        assert_eq!((bbr.is_cwnd_limited, bbr.cycle.rounds_since_up), (full, rounds + 1));
         view.delivered += MSS;
     }
     let (mut startup, _) = known();
@@ -324,10 +326,14 @@ fn an_ack_counts_rounds_and_full_windows_and_one_for_nothing_changes_nothing() {
     view.in_flight = Bytes(0);
     startup.cycle.state = State::Down;
     startup.on_ack(&sampled(&view, MSS, PIPE), &view);
-    assert_eq!((startup.cycle.state, startup.fresh), (State::Down, MSS), "start-up is in charge");
+    assert_eq!(
+        (startup.cycle.state, startup.newly_acked),
+        (State::Down, MSS),
+        "start-up is in charge"
+    );
     view.phase = Phase::Avoidance;
     startup.on_ack(&sampled(&view, MSS, PIPE), &view);
-    assert_eq!((startup.cycle.state, startup.fresh), (State::Cruise, MSS * 2));
+    assert_eq!((startup.cycle.state, startup.newly_acked), (State::Cruise, MSS * 2));
 }
 
 #[test]
@@ -337,7 +343,7 @@ fn a_loss_begins_a_recovery_and_a_mark_does_not() {
     {
         let (mut bbr, view) = known();
         bbr.on_loss(&Loss::of(view.now, kind, MSS, PIPE), &view);
-        assert_eq!((bbr.recovering, bbr.good), (recovering, good));
+        assert_eq!((bbr.recovering, bbr.prior_cwnd), (recovering, good));
     }
     let (mut bbr, view) = known();
     bbr.on_further_loss(&Loss::of(view.now, LossKind::Recovery, MSS, PIPE), &view);
@@ -353,7 +359,7 @@ fn it_needs_samples_and_a_window_of_its_own_in_recoveries_and_tells_its_model() 
     assert_eq!((bbr.growth(), bbr.beta(), bbr.goes_on()), (2, 700_000, true));
     bbr.bounds.rate = Rate(900_000);
     bbr.bounds.in_flight = Bytes(90_000);
-    bbr.longterm = Bytes(120_000);
+    bbr.inflight_longterm = Bytes(120_000);
     for (name, value) in [
         ("bbr_max_bw", 1_000_000),
         ("bbr_bw", 900_000),

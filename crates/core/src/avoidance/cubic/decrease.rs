@@ -67,9 +67,9 @@ pub(in crate::avoidance) enum Stage {
 
 /// Where the curve turns if start-up says so; `cut` if a loss has said it already. A window that
 /// start-up believes the path has room for is where it turns, as that of a loss is
-/// (draft-kazuho-ccwg-rapid-start-02 section 2.3.3). So is a measured pipe that the window does not
-/// fill: no source says so, but the RFC's flat start from a window below it would take the time of
-/// a loss that never was.
+/// (draft-kazuho-ccwg-rapid-start, section 3.3.3 of the editor's copy). So is a measured pipe that
+/// the window does not fill: no source says so, but the RFC's flat start from a window below it
+/// would take the time of a loss that never was.
 pub(in crate::avoidance) fn turn(found: &Found, cut: bool, view: &View) -> Option<Bytes> {
     let pipe = found.pipe.filter(|pipe| *pipe > view.window.cwnd && !cut);
     found.peak.or(pipe)

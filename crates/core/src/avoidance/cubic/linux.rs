@@ -61,6 +61,7 @@ impl Growth {
         let count = cwnd.checked_div(missing).unwrap_or(cwnd.saturating_mul(100));
         let most = if epoch.w_max == Bytes(0) { BLIND_COUNT } else { u64::MAX };
         let count = count.min(most).max(LEAST_COUNT);
+        // `tcp_cong_avoid_ai()`.
         let product = acked.0.saturating_add(self.remainder);
         self.remainder = product % count;
         Bytes(product / count)

@@ -85,6 +85,8 @@ impl Growth {
     ) -> Bytes {
         let mss = view.mss.0.max(1);
         let (cwnd, now) = ((view.window.cwnd.0 / mss).max(1), view.now.0 / 1_000_000);
+        // `bictcp_acked()` notes the ratio; `bictcp_update()` is skipped while the window stays and
+        // `HZ / 32` has not passed.
         self.note_ratio(acked.0.div_ceil(mss));
         self.acks = self.acks.saturating_add(1);
         let (of, at) = self.of;
@@ -98,7 +100,7 @@ impl Growth {
     /// `cnt` (`bictcp_update`).
     fn count(&mut self, cwnd: u64, t: Span, form: &Form, epoch: &Epoch, view: &View) -> u64 {
         let packets = |bytes: Bytes| bytes.0 / view.mss.0.max(1);
-        // `bic_target`: the curve one smallest RTT ahead.
+        // `bictcp_update()`, `bic_target`: the curve one smallest RTT ahead.
         let t = t + smallest_rtt(view);
         let (origin, at) = (epoch.curve.origin, epoch.curve.at(t));
         let target = packets(origin).saturating_add(packets(at - origin));

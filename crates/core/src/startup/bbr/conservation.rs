@@ -45,6 +45,8 @@ impl Conservation {
     /// The window after an ACK of `fresh` bytes that found `cwnd`, and whether it may grow. What
     /// the last ACK found lost has been replaced in flight since, before this could answer.
     pub(super) fn window(&mut self, cwnd: Bytes, fresh: Bytes, view: &View) -> (Bytes, bool) {
+        // `bbr_set_cwnd_to_recover_or_restore()`: what was lost comes off; in the first round cwnd
+        // is what is in flight and was just delivered; after the recovery it is that of before.
         let lost = core::mem::take(&mut self.lost);
         if !view.recovering {
             return (cwnd.max(self.prior.take().unwrap_or_default()), true);

@@ -9,8 +9,10 @@ use crate::units::Bytes;
 use crate::view::View;
 
 impl Bbr {
-    /// CheckFullBWReached, asked as a round begins: whether the rate has stopped growing.
+    /// `CheckFullBWReached` (section 5.3.1.2), asked as a round begins: whether the rate has
+    /// stopped growing.
     pub(super) fn is_flat(&mut self, ack: &Ack, view: &View) -> bool {
+        // A round that the source limited counts neither way.
         let limited = is_limited(ack);
         let rate = match self.form.plateau {
             Plateau::Sample => usable(ack, view),
@@ -18,15 +20,15 @@ impl Bbr {
         };
         let counts_limited = self.form.losses == Losses::Round;
         let Some(rate) = rate.filter(|_| !limited || counts_limited) else { return false };
-        if rate >= self.best.scaled(GROWTH.0, GROWTH.1) {
-            (self.best, self.without_growth) = (rate, 0);
+        if rate >= self.full_bw.scaled(GROWTH.0, GROWTH.1) {
+            (self.full_bw, self.full_bw_count) = (rate, 0);
             return false;
         }
-        self.without_growth += 1;
-        self.without_growth >= FLAT_ROUNDS && !limited
+        self.full_bw_count += 1;
+        self.full_bw_count >= FLAT_ROUNDS && !limited
     }
 
-    /// CheckStartupHighLoss: whether the round has lost too much.
+    /// `CheckStartupHighLoss` (section 5.3.1.3): whether the round has lost too much.
     pub(super) fn loses_too_much(&mut self, ack: &Ack, round: RoundEnd, view: &View) -> bool {
         let Form { loss, gaps, losses, .. } = self.form;
         let too_much = match losses {
@@ -38,13 +40,14 @@ impl Bbr {
             }
             Losses::Round => {
                 let flight = ack.packet.map_or(Bytes(0), |packet| packet.in_flight);
-                let asked = self.without_growth > 0 && !is_limited(ack) && flight > Bytes(0);
+                let asked = self.full_bw_count > 0 && !is_limited(ack) && flight > Bytes(0);
                 asked && round.events >= gaps && round.lost > flight.scaled(loss, RATIO_ONE)
             }
         };
         if too_much {
+            // Section 5.3.1.3: the larger of the pipe and of what the round delivered.
             let pipe = self.model.pipe(view).unwrap_or_default();
-            self.safe = Some(pipe.max(round.delivered));
+            self.inflight_longterm = Some(pipe.max(round.delivered));
         } else if !view.recovering && round.lost == Bytes(0) {
             self.lossy_since = None;
         }

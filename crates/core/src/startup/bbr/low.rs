@@ -26,6 +26,7 @@ impl LowRate {
         if !ends_round {
             return;
         }
+        // quiche: no more than `beta` of 0.3 in a round.
         self.lossy = false;
         if let (Some(low), Some(prior)) = (&mut self.low, self.prior.take()) {
             *low = prior.scaled(KEPT, RATIO_ONE).max(*low);
@@ -34,6 +35,8 @@ impl LowRate {
 
     /// `lost` of `flight` was found lost, where the largest rate was `most`.
     pub(super) fn lose(&mut self, lost: Bytes, flight: Bytes, most: Rate, gain: u64) {
+        // quiche's `InflightReduction`: the share of the flight that was lost, down to 1.25 times
+        // the newest sample.
         let low = self.low.unwrap_or(most);
         self.prior.get_or_insert(low);
         self.lossy = true;

@@ -145,7 +145,7 @@ fn what_the_source_limits_never_ends_startup_but_losses_do() {
     path.lose(3, 6);
     let _ = path.round(10, 10);
     assert!(path.drains());
-    let safe = path.policy.safe;
+    let safe = path.policy.inflight_longterm;
     assert_eq!(safe, Some(MSS * 10), "what the round delivered");
     assert_eq!(path.policy.found(&path.view).peak, safe);
 }
@@ -281,7 +281,8 @@ fn the_window_grows_below_that_or_while_little_was_sent() {
         (window - Bytes(1), MSS * 10, MSS),
         (window, MSS * 10 - Bytes(1), MSS),
     ] {
-        (path.view.window.cwnd, path.view.delivered, path.policy.fresh) = (cwnd, delivered, MSS);
+        (path.view.window.cwnd, path.view.delivered, path.policy.newly_acked) =
+            (cwnd, delivered, MSS);
         assert_eq!(path.policy.decide(&path.view).window.cwnd, cwnd + grown);
     }
 }

@@ -38,9 +38,11 @@ fn waits_differ_with_the_time_with_what_is_delivered_and_with_the_rtt() {
     let drawn = |view: &View| {
         let mut cycle = bbr.cycle;
         cycle.draw_wait(view);
-        assert!(cycle.wait >= Span::from_secs(2) && cycle.wait < Span::from_secs(3));
+        assert!(
+            cycle.bw_probe_wait >= Span::from_secs(2) && cycle.bw_probe_wait < Span::from_secs(3)
+        );
         assert!(cycle.rounds_since_up <= 1);
-        (cycle.wait, cycle.rounds_since_up)
+        (cycle.bw_probe_wait, cycle.rounds_since_up)
     };
     let (mut odd, mut rounds) = ([0, 0], [0, 0]);
     for bit in (0..64).map(|bit| 1 << bit) {
@@ -99,14 +101,14 @@ fn a_probe_is_due_by_time_or_by_rounds() {
     let (mut bbr, mut view) = known();
     let due = |bbr: &Bbr, view: &View, ns, rounds| {
         let (mut bbr, mut view) = (*bbr, *view);
-        view.now = bbr.cycle.since + bbr.cycle.wait + Span(ns);
+        view.now = bbr.cycle.cycle_stamp + bbr.cycle.bw_probe_wait + Span(ns);
         bbr.cycle.rounds_since_up = rounds;
         bbr.is_time_to_probe(&view)
     };
     assert!(!due(&bbr, &view, 0, 62) && due(&bbr, &view, 1, 0) && due(&bbr, &view, 0, 63));
     view.window.cwnd = MSS * 40;
     assert!(!due(&bbr, &view, 0, 39) && due(&bbr, &view, 0, 40));
-    bbr.cycle.wait = Span(0);
+    bbr.cycle.bw_probe_wait = Span(0);
     bbr.advance(&ack(&view, 1), NOTHING, &view);
     assert_eq!(bbr.cycle.state, State::Cruise, "no time has passed");
 }
@@ -117,7 +119,7 @@ fn down_ends_when_the_queue_is_drained() {
     let cruises = |longterm, in_flight| {
         let (mut bbr, mut view) = known();
         bbr.cycle.state = State::Down;
-        (bbr.longterm, view.in_flight) = (Bytes(longterm), Bytes(in_flight));
+        (bbr.inflight_longterm, view.in_flight) = (Bytes(longterm), Bytes(in_flight));
         bbr.advance(&ack(&view, 1), NOTHING, &view);
         bbr.cycle.state == State::Cruise
     };
@@ -149,9 +151,9 @@ fn refill_takes_a_round_up_ends_when_the_rate_stops_growing() {
         assert_eq!(bbr.cycle.state, State::Up);
         (bbr.full.now, bbr.cycle.too_high) = (true, true);
         bbr.advance(&ack(&view, 1), NOTHING, &view);
-        let Cycle { state, stopping, too_high, acked_per_increment, since, .. } = bbr.cycle;
+        let Cycle { state, stopping, too_high, acked_per_increment, cycle_stamp, .. } = bbr.cycle;
         assert_eq!((state, stopping, too_high), (State::Down, true, false));
-        assert_eq!((acked_per_increment, since), (Bytes::MAX, view.now));
+        assert_eq!((acked_per_increment, cycle_stamp), (Bytes::MAX, view.now));
     }
 }
 
@@ -181,7 +183,7 @@ fn a_precautionary_probe_ends_at_the_bound() {
     let goes = |precaution, too_high, in_flight| {
         let (mut bbr, view) = known();
         (bbr.form.precaution, bbr.cycle.too_high) = (precaution, too_high);
-        bbr.longterm = Bytes(100_000);
+        bbr.inflight_longterm = Bytes(100_000);
         let ack = Ack { in_flight: Bytes(in_flight), ..ack(&view, 1) };
         let goes = bbr.is_time_to_go_down(&ack, NOTHING, &view);
         assert_eq!(bbr.cycle.precautionary, goes);
@@ -200,7 +202,7 @@ fn a_rate_that_the_bound_limits_does_not_end_up() {
         ([true, false], 99, true),
     ] {
         let (mut bbr, mut view) = known();
-        (bbr.filled, bbr.longterm, bbr.full.now) = (filled, Bytes(100_000), true);
+        (bbr.is_cwnd_limited, bbr.inflight_longterm, bbr.full.now) = (filled, Bytes(100_000), true);
         view.window.cwnd = MSS * cwnd;
         assert_eq!(bbr.is_time_to_go_down(&ack(&view, 1), ROUND, &view), ends);
         assert_eq!(bbr.full.best, if ends { Rate(0) } else { ROUND.rate });
@@ -245,12 +247,13 @@ fn a_precautionary_probe_without_too_many_losses_is_followed_by_the_next() {
 fn a_flight_without_many_losses_raises_the_bound() {
     let raised = |state, longterm, lost| {
         let (mut bbr, view) = known();
-        (bbr.cycle.state, bbr.longterm, bbr.filled) = (state, Bytes(longterm), [true, false]);
+        (bbr.cycle.state, bbr.inflight_longterm, bbr.is_cwnd_limited) =
+            (state, Bytes(longterm), [true, false]);
         bbr.cycle.acked_per_increment = Bytes(400);
         bbr.lose(&Loss::of(view.now, LossKind::Recovery, Bytes(lost), Bytes(0)), &view);
         let ack = sampled(&view, MSS * 900, MSS);
         assert!(!bbr.adapt_long_term(&ack, NOTHING, &view));
-        bbr.longterm.0
+        bbr.inflight_longterm.0
     };
     assert_eq!(raised(State::Cruise, 80_000, 2_000), 100_000);
     assert_eq!(raised(State::Cruise, 80_000, 2_001), 80_000);
@@ -270,13 +273,13 @@ fn the_bound_grows_only_where_it_limits_the_flight() {
         ([true, false], 99, false),
     ] {
         let (mut bbr, mut view) = known();
-        (bbr.filled, bbr.longterm) = (filled, Bytes(100_000));
+        (bbr.is_cwnd_limited, bbr.inflight_longterm) = (filled, Bytes(100_000));
         (bbr.cycle.up_rounds, bbr.cycle.acked_per_increment) = (0, Bytes(400));
         view.window.cwnd = MSS * cwnd;
         bbr.probe_upward(MSS, false, &view);
         let (longterm, rest) = if grows { (102_000, 200) } else { (100_000, 0) };
-        assert_eq!((bbr.longterm, bbr.cycle.up_acked), (Bytes(longterm), Bytes(rest)));
-        bbr.longterm = Bytes(100_000);
+        assert_eq!((bbr.inflight_longterm, bbr.cycle.up_acked), (Bytes(longterm), Bytes(rest)));
+        bbr.inflight_longterm = Bytes(100_000);
         bbr.probe_upward(Bytes(100), true, &view);
         assert_eq!((bbr.cycle.up_rounds, bbr.cycle.up_acked.0), (grows as u32, rest / 2 * 3));
     }

@@ -140,7 +140,7 @@ fn quiche_grows_to_two_initial_windows_and_keeps_one() {
     path.policy.model.take((MSS * 4).per(Span::from_millis(100)), false);
     path.view.delivered = MSS * 100;
     for (cwnd, after) in [(4, 10), (19, 20), (20, 20)] {
-        (path.view.window.cwnd, path.policy.fresh) = (MSS * cwnd, MSS);
+        (path.view.window.cwnd, path.policy.newly_acked) = (MSS * cwnd, MSS);
         assert_eq!(path.policy.decide(&path.view).window.cwnd, MSS * after, "{cwnd}");
     }
 }
