@@ -55,6 +55,7 @@ pub mod event;
 pub mod feedback;
 pub mod hint;
 pub mod knob;
+mod landing;
 pub mod linear;
 mod loss;
 pub mod mechanism;

@@ -305,7 +305,8 @@ impl Mechanism {
         self.view.window.ssthresh = ssthresh;
         if self.timed || step.pace.is_some() || step.wake.is_some() {
             // Not the whole step, which would then be in memory on every ACK.
-            self.apply_timing(step.pace, step.wake);
+            let pace = if step.keeps_pace { step.pace.or(self.pace) } else { step.pace };
+            self.apply_timing(pace, step.wake);
         }
     }
 
@@ -326,8 +327,7 @@ impl Mechanism {
             _ if app_limited => Bytes(0),
             _ => self.max_flight * growth,
         };
-        let step = Step { pace: step.pace.or(self.pace), ..step };
-        self.apply(step, &Ack { app_limited, ..Ack::default() }, justified);
+        self.apply(step.keep_pace(), &Ack { app_limited, ..Ack::default() }, justified);
     }
 
     /// Does what start-up has decided before the first data.

@@ -112,6 +112,9 @@ pub struct Step {
     /// How to pace from now on. On an ACK `None` leaves it to the transport; before the first data
     /// and on a wake-up it leaves pacing as it is.
     pub pace: Option<Pacing>,
+    /// On an ACK too, pacing stays as it is where `pace` is `None`: what an earlier step set goes
+    /// on, less what has left of [`Pacing::first`].
+    pub keeps_pace: bool,
     /// Start-up ends here. Avoidance policies leave it `None`.
     pub exit: Option<Exit>,
     /// When start-up wants to be woken ([`Startup::on_wake`]) even if no ACK comes. The last time
@@ -294,7 +297,7 @@ pub trait Avoidance: Observer {
 impl Window {
     /// Keeps the window.
     pub fn hold(self) -> Step {
-        Step { window: self, pace: None, exit: None, wake: None }
+        Step { window: self, pace: None, keeps_pace: false, exit: None, wake: None }
     }
 
     /// Opens cwnd by `bytes`.
@@ -318,6 +321,12 @@ impl Step {
     /// Sets the pacing.
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pace = Some(pacing);
+        self
+    }
+
+    /// Leaves the pacing as it is.
+    pub fn keep_pace(mut self) -> Self {
+        self.keeps_pace = true;
         self
     }
 

@@ -46,9 +46,13 @@ impl Mechanism {
         self.wake
     }
 
-    /// Sets the pacing from now on; `None` leaves it to the default.
+    /// Sets the pacing from now on; `None` leaves it to the default. No bytes at another rate first
+    /// are no rate for the next packet.
     #[cold]
-    pub(crate) fn set_pace(&mut self, pace: Option<Pacing>) {
+    pub(crate) fn set_pace(&mut self, mut pace: Option<Pacing>) {
+        if let Some(Pacing { first: first @ Some((Bytes(0), _)), .. }) = &mut pace {
+            *first = None;
+        }
         let changes = pace.is_some() != self.pace.is_some();
         self.pace = pace;
         if changes {

@@ -33,6 +33,7 @@ pub(crate) mod picoquic;
 pub(crate) mod prague;
 pub(crate) mod quick_start;
 pub(crate) mod rapid_start;
+pub(crate) mod scout;
 pub(crate) mod search;
 pub(crate) mod slow_start;
 pub(crate) mod smooth_start;
@@ -82,4 +83,5 @@ startups! {
     tcp_ebn::TcpEbn,
     ledbat_pp::LedbatPp,
     prague::Prague,
+    scout::Scout,
 }

@@ -38,6 +38,7 @@ use crate::card::{Card, Listed};
 use crate::estimate::rtt_floor::RttFloor;
 use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::landing::Landing;
 use crate::needs::{Facilities, Needs};
 use crate::opening::Opening;
 use crate::policy::{Answer, Entry, Found, Observer, Startup, Step};
@@ -69,25 +70,6 @@ enum Version {
     Quicly,
 }
 
-/// The first recovery.
-#[derive(Clone, Copy, Debug)]
-struct Landing {
-    /// W0 (`pre_recovery_cwnd`).
-    pre_recovery_cwnd: Bytes,
-    /// The window does not fall below this.
-    least: Bytes,
-    /// What was outstanding when the recovery began: no other data counts.
-    outstanding: Bytes,
-    /// What the avoidance leaves of a window, in millionths.
-    beta: u64,
-    /// `ack_factor`, in millionths.
-    ack_factor: u64,
-    /// Acknowledged of what was outstanding.
-    acked: Bytes,
-    /// Found lost of it.
-    lost: Bytes,
-}
-
 impl Version {
     /// K of section 3.3.1, as a fraction.
     const fn k(self) -> (u64, u64) {
@@ -117,22 +99,6 @@ impl Version {
     }
 }
 
-impl Landing {
-    /// What was outstanding and is neither acknowledged nor lost: no more counts.
-    fn left(&self) -> Bytes {
-        self.outstanding - (self.acked + self.lost)
-    }
-
-    /// The window by now (section 3.3).
-    fn cwnd(&self) -> Bytes {
-        // Section 3.3.1: `silence_factor = loss_factor = beta + ack_factor`.
-        let factor = self.beta + self.ack_factor;
-        let off =
-            self.acked.scaled(self.ack_factor, RATIO_ONE) + self.lost.scaled(factor, RATIO_ONE);
-        (self.pre_recovery_cwnd.scaled(factor, RATIO_ONE) - off).max(self.least)
-    }
-}
-
 impl RapidStart {
     /// The pace of a window after the first RTT, if the RTT is known.
     fn pace(&self, step: Step, rtt: Span) -> Step {
@@ -140,12 +106,6 @@ impl RapidStart {
             return step;
         }
         step.paced((step.window.cwnd.per(rtt) * self.version.gain()).max(Rate(1)))
-    }
-
-    /// The window where the landing stands.
-    fn descended(&self, landing: &Landing, view: &View) -> Step {
-        let cwnd = landing.cwnd().min(view.window.cwnd);
-        Window { cwnd, ..view.window }.hold()
     }
 
     fn least(&self, view: &View) -> Bytes {
@@ -184,9 +144,8 @@ impl Observer for RapidStart {
     }
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
-        if let Some(landing) = self.landing.as_mut().filter(|_| !loss.again) {
-            // Section 3.3: `cwnd -= loss_factor * bytes_newly_lost`.
-            landing.lost += loss.lost.min(landing.left());
+        if let Some(landing) = &mut self.landing {
+            landing.on_loss(loss);
         }
     }
 
@@ -244,30 +203,19 @@ impl Startup for RapidStart {
         if !self.is_first_slow_start {
             return Answer::Leave;
         }
-        // Section 3.3: `cwnd *= silence_factor`, and section 3.3.1: `ack_factor = K (1 - beta)`.
-        // The loss that begins the recovery counts as newly lost.
-        let (num, den) = self.version.k();
-        let beta = view.beta.min(RATIO_ONE);
-        let mut landing = Landing {
-            pre_recovery_cwnd: view.window.cwnd,
-            least: self.least(view).min(view.window.cwnd),
-            outstanding: view.snd_nxt - view.acked,
-            beta,
-            ack_factor: (RATIO_ONE - beta) * num / den,
-            acked: Bytes(0),
-            lost: Bytes(0),
-        };
-        landing.lost = loss.lost.min(landing.outstanding);
+        // Section 3.3: the loss that begins the recovery counts as newly lost.
+        let window = (view.window.cwnd, self.least(view).min(view.window.cwnd));
+        let outstanding = view.snd_nxt - view.acked;
+        let mut landing = Landing::new(window, outstanding, view.beta, self.version.k());
+        landing.on_loss(&Loss { again: false, ..*loss });
         self.landing = Some(landing);
         Answer::Land(Window { cwnd: landing.cwnd(), ..view.window })
     }
 
     fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
-        let Some(mut landing) = self.landing else { return view.window.hold() };
-        // Section 3.3: `cwnd -= ack_factor * bytes_newly_acked`.
-        landing.acked += ack.credited.min(landing.left());
-        self.landing = Some(landing);
-        self.descended(&landing, view)
+        let Some(landing) = &mut self.landing else { return view.window.hold() };
+        landing.on_ack(ack);
+        Window { cwnd: landing.cwnd().min(view.window.cwnd), ..view.window }.hold()
     }
 
     fn growth(&self) -> u64 {

@@ -151,7 +151,7 @@ fn the_listed_policies_need_what_is_written_here() {
             }
             "rapid-start" => paced | Needs::required(Facilities::RECOVERY_WINDOW),
             "careful-resume" => remembers.wanting(Facilities::WAKE_UPS),
-            "jump-start" => {
+            "jump-start" | "scout" => {
                 times | Needs::required(Facilities::PACING | Facilities::RECOVERY_WINDOW)
             }
             "suss" => {

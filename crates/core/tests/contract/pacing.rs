@@ -137,6 +137,40 @@ fn the_first_bytes_leave_at_another_rate_and_the_rest_at_the_rate() {
 }
 
 #[test]
+fn a_step_that_keeps_the_pace_leaves_what_an_earlier_one_set() {
+    let step = |_: &firstflight_core::event::Ack, view: &firstflight_core::view::View| {
+        let step = view.window.hold();
+        match view.acked.0 {
+            1_000 => step.pacing(Pacing::at(Rate(1_000)).beginning(MSS * 3, Rate(50))),
+            ..5_000 => step.keep_pace(),
+            5_000 => step.keep_pace().paced(Rate(77)),
+            _ => step,
+        }
+    };
+    let mut line = Line::begun(Start { step, ..Start::default() });
+    line.fill().ack(1);
+    line.send(2).sender.on_paced(MSS * 2);
+    line.ack(1);
+    assert_eq!(line.sender.pacing().and_then(|pacing| pacing.first), Some((MSS, Rate(50))));
+    line.send(1).sender.on_paced(MSS);
+    line.ack(1);
+    assert_eq!(rate(&line), Some(1_000));
+    line.ack(2);
+    assert_eq!(rate(&line), Some(77), "what it sets goes before what it keeps");
+    line.ack(1);
+    assert_eq!(rate(&line), None);
+}
+
+#[test]
+fn no_bytes_at_another_rate_are_none() {
+    let begin = |view: &firstflight_core::view::View| {
+        view.window.hold().pacing(Pacing::at(Rate(1_000)).beginning(Bytes(0), Rate(1)))
+    };
+    let line = Line::begun(Start { begin, ..Start::default() });
+    assert_eq!(line.sender.pacing(), Some(Pacing::at(Rate(1_000))));
+}
+
+#[test]
 fn begin_sets_window_and_pacing_before_data_and_only_then() {
     let begin = |view: &firstflight_core::view::View| {
         window(40).hold().paced(view.window.cwnd.per(view.rtt.smoothed)).wake_at(Instant(9))

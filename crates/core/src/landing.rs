@@ -1,0 +1,85 @@
+//! Landing by counting: after an overshoot the window comes down to a share of what the path
+//! delivered of it, whatever was lost (draft-kazuho-ccwg-rapid-start section 3.3).
+//!
+//! With W0 the window before the loss, beta the share that is to be left and K a constant,
+//!
+//! ```text
+//! first loss:  a = K (1 - beta);  cwnd = (beta + a) W0                     (section 3.3.1)
+//! recovery:    cwnd -= a acked + (beta + a) lost;  cwnd >= least
+//! ```
+//!
+//! If W0 was all in flight, `acked + lost` comes to W0 and cwnd to `beta acked`. The window first
+//! falls by `1 - beta - a` only, so that sending pauses for a part of a round.
+//!
+//! Only what was outstanding when the recovery began counts. In QUIC nothing else can, because the
+//! recovery period ends when a packet sent during it is acknowledged (RFC 9002 section 7.3.2); in
+//! TCP recovery lasts until the last retransmission is acknowledged, and counting those would
+//! subtract more than was sent. So a lost retransmission does not count, and once all of that data
+//! is acknowledged or lost the window is held.
+
+use crate::event::{Ack, Loss};
+use crate::knob::RATIO_ONE;
+use crate::units::Bytes;
+
+/// The window of a recovery that comes down by what is delivered and lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Landing {
+    /// W0, in bytes.
+    pub(crate) pre_recovery_cwnd: Bytes,
+    /// Where it ends at the lowest.
+    pub(crate) least: Bytes,
+    /// What was in flight as the recovery began.
+    pub(crate) outstanding: Bytes,
+    /// What is left of what was delivered, in millionths.
+    pub(crate) beta: u64,
+    /// `K (1 - beta)`, in millionths.
+    pub(crate) ack_factor: u64,
+    /// What of the outstanding data has been acknowledged.
+    pub(crate) acked: Bytes,
+    /// What of the outstanding data has been lost.
+    pub(crate) lost: Bytes,
+}
+
+impl Landing {
+    /// The landing that a loss begins; K is a fraction.
+    pub(crate) fn new(
+        (pre_recovery_cwnd, least): (Bytes, Bytes),
+        outstanding: Bytes,
+        beta: u64,
+        k: (u64, u64),
+    ) -> Self {
+        // Section 3.3.1: `ack_factor = K (1 - beta)`.
+        let beta = beta.min(RATIO_ONE);
+        let ack_factor = (RATIO_ONE - beta) * k.0 / k.1;
+        let (acked, lost) = (Bytes(0), Bytes(0));
+        Self { pre_recovery_cwnd, least, outstanding, beta, ack_factor, acked, lost }
+    }
+
+    /// What was outstanding and is neither acknowledged nor lost: no more counts.
+    fn left(&self) -> Bytes {
+        self.outstanding - (self.acked + self.lost)
+    }
+
+    /// An ACK of the recovery.
+    pub(crate) fn on_ack(&mut self, ack: &Ack) {
+        // Section 3.3: `cwnd -= ack_factor * bytes_newly_acked`.
+        self.acked += ack.credited.min(self.left());
+    }
+
+    /// The first loss, or a further one.
+    pub(crate) fn on_loss(&mut self, loss: &Loss) {
+        if !loss.again {
+            // Section 3.3: `cwnd -= loss_factor * bytes_newly_lost`.
+            self.lost += loss.lost.min(self.left());
+        }
+    }
+
+    /// The window by now.
+    pub(crate) fn cwnd(&self) -> Bytes {
+        // Section 3.3.1: `silence_factor = loss_factor = beta + ack_factor`.
+        let factor = self.beta + self.ack_factor;
+        let off =
+            self.acked.scaled(self.ack_factor, RATIO_ONE) + self.lost.scaled(factor, RATIO_ONE);
+        (self.pre_recovery_cwnd.scaled(factor, RATIO_ONE) - off).max(self.least)
+    }
+}

@@ -1,0 +1,502 @@
+//! Scout: every round begins with a short train at four times the round's rate, and what the RTT
+//! does over the train decides how the window grows.
+//!
+//! What it believes: packets that come faster than the bottleneck forwards them queue, so that the
+//! RTT rises from the first of them to the last, and their ACKs come at the bottleneck's rate. The
+//! ACKs of a train at the head of a round are the first of the next round. So the sender knows of
+//! a rate before it has sent a window at it, where growth that looks at RTTs of whole rounds sees
+//! a queue one round late. What does not belong to a train is spread evenly over the RTT, so that
+//! nothing but trains builds a queue. What it does:
+//!
+//! ```text
+//! begin:   W = IW; the first window is the first train
+//! round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 6 ACKs; the rest at W/srtt;
+//!          cwnd = W + train
+//! train acknowledged: rise of the RTT from its first ACK to its last, time between the two,
+//!          pipe = bytes/time * minrtt
+//!   fewer than 4 ACKs:  W = 2 W, or, if the smallest RTT between trains is above
+//!                         minrtt + clamp(minrtt/8, 4 ms, 16 ms):
+//!                         leave with 1.1 of what arrived in a minrtt
+//!   rise <= time/8:     W = 8/7 pipe, from 2 W to 4 W; 2 W if the RTT fell by more than time/8
+//!   pipe > 1.1 W:       W = pipe, up to 4 W
+//!   otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
+//!     higher by rise/2:             leave with min(W, pipe)
+//!     not:                          it was noise: W = 2 W
+//!     not, but the packets left so
+//!     slowly that it need not be:   W stays, twice at most; then leave with min(W, pipe)
+//! loss:    land at 0.85 of what arrives of what is outstanding, as Rapid Start does; leave
+//! ```
+//!
+//! `now - rtt` is when a packet left, so `rise/time` is by how much the ACKs came more slowly than
+//! the packets had left. That needs no record of what was sent. A train that the window, the
+//! receiver, a timer or segmentation offload held up lets the window grow less, and ends nothing.
+//!
+//! Known before: what packets that are sent close together show of the bottleneck (packet pairs
+//! and trains; HyStart's ACK train, Ha and Rhee 2011; chirps, RFC 6077 section 5.3), spreading a
+//! window over a round (Aggarwal and others, INFOCOM 2000), and the landing (draft-kazuho-ccwg-
+//! rapid-start section 3.3). Ours: a train at the head of every round at the rate after next, its
+//! judgement by the RTTs alone, and the look behind a train that left no room.
+//!
+//! What is missing: a policer lets trains pass up to its bucket, ACKs in lumps as long as a train
+//! say nothing of it, and jitter as long as a train hides it. Trains only choose the growth, and
+//! leaving needs what follows the train to agree, so that such paths cost time and not much more.
+//!
+//! Only the first slow start has it; later ones, and one that begins after a timeout, are slow
+//! start.
+
+use crate::card::{Card, Listed};
+use crate::event::{Ack, Loss};
+use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::landing::Landing;
+use crate::needs::{Facilities, Needs};
+use crate::opening::Opening;
+use crate::pacing::Pacing;
+use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
+use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
+use crate::units::{Bytes, Instant, Rate, Span};
+use crate::view::{View, Window};
+
+mod train;
+
+use train::{LEAST_ACKS, Point, Train, Verdict};
+
+/// Start-up that looks a round ahead by a train of packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Scout {
+    opening: Opening,
+    /// A train's rate in that of its round, and the largest growth, in millionths.
+    look: u64,
+    /// The first window in ordinary ones, in millionths.
+    first_window: u64,
+    /// A train is this part of W.
+    share: u64,
+    /// It is the first slow start of the connection.
+    first: bool,
+    /// W, in bytes.
+    window: Bytes,
+    /// The train of this round.
+    train: Train,
+    /// What arrived since the last train.
+    between: Between,
+    /// The train of this round left no room.
+    full: Option<Full>,
+    /// How often W stayed because nothing could be seen behind a train.
+    repeats: u64,
+    landing: Option<Landing>,
+    /// What the path holds, once a train or the ACKs between trains have told.
+    pipe: Option<Bytes>,
+    verdicts: Verdicts,
+}
+
+/// What has arrived since the last train was acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Between {
+    began: Instant,
+    /// [`View::delivered`] then.
+    delivered: Bytes,
+    /// The smallest RTT of packets that are in no train.
+    floor: Span,
+    /// How many such RTTs there were.
+    samples: u64,
+    /// All ACKs, those of the train too, and what they acknowledged.
+    acks: u64,
+    acked: Bytes,
+}
+
+/// A train left no room: the packets behind it must be late, or it was noise.
+#[derive(Clone, Copy, Debug)]
+struct Full {
+    pipe: Bytes,
+    rise: Span,
+    /// The smallest RTT before the train.
+    before: Span,
+    /// How far to look.
+    end: Bytes,
+    /// The first ACK behind the train.
+    begin: Option<Point>,
+    floor: Span,
+}
+
+/// How often which verdict was given, for traces.
+#[derive(Clone, Copy, Debug, Default)]
+struct Verdicts {
+    silent: u64,
+    passed: u64,
+    slowed: u64,
+    refuted: u64,
+}
+
+impl Between {
+    const fn new(view: &View) -> Self {
+        Self { began: view.now, delivered: view.delivered, ..Self::NEVER }
+    }
+
+    const NEVER: Self = Self {
+        began: Instant(0),
+        delivered: Bytes(0),
+        floor: Span::MAX,
+        samples: 0,
+        acks: 0,
+        acked: Bytes(0),
+    };
+
+    /// The floor, if it is one of enough samples.
+    fn known_floor(&self) -> Option<Span> {
+        (self.samples >= LEAST_ACKS).then_some(self.floor)
+    }
+
+    /// Whether even packets between trains wait in a queue, by the threshold of RFC 9406 section
+    /// 4.2.
+    fn is_late(&self, min_rtt: Span) -> bool {
+        let threshold = min_rtt + (min_rtt / 8).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+        self.known_floor().is_some_and(|floor| floor > threshold)
+    }
+
+    /// What arrives in a minrtt.
+    fn pipe(&self, view: &View) -> Bytes {
+        let arrived = view.delivered - self.delivered;
+        arrived.per(view.now.since(self.began)).over(view.rtt.min)
+    }
+
+    /// What an ACK acknowledges in the mean: as much as six of them is the least for a train.
+    fn per_ack(&self, mss: Bytes) -> Bytes {
+        (self.acked / self.acks.max(1)).max(mss)
+    }
+}
+
+impl Full {
+    /// Whether the packets behind the train were late by at least half of what the train rose;
+    /// `None` if they left so slowly that a queue had time to drain in between.
+    fn is_confirmed(&self, last: Point, min_rtt: Span) -> Option<bool> {
+        let begin = self.begin.unwrap_or(last);
+        let half = self.rise / 2;
+        let left_in = last.at.since(begin.at) + begin.rtt - last.rtt;
+        let forwarded_in = min_rtt.scaled((last.acked - begin.acked).0, self.pipe.0);
+        let late = self.floor - self.before >= half;
+        (late || left_in - forwarded_in <= half).then_some(late)
+    }
+}
+
+impl Scout {
+    /// A round with window W begins, with a train.
+    fn round(&mut self, window: Bytes, view: &View) -> Step {
+        self.window = window.max(view.mss * 2);
+        let least = view.mss * TRAIN_SEGMENTS;
+        let heard = (self.between.per_ack(view.mss) * TRAIN_ACKS).min(self.window / 2);
+        let length = (self.window / self.share).max(heard).max(least).whole_segments(view.mss);
+        let begin = view.snd_nxt;
+        self.train = Train { begin, end: begin + length, ends: None, acks: 0 };
+        self.between = Between::new(view);
+        self.full = None;
+        let step = self.go_on(view);
+        if view.rtt.smoothed == Span(0) {
+            return step;
+        }
+        let rate = self.window.per(view.rtt.smoothed).max(Rate(1));
+        step.pacing(Pacing::at(rate).beginning(length, rate.scaled(self.look, RATIO_ONE)))
+    }
+
+    /// The window of this round: W, the train, and what delayed ACKs hold back. The flight may not
+    /// have let it grow as far when the round began ([`Startup::growth`]).
+    fn go_on(&self, view: &View) -> Step {
+        let train = if self.train.is_first() { Bytes(0) } else { self.train.length() };
+        let cwnd = self.window + train + view.mss * SLACK_SEGMENTS;
+        Window { cwnd, ..view.window }.hold().keep_pace()
+    }
+
+    fn leave(&mut self, pipe: Bytes, view: &View) -> Step {
+        self.pipe = Some(pipe);
+        let cwnd = self.window.min(pipe) + view.mss * SLACK_SEGMENTS;
+        let cwnd = cwnd.max(view.mss * LEAST_SEGMENTS);
+        Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic)
+    }
+
+    /// The train has been acknowledged.
+    fn judge(&mut self, view: &View) -> Step {
+        let window = self.window;
+        let most = window.scaled(self.look, RATIO_ONE);
+        match self.train.verdict(view.rtt.min) {
+            Verdict::Silent => {
+                self.verdicts.silent += 1;
+                if self.between.is_late(view.rtt.min) {
+                    return self.leave(self.between.pipe(view).scaled(11, 10), view);
+                }
+                self.round(window * 2, view)
+            }
+            Verdict::Compressed => {
+                self.verdicts.passed += 1;
+                self.round(window * 2, view)
+            }
+            Verdict::Passed(next) => {
+                self.verdicts.passed += 1;
+                self.round(next.max(window * 2).min(most), view)
+            }
+            Verdict::Slowed(pipe, _) if pipe > window.scaled(ROOM, RATIO_ONE) => {
+                self.verdicts.slowed += 1;
+                self.round(pipe.min(most), view)
+            }
+            Verdict::Slowed(pipe, rise) => {
+                self.verdicts.slowed += 1;
+                let before = self.between.known_floor().unwrap_or(view.rtt.min);
+                let end = view.acked + (self.train.length() * BEHIND_TRAINS).min(window);
+                let (begin, floor) = (None, Span::MAX);
+                self.full = Some(Full { pipe, rise, before, end, begin, floor });
+                self.go_on(view)
+            }
+        }
+    }
+
+    /// A packet behind a train that left no room.
+    fn look_behind(&mut self, mut full: Full, point: Point, view: &View) -> Step {
+        full.begin.get_or_insert(point);
+        full.floor = full.floor.min(point.rtt);
+        self.full = Some(full);
+        if view.acked < full.end {
+            return self.go_on(view);
+        }
+        match full.is_confirmed(point, view.rtt.min) {
+            Some(false) => {
+                self.verdicts.refuted += 1;
+                self.round(self.window * 2, view)
+            }
+            None if self.repeats < MOST_REPEATS => {
+                self.repeats += 1;
+                self.round(self.window, view)
+            }
+            Some(true) | None => self.leave(full.pipe, view),
+        }
+    }
+
+    /// Counts an ACK to the train or to what is between trains.
+    fn note(&mut self, ack: &Ack, point: Option<Point>) {
+        self.between.acks += u64::from(!ack.continues);
+        self.between.acked += ack.acked;
+        let Some(point) = point else { return };
+        if point.acked <= self.train.begin {
+            self.between.samples += 1;
+            self.between.floor = self.between.floor.min(point.rtt);
+        }
+        self.train.note(point);
+    }
+}
+
+impl Listed for Scout {
+    const CARD: Card = Card::new(
+        "scout",
+        "a train at the head of every round asks whether the path takes four times as much",
+        "firstflight",
+    )
+    .with("cubic")
+    .about(
+        "How much the RTT rises over a short train at four times the round's rate.",
+        "Packets faster than the bottleneck queue, and their ACKs come at the bottleneck's rate.",
+        "Jitter as long as a train, ACKs in lumps, and policers, which let a train pass.",
+    )
+    .finds_its_end()
+    .knobs(Self::KNOBS);
+}
+
+impl Observer for Scout {
+    fn needs(&self) -> Needs {
+        // Unpaced, every window is a train and builds the queue of slow start.
+        Needs::required(Facilities::TIMES | Facilities::PACING | Facilities::RECOVERY_WINDOW)
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
+        if let Some(landing) = &mut self.landing {
+            landing.on_loss(loss);
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("scout_window", self.window.0);
+        report("scout_silent", self.verdicts.silent);
+        report("scout_passed", self.verdicts.passed);
+        report("scout_slowed", self.verdicts.slowed);
+        report("scout_refuted", self.verdicts.refuted);
+        report("scout_repeats", self.repeats);
+    }
+}
+
+impl Startup for Scout {
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
+    }
+
+    /// Where the handshake has told the RTT, the first window leaves as a train, and what is more
+    /// than an ordinary window of it is spread over the RTT as Rapid Start spreads its own
+    /// (draft-kazuho-ccwg-rapid-start section 3.1).
+    fn begin(&mut self, view: &View) -> Step {
+        let (iw, rtt) = (view.window.cwnd, view.rtt.smoothed);
+        self.window = iw;
+        if rtt == Span(0) {
+            return view.window.hold();
+        }
+        self.window = iw.scaled(self.first_window, RATIO_ONE);
+        if self.window > iw {
+            self.train.end = iw;
+        }
+        let rate = self.window.per(rtt).max(Rate(1));
+        let pacing = Pacing::at(rate).beginning(iw, rate.scaled(self.look, RATIO_ONE));
+        Window { cwnd: self.window, ..view.window }.hold().pacing(pacing)
+    }
+
+    fn enter(&mut self, why: Entry, view: &View) {
+        self.first = why == Entry::Connect;
+        self.window = view.window.cwnd;
+        (self.train, self.between, self.full) = (Train::FIRST, Between::NEVER, None);
+        (self.repeats, self.landing, self.pipe) = (0, None, None);
+    }
+
+    fn step(&mut self, ack: &Ack, view: &View) -> Step {
+        let window = view.window;
+        if !self.first || window.cwnd >= window.ssthresh {
+            return double(ack, view);
+        }
+        if self.train.end == Bytes::MAX {
+            // QUIC acknowledges the end of its handshake before the first window has left.
+            if view.snd_nxt - view.acked < view.mss * 3 {
+                return self.round(self.window, view);
+            }
+            self.train.end = view.snd_nxt;
+            self.between = Between::new(view);
+        }
+        let point = ack.rtt.map(|rtt| Point { at: ack.now, rtt, acked: view.acked });
+        if let Some(full) = self.full {
+            return match point {
+                Some(point) => self.look_behind(full, point, view),
+                None => self.go_on(view),
+            };
+        }
+        self.note(ack, point);
+        if view.acked >= self.train.end { self.judge(view) } else { self.go_on(view) }
+    }
+
+    /// The landing begins from what is outstanding and not from W: on a path with a policer W may
+    /// be several times what ever arrived.
+    fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
+        if !self.first {
+            return Answer::Leave;
+        }
+        let outstanding = (view.snd_nxt - view.acked).max(view.mss * 2);
+        let least = (outstanding / 6).max(view.mss * 2);
+        let mut landing = Landing::new((outstanding, least), outstanding, BETA, K);
+        landing.on_loss(&Loss { again: false, ..*loss });
+        self.landing = Some(landing);
+        Answer::Land(Window { cwnd: landing.cwnd().min(view.window.cwnd), ..view.window })
+    }
+
+    fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
+        let Some(landing) = &mut self.landing else { return view.window.hold() };
+        landing.on_ack(ack);
+        Window { cwnd: landing.cwnd().min(view.window.cwnd), ..view.window }.hold()
+    }
+
+    fn growth(&self) -> u64 {
+        if self.first { self.look.div_ceil(RATIO_ONE).max(2) } else { 2 }
+    }
+
+    fn found(&self, view: &View) -> Found {
+        let peak = self
+            .landing
+            .map(|landing| landing.cwnd().scaled(RATIO_ONE, BETA).max(view.window.cwnd));
+        Found { pipe: self.pipe, peak: peak.filter(|peak| *peak < Bytes::MAX), ..Found::default() }
+    }
+}
+
+impl Default for Scout {
+    fn default() -> Self {
+        Self {
+            opening: Opening::default(),
+            look: 4 * RATIO_ONE,
+            first_window: RATIO_ONE,
+            share: 8,
+            first: true,
+            window: Bytes(0),
+            train: Train::FIRST,
+            between: Between::NEVER,
+            full: None,
+            repeats: 0,
+            landing: None,
+            pipe: None,
+            verdicts: Verdicts::default(),
+        }
+    }
+}
+
+impl Knobs for Scout {
+    const KNOBS: &'static [Knob] = &[
+        IW,
+        OWN_END_SSTHRESH,
+        Knob {
+            name: "look",
+            kind: KnobKind::Ratio(3 * RATIO_ONE / 2, 8 * RATIO_ONE),
+            default: "4",
+            doc: "a train's rate in that of its round, and the largest growth in a round",
+        },
+        Knob {
+            name: "first",
+            kind: KnobKind::Ratio(RATIO_ONE, 2 * RATIO_ONE),
+            default: "1",
+            doc: "first window where the RTT is known, in ordinary ones; what is more is spread",
+        },
+        Knob {
+            name: "share",
+            kind: KnobKind::Count(2, 64),
+            default: "8",
+            doc: "a train is this part of the window: W/8",
+        },
+    ];
+
+    fn set(&mut self, name: &str, value: KnobValue) -> bool {
+        match (name, value) {
+            ("look", KnobValue::Ratio(look)) => {
+                self.look = look.clamp(3 * RATIO_ONE / 2, 8 * RATIO_ONE);
+            }
+            ("first", KnobValue::Ratio(first)) => {
+                self.first_window = first.clamp(RATIO_ONE, 2 * RATIO_ONE);
+            }
+            ("share", KnobValue::Count(share)) => self.share = share.clamp(2, 64),
+            _ => return self.opening.set(name, value),
+        }
+        true
+    }
+
+    fn value(&self, name: &str) -> Option<KnobValue> {
+        match name {
+            "look" => Some(KnobValue::Ratio(self.look)),
+            "first" => Some(KnobValue::Ratio(self.first_window)),
+            "share" => Some(KnobValue::Count(self.share)),
+            _ => self.opening.value(name),
+        }
+    }
+}
+
+/// From how much more than W on a train that slowed down still shows room, in millionths: what a
+/// train of delayed ACKs can be wrong by, one in ten.
+const ROOM: u64 = 1_100_000;
+/// The least of a train: a delayed ACK for every second segment gives the least number of ACKs.
+const TRAIN_SEGMENTS: u64 = 8;
+/// ACKs that a train should have where they are thinned: half as many more than the least.
+const TRAIN_ACKS: u64 = 6;
+/// How far to look behind a full train, in trains: at four times the rate, a train and the pause
+/// that it leaves take as long as four of its lengths at the round's rate.
+const BEHIND_TRAINS: u64 = 4;
+/// How often W may stay because nothing could be seen behind a train.
+const MOST_REPEATS: u64 = 2;
+/// What a delayed ACK holds back.
+const SLACK_SEGMENTS: u64 = 2;
+/// No exit leaves less: the loss of one packet is then still repaired without a timeout.
+const LEAST_SEGMENTS: u64 = 4;
+/// RFC 9406 section 4.3, `MIN_RTT_THRESH`.
+const MIN_RTT_THRESH: Span = Span::from_millis(4);
+/// RFC 9406 section 4.3, `MAX_RTT_THRESH`.
+const MAX_RTT_THRESH: Span = Span::from_millis(16);
+/// What a landing leaves of what arrived, in millionths: what it arrived with filled a queue, too.
+const BETA: u64 = 850_000;
+/// Rapid Start's K (draft-kazuho-ccwg-rapid-start section 3.3.1).
+const K: (u64, u64) = (2, 3);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "it fails the test")]
+mod tests;

@@ -1,0 +1,256 @@
+//! Scout on ACKs worked by hand.
+
+use super::*;
+use crate::event::LossKind;
+use crate::testing::{MSS, ack, gauge, view};
+
+/// A connection whose handshake took 100 ms, with a window of ten segments of 1000 bytes.
+struct Drive {
+    scout: Scout,
+    view: View,
+    step: Option<Step>,
+}
+
+impl Drive {
+    fn new() -> Self {
+        Self::with(Scout::default())
+    }
+
+    fn with(mut scout: Scout) -> Self {
+        let view = view(10, Bytes::MAX);
+        scout.enter(Entry::Connect, &view);
+        let step = scout.begin(&view);
+        Self { scout, view, step: Some(step) }
+    }
+
+    /// `segments` ACKs of one segment each, `gap` apart, the first with `rtt`; each RTT is longer
+    /// by `rise` than the one before it.
+    fn acks(&mut self, segments: u64, gap: Span, rtt: Span, rise: Span) -> Step {
+        for number in 0..segments {
+            self.view.now = self.view.now + gap;
+            self.view.rtt.latest = rtt + rise * number;
+            self.view.acked += MSS;
+            self.view.delivered += MSS;
+            let ack = ack(&self.view, 1);
+            let step = self.scout.step(&ack, &self.view);
+            self.view.window = step.window;
+            if step.pace.is_some() {
+                // All of the round's packets leave at once for what follows.
+                self.view.snd_nxt = self.view.acked + step.window.cwnd;
+            }
+            self.step = Some(step);
+        }
+        self.step.unwrap()
+    }
+
+    /// The first window comes back as it left: every 2.5 ms a segment.
+    fn first_train_passes(&mut self) -> Step {
+        self.acks(10, Span::from_micros(2_500), RTT, Span(0))
+    }
+
+    /// It comes back with a segment every 10 ms, as from a bottleneck of 100 kB/s, which holds ten
+    /// segments in 100 ms.
+    fn first_train_finds_no_room(&mut self) -> Step {
+        self.acks(10, Span::from_millis(10), RTT, Span::from_micros(7_500))
+    }
+}
+
+#[test]
+fn the_first_window_is_a_train_where_the_rtt_is_known() {
+    let begun = Drive::new().step.unwrap();
+    assert_eq!(begun.window.cwnd, MSS * 10);
+    // Ten segments per 100 ms, and four times as fast while the train leaves.
+    let expected = Pacing::at(Rate(100_000)).beginning(MSS * 10, Rate(400_000));
+    assert_eq!(begun.pace, Some(expected));
+}
+
+#[test]
+fn a_doubled_first_window_is_a_train_and_as_much_behind_it() {
+    let mut scout = Scout::default();
+    assert!(scout.set("first", KnobValue::Ratio(2 * RATIO_ONE)));
+    let begun = Drive::with(scout).step.unwrap();
+    assert_eq!(begun.window.cwnd, MSS * 20);
+    let expected = Pacing::at(Rate(200_000)).beginning(MSS * 10, Rate(800_000));
+    assert_eq!(begun.pace, Some(expected));
+}
+
+#[test]
+fn without_an_rtt_the_first_window_leaves_as_the_window_allows() {
+    let mut view = view(10, Bytes::MAX);
+    view.rtt = crate::view::Rtt::UNKNOWN;
+    let mut scout = Scout::default();
+    scout.enter(Entry::Connect, &view);
+    assert_eq!(scout.begin(&view), view.window.hold());
+}
+
+#[test]
+fn a_train_that_passes_lets_the_window_grow_fourfold() {
+    let mut drive = Drive::new();
+    let step = drive.first_train_passes();
+    // Nine segments in 22.5 ms are 40 segments per RTT; 8/7 of it, but no more than four times W.
+    // The next train has eight segments, and two more are for delayed ACKs.
+    assert_eq!(step.window.cwnd, MSS * (40 + 8 + 2));
+    let expected = Pacing::at(Rate(400_000)).beginning(MSS * 8, Rate(1_600_000));
+    assert_eq!(step.pace, Some(expected));
+    assert_eq!(gauge(&drive.scout, "scout_passed"), Some(1));
+}
+
+#[test]
+fn a_longer_window_has_a_train_of_an_eighth() {
+    let mut drive = Drive::new();
+    let _ = drive.first_train_passes();
+    // The rest of the first window's round, then the train of eight, at 1600 kB/s.
+    let step = drive.acks(8, Span::from_micros(625), RTT, Span(0));
+    assert_eq!(step.window.cwnd, MSS * (160 + 20 + 2));
+}
+
+#[test]
+fn between_trains_window_and_pace_stay() {
+    let mut drive = Drive::new();
+    let step = drive.acks(5, Span::from_micros(2_500), RTT, Span(0));
+    assert!(step.keeps_pace && step.pace.is_none());
+    assert_eq!(step.window.cwnd, MSS * 12);
+}
+
+#[test]
+fn a_train_that_slows_down_but_shows_room_sets_the_window() {
+    let mut drive = Drive::new();
+    // Every 4 ms a segment: 25 segments per RTT.
+    let step = drive.acks(10, Span::from_millis(4), RTT, Span::from_micros(1_500));
+    assert_eq!(step.window.cwnd, MSS * (25 + 8 + 2));
+    assert_eq!(step.exit, None);
+    assert_eq!(gauge(&drive.scout, "scout_slowed"), Some(1));
+}
+
+#[test]
+fn a_train_that_finds_no_room_ends_start_up_if_what_follows_it_is_late() {
+    let mut drive = Drive::new();
+    let found_none = drive.first_train_finds_no_room();
+    assert_eq!(found_none.exit, None);
+    drive.view.snd_nxt = MSS * 40;
+    let step = drive.acks(10, Span::from_millis(10), Span::from_millis(165), Span(0));
+    assert_eq!(step.exit, Some(Exit::Heuristic));
+    assert_eq!(step.window, Window { cwnd: MSS * 12, ssthresh: MSS * 12 });
+    assert_eq!(drive.scout.found(&drive.view).pipe, Some(MSS * 10));
+}
+
+#[test]
+fn a_train_without_room_was_noise_if_what_follows_it_is_not_late() {
+    let mut drive = Drive::new();
+    let _ = drive.first_train_finds_no_room();
+    drive.view.snd_nxt = MSS * 40;
+    // They left as close together as they come, so that a queue could not have drained.
+    let step = drive.acks(10, Span::from_millis(10), RTT, Span(0));
+    assert_eq!(step.exit, None);
+    assert_eq!(drive.scout.window, MSS * 20);
+    assert_eq!(gauge(&drive.scout, "scout_refuted"), Some(1));
+}
+
+#[test]
+fn where_nothing_can_be_seen_behind_a_train_the_window_stays_twice() {
+    let mut drive = Drive::new();
+    for round in 1..=2 {
+        let _ = drive.first_train_finds_no_room();
+        drive.view.snd_nxt = drive.view.acked + MSS * 30;
+        // So slowly that the queue of the train has drained in between.
+        let step = drive.acks(10, Span::from_millis(30), RTT, Span(0));
+        assert_eq!((step.exit, drive.scout.window), (None, MSS * 10));
+        assert_eq!(gauge(&drive.scout, "scout_repeats"), Some(round));
+        // The rest of the window, up to the next train.
+        let rest = (drive.scout.train.begin - drive.view.acked) / MSS.0;
+        let _ = drive.acks(rest.0, Span::from_millis(10), RTT, Span(0));
+        assert_eq!(drive.scout.train.length(), MSS * 8);
+        drive.scout.train = Train { end: drive.scout.train.begin + MSS * 10, ..drive.scout.train };
+    }
+    let _ = drive.first_train_finds_no_room();
+    let step = drive.acks(10, Span::from_millis(30), RTT, Span(0));
+    assert_eq!(step.exit, Some(Exit::Heuristic));
+}
+
+#[test]
+fn acks_closer_together_than_the_packets_were_double_the_window() {
+    let mut drive = Drive::new();
+    drive.view.now = Instant(1_000_000_000);
+    for number in 0..10_u64 {
+        let _ = drive.acks(1, Span::from_millis(1), Span::from_millis(130 - 3 * number), Span(0));
+    }
+    assert_eq!(drive.scout.window, MSS * 20);
+}
+
+#[test]
+fn three_acks_say_nothing_and_the_window_doubles() {
+    let mut drive = Drive::new();
+    for segments in [4, 3, 3] {
+        drive.view.now = drive.view.now + Span::from_millis(10);
+        drive.view.acked += MSS * segments;
+        let ack = ack(&drive.view, segments);
+        drive.step = Some(drive.scout.step(&ack, &drive.view));
+    }
+    assert_eq!(drive.scout.window, MSS * 20);
+    assert_eq!(gauge(&drive.scout, "scout_silent"), Some(1));
+    // An ACK for three or four segments: a train that six ACKs tell of would be half of the window.
+    assert_eq!(drive.scout.train.length(), MSS * 10);
+}
+
+#[test]
+fn silent_trains_and_late_packets_end_start_up_with_what_arrives() {
+    let mut drive = Drive::new();
+    let _ = drive.first_train_passes();
+    // The packets before the train: 32 of them in 96 ms, all 20 ms late, above the threshold of
+    // minrtt + 12.5 ms.
+    let late = Span::from_millis(120);
+    drive.scout.train.begin = drive.view.acked + MSS * 32;
+    drive.scout.train.end = drive.scout.train.begin + MSS * 8;
+    let _ = drive.acks(32, Span::from_millis(3), late, Span(0));
+    drive.view.now = drive.view.now + Span::from_millis(24);
+    (drive.view.acked, drive.view.delivered) =
+        (drive.view.acked + MSS * 8, drive.view.delivered + MSS * 8);
+    let ack = ack(&drive.view, 8);
+    let step = drive.scout.step(&ack, &drive.view);
+    assert_eq!(step.exit, Some(Exit::Heuristic));
+    // 40 segments in 120 ms are 33.3 per minrtt; 1.1 of that, and two.
+    assert_eq!(step.window.cwnd, Bytes(36_666 + 2_000));
+}
+
+#[test]
+fn a_loss_lands_at_a_share_of_what_arrives_of_what_was_outstanding() {
+    let mut drive = Drive::new();
+    drive.view.snd_nxt = MSS * 50;
+    drive.view.window.cwnd = MSS * 400;
+    let lost = |segments: u64| {
+        Loss::of(Instant(0), LossKind::Recovery, MSS * segments, drive.view.in_flight)
+    };
+    let Answer::Land(window) = drive.scout.answer(&lost(1), &drive.view) else { panic!() };
+    // (0.85 + 0.1) (50 - 1): not from the window of 400.
+    assert_eq!(window.cwnd, Bytes(46_550));
+    drive.scout.on_further_loss(&lost(9), &drive.view);
+    drive.view.window = window;
+    let step = drive.scout.recovering(&ack(&drive.view, 40), &drive.view);
+    // 40 of 50 arrived.
+    assert_eq!(step.window.cwnd, MSS * 34);
+    drive.view.window = step.window;
+    assert_eq!(drive.scout.found(&drive.view).peak, Some(MSS * 40));
+}
+
+#[test]
+fn a_handshake_s_last_ack_is_no_train() {
+    let mut drive = Drive::new();
+    // QUIC: a packet of the handshake is acknowledged, and two others are outstanding.
+    drive.view.snd_nxt = MSS * 2;
+    let step = drive.acks(1, Span::from_millis(1), RTT, Span(0));
+    assert_eq!(drive.scout.window, MSS * 10);
+    assert_eq!(step.window.cwnd, MSS * (10 + 8 + 2));
+}
+
+#[test]
+fn later_slow_starts_are_slow_start() {
+    let mut drive = Drive::new();
+    drive.scout.enter(Entry::Timeout, &drive.view);
+    let step = drive.acks(1, Span::from_millis(1), RTT, Span(0));
+    assert_eq!(step.window.cwnd, MSS * 11);
+    assert!(!step.keeps_pace);
+    let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS * 11);
+    assert_eq!(drive.scout.answer(&loss, &drive.view), Answer::Leave);
+}
+
+const RTT: Span = Span::from_millis(100);

@@ -1,0 +1,83 @@
+//! A train of packets: its ACKs, and what they say of the path.
+
+use crate::units::{Bytes, Instant, Span};
+
+/// An ACK with an RTT sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    /// When it came.
+    pub(super) at: Instant,
+    /// Its sample.
+    pub(super) rtt: Span,
+    /// [`View::acked`](crate::view::View::acked) with it.
+    pub(super) acked: Bytes,
+}
+
+/// Packets that leave close together, and their first ACK and their last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Train {
+    /// [`View::snd_nxt`](crate::view::View::snd_nxt) before it left.
+    pub(super) begin: Bytes,
+    /// The position of what follows it.
+    pub(super) end: Bytes,
+    /// Its first ACK and its last, as far as they came.
+    pub(super) ends: Option<(Point, Point)>,
+    /// How many of its ACKs had an RTT sample.
+    pub(super) acks: u64,
+}
+
+/// What the ACKs of a train say of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Too few of them came.
+    Silent,
+    /// They came as fast as the packets had left; the first window to try is what that rate fills.
+    Passed(Bytes),
+    /// They came faster than the packets had left, which is not the path's doing.
+    Compressed,
+    /// They came more slowly: the path holds this much, and the RTT rose by that.
+    Slowed(Bytes, Span),
+}
+
+impl Train {
+    /// The first window: where it ends is known when its first ACK comes.
+    pub(super) const FIRST: Self = Self { begin: Bytes(0), end: Bytes::MAX, ends: None, acks: 0 };
+
+    pub(super) fn is_first(&self) -> bool {
+        self.begin == Bytes(0)
+    }
+
+    pub(super) fn length(&self) -> Bytes {
+        self.end - self.begin
+    }
+
+    pub(super) fn note(&mut self, point: Point) {
+        if point.acked > self.begin && point.acked <= self.end {
+            let (first, _) = self.ends.unwrap_or((point, point));
+            self.ends = Some((first, point));
+            self.acks += 1;
+        }
+    }
+
+    pub(super) fn verdict(&self, min_rtt: Span) -> Verdict {
+        let Some((first, last)) = self.ends.filter(|_| self.acks >= LEAST_ACKS) else {
+            return Verdict::Silent;
+        };
+        let time = last.at.since(first.at);
+        let pipe = (last.acked - first.acked).per(time).over(min_rtt);
+        let rise = last.rtt - first.rtt;
+        if first.rtt - last.rtt > time / PASS_PART {
+            Verdict::Compressed
+        } else if rise <= time / PASS_PART {
+            Verdict::Passed(pipe.scaled(PASS_PART, PASS_PART - 1))
+        } else {
+            Verdict::Slowed(pipe, rise)
+        }
+    }
+}
+
+/// A train passes if its ACKs came at 7/8 of its rate or more: `rise <= time/8`.
+const PASS_PART: u64 = 8;
+/// Fewer ACKs of a train say nothing, nor do fewer RTTs between trains: two may be delayed ACKs'
+/// timers.
+pub(super) const LEAST_ACKS: u64 = 4;
