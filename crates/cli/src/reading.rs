@@ -151,7 +151,10 @@ impl Measure {
 fn start_up(flow: &FlowResult) -> String {
     let startup = &flow.startup;
     let full = startup.time_to_bdp_s.at_90;
-    let Some(reason) = &startup.exit_reason else {
+    // The sender hears of the end half a round trip later, or finds a loss at it.
+    let done = flow.completion_time_s.zip(startup.exit_time_s);
+    let in_time = done.is_none_or(|(done, exit)| exit <= done);
+    let Some(reason) = startup.exit_reason.as_ref().filter(|_| in_time) else {
         return match full {
             _ if flow.control == SILENT => "how its start-up ended it does not tell".to_owned(),
             Some(after) => {
@@ -165,6 +168,7 @@ fn start_up(flow: &FlowResult) -> String {
         "ssthresh" => "at ssthresh",
         "loss" => "by a loss",
         "timeout" => "by a timeout",
+        "ecn" => "by a mark",
         "heuristic" => "by its own sign of a full path",
         other => other,
     };
@@ -280,6 +284,22 @@ mod tests {
         assert_eq!(said(Some(1.0), None), "start-up ended at ssthresh, at 1.00 BDP after 2 s");
         let silent = FlowResult { control: SILENT.to_owned(), ..FlowResult::default() };
         assert_eq!(start_up(&silent), "how its start-up ended it does not tell");
+    }
+
+    #[test]
+    fn a_start_up_that_ends_after_the_last_byte_came_did_not_end_before() {
+        let ended = |exit_time_s| {
+            let exit_reason = Some("loss".to_owned());
+            let exit_time_s = Some(exit_time_s);
+            let startup = Startup { exit_reason, exit_time_s, ..Startup::default() };
+            start_up(&FlowResult {
+                completion_time_s: Some(6.093),
+                startup,
+                ..FlowResult::default()
+            })
+        };
+        assert_eq!(ended(6.302), "done before start-up ended");
+        assert_eq!(ended(6.093), "start-up ended by a loss after 6.093 s");
     }
 
     #[test]

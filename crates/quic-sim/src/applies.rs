@@ -2,7 +2,7 @@
 //! ignored, so that nobody takes a result for that of a key that had no effect.
 
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
-use firstflight_scenario::{Carrier, FastOpen, Profile, Recovery, Resolved, Scenario};
+use firstflight_scenario::{Carrier, EcnFeedback, FastOpen, Profile, Recovery, Resolved, Scenario};
 
 /// Whether quinn can do what the scenario says of this flow, and the constants of TCP that it sets
 /// have a flow of TCP to hold for.
@@ -53,7 +53,7 @@ pub fn given(scenario: &Scenario) -> Result<(), String> {
         ("ack_compression", own.ack_compression.is_some()),
         ("growth_limit", own.growth_limit.is_some()),
         ("slow_start_after_idle", own.slow_start_after_idle.is_some()),
-        ("ecn", own.ecn.is_some()),
+        ("ecn_feedback", own.ecn_feedback.is_some()),
         ("pacing", own.pacing.is_some()),
         ("tso", own.tso.is_some()),
     ];
@@ -74,8 +74,9 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
         let found = format!("fast_open = \"{}\"", endpoint.fast_open);
         return no("fast_open", &found, "off: QUIC has a handshake of its own");
     }
-    if endpoint.ecn {
-        return no("ecn", "true", "false: no link marks packets of QUIC here");
+    if endpoint.ecn_feedback != EcnFeedback::default() {
+        let found = endpoint.ecn_feedback.to_string();
+        return no("ecn_feedback", &found, "none: ACK frames of QUIC count marks");
     }
     if endpoint.tso {
         return no("tso", "true", "false: quinn hands packets over one by one here");
@@ -133,7 +134,7 @@ mod tests {
             ("growth_limit = false", "growth_limit: "),
             ("ack_compression = false", "ack_compression: "),
             ("quick_acks = false", "quick_acks: "),
-            ("ecn = true", "ecn: found true"),
+            ("ecn = true\necn_feedback = 'accecn'", "ecn_feedback: found accecn"),
             ("tso = true", "tso: found true"),
             ("slow_start_after_idle = false", "slow_start_after_idle: "),
             ("pacing = true", "pacing: found true"),
@@ -153,6 +154,7 @@ mod tests {
             "duplicate_acks = 4",
             "iw = '4pkt'",
             "delayed_ack = 2",
+            "ecn = true",
             "[[flow]]\nfiles = { size = '1MB' }",
         ] {
             assert_eq!(judged(text), Ok(()), "{text}");

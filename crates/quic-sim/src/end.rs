@@ -5,12 +5,16 @@ use std::sync::Arc;
 use std::time::Instant as Clock;
 
 use bytes::BytesMut;
+use firstflight_sim::Ecn;
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, Event,
-    ServerConfig,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
+    EndpointConfig, Event, ServerConfig, Transmit,
 };
 
 use crate::tls::SERVER_NAME;
+
+/// What an end sends, and its ECN field.
+pub(crate) type Sent = (Vec<u8>, Ecn);
 
 /// An endpoint with at most one connection.
 pub(crate) struct End {
@@ -59,10 +63,11 @@ impl End {
     }
 
     /// A datagram arrives. What the endpoint answers by itself goes into `out`.
-    pub(crate) fn receive(&mut self, now: Clock, datagram: &[u8], out: &mut Vec<Vec<u8>>) {
+    pub(crate) fn receive(&mut self, now: Clock, datagram: &[u8], ecn: Ecn, out: &mut Vec<Sent>) {
         self.buffer.clear();
         let data = BytesMut::from(datagram);
-        let event = self.endpoint.handle(now, self.remote, None, None, data, &mut self.buffer);
+        let ecn = codepoint(ecn);
+        let event = self.endpoint.handle(now, self.remote, None, ecn, data, &mut self.buffer);
         match event {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some(connection) = self.connection() {
@@ -74,7 +79,7 @@ impl End {
             }
             Some(DatagramEvent::NewConnection(incoming)) => self.endpoint.ignore(incoming),
             Some(DatagramEvent::Response(transmit)) => {
-                out.push(self.buffer[..transmit.size].to_vec());
+                out.push(self.sent(&transmit));
             }
             None => {}
         }
@@ -101,18 +106,38 @@ impl End {
     }
 
     /// Everything that may be sent now.
-    pub(crate) fn transmit(&mut self, now: Clock, out: &mut Vec<Vec<u8>>) {
-        let Some((_, connection)) = &mut self.connection else { return };
+    pub(crate) fn transmit(&mut self, now: Clock, out: &mut Vec<Sent>) {
         loop {
+            let Some((_, connection)) = &mut self.connection else { return };
             self.buffer.clear();
             let Some(transmit) = connection.poll_transmit(now, 1, &mut self.buffer) else { return };
-            out.push(self.buffer[..transmit.size].to_vec());
+            out.push(self.sent(&transmit));
         }
+    }
+
+    /// What has just been written into the buffer.
+    fn sent(&self, transmit: &Transmit) -> Sent {
+        let ecn = match transmit.ecn {
+            None => Ecn::NotCapable,
+            Some(EcnCodepoint::Ect0) => Ecn::Ect0,
+            Some(EcnCodepoint::Ect1) => Ecn::Ect1,
+            Some(EcnCodepoint::Ce) => Ecn::Ce,
+        };
+        (self.buffer[..transmit.size].to_vec(), ecn)
     }
 
     /// When it wants to be woken.
     pub(crate) fn deadline(&mut self) -> Option<Clock> {
         self.connection()?.poll_timeout()
+    }
+}
+
+fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
+    match ecn {
+        Ecn::NotCapable => None,
+        Ecn::Ect0 => Some(EcnCodepoint::Ect0),
+        Ecn::Ect1 => Some(EcnCodepoint::Ect1),
+        Ecn::Ce => Some(EcnCodepoint::Ce),
     }
 }
 

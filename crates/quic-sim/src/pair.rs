@@ -16,7 +16,7 @@ use quinn_proto::{
     StreamId, ValidationTokenConfig,
 };
 
-use crate::end::End;
+use crate::end::{End, Sent};
 use crate::setup::{Control, Setup, SetupError};
 use crate::shared::{LogFile, Shared, Watching};
 use crate::tls::tls;
@@ -44,7 +44,7 @@ pub struct Pair {
     /// Why the connection ended before its time.
     broke: Option<String>,
     deadline: Option<Instant>,
-    scratch: Vec<Vec<u8>>,
+    scratch: Vec<Sent>,
 }
 
 impl Pair {
@@ -149,12 +149,12 @@ impl Pair {
         }
         self.write();
         self.client.transmit(clock, &mut self.scratch);
-        out.extend(self.scratch.drain(..).map(|payload| Datagram { way: Way::Forward, payload }));
+        out.extend(self.scratch.drain(..).map(|sent| datagram(Way::Forward, sent)));
         while let Some(event) = self.server.poll() {
             self.on_server_event(&event, now);
         }
         self.server.transmit(clock, &mut self.scratch);
-        out.extend(self.scratch.drain(..).map(|payload| Datagram { way: Way::Back, payload }));
+        out.extend(self.scratch.drain(..).map(|sent| datagram(Way::Back, sent)));
         let due = [self.client.deadline(), self.server.deadline()].into_iter().flatten().min();
         self.deadline = due.map(|due| {
             let ns = due.saturating_duration_since(self.base).as_nanos();
@@ -229,19 +229,18 @@ impl Ends for Pair {
         self.after_event(now, out);
     }
 
-    fn receive(&mut self, now: Instant, datagram: Datagram, out: &mut Vec<Datagram>) {
+    fn receive(&mut self, now: Instant, arrived: Datagram, out: &mut Vec<Datagram>) {
         let clock = self.clock(now);
-        let end = match datagram.way {
+        let end = match arrived.way {
             Way::Forward => &mut self.server,
             Way::Back => &mut self.client,
         };
-        end.receive(clock, &datagram.payload, &mut self.scratch);
-        let answers = match datagram.way {
+        end.receive(clock, &arrived.payload, arrived.ecn, &mut self.scratch);
+        let answers = match arrived.way {
             Way::Forward => Way::Back,
             Way::Back => Way::Forward,
         };
-        let answer = |payload| Datagram { way: answers, payload };
-        out.extend(self.scratch.drain(..).map(answer));
+        out.extend(self.scratch.drain(..).map(|sent| datagram(answers, sent)));
         self.after_event(now, out);
     }
 
@@ -334,6 +333,10 @@ impl Ends for Pair {
             reprobes: sender.map_or(0, Sender::reprobes),
         }
     }
+}
+
+fn datagram(way: Way, (payload, ecn): Sent) -> Datagram {
+    Datagram { way, payload, ecn }
 }
 
 /// Reads all that is there in order; how much that was, in bytes.

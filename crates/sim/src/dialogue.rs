@@ -45,7 +45,7 @@ struct Told {
     share_bps: Option<u64>,
     /// ECN-Echo.
     echo: bool,
-    /// Packets marked since the ACK before: by how much AccECN's counters have grown.
+    /// Packets marked since the ACK before: by how much AccECN's or QUIC's counters have grown.
     marked: u32,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Heard {
     pub(crate) feedback: [Option<Feedback>; 2],
     /// It echoes a mark.
     pub(crate) echo: bool,
-    /// By AccECN: so many packets more were marked.
+    /// By AccECN or QUIC: so many packets more were marked.
     pub(crate) marked: u32,
 }
 
@@ -157,7 +157,7 @@ impl Dialogue {
     /// packet with which a run of marks begins or ends (RFC 8257 section 3.2), and as Linux what
     /// says that the window was reduced (`tcp_ecn_accept_cwr`). AccECN's answers at once the first
     /// mark after a packet without one, and every second mark (RFC 9768 section 3.2.2.5.1, with
-    /// n = 2).
+    /// n = 2). QUIC's answers every mark at once (RFC 9000 section 13.2.1).
     fn count_mark(&mut self, ecn: EcnBits, feedback: EcnFeedback) -> u32 {
         let EcnBits { marked, reduced, .. } = ecn;
         let changes = self.echoes != marked;
@@ -165,6 +165,7 @@ impl Dialogue {
         self.received.marked += u32::from(marked);
         match feedback {
             EcnFeedback::Accurate => u32::from(marked && (changes || self.received.marked >= 2)),
+            EcnFeedback::Counts => u32::from(marked),
             _ => u32::from(changes || reduced),
         }
     }

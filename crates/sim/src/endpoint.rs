@@ -50,10 +50,10 @@ pub struct Endpoint {
     /// See [`firstflight_core::sender::Config::limit_growth_to_flight`].
     pub limit_growth_to_flight: bool,
     /// Explicit congestion notification (RFC 3168), both ends willing: new data is ECN-capable, the
-    /// receiver echoes marks until it hears that the window was reduced. Not with
-    /// [`Recovery::Quic`].
+    /// receiver echoes marks until it hears that the window was reduced.
     pub ecn: bool,
-    /// How the receiver tells of marks.
+    /// How the receiver tells of marks. With [`Recovery::Quic`] it is [`EcnFeedback::Counts`]
+    /// whatever stands here.
     pub ecn_feedback: EcnFeedback,
     /// A window that a source on one connection leaves unused for longer than the retransmission
     /// timeout is taken back: halved for every timeout that nothing was sent, down to the initial
@@ -114,6 +114,24 @@ pub enum EcnFeedback {
     Dctcp,
     /// An ACK tells how many packets were marked so far (RFC 9768).
     Accurate,
+    /// So does every ACK frame of QUIC (RFC 9000 section 19.3.2), and a packet that is marked is
+    /// acknowledged at once (section 13.2.1).
+    Counts,
+}
+
+impl Endpoint {
+    /// How the receiver tells of marks, of a flow with ECN.
+    pub(crate) fn feedback(&self) -> Option<EcnFeedback> {
+        let quic = self.recovery == Recovery::Quic;
+        self.ecn.then_some(if quic { EcnFeedback::Counts } else { self.ecn_feedback })
+    }
+}
+
+impl EcnFeedback {
+    /// Whether it tells how many packets were marked.
+    pub(crate) fn counts(self) -> bool {
+        matches!(self, Self::Accurate | Self::Counts)
+    }
 }
 
 /// How lost packets are found and repaired.

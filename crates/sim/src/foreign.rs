@@ -79,6 +79,22 @@ pub struct Datagram {
     pub way: Way,
     /// What it holds. Headers below come on top, as the flow's `header_bytes`.
     pub payload: Vec<u8>,
+    /// Its ECN field. Of a flow without ECN ([`crate::Endpoint::ecn`]) it is cleared.
+    pub ecn: Ecn,
+}
+
+/// The ECN field of an IP packet (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotCapable,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1).
+    Ect1,
+    /// Congestion experienced.
+    Ce,
 }
 
 /// A direction.
@@ -187,7 +203,10 @@ impl<'a> ForeignFlow<'a> {
         }
     }
 
-    fn dispatch(&mut self, now: Instant, datagram: Datagram, fabric: &mut Fabric) {
+    fn dispatch(&mut self, now: Instant, mut datagram: Datagram, fabric: &mut Fabric) {
+        if !self.spec.endpoint.ecn {
+            datagram.ecn = Ecn::NotCapable;
+        }
         let bytes = self.bytes(&datagram);
         let number = self.sent;
         self.sent += 1;
@@ -203,13 +222,18 @@ impl<'a> ForeignFlow<'a> {
     /// A datagram reaches the shared link of `hop`.
     fn arrive(&mut self, hop: usize, number: u64, now: Instant, fabric: &mut Fabric) {
         let Some(datagram) = self.under_way.get(&number) else { return };
-        let bytes = self.bytes(datagram);
-        let fate = fabric.arrive(self.spec.path[hop], now, bytes, Tie::DEPARTURE_FIRST);
-        let Some(at) = fate else {
+        let (bytes, capable) = (self.bytes(datagram), datagram.ecn != Ecn::NotCapable);
+        let (link, tie) = (self.spec.path[hop], Tie::DEPARTURE_FIRST);
+        let marks = capable && fabric.links[link].is_congested(now, tie);
+        let Some(at) = fabric.arrive(link, now, bytes, tie) else {
             self.under_way.remove(&number);
             self.watch.on_drop(now);
             return;
         };
+        if marks {
+            fabric.links[link].count_mark();
+            self.under_way.entry(number).and_modify(|datagram| datagram.ecn = Ecn::Ce);
+        }
         let next = hop + 1;
         let event = if next < self.spec.path.len() {
             self.event(at, What::Arrive, next, number)

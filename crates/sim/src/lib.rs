@@ -47,7 +47,7 @@ pub use endpoint::{
     RecoveryRules, UNLIMITED_WINDOW,
 };
 pub use files::FileDraws;
-pub use foreign::{Datagram, Ends, EndsTotals, Way};
+pub use foreign::{Datagram, Ecn, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};
 pub use loss::{LossChain, LossSpec};
 pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform};

@@ -148,7 +148,7 @@ impl<'a> Engine<'a> {
                 route,
                 dialogue: Dialogue::of(
                     Wants::of(&spec.control),
-                    spec.endpoint.ecn.then_some(spec.endpoint.ecn_feedback),
+                    spec.endpoint.feedback(),
                     spec.path.len(),
                 ),
                 watch: Watch::new(spec.bdp_bytes, network.sample_every),

@@ -118,11 +118,12 @@ fn a_sender_that_paces_says_so() {
     }
 }
 
-/// RFC 3168, over a queue that marks what finds five packets waiting: a start-up that goes on hears
-/// of every ACK that echoes a mark.
+/// Over a queue that marks what finds five packets waiting a start-up that goes on hears of every
+/// ACK that echoes a mark (RFC 3168), or whose counts have grown (RFC 9002 section 7.1).
 #[test]
-fn marks_are_told_to_every_sender_but_quics() {
-    let recoveries = [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
+fn marks_are_told_to_every_sender() {
+    let of_tcp = [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
+    let recoveries = [&of_tcp[..], &[Recovery::Quic]].concat();
     for (recovery, pace) in recoveries.iter().flat_map(|it| PACES.map(|pace| (*it, pace))) {
         let recorder = Recorder::new(TOLD | Facilities::MARKS);
         let mut spec = flow(&[0], 50, recovery);

@@ -110,30 +110,55 @@ fn cubic_keeps_seven_tenths() {
 /// A start-up ends with a mark as with a loss; BBR's goes on to drain, Rapid Start lands.
 #[test]
 fn start_ups_hear_of_marks() {
-    for (startup, avoidance) in
-        [("hystart", "cubic"), ("bbr", "bbr"), ("rapid-start", "newreno"), ("astart", "westwood")]
+    let pairs =
+        [("hystart", "cubic"), ("bbr", "bbr"), ("rapid-start", "newreno"), ("astart", "westwood")];
+    for ((startup, avoidance), recovery) in
+        pairs.into_iter().flat_map(|pair| [(pair, Recovery::Rack), (pair, Recovery::Quic)])
     {
         let deep =
             LinkSpec { buffer: Buffer::Packets(2_000), mark_from: Some(3), ..link(8, 50, 0) };
-        let flow = only(outcome(deep, capable(startup, avoidance)));
+        let mut spec = capable(startup, avoidance);
+        spec.endpoint.recovery = recovery;
+        let flow = only(outcome(deep, spec));
         let why = flow.startup.exit.map(|exit| exit.why);
-        assert!(matches!(why, Some(Exit::Mark | Exit::Heuristic)), "{startup}: {why:?}");
-        assert_eq!(flow.drops, 0, "{startup}");
+        let who = (startup, recovery);
+        assert!(matches!(why, Some(Exit::Mark | Exit::Heuristic)), "{who:?}: {why:?}");
+        assert_eq!(flow.drops, 0, "{who:?}");
         let share = flow.delivered_bytes.0 as f64 * 8.0 / (20.0 * 8e6);
-        assert!(share > 0.5, "{startup}: {share}");
+        assert!(share > 0.5, "{who:?}: {share}");
     }
 }
 
 /// Other repairs reduce at once (RFC 3168 section 6.1.2), and once per window too.
 #[test]
-fn every_recovery_but_quics_answers_marks() {
-    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
+fn every_recovery_answers_marks() {
+    let of_tcp = [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
+    for recovery in of_tcp.into_iter().chain([Recovery::Quic]) {
         let mut spec = capable("slow-start", "newreno");
         spec.endpoint.recovery = recovery;
         let flow = only(outcome(path(), spec));
         assert_eq!((flow.drops, flow.counts.timeouts), (0, 0), "{recovery:?}");
         assert!((2..=8).contains(&flow.counts.cuts), "{recovery:?}: {:?}", flow.counts);
     }
+}
+
+/// The counts of an ACK frame that have grown begin a recovery period (RFC 9002 appendix B.7), in
+/// which what left before does not open the window (section 7.3.2): it stands at half until a
+/// packet is acknowledged that left when the other half had arrived. That is 60 packets, 60 ms or
+/// more, and the packet takes 101 ms.
+#[test]
+fn a_mark_of_quics_begins_a_recovery_period() {
+    let mut spec = capable("slow-start", "newreno");
+    spec.endpoint.recovery = Recovery::Quic;
+    let series = only(outcome(path(), spec)).series;
+    let fall = series.windows(2).position(|two| two[1].cwnd < two[0].cwnd).unwrap();
+    let (before, after) = (series[fall].cwnd, series[fall + 1].cwnd);
+    assert!(before > Bytes(117 * MSS) && before < Bytes(125 * MSS), "{before:?}");
+    assert_eq!(after, before / 2);
+    let next = series[fall + 1..].iter().find(|sample| sample.cwnd != after).unwrap();
+    assert!(next.cwnd > after, "one cut per period: {next:?}");
+    let stands_ms = next.at.since(series[fall + 1].at).0 / 1_000_000;
+    assert!((161..=190).contains(&stands_ms), "{stands_ms} ms");
 }
 
 /// Random loss beside marks: what is lost is repaired, and the two do not cut twice in a round.
@@ -158,11 +183,12 @@ fn exact(startup: &str, avoidance: &str, feedback: EcnFeedback) -> FlowSpec {
 #[test]
 fn exact_feedback_tells_of_every_marked_byte_once() {
     for delayed_ack in [1, 2, 4] {
-        let told = |feedback| {
+        let told = |feedback, recovery| {
             let recorder = Recorder::new(PROVIDES);
             let mut spec = exact("slow-start", "newreno", feedback);
             spec.control = control(recorder.clone(), NewReno::default());
             spec.endpoint.delayed_ack = delayed_ack;
+            spec.endpoint.recovery = recovery;
             spec.packets = Some(2_000);
             let outcome = outcome(path(), spec);
             let totals = outcome.links[0].totals;
@@ -170,10 +196,12 @@ fn exact_feedback_tells_of_every_marked_byte_once() {
             (recorder.report().marked.0 / MSS, totals.marks)
         };
         for feedback in [EcnFeedback::Dctcp, EcnFeedback::Accurate] {
-            let (heard, marks) = told(feedback);
+            let (heard, marks) = told(feedback, Recovery::Rack);
             assert_eq!(heard, marks, "{feedback:?}, {delayed_ack}");
         }
-        let (heard, marks) = told(EcnFeedback::Classic);
+        let (heard, marks) = told(EcnFeedback::Classic, Recovery::Quic);
+        assert_eq!(heard, marks, "QUIC, {delayed_ack}");
+        let (heard, marks) = told(EcnFeedback::Classic, Recovery::Rack);
         assert!(heard > marks, "{heard} {marks}");
     }
 }
@@ -193,10 +221,19 @@ fn dctcp_and_prague_keep_the_link_busy_over_a_step() {
         outcome.links[0].totals.busy_ns as f64 / 20e9
     };
     let reno = busy(capable("slow-start", "newreno"));
-    for feedback in [EcnFeedback::Dctcp, EcnFeedback::Accurate] {
+    for (feedback, recovery) in [
+        (EcnFeedback::Dctcp, Recovery::Rack),
+        (EcnFeedback::Accurate, Recovery::Rack),
+        (EcnFeedback::Counts, Recovery::Quic),
+    ] {
         for (startup, avoidance) in [("slow-start", "dctcp"), ("prague", "prague")] {
-            let share = busy(exact(startup, avoidance, feedback));
-            assert!(share > 0.9 && share > reno + 0.1, "{avoidance}: {share}, {reno}");
+            let mut spec = exact(startup, avoidance, feedback);
+            spec.endpoint.recovery = recovery;
+            let share = busy(spec);
+            assert!(
+                share > 0.9 && share > reno + 0.1,
+                "{avoidance}, {feedback:?}: {share}, {reno}"
+            );
         }
     }
 }

@@ -9,12 +9,16 @@ use common::{flow, link, network};
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Datagram, Ends, EndsTotals, FilesSpec, FlowSpec, Network, Outcome, Pace, Recovery, SenderState,
-    Uniform, Way, named, run_until, run_with,
+    Datagram, Ecn, Ends, EndsTotals, FilesSpec, FlowSpec, Network, Outcome, Pace, Recovery,
+    SenderState, Uniform, Way, named, run_until, run_with,
 };
 
 /// When what came, which way, of how many bytes.
 type Log = RefCell<Vec<(u64, Way, usize)>>;
+
+fn datagram_of(way: Way, size: usize) -> Datagram {
+    Datagram { way, payload: vec![0; size], ecn: Ecn::Ect0 }
+}
 
 /// Sends a datagram every `gap`; the other end answers each with 50 bytes. Notes what came when.
 struct Ticker<'a> {
@@ -40,7 +44,7 @@ impl Ends for Ticker<'_> {
     fn receive(&mut self, now: Instant, datagram: Datagram, out: &mut Vec<Datagram>) {
         self.log.borrow_mut().push((now.0, datagram.way, datagram.payload.len()));
         match datagram.way {
-            Way::Forward => out.push(Datagram { way: Way::Back, payload: vec![0; 50] }),
+            Way::Forward => out.push(datagram_of(Way::Back, 50)),
             Way::Back => self.answered += 1,
         }
     }
@@ -48,7 +52,7 @@ impl Ends for Ticker<'_> {
     fn on_timer(&mut self, now: Instant, out: &mut Vec<Datagram>) {
         let Some(size) = self.sizes.get(self.sent) else { return };
         self.sent += 1;
-        out.push(Datagram { way: Way::Forward, payload: vec![0; *size] });
+        out.push(datagram_of(Way::Forward, *size));
         self.next = (self.sent < self.sizes.len()).then_some(now + self.gap);
     }
 

@@ -123,6 +123,30 @@ fn a_burst_stays_within_the_window_that_is_offered() {
     assert!((310..=314).contains(&finished_ms(&offered)), "{} ms", finished_ms(&offered));
 }
 
+/// Linux lets the FIN pass the congestion window (`tcp_cwnd_test`), not the receiver's
+/// (`tcp_snd_wnd_test`): of 21 packets the last waits for the ACK of the first, 100 ms, and takes
+/// 50 ms to the receiver.
+#[test]
+fn the_last_packet_waits_for_the_receivers_window_and_not_for_the_senders() {
+    let last = |congestion: u64, receiver: u32| {
+        let mut spec = linux(Recovery::Rack, 21);
+        spec.endpoint.initial_window = Bytes(congestion * 1_000);
+        spec.endpoint.receiver_window = receiver;
+        finished_ms(&one(spec, &[]))
+    };
+    assert!((70..80).contains(&last(20, 21)), "{} ms", last(20, 21));
+    assert!((150..160).contains(&last(20, 20)), "{} ms", last(20, 20));
+    assert!((150..160).contains(&last(21, 20)), "{} ms", last(21, 20));
+    // Nor does the short way of a calm ACK let it go together with the one before it.
+    let mut spec = linux(Recovery::Rack, 41);
+    spec.endpoint.initial_window = Bytes(20_000);
+    spec.endpoint.receiver_window = 20;
+    let network = network(vec![path(&[])], vec![spec], 20_000);
+    let flow = run(&Network { sample_every: Some(Span(100_000)), ..network }).flows.remove(0);
+    let most = flow.series.iter().map(|sample| sample.in_flight).max();
+    assert_eq!(most, Some(Bytes(20_000)));
+}
+
 #[test]
 fn a_receiver_that_delays_acks_answers_the_beginning_at_once_unless_told_not_to() {
     let growth = |packets: Option<u64>, quick| {

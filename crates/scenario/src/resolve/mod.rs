@@ -134,9 +134,13 @@ impl<'a> Resolver<'a> {
             let problem = "there is no SYN exchange to save; accepted: `syn = true` with it";
             return Err(self.error("fast_open", problem));
         }
-        if endpoint.ecn && matches!(endpoint.profile, Profile::Ns2 | Profile::Quic) {
-            let problem = format!("found profile {}; accepted: linux or rfc", endpoint.profile);
+        if endpoint.ecn && endpoint.profile == Profile::Ns2 {
+            let problem = "found profile ns2; accepted: linux, rfc or quic";
             return Err(self.error("ecn", problem));
+        }
+        if own.ecn_feedback.is_some() && endpoint.profile == Profile::Quic {
+            let problem = "found profile quic; accepted: none, ACK frames of QUIC count marks";
+            return Err(self.error("ecn_feedback", problem));
         }
         if endpoint.ecn_feedback != EcnFeedback::default() && !endpoint.ecn {
             let problem = "no packet can be marked; accepted: `ecn = true` with it";

@@ -3,7 +3,9 @@
 //! answered once per window, and the next new packet says that the window was reduced.
 //!
 //! With feedback that tells how much was marked, retransmissions are ECN-capable too
-//! (`tcp_ecn_send`, for controls that need ECN; RFC 8311 section 4.3 lets them).
+//! (`tcp_ecn_send`, for controls that need ECN; RFC 8311 section 4.3 lets them). So is every packet
+//! of QUIC, which says nothing of a reduced window. QUIC's check that the path leaves the field
+//! alone (RFC 9000 section 13.4.2) is not modelled: no link here clears it.
 
 use firstflight_core::event::Ack;
 use firstflight_core::units::{Bytes, Instant};
@@ -21,7 +23,7 @@ pub(super) struct Ecn {
     l4s: bool,
     /// The ACK at hand echoes a mark.
     echoed: bool,
-    /// With [`EcnFeedback::Accurate`]: packets told as marked that the core has not heard of.
+    /// With feedback that counts: packets told as marked that the core has not heard of.
     untold: u32,
     /// The next new packet says that the window was reduced (`TCP_ECN_QUEUE_CWR`).
     owes_cwr: bool,
@@ -41,19 +43,16 @@ impl Ecn {
     /// What an ACK brings of marks.
     pub(super) fn hear(&mut self, heard: &Heard) {
         self.untold = self.untold.saturating_add(heard.marked);
-        self.echoed = match self.feedback {
-            EcnFeedback::Accurate => self.untold > 0,
-            _ => heard.echo,
-        };
+        self.echoed = if self.feedback.counts() { self.untold > 0 } else { heard.echo };
     }
 
     /// The marked part of what an ACK newly acknowledges. A classic echo does not say how much,
     /// DCTCP's stands for all of it.
     fn take_marked(&mut self, credited: Bytes, mss: u64) -> Bytes {
-        match self.feedback {
-            EcnFeedback::Accurate => Bytes(mss * u64::from(std::mem::take(&mut self.untold))),
-            _ if self.echoed => credited.max(Bytes(1)),
-            _ => Bytes(0),
+        match self.feedback.counts() {
+            true => Bytes(mss * u64::from(std::mem::take(&mut self.untold))),
+            false if self.echoed => credited.max(Bytes(1)),
+            false => Bytes(0),
         }
     }
 

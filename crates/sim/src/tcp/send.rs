@@ -16,11 +16,13 @@ impl Tcb {
             && outstanding < u64::from(self.receiver_window)
     }
 
-    /// Whether the next packet is the connection's last, which carries the FIN. Linux sends that
-    /// one even if the congestion window is full (`tcp_cwnd_test`).
+    /// Whether the next packet is the connection's last, which carries the FIN, and the receiver
+    /// takes it. Linux sends that one even if the congestion window is full (`tcp_cwnd_test`), but
+    /// not beyond the receiver's (`tcp_snd_wnd_test`).
     #[inline]
     pub(super) fn is_final(&self) -> bool {
-        self.nxt + 1 == self.end && self.closes && self.nxt < self.limit
+        let last = self.nxt + 1 == self.end && self.closes && self.nxt < self.limit;
+        last && self.max - self.una < self.receiver_window
     }
 
     /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not

@@ -109,8 +109,8 @@ impl Tcb {
         // Its SYN is a packet of the window like any other.
         let first_data = u32::from(syn && endpoint.recovery != Recovery::Ns2Linux);
         let wants = Wants::of(&spec.control);
-        let ecn = endpoint.ecn && !quic;
-        let writes_headers = !wants.listens().is_empty() || ecn;
+        let feedback = endpoint.feedback();
+        let writes_headers = !wants.listens().is_empty() || feedback.is_some();
         let listens = writes_headers || rests;
         let tso = endpoint.tso;
         let mut core = Core::of(spec.control.policies(), config);
@@ -152,10 +152,10 @@ impl Tcb {
             next_departure: Instant(0),
             paced_last: (Rate(0), Bytes(0)),
             packet_time: Span(0),
-            tells_more: wants.samples() || rests || ecn,
+            tells_more: wants.samples() || rests || feedback.is_some(),
             quiet: (0, Instant(0)),
             samples: wants.samples().then(|| Box::new(Samples::new())),
-            ecn: ecn.then(|| Ecn::new(spec.endpoint.ecn_feedback, wants.is_l4s())),
+            ecn: feedback.map(|feedback| Ecn::new(feedback, wants.is_l4s())),
             usage: rests.then(|| Box::new(Usage::new(&spec.endpoint))),
         }
     }
@@ -241,11 +241,17 @@ impl Tcb {
         }
     }
 
-    /// The RTT of the newest packet that an ACK for all below `next` covers (Karn).
+    /// The RTT of the newest packet that an ACK for all below `next` covers, but none if the first
+    /// or the newest of them was sent again (Karn's algorithm, RFC 6298 section 3). Where the first
+    /// was, it has filled a gap, and the others may have waited for it at the receiver: Linux takes
+    /// no sample of such an ACK either (`tcp_clean_rtx_queue`, `FLAG_RETRANS_DATA_ACKED`). ns-2's
+    /// timer, which ticks, times one segment and forgets it when something is sent again.
     #[inline]
     pub(super) fn rtt_sample(&self, now: Instant, next: u32) -> Option<Span> {
         let newest = next - 1;
-        (!self.log.has(newest, Mark::RESENT)).then(|| now.since(self.log.sent_at(newest)))
+        let waited = !self.endpoint.rto.ticks && self.log.has(self.una, Mark::RESENT);
+        let again = waited || self.log.has(newest, Mark::RESENT);
+        (!again).then(|| now.since(self.log.sent_at(newest)))
     }
 
     /// Restarts the timer while anything is outstanding (RFC 6298 sections 5.2, 5.3).

@@ -90,6 +90,7 @@ impl Quic {
     /// The window grows by what was acknowledged, however many packets a frame covers (RFC 9002
     /// section 7.3.1): the core hears of every packet. What left before the recovery period counts
     /// with the packet that ends it (section 7.3.2), unless start-up sets the window meanwhile.
+    /// Marks are told with the first packet, before any opens the window (appendix A.7).
     fn tell(&mut self, tcb: &mut Tcb, now: Instant, frame: Frame, rtt: Option<Span>) {
         let total = tcb.bytes(frame.after + frame.before);
         let in_flight = tcb.bytes(self.in_flight);
@@ -107,27 +108,53 @@ impl Quic {
             samples.complete(&mut ack, una);
         }
         ack.app_limited |= self.app_limited;
+        let period = self.recovery;
         if self.withholds {
             self.withheld += tcb.bytes(frame.before);
         } else {
-            self.tell_packets(tcb, &mut ack, frame.before);
+            self.tell_packets(tcb, &mut ack, frame.before, period);
         }
         if frame.after > 0 {
             if tcb.core.view().recovering {
                 tcb.core.on_recovered(None);
             }
-            self.tell_packets(tcb, &mut ack, frame.after);
+            self.tell_packets(tcb, &mut ack, frame.after, period);
         }
         if !ack.continues {
-            tcb.core.on_ack(&ack);
+            self.hand_on(tcb, &ack);
         }
     }
 
-    /// The frame counts as delivered, and is a sample, with the first packet.
-    fn tell_packets(&mut self, tcb: &mut Tcb, ack: &mut Ack, packets: u32) {
-        for _ in 0..packets {
+    /// Tells the core. If it reduces the window because of marks, a recovery period begins (RFC
+    /// 9002 appendix B.7).
+    fn hand_on(&mut self, tcb: &mut Tcb, ack: &Ack) {
+        if tcb.ecn.is_none() {
+            return tcb.core.on_ack(ack);
+        }
+        let before = tcb.core.recovery_began();
+        tcb.tell_marked(*ack);
+        if tcb.core.recovery_began() != before {
+            let reduced = tcb.ecn.is_some_and(|ecn| ecn.reduced);
+            self.note_recovery(tcb, reduced && !tcb.core.window_is_startups());
+        }
+    }
+
+    /// The frame counts as delivered, and is a sample, with the first packet. Where its marks begin
+    /// another recovery period than the frame found, all that it tells of left before that.
+    fn tell_packets(
+        &mut self,
+        tcb: &mut Tcb,
+        ack: &mut Ack,
+        packets: u32,
+        period: Option<Instant>,
+    ) {
+        for told in 0..packets {
+            if self.withholds && self.recovery != period {
+                self.withheld += tcb.bytes(packets - told);
+                return;
+            }
             ack.acked = Bytes(tcb.mss) + std::mem::take(&mut self.withheld);
-            tcb.core.on_ack(ack);
+            self.hand_on(tcb, ack);
             (ack.credited, ack.rtt, ack.sample, ack.packet) = (Bytes(0), None, None, None);
             ack.continues = true;
         }

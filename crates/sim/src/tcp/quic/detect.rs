@@ -89,7 +89,7 @@ impl Quic {
     }
 
     /// What left before the last period began does not open the window, if that cut it.
-    fn note_recovery(&mut self, tcb: &Tcb, cut: bool) {
+    pub(super) fn note_recovery(&mut self, tcb: &Tcb, cut: bool) {
         let start = tcb.core.recovery_began();
         if cut || start != self.recovery {
             self.withholds = cut;

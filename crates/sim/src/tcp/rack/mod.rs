@@ -432,7 +432,7 @@ impl Repair for Rack {
     #[inline]
     fn has_room(&self, tcb: &Tcb) -> bool {
         let some = self.lost > 0 && !self.only_new || tcb.has_fresh();
-        (self.window_has_room(tcb) && some || tcb.is_final() && tcb.has_fresh()) && !self.waits
+        (self.window_has_room(tcb) && some || tcb.is_final()) && !self.waits
     }
 
     /// Lost packets first, then new ones.
