@@ -149,28 +149,6 @@ fn rapid_start_lands_at_beta_of_what_the_path_and_its_buffer_hold() {
     }
 }
 
-/// 500 packets of path. A train of Scout's queues no more than itself, so that it fills the path
-/// without a loss where the buffer holds an eighth of what HyStart++ overflows, and sooner.
-#[test]
-fn scout_fills_the_path_and_loses_nothing() {
-    let sized = |startup: &str, buffer: u64| {
-        let mut spec = with(startup, &[], 50);
-        (spec.endpoint.recovery, spec.packets) = (Recovery::Rack, Some(4_000));
-        one(spec, link(40, 50, buffer), 8_000)
-    };
-    for buffer in [125, 250, 500, 1_000] {
-        let (plus, scout) = (sized("hystart-pp", buffer).0, sized("scout", buffer));
-        let (flow, peak) = scout;
-        let exit = flow.startup.exit.unwrap();
-        assert_eq!((exit.why, flow.drops), (Exit::Heuristic, 0), "{buffer}");
-        assert!((500..=600).contains(&(exit.cwnd.0 / 1_000)), "{buffer}: {exit:?}");
-        // A train is an eighth of the window, which is at most four times the path's.
-        assert!(peak <= 250, "{buffer}: {peak}");
-        let took = |flow: &FlowOutcome| flow.finished_at.unwrap().0;
-        assert!(took(&flow) < took(&plus), "{buffer}");
-    }
-}
-
 /// With room for what it overshoots by, BBR hands over the path's 500 packets.
 #[test]
 fn bbr_leaves_with_what_the_path_holds() {
