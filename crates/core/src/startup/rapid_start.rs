@@ -262,7 +262,7 @@ impl Knobs for RapidStart {
             name: "first",
             kind: KnobKind::Ratio(RATIO_ONE, 2 * RATIO_ONE),
             default: "2",
-            doc: "first window where it can be paced, in ordinary ones (section 2.1.1)",
+            doc: "first window where it can be paced, in ordinary ones (section 3.1)",
         },
         Knob {
             name: "least",
