@@ -180,6 +180,8 @@ impl Full {
 impl Scout {
     /// A round with window W begins, with a train.
     fn round(&mut self, window: Bytes, view: &View) -> Step {
+        // Ours: a train of W/8 at four times the round's rate; the rest over the RTT (INFOCOM
+        // 2000).
         self.window = window.max(view.mss * 2);
         let least = view.mss * TRAIN_SEGMENTS;
         let heard = (self.between.per_ack(view.mss) * TRAIN_ACKS).min(self.window / 2);
@@ -213,6 +215,7 @@ impl Scout {
 
     /// The train has been acknowledged.
     fn judge(&mut self, view: &View) -> Step {
+        // Ours: the growth of the next round by what the train's RTTs say.
         let window = self.window;
         let most = window.scaled(self.look, RATIO_ONE);
         match self.train.verdict(view.rtt.min) {
@@ -248,6 +251,7 @@ impl Scout {
 
     /// A packet behind a train that left no room.
     fn look_behind(&mut self, mut full: Full, point: Point, view: &View) -> Step {
+        // Ours: a train that left no room must be followed by packets that are late.
         full.begin.get_or_insert(point);
         full.floor = full.floor.min(point.rtt);
         self.full = Some(full);
@@ -269,6 +273,7 @@ impl Scout {
 
     /// Counts an ACK to the train or to what is between trains.
     fn note(&mut self, ack: &Ack, point: Option<Point>) {
+        // Ours, for the judgement of trains and of what is between them.
         self.between.acks += u64::from(!ack.continues);
         self.between.acked += ack.acked;
         let Some(point) = point else { return };
@@ -350,6 +355,7 @@ impl Startup for Scout {
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
+        // Ours: only the first slow start has it; later ones are RFC 5681's.
         if !self.first || window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
@@ -378,6 +384,7 @@ impl Startup for Scout {
         if !self.first {
             return Answer::Leave;
         }
+        // As draft-kazuho-ccwg-rapid-start section 3.3 lands, with a beta of its own.
         let outstanding = (view.snd_nxt - view.acked).max(view.mss * 2);
         let least = (outstanding / 6).max(view.mss * 2);
         let mut landing = Landing::new((outstanding, least), outstanding, BETA, K);

@@ -63,6 +63,7 @@ impl Train {
         let Some((first, last)) = self.ends.filter(|_| self.acks >= LEAST_ACKS) else {
             return Verdict::Silent;
         };
+        // Ours: ACKs that come more slowly than the packets had left are spaced by the bottleneck.
         let time = last.at.since(first.at);
         let pipe = (last.acked - first.acked).per(time).over(min_rtt);
         let rise = last.rtt - first.rtt;
