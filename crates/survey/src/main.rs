@@ -1,9 +1,11 @@
 //! Every start-up on one path, and over a grid of them: `docs/startups.md`, its pictures, and all
-//! numbers as CSV. The start-ups, and what is said of them, are those of the cards.
+//! numbers as CSV; and `docs/scout.md`. The start-ups, and what is said of them, are those of the
+//! cards.
 
 mod grid;
 mod page;
 mod picture;
+mod scout;
 mod summary;
 
 use std::error::Error;
@@ -35,5 +37,8 @@ fn survey(folder: &Path) -> Result<(), Box<dyn Error>> {
         write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
     }
     write_file(&folder.join("startups.md"), page::markdown(&summaries))?;
+    let (name, svg) = scout::queue()?;
+    write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
+    write_file(&folder.join("scout.md"), scout::markdown()?)?;
     Ok(())
 }

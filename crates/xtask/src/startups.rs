@@ -1,4 +1,5 @@
-//! `docs/startups.md`: every start-up explained, drawn, and measured over a grid of paths.
+//! `docs/startups.md`: every start-up explained, drawn, and measured over a grid of paths; and
+//! `docs/scout.md`.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +19,9 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     fs::create_dir_all(&pictures).map_err(|error| step::unable(PICTURES, &error))?;
     let words = ["run", "--quiet", "--package", "firstflight-survey", "--", "docs"];
     step::run("startups", &mut cargo(root, &words))?;
-    println!("startups: docs/startups.md, docs/startups.csv and {PICTURES} are written");
+    println!(
+        "startups: docs/startups.md, docs/startups.csv, docs/scout.md and {PICTURES} are written"
+    );
     Ok(())
 }
 

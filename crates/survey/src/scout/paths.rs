@@ -1,0 +1,206 @@
+//! The paths over which Scout is compared.
+
+use firstflight_runner::{Options, run};
+use firstflight_scenario::Scenario;
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::RngCore as _;
+
+use super::Measured;
+
+/// One flow, and what is on its path.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    rate_kbps: u64,
+    rtt_us: u64,
+    /// In thousandths of a BDP.
+    buffer: u64,
+    size_bytes: u64,
+    noise: Noise,
+}
+
+/// What differs from a single flow between Linux's endpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Noise {
+    None,
+    /// The endpoints of profile `quic`.
+    Quic,
+    /// One ACK for so many packets.
+    Thinned(u64),
+    /// Segmentation offload: packets leave in bursts.
+    Offload,
+    /// Random loss, in millionths of the packets.
+    Loss(u64),
+    /// UDP takes so many percent of the rate.
+    Udp(u64),
+}
+
+/// Paths that make a row.
+pub(super) struct Set {
+    pub(super) name: &'static str,
+    pub(super) paths: Vec<Path>,
+    /// It is in the table of Scout's parts too.
+    pub(super) for_parts: bool,
+}
+
+/// Paths of a set that is drawn.
+pub(super) const DRAWN: usize = 200;
+pub(super) const SEED: u64 = 20_261_125;
+const PACKET: u64 = 1_448;
+
+/// Every set, in the order of the page.
+pub(super) fn sets() -> Vec<Set> {
+    let grid = |noise| grid(&[10, 50, 200], &[20, 100, 300], &[100, 250, 500, 1_000, 2_000], noise);
+    let few = |noise| self::grid(&[10, 50], &[40, 150], &[250, 1_000], noise);
+    let set = |name, paths| Set { name, paths, for_parts: false };
+    let part = |name, paths| Set { name, paths, for_parts: true };
+    vec![
+        part("clean grid", grid(Noise::None)),
+        part("drawn", drawn(Noise::None)),
+        part("drawn, profile `quic`", drawn(Noise::Quic)),
+        part("drawn, thinned 2", drawn(Noise::Thinned(2))),
+        set("drawn, thinned 4", drawn(Noise::Thinned(4))),
+        set("drawn, thinned 8", drawn(Noise::Thinned(8))),
+        set("clean grid, offload", grid(Noise::Offload)),
+        set("0.1 % lost", few(Noise::Loss(1_000))),
+        part("1 % lost", few(Noise::Loss(10_000))),
+        set("UDP at 30 %", few(Noise::Udp(30))),
+        part("UDP at 60 %", few(Noise::Udp(60))),
+    ]
+}
+
+/// Mbit/s, ms, thousandths of a BDP; a transfer of 4 BDP, or 1 MB where that is more.
+fn grid(rates: &[u64], rtts: &[u64], buffers: &[u64], noise: Noise) -> Vec<Path> {
+    let mut paths = Vec::new();
+    for rate in rates {
+        for rtt in rtts {
+            let size_bytes = (4 * rate * rtt * 125).max(1_000_000);
+            let (rate_kbps, rtt_us) = (rate * 1_000, rtt * 1_000);
+            let path =
+                |buffer: &u64| Path { rate_kbps, rtt_us, buffer: *buffer, size_bytes, noise };
+            paths.extend(buffers.iter().map(path));
+        }
+    }
+    paths
+}
+
+/// Paths at random, the same for every noise.
+fn drawn(noise: Noise) -> Vec<Path> {
+    let mut random = Pcg64::new(SEED.into(), 1);
+    let mut between = |least: f64, most: f64| {
+        let share = random.next_u64() as f64 / u64::MAX as f64;
+        (least * (most / least).powf(share)).round() as u64
+    };
+    let path = |_| Path {
+        rate_kbps: between(3_000.0, 500_000.0),
+        rtt_us: between(8_000.0, 600_000.0),
+        buffer: between(100.0, 4_000.0),
+        size_bytes: between(100_000.0, 100_000_000.0),
+        noise,
+    };
+    (0..DRAWN).map(path).collect()
+}
+
+impl Path {
+    fn bdp_packets(&self) -> f64 {
+        self.rate_kbps as f64 * self.rtt_us as f64 / 8e3 / PACKET as f64
+    }
+
+    /// How long is waited: no control here takes so long.
+    fn limit_s(&self) -> u64 {
+        60 + self.size_bytes * 8 / self.rate_kbps / 25
+    }
+
+    /// As a scenario file for these controls.
+    fn scenario(&self, controls: &[&str]) -> String {
+        let Self { rate_kbps, rtt_us, size_bytes, noise, .. } = self;
+        let (mut keys, mut path, mut more) =
+            (format!("packet = \"{PACKET}B\"\n"), String::new(), String::new());
+        match noise {
+            Noise::None => {}
+            Noise::Quic => keys = "profile = \"quic\"\n".to_owned(),
+            Noise::Thinned(packets) => {
+                keys += &format!("delayed_ack = {packets}\nquick_acks = false\n");
+            }
+            Noise::Offload => keys += "tso = true\n",
+            Noise::Loss(millionths) => path = format!("loss = \"{}%\"\n", *millionths as f64 / 1e4),
+            Noise::Udp(percent) => {
+                let rate = rate_kbps * percent / 100;
+                more = format!("[[udp]]\nrate = \"{rate}kbps\"\npacket = \"{PACKET}B\"\n");
+            }
+        }
+        format!(
+            "controls = {controls:?}\nduration = \"{}s\"\n{keys}\
+             [path]\nrate = \"{rate_kbps}kbps\"\n\
+             rtt = \"{rtt_us}us\"\nbuffer = \"{}bdp\"\n{path}\
+             [[flow]]\nsize = \"{size_bytes}B\"\n{more}",
+            self.limit_s(),
+            self.buffer as f64 / 1e3,
+        )
+    }
+
+    /// What each control did.
+    pub(super) fn run(&self, controls: &[&str]) -> Result<Vec<Measured>, String> {
+        let text = self.scenario(controls);
+        let scenario =
+            Scenario::parse(&text, "scout.toml").map_err(|problem| problem.to_string())?;
+        let report = run(&scenario, &Options::default()).map_err(|problem| problem.to_string())?;
+        let measured = |run: &firstflight_runner::Run| {
+            let flow = &run.result.flows[0];
+            Measured {
+                completion_s: flow.completion_time_s.unwrap_or(self.limit_s() as f64),
+                sent_again: 100.0 * flow.retransmitted_packets as f64
+                    / flow.delivered_packets.max(1) as f64,
+                queue_bdp: run.result.bottleneck.peak_queue_packets as f64 / self.bdp_packets(),
+            }
+        };
+        Ok(report.runs.iter().map(measured).collect())
+    }
+
+    /// The command line that runs Scout and HyStart++ on it, where one can say it.
+    pub(super) fn command(&self) -> String {
+        let Self { rate_kbps, rtt_us, size_bytes, noise, .. } = self;
+        let more = match noise {
+            Noise::None => String::new(),
+            Noise::Quic => " --profile quic".to_owned(),
+            Noise::Thinned(packets) => format!(" --delayed-ack {packets} --quick-acks false"),
+            Noise::Offload => " --tso true".to_owned(),
+            Noise::Loss(millionths) => format!(" --loss {}%", *millionths as f64 / 1e4),
+            Noise::Udp(percent) => format!(" # and UDP at {percent} %"),
+        };
+        let packet = if *noise == Noise::Quic { "" } else { " --packet 1448B" };
+        format!(
+            "firstflight compare hystart-pp scout --rate {rate_kbps}kbps --rtt {rtt_us}us \\\n  \
+             --buffer {}bdp --size {size_bytes}B --duration {}s{packet}{more}",
+            self.buffer as f64 / 1e3,
+            self.limit_s(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_drawn_is_the_same_for_every_noise_and_within_its_bounds() {
+        let (one, other) = (drawn(Noise::None), drawn(Noise::Quic));
+        assert_eq!(one.len(), DRAWN);
+        for (one, other) in one.iter().zip(&other) {
+            assert_eq!(
+                (one.rate_kbps, one.rtt_us, one.size_bytes),
+                (other.rate_kbps, other.rtt_us, other.size_bytes)
+            );
+            assert!((3_000..=500_000).contains(&one.rate_kbps), "{one:?}");
+            assert!((100_000..=100_000_000).contains(&one.size_bytes), "{one:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_of_every_noise_runs_and_is_done() {
+        for set in sets() {
+            let runs = set.paths[0].run(&["hystart-pp", "scout"]).unwrap();
+            assert_eq!(runs.len(), 2, "{}", set.name);
+            assert!(runs.iter().all(|run| run.completion_s < set.paths[0].limit_s() as f64));
+        }
+    }
+}
