@@ -294,6 +294,9 @@ fn what_is_no_sample_changes_nothing() {
     assert_eq!(ere.rate(), before);
 }
 
+/// A time constant of one RTT.
+const ONE_RTT: EreKnobs = EreKnobs { n: 0, tick: EreKnobs::NS2.tick, ..EreKnobs::PAPER };
+
 /// 2000 segments of 1000 bytes, 1 ms apart, with an RTT of 100 ms and a window that hides a queue.
 fn without_a_queue(knobs: EreKnobs) -> (Ere, View, u64) {
     let (mut ere, at) = (Ere::new(knobs), view(50_000, 100_000_000, 100_000_000));
@@ -321,7 +324,7 @@ fn acks_100_ns_apart_are_two_samples_and_closer_ones_are_one() {
 /// are 623.7 kB/s.
 #[test]
 fn a_silence_shorter_than_an_rtt_takes_a_sample_of_zero_too() {
-    let (mut ere, at, last) = without_a_queue(EreKnobs::NS2);
+    let (mut ere, at, last) = without_a_queue(ONE_RTT);
     ere.on_ack(&ack(last + 75_000_000, MSS), &at);
     let found = ere.rate().0;
     assert!(found.abs_diff(623_704) < 10, "{found}");
@@ -345,7 +348,7 @@ fn an_update_per_rtt_is_due_after_a_whole_rtt() {
 /// over a second. It is not yet forgotten.
 #[test]
 fn ten_time_constants_of_silence_leave_what_the_filter_leaves() {
-    let (mut ere, at, last) = without_a_queue(EreKnobs { null_m: 8, ..EreKnobs::NS2 });
+    let (mut ere, at, last) = without_a_queue(EreKnobs { null_m: 8, ..ONE_RTT });
     ere.on_ack(&ack(last + 1_000_000_000, MSS), &at);
     let kept = 15.0_f64 / 17.0;
     let silent = (kept * 1e6 + (1.0 - kept) * 0.5e6) * kept.powi(78);
@@ -359,7 +362,7 @@ fn ten_time_constants_of_silence_leave_what_the_filter_leaves() {
 #[test]
 fn silence_longer_than_the_time_constant_has_its_weight() {
     for (ms, weight) in [(150, 6.0 / 7.0), (200, 1.0)] {
-        let (mut ere, at, last) = without_a_queue(EreKnobs { null_m: 0, ..EreKnobs::NS2 });
+        let (mut ere, at, last) = without_a_queue(EreKnobs { null_m: 0, ..ONE_RTT });
         ere.on_ack(&ack(last + ms * 1_000_000, MSS), &at);
         let mean = (1e6 + 1e6 / ms as f64) / 2.0;
         let (expected, found) = (1e6 + weight * (mean - 1e6), ere.rate().0 as f64);
@@ -371,7 +374,7 @@ fn silence_longer_than_the_time_constant_has_its_weight() {
 /// with nothing, moves the estimate by 2 dt / (2 tau + dt), 200 / 2,000,100, with an RTT of 1 ms.
 #[test]
 fn a_sample_beyond_the_fastest_rate_counts_as_that_rate() {
-    let (mut ere, at) = (Ere::new(EreKnobs::NS2), view(50_000, 1_000_000, 1_000_000));
+    let (mut ere, at) = (Ere::new(ONE_RTT), view(50_000, 1_000_000, 1_000_000));
     ere.on_ack(&ack(1_000_000_000, 1 << 31), &at);
     ere.on_ack(&ack(1_000_000_100, 1 << 31), &at);
     let expected = 2048e9 * 200.0 / 2_000_100.0;
@@ -391,7 +394,7 @@ fn a_longer_span_moves_no_less() {
 /// 20 time constants after the start the estimate is less than a byte per second below 1 MB/s.
 #[test]
 fn the_rate_is_rounded_to_the_nearest_byte() {
-    assert_eq!(without_a_queue(EreKnobs::NS2).0.rate().0, 1_000_000);
+    assert_eq!(without_a_queue(ONE_RTT).0.rate().0, 1_000_000);
 }
 
 #[test]

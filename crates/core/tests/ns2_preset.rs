@@ -36,8 +36,8 @@ fn interval(ere: &Ere) -> u64 {
 }
 
 #[test]
-fn the_preset_is_the_published_formulas_with_n_zero_on_a_clock_of_ten_milliseconds() {
-    let expected = EreKnobs { n: 0, tick: Span(10 * MS), ..EreKnobs::PAPER };
+fn the_preset_is_the_published_formulas_with_umax_of_all_samples_on_a_clock_of_ten_milliseconds() {
+    let expected = EreKnobs { umax_window: 0, tick: Span(10 * MS), ..EreKnobs::PAPER };
     assert_eq!(EreKnobs::NS2, expected);
     let mut chosen = EreKnobs::default();
     assert!(chosen.set("preset", KnobValue::Word("ns2")));

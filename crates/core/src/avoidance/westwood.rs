@@ -162,7 +162,7 @@ const MIN_SEGMENTS: u64 = 2;
 const PRESET: Knob = Knob {
     doc: "figures: N = 3, tmin = 15ms, lg.eps = 0.8, fits the published throughputs; \
         paper: N = 10, tmin = 0s, lg.eps = 0.6; \
-        ns2: N = 0, tmin = 0s, lg.eps = 0.6, tick = lg.tick = 10ms, the text on ns-2's clock; \
+        ns2: paper with Umax over all samples, tick = lg.tick = 10ms, ns-2's clock; \
         per-packet: filter = packets, tmin = 1ms, lg.eps = 0.6, for paced senders and thinned ACKs",
     ..ere::PRESET
 };

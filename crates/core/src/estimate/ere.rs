@@ -21,10 +21,10 @@
 //! Umax over ten samples. Preset `figures`, the default, differs in two, which no source gives and
 //! which are fitted to the nine throughputs that the papers publish (40 Mbit/s and 20 to 200 ms,
 //! 10 to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP): N = 3 and a smallest interval of 15 ms
-//! keep all of them within a tenth. Preset `ns2` has no number fitted to those: neither paper
-//! speaks of a smallest interval or of instability, so the ACK spacing and N = 0; and RTTmin is
-//! that of ns-2's TCP clock, whole ticks of 10 ms rounded down, as in the authors' ns-2 module for
-//! TCP Westwood (M. Valla, 2002). A few milliseconds that RTTmin does not know hold the estimate
+//! keep all of them within a tenth. Preset `ns2` has no number fitted to a figure: it is `paper`,
+//! with Umax over the whole connection, as the public ns-3 code has it that N = 10 was found in;
+//! and RTTmin is that of ns-2's TCP clock, whole ticks of 10 ms rounded down, as in the authors'
+//! ns-2 module for TCP Westwood (M. Valla, 2002). A few milliseconds that RTTmin does not know hold the estimate
 //! as many per cent below the window of a path that is nearly full, which is what slows the climb
 //! there.
 //!
@@ -41,8 +41,8 @@
 //! What is chosen without a source, in every preset: RE is updated on every ACK (Load Gauge, which
 //! reads the same letters, updates its own once per RTT, and no source says which), and the filter
 //! is the trapezoid (the texts speak of Tustin's, the first ns-2 module has constant weights, the
-//! newer texts leave the mean of two samples out). N = 0 is chosen by one figure, 5(b) of the Agile
-//! Probing paper. `docs/deviations.md` has what each of these choices gives.
+//! newer texts leave the mean of two samples out). `docs/deviations.md` has what each of these
+//! choices gives.
 //!
 //! An ACK is worth what the transport credits it with ([`Ack::credited`]). The ns-2 module bounds
 //! that by two packets per ACK, a guard against ACKs that were lost. Here there is no such knob:

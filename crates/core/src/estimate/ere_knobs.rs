@@ -56,8 +56,8 @@ impl EreKnobs {
         umax_window: 10,
     };
 
-    /// What the papers' text says, on ns-2's clock.
-    pub const NS2: Self = Self { n: 0, tick: NS2_TICK, ..Self::PAPER };
+    /// What is published, with Umax as the public code that has N takes it, on ns-2's clock.
+    pub const NS2: Self = Self { umax_window: 0, tick: NS2_TICK, ..Self::PAPER };
 
     /// Weights per packet, for paced senders and thinned ACKs.
     pub const PER_PACKET: Self =
@@ -125,7 +125,7 @@ pub const PRESET: Knob = Knob {
     kind: KnobKind::Word(&["figures", "paper", "ns2", PER_PACKET]),
     default: "figures",
     doc: "figures: N = 3, tmin = 15ms, fits the published throughputs; paper: N = 10, tmin = 0s; \
-        ns2: N = 0, tmin = 0s, tick = 10ms, the text on ns-2's clock; \
+        ns2: paper with Umax over all samples, tick = 10ms, ns-2's clock; \
         per-packet: filter = packets, tmin = 1ms, for paced senders and thinned ACKs, which \
         QUIC and delayed ACKs take by themselves",
 };
@@ -162,13 +162,13 @@ pub const KNOBS: [Knob; 8] = [
     Knob {
         name: "ere.umax_window",
         kind: KnobKind::Count(0, LONGEST_WINDOW as u64),
-        default: "10",
+        default: "10 (figures, paper, per-packet), 0 (ns2)",
         doc: "samples over which the largest instability Umax is taken; 0 for all",
     },
     Knob {
         name: "ere.N",
         kind: KnobKind::Count(0, LARGEST_N),
-        default: "3 (figures), 10 (paper), 0 (ns2, per-packet)",
+        default: "3 (figures), 10 (paper, ns2), 0 (per-packet)",
         doc: "RTTs by which full instability lengthens the time constant",
     },
     Knob {
