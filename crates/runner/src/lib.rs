@@ -28,7 +28,7 @@ use firstflight_scenario::{
     ControlSpec, Plan, Profile, Recovery, Refused, Resolved, Results, RunResult, Scenario,
     ScenarioError, Series,
 };
-use firstflight_sim::{Interrupted, Pace, run_with};
+use firstflight_sim::{FastPaths, Interrupted, run_with};
 use rayon::prelude::*;
 
 pub use endpoint::own_recovery;
@@ -239,7 +239,7 @@ fn run_plan(
     let (ends, transport) = foreign::all_ends(resolved, plan, &network, options.on)?;
     let never = AtomicBool::new(false);
     let before = Instant::now();
-    let outcome = run_with(&network, ends, Pace::Ahead, options.stop.unwrap_or(&never))
+    let outcome = run_with(&network, ends, FastPaths::On, options.stop.unwrap_or(&never))
         .map_err(|Interrupted| RunError::Interrupted)?;
     let wall = before.elapsed();
     let mut result = measure::result(resolved, plan, controls, &network, &outcome, wall);

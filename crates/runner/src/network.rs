@@ -46,6 +46,7 @@ fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
             ResolvedBuffer::Packets(packets) => Buffer::Packets(packets),
             ResolvedBuffer::Bytes(bytes) => Buffer::Bytes(bytes),
         },
+        elements: Vec::new(),
         mark_from: link.ecn_threshold_packets,
         in_service_counts: resolved.endpoint.buffer_counts_in_service,
         loss: losses(link.loss),

@@ -1,7 +1,7 @@
 //! What a flow's packets say to the routers on their way, and what its ACKs bring back from them;
 //! and marks of congestion, which links set and the receiver echoes (RFC 3168).
-//! Few flows have one, so what is said travels beside the packets: the packets of a flow do not
-//! overtake one another, nor do its ACKs, so that the first in a queue belongs to the first to
+//! Few flows have one, so what is said travels beside the packets, under their numbers. The ACKs of
+//! a flow do not overtake one another, so that the first in their queue belongs to the first to
 //! come.
 
 use std::collections::VecDeque;
@@ -27,9 +27,10 @@ pub(crate) struct Dialogue {
     /// (`TCP_ECN_DEMAND_CWR`), or, as DCTCP's and AccECN's, until a packet comes without one
     /// (`DCTCP.CE`).
     echoes: bool,
-    /// What packets on the way to each link carry.
-    under_way: Vec<VecDeque<Header>>,
-    /// What the packet carried that came over the last link last.
+    /// What packets on the way to each link carry, and behind those on the way to the receiver,
+    /// under their numbers as they travel.
+    under_way: Vec<VecDeque<(u32, Header)>>,
+    /// What the packet carried that reached the receiver last.
     arrived: Option<Header>,
     /// What has reached the receiver since its last ACK.
     received: Told,
@@ -62,6 +63,8 @@ pub(crate) struct Heard {
 /// A packet at a link of its path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
+    /// Its number as it travels.
+    pub(crate) tagged: u32,
     /// On the link.
     pub(crate) bytes: u64,
     pub(crate) is_syn: bool,
@@ -80,7 +83,7 @@ impl Dialogue {
             listens: wants.listens(),
             ecn,
             echoes: false,
-            under_way: vec![VecDeque::new(); links],
+            under_way: vec![VecDeque::new(); links + 1],
             arrived: None,
             received: Told::default(),
             back: VecDeque::new(),
@@ -98,33 +101,37 @@ impl Dialogue {
     }
 
     /// A packet leaves a sender that listens, or has ECN.
-    pub(crate) fn write_header(&mut self, header: Header) {
-        self.under_way[0].push_back(header);
+    pub(crate) fn write_header(&mut self, tagged: u32, header: Header) {
+        self.under_way[0].push_back((tagged, header));
     }
 
     /// A packet reaches a link. Whether it is marked there, if it finds room.
     pub(crate) fn pass(&mut self, link: &mut Link, packet: Passing) -> bool {
-        let Passing { bytes, is_syn, at, flow, hop, tie } = packet;
+        let Passing { tagged, bytes, is_syn, at, flow, hop, tie } = packet;
         if self.asked_bps > 0 && is_syn {
             self.asked_bps = link.approve(at, self.asked_bps);
         }
-        let Some(mut header) = self.under_way[hop].pop_front() else { return false };
+        let Some(mut header) = take(&mut self.under_way[hop], tagged) else { return false };
         link.mark(at, bytes, (flow, self.listens), &mut header);
         let marks = header.ecn.capable && link.is_congested(at, tie);
         header.ecn.marked |= marks;
-        match self.under_way.get_mut(hop + 1) {
-            Some(next) => next.push_back(header),
-            None => self.arrived = Some(header),
-        }
+        self.under_way[hop + 1].push_back((tagged, header));
         marks
     }
 
     /// That packet found no room there, or was lost behind it.
     pub(crate) fn lose(&mut self, hop: usize) {
-        match self.under_way.get_mut(hop + 1) {
-            Some(next) => drop(next.pop_back()),
-            None => self.arrived = None,
-        }
+        self.under_way[hop + 1].pop_back();
+    }
+
+    /// The ECN field of the packet that has just passed that link.
+    pub(crate) fn passed(&mut self, hop: usize) -> Option<&mut EcnBits> {
+        self.under_way[hop + 1].back_mut().map(|(_, header)| &mut header.ecn)
+    }
+
+    /// A packet, of whatever connection, reaches the receiver.
+    pub(crate) fn arrive(&mut self, tagged: u32) {
+        self.arrived = self.under_way.last_mut().and_then(|queue| take(queue, tagged));
     }
 
     /// A packet of this connection reaches the receiver.
@@ -208,6 +215,12 @@ impl Dialogue {
     }
 }
 
+/// What packet `tagged` carries: mostly it is the first that comes.
+fn take(queue: &mut VecDeque<(u32, Header)>, tagged: u32) -> Option<Header> {
+    let place = queue.iter().position(|(other, _)| *other == tagged)?;
+    queue.remove(place).map(|(_, header)| header)
+}
+
 #[cfg(test)]
 mod tests {
     use firstflight_core::units::Span;
@@ -228,14 +241,16 @@ mod tests {
             mark_from: None,
             loss: LossSpec::NONE,
             drop_nth: Vec::new(),
+            elements: Vec::new(),
         };
         let mut link = Link::new(&spec, stream(1, 0), Instant(1_000_000));
         link.serve(SHARE);
         link
     }
 
-    fn pass(dialogue: &mut Dialogue, hop: usize) {
+    fn pass(dialogue: &mut Dialogue, tagged: u32, hop: usize) {
         let packet = Passing {
+            tagged,
             bytes: 1_000,
             is_syn: false,
             at: Instant(0),
@@ -250,10 +265,13 @@ mod tests {
     fn what_a_lost_packet_carried_is_lost_with_it() {
         for lost_at in [0, 1] {
             let mut dialogue = *Dialogue::of(SHARE, None, 2).unwrap();
-            (1..=2).for_each(|spacing| dialogue.write_header(Header::new(Span(9), Span(spacing))));
-            (0..=lost_at).for_each(|hop| pass(&mut dialogue, hop));
+            for seq in 1..=2 {
+                dialogue.write_header(seq, Header::new(Span(9), Span(u64::from(seq))));
+            }
+            (0..=lost_at).for_each(|hop| pass(&mut dialogue, 1, hop));
             dialogue.lose(lost_at);
-            (0..2).for_each(|hop| pass(&mut dialogue, hop));
+            (0..2).for_each(|hop| pass(&mut dialogue, 2, hop));
+            dialogue.arrive(2);
             assert_eq!(dialogue.arrived.unwrap().spacing, Span(2), "the second is not the first");
         }
     }

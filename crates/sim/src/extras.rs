@@ -1,9 +1,10 @@
 //! What few links have: losses on purpose, a router of which something is asked, samples of the
-//! queue over time.
+//! queue over time, elements.
 
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
+use crate::element::Elements;
 use crate::loss::{LossChain, LossSpec};
 use crate::network::LinkSpec;
 use crate::outcome::LinkSample;
@@ -16,6 +17,7 @@ pub(crate) struct Extras {
     /// At the link's entry.
     pub(crate) router: Option<Router>,
     pub(crate) samples: Option<Samples>,
+    pub(crate) elements: Option<Elements>,
 }
 
 /// Packets lost on purpose.

@@ -142,8 +142,8 @@ impl<'a> FileSource<'a> {
 }
 
 impl Uniform {
-    /// From `from` to `until`, both included.
-    fn draw(self, rng: &mut Pcg64Mcg) -> u64 {
+    /// A number from `from` to `until`, both included.
+    pub fn draw(self, rng: &mut Pcg64Mcg) -> u64 {
         let values = u128::from(self.until.saturating_sub(self.from)) + 1;
         self.from + ((u128::from(rng.next_u64()) * values) >> 64) as u64
     }

@@ -14,6 +14,7 @@ use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use crate::access::Access;
+use crate::element::Crossing;
 use crate::event::{Event, Kind};
 use crate::link::Tie;
 use crate::network::FlowSpec;
@@ -222,26 +223,35 @@ impl<'a> ForeignFlow<'a> {
     /// A datagram reaches the shared link of `hop`.
     fn arrive(&mut self, hop: usize, number: u64, now: Instant, fabric: &mut Fabric) {
         let Some(datagram) = self.under_way.get(&number) else { return };
-        let (bytes, capable) = (self.bytes(datagram), datagram.ecn != Ecn::NotCapable);
-        let (link, tie) = (self.spec.path[hop], Tie::DEPARTURE_FIRST);
-        let marks = capable && fabric.links[link].is_congested(now, tie);
-        let Some(at) = fabric.arrive(link, now, bytes, tie) else {
+        let (bytes, ecn) = (self.bytes(datagram), datagram.ecn);
+        let Some(link) = self.spec.path.get(hop).copied() else {
+            return self.leave(number, bytes, now, fabric);
+        };
+        let (tie, ecn_capable) = (Tie::DEPARTURE_FIRST, ecn != Ecn::NotCapable);
+        let marks = ecn_capable && fabric.links[link].is_congested(now, tie);
+        let packet = Crossing::of(now, bytes, self.flow);
+        let packet = Crossing { ecn_capable, marked: marks || ecn == Ecn::Ce, ..packet };
+        let Some((at, marked)) = fabric.cross(link, packet, tie) else {
             self.under_way.remove(&number);
             self.watch.on_drop(now);
             return;
         };
-        if marks {
+        if marks || marked {
             fabric.links[link].count_mark();
             self.under_way.entry(number).and_modify(|datagram| datagram.ecn = Ecn::Ce);
         }
         let next = hop + 1;
-        let event = if next < self.spec.path.len() {
-            self.event(at, What::Arrive, next, number)
+        if next < self.spec.path.len() || fabric.links[link].has_elements() {
+            fabric.queue.push_out_of_order(self.event(at, What::Arrive, next, number));
         } else {
-            let at = self.egress.pass_after(at, self.access_time(bytes));
-            self.event(at, What::Deliver, 0, number)
-        };
-        fabric.queue.push_out_of_order(event);
+            self.leave(number, bytes, at, fabric);
+        }
+    }
+
+    /// A datagram has left the last shared link at `at`.
+    fn leave(&mut self, number: u64, bytes: u64, at: Instant, fabric: &mut Fabric) {
+        let at = self.egress.pass_after(at, self.access_time(bytes));
+        fabric.queue.push_out_of_order(self.event(at, What::Deliver, 0, number));
     }
 
     /// When a datagram that leaves the receiver now reaches the sender. None overtakes another.

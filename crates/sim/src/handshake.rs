@@ -41,6 +41,9 @@ impl FlowPath {
     #[cold]
     pub(crate) fn pass_bare(&mut self, fabric: &mut Fabric, hop: usize, at: Instant) {
         let Hop { link, tie, .. } = *self.route.hop(hop);
+        if fabric.links[link].has_elements() {
+            return self.cross_bare(fabric, hop, at);
+        }
         match fabric.links[link].arrive_bare(at, self.route.bytes(PACKET), tie) {
             None => self.watch.on_drop(at),
             Some(_) if self.route.is_last(hop) => {}
@@ -51,7 +54,7 @@ impl FlowPath {
 
 /// The third packet of a handshake. It is as long as a SYN. Fractions of a nanosecond are kept for
 /// ns-2's agents only, which send no such packet.
-const PACKET: Packet = Packet { tagged: BARE, is_syn: true, exact: false };
+pub(crate) const PACKET: Packet = Packet { tagged: BARE, is_syn: true, exact: false };
 
 /// The sequence number of the third packet on the path, which no other packet has.
 pub(crate) const BARE: u32 = u32::MAX;

@@ -88,6 +88,13 @@ impl Held {
         }
     }
 
+    /// The next packet, of `bytes`, leaves at `departure`, whatever those before it take.
+    pub(crate) fn begin_single(&mut self, departure: u64, mut serial: Serialisation, bytes: u64) {
+        serial.set(bytes);
+        self.begin_run(departure, serial);
+        self.newest.departure = departure;
+    }
+
     /// As [`Held::begin_run`] when all packets have left, also those not known to have.
     pub(crate) fn begin_alone(&mut self, start: u64, serial: &Serialisation) {
         (self.left, self.left_bytes) = (self.taken, self.taken_bytes());

@@ -6,11 +6,14 @@
 mod access;
 mod connection;
 mod control;
+mod crossing;
 mod deviation;
 mod dialogue;
+pub mod element;
 mod endpoint;
 mod event;
 mod extras;
+mod fast_paths;
 mod files;
 mod foreign;
 mod handshake;
@@ -42,10 +45,12 @@ mod watch;
 mod way_back;
 
 pub use control::{Control, PROVIDES, control, core_control, named, provides};
+pub use element::{Crossing, Element, Fate};
 pub use endpoint::{
     ACK_BYTES, EcnFeedback, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery,
     RecoveryRules, UNLIMITED_WINDOW,
 };
+pub use fast_paths::FastPaths;
 pub use files::FileDraws;
 pub use foreign::{Datagram, Ecn, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};
@@ -56,6 +61,6 @@ pub use outcome::{
 };
 pub use random::stream;
 pub use rto::RtoRules;
-pub use run::{Interrupted, Pace, run, run_until, run_watched, run_with};
+pub use run::{Interrupted, run, run_until, run_watched, run_with};
 pub use tcp::Counts;
 pub use watch::SenderState;

@@ -9,6 +9,7 @@ use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
 use crate::control::Wants;
+use crate::element::{Crossing, Elements, Fate};
 use crate::extras::{Extras, Samples};
 use crate::held::Held;
 use crate::network::{Buffer, LinkSpec};
@@ -50,7 +51,7 @@ enum Room {
 /// What happened at a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Packets that did not fit the buffer.
+    /// Packets that did not fit the buffer, or that an element dropped.
     pub drops: u64,
     /// Packets lost on purpose: random loss and chosen packets.
     pub losses: u64,
@@ -134,6 +135,53 @@ impl Link {
     pub(crate) fn serve(&mut self, wants: Wants) {
         let router = &mut self.extras.get_or_insert_default().router;
         router.get_or_insert_with(|| Router::new(self.rate)).serve(wants);
+    }
+
+    /// From now on packets cross these elements.
+    pub(crate) fn lead_through(&mut self, elements: Elements) {
+        self.extras.get_or_insert_default().elements = Some(elements);
+    }
+
+    fn elements(&mut self) -> Option<&mut Elements> {
+        self.extras.as_mut()?.elements.as_mut()
+    }
+
+    /// Whether packets cross elements here.
+    pub(crate) fn has_elements(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.elements.is_some())
+    }
+
+    /// A packet arrives at a link that may have elements: when it reaches the far end, unless it is
+    /// lost, and whether an element marked it. `bare` is the third packet of a handshake.
+    pub(crate) fn cross(
+        &mut self,
+        mut packet: Crossing,
+        tie: Tie,
+        bare: bool,
+    ) -> Option<(Instant, bool)> {
+        let Crossing { at, bytes, .. } = packet;
+        let mut fate = Fate::Pass;
+        if self.has_elements() {
+            self.held.release(tie.over_by(at.0));
+            packet.held = self.held.len();
+            packet.waits = Span(self.free_at.saturating_sub(at.0));
+        }
+        if let Some(elements) = self.elements() {
+            fate = elements.arrive(&mut packet);
+        }
+        if fate == Fate::Drop {
+            self.totals.drops += 1;
+            return None;
+        }
+        let far_end = match bare {
+            true => self.arrive_bare(at, bytes, tie)?,
+            false => self.arrive(at, bytes, tie)?,
+        };
+        let far_end = match self.elements() {
+            Some(elements) => elements.pass_on(&packet, far_end),
+            None => far_end,
+        };
+        Some((far_end, fate == Fate::Mark))
     }
 
     /// From now on the packets held are sampled.
@@ -221,6 +269,11 @@ impl Link {
             self.totals.drops += 1;
             return None;
         }
+        if self.extras.is_some()
+            && let Some(far_end) = self.take_in_at_its_time(at, bytes)
+        {
+            return Some(far_end);
+        }
         let idle_at = self.free_at;
         if at.0 > idle_at || bytes != self.serial.bytes() || self.held.len() == 0 {
             self.idle_ns += at.0.saturating_sub(idle_at);
@@ -232,6 +285,20 @@ impl Link {
         self.totals.peak_packets = self.totals.peak_packets.max(self.held.len());
         self.calm_ns = self.calm_ns();
         Some(far_end)
+    }
+
+    /// A packet is taken in whose transmission lasts as long as an element says, if one does.
+    #[inline(never)]
+    fn take_in_at_its_time(&mut self, at: Instant, bytes: u64) -> Option<Instant> {
+        let start = Instant(self.free_at.max(at.0));
+        let departure = self.elements()?.sent_at(bytes, start)?.min(Instant(NEVER.0 + 1));
+        self.idle_ns += at.0.saturating_sub(self.free_at);
+        self.held.begin_single(departure.0, self.serial.clone(), bytes);
+        self.held.taken += 1;
+        self.free_at = departure.0;
+        self.totals.held_ns += u128::from(self.free_at.min(self.end_of_run) - at.0);
+        self.totals.peak_packets = self.totals.peak_packets.max(self.held.len());
+        Some(departure + self.delay)
     }
 
     /// A packet that finds the link empty, as most of a paced flow do: it fits, and begins a run.
@@ -345,7 +412,8 @@ mod tests {
     fn spec(rate_bps: u64, buffer: Buffer) -> LinkSpec {
         let (delay, in_service_counts, drop_nth) = (Span(0), false, Vec::new());
         let (mark_from, loss) = (None, LossSpec::NONE);
-        LinkSpec { rate_bps, delay, buffer, in_service_counts, mark_from, loss, drop_nth }
+        let elements = Vec::new();
+        LinkSpec { rate_bps, delay, buffer, in_service_counts, mark_from, loss, drop_nth, elements }
     }
 
     /// When the packets held leave, each noted as it comes, and how large they are.

@@ -3,6 +3,7 @@
 use firstflight_core::units::{Instant, Span};
 
 use crate::control::Control;
+use crate::element::Element;
 use crate::endpoint::Endpoint;
 use crate::event::LATEST;
 use crate::loss::LossSpec;
@@ -49,6 +50,8 @@ pub struct LinkSpec {
     pub loss: LossSpec,
     /// Packets to lose, counted from 1 in order of arrival among those that fit the buffer.
     pub drop_nth: Vec<u64>,
+    /// What else happens to packets on the link, in this order.
+    pub elements: Vec<Box<dyn Element>>,
 }
 
 /// A drop-tail buffer.

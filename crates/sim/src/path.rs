@@ -5,7 +5,9 @@ use firstflight_core::units::{Instant, Rate, Span};
 
 use crate::control::Wants;
 use crate::dialogue::{Dialogue, Heard, Passing};
+use crate::element::Elements;
 use crate::event::{Event, Kind};
+use crate::fast_paths::FastPaths;
 use crate::handshake::BARE;
 use crate::link::{Link, Tie};
 use crate::memory::Memory;
@@ -14,7 +16,7 @@ use crate::outcome::LinkOutcome;
 use crate::queue::{Lane, Queue};
 use crate::random::stream;
 use crate::receiver::{AckOut, Caused};
-use crate::route::{Hop, Packet, Route};
+use crate::route::{Early, Hop, Packet, Route};
 use crate::router::{EcnBits, Header};
 use crate::tcp::{PART, Wire};
 use crate::timer::{Timer, timer};
@@ -35,7 +37,6 @@ pub(crate) struct Fabric {
     pub(crate) links: Vec<Link>,
     pub(crate) returns: Vec<ReturnLink>,
     pub(crate) queue: Queue,
-    pub(crate) ahead: bool,
     pub(crate) end: Instant,
     pub(crate) memory: Memory,
 }
@@ -61,9 +62,13 @@ impl FlowPath {
         let Hop { link, tie, .. } = *self.route.hop(hop);
         let bytes = self.route.bytes(packet);
         let marks = self.dialogue.as_mut().is_some_and(|dialogue| {
-            let passing = Passing { bytes, is_syn: packet.is_syn, at, flow: self.id, hop, tie };
+            let Packet { tagged, is_syn, .. } = packet;
+            let passing = Passing { tagged, bytes, is_syn, at, flow: self.id, hop, tie };
             dialogue.pass(&mut fabric.links[link], passing)
         });
+        if fabric.links[link].has_elements() {
+            return self.cross(fabric, (hop, packet), at, marks);
+        }
         let Some(far_end) = fabric.arrive(link, at, bytes, tie) else {
             self.lost(packet, at);
             self.dialogue.iter_mut().for_each(|dialogue| dialogue.lose(hop));
@@ -80,7 +85,7 @@ impl FlowPath {
     }
 
     #[inline]
-    fn lost(&mut self, packet: Packet, at: Instant) {
+    pub(crate) fn lost(&mut self, packet: Packet, at: Instant) {
         self.watch.on_drop(at);
         if packet.is_syn {
             self.route.count_syns(u32::wrapping_sub);
@@ -91,7 +96,7 @@ impl FlowPath {
     #[inline(never)]
     pub(crate) fn arrive_now(&mut self, fabric: &mut Fabric, arriving: Arriving, now: Instant) {
         match arriving.hop {
-            WAY_BACK => self.cross_back(fabric, now),
+            AT_RECEIVER.. => self.arrive_off_path(fabric, arriving, now),
             hop if arriving.tagged == BARE => self.pass_bare(fabric, hop, now),
             hop => self.arrive(fabric, hop, self.route.packet(arriving.tagged), now),
         }
@@ -118,11 +123,10 @@ impl FlowPath {
             return false;
         }
         let target = self.route.hop(hop);
-        if target.exclusive {
-            return true;
-        }
-        if fabric.ahead && at < fabric.queue.first_before() {
-            return true;
+        match target.early {
+            Early::Always => return true,
+            Early::IfNext if at < fabric.queue.first_before() => return true,
+            Early::IfNext | Early::Never => {}
         }
         let payload = Arriving { tagged: packet.tagged, hop, flow: self.id }.pack();
         let event = Event::new(at, Kind::Arrive, target.order, payload);
@@ -142,13 +146,13 @@ impl FlowPath {
             }
             None if self.route.way_back.is_some() => self.deliver_queued(fabric, packet, at),
             None if self.route.receiver.delays() => self.deliver_delayed(fabric, packet, at),
-            None => self.deliver_any(fabric, packet, at),
+            None => self.deliver_around_gap(fabric, packet, at),
         }
     }
 
     /// Slow path of [`FlowPath::deliver`]: the packet may not be the next in order.
     #[inline(never)]
-    fn deliver_any(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
+    fn deliver_around_gap(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         if self.dialogue.is_none()
             && let Some(ack) = self.route.deliver_at_once(at, packet, fabric.end)
         {
@@ -176,7 +180,7 @@ impl FlowPath {
     /// Slowest path of [`FlowPath::deliver`]: the packet or its ACK may be delayed, or no ACK may
     /// follow.
     #[inline(never)]
-    fn deliver_slowly(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
+    pub(crate) fn deliver_slowly(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         let at = self.route.leave(at, packet);
         self.receive(fabric, packet, at);
     }
@@ -204,6 +208,9 @@ impl FlowPath {
     fn receive(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         if packet.is_syn {
             self.route.count_syns(u32::wrapping_sub);
+        }
+        if let Some(dialogue) = &mut self.dialogue {
+            dialogue.arrive(packet.tagged);
         }
         let Some(seq) = self.route.untagged(packet.tagged) else {
             return self.deliver_late(fabric, packet, at);
@@ -297,8 +304,7 @@ impl FlowPath {
     }
 
     /// The oldest ACK that waits for it has reached the shared link on its way back.
-    #[inline(never)]
-    fn cross_back(&mut self, fabric: &mut Fabric, now: Instant) {
+    pub(crate) fn cross_back(&mut self, fabric: &mut Fabric, now: Instant) {
         let Some(way) = &mut self.route.way_back else { return };
         let link = &mut fabric.returns[way.link];
         let Some(ack) = way.arrive(link) else { return };
@@ -339,7 +345,12 @@ impl FlowPath {
 
 impl Fabric {
     /// What the network's flows share when nothing has happened yet.
-    pub(crate) fn new(network: &Network, queue: Queue, memory: Memory, ahead: bool) -> Self {
+    pub(crate) fn new(
+        network: &Network,
+        queue: Queue,
+        memory: Memory,
+        fast_paths: FastPaths,
+    ) -> Self {
         let end = network.end();
         let mut links: Vec<Link> = (0_u64..)
             .zip(&network.links)
@@ -351,12 +362,17 @@ impl Fabric {
                 flow.path.iter().for_each(|link| links[*link].serve(wants));
             }
         }
+        for ((link, spec), id) in links.iter_mut().zip(&network.links).zip(0..) {
+            if let Some(elements) = Elements::new(&spec.elements, network.seed, id) {
+                link.lead_through(elements);
+            }
+        }
         if let Some(every) = network.sample_every {
             links.iter_mut().for_each(|link| link.sample(every));
         }
-        let returns =
-            (0..network.links.len()).map(|id| ReturnLink::new(network, id, ahead)).collect();
-        Self { links, returns, queue, ahead, end, memory }
+        let all = 0..network.links.len();
+        let returns = all.map(|id| ReturnLink::new(network, id, fast_paths)).collect();
+        Self { links, returns, queue, end, memory }
     }
 
     /// What happened at the links.
@@ -424,9 +440,11 @@ impl Wire for FlowWire<'_> {
         FlowWire { now: self.now, path: self.path, fabric: self.fabric }
     }
 
-    fn write_header(&mut self, rtt: Span, spacing: Span, ecn: EcnBits) {
-        if let Some(dialogue) = &mut self.path.dialogue {
-            dialogue.write_header(Header { ecn, ..Header::new(rtt, spacing) });
+    fn write_header(&mut self, seq: u32, rtt: Span, spacing: Span, ecn: EcnBits) {
+        let FlowPath { dialogue, route, .. } = &mut *self.path;
+        if let Some(dialogue) = dialogue {
+            let header = Header { ecn, ..Header::new(rtt, spacing) };
+            dialogue.write_header(route.tagged(seq), header);
         }
     }
 
@@ -449,13 +467,13 @@ impl Wire for FlowWire<'_> {
 pub(crate) struct Arriving {
     /// Its sequence number as it travels.
     pub(crate) tagged: u32,
-    /// Place of the link on the way, or [`WAY_BACK`].
+    /// Place of the link on the way, [`AT_RECEIVER`] or [`WAY_BACK`].
     pub(crate) hop: usize,
     pub(crate) flow: u16,
 }
 
 impl Arriving {
-    fn pack(self) -> u64 {
+    pub(crate) fn pack(self) -> u64 {
         pack(self.tagged, (self.hop as u32) << 16 | u32::from(self.flow))
     }
 
@@ -465,8 +483,11 @@ impl Arriving {
     }
 }
 
+/// The place behind the last link of a flow that crosses elements.
+pub(crate) const AT_RECEIVER: usize = 0xfffe;
+
 /// The place of the link that ACKs share on their way back.
-const WAY_BACK: usize = 0xffff;
+pub(crate) const WAY_BACK: usize = 0xffff;
 
 /// Two halves of what an event carries.
 fn pack(high: u32, low: u32) -> u64 {

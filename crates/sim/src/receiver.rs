@@ -65,7 +65,7 @@ pub(crate) struct Receiver {
     every: u32,
     split: u32,
     /// Whether there may be calm packets ([`Receiver::take_calm`]).
-    shortcuts: bool,
+    fast_paths: bool,
     /// Every packet is answered at once by one ACK, and may be calm.
     answers_at_once: bool,
     /// What the last ACK acknowledged, where ACKs are split.
@@ -99,14 +99,14 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// The receiver of a connection of `packets` data packets, greedy without. With `shortcuts`
+    /// The receiver of a connection of `packets` data packets, greedy without. With `fast_paths`
     /// calm packets take their own way.
     pub(crate) fn new(
         endpoint: &Endpoint,
         syn: bool,
         packets: Option<u32>,
         end_of_run: Instant,
-        shortcuts: bool,
+        fast_paths: bool,
     ) -> Self {
         let first_data = u32::from(syn);
         let numbers = endpoint.recovery == Recovery::Quic;
@@ -123,8 +123,8 @@ impl Receiver {
             every: endpoint.delayed_ack.max(1),
             split: if numbers { 1 } else { endpoint.split_acks.max(1) },
             numbers: numbers.then(Box::default),
-            shortcuts,
-            answers_at_once: shortcuts
+            fast_paths,
+            answers_at_once: fast_paths
                 && endpoint.delayed_ack <= 1
                 && endpoint.split_acks <= 1
                 && !numbers,
@@ -159,8 +159,8 @@ impl Receiver {
     }
 
     /// Whether calm packets take their own way.
-    pub(crate) fn has_shortcuts(&self) -> bool {
-        self.shortcuts
+    pub(crate) fn has_fast_paths(&self) -> bool {
+        self.fast_paths
     }
 
     /// Whether an ACK may wait for the next packet.
@@ -251,7 +251,7 @@ impl Receiver {
         let until = if self.early.is_empty() { self.end - 1 } else { 0 };
         if self.answers_at_once {
             self.calm_until = until;
-        } else if self.shortcuts && self.delays() && self.split == 1 {
+        } else if self.fast_paths && self.delays() && self.split == 1 {
             let empty = self.numbers.as_ref().is_some_and(|numbers| !numbers.empty.is_empty());
             let until = if empty { 0 } else { until };
             let opens = self.linux.as_ref().is_some_and(|linux| linux.opens());

@@ -8,6 +8,7 @@ use firstflight_core::units::{Instant, Span};
 use crate::access::Access;
 use crate::control::Wants;
 use crate::endpoint::Recovery;
+use crate::fast_paths::{FastPaths, crosses_element};
 use crate::files::Next;
 use crate::link::Tie;
 use crate::network::{FlowSpec, Network};
@@ -47,13 +48,21 @@ pub(crate) struct Route {
     /// ACKs are overtaken by the next packet, so that one event serves many of them. Not where
     /// every held ACK has its own.
     wakes_at: Instant,
-    one_wakes: bool,
+    /// Whether the flow takes fast paths.
+    pub(crate) fast_paths: bool,
     /// From the receiver sending an ACK to the sender having it.
     return_delay: Span,
     /// What a SACK block adds to it.
     block_delay: Span,
     payload_bytes: u64,
     syn_bytes: Option<u64>,
+    /// Its place among the network's flows.
+    pub(crate) place: usize,
+    /// Where packets wait to reach the receiver, if the last link has elements.
+    pub(crate) exit_lane: u32,
+    /// When the flow's last packet reached the far end of each link, where its packets keep their
+    /// order although others at the link do not.
+    latest: Vec<Instant>,
 }
 
 /// A packet under way.
@@ -72,11 +81,21 @@ pub(crate) struct Hop {
     pub(crate) link: usize,
     /// Where this flow's arrivals at the link wait.
     pub(crate) lane: u32,
-    /// Nothing else feeds the link: its arrivals may be computed ahead of time.
-    pub(crate) exclusive: bool,
+    pub(crate) early: Early,
     /// Decides among packets that reach the link at one instant: the smallest comes first.
     pub(crate) order: u16,
     pub(crate) tie: Tie,
+}
+
+/// Whether an arrival at a link may be handled as soon as its time is known, without an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Early {
+    /// No.
+    Never,
+    /// Yes, if no other event comes before it.
+    IfNext,
+    /// Yes: nothing else feeds the link.
+    Always,
 }
 
 /// Which of an arrival and a departure at one instant comes first at a link: the `first` of the
@@ -97,9 +116,9 @@ impl Route {
     fn new(
         network: &Network,
         feeders: &[u32],
-        ahead: bool,
+        fast_paths: bool,
         (acks, arrivals): (&mut Lanes, &mut Lanes),
-        (id, spec): (u16, &FlowSpec),
+        (id, (place, spec)): (u16, (usize, &FlowSpec)),
     ) -> Self {
         // Only ns-2's agents look at ticks, and none of their ACKs is calm.
         let exact = network.ns2_ties && spec.endpoint.rto.ticks;
@@ -112,17 +131,17 @@ impl Route {
         for link in &spec.path {
             service = serialisation(packet_bytes, network.links[*link].rate_bps);
             let tie = tie(network.ns2_ties, spec, hops.is_empty(), lead > service);
-            let exclusive = ahead && feeders[*link] == 1;
-            hops.push(Hop {
-                link: *link,
-                lane: arrivals.of(source, lead),
-                exclusive,
-                order: id,
-                tie,
-            });
+            let early = match (fast_paths, feeders[*link]) {
+                (false, _) => Early::Never,
+                (true, 1) => Early::Always,
+                (true, _) => Early::IfNext,
+            };
+            hops.push(Hop { link: *link, lane: arrivals.of(source, lead), early, order: id, tie });
             (source, lead) = (Source::Link(*link), service + network.links[*link].delay);
         }
         let last = spec.path.last().copied().unwrap_or_default();
+        let crosses = crosses_element(network, spec);
+        let exit_lane = if crosses { arrivals.of(source, lead) } else { 0 };
         let return_delay = return_delay(spec);
         let way_back = spec.return_link.map(|link| {
             let lead = access_time(spec, spec.endpoint.ack_bytes) + spec.access_delay;
@@ -132,24 +151,24 @@ impl Route {
         let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay), return_delay);
         // What routers tell is added up where a packet arrives, and the short way goes back alone.
         let wants = Wants::of(&spec.control);
-        let shortcuts = ahead && wants.listens().is_empty() && !spec.endpoint.ecn;
-        let (end_of_run, syn) = (network.end(), spec.endpoint.syn);
+        let at_receiver = fast_paths && wants.listens().is_empty() && !spec.endpoint.ecn;
+        let (end_of_run, syn, links) = (network.end(), spec.endpoint.syn, hops.len());
         // The SYN of a later connection is shorter than the packets ahead of it, and may wait.
         let late_syn = syn && spec.files.is_some();
         let waits = late_syn || way_back.is_some() || !egress.is_free_for(service);
         let home = egress.full_packet + egress.delay + return_delay;
         Self {
             first: hops[0],
-            is_plain: hops.len() == 1 && !wants.talks() && !spec.endpoint.ecn,
+            is_plain: hops.len() == 1 && !crosses && !wants.talks() && !spec.endpoint.ecn,
             others: hops.split_off(1),
-            receiver: Receiver::new(&spec.endpoint, syn, spec.packets, end_of_run, shortcuts),
+            receiver: Receiver::new(&spec.endpoint, syn, spec.packets, end_of_run, at_receiver),
             earlier: None,
             ack_lane,
             way_back,
             access,
             egress,
             wakes_at: NOT_YET,
-            one_wakes: ahead,
+            fast_paths,
             home: if waits { NEVER } else { home.min(NEVER) },
             return_delay,
             block_delay: ack_time(spec, SACK_BLOCK_BYTES),
@@ -158,6 +177,9 @@ impl Route {
             packet_bytes,
             payload_bytes: spec.payload_bytes,
             syn_bytes: syn.then_some(spec.syn_bytes),
+            place,
+            exit_lane,
+            latest: if keeps_order(network, spec) { vec![Instant(0); links] } else { Vec::new() },
         }
     }
 
@@ -184,6 +206,13 @@ impl Route {
     #[inline(always)]
     pub(crate) fn is_last(&self, place: usize) -> bool {
         place == self.others.len()
+    }
+
+    /// A packet would reach the far end of a link with elements at `at`: when it does.
+    pub(crate) fn keep_order(&mut self, place: usize, at: Instant) -> Instant {
+        let Some(latest) = self.latest.get_mut(place) else { return at };
+        *latest = at.max(*latest + Span(1));
+        *latest
     }
 
     /// A packet leaves the last shared link at `at`: when it reaches the receiver.
@@ -250,14 +279,14 @@ impl Route {
     /// before looks again.
     #[inline]
     pub(crate) fn needs_waking(&mut self, due: Instant) -> bool {
-        let needs = due < self.wakes_at || !self.one_wakes;
+        let needs = due < self.wakes_at || !self.fast_paths;
         self.wakes_at = self.wakes_at.min(due);
         needs
     }
 
     /// The event of a delayed-ACK timer at `now`: the ACK that goes, and when to look again.
     pub(crate) fn on_wake(&mut self, now: Instant) -> (Option<AckOut>, Option<Instant>) {
-        if !self.one_wakes {
+        if !self.fast_paths {
             return (self.receiver.on_timer(now), None);
         }
         if now != self.wakes_at {
@@ -283,8 +312,8 @@ impl Route {
     /// A new connection takes the route. What of the one before is still under way
     /// keeps its tag and means nothing to the new ends.
     pub(crate) fn renew(&mut self, spec: &FlowSpec, next: Next, end_of_run: Instant) {
-        let (packets, shortcuts) = (Some(next.packets), self.receiver.has_shortcuts());
-        let fresh = Receiver::new(&spec.endpoint, next.syn, packets, end_of_run, shortcuts);
+        let (packets, fast_paths) = (Some(next.packets), self.receiver.has_fast_paths());
+        let fresh = Receiver::new(&spec.endpoint, next.syn, packets, end_of_run, fast_paths);
         let earlier = std::mem::replace(&mut self.receiver, fresh);
         self.earlier = self.way_back.is_some().then(|| Box::new(earlier));
         self.syn_bytes = next.syn.then_some(spec.syn_bytes);
@@ -353,11 +382,11 @@ impl Route {
 /// in. Flows whose events come out of the same element after the same delay share a lane, because
 /// those are in order already.
 ///
-/// With `ahead` the states that no other flow can change may be computed ahead of time.
+/// With fast paths the states that no other flow can change are computed ahead of time.
 pub(crate) fn lay_out(
     network: &Network,
     ours: &[(usize, &FlowSpec)],
-    ahead: bool,
+    fast_paths: FastPaths,
 ) -> (Vec<Route>, Queue) {
     let (mut acks, mut arrivals) = (Lanes::default(), Lanes::default());
     let mut feeders = vec![0_u32; network.links.len()];
@@ -368,8 +397,9 @@ pub(crate) fn lay_out(
     }
     let mut routes: Vec<Route> = (0_u16..)
         .zip(ours)
-        .map(|(id, (_, spec))| {
-            Route::new(network, &feeders, ahead, (&mut acks, &mut arrivals), (id, spec))
+        .map(|(id, (place, spec))| {
+            let (fast_paths, lanes) = (fast_paths.serve(network, spec), (&mut acks, &mut arrivals));
+            Route::new(network, &feeders, fast_paths, lanes, (id, (*place, spec)))
         })
         .collect();
     if network.ns2_ties {
@@ -379,6 +409,14 @@ pub(crate) fn lay_out(
     let lead = network.flows.iter().map(least_lead).min().unwrap_or_default();
     let acks = (acks.leads.len(), routes.iter().map(|route| route.ack_lane).collect());
     (routes, Queue::new(acks, arrivals.leads.len(), network.end(), lead))
+}
+
+/// Whether the flow's packets must not overtake each other where others may: one bit tells a
+/// source's connections apart, and a receiver of packet numbers knows none that comes late.
+fn keeps_order(network: &Network, spec: &FlowSpec) -> bool {
+    let elements = || spec.path.iter().flat_map(|link| &network.links[*link].elements);
+    (spec.files.is_some() || spec.endpoint.recovery == Recovery::Quic)
+        && elements().any(|element| element.reorders())
 }
 
 /// What an ACK makes a sender send reaches the first link no earlier than this after it. That is

@@ -124,26 +124,26 @@ impl Rto {
         self.is_on().then(|| Instant(self.behind_earliest.0 - self.least.0))
     }
 
-    /// Whether neither this timer nor a timer of the loss recovery can fire before `at`.
+    /// Whether neither this timer nor a timer of the loss recovery can fire before `at`; may say no
+    /// although it is so, as all that ask this may.
     #[inline]
-    pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
+    pub(crate) fn no_deadline_before(&self, at: Instant) -> bool {
         at < self.behind_earliest
     }
 
-    /// Before when neither the timer nor a probe of a sender that repairs nothing fires; may be
-    /// earlier than need be.
+    /// The earliest that the timer or a probe of a sender that repairs nothing may fire.
     #[inline]
-    pub(crate) fn and_its_probe_sleep_until(&self, smoothed: Span) -> Instant {
+    pub(crate) fn first_deadline(&self, smoothed: Span) -> Instant {
         let Some(started) = self.started().filter(|_| self.backoff == 1) else { return Instant(0) };
         let probe = self.first_after(started, smoothed);
         let earliest = Instant(self.behind_earliest.0 - 1);
         if self.rules.min_is_of_variation { probe } else { probe.min(earliest) }
     }
 
-    /// As [`Rto::sleeps_until`] where the least timeout is of the variation and nothing is amiss:
+    /// [`Rto::no_deadline_before`] where the least timeout is of the variation and nothing is amiss:
     /// the earliest that can fire is a probe after two RTTs, or the timer itself.
     #[inline]
-    pub(crate) fn sleeps_longer(&self, at: Instant, rtt: &Rtt) -> bool {
+    pub(crate) fn no_deadline_before_while_calm(&self, at: Instant, rtt: &Rtt) -> bool {
         let smoothed = rtt.smoothed;
         self.rules.min_is_of_variation
             && self.backoff == 1
@@ -333,7 +333,7 @@ const FALLBACK: Span = Span::from_secs(3);
 const LONGEST: Span = Span::from_secs(365 * 86_400);
 
 /// [`Rto::behind_earliest`] while the timer is off. Beside Linux's and QUIC's timer the loss
-/// recovery has others, which may fire at any time, so that [`Rto::sleeps_until`] must say no.
+/// recovery has others, which may fire at any time, so that [`Rto::no_deadline_before`] must say no.
 fn off(rules: &RtoRules) -> Instant {
     Instant(if rules.min_is_of_variation { 0 } else { u64::MAX })
 }

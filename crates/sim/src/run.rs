@@ -1,13 +1,6 @@
 //! Runs a network: takes events in order of time and lets the elements act.
 //!
-//! What no other flow can change is computed ahead instead of waiting for an event of its own: a
-//! link that one flow alone feeds, the receiver's access link, the receiver; and an arrival at a
-//! shared link, if every event before it can only cause later arrivals. So a flow alone on its
-//! bottleneck costs one event per packet, its ACK. Where nothing is lost or held back, both ends of
-//! a flow take fast paths (`tcp/calm.rs`, [`Receiver::take_calm`]). [`Pace::EveryHop`] turns all of
-//! that off; `tests/ahead.rs` checks that the results are equal.
-//!
-//! [`Receiver::take_calm`]: crate::receiver::Receiver::take_calm
+//! Flows take fast paths where nothing can be different for it ([`FastPaths`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,6 +9,7 @@ use firstflight_core::units::{Bytes, Instant};
 use crate::control::Wants;
 use crate::dialogue::Dialogue;
 use crate::event::{Event, Kind};
+use crate::fast_paths::FastPaths;
 use crate::files::{FileDraws, FileSource};
 use crate::foreign::{Ends, ForeignFlow};
 use crate::memory::Memory;
@@ -29,24 +23,13 @@ use crate::timer::{Timer, timer};
 use crate::udp::UdpSource;
 use crate::watch::Watch;
 
-/// Whether the fast paths are on: states that no other flow can change are computed ahead of time,
-/// and both ends of a flow handle ordinary packets and ACKs without the general path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// The fast paths are on.
-    Ahead,
-    /// They are off: every packet waits for an event at every shared link, and every ACK takes the
-    /// general path.
-    EveryHop,
-}
-
 /// The run was told to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
 /// Runs `network` to its end.
 pub fn run(network: &Network) -> Outcome {
-    match run_until(network, Pace::Ahead, &AtomicBool::new(false)) {
+    match run_until(network, FastPaths::On, &AtomicBool::new(false)) {
         Ok(outcome) => outcome,
         Err(Interrupted) => unreachable!("nobody else holds the flag"),
     }
@@ -56,8 +39,12 @@ pub fn run(network: &Network) -> Outcome {
 ///
 /// # Errors
 /// [`Interrupted`] if `stop` became true first.
-pub fn run_until(network: &Network, pace: Pace, stop: &AtomicBool) -> Result<Outcome, Interrupted> {
-    run_with(network, Vec::new(), pace, stop)
+pub fn run_until(
+    network: &Network,
+    fast_paths: FastPaths,
+    stop: &AtomicBool,
+) -> Result<Outcome, Interrupted> {
+    run_with(network, Vec::new(), fast_paths, stop)
 }
 
 /// Runs `network` with flows of another protocol, like [`run_until`] otherwise: each names a flow
@@ -69,10 +56,10 @@ pub fn run_until(network: &Network, pace: Pace, stop: &AtomicBool) -> Result<Out
 pub fn run_with<'a>(
     network: &'a Network,
     foreign: Vec<(usize, Box<dyn Ends + 'a>)>,
-    pace: Pace,
+    fast_paths: FastPaths,
     stop: &AtomicBool,
 ) -> Result<Outcome, Interrupted> {
-    let mut engine = Engine::new(network, foreign, pace);
+    let mut engine = Engine::new(network, foreign, fast_paths);
     engine.run(&mut || !stop.load(Ordering::Relaxed))?;
     Ok(engine.outcome())
 }
@@ -84,10 +71,10 @@ pub fn run_with<'a>(
 /// [`Interrupted`] if not.
 pub fn run_watched(
     network: &Network,
-    pace: Pace,
+    fast_paths: FastPaths,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, Interrupted> {
-    let mut engine = Engine::new(network, Vec::new(), pace);
+    let mut engine = Engine::new(network, Vec::new(), fast_paths);
     engine.run(go_on)?;
     Ok(engine.outcome())
 }
@@ -128,18 +115,22 @@ pub(crate) struct Flow<'a> {
 }
 
 impl<'a> Engine<'a> {
-    fn new(network: &'a Network, foreign: Vec<(usize, Box<dyn Ends + 'a>)>, pace: Pace) -> Self {
+    fn new(
+        network: &'a Network,
+        foreign: Vec<(usize, Box<dyn Ends + 'a>)>,
+        fast_paths: FastPaths,
+    ) -> Self {
         let foreign = foreign_flows(network, foreign);
         let is_foreign = |place: usize| foreign.iter().any(|flow| flow.flow == place);
         let mut ours: Vec<_> = network.flows.iter().enumerate().collect();
         ours.retain(|(place, _)| !is_foreign(*place));
-        let (routes, queue) = lay_out(network, &ours, pace == Pace::Ahead);
+        let (routes, queue) = lay_out(network, &ours, fast_paths);
         let files = |place: usize, spec: &'a FlowSpec| {
             let draws = |files| FileDraws::new(files, network.seed, place as u64);
             spec.files.map(|files| Box::new(FileSource::new(spec, draws(files))))
         };
         let flow = |(id, ((place, spec), route)): (usize, ((usize, &'a FlowSpec), Route))| Flow {
-            tcp: Tcp::new(spec, pace == Pace::Ahead),
+            tcp: Tcp::new(spec, fast_paths.serve(network, spec)),
             spec,
             files: files(place, spec),
             ends: spec.files.is_some() || spec.packets.is_some(),
@@ -159,7 +150,7 @@ impl<'a> Engine<'a> {
             opening: false,
         };
         let memory = Memory::new(ours.iter().map(|(_, spec)| *spec));
-        let mut fabric = Fabric::new(network, queue, memory, pace == Pace::Ahead);
+        let mut fabric = Fabric::new(network, queue, memory, fast_paths);
         foreign.iter().for_each(|flow| flow.schedule(&mut fabric));
         let flows: Vec<Flow<'a>> = ours.into_iter().zip(routes).enumerate().map(flow).collect();
         for (id, Flow { spec, .. }) in flows.iter().enumerate() {
@@ -179,7 +170,10 @@ impl<'a> Engine<'a> {
         Self {
             flows,
             fabric,
-            udp: network.udp.iter().map(UdpSource::new).collect(),
+            udp: (network.flows.len()..)
+                .zip(&network.udp)
+                .map(|(place, spec)| UdpSource::new(spec, place))
+                .collect(),
             foreign,
             events: 0,
         }
@@ -198,7 +192,7 @@ impl<'a> Engine<'a> {
                     let now = ack.at();
                     let fabric = &mut self.fabric;
                     let mut wire = FlowWire { now, path: &mut flow.path, fabric };
-                    flow.tcp.on_next_ack(now, &mut wire);
+                    flow.tcp.on_ack_in_order(now, &mut wire);
                     flow.after_event(now, fabric);
                     if flow.ends && flow.tcp.is_done() {
                         flow.end(now, fabric);
@@ -307,12 +301,12 @@ impl Flow<'_> {
 
     /// After an event of a paced sender: its next packets leave here, without an event for each, as
     /// long as no other event comes before them. Where an ACK of the flow itself is the next event,
-    /// the sender comes back here after it and needs no timer until then. With [`Pace::EveryHop`]
-    /// each packet has its event.
+    /// the sender comes back here after it and needs no timer until then. Without fast paths each
+    /// packet has its event.
     #[inline(never)]
     fn go_on_at_pace(&mut self, mut now: Instant, fabric: &mut Fabric) {
         let mut owed = std::mem::replace(&mut self.owed_at, u64::MAX);
-        let mut next = self.tcp.next_at_pace().filter(|_| fabric.ahead);
+        let mut next = self.tcp.next_at_pace().filter(|_| self.path.route.fast_paths);
         while let Some(at) = next.filter(|at| *at > now) {
             let first = fabric.queue.would_be_next(at);
             if !first && (self.ends || !fabric.queue.ack_is_next(self.path.id, at)) {
@@ -337,7 +331,7 @@ impl Flow<'_> {
         // If the window is full and nothing is due before the pending timer, that timer stays.
         // `Flow::set_timer` would leave it too, but would compute the deadline first.
         let pending = if self.timer_at == u64::MAX { self.later_timer_at } else { self.timer_at };
-        match self.tcp.rests_until(Instant(pending)) {
+        match self.tcp.no_deadline_before_while_full(Instant(pending)) {
             true => self.timer_at = pending,
             false => self.set_timer(now, fabric),
         }
@@ -363,7 +357,7 @@ impl Flow<'_> {
     fn after_event(&mut self, now: Instant, fabric: &mut Fabric) {
         self.path.watch.look(now, &self.tcp);
         let owes = self.owed_at != u64::MAX;
-        if owes || !self.tcp.sleeps_until(Instant(self.timer_at)) {
+        if owes || !self.tcp.no_deadline_before(Instant(self.timer_at)) {
             // What follows the last ACK of a flow that ends comes first.
             match !owes && (self.ends || self.tcp.core().acts_on_acks_only()) {
                 true => self.set_timer(now, fabric),

@@ -2,6 +2,7 @@
 
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
 
+use crate::element::Crossing;
 use crate::event::{Event, Kind};
 use crate::link::Tie;
 use crate::network::UdpSpec;
@@ -11,11 +12,13 @@ use crate::path::Fabric;
 pub(crate) struct UdpSource<'a> {
     spec: &'a UdpSpec,
     carry: u64,
+    /// As elements know it ([`Crossing::flow`]).
+    place: usize,
 }
 
 impl<'a> UdpSource<'a> {
-    pub(crate) fn new(spec: &'a UdpSpec) -> Self {
-        Self { spec, carry: 0 }
+    pub(crate) fn new(spec: &'a UdpSpec, place: usize) -> Self {
+        Self { spec, carry: 0, place }
     }
 
     /// A packet of the source reaches the link that the event names by its place on the path; at
@@ -36,8 +39,9 @@ impl<'a> UdpSource<'a> {
                 0,
             ));
         }
-        let fate = fabric.arrive(spec.path[hop], now, spec.packet_bytes, Tie::DEPARTURE_FIRST);
-        let Some(at) = fate else { return };
+        let packet = Crossing::of(now, spec.packet_bytes, self.place);
+        let fate = fabric.cross(spec.path[hop], packet, Tie::DEPARTURE_FIRST);
+        let Some((at, _)) = fate else { return };
         if hop + 1 < spec.path.len() {
             let next = Event::at_any_time(at, Kind::Other, event.number(), hop as u64 + 1);
             fabric.queue.push_out_of_order(next);

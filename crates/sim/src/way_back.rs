@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use firstflight_core::units::{Instant, Span};
 
+use crate::fast_paths::FastPaths;
 use crate::network::{FlowSpec, Network};
 use crate::receiver::AckOut;
 use crate::serialisation::{Serialisation, serialisation};
@@ -119,12 +120,13 @@ impl WayBack {
 }
 
 impl ReturnLink {
-    /// The other direction of link `id`. With `ahead` ACKs may cross before their time comes.
-    pub(crate) fn new(network: &Network, id: usize, ahead: bool) -> Self {
+    /// The other direction of link `id`. With fast paths ACKs may cross before their time comes.
+    pub(crate) fn new(network: &Network, id: usize, fast_paths: FastPaths) -> Self {
         let users = || network.flows.iter().filter(|flow| flow.return_link == Some(id));
         let last = users().next().and_then(|flow| flow.path.last().copied());
-        let bounded =
-            ahead && users().all(|flow| is_bounded(flow) && flow.path.last().copied() == last);
+        let bounded = users().all(|flow| {
+            fast_paths.serve(network, flow) && is_bounded(flow) && flow.path.last().copied() == last
+        });
         let mut starts: Vec<Instant> =
             users().filter(|flow| flow.endpoint.syn).map(|flow| flow.start).collect();
         starts.sort_unstable_by(|one, other| other.cmp(one));

@@ -1,4 +1,4 @@
-//! Computing ahead what nobody can disturb gives exactly what waiting for every hop gives.
+//! Fast paths give exactly what the general path gives, whatever the network is.
 
 mod common;
 
@@ -8,22 +8,25 @@ use std::time::Duration;
 use common::{flow, link, network};
 use firstflight_core::registry::partner;
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_sim::element::jitter::Jitter;
 use firstflight_sim::{
-    Buffer, FilesSpec, FlowSpec, GrowingWindow, Interrupted, LinkSpec, LinuxAcks, LossSpec,
-    Network, Outcome, Pace, Recovery, UdpSpec, Uniform, named, run_watched,
+    Buffer, Crossing, Element, FastPaths, Fate, FilesSpec, FlowSpec, GrowingWindow, Interrupted,
+    LinkSpec, LinuxAcks, LossSpec, Network, Outcome, Recovery, UdpSpec, Uniform, named,
+    run_watched,
 };
 use proptest::prelude::*;
+use rand_pcg::Pcg64Mcg;
 
 /// The outcome of a run, which must end. One that does not fails and shows its network: the run is
 /// told to stop after far more events than any of these networks has, which finds a run whose time
 /// stands still, and it is given up where even its events have no end.
-fn outcome(network: &Network, pace: Pace) -> Outcome {
+fn outcome(network: &Network, fast_paths: FastPaths) -> Outcome {
     let (done, over) = mpsc::channel();
     let runs = network.clone();
     std::thread::spawn(move || {
         let mut looks = 0..MOST_LOOKS;
         // Nobody waits for it any more if it took too long.
-        let _ = done.send(run_watched(&runs, pace, &mut || looks.next().is_some()));
+        let _ = done.send(run_watched(&runs, fast_paths, &mut || looks.next().is_some()));
     });
     match over.recv_timeout(LONGEST_RUN) {
         Ok(Ok(outcome)) => Outcome { events: 0, ..outcome },
@@ -53,9 +56,64 @@ fn losses() -> impl Strategy<Value = LossSpec> {
     ]
 }
 
+/// Uses all that an element may do.
+#[derive(Clone, Debug)]
+struct Odd {
+    /// It delays one in so many packets, and drops or marks some of those.
+    every: u64,
+    by: Span,
+    reorders: bool,
+    /// From then on the link sends at 3 Mbit/s.
+    slow_from: Instant,
+    seen: u64,
+}
+
+impl Element for Odd {
+    fn arrive(&mut self, _packet: &Crossing, _random: &mut Pcg64Mcg) -> Fate {
+        self.seen += 1;
+        match self.seen % (self.every * 7) {
+            0 => Fate::Drop,
+            1 => Fate::Mark,
+            _ => Fate::Pass,
+        }
+    }
+
+    fn sent_at(&mut self, bytes: u64, start: Instant) -> Option<Instant> {
+        (start >= self.slow_from).then(|| start + Span(bytes * 8_000 / 3))
+    }
+
+    fn pass_on(&mut self, _packet: &Crossing, at: Instant, _random: &mut Pcg64Mcg) -> Instant {
+        if self.seen.is_multiple_of(self.every) { at + self.by } else { at }
+    }
+
+    fn reorders(&self) -> bool {
+        self.reorders
+    }
+}
+
+/// On most links none.
+fn elements() -> impl Strategy<Value = Vec<Box<dyn Element>>> {
+    let jitter = |most: u64| -> Vec<Box<dyn Element>> {
+        vec![Box::new(Jitter { most: Span::from_micros(most) })]
+    };
+    let odd = |(every, by, slow_from, reorders): (u64, u64, u64, bool)| -> Vec<Box<dyn Element>> {
+        let (by, slow_from) = (Span::from_micros(by), Instant(slow_from * 1_000_000));
+        let odd = Odd { every, by, reorders, slow_from, seen: 0 };
+        vec![Box::new(odd), Box::new(Jitter { most: by })]
+    };
+    prop_oneof![
+        4 => Just(Vec::new()),
+        1 => (0..20_000_u64).prop_map(jitter),
+        1 => (2..40_u64, 0..60_000_u64, 0..6_000_u64, any::<bool>()).prop_map(odd),
+    ]
+}
+
+type DrawnLink = (u64, u64, u64, LossSpec, bool, Vec<Box<dyn Element>>);
+
 fn links() -> impl Strategy<Value = Vec<LinkSpec>> {
-    let one = (1..60_u64, 1..60_u64, 1..200_u64, losses(), any::<bool>());
-    let build = |(rate, delay, buffer, loss, bytes): (u64, u64, u64, LossSpec, bool)| LinkSpec {
+    let one = (1..60_u64, 1..60_u64, 1..200_u64, losses(), any::<bool>(), elements());
+    let build = |(rate, delay, buffer, loss, bytes, elements): DrawnLink| LinkSpec {
+        elements,
         buffer: if bytes { Buffer::Bytes(buffer * 900 + 2000) } else { Buffer::Packets(buffer) },
         loss,
         drop_nth: vec![buffer * 3 + 1],
@@ -207,13 +265,13 @@ proptest! {
     })]
 
     #[test]
-    fn both_paces_give_the_same_outcome(network in networks()) {
-        prop_assert_eq!(outcome(&network, Pace::Ahead), outcome(&network, Pace::EveryHop));
+    fn fast_paths_change_no_outcome(network in networks()) {
+        prop_assert_eq!(outcome(&network, FastPaths::On), outcome(&network, FastPaths::Off));
     }
 
     #[test]
     fn packets_are_conserved(network in networks()) {
-        let outcome = outcome(&network, Pace::Ahead);
+        let outcome = outcome(&network, FastPaths::On);
         for (spec, flow) in network.flows.iter().zip(&outcome.flows) {
             let counts = flow.counts;
             // A SYN can be dropped but is no data packet sent.
@@ -233,13 +291,13 @@ fn a_network_runs_the_same_twice() {
     let lossy = LinkSpec { loss: LossSpec::independent(5_000_000), ..link(20, 20, 60) };
     let flows = (0..5).map(|i| flow(&[0], 20 + i, Recovery::Sack)).collect();
     let network = network(vec![lossy], flows, 20_000);
-    assert_eq!(outcome(&network, Pace::Ahead), outcome(&network, Pace::Ahead));
+    assert_eq!(outcome(&network, FastPaths::On), outcome(&network, FastPaths::On));
     let other = Network { seed: 2, ..network.clone() };
-    assert_ne!(outcome(&network, Pace::Ahead), outcome(&other, Pace::Ahead));
+    assert_ne!(outcome(&network, FastPaths::On), outcome(&other, FastPaths::On));
 }
 
 #[test]
-fn what_comes_late_to_a_connection_that_is_over_is_answered_at_either_pace() {
+fn what_comes_late_to_a_connection_that_is_over_is_answered_on_either_path() {
     let links = vec![
         LinkSpec {
             buffer: Buffer::Bytes(22_700),
@@ -272,7 +330,7 @@ fn what_comes_late_to_a_connection_that_is_over_is_answered_at_either_pace() {
         ns2_ties: true,
         ..network(links, vec![flow], 3000)
     };
-    assert_eq!(outcome(&network, Pace::Ahead), outcome(&network, Pace::EveryHop));
+    assert_eq!(outcome(&network, FastPaths::On), outcome(&network, FastPaths::Off));
 }
 
 /// A copy that start-up had sent was found lost while the window had no room, and then the timer
@@ -307,5 +365,5 @@ fn a_lost_copy_is_sent_again_after_a_timeout() {
     });
     let seed = 10_636_022_229_249_306_463;
     let network = Network { seed, ..network(vec![lossy], vec![flow], 3000) };
-    assert_eq!(outcome(&network, Pace::Ahead), outcome(&network, Pace::EveryHop));
+    assert_eq!(outcome(&network, FastPaths::On), outcome(&network, FastPaths::Off));
 }

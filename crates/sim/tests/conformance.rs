@@ -13,7 +13,7 @@ use firstflight_core::policy::Answer;
 use firstflight_core::units::{Bytes, Rate};
 use firstflight_core::view::Window;
 use firstflight_sim::{
-    FlowOutcome, LinkSpec, LossSpec, PROVIDES, Pace, Recovery, control, run_until,
+    FastPaths, FlowOutcome, LinkSpec, LossSpec, PROVIDES, Recovery, control, run_until,
 };
 
 const RECOVERIES: [Recovery; 9] = [
@@ -28,7 +28,7 @@ const RECOVERIES: [Recovery; 9] = [
     Recovery::Ns2Linux,
 ];
 
-const PACES: [Pace; 2] = [Pace::Ahead, Pace::EveryHop];
+const BOTH: [FastPaths; 2] = [FastPaths::On, FastPaths::Off];
 
 /// Repeats, marks, ECT(1), what routers tell and what earlier connections learned have tests of
 /// their own.
@@ -56,7 +56,7 @@ fn run(
     recorder: &Recorder,
     recovery: Recovery,
     (buffer, lost_per_mille): (u64, u64),
-    pace: Pace,
+    fast_paths: FastPaths,
 ) -> (Report, FlowOutcome) {
     let mut spec = flow(&[0], 50, recovery);
     spec.control = control(recorder.clone(), NewReno::default());
@@ -65,7 +65,7 @@ fn run(
     let mut path = link(10, 50, buffer);
     path.loss = LossSpec { in_good_ppb: lost_per_mille * 1_000_000, ..LossSpec::NONE };
     let network = network(vec![path], vec![spec], 200_000);
-    let outcome = run_until(&network, pace, &AtomicBool::new(false)).unwrap();
+    let outcome = run_until(&network, fast_paths, &AtomicBool::new(false)).unwrap();
     let flow = outcome.flows.into_iter().next().unwrap();
     assert_eq!(flow.delivered_packets, u64::from(PACKETS), "{recovery:?}");
     (recorder.report(), flow)
@@ -89,9 +89,11 @@ fn same_totals(recovery: Recovery, report: &Report, flow: &FlowOutcome) {
 
 #[test]
 fn on_a_path_without_loss_everything_promised_arrives() {
-    for (recovery, pace) in RECOVERIES.iter().flat_map(|it| PACES.map(|pace| (*it, pace))) {
-        let (report, flow) = run(&Recorder::new(TOLD), recovery, (5_000, 0), pace);
-        assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {pace:?}");
+    for (recovery, fast_paths) in
+        RECOVERIES.iter().flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
+    {
+        let (report, flow) = run(&Recorder::new(TOLD), recovery, (5_000, 0), fast_paths);
+        assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {fast_paths:?}");
         same_totals(recovery, &report, &flow);
         let samples = u64::from(PACKETS) + u64::from(recovery == Recovery::Ns2Linux);
         assert_eq!((report.losses, report.samples), (0, samples), "{recovery:?}");
@@ -101,8 +103,9 @@ fn on_a_path_without_loss_everything_promised_arrives() {
 /// What the policies are told of pacing is how packets leave.
 #[test]
 fn a_sender_that_paces_says_so() {
-    for (recovery, pace) in
-        [Recovery::Rack, Recovery::Quic].iter().flat_map(|it| PACES.map(|pace| (*it, pace)))
+    for (recovery, fast_paths) in [Recovery::Rack, Recovery::Quic]
+        .iter()
+        .flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
     {
         let recorder = Recorder::new(TOLD);
         let mut spec = flow(&[0], 50, recovery);
@@ -110,9 +113,9 @@ fn a_sender_that_paces_says_so() {
         spec.packets = Some(PACKETS);
         (spec.endpoint.syn, spec.endpoint.paces) = (true, true);
         let network = network(vec![link(10, 50, 5_000)], vec![spec], 200_000);
-        run_until(&network, pace, &AtomicBool::new(false)).unwrap();
+        run_until(&network, fast_paths, &AtomicBool::new(false)).unwrap();
         let report = recorder.report();
-        assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {pace:?}");
+        assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {fast_paths:?}");
         assert_eq!(report.sent_paced, report.packets_sent, "{recovery:?}");
         assert!(report.sent_apart > 30, "{recovery:?}: {}", report.sent_apart);
     }
@@ -124,7 +127,9 @@ fn a_sender_that_paces_says_so() {
 fn marks_are_told_to_every_sender() {
     let of_tcp = [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
     let recoveries = [&of_tcp[..], &[Recovery::Quic]].concat();
-    for (recovery, pace) in recoveries.iter().flat_map(|it| PACES.map(|pace| (*it, pace))) {
+    for (recovery, fast_paths) in
+        recoveries.iter().flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
+    {
         let recorder = Recorder::new(TOLD | Facilities::MARKS);
         let mut spec = flow(&[0], 50, recovery);
         spec.control = control(recorder.clone(), NewReno::default());
@@ -132,9 +137,9 @@ fn marks_are_told_to_every_sender() {
         spec.endpoint.ecn = true;
         let path = LinkSpec { mark_from: Some(5), ..link(10, 50, 5_000) };
         let network = network(vec![path], vec![spec], 200_000);
-        let outcome = run_until(&network, pace, &AtomicBool::new(false)).unwrap();
+        let outcome = run_until(&network, fast_paths, &AtomicBool::new(false)).unwrap();
         let report = recorder.report();
-        assert_eq!(report.check(QUIET | Facilities::MARKS), Ok(()), "{recovery:?} {pace:?}");
+        assert_eq!(report.check(QUIET | Facilities::MARKS), Ok(()), "{recovery:?} {fast_paths:?}");
         assert!(report.marked >= Bytes(1_000), "{recovery:?}: {:?}", report.marked);
         assert_eq!(report.credited, Bytes(u64::from(PACKETS) * 1_000));
         assert!(outcome.links[0].totals.marks > 0 && outcome.flows[0].drops == 0);
@@ -146,9 +151,10 @@ fn marks_are_told_to_every_sender() {
 #[test]
 fn every_loss_is_told() {
     let recoveries = RECOVERIES.iter().filter(|recovery| **recovery != Recovery::Ns2Vegas);
-    for (recovery, pace) in recoveries.flat_map(|it| PACES.map(|pace| (*it, pace))) {
-        let (report, flow) = run(&Recorder::new(TOLD), recovery, (20, 10), pace);
-        assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {pace:?}");
+    for (recovery, fast_paths) in recoveries.flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
+    {
+        let (report, flow) = run(&Recorder::new(TOLD), recovery, (20, 10), fast_paths);
+        assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {fast_paths:?}");
         same_totals(recovery, &report, &flow);
         assert!(report.losses > 0 && flow.drops > 20, "{recovery:?}: {} drops", flow.drops);
         if recovery == Recovery::Sack {
@@ -164,9 +170,9 @@ fn a_start_up_that_answers_losses_itself_decides_in_the_recovery() {
     let half = Window { cwnd: Bytes(60_000), ssthresh: Bytes(60_000) };
     for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Quic] {
         for answer in [Answer::Ignore, Answer::Land(half)] {
-            for pace in PACES {
+            for fast_paths in BOTH {
                 let recorder = Recorder::new(TOLD).answering(answer);
-                let (report, flow) = run(&recorder, recovery, (60, 0), pace);
+                let (report, flow) = run(&recorder, recovery, (60, 0), fast_paths);
                 let occasion = QUIET | Facilities::RECOVERY_WINDOW;
                 assert_eq!(report.check(occasion), Ok(()), "{recovery:?} {answer:?}");
                 same_totals(recovery, &report, &flow);
@@ -178,10 +184,12 @@ fn a_start_up_that_answers_losses_itself_decides_in_the_recovery() {
 
 #[test]
 fn packets_leave_at_the_rate_that_is_set() {
-    for (recovery, pace) in RECOVERIES.iter().flat_map(|it| PACES.map(|pace| (*it, pace))) {
+    for (recovery, fast_paths) in
+        RECOVERIES.iter().flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
+    {
         let recorder = Recorder::new(TOLD).paced(Rate(500_000));
-        let (report, flow) = run(&recorder, recovery, (5_000, 0), pace);
-        assert_eq!(report.check(QUIET | Facilities::PACING), Ok(()), "{recovery:?} {pace:?}");
+        let (report, flow) = run(&recorder, recovery, (5_000, 0), fast_paths);
+        assert_eq!(report.check(QUIET | Facilities::PACING), Ok(()), "{recovery:?} {fast_paths:?}");
         same_totals(recovery, &report, &flow);
     }
 }

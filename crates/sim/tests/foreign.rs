@@ -9,7 +9,7 @@ use common::{flow, link, network};
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Datagram, Ecn, Ends, EndsTotals, FilesSpec, FlowSpec, Network, Outcome, Pace, Recovery,
+    Datagram, Ecn, Ends, EndsTotals, FastPaths, FilesSpec, FlowSpec, Network, Outcome, Recovery,
     SenderState, Uniform, Way, named, run_until, run_with,
 };
 
@@ -96,8 +96,8 @@ impl Ends for Ticker<'_> {
     }
 }
 
-fn run<'a>(network: &'a Network, ends: Box<dyn Ends + 'a>, pace: Pace) -> Outcome {
-    run_with(network, vec![(0, ends)], pace, &AtomicBool::new(false)).unwrap()
+fn run<'a>(network: &'a Network, ends: Box<dyn Ends + 'a>, fast_paths: FastPaths) -> Outcome {
+    run_with(network, vec![(0, ends)], fast_paths, &AtomicBool::new(false)).unwrap()
 }
 
 /// 10 Mbit/s and 20 ms there, 30 ms back; access links of 1 Gbit/s without delay.
@@ -111,7 +111,7 @@ fn path(buffer: u64) -> Network {
 #[test]
 fn a_datagram_takes_the_time_of_its_own_size() {
     let log = Log::default();
-    let outcome = run(&path(10), Ticker::boxed(&[1250, 125], Span(0), &log), Pace::Ahead);
+    let outcome = run(&path(10), Ticker::boxed(&[1250, 125], Span(0), &log), FastPaths::On);
     let us = |us: u64| us * 1_000;
     // 10 us or 1 us on each access link, 1 ms or 100 us on the link; 50 bytes back: 40 us + 800 ns.
     let first = us(10) + us(1_000) + us(20_000) + us(10);
@@ -134,7 +134,7 @@ fn a_datagram_takes_the_time_of_its_own_size() {
 #[test]
 fn what_does_not_fit_the_buffer_is_lost_and_told() {
     let log = Log::default();
-    let outcome = run(&path(3), Ticker::boxed(&[1000; 10], Span(0), &log), Pace::Ahead);
+    let outcome = run(&path(3), Ticker::boxed(&[1000; 10], Span(0), &log), FastPaths::On);
     assert_eq!(outcome.flows[0].drops, 6, "one in service, three waiting");
     assert_eq!(outcome.flows[0].delivered_bytes, Bytes(4));
 }
@@ -144,7 +144,7 @@ fn a_headers_bytes_count_on_the_link() {
     let log = Log::default();
     let mut network = path(10);
     network.flows[0].header_bytes = 28;
-    let outcome = run(&network, Ticker::boxed(&[1000], Span(0), &log), Pace::Ahead);
+    let outcome = run(&network, Ticker::boxed(&[1000], Span(0), &log), FastPaths::On);
     assert_eq!(outcome.links[0].totals.bytes, 1028);
 }
 
@@ -154,9 +154,9 @@ fn beside_tcp_computing_ahead_changes_nothing() {
     shared.flows.push(flow(&[0], 40, Recovery::Sack));
     shared.duration = Span::from_millis(10_000);
     let sizes: Vec<usize> = (0..4_000).map(|i| 40 + i * 7919 % 1200).collect();
-    let outcomes = [Pace::Ahead, Pace::EveryHop].map(|pace| {
+    let outcomes = [FastPaths::On, FastPaths::Off].map(|fast_paths| {
         let log = Log::default();
-        let outcome = run(&shared, Ticker::boxed(&sizes, Span(2_100_003), &log), pace);
+        let outcome = run(&shared, Ticker::boxed(&sizes, Span(2_100_003), &log), fast_paths);
         (Outcome { events: 0, ..outcome }, log.into_inner())
     });
     assert!(outcomes[0] == outcomes[1]);
@@ -176,14 +176,14 @@ fn flows_beside_it_keep_their_places_paths_and_memory() {
     let other = FlowSpec { start: Instant(300_000_000), ..files.clone() };
     let mut alone = network(vec![link(8, 20, 50)], vec![files, other], 5_000);
     alone.flows.iter_mut().for_each(|flow| flow.path[0] -= 1);
-    let expected = run_until(&alone, Pace::Ahead, &AtomicBool::new(false)).unwrap();
+    let expected = run_until(&alone, FastPaths::On, &AtomicBool::new(false)).unwrap();
     let mut beside = path(20);
     beside.duration = alone.duration;
     beside.links.extend(alone.links.clone());
     beside.flows.extend(alone.flows.iter().cloned());
     beside.flows[1..].iter_mut().for_each(|flow| flow.path[0] += 1);
     let log = Log::default();
-    let outcome = run(&beside, Ticker::boxed(&[1000; 10], Span(0), &log), Pace::Ahead);
+    let outcome = run(&beside, Ticker::boxed(&[1000; 10], Span(0), &log), FastPaths::On);
     assert_eq!(outcome.flows[0].delivered_bytes, Bytes(10));
     assert!(expected.flows[0].files.len() > 5);
     assert!(outcome.flows[1..] == expected.flows);

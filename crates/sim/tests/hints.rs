@@ -6,7 +6,7 @@ mod common;
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FileOutcome, FilesSpec, FlowOutcome, FlowSpec, LinkSpec, Network, Pace, Recovery, UdpSpec,
+    FastPaths, FileOutcome, FilesSpec, FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, UdpSpec,
     Uniform, named, run, run_until,
 };
 
@@ -157,11 +157,11 @@ fn memories_and_grants_do_not_depend_on_what_is_computed_ahead() {
     spec.endpoint.fast_open = true;
     let flows = vec![spec, files("fast-start", 63), files("spand", 30), with("slow-start")];
     let network = network(vec![path()], flows, 20_000);
-    let outcome = |pace| {
-        let outcome = run_until(&network, pace, &false.into()).unwrap();
+    let outcome = |fast_paths| {
+        let outcome = run_until(&network, fast_paths, &false.into()).unwrap();
         outcome.flows.iter().map(times_ms).collect::<Vec<_>>()
     };
-    assert_eq!(outcome(Pace::Ahead), outcome(Pace::EveryHop));
+    assert_eq!(outcome(FastPaths::On), outcome(FastPaths::Off));
 }
 
 #[test]

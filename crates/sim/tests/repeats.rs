@@ -13,7 +13,7 @@ use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::startup::Halfback;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FlowOutcome, FlowSample, FlowSpec, LinkSpec, LossSpec, Network, Pace, Recovery, UdpSpec,
+    FastPaths, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LossSpec, Network, Recovery, UdpSpec,
     control, core_control, provides, run, run_until,
 };
 
@@ -139,15 +139,15 @@ fn a_longer_flow_goes_on_when_acks_and_repeats_have_met() {
 #[test]
 fn the_repeats_that_rack_provides_are_told_and_no_other_recovery_provides_them() {
     let told = Facilities::REPEATS | Facilities::SENDS | Facilities::SENT | Facilities::PACING;
-    for pace in [Pace::Ahead, Pace::EveryHop] {
+    for fast_paths in [FastPaths::On, FastPaths::Off] {
         let recorder = Recorder::around(Halfback::default(), told | Facilities::TIMES);
         let mut spec = halfback();
         spec.control = control(recorder.clone(), NewReno::default());
         let loss = LossSpec::independent(20_000_000);
         let network = network(vec![LinkSpec { loss, ..path(&[]) }], vec![spec], 20_000);
-        let outcome = run_until(&network, pace, &AtomicBool::new(false)).unwrap();
+        let outcome = run_until(&network, fast_paths, &AtomicBool::new(false)).unwrap();
         let (report, counts) = (recorder.report(), outcome.flows[0].counts);
-        assert_eq!(report.check(Facilities::REPEATS), Ok(()), "{pace:?}");
+        assert_eq!(report.check(Facilities::REPEATS), Ok(()), "{fast_paths:?}");
         assert_eq!(report.sent_again, Bytes(counts.retransmitted * 1_000));
         assert_eq!(report.acked, Bytes(u64::from(PACKETS) * 1_000));
     }

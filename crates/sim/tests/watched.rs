@@ -3,7 +3,7 @@
 mod common;
 
 use common::{flow, link, network};
-use firstflight_sim::{Interrupted, Network, Pace, Recovery, run, run_watched};
+use firstflight_sim::{FastPaths, Interrupted, Network, Recovery, run, run_watched};
 
 /// 200 Mbps for 30 s: some 500,000 packets.
 fn long() -> Network {
@@ -18,7 +18,7 @@ fn it_asks_first_and_after_every_so_many_events_and_is_the_same_run() {
         asked += 1;
         true
     };
-    let outcome = run_watched(&long(), Pace::Ahead, &mut go_on).unwrap();
+    let outcome = run_watched(&long(), FastPaths::On, &mut go_on).unwrap();
     assert!(outcome.events > BETWEEN, "{}", outcome.events);
     assert_eq!(asked, outcome.events / BETWEEN + 1);
     assert_eq!(outcome, run(&long()));
@@ -28,7 +28,7 @@ fn it_asks_first_and_after_every_so_many_events_and_is_the_same_run() {
 fn it_stops_when_told_to() {
     let mut left = 1;
     let mut go_on = || std::mem::replace(&mut left, 0) > 0;
-    assert_eq!(run_watched(&long(), Pace::Ahead, &mut go_on), Err(Interrupted));
+    assert_eq!(run_watched(&long(), FastPaths::On, &mut go_on), Err(Interrupted));
 }
 
 const BETWEEN: u64 = 1 << 18;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use firstflight_core::units::Bytes;
 use firstflight_quic_sim::MIN_PACKET;
-use firstflight_sim::{Endpoint, Ends, FlowSpec, Network, Outcome, Pace, Recovery, run_with};
+use firstflight_sim::{Endpoint, Ends, FlowSpec, Network, Outcome, FastPaths, Recovery, run_with};
 
 /// `flows` over one link of `rate_mbps` and `rtt_ms`, with room for `buffer` packets. Those that
 /// are given no ends of their own are NewReno over simulated TCP.
@@ -32,5 +32,5 @@ pub(crate) fn network(
 /// The network with these ends for its first flows.
 pub(crate) fn run(network: &Network, ends: Vec<Box<dyn Ends>>) -> Outcome {
     let ends = ends.into_iter().enumerate().collect();
-    run_with(network, ends, Pace::Ahead, &AtomicBool::new(false)).expect("nobody stops it")
+    run_with(network, ends, FastPaths::On, &AtomicBool::new(false)).expect("nobody stops it")
 }

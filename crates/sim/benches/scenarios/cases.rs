@@ -96,6 +96,7 @@ impl Case {
             mark_from: None,
             loss: LossSpec::NONE,
             drop_nth: Vec::new(),
+            elements: Vec::new(),
         };
         Network {
             links: vec![link],

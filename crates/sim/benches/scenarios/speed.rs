@@ -6,7 +6,7 @@
 //! would do on Linux, but moves in steps of a scheduler tick, which is a fifth of the shortest run.
 
 use cpu_time::ThreadTime;
-use firstflight_sim::{Network, Pace};
+use firstflight_sim::{FastPaths, Network};
 
 use crate::cases::{Case, Control};
 
@@ -59,7 +59,7 @@ impl Runs {
             parts.push(now.duration_since(std::mem::replace(&mut since, now)).as_secs_f64());
             true
         };
-        let outcome = firstflight_sim::run_watched(&self.network, Pace::Ahead, &mut part_ends);
+        let outcome = firstflight_sim::run_watched(&self.network, FastPaths::On, &mut part_ends);
         part_ends();
         let outcome = outcome.expect("nobody stops it");
         let seconds = parts.iter().sum();

@@ -18,7 +18,7 @@ impl Tcp {
     pub(super) fn note_calm(&mut self) {
         let Self { tcb, repair } = self;
         (tcb.calm_packets, tcb.calm_plain) = (0, 0);
-        let calm = tcb.shortcuts
+        let calm = tcb.fast_paths
             && repair.is_idle()
             && tcb.una >= tcb.first_data
             && tcb.nxt == tcb.max
@@ -59,17 +59,17 @@ impl Tcb {
     }
 
     /// Handles the ACK of so many packets, caused by the newest of them, if it is calm; otherwise
-    /// returns false and has changed nothing. A calm one fills no gap and is no part. `WIDE`
-    /// also serves controls that need rate samples, connections that end with a FIN, and
+    /// returns false and has changed nothing. A calm one fills no gap and is no part. With
+    /// `EXTRAS` it also serves controls that need rate samples, connections that end with a FIN, and
     /// receivers whose window still grows.
     #[inline(always)]
-    pub(super) fn on_calm_ack<const WIDE: bool>(
+    pub(super) fn on_calm_ack<const EXTRAS: bool>(
         &mut self,
         now: Instant,
         packets: u32,
         wire: &mut impl Wire,
     ) -> bool {
-        if packets.wrapping_sub(1) >= if WIDE { self.calm_packets } else { self.calm_plain } {
+        if packets.wrapping_sub(1) >= if EXTRAS { self.calm_packets } else { self.calm_plain } {
             return false;
         }
         let next = self.una + packets;
@@ -78,18 +78,18 @@ impl Tcb {
         let newly = self.bytes(packets);
         let view = self.core.view();
         let in_flight = Bytes(view.in_flight.0 - newly.0);
-        debug_assert!(WIDE || self.limit == self.end);
-        if WIDE && self.limit < self.end {
+        debug_assert!(EXTRAS || self.limit == self.end);
+        if EXTRAS && self.limit < self.end {
             self.extend(next, 0);
             self.note_plain();
         }
         self.una = next;
         let rtt = Span(now.0 - sent_at.0);
-        match WIDE {
+        match EXTRAS {
             false => self.core.on_new_data(now, newly, rtt, in_flight),
             true => self.tell_sampled(now, newly, rtt, in_flight),
         }
-        self.send_calm::<WIDE>(now, wire);
+        self.send_calm::<EXTRAS>(now, wire);
         if next < self.max {
             self.rto.restart_calm(now);
         } else {
@@ -133,23 +133,23 @@ impl Tcb {
     /// Sends what the window allows: packets that have never left before. The window is no larger
     /// than what the receiver takes.
     #[inline(always)]
-    fn send_calm<const WIDE: bool>(&mut self, now: Instant, wire: &mut impl Wire) {
+    fn send_calm<const EXTRAS: bool>(&mut self, now: Instant, wire: &mut impl Wire) {
         debug_assert_eq!(self.nxt, self.max);
         loop {
             // In this order: it is the window that ends the loop.
             let view = self.core.view();
             let in_flight = Bytes(view.in_flight.0 + self.mss);
             let fits = in_flight <= view.window.cwnd && self.nxt < self.limit;
-            if !(fits || WIDE && self.is_final()) || !self.may_depart(now) {
+            if !(fits || EXTRAS && self.is_final()) || !self.may_depart(now) {
                 return;
             }
             debug_assert!(self.nxt - self.una < self.receiver_window);
             let seq = self.nxt;
-            let idle = WIDE && seq == self.una;
+            let idle = EXTRAS && seq == self.una;
             (self.nxt, self.max) = (seq + 1, seq + 1);
             self.log.sent(seq, self.una, now);
             self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again: false });
-            if let Some(samples) = self.samples.as_mut().filter(|_| WIDE) {
+            if let Some(samples) = self.samples.as_mut().filter(|_| EXTRAS) {
                 samples.on_sent_first(seq, now, in_flight, idle);
                 if self.nxt >= self.end {
                     samples.on_app_limited(in_flight);

@@ -76,7 +76,7 @@ mod tests {
         least_timeout_ms: u64,
         loss_percent: u64,
         seed: u64,
-        shortcuts: bool,
+        fast_paths: bool,
     }
 
     fn drawn() -> impl Strategy<Value = Drawn> {
@@ -104,7 +104,7 @@ mod tests {
                 least_timeout_ms,
                 loss_percent,
                 seed,
-                shortcuts: switches.1,
+                fast_paths: switches.1,
             },
         )
     }
@@ -174,11 +174,11 @@ mod tests {
         // QUIC's first packet of the handshake counts like all others; so does TCP/Linux's SYN.
         let counts_syn = matches!(drawn.recovery, Recovery::Quic | Recovery::Ns2Linux);
         let first_data = u32::from(drawn.syn && !counts_syn);
-        let mut tcp = Tcp::new(&drawn.spec(), drawn.shortcuts);
+        let mut tcp = Tcp::new(&drawn.spec(), drawn.fast_paths);
         let endpoint = drawn.spec().endpoint;
         let end = Instant(u64::MAX);
         let mut receiver =
-            Receiver::new(&endpoint, drawn.syn, Some(drawn.packets), end, drawn.shortcuts);
+            Receiver::new(&endpoint, drawn.syn, Some(drawn.packets), end, drawn.fast_paths);
         let mut path = Path {
             data: VecDeque::new(),
             acks: VecDeque::new(),

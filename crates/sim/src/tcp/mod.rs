@@ -66,18 +66,18 @@ pub(crate) struct Tcp {
 }
 
 impl Tcp {
-    /// The first connection of a flow; `shortcuts` lets calm ACKs take their own way ([`calm`]).
-    pub(crate) fn new(spec: &FlowSpec, shortcuts: bool) -> Self {
-        Self::with(spec, spec.endpoint.syn, shortcuts)
+    /// The first connection of a flow; `fast_paths` lets calm ACKs take their own way ([`calm`]).
+    pub(crate) fn new(spec: &FlowSpec, fast_paths: bool) -> Self {
+        Self::with(spec, spec.endpoint.syn, fast_paths)
     }
 
-    fn with(spec: &FlowSpec, syn: bool, shortcuts: bool) -> Self {
-        Self { repair: AnyRepair::of(&spec.endpoint), tcb: Tcb::new(spec, syn, shortcuts) }
+    fn with(spec: &FlowSpec, syn: bool, fast_paths: bool) -> Self {
+        Self { repair: AnyRepair::of(&spec.endpoint), tcb: Tcb::new(spec, syn, fast_paths) }
     }
 
     /// The source's next connection. Its counters go on from this one's.
     pub(crate) fn successor(&self, spec: &FlowSpec, next: Next) -> Self {
-        let mut fresh = Self::with(spec, next.syn, self.tcb.shortcuts);
+        let mut fresh = Self::with(spec, next.syn, self.tcb.fast_paths);
         fresh.tcb.end = next.packets.saturating_add(fresh.tcb.opening());
         fresh.tcb.counts = self.counts();
         fresh
@@ -114,44 +114,45 @@ impl Tcp {
     pub(crate) fn on_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         let packets = next.wrapping_sub(self.tcb.una);
         let may_be_calm = cause.wrapping_add(1) == next && self.tcb.is_calm();
-        if !may_be_calm || !self.on_wide_ack(now, packets, &mut wire.reborrow()) {
-            self.on_any_ack(now, next, cause, &mut wire.reborrow());
+        if !may_be_calm || !self.try_fast(now, packets, &mut wire.reborrow()) {
+            self.on_ack_slowly(now, next, cause, &mut wire.reborrow());
         }
     }
 
-    /// [`Tcb::on_calm_ack`] in a place of its own.
+    /// Takes the fast path, if the ACK is calm.
     #[inline(never)]
-    fn on_wide_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
+    fn try_fast(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
         match self.tcb.calm_plain == 0 {
             false => self.tcb.on_calm_ack::<false>(now, packets, wire),
-            true => self.on_widest_ack(now, packets, wire),
+            true => self.try_fast_with_extras(now, packets, wire),
         }
     }
 
-    /// Takes an ACK off the fastest path (`Tcb::calm_plain`).
+    /// Takes the fast path with what few flows need ([`Tcb::on_calm_ack`]).
     #[inline(never)]
-    fn on_widest_ack(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
+    fn try_fast_with_extras(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) -> bool {
         self.tcb.on_calm_ack::<true>(now, packets, wire)
     }
 
-    /// An ACK arrives for the first packet that has not been acknowledged, which has caused it.
+    /// An ACK arrives for the first packet that has not been acknowledged, and for no other; that
+    /// packet has caused it.
     #[inline]
-    pub(crate) fn on_next_ack(&mut self, now: Instant, wire: &mut impl Wire) {
+    pub(crate) fn on_ack_in_order(&mut self, now: Instant, wire: &mut impl Wire) {
         if !self.tcb.on_calm_ack::<false>(now, 1, wire) {
-            self.on_next_wide_ack(now, &mut wire.reborrow());
+            self.on_ack_in_order_slowly(now, &mut wire.reborrow());
         }
     }
 
-    /// The same, if the ACK cannot take the fastest path.
+    /// [`Tcp::on_ack_in_order`] where the fast path needs more, or there is none.
     #[inline(never)]
-    fn on_next_wide_ack(&mut self, now: Instant, wire: &mut impl Wire) {
+    fn on_ack_in_order_slowly(&mut self, now: Instant, wire: &mut impl Wire) {
         let una = self.tcb.una;
         self.on_ack(now, una + 1, una, wire);
     }
 
-    /// An ACK that may need anything.
+    /// The general path of an ACK.
     #[inline(never)]
-    fn on_any_ack(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
+    fn on_ack_slowly(&mut self, now: Instant, next: u32, cause: u32, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;
         if tcb.listens {
             tcb.read_feedback(repair, now, cause, wire);
@@ -168,7 +169,7 @@ impl Tcp {
             repair.on_ack(tcb, DataAck { now, next, cause, early }, wire);
         }
         self.note_calm();
-        self.note_quiet();
+        self.note_first_timer();
     }
 
     /// The congestion controller.

@@ -163,7 +163,7 @@ impl Tcb {
             self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again });
         }
         if self.listens {
-            self.write_header(now, data && !again, wire);
+            self.write_header(seq, now, data && !again, wire);
         }
         wire.transmit(seq);
     }

@@ -61,7 +61,7 @@ pub(super) struct Tcb {
     pub(super) receiver_window: u32,
     pub(super) endpoint: Endpoint,
     /// Whether the fast path for calm ACKs is on.
-    pub(super) shortcuts: bool,
+    pub(super) fast_paths: bool,
     /// Whether packets or ACKs tell more than usual ([`super::told`]).
     pub(super) listens: bool,
     /// Whether packets have a header for routers or links, and ACKs what came of it.
@@ -78,7 +78,7 @@ pub(super) struct Tcb {
     pub(super) packet_time: Span,
     /// With pacing: until when neither the retransmission timer nor the repair is due, as long as
     /// that is `una`.
-    pub(super) quiet: (u32, Instant),
+    pub(super) first_timer: (u32, Instant),
     /// The state in which packets left, for a control that needs it. Boxed because few do.
     pub(super) samples: Option<Box<Samples>>,
     /// How the window is used, of a source that rests. Boxed because few do.
@@ -89,7 +89,7 @@ pub(super) struct Tcb {
 }
 
 impl Tcb {
-    pub(super) fn new(spec: &FlowSpec, syn: bool, shortcuts: bool) -> Self {
+    pub(super) fn new(spec: &FlowSpec, syn: bool, fast_paths: bool) -> Self {
         let mut endpoint = spec.endpoint.clone();
         let quic = endpoint.recovery == Recovery::Quic;
         // QUIC's timers are not that of TCP, which never sleeps then.
@@ -143,7 +143,7 @@ impl Tcb {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            shortcuts: shortcuts && !listens && !repeats && !tso,
+            fast_paths: fast_paths && !listens && !repeats && !tso,
             repeats,
             calm_packets: 0,
             calm_plain: 0,
@@ -153,7 +153,7 @@ impl Tcb {
             paced_last: (Rate(0), Bytes(0)),
             packet_time: Span(0),
             tells_more: wants.samples() || rests || feedback.is_some(),
-            quiet: (0, Instant(0)),
+            first_timer: (0, Instant(0)),
             samples: wants.samples().then(|| Box::new(Samples::new())),
             ecn: feedback.map(|feedback| Ecn::new(feedback, wants.is_l4s())),
             usage: rests.then(|| Box::new(Usage::new(&spec.endpoint))),

@@ -61,7 +61,7 @@ impl Wire for Air<'_> {
         None
     }
 
-    fn write_header(&mut self, _: Span, _: Span, _: EcnBits) {}
+    fn write_header(&mut self, _: u32, _: Span, _: Span, _: EcnBits) {}
 
     fn read_feedback(&mut self) -> Heard {
         Heard::default()

@@ -12,7 +12,7 @@ impl Tcp {
     pub(crate) fn on_timer(&mut self, now: Instant, wire: &mut impl Wire) {
         // Most timers of a paced sender are those of its pace.
         let is_paced = self.tcb.core.is_paced();
-        let paces = is_paced && self.is_quiet_until(Instant(now.0.saturating_add(1)));
+        let paces = is_paced && self.no_timer_before(Instant(now.0.saturating_add(1)));
         let Self { tcb, repair } = self;
         if paces && tcb.is_calm() && tcb.core.wake_at().is_none() {
             if tcb.next_departure <= now {
@@ -35,7 +35,7 @@ impl Tcp {
         }
         self.note_calm();
         if !paces {
-            self.note_quiet();
+            self.note_first_timer();
         }
     }
 
@@ -56,15 +56,15 @@ impl Tcp {
         let has_room = || if tcb.is_calm() { tcb.has_calm_room() } else { repair.has_room(tcb) };
         let paces = tcb.core.is_paced() && tcb.core.wake_at().is_none() && has_room();
         let at = tcb.next_departure;
-        (paces && self.is_quiet_until(Instant(at.0.saturating_add(1)))).then_some(at)
+        (paces && self.no_timer_before(Instant(at.0.saturating_add(1)))).then_some(at)
     }
 
-    /// Whether a calm sender that paces, and that its window keeps from sending, has nothing to do
-    /// before `at`; may say no although it is so.
-    pub(crate) fn rests_until(&mut self, at: Instant) -> bool {
+    /// [`Tcp::no_deadline_before`] of a calm sender that paces, and that its window keeps from
+    /// sending.
+    pub(crate) fn no_deadline_before_while_full(&mut self, at: Instant) -> bool {
         let tcb = &self.tcb;
         let waits = tcb.core.is_paced() && tcb.core.wake_at().is_none();
-        waits && tcb.is_calm() && !tcb.has_calm_room() && self.is_quiet_until(at)
+        waits && tcb.is_calm() && !tcb.has_calm_room() && self.no_timer_before(at)
     }
 
     /// When [`Tcp::on_timer`] must be called next.
@@ -83,45 +83,41 @@ impl Tcp {
         earlier(first, earlier(departure, tcb.core.wake_at()))
     }
 
-    /// Whether neither the retransmission timer nor the repair is due before `at`; may say no
-    /// although it is so.
+    /// Whether neither the retransmission timer nor the repair is due before `at`, whatever the pace
+    /// is.
     #[inline]
-    fn is_quiet_until(&mut self, at: Instant) -> bool {
-        if self.tcb.quiet.0 != self.tcb.una {
-            self.note_quiet();
+    fn no_timer_before(&mut self, at: Instant) -> bool {
+        if self.tcb.first_timer.0 != self.tcb.una {
+            self.note_first_timer();
         }
-        at <= self.tcb.quiet.1
+        at <= self.tcb.first_timer.1
     }
 
+    /// The earliest that a timer may fire.
     #[inline(never)]
-    fn quiet_until(&self) -> Instant {
+    fn first_timer(&self) -> Instant {
         let smoothed = self.tcb.core.view().rtt.smoothed;
         let idle = self.tcb.is_calm() || self.repair.is_idle();
-        let until = idle.then(|| self.tcb.rto.and_its_probe_sleep_until(smoothed));
+        let until = idle.then(|| self.tcb.rto.first_deadline(smoothed));
         until.unwrap_or(Instant(0))
     }
 
-    /// Notes until when a sender is quiet whose pace asks for it with every packet: only ACKs and
-    /// timers that are not of its pace bring something nearer.
+    /// Notes [`Tcp::first_timer`] for a sender whose pace asks for it with every packet: only ACKs
+    /// and timers that are not of its pace bring something nearer.
     #[inline]
-    pub(super) fn note_quiet(&mut self) {
+    pub(super) fn note_first_timer(&mut self) {
         if !self.tcb.core.acts_on_acks_only() {
-            self.tcb.quiet = (self.tcb.una, self.quiet_until());
+            self.tcb.first_timer = (self.tcb.una, self.first_timer());
         }
     }
 
     /// Whether nothing is due before `at`; may say no although it is so.
     #[inline]
-    pub(crate) fn sleeps_until(&self, at: Instant) -> bool {
-        let tcb = &self.tcb;
-        tcb.core.acts_on_acks_only() && (tcb.rto.sleeps_until(at) || self.sleeps_longer(at))
-    }
-
-    /// [`Tcp::sleeps_until`] of a calm sender whose timer is Linux's.
-    #[inline]
-    fn sleeps_longer(&self, at: Instant) -> bool {
-        let tcb = &self.tcb;
-        tcb.is_calm() && tcb.rto.sleeps_longer(at, &tcb.core.view().rtt)
+    pub(crate) fn no_deadline_before(&self, at: Instant) -> bool {
+        let Tcb { core, rto, .. } = &self.tcb;
+        let while_calm = || rto.no_deadline_before_while_calm(at, &core.view().rtt);
+        core.acts_on_acks_only()
+            && (rto.no_deadline_before(at) || self.tcb.is_calm() && while_calm())
     }
 
     #[cold]

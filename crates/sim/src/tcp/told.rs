@@ -24,9 +24,15 @@ impl Tcp {
 }
 
 impl Tcb {
-    /// A packet is about to leave, of data that has not left before if it is `fresh`.
+    /// Packet `seq` is about to leave, with data that has not left before if it is `fresh`.
     #[cold]
-    pub(super) fn write_header(&mut self, now: Instant, fresh: bool, wire: &mut impl Wire) {
+    pub(super) fn write_header(
+        &mut self,
+        seq: u32,
+        now: Instant,
+        fresh: bool,
+        wire: &mut impl Wire,
+    ) {
         if let Some(usage) = &mut self.usage {
             usage.on_sent(now);
         }
@@ -36,7 +42,7 @@ impl Tcb {
         let ecn = self.ecn.as_mut().map_or(EcnBits::default(), |ecn| ecn.bits(fresh));
         let view = self.core.view();
         let rtt = view.rtt.smoothed;
-        wire.write_header(rtt, rtt.scaled(self.mss, view.window.cwnd.0), ecn);
+        wire.write_header(seq, rtt, rtt.scaled(self.mss, view.window.cwnd.0), ecn);
     }
 
     /// An ACK arrives: reads what it brings back of routers and marks. Of an ACK in parts the last

@@ -27,9 +27,9 @@ pub(crate) trait Wire {
     /// The rate of payload that the routers granted the connection's SYN, if it asked.
     fn granted(&mut self) -> Option<Rate>;
 
-    /// Writes the header for routers and links into the next packet that leaves: the sender's
+    /// Writes the header for routers and links into packet `seq`, which leaves next: the sender's
     /// smoothed RTT, the time between its packets, and what it says of congestion.
-    fn write_header(&mut self, rtt: Span, spacing: Span, ecn: EcnBits);
+    fn write_header(&mut self, seq: u32, rtt: Span, spacing: Span, ecn: EcnBits);
 
     /// What was told by the ACK that has just come.
     fn read_feedback(&mut self) -> Heard;

@@ -13,6 +13,7 @@ pub(crate) fn link(rate_mbps: u64, delay_ms: u64, buffer: u64) -> LinkSpec {
         mark_from: None,
         loss: LossSpec::NONE,
         drop_nth: Vec::new(),
+        elements: Vec::new(),
     }
 }
 

@@ -125,7 +125,7 @@ impl Quic {
             }
         }
         if tcb.listens {
-            tcb.write_header(now, false, wire);
+            tcb.write_header(seq, now, false, wire);
         }
         match data {
             true => wire.transmit(seq),

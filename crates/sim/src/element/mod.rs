@@ -1,0 +1,154 @@
+//! Elements of the network: what happens to packets on a link beside its rate, its delay and its
+//! drop-tail buffer. One file each; `CONTRIBUTING.md` tells how to add one.
+//!
+//! An element is written for the general path alone. A flow that crosses one takes no fast path
+//! ([`FastPaths`](crate::FastPaths)): each of its packets has an event wherever it arrives, in order
+//! of time, so that an element sees packets one after the other.
+
+pub mod jitter;
+
+use std::fmt::Debug;
+
+use firstflight_core::units::{Instant, Span};
+use rand_pcg::Pcg64Mcg;
+
+use crate::random::stream;
+
+/// What a link does with packets beside sending them. Every run begins with a copy of it.
+///
+/// What an element need not decide it leaves to the default, which changes nothing.
+pub trait Element: Copied + Debug + Send + Sync {
+    /// A packet arrives at the link, in order of time. Nothing is known yet of whether the buffer
+    /// has room.
+    fn arrive(&mut self, _packet: &Crossing, _random: &mut Pcg64Mcg) -> Fate {
+        Fate::Pass
+    }
+
+    /// When the link has sent a packet of `bytes` whose transmission begins at `start`, if this
+    /// element and not the link's rate says it. No earlier than `start`.
+    fn sent_at(&mut self, _bytes: u64, _start: Instant) -> Option<Instant> {
+        None
+    }
+
+    /// A packet that found room would reach the far end at `at`: when it does. What is earlier
+    /// counts as `at`.
+    fn pass_on(&mut self, _packet: &Crossing, at: Instant, _random: &mut Pcg64Mcg) -> Instant {
+        at
+    }
+
+    /// Whether packets may overtake each other by [`Element::pass_on`]. Otherwise none reaches the
+    /// far end before one that left the link earlier. Those of a source of files
+    /// ([`FlowSpec::files`](crate::FlowSpec::files)) and of [`Recovery::Quic`](crate::Recovery::Quic)
+    /// keep their order in any case: their receivers here know no other.
+    fn reorders(&self) -> bool {
+        false
+    }
+}
+
+/// A packet of data, a SYN, or the third packet of a handshake, as it arrives at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// When it arrives.
+    pub at: Instant,
+    /// Its size on the link, in bytes.
+    pub bytes: u64,
+    /// Whose it is: the place among [`Network::flows`](crate::Network::flows), and behind those
+    /// among [`Network::udp`](crate::Network::udp).
+    pub flow: usize,
+    /// It is ECN-capable: [`Fate::Mark`] marks it.
+    pub ecn_capable: bool,
+    /// It has been marked on its way.
+    pub marked: bool,
+    /// Packets that the link holds, the one in service included.
+    pub held: u64,
+    /// How long what is held takes to be sent at the link's rate.
+    pub waits: Span,
+}
+
+/// What becomes of a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on.
+    Pass,
+    /// It goes on, marked if it is ECN-capable.
+    Mark,
+    /// It is dropped.
+    Drop,
+}
+
+/// What copies an element. Whatever can be cloned has it.
+pub trait Copied {
+    /// A copy.
+    fn copy(&self) -> Box<dyn Element>;
+}
+
+impl<E: Element + Clone + 'static> Copied for E {
+    fn copy(&self) -> Box<dyn Element> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Element> {
+    fn clone(&self) -> Self {
+        (**self).copy()
+    }
+}
+
+/// The elements of a link while the simulation runs, each with its stream of random numbers.
+#[derive(Debug)]
+pub(crate) struct Elements {
+    all: Vec<(Box<dyn Element>, Pcg64Mcg)>,
+    /// When the last packet reached the far end, where none overtakes another.
+    last: Option<Instant>,
+}
+
+impl Elements {
+    /// Those of link `link`; `None` if it has none.
+    pub(crate) fn new(specs: &[Box<dyn Element>], seed: u64, link: u64) -> Option<Self> {
+        let numbered = (ELEMENTS_STREAM + link * MOST_ELEMENTS..).zip(specs);
+        let all: Vec<_> =
+            numbered.map(|(number, spec)| (spec.clone(), stream(seed, number))).collect();
+        let keeps_order = !all.iter().any(|(element, _)| element.reorders());
+        (!all.is_empty()).then(|| Self { all, last: keeps_order.then_some(Instant(0)) })
+    }
+
+    /// A packet arrives: the first that does not let it pass decides.
+    pub(crate) fn arrive(&mut self, packet: &mut Crossing) -> Fate {
+        let mut fate = Fate::Pass;
+        for (element, random) in &mut self.all {
+            match element.arrive(packet, random) {
+                Fate::Drop => return Fate::Drop,
+                Fate::Mark if packet.ecn_capable => {
+                    (fate, packet.marked) = (Fate::Mark, true);
+                }
+                Fate::Mark | Fate::Pass => {}
+            }
+        }
+        fate
+    }
+
+    /// See [`Element::sent_at`].
+    pub(crate) fn sent_at(&mut self, bytes: u64, start: Instant) -> Option<Instant> {
+        let says = self.all.iter_mut().find_map(|(element, _)| element.sent_at(bytes, start));
+        says.map(|at| at.max(start))
+    }
+
+    /// See [`Element::pass_on`].
+    pub(crate) fn pass_on(&mut self, packet: &Crossing, mut at: Instant) -> Instant {
+        for (element, random) in &mut self.all {
+            at = element.pass_on(packet, at, random).max(at);
+        }
+        if let Some(last) = &mut self.last {
+            *last = at.max(*last);
+            at = *last;
+        }
+        at
+    }
+}
+
+/// Streams of elements begin here; below are those of links, starts of flows, sources of files and
+/// foreign ends.
+const ELEMENTS_STREAM: u64 = 1 << 35;
+
+/// Elements of a link that have streams of their own.
+const MOST_ELEMENTS: u64 = 1 << 8;

@@ -1,0 +1,152 @@
+//! Elements act on the packets of a link, as a stranger writes them.
+
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use common::{flow, link, network};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_sim::element::jitter::Jitter;
+use firstflight_sim::{
+    Crossing, Element, FastPaths, Fate, LinkSpec, Network, Outcome, Recovery, run, run_until,
+};
+use rand_pcg::Pcg64Mcg;
+
+/// 200 packets from a window of 40 over 10 Mbit/s (0.8 ms a packet) and 20 ms each way, through
+/// these elements.
+fn path(elements: Vec<Box<dyn Element>>) -> Network {
+    let link = LinkSpec { elements, ..link(10, 20, 200) };
+    let mut flow = flow(&[0], 20, Recovery::NewReno);
+    flow.packets = Some(200);
+    flow.endpoint.initial_window = Bytes(40_000);
+    flow.endpoint.initial_ssthresh = Bytes(40_000);
+    network(vec![link], vec![flow], 10_000)
+}
+
+fn through(element: impl Element + 'static) -> Outcome {
+    run(&path(vec![Box::new(element)]))
+}
+
+/// When the transfer was over, in milliseconds.
+fn over_ms(outcome: &Outcome) -> f64 {
+    outcome.flows[0].finished_at.expect("it ends").0 as f64 / 1e6
+}
+
+/// Every tenth packet is late.
+#[derive(Clone, Debug)]
+struct Tenth {
+    seen: u64,
+    by: Span,
+    overtaken: bool,
+}
+
+impl Element for Tenth {
+    fn pass_on(&mut self, _packet: &Crossing, at: Instant, _random: &mut Pcg64Mcg) -> Instant {
+        self.seen += 1;
+        if self.seen.is_multiple_of(10) { at + self.by } else { at }
+    }
+
+    fn reorders(&self) -> bool {
+        self.overtaken
+    }
+}
+
+#[test]
+fn what_is_overtaken_is_taken_for_lost_and_what_keeps_its_order_is_not() {
+    let by = Span::from_millis(8);
+    let [overtaken, in_order] =
+        [true, false].map(|overtaken| through(Tenth { seen: 0, by, overtaken }).flows[0].counts);
+    assert!(overtaken.fast_retransmits > 0, "nine packets pass it: {overtaken:?}");
+    assert_eq!(in_order.retransmitted, 0);
+}
+
+#[test]
+fn jitter_delays_by_its_half_in_the_mean_and_loses_nothing() {
+    let most = Span::from_millis(20);
+    let one = |seed: u64, elements: Vec<Box<dyn Element>>| {
+        let mut network = Network { seed, ..path(elements) };
+        network.flows[0].packets = Some(1);
+        over_ms(&run(&network))
+    };
+    let alone = one(1, Vec::new());
+    let added = |seed| one(seed, vec![Box::new(Jitter { most })]) - alone;
+    let added: Vec<f64> = (1..=300).map(added).collect();
+    assert!(added.iter().all(|added| (0.0..=20.0).contains(added)));
+    let mean = added.iter().sum::<f64>() / 300.0;
+    // A standard deviation of 5.8 ms: 0.33 ms of the mean.
+    assert!((mean - 10.0).abs() < 1.2, "{mean}");
+    assert_eq!(through(Jitter { most }).flows[0].counts.retransmitted, 0, "in order");
+}
+
+/// One packet meets this fate.
+#[derive(Clone, Debug)]
+struct At(u64, Fate);
+
+impl Element for At {
+    fn arrive(&mut self, _packet: &Crossing, _random: &mut Pcg64Mcg) -> Fate {
+        self.0 = self.0.wrapping_sub(1);
+        if self.0 == 0 { self.1 } else { Fate::Pass }
+    }
+}
+
+#[test]
+fn what_an_element_drops_is_sent_again() {
+    let outcome = through(At(30, Fate::Drop));
+    assert_eq!((outcome.flows[0].counts.retransmitted, outcome.links[0].totals.drops), (1, 1));
+    assert_eq!(outcome.flows[0].delivered_packets, 200);
+}
+
+#[test]
+fn a_mark_cuts_the_window_of_a_flow_with_ecn_only() {
+    let marked = [true, false].map(|ecn| {
+        let mut network = path(vec![Box::new(At(30, Fate::Mark))]);
+        network.flows[0].endpoint.ecn = ecn;
+        let outcome = run(&network);
+        (outcome.links[0].totals.marks, outcome.flows[0].counts.cuts)
+    });
+    assert_eq!(marked, [(1, 1), (0, 0)]);
+}
+
+/// The link sends at 10 Mbit/s, and rests for a time.
+#[derive(Clone, Debug)]
+struct Rests {
+    from: Instant,
+    until: Instant,
+}
+
+impl Element for Rests {
+    fn sent_at(&mut self, bytes: u64, start: Instant) -> Option<Instant> {
+        let rests = (self.from..self.until).contains(&start);
+        Some(if rests { self.until } else { start } + Span(bytes * 800))
+    }
+}
+
+#[test]
+fn an_element_may_say_when_the_link_sends() {
+    let plain = run(&path(Vec::new()));
+    let [never, once] = [100, 400].map(|until| {
+        let (from, until) = (Instant(100_000_000), Instant(until * 1_000_000));
+        Outcome { events: plain.events, ..through(Rests { from, until }) }
+    });
+    assert_eq!(never, plain, "it says what the link would do");
+    let later = over_ms(&once) - over_ms(&plain);
+    assert!((295.0..=300.0).contains(&later), "what waits is sent afterwards: {later}");
+    assert!(once.links[0].totals.peak_packets > plain.links[0].totals.peak_packets);
+}
+
+#[test]
+fn a_flow_that_crosses_an_element_takes_no_fast_path() {
+    let of = |network: &Network| {
+        let ran = [FastPaths::On, FastPaths::Off]
+            .map(|paths| run_until(network, paths, &AtomicBool::new(false)).unwrap());
+        assert_eq!(
+            Outcome { events: 0, ..ran[0].clone() },
+            Outcome { events: 0, ..ran[1].clone() }
+        );
+        ran.map(|outcome| outcome.events)
+    };
+    let [on, off] = of(&path(vec![Box::new(Jitter { most: Span::from_millis(1) })]));
+    assert_eq!(on, off);
+    let [on, off] = of(&path(Vec::new()));
+    assert!(on < off);
+}
