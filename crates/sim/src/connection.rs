@@ -4,8 +4,9 @@
 use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
 
+use crate::flow_wire::FlowWire;
 use crate::memory::Kept;
-use crate::path::{Fabric, FlowWire};
+use crate::path::Fabric;
 use crate::run::Flow;
 use crate::timer::{Timer, timer};
 

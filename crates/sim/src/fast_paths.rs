@@ -1,33 +1,49 @@
-//! The fast paths: what they are, what each leaves out, and which test holds it equal to the general
-//! path.
+//! The fast paths: what they are, what each leaves out, and which test holds it equal to the
+//! general path.
 //!
-//! The general path is the simulator (`docs/life-of-a-packet.md` tells it): every packet has an event
-//! at every shared link, every paced packet and every held ACK an event of its own, and every ACK
-//! goes through the sender's repair. A fast path does the same in fewer steps where it can see that
-//! nothing else applies. Each looks first, and where it cannot serve it changes nothing and the
-//! general path does the work, so that whoever changes what a packet does need only know that one.
+//! The general path is the simulator (`docs/life-of-a-packet.md` tells it): every packet has an
+//! event at every shared link, every paced packet and every held ACK an event of its own, and every
+//! ACK goes through the sender's repair. A fast path does the same in fewer steps where it can see
+//! that nothing else applies. Each looks first, and where it cannot serve it changes nothing and
+//! the general path does the work, so that whoever changes what a packet does need only know that.
 //!
-//! | fast path | leaves out | held equal by |
-//! | --- | --- | --- |
-//! | a link that one flow alone feeds (`Hop::early`, `Early::Always`) | the event of an arrival: nobody else can change the link before | `tests/ahead.rs` |
-//! | a shared link whose next arrival this is (`Early::IfNext`, `Queue::first_before`) | the event of an arrival | `tests/ahead.rs` |
-//! | a packet in order (`Receiver::take_calm`, `take_delayed`) | gaps, SACK blocks, what delayed ACKs of Linux estimate; the payload of its ACK's event (`Queue::push_next_ack`) | `tests/ahead.rs` |
-//! | a packet around a gap where every packet is answered (`Receiver::take_at_once`) | the delayed-ACK timer, split ACKs | `tests/ahead.rs` |
-//! | one event for many held ACKs (`Route::needs_waking`) | the events of those that the next packet overtakes | `tests/ahead.rs` |
-//! | an ACK that is the next on the way back (`ReturnLink::is_next`) | its event at the shared link | `tests/ahead.rs` |
-//! | a calm ACK (`Tcb::on_calm_ack`) | repair, duplicates, back-off, feedback of routers and marks | `tests/ahead.rs`, `tcp/credit.rs` |
-//! | a paced packet whose time comes next (`Flow::go_on_at_pace`, `Tcb::send_calm_at_pace`) | its timer event, and the look at other timers | `tests/ahead.rs` |
+//! `tests/ahead.rs` holds all of these equal to it, `tcp/credit.rs` the calm ACK too:
+//!
+//! | fast path | leaves out |
+//! | --- | --- |
+//! | a link fed by one flow ([`Early::Always`]) | the event of an arrival |
+//! | a shared link whose next arrival this is ([`Early::IfNext`]) | the event of an arrival |
+//! | a packet in order ([`Receiver::take_calm`]) | gaps, SACK blocks, what its ACK says |
+//! | the same, held back ([`Receiver::take_delayed`]) | gaps, what Linux's receivers estimate |
+//! | a packet at a gap ([`Receiver::take_at_once`]) | the delayed-ACK timer, split ACKs |
+//! | one event for many held ACKs ([`Route::needs_waking`]) | those that were overtaken |
+//! | an ACK that is next on the way back ([`ReturnLink::is_next`]) | its event there |
+//! | a calm ACK ([`Tcb::on_calm_ack`]) | repair, duplicates, back-off, routers, marks |
+//! | a paced packet that is next ([`Flow::go_on_at_pace`]) | its timer event, other timers |
 //!
 //! What follows has no switch, because it is how a thing is stored and not another way through it:
 //!
 //! | stored so | leaves out | held equal by |
 //! | --- | --- | --- |
-//! | a link counts packets of one size as runs (`Held`, `Link::arrive`) | a departure event, and a word per packet | `link.rs`, `held.rs` |
-//! | events in order wait in lanes (`Queue`, `Merge`) | a heap | `queue.rs` |
-//! | a deadline is computed when it could be due (`Rto::no_deadline_before`) | the RTO after every ACK | debug builds; `tests/ahead.rs` |
-//! | two pairs of policies are compiled whole (`control.rs`) | calls through a table | `tests/startups.rs` |
+//! | a link counts runs of packets ([`Held`]) | departures | `link.rs`, `held.rs` |
+//! | events in order wait in lanes ([`Queue`]) | a heap | `queue.rs` |
+//! | an RTO when it could be due ([`Rto::no_deadline_before`]) | the others | `tests/ahead.rs` |
+//! | two pairs of policies compiled whole (`control.rs`) | a table | `tests/startups.rs` |
 //!
-//! A flow that crosses an [`Element`](crate::Element) takes none of the paths of the first table.
+//! A flow that crosses an [`Element`](crate::Element) takes no path of the first table.
+//!
+//! [`Early::Always`]: crate::route::Early::Always
+//! [`Early::IfNext`]: crate::route::Early::IfNext
+//! [`Receiver::take_calm`]: crate::receiver::Receiver::take_calm
+//! [`Receiver::take_delayed`]: crate::receiver::Receiver::take_delayed
+//! [`Receiver::take_at_once`]: crate::receiver::Receiver::take_at_once
+//! [`Route::needs_waking`]: crate::route::Route::needs_waking
+//! [`ReturnLink::is_next`]: crate::way_back::ReturnLink::is_next
+//! [`Tcb::on_calm_ack`]: crate::tcp
+//! [`Flow::go_on_at_pace`]: crate::run::Flow
+//! [`Held`]: crate::held::Held
+//! [`Queue`]: crate::queue::Queue
+//! [`Rto::no_deadline_before`]: crate::rto::Rto::no_deadline_before
 
 use crate::network::{FlowSpec, Network};
 

@@ -15,6 +15,7 @@ mod event;
 mod extras;
 mod fast_paths;
 mod files;
+mod flow_wire;
 mod foreign;
 mod handshake;
 mod held;

@@ -1,10 +1,10 @@
 //! The way of a flow's packets through what it shares with others, link by link, and of its ACKs
 //! back.
 
-use firstflight_core::units::{Instant, Rate, Span};
+use firstflight_core::units::Instant;
 
 use crate::control::Wants;
-use crate::dialogue::{Dialogue, Heard, Passing};
+use crate::dialogue::{Dialogue, Passing};
 use crate::element::Elements;
 use crate::event::{Event, Kind};
 use crate::fast_paths::FastPaths;
@@ -17,8 +17,7 @@ use crate::queue::{Lane, Queue};
 use crate::random::stream;
 use crate::receiver::{AckOut, Caused};
 use crate::route::{Early, Hop, Packet, Route};
-use crate::router::{EcnBits, Header};
-use crate::tcp::{PART, Wire};
+use crate::tcp::PART;
 use crate::timer::{Timer, timer};
 use crate::watch::Watch;
 use crate::way_back::ReturnLink;
@@ -45,7 +44,7 @@ impl FlowPath {
     /// A packet reaches the shared link of `hop` at `at`: now, or later where no other event can
     /// change the link before.
     #[inline(always)]
-    fn arrive(&mut self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) {
+    pub(crate) fn arrive(&mut self, fabric: &mut Fabric, hop: usize, packet: Packet, at: Instant) {
         if !self.route.is_plain {
             return self.arrive_any(fabric, hop, packet, at);
         }
@@ -390,75 +389,6 @@ impl Fabric {
         tie: Tie,
     ) -> Option<Instant> {
         self.links[link].arrive(at, bytes, tie)
-    }
-}
-
-/// A flow's sender sees its path as a wire.
-pub(crate) struct FlowWire<'a> {
-    pub(crate) now: Instant,
-    pub(crate) path: &'a mut FlowPath,
-    pub(crate) fabric: &'a mut Fabric,
-}
-
-impl FlowWire<'_> {
-    #[inline(always)]
-    fn send(&mut self, packet: Packet) {
-        let at = self.path.route.enter(self.now, packet);
-        if self.path.may_go_on(self.fabric, 0, packet, at) {
-            self.path.arrive(self.fabric, 0, packet, at);
-        }
-    }
-}
-
-impl Wire for FlowWire<'_> {
-    #[inline(never)]
-    fn transmit(&mut self, seq: u32) {
-        let packet = self.path.route.packet(self.path.route.tagged(seq));
-        if packet.is_syn {
-            self.path.route.count_syns(u32::wrapping_add);
-        }
-        self.send(packet);
-    }
-
-    #[inline(always)]
-    fn transmit_data(&mut self, seq: u32) {
-        self.send(Packet { tagged: self.path.route.tagged(seq), is_syn: false, exact: false });
-    }
-
-    fn transmit_empty(&mut self, seq: u32) {
-        self.path.route.receiver.expect_empty(seq);
-        self.transmit(seq);
-    }
-
-    #[cold]
-    fn acknowledge_syn(&mut self) {
-        self.path.acknowledge_syn(self.fabric, self.now);
-    }
-
-    #[inline(always)]
-    fn reborrow(&mut self) -> impl Wire {
-        FlowWire { now: self.now, path: self.path, fabric: self.fabric }
-    }
-
-    fn write_header(&mut self, seq: u32, rtt: Span, spacing: Span, ecn: EcnBits) {
-        let FlowPath { dialogue, route, .. } = &mut *self.path;
-        if let Some(dialogue) = dialogue {
-            let header = Header { ecn, ..Header::new(rtt, spacing) };
-            dialogue.write_header(route.tagged(seq), header);
-        }
-    }
-
-    fn read_feedback(&mut self) -> Heard {
-        let FlowPath { dialogue, route, .. } = &mut *self.path;
-        let Some(dialogue) = dialogue else { return Heard::default() };
-        dialogue.read_feedback(|bps| route.payload_bps(bps))
-    }
-
-    fn granted(&mut self) -> Option<Rate> {
-        let dialogue = self.path.dialogue.as_mut()?;
-        let granted = std::mem::take(&mut dialogue.asked_bps);
-        let bps = self.path.route.payload_bps(granted);
-        (granted > 0).then(|| Rate::from_bits_per_second(bps))
     }
 }
 

@@ -140,8 +140,8 @@ impl Rto {
         if self.rules.min_is_of_variation { probe } else { probe.min(earliest) }
     }
 
-    /// [`Rto::no_deadline_before`] where the least timeout is of the variation and nothing is amiss:
-    /// the earliest that can fire is a probe after two RTTs, or the timer itself.
+    /// [`Rto::no_deadline_before`] where the least timeout is of the variation and nothing is
+    /// amiss: the earliest that can fire is a probe after two RTTs, or the timer itself.
     #[inline]
     pub(crate) fn no_deadline_before_while_calm(&self, at: Instant, rtt: &Rtt) -> bool {
         let smoothed = rtt.smoothed;
@@ -333,7 +333,8 @@ const FALLBACK: Span = Span::from_secs(3);
 const LONGEST: Span = Span::from_secs(365 * 86_400);
 
 /// [`Rto::behind_earliest`] while the timer is off. Beside Linux's and QUIC's timer the loss
-/// recovery has others, which may fire at any time, so that [`Rto::no_deadline_before`] must say no.
+/// recovery has others, which may fire at any time, so that [`Rto::no_deadline_before`] must say
+/// no.
 fn off(rules: &RtoRules) -> Instant {
     Instant(if rules.min_is_of_variation { 0 } else { u64::MAX })
 }

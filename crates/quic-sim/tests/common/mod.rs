@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use firstflight_core::units::Bytes;
 use firstflight_quic_sim::MIN_PACKET;
-use firstflight_sim::{Endpoint, Ends, FlowSpec, Network, Outcome, FastPaths, Recovery, run_with};
+use firstflight_sim::{Endpoint, Ends, FastPaths, FlowSpec, Network, Outcome, Recovery, run_with};
 
 /// `flows` over one link of `rate_mbps` and `rtt_ms`, with room for `buffer` packets. Those that
 /// are given no ends of their own are NewReno over simulated TCP.

@@ -1,6 +1,6 @@
 //! Jitter: a link delays each packet by a time of its own, and keeps their order, as a radio link
-//! does that sends a frame again until it has come over. Linux's `netem` draws its jitter alike, but
-//! lets packets overtake each other.
+//! does that sends a frame again until it has come over. Linux's `netem` draws its jitter alike,
+//! but lets packets overtake each other.
 
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
     use crate::random::stream;
 
-    /// Of 1000 draws none is above the most, and their mean is half of it.
+    /// None of 1000 draws is above the most, and their mean is half of it.
     #[test]
     fn the_delay_is_uniform() {
         let mut jitter = Jitter { most: Span::from_millis(10) };

@@ -2,8 +2,8 @@
 //! drop-tail buffer. One file each; `CONTRIBUTING.md` tells how to add one.
 //!
 //! An element is written for the general path alone. A flow that crosses one takes no fast path
-//! ([`FastPaths`](crate::FastPaths)): each of its packets has an event wherever it arrives, in order
-//! of time, so that an element sees packets one after the other.
+//! ([`FastPaths`](crate::FastPaths)): each of its packets has an event wherever it arrives, in
+//! order of time, so that an element sees packets one after the other.
 
 pub mod jitter;
 
@@ -38,8 +38,9 @@ pub trait Element: Copied + Debug + Send + Sync {
 
     /// Whether packets may overtake each other by [`Element::pass_on`]. Otherwise none reaches the
     /// far end before one that left the link earlier. Those of a source of files
-    /// ([`FlowSpec::files`](crate::FlowSpec::files)) and of [`Recovery::Quic`](crate::Recovery::Quic)
-    /// keep their order in any case: their receivers here know no other.
+    /// ([`FlowSpec::files`](crate::FlowSpec::files)) and of QUIC's recovery
+    /// ([`Recovery::Quic`](crate::Recovery::Quic)) keep their order in any case: their receivers
+    /// here know no other.
     fn reorders(&self) -> bool {
         false
     }

@@ -60,8 +60,8 @@ impl Tcb {
 
     /// Handles the ACK of so many packets, caused by the newest of them, if it is calm; otherwise
     /// returns false and has changed nothing. A calm one fills no gap and is no part. With
-    /// `EXTRAS` it also serves controls that need rate samples, connections that end with a FIN, and
-    /// receivers whose window still grows.
+    /// `EXTRAS` it also serves controls that need rate samples, connections that end with a FIN,
+    /// and receivers whose window still grows.
     #[inline(always)]
     pub(super) fn on_calm_ack<const EXTRAS: bool>(
         &mut self,

@@ -83,8 +83,8 @@ impl Tcp {
         earlier(first, earlier(departure, tcb.core.wake_at()))
     }
 
-    /// Whether neither the retransmission timer nor the repair is due before `at`, whatever the pace
-    /// is.
+    /// Whether neither the retransmission timer nor the repair is due before `at`, whatever the
+    /// pace is.
     #[inline]
     fn no_timer_before(&mut self, at: Instant) -> bool {
         if self.tcb.first_timer.0 != self.tcb.una {
