@@ -54,9 +54,13 @@ pub(crate) enum Task {
 pub(crate) struct Job {
     /// One control and one seed, in TOML.
     pub(crate) scenario: String,
+    /// The seed.
     pub(crate) seed: u64,
+    /// The kind of link.
     pub(crate) link: Option<String>,
+    /// The program that sends.
     pub(crate) generator: Option<String>,
+    /// How many samples of the series to take.
     pub(crate) samples: Option<u32>,
 }
 

@@ -29,9 +29,11 @@ pub(crate) struct Netem {
     middle: Namespace,
     rate_bps: u64,
     full: Full,
-    /// Drops, sent bytes, before the measured period.
+    /// Drops and sent bytes before the measured period.
     before: [u64; 2],
+    /// Processor time before it.
     processors_before: ProcessorTime,
+    /// How long it was, ns.
     period_ns: u64,
 }
 

@@ -20,9 +20,11 @@ pub struct Path {
     pub far: Namespace,
     /// What all times of the path are in.
     pub clock: Clock,
+    /// The link, running.
     link: Running,
     /// Packets that both kernels had dropped when the measured period began.
     overruns_before: u64,
+    /// Processor time before it.
     processors_before: ProcessorTime,
 }
 

@@ -14,12 +14,15 @@ pub(crate) struct TcpInfo {
     pub(crate) sacked: u32,
     pub(crate) lost: u32,
     pub(crate) retrans: u32,
-    /// Smoothed, microseconds.
+    /// The smoothed RTT, microseconds.
     pub(crate) rtt_us: u32,
-    /// Packets; [`NO_THRESHOLD`] or more is none.
+    /// The threshold, in packets; [`NO_THRESHOLD`] or more is none.
     pub(crate) ssthresh: u32,
+    /// The window, in packets.
     pub(crate) cwnd: u32,
+    /// Packets sent again.
     pub(crate) total_retrans: u32,
+    /// Bytes per second; the largest value for none.
     pub(crate) pacing_rate: u64,
     /// Received in order.
     pub(crate) bytes_received: u64,

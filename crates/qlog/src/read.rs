@@ -187,6 +187,7 @@ struct Trace {
     rtt_to_ms: f64,
     /// Whether each time counts from the previous event.
     delta: bool,
+    /// The time of the newest event, in units of the log.
     now: f64,
     /// Places of time, category, name and data in events that are lists, as draft-00 and -01 have.
     columns: Option<Columns>,

@@ -15,18 +15,23 @@ pub(crate) struct Files {
     draws: FileDraws,
     /// What a packet of a file carries, in bytes.
     data_bytes: u64,
+    /// The connection under way.
     pair: Pair,
-    /// The file under way.
+    /// The packets of the file under way.
     packets: u32,
+    /// When it began.
     began: Instant,
     /// When the next one begins, after a pause.
     next_at: Option<Instant>,
+    /// The run is over.
     stopped: bool,
     /// What the newest connection that is over has learned, and when it was over.
     learned: Option<(Learned, Instant)>,
     /// Totals of the connections that are over.
     before: EndsTotals,
+    /// Packets acknowledged on them.
     acked_before: u64,
+    /// The files that are over.
     done: Vec<FileOutcome>,
 }
 

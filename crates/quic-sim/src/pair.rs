@@ -31,19 +31,27 @@ pub struct Pair {
     controller: Option<Shared>,
     /// quinn's time of the simulation's zero.
     base: Clock,
+    /// The UDP payload of a full packet.
     packet_bytes: u64,
     /// Bytes that the application still has to write; `None` without end.
     to_write: Option<u64>,
+    /// Bytes of all that is to be sent; `None` without end.
     size: Option<u64>,
     /// The stream being written and the room left on it.
     stream: Option<(StreamId, usize)>,
+    /// The handshake is over.
     connected: bool,
+    /// The source writes nothing more.
     stopped: bool,
+    /// Payload that the receiver has read.
     delivered: u64,
+    /// When all of it was delivered.
     finished_at: Option<Instant>,
     /// Why the connection ended before its time.
     broke: Option<String>,
+    /// The earliest of both ends' timers.
     deadline: Option<Instant>,
+    /// Packets between the two ends, kept for their memory.
     scratch: Vec<Sent>,
 }
 

@@ -30,9 +30,13 @@ pub(crate) struct Counts {
     base: Clock,
     /// The last window.
     window: u64,
+    /// Bytes in flight.
     pub(crate) in_flight: u64,
+    /// Bytes acknowledged.
     pub(crate) acked: u64,
+    /// Recovery periods that made the window smaller.
     pub(crate) cuts: u64,
+    /// Times of persistent congestion.
     pub(crate) persistent: u64,
     /// How the first start-up ended. quinn's own controllers have it end with the first cut.
     pub(crate) exit: Option<StartupExit>,

@@ -11,6 +11,7 @@ pub(crate) struct Raster {
 struct Cell {
     /// One bit per dot, in the order of Unicode's braille patterns.
     dots: u8,
+    /// The line that drew it last.
     owner: usize,
 }
 

@@ -9,6 +9,7 @@ use crate::drawing::PX;
 pub struct Width {
     /// The width in CSS pixels, 96 to the inch.
     pixels: f64,
+    /// The unit in which it was given.
     unit: Unit,
 }
 

@@ -31,6 +31,7 @@ fn reset_order(flows: usize) -> Vec<usize> {
 struct HashTable {
     /// Every chain with its head last.
     buckets: Vec<Vec<usize>>,
+    /// Entries in it.
     size: usize,
 }
 

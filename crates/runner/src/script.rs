@@ -60,18 +60,27 @@ struct Player {
     rtt: u64,
     /// Time of one packet at the bottleneck, ns.
     service: u64,
+    /// Packets that an ACK acknowledges.
     per_ack: u64,
+    /// The time, ns.
     now: u64,
+    /// Packets sent.
     sent: u64,
+    /// Packets acknowledged.
     acked: u64,
+    /// The number of the round.
     round: u64,
-    /// When the round began, and up to which packet its ACKs go.
+    /// When the round began.
     round_start: u64,
+    /// Up to which packet its ACKs go.
     round_end: u64,
     /// Place of the newest ACK in its round.
     place: u64,
+    /// Packets in the queue.
     queued: u64,
+    /// The window over time.
     trace: Series,
+    /// The queue over time.
     queue: Series,
 }
 

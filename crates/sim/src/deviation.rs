@@ -12,8 +12,9 @@ use firstflight_core::units::Span;
 pub(crate) struct Deviation {
     /// The smoothed RTT.
     smoothed: Span,
-    /// Four mean deviations, and the most of them in this round (`mdev_us`, `mdev_max_us`).
+    /// Four mean deviations (`mdev_us`).
     mean: Span,
+    /// The most of them in this round (`mdev_max_us`).
     most: Span,
     /// What the timeout adds to the smoothed RTT (`rttvar_us`).
     pub(crate) counts: Span,

@@ -20,6 +20,7 @@ pub(crate) enum Kind {
 pub(crate) struct Event {
     /// Time, kind and number, in this order: what comes first has the smaller one.
     pub(crate) key: u64,
+    /// What the event is about.
     pub(crate) payload: u64,
 }
 

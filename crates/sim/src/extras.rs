@@ -14,8 +14,9 @@ use crate::router::{Arrival, Router};
 #[derive(Debug, Default)]
 pub(crate) struct Extras {
     losses: Option<Losses>,
-    /// At the link's entry.
+    /// The router at the link's entry.
     pub(crate) router: Option<Router>,
+    /// The series of its queue.
     pub(crate) samples: Option<Samples>,
     pub(crate) elements: Option<Elements>,
 }

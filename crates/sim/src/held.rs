@@ -15,12 +15,15 @@ pub(crate) struct Held {
     pub(crate) taken: u64,
     /// Those of them that are known to have left.
     pub(crate) left: u64,
+    /// Bytes of those.
     left_bytes: u64,
     /// The runs before the newest, oldest first.
     older: VecDeque<Run>,
+    /// The newest run.
     newest: Run,
-    /// Packets and bytes taken in before the newest run.
+    /// Packets taken in before the newest run.
     before: u64,
+    /// Bytes taken in before it.
     bytes_before: u64,
 }
 

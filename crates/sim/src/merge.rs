@@ -9,11 +9,13 @@ use crate::tree::{NOTHING, Tree};
 pub(crate) struct Merge {
     /// This kind, as a key has it.
     kind: u64,
+    /// The lanes, each in order of time.
     lanes: Vec<Lane>,
     /// Where each lane stands.
     tree: Tree,
     /// By number of an event, where that tells its lane; otherwise empty.
     lane_of: Vec<u32>,
+    /// The lane of the event that is next.
     next: usize,
     /// The key of the event that is next; [`NOTHING`] if there is none.
     pub(crate) next_key: u64,
@@ -26,6 +28,7 @@ struct Lane {
     /// Every event's key, and behind that its payload; of one whose payload stays away the
     /// key alone, and that without its kind.
     words: Ring<u64>,
+    /// The key of the newest event.
     newest: u64,
 }
 

@@ -8,10 +8,11 @@ use firstflight_core::units::{NANOS_PER_SECOND, Span};
 #[derive(Clone, Debug)]
 pub(crate) struct Serialisation {
     rate_bps: u64,
-    /// Size of the packets it is set to, and the time one takes, in whole nanoseconds and
-    /// the rest in parts of one that the rate counts.
+    /// Size of the packets that it is set to.
     bytes: u64,
+    /// The time that one takes, in whole nanoseconds.
     whole: u64,
+    /// The rest of it, in parts of a nanosecond that the rate counts.
     rest: u64,
     /// How many of these parts may be added before they make another nanosecond.
     left: u64,

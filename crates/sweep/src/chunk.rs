@@ -18,6 +18,7 @@ pub struct Chunk {
     file: String,
     /// The scenario as TOML.
     scenario: String,
+    /// The keys that vary.
     keys: Vec<String>,
     /// A value for each key.
     points: Vec<Vec<String>>,

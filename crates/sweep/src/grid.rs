@@ -21,10 +21,15 @@ pub struct Sweep {
     pub(crate) file: String,
     /// The scenario as TOML, without comments, its keys in order.
     pub(crate) base: String,
+    /// The points.
     pub(crate) points: Points,
+    /// The keys that vary.
     keys: Vec<String>,
+    /// How many points there are.
     count: u64,
+    /// Where the chunks begin.
     cuts: Vec<Cut>,
+    /// Hash of scenario and points.
     hash: String,
 }
 

@@ -8,9 +8,11 @@ use crate::range::Range;
 /// Drawn points.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
-    /// How many.
+    /// How many points are drawn.
     pub(crate) points: u64,
+    /// The seed of the draws.
     pub(crate) seed: u64,
+    /// What is drawn of which key.
     pub(crate) over: Vec<(String, Values)>,
     /// With a Latin hypercube: the stratum of each point in each key.
     strata: Option<Vec<Vec<u32>>>,

@@ -24,10 +24,15 @@ struct About {
     version: String,
     /// Hash of scenario and points.
     hash: String,
+    /// The format of the tables.
     format: String,
+    /// How many points there are.
     points: u64,
+    /// How many chunks they make.
     chunks: u64,
+    /// The keys that vary.
     keys: Vec<String>,
+    /// The scenario as TOML.
     scenario: String,
 }
 

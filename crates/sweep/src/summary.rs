@@ -107,8 +107,11 @@ struct State {
     point: String,
     /// The runs of the present point: by control, then by seed.
     here: Vec<(String, BTreeMap<u64, Run>)>,
+    /// Points that are over.
     points: u64,
+    /// Rows that have come.
     rows: u64,
+    /// Sums over the points, by control.
     totals: Vec<Total>,
 }
 

@@ -24,11 +24,15 @@ use crate::secret::Secret;
 /// A sender's first words, over the stream that it opens.
 #[derive(Debug)]
 pub(crate) struct Greeting {
-    /// Dropped first.
+    /// The place among the transfers, dropped first.
     place: Heard,
+    /// The connection.
     pub(crate) connection: Connection,
+    /// What the sender offers.
     pub(crate) offer: Offer,
+    /// The stream to answer on.
     pub(crate) tell: SendStream,
+    /// The stream on which the file comes.
     pub(crate) hear: RecvStream,
 }
 

@@ -31,9 +31,11 @@ pub(crate) struct Partial {
     file: File,
     /// What it is called until all of it is there; empty once it has its name.
     name: String,
+    /// Bytes of it that are there.
     bytes: u64,
+    /// The checksum of them.
     hashing: Hashing,
-    /// For what is to come.
+    /// Room for what is to come.
     room: Option<Room>,
 }
 

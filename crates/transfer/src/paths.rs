@@ -40,12 +40,16 @@ struct Line {
     remote: IpAddr,
     ended_unix_s: u64,
     cwnd_bytes: u64,
-    /// Absent while unset.
+    /// The threshold; absent while unset.
     #[serde(skip_serializing_if = "Option::is_none")]
     ssthresh_bytes: Option<u64>,
+    /// The smoothed RTT, ns.
     rtt_ns: u64,
+    /// The smallest RTT, ns.
     min_rtt_ns: u64,
+    /// Payload that was delivered.
     delivered_bytes: u64,
+    /// Payload that was delivered in a round.
     per_round_bytes: u64,
 }
 

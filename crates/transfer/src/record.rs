@@ -82,8 +82,9 @@ struct Writer {
     in_flight: u64,
     srtt: Duration,
     delivered: u64,
-    /// Between two samples.
+    /// The time between two samples.
     every: Option<Duration>,
+    /// Where the samples go.
     record: Arc<Mutex<Record>>,
 }
 

@@ -30,6 +30,7 @@ pub(crate) struct Opened {
     pub(crate) size: u64,
     /// When it was last written to, where the file system tells.
     written: Option<SystemTime>,
+    /// The checksum of what has been read.
     hashing: Hashing,
 }
 

@@ -23,13 +23,17 @@ struct Document {
 #[derive(Debug, Serialize)]
 struct Summary {
     control: String,
-    /// Transfers that were begun, and those that came to their end.
+    /// Transfers that were begun.
     transfers: usize,
+    /// Transfers that came to their end.
     finished: usize,
+    /// The median of their times, s.
     completion_time_s: Option<Median>,
+    /// The median of their throughputs, bit/s.
     throughput_bps: Option<Median>,
-    /// Over that of the first control in the same round.
+    /// Throughput over that of the first control in the same round.
     throughput_ratio: Option<Median>,
+    /// The median of the packets sent again.
     retransmitted_packets: Option<Median>,
 }
 

@@ -30,12 +30,16 @@ pub(super) struct Document {
 pub(super) struct Loaded {
     pub(super) name: String,
     pub(super) control: String,
-    /// Under the same name before, with the knobs that some of its users keep; which of them the
-    /// kernel does not tell.
+    /// Controls that were loaded under its name before, with the knobs that some of its users keep;
+    /// which of them the kernel does not tell.
     earlier: Vec<String>,
+    /// The kernel takes it for new connections.
     registered: bool,
+    /// The connections that use it.
     pub(super) connections: Vec<Connection>,
+    /// Namespaces whose default it is.
     pub(super) default_in: Vec<String>,
+    /// Routes that ask for it.
     pub(super) routes: Vec<String>,
     /// Namespaces that could not be looked into.
     unseen: Vec<String>,

@@ -19,7 +19,9 @@ pub(super) struct Path {
     pub(super) buffer_bdp: f64,
     /// Mean of the random losses, 0 to 1.
     pub(super) loss: f64,
+    /// Size of the transfer; `None` for one without end.
     pub(super) size_bytes: Option<u64>,
+    /// Flows that share the path.
     pub(super) flows: u64,
 }
 
@@ -40,9 +42,11 @@ struct Nearest {
     rtt: String,
     buffer: String,
     loss: String,
-    /// The path asked about over this one.
+    /// The rate of the path asked about over that of this one.
     rate_ratio: f64,
+    /// Its RTT, likewise.
     rtt_ratio: f64,
+    /// Its buffer, likewise.
     buffer_ratio: f64,
 }
 
@@ -61,8 +65,9 @@ struct Choice {
 #[derive(Clone, Debug, Serialize)]
 struct Outcome {
     control: String,
-    /// Until all was acknowledged; `None` if that took longer than was measured.
+    /// Time until all was acknowledged; `None` if that took longer than was measured.
     seconds: Option<f64>,
+    /// Packets that the bottleneck dropped.
     drops: u64,
 }
 

@@ -19,6 +19,7 @@ pub(crate) struct Kind {
     pub(crate) units: &'static [(&'static str, u64)],
     /// The base unit in words, for "finer than one ...".
     pub(crate) base: &'static str,
+    /// What is accepted, in words.
     pub(crate) accepted: &'static str,
     /// Largest accepted value in base units, and that value as users write it.
     pub(crate) most: (u64, &'static str),

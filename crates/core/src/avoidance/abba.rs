@@ -55,6 +55,7 @@ pub struct Abba {
     last_high_queue_at: Instant,
     /// The window with which this time of avoidance began (`cwnd_epoch`).
     cwnd_epoch: Option<Bytes>,
+    /// The queue has not come back for long: start-up shall look for its end again.
     reprobes: bool,
 }
 

@@ -62,7 +62,9 @@ pub struct Bbr {
     history: LossHistory,
     /// `BBR.inflight_longterm`; [`Bytes::MAX`] for none.
     inflight_longterm: Bytes,
+    /// Where the cycle of ProbeBW is.
     cycle: Cycle,
+    /// Whether the rate still grows.
     full: FullPipe,
     /// Start-up has ended once (`BBR.full_bw_reached`).
     full_bw_reached: bool,

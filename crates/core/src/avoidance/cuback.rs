@@ -37,7 +37,9 @@ pub struct Cuback {
     decrease: Decrease,
     /// `C`: segments per cubic second, in millionths.
     c: u64,
+    /// Where the curve comes from.
     stage: Stage,
+    /// The parameters of this congestion-avoidance stage.
     epoch: Epoch,
     /// Acknowledged and not yet counted toward a segment.
     pending: Bytes,

@@ -45,6 +45,7 @@ pub struct Prague {
     linear: LinearGrowth,
     /// The last window of data, if more than half of it was marked.
     sudden_share: Option<u64>,
+    /// It has picoquic's rules.
     by_picoquic: bool,
 }
 

@@ -30,6 +30,7 @@ pub struct Scalable {
     b: u64,
     /// The legacy window, in segments.
     lwnd: u64,
+    /// Growth up to the legacy window.
     linear: LinearGrowth,
     /// Millionths of a byte that growth left over.
     remainder: u64,

@@ -65,25 +65,34 @@ pub struct Report {
     pub wakes: u64,
     /// What routers told.
     pub feedback: u64,
+    /// What the transport declares.
     promised: Facilities,
+    /// What of it has arrived.
     arrived: Facilities,
+    /// The clock in whose ticks times come.
     tick: Span,
+    /// What was wrong.
     complaints: Vec<String>,
+    /// The time of the newest event.
     now: Instant,
     /// When something else than a packet's leaving was told last.
     heard: Instant,
+    /// All payload that left.
     total: Bytes,
+    /// The round under way.
     round: u64,
     /// Payload in flight at the last event; unknown after a loss.
     in_flight: Option<Bytes>,
     /// Every packet that left: when, what was delivered by then, what was in flight.
     left: Vec<(Instant, Bytes, Bytes)>,
+    /// When start-up asked to be woken.
     wake: Option<Instant>,
     /// The rate that the policy set, when it set it, and how much may have left by then: what had
     /// left, and one burst.
     pace: Option<(Rate, Instant, Bytes)>,
     /// What the transport's pacer lets leave at once.
     burst: Bytes,
+    /// Start-up stayed after the last loss, which was not a timeout: it answers the recovery itself.
     answered: bool,
     /// Start-up wants a packet sent again, and none has left since.
     repeats: bool,

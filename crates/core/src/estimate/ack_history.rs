@@ -23,9 +23,11 @@ struct Step {
 /// A corner of the curve.
 #[derive(Clone, Copy, Debug, Default)]
 struct Corner {
+    /// When its step was.
     at: u64,
     /// To the foot of the next corner's step, in 2^-32 bytes per ns; not known for the last two.
     slope: u64,
+    /// All that was delivered by then.
     total: u32,
     /// Height of this corner's own step.
     credit: u32,
@@ -35,11 +37,14 @@ struct Corner {
 /// so most find their answer here and need no search.
 #[derive(Clone, Copy, Debug, Default)]
 struct Piece {
+    /// Where it begins.
     at: u64,
     /// How long the piece is, as far as the recent steps did not reach, under 2^32 ns; zero if it
     /// may change.
     width: u64,
+    /// Its rise, as a corner's slope.
     slope: u64,
+    /// All that was delivered where it begins.
     total: u32,
     /// The corner it begins at.
     corner: u32,
@@ -50,21 +55,26 @@ struct Piece {
 /// Positions in both rings are counted from the start of the connection and wrap.
 #[derive(Clone, Debug)]
 pub struct AckHistory {
-    /// The newest step, where it is in `recent`, and its height. It is also the curve's last
-    /// corner, its head; `curve` has it only once another comes behind it.
+    /// The newest step: the head, the last corner of the curve, which has it only once another
+    /// comes behind it.
     last: Step,
+    /// Where the newest step is in `recent`.
     newest: u32,
+    /// The height of the newest step.
     credit: u32,
     /// Time of the corner before the head.
     fixed: u64,
-    /// The curve's first and last corner.
+    /// The curve's first corner.
     oldest: u32,
+    /// The curve's last corner.
     head: u32,
     /// Where questions of each kind were last about.
     pieces: [Piece; 2],
     /// The recent steps that questions of each kind were last answered by.
     steps: [u32; 2],
+    /// The steps kept as they are.
     recent: [Step; RECENT],
+    /// The corners.
     curve: [Corner; POINTS],
 }
 

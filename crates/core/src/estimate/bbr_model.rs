@@ -29,6 +29,7 @@ pub struct BbrModel {
     events: u64,
     /// When something was found lost last.
     lost_at: Option<Instant>,
+    /// How far ACKs run ahead.
     aggregate: Aggregate,
 }
 

@@ -77,6 +77,7 @@ pub struct Ere {
     /// general path, no ACK has come after time zero, the last one came after [`LATEST`], or bytes
     /// are pending.
     usual: u64,
+    /// What was delivered when.
     history: AckHistory,
     /// Time of the last sample.
     at: u64,
@@ -90,6 +91,7 @@ pub struct Ere {
     achieved: u64,
     /// The last sample in 2^-32 bytes per ns.
     sample: u64,
+    /// `U` and `Umax`.
     instability: Instability,
     /// The interval of the last sample, in ns.
     interval: u64,

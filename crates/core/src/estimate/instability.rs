@@ -20,6 +20,7 @@ pub(crate) struct Instability {
     left: u32,
     /// `Umax` is taken over so many values, or over all for 0.
     window: u32,
+    /// The older block, and behind its end the newer one as it fills.
     places: [u64; PLACES + 1],
 }
 

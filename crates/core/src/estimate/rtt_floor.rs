@@ -9,8 +9,9 @@ use crate::units::{Instant, Span};
 /// The smallest samples of the quarters; [`Span::MAX`] is that of none.
 #[derive(Clone, Copy, Debug)]
 pub struct RttFloor {
-    /// The newest first.
+    /// The smallest sample of each quarter, the newest first.
     quarters: [Span; 4],
+    /// When the newest quarter began.
     began: Instant,
 }
 

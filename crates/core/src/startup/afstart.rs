@@ -37,8 +37,9 @@ use crate::view::{View, Window};
 pub struct AfStart {
     opening: Opening,
     train: AckTrain,
-    /// In millionths of the measured rate.
+    /// The pace, in millionths of the measured rate.
     probe: u64,
+    /// It has jumped, or is past the time to.
     jumped: bool,
     /// What this round may add, and the window it began with.
     round_growth: (Bytes, Bytes),

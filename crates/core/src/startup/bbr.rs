@@ -68,7 +68,9 @@ pub struct Bbr {
     rtt: BbrRtt,
     /// The window before ProbeRTT (`BBR.prior_cwnd`).
     prior_cwnd: Bytes,
+    /// `C.InitialCwnd`.
     initial_window: Bytes,
+    /// `C.pacing_rate`.
     pace: Rate,
     /// The best rate (`BBR.full_bw`).
     full_bw: Rate,

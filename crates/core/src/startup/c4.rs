@@ -42,8 +42,11 @@ pub struct C4 {
     opening: Opening,
     /// Part of the first RTT by which the RTT may rise, in millionths.
     delay: u64,
+    /// Packets that may be lost before a loss ends it.
     most_lost: u64,
+    /// It has ended, or been begun anew.
     over: bool,
+    /// Rate, rounds and pipe, as BBR measures them.
     model: BbrModel,
     /// The rate a round ago.
     previous_rate: Rate,
@@ -53,7 +56,9 @@ pub struct C4 {
     eras_without_increase: u64,
     /// What the window is at the least; it grows by what is acknowledged (picoquic, `c4.c`).
     initial_cwnd: Bytes,
+    /// Payload found lost.
     lost: Bytes,
+    /// Why it leaves with the next decision.
     leaves: Option<Exit>,
 }
 

@@ -30,8 +30,9 @@ use crate::view::{View, Window};
 #[derive(Clone, Copy, Debug)]
 pub struct Copa {
     opening: Opening,
-    /// In millionths.
+    /// What one over leaves in the queue, in millionths.
     delta: u64,
+    /// The smallest RTT of the last half of an RTT (`RTTstanding`).
     floor: RttFloor,
     /// When the window last doubled.
     last_doubled: Option<Instant>,

@@ -38,8 +38,9 @@ use crate::view::{Eligible, View, Window};
 #[derive(Clone, Debug)]
 pub struct DecreasingByteCounting {
     opening: Opening,
-    /// In millionths.
+    /// d at the threshold, in millionths.
     dmax: u64,
+    /// Where the threshold comes from.
     threshold: Threshold,
     /// The window that the connection began with: the 1 of the formula.
     first_window: Bytes,

@@ -42,6 +42,7 @@ pub struct ESpeed {
     reference: u64,
     /// Pairs of ACKs before it chooses.
     pairs: u64,
+    /// The speed.
     choice: Choice,
 }
 

@@ -36,6 +36,7 @@ pub struct Hoe {
     tick: Span,
     /// The window measured, until a step has used it.
     measured: Option<Bytes>,
+    /// The rate measured; zero before it is.
     rate: Rate,
 }
 

@@ -45,9 +45,11 @@ pub struct HyStart {
     opening: Opening,
     detect: Detect,
     train: Train,
-    /// In segments.
+    /// Window in segments below which it does not look (`hystart_low_window`).
     low_window: u64,
+    /// What is known of the round.
     round: Round,
+    /// The end of slow start has been found (`found`).
     found: bool,
 }
 

@@ -54,10 +54,13 @@ pub struct HyStartPp {
     base: Base,
     /// What one ACK may count for; `None` leaves it to whether packets are paced.
     l: Option<Amount>,
+    /// `CSS_ROUNDS`.
     css_rounds: u64,
+    /// `CSS_GROWTH_DIVISOR`.
     css_growth_divisor: u64,
     /// It is the first slow start of the connection.
     is_first_slow_start: bool,
+    /// What is known of the round.
     round: Round,
     /// Conservative slow start, while the flow is in it.
     css: Option<Conservative>,

@@ -45,6 +45,7 @@ pub struct JumpStart {
     earlier: Option<(Bytes, Span)>,
     /// The window before the jump.
     initial_window: Bytes,
+    /// The first flight, until all of it has arrived or is lost.
     pub(super) jump: Option<Jump>,
     /// What was delivered of a jump that lost data.
     peak: Option<Bytes>,

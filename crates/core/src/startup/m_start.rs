@@ -32,10 +32,15 @@ pub struct MStart {
     largest: u64,
     /// The last increment before the counter returns to P: one or zero.
     smallest: u64,
+    /// What the very first ACK adds.
     first: First,
+    /// The counter begins anew with every round.
     reset_per_rtt: bool,
+    /// Up to where the count decides.
     until: Until,
+    /// What a timeout does to the counter.
     after_timeout: AfterTimeout,
+    /// What an ACK for several segments counts as.
     several: Several,
     /// `scnt`: the next increment, in segments.
     scnt: u64,

@@ -50,6 +50,7 @@ pub struct Picoquic {
     nb_rtt_excess: u64,
     /// The mean of lost packets, in millionths, while it is in charge.
     smoothed_drop_rate: u64,
+    /// Why it ends with the next decision.
     ends: Option<Exit>,
 }
 

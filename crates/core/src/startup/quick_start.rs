@@ -31,6 +31,7 @@ pub struct QuickStart {
     opening: Opening,
     /// N of the request.
     request: u64,
+    /// The granted window, until its data are acknowledged.
     trial: Trial,
     /// The granted window has been sent, and no ACK for it has come.
     sending: bool,

@@ -57,8 +57,11 @@ pub struct RapidStart {
     keeps_first: bool,
     /// It is the first slow start of the connection.
     is_first_slow_start: bool,
+    /// The ordinary first window.
     initial_window: Bytes,
+    /// The smallest RTT of the last minrtt (`rtt_floor`).
     floor: RttFloor,
+    /// The recovery of the first loss.
     landing: Option<Landing>,
 }
 

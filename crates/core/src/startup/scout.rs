@@ -82,9 +82,11 @@ pub struct Scout {
     full: Option<Full>,
     /// How often W stayed because nothing could be seen behind a train.
     repeats: u64,
+    /// The recovery of the first loss.
     landing: Option<Landing>,
     /// What the path holds, once a train or the ACKs between trains have told.
     pipe: Option<Bytes>,
+    /// What the trains said.
     verdicts: Verdicts,
 }
 
@@ -98,8 +100,9 @@ struct Between {
     floor: Span,
     /// How many such RTTs there were.
     samples: u64,
-    /// All ACKs, those of the train too, and what they acknowledged.
+    /// All ACKs, those of the train too.
     acks: u64,
+    /// What all ACKs since then acknowledged.
     acked: Bytes,
 }
 
@@ -114,6 +117,7 @@ struct Full {
     end: Bytes,
     /// The first ACK behind the train.
     begin: Option<Point>,
+    /// The smallest RTT behind the train.
     floor: Span,
 }
 

@@ -57,12 +57,15 @@ pub struct Search {
     most_skipped: Option<u64>,
     /// It is the first slow start of the connection.
     is_first_slow_start: bool,
+    /// What was sent and delivered.
     bins: SearchBins,
+    /// The window that it began with.
     initial_window: Bytes,
     /// What the last comparison found.
     compared: Option<Compared>,
     /// Why the newest bin was not compared.
     undecided: Option<Undecided>,
+    /// The drain, while it lasts.
     drain: Option<Drain>,
     /// What the path delivered in one first RTT before it left.
     pipe: Option<Bytes>,

@@ -67,6 +67,7 @@ pub struct Suss {
     rounds_from_data: bool,
     /// The endpoint paces.
     paced: bool,
+    /// Whether it still jumps.
     state: State,
     /// HyStart's round.
     round: Round,
@@ -82,14 +83,21 @@ pub struct Suss {
     blue: Option<Bytes>,
     /// The ACK before was the last of them.
     last_blue: bool,
+    /// The window it began with, which is blue.
     first_window: Bytes,
+    /// No condition for a jump has failed yet.
     may_jump: bool,
+    /// Jumps made (`J`).
     jumps: u64,
+    /// How long the train of the last round was (`D`).
     last_train: Span,
     /// The round in which the smallest RTT fell.
     fell_in: u64,
+    /// The smallest RTT when it was last seen to fall.
     min_rtt: Span,
+    /// The red part of this round.
     red: Option<Red>,
+    /// The window beyond which it leaves (`suss_cap`).
     cap: Option<Bytes>,
     /// What was in flight when a loss came.
     peak: Option<Bytes>,

@@ -32,6 +32,7 @@ pub struct Vegas {
     opening: Opening,
     /// Rounds decided since the last that grew; a round grows when it reaches `grow_every`.
     held: u64,
+    /// This round grows.
     growing: bool,
 }
 

@@ -19,20 +19,29 @@ use super::queue::Queue;
 pub(crate) struct Direction {
     /// `None` has no rate: packets only take time.
     pub(crate) queue: Option<Queue>,
+    /// Whether the next packet is lost at random.
     loss: LossChain,
     /// What chance there is, of which seed and element of a run.
     chance: (Loss, u64, u64),
+    /// Packets that are dropped by their number.
     drop_nth: Vec<u64>,
+    /// Only packets with data take part in loss.
     data_only: bool,
+    /// What a TCP packet's headers are charged with; `None` for what they have.
     header_bytes: Option<u64>,
+    /// What a UDP packet's headers are charged with.
     udp_header_bytes: Option<u64>,
-    /// The first is for everybody, the others for the addresses in `routes`.
+    /// The first lane is for everybody, the others for the addresses in `routes`.
     lanes: Vec<Lane>,
+    /// Which lane the packets for an address take.
     routes: Vec<(Ipv4Addr, usize)>,
     /// Packets that took part in loss, from the beginning of the measured period.
     numbered: u64,
+    /// The measured period, ns.
     period: (u64, u64),
+    /// Counters of the measured period.
     pub(crate) totals: DirectionTotals,
+    /// How late packets were handed on.
     pub(crate) lateness: Lateness,
     /// When TCP packets were gone and to which port they went; `None` after too many.
     losses: Option<Vec<(u64, u16)>>,

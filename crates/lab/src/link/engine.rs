@@ -57,11 +57,15 @@ pub struct Running {
 
 #[derive(Debug)]
 struct Shared {
-    /// Near and far.
+    /// The devices' files, near and far.
     ends: [File; 2],
+    /// What all times are in.
     clock: Clock,
+    /// The threads shall end.
     stop: AtomicBool,
+    /// Beginning of the measured period, ns.
     from: AtomicU64,
+    /// Its end, ns.
     until: AtomicU64,
 }
 
@@ -139,7 +143,9 @@ impl Drop for Running {
 struct Engine {
     /// One direction, or both.
     ways: Vec<Way>,
+    /// When to spin and when to sleep.
     pace: Pace,
+    /// What both threads and the path see.
     shared: Arc<Shared>,
 }
 

@@ -22,6 +22,7 @@ pub(crate) enum Next {
 pub(crate) struct Pace {
     /// The least spin, and what recent wake-ups ask for.
     spin: (u64, u64),
+    /// Time that may still be spent spinning, ns.
     budget: u64,
     /// Per cent of the time that may be spent spinning: what other work leaves.
     share: u64,

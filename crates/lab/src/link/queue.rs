@@ -18,16 +18,21 @@ pub(crate) struct Queue {
     capacity: Option<ResolvedBuffer>,
     /// Packets waiting from which on packets are marked.
     marks_from: Option<u64>,
+    /// The packet in service takes a place of the buffer.
     in_service_counts: bool,
+    /// When the link is free again, ns.
     free_at: u64,
+    /// What the division of bits by the rate has left.
     carry: u128,
     /// Departure and size of every packet held, the one in service first.
     held: VecDeque<(u64, u64)>,
+    /// Bytes held.
     held_bytes: u64,
     /// Totals of the measured period.
     pub(crate) totals: QueueTotals,
     /// The measured period, ns.
     period: (u64, u64),
+    /// The series of the depth.
     depth: Depth,
 }
 
@@ -40,6 +45,7 @@ pub(crate) struct QueueTotals {
     pub(crate) peak_waiting: u64,
     /// Sum over packets of the time each waited, ns.
     pub(crate) waited_ns: u128,
+    /// Time in which the link was busy, ns.
     pub(crate) busy_ns: u64,
 }
 
@@ -49,6 +55,7 @@ struct Depth {
     every: u64,
     /// End of the open interval, and the most in it so far.
     open: (u64, u64),
+    /// The intervals that are over: their end, and the most in each.
     samples: Vec<(u64, u64)>,
 }
 

@@ -12,16 +12,23 @@ use super::{Clock, Device, DirectionReport, DirectionSpec, LinkSpec};
 pub(super) struct Way {
     /// Which end it reads.
     pub(super) end: usize,
+    /// What happens to the packets.
     pub(super) direction: Direction,
+    /// Buffers of packets that are held.
     pool: Pool,
     /// What was read last.
     read: Vec<u8>,
+    /// Packets that the other end did not take.
     refused: u64,
+    /// Between two samples of the queue's depth, ns.
     depth_every: Option<u64>,
+    /// Packets that came as a part of a larger one.
     offload_packets: u64,
+    /// The measured period, ns.
     measured: (u64, u64),
     /// When the device was last found empty.
     looked_at: u64,
+    /// The longest time between two such looks, ns.
     longest_absence: u64,
 }
 

@@ -12,7 +12,9 @@ struct File {
     packets: u32,
     /// All bytes of the connection up to its end.
     until: u64,
+    /// When it was written, ns.
     began: u64,
+    /// When all of it had been acknowledged, ns.
     delivered: Option<u64>,
     /// Packets sent for it, once all are acknowledged.
     sent: Option<u32>,

@@ -34,14 +34,22 @@ struct Flow {
     job: FlowJob,
     packet_bytes: u64,
     far: SocketAddr,
-    /// Made in their namespaces before the run, so that a start costs a connect alone.
+    /// The sending socket, made in its namespace before the run, so that a start costs a connect
+    /// alone.
     sender: Socket,
+    /// The socket to connect to.
     listener: Socket,
+    /// The handshake is over.
     connected: AtomicBool,
+    /// The socket that accepted it.
     receiver: OnceLock<Socket>,
+    /// The flow is to stop.
     over: AtomicBool,
+    /// When all was delivered, ns; zero before.
     finished: AtomicU64,
+    /// What is written, file by file.
     files: Files,
+    /// What went wrong.
     problem: Mutex<Option<String>>,
 }
 

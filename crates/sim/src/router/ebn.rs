@@ -15,8 +15,9 @@ use super::load::Load;
 #[derive(Debug)]
 pub(super) struct Ebn {
     rate_bps: u64,
-    /// All that found room, and of that the flows that are told.
+    /// All that found room.
     all: Load,
+    /// What of it was of flows that are told.
     told: Load,
     /// The interval in which each flow sent last.
     flows: HashMap<u16, u64>,

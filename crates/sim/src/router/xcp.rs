@@ -29,19 +29,25 @@ pub(super) struct Xcp {
     rate_bps: u64,
     /// Mean RTT of the last interval, in nanoseconds, as are all times here.
     mean_rtt: u64,
-    /// Length and end of the current interval.
+    /// Length of the current interval.
     interval: u64,
+    /// End of that interval.
     interval_ends: u64,
-    /// In this interval: bytes that came, and sums over packets of spacing and of spacing * RTT.
+    /// Bytes that came in this interval.
     bytes: u64,
+    /// The sum of spacing over its packets.
     spacings: u128,
+    /// The sum of spacing * RTT over them.
     rtts: u128,
-    /// The queue that stayed, in bytes; the least seen since; when that becomes the other.
+    /// The queue that stayed, in bytes.
     queue: u64,
+    /// The least seen since, in bytes.
     least: u64,
+    /// When that becomes the queue that stayed.
     least_ends: u64,
     /// To hand out, in bits per second.
     gain: Pool,
+    /// To take back, likewise.
     loss: Pool,
 }
 

@@ -16,14 +16,17 @@ use super::{DUP_THRESHOLD, Gaps, Wire};
 
 #[derive(Debug, Default)]
 pub(super) struct Ns2Vegas {
-    /// Smoothed RTT times 8 and mean deviation times 4, in nanoseconds.
+    /// The smoothed RTT times 8, in nanoseconds.
     smoothed: i64,
+    /// The mean deviation times 4, in nanoseconds.
     deviation: i64,
+    /// The fine-grained timeout.
     timeout: Span,
     /// The window while duplicate ACKs inflate it, in bytes.
     inflated: Option<u64>,
     /// What the last cut left, in bytes.
     after_cut: u64,
+    /// When that was.
     cut_at: Instant,
     /// ACKs on which the next packet's timeout is still to be checked.
     worried: u32,
@@ -31,6 +34,7 @@ pub(super) struct Ns2Vegas {
     cut: bool,
     /// When the connection was opened.
     opened: Instant,
+    /// The last cut was for a timeout.
     last_cut_was_timeout: bool,
 }
 

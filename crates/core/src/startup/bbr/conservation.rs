@@ -11,6 +11,7 @@ use crate::view::View;
 pub(super) struct Conservation {
     /// The window before it.
     prior: Option<Bytes>,
+    /// Which round of it this is.
     round: Round,
     /// Found lost, and not yet taken off.
     lost: Bytes,

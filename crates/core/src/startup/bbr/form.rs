@@ -5,17 +5,23 @@ use crate::knob::RATIO_ONE;
 /// A version. Gains and shares are in millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Form {
-    /// Pace and window of Startup, and the pace of Drain, in bandwidths and BDP.
+    /// The pace of Startup, in bandwidths.
     pub(super) gain: u64,
+    /// The window of Startup, in BDP.
     pub(super) cwnd_gain: u64,
+    /// The pace of Drain, in bandwidths.
     pub(super) drain: u64,
     /// What a round may lose; all of it for no exit by loss.
     pub(super) loss: u64,
     /// In how many gaps, or with how many ACKs, at least.
     pub(super) gaps: u64,
+    /// Which rate must grow from round to round.
     pub(super) plateau: Plateau,
+    /// Which losses end Startup.
     pub(super) losses: Losses,
+    /// What quanta add to the largest window.
     pub(super) budget: Budget,
+    /// What ACKs that run ahead add to it.
     pub(super) extra: Extra,
     /// Rounds after which Drain ends at the latest.
     pub(super) drain_rounds: u64,

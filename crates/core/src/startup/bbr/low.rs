@@ -12,6 +12,7 @@ pub(super) struct LowRate {
     low: Option<Rate>,
     /// The bound before the losses of this round.
     prior: Option<Rate>,
+    /// The rate of the newest sample.
     newest: Rate,
     /// This round has lost something.
     lossy: bool,

@@ -10,8 +10,9 @@ use super::Quic;
 /// The packets of data that a frame is the first to acknowledge.
 #[derive(Clone, Copy, Debug, Default)]
 struct Frame {
-    /// Sent after the last recovery period began, and before.
+    /// Packets sent after the last recovery period began.
     after: u32,
+    /// Packets sent before.
     before: u32,
 }
 

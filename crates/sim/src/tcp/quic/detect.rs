@@ -13,11 +13,13 @@ use super::Quic;
 /// What is found lost at once.
 #[derive(Debug, Default)]
 struct Found {
-    /// Packets of data.
+    /// Runs of lost packets of data.
     gaps: Gaps,
+    /// The newest of them.
     newest: u32,
     /// When the first of a row of lost packets left that no acknowledged one parts.
     row_began: Option<Instant>,
+    /// A row lasts long enough for persistent congestion.
     persistent: bool,
 }
 

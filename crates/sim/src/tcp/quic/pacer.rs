@@ -6,8 +6,9 @@ use firstflight_core::units::{Instant, Span};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
-    /// Bytes that may leave at once, and those of them that have not.
+    /// Bytes that may leave at once.
     capacity: u64,
+    /// Bytes of them that have not left.
     tokens: u64,
     /// The window for which the capacity is right.
     window: u64,

@@ -6,10 +6,13 @@ use firstflight_core::units::Span;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rtt {
     latest: Span,
-    /// The first sample replaces it.
+    /// The smoothed RTT (`smoothed_rtt`), which the first sample replaces.
     smoothed: Span,
+    /// Its variation (`rttvar`).
     variation: Span,
+    /// The smallest sample (`min_rtt`).
     least: Span,
+    /// There has been a sample.
     measured: bool,
 }
 
