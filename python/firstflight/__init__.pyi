@@ -35,38 +35,38 @@ class Path(TypedDict, total=False):
     access_delay: _Quantity
     access_rate: _Quantity
     loss: _Quantity
+    ecn_threshold: _Quantity
     duration: _Quantity
     flows: int | str
     size: _Quantity
-    iw: _Quantity
-    ssthresh: _Quantity
-    delayed_ack: int | str
-    recovery: str
+    start_jitter: _Quantity
     seed: int | str
     runs: int | str
-    start_jitter: _Quantity
     profile: str
     ns2_release: str
-    syn: bool | str
-    fast_open: str
+    iw: _Quantity
+    ssthresh: _Quantity
+    receiver_window: _Quantity
+    recovery: str
+    delayed_ack: int | str
     duplicate_acks: int | str
     split_acks: int | str
-    receiver_window: _Quantity
-    limited_transmit: bool | str
-    impatient: bool | str
-    partial_deflation: bool | str
-    progress_ends_backoff: bool | str
+    syn: bool | str
+    fast_open: str
     rto_initial: _Quantity
     rto_min: _Quantity
     rto_max: _Quantity
     rto_granularity: _Quantity
     delayed_ack_timer: _Quantity
-    ack_compression: _Quantity
-    quick_acks: _Quantity
+    limited_transmit: bool | str
+    impatient: bool | str
+    partial_deflation: bool | str
+    progress_ends_backoff: bool | str
+    ack_compression: bool | str
+    quick_acks: bool | str
     growth_limit: bool | str
     ecn: bool | str
     ecn_feedback: str
-    ecn_threshold: str
     slow_start_after_idle: bool | str
     pacing: bool | str
     tso: bool | str

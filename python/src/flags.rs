@@ -11,11 +11,13 @@ pub(crate) fn path(given: &Bound<'_, PyDict>) -> PyResult<PathFlags> {
     let mut flags = PathFlags::default();
     for (name, value) in given {
         let name: String = name.extract()?;
-        let Some(slot) = flags.slot(&format!("--{}", name.replace('_', "-"))) else {
+        let flag = format!("--{}", name.replace('_', "-"));
+        let known = PathFlags::all().iter().any(|known| known.name == flag);
+        if !known {
             return Err(unknown(&name));
-        };
+        }
         if !value.is_none() {
-            *slot = Some(text(&name, &value)?);
+            flags.set(&flag, text(&name, &value)?);
         }
     }
     Ok(flags)
@@ -60,7 +62,7 @@ pub(crate) fn keyword(flag: &str) -> String {
 }
 
 fn unknown(name: &str) -> PyErr {
-    let known: Vec<String> = PathFlags::ALL.iter().map(|flag| keyword(flag.name)).collect();
+    let known: Vec<String> = PathFlags::all().iter().map(|flag| keyword(&flag.name)).collect();
     let hint = hint(name, known.iter().map(String::as_str));
     input(&format!("unknown argument `{name}`{hint}; accepted: {}", known.join(", ")))
 }

@@ -99,9 +99,10 @@ fn command(py: Python<'_>, words: Vec<std::ffi::OsString>) -> u8 {
 /// The path flags: keyword, default, help.
 #[pyfunction]
 fn path_flags(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let flag =
-        |flag: &firstflight_scenario::Flag| (flags::keyword(flag.name), flag.default, flag.help);
-    PyList::new(py, PathFlags::ALL.iter().map(flag))
+    let flag = |flag: &'static firstflight_scenario::Flag| {
+        (flags::keyword(&flag.name), flag.default.as_str(), flag.help.as_str())
+    };
+    PyList::new(py, PathFlags::all().iter().map(flag))
 }
 
 #[pymodule]

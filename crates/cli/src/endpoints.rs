@@ -28,7 +28,7 @@ pub(crate) fn in_force(report: &Report) -> String {
     };
     if transport == "sim" {
         let controls = controls(resolved);
-        let all = resolved.endpoint.pacing;
+        let all = resolved.endpoint.switches.pacing;
         let paced = controls.iter().filter(|(control, _)| all || is_paced(control)).count();
         said.push_str(match paced {
             0 => ", no pacing",

@@ -11,7 +11,7 @@ pub(crate) struct PathArgs(pub(crate) PathFlags);
 
 impl Args for PathArgs {
     fn augment_args(command: Command) -> Command {
-        command.args(PathFlags::ALL.iter().map(argument))
+        command.args(PathFlags::all().iter().map(argument))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -27,10 +27,9 @@ impl FromArgMatches for PathArgs {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        for flag in PathFlags::ALL {
-            let given = matches.get_one::<String>(flag.name).cloned();
-            if let (Some(slot), Some(text)) = (self.0.slot(flag.name), given) {
-                *slot = Some(text);
+        for flag in PathFlags::all() {
+            if let Some(text) = matches.get_one::<String>(&flag.name) {
+                self.0.set(&flag.name, text);
             }
         }
         Ok(())
@@ -39,7 +38,7 @@ impl FromArgMatches for PathArgs {
 
 fn argument(flag: &'static Flag) -> Arg {
     let long = flag.name.trim_start_matches('-');
-    Arg::new(flag.name)
+    Arg::new(flag.name.as_str())
         .long(long)
         .value_name(value_name(flag))
         .help(format!("{} [default: {}]", flag.help, flag.default))
@@ -57,7 +56,7 @@ fn heading(flag: &Flag) -> &'static str {
 
 /// What kind of value it takes, by its default: the unit says it.
 fn value_name(flag: &'static Flag) -> String {
-    let default = flag.default.split(' ').next().unwrap_or(flag.default);
+    let default = flag.default.split(' ').next().unwrap_or(&flag.default);
     let unit = default.trim_start_matches(|c: char| c.is_ascii_digit());
     let kind = match unit {
         "" => "N",
@@ -67,7 +66,7 @@ fn value_name(flag: &'static Flag) -> String {
         "pkt" => "WINDOW",
         "bdp" => "BUFFER",
         "true" | "false" => "true|false",
-        _ => flag.name.rsplit('-').next().unwrap_or(flag.name),
+        _ => flag.name.rsplit('-').next().unwrap_or(&flag.name),
     };
     if kind.contains('|') { kind.to_owned() } else { kind.to_uppercase() }
 }

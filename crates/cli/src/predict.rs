@@ -48,7 +48,7 @@ pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
             "the model knows no random loss: --loss decides only which measured path is nearest",
         );
     }
-    if resolved.endpoint.pacing {
+    if resolved.endpoint.switches.pacing {
         output::note("the model knows no pacing: --pacing changes nothing here");
     }
     let text = if args.json {
@@ -121,7 +121,7 @@ fn conditions(resolved: &Resolved) -> Conditions {
         ResolvedBuffer::Packets(packets) => packets,
         ResolvedBuffer::Bytes(bytes) => bytes / resolved.wire_bytes().max(1),
     };
-    let in_service = u64::from(resolved.endpoint.buffer_counts_in_service);
+    let in_service = u64::from(resolved.endpoint.switches.buffer_counts_in_service);
     Conditions {
         rate_bps: link.rate_bps,
         rtt_ns: flow.rtt_ns,

@@ -130,10 +130,9 @@ impl Transport {
     /// The key, and what is accepted.
     pub(crate) fn check_keys(&self, scenario: &Scenario) -> Result<(), Failure> {
         match self {
-            Self::Quic | Self::RealTime(_) => {
-                firstflight_quic_sim::given(scenario).map_err(Failure::Usage)
-            }
-            Self::Sim | Self::Linux(_) | Self::VirtualLinux(_) => Ok(()),
+            Self::Sim | Self::Quic => Ok(firstflight_runner::check_keys(scenario, self.over())?),
+            Self::RealTime(_) => Ok(firstflight_runner::check_keys(scenario, Self::Quic.over())?),
+            Self::Linux(_) | Self::VirtualLinux(_) => Ok(()),
         }
     }
 

@@ -3,8 +3,9 @@
 use std::net::Ipv4Addr;
 
 use firstflight_runner::{files, start};
+use firstflight_scenario::keys::{Key, Stack};
 use firstflight_scenario::resolved::{ResolvedFlow, ResolvedUdp};
-use firstflight_scenario::{EcnFeedback, FastOpen, Profile, Recovery, Resolved, Scenario};
+use firstflight_scenario::{Profile, Recovery, Resolved, Scenario};
 
 use firstflight_sim::FileDraws;
 
@@ -77,7 +78,23 @@ pub fn resolve(scenario: &Scenario) -> Result<Resolved, LabError> {
     scenario.endpoint.profile.get_or_insert(Profile::Linux);
     let resolved = scenario.resolve()?;
     refuse(&resolved)?;
+    check_keys(&scenario)?;
     Ok(resolved)
+}
+
+/// Refuses a key that the kernel cannot be told, set to another value than the kernel's own.
+fn check_keys(scenario: &Scenario) -> Result<(), LabError> {
+    let kernels = |key: &Key| key.value(Profile::Linux.constants());
+    let mut told = scenario.set().filter(|set| !set.key.heeded.heeds(Stack::Kernel));
+    match told.find(|set| set.text != kernels(set.key)) {
+        Some(set) => Err(LabError::Input(format!(
+            "on linux {} is {}, which no scenario changes in the kernel; found {}",
+            set.place,
+            kernels(set.key),
+            set.text
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// What the kernel or the link cannot do, in the words of the scenario.
@@ -110,26 +127,6 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
     if let Some(flow) = resolved.flows.iter().find(|flow| flow.delayed_ack.value > 2) {
         let found = flow.delayed_ack.value;
         return no(format!("delayed_ack is 1 (route attribute quickack) or 2, not {found}"));
-    }
-    if !resolved.endpoint.quick_acks {
-        return no("quick_acks is true: the kernel's receiver answers its first packets".to_owned());
-    }
-    if let Some(flow) = resolved.flows.iter().find(|flow| flow.split_acks > 1) {
-        let found = flow.split_acks;
-        return no(format!("split_acks is 1, as the kernel's receiver splits none, not {found}"));
-    }
-    if let Some(flow) = resolved.flows.iter().find(|flow| flow.duplicate_acks.value != 3) {
-        let found = flow.duplicate_acks.value;
-        return no(format!("duplicate_acks is 3, where the kernel begins, not {found}"));
-    }
-    if resolved.endpoint.fast_open != FastOpen::Off {
-        return no("fast_open is off: a flow is one connection and has no cookie".to_owned());
-    }
-    if resolved.endpoint.ecn_feedback != EcnFeedback::default() {
-        return no("ecn_feedback is rfc3168: the kernel's control says how it is told".to_owned());
-    }
-    if resolved.endpoint.pacing {
-        return no("pacing is false: whether the kernel paces, the control says".to_owned());
     }
     let recoveries: Vec<Recovery> = resolved.flows.iter().map(|f| f.recovery.value).collect();
     let other = |kind: &Recovery| {
@@ -193,9 +190,9 @@ impl Job {
                 .flows
                 .iter()
                 .all(|flow| matches!(flow.recovery.value, Recovery::Sack | Recovery::Rack)),
-            ack_compression: resolved.endpoint.ack_compression,
-            ecn: resolved.endpoint.ecn,
-            restarts: resolved.endpoint.slow_start_after_idle,
+            ack_compression: resolved.endpoint.switches.ack_compression,
+            ecn: resolved.endpoint.switches.ecn,
+            restarts: resolved.endpoint.switches.slow_start_after_idle,
             packet_bytes: resolved.packet_bytes,
         }
     }
@@ -209,7 +206,7 @@ impl Group {
             far: far_address(index as u16),
             iw_packets: packets(flow.iw_bytes.value),
             ssthresh_packets: flow.ssthresh_bytes.value.map(packets),
-            rto_min_ms: resolved.endpoint.rto_min_ns / 1_000_000,
+            rto_min_ms: resolved.endpoint.switches.rto_min.ns() / 1_000_000,
             quickack: flow.delayed_ack.value == 1,
         }
     }
@@ -228,7 +225,7 @@ fn link_spec(resolved: &Resolved, seed: u64) -> LinkSpec {
         forward: DirectionSpec {
             data_only: true,
             header_bytes: Some(resolved.header_bytes),
-            offload: resolved.endpoint.tso,
+            offload: resolved.endpoint.switches.tso,
             more_delay: more_delay.clone(),
             ..bottleneck.forward
         },
@@ -294,12 +291,14 @@ mod tests {
         for (more, word) in [
             ("packet = '40B'", "76 to 32755"),
             ("delayed_ack = 3", "quickack"),
-            ("split_acks = 2", "splits none"),
-            ("duplicate_acks = 2", "where the kernel begins"),
-            ("syn = true\nfast_open = 'on'", "has no cookie"),
+            ("split_acks = 2", "split_acks is 1, which"),
+            ("duplicate_acks = 2", "duplicate_acks is 3, which"),
+            ("syn = true\nfast_open = 'on'", "fast_open is off, which"),
             ("recovery = 'reno'", "tcp_sack"),
             ("recovery = 'quic'", "tcp_sack"),
-            ("pacing = true", "pacing"),
+            ("pacing = true", "pacing is false, which"),
+            ("growth_limit = false", "growth_limit is true, which"),
+            ("[[flow]]\nsplit_acks = 3", "flow[0].split_acks is 1, which"),
             ("[[flow]]\nfiles = { size = '1KB..2KB' }", "files"),
             ("[[flow]]\ncount = 5001", "1 to 5000"),
             (&"[[udp]]\nrate = '1kbps'\n".repeat(1_001), "at most 1000, not 1001"),

@@ -1,8 +1,9 @@
 //! Which words of a scenario hold for a flow of quinn's. What is TCP's is refused rather than
 //! ignored, so that nobody takes a result for that of a key that had no effect.
 
+use firstflight_scenario::keys::Stack;
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
-use firstflight_scenario::{Carrier, EcnFeedback, FastOpen, Profile, Recovery, Resolved, Scenario};
+use firstflight_scenario::{Carrier, Profile, Recovery, Resolved};
 
 /// Whether quinn can do what the scenario says of this flow, and the constants of TCP that it sets
 /// have a flow of TCP to hold for.
@@ -29,40 +30,6 @@ pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
     constants(&resolved.endpoint)
 }
 
-/// Whether the scenario gives no constant of TCP's endpoints, be it the usual one, where all flows
-/// go over QUIC, so that none has a meaning.
-///
-/// # Errors
-/// The first key that has no effect, and what is accepted over QUIC.
-pub fn given(scenario: &Scenario) -> Result<(), String> {
-    if scenario.groups().iter().any(|flow| flow.transport == Some(Carrier::Tcp)) {
-        return Ok(());
-    }
-    let own = &scenario.endpoint;
-    let keys = [
-        ("syn", own.syn.is_some()),
-        ("fast_open", own.fast_open.is_some()),
-        ("rto_initial", own.rto_initial.is_some()),
-        ("rto_min", own.rto_min.is_some()),
-        ("rto_max", own.rto_max.is_some()),
-        ("rto_granularity", own.rto_granularity.is_some()),
-        ("delayed_ack_timer", own.delayed_ack_timer.is_some()),
-        ("limited_transmit", own.limited_transmit.is_some()),
-        ("impatient", own.impatient.is_some()),
-        ("progress_ends_backoff", own.progress_ends_backoff.is_some()),
-        ("ack_compression", own.ack_compression.is_some()),
-        ("growth_limit", own.growth_limit.is_some()),
-        ("slow_start_after_idle", own.slow_start_after_idle.is_some()),
-        ("ecn_feedback", own.ecn_feedback.is_some()),
-        ("pacing", own.pacing.is_some()),
-        ("tso", own.tso.is_some()),
-    ];
-    match keys.iter().find(|(_, given)| *given) {
-        Some((key, _)) => no(key, "a value", "none: a constant of TCP's endpoints, no effect here"),
-        None => Ok(()),
-    }
-}
-
 fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
     if endpoint.profile != Profile::default() && endpoint.profile != Profile::Quic {
         let found = format!("profile = \"{}\"", endpoint.profile);
@@ -70,38 +37,9 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
                     its own; iw and ssthresh can be set alone";
         return no("profile", &found, none);
     }
-    if endpoint.fast_open != FastOpen::Off {
-        let found = format!("fast_open = \"{}\"", endpoint.fast_open);
-        return no("fast_open", &found, "off: QUIC has a handshake of its own");
-    }
-    if endpoint.ecn_feedback != EcnFeedback::default() {
-        let found = endpoint.ecn_feedback.to_string();
-        return no("ecn_feedback", &found, "none: ACK frames of QUIC count marks");
-    }
-    if endpoint.tso {
-        return no("tso", "true", "false: quinn hands packets over one by one here");
-    }
-    let usual = endpoint.profile.constants();
-    if endpoint.pacing != usual.pacing {
-        let found = endpoint.pacing.to_string();
-        return no("pacing", &found, "none: quinn always paces, by a rule of its own");
-    }
-    let set = [
-        ("rto_initial", endpoint.rto_initial_ns != usual.rto_initial.ns()),
-        ("rto_min", endpoint.rto_min_ns != usual.rto_min.ns()),
-        ("rto_max", endpoint.rto_max_ns != usual.rto_max.ns()),
-        ("rto_granularity", endpoint.rto_granularity_ns != usual.rto_granularity.ns()),
-        ("delayed_ack_timer", endpoint.delayed_ack_timer_ns != usual.delayed_ack_timer.ns()),
-        ("limited_transmit", endpoint.limited_transmit != usual.limited_transmit),
-        ("impatient", endpoint.impatient != usual.impatient),
-        ("partial_deflation", endpoint.partial_deflation != usual.partial_deflation),
-        ("ack_compression", endpoint.ack_compression != usual.ack_compression),
-        ("quick_acks", endpoint.quick_acks != usual.quick_acks),
-        ("slow_start_after_idle", endpoint.slow_start_after_idle != usual.slow_start_after_idle),
-        ("growth_limit", endpoint.growth_limit != usual.growth_limit),
-    ];
-    match set.iter().find(|(_, differs)| *differs) {
-        Some((key, _)) => no(key, "a value of its own", "none: a constant of TCP's endpoints"),
+    let changed = endpoint.switches.changed(&endpoint.usual().switches);
+    match changed.iter().find(|(key, _)| !key.heeded.heeds(Stack::Quinn)) {
+        Some((key, found)) => no(key.name, found, "none: a constant of TCP's endpoints"),
         None => Ok(()),
     }
 }
@@ -112,6 +50,8 @@ fn no(key: &str, found: &str, accepted: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use firstflight_scenario::Scenario;
+
     use super::*;
 
     fn judged(text: &str) -> Result<(), String> {
@@ -129,7 +69,7 @@ mod tests {
             ("recovery = 'reno'", "recovery: found recovery = \"reno\""),
             ("profile = 'rfc'", "profile: found profile = \"rfc\""),
             ("profile = 'ns2'", "profile: found profile = \"ns2\""),
-            ("syn = true\nfast_open = 'on'", "fast_open: found fast_open = \"on\""),
+            ("syn = true\nfast_open = 'on'", "fast_open: found on"),
             ("rto_min = '1s'", "rto_min: "),
             ("growth_limit = false", "growth_limit: "),
             ("ack_compression = false", "ack_compression: "),
@@ -159,22 +99,6 @@ mod tests {
         ] {
             assert_eq!(judged(text), Ok(()), "{text}");
         }
-    }
-
-    #[test]
-    fn a_constant_of_tcp_is_refused_even_where_it_is_the_usual_one() {
-        let judged = |text: &str| {
-            let text = format!("controls = ['hoe']\n{text}");
-            given(&Scenario::parse(&text, "test.toml").unwrap())
-        };
-        let usual = ["syn = true", "pacing = false", "tso = false", "rto_min = '200ms'"];
-        for text in usual {
-            let key = text.split(' ').next().unwrap();
-            let problem = judged(text).unwrap_err();
-            assert!(problem.starts_with(&format!("{key}: found a value; ")), "{problem}");
-        }
-        assert_eq!(judged("profile = 'quic'\nrecovery = 'quic'\ndelayed_ack = 2"), Ok(()));
-        assert_eq!(judged("syn = true\n[[flow]]\ntransport = 'tcp'"), Ok(()));
     }
 
     #[test]

@@ -31,7 +31,7 @@ mod shared;
 mod tls;
 mod transport;
 
-pub use applies::{applies, given};
+pub use applies::applies;
 pub use pair::Pair;
 pub use setup::{Control, MIN_PACKET, Setup, SetupError};
 pub use shared::LogFile;

@@ -50,7 +50,7 @@ fn bursts_of_loss_meet_tcp_and_quic_alike() {
 fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/quic/geo-small.toml");
     let mut document = Document::load(file).unwrap();
-    document.apply(&PathFlags { duration: Some("8s".to_owned()), ..PathFlags::default() }).unwrap();
+    document.apply(&PathFlags::from_iter([("--duration", "8s")])).unwrap();
     let report = run(&document.scenario().unwrap(), &Options { on: ON, ..Options::default() });
     let report = report.unwrap();
     let time = |alias: &str| {

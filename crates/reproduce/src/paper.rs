@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use firstflight_control::own::OF_LINUX;
 use firstflight_runner::Control;
-use firstflight_scenario::{Document, Resolved, Scenario, hint};
+use firstflight_scenario::{Document, Profile, Resolved, Scenario, hint};
 use serde::de::DeserializeOwned;
 
 use crate::error::ReproduceError;
@@ -215,6 +215,10 @@ fn lay_out_case(
         let problem = "`runs` in a scenario; accepted: `seeds` of the file or of a case";
         return Err(ReproduceError::paper(base.file(), problem));
     }
+    if scenario.endpoint.profile != Some(Profile::Ns2) {
+        // That of the paper is not for a case with another profile.
+        scenario.endpoint.ns2_release = None;
+    }
     let on = case.on.unwrap_or(data.on);
     scenario.check_controls(|spec| {
         match spec.text.starts_with(OF_LINUX) && on == On::Linux {
@@ -307,6 +311,20 @@ mod tests {
         assert_eq!(cases[2].resolved.links[0].delay_ns, 10_000_000);
         let seeds: Vec<_> = cases[0].variants[0].scenarios.iter().map(|s| s.seed).collect();
         assert_eq!(seeds, [Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn no_paper_sets_a_key_without_effect() {
+        let papers = load(FILES, true).unwrap();
+        let laid = papers.iter().flat_map(|paper| &paper.experiments);
+        let idle: Vec<String> = laid
+            .flat_map(|laid| laid.cases.iter().map(move |case| (laid, case)))
+            .filter_map(|(laid, case)| {
+                let problem = firstflight_runner::check_keys(&case.scenario, None).err()?;
+                Some(format!("{}, case {}: {problem}", laid.path, case.name))
+            })
+            .collect();
+        assert!(idle.is_empty(), "{}", idle.join("\n"));
     }
 
     #[test]

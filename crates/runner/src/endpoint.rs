@@ -5,6 +5,7 @@ use crate::ns2;
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::policy::Startup as _;
 use firstflight_core::units::{Bytes, Span};
+use firstflight_scenario::keys::Stack;
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{EcnFeedback, FastOpen, Profile, Recovery, Resolved};
 use firstflight_sim::{
@@ -19,7 +20,7 @@ pub(crate) fn endpoint(
     control: &Control,
     phase: Span,
 ) -> Endpoint {
-    let common = &resolved.endpoint;
+    let (common, set) = (&resolved.endpoint, &resolved.endpoint.switches);
     let recovery = flow.recovery.or_own(own_recovery(common.profile, control));
     // Linux's rules come together, so that `recovery = "sack"` is the profile without any of them.
     let rack = recovery == Recovery::Rack;
@@ -28,8 +29,8 @@ pub(crate) fn endpoint(
     let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
     Endpoint {
         // What is asked of the routers travels with the SYN.
-        syn: control.startup.asks().is_some() || common.syn && common.fast_open != FastOpen::Cookie,
-        fast_open: common.fast_open == FastOpen::On,
+        syn: control.startup.asks().is_some() || set.syn && set.fast_open != FastOpen::Cookie,
+        fast_open: set.fast_open == FastOpen::On,
         initial_window: Bytes(flow.iw_bytes.value),
         initial_ssthresh: initial_ssthresh(flow, control),
         receiver_window: window
@@ -47,25 +48,25 @@ pub(crate) fn endpoint(
             ..rto(common, phase)
         },
         delayed_ack: count(flow.delayed_ack.value),
-        growing_window: rack.then(|| growing_window(resolved.packet_bytes, common.quick_acks)),
-        linux_acks: rack.then_some(LinuxAcks { compress: common.ack_compression }),
+        growing_window: rack.then(|| growing_window(resolved.packet_bytes, set.quick_acks)),
+        linux_acks: rack.then_some(LinuxAcks { compress: set.ack_compression }),
         split_acks: count(flow.split_acks),
-        delayed_ack_timeout: Span(common.delayed_ack_timer_ns),
+        delayed_ack_timeout: Span(set.delayed_ack_timer.ns()),
         delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),
         delay_repeated: common.profile == Profile::Ns2,
         overhead_bytes: if quic { overhead_bytes(resolved) } else { 0 },
         ack_bytes: if quic { QUIC_ACK_BYTES + resolved.header_bytes } else { ACK_BYTES },
-        limit_growth_to_flight: common.growth_limit,
-        ecn: common.ecn,
-        ecn_feedback: match common.ecn_feedback {
+        limit_growth_to_flight: set.growth_limit,
+        ecn: set.ecn,
+        ecn_feedback: match set.ecn_feedback {
             EcnFeedback::Rfc3168 => firstflight_sim::EcnFeedback::Classic,
             EcnFeedback::Dctcp => firstflight_sim::EcnFeedback::Dctcp,
             EcnFeedback::AccEcn => firstflight_sim::EcnFeedback::Accurate,
         },
-        slow_start_after_idle: common.slow_start_after_idle,
-        paces: common.pacing,
-        linux_pacing: rack && !common.pacing,
-        tso: rack && common.tso,
+        slow_start_after_idle: set.slow_start_after_idle,
+        paces: set.pacing,
+        linux_pacing: rack && !set.pacing,
+        tso: rack && set.tso,
     }
 }
 
@@ -129,6 +130,23 @@ fn growing_window(packet_bytes: u64, quick: bool) -> GrowingWindow {
     }
 }
 
+/// Whose keys such a flow heeds.
+pub(crate) fn stack(profile: Profile, flow: &ResolvedFlow, control: &Control) -> Stack {
+    use firstflight_sim::Recovery as Sim;
+    let recovery = flow.recovery.or_own(own_recovery(profile, control));
+    match recovery_kind(profile, recovery, control) {
+        Sim::Tahoe => Stack::Tahoe,
+        Sim::Reno => Stack::Reno,
+        Sim::NewReno => Stack::NewReno,
+        Sim::Sack => Stack::Sack,
+        Sim::Rack => Stack::Rack,
+        Sim::Quic => Stack::Quic,
+        Sim::Ns2Sack => Stack::Ns2Sack,
+        Sim::Ns2Vegas => Stack::Ns2Vegas,
+        Sim::Ns2Linux => Stack::Ns2Linux,
+    }
+}
+
 fn recovery_kind(
     profile: Profile,
     recovery: Recovery,
@@ -151,10 +169,11 @@ fn recovery_kind(
 /// The RFCs leave Reno free to answer several losses of one window one by one, as the systems of
 /// the papers did; ns-2.35 (`bugFix_`) and Linux do not.
 fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> RecoveryRules {
+    let set = &common.switches;
     let base = RecoveryRules {
-        limited_transmit: common.limited_transmit,
-        impatient: common.impatient,
-        partial_deflation: common.partial_deflation,
+        limited_transmit: set.limited_transmit,
+        impatient: set.impatient,
+        partial_deflation: set.partial_deflation,
         ..RecoveryRules::RFC
     };
     match common.profile {
@@ -174,13 +193,14 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
 }
 
 fn rto(common: &ResolvedEndpoint, phase: Span) -> RtoRules {
+    let set = &common.switches;
     RtoRules {
-        min: Span(common.rto_min_ns),
-        max: Span(common.rto_max_ns),
-        initial: Span(common.rto_initial_ns),
-        granularity: Span(common.rto_granularity_ns),
+        min: Span(set.rto_min.ns()),
+        max: Span(set.rto_max.ns()),
+        initial: Span(set.rto_initial.ns()),
+        granularity: Span(set.rto_granularity.ns()),
         ticks: common.profile == Profile::Ns2,
-        progress_ends_backoff: common.progress_ends_backoff,
+        progress_ends_backoff: set.progress_ends_backoff,
         min_is_of_variation: false,
         eighths_below: false,
         phase,

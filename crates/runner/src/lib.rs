@@ -13,6 +13,7 @@
 
 mod endpoint;
 mod foreign;
+mod keys;
 mod measure;
 mod network;
 mod ns2;
@@ -35,6 +36,7 @@ pub use endpoint::own_recovery;
 pub use firstflight_control::{Control, ControlProblem, accepted};
 pub use firstflight_sim::Ends;
 pub use foreign::{Foreign, ForeignFlow, On};
+pub use keys::check_keys;
 pub use measure::files_result;
 pub use network::{files, losses, start};
 pub use script::{SCRIPT_COLUMNS, script};

@@ -48,7 +48,7 @@ fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
         },
         elements: Vec::new(),
         mark_from: link.ecn_threshold_packets,
-        in_service_counts: resolved.endpoint.buffer_counts_in_service,
+        in_service_counts: resolved.endpoint.switches.buffer_counts_in_service,
         loss: losses(link.loss),
         drop_nth: link.drop.clone(),
     }
@@ -86,7 +86,7 @@ fn clock_phases(resolved: &Resolved, controls: &[Control]) -> Vec<Span> {
     let vegas = groups.flat_map(|(group, control)| {
         (0..group.count).map(move |_| control.startup_name == "vegas")
     });
-    let tick = Span(resolved.endpoint.rto_granularity_ns);
+    let tick = Span(resolved.endpoint.switches.rto_granularity.ns());
     ns2_clocks::phases(&vegas.collect::<Vec<bool>>(), tick)
 }
 

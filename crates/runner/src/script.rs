@@ -93,7 +93,7 @@ impl Player {
             initial_window: Bytes(flow.iw_bytes.value),
             initial_ssthresh: initial_ssthresh(flow, control),
             max_cwnd: Bytes(flow.receiver_window_bytes.unwrap_or(u64::MAX)),
-            limit_growth_to_flight: resolved.endpoint.growth_limit,
+            limit_growth_to_flight: resolved.endpoint.switches.growth_limit,
             paces: false,
         };
         let bits = u128::from(resolved.wire_bytes()) * 8 * 1_000_000_000;

@@ -89,7 +89,7 @@ impl Document {
     /// A flag whose place in the document is taken by something else.
     pub fn apply(&mut self, flags: &PathFlags) -> Result<(), ScenarioError> {
         for (flag, text) in flags.given() {
-            self.put(flag.key, text, Place::Flag(flag.name))?;
+            self.put(flag.key, text, Place::Flag(&flag.name))?;
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! The network and the endpoints of a scenario in a few words, for headers, tables and figures.
 
-use crate::profile::{FastOpen, Ns2Release, Recovery};
+use crate::profile::Recovery;
 use crate::resolve::{PACKET, QUIC_PACKET, default_access_rate};
-use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedFlow, ResolvedLink};
+use crate::resolved::{Resolved, ResolvedBuffer, ResolvedFlow, ResolvedLink};
 use crate::{Loss, Profile, Rate, Size, Time};
 
 /// What is said of a group of flows.
@@ -15,7 +15,8 @@ impl Resolved {
     pub fn endpoints(&self) -> String {
         let profile = self.endpoint.profile;
         let release = self.endpoint.ns2_release.map_or(String::new(), |it| format!(" of ns-{it}"));
-        let changed = changed(&self.endpoint);
+        let changed = self.endpoint.switches.changed(&self.endpoint.usual().switches);
+        let changed: Vec<&str> = changed.iter().map(|(key, _)| key.name).collect();
         let but = match changed.is_empty() {
             true => String::new(),
             false => format!(" with its own {}", changed.join(", ")),
@@ -73,7 +74,7 @@ impl Resolved {
         });
         say(self.header_bytes > 0, format!("headers {}", Size::from_bytes(self.header_bytes)));
         let access = default_access_rate(slowest.rate_bps);
-        let ack = self.endpoint.profile.constants().delayed_ack;
+        let ack = self.endpoint.profile.constants().flow.delayed_ack;
         let ns = |ns: u64| Time::from_ns(ns);
         let each: [(bool, Words<'_>); 8] = [
             (self.any(|f| f.size_bytes.is_some()), &|f| match f.size_bytes {
@@ -146,39 +147,6 @@ impl Recovery {
             Self::Ns2Linux => "of TCP/Linux in ns-2",
         }
     }
-}
-
-/// The constants that are not the profile's, by their keys.
-fn changed(endpoint: &ResolvedEndpoint) -> Vec<&'static str> {
-    let release = endpoint.ns2_release.map(Ns2Release::constants);
-    let base = release.unwrap_or_else(|| endpoint.profile.constants());
-    let timer = |ns: u64, base: Time| ns != base.ns();
-    let all = [
-        ("syn", endpoint.syn != base.syn),
-        ("rto_initial", timer(endpoint.rto_initial_ns, base.rto_initial)),
-        ("rto_min", timer(endpoint.rto_min_ns, base.rto_min)),
-        ("rto_max", timer(endpoint.rto_max_ns, base.rto_max)),
-        ("rto_granularity", timer(endpoint.rto_granularity_ns, base.rto_granularity)),
-        ("delayed_ack_timer", timer(endpoint.delayed_ack_timer_ns, base.delayed_ack_timer)),
-        ("limited_transmit", endpoint.limited_transmit != base.limited_transmit),
-        ("impatient", endpoint.impatient != base.impatient),
-        ("partial_deflation", endpoint.partial_deflation != base.partial_deflation),
-        ("progress_ends_backoff", endpoint.progress_ends_backoff != base.progress_ends_backoff),
-        ("ack_compression", endpoint.ack_compression != base.ack_compression),
-        ("quick_acks", endpoint.quick_acks != base.quick_acks),
-        ("growth_limit", endpoint.growth_limit != base.growth_limit),
-        ("fast_open", endpoint.fast_open != FastOpen::Off),
-        ("ecn", endpoint.ecn),
-        ("ecn_feedback", endpoint.ecn_feedback != crate::EcnFeedback::default()),
-        ("slow_start_after_idle", endpoint.slow_start_after_idle != base.slow_start_after_idle),
-        ("pacing", endpoint.pacing != base.pacing),
-        ("tso", endpoint.tso),
-        (
-            "buffer_counts_in_service",
-            endpoint.buffer_counts_in_service != base.buffer_counts_in_service,
-        ),
-    ];
-    all.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect()
 }
 
 #[cfg(test)]

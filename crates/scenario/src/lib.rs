@@ -14,6 +14,7 @@ mod endpoints;
 pub mod error;
 pub mod expect;
 pub mod flags;
+pub mod keys;
 pub mod measure;
 pub mod plan;
 pub mod profile;

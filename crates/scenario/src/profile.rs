@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use firstflight_control::hint;
-use firstflight_control::quantity::{Threshold, Time, Window};
+
+use crate::keys::{FlowValues, Key, Switches};
 
 /// Whose constants an endpoint has. A scenario can also set each constant alone.
 #[derive(
@@ -108,61 +109,23 @@ pub enum EcnFeedback {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Constants {
-    /// Whether a SYN exchange comes before the first data packet and gives the first RTT sample.
-    pub syn: bool,
-    /// Initial window.
-    pub iw: Window,
-    /// Initial ssthresh.
-    pub ssthresh: Threshold,
-    /// How losses are repaired.
-    pub recovery: Recovery,
-    /// Whether the first two duplicate ACKs each let new data leave (RFC 3042).
-    pub limited_transmit: bool,
-    /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4, "Impatient").
-    pub impatient: bool,
-    /// Whether a partial ACK takes what it acknowledges out of the window (RFC 6582 section 3.2).
-    pub partial_deflation: bool,
-    /// Whether an ACK of new data resets the back-off of the RTO even without an RTT sample. With
-    /// TCP timestamps the ACK of a retransmission gives one (RFC 7323 section 4).
-    pub progress_ends_backoff: bool,
-    /// RTO before the first RTT sample.
-    pub rto_initial: Time,
-    /// Lower bound of the RTO.
-    pub rto_min: Time,
-    /// Upper bound of the RTO.
-    pub rto_max: Time,
-    /// Granularity of the retransmission clock.
-    pub rto_granularity: Time,
-    /// For how many packets a receiver sends one ACK.
-    pub delayed_ack: u64,
-    /// How long a receiver that delays ACKs holds one back.
-    pub delayed_ack_timer: Time,
-    /// Whether one ACK tells of several packets out of order (Linux's compressed ACKs, with RACK
-    /// and delayed ACKs).
-    pub ack_compression: bool,
-    /// Whether a receiver that delays ACKs answers every packet at once while the window that it
-    /// offers grows (with RACK; Linux's quick ACKs).
-    pub quick_acks: bool,
-    /// Whether cwnd may grow only while it limits the sender.
-    pub growth_limit: bool,
-    /// Whether a window that a source on one connection leaves unused is taken back (RFC 2861, as
-    /// Linux has it).
-    pub slow_start_after_idle: bool,
-    /// Whether packets are paced where the control does not pace them: at 2 cwnd/srtt in start-up,
-    /// at 1.25 cwnd/srtt after it. QUIC's recovery has 1.25 cwnd/srtt always.
-    pub pacing: bool,
-    /// Whether a buffer of B packets counts the one being sent.
-    pub buffer_counts_in_service: bool,
+    /// Those that a group of flows can set for itself.
+    pub flow: FlowValues,
+    /// Those of all endpoints.
+    pub switches: Switches,
 }
 
 impl Profile {
+    /// All of them, the default first.
+    pub const ALL: [Self; 4] = [Self::Linux, Self::Rfc, Self::Ns2, Self::Quic];
+
     /// The constants under this name.
     pub const fn constants(self) -> &'static Constants {
         match self {
-            Self::Rfc => &RFC,
-            Self::Ns2 => &NS2,
-            Self::Linux => &LINUX,
-            Self::Quic => &QUIC,
+            Self::Linux => &Constants { flow: FlowValues::LINUX, switches: Switches::LINUX },
+            Self::Rfc => &Constants { flow: FlowValues::RFC, switches: Switches::RFC },
+            Self::Ns2 => &Constants { flow: FlowValues::NS2, switches: Switches::NS2 },
+            Self::Quic => &Constants { flow: FlowValues::QUIC, switches: Switches::QUIC },
         }
     }
 }
@@ -171,44 +134,30 @@ impl Ns2Release {
     /// The constants of that release.
     pub const fn constants(self) -> &'static Constants {
         match self {
-            Self::V21b6 => &NS2_OF_2000,
-            Self::V226 => &NS2_OF_2003,
-            Self::V235 => &NS2,
+            Self::V21b6 => {
+                &Constants { flow: FlowValues::NS2_2_1B6, switches: Switches::NS2_2_1B6 }
+            }
+            Self::V226 => &Constants { flow: FlowValues::NS2_2_26, switches: Switches::NS2_2_26 },
+            Self::V235 => Profile::Ns2.constants(),
         }
     }
 }
 
 impl Constants {
     /// Each under its key in a scenario file, as written there.
-    pub fn named(&self) -> [(&'static str, String); 20] {
-        [
-            ("iw", self.iw.to_string()),
-            ("ssthresh", self.ssthresh.to_string()),
-            ("recovery", self.recovery.to_string()),
-            ("syn", self.syn.to_string()),
-            ("rto_initial", self.rto_initial.to_string()),
-            ("rto_min", self.rto_min.to_string()),
-            ("rto_max", self.rto_max.to_string()),
-            ("rto_granularity", self.rto_granularity.to_string()),
-            ("delayed_ack", self.delayed_ack.to_string()),
-            ("delayed_ack_timer", self.delayed_ack_timer.to_string()),
-            ("ack_compression", self.ack_compression.to_string()),
-            ("quick_acks", self.quick_acks.to_string()),
-            ("growth_limit", self.growth_limit.to_string()),
-            ("slow_start_after_idle", self.slow_start_after_idle.to_string()),
-            ("pacing", self.pacing.to_string()),
-            ("limited_transmit", self.limited_transmit.to_string()),
-            ("impatient", self.impatient.to_string()),
-            ("partial_deflation", self.partial_deflation.to_string()),
-            ("progress_ends_backoff", self.progress_ends_backoff.to_string()),
-            ("buffer_counts_in_service", self.buffer_counts_in_service.to_string()),
-        ]
+    pub fn named(&self) -> Vec<(&'static str, String)> {
+        Key::all().map(|key| (key.name, key.value(self))).collect()
     }
 }
 
 /// Names in files and flags for an enum without fields.
 macro_rules! named {
     ($type:ty, $what:literal, $($name:literal => $value:path),+) => {
+        impl $type {
+            /// What is accepted.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+        }
+
         impl FromStr for $type {
             type Err = String;
 
@@ -216,8 +165,8 @@ macro_rules! named {
                 match text {
                     $($name => Ok($value),)+
                     _ => {
-                        let names = [$($name),+];
-                        let (hint, names) = (hint(text, names), names.join(", "));
+                        let hint = hint(text, Self::NAMES.iter().copied());
+                        let names = Self::NAMES.join(", ");
                         Err(format!("unknown {}{hint}; accepted: {names}", $what))
                     }
                 }
@@ -258,103 +207,10 @@ named!(
     "quic" => Recovery::Quic, "ns2-linux" => Recovery::Ns2Linux
 );
 
-/// RFC 6298 sections 2.1, 2.4 and 2.5 for the timer, RFC 5681 section 4.2 for delayed ACKs (at
-/// most 500 ms; 200 ms is the usual choice). The windows are those of the Astart paper.
-const RFC: Constants = Constants {
-    syn: false,
-    iw: Window::Packets(1),
-    ssthresh: Threshold::At(Window::Packets(32)),
-    recovery: Recovery::NewReno,
-    limited_transmit: true,
-    impatient: true,
-    partial_deflation: true,
-    progress_ends_backoff: false,
-    rto_initial: Time::from_ms(1_000),
-    rto_min: Time::from_ms(1_000),
-    rto_max: Time::from_ms(60_000),
-    rto_granularity: Time::from_ms(1),
-    delayed_ack: 1,
-    delayed_ack_timer: Time::from_ms(200),
-    ack_compression: false,
-    quick_acks: true,
-    growth_limit: true,
-    slow_start_after_idle: true,
-    pacing: false,
-    buffer_counts_in_service: false,
-};
-
-/// ns-2.35, `tcl/lib/ns-default.tcl`: syn_, windowInit_, singledup_, newreno_changes1_,
-/// rtxcur_init_, minrto_, maxrto_, tcpTick_, DelAck interval_, control_increase_. The papers'
-/// ssthresh, since the stock one is the receiver's window.
-const NS2: Constants = Constants {
-    syn: true,
-    iw: Window::Packets(2),
-    rto_initial: Time::from_ms(3_000),
-    rto_min: Time::from_ms(200),
-    rto_granularity: Time::from_ms(10),
-    delayed_ack_timer: Time::from_ms(100),
-    growth_limit: false,
-    ..RFC
-};
-
-/// ns-2.26, by what ns-2's own test suites (`tcl/test/test-suite-*.tcl`) say of defaults that
-/// changed after it: `newreno_changes1_` and `partial_window_deflation_` on 5 May 2003, `minrto_`
-/// on 14 October 2004, `rtxcur_init_` on 21 January 2006.
-const NS2_OF_2003: Constants = Constants {
-    impatient: false,
-    partial_deflation: false,
-    rto_initial: Time::from_ms(6_000),
-    rto_min: Time::from_ms(1_000),
-    ..NS2
-};
-
-/// ns-2.1b6, by the same suites: `syn_`, `windowInit_`, `singledup_` and `tcpTick_` changed after
-/// it and before 2003. `minrto_` was 0; two ticks of the clock are the least all the same
-/// (`TcpAgent::rtt_timeout`).
-const NS2_OF_2000: Constants = Constants {
-    syn: false,
-    iw: Window::Packets(1),
-    limited_transmit: false,
-    rto_min: Time::from_ms(200),
-    rto_granularity: Time::from_ms(100),
-    ..NS2_OF_2003
-};
-
-/// Linux: TCP_INIT_CWND, TCP_INFINITE_SSTHRESH, TCP_TIMEOUT_INIT, TCP_RTO_MIN, TCP_RTO_MAX,
-/// TCP_DELACK_MIN, a clock of 1000 Hz; tcp_timestamps, with which `tcp_ack_update_rtt` takes a
-/// sample from every ACK of new data and ends the back-off.
-const LINUX: Constants = Constants {
-    syn: true,
-    iw: Window::Packets(10),
-    ssthresh: Threshold::None,
-    recovery: Recovery::Rack,
-    rto_min: Time::from_ms(200),
-    rto_max: Time::from_ms(120_000),
-    progress_ends_backoff: true,
-    delayed_ack_timer: Time::from_ms(40),
-    ack_compression: true,
-    ..RFC
-};
-
-/// RFC 9002: the probe timeout of `kInitialRtt`, 333 ms (sections 6.2.1, 6.2.2), `kGranularity`.
-/// RFC 9000: every second packet is acknowledged (section 13.2.2), `max_ack_delay` is 25 ms (18.2).
-/// Beyond two packets the initial window has at most 14,720 bytes (RFC 9002 section 7.2).
-const QUIC: Constants = Constants {
-    syn: true,
-    iw: Window::Packets(10),
-    ssthresh: Threshold::None,
-    recovery: Recovery::Quic,
-    rto_initial: Time::from_ms(999),
-    rto_min: Time::from_ms(1),
-    progress_ends_backoff: true,
-    delayed_ack: 2,
-    delayed_ack_timer: Time::from_ms(25),
-    pacing: true,
-    ..RFC
-};
-
 #[cfg(test)]
 mod tests {
+    use firstflight_control::quantity::{Time, Window};
+
     use super::*;
 
     #[test]
@@ -370,7 +226,17 @@ mod tests {
     #[test]
     fn the_stock_agents_of_ns2_open_with_a_syn_and_two_packets() {
         let ns2 = Profile::Ns2.constants();
-        assert_eq!((ns2.syn, ns2.iw), (true, Window::Packets(2)));
-        assert_eq!(ns2.rto_min, Time::from_ms(200));
+        assert_eq!((ns2.switches.syn, ns2.flow.iw), (true, Window::Packets(2)));
+        assert_eq!(ns2.switches.rto_min, Time::from_ms(200));
+    }
+
+    #[test]
+    fn an_older_release_of_ns2_has_what_was_so_before_the_newer_one() {
+        let [of_2000, of_2003] = [Ns2Release::V21b6, Ns2Release::V226].map(Ns2Release::constants);
+        let timers = |it: &Constants| (it.switches.rto_initial.ns(), it.switches.rto_min.ns());
+        assert_eq!(timers(of_2003), (6_000_000_000, 1_000_000_000));
+        assert_eq!(timers(of_2000), (6_000_000_000, 200_000_000));
+        assert_eq!((of_2000.switches.impatient, of_2000.flow.iw), (false, Window::Packets(1)));
+        assert_eq!((of_2003.switches.syn, of_2003.switches.growth_limit), (true, false));
     }
 }

@@ -4,7 +4,8 @@ use firstflight_control::ControlSpec;
 use firstflight_control::quantity::{Bursts, Loss};
 use serde::{Serialize, Serializer};
 
-use crate::profile::{Carrier, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery};
+use crate::keys::Switches;
+use crate::profile::{Carrier, Constants, Ns2Release, Profile, Recovery};
 
 /// A value and whether the scenario gave it. Printed as the value alone.
 ///
@@ -79,61 +80,16 @@ pub struct ResolvedEndpoint {
     /// The release of ns-2 whose constants they are; results have the key only where it is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ns2_release: Option<Ns2Release>,
-    /// Whether a SYN exchange comes before the first data packet.
-    pub syn: bool,
-    /// Which connections send data without waiting for the SYN exchange.
-    pub fast_open: FastOpen,
-    /// RTO before the first RTT sample.
-    pub rto_initial_ns: u64,
-    /// Smallest RTO.
-    pub rto_min_ns: u64,
-    /// Largest RTO.
-    pub rto_max_ns: u64,
-    /// Granularity of the retransmission clock.
-    pub rto_granularity_ns: u64,
-    /// How long an ACK is held back at most.
-    pub delayed_ack_timer_ns: u64,
-    /// Whether the first two duplicate ACKs each let new data leave (RFC 3042).
-    pub limited_transmit: bool,
-    /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4).
-    pub impatient: bool,
-    /// Whether a partial ACK deflates the window (RFC 6582 section 3.2). Results have the key only
-    /// where it is false.
-    #[serde(skip_serializing_if = "Clone::clone")]
-    pub partial_deflation: bool,
-    /// Whether an ACK for new data ends the back-off of the RTO even without an RTT sample.
-    pub progress_ends_backoff: bool,
-    /// Whether one ACK tells of several packets out of order. Results have the key only where it is
-    /// true.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub ack_compression: bool,
-    /// Whether a receiver that delays ACKs answers every packet at once while its window grows.
-    /// Results have the key only where it is false.
-    #[serde(skip_serializing_if = "Clone::clone")]
-    pub quick_acks: bool,
-    /// Whether cwnd grows only while it limits the sender.
-    pub growth_limit: bool,
-    /// Whether endpoints use explicit congestion notification. Results have the key only where it
-    /// is true.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub ecn: bool,
-    /// How receivers tell senders of marks. Results have the key only where it is not RFC 3168's
-    /// way.
-    #[serde(skip_serializing_if = "is_rfc3168")]
-    pub ecn_feedback: EcnFeedback,
-    /// Whether a window that a resting source leaves unused is taken back. Results have the key
-    /// only where it is false.
-    #[serde(skip_serializing_if = "Clone::clone")]
-    pub slow_start_after_idle: bool,
-    /// Whether packets are paced where the control does not pace them. Results have the key only
-    /// where it is true.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub pacing: bool,
-    /// Whether senders have segmentation offload. Results have the key only where it is true.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub tso: bool,
-    /// Whether a buffer of B packets counts the one being sent.
-    pub buffer_counts_in_service: bool,
+    /// The constants.
+    #[serde(flatten)]
+    pub switches: Switches,
+}
+
+impl ResolvedEndpoint {
+    /// The constants of the profile, and of its release.
+    pub fn usual(&self) -> &'static Constants {
+        self.ns2_release.map_or_else(|| self.profile.constants(), Ns2Release::constants)
+    }
 }
 
 /// A link. Data queue here; ACKs only take the time back.
@@ -285,10 +241,6 @@ impl Resolved {
     pub fn flow_count(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()
     }
-}
-
-fn is_rfc3168(feedback: &EcnFeedback) -> bool {
-    *feedback == EcnFeedback::Rfc3168
 }
 
 fn in_ppb<S: Serializer>(loss: &Loss, serializer: S) -> Result<S::Ok, S::Error> {

@@ -21,8 +21,7 @@ fn an_unknown_key_at_the_top_lists_every_key() {
 #[test]
 fn a_flag_is_refused_by_its_name() {
     for (name, text, expected) in FLAGS {
-        let mut flags = PathFlags::default();
-        *flags.slot(name).unwrap() = Some((*text).to_owned());
+        let flags = PathFlags::from_iter([(*name, *text)]);
         let found = Scenario::from_flags(&flags, &[]).unwrap_err().to_string();
         assert_eq!(found, *expected);
     }

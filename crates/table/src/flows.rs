@@ -208,7 +208,7 @@ columns! { row:
         = row.set(|g| g.flow.delayed_ack.value);
     Factor Flag "pacing" [""]
         "Whether the endpoints pace where the control does not"
-        = row.resolved.endpoint.pacing;
+        = row.resolved.endpoint.switches.pacing;
     Factor Number "start_s" ["s"]
         "When the flow started, seconds of the run"
         = row.flow.start_s;

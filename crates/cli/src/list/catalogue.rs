@@ -174,11 +174,11 @@ pub(crate) struct Flag {
 impl Catalogue {
     /// All there is.
     pub(crate) fn new() -> Self {
-        let flag = |f: &firstflight_scenario::Flag| Flag {
-            name: f.name,
+        let flag = |f: &'static firstflight_scenario::Flag| Flag {
+            name: &f.name,
             key: f.key,
-            default: f.default,
-            help: f.help,
+            default: &f.default,
+            help: &f.help,
         };
         let here = available();
         let own = |own: &Own| KernelsOwn {
@@ -210,7 +210,7 @@ impl Catalogue {
             kernels_own: lab::control::OWN.iter().map(own).collect(),
             quinn: OWN.iter().map(Quinn::of).collect(),
             profiles: [Named::Rfc, Named::Ns2, Named::Linux, Named::Quic].map(Profile::of).into(),
-            path_flags: PathFlags::ALL.iter().map(flag).collect(),
+            path_flags: PathFlags::all().iter().map(flag).collect(),
         }
     }
 
@@ -339,8 +339,8 @@ impl Knob {
 
 impl Profile {
     fn of(profile: Named) -> Self {
-        let constants = profile.constants().named();
+        let constants = profile.constants().named().into_iter();
         let constants = constants.map(|(name, value)| Constant { name, value });
-        Self { name: profile.to_string(), constants: constants.into() }
+        Self { name: profile.to_string(), constants: constants.collect() }
     }
 }

@@ -270,16 +270,23 @@ fn a_key_without_effect_is_refused_by_its_name() {
         assert!(outcome.stderr.contains(said), "{words:?}: {outcome:?}");
     };
     refused(&["--ecn-threshold", "20pkt"], "--ecn-threshold 20pkt: no flow has packets to mark");
-    for (flag, value) in [
-        ("--recovery", "sack"),
-        ("--syn", "true"),
-        ("--pacing", "false"),
-        ("--tso", "false"),
-        ("--rto-min", "200ms"),
-    ] {
-        let key = flag.trim_start_matches("--").replace('-', "_");
-        refused(&["--on", "quic", flag, value], &format!("{key}: found "));
+    refused(&["--on", "quic", "--recovery", "sack"], "recovery: found recovery = ");
+    for (flag, value) in
+        [("--syn", "true"), ("--pacing", "false"), ("--tso", "false"), ("--rto-min", "200ms")]
+    {
+        let said = format!("{flag} {value}: no effect with quinn's QUIC; accepted: with ");
+        refused(&["--on", "quic", flag, value], &said);
     }
+    for (flag, value, heeded) in [
+        ("--impatient", "true", "recovery newreno"),
+        ("--limited-transmit", "false", "recovery tahoe, reno, newreno, sack of ns2"),
+        ("--duplicate-acks", "4", "recovery tahoe, reno, newreno, quic, or quinn's QUIC"),
+        ("--quick-acks", "false", "recovery rack, where delayed_ack is 2 or more"),
+    ] {
+        let said = format!("{flag} {value}: no effect with recovery rack; accepted: with {heeded}");
+        refused(&[flag, value], &said);
+    }
+    refused(&["--ns2-release", "2.26"], "no effect with profile linux; accepted: with profile ns2");
     refused(&["--seed", "18446744073709551615"], "out of range; accepted: a whole number from 0");
 }
 

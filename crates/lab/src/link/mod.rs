@@ -107,7 +107,7 @@ impl LinkSpec {
                 delay_ns: link.delay_ns,
                 buffer: Some(link.buffer),
                 ecn_threshold: link.ecn_threshold_packets,
-                buffer_counts_in_service: resolved.endpoint.buffer_counts_in_service,
+                buffer_counts_in_service: resolved.endpoint.switches.buffer_counts_in_service,
                 loss: link.loss,
                 drop_nth: link.drop.clone(),
                 ..DirectionSpec::default()

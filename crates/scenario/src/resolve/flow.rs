@@ -27,23 +27,21 @@ impl Resolver<'_> {
             None => default_access_rate(slowest),
         };
         let (start_from_ns, start_until_ns) = self.start(key, flow)?;
-        let common = &self.scenario.endpoint;
-        let iw = flow.iw.or(common.iw);
-        let ssthresh = flow.ssthresh.or(common.ssthresh);
-        let receiver_window = flow.receiver_window.or(common.receiver_window);
-        self.window(key, "iw", flow.iw, iw)?;
-        self.window(key, "receiver_window", flow.receiver_window, receiver_window)?;
-        let recovery = Setting::new(flow.recovery.or(common.recovery), self.constants.recovery);
-        self.agent(key, flow, recovery.value)?;
-        let split_acks = flow.split_acks.or(common.split_acks).unwrap_or(1);
-        if flow.files.is_some() && recovery.value == Recovery::Quic {
+        let set = flow.own.over(&self.scenario.endpoint.flow);
+        let values = set.or(&self.constants.flow);
+        self.window(key, "iw", flow.own.iw, set.iw)?;
+        let offered = |window| if let Threshold::At(window) = window { Some(window) } else { None };
+        let own_offer = flow.own.receiver_window.and_then(offered);
+        self.window(key, "receiver_window", own_offer, offered(values.receiver_window))?;
+        self.agent(key, flow, values.recovery)?;
+        if flow.files.is_some() && values.recovery == Recovery::Quic {
             // What is late of a connection that is over would meet the next one's numbers.
             let problem = "found files with QUIC's recovery; accepted: one connection, with size";
             return Err(self.error(&format!("{key}.files"), problem));
         }
-        if split_acks > 1 && recovery.value == Recovery::Quic {
-            let own = flow.split_acks.map_or(String::new(), |_| format!("{key}."));
-            let problem = format!("{split_acks} parts; accepted with QUIC's recovery: 1");
+        if values.split_acks > 1 && values.recovery == Recovery::Quic {
+            let own = flow.own.split_acks.map_or(String::new(), |_| format!("{key}."));
+            let problem = format!("{} parts; accepted with QUIC's recovery: 1", values.split_acks);
             return Err(self.error(&format!("{own}split_acks"), problem));
         }
         let bytes = |window: Window| self.bytes(window, links, &path);
@@ -64,20 +62,17 @@ impl Resolver<'_> {
             access_delay_ns,
             access_rate_bps: access_rate.map_or(default_rate, Rate::bps),
             rtt_ns,
-            iw_bytes: Setting::new(iw.map(bytes), self.first_window(bytes(self.constants.iw))),
-            ssthresh_bytes: Setting::new(
-                ssthresh.map(threshold),
-                threshold(self.constants.ssthresh),
+            iw_bytes: Setting::new(
+                set.iw.map(bytes),
+                self.first_window(bytes(self.constants.flow.iw)),
             ),
-            receiver_window_bytes: receiver_window.map(bytes),
-            recovery,
-            delayed_ack: Setting::new(
-                flow.delayed_ack.or(common.delayed_ack),
-                self.constants.delayed_ack,
-            ),
+            ssthresh_bytes: Setting::new(set.ssthresh.map(threshold), threshold(values.ssthresh)),
+            receiver_window_bytes: threshold(values.receiver_window),
+            recovery: Setting::new(set.recovery, values.recovery),
+            delayed_ack: Setting::new(set.delayed_ack, values.delayed_ack),
             transport: flow.transport,
-            duplicate_acks: Setting::new(common.duplicate_acks, DUPLICATE_ACKS),
-            split_acks,
+            duplicate_acks: Setting::new(set.duplicate_acks, values.duplicate_acks),
+            split_acks: values.split_acks,
             files: flow.files.map(|files| self.files(key, flow, files)).transpose()?,
         })
     }
@@ -90,11 +85,11 @@ impl Resolver<'_> {
             return Ok(());
         }
         if profile != Profile::Ns2 {
-            let own = flow.recovery.map_or(String::new(), |_| format!("{key}."));
+            let own = flow.own.recovery.map_or(String::new(), |_| format!("{key}."));
             let problem = format!("found profile {profile}; accepted: ns2");
             return Err(self.error(&format!("{own}recovery"), problem));
         }
-        if common.fast_open.unwrap_or_default() != FastOpen::Off {
+        if common.switches.fast_open.unwrap_or_default() != FastOpen::Off {
             let problem = "with recovery ns2-linux data leaves with the SYN; accepted: off";
             return Err(self.error("fast_open", problem));
         }
@@ -254,7 +249,5 @@ pub(crate) fn default_access_rate(slowest: u64) -> u64 {
 
 /// RFC 9002 section 7.2.
 const MOST_FIRST_BYTES: u64 = 14_720;
-/// RFC 5681 section 3.2.
-const DUPLICATE_ACKS: u64 = 3;
 /// Access links are much faster than the bottleneck, or none of the papers' bursts appear.
 const ACCESS_RATE: Rate = Rate::from_bps(1_000_000_000);

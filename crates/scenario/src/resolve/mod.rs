@@ -91,73 +91,45 @@ impl<'a> Resolver<'a> {
     }
 
     fn endpoint(&self) -> Result<ResolvedEndpoint, ScenarioError> {
-        let (own, base) = (&self.scenario.endpoint, self.constants);
-        // TCP/Linux in ns-2 counts milliseconds once it has been given a control.
-        let tick = match own.recovery {
-            Some(Recovery::Ns2Linux) => TICK_OF_NS2_LINUX,
-            _ => base.rto_granularity,
-        };
-        let timer = |key: &str, own: Option<Time>, base: Time| {
-            self.time(key, own.unwrap_or(base), NANOSECOND..=HOUR)
-        };
-        let endpoint = ResolvedEndpoint {
-            profile: own.profile.unwrap_or_default(),
-            ns2_release: release(self.scenario),
-            syn: own.syn.unwrap_or(base.syn),
-            fast_open: own.fast_open.unwrap_or_default(),
-            rto_initial_ns: timer("rto_initial", own.rto_initial, base.rto_initial)?,
-            rto_min_ns: timer("rto_min", own.rto_min, base.rto_min)?,
-            rto_max_ns: timer("rto_max", own.rto_max, base.rto_max)?,
-            rto_granularity_ns: timer("rto_granularity", own.rto_granularity, tick)?,
-            delayed_ack_timer_ns: timer(
-                "delayed_ack_timer",
-                own.delayed_ack_timer,
-                base.delayed_ack_timer,
-            )?,
-            limited_transmit: own.limited_transmit.unwrap_or(base.limited_transmit),
-            impatient: own.impatient.unwrap_or(base.impatient),
-            partial_deflation: own.partial_deflation.unwrap_or(base.partial_deflation),
-            progress_ends_backoff: own.progress_ends_backoff.unwrap_or(base.progress_ends_backoff),
-            ack_compression: own.ack_compression.unwrap_or(base.ack_compression),
-            quick_acks: own.quick_acks.unwrap_or(base.quick_acks),
-            growth_limit: own.growth_limit.unwrap_or(base.growth_limit),
-            ecn: own.ecn.unwrap_or(false),
-            ecn_feedback: own.ecn_feedback.unwrap_or_default(),
-            slow_start_after_idle: own.slow_start_after_idle.unwrap_or(base.slow_start_after_idle),
-            pacing: own.pacing.unwrap_or(base.pacing),
-            tso: own.tso.unwrap_or(false),
-            buffer_counts_in_service: own
-                .buffer_counts_in_service
-                .unwrap_or(base.buffer_counts_in_service),
-        };
-        if endpoint.fast_open != FastOpen::Off && !endpoint.syn {
+        let own = &self.scenario.endpoint;
+        let mut base = self.constants.switches;
+        if own.flow.recovery == Some(Recovery::Ns2Linux) {
+            // TCP/Linux in ns-2 counts milliseconds once it has been given a control.
+            base.rto_granularity = TICK_OF_NS2_LINUX;
+        }
+        let switches = own.switches.or(&base);
+        for (key, time) in switches.times() {
+            self.time(key, time, NANOSECOND..=HOUR)?;
+        }
+        let profile = own.profile.unwrap_or_default();
+        if switches.fast_open != FastOpen::Off && !switches.syn {
             let problem = "there is no SYN exchange to save; accepted: `syn = true` with it";
             return Err(self.error("fast_open", problem));
         }
-        if endpoint.ecn && endpoint.profile == Profile::Ns2 {
+        if switches.ecn && profile == Profile::Ns2 {
             let problem = "found profile ns2; accepted: linux, rfc or quic";
             return Err(self.error("ecn", problem));
         }
-        if own.ecn_feedback.is_some() && endpoint.profile == Profile::Quic {
+        if own.switches.ecn_feedback.is_some() && profile == Profile::Quic {
             let problem = "found profile quic; accepted: none, ACK frames of QUIC count marks";
             return Err(self.error("ecn_feedback", problem));
         }
-        if endpoint.ecn_feedback != EcnFeedback::default() && !endpoint.ecn {
+        if switches.ecn_feedback != EcnFeedback::default() && !switches.ecn {
             let problem = "no packet can be marked; accepted: `ecn = true` with it";
             return Err(self.error("ecn_feedback", problem));
         }
-        if endpoint.tso && endpoint.profile != Profile::Linux {
-            let problem = format!("found profile {}; accepted: linux", endpoint.profile);
+        if switches.tso && profile != Profile::Linux {
+            let problem = format!("found profile {profile}; accepted: linux");
             return Err(self.error("tso", problem));
         }
-        if endpoint.rto_min_ns > endpoint.rto_max_ns {
-            let (key, most) = match own.rto_max {
+        if switches.rto_min > switches.rto_max {
+            let (key, most) = match own.switches.rto_max {
                 Some(_) => ("rto_max", "at least rto_min"),
                 None => ("rto_min", "at most rto_max"),
             };
             return Err(self.error(key, format!("rto_min is above rto_max; accepted: {most}")));
         }
-        Ok(endpoint)
+        Ok(ResolvedEndpoint { profile, ns2_release: release(self.scenario), switches })
     }
 
     /// The links, with buffers in BDP still as [`ResolvedBuffer::Packets`] of nothing.
@@ -273,7 +245,7 @@ impl<'a> Resolver<'a> {
     /// A threshold for marks has no effect on flows that do not use ECN.
     fn marks(&self, links: &[ResolvedLink]) -> Result<(), ScenarioError> {
         let marking = links.iter().position(|link| link.ecn_threshold_packets.is_some());
-        let Some(at) = marking.filter(|_| self.scenario.endpoint.ecn != Some(true)) else {
+        let Some(at) = marking.filter(|_| self.scenario.endpoint.switches.ecn != Some(true)) else {
             return Ok(());
         };
         let key =

@@ -4,6 +4,7 @@ use super::{Dumbbell, Endpoint, Flow, Link, MOST_FLOWS, Origin, Scenario, Udp};
 use crate::document::Node;
 use crate::error::ScenarioError;
 use crate::expect::Expect;
+use crate::keys::{FlowKeys, SwitchKeys};
 use crate::read::{Fields, Read};
 
 impl Read for Scenario {
@@ -39,33 +40,8 @@ impl Endpoint {
         Ok(Self {
             profile: fields.read("profile")?,
             ns2_release: fields.read("ns2_release")?,
-            recovery: fields.read("recovery")?,
-            iw: fields.read("iw")?,
-            ssthresh: fields.read("ssthresh")?,
-            receiver_window: fields.read("receiver_window")?,
-            delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
-            delayed_ack_timer: fields.read("delayed_ack_timer")?,
-            ack_compression: fields.read("ack_compression")?,
-            quick_acks: fields.read("quick_acks")?,
-            limited_transmit: fields.read("limited_transmit")?,
-            impatient: fields.read("impatient")?,
-            partial_deflation: fields.read("partial_deflation")?,
-            progress_ends_backoff: fields.read("progress_ends_backoff")?,
-            syn: fields.read("syn")?,
-            fast_open: fields.read("fast_open")?,
-            duplicate_acks: fields.count("duplicate_acks", 1..=MOST_DUPLICATE_ACKS)?,
-            split_acks: fields.count("split_acks", 1..=MOST_PARTS)?,
-            rto_initial: fields.read("rto_initial")?,
-            rto_min: fields.read("rto_min")?,
-            rto_max: fields.read("rto_max")?,
-            rto_granularity: fields.read("rto_granularity")?,
-            growth_limit: fields.read("growth_limit")?,
-            ecn: fields.read("ecn")?,
-            ecn_feedback: fields.read("ecn_feedback")?,
-            slow_start_after_idle: fields.read("slow_start_after_idle")?,
-            pacing: fields.read("pacing")?,
-            tso: fields.read("tso")?,
-            buffer_counts_in_service: fields.read("buffer_counts_in_service")?,
+            flow: FlowKeys::read(fields)?,
+            switches: SwitchKeys::read(fields)?,
         })
     }
 }
@@ -122,13 +98,8 @@ impl Read for Flow {
             rtt: fields.read("rtt")?,
             access_delay: fields.read("access_delay")?,
             access_rate: fields.read("access_rate")?,
-            iw: fields.read("iw")?,
-            ssthresh: fields.read("ssthresh")?,
-            receiver_window: fields.read("receiver_window")?,
-            recovery: fields.read("recovery")?,
-            delayed_ack: fields.count("delayed_ack", 1..=MOST_DELAYED_ACKS)?,
+            own: FlowKeys::read(&mut fields)?,
             transport: fields.read("transport")?,
-            split_acks: fields.count("split_acks", 1..=MOST_PARTS)?,
             path: fields.list("path")?,
             files: fields.read("files")?,
         };
@@ -158,7 +129,4 @@ impl Read for Nth {
     }
 }
 
-const MOST_DELAYED_ACKS: u64 = 1_000;
-const MOST_DUPLICATE_ACKS: u64 = 100;
-const MOST_PARTS: u64 = 100;
 const MOST_RUNS: u64 = 10_000;

@@ -9,14 +9,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use firstflight_control::ControlSpec;
-use firstflight_control::quantity::{Buffer, Loss, MarkFrom, Rate, Size, Threshold, Time, Window};
+use firstflight_control::quantity::{Buffer, Loss, MarkFrom, Rate, Size, Time};
 use serde::Serialize;
 
 use crate::document::Document;
 use crate::error::{Place, ScenarioError};
 use crate::expect::Expect;
 use crate::flags::PathFlags;
-use crate::profile::{Carrier, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery};
+use crate::keys::{FlowKeys, SwitchKeys};
+use crate::profile::{Carrier, Ns2Release, Profile};
 use crate::read::Read;
 
 pub use files::{Between, Files};
@@ -82,60 +83,12 @@ pub struct Endpoint {
     pub profile: Option<Profile>,
     /// With profile `ns2`: the release of ns-2 whose constants these are.
     pub ns2_release: Option<Ns2Release>,
-    /// Loss recovery.
-    pub recovery: Option<Recovery>,
-    /// Initial window.
-    pub iw: Option<Window>,
-    /// Initial ssthresh.
-    pub ssthresh: Option<Threshold>,
-    /// Advertised window; unlimited when not written.
-    pub receiver_window: Option<Window>,
-    /// Packets per ACK, 1 to 1000.
-    pub delayed_ack: Option<u64>,
-    /// How long an ACK is held back at most.
-    pub delayed_ack_timer: Option<Time>,
-    /// Whether one ACK tells of several packets out of order, as Linux's receivers do.
-    pub ack_compression: Option<bool>,
-    /// Whether a receiver that delays ACKs answers the first packets at once, as Linux's do.
-    pub quick_acks: Option<bool>,
-    /// Whether the first two duplicate ACKs each let new data leave (RFC 3042).
-    pub limited_transmit: Option<bool>,
-    /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4).
-    pub impatient: Option<bool>,
-    /// Whether a partial ACK deflates the window (RFC 6582 section 3.2).
-    pub partial_deflation: Option<bool>,
-    /// Whether an ACK for new data ends the back-off of the RTO even without an RTT sample.
-    pub progress_ends_backoff: Option<bool>,
-    /// Whether a SYN exchange comes before the first data packet.
-    pub syn: Option<bool>,
-    /// Which connections send data without waiting for the SYN exchange.
-    pub fast_open: Option<FastOpen>,
-    /// Duplicate ACKs that mean a loss to Reno and NewReno.
-    pub duplicate_acks: Option<u64>,
-    /// Parts in which a receiver sends each ACK for new data.
-    pub split_acks: Option<u64>,
-    /// RTO before the first RTT sample.
-    pub rto_initial: Option<Time>,
-    /// Smallest RTO.
-    pub rto_min: Option<Time>,
-    /// Largest RTO.
-    pub rto_max: Option<Time>,
-    /// Granularity of the retransmission clock.
-    pub rto_granularity: Option<Time>,
-    /// Whether cwnd grows only while it limits the sender.
-    pub growth_limit: Option<bool>,
-    /// Whether endpoints use explicit congestion notification (RFC 3168).
-    pub ecn: Option<bool>,
-    /// How receivers tell senders of marks.
-    pub ecn_feedback: Option<EcnFeedback>,
-    /// Whether a window that a resting source leaves unused is taken back.
-    pub slow_start_after_idle: Option<bool>,
-    /// Whether packets are paced where the control does not pace them.
-    pub pacing: Option<bool>,
-    /// Whether senders have segmentation offload.
-    pub tso: Option<bool>,
-    /// Whether a buffer of B packets counts the one being sent.
-    pub buffer_counts_in_service: Option<bool>,
+    /// What groups of flows can set for themselves.
+    #[serde(flatten)]
+    pub flow: FlowKeys,
+    /// What holds for all endpoints.
+    #[serde(flatten)]
+    pub switches: SwitchKeys,
 }
 
 /// One bottleneck between fast access links: `[path]`.
@@ -212,20 +165,11 @@ pub struct Flow {
     pub access_delay: Option<Time>,
     /// Rate of its access links instead of the path's.
     pub access_rate: Option<Rate>,
-    /// Initial window instead of the scenario's.
-    pub iw: Option<Window>,
-    /// Initial ssthresh instead of the scenario's.
-    pub ssthresh: Option<Threshold>,
-    /// Advertised window instead of the scenario's.
-    pub receiver_window: Option<Window>,
-    /// Loss recovery instead of the scenario's.
-    pub recovery: Option<Recovery>,
-    /// Packets per ACK instead of the scenario's.
-    pub delayed_ack: Option<u64>,
+    /// Constants of these flows instead of the scenario's.
+    #[serde(flatten)]
+    pub own: FlowKeys,
     /// TCP or QUIC for these flows, instead of the run's transport.
     pub transport: Option<Carrier>,
-    /// Parts in which the receiver sends an ACK, instead of the scenario's.
-    pub split_acks: Option<u64>,
     /// Names of links in the order of travel; the only link when not written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,

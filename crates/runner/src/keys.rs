@@ -1,0 +1,36 @@
+//! Which keys of a scenario have an effect, asked of the flows of all its runs.
+
+use firstflight_scenario::keys::{Runs, Stack};
+use firstflight_scenario::{Scenario, ScenarioError};
+
+use crate::foreign::On;
+use crate::{endpoint, foreign, prepare};
+
+/// Refuses a key that is set and that no flow of any run heeds, so that nobody takes a result for
+/// that of a key that had no effect.
+///
+/// # Errors
+/// The first such key, at its place, with what heeds it.
+pub fn check_keys(scenario: &Scenario, on: Option<On<'_>>) -> Result<(), ScenarioError> {
+    let is_free = scenario.set().all(|set| set.key.heeded.is_everywhere());
+    if is_free && scenario.endpoint.ns2_release.is_none() {
+        return Ok(());
+    }
+    // What cannot run at all the run refuses, with reasons of its own.
+    let Ok((resolved, prepared)) = prepare(scenario, on) else { return Ok(()) };
+    let groups = scenario.groups();
+    let mut runs = Vec::new();
+    for (plan, controls) in &prepared {
+        for (group, (flow, control)) in resolved.flows.iter().zip(controls).enumerate() {
+            let spec = &plan.controls[group];
+            let carrier = foreign::carrier(on, groups[group].transport, spec);
+            let stack = match carrier {
+                Ok(Some(_)) => Stack::Quinn,
+                _ => endpoint::stack(resolved.endpoint.profile, flow, control),
+            };
+            let keeps_alive = flow.files.is_some_and(|files| files.keep_alive);
+            runs.push(Runs { group, stack, delayed_ack: flow.delayed_ack.value, keeps_alive });
+        }
+    }
+    scenario.check_heeded(&runs)
+}

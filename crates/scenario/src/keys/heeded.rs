@@ -1,0 +1,250 @@
+//! Who heeds a key. One that nobody heeds where it is set is refused, so that no result is taken
+//! for that of a key that had no effect.
+
+use crate::error::ScenarioError;
+use crate::profile::Profile;
+use crate::scenario::{Endpoint, Scenario};
+
+use super::Key;
+
+/// What carries a flow and repairs its losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stack {
+    /// The simulator's recoveries, under the names of [`crate::Recovery`].
+    Tahoe,
+    /// Fast recovery until the first new ACK.
+    Reno,
+    /// Fast recovery with partial ACKs.
+    NewReno,
+    /// The pipe algorithm.
+    Sack,
+    /// RACK-TLP, as in Linux.
+    Rack,
+    /// `sack` under profile `ns2`: the agent Sack1.
+    Ns2Sack,
+    /// Vegas under profile `ns2`: an agent of its own.
+    Ns2Vegas,
+    /// The agent TCP/Linux of ns-2.
+    Ns2Linux,
+    /// The simulator's own QUIC.
+    Quic,
+    /// quinn, in the simulator's network or over sockets.
+    Quinn,
+    /// TCP of the running kernel.
+    Kernel,
+}
+
+/// What a flow runs with, as far as it decides which keys have an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// The number of the group of flows, from 0.
+    pub group: usize,
+    /// What carries it.
+    pub stack: Stack,
+    /// Packets per ACK.
+    pub delayed_ack: u64,
+    /// One connection carries files, and rests between them.
+    pub keeps_alive: bool,
+}
+
+/// A key that a scenario sets.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Set {
+    /// The number of the group of flows that it is set for; `None` for all.
+    pub group: Option<usize>,
+    /// The dotted key.
+    pub place: String,
+    /// Its row.
+    pub key: &'static Key,
+    /// The value as a file has it.
+    pub text: String,
+}
+
+/// What must hold beside the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Receivers delay ACKs.
+    DelayedAcks,
+    /// Connections rest.
+    KeepAlive,
+}
+
+/// Which flows a key has an effect on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heeded {
+    /// Those of these stacks, a bit each.
+    by: u16,
+    /// Where this holds too.
+    condition: Option<Condition>,
+}
+
+impl Stack {
+    /// All of them.
+    const ALL: [Self; 11] = [
+        Self::Tahoe,
+        Self::Reno,
+        Self::NewReno,
+        Self::Sack,
+        Self::Rack,
+        Self::Ns2Sack,
+        Self::Ns2Vegas,
+        Self::Ns2Linux,
+        Self::Quic,
+        Self::Quinn,
+        Self::Kernel,
+    ];
+
+    /// Its name among recoveries; nothing for what is no recovery of the simulator's.
+    const fn recovery(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Tahoe => "`tahoe`",
+            Self::Reno => "`reno`",
+            Self::NewReno => "`newreno`",
+            Self::Sack => "`sack`",
+            Self::Rack => "`rack`",
+            Self::Ns2Sack => "`sack` of `ns2`",
+            Self::Ns2Vegas => "Vegas of `ns2`",
+            Self::Ns2Linux => "`ns2-linux`",
+            Self::Quic => "`quic`",
+            Self::Quinn | Self::Kernel => return None,
+        })
+    }
+}
+
+impl Condition {
+    fn holds(self, runs: &Runs) -> bool {
+        match self {
+            // QUIC's senders allow for the delay in their timers, and the kernel's receivers know
+            // no number of packets.
+            Self::DelayedAcks => {
+                runs.delayed_ack > 1 || matches!(runs.stack, Stack::Quic | Stack::Kernel)
+            }
+            Self::KeepAlive => runs.keeps_alive,
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::DelayedAcks => "where `delayed_ack` is 2 or more",
+            Self::KeepAlive => "where `files` have `keep_alive`",
+        }
+    }
+}
+
+impl Heeded {
+    /// Every flow of the simulator's TCP.
+    pub(super) const TCP: Self = Self::by(&[
+        Stack::Tahoe,
+        Stack::Reno,
+        Stack::NewReno,
+        Stack::Sack,
+        Stack::Rack,
+        Stack::Ns2Sack,
+        Stack::Ns2Vegas,
+        Stack::Ns2Linux,
+    ]);
+    /// Every flow of the simulator's own.
+    pub(super) const SIMULATED: Self = Self::TCP.and(Stack::Quic);
+    /// Every flow.
+    pub(super) const EVERYWHERE: Self = Self::SIMULATED.and(Stack::Quinn).and(Stack::Kernel);
+
+    /// Flows of these stacks.
+    pub(super) const fn by(stacks: &[Stack]) -> Self {
+        let mut heeded = Self { by: 0, condition: None };
+        let mut at = 0;
+        while at < stacks.len() {
+            heeded = heeded.and(stacks[at]);
+            at += 1;
+        }
+        heeded
+    }
+
+    /// Flows of this stack too.
+    pub(super) const fn and(self, stack: Stack) -> Self {
+        Self { by: self.by | 1 << stack as u16, ..self }
+    }
+
+    /// Only where this holds.
+    pub(super) const fn only(self, condition: Condition) -> Self {
+        Self { condition: Some(condition), ..self }
+    }
+
+    /// Whether every flow heeds it.
+    pub fn is_everywhere(self) -> bool {
+        self == Self::EVERYWHERE
+    }
+
+    /// Whether flows of a stack can heed it.
+    pub const fn heeds(self, stack: Stack) -> bool {
+        self.by & 1 << stack as u16 != 0
+    }
+
+    fn heeds_in(self, runs: &Runs) -> bool {
+        self.heeds(runs.stack) && self.condition.is_none_or(|condition| condition.holds(runs))
+    }
+
+    /// Where it has an effect: `recovery newreno`; nothing for everywhere.
+    pub fn words(self) -> String {
+        let stacks: Vec<Stack> =
+            Stack::ALL.into_iter().filter(|stack| self.heeds(*stack)).collect();
+        let recoveries: Vec<&str> = stacks.iter().filter_map(|stack| stack.recovery()).collect();
+        let in_sim = match self.by & Self::SIMULATED.by {
+            0 => None,
+            all if all == Self::SIMULATED.by => Some("the simulator".to_owned()),
+            all if all == Self::TCP.by => Some("the simulator's TCP".to_owned()),
+            _ => Some(format!("recovery {}", recoveries.join(", "))),
+        };
+        let quinn = self.heeds(Stack::Quinn).then(|| "quinn's QUIC".to_owned());
+        let kernel = self.heeds(Stack::Kernel).then(|| "Linux".to_owned());
+        let places: Vec<String> = [in_sim, quinn, kernel].into_iter().flatten().collect();
+        let places =
+            if stacks.len() == Stack::ALL.len() { String::new() } else { places.join(", or ") };
+        match self.condition {
+            Some(condition) if places.is_empty() => condition.words().to_owned(),
+            Some(condition) => format!("{places}, {}", condition.words()),
+            None => places,
+        }
+    }
+}
+
+impl Scenario {
+    /// Refuses every key that is set where no flow heeds it; `runs` has the flows of all runs. What
+    /// only the profile says is never refused.
+    ///
+    /// # Errors
+    /// The first such key, at its place, with what heeds it.
+    pub fn check_heeded(&self, runs: &[Runs]) -> Result<(), ScenarioError> {
+        let profile = self.endpoint.profile.unwrap_or_default();
+        if self.endpoint.ns2_release.is_some() && profile != Profile::Ns2 {
+            let problem = format!("no effect with profile {profile}; accepted: with profile ns2");
+            return Err(self.error_at("ns2_release", problem));
+        }
+        for Set { group, place, key, .. } in self.set() {
+            let concerned = || runs.iter().filter(|runs| group.is_none_or(|i| runs.group == i));
+            if concerned().next().is_none() || concerned().any(|runs| key.heeded.heeds_in(runs)) {
+                continue;
+            }
+            let here: Vec<Stack> = concerned().map(|runs| runs.stack).collect();
+            let (here, heeded) = (Heeded::by(&here).words(), key.heeded.words());
+            let problem = format!("no effect with {here}; accepted: with {heeded}");
+            return Err(self.error_at(&place, problem.replace('`', "")));
+        }
+        Ok(())
+    }
+
+    /// Every key of an endpoint that is set, for all flows or for a group of them.
+    pub fn set(&self) -> impl Iterator<Item = Set> {
+        let all = (None, String::new(), self.endpoint.clone());
+        let groups = self.flows.iter().enumerate().map(|(i, flow)| {
+            let own = Endpoint { flow: flow.own.clone(), ..Endpoint::default() };
+            (Some(i), format!("flow[{i}]."), own)
+        });
+        std::iter::once(all).chain(groups).flat_map(|(group, table, endpoint)| {
+            Key::all().filter_map(move |key| {
+                let text = (key.given)(&endpoint)?;
+                Some(Set { group, place: format!("{table}{}", key.name), key, text })
+            })
+        })
+    }
+}

@@ -1,0 +1,210 @@
+//! The rows: values of the profiles `linux`, `rfc`, `ns2` and `quic`, in this order.
+//!
+//! Sources, where a row names no other. `linux`: a current kernel. `rfc`: RFC 5681, 6298, 6582 and
+//! 3042, and the windows of the Astart paper. `ns2`: `tcl/lib/ns-default.tcl` of ns-2.35; of older
+//! releases what ns-2's own test suites (`tcl/test/test-suite-*.tcl`) say of defaults that changed,
+//! in 2.26 as they were before May 2003. `quic`: RFC 9000 and RFC 9002.
+
+use firstflight_control::quantity::{Threshold, Time, Window};
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+use super::heeded::Condition::{DelayedAcks, KeepAlive};
+use super::heeded::Stack::{Kernel, NewReno, Ns2Sack, Quic, Quinn, Rack, Reno, Tahoe};
+use super::table::keys;
+use super::{Heeded, Key, Typed};
+use crate::error::ScenarioError;
+use crate::profile::{EcnFeedback, FastOpen, Recovery};
+use crate::read::Fields;
+
+keys! {
+    /// The constants that a group of flows can set for itself.
+    FlowKeys, FlowValues, FLOW_KEYS, flow:
+
+    /// Initial window.
+    ///
+    /// Of `quic` no more than 14,720 bytes beyond two packets (RFC 9002 section 7.2).
+    // TCP_INIT_CWND; windowInit_, of 1 until 2002.
+    iw: Window = [packets(10), packets(1), packets(2), packets(10)], v2_1b6 packets(1);
+        Heeded::EVERYWHERE;
+
+    /// Initial ssthresh, or none.
+    // TCP_INFINITE_SSTHRESH. That of ns-2 is the receiver's window; the papers set their own.
+    ssthresh: Threshold = [
+        Threshold::None,
+        Threshold::At(packets(32)),
+        Threshold::At(packets(32)),
+        Threshold::None
+    ];
+        Heeded::EVERYWHERE;
+
+    /// Advertised window, or none for no limit.
+    receiver_window: Threshold =
+        [Threshold::None, Threshold::None, Threshold::None, Threshold::None];
+        Heeded::EVERYWHERE;
+
+    /// Loss recovery.
+    ///
+    /// With `ns2` also `ns2-linux`, the timer alone (ns-2's TCP/Linux with receivers that report
+    /// nothing out of order).
+    recovery: Recovery = [Recovery::Rack, Recovery::NewReno, Recovery::NewReno, Recovery::Quic];
+        Heeded::EVERYWHERE;
+
+    /// Packets per ACK.
+    // RFC 9000 section 13.2.2.
+    delayed_ack: u64 in (1..=1_000) = [1, 1, 1, 2];
+        Heeded::EVERYWHERE;
+
+    /// Duplicate ACKs that mean a loss, and the packet threshold of QUIC.
+    // RFC 5681 section 3.2, RFC 9002 section 6.1.1.
+    duplicate_acks: u64 in (1..=100) = [3, 3, 3, 3];
+        Heeded::by(&[Tahoe, Reno, NewReno, Quic, Quinn]);
+
+    /// Parts in which the receiver sends each ACK for new data.
+    ///
+    /// An attack on senders that count ACKs.
+    split_acks: u64 in (1..=100) = [1, 1, 1, 1];
+        Heeded::TCP;
+}
+
+keys! {
+    /// The constants of all endpoints of a scenario.
+    SwitchKeys, Switches, SWITCHES, switches:
+
+    /// Whether a SYN exchange comes before the first data packet, and gives the first RTT sample.
+    ///
+    /// Of `quic` it is the handshake.
+    // syn_, off until 2002.
+    syn: bool = [true, false, true, true], v2_1b6 false;
+        Heeded::SIMULATED;
+
+    /// Which connections send data without waiting for the SYN exchange (RFC 7413).
+    ///
+    /// `on`: those after a source's first; `cookie`: all.
+    fast_open: FastOpen = [FastOpen::Off, FastOpen::Off, FastOpen::Off, FastOpen::Off];
+        Heeded::SIMULATED;
+
+    /// RTO before the first RTT sample.
+    // TCP_TIMEOUT_INIT; RFC 6298 section 2.1; rtxcur_init_, changed in January 2006; the probe
+    // timeout of kInitialRtt, 333 ms (RFC 9002 sections 6.2.1 and 6.2.2).
+    rto_initial: Time = [ms(1_000), ms(1_000), ms(3_000), ms(999)], v2_26 ms(6_000);
+        Heeded::SIMULATED;
+
+    /// Smallest RTO.
+    // TCP_RTO_MIN; RFC 6298 section 2.4; minrto_, changed in October 2004, before 2003 0, where
+    // two ticks of the clock are the least all the same (TcpAgent::rtt_timeout); kGranularity.
+    rto_min: Time = [ms(200), ms(1_000), ms(200), ms(1)], v2_26 ms(1_000), v2_1b6 ms(200);
+        Heeded::SIMULATED.and(Kernel);
+
+    /// Largest RTO.
+    // TCP_RTO_MAX; RFC 6298 section 2.5; maxrto_.
+    rto_max: Time = [ms(120_000), ms(60_000), ms(60_000), ms(60_000)];
+        Heeded::SIMULATED;
+
+    /// Granularity of the retransmission clock.
+    ///
+    /// With `ns2-linux` 1 ms if nothing is written; with `rack` only a floor, of twice its value.
+    // tcpTick_, changed in 2002.
+    rto_granularity: Time = [ms(1), ms(1), ms(10), ms(1)], v2_1b6 ms(100);
+        Heeded::SIMULATED;
+
+    /// Longest time that an ACK is held back.
+    ///
+    /// Of `quic` it is `max_ack_delay`.
+    // TCP_DELACK_MIN; RFC 5681 section 4.2 allows 500 ms; DelAck interval_; RFC 9000 section 18.2.
+    delayed_ack_timer: Time = [ms(40), ms(200), ms(100), ms(25)];
+        Heeded::SIMULATED.only(DelayedAcks);
+
+    /// Whether the first two duplicate ACKs each let new data leave (RFC 3042).
+    // singledup_, off until 2002.
+    limited_transmit: bool = [true, true, true, true], v2_1b6 false;
+        Heeded::by(&[Tahoe, Reno, NewReno, Ns2Sack]);
+
+    /// Whether only the first partial ACK restarts the timer (RFC 6582 section 4).
+    // newreno_changes1_, changed on 5 May 2003.
+    impatient: bool = [true, true, true, true], v2_26 false;
+        Heeded::by(&[NewReno]);
+
+    /// Whether a partial ACK takes what it acknowledges out of the window (RFC 6582 section 3.2).
+    ///
+    /// Otherwise it ends the inflation by duplicate ACKs.
+    // partial_window_deflation_, changed on 5 May 2003.
+    partial_deflation: bool = [true, true, true, true], v2_26 false, hidden true;
+        Heeded::by(&[NewReno]);
+
+    /// Whether new data acknowledged ends the back-off of the RTO even without an RTT sample.
+    ///
+    /// With TCP timestamps the ACK of a retransmission gives one (RFC 7323 section 4).
+    // tcp_timestamps: tcp_ack_update_rtt takes a sample from every ACK of new data.
+    progress_ends_backoff: bool = [true, false, false, true];
+        Heeded::TCP;
+
+    /// Whether one ACK tells of several packets out of order, as Linux's receivers do.
+    ///
+    /// Above three packets out of order there is one ACK a millisecond, or 5 % of the RTT.
+    ack_compression: bool = [true, false, false, false], hidden false;
+        Heeded::by(&[Rack, Kernel]).only(DelayedAcks);
+
+    /// Whether a receiver that delays ACKs answers the first packets at once, as Linux's do.
+    ///
+    /// These are the first 11,000, as long as the offered window grows; `false`: `delayed_ack`
+    /// holds from the first packet, as where GRO or QUIC's ACK frequency thin ACKs.
+    quick_acks: bool = [true, true, true, true], hidden true;
+        Heeded::by(&[Rack]).only(DelayedAcks);
+
+    /// Whether cwnd grows only as far as the largest flight justifies (twice it in start-up).
+    // control_increase_.
+    growth_limit: bool = [true, true, false, true];
+        Heeded::SIMULATED;
+
+    /// Whether endpoints use explicit congestion notification (RFC 3168).
+    ///
+    /// The ends have agreed on it; not with `ns2`.
+    ecn: bool = [false, false, false, false], hidden false;
+        Heeded::EVERYWHERE;
+
+    /// How receivers tell senders of marks.
+    ///
+    /// `dctcp` echoes runs of marks (RFC 8257), `accecn` counts them (RFC 9768); with `ecn`. QUIC's
+    /// ACK frames always count them.
+    ecn_feedback: EcnFeedback = [
+        EcnFeedback::Rfc3168,
+        EcnFeedback::Rfc3168,
+        EcnFeedback::Rfc3168,
+        EcnFeedback::Rfc3168
+    ], hidden EcnFeedback::Rfc3168;
+        Heeded::TCP;
+
+    /// Whether a window that a resting source leaves unused is taken back (RFC 2861).
+    ///
+    /// As Linux has it: the window is halved for every timeout that nothing was sent, down to `iw`,
+    /// and falls halfway to what was used where less was.
+    slow_start_after_idle: bool = [true, true, true, true], hidden true;
+        Heeded::TCP.and(Kernel).only(KeepAlive);
+
+    /// Whether packets are paced where the control does not pace them.
+    ///
+    /// They leave at 2 cwnd/srtt in start-up and at 1.25 cwnd/srtt after it; of `quic` always at
+    /// 1.25.
+    pacing: bool = [false, false, false, true], hidden false;
+        Heeded::SIMULATED;
+
+    /// Whether senders have segmentation offload, with profile linux.
+    ///
+    /// They hand over several packets at once, as many as the pacing rate carries in a millisecond
+    /// and two at least; on Linux with `--link tun`.
+    tso: bool = [false, false, false, false], hidden false;
+        Heeded::by(&[Rack, Kernel]);
+
+    /// Whether a buffer of B packets counts the one being sent.
+    buffer_counts_in_service: bool = [false, false, false, false];
+        Heeded::EVERYWHERE;
+}
+
+const fn packets(count: u64) -> Window {
+    Window::Packets(count)
+}
+
+const fn ms(count: u64) -> Time {
+    Time::from_ms(count)
+}

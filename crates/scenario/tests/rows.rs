@@ -1,0 +1,155 @@
+//! Every place that lists keys is held to their rows. `UPDATE_KEYS=1 cargo test -p
+//! firstflight-scenario --test rows` writes those that are files.
+
+use std::path::PathBuf;
+
+use firstflight_scenario::keys::{FLOW_KEYS, Key, Kind, SWITCHES, Stack};
+use firstflight_scenario::{Ns2Release, PathFlags, Profile, Scenario};
+
+/// The text between two lines of a file below the repository's root, which the rows must yield.
+fn hold(file: &str, (begin, end): (&str, &str), expected: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    // A packed crate is without the rest of the repository.
+    let Ok(text) = std::fs::read_to_string(&path) else { return };
+    let from = text.find(begin).unwrap_or_else(|| panic!("{file}: no `{begin}`")) + begin.len();
+    let until = from + text[from..].find(end).unwrap_or_else(|| panic!("{file}: no `{end}`"));
+    if std::env::var_os("UPDATE_KEYS").is_some() {
+        let written = format!("{}{expected}{}", &text[..from], &text[until..]);
+        std::fs::write(&path, written).unwrap();
+        return;
+    }
+    let how = "UPDATE_KEYS=1 cargo test -p firstflight-scenario --test rows";
+    assert_eq!(&text[from..until], expected, "{file} is not as the rows have it; {how}");
+}
+
+#[test]
+fn the_reference_has_a_line_for_every_row() {
+    let line = |key: &Key| {
+        let values = Profile::ALL.map(|profile| format!("`{}`", key.value(profile.constants())));
+        let words = match key.kind {
+            Kind::Word(words) => format!(" One of `{}`.", words.join("`, `")),
+            _ => String::new(),
+        };
+        let (name, doc, heeded) = (key.name, key.explained(), key.heeded.words());
+        format!("| `{name}` | {} | {doc}{words} | {heeded} |\n", values.join(" | "))
+    };
+    let lines: String = Key::all().map(line).collect();
+    let older = [Ns2Release::V226, Ns2Release::V21b6].map(|release| {
+        let (old, new) = (release.constants(), Profile::Ns2.constants());
+        let changed = old.flow.changed(&new.flow).into_iter();
+        let changed = changed.chain(old.switches.changed(&new.switches));
+        let said: Vec<String> =
+            changed.map(|(key, value)| format!("`{}` `{value}`", key.name)).collect();
+        format!("- `\"{release}\"`: {}.\n", said.join(", "))
+    });
+    let expected = format!(
+        "\n| key | `linux` | `rfc` | `ns2` | `quic` | meaning | heeded by |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n{lines}\n\
+         `ns2_release` says which ns-2 profile `ns2` means, as its constants changed over the \
+         years: `\"2.35\"`,\nthe default, is in the table, and two older ones differ from it \
+         in\n\n{}",
+        older.concat()
+    );
+    hold("crates/scenario/KEYS.md", MARKS, &expected);
+}
+
+#[test]
+fn the_python_stub_has_an_argument_for_every_flag() {
+    let argument = |flag: &firstflight_scenario::Flag| {
+        let form = match flag.kind {
+            Kind::Switch => "bool | str",
+            Kind::Count => "int | str",
+            Kind::Quantity => "_Quantity",
+            Kind::Word(_) => "str",
+        };
+        format!("    {}: {form}\n", flag.name.trim_start_matches('-').replace('-', "_"))
+    };
+    let arguments: String = PathFlags::all().iter().map(argument).collect();
+    let class = "or pairs of both.\"\"\"\n\n";
+    hold("python/firstflight/__init__.pyi", (class, "\n_Control"), &arguments);
+}
+
+#[test]
+fn the_fuzzer_knows_every_row() {
+    let words: String = Key::all().map(|key| format!("\"{} = \"\n", key.name)).collect();
+    let marks = ("# Keys of endpoints.\n", "# Other words");
+    hold("crates/fuzz/seeds/scenario.dict", marks, &words);
+}
+
+/// A value that its profile does not have.
+fn other(key: &Key) -> String {
+    let usual = key.value(Profile::Linux.constants());
+    let candidates: Vec<String> = match key.kind {
+        Kind::Switch => ["true", "false"].map(str::to_owned).into(),
+        Kind::Count => vec!["2".to_owned()],
+        // Above every smallest RTO, below every largest.
+        Kind::Quantity if usual.ends_with('s') => vec!["17s".to_owned()],
+        Kind::Quantity => vec!["7pkt".to_owned()],
+        Kind::Word(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    candidates.into_iter().find(|value| *value != usual).unwrap()
+}
+
+#[test]
+fn a_file_and_a_flag_set_every_row_and_the_results_say_so() {
+    let usual = Scenario::from_flags(&PathFlags::default(), &[]).unwrap();
+    for key in Key::all() {
+        let value = other(key);
+        let flag = format!("--{}", key.name.replace('_', "-"));
+        // What must be so that the key may be set.
+        let also = if key.name == "ecn_feedback" { "ecn = true\n" } else { "" };
+        let mut flags = PathFlags::from_iter([(flag.as_str(), value.as_str())]);
+        assert!(flags.given().count() == 1, "{flag}");
+        if !also.is_empty() {
+            flags.set("--ecn", "true");
+        }
+        let by_flag = Scenario::from_flags(&flags, &["hoe".to_owned()]).unwrap();
+        let written = match key.kind {
+            Kind::Switch | Kind::Count => value.clone(),
+            Kind::Quantity | Kind::Word(_) => format!("'{value}'"),
+        };
+        let text = format!("name = 'command line'\n{also}{} = {written}", key.name);
+        let by_file = Scenario::parse(&text, "x.toml").unwrap();
+        let resolved = by_file.resolve().unwrap();
+        assert_eq!(by_flag.resolve().unwrap().endpoint, resolved.endpoint, "{}", key.name);
+        let set: Vec<(&str, String)> = by_flag.set().map(|set| (set.key.name, set.text)).collect();
+        assert!(set.contains(&(key.name, value)), "{set:?}");
+        assert_ne!(resolved, usual.resolve().unwrap(), "{}", key.name);
+        let said = resolved.endpoints();
+        let is_switch = SWITCHES.iter().any(|switch| switch.name == key.name);
+        assert!(!is_switch || said.contains(key.name), "{}: {said}", key.name);
+    }
+}
+
+#[test]
+fn a_group_of_flows_sets_its_own() {
+    for key in FLOW_KEYS {
+        let value = other(key);
+        let quoted = if key.kind == Kind::Count { value } else { format!("'{value}'") };
+        let scenario = Scenario::parse(&format!("[[flow]]\n{} = {quoted}", key.name), "x.toml");
+        let scenario = scenario.unwrap();
+        let set = scenario.set().next().unwrap();
+        assert_eq!(set.place, format!("flow[0].{}", key.name));
+    }
+}
+
+#[test]
+fn the_default_of_a_flag_is_the_profiles_value_with_those_of_others_behind_it() {
+    let default = |name: &str| {
+        PathFlags::all().iter().find(|flag| flag.name == name).unwrap().default.clone()
+    };
+    assert_eq!(default("--iw"), "10pkt (rfc: 1pkt, ns2: 2pkt)");
+    assert_eq!(default("--recovery"), "rack (rfc, ns2: newreno, quic: quic)");
+    assert_eq!(default("--split-acks"), "1");
+}
+
+#[test]
+fn a_key_says_who_heeds_it() {
+    let heeded = |name: &str| Key::all().find(|key| key.name == name).unwrap().heeded;
+    assert!(!heeded("impatient").heeds(Stack::Rack) && heeded("impatient").heeds(Stack::NewReno));
+    assert_eq!(heeded("impatient").words(), "recovery `newreno`");
+    assert_eq!(heeded("iw").words(), "");
+    assert_eq!(heeded("growth_limit").words(), "the simulator");
+}
+
+const MARKS: (&str, &str) = ("<!-- rows -->\n", "<!-- end of rows -->");
