@@ -7,6 +7,9 @@ use std::sync::atomic::AtomicBool;
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::element::jitter::Jitter;
+use firstflight_sim::element::policer::Policer;
+use firstflight_sim::element::rate_schedule::RateSchedule;
+use firstflight_sim::element::wifi::Wifi;
 use firstflight_sim::{
     Crossing, Element, FastPaths, Fate, LinkSpec, Network, Outcome, Recovery, run, run_until,
 };
@@ -149,4 +152,53 @@ fn a_flow_that_crosses_an_element_takes_no_fast_path() {
     assert_eq!(on, off);
     let [on, off] = of(&path(Vec::new()));
     assert!(on < off);
+}
+
+/// 10 Mbit/s behind a policer of 4: what arrives is dropped, and not queued.
+#[test]
+fn a_policer_holds_a_flow_to_its_rate_without_a_queue() {
+    let mut network = path(vec![Box::new(Policer::new(4_000_000, 20_000))]);
+    network.flows[0].packets = None;
+    let outcome = run(&network);
+    let bits = outcome.flows[0].delivered_bytes.0 * 8;
+    // The rate for ten seconds, and the bucket.
+    assert!(bits <= 40_160_000, "{bits}");
+    assert!(bits > 20_000_000, "NewReno finds more than half of it: {bits}");
+    assert!(outcome.flows[0].drops > 0);
+    assert!(outcome.links[0].totals.peak_packets <= 40, "no more than the first window");
+}
+
+#[test]
+fn a_link_that_is_dead_for_a_second_sends_what_waits_after_it() {
+    let steps = vec![(Instant(0), 10_000_000), (Instant(50_000_000), 0)];
+    let period = Some(Span::from_millis(1_050));
+    let outcome = through(RateSchedule::new(steps, period).unwrap());
+    // 200 packets take 160 ms of the link, in parts of 50 ms.
+    let took = over_ms(&outcome);
+    assert!((3_000.0..6_000.0).contains(&took), "{took}");
+    assert_eq!(outcome.flows[0].delivered_packets, 200);
+}
+
+#[test]
+fn wifi_delays_a_packet_by_its_mean() {
+    let one = |seed: u64, elements: Vec<Box<dyn Element>>| {
+        let mut network = Network { seed, ..path(elements) };
+        network.flows[0].packets = Some(1);
+        over_ms(&run(&network))
+    };
+    let wifi = || Wifi::with_mean(Span::from_millis(7));
+    let added = |seed| one(seed, vec![Box::new(wifi())]) - one(1, Vec::new());
+    let mean = (1..=1_000).map(added).sum::<f64>() / 1_000.0;
+    // A standard deviation of 24 ms: 0.76 ms of the mean, which is 6.7 ms.
+    assert!((mean - 6.7).abs() < 2.3, "{mean}");
+}
+
+#[test]
+fn a_link_that_stays_dead_delivers_nothing_more_and_the_run_ends() {
+    let steps = vec![(Instant(0), 10_000_000), (Instant(50_000_000), 0)];
+    let outcome = through(RateSchedule::new(steps, None).unwrap());
+    let flow = &outcome.flows[0];
+    assert!((1..60).contains(&flow.delivered_packets), "{}", flow.delivered_packets);
+    assert_eq!(flow.finished_at, None);
+    assert!(flow.counts.timeouts > 0);
 }

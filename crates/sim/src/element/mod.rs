@@ -6,6 +6,9 @@
 //! order of time, so that an element sees packets one after the other.
 
 pub mod jitter;
+pub mod policer;
+pub mod rate_schedule;
+pub mod wifi;
 
 use std::fmt::Debug;
 

@@ -1,0 +1,77 @@
+//! A policer: what arrives faster than a rate, and more than a bucket holds, is dropped and never
+//! queued, as at the edge of a network that sells a part of a faster line (RFC 2475 section
+//! 2.3.3.4; Linux's `tc-police`). The bucket fills at the rate; a packet takes its size out of it.
+
+use firstflight_core::units::Instant;
+use rand_pcg::Pcg64Mcg;
+
+use super::{Crossing, Element, Fate};
+
+/// A token bucket that drops what finds too little in it.
+#[derive(Clone, Debug)]
+pub struct Policer {
+    rate_bps: u64,
+    bucket_bytes: u64,
+    /// What is in the bucket, in bytes times 8e9: bits of a second in nanoseconds.
+    tokens: u128,
+    /// When that was so.
+    at: Instant,
+}
+
+impl Policer {
+    /// A bucket of `bucket_bytes`, full at first, that fills at `rate_bps` bits per second.
+    pub fn new(rate_bps: u64, bucket_bytes: u64) -> Self {
+        Self { rate_bps, bucket_bytes, tokens: tokens_of(bucket_bytes), at: Instant(0) }
+    }
+}
+
+impl Element for Policer {
+    fn arrive(&mut self, packet: &Crossing, _random: &mut Pcg64Mcg) -> Fate {
+        let since = packet.at.since(self.at).0;
+        let filled = self.tokens + u128::from(self.rate_bps) * u128::from(since);
+        self.tokens = filled.min(tokens_of(self.bucket_bytes));
+        self.at = packet.at;
+        match self.tokens.checked_sub(tokens_of(packet.bytes)) {
+            Some(left) => {
+                self.tokens = left;
+                Fate::Pass
+            }
+            None => Fate::Drop,
+        }
+    }
+}
+
+/// Exact: a bit per second times a nanosecond is the unit.
+fn tokens_of(bytes: u64) -> u128 {
+    u128::from(bytes) * 8_000_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use firstflight_core::units::Span;
+
+    use super::*;
+    use crate::random::stream;
+
+    fn packet(at_ms: u64, bytes: u64) -> Crossing {
+        let (at, waits) = (Instant(at_ms * 1_000_000), Span(0));
+        Crossing { at, bytes, flow: 0, ecn_capable: true, marked: false, held: 0, waits }
+    }
+
+    #[test]
+    fn a_bucket_passes_and_then_the_rate() {
+        // 1 Mbit/s are 125 bytes a millisecond.
+        let mut policer = Policer::new(1_000_000, 3_000);
+        let mut random = stream(1, 0);
+        let mut passes =
+            |at_ms, bytes| policer.arrive(&packet(at_ms, bytes), &mut random) == Fate::Pass;
+        assert!(passes(0, 1_000) && passes(0, 1_000) && passes(0, 1_000));
+        assert!(!passes(0, 1), "the bucket is empty");
+        assert!(!passes(7, 1_000), "875 bytes are in it");
+        assert!(passes(8, 1_000), "what was dropped took nothing");
+        assert!(!passes(8, 1));
+        // It never holds more than it does.
+        assert!(passes(10_000, 3_000) && !passes(10_000, 1));
+        assert!(!passes(20_000, 3_001), "larger than the bucket");
+    }
+}

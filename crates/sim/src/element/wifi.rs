@@ -1,0 +1,113 @@
+//! The delay of a busy WiFi cell, as the tests of C4 model it (draft-huitema-ccwg-c4-test): each
+//! packet waits for a few frames of others, and some packets for a burst of collisions too. Packets
+//! keep their order.
+//!
+//! ```text
+//! delay = N1 ms + 7.5 N2 ms, less a uniform part of a millisecond where N1 >= 1
+//! N1: Poisson with mean 1;  N2: Poisson with mean 12 for a share x of the packets, 0 for others
+//! x = (mean - 1 ms) / 90 ms, from 0 to 1
+//! ```
+
+use firstflight_core::units::{Instant, Span};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::RngCore as _;
+
+use super::{Crossing, Element};
+
+/// A delay of its own for each packet, in the order of arrival.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wifi {
+    /// The share of packets that meet a burst of collisions, from 0 to 1.
+    hit: f64,
+}
+
+impl Wifi {
+    /// The cell with this mean delay. Less than a millisecond counts as one, more than 91 ms as
+    /// that.
+    pub fn with_mean(mean: Span) -> Self {
+        let over = mean.0 as f64 - MILLISECOND;
+        Self { hit: (over / BURST).clamp(0.0, 1.0) }
+    }
+}
+
+impl Element for Wifi {
+    fn pass_on(&mut self, _packet: &Crossing, at: Instant, random: &mut Pcg64Mcg) -> Instant {
+        let frames = poisson(E_MINUS_1, random);
+        let part = if frames > 0 { uniform(random) * MILLISECOND } else { 0.0 };
+        let collisions = if uniform(random) < self.hit { poisson(E_MINUS_12, random) } else { 0 };
+        let delay = frames as f64 * MILLISECOND - part + collisions as f64 * COLLISION;
+        at + Span(delay as u64)
+    }
+}
+
+/// A Poisson number by Knuth's multiplication: how many uniform numbers have a product above
+/// e^-mean, less one. Multiplications are equal on every machine.
+fn poisson(e_minus_mean: f64, random: &mut Pcg64Mcg) -> u64 {
+    let mut product = uniform(random);
+    let mut count = 0;
+    while product > e_minus_mean {
+        product *= uniform(random);
+        count += 1;
+    }
+    count
+}
+
+/// From 0, which does not occur, to 1.
+fn uniform(random: &mut Pcg64Mcg) -> f64 {
+    (random.next_u64() >> 11 | 1) as f64 / (1_u64 << 53) as f64
+}
+
+/// Nanoseconds.
+const MILLISECOND: f64 = 1e6;
+/// What one collision costs, in nanoseconds.
+const COLLISION: f64 = 7.5e6;
+/// The mean of a burst of them.
+const BURST: f64 = 12.0 * COLLISION;
+/// e^-1 and e^-12.
+const E_MINUS_1: f64 = 0.367_879_441_171_442_33;
+const E_MINUS_12: f64 = 6.144_212_353_328_21e-6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+
+    /// Delays of 200,000 packets in milliseconds, in order.
+    fn delays(mean_ms: u64) -> Vec<f64> {
+        let mut wifi = Wifi::with_mean(Span::from_millis(mean_ms));
+        let mut random = stream(1, 0);
+        let packet = Crossing {
+            at: Instant(0),
+            bytes: 1_000,
+            flow: 0,
+            ecn_capable: false,
+            marked: false,
+            held: 0,
+            waits: Span(0),
+        };
+        let mut delays: Vec<f64> = (0..200_000)
+            .map(|_| wifi.pass_on(&packet, Instant(0), &mut random).0 as f64 / 1e6)
+            .collect();
+        delays.sort_by(f64::total_cmp);
+        delays
+    }
+
+    /// The model's own mean is less than the one asked for by the part of a millisecond that is
+    /// taken off: 0.5 (1 - 1/e) = 0.316 ms.
+    #[test]
+    fn mean_and_quantiles_are_those_of_the_formula() {
+        for mean_ms in [1, 7, 50, 91] {
+            let delays = delays(mean_ms);
+            let mean = delays.iter().sum::<f64>() / delays.len() as f64;
+            let expected = mean_ms as f64 - 0.316;
+            assert!((mean - expected).abs() < 0.01 * expected + 0.05, "{mean_ms}: {mean}");
+            // N1 is 0 for 1/e of the packets, and those without collisions are not late at all.
+            let hit = ((mean_ms as f64 - 1.0) / 90.0).clamp(0.0, 1.0);
+            let at_once = delays.iter().filter(|delay| **delay == 0.0).count() as f64 / 2e5;
+            assert!((at_once - 0.3679 * (1.0 - hit)).abs() < 0.005, "{mean_ms}: {at_once}");
+        }
+        // Where all are hit, the median is that of 7.5 Poisson(12) and what frames add to it.
+        let median = delays(91)[100_000];
+        assert!((88.0..93.0).contains(&median), "{median}");
+    }
+}
