@@ -231,7 +231,7 @@ impl Control {
             };
         }
         // The avoidance's preset is told where the start-up has none of its own.
-        if knob.name == "preset" && (axis == Axis::Startup || self.preset == knob.default) {
+        if knob.name == "preset" && (axis == Axis::Startup || self.preset == first_word(knob)) {
             self.preset = word.to_owned();
         }
     }
@@ -251,6 +251,14 @@ impl Control {
 /// Whether a knob takes this word.
 fn takes(knob: &Knob, word: &str) -> bool {
     matches!(knob.kind, KnobKind::Word(words) if words.contains(&word))
+}
+
+/// The preset that holds where none is set ([`firstflight_core::knob::Knobs::ROWS`]).
+fn first_word(preset: &'static Knob) -> &'static str {
+    match preset.kind {
+        KnobKind::Word(words) => words.first().copied().unwrap_or_default(),
+        _ => "",
+    }
 }
 
 /// What the policies of a control, each with its needs, have to do without on a transport that
@@ -316,7 +324,7 @@ impl Setter<'_> {
             let value = part.knob(knob.name);
             // Results name the start-up's preset, unless that only says that nothing is set.
             if knob.name == "preset" && matches!(&*self.preset, "" | NOTHING_SET) {
-                self.preset = value.unwrap_or(knob.default).to_owned();
+                self.preset = value.unwrap_or_else(|| first_word(knob)).to_owned();
             }
             if let Some(text) = value {
                 let value = self.value(policy, knob, text)?;

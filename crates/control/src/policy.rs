@@ -15,6 +15,11 @@ pub trait Own: Debug + Send + Sync {
 
     /// Sets one of its knobs; false if it has none of that name and kind.
     fn set_knob(&mut self, name: &str, value: KnobValue) -> bool;
+
+    /// The value of one of its knobs ([`Knobs::value`]); `None` for all if it does not tell.
+    fn knob(&self, _name: &str) -> Option<KnobValue> {
+        None
+    }
 }
 
 /// A start-up from outside this repository. Every [`Startup`] with a card is one.
@@ -173,6 +178,10 @@ impl<P: Listed + Debug + Send + Sync> Own for P {
     fn set_knob(&mut self, name: &str, value: KnobValue) -> bool {
         Knobs::set(self, name, value)
     }
+
+    fn knob(&self, name: &str) -> Option<KnobValue> {
+        Knobs::value(self, name)
+    }
 }
 
 impl<S: Startup + Listed + Clone + Debug + Send + Sync + 'static> OwnStartup for S {
@@ -249,6 +258,14 @@ macro_rules! chosen {
                 match self {
                     Self::Core(policy) => policy.set(name, value),
                     Self::Own(policy) => policy.set_knob(name, value),
+                }
+            }
+
+            /// The value of one of its knobs ([`Knobs::value`]).
+            pub fn value(&self, name: &str) -> Option<KnobValue> {
+                match self {
+                    Self::Core(policy) => policy.value(name),
+                    Self::Own(policy) => policy.knob(name),
                 }
             }
         }

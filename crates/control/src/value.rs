@@ -23,6 +23,25 @@ pub fn accepted(kind: KnobKind) -> String {
     }
 }
 
+/// What holds while a knob is not set, in words: its own, or the value that the policy begins with.
+pub fn default_text(knob: &Knob, begins_with: Option<KnobValue>) -> String {
+    match begins_with {
+        _ if !knob.default.is_empty() => knob.default.to_owned(),
+        Some(KnobValue::Count(number)) => number.to_string(),
+        Some(KnobValue::Ratio(millionths)) => (millionths as f64 / RATIO_ONE as f64).to_string(),
+        Some(KnobValue::Time(span)) => Time::from_ns(span.0).to_string(),
+        Some(KnobValue::Word(word)) => word.to_owned(),
+        Some(KnobValue::Window(Amount::Segments(count))) => format!("{count} segments"),
+        Some(KnobValue::Window(Amount::Bytes(bytes))) => match (bytes % 1024, bytes % 1000) {
+            (0, _) => format!("{} KiB", bytes / 1024),
+            (_, 0) => format!("{} kB", bytes / 1000),
+            _ => format!("{bytes} B"),
+        },
+        Some(KnobValue::Window(Amount::Unlimited)) => "none".to_owned(),
+        None => String::new(),
+    }
+}
+
 /// The value that a text is to a knob of this kind; `None` if it takes none such.
 pub(crate) fn read(kind: KnobKind, text: &str) -> Option<KnobValue> {
     Some(match kind {

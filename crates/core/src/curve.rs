@@ -3,7 +3,7 @@
 //! formula where `C` times the MSS is at least eight bytes per cubic second, as with C = 0.0055 at
 //! 1460 bytes (`tests/cubic.rs`).
 
-use crate::knob::RATIO_ONE;
+use crate::knob::{Knob, KnobKind, RATIO_ONE};
 use crate::units::{Bytes, Span, high_half, mul_div};
 
 /// A window over time, flat around `origin` at time `K`.
@@ -67,6 +67,11 @@ const TICKS_PER_NANO: u64 = ((1_u128 << (64 + FRACTION)) / 1_000_000_000) as u64
 
 /// 1024 s in ticks: no curve is followed for longer.
 const LONGEST: u64 = 1 << 26;
+
+/// The knob for `C`.
+pub(crate) const C: Knob = Knob::new("c")
+    .means("steepness of the curve, segments per cubic second")
+    .of_kind(KnobKind::Ratio(RATIO_ONE / 1_000, 100 * RATIO_ONE));
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@
 //! rest. A hint may be stale or wrong: a policy that acts on one says in
 //! [`crate::policy::Startup::answer`] what happens when data sent on it is lost.
 
+use crate::knob::{Knob, KnobOf};
 use crate::units::{Bytes, Rate, Span};
 use crate::view::Window;
 
@@ -38,3 +39,14 @@ pub struct Learned {
     /// How long ago it ended.
     pub age: Span,
 }
+
+/// The row of the knob for how long what another connection learned is used.
+pub(crate) const fn max_age<P>(at: fn(&mut P) -> &mut Span) -> KnobOf<P> {
+    Knob::new("max_age")
+        .means("what an earlier connection learned longer ago is not used")
+        .by_default("10min")
+        .time(Span(0)..=Span::from_secs(86_400), at)
+}
+
+/// Its default. Argued: loads change with the minutes.
+pub(crate) const TEN_MINUTES: Span = Span::from_secs(600);

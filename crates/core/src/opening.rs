@@ -1,8 +1,7 @@
 //! How a connection begins: the first window and the first ssthresh, as far as the user sets them
 //! for a policy; otherwise they are the endpoint's.
 
-use crate::knob::{Amount, KnobValue};
-use crate::startup::slow_start::{IW, SSTHRESH};
+use crate::knob::{Amount, Knob, KnobKind, KnobOf, Knobs, Part};
 use crate::units::Bytes;
 use crate::view::Window;
 
@@ -30,30 +29,35 @@ impl Opening {
         let ssthresh = if none { mss * FIRST_SSTHRESH_SEGMENTS } else { default.ssthresh };
         self.window(Window { ssthresh, ..default }, mss)
     }
-
-    /// Sets one of the two; false for any other knob.
-    pub(crate) fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        let KnobValue::Window(amount) = value else { return false };
-        if name == IW.name {
-            self.iw = Some(amount);
-        } else if name == SSTHRESH.name {
-            self.ssthresh = Some(amount);
-        } else {
-            return false;
-        }
-        true
-    }
-
-    /// The value of one of the two, if it is set.
-    pub(crate) fn value(&self, name: &str) -> Option<KnobValue> {
-        let amount = match name {
-            "iw" => self.iw,
-            "ssthresh" => self.ssthresh,
-            _ => None,
-        };
-        amount.map(KnobValue::Window)
-    }
 }
+
+impl Knobs for Opening {
+    const ROWS: &'static [KnobOf<Self>] =
+        &[IW.if_set(|p| &mut p.iw), SSTHRESH.if_set(|p| &mut p.ssthresh)];
+}
+
+/// The rows of both knobs.
+pub(crate) const fn opening<P>(at: fn(&mut P) -> &mut dyn Part) -> KnobOf<P> {
+    KnobOf::part(Opening::KNOBS, at)
+}
+
+/// The rows of both knobs of a start-up that finds its own end ([`crate::card::Card::own_end`]).
+pub(crate) const fn opening_of_own_end<P>(at: fn(&mut P) -> &mut dyn Part) -> KnobOf<P> {
+    KnobOf::part(&[IW, OWN_END_SSTHRESH], at)
+}
+
+/// The knob for the initial window.
+pub(crate) const IW: Knob =
+    Knob::new("iw").means("initial window").by_default("the endpoint's").of_kind(KnobKind::Window);
+
+/// The knob for the initial ssthresh.
+pub(crate) const SSTHRESH: Knob = Knob::new("ssthresh")
+    .means("initial ssthresh; none means unlimited")
+    .by_default("the endpoint's")
+    .of_kind(KnobKind::Threshold);
+
+/// The knob for the initial ssthresh of a start-up that finds its own end.
+pub(crate) const OWN_END_SSTHRESH: Knob = SSTHRESH.by_default("none, or the scenario's");
 
 /// 32 KB in packets of 1000 bytes, NewReno's plateau in the figures of the Astart paper.
 const FIRST_SSTHRESH_SEGMENTS: u64 = 32;

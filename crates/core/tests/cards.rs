@@ -80,12 +80,6 @@ fn is_told_otherwise(policy: &str, knob: &str, value: KnobValue) -> bool {
     )
 }
 
-/// Policies with a version for the kernel must tell their knobs; these do without one.
-fn tells(card: &Card) -> bool {
-    let others = ["bbr", "chirps", "halfback", "suss", "abba"];
-    card.kernel.is_some() || others.contains(&card.name)
-}
-
 /// What a policy is told, it tells, as `Knobs::value` asks.
 #[test]
 fn a_knob_that_is_set_is_told() {
@@ -94,7 +88,7 @@ fn a_knob_that_is_set_is_told() {
             for value in values(knob) {
                 assert!(policy.set(knob.name, value), "{}: {} = {value:?}", card.name, knob.name);
                 let told = policy.value(knob.name);
-                if tells(card) && !is_told_otherwise(card.name, knob.name, value) {
+                if !is_told_otherwise(card.name, knob.name, value) {
                     assert_eq!(told, Some(value), "{}: {}", card.name, knob.name);
                 }
             }
@@ -113,13 +107,18 @@ fn a_knob_that_is_set_is_told() {
 /// A library may be told what a scenario's reader refuses: the nearest end of the range is taken.
 #[test]
 fn a_value_out_of_range_is_its_nearest_end() {
-    for (card, mut policy) in policies().filter(|(card, _)| tells(card)) {
+    let (least, most) = (Span(0), Span::MAX);
+    for (card, mut policy) in policies() {
         for knob in card.knobs {
-            let KnobKind::Ratio(low, high) = knob.kind else { continue };
-            for (value, end) in [(0, low), (u64::MAX, high)] {
-                assert!(policy.set(knob.name, KnobValue::Ratio(value)));
-                let told = policy.value(knob.name);
-                assert_eq!(told, Some(KnobValue::Ratio(end)), "{}: {}", card.name, knob.name);
+            let beyond = match knob.kind {
+                KnobKind::Count(..) => [0, u64::MAX].map(KnobValue::Count),
+                KnobKind::Ratio(..) => [0, u64::MAX].map(KnobValue::Ratio),
+                KnobKind::Time(..) => [least, most].map(KnobValue::Time),
+                _ => continue,
+            };
+            for (value, end) in beyond.into_iter().zip(values(knob)) {
+                assert!(policy.set(knob.name, value));
+                assert_eq!(policy.value(knob.name), Some(end), "{}: {}", card.name, knob.name);
             }
         }
     }
@@ -129,7 +128,7 @@ fn a_value_out_of_range_is_its_nearest_end() {
 #[test]
 fn knobs_stay_when_start_up_begins() {
     let rtt = Span::from_millis(100).0;
-    for card in STARTUPS.iter().filter(|card| tells(card)) {
+    for card in STARTUPS {
         for (knob, value) in knobs_and_values(card) {
             let mut policy = AnyStartup::by_name(card.name).expect("a listed start-up");
             assert!(policy.set(knob.name, value));
@@ -144,19 +143,43 @@ fn knobs_stay_when_start_up_begins() {
     }
 }
 
-/// The first word of a default is the value that the policy starts with.
+/// A list shows a default in words, or the value that the policy begins with. The words name that
+/// value first.
 #[test]
-fn words_and_counts_begin_as_their_defaults_say() {
-    for (card, policy) in policies().filter(|(card, _)| tells(card)) {
+fn every_knob_begins_as_its_default_says() {
+    for (card, policy) in policies() {
         for knob in card.knobs {
             let first = knob.default.split([' ', ',']).next().unwrap_or_default();
             let told = match policy.value(knob.name) {
+                _ if knob.name == "preset" => words(knob)[0].to_owned(),
                 Some(KnobValue::Word(word)) => word.to_owned(),
                 Some(KnobValue::Count(count)) => count.to_string(),
-                _ => continue,
+                Some(_) => continue,
+                None => {
+                    assert_ne!(first, "", "{}: {}", card.name, knob.name);
+                    continue;
+                }
             };
-            assert_eq!(told, first, "{}: {}", card.name, knob.name);
+            assert!(["", &told].contains(&first), "{}: {} is {told}", card.name, knob.name);
         }
+    }
+}
+
+/// Results name it where no preset is set.
+#[test]
+fn a_preset_comes_first_and_begins_as_its_first_word() {
+    for (card, policy) in policies() {
+        let Some(at) = card.knobs.iter().position(|knob| knob.name == "preset") else { continue };
+        assert_eq!(at, 0, "{}", card.name);
+        let first = KnobValue::Word(words(&card.knobs[at])[0]);
+        assert!(policy.value("preset").is_none_or(|told| told == first), "{}", card.name);
+    }
+}
+
+fn words(knob: &Knob) -> &'static [&'static str] {
+    match knob.kind {
+        KnobKind::Word(words) => words,
+        kind => panic!("{} is a {kind:?}", knob.name),
     }
 }
 

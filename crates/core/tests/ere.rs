@@ -7,7 +7,7 @@ mod start_up_view;
 
 use firstflight_core::estimate::ere::{Ere, EreKnobs, Filter};
 use firstflight_core::event::Ack;
-use firstflight_core::knob::KnobValue;
+use firstflight_core::knob::{KnobValue, Knobs};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::View;
 use proptest::prelude::*;

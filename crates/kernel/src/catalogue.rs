@@ -3,6 +3,7 @@
 use firstflight_control::control::missing;
 use firstflight_control::{Control, Setting};
 use firstflight_core::estimate::ere::EreKnobs;
+use firstflight_core::knob::Knobs as _;
 use firstflight_core::needs::Facilities;
 use firstflight_core::policy::Observer as _;
 use firstflight_core::registry::{self, AVOIDANCES, STARTUPS};

@@ -1,7 +1,6 @@
 //! Knobs as the C code reads them: `struct ff_knob_values`, which `build.rs` writes from the cards.
 //! What they are, presets included, the policies say themselves.
 
-use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::card::Card;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue, SUMS};
@@ -105,18 +104,12 @@ struct Values<'a> {
 
 impl<'a> Values<'a> {
     fn startup(control: &'a Control) -> Self {
-        let value = |name: &str| match &control.startup {
-            ChosenStartup::Core(policy) => policy.value(name),
-            ChosenStartup::Own(_) => None,
-        };
+        let value = |name: &str| control.startup.value(name);
         Self { card: control.startup.card(), value: Box::new(value) }
     }
 
     fn avoidance(control: &'a Control) -> Self {
-        let value = |name: &str| match &control.avoidance {
-            ChosenAvoidance::Core(policy) => policy.value(name),
-            ChosenAvoidance::Own(_) => None,
-        };
+        let value = |name: &str| control.avoidance.value(name);
         Self { card: control.avoidance.card(), value: Box::new(value) }
     }
 
@@ -130,8 +123,6 @@ impl<'a> Values<'a> {
             Some(KnobValue::Word("double")) if name == SUMS.name => {
                 Some("eBPF has no floating point; accepted: exact")
             }
-            // A preset is told by what it sets.
-            None if name != "preset" => Some("its C has no such knob"),
             _ => None,
         }
     }

@@ -196,7 +196,7 @@ mod tests {
     use firstflight_core::card::{Card, Listed};
     use firstflight_core::event::Ack;
     use firstflight_core::hint::Learned;
-    use firstflight_core::knob::{Knob, KnobValue, Knobs};
+    use firstflight_core::knob::Knobs;
     use firstflight_core::policy::{Observer, Step};
     use firstflight_core::startup::{Bbr, QuickStart, SlowStart};
     use firstflight_core::units::Span;
@@ -247,13 +247,7 @@ mod tests {
         const CARD: Card = Card::new("outside", "asks routers", "this test").with("newreno");
     }
 
-    impl Knobs for Outside {
-        const KNOBS: &'static [Knob] = &[];
-
-        fn set(&mut self, _name: &str, _value: KnobValue) -> bool {
-            false
-        }
-    }
+    impl Knobs for Outside {}
 
     impl Observer for Outside {
         fn needs(&self) -> Needs {

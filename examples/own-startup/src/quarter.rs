@@ -19,7 +19,7 @@
 
 use firstflight_core::card::{Card, Listed};
 use firstflight_core::event::Ack;
-use firstflight_core::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use firstflight_core::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use firstflight_core::policy::{Exit, Observer, Startup, Step};
 use firstflight_core::view::View;
 
@@ -76,22 +76,9 @@ impl Default for Quarter {
 }
 
 impl Knobs for Quarter {
-    const KNOBS: &'static [Knob] = &[Knob {
-        name: "share",
-        kind: KnobKind::Ratio(SMALLEST_SHARE, RATIO_ONE),
-        default: "0.25",
-        doc: "how far the smoothed RTT may exceed the smallest, as a share of the smallest",
-    }];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("share", KnobValue::Ratio(share)) => {
-                self.share = share.clamp(SMALLEST_SHARE, RATIO_ONE);
-                true
-            }
-            _ => false,
-        }
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[Knob::new("share")
+        .means("how far the smoothed RTT may exceed the smallest, as a share of the smallest")
+        .ratio(SMALLEST_SHARE..=RATIO_ONE, |p| &mut p.share)];
 }
 
 /// A quarter, in millionths.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use firstflight_control::Control;
+use firstflight_control::default_text;
 use firstflight_control::own::{OF_LINUX, Own};
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup, avoidances, startups};
 use firstflight_core::card::{About, Card};
-use firstflight_core::knob::{Knob as CoreKnob, KnobKind};
+use firstflight_core::knob::{Knob as CoreKnob, KnobKind, KnobValue};
 use firstflight_core::needs::{Facilities, Needs};
 use firstflight_core::policy::Observer as _;
 use firstflight_core::registry::{ALIASES, Alias as CoreAlias};
@@ -98,7 +99,7 @@ pub(crate) struct Knob {
     /// What it takes, in words.
     pub(crate) accepted: String,
     /// Its value when not set.
-    pub(crate) default: &'static str,
+    pub(crate) default: String,
     /// What it does.
     pub(crate) doc: &'static str,
 }
@@ -193,7 +194,8 @@ impl Catalogue {
             startups: startups()
                 .into_iter()
                 .filter_map(|card| {
-                    let policy = Policy::of(card, ChosenStartup::by_name(card.name)?.needs());
+                    let startup = ChosenStartup::by_name(card.name)?;
+                    let policy = Policy::of(card, startup.needs(), |name| startup.value(name));
                     let control = Control::named(card.name).ok()?;
                     let goes_on_with = Some(control.avoidance.card().name);
                     Some(Policy { goes_on_with, ..policy })
@@ -202,7 +204,8 @@ impl Catalogue {
             avoidances: avoidances()
                 .into_iter()
                 .filter_map(|card| {
-                    Some(Policy::of(card, ChosenAvoidance::by_name(card.name)?.needs()))
+                    let avoidance = ChosenAvoidance::by_name(card.name)?;
+                    Some(Policy::of(card, avoidance.needs(), |name| avoidance.value(name)))
                 })
                 .collect(),
             aliases: ALIASES.iter().map(Alias::of).collect(),
@@ -277,7 +280,12 @@ impl Catalogue {
 }
 
 impl Policy {
-    fn of(card: &'static Card, needs: Needs) -> Self {
+    /// `begins_with` tells the value of a knob that is not set.
+    fn of(
+        card: &'static Card,
+        needs: Needs,
+        begins_with: impl Fn(&str) -> Option<KnobValue>,
+    ) -> Self {
         let transports = transports_of(card, needs);
         let without = |facility| {
             transports.iter().filter(move |runs| runs.without.has(facility)).map(|runs| runs.on)
@@ -301,7 +309,7 @@ impl Policy {
             requires: needs.required.words().collect(),
             wants: needs.wanted.words().collect(),
             degraded_on: degraded.map(|runs| (runs.on, runs.without.words().collect())).collect(),
-            knobs: card.knobs.iter().map(Knob::of).collect(),
+            knobs: card.knobs.iter().map(|knob| Knob::of(knob, begins_with(knob.name))).collect(),
         }
     }
 }
@@ -324,7 +332,7 @@ impl Quinn {
 }
 
 impl Knob {
-    fn of(knob: &CoreKnob) -> Self {
+    fn of(knob: &CoreKnob, begins_with: Option<KnobValue>) -> Self {
         let kind = match knob.kind {
             KnobKind::Count(..) => "count",
             KnobKind::Window | KnobKind::Threshold => "window",
@@ -332,8 +340,8 @@ impl Knob {
             KnobKind::Ratio(..) => "ratio",
             KnobKind::Word(_) => "word",
         };
-        let accepted = accepted(knob.kind);
-        Self { name: knob.name, kind, accepted, default: knob.default, doc: knob.doc }
+        let (accepted, default) = (accepted(knob.kind), default_text(knob, begins_with));
+        Self { name: knob.name, kind, accepted, default, doc: knob.doc }
     }
 }
 

@@ -85,7 +85,12 @@ fn policy(axis: &str, policy: &Policy) -> String {
     let mut table = Table::new("knobs", "", columns);
     for knob in &policy.knobs {
         let accepted = knob.accepted.clone();
-        table.push([knob.name.into(), knob.default.into(), accepted.into(), knob.doc.into()]);
+        table.push([
+            knob.name.into(),
+            knob.default.clone().into(),
+            accepted.into(),
+            knob.doc.into(),
+        ]);
     }
     let _ = writeln!(text, "{}", terminal::table(&table, output::screen()).trim_end());
     text

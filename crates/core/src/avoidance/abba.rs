@@ -32,7 +32,7 @@ use crate::avoidance::Cubic;
 use crate::card::{Card, Listed};
 use crate::curve::{Curve, FRACTION, cube_root};
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{KnobOf, Knobs, RATIO_ONE};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Instant, Span};
 use crate::view::{Phase, View, Window};
@@ -230,15 +230,7 @@ impl Avoidance for Abba {
 }
 
 impl Knobs for Abba {
-    const KNOBS: &'static [Knob] = Cubic::KNOBS;
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        self.cubic.set(name, value)
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        self.cubic.value(name)
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[KnobOf::part(Cubic::KNOBS, |p| &mut p.cubic)];
 }
 
 /// What an RTT of acceleration may add to the queue.
@@ -253,6 +245,7 @@ const FIRST_DEVIATION: Span = Span::from_millis(5);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, gauge, view};
 
     fn ms(ms: u64) -> Span {

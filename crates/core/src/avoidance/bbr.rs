@@ -42,7 +42,7 @@ use crate::estimate::bbr_model::{BbrModel, usable};
 use crate::estimate::bbr_rtt::{BbrRtt, ProbeStep};
 use crate::estimate::loss_history::LossHistory;
 use crate::event::{Ack, Departure, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE, switch};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::needs::{Facilities, Needs};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Instant, Rate, Span};
@@ -439,54 +439,20 @@ impl Default for Bbr {
 }
 
 impl Knobs for Bbr {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "loss",
-            kind: KnobKind::Ratio(0, RATIO_ONE / 2),
-            default: "0.02",
-            doc: "share of the flight that may be lost before a probe ends (`LossThresh`)",
-        },
-        Knob {
-            name: "beta",
-            kind: KnobKind::Ratio(RATIO_ONE / 10, RATIO_ONE),
-            default: "0.7",
-            doc: "what a round of losses leaves of the bounds at the least (`Beta`)",
-        },
-        Knob {
-            name: "headroom",
-            kind: KnobKind::Ratio(0, RATIO_ONE / 2),
-            default: "0.15",
-            doc: "share of the largest safe flight left to others between probes (`Headroom`)",
-        },
-        Knob {
-            name: "precaution",
-            kind: KnobKind::Word(&["on", "off"]),
-            default: "on",
-            doc: "a probe after one that lost too much is short; draft -06, not -05",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("loss")
+            .means("share of the flight that may be lost before a probe ends (`LossThresh`)")
+            .ratio(0..=RATIO_ONE / 2, |p| &mut p.form.loss),
+        Knob::new("beta")
+            .means("what a round of losses leaves of the bounds at the least (`Beta`)")
+            .ratio(RATIO_ONE / 10..=RATIO_ONE, |p| &mut p.form.beta),
+        Knob::new("headroom")
+            .means("share of the largest safe flight left to others between probes (`Headroom`)")
+            .ratio(0..=RATIO_ONE / 2, |p| &mut p.form.headroom),
+        Knob::new("precaution")
+            .means("a probe after one that lost too much is short; draft -06, not -05")
+            .word(words!(|p| p.form.precaution, ["on" = true, "off" = false])),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        let form = &mut self.form;
-        match (name, value) {
-            ("loss", KnobValue::Ratio(share)) => form.loss = share.min(RATIO_ONE / 2),
-            ("beta", KnobValue::Ratio(beta)) => form.beta = beta.clamp(100_000, RATIO_ONE),
-            ("headroom", KnobValue::Ratio(share)) => form.headroom = share.min(RATIO_ONE / 2),
-            ("precaution", KnobValue::Word(word)) => form.precaution = word == "on",
-            _ => return false,
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        Some(match name {
-            "loss" => KnobValue::Ratio(self.form.loss),
-            "beta" => KnobValue::Ratio(self.form.beta),
-            "headroom" => KnobValue::Ratio(self.form.headroom),
-            "precaution" => switch(self.form.precaution),
-            _ => return None,
-        })
-    }
 }
 
 /// `BBR.ProbeRTTCwndGain`, in millionths.

@@ -22,11 +22,11 @@
 //! 2^-16 s, as in [`crate::curve`]: what rounding takes from one `D(w)` it gives to the next,
 //! because each is a difference of the same function.
 
-use super::cubic::{Decrease, Stage, turn};
+use super::cubic::{BETA, Decrease, FAST_CONVERGENCE, Stage, turn};
 use crate::card::{Card, Listed};
-use crate::curve::cube_root;
+use crate::curve::{C, cube_root};
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE, switch};
+use crate::knob::{KnobOf, Knobs, RATIO_ONE, words};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Span, mul_div};
 use crate::view::{View, Window};
@@ -208,49 +208,12 @@ impl Default for Cuback {
 }
 
 impl Knobs for Cuback {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "beta",
-            kind: KnobKind::Ratio(RATIO_ONE / 10, 950_000),
-            default: "0.7",
-            doc: "what a loss leaves of the window",
-        },
-        Knob {
-            name: "c",
-            kind: KnobKind::Ratio(RATIO_ONE / 1_000, 100 * RATIO_ONE),
-            default: "0.4",
-            doc: "steepness of the curve, segments per cubic second",
-        },
-        Knob {
-            name: "fast_convergence",
-            kind: KnobKind::Word(&["on", "off"]),
-            default: "on",
-            doc: "a loss below the last one's window makes room for others",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        BETA.number(|p| &mut p.decrease.beta),
+        C.number(|p| &mut p.c),
+        FAST_CONVERGENCE
+            .word(words!(|p| p.decrease.fast_convergence, ["on" = true, "off" = false])),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("beta", KnobValue::Ratio(beta)) => {
-                self.decrease.beta = beta.clamp(100_000, 950_000);
-            }
-            ("c", KnobValue::Ratio(c)) => self.c = c.clamp(1_000, 100 * RATIO_ONE),
-            ("fast_convergence", KnobValue::Word(word)) => {
-                self.decrease.fast_convergence = word == "on";
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        Some(match name {
-            "beta" => KnobValue::Ratio(self.decrease.beta),
-            "c" => KnobValue::Ratio(self.c),
-            "fast_convergence" => switch(self.decrease.fast_convergence),
-            _ => return None,
-        })
-    }
 }
 
 /// At most half a window per RTT (appendix A).

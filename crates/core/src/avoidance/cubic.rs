@@ -43,14 +43,15 @@ mod rfc9438;
 mod version21;
 
 use crate::card::{Card, Listed};
-use crate::curve::{Curve, FRACTION};
+use crate::curve::{C, Curve, FRACTION};
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE, switch};
+use crate::knob::{Knob, KnobOf, KnobValue, Knobs, RATIO_ONE, Words, words};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Instant, Span};
 use crate::view::{View, Window};
 
-pub(super) use decrease::{Decrease, Stage, turn};
+use decrease::STARTUP_BETA;
+pub(super) use decrease::{BETA, Decrease, FAST_CONVERGENCE, Stage, turn};
 
 /// Growth along a cubic curve, and a cut to `beta`.
 #[derive(Clone, Copy, Debug)]
@@ -246,93 +247,47 @@ impl Default for Cubic {
 }
 
 impl Knobs for Cubic {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "preset",
-            kind: KnobKind::Word(&["rfc9438", "ns2", "linux"]),
-            default: "rfc9438",
-            doc: "the RFC, CUBIC 2.1 of Linux 2.6.22 and ns-2.35, or CUBIC of Linux 6.1",
-        },
-        Knob {
-            name: "beta",
-            kind: KnobKind::Ratio(RATIO_ONE / 10, 950_000),
-            default: "0.7 (rfc9438), 819/1024 (ns2), 717/1024 (linux)",
-            doc: "what a loss leaves of the window",
-        },
-        Knob {
-            name: "startup_beta",
-            kind: KnobKind::Ratio(RATIO_ONE / 10, 950_000),
-            default: "beta",
-            doc: "what a loss during start-up leaves of the window; neqo has 0.5",
-        },
-        Knob {
-            name: "c",
-            kind: KnobKind::Ratio(RATIO_ONE / 1_000, 100 * RATIO_ONE),
-            default: "0.4 (rfc9438), 410/1024 (ns2, linux)",
-            doc: "steepness of the curve, segments per cubic second",
-        },
-        Knob {
-            name: "fast_convergence",
-            kind: KnobKind::Word(&["on", "off"]),
-            default: "on",
-            doc: "a loss below the last one's window makes room for others",
-        },
-        Knob {
-            name: "friendly",
-            kind: KnobKind::Word(&["on", "off"]),
-            default: "on",
-            doc: "never slower than Reno would be",
-        },
-        Knob {
-            name: "max_increment",
-            kind: KnobKind::Count(0, 1_000_000),
-            default: "0, no limit (rfc9438, linux), 16 (ns2)",
-            doc: "most segments per 100 ms beyond the last loss's window; only with preset ns2",
-        },
-    ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        let form = &mut self.form;
-        match (name, value) {
-            ("preset", KnobValue::Word("rfc9438")) => {
-                *self = Self::of(rfc9438::FORM, Source::RFC9438)
-            }
-            ("preset", KnobValue::Word("ns2")) => {
-                *self = Self::of(version21::FORM, Source::VERSION21)
-            }
-            ("preset", KnobValue::Word("linux")) => *self = Self::of(linux::FORM, Source::LINUX),
-            ("beta", KnobValue::Ratio(beta)) => form.decrease.beta = beta.clamp(100_000, 950_000),
-            ("startup_beta", KnobValue::Ratio(beta)) => {
-                form.decrease.startup_beta = Some(beta.clamp(100_000, 950_000));
-            }
-            ("c", KnobValue::Ratio(c)) => form.c = c.clamp(1_000, 100 * RATIO_ONE),
-            ("fast_convergence", KnobValue::Word(word)) => {
-                form.decrease.fast_convergence = word == "on";
-            }
-            ("friendly", KnobValue::Word(word)) => form.friendly = word == "on",
-            ("max_increment", KnobValue::Count(count)) => form.max_increment = count,
-            _ => return false,
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        let form = &self.form;
-        Some(match name {
-            "preset" => KnobValue::Word(match self.source {
-                Source::Rfc9438(_) => "rfc9438",
-                Source::Linux(_) => "linux",
-                Source::Version21(_) => "ns2",
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("preset")
+            .means("the RFC, CUBIC 2.1 of Linux 2.6.22 and ns-2.35, or CUBIC of Linux 6.1")
+            .word(Words {
+                all: &["rfc9438", "ns2", "linux"],
+                get: |p| {
+                    Some(match p.source {
+                        Source::Rfc9438(_) => "rfc9438",
+                        Source::Linux(_) => "linux",
+                        Source::Version21(_) => "ns2",
+                    })
+                },
+                set: |p, word| {
+                    *p = match word {
+                        "ns2" => Self::of(version21::FORM, Source::VERSION21),
+                        "linux" => Self::of(linux::FORM, Source::LINUX),
+                        _ => Self::default(),
+                    };
+                },
             }),
-            "beta" => KnobValue::Ratio(form.decrease.beta),
-            "startup_beta" => KnobValue::Ratio(form.decrease.startup_beta()),
-            "c" => KnobValue::Ratio(form.c),
-            "fast_convergence" => switch(form.decrease.fast_convergence),
-            "friendly" => switch(form.friendly),
-            "max_increment" => KnobValue::Count(form.max_increment),
-            _ => return None,
-        })
-    }
+        BETA.by_default("0.7 (rfc9438), 819/1024 (ns2), 717/1024 (linux)")
+            .number(|p| &mut p.form.decrease.beta),
+        STARTUP_BETA.derived(
+            |p| Some(KnobValue::Ratio(p.form.decrease.startup_beta())),
+            |p, value| {
+                if let KnobValue::Ratio(beta) = value {
+                    p.form.decrease.startup_beta = Some(beta);
+                }
+            },
+        ),
+        C.by_default("0.4 (rfc9438), 410/1024 (ns2, linux)").number(|p| &mut p.form.c),
+        FAST_CONVERGENCE
+            .word(words!(|p| p.form.decrease.fast_convergence, ["on" = true, "off" = false])),
+        Knob::new("friendly")
+            .means("never slower than Reno would be")
+            .word(words!(|p| p.form.friendly, ["on" = true, "off" = false])),
+        Knob::new("max_increment")
+            .means("most segments per 100 ms beyond the last loss's window; only with preset ns2")
+            .by_default("0, no limit (rfc9438, linux), 16 (ns2)")
+            .count(0..=1_000_000, |p| &mut p.form.max_increment),
+    ];
 }
 
 /// The smallest RTT; zero without a sample.

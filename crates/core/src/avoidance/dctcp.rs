@@ -26,7 +26,7 @@ use crate::avoidance::new_reno::NewReno;
 use crate::card::{Card, Listed};
 use crate::estimate::mark_share::MarkShare;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobOf, KnobValue, Knobs, Words};
 use crate::needs::{Facilities, Needs};
 use crate::policy::{Avoidance, Observer, Step};
 use crate::units::{Bytes, mul_div};
@@ -91,27 +91,19 @@ impl Default for Dctcp {
 }
 
 impl Knobs for Dctcp {
-    const KNOBS: &'static [Knob] = &[Knob {
-        name: "preset",
-        kind: KnobKind::Word(&["rfc", "linux"]),
-        default: "rfc",
-        doc: "as in RFC 8257, or with the order and the rounding of Linux's module",
-    }];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        let ("preset", KnobValue::Word(word)) = (name, value) else { return false };
-        *self = Self::default();
-        if word == "linux" {
-            (self.share, self.by_linux) = (MarkShare::as_linux(ALPHA_ON_INIT), true);
-            return self.reno.set("growth", KnobValue::Word("bytes"));
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        let word = if self.by_linux { "linux" } else { "rfc" };
-        (name == "preset").then_some(KnobValue::Word(word))
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[Knob::new("preset")
+        .means("as in RFC 8257, or with the order and the rounding of Linux's module")
+        .word(Words {
+            all: &["rfc", "linux"],
+            get: |p| Some(if p.by_linux { "linux" } else { "rfc" }),
+            set: |p, word| {
+                *p = Self::default();
+                if word == "linux" {
+                    (p.share, p.by_linux) = (MarkShare::as_linux(ALPHA_ON_INIT), true);
+                    p.reno.set("growth", KnobValue::Word("bytes"));
+                }
+            },
+        })];
 }
 
 /// 1: the first mark halves (`dctcp_alpha_on_init`).

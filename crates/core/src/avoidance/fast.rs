@@ -20,7 +20,7 @@
 use crate::avoidance::new_reno::halve;
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};
@@ -129,29 +129,14 @@ impl Default for Fast {
 }
 
 impl Knobs for Fast {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "alpha",
-            kind: KnobKind::Count(1, 1_000_000),
-            default: "100",
-            doc: "segments in queues to keep (inferred)",
-        },
-        Knob {
-            name: "gamma",
-            kind: KnobKind::Ratio(1_000, RATIO_ONE),
-            default: "0.5",
-            doc: "part of the distance that a decision goes",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("alpha")
+            .means("segments in queues to keep (inferred)")
+            .count(1..=1_000_000, |p| &mut p.alpha),
+        Knob::new("gamma")
+            .means("part of the distance that a decision goes")
+            .ratio(1_000..=RATIO_ONE, |p| &mut p.gamma),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("alpha", KnobValue::Count(alpha)) => self.alpha = alpha.clamp(1, 1_000_000),
-            ("gamma", KnobValue::Ratio(gamma)) => self.gamma = gamma.clamp(1_000, RATIO_ONE),
-            _ => return false,
-        }
-        true
-    }
 }
 
 /// Segments to keep queued.
@@ -163,6 +148,7 @@ const MIN_SEGMENTS: u64 = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, view};
 
     /// The window in segments after each of `rounds` rounds that acknowledge all of it, at this RTT

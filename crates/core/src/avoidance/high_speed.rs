@@ -23,7 +23,7 @@
 use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::linear::LinearGrowth;
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
@@ -129,41 +129,20 @@ impl Default for HighSpeed {
 }
 
 impl Knobs for HighSpeed {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "low_window",
-            kind: KnobKind::Count(1, 10_000),
-            default: "38",
-            doc: "Low_Window: segments up to which it is standard TCP",
-        },
-        Knob {
-            name: "high_window",
-            kind: KnobKind::Count(20_000, 100_000_000),
-            default: "83000",
-            doc: "High_Window: segments at which a loss takes high_decrease",
-        },
-        Knob {
-            name: "high_decrease",
-            kind: KnobKind::Ratio(10_000, HALF),
-            default: "0.1",
-            doc: "High_Decrease: part of the window that a loss takes there",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("low_window")
+            .means("Low_Window: segments up to which it is standard TCP")
+            .count(1..=10_000, |p| &mut p.response.low_window),
+        Knob::new("high_window")
+            .means("High_Window: segments at which a loss takes high_decrease")
+            .count(20_000..=100_000_000, |p| &mut p.response.high_window),
+        Knob::new("high_decrease")
+            .means("High_Decrease: part of the window that a loss takes there")
+            .ratio(10_000..=HALF, |p| &mut p.response.high_decrease),
     ];
 
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        let response = &mut self.response;
-        match (name, value) {
-            ("low_window", KnobValue::Count(low)) => response.low_window = low.clamp(1, 10_000),
-            ("high_window", KnobValue::Count(high)) => {
-                response.high_window = high.clamp(20_000, 100_000_000);
-            }
-            ("high_decrease", KnobValue::Ratio(part)) => {
-                response.high_decrease = part.clamp(10_000, HALF);
-            }
-            _ => return false,
-        }
+    fn on_set(&mut self, _knob: &str) {
         self.segments = 0;
-        true
     }
 }
 
@@ -225,6 +204,7 @@ const P_FACTOR: u64 = 78_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, view};
     use crate::units::{Bytes, Instant};
 

@@ -11,9 +11,9 @@
 
 use crate::avoidance::new_reno::halve;
 use crate::card::{Card, Listed};
-use crate::estimate::rho::{self, Rho};
+use crate::estimate::rho::Rho;
 use crate::event::{Ack, Loss};
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::{KnobOf, Knobs};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::view::{View, Window};
@@ -60,11 +60,7 @@ impl Avoidance for Hybla {
 }
 
 impl Knobs for Hybla {
-    const KNOBS: &'static [Knob] = &rho::KNOBS;
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        self.rho.set(name, value)
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[KnobOf::part(Rho::KNOBS, |p| &mut p.rho)];
 }
 
 #[cfg(test)]

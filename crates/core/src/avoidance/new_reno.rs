@@ -13,7 +13,7 @@
 use crate::card::{Card, Listed};
 use crate::double::DoubleWindow;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, SUMS, sums};
+use crate::knob::{EXACT_OR_DOUBLE, Knob, KnobOf, Knobs, SUMS, Words, words};
 use crate::linear::LinearGrowth;
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
@@ -87,35 +87,20 @@ impl Avoidance for NewReno {
 }
 
 impl Knobs for NewReno {
-    const KNOBS: &'static [Knob] = &[SUMS, GROWTH];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("sums", KnobValue::Word("exact")) => self.double = None,
-            ("sums", KnobValue::Word("double")) => self.double = Some(DoubleWindow::new()),
-            ("growth", KnobValue::Word(word)) => self.counts_bytes = word == "bytes",
-            _ => return false,
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "sums" => Some(sums(self.double.is_some())),
-            "growth" => Some(KnobValue::Word(GROWTHS[usize::from(self.counts_bytes)])),
-            _ => None,
-        }
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[
+        SUMS.word(Words {
+            all: EXACT_OR_DOUBLE,
+            get: |p| Some(EXACT_OR_DOUBLE[usize::from(p.double.is_some())]),
+            set: |p, word| p.double = (word == "double").then(DoubleWindow::new),
+        }),
+        Knob::new("growth")
+            .means(
+                "a segment per window of ACKs, or of bytes acknowledged, as in Linux; with \
+                 sums=exact",
+            )
+            .word(words!(|p| p.counts_bytes, ["acks" = false, "bytes" = true])),
+    ];
 }
-
-const GROWTHS: &[&str] = &["acks", "bytes"];
-
-const GROWTH: Knob = Knob {
-    name: "growth",
-    kind: KnobKind::Word(GROWTHS),
-    default: "acks",
-    doc: "a segment per window of ACKs, or of bytes acknowledged, as in Linux; with sums=exact",
-};
 
 /// One segment per RTT; below ssthresh, where a recovery may leave cwnd, one per ACK (RFC 5681
 /// section 3.1: slow start is for cwnd below ssthresh).
@@ -139,6 +124,7 @@ pub(crate) fn halve(loss: &Loss, view: &View) -> Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{self, MSS};
     use crate::units::Instant;
     use crate::view::Phase;

@@ -31,7 +31,7 @@ use crate::avoidance::new_reno::halve;
 use crate::card::{Card, Listed};
 use crate::estimate::mark_share::MarkShare;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobOf, Knobs, words};
 use crate::linear::LinearGrowth;
 use crate::needs::{Facilities, Needs};
 use crate::policy::{Avoidance, Observer, Step};
@@ -132,23 +132,12 @@ impl Default for Prague {
 }
 
 impl Knobs for Prague {
-    const KNOBS: &'static [Knob] = &[Knob {
-        name: "preset",
-        kind: KnobKind::Word(&["draft", "picoquic"]),
-        default: "draft",
-        doc: "the first mark halves; or takes a segment, and a share above a half counts at once",
-    }];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        let ("preset", KnobValue::Word(word)) = (name, value) else { return false };
-        self.by_picoquic = word == "picoquic";
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        let word = if self.by_picoquic { "picoquic" } else { "draft" };
-        (name == "preset").then_some(KnobValue::Word(word))
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[Knob::new("preset")
+        .means(
+            "the first mark halves; or takes a segment, and a share above a half counts at \
+                 once",
+        )
+        .word(words!(|p| p.by_picoquic, ["draft" = false, "picoquic" = true]))];
 }
 
 /// RFC 5681 section 3.1, equation 4.
@@ -157,6 +146,7 @@ const MIN_SEGMENTS: u64 = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{self, MSS, ack, gauge};
     use crate::units::Instant;
 

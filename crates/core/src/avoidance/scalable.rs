@@ -14,7 +14,7 @@
 use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::linear::LinearGrowth;
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
@@ -88,36 +88,17 @@ impl Default for Scalable {
 }
 
 impl Knobs for Scalable {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "a",
-            kind: KnobKind::Ratio(1_000, RATIO_ONE),
-            default: "0.01",
-            doc: "segments that each segment acknowledged adds",
-        },
-        Knob {
-            name: "b",
-            kind: KnobKind::Ratio(10_000, 900_000),
-            default: "0.125",
-            doc: "part of the window that a loss takes",
-        },
-        Knob {
-            name: "lwnd",
-            kind: KnobKind::Count(0, 1_000_000),
-            default: "16",
-            doc: "legacy window: segments up to which it is standard TCP",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("a")
+            .means("segments that each segment acknowledged adds")
+            .ratio(1_000..=RATIO_ONE, |p| &mut p.a),
+        Knob::new("b")
+            .means("part of the window that a loss takes")
+            .ratio(10_000..=900_000, |p| &mut p.b),
+        Knob::new("lwnd")
+            .means("legacy window: segments up to which it is standard TCP")
+            .count(0..=1_000_000, |p| &mut p.lwnd),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("a", KnobValue::Ratio(a)) => self.a = a.clamp(1_000, RATIO_ONE),
-            ("b", KnobValue::Ratio(b)) => self.b = b.clamp(10_000, 900_000),
-            ("lwnd", KnobValue::Count(lwnd)) => self.lwnd = lwnd.min(1_000_000),
-            _ => return false,
-        }
-        true
-    }
 }
 
 /// Standard TCP up to here, in segments.
@@ -126,6 +107,7 @@ const LEGACY_WINDOW: u64 = 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, view};
     use crate::units::Instant;
 

@@ -19,7 +19,7 @@
 use crate::avoidance::Vegas;
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobOf, Knobs};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::view::{View, Window};
 
@@ -76,35 +76,25 @@ impl Avoidance for StabilizedVegas {
 
 impl Default for StabilizedVegas {
     fn default() -> Self {
-        Self { vegas: Vegas::looking_ahead(1) }
+        let mut vegas = Vegas::default();
+        vegas.lead = 1;
+        Self { vegas }
     }
 }
 
 impl Knobs for StabilizedVegas {
-    const KNOBS: &'static [Knob] = &[
-        Vegas::KNOBS[0],
-        Vegas::KNOBS[1],
-        Knob {
-            name: "lead",
-            kind: KnobKind::Count(0, 100),
-            default: "1",
-            doc: "round trips to look ahead; 0 is Vegas (inferred)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        KnobOf::part(Vegas::KNOBS.split_at(2).0, |p| &mut p.vegas),
+        Knob::new("lead")
+            .means("round trips to look ahead; 0 is Vegas (inferred)")
+            .count(0..=100, |p| &mut p.vegas.lead),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("lead", KnobValue::Count(lead)) => self.vegas.look_ahead(lead.min(100)),
-            ("alpha" | "beta", value) => return self.vegas.set(name, value),
-            _ => return false,
-        }
-        true
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
 
     fn decided_on(lead: u64, queued: [i64; 4]) -> [i64; 4] {
         let mut policy = StabilizedVegas::default();

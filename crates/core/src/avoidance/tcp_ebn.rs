@@ -17,7 +17,7 @@ use crate::card::{Card, Listed};
 use crate::estimate::told_share::ToldShare;
 use crate::event::{Ack, Loss};
 use crate::feedback::Feedback;
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::Knobs;
 use crate::linear::LinearGrowth;
 use crate::needs::{Facilities, Needs};
 use crate::policy::{Avoidance, Observer, Step};
@@ -64,13 +64,7 @@ impl Avoidance for TcpEbn {
     }
 }
 
-impl Knobs for TcpEbn {
-    const KNOBS: &'static [Knob] = &[];
-
-    fn set(&mut self, _name: &str, _value: KnobValue) -> bool {
-        false
-    }
-}
+impl Knobs for TcpEbn {}
 
 #[cfg(test)]
 mod tests {

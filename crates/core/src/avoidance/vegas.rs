@@ -18,7 +18,7 @@ use crate::card::{Card, Listed};
 use crate::double::{Double, DoubleWindow};
 use crate::estimate::vegas_diff::VegasDiff;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, SUMS, sums};
+use crate::knob::{EXACT_OR_DOUBLE, Knob, KnobOf, Knobs, SUMS, Words};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::startup::vegas::{MIN_SEGMENTS, UNUSED_SEGMENTS, unused};
@@ -36,8 +36,9 @@ pub struct Vegas {
     grows_from: Option<Bytes>,
     /// With sums in double precision.
     double: Option<Sums>,
-    /// Decides on what will be queued so many rounds from now.
-    lead: u64,
+    /// Decides on what will be queued so many rounds from now
+    /// ([`crate::avoidance::StabilizedVegas`]).
+    pub(super) lead: u64,
     /// What was queued at the last decision.
     before: Option<i64>,
 }
@@ -49,18 +50,15 @@ struct Sums {
     from: Double,
 }
 
+impl Sums {
+    fn new() -> Self {
+        let mut window = DoubleWindow::new();
+        let from = window.at(Bytes(1), Bytes(1));
+        Self { window, from }
+    }
+}
+
 impl Vegas {
-    /// Vegas that decides on what will be queued `rounds` from now
-    /// ([`crate::avoidance::StabilizedVegas`]).
-    pub(super) fn looking_ahead(rounds: u64) -> Self {
-        Self { lead: rounds, ..Self::default() }
-    }
-
-    /// From now on it decides on what will be queued `rounds` later.
-    pub(super) fn look_ahead(&mut self, rounds: u64) {
-        self.lead = rounds;
-    }
-
     /// What will be queued if it goes on as in the last round.
     pub(super) fn ahead(&mut self, queued: i64) -> i64 {
         if self.lead == 0 {
@@ -175,43 +173,17 @@ impl Default for Vegas {
 }
 
 impl Knobs for Vegas {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "alpha",
-            kind: KnobKind::Count(0, 1_000),
-            default: "1",
-            doc: "segments in queues below which the window grows",
-        },
-        Knob {
-            name: "beta",
-            kind: KnobKind::Count(0, 1_000),
-            default: "3",
-            doc: "segments in queues above which the window shrinks",
-        },
-        SUMS,
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("alpha")
+            .means("segments in queues below which the window grows")
+            .count(0..=1_000, |p| &mut p.alpha),
+        Knob::new("beta")
+            .means("segments in queues above which the window shrinks")
+            .count(0..=1_000, |p| &mut p.beta),
+        SUMS.word(Words {
+            all: EXACT_OR_DOUBLE,
+            get: |p| Some(EXACT_OR_DOUBLE[usize::from(p.double.is_some())]),
+            set: |p, word| p.double = (word == "double").then(Sums::new),
+        }),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("alpha", KnobValue::Count(alpha)) => self.alpha = alpha.min(1_000),
-            ("beta", KnobValue::Count(beta)) => self.beta = beta.min(1_000),
-            ("sums", KnobValue::Word("exact")) => self.double = None,
-            ("sums", KnobValue::Word("double")) => {
-                let mut window = DoubleWindow::new();
-                let from = window.at(Bytes(1), Bytes(1));
-                self.double = Some(Sums { window, from });
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "alpha" => Some(KnobValue::Count(self.alpha)),
-            "beta" => Some(KnobValue::Count(self.beta)),
-            "sums" => Some(sums(self.double.is_some())),
-            _ => None,
-        }
-    }
 }

@@ -22,10 +22,11 @@
 
 use crate::avoidance::new_reno::additive_increase;
 use crate::card::{Card, Listed};
-use crate::estimate::ere::{self, Ere, EreKnobs};
-use crate::estimate::load_gauge::{self, LoadGauge, LoadGaugeKnobs};
+use crate::estimate::ere::PRESETS;
+use crate::estimate::ere::{Ere, EreKnobs};
+use crate::estimate::load_gauge::{LoadGauge, LoadGaugeKnobs};
 use crate::event::{Ack, Loss};
-use crate::knob::{Knob, KnobValue, Knobs, joined};
+use crate::knob::{Knob, KnobOf, KnobValue, Knobs, Words};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Span};
@@ -139,30 +140,33 @@ impl Default for Westwood {
 }
 
 impl Knobs for Westwood {
-    const KNOBS: &'static [Knob] = &joined::<14>(&[&[PRESET], &load_gauge::KNOBS, &ere::KNOBS]);
+    const ROWS: &'static [KnobOf<Self>] = &[
+        // Of the estimate and of Load Gauge.
+        Knob::new("preset")
+            .means(
+                "figures: N = 3, tmin = 15ms, lg.eps = 0.8, fits the published throughputs; paper: \
+                 N = 10, tmin = 0s, lg.eps = 0.6; ns2: paper with Umax over all samples, tick = \
+                 lg.tick = 10ms, ns-2's clock; per-packet: filter = packets, tmin = 1ms, lg.eps = \
+                 0.6, for paced senders and thinned ACKs",
+            )
+            .preset(Words {
+                all: PRESETS,
+                get: |_| None,
+                set: |p, word| {
+                    p.ere.set("preset", KnobValue::Word(word));
+                    p.gauge.knobs.take_preset(word);
+                },
+            }),
+        KnobOf::part(LoadGaugeKnobs::KNOBS, |p| &mut p.gauge.knobs),
+        KnobOf::part(EreKnobs::OTHERS, |p| &mut p.ere),
+    ];
 
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        let of_estimate = self.ere.set(name, value);
-        if of_estimate {
+    fn on_set(&mut self, knob: &str) {
+        if EreKnobs::KNOBS.iter().any(|of_estimate| of_estimate.name == knob) {
             self.source = Source::Own;
         }
-        let of_gauge = self.gauge.set(name, value);
-        of_estimate || of_gauge
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        self.gauge.value(name).or_else(|| self.ere.value(name))
     }
 }
 
 /// The smallest ssthresh.
 const MIN_SEGMENTS: u64 = 2;
-
-/// The preset, of the estimate and of Load Gauge.
-const PRESET: Knob = Knob {
-    doc: "figures: N = 3, tmin = 15ms, lg.eps = 0.8, fits the published throughputs; \
-        paper: N = 10, tmin = 0s, lg.eps = 0.6; \
-        ns2: paper with Umax over all samples, tick = lg.tick = 10ms, ns-2's clock; \
-        per-packet: filter = packets, tmin = 1ms, lg.eps = 0.6, for paced senders and thinned ACKs",
-    ..ere::PRESET
-};

@@ -21,7 +21,7 @@ use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::card::{Card, Listed};
 use crate::estimate::rate_per_rtt::RatePerRtt;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::Knobs;
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::units::Bytes;
@@ -96,13 +96,7 @@ impl Avoidance for WestwoodPlus {
     }
 }
 
-impl Knobs for WestwoodPlus {
-    const KNOBS: &'static [Knob] = &[];
-
-    fn set(&mut self, _name: &str, _value: KnobValue) -> bool {
-        false
-    }
-}
+impl Knobs for WestwoodPlus {}
 
 /// The smallest window it sets.
 const MIN_SEGMENTS: u64 = 2;

@@ -15,7 +15,7 @@ use crate::card::{Card, Listed};
 use crate::estimate::granted_change::GrantedChange;
 use crate::event::{Ack, Loss};
 use crate::feedback::Feedback;
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::Knobs;
 use crate::needs::{Facilities, Needs};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::view::{Phase, View, Window};
@@ -64,13 +64,7 @@ impl Avoidance for Xcp {
     }
 }
 
-impl Knobs for Xcp {
-    const KNOBS: &'static [Knob] = &[];
-
-    fn set(&mut self, _name: &str, _value: KnobValue) -> bool {
-        false
-    }
-}
+impl Knobs for Xcp {}
 
 #[cfg(test)]
 mod tests {

@@ -58,10 +58,11 @@
 //! its own, soon after the last one: `on_ack` is for those, `on_any_ack` and `filter` are for all.
 
 use crate::estimate::ack_history::AckHistory;
-pub use crate::estimate::ere_knobs::{EreKnobs, Filter, KNOBS, PER_PACKET, PRESET};
+pub(crate) use crate::estimate::ere_knobs::PRESETS;
+pub use crate::estimate::ere_knobs::{EreKnobs, Filter, PER_PACKET};
 use crate::estimate::instability::Instability;
 use crate::event::Ack;
-use crate::knob::{KnobValue, RATIO_ONE};
+use crate::knob::{KnobOf, Knobs, RATIO_ONE};
 use crate::units::{Bytes, NANOS_PER_SECOND, Rate, Span, high_half, mul_div};
 use crate::view::{Eligible, View};
 
@@ -124,21 +125,6 @@ impl Ere {
             rtt_min: Span::MAX,
             clock: 0,
         }
-    }
-
-    /// Sets a knob by name; false if there is none of that name and kind.
-    pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        let known = self.knobs.set(name, value);
-        (self.achieving, self.gaps) = (Blend::keeping(self.knobs.eps), self.knobs.gaps());
-        (self.rtt_min, self.clock) = (Span::MAX, 0);
-        self.instability.set_window(self.knobs.umax_window);
-        self.set_fast_path();
-        known
-    }
-
-    /// The value of a knob ([`crate::knob::Knobs::value`]).
-    pub fn value(&self, name: &str) -> Option<KnobValue> {
-        self.knobs.value(name)
     }
 
     /// The estimate, rounded to whole bytes per second.
@@ -357,6 +343,17 @@ impl Ere {
         let gap = target.wrapping_sub(self.estimate).cast_signed();
         let change = high_half(gap.unsigned_abs(), weight << 32);
         self.estimate = if gap < 0 { self.estimate - change } else { self.estimate + change };
+    }
+}
+
+impl Knobs for Ere {
+    const ROWS: &'static [KnobOf<Self>] = &[KnobOf::part(EreKnobs::KNOBS, |p| &mut p.knobs)];
+
+    fn on_set(&mut self, _knob: &str) {
+        (self.achieving, self.gaps) = (Blend::keeping(self.knobs.eps), self.knobs.gaps());
+        (self.rtt_min, self.clock) = (Span::MAX, 0);
+        self.instability.set_window(self.knobs.umax_window);
+        self.set_fast_path();
     }
 }
 

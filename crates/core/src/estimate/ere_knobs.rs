@@ -1,7 +1,7 @@
 //! What of the eligible rate estimate can be set: knobs, presets, and the words for them.
 
 use super::instability::LONGEST_WINDOW;
-use crate::knob::{Knob, KnobKind, KnobValue, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, Words, words};
 use crate::units::Span;
 
 /// The low-pass filter that makes ERE of the samples.
@@ -63,50 +63,11 @@ impl EreKnobs {
     pub const PER_PACKET: Self =
         Self { filter: Filter::Packets, n: 0, tmin: GRANULARITY, ..Self::PAPER };
 
-    /// Sets one by name; false if there is none of that name and kind.
-    pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("preset", KnobValue::Word(PER_PACKET)) => *self = Self::PER_PACKET,
-            ("preset", KnobValue::Word("ns2")) => *self = Self::NS2,
-            ("preset", KnobValue::Word("paper")) => *self = Self::PAPER,
-            ("preset", KnobValue::Word("figures")) => *self = Self::FIGURES,
-            ("ere.filter", KnobValue::Word("trapezoid")) => self.filter = Filter::Trapezoid,
-            ("ere.filter", KnobValue::Word("plain")) => self.filter = Filter::Plain,
-            ("ere.filter", KnobValue::Word("const")) => self.filter = Filter::Constant,
-            ("ere.filter", KnobValue::Word("packets")) => self.filter = Filter::Packets,
-            ("ere.N", KnobValue::Count(n)) => self.n = n.min(LARGEST_N),
-            ("ere.eps", KnobValue::Ratio(eps)) => self.eps = eps.min(RATIO_ONE),
-            ("ere.re_update", KnobValue::Word(word)) => self.re_per_rtt = word == "rtt",
-            ("ere.tmin", KnobValue::Time(tmin)) => self.tmin = tmin.min(LONGEST_TMIN),
-            ("ere.tick", KnobValue::Time(tick)) => self.tick = tick.min(LONGEST_TMIN),
-            ("ere.null_m", KnobValue::Count(m)) => self.null_m = m.min(LARGEST_M),
-            ("ere.umax_window", KnobValue::Count(window)) => {
-                self.umax_window = window.min(LONGEST_WINDOW as u64);
-            }
-            _ => return false,
-        }
-        true
-    }
+    /// The preset, the first of its knobs.
+    pub(crate) const PRESET: &'static [Knob] = Self::KNOBS.split_at(1).0;
 
-    /// The value of one by name.
-    pub fn value(&self, name: &str) -> Option<KnobValue> {
-        Some(match name {
-            "ere.filter" => KnobValue::Word(match self.filter {
-                Filter::Trapezoid => "trapezoid",
-                Filter::Plain => "plain",
-                Filter::Constant => "const",
-                Filter::Packets => "packets",
-            }),
-            "ere.N" => KnobValue::Count(self.n),
-            "ere.eps" => KnobValue::Ratio(self.eps),
-            "ere.re_update" => KnobValue::Word(if self.re_per_rtt { "rtt" } else { "ack" }),
-            "ere.tmin" => KnobValue::Time(self.tmin),
-            "ere.tick" => KnobValue::Time(self.tick),
-            "ere.null_m" => KnobValue::Count(self.null_m),
-            "ere.umax_window" => KnobValue::Count(self.umax_window),
-            _ => return None,
-        })
-    }
+    /// All other knobs.
+    pub(crate) const OTHERS: &'static [Knob] = Self::KNOBS.split_at(1).1;
 
     pub(super) const fn gaps(&self) -> u64 {
         if self.null_m == 0 { 1 } else { self.null_m }
@@ -119,71 +80,74 @@ impl Default for EreKnobs {
     }
 }
 
-/// The preset, where a policy has no more to it than its estimator's.
-pub const PRESET: Knob = Knob {
-    name: "preset",
-    kind: KnobKind::Word(&["figures", "paper", "ns2", PER_PACKET]),
-    default: "figures",
-    doc: "figures: N = 3, tmin = 15ms, fits the published throughputs; paper: N = 10, tmin = 0s; \
-        ns2: paper with Umax over all samples, tick = 10ms, ns-2's clock; \
-        per-packet: filter = packets, tmin = 1ms, for paced senders and thinned ACKs, which \
-        QUIC and delayed ACKs take by themselves",
-};
+/// The preset first, then the others in the order of the formulas. A policy that has no more to its
+/// preset than its estimator's takes all of them.
+impl Knobs for EreKnobs {
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("preset")
+            .means(
+                "figures: N = 3, tmin = 15ms, fits the published throughputs; paper: N = 10, tmin \
+                 = 0s; ns2: paper with Umax over all samples, tick = 10ms, ns-2's clock; \
+                 per-packet: filter = packets, tmin = 1ms, for paced senders and thinned ACKs, \
+                 which QUIC and delayed ACKs take by themselves",
+            )
+            .preset(Words {
+                all: PRESETS,
+                get: |_| None,
+                set: |p, word| {
+                    *p = match word {
+                        "paper" => Self::PAPER,
+                        "ns2" => Self::NS2,
+                        PER_PACKET => Self::PER_PACKET,
+                        _ => Self::FIGURES,
+                    };
+                },
+            }),
+        Knob::new("ere.eps")
+            .means("weight of the old achieved rate RE (Globecom 2002)")
+            .ratio(0..=RATIO_ONE, |p| &mut p.eps),
+        Knob::new("ere.re_update")
+            .means("when RE is updated; the papers do not say")
+            .word(words!(|p| p.re_per_rtt, ["ack" = false, "rtt" = true])),
+        Knob::new("ere.tmin")
+            .means("smallest sampling interval Tk, at most an RTT; 0s is the spacing of two ACKs")
+            .by_default("15ms (figures), 0s (paper, ns2), 1ms (per-packet)")
+            .time(Span(0)..=LONGEST_TMIN, |p| &mut p.tmin),
+        Knob::new("ere.tick")
+            .means("clock in whose whole ticks RTTmin is known; 0s for exactly")
+            .by_default("0s (figures, paper, per-packet), 10ms (ns2)")
+            .time(Span(0)..=LONGEST_TMIN, |p| &mut p.tick),
+        Knob::new("ere.umax_window")
+            .means("samples over which the largest instability Umax is taken; 0 for all")
+            .by_default("10 (figures, paper, per-packet), 0 (ns2)")
+            .count(0..=LONGEST_WINDOW as u64, |p| &mut p.umax_window),
+        Knob::new("ere.N")
+            .means("RTTs by which full instability lengthens the time constant")
+            .by_default("3 (figures), 10 (paper, ns2), 0 (per-packet)")
+            .count(0..=LARGEST_N, |p| &mut p.n),
+        Knob::new("ere.filter")
+            .means("low-pass filter: mean of two samples, newest one, or weights per ACK or packet")
+            .by_default("trapezoid (figures, paper, ns2), packets (per-packet)")
+            .word(words!(
+                |p| p.filter,
+                [
+                    "trapezoid" = Filter::Trapezoid,
+                    "plain" = Filter::Plain,
+                    "const" = Filter::Constant,
+                    "packets" = Filter::Packets
+                ]
+            )),
+        Knob::new("ere.null_m")
+            .means("samples of zero per time constant of silence; 0 for none")
+            .count(0..=LARGEST_M, |p| &mut p.null_m),
+    ];
+}
+
+/// The words of the preset.
+pub(crate) const PRESETS: &[&str] = &["figures", "paper", "ns2", PER_PACKET];
 
 /// The preset for paced senders and thinned ACKs ([`EreKnobs::PER_PACKET`]).
 pub const PER_PACKET: &str = "per-packet";
-
-/// The other knobs, in the order of the formulas.
-pub const KNOBS: [Knob; 8] = [
-    Knob {
-        name: "ere.eps",
-        kind: KnobKind::Ratio(0, RATIO_ONE),
-        default: "0.6",
-        doc: "weight of the old achieved rate RE (Globecom 2002)",
-    },
-    Knob {
-        name: "ere.re_update",
-        kind: KnobKind::Word(&["ack", "rtt"]),
-        default: "ack",
-        doc: "when RE is updated; the papers do not say",
-    },
-    Knob {
-        name: "ere.tmin",
-        kind: KnobKind::Time(Span(0), LONGEST_TMIN),
-        default: "15ms (figures), 0s (paper, ns2), 1ms (per-packet)",
-        doc: "smallest sampling interval Tk, at most an RTT; 0s is the spacing of two ACKs",
-    },
-    Knob {
-        name: "ere.tick",
-        kind: KnobKind::Time(Span(0), LONGEST_TMIN),
-        default: "0s (figures, paper, per-packet), 10ms (ns2)",
-        doc: "clock in whose whole ticks RTTmin is known; 0s for exactly",
-    },
-    Knob {
-        name: "ere.umax_window",
-        kind: KnobKind::Count(0, LONGEST_WINDOW as u64),
-        default: "10 (figures, paper, per-packet), 0 (ns2)",
-        doc: "samples over which the largest instability Umax is taken; 0 for all",
-    },
-    Knob {
-        name: "ere.N",
-        kind: KnobKind::Count(0, LARGEST_N),
-        default: "3 (figures), 10 (paper, ns2), 0 (per-packet)",
-        doc: "RTTs by which full instability lengthens the time constant",
-    },
-    Knob {
-        name: "ere.filter",
-        kind: KnobKind::Word(&["trapezoid", "plain", "const", "packets"]),
-        default: "trapezoid (figures, paper, ns2), packets (per-packet)",
-        doc: "low-pass filter: mean of two samples, newest one, or weights per ACK or packet",
-    },
-    Knob {
-        name: "ere.null_m",
-        kind: KnobKind::Count(0, LARGEST_M),
-        default: "2",
-        doc: "samples of zero per time constant of silence; 0 for none",
-    },
-];
 
 const LARGEST_N: u64 = 100;
 const LARGEST_M: u64 = 8;

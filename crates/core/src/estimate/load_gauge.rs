@@ -34,16 +34,17 @@
 //! 0.75 would be right; 1.5 is kept, because nothing in an ACK tells for certain, and it errs to
 //! the side of more restarts by 0.4 segments.
 
-use crate::estimate::ere_knobs::{NS2_TICK, PER_PACKET};
+use crate::estimate::ere_knobs::NS2_TICK;
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, RATIO_ONE, switch};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::units::{Bytes, Instant, Span, mul_div};
 use crate::view::View;
 
 /// The gauge. It must see every ACK of the connection once; off, it does nothing.
 #[derive(Clone, Debug)]
 pub struct LoadGauge {
-    knobs: LoadGaugeKnobs,
+    /// What was set.
+    pub knobs: LoadGaugeKnobs,
     /// RE in 2^-32 bytes per ns.
     re: u64,
     /// Beginning of the RTT being measured; `None` before the first ACK.
@@ -167,16 +168,6 @@ impl LoadGauge {
         self.light
     }
 
-    /// Sets a knob by name; false if there is none of that name and kind.
-    pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        self.knobs.set(name, value)
-    }
-
-    /// The value of a knob ([`crate::knob::Knobs::value`]).
-    pub fn value(&self, name: &str) -> Option<KnobValue> {
-        self.knobs.value(name)
-    }
-
     /// Reports RE in bytes per second, RTTmin in ns, the counter, and how often the load was found
     /// light; nothing while off.
     pub fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
@@ -208,72 +199,42 @@ impl LoadGaugeKnobs {
     pub const OFF: Self =
         Self { on: false, beta: RATIO_ONE / 2, eps: EPS_OF_FIGURES, guard_rtts: 2, tick: Span(0) };
 
-    /// Sets one by name; false if there is none of that name and kind.
-    pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("preset", KnobValue::Word("ns2")) => (self.eps, self.tick) = (EPS_AS_ABSE, NS2_TICK),
-            ("preset", KnobValue::Word("paper" | PER_PACKET)) => {
-                (self.eps, self.tick) = (EPS_AS_ABSE, Span(0));
-            }
-            ("preset", KnobValue::Word("figures")) => {
-                (self.eps, self.tick) = (EPS_OF_FIGURES, Span(0));
-            }
-            ("lg", KnobValue::Word(word)) => self.on = word == "on",
-            ("lg.beta", KnobValue::Ratio(beta)) => self.beta = beta.min(RATIO_ONE),
-            ("lg.eps", KnobValue::Ratio(eps)) => self.eps = eps.min(RATIO_ONE),
-            ("lg.guard_rtts", KnobValue::Count(rtts)) => self.guard_rtts = rtts,
-            ("lg.tick", KnobValue::Time(tick)) => self.tick = tick.min(Span::from_secs(1)),
-            _ => return false,
-        }
-        true
-    }
-
-    /// The value of one by name.
-    pub fn value(&self, name: &str) -> Option<KnobValue> {
-        Some(match name {
-            "lg" => switch(self.on),
-            "lg.beta" => KnobValue::Ratio(self.beta),
-            "lg.eps" => KnobValue::Ratio(self.eps),
-            "lg.guard_rtts" => KnobValue::Count(self.guard_rtts),
-            "lg.tick" => KnobValue::Time(self.tick),
-            _ => return None,
-        })
+    /// Takes what a preset of the rate estimate means here ([`crate::estimate::ere::EreKnobs`]).
+    pub fn take_preset(&mut self, preset: &str) {
+        (self.eps, self.tick) = match preset {
+            "figures" => (EPS_OF_FIGURES, Span(0)),
+            "ns2" => (EPS_AS_ABSE, NS2_TICK),
+            _ => (EPS_AS_ABSE, Span(0)),
+        };
     }
 }
 
-/// The knobs, beside the preset.
-pub const KNOBS: [Knob; 5] = [
-    Knob {
-        name: "lg",
-        kind: KnobKind::Word(&["off", "on"]),
-        default: "off",
-        doc: "Load Gauge: start-up again when the load is light (Agile Probing paper, section III)",
-    },
-    Knob {
-        name: "lg.beta",
-        kind: KnobKind::Ratio(0, RATIO_ONE),
-        default: "0.5",
-        doc: "weight of the present window in the boundary; above 0.5 it restarts more rarely",
-    },
-    Knob {
-        name: "lg.eps",
-        kind: KnobKind::Ratio(0, RATIO_ONE),
-        default: "0.8 (figures), 0.6 (paper, ns2)",
-        doc: "weight of the old achieved rate, per RTT",
-    },
-    Knob {
-        name: "lg.guard_rtts",
-        kind: KnobKind::Count(0, 100),
-        default: "2",
-        doc: "RTTs after the beginning of congestion avoidance, or a loss, that do not count",
-    },
-    Knob {
-        name: "lg.tick",
-        kind: KnobKind::Time(Span(0), Span::from_secs(1)),
-        default: "0s (figures, paper), 10ms (ns2)",
-        doc: "clock in whose whole ticks RTTmin is known; 0s for exactly",
-    },
-];
+impl Knobs for LoadGaugeKnobs {
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("lg")
+            .means(
+                "Load Gauge: start-up again when the load is light (Agile Probing paper, section \
+                 III)",
+            )
+            .word(words!(|p| p.on, ["off" = false, "on" = true])),
+        Knob::new("lg.beta")
+            .means(
+                "weight of the present window in the boundary; above 0.5 it restarts more rarely",
+            )
+            .ratio(0..=RATIO_ONE, |p| &mut p.beta),
+        Knob::new("lg.eps")
+            .means("weight of the old achieved rate, per RTT")
+            .by_default("0.8 (figures), 0.6 (paper, ns2)")
+            .ratio(0..=RATIO_ONE, |p| &mut p.eps),
+        Knob::new("lg.guard_rtts")
+            .means("RTTs after the beginning of congestion avoidance, or a loss, that do not count")
+            .count(0..=100, |p| &mut p.guard_rtts),
+        Knob::new("lg.tick")
+            .means("clock in whose whole ticks RTTmin is known; 0s for exactly")
+            .by_default("0s (figures, paper), 10ms (ns2)")
+            .time(Span(0)..=Span::from_secs(1), |p| &mut p.tick),
+    ];
+}
 
 /// As the rate estimate has it (Globecom 2002).
 const EPS_AS_ABSE: u64 = 600_000;
@@ -284,6 +245,7 @@ const EPS_OF_FIGURES: u64 = 800_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::view::{Paced, Phase, Rtt, Window};
 
     const RTT: Span = Span::from_millis(100);
@@ -340,7 +302,7 @@ mod tests {
         let view = view(0, 20 * MSS, 12 * MSS);
         assert_eq!(gauge(0).boundary(&view), Bytes(15_250));
         let mut wary = gauge(0);
-        assert!(wary.set("lg.beta", KnobValue::Ratio(750_000)));
+        assert!(wary.knobs.set("lg.beta", KnobValue::Ratio(750_000)));
         assert_eq!(wary.boundary(&view), Bytes(16_875));
     }
 
@@ -431,7 +393,7 @@ mod tests {
     fn presets_set_the_smoothing_and_the_clock() {
         let mut gauge = gauge(0);
         let mut set = |preset| {
-            assert!(gauge.set("preset", KnobValue::Word(preset)));
+            gauge.knobs.take_preset(preset);
             (gauge.knobs.eps, gauge.knobs.tick)
         };
         assert_eq!(set("paper"), (600_000, Span(0)));

@@ -7,7 +7,7 @@
 //! grow.
 
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue};
+use crate::knob::{Knob, KnobOf, Knobs};
 use crate::units::Span;
 use crate::view::View;
 
@@ -45,16 +45,6 @@ impl Rho {
         // `hybla_recalc_param()`: `max(srtt / rtt0, 1)`, in eighths.
         (self.minrtt.0.saturating_mul(8) / self.rtt0.0.max(1)).clamp(8, self.rho_max * 8)
     }
-
-    /// Sets one of [`KNOBS`]; false for any other.
-    pub fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("rtt0", KnobValue::Time(rtt0)) => self.rtt0 = rtt0.clamp(RTT0_MIN, RTT0_MAX),
-            ("rho_max", KnobValue::Count(most)) => self.rho_max = most.clamp(1, LARGEST),
-            _ => return false,
-        }
-        true
-    }
 }
 
 impl Default for Rho {
@@ -63,21 +53,16 @@ impl Default for Rho {
     }
 }
 
-/// What can be set.
-pub const KNOBS: [Knob; 2] = [
-    Knob {
-        name: "rtt0",
-        kind: KnobKind::Time(RTT0_MIN, RTT0_MAX),
-        default: "25ms",
-        doc: "RTT of the connection to keep up with",
-    },
-    Knob {
-        name: "rho_max",
-        kind: KnobKind::Count(1, LARGEST),
-        default: "16",
-        doc: "largest ratio; Linux: 16, in slow start only",
-    },
-];
+impl Knobs for Rho {
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("rtt0")
+            .means("RTT of the connection to keep up with")
+            .time(RTT0_MIN..=RTT0_MAX, |p| &mut p.rtt0),
+        Knob::new("rho_max")
+            .means("largest ratio; Linux: 16, in slow start only")
+            .count(1..=LARGEST, |p| &mut p.rho_max),
+    ];
+}
 
 const RTT0_MIN: Span = Span::from_millis(1);
 

@@ -24,11 +24,11 @@
 use crate::card::{Card, Listed};
 use crate::estimate::ack_train::AckTrain;
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{IW, Opening, SSTHRESH};
 use crate::policy::{Entry, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
 
@@ -130,24 +130,12 @@ impl Default for AfStart {
 }
 
 impl Knobs for AfStart {
-    const KNOBS: &'static [Knob] = &[
-        Knob { default: "4 segments", ..IW },
-        SSTHRESH,
-        Knob {
-            name: "probe",
-            kind: KnobKind::Ratio(RATIO_ONE, 10 * RATIO_ONE),
-            default: "1.25",
-            doc: "pacing rate, in measured rates (inferred)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        KnobOf::part(&[Knob { default: "4 segments", ..IW }, SSTHRESH], |p| &mut p.opening),
+        Knob::new("probe")
+            .means("pacing rate, in measured rates (inferred)")
+            .ratio(RATIO_ONE..=10 * RATIO_ONE, |p| &mut p.probe),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("probe", KnobValue::Ratio(gain)) => self.probe = gain.clamp(RATIO_ONE, 10 * RATIO_ONE),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// The first window, a train.
@@ -165,6 +153,7 @@ const PROBE: u64 = 1_250_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
     use crate::units::Span;

@@ -18,13 +18,12 @@
 //! this is slow start. Delayed ACKs count as one.
 
 use crate::card::{Card, Listed};
-use crate::estimate::ere::{self, Ere, EreKnobs};
+use crate::estimate::ere::{Ere, EreKnobs};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobValue, Knobs, joined};
+use crate::knob::{KnobOf, Knobs};
 use crate::linear::LinearGrowth;
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::Bytes;
 use crate::view::{Eligible, View, Window};
 
@@ -137,13 +136,9 @@ impl Default for Astart {
 }
 
 impl Knobs for Astart {
-    const KNOBS: &'static [Knob] = &joined::<11>(&[&[ere::PRESET, IW, SSTHRESH], &ere::KNOBS]);
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        self.opening.set(name, value) || self.ere.set(name, value)
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        self.opening.value(name).or_else(|| self.ere.value(name))
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[
+        KnobOf::part(EreKnobs::PRESET, |p| &mut p.ere),
+        opening(|p| &mut p.opening),
+        KnobOf::part(EreKnobs::OTHERS, |p| &mut p.ere),
+    ];
 }

@@ -41,11 +41,11 @@ use crate::card::{Card, Listed};
 use crate::estimate::bbr_model::{BbrModel, usable};
 use crate::estimate::bbr_rtt::{BbrRtt, ProbeStep};
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, presets};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Rate, Span};
 use crate::view::{Eligible, Phase, View, Window};
 
@@ -415,70 +415,30 @@ impl Default for Bbr {
 }
 
 impl Knobs for Bbr {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "preset",
-            kind: KnobKind::Word(&["draft", "v2", "quiche", "v1"]),
-            default: "draft",
-            doc: "gains, window and exits: the draft's (BBRv3), BBRv2's, quiche's, or those of \
-                  BBR of 2017 in Linux",
-        },
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "gain",
-            kind: KnobKind::Ratio(RATIO_ONE, 10 * RATIO_ONE),
-            default: "2.77",
-            doc: "pacing rate of Startup, in bandwidths (`StartupPacingGain`)",
-        },
-        Knob {
-            name: "drain_gain",
-            kind: KnobKind::Ratio(RATIO_ONE / 10, RATIO_ONE),
-            default: "0.5",
-            doc: "pacing rate of Drain, likewise (`DrainPacingGain`)",
-        },
-        Knob {
-            name: "loss",
-            kind: KnobKind::Ratio(0, RATIO_ONE),
-            default: "0.02",
-            doc: "share of a round that may be lost before it leaves; 1 for any (`LossThresh`)",
-        },
-        Knob {
-            name: "gaps",
-            kind: KnobKind::Count(0, 1_000),
-            default: "6",
-            doc: "in how many separate gaps at least (`StartupFullLossCnt`)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("preset")
+            .means(
+                "gains, window and exits: the draft's (BBRv3), BBRv2's, quiche's, or those of BBR \
+                 of 2017 in Linux",
+            )
+            .preset(presets!(
+                |p| p.form,
+                ["draft" = Form::DRAFT, "v2" = Form::V2, "quiche" = Form::QUICHE, "v1" = Form::V1]
+            )),
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("gain")
+            .means("pacing rate of Startup, in bandwidths (`StartupPacingGain`)")
+            .ratio(RATIO_ONE..=10 * RATIO_ONE, |p| &mut p.form.gain),
+        Knob::new("drain_gain")
+            .means("pacing rate of Drain, likewise (`DrainPacingGain`)")
+            .ratio(RATIO_ONE / 10..=RATIO_ONE, |p| &mut p.form.drain),
+        Knob::new("loss")
+            .means("share of a round that may be lost before it leaves; 1 for any (`LossThresh`)")
+            .ratio(0..=RATIO_ONE, |p| &mut p.form.loss),
+        Knob::new("gaps")
+            .means("in how many separate gaps at least (`StartupFullLossCnt`)")
+            .count(0..=1_000, |p| &mut p.form.gaps),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("preset", KnobValue::Word("quiche")) => self.form = Form::QUICHE,
-            ("preset", KnobValue::Word("v2")) => self.form = Form::V2,
-            ("preset", KnobValue::Word("v1")) => self.form = Form::V1,
-            ("preset", KnobValue::Word(_)) => self.form = Form::DRAFT,
-            ("gain", KnobValue::Ratio(gain)) => {
-                self.form.gain = gain.clamp(RATIO_ONE, 10 * RATIO_ONE);
-            }
-            ("drain_gain", KnobValue::Ratio(gain)) => {
-                self.form.drain = gain.clamp(RATIO_ONE / 10, RATIO_ONE);
-            }
-            ("loss", KnobValue::Ratio(share)) => self.form.loss = share.min(RATIO_ONE),
-            ("gaps", KnobValue::Count(count)) => self.form.gaps = count.min(1_000),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "gain" => Some(KnobValue::Ratio(self.form.gain)),
-            "drain_gain" => Some(KnobValue::Ratio(self.form.drain)),
-            "loss" => Some(KnobValue::Ratio(self.form.loss)),
-            "gaps" => Some(KnobValue::Count(self.form.gaps)),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 /// Quanta in flight for full throughput (`UpdateOffloadBudget`, TCP).

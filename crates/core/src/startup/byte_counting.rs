@@ -18,11 +18,11 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobOf, Knobs};
 use crate::needs::Needs;
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Entry, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -84,31 +84,13 @@ impl Default for ByteCounting {
 }
 
 impl Knobs for ByteCounting {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "limit",
-            kind: KnobKind::Count(1, 1_000),
-            default: "2 (RFC 3465)",
-            doc: "L: segments that one ACK may add at most; 1 after a timeout",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.opening),
+        Knob::new("limit")
+            .means("L: segments that one ACK may add at most; 1 after a timeout")
+            .by_default("2 (RFC 3465)")
+            .count(1..=1_000, |p| &mut p.limit),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("limit", KnobValue::Count(limit)) => self.limit = limit.clamp(1, 1_000),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "limit" => Some(KnobValue::Count(self.limit)),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 #[cfg(test)]

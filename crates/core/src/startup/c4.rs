@@ -27,12 +27,12 @@
 use crate::card::{Card, Listed};
 use crate::estimate::bbr_model::{BbrModel, usable};
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening_of_own_end};
 use crate::pacing::Pacing;
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Rate, Span};
 use crate::view::{Eligible, Phase, View, Window};
 
@@ -236,33 +236,15 @@ impl Default for C4 {
 }
 
 impl Knobs for C4 {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "delay",
-            kind: KnobKind::Ratio(RATIO_ONE / 16, RATIO_ONE / 4),
-            default: "0.25",
-            doc: "part of the first RTT, 25 ms at most, by which the RTT may rise",
-        },
-        Knob {
-            name: "losses",
-            kind: KnobKind::Count(1, 1_000),
-            default: "20",
-            doc: "packets lost before it leaves",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("delay")
+            .means("part of the first RTT, 25 ms at most, by which the RTT may rise")
+            .ratio(RATIO_ONE / 16..=RATIO_ONE / 4, |p| &mut p.delay),
+        Knob::new("losses")
+            .means("packets lost before it leaves")
+            .count(1..=1_000, |p| &mut p.most_lost),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("delay", KnobValue::Ratio(part)) => {
-                self.delay = part.clamp(RATIO_ONE / 16, RATIO_ONE / 4);
-            }
-            ("losses", KnobValue::Count(count)) => self.most_lost = count.clamp(1, 1_000),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// By how much a round must raise the rate: `(3 old + 2 old)/4`.
@@ -291,6 +273,7 @@ const MOST_QUANTUM: u64 = 65_536;
 mod tests {
     use super::*;
     use crate::event::{Departure, RateSample};
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, view};
     use crate::units::Instant;
 

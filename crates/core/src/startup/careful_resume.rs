@@ -29,13 +29,12 @@
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
-use crate::hint::PathHint;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::hint::{PathHint, TEN_MINUTES, max_age};
+use crate::knob::{Amount, Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Answer, Entry, Observer, Startup, Step};
-use crate::startup::fast_start::{MAX_AGE, TEN_MINUTES};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{View, Window};
 
@@ -327,42 +326,16 @@ impl Default for CarefulResume {
 }
 
 impl Knobs for CarefulResume {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        MAX_AGE,
-        Knob {
-            name: "max_jump",
-            kind: KnobKind::Threshold,
-            default: "none",
-            doc: "largest window that it jumps to",
-        },
-        Knob {
-            name: "beta",
-            kind: KnobKind::Ratio(RATIO_ONE / 2, RATIO_ONE),
-            default: "0.5",
-            doc: "what Safe Retreat leaves of what was delivered (section 4.5: 0.5 to 1)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.opening),
+        max_age(|p| &mut p.max_age),
+        Knob::new("max_jump")
+            .means("largest window that it jumps to")
+            .threshold(|p| &mut p.max_jump),
+        Knob::new("beta")
+            .means("what Safe Retreat leaves of what was delivered (section 4.5: 0.5 to 1)")
+            .ratio(RATIO_ONE / 2..=RATIO_ONE, |p| &mut p.beta),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            (name, KnobValue::Time(age)) if name == MAX_AGE.name => self.max_age = age,
-            ("max_jump", KnobValue::Window(most)) => self.max_jump = most,
-            ("beta", KnobValue::Ratio(beta)) => self.beta = beta.clamp(RATIO_ONE / 2, RATIO_ONE),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "max_age" => Some(KnobValue::Time(self.max_age)),
-            "max_jump" => Some(KnobValue::Window(self.max_jump)),
-            "beta" => Some(KnobValue::Ratio(self.beta)),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 /// Initial windows below which nothing is saved.
@@ -372,6 +345,7 @@ const LEAST_WINDOWS: u64 = 4;
 mod tests {
     use super::*;
     use crate::hint::Learned;
+    use crate::knob::KnobValue;
     use crate::pacing::Pacing;
     use crate::policy::Exit;
     use crate::testing::{MSS, ack, view};

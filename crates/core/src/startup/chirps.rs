@@ -26,12 +26,12 @@
 use crate::card::{Card, Listed};
 use crate::estimate::chirp::{CHIRP, Chirp};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobOf, Knobs};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{OWN_END_SSTHRESH, Opening};
 use crate::pacing::Pacing;
 use crate::policy::{Entry, Exit, Found, Observer, Startup, Step};
-use crate::startup::slow_start::{OWN_END_SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{View, Window};
 
@@ -353,35 +353,12 @@ impl Default for Chirps {
 }
 
 impl Knobs for Chirps {
-    const KNOBS: &'static [Knob] = &[
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "gap",
-            kind: KnobKind::Time(LEAST_GAP, MOST_GAP),
-            default: "200us",
-            doc: "mean gap of the first chirps",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        KnobOf::part(&[OWN_END_SSTHRESH], |p| &mut p.opening),
+        Knob::new("gap")
+            .means("mean gap of the first chirps")
+            .time(LEAST_GAP..=MOST_GAP, |p| &mut p.first_gap),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("gap", KnobValue::Time(gap)) => {
-                self.first_gap = Span(gap.0.clamp(LEAST_GAP.0, MOST_GAP.0));
-                self.gap = self.first_gap;
-            }
-            ("ssthresh", _) => return self.opening.set(name, value),
-            _ => return false,
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "gap" => Some(KnobValue::Time(self.first_gap)),
-            "ssthresh" => self.opening.value(name),
-            _ => None,
-        }
-    }
 }
 
 /// Chirps that may be outstanding.

@@ -24,11 +24,10 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::linear::LinearGrowth;
-use crate::opening::Opening;
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};
 
@@ -102,31 +101,15 @@ impl Default for Conservative {
 }
 
 impl Knobs for Conservative {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "fraction",
-            kind: KnobKind::Ratio(1_000, RATIO_ONE),
-            default: "0.15",
-            doc: "growth per ACK without a queue, in segments (inferred)",
-        },
-        Knob {
-            name: "buffer",
-            kind: KnobKind::Ratio(1_000, 100 * RATIO_ONE),
-            default: "1",
-            doc: "size of the bottleneck's buffer to reckon with, in BDPs (inferred)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("fraction")
+            .means("growth per ACK without a queue, in segments (inferred)")
+            .ratio(1_000..=RATIO_ONE, |p| &mut p.fraction),
+        Knob::new("buffer")
+            .means("size of the bottleneck's buffer to reckon with, in BDPs (inferred)")
+            .ratio(1_000..=100 * RATIO_ONE, |p| &mut p.buffer),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("fraction", KnobValue::Ratio(value)) => self.fraction = value.clamp(1_000, RATIO_ONE),
-            ("buffer", KnobValue::Ratio(bdps)) => self.buffer = bdps.clamp(1_000, 100 * RATIO_ONE),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// log 2 / log 1.15 is 4.96 rounds for one of slow start's.
@@ -135,6 +118,7 @@ const FRACTION: u64 = 150_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, view};
 
     fn step(cwnd: u64, srtt_ms: u64) -> Step {

@@ -18,11 +18,10 @@
 use crate::card::{Card, Listed};
 use crate::estimate::rtt_floor::RttFloor;
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Entry, Exit, Found, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{View, Window};
 
@@ -137,24 +136,12 @@ impl Default for Copa {
 }
 
 impl Knobs for Copa {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "delta",
-            kind: KnobKind::Ratio(1_000, RATIO_ONE),
-            default: "0.05",
-            doc: "one over the packets that may queue; 0.5 in the paper",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("delta")
+            .means("one over the packets that may queue; 0.5 in the paper")
+            .ratio(1_000..=RATIO_ONE, |p| &mut p.delta),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("delta", KnobValue::Ratio(delta)) => self.delta = delta.clamp(1_000, RATIO_ONE),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// mvfst's.
@@ -164,6 +151,7 @@ const DELTA: u64 = 50_000;
 #[allow(clippy::unwrap_used, reason = "it fails the test")]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
 

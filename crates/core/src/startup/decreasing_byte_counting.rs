@@ -27,10 +27,10 @@ use crate::card::{Card, Listed};
 use crate::estimate::ere::{Ere, EreKnobs};
 use crate::estimate::packet_pair::{PacketPair, QUARTER};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
-use crate::opening::Opening;
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, Words};
+use crate::opening::{Opening, opening};
 use crate::policy::{Entry, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Span, mul_div};
 use crate::view::{Eligible, View, Window};
 
@@ -196,50 +196,35 @@ impl Default for DecreasingByteCounting {
 }
 
 impl Knobs for DecreasingByteCounting {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "dmax",
-            kind: KnobKind::Ratio(RATIO_ONE, LARGEST_DMAX),
-            default: "2 (paper)",
-            doc: "d at the threshold: 1 is byte counting, 2 ends as slow start with delayed ACKs",
-        },
-        Knob {
-            name: "wth",
-            kind: KnobKind::Word(&["ssthresh", "fixed", "hoe", "ere"]),
-            default: "ssthresh",
-            doc: "the threshold: ssthresh as given, or `fixed` (the paper's BDP is \
-                  `--ssthresh 1bdp`); or measured by Hoe or ERE",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.opening),
+        Knob::new("dmax")
+            .means("d at the threshold: 1 is byte counting, 2 ends as slow start with delayed ACKs")
+            .by_default("2 (paper)")
+            .ratio(RATIO_ONE..=LARGEST_DMAX, |p| &mut p.dmax),
+        Knob::new("wth")
+            .means(
+                "the threshold: ssthresh as given, or `fixed` (the paper's BDP is `--ssthresh \
+                 1bdp`); or measured by Hoe or ERE",
+            )
+            .word(Words {
+                all: &["ssthresh", "fixed", "hoe", "ere"],
+                get: |p| {
+                    Some(match p.threshold {
+                        Threshold::Given => "ssthresh",
+                        Threshold::Hoe { .. } => "hoe",
+                        Threshold::Ere(_) => "ere",
+                    })
+                },
+                set: |p, word| {
+                    p.threshold = match word {
+                        "hoe" => Threshold::Hoe { pair: PacketPair::new(QUARTER), used: false },
+                        "ere" => Threshold::Ere(Ere::new(EreKnobs::FIGURES)),
+                        _ => Threshold::Given,
+                    };
+                },
+            }),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("dmax", KnobValue::Ratio(dmax)) => self.dmax = dmax.clamp(RATIO_ONE, LARGEST_DMAX),
-            ("wth", KnobValue::Word("ssthresh" | "fixed")) => self.threshold = Threshold::Given,
-            ("wth", KnobValue::Word("hoe")) => {
-                self.threshold = Threshold::Hoe { pair: PacketPair::new(QUARTER), used: false };
-            }
-            ("wth", KnobValue::Word("ere")) => {
-                self.threshold = Threshold::Ere(Ere::new(EreKnobs::FIGURES));
-            }
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "dmax" => Some(KnobValue::Ratio(self.dmax)),
-            "wth" => Some(KnobValue::Word(match self.threshold {
-                Threshold::Given => "ssthresh",
-                Threshold::Hoe { .. } => "hoe",
-                Threshold::Ere(_) => "ere",
-            })),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 /// Segments that one ACK counts for at most.
@@ -253,6 +238,7 @@ mod tests {
     use super::*;
     use crate::avoidance::NewReno;
     use crate::event::{Loss, LossKind};
+    use crate::knob::KnobValue;
     use crate::pair::Pair;
     use crate::sender::{Config, Sender};
     use crate::testing::gauge;

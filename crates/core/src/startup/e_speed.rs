@@ -24,10 +24,10 @@
 use crate::card::{Card, Listed};
 use crate::estimate::ack_spacing::AckSpacing;
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
-use crate::opening::Opening;
+use crate::knob::{Knob, KnobOf, Knobs};
+use crate::opening::{Opening, opening};
 use crate::policy::{Entry, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{Phase, View, Window};
 
@@ -130,38 +130,18 @@ impl Default for ESpeed {
 }
 
 impl Knobs for ESpeed {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "speed",
-            kind: KnobKind::Count(1, 100),
-            default: "3",
-            doc: "segments that a segment acknowledged adds on a large path (inferred)",
-        },
-        Knob {
-            name: "reference",
-            kind: KnobKind::Count(1, 1 << 40),
-            default: "65536",
-            doc: "bytes of BDP above which a path is large: where beta is 1 (inferred)",
-        },
-        Knob {
-            name: "pairs",
-            kind: KnobKind::Count(1, 1_000),
-            default: "2",
-            doc: "pairs of ACKs before it chooses (inferred)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.opening),
+        Knob::new("speed")
+            .means("segments that a segment acknowledged adds on a large path (inferred)")
+            .count(1..=100, |p| &mut p.speed),
+        Knob::new("reference")
+            .means("bytes of BDP above which a path is large: where beta is 1 (inferred)")
+            .count(1..=1 << 40, |p| &mut p.reference),
+        Knob::new("pairs")
+            .means("pairs of ACKs before it chooses (inferred)")
+            .count(1..=1_000, |p| &mut p.pairs),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("speed", KnobValue::Count(speed)) => self.speed = speed.clamp(1, 100),
-            ("reference", KnobValue::Count(bytes)) => self.reference = bytes.clamp(1, 1 << 40),
-            ("pairs", KnobValue::Count(pairs)) => self.pairs = pairs.clamp(1, 1_000),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// Doubling adds one; three more make four of one.
@@ -176,6 +156,7 @@ const PAIRS: u64 = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::policy::Exit;
     use crate::testing::{MSS, ack, view};
     use crate::units::Span;

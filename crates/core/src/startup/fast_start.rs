@@ -16,12 +16,12 @@
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
-use crate::hint::PathHint;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::hint::{PathHint, TEN_MINUTES, max_age};
+use crate::knob::{KnobOf, Knobs};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Answer, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::trial::Trial;
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};
@@ -101,27 +101,9 @@ impl Default for FastStart {
 }
 
 impl Knobs for FastStart {
-    const KNOBS: &'static [Knob] = &[IW, SSTHRESH, MAX_AGE];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            (name, KnobValue::Time(age)) if name == MAX_AGE.name => self.max_age = age,
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
+    const ROWS: &'static [KnobOf<Self>] =
+        &[opening(|p| &mut p.opening), max_age(|p| &mut p.max_age)];
 }
-
-/// The knob for how long what another connection learned is used.
-pub(crate) const MAX_AGE: Knob = Knob {
-    name: "max_age",
-    kind: KnobKind::Time(Span(0), Span::from_secs(86_400)),
-    default: "10min",
-    doc: "what an earlier connection learned longer ago is not used",
-};
-
-/// Its default. Argued: loads change with the minutes.
-pub(crate) const TEN_MINUTES: Span = Span::from_secs(600);
 
 #[cfg(test)]
 mod tests {

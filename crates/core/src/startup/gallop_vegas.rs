@@ -18,10 +18,9 @@
 use crate::card::{Card, Listed};
 use crate::estimate::vegas_diff::VegasDiff;
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
-use crate::opening::Opening;
+use crate::knob::{Knob, KnobOf, Knobs};
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::startup::vegas::{RESTART_SEGMENTS, UNUSED_SEGMENTS, give_back, unused};
 use crate::units::Bytes;
 use crate::view::{View, Window};
@@ -107,31 +106,15 @@ impl Default for GallopVegas {
 }
 
 impl Knobs for GallopVegas {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "gamma",
-            kind: KnobKind::Count(0, 1_000),
-            default: "1",
-            doc: "segments in queues that end slow start",
-        },
-        Knob {
-            name: "acks",
-            kind: KnobKind::Count(1, 1_000),
-            default: "2",
-            doc: "ACKs that the growth by a segment takes (inferred)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("gamma")
+            .means("segments in queues that end slow start")
+            .count(0..=1_000, |p| &mut p.gamma),
+        Knob::new("acks")
+            .means("ACKs that the growth by a segment takes (inferred)")
+            .count(1..=1_000, |p| &mut p.acks),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("gamma", KnobValue::Count(gamma)) => self.gamma = gamma.min(1_000),
-            ("acks", KnobValue::Count(acks)) => self.acks = acks.clamp(1, 1_000),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 #[cfg(test)]

@@ -22,12 +22,12 @@
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Amount, Knob, KnobOf, Knobs};
 use crate::needs::{Facilities, Needs};
+use crate::opening::opening;
 use crate::policy::{Answer, Entry, Observer, Startup, Step};
 use crate::startup::JumpStart;
 use crate::startup::jump_start::Jump;
-use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
 
@@ -149,31 +149,12 @@ impl Default for Halfback {
 }
 
 impl Knobs for Halfback {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "flow",
-            kind: KnobKind::Window,
-            default: "141 kB",
-            doc: "what leaves evenly over the first RTT",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.jump.opening),
+        Knob::new("flow")
+            .means("what leaves evenly over the first RTT")
+            .window(|p| &mut p.jump.most),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("flow", KnobValue::Window(flow)) => self.jump.most = flow,
-            _ => return self.jump.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "flow" => Some(KnobValue::Window(self.jump.most)),
-            _ => self.jump.opening.value(name),
-        }
-    }
 }
 
 /// The first flight, in bytes.

@@ -20,10 +20,10 @@
 use crate::card::{Card, Listed};
 use crate::estimate::packet_pair::{PacketPair, QUARTER};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
-use crate::opening::Opening;
+use crate::knob::{Knob, KnobKind, KnobOf, KnobValue, Knobs, RATIO_ONE, Words};
+use crate::opening::{Opening, opening};
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{View, Window};
 
@@ -132,54 +132,46 @@ impl Default for Hoe {
 }
 
 impl Knobs for Hoe {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "preset",
-            kind: KnobKind::Word(&["paper", "ns2"]),
-            default: "paper",
-            doc: "paper: least squares over three close ACKs; ns2: ACKs 2 and 3, only lowers",
-        },
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "span",
-            kind: KnobKind::Ratio(1, RATIO_ONE),
-            default: "0.25 (paper)",
-            doc: "fraction of the smallest RTT within which three ACKs are closely spaced",
-        },
-        Knob {
-            name: "tick",
-            kind: KnobKind::Time(Span(0), LONGEST_TICK),
-            default: "0s",
-            doc: "clock in whose whole ticks the RTT is known, 10ms in ns-2's TCP; 0s for exactly",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("preset")
+            .means("paper: least squares over three close ACKs; ns2: ACKs 2 and 3, only lowers")
+            .word(Words {
+                all: &["paper", "ns2"],
+                get: |p| {
+                    Some(match p.method {
+                        Method::LeastSquares(_) => "paper",
+                        Method::SecondAndThirdAck { .. } => "ns2",
+                    })
+                },
+                set: |p, word| {
+                    p.method = match word {
+                        "ns2" => Method::SecondAndThirdAck { acks: 0, second: Instant(0) },
+                        _ => Method::LeastSquares(PacketPair::new(QUARTER)),
+                    };
+                },
+            }),
+        opening(|p| &mut p.opening),
+        Knob::new("span")
+            .means("fraction of the smallest RTT within which three ACKs are closely spaced")
+            .by_default("0.25 (paper)")
+            .of_kind(KnobKind::Ratio(1, RATIO_ONE))
+            .derived(
+                |p| match &p.method {
+                    Method::LeastSquares(pair) => Some(KnobValue::Ratio(pair.span())),
+                    Method::SecondAndThirdAck { .. } => None,
+                },
+                |p, value| {
+                    if let KnobValue::Ratio(span) = value {
+                        p.method = Method::LeastSquares(PacketPair::new(span));
+                    }
+                },
+            ),
+        Knob::new("tick")
+            .means(
+                "clock in whose whole ticks the RTT is known, 10ms in ns-2's TCP; 0s for exactly",
+            )
+            .time(Span(0)..=LONGEST_TICK, |p| &mut p.tick),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("preset", KnobValue::Word("paper")) => self.method = Self::default().method,
-            ("preset", KnobValue::Word("ns2")) => {
-                self.method = Method::SecondAndThirdAck { acks: 0, second: Instant(0) };
-            }
-            ("span", KnobValue::Ratio(span)) => {
-                let span = span.clamp(1, RATIO_ONE);
-                self.method = Method::LeastSquares(PacketPair::new(span));
-            }
-            ("tick", KnobValue::Time(tick)) => self.tick = tick.min(LONGEST_TICK),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match (name, &self.method) {
-            ("preset", Method::LeastSquares(_)) => Some(KnobValue::Word("paper")),
-            ("preset", Method::SecondAndThirdAck { .. }) => Some(KnobValue::Word("ns2")),
-            ("span", Method::LeastSquares(pair)) => Some(KnobValue::Ratio(pair.span())),
-            ("tick", _) => Some(KnobValue::Time(self.tick)),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 const LONGEST_TICK: Span = Span::from_secs(1);

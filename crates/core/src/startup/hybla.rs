@@ -17,12 +17,11 @@
 //! `rho_max`, or ssthresh, on such a path.
 
 use crate::card::{Card, Listed};
-use crate::estimate::rho::{self, Rho};
+use crate::estimate::rho::Rho;
 use crate::event::Ack;
-use crate::knob::{Knob, KnobValue, Knobs, joined};
-use crate::opening::Opening;
+use crate::knob::{KnobOf, Knobs};
+use crate::opening::{Opening, opening};
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH};
 use crate::units::{Bytes, mul_div};
 use crate::view::{View, Window};
 
@@ -85,11 +84,8 @@ impl Startup for Hybla {
 }
 
 impl Knobs for Hybla {
-    const KNOBS: &'static [Knob] = &joined::<4>(&[&[IW, SSTHRESH], &rho::KNOBS]);
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        self.rho.set(name, value) || self.opening.set(name, value)
-    }
+    const ROWS: &'static [KnobOf<Self>] =
+        &[opening(|p| &mut p.opening), KnobOf::part(Rho::KNOBS, |p| &mut p.rho)];
 }
 
 /// `2^rho - 1` in 128ths of a segment, rho in eighths and at most 128 of them.

@@ -32,10 +32,9 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
-use crate::opening::Opening;
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Paced, Phase, View, Window};
 
@@ -245,60 +244,27 @@ impl Default for HyStart {
 }
 
 impl Knobs for HyStart {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "detect",
-            kind: KnobKind::Word(&["both", "train", "delay"]),
-            default: "both",
-            doc: "which signs end slow start: the length of the ACK train, the RTT, or either",
-        },
-        Knob {
-            name: "train",
-            kind: KnobKind::Word(&["auto", "half", "whole"]),
-            default: "auto",
-            doc: "how much of the smallest RTT a train may take; auto, as Linux: half, whole when \
-                  packets are paced",
-        },
-        Knob {
-            name: "low_window",
-            kind: KnobKind::Count(1, 1_000_000),
-            default: "16",
-            doc: "window in segments below which it does not look",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("detect")
+            .means("which signs end slow start: the length of the ACK train, the RTT, or either")
+            .word(words!(
+                |p| p.detect,
+                ["both" = Detect::Both, "train" = Detect::Train, "delay" = Detect::Delay]
+            )),
+        Knob::new("train")
+            .means(
+                "how much of the smallest RTT a train may take; auto, as Linux: half, whole when \
+                 packets are paced",
+            )
+            .word(words!(
+                |p| p.train,
+                ["auto" = Train::Auto, "half" = Train::Half, "whole" = Train::Whole]
+            )),
+        Knob::new("low_window")
+            .means("window in segments below which it does not look")
+            .count(1..=1_000_000, |p| &mut p.low_window),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("detect", KnobValue::Word("both")) => self.detect = Detect::Both,
-            ("detect", KnobValue::Word("train")) => self.detect = Detect::Train,
-            ("detect", KnobValue::Word("delay")) => self.detect = Detect::Delay,
-            ("train", KnobValue::Word("auto")) => self.train = Train::Auto,
-            ("train", KnobValue::Word("half")) => self.train = Train::Half,
-            ("train", KnobValue::Word("whole")) => self.train = Train::Whole,
-            ("low_window", KnobValue::Count(count)) => self.low_window = count.clamp(1, 1_000_000),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "detect" => Some(KnobValue::Word(match self.detect {
-                Detect::Both => "both",
-                Detect::Train => "train",
-                Detect::Delay => "delay",
-            })),
-            "train" => Some(KnobValue::Word(match self.train {
-                Train::Auto => "auto",
-                Train::Half => "half",
-                Train::Whole => "whole",
-            })),
-            "low_window" => Some(KnobValue::Count(self.low_window)),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 /// Window from which it looks (`hystart_low_window`).
@@ -328,6 +294,7 @@ const LATER_GAIN: u64 = 1_200_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, view};
 
     /// ACKs of one round every `gap_us`, RTTs as given; the number of the ACK that ends start-up.

@@ -40,10 +40,10 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
-use crate::opening::Opening;
+use crate::knob::{Amount, Knob, KnobKind, KnobOf, Knobs, words};
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Span};
 use crate::view::{Paced, View, Window};
 
@@ -262,62 +262,26 @@ impl Default for HyStartPp {
 }
 
 impl Knobs for HyStartPp {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "base",
-            kind: KnobKind::Word(&["current", "threshold"]),
-            default: "current",
-            doc: "RTT below which slow start goes on: the round's when it slowed (RFC 9406), or \
-                  the one that slowed it (neqo)",
-        },
-        Knob {
-            name: "l",
-            kind: KnobKind::Threshold,
-            default: "8 segments, none where packets are paced",
-            doc: "what one ACK may count for (RFC 9406 section 4.3)",
-        },
-        Knob {
-            name: "css_rounds",
-            kind: KnobKind::Count(1, MOST),
-            default: "5",
-            doc: "rounds of slower growth before it leaves (RFC 9406 section 4.3)",
-        },
-        Knob {
-            name: "css_growth_divisor",
-            kind: KnobKind::Count(2, MOST),
-            default: "4",
-            doc: "by how much growth is divided in them, at least 2 (RFC 9406 section 4.3)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("base")
+            .means(
+                "RTT below which slow start goes on: the round's when it slowed (RFC 9406), or the \
+                 one that slowed it (neqo)",
+            )
+            .word(words!(|p| p.base, ["current" = Base::Current, "threshold" = Base::Threshold])),
+        Knob::new("l")
+            .means("what one ACK may count for (RFC 9406 section 4.3)")
+            .by_default("8 segments, none where packets are paced")
+            .of_kind(KnobKind::Threshold)
+            .if_set(|p| &mut p.l),
+        Knob::new("css_rounds")
+            .means("rounds of slower growth before it leaves (RFC 9406 section 4.3)")
+            .count(1..=MOST, |p| &mut p.css_rounds),
+        Knob::new("css_growth_divisor")
+            .means("by how much growth is divided in them, at least 2 (RFC 9406 section 4.3)")
+            .count(2..=MOST, |p| &mut p.css_growth_divisor),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("base", KnobValue::Word("current")) => self.base = Base::Current,
-            ("base", KnobValue::Word("threshold")) => self.base = Base::Threshold,
-            ("l", KnobValue::Window(l)) => self.l = Some(l),
-            ("css_rounds", KnobValue::Count(count)) => self.css_rounds = count.clamp(1, MOST),
-            ("css_growth_divisor", KnobValue::Count(count)) => {
-                self.css_growth_divisor = count.clamp(2, MOST);
-            }
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "base" => Some(KnobValue::Word(match self.base {
-                Base::Current => "current",
-                Base::Threshold => "threshold",
-            })),
-            "l" => self.l.map(KnobValue::Window),
-            "css_rounds" => Some(KnobValue::Count(self.css_rounds)),
-            "css_growth_divisor" => Some(KnobValue::Count(self.css_growth_divisor)),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 /// Smallest rise of the RTT that counts (RFC 9406 section 4.3, as all below).
@@ -347,6 +311,7 @@ const MOST: u64 = 1_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, gauge, view};
 
     /// A policy on a path, told one ACK for a segment after another.

@@ -27,11 +27,11 @@
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
 use crate::hint::PathHint;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Amount, Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Rate, Span};
 use crate::view::{View, Window};
 
@@ -280,31 +280,15 @@ impl Default for JumpStart {
 }
 
 impl Knobs for JumpStart {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "form",
-            kind: KnobKind::Word(&["paper", "quicly"]),
-            default: "paper",
-            doc: "the paper's, or quicly's, which jumps to an earlier connection's rate",
-        },
-        Knob {
-            name: "jump",
-            kind: KnobKind::Window,
-            default: "64 KiB",
-            doc: "what leaves in the first RTT; at most, in quicly's form",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.opening),
+        Knob::new("form")
+            .means("the paper's, or quicly's, which jumps to an earlier connection's rate")
+            .word(words!(|p| p.quicly, ["paper" = false, "quicly" = true])),
+        Knob::new("jump")
+            .means("what leaves in the first RTT; at most, in quicly's form")
+            .window(|p| &mut p.most),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("form", KnobValue::Word(word)) => self.quicly = word == "quicly",
-            ("jump", KnobValue::Window(jump)) => self.most = jump,
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// The largest window of a receiver without window scaling (RFC 9293 section 3.1), in bytes.
@@ -314,6 +298,7 @@ const JUMP: u64 = 65_536;
 mod tests {
     use super::*;
     use crate::hint::Learned;
+    use crate::knob::KnobValue;
     use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
     use crate::units::Instant;

@@ -6,7 +6,7 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Amount, Knob, KnobOf, Knobs};
 use crate::needs::Needs;
 use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::double;
@@ -61,22 +61,7 @@ impl Default for LargeInitialWindow {
 }
 
 impl Knobs for LargeInitialWindow {
-    const KNOBS: &'static [Knob] = &[Knob {
-        name: "iw",
-        kind: KnobKind::Window,
-        default: "64 segments",
-        doc: "initial window, and initial ssthresh with it",
-    }];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("iw", KnobValue::Window(iw)) => self.iw = iw,
-            _ => return false,
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        (name == "iw").then_some(KnobValue::Window(self.iw))
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[Knob::new("iw")
+        .means("initial window, and initial ssthresh with it")
+        .window(|p| &mut p.iw)];
 }

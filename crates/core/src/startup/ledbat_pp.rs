@@ -24,10 +24,9 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
-use crate::opening::Opening;
+use crate::knob::{Knob, KnobOf, Knobs};
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};
 
@@ -128,26 +127,12 @@ impl Default for LedbatPp {
 }
 
 impl Knobs for LedbatPp {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "target",
-            kind: KnobKind::Time(MIN_TARGET, MAX_TARGET),
-            default: "60ms",
-            doc: "queueing delay that it may cause (TARGET)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("target")
+            .means("queueing delay that it may cause (TARGET)")
+            .time(MIN_TARGET..=MAX_TARGET, |p| &mut p.target),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("target", KnobValue::Time(target)) => {
-                self.target = target.max(MIN_TARGET).min(MAX_TARGET);
-            }
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// Section 4.2: what LEDBAT++ aims at, where RFC 6817 had 100 ms.
@@ -164,6 +149,7 @@ const FILTER: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, view};
 
     /// 120 ms over the base, rounded up, from 1 to 16.

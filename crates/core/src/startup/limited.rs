@@ -15,11 +15,11 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Amount, Knob, KnobOf, Knobs, words};
 use crate::needs::Needs;
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, mul_div};
 use crate::view::{View, Window};
 
@@ -93,31 +93,15 @@ impl Default for Limited {
 }
 
 impl Knobs for Limited {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "max_ssthresh",
-            kind: KnobKind::Threshold,
-            default: "100 segments",
-            doc: "window up to which it is slow start, and twice the growth per RTT above",
-        },
-        Knob {
-            name: "k",
-            kind: KnobKind::Word(&["int", "exact"]),
-            default: "int",
-            doc: "K in whole numbers (RFC 3742 section 2), or exact, as Linux counted",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.opening),
+        Knob::new("max_ssthresh")
+            .means("window up to which it is slow start, and twice the growth per RTT above")
+            .threshold(|p| &mut p.max_ssthresh),
+        Knob::new("k")
+            .means("K in whole numbers (RFC 3742 section 2), or exact, as Linux counted")
+            .word(words!(|p| p.exact, ["int" = false, "exact" = true])),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("max_ssthresh", KnobValue::Window(max)) => self.max_ssthresh = max,
-            ("k", KnobValue::Word(word)) => self.exact = word == "exact",
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// The value that RFC 3742 section 2 names.
@@ -126,6 +110,7 @@ const MAX_SSTHRESH_SEGMENTS: u64 = 100;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, view};
 
     fn grown(policy: &mut Limited, cwnd: u64) -> u64 {

@@ -17,10 +17,10 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, switch};
-use crate::opening::Opening;
+use crate::knob::{Knob, KnobOf, Knobs, Words, presets, words};
+use crate::opening::{Opening, opening};
 use crate::policy::{Entry, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -177,109 +177,47 @@ impl Default for MStart {
 }
 
 impl Knobs for MStart {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "preset",
-            kind: KnobKind::Word(&["tables", "simulation"]),
-            default: "tables",
-            doc: "tables: first=1, as in Tables 2 and 3; simulation: first=P, as in section 6",
-        },
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "P",
-            kind: KnobKind::Count(1, 1_000),
-            default: "10",
-            doc: "the increment that the count starts from, in segments",
-        },
-        Knob {
-            name: "cycle",
-            kind: KnobKind::Word(&["10..1", "10..0"]),
-            default: "10..1",
-            doc: "whether the count ends at one or takes in zero (10 stands for P)",
-        },
-        Knob {
-            name: "first",
-            kind: KnobKind::Word(&["1", "P"]),
-            default: "1 (tables), P (simulation)",
-            doc: "what the first ACK adds: one segment without counting, or P",
-        },
-        Knob {
-            name: "reset_per_rtt",
-            kind: KnobKind::Word(&["off", "on"]),
-            default: "off",
-            doc: "the count starts over with every round, as the prose hints and the tables deny",
-        },
-        Knob {
-            name: "until",
-            kind: KnobKind::Word(&["ssthresh", "half"]),
-            default: "ssthresh",
-            doc: "where the count ends: at ssthresh, or at half of it with slow start from there",
-        },
-        Knob {
-            name: "after_rto",
-            kind: KnobKind::Word(&["restart", "continue"]),
-            default: "restart",
-            doc: "after a timeout the count starts over as at the first ACK, or goes on",
-        },
-        Knob {
-            name: "several",
-            kind: KnobKind::Word(&["one", "each"]),
-            default: "one",
-            doc: "an ACK for several segments counts once, or once for each",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("preset")
+            .means("tables: first=1, as in Tables 2 and 3; simulation: first=P, as in section 6")
+            .preset(presets!(|p| p.first, ["tables" = First::One, "simulation" = First::Largest])),
+        opening(|p| &mut p.opening),
+        Knob::new("P")
+            .means("the increment that the count starts from, in segments")
+            .count(1..=1_000, |p| &mut p.largest),
+        Knob::new("cycle")
+            .means("whether the count ends at one or takes in zero (10 stands for P)")
+            .word(Words {
+                all: &["10..1", "10..0"],
+                get: |p| Some(if p.smallest == 1 { "10..1" } else { "10..0" }),
+                set: |p, word| p.smallest = u64::from(word == "10..1"),
+            }),
+        Knob::new("first")
+            .means("what the first ACK adds: one segment without counting, or P")
+            .by_default("1 (tables), P (simulation)")
+            .word(words!(|p| p.first, ["1" = First::One, "P" = First::Largest])),
+        Knob::new("reset_per_rtt")
+            .means("the count starts over with every round, as the prose hints and the tables deny")
+            .word(words!(|p| p.reset_per_rtt, ["off" = false, "on" = true])),
+        Knob::new("until")
+            .means("where the count ends: at ssthresh, or at half of it with slow start from there")
+            .word(words!(
+                |p| p.until,
+                ["ssthresh" = Until::Ssthresh, "half" = Until::HalfSsthresh]
+            )),
+        Knob::new("after_rto")
+            .means("after a timeout the count starts over as at the first ACK, or goes on")
+            .word(words!(
+                |p| p.after_timeout,
+                ["restart" = AfterTimeout::Restart, "continue" = AfterTimeout::Continue]
+            )),
+        Knob::new("several")
+            .means("an ACK for several segments counts once, or once for each")
+            .word(words!(|p| p.several, ["one" = Several::One, "each" = Several::Each])),
     ];
 
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("preset", KnobValue::Word("tables")) => self.first = First::One,
-            ("preset", KnobValue::Word("simulation")) => self.first = First::Largest,
-            ("P", KnobValue::Count(largest)) => {
-                self.largest = largest.clamp(1, 1_000);
-                self.scnt = self.largest;
-            }
-            ("cycle", KnobValue::Word(word)) => self.smallest = u64::from(word == "10..1"),
-            ("first", KnobValue::Word("1")) => self.first = First::One,
-            ("first", KnobValue::Word("P")) => self.first = First::Largest,
-            ("reset_per_rtt", KnobValue::Word(word)) => self.reset_per_rtt = word == "on",
-            ("until", KnobValue::Word("ssthresh")) => self.until = Until::Ssthresh,
-            ("until", KnobValue::Word("half")) => self.until = Until::HalfSsthresh,
-            ("after_rto", KnobValue::Word("restart")) => {
-                self.after_timeout = AfterTimeout::Restart;
-            }
-            ("after_rto", KnobValue::Word("continue")) => {
-                self.after_timeout = AfterTimeout::Continue;
-            }
-            ("several", KnobValue::Word("one")) => self.several = Several::One,
-            ("several", KnobValue::Word("each")) => self.several = Several::Each,
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        Some(match name {
-            "P" => KnobValue::Count(self.largest),
-            "cycle" => KnobValue::Word(if self.smallest == 1 { "10..1" } else { "10..0" }),
-            "first" => KnobValue::Word(match self.first {
-                First::One => "1",
-                First::Largest => "P",
-            }),
-            "reset_per_rtt" => switch(self.reset_per_rtt),
-            "until" => KnobValue::Word(match self.until {
-                Until::Ssthresh => "ssthresh",
-                Until::HalfSsthresh => "half",
-            }),
-            "after_rto" => KnobValue::Word(match self.after_timeout {
-                AfterTimeout::Restart => "restart",
-                AfterTimeout::Continue => "continue",
-            }),
-            "several" => KnobValue::Word(match self.several {
-                Several::One => "one",
-                Several::Each => "each",
-            }),
-            _ => return self.opening.value(name),
-        })
+    fn on_set(&mut self, _knob: &str) {
+        self.scnt = self.largest;
     }
 }
 
@@ -289,6 +227,7 @@ const P: u64 = 10;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing;
     use crate::view::Window;
 

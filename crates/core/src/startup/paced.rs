@@ -17,11 +17,11 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Rate, Span};
 use crate::view::{View, Window};
 
@@ -80,24 +80,12 @@ impl Default for Paced {
 }
 
 impl Knobs for Paced {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "gain",
-            kind: KnobKind::Ratio(RATIO_ONE, 10 * RATIO_ONE),
-            default: "2",
-            doc: "pacing rate, in windows per smoothed RTT",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.opening),
+        Knob::new("gain")
+            .means("pacing rate, in windows per smoothed RTT")
+            .ratio(RATIO_ONE..=10 * RATIO_ONE, |p| &mut p.gain),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("gain", KnobValue::Ratio(gain)) => self.gain = gain.clamp(RATIO_ONE, 10 * RATIO_ONE),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// Linux' ratio of the pacing rate to the window per RTT in slow start.
@@ -106,6 +94,7 @@ const GAIN: u64 = 2 * RATIO_ONE;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
 

@@ -18,10 +18,10 @@
 use crate::card::{Card, Listed};
 use crate::estimate::ack_spacing::AckSpacing;
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
-use crate::opening::Opening;
+use crate::knob::{Knob, KnobOf, Knobs};
+use crate::opening::{Opening, opening};
 use crate::policy::{Entry, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{Phase, View, Window};
 
@@ -101,24 +101,12 @@ impl Default for PacketPairStart {
 }
 
 impl Knobs for PacketPairStart {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "pairs",
-            kind: KnobKind::Count(1, 1_000),
-            default: "2",
-            doc: "pairs of ACKs before the window jumps",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.opening),
+        Knob::new("pairs")
+            .means("pairs of ACKs before the window jumps")
+            .count(1..=1_000, |p| &mut p.pairs),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("pairs", KnobValue::Count(pairs)) => self.pairs = pairs.clamp(1, 1_000),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// The fewest that have an error.

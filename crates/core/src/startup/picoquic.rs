@@ -22,11 +22,10 @@
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Answer, Entry, Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::{Bytes, Instant, Span};
 use crate::view::{View, Window};
 
@@ -216,31 +215,15 @@ impl Default for Picoquic {
 }
 
 impl Knobs for Picoquic {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "rise",
-            kind: KnobKind::Ratio(0, RATIO_ONE),
-            default: "0.25",
-            doc: "part of the base RTT by which the RTT may rise",
-        },
-        Knob {
-            name: "loss",
-            kind: KnobKind::Ratio(0, RATIO_ONE),
-            default: "0.15",
-            doc: "mean share of packets lost that does not end it",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("rise")
+            .means("part of the base RTT by which the RTT may rise")
+            .ratio(0..=RATIO_ONE, |p| &mut p.rise),
+        Knob::new("loss")
+            .means("mean share of packets lost that does not end it")
+            .ratio(0..=RATIO_ONE, |p| &mut p.loss),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("rise", KnobValue::Ratio(part)) => self.rise = part.min(RATIO_ONE),
-            ("loss", KnobValue::Ratio(share)) => self.loss = share.min(RATIO_ONE),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// Samples of the filter, and how many must be too long in a row.
@@ -264,6 +247,7 @@ mod tests {
     extern crate std;
 
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, view};
 
     /// ACKs two milliseconds apart with these RTTs: which of them ends it, and with what window.

@@ -15,11 +15,11 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobOf, Knobs, words};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};
 
@@ -98,29 +98,12 @@ impl Startup for Prague {
 }
 
 impl Knobs for Prague {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "preset",
-            kind: KnobKind::Word(&["draft", "picoquic"]),
-            default: "draft",
-            doc: "slow start; or faster by srtt/100ms on long paths, as picoquic",
-        },
-        IW,
-        SSTHRESH,
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("preset")
+            .means("slow start; or faster by srtt/100ms on long paths, as picoquic")
+            .word(words!(|p| p.by_picoquic, ["draft" = false, "picoquic" = true])),
+        opening(|p| &mut p.opening),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("preset", KnobValue::Word(word)) => self.by_picoquic = word == "picoquic",
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        let word = if self.by_picoquic { "picoquic" } else { "draft" };
-        (name == "preset").then_some(KnobValue::Word(word))
-    }
 }
 
 /// `PICOQUIC_TARGET_RENO_RTT`.
@@ -136,6 +119,7 @@ const MOST_GROWTH: Span = Span::from_millis(2_000);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knob::KnobValue;
     use crate::testing::{self, MSS, ack};
     use crate::view::Rtt;
 

@@ -16,11 +16,11 @@
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
 use crate::hint::PathHint;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobOf, Knobs};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Answer, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::trial::Trial;
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
@@ -115,24 +115,12 @@ impl Default for QuickStart {
 }
 
 impl Knobs for QuickStart {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "request",
-            kind: KnobKind::Count(1, MOST),
-            default: "15",
-            doc: "N of the rate asked for, 40 kbit/s times 2^N: 80 kbit/s to 1.31 Gbit/s",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.opening),
+        Knob::new("request")
+            .means("N of the rate asked for, 40 kbit/s times 2^N: 80 kbit/s to 1.31 Gbit/s")
+            .count(1..=MOST, |p| &mut p.request),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("request", KnobValue::Count(n)) => self.request = n.clamp(1, MOST),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 /// RFC 4782 section 3.1: the rate is 40,000 bit/s times 2 to the request.
@@ -144,6 +132,7 @@ const MOST: u64 = 15;
 mod tests {
     use super::*;
     use crate::event::LossKind;
+    use crate::knob::KnobValue;
     use crate::pacing::Pacing;
     use crate::testing::{MSS, ack, view};
     use crate::units::Instant;

@@ -37,12 +37,12 @@
 use crate::card::{Card, Listed};
 use crate::estimate::rtt_floor::RttFloor;
 use crate::event::{Ack, Loss};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::landing::Landing;
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Answer, Entry, Found, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Rate, Span};
 use crate::view::{View, Window};
 
@@ -252,55 +252,27 @@ impl Default for RapidStart {
 }
 
 impl Knobs for RapidStart {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "version",
-            kind: KnobKind::Word(&["draft-02", "editor", "quicly"]),
-            default: "draft-02",
-            doc: "the draft, its editor's copy (later rounds paced over the whole RTT), or quicly",
-        },
-        Knob {
-            name: "first",
-            kind: KnobKind::Ratio(RATIO_ONE, 2 * RATIO_ONE),
-            default: "2",
-            doc: "first window where it can be paced, in ordinary ones (section 3.1)",
-        },
-        Knob {
-            name: "least",
-            kind: KnobKind::Word(&["third", "iw"]),
-            default: "third",
-            doc: "where the landing ends at the lowest: W0 beta/3, or IW beta if that is more",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("version")
+            .means(
+                "the draft, its editor's copy (later rounds paced over the whole RTT), or quicly",
+            )
+            .word(words!(
+                |p| p.version,
+                [
+                    "draft-02" = Version::Draft02,
+                    "editor" = Version::Editors,
+                    "quicly" = Version::Quicly
+                ]
+            )),
+        Knob::new("first")
+            .means("first window where it can be paced, in ordinary ones (section 3.1)")
+            .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.first_window),
+        Knob::new("least")
+            .means("where the landing ends at the lowest: W0 beta/3, or IW beta if that is more")
+            .word(words!(|p| p.keeps_first, ["third" = false, "iw" = true])),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("version", KnobValue::Word("editor")) => self.version = Version::Editors,
-            ("version", KnobValue::Word("quicly")) => self.version = Version::Quicly,
-            ("version", KnobValue::Word(_)) => self.version = Version::Draft02,
-            ("first", KnobValue::Ratio(first)) => {
-                self.first_window = first.clamp(RATIO_ONE, 2 * RATIO_ONE);
-            }
-            ("least", KnobValue::Word(word)) => self.keeps_first = word == "iw",
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "version" => Some(KnobValue::Word(match self.version {
-                Version::Draft02 => "draft-02",
-                Version::Editors => "editor",
-                Version::Quicly => "quicly",
-            })),
-            "first" => Some(KnobValue::Ratio(self.first_window)),
-            "least" => Some(KnobValue::Word(if self.keeps_first { "iw" } else { "third" })),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 /// Rise of the RTT that means a queue (section 3.2), and below which RTT quicly does not look.

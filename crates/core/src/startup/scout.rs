@@ -46,13 +46,13 @@
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::landing::Landing;
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening_of_own_end};
 use crate::pacing::Pacing;
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{View, Window};
 
@@ -436,51 +436,18 @@ impl Default for Scout {
 }
 
 impl Knobs for Scout {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "look",
-            kind: KnobKind::Ratio(3 * RATIO_ONE / 2, 8 * RATIO_ONE),
-            default: "4",
-            doc: "a train's rate in that of its round, and the largest growth in a round",
-        },
-        Knob {
-            name: "first",
-            kind: KnobKind::Ratio(RATIO_ONE, 2 * RATIO_ONE),
-            default: "1",
-            doc: "first window where the RTT is known, in ordinary ones; what is more is spread",
-        },
-        Knob {
-            name: "share",
-            kind: KnobKind::Count(2, 64),
-            default: "8",
-            doc: "a train is this part of the window: W/8",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("look")
+            .means("a train's rate in that of its round, and the largest growth in a round")
+            .ratio(3 * RATIO_ONE / 2..=8 * RATIO_ONE, |p| &mut p.look),
+        Knob::new("first")
+            .means("first window where the RTT is known, in ordinary ones; what is more is spread")
+            .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.first_window),
+        Knob::new("share")
+            .means("a train is this part of the window: W/8")
+            .count(2..=64, |p| &mut p.share),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("look", KnobValue::Ratio(look)) => {
-                self.look = look.clamp(3 * RATIO_ONE / 2, 8 * RATIO_ONE);
-            }
-            ("first", KnobValue::Ratio(first)) => {
-                self.first_window = first.clamp(RATIO_ONE, 2 * RATIO_ONE);
-            }
-            ("share", KnobValue::Count(share)) => self.share = share.clamp(2, 64),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "look" => Some(KnobValue::Ratio(self.look)),
-            "first" => Some(KnobValue::Ratio(self.first_window)),
-            "share" => Some(KnobValue::Count(self.share)),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 /// From how much more than W on a train that slowed down still shows room, in millionths: what a

@@ -34,11 +34,11 @@
 use crate::card::{Card, Listed};
 use crate::estimate::search_bins::{Bounds, Found as Compared, Reference, SearchBins, Undecided};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, switch};
+use crate::knob::{Knob, KnobKind, KnobOf, KnobValue, Knobs, words};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Entry, Exit, Found, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -47,14 +47,14 @@ use crate::view::{View, Window};
 pub struct Search {
     opening: Opening,
     version: Version,
-    /// First and farthest bin compared, where a knob sets them otherwise than the version.
-    bounds: Option<Bounds>,
-    /// Whether it drains at the exit, where a knob sets it.
-    drains: Option<bool>,
-    /// Whether it begins anew where the source limits sending, where a knob sets it.
-    resets_when_limited: Option<bool>,
-    /// Bins without an ACK after which it begins anew, where a knob sets them.
-    most_skipped: Option<u64>,
+    /// First and farthest bin compared.
+    bounds: Bounds,
+    /// It drains at the exit.
+    drains: bool,
+    /// It begins anew where the source limits sending.
+    resets_when_limited: bool,
+    /// Bins without an ACK after which it begins anew.
+    most_skipped: u64,
     /// It is the first slow start of the connection.
     is_first_slow_start: bool,
     /// What was sent and delivered.
@@ -100,24 +100,13 @@ impl Version {
 }
 
 impl Search {
-    fn bounds(&self) -> Bounds {
-        let of_version = if self.version == Version::Ten { Bounds::Linux4 } else { Bounds::Draft };
-        self.bounds.unwrap_or(of_version)
-    }
-
-    /// Takes off at the exit what the queue holds.
-    fn drains(&self) -> bool {
-        self.drains.unwrap_or(self.version == Version::Ten)
-    }
-
-    /// Begins anew when the source limits sending.
-    fn resets_when_limited(&self) -> bool {
-        self.resets_when_limited.unwrap_or(self.version == Version::Ten)
-    }
-
-    fn most_skipped(&self) -> u64 {
-        let of_version = if self.version == Version::Ten { MOST } else { MOST_SKIPPED };
-        self.most_skipped.unwrap_or(of_version)
+    /// The version, with what it has where knobs do not say otherwise.
+    fn set_version(&mut self, version: Version) {
+        let newest = version == Version::Ten;
+        self.version = version;
+        self.bounds = if newest { Bounds::Linux4 } else { Bounds::Draft };
+        (self.drains, self.resets_when_limited) = (newest, newest);
+        self.most_skipped = if newest { MOST } else { MOST_SKIPPED };
     }
 
     /// Looks at an ACK (`search_update()` of the authors' code); whether delivery has fallen
@@ -145,17 +134,17 @@ impl Search {
     fn end_bin(&mut self, ack: &Ack, view: &View) -> bool {
         // Code 4.0 resets SEARCH where the application limits sending, with bins of the same
         // length.
-        if self.resets_when_limited() && ack.app_limited {
+        if self.resets_when_limited && ack.app_limited {
             self.bins.begin_again(ack.now, view.sent, view.delivered);
             return false;
         }
-        if !self.bins.advance(ack.now, view.sent, view.delivered, self.most_skipped()) {
+        if !self.bins.advance(ack.now, view.sent, view.delivered, self.most_skipped) {
             return false;
         }
         // Section 3.2: what is delivered beside what was sent (or delivered) an RTT before, by the
         // newest RTT.
         let reference = self.version.reference();
-        let found = self.bins.compare(view.rtt.latest, reference, self.bounds());
+        let found = self.bins.compare(view.rtt.latest, reference, self.bounds);
         self.undecided = found.err();
         let Ok(found) = found else { return false };
         self.compared = Some(found);
@@ -172,7 +161,7 @@ impl Search {
         self.pipe = Some(pipe).filter(|pipe| *pipe > Bytes(0));
         // Section 3.3: ssthresh = cwnd.
         let leaves = view.window.hold().threshold(cwnd).exit(Exit::Heuristic);
-        if !self.drains() {
+        if !self.drains {
             return leaves;
         }
         // Code 3, `cwnd_rollback`: what the last two initial RTTs delivered is taken off, to IW at
@@ -290,10 +279,10 @@ impl Default for Search {
         Self {
             opening: Opening::default(),
             version: Version::Ten,
-            bounds: None,
-            drains: None,
-            resets_when_limited: None,
-            most_skipped: None,
+            bounds: Bounds::Linux4,
+            drains: true,
+            resets_when_limited: true,
+            most_skipped: MOST,
             is_first_slow_start: true,
             bins: SearchBins::NEW,
             initial_window: Bytes(0),
@@ -306,82 +295,56 @@ impl Default for Search {
 }
 
 impl Knobs for Search {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "version",
-            kind: KnobKind::Count(8, 10),
-            default: "10",
-            doc: "10 is its authors' code 4.0; of the draft, 9 compares delivery with sending, 8 \
-                  with delivery before",
-        },
-        Knob {
-            name: "bounds",
-            kind: KnobKind::Word(&["draft", "linux", "linux-4"]),
-            default: "linux-4 with version 10, else draft",
-            doc: "first and farthest bin compared: the draft's and neqo's, or those of the \
-                  authors' code 3 or 4.0 for Linux",
-        },
-        Knob {
-            name: "drain",
-            kind: KnobKind::Word(&["off", "on"]),
-            default: "on with version 10, else off",
-            doc: "takes off at the exit what the queue holds: at once (8), or by two of three \
-                  segments that arrive (9, 10)",
-        },
-        Knob {
-            name: "limited",
-            kind: KnobKind::Word(&["counts", "anew"]),
-            default: "anew with version 10, else counts",
-            doc: "when the source has nothing to send: counts as always, or begins its bins anew",
-        },
-        Knob {
-            name: "most_skipped",
-            kind: KnobKind::Count(1, MOST),
-            default: "1000000 with version 10, else 10",
-            doc: "more bins without an ACK than so many, and it begins anew (neqo: 10)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("version")
+            .means(
+                "10 is its authors' code 4.0; of the draft, 9 compares delivery with sending, 8 \
+                 with delivery before",
+            )
+            .of_kind(KnobKind::Count(8, 10))
+            .derived(
+                |p| {
+                    Some(KnobValue::Count(match p.version {
+                        Version::Eight => 8,
+                        Version::Nine => 9,
+                        Version::Ten => 10,
+                    }))
+                },
+                |p, value| {
+                    p.set_version(match value {
+                        KnobValue::Count(8) => Version::Eight,
+                        KnobValue::Count(9) => Version::Nine,
+                        _ => Version::Ten,
+                    });
+                },
+            ),
+        Knob::new("bounds")
+            .means(
+                "first and farthest bin compared: the draft's and neqo's, or those of the authors' \
+                 code 3 or 4.0 for Linux",
+            )
+            .by_default("linux-4 with version 10, else draft")
+            .word(words!(
+                |p| p.bounds,
+                ["draft" = Bounds::Draft, "linux" = Bounds::Linux, "linux-4" = Bounds::Linux4]
+            )),
+        Knob::new("drain")
+            .means(
+                "takes off at the exit what the queue holds: at once (8), or by two of three \
+                 segments that arrive (9, 10)",
+            )
+            .by_default("on with version 10, else off")
+            .word(words!(|p| p.drains, ["off" = false, "on" = true])),
+        Knob::new("limited")
+            .means("when the source has nothing to send: counts as always, or begins its bins anew")
+            .by_default("anew with version 10, else counts")
+            .word(words!(|p| p.resets_when_limited, ["counts" = false, "anew" = true])),
+        Knob::new("most_skipped")
+            .means("more bins without an ACK than so many, and it begins anew (neqo: 10)")
+            .by_default("1000000 with version 10, else 10")
+            .count(1..=MOST, |p| &mut p.most_skipped),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("version", KnobValue::Count(8)) => self.version = Version::Eight,
-            ("version", KnobValue::Count(9)) => self.version = Version::Nine,
-            ("version", KnobValue::Count(_)) => self.version = Version::Ten,
-            ("bounds", KnobValue::Word("linux")) => self.bounds = Some(Bounds::Linux),
-            ("bounds", KnobValue::Word("linux-4")) => self.bounds = Some(Bounds::Linux4),
-            ("bounds", KnobValue::Word(_)) => self.bounds = Some(Bounds::Draft),
-            ("drain", KnobValue::Word(word)) => self.drains = Some(word == "on"),
-            ("limited", KnobValue::Word(word)) => self.resets_when_limited = Some(word == "anew"),
-            ("most_skipped", KnobValue::Count(count)) => {
-                self.most_skipped = Some(count.clamp(1, MOST));
-            }
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "version" => Some(KnobValue::Count(match self.version {
-                Version::Eight => 8,
-                Version::Nine => 9,
-                Version::Ten => 10,
-            })),
-            "bounds" => Some(KnobValue::Word(match self.bounds() {
-                Bounds::Draft => "draft",
-                Bounds::Linux => "linux",
-                Bounds::Linux4 => "linux-4",
-            })),
-            "drain" => Some(switch(self.drains())),
-            "limited" => {
-                Some(KnobValue::Word(if self.resets_when_limited() { "anew" } else { "counts" }))
-            }
-            "most_skipped" => Some(KnobValue::Count(self.most_skipped())),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 /// Segments delivered for each that leaves in the drain (-09 section 3.4).

@@ -12,8 +12,9 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Amount, Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Amount, Knob, KnobOf, KnobValue, Knobs, Words, words};
 use crate::needs::Needs;
+use crate::opening::{IW, SSTHRESH};
 use crate::policy::{Observer, Startup, Step};
 use crate::units::Bytes;
 use crate::view::{View, Window};
@@ -80,50 +81,38 @@ impl Startup for SlowStart {
 }
 
 impl Knobs for SlowStart {
-    const KNOBS: &'static [Knob] = &[
-        Knob {
-            name: "preset",
-            kind: KnobKind::Word(&["endpoint", "rfc2001", "rfc2581", "rfc3390", "rfc6928"]),
-            default: "endpoint",
-            doc: "initial window: the endpoint's, or 1, 2, up to 4 or 10 segments as in these RFCs",
-        },
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "count",
-            kind: KnobKind::Word(&["bytes", "acks"]),
-            default: "bytes",
-            doc: "growth per ACK: what it acknowledges, a segment at most; or a segment always",
-        },
-    ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("preset", KnobValue::Word(word)) => self.iw = preset(word),
-            ("iw", KnobValue::Window(iw)) => self.iw = InitialWindow::Fixed(iw),
-            ("ssthresh", KnobValue::Window(ssthresh)) => self.ssthresh = Some(ssthresh),
-            ("count", KnobValue::Word(word)) => self.counts_acks = word == "acks",
-            _ => return false,
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "preset" => Some(KnobValue::Word(match self.iw {
-                InitialWindow::Limited(4, _) => "rfc3390",
-                InitialWindow::Limited(..) => "rfc6928",
-                _ => "endpoint",
-            })),
-            "iw" => match self.iw {
+    const ROWS: &'static [KnobOf<Self>] = &[
+        Knob::new("preset")
+            .means(
+                "initial window: the endpoint's, or 1, 2, up to 4 or 10 segments as in these RFCs",
+            )
+            .word(Words {
+                all: &["endpoint", "rfc2001", "rfc2581", "rfc3390", "rfc6928"],
+                get: |p| {
+                    Some(match p.iw {
+                        InitialWindow::Limited(4, _) => "rfc3390",
+                        InitialWindow::Limited(..) => "rfc6928",
+                        _ => "endpoint",
+                    })
+                },
+                set: |p, word| p.iw = preset(word),
+            }),
+        IW.derived(
+            |p| match p.iw {
                 InitialWindow::Fixed(iw) => Some(KnobValue::Window(iw)),
                 _ => None,
             },
-            "ssthresh" => self.ssthresh.map(KnobValue::Window),
-            "count" => Some(KnobValue::Word(if self.counts_acks { "acks" } else { "bytes" })),
-            _ => None,
-        }
-    }
+            |p, value| {
+                if let KnobValue::Window(iw) = value {
+                    p.iw = InitialWindow::Fixed(iw);
+                }
+            },
+        ),
+        SSTHRESH.if_set(|p| &mut p.ssthresh),
+        Knob::new("count")
+            .means("growth per ACK: what it acknowledges, a segment at most; or a segment always")
+            .word(words!(|p| p.counts_acks, ["bytes" = false, "acks" = true])),
+    ];
 }
 
 fn preset(word: &str) -> InitialWindow {
@@ -146,22 +135,6 @@ pub(crate) fn double(ack: &Ack, view: &View) -> Step {
     // RFC 5681 section 3.1, equation 2: `cwnd += min(N, SMSS)`.
     window.grow(ack.acked.min(view.mss)).until_threshold()
 }
-
-/// The knob for the initial window.
-pub(crate) const IW: Knob =
-    Knob { name: "iw", kind: KnobKind::Window, default: "the endpoint's", doc: "initial window" };
-
-/// The knob for the initial ssthresh.
-pub(crate) const SSTHRESH: Knob = Knob {
-    name: "ssthresh",
-    kind: KnobKind::Threshold,
-    default: "the endpoint's",
-    doc: "initial ssthresh; none means unlimited",
-};
-
-/// The knob for the initial ssthresh of a start-up that finds its own end
-/// ([`crate::card::Card::own_end`]).
-pub(crate) const OWN_END_SSTHRESH: Knob = Knob { default: "none, or the scenario's", ..SSTHRESH };
 
 #[cfg(test)]
 mod tests {

@@ -19,11 +19,11 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
+use crate::knob::{Knob, KnobOf, Knobs};
 use crate::needs::Needs;
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Entry, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, mul_div};
 use crate::view::{View, Window};
 
@@ -101,31 +101,15 @@ impl Default for SmoothStart {
 }
 
 impl Knobs for SmoothStart {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        SSTHRESH,
-        Knob {
-            name: "depth",
-            kind: KnobKind::Count(1, 16),
-            default: "2",
-            doc: "it is slow start up to ssthresh / 2^depth",
-        },
-        Knob {
-            name: "grain",
-            kind: KnobKind::Count(1, 1_000),
-            default: "2",
-            doc: "bands above; each wants one ACK more per segment than the one below",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening(|p| &mut p.opening),
+        Knob::new("depth")
+            .means("it is slow start up to ssthresh / 2^depth")
+            .count(1..=16, |p| &mut p.depth),
+        Knob::new("grain")
+            .means("bands above; each wants one ACK more per segment than the one below")
+            .count(1..=1_000, |p| &mut p.grain),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("depth", KnobValue::Count(depth)) => self.depth = depth.clamp(1, 16),
-            ("grain", KnobValue::Count(grain)) => self.grain = grain.clamp(1, 1_000),
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
 }
 
 #[cfg(test)]

@@ -16,13 +16,12 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::hint::PathHint;
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::hint::{PathHint, TEN_MINUTES, max_age};
+use crate::knob::{KnobOf, Knobs};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::fast_start::{MAX_AGE, TEN_MINUTES};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};
 
@@ -84,15 +83,8 @@ impl Default for Spand {
 }
 
 impl Knobs for Spand {
-    const KNOBS: &'static [Knob] = &[IW, SSTHRESH, MAX_AGE];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            (name, KnobValue::Time(age)) if name == MAX_AGE.name => self.max_age = age,
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
+    const ROWS: &'static [KnobOf<Self>] =
+        &[opening(|p| &mut p.opening), max_age(|p| &mut p.max_age)];
 }
 
 #[cfg(test)]

@@ -47,13 +47,12 @@
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening_of_own_end};
 use crate::pacing::Pacing;
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
 use crate::startup::hystart::{LOW_WINDOW, Round, ack_delay};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Paced, View, Window};
 
@@ -421,42 +420,18 @@ impl Default for Suss {
 }
 
 impl Knobs for Suss {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "max",
-            kind: KnobKind::Count(0, 10),
-            default: "3",
-            doc: "a round may jump if its number is less than two more than this (`suss_max`)",
-        },
-        Knob {
-            name: "rounds",
-            kind: KnobKind::Word(&["window", "data"]),
-            default: "data",
-            doc: "HyStart's rounds begin with the data (the authors' code for Linux 6.8), or when \
-                  cwnd reaches 16 segments (their recorded run)",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("max")
+            .means("a round may jump if its number is less than two more than this (`suss_max`)")
+            .count(0..=10, |p| &mut p.most_jumps),
+        Knob::new("rounds")
+            .means(
+                "HyStart's rounds begin with the data (the authors' code for Linux 6.8), or when \
+                 cwnd reaches 16 segments (their recorded run)",
+            )
+            .word(words!(|p| p.rounds_from_data, ["window" = false, "data" = true])),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("max", KnobValue::Count(count)) => self.most_jumps = count.min(10),
-            ("rounds", KnobValue::Word(word)) => self.rounds_from_data = word == "data",
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "max" => Some(KnobValue::Count(self.most_jumps)),
-            "rounds" => {
-                Some(KnobValue::Word(if self.rounds_from_data { "data" } else { "window" }))
-            }
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 /// `suss_max`.

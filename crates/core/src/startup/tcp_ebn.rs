@@ -13,11 +13,11 @@ use crate::card::{Card, Listed};
 use crate::estimate::told_share::ToldShare;
 use crate::event::Ack;
 use crate::feedback::Feedback;
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::{KnobOf, Knobs};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -70,11 +70,7 @@ impl Startup for TcpEbn {
 }
 
 impl Knobs for TcpEbn {
-    const KNOBS: &'static [Knob] = &[IW, SSTHRESH];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        self.opening.set(name, value)
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[opening(|p| &mut p.opening)];
 }
 
 #[cfg(test)]

@@ -21,12 +21,12 @@
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::{KnobOf, Knobs};
 use crate::linear::LinearGrowth;
 use crate::needs::Needs;
-use crate::opening::Opening;
+use crate::opening::{Opening, opening};
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::slow_start::{IW, SSTHRESH, double};
+use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -80,11 +80,7 @@ impl Startup for TwoPhase {
 }
 
 impl Knobs for TwoPhase {
-    const KNOBS: &'static [Knob] = &[IW, SSTHRESH];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        self.opening.set(name, value)
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[opening(|p| &mut p.opening)];
 }
 
 #[cfg(test)]

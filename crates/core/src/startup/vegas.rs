@@ -15,10 +15,9 @@
 use crate::card::{Card, Listed};
 use crate::estimate::vegas_diff::VegasDiff;
 use crate::event::Ack;
-use crate::knob::{Knob, KnobKind, KnobValue, Knobs};
-use crate::opening::Opening;
+use crate::knob::{Knob, KnobOf, Knobs, words};
+use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
-use crate::startup::slow_start::{IW, OWN_END_SSTHRESH};
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -144,53 +143,21 @@ impl Default for Vegas {
 }
 
 impl Knobs for Vegas {
-    const KNOBS: &'static [Knob] = &[
-        IW,
-        OWN_END_SSTHRESH,
-        Knob {
-            name: "gamma",
-            kind: KnobKind::Count(0, 1_000),
-            default: "1",
-            doc: "segments in queues that end slow start",
-        },
-        Knob {
-            name: "grow_every",
-            kind: KnobKind::Count(1, 16),
-            default: "2",
-            doc: "one round in so many grows",
-        },
-        Knob {
-            name: "first",
-            kind: KnobKind::Word(&["auto", "grows", "holds"]),
-            default: "auto",
-            doc: "what the first round of data does; auto: grows after a handshake, else holds",
-        },
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("gamma")
+            .means("segments in queues that end slow start")
+            .count(0..=1_000, |p| &mut p.gamma),
+        Knob::new("grow_every")
+            .means("one round in so many grows")
+            .count(1..=16, |p| &mut p.grow_every),
+        Knob::new("first")
+            .means("what the first round of data does; auto: grows after a handshake, else holds")
+            .word(words!(
+                |p| p.first,
+                ["auto" = First::Auto, "grows" = First::Grows, "holds" = First::Holds]
+            )),
     ];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        match (name, value) {
-            ("gamma", KnobValue::Count(gamma)) => self.gamma = gamma.min(1_000),
-            ("grow_every", KnobValue::Count(rounds)) => self.grow_every = rounds.clamp(1, 16),
-            ("first", KnobValue::Word("auto")) => self.first = First::Auto,
-            ("first", KnobValue::Word("grows")) => self.first = First::Grows,
-            ("first", KnobValue::Word("holds")) => self.first = First::Holds,
-            _ => return self.opening.set(name, value),
-        }
-        true
-    }
-
-    fn value(&self, name: &str) -> Option<KnobValue> {
-        match name {
-            "gamma" => Some(KnobValue::Count(self.gamma)),
-            "grow_every" => Some(KnobValue::Count(self.grow_every)),
-            "first" => Some(KnobValue::Word(match self.first {
-                First::Auto => "auto",
-                First::Grows => "grows",
-                First::Holds => "holds",
-            })),
-            _ => self.opening.value(name),
-        }
-    }
 }
 
 /// What the window allows beyond what is outstanding, as ns-2 counts it: before this ACK.

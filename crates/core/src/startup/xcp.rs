@@ -16,11 +16,10 @@ use crate::card::{Card, Listed};
 use crate::estimate::granted_change::GrantedChange;
 use crate::event::{Ack, Loss};
 use crate::feedback::Feedback;
-use crate::knob::{Knob, KnobValue, Knobs};
+use crate::knob::{KnobOf, Knobs};
 use crate::needs::{Facilities, Needs};
-use crate::opening::Opening;
+use crate::opening::{IW, Opening};
 use crate::policy::{Entry, Exit, Observer, Startup, Step};
-use crate::startup::slow_start::IW;
 use crate::view::{Phase, View, Window};
 
 /// The routers' changes, until they come to nothing.
@@ -90,11 +89,7 @@ impl Startup for Xcp {
 }
 
 impl Knobs for Xcp {
-    const KNOBS: &'static [Knob] = &[IW];
-
-    fn set(&mut self, name: &str, value: KnobValue) -> bool {
-        name == IW.name && self.opening.set(name, value)
-    }
+    const ROWS: &'static [KnobOf<Self>] = &[KnobOf::part(&[IW], |p| &mut p.opening)];
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::RateSample;
+use crate::knob::KnobValue;
 use crate::testing::{MSS, ack, gauge, view};
 
 const PIPE: Bytes = Bytes(100_000);

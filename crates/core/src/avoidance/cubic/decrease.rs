@@ -2,7 +2,7 @@
 //! 4.8): the part of CUBIC that Cuback has too.
 
 use crate::event::{Loss, LossKind};
-use crate::knob::RATIO_ONE;
+use crate::knob::{Knob, KnobKind, RATIO_ONE};
 use crate::policy::Found;
 use crate::units::Bytes;
 use crate::view::{Phase, View};
@@ -74,3 +74,18 @@ pub(in crate::avoidance) fn turn(found: &Found, cut: bool, view: &View) -> Optio
     let pipe = found.pipe.filter(|pipe| *pipe > view.window.cwnd && !cut);
     found.peak.or(pipe)
 }
+
+/// The knob for `beta_cubic`.
+pub(in crate::avoidance) const BETA: Knob = Knob::new("beta")
+    .means("what a loss leaves of the window")
+    .of_kind(KnobKind::Ratio(RATIO_ONE / 10, 950_000));
+
+/// The knob for what a loss during start-up leaves.
+pub(in crate::avoidance) const STARTUP_BETA: Knob = Knob::new("startup_beta")
+    .means("what a loss during start-up leaves of the window; neqo has 0.5")
+    .by_default("beta")
+    .of_kind(BETA.kind);
+
+/// The knob for fast convergence.
+pub(in crate::avoidance) const FAST_CONVERGENCE: Knob =
+    Knob::new("fast_convergence").means("a loss below the last one's window makes room for others");

@@ -4,7 +4,7 @@ mod versions;
 
 use super::*;
 use crate::event::{Departure, RateSample};
-use crate::knob::Amount;
+use crate::knob::{Amount, KnobValue};
 use crate::pacing::Pacing;
 use crate::testing::{MSS, ack, view};
 use crate::units::Instant;

@@ -1,6 +1,7 @@
 //! Paced chirping: gaps, rounds, landing.
 
 use super::*;
+use crate::knob::KnobValue;
 use crate::testing::{MSS, ack, view};
 
 /// 100 ms, no queue; after the handshake.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::LossKind;
+use crate::knob::KnobValue;
 use crate::pacing::Pacing;
 use crate::testing::{MSS, ack, gauge, view};
 use crate::units::Instant;

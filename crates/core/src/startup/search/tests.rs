@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "it fails the test")]
 
 use super::*;
+use crate::knob::KnobValue;
 use crate::testing::{MSS, ack, gauge, view};
 use crate::units::{Instant, Span};
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::LossKind;
+use crate::knob::KnobValue;
 use crate::testing::{ack, view};
 
 const MSS: Bytes = Bytes(1_448);

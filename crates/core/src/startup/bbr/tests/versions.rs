@@ -1,6 +1,7 @@
 //! What version 2, quiche and version 1 do otherwise than the draft.
 
 use super::*;
+use crate::knob::KnobValue;
 
 /// The draft looks as a round begins, at that ACK's sample. The versions that look at the largest
 /// rate then count a rate of within the round from there.
