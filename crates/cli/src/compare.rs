@@ -5,8 +5,8 @@ use firstflight_runner::Report;
 use firstflight_scenario::{PathFlags, Scenario};
 
 use crate::failure::{Failure, Status};
-use crate::measure::{Common, measure};
 use crate::page::About;
+use crate::shared::{Common, carry_out};
 use crate::transport::Transport;
 use crate::{figures, output, summary};
 use every::Every;
@@ -65,7 +65,7 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     let controls = every.as_ref().map_or(&args.controls, |every| &every.controls);
     let scenario = scenario(controls, &args.common.path.0, &transport)?;
     args.common.check_directories()?;
-    let mut report = measure(&scenario, &transport, args.common.purpose(every.is_none()), None)?;
+    let mut report = carry_out(&scenario, &transport, args.common.purpose(every.is_none()), None)?;
     report.refused = every.as_ref().map_or_else(Vec::new, |every| every.refused.clone());
     if args.common.json {
         output::print(&report.results().to_json()?)?;

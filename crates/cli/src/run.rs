@@ -10,8 +10,8 @@ use firstflight_scenario::{Document, PathFlags, RunResult, Scenario};
 
 use crate::failure::{Failure, Status};
 use crate::logs::Logs;
-use crate::measure::{Common, measure};
 use crate::page::About;
+use crate::shared::{Common, carry_out};
 use crate::transport::Transport;
 use crate::{expectations, output, summary};
 
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let open = logs.as_ref().map(|logs| move |flow: &ForeignFlow<'_>| logs.open(flow));
     let quic = Quic { log_to: open.as_ref().map(|open| open as &LogTo<'_>) };
-    let report = measure(&scenario, &transport, args.common.purpose(false), Some(&quic))?;
+    let report = carry_out(&scenario, &transport, args.common.purpose(false), Some(&quic))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
     let checked = expectations::check(&scenario, &runs);
     let failed = checked.as_ref().is_some_and(|checked| !checked.unmet.is_empty());

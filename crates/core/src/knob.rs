@@ -117,8 +117,8 @@ pub trait Knobs: Clone + 'static {
     /// Does what follows from a knob that was set, where other state is computed from it.
     fn on_set(&mut self, _name: &str) {}
 
-    /// The value in force, presets included; `None` for a knob that is not set where the endpoint
-    /// decides, and for a preset that the other knobs tell.
+    /// The value in force, presets included. `None` in two cases: the knob is not set and the
+    /// endpoint decides, or it is `preset`, whose effect the other knobs show.
     fn value(&self, name: &str) -> Option<KnobValue> {
         // The rows lead to fields by `&mut`, to read them too. Knobs are read a few times a run.
         let mut policy = self.clone();

@@ -25,7 +25,8 @@ pub enum Lab<'a> {
         version: &'a str,
         /// Runs every plan of a scenario once, with the samples that the options ask for.
         run: &'a (dyn Fn(&Scenario, &Options<'_>) -> Result<Report, LabStop> + Sync),
-        /// Its clock is its own: runs go side by side, and the same again gives the same.
+        /// The machine is booted for each run and has a clock of its own: runs may go side by
+        /// side, and a run that is repeated gives the same result.
         virtual_time: bool,
     },
 }

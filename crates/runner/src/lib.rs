@@ -14,10 +14,10 @@
 mod endpoint;
 mod foreign;
 mod keys;
-mod measure;
 mod network;
 mod ns2;
 mod ns2_clocks;
+mod outcome;
 mod script;
 mod trace;
 
@@ -37,8 +37,8 @@ pub use firstflight_control::{Control, ControlProblem, accepted};
 pub use firstflight_sim::Ends;
 pub use foreign::{Foreign, ForeignFlow, On};
 pub use keys::check_keys;
-pub use measure::files_result;
 pub use network::{files, losses, start};
+pub use outcome::files_result;
 pub use script::{SCRIPT_COLUMNS, script};
 
 /// How to run.
@@ -244,7 +244,7 @@ fn run_plan(
     let outcome = run_with(&network, ends, FastPaths::On, options.stop.unwrap_or(&never))
         .map_err(|Interrupted| RunError::Interrupted)?;
     let wall = before.elapsed();
-    let mut result = measure::result(resolved, plan, controls, &network, &outcome, wall);
+    let mut result = outcome::result(resolved, plan, controls, &network, &outcome, wall);
     result.transport = transport;
     let notes =
         [result.note.take(), foreign::cautions(&plan.controls, &resolved.flows, options.on)];

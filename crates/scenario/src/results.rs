@@ -142,7 +142,8 @@ pub struct LabFigures {
     pub guest: Option<GuestFigures>,
 }
 
-/// A machine in virtual time: with the same of all of these the same scenario gives the same bytes.
+/// A machine in virtual time. Where all of these fields are equal, a scenario gives equal results
+/// to the byte.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GuestFigures {
     /// What emulated it, with its version.

@@ -57,8 +57,8 @@ impl Reception {
     }
 
     /// What happens next; `note` is told of connections that came to nothing. Nobody new is taken
-    /// `if_room` is false, or while there are as many as may be at once: whoever comes is told that
-    /// this is busy. Nothing is lost if nobody waits to the end.
+    /// where `if_room` is false, or while as many run as may at once: whoever comes then is told
+    /// that this end is busy. Nothing is lost if the future is dropped before its end.
     ///
     /// # Errors
     /// The socket was closed, or `stop` is true and no transfer is left.

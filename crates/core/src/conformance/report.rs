@@ -92,7 +92,7 @@ pub struct Report {
     pace: Option<(Rate, Instant, Bytes)>,
     /// What the transport's pacer lets leave at once.
     burst: Bytes,
-    /// Start-up stayed after the last loss, which was not a timeout: it answers the recovery itself.
+    /// Start-up stayed after the last loss, no timeout, and answers the recovery itself.
     answered: bool,
     /// Start-up wants a packet sent again, and none has left since.
     repeats: bool,

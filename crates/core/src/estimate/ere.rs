@@ -24,9 +24,9 @@
 //! keep all of them within a tenth. Preset `ns2` has no number fitted to a figure: it is `paper`,
 //! with Umax over the whole connection, as the public ns-3 code has it that N = 10 was found in;
 //! and RTTmin is that of ns-2's TCP clock, whole ticks of 10 ms rounded down, as in the authors'
-//! ns-2 module for TCP Westwood (M. Valla, 2002). A few milliseconds that RTTmin does not know hold the estimate
-//! as many per cent below the window of a path that is nearly full, which is what slows the climb
-//! there.
+//! ns-2 module for TCP Westwood (M. Valla, 2002). A few milliseconds that RTTmin does not know hold
+//! the estimate as many per cent below the window of a path that is nearly full, which is what
+//! slows the climb there.
 //!
 //! Preset `per-packet` weighs samples by the packets they tell of instead of by time: 2/21 for each
 //! packet acknowledged, the authors' first ns-2 module's weight per ACK. Where a sender paces or

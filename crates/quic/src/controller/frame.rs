@@ -28,8 +28,9 @@ pub(super) struct Count {
 }
 
 impl<P: Policies> Controller<P> {
-    /// An ACK frame is through. Nearly every one is calm where each packet is acknowledged alone;
-    /// the way of any frame with what cannot apply left out does the same.
+    /// An ACK frame has been read. Where every packet is acknowledged alone, nearly all frames take
+    /// [`Controller::end_calm_frame`]: [`Controller::end_any_frame`] without the steps that do
+    /// nothing for such a frame.
     #[inline]
     pub(super) fn end_frame(&mut self, now: Clock, in_flight: u64, app_limited: bool) {
         let Batch { after, newest, .. } = self.batch;

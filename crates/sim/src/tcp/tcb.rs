@@ -92,7 +92,7 @@ impl Tcb {
     pub(super) fn new(spec: &FlowSpec, syn: bool, fast_paths: bool) -> Self {
         let mut endpoint = spec.endpoint.clone();
         let quic = endpoint.recovery == Recovery::Quic;
-        // QUIC's timers are not that of TCP, which never sleeps then.
+        // TCP's timer is off in QUIC; with this rule it does not vouch for QUIC's own timers.
         endpoint.rto.min_is_of_variation |= quic;
         let mss = spec.payload_bytes;
         let late = endpoint.rules.late_initial_window;

@@ -126,7 +126,7 @@ pub(crate) enum Use {
 
 /// Runs the scenario with a bar on standard error, and stops at Ctrl-C. `quic` carries what is to
 /// go over QUIC, where that is not for the transport to say.
-pub(crate) fn measure(
+pub(crate) fn carry_out(
     scenario: &Scenario,
     transport: &Transport,
     purpose: Use,
