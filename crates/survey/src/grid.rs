@@ -31,6 +31,17 @@ pub(crate) enum Ends {
     Paced,
     /// The receiver sends one ACK for so many packets, from the first on.
     Thinned(u64),
+    /// They have ECN, and the queue marks from this step on.
+    Marked(Step),
+}
+
+/// What must wait at the bottleneck until packets are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// What it sends in a millisecond.
+    Millisecond,
+    /// A quarter of the BDP.
+    QuarterBdp,
 }
 
 /// How much is sent.
@@ -54,6 +65,8 @@ pub(crate) struct Measured {
     pub(crate) peak_queue_bytes: u64,
     /// When the bottleneck had sent at 90 % of its rate over one RTT; `None` if it never had.
     pub(crate) at_90_s: Option<f64>,
+    /// How start-up ended, in the word of the results, and its window then in BDP.
+    pub(crate) exit: Option<(String, f64)>,
 }
 
 pub(crate) const RATES_MBPS: [u64; 3] = [10, 50, 200];
@@ -66,6 +79,10 @@ pub(crate) const THINNED: [u64; 3] = [2, 4, 10];
 pub(crate) const THINNED_RATES_MBPS: [u64; 2] = [10, 50];
 pub(crate) const THINNED_RTTS_MS: [u64; 3] = [20, 100, 300];
 pub(crate) const THINNED_BUFFERS: [f64; 2] = [0.5, 4.0];
+/// Where queues mark.
+pub(crate) const STEPS: [Step; 2] = [Step::Millisecond, Step::QuarterBdp];
+/// The part of the grid over which they do, beside the rates and RTTs of thinned ACKs.
+pub(crate) const MARKED_BUFFERS: [f64; 1] = [1.0];
 /// Bytes of a packet: an Ethernet frame's, less the headers of TCP with time stamps.
 pub(crate) const PACKET: u64 = 1_448;
 
@@ -94,9 +111,10 @@ impl Case {
         format!(
             "controls = {controls:?}\nduration = \"{}ms\"\npacket = \"{PACKET}B\"\n{}\
              [path]\nrate = \"{rate_mbps}Mbps\"\nrtt = \"{rtt_ms}ms\"\n\
-             buffer = \"{buffer}bdp\"\n[[flow]]\nsize = \"{}B\"\n",
+             buffer = \"{buffer}bdp\"\n{}[[flow]]\nsize = \"{}B\"\n",
             (self.limit_s() * 1e3).ceil(),
             self.ends.keys(),
+            self.ends.keys_of_path(),
             self.size(),
         )
     }
@@ -109,12 +127,32 @@ impl Ends {
             Self::Usual => "delayed_ack = 2\n".to_owned(),
             Self::Paced => "delayed_ack = 2\npacing = true\n".to_owned(),
             Self::Thinned(packets) => format!("delayed_ack = {packets}\nquick_acks = false\n"),
+            Self::Marked(_) => {
+                "delayed_ack = 2\necn = true\necn_feedback = \"accecn\"\n".to_owned()
+            }
+        }
+    }
+
+    fn keys_of_path(self) -> String {
+        match self {
+            Self::Marked(step) => format!("ecn_threshold = \"{}\"\n", step.threshold()),
+            Self::Usual | Self::Paced | Self::Thinned(_) => String::new(),
         }
     }
 }
 
-/// Every case: the whole grid as it is and paced, and a part of it with thinned ACKs, so that these
-/// take little of the time.
+impl Step {
+    /// As the key of a scenario file has it.
+    pub(crate) fn threshold(self) -> &'static str {
+        match self {
+            Self::Millisecond => "1ms",
+            Self::QuarterBdp => "0.25bdp",
+        }
+    }
+}
+
+/// Every case: the whole grid as it is and paced, and a part of it with thinned ACKs and with marks,
+/// so that these take little of the time.
 pub(crate) fn cases() -> Vec<Case> {
     let whole = [Ends::Usual, Ends::Paced].into_iter().flat_map(|ends| {
         let of = move |transfer| grid((&RATES_MBPS, &RTTS_MS, &BUFFERS), transfer, ends);
@@ -122,7 +160,11 @@ pub(crate) fn cases() -> Vec<Case> {
     });
     let part = (&THINNED_RATES_MBPS[..], &THINNED_RTTS_MS[..], &THINNED_BUFFERS[..]);
     let thinned = THINNED.map(Ends::Thinned).into_iter();
-    whole.chain(thinned.flat_map(move |ends| grid(part, Transfer::FourBdp, ends))).collect()
+    let thinned = thinned.flat_map(move |ends| grid(part, Transfer::FourBdp, ends));
+    let part = (&THINNED_RATES_MBPS[..], &THINNED_RTTS_MS[..], &MARKED_BUFFERS[..]);
+    let marked = STEPS.map(Ends::Marked).into_iter();
+    let marked = marked.flat_map(move |ends| grid(part, Transfer::FourBdp, ends));
+    whole.chain(thinned).chain(marked).collect()
 }
 
 /// Every combination of these.
@@ -201,6 +243,7 @@ impl Measured {
             lost_bytes: bottleneck.drops * PACKET,
             peak_queue_bytes: bottleneck.peak_queue_packets * PACKET,
             at_90_s: at_90(case, run),
+            exit: flow.startup.exit_reason.clone().zip(flow.startup.exit_window_over_bdp),
         }
     }
 
@@ -230,20 +273,24 @@ fn at_90(case: Case, run: &Run) -> Option<f64> {
 }
 
 /// All of it, a line per run. A time that was not reached is empty, and so is for how many packets
-/// an ACK comes where ACKs are not thinned.
+/// an ACK comes where ACKs are not thinned, and what is marked where nothing is.
 pub(crate) fn csv(runs: &[Measured]) -> String {
     let mut text = String::from(
         "startup,avoidance,rate_mbps,rtt_ms,buffer_bdp,size_bytes,paced,completion_s,lost_bytes,\
-         peak_queue_bytes,at_90_percent_s,thinned_acks\n",
+         peak_queue_bytes,at_90_percent_s,thinned_acks,marked_from,exit_reason,exit_window_bdp\n",
     );
     let time = |at: Option<f64>| at.map_or(String::new(), |at| format!("{at:.4}"));
     for run in runs {
         let Case { rate_mbps, rtt_ms, buffer, ends, .. } = run.case;
-        let thinned =
-            if let Ends::Thinned(packets) = ends { packets.to_string() } else { String::new() };
+        let (thinned, marked) = match ends {
+            Ends::Usual | Ends::Paced => (String::new(), ""),
+            Ends::Thinned(packets) => (packets.to_string(), ""),
+            Ends::Marked(step) => (String::new(), step.threshold()),
+        };
+        let exit = run.exit.as_ref().map(|(reason, window)| format!("{reason},{window:.3}"));
         let _ = writeln!(
             text,
-            "{},{},{rate_mbps},{rtt_ms},{buffer},{},{},{},{},{},{},{thinned}",
+            "{},{},{rate_mbps},{rtt_ms},{buffer},{},{},{},{},{},{},{thinned},{marked},{}",
             run.startup,
             run.avoidance,
             run.case.size(),
@@ -252,6 +299,7 @@ pub(crate) fn csv(runs: &[Measured]) -> String {
             run.lost_bytes,
             run.peak_queue_bytes,
             time(run.at_90_s),
+            exit.as_deref().unwrap_or(","),
         );
     }
     text
@@ -271,7 +319,7 @@ mod tests {
     #[test]
     fn the_grid_is_that_of_the_page() {
         let cases = cases();
-        assert_eq!(cases.len(), 3 * 4 * 4 * 2 * 2 + 3 * 2 * 3 * 2);
+        assert_eq!(cases.len(), 3 * 4 * 4 * 2 * 2 + 3 * 2 * 3 * 2 + 2 * 2 * 3);
         let usual = |case: &Case| Case { ends: Ends::Usual, ..*case };
         assert!(cases.iter().all(|case| cases.contains(&usual(case))), "each has its like");
         let first = cases[0];
@@ -308,6 +356,16 @@ mod tests {
         // Slow start grows by a packet per ACK: a quarter of the ACKs costs round trips of 100 ms.
         let later = thin.completion_s.unwrap() - completion;
         assert!(later > 0.2, "{later} s");
+        let (reason, window) = measured.exit.clone().unwrap();
+        assert!(reason == "loss" && window > 1.0, "{reason} {window}");
+        // A quarter of a BDP is 22 packets, at which start-up is left before the buffer is full.
+        let marked = Case { ends: Ends::Marked(Step::QuarterBdp), ..case };
+        let marked =
+            Scenario::parse(&marked.scenario(&["slow-start+newreno".to_owned()]), "case.toml");
+        let report = run(&marked.unwrap(), &options).unwrap();
+        let marked = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
+        let (reason, earlier) = marked.exit.clone().unwrap();
+        assert!(reason == "ecn" && earlier < window, "{reason} {earlier}");
         let line = csv(&[measured]);
         assert!(
             line.ends_with('\n') && line.contains("slow-start,newreno,10,100,1,500000,0,"),

@@ -8,8 +8,9 @@ use firstflight_core::policy::Observer as _;
 use firstflight_report::wrapped;
 
 use crate::grid::{
-    BUFFERS, Case, Ends, PACKET, RATES_MBPS, REFERENCE, RTTS_MS, THINNED, THINNED_BUFFERS,
-    THINNED_RATES_MBPS, THINNED_RTTS_MS, Transfer, control, partner, refusal,
+    BUFFERS, Case, Ends, MARKED_BUFFERS, PACKET, RATES_MBPS, REFERENCE, RTTS_MS, STEPS, Step,
+    THINNED, THINNED_BUFFERS, THINNED_RATES_MBPS, THINNED_RTTS_MS, Transfer, control, partner,
+    refusal,
 };
 use crate::picture::{BUFFER, FOLDER, MAPS, RATE_MBPS, RTT_MS};
 use crate::summary::{Help, Mean, Measure, Summary, four_bdp};
@@ -21,6 +22,7 @@ pub(crate) fn markdown(summaries: &[Summary]) -> String {
     tables(&mut text, summaries);
     frontier(&mut text, summaries);
     thinned(&mut text, summaries);
+    marked(&mut text, summaries);
     text.push_str("\n## The start-ups\n");
     paragraph(
         &mut text,
@@ -69,7 +71,10 @@ fn intro() -> String {
     paragraph(
         &mut text,
         "**What it does not show.** There is no other traffic, no jitter and no random loss here, \
-         all of which decide between start-ups too, and each number is one deterministic run.",
+         all of which decide between start-ups too, and each number is one deterministic run. A \
+         transfer whose very last packet is dropped takes 220 ms more, because a probe for a \
+         single packet waits that long (RFC 8985 section 7.2): on a short path that makes a worst \
+         case of its own, as of `bbr` paced, which has no other loss there.",
     );
     text
 }
@@ -184,13 +189,76 @@ fn thinned(text: &mut String, summaries: &[Summary]) {
         for packets in THINNED {
             let here = |case: &Case| case.ends == Ends::Thinned(packets);
             let star = if summary.not_done(here) > 0 { "*" } else { "" };
-            let time = summary.thinned(packets);
+            let time = summary.beside_usual(Ends::Thinned(packets));
             let time = time.map(|Mean { mean, worst, .. }| format!("{mean:.2} ({worst:.2}{star})"));
             cells.push(time.unwrap_or_else(|| "-".to_owned()));
             cells.push(mean(summary.mean(Measure::Lost, here), 1));
         }
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
+}
+
+/// Where start-up is left at a mark beside where it is left at a loss.
+fn marked(text: &mut String, summaries: &[Summary]) {
+    text.push_str("\n## Queues that mark\n");
+    let [rates, rtts] = [list(&THINNED_RATES_MBPS), list(&THINNED_RTTS_MS)];
+    let buffers = list(&MARKED_BUFFERS);
+    paragraph(
+        text,
+        &format!(
+            "Exits at a mark beside exits at a loss: a queue that only drops, one that marks from \
+             1 ms of its rate on, and one that marks from a quarter of the BDP on; receivers that \
+             count marks (AccECN). Rates of {rates} Mbit/s, RTTs of {rtts} ms, a buffer of \
+             {buffers} BDP, transfers of 4 BDP, not paced. Each triple is how start-up was left \
+             and how often, the mean window then in BDP, and the longest queue in BDP; times are \
+             over the start-up's own where the queue only drops (geometric mean, in brackets the \
+             worst case). `own`: a sign of its own.",
+        ),
+    );
+    let steps = STEPS.map(|step| match step {
+        Step::Millisecond => "1 ms",
+        Step::QuarterBdp => "BDP/4",
+    });
+    let columns = steps.map(|step| format!("{step}: left, window, queue | {step}: time"));
+    let head = format!("start-up | drops: left, window, queue | lost, % | {}", columns.join(" | "));
+    let rule = "---|".repeat(3 + 2 * STEPS.len());
+    let _ = writeln!(text, "\n| {head} |\n|{rule}");
+    for summary in summaries {
+        let lost = mean(summary.mean(Measure::Lost, of_marked), 1);
+        let name = format!("[{}](#{})", summary.name(), summary.startup);
+        let mut cells = vec![name, left(summary, &of_marked), lost];
+        for step in STEPS {
+            let here = |case: &Case| case.ends == Ends::Marked(step);
+            cells.push(left(summary, &here));
+            let star = if summary.not_done(here) > 0 { "*" } else { "" };
+            let time = summary.beside_usual(Ends::Marked(step));
+            let time = time.map(|Mean { mean, worst, .. }| format!("{mean:.2} ({worst:.2}{star})"));
+            cells.push(time.unwrap_or_else(|| "-".to_owned()));
+        }
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+}
+
+/// `6 loss, 1.62, 1.00`: how start-up was left, at what window, and the longest queue.
+fn left(summary: &Summary, among: &dyn Fn(&Case) -> bool) -> String {
+    let (reasons, window) = summary.exits(among);
+    let word = |reason| match reason {
+        "ecn" => "mark",
+        "heuristic" => "own",
+        other => other,
+    };
+    let reasons = reasons.iter().map(|(reason, count)| format!("{count} {}", word(*reason)));
+    let reasons: Vec<String> = reasons.collect();
+    let reasons = if reasons.is_empty() { "never".to_owned() } else { reasons.join(" + ") };
+    let window = window.map_or("-".to_owned(), |window| format!("{window:.2}"));
+    format!("{reasons}, {window}, {}", mean(summary.mean(Measure::Queue, among), 2))
+}
+
+/// A case of the grid that was run with marks too.
+fn of_marked(case: &Case) -> bool {
+    let Case { rate_mbps, rtt_ms, buffer, .. } = case;
+    let among = THINNED_RATES_MBPS.contains(rate_mbps) && THINNED_RTTS_MS.contains(rtt_ms);
+    four_bdp(case) && among && MARKED_BUFFERS.contains(buffer)
 }
 
 /// A case of the grid that was run with thinned ACKs too.

@@ -136,10 +136,9 @@ impl Summary {
         Some(Mean { mean, worst, cases })
     }
 
-    /// How much longer its transfers take where the receiver thins ACKs so than on the same paths
-    /// where it does not: the geometric mean, and the largest value.
-    pub(crate) fn thinned(&self, packets: u64) -> Option<Mean> {
-        let ends = Ends::Thinned(packets);
+    /// How much longer its transfers take with such ends than on the same paths with the usual
+    /// ones: the geometric mean, and the largest value.
+    pub(crate) fn beside_usual(&self, ends: Ends) -> Option<Mean> {
         let runs = || self.pairs.iter().map(|(run, _)| run);
         let times = runs().filter(|run| run.case.ends == ends).filter_map(|run| {
             let usual = Case { ends: Ends::Usual, ..run.case };
@@ -150,6 +149,24 @@ impl Summary {
         let worst = times.iter().copied().reduce(f64::max)?;
         let mean = times.iter().map(|time| time.ln()).sum::<f64>() / times.len() as f64;
         Some(Mean { mean: mean.exp(), worst, cases: times.len() })
+    }
+
+    /// Why start-up ended, in the results' word and how often, the most frequent first; and the
+    /// mean window then, in BDP.
+    pub(crate) fn exits(&self, among: impl Fn(&Case) -> bool) -> (Vec<(&str, usize)>, Option<f64>) {
+        let runs = self.pairs.iter().map(|(run, _)| run).filter(|run| among(&run.case));
+        let exits: Vec<&(String, f64)> = runs.filter_map(|run| run.exit.as_ref()).collect();
+        let mut reasons: Vec<(&str, usize)> = Vec::new();
+        for (reason, _) in &exits {
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, count)) => *count += 1,
+                None => reasons.push((reason, 1)),
+            }
+        }
+        reasons.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(other.0)));
+        let windows = exits.iter().map(|(_, window)| window).sum::<f64>();
+        let mean = (!exits.is_empty()).then(|| windows / exits.len() as f64);
+        (reasons, mean)
     }
 
     /// How many of the cases were not done in time.
@@ -192,6 +209,7 @@ mod tests {
             lost_bytes,
             peak_queue_bytes,
             at_90_s: None,
+            exit: None,
         }
     }
 
@@ -222,6 +240,24 @@ mod tests {
     }
 
     #[test]
+    fn exits_are_counted_by_their_reason_and_windows_meant() {
+        let left = |rtt_ms, exit: Option<(&str, f64)>| Measured {
+            exit: exit.map(|(reason, window)| (reason.to_owned(), window)),
+            ..run("slow-start", rtt_ms, Some(1.0))
+        };
+        let runs = [
+            left(100, Some(("ecn", 1.0))),
+            left(200, Some(("loss", 2.0))),
+            left(300, Some(("loss", 3.0))),
+            left(400, None),
+        ];
+        let summaries = of(&runs);
+        let exits = summaries[0].exits(four_bdp);
+        assert_eq!(exits, (vec![("loss", 2), ("ecn", 1)], Some(2.0)));
+        assert_eq!(summaries[0].exits(|_| false), (vec![], None));
+    }
+
+    #[test]
     fn what_routers_or_memory_help_stands_behind_the_others() {
         let names = ["xcp", "careful-resume", "slow-start", "rapid-start"];
         let runs = names.map(|name| run(name, 100, Some(if name == "xcp" { 0.1 } else { 1.0 })));
@@ -239,8 +275,8 @@ mod tests {
         thin.case.ends = Ends::Thinned(4);
         let summaries = of(&[slow, other, thin]);
         let mean = Mean { mean: 1.5, worst: 1.5, cases: 1 };
-        assert_eq!(summaries[0].thinned(2), None);
-        let thinned = summaries[0].thinned(4).unwrap();
+        assert_eq!(summaries[0].beside_usual(Ends::Thinned(2)), None);
+        let thinned = summaries[0].beside_usual(Ends::Thinned(4)).unwrap();
         assert!((thinned.mean - mean.mean).abs() < 1e-12 && thinned.cases == mean.cases);
         assert!((summaries[0].mean(Measure::Completion, four_bdp).unwrap().cases) == 2);
     }
