@@ -150,6 +150,10 @@ pub struct Found {
     pub peak: Option<Bytes>,
     /// The rate of the bottleneck, in payload per second.
     pub rate: Option<Rate>,
+    /// Rates that were measured towards its end say too much, because what start-up had sent too
+    /// much of pushed others out (RFC 9959, Safe Retreat of BBR): `rate` counts, and nothing that
+    /// the avoidance has measured itself.
+    pub tainted: bool,
 }
 
 /// Decides the window until the path is believed full.

@@ -67,11 +67,18 @@ fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
 /// round, as over the simulator's TCP.
 #[test]
 fn a_source_of_files_tells_each_connection_what_the_one_before_has_learned() {
-    let text = "controls = ['careful-resume+cubic', 'slow-start+cubic']\n\
-        duration = '16s'\nssthresh = '1bdp'\n\
-        path = { rate = '10Mbps', rtt = '200ms', buffer = '1bdp' }\n\
-        [[flow]]\nfiles = { size = '2MB', pause = '100ms' }";
-    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    each_tells_the_next("careful-resume+cubic", "slow-start+cubic", "ssthresh = '1bdp'");
+    each_tells_the_next("bbr(resume=on)+bbr", "bbr+bbr", "");
+}
+
+fn each_tells_the_next(with: &str, without: &str, ssthresh: &str) {
+    let text = format!(
+        "controls = ['{with}', '{without}']\n\
+         duration = '16s'\n{ssthresh}\n\
+         path = {{ rate = '10Mbps', rtt = '200ms', buffer = '1bdp' }}\n\
+         [[flow]]\nfiles = {{ size = '2MB', pause = '100ms' }}"
+    );
+    let scenario = Scenario::parse(&text, "x.toml").unwrap();
     let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
     let results: Vec<_> = report.runs.iter().map(|run| &run.result).collect();
     for result in &results {

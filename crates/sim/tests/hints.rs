@@ -4,10 +4,12 @@
 mod common;
 
 use common::{flow, link, network};
+use firstflight_core::knob::KnobValue;
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     FastPaths, FileOutcome, FilesSpec, FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, UdpSpec,
-    Uniform, named, run, run_until,
+    Uniform, control, named, run, run_until,
 };
 
 fn path() -> LinkSpec {
@@ -187,4 +189,55 @@ fn what_is_old_is_not_used() {
     spec.files.as_mut().unwrap().pause_ns = Uniform { from: long, until: long };
     let late = times_ms(&one(spec, 710_000));
     assert!(soon[1] < soon[0] / 2 && late[1] == late[0], "{soon:?} {late:?}");
+}
+
+/// BBR with the rate of the connection before: in the second file the window of 50 packets, half
+/// of what a round brought, follows the first window, where Startup needs six rounds to it.
+#[test]
+fn bbr_goes_on_at_half_the_rate_of_the_connection_before() {
+    let flow = one(bbr_files("on"), 20_000);
+    let (with, without) = (times_ms(&flow), times_ms(&one(bbr_files("off"), 20_000)));
+    assert!(with[0] == without[0] && with.len() > 3, "{with:?} {without:?}");
+    assert!(with[1] + 200 < with[0], "{with:?}");
+    assert!(without[1].abs_diff(without[0]) < 50, "{without:?}");
+}
+
+/// All of the link is somebody else's when the second file begins, for two and a half seconds, and
+/// forty packets can wait, of which twelve do: BBR loses within the two rounds, drains, and goes
+/// on.
+#[test]
+fn bbr_that_loses_what_it_resumed_with_retreats() {
+    let tried = |resume, crowded: Option<Instant>| {
+        let udp = |start| UdpSpec {
+            path: vec![0],
+            rate_bps: 8_200_000,
+            packet_bytes: 1_000,
+            start,
+            stop: Some(start + Span::from_secs(3)),
+        };
+        let every = Some(Span::from_millis(1));
+        let ended = network(vec![link(8, 50, 40)], vec![bbr_files(resume)], 30_000);
+        let udp = crowded.into_iter().map(udp).collect();
+        run(&Network { udp, sample_every: every, ..ended }).flows.remove(0)
+    };
+    let began = tried("on", None).files[1].began;
+    let crowded = Some(Instant(began.0 - 500_000_000));
+    let (with, without) = (tried("on", crowded), tried("off", crowded));
+    let gauge = |name| with.gauge_names.iter().position(|other| *other == name).unwrap();
+    let (rate, drains) = (gauge("bbr_resume_rate"), gauge("bbr_drains"));
+    let mut samples = with.series.iter().skip_while(|sample| sample.gauges[rate] == 0);
+    assert!(samples.next().unwrap().at > began, "the first file has nothing to go by");
+    let ended = samples.find(|sample| sample.gauges[rate] == 0).unwrap();
+    assert_eq!(ended.gauges[drains], 1, "at {:?}", ended.at);
+    let (with_ms, without_ms) = (times_ms(&with)[1], times_ms(&without)[1]);
+    assert!(with_ms < without_ms * 5 / 4, "{with_ms} {without_ms}");
+}
+
+/// Files of 1000 packets, one second apart, each with BBR.
+fn bbr_files(resume: &'static str) -> FlowSpec {
+    let mut spec = files("bbr", 1_000);
+    let mut startup = AnyStartup::by_name("bbr").unwrap();
+    assert!(startup.set("resume", KnobValue::Word(resume)));
+    spec.control = control(startup, AnyAvoidance::by_name("bbr").unwrap());
+    spec
 }

@@ -151,8 +151,8 @@ impl Step {
     }
 }
 
-/// Every case: the whole grid as it is and paced, and a part of it with thinned ACKs and with marks,
-/// so that these take little of the time.
+/// Every case: the whole grid as it is and paced, and a part of it with thinned ACKs and with
+/// marks, so that these take little of the time.
 pub(crate) fn cases() -> Vec<Case> {
     let whole = [Ends::Usual, Ends::Paced].into_iter().flat_map(|ends| {
         let of = move |transfer| grid((&RATES_MBPS, &RTTS_MS, &BUFFERS), transfer, ends);

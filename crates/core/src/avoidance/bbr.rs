@@ -355,8 +355,8 @@ impl Observer for Bbr {
 
 impl Avoidance for Bbr {
     fn enter(&mut self, found: &Found, view: &View) {
-        if self.model.bandwidth() == Rate(0) {
-            self.model.take(found.rate.unwrap_or_default(), false);
+        if found.tainted || self.model.bandwidth() == Rate(0) {
+            self.model.replace(found.rate.unwrap_or_default());
         }
         if let Some(peak) =
             found.peak.filter(|_| !self.full_bw_reached && self.inflight_longterm == Bytes::MAX)

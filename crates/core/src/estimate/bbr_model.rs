@@ -112,6 +112,11 @@ impl BbrModel {
         }
     }
 
+    /// The path is believed to have this bandwidth, whatever was measured.
+    pub fn replace(&mut self, rate: Rate) {
+        self.max_bw_filter = [rate, Rate(0)];
+    }
+
     /// A cycle of ProbeBW is over: its largest rate counts for one more (`AdvanceMaxBwFilter`).
     pub fn next_cycle(&mut self) {
         self.max_bw_filter = [Rate(0), self.max_bw_filter[0]];

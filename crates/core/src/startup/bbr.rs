@@ -20,6 +20,9 @@
 //! avoidance's cut: it is congestion (section 3.7), and the draft has no rule. While the source
 //! limits sending no round counts as one without growth, so that only losses can end Startup then.
 //!
+//! `resume=on` is Careful Resume as RFC 9959 has it for BBR (`resume.rs`): Startup tries half the
+//! rate of an earlier connection.
+//!
 //! Published: all but the last line. The presets ([`Form`] says what each does) are the draft's
 //! BBRv3; `v2`, the version before it; `quiche`, Google's code as Cloudflare's quiche has it; and
 //! `v1`, BBR of 2017 as in Linux.
@@ -39,9 +42,10 @@
 
 use crate::card::{Card, Listed};
 use crate::estimate::bbr_model::{BbrModel, usable};
-use crate::estimate::bbr_rtt::{BbrRtt, ProbeStep};
+use crate::estimate::bbr_rtt::BbrRtt;
 use crate::event::{Ack, Loss, LossKind};
-use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, presets};
+use crate::hint::PathHint;
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, presets, words};
 use crate::needs::{Facilities, Needs};
 use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
@@ -53,10 +57,13 @@ mod conservation;
 mod form;
 mod full;
 mod low;
+mod probe_rtt;
+mod resume;
 
 use conservation::Conservation;
 use form::{Budget, Extra, Form};
 use low::LowRate;
+use resume::Resume;
 
 /// Startup and Drain of BBR.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +93,7 @@ pub struct Bbr {
     newly_acked: Bytes,
     /// What Linux's form does in a recovery.
     recovery: Conservation,
+    resume: Resume,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,29 +119,9 @@ impl Bbr {
         if self.form.quiche && self.model.rounds() <= 1 && view.rtt.min != Span::MAX {
             self.pace = self.initial_window.per(view.rtt.min);
         }
-        let least = if starts && !self.low.is_lossy() { self.pace } else { Rate(0) };
-        self.pace = rate.max(least).max(Rate(1));
-    }
-
-    /// `CheckProbeRTT` (section 5.3.4.3), with half the pipe in flight while it lasts.
-    fn check_probe_rtt(&mut self, ack: &Ack, ends_round: bool, view: &View) {
-        self.rtt.on_ack(ack.rtt, view.now);
-        if !self.rtt.probes() {
-            if !self.rtt.is_expired() || self.model.pipe(view).is_none() {
-                return;
-            }
-            self.rtt.begin();
-            self.prior_cwnd = view.window.cwnd;
-        }
-        let most = self.probe_window(view);
-        if self.rtt.probe(ack.in_flight, most, ends_round, view.now) == ProbeStep::Low {
-            self.model.start_round(view);
-        }
-    }
-
-    fn probe_window(&self, view: &View) -> Bytes {
-        // `ProbeRTTCwnd` (section 5.6.4.5).
-        (self.model.pipe(view).unwrap_or_default() / 2).max(view.mss * LEAST_SEGMENTS)
+        let falls = !starts || self.low.is_lossy() || self.resume.rate() > Rate(0);
+        let least = if falls { Rate(0) } else { self.pace };
+        self.pace = rate.max(least).max(self.resume.rate()).max(Rate(1));
     }
 
     /// The rate that pace and window follow.
@@ -156,7 +144,8 @@ impl Bbr {
     /// The largest window (`UpdateMaxInflight`, section 5.6.4.2).
     fn most(&self, view: &View) -> Bytes {
         let known = view.rtt.min != Span::MAX;
-        let pipe = if known { self.bandwidth().over(view.rtt.min) } else { Bytes(0) };
+        let rate = self.bandwidth().max(self.resume.rate());
+        let pipe = if known { rate.over(view.rtt.min) } else { Bytes(0) };
         let extra = match self.form.extra {
             Extra::Round => self.model.extra_acked(),
             Extra::TenRounds => self.model.extra_acked_long(),
@@ -203,6 +192,8 @@ impl Bbr {
             cwnd
         } else if self.state != State::Startup {
             (cwnd + fresh).min(most)
+        } else if self.resume.rate() > Rate(0) {
+            cwnd.max(most)
         } else if cwnd < most || little {
             cwnd + fresh
         } else {
@@ -218,19 +209,24 @@ impl Bbr {
         // After a timeout the window is below the pipe, and slow start takes it there.
         let ssthresh = pipe.max(view.mss * LEAST_SEGMENTS);
         let cwnd = ssthresh.min(view.window.cwnd);
-        let why = if self.inflight_longterm.is_some() { Exit::Loss } else { Exit::Heuristic };
+        let by_losses = if self.inflight_longterm.is_some() { Exit::Loss } else { Exit::Heuristic };
+        let why = self.resume.retreat().unwrap_or(by_losses);
         Window { cwnd, ssthresh }.hold().paced(self.model.bandwidth().max(Rate(1))).exit(why)
     }
 
     /// Startup begins.
     fn restart(&mut self, view: &View) {
-        let Self { opening, form, .. } = *self;
-        *self = Self { opening, form, ..Self::default() };
+        let Self { opening, form, resume, .. } = *self;
+        *self = Self { opening, form, resume: resume.anew(), ..Self::default() };
         self.initial_window = view.window.cwnd;
         self.set_first_pace(view);
     }
 
+    /// Counts what is lost; while a saved rate is tried that begins Safe Retreat (RFC 9959).
     fn note_loss(&mut self, loss: &Loss, view: &View) {
+        if self.resume.meet_congestion(loss.kind) {
+            self.state = State::Drain(self.model.rounds());
+        }
         self.model.on_loss(loss);
         if self.form.quiche && self.state == State::Startup {
             let (most, pipe) = (self.model.bandwidth(), self.model.pipe(view).unwrap_or_default());
@@ -269,8 +265,9 @@ impl Listed for Bbr {
 impl Observer for Bbr {
     fn needs(&self) -> Needs {
         let samples = Facilities::RATES | Facilities::PACKETS;
+        let memory = if self.resume.on { Facilities::MEMORY } else { Facilities::NONE };
         Needs::required(Facilities::TIMES | samples | Facilities::RECOVERY_WINDOW)
-            .wanting(Facilities::PACING | Facilities::GAPS)
+            .wanting(Facilities::PACING | Facilities::GAPS | memory)
     }
 
     /// The first RTT takes the place of the millisecond, as in Linux
@@ -287,7 +284,10 @@ impl Observer for Bbr {
             return;
         }
         self.newly_acked += ack.credited;
-        let round = self.model.on_ack(ack, view);
+        let round = match self.resume.retreat() {
+            None => self.model.on_ack(ack, view),
+            Some(_) => self.model.count(ack, self.model.bandwidth(), view),
+        };
         if round.is_some() {
             self.recovery.end_round();
         }
@@ -303,6 +303,7 @@ impl Observer for Bbr {
             self.state = State::Drain(self.model.rounds());
             self.low = LowRate::NONE;
         }
+        self.try_saved_rate(ack, view);
     }
 
     fn on_loss(&mut self, loss: &Loss, view: &View) {
@@ -336,12 +337,20 @@ impl Observer for Bbr {
         report("bbr_extra_acked", self.model.extra_acked().0);
         report("bbr_drains", u64::from(matches!(self.state, State::Drain(_))));
         report("bbr_probes_rtt", u64::from(self.rtt.probes()));
+        if self.resume.on {
+            report("bbr_resume_rate", self.resume.rate().0);
+        }
     }
 }
 
 impl Startup for Bbr {
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
+    }
+
+    fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
+        self.resume.inform(hint, view);
+        view.window.hold()
     }
 
     fn begin(&mut self, view: &View) -> Step {
@@ -377,18 +386,28 @@ impl Startup for Bbr {
 
     fn answer(&mut self, loss: &Loss, _view: &View) -> Answer {
         // Section 5.6.4.4: losses are repaired, and the window follows the model. A mark (section
-        // 3.7) and a timeout end Startup.
-        let over = self.state == State::Over || loss.kind != LossKind::Recovery;
-        if over { Answer::Leave } else { Answer::Ignore }
+        // 3.7) and a timeout end Startup; but for the mark that a saved rate has brought.
+        let retreats = loss.kind == LossKind::Mark && self.resume.retreat().is_some();
+        let stays = loss.kind == LossKind::Recovery || retreats;
+        if stays && self.state != State::Over { Answer::Ignore } else { Answer::Leave }
     }
 
     fn recovering(&mut self, _ack: &Ack, view: &View) -> Step {
         self.decide(view)
     }
 
+    /// A rate that was saved is not reached by ACKs, so that what was in flight does not limit it.
+    fn growth(&self) -> u64 {
+        if self.resume.rate() > Rate(0) { u64::MAX } else { 2 }
+    }
+
     fn found(&self, view: &View) -> Found {
-        let rate = self.rate();
-        Found { pipe: self.model.pipe(view), peak: self.inflight_longterm, rate }
+        let (rate, tainted) = (self.rate(), self.resume.retreat().is_some());
+        Found { pipe: self.model.pipe(view), peak: self.inflight_longterm, rate, tainted }
+    }
+
+    fn refutes_hint(&self) -> bool {
+        self.resume.is_refuted()
     }
 }
 
@@ -410,6 +429,7 @@ impl Default for Bbr {
             inflight_longterm: None,
             newly_acked: Bytes(0),
             recovery: Conservation::default(),
+            resume: Resume::OFF,
         }
     }
 }
@@ -438,6 +458,9 @@ impl Knobs for Bbr {
         Knob::new("gaps")
             .means("in how many separate gaps at least (`StartupFullLossCnt`)")
             .count(0..=1_000, |p| &mut p.form.gaps),
+        Knob::new("resume")
+            .means("try half the rate of an earlier connection (RFC 9959, notes for BBR)")
+            .word(words!(|p| p.resume.on, ["off" = false, "on" = true])),
     ];
 }
 

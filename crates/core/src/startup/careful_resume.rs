@@ -26,6 +26,8 @@
 //! does not begin the jump (the RFC allows to wait for data). Who keeps the hints checks that the
 //! endpoint is the same and that no other connection uses the entry, and forgets it
 //! when [`Startup::refutes_hint`] says so.
+//!
+//! The RFC has rules of its own for BBR, whose Startup this takes no part in: `bbr(resume=on)`.
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
@@ -56,9 +58,34 @@ pub struct CarefulResume {
 
 /// What an earlier connection had.
 #[derive(Clone, Copy, Debug)]
-struct Saved {
+pub(super) struct Saved {
     window: Bytes,
     min_rtt: Span,
+}
+
+impl Saved {
+    /// What a hint tells, unless it is older than `max_age` or too small to be worth it (section
+    /// 4.1).
+    pub(super) fn of(hint: &PathHint, max_age: Span, view: &View) -> Option<Self> {
+        let PathHint::Own(last) = hint else { return None };
+        // Section 4.1: half is saved of a connection that never left slow start.
+        let was = last.window;
+        let in_slow_start = was.cwnd < was.ssthresh;
+        let window = if in_slow_start { last.per_round / 2 } else { last.per_round };
+        let worth = window >= view.window.cwnd * LEAST_WINDOWS && last.age <= max_age;
+        worth.then_some(Self { window, min_rtt: last.min_rtt })
+    }
+
+    /// Whether the path looks as it was (section 4.2): a minimum RTT of at most half the saved one
+    /// is another path; so is one more than ten times as long.
+    pub(super) fn is_of_path(&self, view: &View) -> bool {
+        view.rtt.min > self.min_rtt / 2 && view.rtt.latest <= self.min_rtt * 10
+    }
+
+    /// The window to jump to (section 4.3).
+    pub(super) fn jump(&self) -> Bytes {
+        self.window / 2
+    }
 }
 
 /// The phases of section 4; positions are those of [`View::acked`].
@@ -82,24 +109,17 @@ enum Phase {
 }
 
 impl CarefulResume {
-    /// Whether the path looks as it was (section 4.2).
-    fn is_the_path(saved: &Saved, view: &View) -> bool {
-        // RFC 9959 section 4.2: a minimum RTT of at most half the saved one is another path; so is
-        // one more than ten times as long.
-        view.rtt.min > saved.min_rtt / 2 && view.rtt.latest <= saved.min_rtt * 10
-    }
-
     /// Reconnaissance: jumps once the first window is acknowledged.
     fn reconnoitre(&mut self, ack: &Ack, view: &View) -> Step {
         // RFC 9959 section 4.2: the base congestion control goes on meanwhile.
         let step = double(ack, view);
         let Some(saved) = self.saved else { return step };
-        if step.exit.is_some() || !Self::is_the_path(&saved, view) {
+        if step.exit.is_some() || !saved.is_of_path(view) {
             self.phase = Phase::Normal;
             return step;
         }
         // Section 4.3: `jump_cwnd = min(max_jump, saved_cwnd / 2)`.
-        let jump = (saved.window / 2).min(self.max_jump.bytes(view.mss)).whole_segments(view.mss);
+        let jump = saved.jump().min(self.max_jump.bytes(view.mss)).whole_segments(view.mss);
         // Section 4.2: the path is confirmed once all of the first window is acknowledged. That a
         // source without data defers the jump is a MAY of the RFC.
         let rtt = view.rtt.smoothed;
@@ -147,7 +167,7 @@ impl CarefulResume {
         view: &View,
     ) -> Step {
         // Section 4.3, confirming the path during transmission: what was saved is of another one.
-        if self.saved.is_some_and(|saved| !Self::is_the_path(&saved, view)) {
+        if self.saved.is_some_and(|saved| !saved.is_of_path(view)) {
             self.refuted = true;
             self.phase = Phase::Retreat { end: view.snd_nxt };
             return Window { cwnd: self.retreat(view), ..view.window }.hold();
@@ -213,14 +233,8 @@ impl Startup for CarefulResume {
     }
 
     fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
-        if let PathHint::Own(last) = hint {
-            // Section 4.1: half is saved of a connection that never left slow start.
-            let was = last.window;
-            let in_slow_start = was.cwnd < was.ssthresh;
-            let window = if in_slow_start { last.per_round / 2 } else { last.per_round };
-            // Section 4.1: what is small is not worth it.
-            let worth = window >= view.window.cwnd * LEAST_WINDOWS && last.age <= self.max_age;
-            self.saved = worth.then_some(Saved { window, min_rtt: last.min_rtt });
+        if matches!(hint, PathHint::Own(_)) {
+            self.saved = Saved::of(hint, self.max_age, view);
         }
         view.window.hold()
     }

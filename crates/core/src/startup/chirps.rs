@@ -325,7 +325,7 @@ impl Startup for Chirps {
 
     fn found(&self, view: &View) -> Found {
         let pipe = Some(view.mss * self.fill(view)).filter(|pipe| *pipe > Bytes(0));
-        Found { pipe, rate: Some(self.rate(view)), peak: None }
+        Found { pipe, rate: Some(self.rate(view)), ..Found::default() }
     }
 }
 

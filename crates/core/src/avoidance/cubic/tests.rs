@@ -159,7 +159,7 @@ fn what_start_up_hands_on_is_where_the_curve_turns_if_it_is_beyond_the_window() 
             let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
         }
         let (pipe, peak) = (Some(MSS * pipe), peak.map(|peak| MSS * peak));
-        cubic.enter(&Found { pipe, peak, rate: None }, &view(70, 70, 0));
+        cubic.enter(&Found { pipe, peak, ..Found::default() }, &view(70, 70, 0));
         let _ = cubic.step(&ack(), &view(70, 70, 0));
         cubic.epoch.curve.origin.0 / MSS.0
     };

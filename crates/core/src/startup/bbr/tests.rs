@@ -1,5 +1,6 @@
 //! BBR's Startup and Drain: the draft's cases.
 
+mod resume;
 mod versions;
 
 use super::*;
