@@ -70,7 +70,10 @@ fn scenario(point: &Point) -> String {
         point.text("pkt")
     );
     let _ = writeln!(text, "iw = \"{}pkt\"\nssthresh = \"{ssthresh}\"", point.text("iw"));
-    let _ = writeln!(text, "limited_transmit = {}", point.text("lt") != "0");
+    // TCP/Linux has its own rule for duplicate ACKs.
+    if recovery != "ns2-linux" {
+        let _ = writeln!(text, "limited_transmit = {}", point.text("lt") != "0");
+    }
     if let release @ ("2.26" | "2.1b6") = point.text("release") {
         let _ = writeln!(text, "ns2_release = \"{release}\"");
     }
