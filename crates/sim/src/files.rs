@@ -49,14 +49,17 @@ pub(crate) struct FileSource<'a> {
     stopped: bool,
     /// A connection has begun.
     connected: bool,
-    /// Size of the file under way, when it began, and what had been sent before it.
+    /// Size of the file under way.
     packets: u32,
+    /// When the file under way began.
     began: Instant,
+    /// What had been sent before the file under way.
     sent_before: u64,
     /// What the connection before left behind; with Fast Open, its cookie too.
     pub(crate) own: Option<Kept>,
     /// Packets delivered of all files before this one.
     pub(crate) delivered_before: u64,
+    /// The files that are over.
     pub(crate) done: Vec<FileOutcome>,
 }
 

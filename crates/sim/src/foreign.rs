@@ -126,15 +126,25 @@ pub(crate) struct ForeignFlow<'a> {
     id: u16,
     /// Its place among the network's flows.
     pub(crate) flow: usize,
+    /// The flow as the network describes it.
     spec: &'a FlowSpec,
+    /// Both ends, which another protocol's stack drives.
     ends: Box<dyn Ends + 'a>,
+    /// What is kept for the outcome.
     watch: Watch,
+    /// The sender's access link.
     ingress: Access,
+    /// The receiver's access link.
     egress: Access,
+    /// When the newest datagram on the way back arrives.
     last_back: Instant,
+    /// Datagrams in the network, by number.
     under_way: HashMap<u64, Datagram>,
+    /// Datagrams sent both ways: the number of the next.
     sent: u64,
+    /// When the timer is due for which there is an event; `u64::MAX` without one.
     timer_at: u64,
+    /// What the ends send in one call, kept for its memory.
     out: Vec<Datagram>,
 }
 

@@ -27,13 +27,17 @@ pub(crate) struct Link {
     /// A packet that continues the newest run is calm ([`Link::arrive`]) if the link is busy for
     /// less than this time before it, in nanoseconds. 0 if no packet is calm.
     calm_ns: u64,
+    /// When the link has sent all that it holds, in nanoseconds.
     free_at: u64,
+    /// How long packets of the newest size take.
     serial: Serialisation,
+    /// Nothing after this counts, in nanoseconds.
     end_of_run: u64,
     /// Time without anything to send, until the newest packet came.
     idle_ns: u64,
     /// Boxed because few links have any.
     extras: Option<Box<Extras>>,
+    /// What has been counted.
     totals: Totals,
     /// Packets held, the one in service included, that make it mark the next; `u64::MAX` for none.
     marks_from: u64,

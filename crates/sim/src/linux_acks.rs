@@ -15,14 +15,16 @@ pub(crate) struct AckState {
     rules: LinuxAcks,
     /// The estimate of the time between packets, in ticks (`icsk_ack.ato`).
     estimate: u64,
-    /// When the SYN came, and the RTT that its answer showed.
+    /// When the SYN came.
     opened_at: Option<Instant>,
+    /// The RTT that the answer to the SYN showed.
     rtt: Option<Span>,
     /// ACKs that packets out of order had at once since the gap changed, and the packet that was
     /// missing then (`dup_ack_counter`, `compressed_ack_rcv_nxt`).
     at_once: (u32, u32),
-    /// Packets out of order whose ACK is held back, behind those that an ACK under way tells of.
+    /// Packets out of order whose ACK was held back: first those of ACKs under way.
     told: VecDeque<u32>,
+    /// How many of them the ACK that is held back is to tell of.
     held: u32,
 }
 

@@ -62,7 +62,9 @@ pub(crate) struct Receiver {
     numbers: Option<Box<Numbers>>,
     /// With SACK: what was reported last.
     sack: Option<SackHistory>,
+    /// Packets in order for an ACK.
     every: u32,
+    /// ACKs for a packet of new data.
     split: u32,
     /// Whether there may be calm packets ([`Receiver::take_calm`]).
     fast_paths: bool,
@@ -73,28 +75,39 @@ pub(crate) struct Receiver {
     /// Packets before this one are answered at once, and so are the next few behind them
     /// ([`crate::GrowingWindow`]).
     quick_until: u32,
+    /// ACKs to come that wait for nothing.
     quick: u32,
     /// What arrives twice makes the next ACKs quick.
     quick_after_repeated: u32,
+    /// How long an ACK may be held back now.
     hold: Span,
+    /// What arrives at most this long before the timer arrives after it.
     hold_ties: Span,
+    /// How long an ACK is held back; with Linux's rules, at least.
     least_hold: Span,
-    /// Linux's rules, if it has them; when the last packet came in order that could have waited,
-    /// and how much later another may come that changes nothing.
+    /// Linux's rules, if it has them.
     linux: Option<Box<AckState>>,
+    /// When the last packet came in order that could have waited.
     last_at: Instant,
+    /// How much later than that another may come that changes nothing.
     usual_gap: Span,
+    /// A second arrival of the newest packet in order may wait like the first.
     delay_repeated: bool,
+    /// Packets in order that no ACK has told of.
     unacked: u32,
+    /// The packet that came last.
     last_cause: u32,
+    /// When the ACK that is held back leaves.
     deadline: Option<Instant>,
     /// The first packet that carries no payload to count: the SYN, if there is one.
     first_data: u32,
+    /// Nothing after this counts.
     end_of_run: Instant,
     /// Packets taken in after the run, in order.
     late: u32,
-    /// Behind the last packet there is to come, and when that came.
+    /// One past the last packet there is to come.
     end: u32,
+    /// When the last packet came.
     finished_at: Option<Instant>,
 }
 

@@ -85,15 +85,21 @@ pub(crate) struct Watch {
     bdp: Bytes,
     /// Packets acknowledged to connections before the present one.
     acked_before: u64,
+    /// Shares of the BDP (`BDP_PERCENT`) that the flight has reached.
     marks_reached: usize,
+    /// When the next sample of the series is due.
     next_sample: Instant,
     /// Times of losses, kept until the round of the exit is judged.
     drop_times: Vec<Instant>,
+    /// Packets that the network lost.
     pub(crate) drops: u64,
+    /// Where the watch over the first start-up stands.
     exit: ExitWatch,
     /// Nothing but the peak needs looking at before then, unless the flight reaches `next_mark`.
     next_look: Instant,
+    /// The flight that reaches the next share of the BDP.
     next_mark: Bytes,
+    /// The largest window.
     pub(crate) peak_cwnd: Bytes,
 }
 

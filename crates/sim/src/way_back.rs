@@ -22,17 +22,23 @@ use crate::serialisation::{Serialisation, serialisation};
 pub(crate) struct WayBack {
     /// The shared link.
     pub(crate) link: usize,
-    /// Where arrivals there wait, and what decides among those of one instant.
+    /// Where arrivals at the shared link wait.
     pub(crate) lane: u32,
+    /// Decides among arrivals of one instant: the smallest comes first.
     pub(crate) order: u16,
     /// ACKs between the receiver and the shared link, in order.
     under_way: VecDeque<AckOut>,
+    /// Size of an ACK without SACK blocks.
     ack_bytes: u64,
+    /// Rate of the access links.
     access_rate_bps: u64,
+    /// Propagation of an access link.
     access_delay: Span,
+    /// Propagation from the shared link's far end to the sender.
     propagation: Span,
-    /// When the receiver's and the sender's access link are free again.
+    /// When the receiver's access link is free again.
     receivers_free_at: Instant,
+    /// When the sender's access link is free again.
     senders_free_at: Instant,
     /// The time of an ACK without SACK blocks on an access link.
     plain: Span,

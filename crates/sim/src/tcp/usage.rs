@@ -19,6 +19,7 @@ use crate::endpoint::Endpoint;
 pub(super) struct Usage {
     /// `tcp_slow_start_after_idle`.
     restarts: bool,
+    /// The initial window: the least that counts as used, and what a restart leaves.
     initial_window: Bytes,
     /// When a packet left last (`lsndtime`).
     sent_at: Instant,
@@ -28,13 +29,13 @@ pub(super) struct Usage {
     judged: u32,
     /// The window stopped the sender at some time in this round (`is_cwnd_limited`).
     is_limited: bool,
-    /// Packets outstanding at most in this round, and where it ends (`max_packets_out`,
-    /// `cwnd_usage_seq`).
+    /// Packets outstanding at most in this round (`max_packets_out`).
     most_out: u32,
+    /// Where the round ends (`cwnd_usage_seq`).
     until: u32,
-    /// Packets outstanding at most since the window was last used whole (`snd_cwnd_used`), and
-    /// when that was (`snd_cwnd_stamp`).
+    /// Packets outstanding at most since the window was last used whole (`snd_cwnd_used`).
     used: u32,
+    /// When the window was last used whole (`snd_cwnd_stamp`).
     used_whole_at: Instant,
 }
 
