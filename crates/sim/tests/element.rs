@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::element::jitter::Jitter;
+use firstflight_sim::element::overtaking::Overtaking;
 use firstflight_sim::element::policer::Policer;
 use firstflight_sim::element::rate_schedule::RateSchedule;
 use firstflight_sim::element::wifi::Wifi;
@@ -61,6 +62,16 @@ fn what_is_overtaken_is_taken_for_lost_and_what_keeps_its_order_is_not() {
         [true, false].map(|overtaken| through(Tenth { seen: 0, by, overtaken }).flows[0].counts);
     assert!(overtaken.fast_retransmits > 0, "nine packets pass it: {overtaken:?}");
     assert_eq!(in_order.retransmitted, 0);
+}
+
+/// A tenth of the packets is late by ten others' time: none is lost, and each is taken for lost.
+#[test]
+fn overtaking_makes_a_sender_send_again_what_only_comes_late() {
+    let by = Span::from_millis(8);
+    let [none, tenth] = [0, 100_000_000].map(|late_ppb| through(Overtaking { late_ppb, by }));
+    assert_eq!(none.flows[0].counts.retransmitted, 0);
+    assert!(tenth.flows[0].counts.fast_retransmits > 0);
+    assert_eq!((tenth.flows[0].delivered_packets, tenth.flows[0].drops), (200, 0));
 }
 
 #[test]

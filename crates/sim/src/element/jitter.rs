@@ -31,15 +31,7 @@ mod tests {
     fn the_delay_is_uniform() {
         let mut jitter = Jitter { most: Span::from_millis(10) };
         let mut random = stream(1, 0);
-        let packet = Crossing {
-            at: Instant(0),
-            bytes: 1_000,
-            flow: 0,
-            ecn_capable: false,
-            marked: false,
-            held: 0,
-            waits: Span(0),
-        };
+        let packet = Crossing::of(Instant(0), 1_000, 0);
         let mut added = || jitter.pass_on(&packet, Instant(5), &mut random).0 - 5;
         let added: Vec<u64> = std::iter::repeat_with(&mut added).take(1_000).collect();
         assert!(added.iter().all(|added| *added <= 10_000_000));

@@ -6,6 +6,7 @@
 //! order of time, so that an element sees packets one after the other.
 
 pub mod jitter;
+pub mod overtaking;
 pub mod policer;
 pub mod rate_schedule;
 pub mod wifi;

@@ -3,6 +3,7 @@
 //! Mechanism only: how large the window is, the core's sender decides. How lost packets are found
 //! and repaired stands in one file per kind of repair ([`repair`]).
 
+mod any_repair;
 mod calm;
 mod credit;
 mod ecn;
@@ -35,10 +36,11 @@ use crate::control::Core;
 use crate::endpoint::Recovery;
 use crate::files::Next;
 use crate::network::FlowSpec;
+use any_repair::AnyRepair;
 use log::Mark;
 pub(crate) use parts::PART;
 pub(crate) use quic::HELD;
-use repair::{AnyRepair, DataAck, Repair};
+use repair::{DataAck, Repair};
 use tcb::Tcb;
 pub(crate) use wire::Wire;
 
