@@ -10,7 +10,7 @@ use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{EcnFeedback, FastOpen, Profile, Recovery, Resolved};
 use firstflight_sim::{
     ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, ROUNDING_NS, RecoveryRules,
-    RtoRules, UNLIMITED_WINDOW, provides,
+    RtoRules, Timer, UNLIMITED_WINDOW, provides,
 };
 
 /// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
@@ -25,7 +25,6 @@ pub(crate) fn endpoint(
     // Linux's rules come together, so that `recovery = "sack"` is the profile without any of them.
     let rack = recovery == Recovery::Rack;
     let quic = recovery == Recovery::Quic;
-    let in_ns2_linux = recovery == Recovery::Ns2Linux;
     let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
     Endpoint {
         // What is asked of the routers travels with the SYN.
@@ -42,11 +41,7 @@ pub(crate) fn endpoint(
             ),
             ..rules(common, recovery, control)
         },
-        rto: RtoRules {
-            min_is_of_variation: rack,
-            eighths_below: in_ns2_linux,
-            ..rto(common, phase)
-        },
+        rto: rto(common, timer(common.profile, recovery, phase)),
         delayed_ack: count(flow.delayed_ack.value),
         growing_window: rack.then(|| growing_window(resolved.packet_bytes, set.quick_acks)),
         linux_acks: rack.then_some(LinuxAcks { compress: set.ack_compression }),
@@ -192,18 +187,25 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
     }
 }
 
-fn rto(common: &ResolvedEndpoint, phase: Span) -> RtoRules {
+/// ns-2's for all of its agents; Linux's and QUIC's come with their recovery.
+fn timer(profile: Profile, recovery: Recovery, phase: Span) -> Timer {
+    match (profile, recovery) {
+        (Profile::Ns2, _) => Timer::Ns2 { phase, eighths_below: recovery == Recovery::Ns2Linux },
+        (_, Recovery::Rack) => Timer::Linux,
+        (_, Recovery::Quic) => Timer::Quic,
+        _ => Timer::Rfc6298,
+    }
+}
+
+fn rto(common: &ResolvedEndpoint, timer: Timer) -> RtoRules {
     let set = &common.switches;
     RtoRules {
         min: Span(set.rto_min.ns()),
         max: Span(set.rto_max.ns()),
         initial: Span(set.rto_initial.ns()),
         granularity: Span(set.rto_granularity.ns()),
-        ticks: common.profile == Profile::Ns2,
+        timer,
         progress_ends_backoff: set.progress_ends_backoff,
-        min_is_of_variation: false,
-        eighths_below: false,
-        phase,
     }
 }
 

@@ -61,7 +61,7 @@ pub use outcome::{
     FileOutcome, FlowOutcome, FlowSample, LinkOutcome, LinkSample, Outcome, StartupOutcome,
 };
 pub use random::stream;
-pub use rto::RtoRules;
+pub use rto::{RtoRules, Timer};
 pub use run::{Interrupted, run, run_until, run_watched, run_with};
 pub use tcp::Counts;
 pub use watch::SenderState;

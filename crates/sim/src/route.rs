@@ -121,7 +121,7 @@ impl Route {
         (id, (place, spec)): (u16, (usize, &FlowSpec)),
     ) -> Self {
         // Only ns-2's agents look at ticks, and none of their ACKs is calm.
-        let exact = network.ns2_ties && spec.endpoint.rto.ticks;
+        let exact = network.ns2_ties && spec.endpoint.rto.timer.ticks();
         let (access, egress) = (Access::new(spec, exact), Access::new(spec, exact));
         let packet_bytes = spec.payload_bytes + spec.header_bytes;
         let mut hops = Vec::with_capacity(spec.path.len());

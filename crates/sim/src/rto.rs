@@ -1,10 +1,14 @@
-//! The retransmission timer (RFC 6298), with ns-2's coarse clock as a variant.
+//! The retransmission timer: RFC 6298's, or that of a system ([`Timer`]).
+
+mod ticks;
 
 use firstflight_core::units::{Instant, Span};
 use firstflight_core::view::Rtt;
 
 use crate::deviation::Deviation;
+use crate::endpoint::Recovery;
 use crate::jiffies;
+use ticks::Ticks;
 
 /// Constants of the timer.
 #[derive(Clone, Copy, Debug)]
@@ -17,23 +21,49 @@ pub struct RtoRules {
     pub initial: Span,
     /// Clock granularity.
     pub granularity: Span,
-    /// RTT samples are whole ticks of the granularity and the arithmetic is ns-2.35's; one segment
-    /// is timed at a time. Otherwise every ACK of a segment sent once gives a sample.
-    pub ticks: bool,
-    /// With ticks: the variation follows samples below the mean by an eighth of what they are off
-    /// beyond it, as in ns-2.35's TCP/Linux (`LinuxTcpAgent::rtt_update`).
-    pub eighths_below: bool,
     /// New data acknowledged ends the back-off even if the ACK gives no RTT sample. RFC 6298
     /// section 5 waits for a sample; with timestamps (RFC 7323) the ACK of a retransmission is one.
     /// Before the first sample nothing but it ends the back-off: the first timeout may be shorter
     /// than the path.
     pub progress_ends_backoff: bool,
-    /// The smallest timeout is the least of what is added to the smoothed RTT, not of the sum, and
-    /// the timer may be replaced by one of two RTTs (Linux's `tcp_rtt_estimator`, RFC 8985 section
-    /// 7.2).
-    pub min_is_of_variation: bool,
-    /// With ticks: when within a tick this endpoint's clock ticks.
-    pub phase: Span,
+    /// Whose timer it is.
+    pub timer: Timer,
+}
+
+/// Whose retransmission timer it is: how RTT samples become a timeout, and when it fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    /// RFC 6298's: every ACK of a segment sent once gives a sample, and [`RtoRules::min`] is the
+    /// least of the whole timeout.
+    Rfc6298,
+    /// ns-2.35's: samples are whole ticks of the granularity, and one segment is timed at a time.
+    Ns2 {
+        /// When within a tick this endpoint's clock ticks.
+        phase: Span,
+        /// The variation follows samples below the mean by an eighth of what they are off beyond
+        /// it, as in ns-2.35's TCP/Linux (`LinuxTcpAgent::rtt_update`).
+        eighths_below: bool,
+    },
+    /// Linux's: [`RtoRules::min`] is the least of what is added to the smoothed RTT, not of the sum
+    /// (`tcp_rtt_estimator`), and the timer fires with a tick of 4 ms.
+    Linux,
+    /// The timer of QUIC's handshake, with the arithmetic and the ticks of [`Timer::Linux`]. Data
+    /// have probes (RFC 9002 section 6.2), which are the repair's.
+    Quic,
+}
+
+impl Timer {
+    /// Whether RTT samples are whole ticks, of one segment at a time.
+    #[inline]
+    pub(crate) fn ticks(self) -> bool {
+        matches!(self, Self::Ns2 { .. })
+    }
+
+    /// Whether the least timeout is of the variation, and it fires with a tick.
+    #[inline]
+    fn is_linuxs(self) -> bool {
+        matches!(self, Self::Linux | Self::Quic)
+    }
 }
 
 /// The timer of one connection. What it takes from the connection's RTT it works out when it is
@@ -41,12 +71,15 @@ pub struct RtoRules {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Rto {
-    /// 1 ns after the earliest time at which the timer can fire, whatever the RTT is; [`off`]
-    /// while it is off.
+    /// 1 ns after the earliest time at which the timer can fire, whatever the RTT is; `off` while
+    /// it is off.
     behind_earliest: Instant,
     /// 1 ns more than the smallest timeout: this long before `behind_earliest` the timer was
     /// started last.
     least: Span,
+    /// The end of time; 0 beside a repair that has timers of its own, which may fire at any time, so
+    /// that [`Rto::no_deadline_before`] must say no.
+    off: Instant,
     rules: RtoRules,
     backoff: u64,
     /// Samples of its own, where the connection's RTT lacks one that RFC 6298 would take.
@@ -56,21 +89,6 @@ pub(crate) struct Rto {
     ticks: Ticks,
 }
 
-/// ns-2's estimator: whole ticks, one segment timed at a time.
-#[derive(Clone, Copy, Debug)]
-struct Ticks {
-    /// Smoothed RTT and its variation, in ticks times 8 and times 4.
-    smoothed: u64,
-    variation: u64,
-    base: Span,
-    /// The timeout when the timer was started last.
-    timeout: Span,
-    /// The segment being timed, and since when.
-    timed: Option<(u32, Instant)>,
-    /// One past the highest segment ever timed.
-    timed_up_to: u32,
-}
-
 impl RtoRules {
     /// RFC 6298: first timeout and smallest timeout of one second, a clock of 1 ms.
     pub const RFC: Self = Self {
@@ -78,29 +96,34 @@ impl RtoRules {
         max: Span::from_secs(60),
         initial: Span::from_secs(1),
         granularity: Span::from_millis(1),
-        ticks: false,
-        eighths_below: false,
         progress_ends_backoff: false,
-        min_is_of_variation: false,
-        phase: Span(0),
+        timer: Timer::Rfc6298,
     };
 }
 
 impl Rto {
-    pub(crate) fn new(rules: RtoRules) -> Self {
-        let ticks = Ticks {
-            // ns-2.35 begins with a variation of 12 s, which its first sample replaces.
-            smoothed: 0,
-            variation: 0,
-            base: rules.initial,
-            timeout: Span(0),
-            timed: None,
-            timed_up_to: 0,
+    /// The timer of a connection whose losses are repaired so.
+    pub(crate) fn new(rules: RtoRules, recovery: Recovery) -> Self {
+        let repair_wakes = matches!(recovery, Recovery::Rack | Recovery::Quic);
+        let least = match rules.timer {
+            _ if repair_wakes => Span(0),
+            // It counts from the tick before.
+            Timer::Linux | Timer::Quic => Span(rules.min.0.saturating_sub(jiffies::TICK.0)),
+            Timer::Rfc6298 | Timer::Ns2 { .. } => rules.min,
         };
-        let least = if rules.min_is_of_variation { Span(0) } else { rules.min };
         let least = least.min(rules.max).min(LONGEST) + Span(1);
-        let behind_earliest = off(&rules);
-        Self { rules, behind_earliest, least, backoff: 1, own: None, deviation: None, ticks }
+        let off = if repair_wakes { Instant(0) } else { Instant(u64::MAX) };
+        let ticks = Ticks::new(rules.initial);
+        Self {
+            rules,
+            behind_earliest: off,
+            off,
+            least,
+            backoff: 1,
+            own: None,
+            deviation: None,
+            ticks,
+        }
     }
 
     /// Whether the timer runs.
@@ -111,9 +134,9 @@ impl Rto {
 
     /// When the timer fires, for a connection whose RTT is `rtt`.
     pub(crate) fn deadline(&self, rtt: &Rtt) -> Option<Instant> {
-        let timeout = if self.rules.ticks { self.ticks.timeout } else { self.timeout(rtt) };
+        let timeout = if self.rules.timer.ticks() { self.ticks.timeout } else { self.timeout(rtt) };
         let started = self.started()?;
-        Some(match self.rules.min_is_of_variation {
+        Some(match self.rules.timer.is_linuxs() {
             true => jiffies::fires_at(started, timeout),
             false => started + timeout,
         })
@@ -137,7 +160,7 @@ impl Rto {
         let Some(started) = self.started().filter(|_| self.backoff == 1) else { return Instant(0) };
         let probe = self.first_after(started, smoothed);
         let earliest = Instant(self.behind_earliest.0 - 1);
-        if self.rules.min_is_of_variation { probe } else { probe.min(earliest) }
+        if self.rules.timer.is_linuxs() { probe } else { probe.min(earliest) }
     }
 
     /// [`Rto::no_deadline_before`] where the least timeout is of the variation and nothing is
@@ -145,9 +168,10 @@ impl Rto {
     #[inline]
     pub(crate) fn no_deadline_before_while_calm(&self, at: Instant, rtt: &Rtt) -> bool {
         let smoothed = rtt.smoothed;
-        self.rules.min_is_of_variation
+        let started = Instant(self.behind_earliest.0.saturating_sub(self.least.0) + 1);
+        self.rules.timer.is_linuxs()
             && self.backoff == 1
-            && at < self.first_after(self.behind_earliest, smoothed)
+            && at < self.first_after(started, smoothed)
     }
 
     /// The earliest that a timer started at `started` can fire: a probe after two RTTs, or the
@@ -160,14 +184,17 @@ impl Rto {
 
     /// An RTT sample, or a restart, changes nothing but the time from which the timer counts.
     pub(crate) fn is_calm(&self) -> bool {
-        !self.rules.ticks && self.own.is_none() && self.deviation.is_none() && self.backoff == 1
+        !self.rules.timer.ticks()
+            && self.own.is_none()
+            && self.deviation.is_none()
+            && self.backoff == 1
     }
 
     /// A segment left for the first time.
     #[inline]
     pub(crate) fn on_sent(&mut self, seq: u32, now: Instant) {
         let ticks = &mut self.ticks;
-        if self.rules.ticks && ticks.timed.is_none() && seq >= ticks.timed_up_to {
+        if self.rules.timer.ticks() && ticks.timed.is_none() && seq >= ticks.timed_up_to {
             ticks.timed = Some((seq, now));
             ticks.timed_up_to = seq + 1;
         }
@@ -179,7 +206,7 @@ impl Rto {
         if self.rules.progress_ends_backoff && self.is_measured() {
             self.backoff = 1;
         }
-        if self.rules.ticks {
+        if self.rules.timer.ticks() {
             if let Some((_, since)) = self.ticks.timed.take_if(|(seq, _)| *seq < una) {
                 self.backoff = 1;
                 self.ticks.observe(&self.rules, since, now);
@@ -195,7 +222,7 @@ impl Rto {
     /// The connection's first RTT sample, where Linux counts how it deviates. SND.NXT is `nxt`.
     pub(crate) fn begin_deviation(&mut self, sample: Span, nxt: u32) {
         let first = Deviation::first(sample, nxt, self.rules.min);
-        self.deviation = first.filter(|_| self.rules.min_is_of_variation).map(Box::new);
+        self.deviation = first.filter(|_| self.rules.timer.is_linuxs()).map(Box::new);
     }
 
     /// A later one, by an ACK for all below `una`.
@@ -213,7 +240,7 @@ impl Rto {
     /// was too short for the path, a longer one for data (RFC 6298 section 5.7; Linux'
     /// `TCP_TIMEOUT_FALLBACK`).
     pub(crate) fn fall_back(&mut self) {
-        if !self.rules.ticks {
+        if !self.rules.timer.ticks() {
             self.rules.initial = self.rules.initial.max(FALLBACK);
             self.backoff = 1;
         }
@@ -231,7 +258,8 @@ impl Rto {
 
     /// Segments below `una` are acknowledged by a partial ACK, which ns-2 does not sample.
     pub(crate) fn on_partially_acked(&mut self, una: u32) {
-        let timed = self.rules.ticks && self.ticks.timed.take_if(|(seq, _)| *seq < una).is_some();
+        let timed =
+            self.rules.timer.ticks() && self.ticks.timed.take_if(|(seq, _)| *seq < una).is_some();
         if timed || self.rules.progress_ends_backoff && self.is_measured() {
             self.backoff = 1;
         }
@@ -241,7 +269,7 @@ impl Rto {
     #[inline]
     pub(crate) fn restart(&mut self, now: Instant) {
         self.restart_calm(now);
-        if self.rules.ticks {
+        if self.rules.timer.ticks() {
             self.ticks.timeout = self.backed_off(self.ticks.base);
         }
     }
@@ -258,7 +286,7 @@ impl Rto {
     }
 
     pub(crate) fn cancel(&mut self) {
-        self.behind_earliest = off(&self.rules);
+        self.behind_earliest = self.off;
     }
 
     /// What was being timed has been retransmitted (Karn).
@@ -274,7 +302,7 @@ impl Rto {
         if self.backoff < 64 || self.timeout(rtt) < self.rules.max {
             self.backoff *= 2;
         }
-        if self.rules.ticks && self.backoff > 8 {
+        if self.rules.timer.ticks() && self.backoff > 8 {
             // ns-2.35 distrusts its estimate after four timeouts and keeps it as variation only.
             self.ticks.variation += self.ticks.smoothed >> 3;
             self.ticks.smoothed = 0;
@@ -283,14 +311,14 @@ impl Rto {
 
     /// The timeout as it would be now (RFC 6298 section 2).
     pub(crate) fn timeout(&self, rtt: &Rtt) -> Span {
-        if self.rules.ticks {
+        if self.rules.timer.ticks() {
             return self.backed_off(self.ticks.base);
         }
         let rtt = self.own.as_deref().unwrap_or(rtt);
         if rtt.first == Span(0) {
             return self.backed_off(self.rules.initial);
         }
-        let least = match self.rules.min_is_of_variation {
+        let least = match self.rules.timer.is_linuxs() {
             true => self.rules.min,
             false => self.rules.granularity,
         };
@@ -305,39 +333,11 @@ impl Rto {
     }
 }
 
-impl Ticks {
-    /// ns-2.35's `rtt_update`: the clock ticks, and the sample is the number of ticks seen.
-    fn observe(&mut self, rules: &RtoRules, since: Instant, now: Instant) {
-        let tick = rules.granularity.0.max(1);
-        let phase = (since.0 + rules.phase.0) % tick;
-        let sample = (((now.0 - since.0) + phase) / tick).max(1);
-        if self.smoothed == 0 {
-            self.smoothed = sample << 3;
-            self.variation = sample << 1;
-        } else {
-            let error = sample as i64 - (self.smoothed >> 3) as i64;
-            self.smoothed = (self.smoothed as i64 + error).max(1) as u64;
-            let spread = error.abs() - (self.variation >> 2) as i64;
-            let eighth = rules.eighths_below && error < 0 && spread > 0;
-            let spread = if eighth { spread >> 3 } else { spread };
-            self.variation = (self.variation as i64 + spread).max(1) as u64;
-        }
-        self.base = Span((((self.variation << 3) + self.smoothed) >> 3) * tick);
-    }
-}
-
 /// RFC 6298 section 5.7.
 const FALLBACK: Span = Span::from_secs(3);
 
 /// A year: a timer that counts from a time of the run and is longer never fires in it.
 const LONGEST: Span = Span::from_secs(365 * 86_400);
-
-/// [`Rto::behind_earliest`] while the timer is off. Beside Linux's and QUIC's timer the loss
-/// recovery has others, which may fire at any time, so that [`Rto::no_deadline_before`] must say
-/// no.
-fn off(rules: &RtoRules) -> Instant {
-    Instant(if rules.min_is_of_variation { 0 } else { u64::MAX })
-}
 
 #[cfg(test)]
 mod tests {
@@ -347,7 +347,8 @@ mod tests {
     fn timeout_after_an_ack_of_a_retransmission(progress_ends_backoff: bool) -> Span {
         let span = Span::from_millis(100);
         let rtt = Rtt { latest: span, smoothed: span, variation: span / 2, min: span, first: span };
-        let mut rto = Rto::new(RtoRules { progress_ends_backoff, ..RtoRules::RFC });
+        let mut rto =
+            Rto::new(RtoRules { progress_ends_backoff, ..RtoRules::RFC }, Recovery::NewReno);
         rto.back_off(&rtt);
         rto.back_off(&rtt);
         rto.on_acked(2, Instant(200_000_000), None);
@@ -363,7 +364,7 @@ mod tests {
     #[test]
     fn a_first_timeout_too_short_for_the_path_stays_backed_off_until_there_is_a_sample() {
         let rules = RtoRules { progress_ends_backoff: true, ..RtoRules::RFC };
-        let mut rto = Rto::new(rules);
+        let mut rto = Rto::new(rules, Recovery::NewReno);
         rto.back_off(&Rtt::UNKNOWN);
         rto.on_acked(2, Instant(1_200_000_000), None);
         assert_eq!(rto.timeout(&Rtt::UNKNOWN), Span::from_secs(2));
@@ -376,16 +377,16 @@ mod tests {
         let span = Span::from_millis(100);
         let rtt =
             Rtt { latest: span, smoothed: span, variation: span / 10, min: span, first: span };
-        for (min_is_of_variation, timeout) in [(false, 200), (true, 300)] {
+        for (timer, timeout) in [(Timer::Rfc6298, 200), (Timer::Linux, 300)] {
             let min = Span::from_millis(200);
-            let rto = Rto::new(RtoRules { min, min_is_of_variation, ..RtoRules::RFC });
+            let rto = Rto::new(RtoRules { min, timer, ..RtoRules::RFC }, Recovery::NewReno);
             assert_eq!(rto.timeout(&rtt), Span::from_millis(timeout));
         }
     }
 
     #[test]
     fn after_a_repeated_syn_data_have_three_seconds() {
-        let mut rto = Rto::new(RtoRules::RFC);
+        let mut rto = Rto::new(RtoRules::RFC, Recovery::NewReno);
         rto.back_off(&Rtt::UNKNOWN);
         rto.fall_back();
         assert_eq!(rto.timeout(&Rtt::UNKNOWN), Span::from_secs(3));

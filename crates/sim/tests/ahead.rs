@@ -11,7 +11,7 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::element::jitter::Jitter;
 use firstflight_sim::{
     Buffer, Crossing, Element, FastPaths, Fate, FilesSpec, FlowSpec, GrowingWindow, Interrupted,
-    LinkSpec, LinuxAcks, LossSpec, Network, Outcome, Recovery, UdpSpec, Uniform, named,
+    LinkSpec, LinuxAcks, LossSpec, Network, Outcome, Recovery, Timer, UdpSpec, Uniform, named,
     run_watched,
 };
 use proptest::prelude::*;
@@ -195,8 +195,13 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.endpoint.linux_pacing = rack && start % 4 > 0;
         flow.endpoint.tso = rack && back % 3 == 0;
         flow.endpoint.ecn = back % 4 == 1;
-        flow.endpoint.rto.ticks = back % 3 == 0 && !rack;
-        flow.endpoint.rto.min_is_of_variation = rack;
+        flow.endpoint.rto.timer = match (back % 3, back % 7, recovery) {
+            (.., Recovery::Rack) if back % 5 > 0 => Timer::Linux,
+            (.., Recovery::Quic) => Timer::Quic,
+            (0, ..) => Timer::Ns2 { phase: Span::from_micros(30), eighths_below: back % 2 == 0 },
+            (_, 0, _) => Timer::Linux,
+            _ => Timer::Rfc6298,
+        };
         flow.endpoint.growing_window = (start % 2 == 0).then_some(GrowingWindow {
             first: Bytes(1500 * (1 + start % 7)),
             step: Bytes(500 * (1 + start % 4)),
@@ -314,7 +319,7 @@ fn what_comes_late_to_a_connection_that_is_over_is_answered_on_either_path() {
     let mut flow = flow(&[0, 1], 27, Recovery::Tahoe);
     flow.endpoint.delayed_ack = 1;
     flow.endpoint.syn = false;
-    flow.endpoint.rto.ticks = true;
+    flow.endpoint.rto.timer = Timer::Ns2 { phase: Span(0), eighths_below: false };
     flow.endpoint.initial_ssthresh = Bytes(64_000);
     flow.access_rate_bps = 10_000_000;
     flow.access_delay = Span(0);
@@ -353,7 +358,7 @@ fn a_lost_copy_is_sent_again_after_a_timeout() {
     flow.endpoint.linux_acks = Some(LinuxAcks { compress: true });
     flow.endpoint.delayed_ack_timeout = Span::from_millis(4);
     flow.endpoint.rto.min = Span::from_millis(3);
-    flow.endpoint.rto.min_is_of_variation = true;
+    flow.endpoint.rto.timer = Timer::Linux;
     flow.endpoint.initial_ssthresh = Bytes(256_000);
     flow.access_rate_bps = 35_000_000;
     flow.access_delay = Span::from_millis(1);

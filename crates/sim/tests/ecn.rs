@@ -9,7 +9,7 @@ use firstflight_core::policy::Exit;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{
     Buffer, EcnFeedback, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LinuxAcks, Network, Outcome,
-    PROVIDES, Recovery, control, named, run,
+    PROVIDES, Recovery, Timer, control, named, run,
 };
 
 const MSS: u64 = 1000;
@@ -25,7 +25,7 @@ fn capable(startup: &str, avoidance: &str) -> FlowSpec {
     spec.endpoint.initial_window = Bytes(10 * MSS);
     spec.endpoint.ecn = true;
     spec.endpoint.rto.min = Span::from_millis(200);
-    spec.endpoint.rto.min_is_of_variation = true;
+    spec.endpoint.rto.timer = Timer::Linux;
     spec
 }
 

@@ -5,7 +5,7 @@ mod common;
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FileOutcome, FilesSpec, FlowOutcome, FlowSample, FlowSpec, LinkSpec, Network, Recovery,
+    FileOutcome, FilesSpec, FlowOutcome, FlowSample, FlowSpec, LinkSpec, Network, Recovery, Timer,
     Uniform, run,
 };
 
@@ -28,7 +28,7 @@ fn source(packets: u64, pause_ms: u64) -> FlowSpec {
     });
     spec.endpoint.initial_window = Bytes(10 * MSS);
     spec.endpoint.rto.min = Span::from_millis(200);
-    spec.endpoint.rto.min_is_of_variation = true;
+    spec.endpoint.rto.timer = Timer::Linux;
     spec
 }
 

@@ -6,8 +6,8 @@ mod common;
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Buffer, FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Recovery, UdpSpec,
-    named, run,
+    Buffer, FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Recovery, Timer,
+    UdpSpec, named, run,
 };
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
@@ -20,7 +20,7 @@ fn linux(recovery: Recovery, packets: u32) -> FlowSpec {
     spec.packets = Some(packets);
     spec.endpoint.initial_window = Bytes(10_000);
     spec.endpoint.rto.min = Span::from_millis(200);
-    spec.endpoint.rto.min_is_of_variation = true;
+    spec.endpoint.rto.timer = Timer::Linux;
     spec
 }
 

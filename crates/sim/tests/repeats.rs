@@ -13,8 +13,8 @@ use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::startup::Halfback;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FastPaths, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LossSpec, Network, Recovery, UdpSpec,
-    control, core_control, provides, run, run_until,
+    FastPaths, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LossSpec, Network, Recovery, Timer,
+    UdpSpec, control, core_control, provides, run, run_until,
 };
 
 const PACKETS: u32 = 100;
@@ -28,7 +28,7 @@ fn short(startup: &str, knob: &str) -> FlowSpec {
     spec.packets = Some(PACKETS);
     spec.endpoint.syn = true;
     spec.endpoint.rto.min = Span::from_millis(200);
-    spec.endpoint.rto.min_is_of_variation = true;
+    spec.endpoint.rto.timer = Timer::Linux;
     spec
 }
 

@@ -4,7 +4,7 @@
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{
     Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, ROUNDING_NS, Recovery, RecoveryRules,
-    RtoRules,
+    RtoRules, Timer,
 };
 
 /// Whose constants the endpoints have.
@@ -37,7 +37,7 @@ impl Ends {
                     min: Span::from_millis(200),
                     max: Span::from_secs(120),
                     progress_ends_backoff: true,
-                    min_is_of_variation: true,
+                    timer: Timer::Linux,
                     ..RtoRules::RFC
                 },
                 delayed_ack: 2,
@@ -75,8 +75,10 @@ impl Ends {
                     min: Span::from_millis(200),
                     initial: Span::from_secs(3),
                     granularity: Span::from_millis(10),
-                    ticks: true,
-                    phase: Span::from_millis(i * 7 % 10),
+                    timer: Timer::Ns2 {
+                        phase: Span::from_millis(i * 7 % 10),
+                        eighths_below: false,
+                    },
                     ..RtoRules::RFC
                 },
                 delayed_ack_timeout: Span::from_millis(100),

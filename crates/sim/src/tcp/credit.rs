@@ -65,6 +65,7 @@ mod tests {
     use crate::network::FlowSpec;
     use crate::random::stream;
     use crate::receiver::{AckOut, Receiver};
+    use crate::rto::Timer;
 
     /// A connection over 100 ms that loses packets at random.
     #[derive(Clone, Debug)]
@@ -115,7 +116,9 @@ mod tests {
             endpoint.recovery = self.recovery;
             endpoint.syn = self.syn;
             endpoint.delayed_ack = self.every;
-            endpoint.rto.min_is_of_variation = self.recovery == Recovery::Rack;
+            if self.recovery == Recovery::Rack {
+                endpoint.rto.timer = Timer::Linux;
+            }
             endpoint.rto.min = Span::from_millis(self.least_timeout_ms);
             endpoint.linux_acks = (!self.loss_percent.is_multiple_of(3))
                 .then_some(LinuxAcks { compress: self.seed.is_multiple_of(2) });

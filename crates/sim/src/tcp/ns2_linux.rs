@@ -73,7 +73,7 @@ mod tests {
     use super::super::testing::{Air, MSS, endpoint, flow};
     use super::*;
     use crate::endpoint::{Halve, Recovery};
-    use crate::rto::RtoRules;
+    use crate::rto::{RtoRules, Timer};
 
     /// A sender of 2.6.22's CUBIC in ns-2, its clock at `now` ms, and what has left since it was
     /// asked last.
@@ -92,9 +92,9 @@ mod tests {
             endpoint.rules.halve = Halve::Window;
             endpoint.limit_growth_to_flight = false;
             let min = Span::from_millis(200);
+            let timer = Timer::Ns2 { phase: Span(0), eighths_below: true };
             let initial = Span::from_secs(3);
-            endpoint.rto =
-                RtoRules { min, initial, ticks: true, eighths_below: true, ..RtoRules::RFC };
+            endpoint.rto = RtoRules { min, initial, timer, ..RtoRules::RFC };
             let mut tcp = Tcp::new(&flow("slow-start", "newreno", endpoint), true);
             let mut sent = Vec::new();
             tcp.start(Instant(0), &mut Air(&mut sent));

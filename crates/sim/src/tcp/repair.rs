@@ -80,7 +80,7 @@ pub(super) trait Repair: Sized {
     /// The timeout now due is no further sign of congestion (RFC 5681 section 3.1: the packet had
     /// been sent again already).
     fn repeats(&self, tcb: &Tcb) -> bool {
-        tcb.log.has(tcb.una, Mark::RESENT) && !tcb.endpoint.rto.ticks
+        tcb.log.has(tcb.una, Mark::RESENT) && !tcb.endpoint.rto.timer.ticks()
     }
 
     /// The window that a timeout leaves, where that is not the core's.

@@ -90,10 +90,8 @@ pub(super) struct Tcb {
 
 impl Tcb {
     pub(super) fn new(spec: &FlowSpec, syn: bool, fast_paths: bool) -> Self {
-        let mut endpoint = spec.endpoint.clone();
+        let endpoint = spec.endpoint.clone();
         let quic = endpoint.recovery == Recovery::Quic;
-        // TCP's timer is off in QUIC; with this rule it does not vouch for QUIC's own timers.
-        endpoint.rto.min_is_of_variation |= quic;
         let mss = spec.payload_bytes;
         let late = endpoint.rules.late_initial_window;
         let rests = spec.files.is_some_and(|files| files.keep_alive);
@@ -139,7 +137,7 @@ impl Tcb {
             acked_in_parts: Bytes(0),
             mss,
             receiver_window: endpoint.receiver_window.min(GREEDY),
-            rto: Rto::new(endpoint.rto),
+            rto: Rto::new(endpoint.rto, endpoint.recovery),
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
@@ -249,7 +247,7 @@ impl Tcb {
     #[inline]
     pub(super) fn rtt_sample(&self, now: Instant, next: u32) -> Option<Span> {
         let newest = next - 1;
-        let waited = !self.endpoint.rto.ticks && self.log.has(self.una, Mark::RESENT);
+        let waited = !self.endpoint.rto.timer.ticks() && self.log.has(self.una, Mark::RESENT);
         let again = waited || self.log.has(newest, Mark::RESENT);
         (!again).then(|| now.since(self.log.sent_at(newest)))
     }
