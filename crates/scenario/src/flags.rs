@@ -84,71 +84,38 @@ static ALL: LazyLock<Vec<Flag>> = LazyLock::new(|| {
     of_path.chain(Key::all().map(Flag::of_endpoint)).collect()
 });
 
-/// The flags whose keys are no rows: name, key, form, default, help.
-const PATH: &[(&str, &str, Kind, &str, &str)] = &[
-    ("--rate", "path.rate", Kind::Quantity, "40Mbps", "Bottleneck rate"),
-    (
-        "--rtt",
-        "path.rtt",
-        Kind::Quantity,
-        "100ms",
-        "Two-way propagation of the bottleneck, access links excluded",
-    ),
-    ("--buffer", "path.buffer", Kind::Quantity, "1bdp", "Bottleneck buffer: 500pkt, 64KiB or 1bdp"),
-    ("--packet", "packet", Kind::Quantity, "1000B (quic: 1200B)", "Payload of a packet"),
-    ("--headers", "headers", Kind::Quantity, "0B", "Bytes a packet adds on the link"),
-    (
-        "--access-delay",
-        "path.access_delay",
-        Kind::Quantity,
-        "0ms",
-        "One-way delay of each access link, four of them in a round trip",
-    ),
-    (
-        "--access-rate",
-        "path.access_rate",
-        Kind::Quantity,
-        "1Gbps",
-        "Rate of the access links; ten times the bottleneck where that is more",
-    ),
-    (
-        "--loss",
-        "path.loss",
-        Kind::Quantity,
-        "0%",
-        "Random loss of data packets: 0.1%, or in bursts ge:0.5%,20% (good to bad, bad to good)",
-    ),
-    (
-        "--ecn-threshold",
-        "path.ecn_threshold",
-        Kind::Quantity,
-        "none",
-        "What must wait until packets with ECN are marked: 20pkt, 0.25bdp or 1ms",
-    ),
-    ("--duration", "duration", Kind::Quantity, "20s", "Time measured"),
-    ("--flows", "flow[0].count", Kind::Count, "1", "Number of flows"),
-    ("--size", "flow[0].size", Kind::Quantity, "unlimited", "Bytes each flow sends, such as 5MB"),
-    (
-        "--start-jitter",
-        "flow[0].start_jitter",
-        Kind::Quantity,
-        "0ms",
-        "Each flow starts up to this much later, at random",
-    ),
-    ("--seed", "seed", Kind::Count, "1", "Seed of every random stream"),
-    ("--runs", "runs", Kind::Count, "1", "Runs of each control, with seeds from --seed on"),
-    (
-        "--profile",
-        "profile",
-        Kind::Word(Profile::NAMES),
-        "linux",
-        "Endpoint constants: linux (today's), rfc or ns2 (the papers'), or quic",
-    ),
-    (
-        "--ns2-release",
-        "ns2_release",
-        Kind::Word(Ns2Release::NAMES),
-        "2.35",
-        "With profile ns2: the release whose constants it has: 2.1b6, 2.26 or 2.35",
-    ),
-];
+/// Declares the flags whose keys are no rows: name, key, form, default, help.
+macro_rules! path_flags {
+    ($($name:literal $key:literal $kind:expr, $default:literal $help:literal;)+) => {
+        const PATH: &[(&str, &str, Kind, &str, &str)] =
+            &[$(($name, $key, $kind, $default, $help)),+];
+    };
+}
+
+path_flags! {
+    "--rate" "path.rate" Kind::Quantity, "40Mbps" "Bottleneck rate";
+    "--rtt" "path.rtt" Kind::Quantity, "100ms"
+        "Two-way propagation of the bottleneck, access links excluded";
+    "--buffer" "path.buffer" Kind::Quantity, "1bdp" "Bottleneck buffer: 500pkt, 64KiB or 1bdp";
+    "--packet" "packet" Kind::Quantity, "1000B (quic: 1200B)" "Payload of a packet";
+    "--headers" "headers" Kind::Quantity, "0B" "Bytes a packet adds on the link";
+    "--access-delay" "path.access_delay" Kind::Quantity, "0ms"
+        "One-way delay of each access link, four of them in a round trip";
+    "--access-rate" "path.access_rate" Kind::Quantity, "1Gbps"
+        "Rate of the access links; ten times the bottleneck where that is more";
+    "--loss" "path.loss" Kind::Quantity, "0%"
+        "Random loss of data packets: 0.1%, or in bursts ge:0.5%,20% (good to bad, bad to good)";
+    "--ecn-threshold" "path.ecn_threshold" Kind::Quantity, "none"
+        "What must wait until packets with ECN are marked: 20pkt, 0.25bdp or 1ms";
+    "--duration" "duration" Kind::Quantity, "20s" "Time measured";
+    "--flows" "flow[0].count" Kind::Count, "1" "Number of flows";
+    "--size" "flow[0].size" Kind::Quantity, "unlimited" "Bytes each flow sends, such as 5MB";
+    "--start-jitter" "flow[0].start_jitter" Kind::Quantity, "0ms"
+        "Each flow starts up to this much later, at random";
+    "--seed" "seed" Kind::Count, "1" "Seed of every random stream";
+    "--runs" "runs" Kind::Count, "1" "Runs of each control, with seeds from --seed on";
+    "--profile" "profile" Kind::Word(Profile::NAMES), "linux"
+        "Endpoint constants: linux (today's), rfc or ns2 (the papers'), or quic";
+    "--ns2-release" "ns2_release" Kind::Word(Ns2Release::NAMES), "2.35"
+        "With profile ns2: the release whose constants it has: 2.1b6, 2.26 or 2.35";
+}
