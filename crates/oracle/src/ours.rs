@@ -70,8 +70,8 @@ fn scenario(point: &Point) -> String {
         point.text("pkt")
     );
     let _ = writeln!(text, "iw = \"{}pkt\"\nssthresh = \"{ssthresh}\"", point.text("iw"));
-    // TCP/Linux has its own rule for duplicate ACKs.
-    if recovery != "ns2-linux" {
+    // TCP/Linux and Vegas have rules of their own for duplicate ACKs.
+    if recovery != "ns2-linux" && control != "vegas" {
         let _ = writeln!(text, "limited_transmit = {}", point.text("lt") != "0");
     }
     if let release @ ("2.26" | "2.1b6") = point.text("release") {
