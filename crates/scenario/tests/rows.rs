@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use firstflight_scenario::keys::{FLOW_KEYS, Key, Kind, SWITCHES, Stack};
+use firstflight_scenario::keys::{FLOW_KEYS, Key, Kind, Runs, SWITCHES, Stack};
 use firstflight_scenario::{Ns2Release, PathFlags, Profile, Scenario};
 
 /// The text between two lines of a file below the repository's root, which the rows must yield.
@@ -150,6 +150,30 @@ fn a_key_says_who_heeds_it() {
     assert_eq!(heeded("impatient").words(), "recovery `newreno`");
     assert_eq!(heeded("iw").words(), "");
     assert_eq!(heeded("growth_limit").words(), "the simulator");
+}
+
+#[test]
+fn a_key_is_refused_where_no_flow_heeds_it_and_a_profiles_value_never_is() {
+    let runs = |group, stack| Runs { group, stack, delayed_ack: 1, keeps_alive: false };
+    let rack = [runs(0, Stack::Rack)];
+    let both = [runs(0, Stack::Rack), runs(1, Stack::NewReno)];
+    let checked = |text: &str, runs: &[Runs]| {
+        let problem = Scenario::parse(text, "x.toml").unwrap().check_heeded(runs).err();
+        problem.map(|problem| problem.to_string())
+    };
+    assert_eq!(
+        checked("impatient = true", &rack).unwrap(),
+        "x.toml:1: impatient = true: no effect with recovery rack; accepted: with recovery newreno"
+    );
+    assert_eq!(checked("impatient = true", &both), None, "one flow heeds it");
+    assert_eq!(checked("profile = 'linux'", &rack), None, "impatient is true there too");
+    let problem = checked("quick_acks = false", &rack).unwrap();
+    assert!(problem.ends_with("with recovery rack, where delayed_ack is 2 or more"), "{problem}");
+    let own = "[[flow]]\nduplicate_acks = 2\n[[flow]]\nduplicate_acks = 2";
+    let problem = checked(own, &both).unwrap();
+    assert!(problem.starts_with("x.toml:2: flow[0].duplicate_acks = 2: no effect"), "{problem}");
+    let problem = checked("ns2_release = '2.26'", &rack).unwrap();
+    assert!(problem.ends_with("no effect with profile linux; accepted: with profile ns2"));
 }
 
 const MARKS: (&str, &str) = ("<!-- rows -->\n", "<!-- end of rows -->");
