@@ -47,7 +47,7 @@ A small scenario:
   rate = \"40Mbps\"
   rtt = \"100ms\"
   [expect]
-  flows.timeouts = \"== 0\"";
+  timeouts = \"== 0\"";
 
 /// Printed when an expectation fails: the file may have been written for the old default, `rfc`.
 const UNNAMED_PROFILE: &str = "The file names no profile, so its endpoints are those of `linux`; \

@@ -8,9 +8,9 @@
 use std::time::Duration;
 
 use firstflight_runner::files_result;
-use firstflight_scenario::measure::{distinct, jain_index, ratio, throughput_bps};
+use firstflight_scenario::measure::distinct;
 use firstflight_scenario::{
-    Bottleneck, Cost, FlowResult, LabFigures, Plan, Resolved, RunResult, Startup, TimeToBdp,
+    Bottleneck, FlowResult, Flown, LabFigures, Left, Plan, Resolved, RunResult,
 };
 
 use crate::bed::LinkKind;
@@ -43,10 +43,7 @@ impl Measured<'_> {
             .zip(self.flows)
             .map(|(job, outcome)| self.flow(job, outcome))
             .collect();
-        let delivered: u64 = flows.iter().map(|flow| flow.delivered_bytes).sum();
-        let packets: u64 = flows.iter().map(|flow| flow.delivered_packets).sum();
-        let rates: Vec<f64> = flows.iter().map(|flow| flow.throughput_bps).collect();
-        let wall_s = self.wall.as_secs_f64();
+        let events = self.link.forward.offered_packets + self.link.backward.offered_packets;
         RunResult {
             control: distinct(self.controls.iter().map(|control| control.full.as_str())),
             alias: self.plan.name.clone(),
@@ -56,18 +53,10 @@ impl Measured<'_> {
             transport: "linux".to_owned(),
             profile: self.resolved.endpoint.profile.to_string(),
             seed: self.job.link.seed,
-            duration_s: seconds(self.job.duration_ns),
             bottleneck: self.bottleneck(),
-            total_throughput_bps: throughput_bps(delivered, self.job.duration_ns),
-            jain_index: jain_index(&rates),
-            cost: Cost {
-                wall_s,
-                events: self.link.forward.offered_packets + self.link.backward.offered_packets,
-                delivered_packets_per_s: ratio(packets as f64, wall_s),
-            },
             note: self.note(),
             lab: Some(lab_figures(self.link, self.kind, self.generator, self.rtt_ns())),
-            flows,
+            ..RunResult::of_flows(flows, self.job.duration_ns, (self.wall, events))
         }
     }
 
@@ -75,35 +64,38 @@ impl Measured<'_> {
         let end = [job.stop_ns, outcome.finished_ns].into_iter().flatten().min();
         let end = end.unwrap_or(u64::MAX).min(self.job.duration_ns);
         let period = outcome.measured_ns.unwrap_or(end.saturating_sub(job.start_ns));
-        let throughput = throughput_bps(outcome.delivered_bytes, period);
         let last = outcome.samples.last().map(|(_, info)| *info).unwrap_or_default();
         let peak = outcome.samples.iter().map(|(_, info)| info.cwnd).max().unwrap_or(0);
-        let finished = outcome.finished_ns.map(|at| seconds(at.saturating_sub(job.start_ns)));
-        FlowResult {
-            id: job.id as u64,
+        let packet = self.job.packet_bytes;
+        let flown = Flown {
+            id: job.id,
             control: job.control.full.clone(),
-            start_s: seconds(job.start_ns),
-            throughput_bps: throughput,
-            utilization: ratio(throughput, self.resolved.links[0].rate_bps as f64),
+            start_ns: job.start_ns,
+            period_ns: period,
+            finished_ns: outcome.finished_ns,
+            rate_bps: Some(self.resolved.links[0].rate_bps),
+            bdp_bytes: Some(job.bdp_bytes),
+            packet_bytes: packet,
             delivered_bytes: outcome.delivered_bytes,
-            delivered_packets: outcome.delivered_bytes / self.job.packet_bytes.max(1),
+            delivered_packets: outcome.delivered_bytes / packet.max(1),
             sent_packets: last.data_segs_out.into(),
             retransmitted_packets: last.total_retrans.into(),
             fast_retransmits: entries(&outcome.samples, CaState::Recovery),
             timeouts: u64::from(last.timeouts).max(entries(&outcome.samples, CaState::Loss)),
-            completion_time_s: finished,
-            peak_cwnd_packets: peak.into(),
-            final_cwnd_packets: last.cwnd.into(),
-            startup: self.startup(job, outcome),
-            files: job.files.as_ref().map(|_| files_result(self.job.packet_bytes, &outcome.files)),
-        }
+            peak_cwnd: u64::from(peak) * packet,
+            final_cwnd: u64::from(last.cwnd) * packet,
+            exit: self.left(job, outcome),
+            reached_ns: reached(job, packet, &outcome.samples),
+            files: job.files.as_ref().map(|_| files_result(packet, &outcome.files)),
+            ..Flown::default()
+        };
+        flown.into()
     }
 
     /// The end of start-up, with what the link dropped around it.
-    fn startup(&self, job: &FlowJob, outcome: &FlowOutcome) -> Startup {
-        let startup = startup(job, self.job.packet_bytes, &outcome.samples);
-        let losses = self.link.forward.losses.as_deref();
-        let drops = losses.zip(exit(job, &outcome.samples)).map(|(losses, (index, _))| {
+    fn left(&self, job: &FlowJob, outcome: &FlowOutcome) -> Option<Left> {
+        let (index, why) = exit(job, &outcome.samples)?;
+        let drops = self.link.forward.losses.as_deref().map(|losses| {
             // The exit lies between two looks.
             let (before, _) = outcome.samples[index.saturating_sub(1)];
             let (at, info) = outcome.samples[index];
@@ -112,7 +104,8 @@ impl Measured<'_> {
             let own = |(at, port): &&(u64, u16)| *port == job.port() && round.contains(at);
             losses.iter().filter(own).count() as u64
         });
-        Startup { drops_in_exit_round: drops, ..startup }
+        let left = left(self.job.packet_bytes, &outcome.samples, (index, why));
+        Some(Left { drops_in_round: drops, ..left })
     }
 
     fn bottleneck(&self) -> Bottleneck {
@@ -146,19 +139,17 @@ fn entries(samples: &[(u64, TcpInfo)], state: CaState) -> u64 {
     before.zip(now).filter(|(before, now)| *before != state && *now == state).count() as u64
 }
 
-/// The first end of start-up that the samples show.
-fn startup(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> Startup {
-    let since = |at: u64| seconds(at.saturating_sub(job.start_ns));
-    let reached = |share: f64| {
+/// When shares of the BDP were in flight for the first time, as far as the samples show.
+fn reached(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> [Option<u64>; 3] {
+    [0.6, 0.8, 0.9].map(|share| {
         let enough = share * job.bdp_bytes as f64;
-        let at = samples.iter().find(|(_, i)| (u64::from(i.in_flight()) * packet) as f64 >= enough);
-        at.map(|(at, _)| since(*at))
-    };
-    let [at_60, at_80, at_90] = [0.6, 0.8, 0.9].map(reached);
-    let time_to_bdp_s = TimeToBdp { at_60, at_80, at_90 };
-    let Some((index, reason)) = exit(job, samples) else {
-        return Startup { time_to_bdp_s, ..Startup::default() };
-    };
+        let flies = |info: &TcpInfo| (u64::from(info.in_flight()) * packet) as f64;
+        samples.iter().find(|(_, info)| flies(info) >= enough).map(|(at, _)| *at)
+    })
+}
+
+/// The end of start-up at a look, and why.
+fn left(packet: u64, samples: &[(u64, TcpInfo)], (index, why): (usize, &'static str)) -> Left {
     let (at, now) = samples[index];
     // The window before any cut: that of the look before, unless it grew since.
     let before = samples[index.saturating_sub(1)].1;
@@ -169,17 +160,13 @@ fn startup(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> Startup {
     let repairs = entries(&after, CaState::Recovery) + entries(&after, CaState::Loss);
     // The repair that ended start-up is not one after it.
     let own = u64::from(after.first().is_some_and(|(_, info)| info.repairs()));
-    let window = u64::from(last.cwnd) * packet;
-    Startup {
-        exit_time_s: Some(since(at)),
-        exit_reason: Some(reason.to_owned()),
-        exit_cwnd_packets: Some(last.cwnd.into()),
-        exit_window_over_bdp: Some(ratio(window as f64, job.bdp_bytes as f64)),
-        inflight_over_window_at_exit: Some(ratio(last.in_flight().into(), last.cwnd.into())),
-        drops_in_exit_round: None,
+    Left {
+        at_ns: at,
+        why,
+        cwnd: u64::from(last.cwnd) * packet,
+        in_flight: u64::from(last.in_flight()) * packet,
+        drops_in_round: None,
         reductions_next_10_rtt: Some(repairs.saturating_sub(own)),
-        time_to_bdp_s,
-        reprobes: 0,
     }
 }
 
@@ -239,13 +226,23 @@ pub fn kernel_release() -> String {
     text.trim().to_owned()
 }
 
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
-}
-
 #[cfg(test)]
 mod tests {
+    use firstflight_scenario::Startup;
+
     use super::*;
+
+    /// The start-up of a flow that sent what the samples show.
+    fn startup(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> Startup {
+        let flown = Flown {
+            bdp_bytes: Some(job.bdp_bytes),
+            packet_bytes: packet,
+            exit: exit(job, samples).map(|found| left(packet, samples, found)),
+            reached_ns: reached(job, packet, samples),
+            ..Flown::default()
+        };
+        FlowResult::from(flown).startup
+    }
 
     fn job(kernel_name: &str) -> FlowJob {
         let control = LinuxControl {

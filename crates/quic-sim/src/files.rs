@@ -4,7 +4,7 @@
 use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant};
-use firstflight_sim::{Counts, Datagram, Ends, EndsTotals, FileDraws, FileOutcome, SenderState};
+use firstflight_sim::{Datagram, Ends, EndsTotals, FileDraws, FileOutcome, SenderState};
 
 use crate::pair::Pair;
 use crate::setup::{Control, Setup, SetupError};
@@ -167,23 +167,13 @@ impl Ends for Files {
         EndsTotals {
             delivered: before.delivered + now.delivered,
             finished_at: None,
-            counts: sum(before.counts, now.counts),
+            counts: before.counts + now.counts,
             reprobes: before.reprobes + now.reprobes,
         }
     }
 
     fn files(&self) -> Vec<FileOutcome> {
         self.done.clone()
-    }
-}
-
-fn sum(one: Counts, other: Counts) -> Counts {
-    Counts {
-        sent: one.sent + other.sent,
-        retransmitted: one.retransmitted + other.retransmitted,
-        fast_retransmits: one.fast_retransmits + other.fast_retransmits,
-        timeouts: one.timeouts + other.timeouts,
-        cuts: one.cuts + other.cuts,
     }
 }
 

@@ -319,6 +319,7 @@ impl Ends for Pair {
     }
 
     /// quinn counts packets of any content. What it declares lost it sends again.
+    #[allow(clippy::needless_update, reason = "what only TCP counts need not be named here")]
     fn totals(&self) -> EndsTotals {
         let (Some(shared), Some(connection)) = (&self.controller, self.client.peek()) else {
             return EndsTotals::default();
@@ -337,6 +338,7 @@ impl Ends for Pair {
                 fast_retransmits: seen.cuts.saturating_sub(seen.persistent),
                 timeouts: seen.persistent,
                 cuts: seen.cuts,
+                ..Counts::default()
             },
             reprobes: sender.map_or(0, Sender::reprobes),
         }

@@ -281,6 +281,8 @@ pub(crate) struct Plot {
     pub until: Option<f64>,
     /// The x axis of a plot over cases.
     pub x: Option<Named>,
+    /// The y axis of a plot over cases; the measure's own words when not written.
+    pub y: Option<Named>,
     /// What is drawn over cases, one line per control.
     pub measure: Option<Measure>,
     /// The cases drawn; all when not written.

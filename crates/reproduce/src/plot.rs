@@ -91,7 +91,8 @@ impl Plot {
         done: Done<'_>,
     ) -> Result<Figure, Unfinished> {
         let (name, unit) = measure.axis();
-        let mut panel = Panel::new(Axis::new(name, unit));
+        let y = self.y.as_ref().map_or(Axis::new(name, unit), |y| Axis::new(&y.name, &y.unit));
+        let mut panel = Panel::new(y);
         let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
         for (case, variant) in self.variants(laid).unwrap_or_default() {
             let value = done.value(measure, (case, variant), &Query::default())?;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use firstflight_control::Control;
-use firstflight_core::units::{Bytes, Instant};
-use firstflight_scenario::measure::{distinct, jain_index, mean_and_error, ratio};
+use firstflight_core::sender::StartupExit;
+use firstflight_scenario::measure::{distinct, mean_and_error, ratio, seconds};
 use firstflight_scenario::{
-    Bottleneck, Cost, FilesResult, FlowResult, Plan, Resolved, RunResult, Startup, TimeToBdp,
+    Bottleneck, FilesResult, FlowResult, Flown, Left, Plan, Resolved, RunResult,
 };
 use firstflight_sim::{FileOutcome, FlowOutcome, FlowSpec, Network, Outcome};
 
@@ -26,10 +26,6 @@ pub(crate) fn result(
         .enumerate()
         .map(|(id, (control, (spec, flow)))| flow_result(id, resolved, control, spec, flow))
         .collect();
-    let duration_s = seconds(resolved.duration_ns);
-    let delivered: u64 = flows.iter().map(|flow| flow.delivered_bytes).sum();
-    let packets: u64 = flows.iter().map(|flow| flow.delivered_packets).sum();
-    let rates: Vec<f64> = flows.iter().map(|flow| flow.throughput_bps).collect();
     RunResult {
         control: distinct(controls.iter().map(|control| control.full.as_str())),
         alias: plan.name.clone(),
@@ -37,18 +33,9 @@ pub(crate) fn result(
         transport: "sim".to_owned(),
         profile: resolved.endpoint.profile.to_string(),
         seed: resolved.seed,
-        duration_s,
         bottleneck: bottleneck(resolved, outcome),
-        total_throughput_bps: delivered as f64 * 8.0 / duration_s,
-        jain_index: jain_index(&rates),
-        cost: Cost {
-            wall_s: wall.as_secs_f64(),
-            events: outcome.events,
-            delivered_packets_per_s: packets as f64 / wall.as_secs_f64().max(f64::MIN_POSITIVE),
-        },
         note: failures(outcome),
-        lab: None,
-        flows,
+        ..RunResult::of_flows(flows, resolved.duration_ns, (wall, outcome.events))
     }
 }
 
@@ -72,28 +59,39 @@ fn flow_result(
     let start = spec.start.0;
     let end = resolved.duration_ns.min(spec.stop.map_or(u64::MAX, |stop| stop.0));
     let end = end.min(flow.finished_at.map_or(u64::MAX, |at| at.0));
-    let period_s = seconds(end.saturating_sub(start));
-    let rate = resolved.links[resolved.bottleneck(&spec.path)].rate_bps;
-    let throughput_bps =
-        if period_s > 0.0 { flow.delivered_bytes.0 as f64 * 8.0 / period_s } else { 0.0 };
-    FlowResult {
-        id: id as u64,
+    // A path that holds less than a packet is full before anything is sent: that says nothing.
+    let holds_any = spec.bdp_bytes >= spec.data_bytes();
+    let left = |exit: StartupExit| Left {
+        at_ns: exit.at.0,
+        why: exit.why.name(),
+        cwnd: exit.cwnd.0,
+        in_flight: exit.in_flight.0,
+        drops_in_round: Some(flow.startup.drops_in_exit_round),
+        reductions_next_10_rtt: Some(flow.startup.reductions_next_10_rtt),
+    };
+    let flown = Flown {
+        id,
         control: control.full.clone(),
-        start_s: seconds(start),
-        throughput_bps,
-        utilization: throughput_bps / rate.max(1) as f64,
+        start_ns: start,
+        period_ns: end.saturating_sub(start),
+        finished_ns: flow.finished_at.map(|at| at.0),
+        rate_bps: Some(resolved.links[resolved.bottleneck(&spec.path)].rate_bps),
+        bdp_bytes: Some(spec.bdp_bytes),
+        packet_bytes: spec.payload_bytes,
         delivered_bytes: flow.delivered_bytes.0,
         delivered_packets: flow.delivered_packets,
         sent_packets: flow.counts.sent,
         retransmitted_packets: flow.counts.retransmitted,
         fast_retransmits: flow.counts.fast_retransmits,
         timeouts: flow.counts.timeouts,
-        completion_time_s: flow.finished_at.map(|at| seconds(at.since(spec.start).0)),
-        peak_cwnd_packets: packets(flow.peak_cwnd, spec),
-        final_cwnd_packets: packets(flow.final_cwnd, spec),
-        startup: startup(spec, flow),
+        peak_cwnd: flow.peak_cwnd.0,
+        final_cwnd: flow.final_cwnd.0,
+        exit: flow.startup.exit.map(left),
+        reached_ns: flow.startup.time_to_bdp.map(|at| at.filter(|_| holds_any).map(|at| at.0)),
+        reprobes: flow.reprobes,
         files: spec.files.map(|_| files(spec, &flow.files)),
-    }
+    };
+    flown.into()
 }
 
 /// The result of files whose packets carry `packet_bytes`: of each its packets, those sent, and how
@@ -121,31 +119,6 @@ fn files(spec: &FlowSpec, files: &[FileOutcome]) -> FilesResult {
     files_result(spec.data_bytes(), &files.iter().map(of).collect::<Vec<_>>())
 }
 
-fn startup(spec: &FlowSpec, flow: &FlowOutcome) -> Startup {
-    let since_start = |at: Instant| seconds(at.since(spec.start).0);
-    // A path that holds less than a packet is full before anything is sent: that says nothing.
-    let holds_any = spec.bdp_bytes >= spec.data_bytes();
-    let reached = |at: Option<Instant>| at.filter(|_| holds_any).map(since_start);
-    let [at_60, at_80, at_90] = flow.startup.time_to_bdp.map(reached);
-    let time_to_bdp_s = TimeToBdp { at_60, at_80, at_90 };
-    let reprobes = flow.reprobes;
-    let Some(exit) = flow.startup.exit else {
-        return Startup { time_to_bdp_s, reprobes, ..Startup::default() };
-    };
-    let ratio = |part: Bytes, whole: u64| part.0 as f64 / whole.max(1) as f64;
-    Startup {
-        exit_time_s: Some(since_start(exit.at)),
-        exit_reason: Some(exit.why.name().to_owned()),
-        exit_cwnd_packets: Some(packets(exit.cwnd, spec)),
-        exit_window_over_bdp: Some(ratio(exit.cwnd, spec.bdp_bytes)),
-        inflight_over_window_at_exit: Some(ratio(exit.in_flight, exit.cwnd.0)),
-        drops_in_exit_round: Some(flow.startup.drops_in_exit_round),
-        reductions_next_10_rtt: Some(flow.startup.reductions_next_10_rtt),
-        time_to_bdp_s,
-        reprobes,
-    }
-}
-
 /// The slowest link, its queue without the packet being sent.
 fn bottleneck(resolved: &Resolved, outcome: &Outcome) -> Bottleneck {
     let totals = &outcome.links[resolved.slowest_link()].totals;
@@ -159,12 +132,4 @@ fn bottleneck(resolved: &Resolved, outcome: &Outcome) -> Bottleneck {
         peak_queue_packets: totals.peak_packets.saturating_sub(1),
         mean_queue_packets: waiting_ns as f64 / duration,
     }
-}
-
-fn packets(bytes: Bytes, spec: &FlowSpec) -> u64 {
-    bytes.0 / spec.payload_bytes.max(1)
-}
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
 }

@@ -9,6 +9,7 @@
 //! [`ControlSpec`] whose names the caller checks. Every message a user can provoke names the file
 //! or flag, the key, what was found and what is accepted.
 
+pub mod column;
 pub mod document;
 mod endpoints;
 pub mod error;
@@ -16,6 +17,7 @@ pub mod expect;
 pub mod flags;
 pub mod keys;
 pub mod measure;
+pub mod measures;
 pub mod plan;
 pub mod profile;
 mod read;
@@ -39,8 +41,8 @@ pub use profile::{Carrier, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery}
 pub use reproduction::{CheckRow, Class, LabOrigin, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{
-    Bottleneck, Cost, FilesResult, FlowResult, GuestFigures, LabFigures, Refused, Results,
-    RunResult, Startup, TimeToBdp,
+    Bottleneck, Cost, FilesResult, FlowResult, Flown, GuestFigures, LabFigures, Left, Refused,
+    Results, RunResult, Startup, TimeToBdp,
 };
 pub use scenario::{Flow, Scenario};
 pub use series::Series;

@@ -92,7 +92,12 @@ const STUDENT_95: [f64; 20] = [
 
 /// Bits per second of `bytes` moved in `ns` nanoseconds; 0 in no time.
 pub fn throughput_bps(bytes: u64, ns: u64) -> f64 {
-    ratio(bytes as f64 * 8.0 * 1e9, ns as f64)
+    ratio(bytes as f64 * 8.0, seconds(ns))
+}
+
+/// Seconds of so many nanoseconds.
+pub fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }
 
 /// The distinct `names`, each once and in order of first appearance, for results of mixed runs.

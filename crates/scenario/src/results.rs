@@ -3,7 +3,11 @@
 //! Keys are printed in the order of the fields. Numbers are finite: a NaN or an infinity is an
 //! error when printed, never a `null` that a reader would take for "not measured".
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
+
+use crate::measure::{jain_index, seconds, throughput_bps};
 
 /// The name of the schema, first key of every document.
 pub const SCHEMA: &str = "firstflight/results@1";
@@ -99,6 +103,31 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// What the flows of a run come to together over its length, and what it cost: `wall` of time
+    /// and `events`. The names, the bottleneck and the notes are the transport's to add.
+    pub fn of_flows(
+        flows: Vec<FlowResult>,
+        duration_ns: u64,
+        (wall, events): (Duration, u64),
+    ) -> Self {
+        let delivered = flows.iter().map(|flow| flow.delivered_bytes).sum();
+        let packets: u64 = flows.iter().map(|flow| flow.delivered_packets).sum();
+        let rates: Vec<f64> = flows.iter().map(|flow| flow.throughput_bps).collect();
+        let wall_s = wall.as_secs_f64();
+        Self {
+            duration_s: seconds(duration_ns),
+            total_throughput_bps: throughput_bps(delivered, duration_ns),
+            jain_index: jain_index(&rates),
+            cost: Cost {
+                wall_s,
+                events,
+                delivered_packets_per_s: packets as f64 / wall_s.max(f64::MIN_POSITIVE),
+            },
+            flows,
+            ..Self::default()
+        }
+    }
+
     /// The note behind the control's name, as people read it.
     pub fn named_note(&self) -> Option<String> {
         self.note.as_ref().map(|note| format!("{}: {note}", self.alias))
@@ -195,6 +224,116 @@ pub struct FlowResult {
     /// The files, for a source of files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesResult>,
+}
+
+/// What a transport knows of a flow when its run is over, in bytes and nanoseconds of the run. What
+/// it cannot know stays as in the default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flown {
+    /// The flow's number from 0.
+    pub id: usize,
+    /// Its control in full.
+    pub control: String,
+    /// When it started, ns.
+    pub start_ns: u64,
+    /// For how long it was measured, ns.
+    pub period_ns: u64,
+    /// When the last byte was delivered, ns; `None` for a flow without an end or not done.
+    pub finished_ns: Option<u64>,
+    /// Rate of the slowest link on its path, bit/s.
+    pub rate_bps: Option<u64>,
+    /// What fills its path, bytes.
+    pub bdp_bytes: Option<u64>,
+    /// Bytes of a packet in which windows are counted.
+    pub packet_bytes: u64,
+    /// Payload delivered in order, bytes.
+    pub delivered_bytes: u64,
+    /// Packets delivered in order.
+    pub delivered_packets: u64,
+    /// Data packets sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Data packets sent again.
+    pub retransmitted_packets: u64,
+    /// Entries into recovery.
+    pub fast_retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// The largest cwnd, bytes.
+    pub peak_cwnd: u64,
+    /// cwnd at the end, bytes.
+    pub final_cwnd: u64,
+    /// How start-up was left for the first time.
+    pub exit: Option<Left>,
+    /// When 60, 80 and 90 % of the BDP were in flight for the first time, ns.
+    pub reached_ns: [Option<u64>; 3],
+    /// How often start-up began again because the avoidance asked for it.
+    pub reprobes: u64,
+    /// The files, for a source of files.
+    pub files: Option<FilesResult>,
+}
+
+/// How a flow left start-up for the first time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// When, ns of the run.
+    pub at_ns: u64,
+    /// Why, in a word.
+    pub why: &'static str,
+    /// cwnd before any cut, bytes.
+    pub cwnd: u64,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// Packets dropped in that round.
+    pub drops_in_round: Option<u64>,
+    /// Window reductions in the ten RTTs after.
+    pub reductions_next_10_rtt: Option<u64>,
+}
+
+impl From<Flown> for FlowResult {
+    fn from(flown: Flown) -> Self {
+        let packets = |bytes: u64| bytes / flown.packet_bytes.max(1);
+        let throughput_bps = throughput_bps(flown.delivered_bytes, flown.period_ns);
+        let since_start = |at: u64| seconds(at.saturating_sub(flown.start_ns));
+        Self {
+            id: flown.id as u64,
+            start_s: seconds(flown.start_ns),
+            throughput_bps,
+            utilization: flown.rate_bps.map_or(0.0, |rate| throughput_bps / rate.max(1) as f64),
+            delivered_bytes: flown.delivered_bytes,
+            delivered_packets: flown.delivered_packets,
+            sent_packets: flown.sent_packets,
+            retransmitted_packets: flown.retransmitted_packets,
+            fast_retransmits: flown.fast_retransmits,
+            timeouts: flown.timeouts,
+            completion_time_s: flown.finished_ns.map(since_start),
+            peak_cwnd_packets: packets(flown.peak_cwnd),
+            final_cwnd_packets: packets(flown.final_cwnd),
+            startup: Startup::of(&flown),
+            files: flown.files,
+            control: flown.control,
+        }
+    }
+}
+
+impl Startup {
+    fn of(flown: &Flown) -> Self {
+        let since_start = |at: u64| seconds(at.saturating_sub(flown.start_ns));
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        let [at_60, at_80, at_90] = flown.reached_ns.map(|at| at.map(since_start));
+        let exit = flown.exit.as_ref();
+        let over_bdp = |left: &Left| Some(share(left.cwnd, flown.bdp_bytes?));
+        Self {
+            exit_time_s: exit.map(|left| since_start(left.at_ns)),
+            exit_reason: exit.map(|left| left.why.to_owned()),
+            exit_cwnd_packets: exit.map(|left| left.cwnd / flown.packet_bytes.max(1)),
+            exit_window_over_bdp: exit.and_then(over_bdp),
+            inflight_over_window_at_exit: exit.map(|left| share(left.in_flight, left.cwnd)),
+            drops_in_exit_round: exit.and_then(|left| left.drops_in_round),
+            reductions_next_10_rtt: exit.and_then(|left| left.reductions_next_10_rtt),
+            time_to_bdp_s: TimeToBdp { at_60, at_80, at_90 },
+            reprobes: flown.reprobes,
+        }
+    }
 }
 
 /// The files of one source that were sent and acknowledged within the run.

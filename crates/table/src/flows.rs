@@ -1,15 +1,18 @@
 //! The table of flows: one row per flow of a run.
 
+use firstflight_scenario::column::Role::{Factor, Key, Provenance};
+use firstflight_scenario::column::{Column, Kind::*, Value};
+use firstflight_scenario::measures::MEASURES;
 use firstflight_scenario::resolved::{Resolved, ResolvedBuffer, ResolvedFlow, ResolvedLink};
 use firstflight_scenario::{FlowResult, Loss, RunResult};
 
-use crate::column::Role::{Factor, Key, Measure, Provenance};
-use crate::column::{Column, Kind::*, Value};
 use crate::{SCHEMA, Table, TableError, point};
 
 /// The columns, in order.
 pub fn columns() -> Vec<Column> {
-    COLUMNS.iter().map(|(column, _)| *column).collect()
+    let measured = MEASURES.iter().map(|measure| measure.column);
+    let given = GIVEN.iter().map(|(column, _)| *column);
+    given.chain(measured).chain(PROVENANCE.iter().map(|(column, _)| *column)).collect()
 }
 
 /// The rows of `runs` of one scenario, in their order.
@@ -45,7 +48,10 @@ pub fn table_at<'a>(
                 control: run.alias.clone(),
                 found,
             };
-            table.push(COLUMNS.iter().map(|(_, value)| value(&row))).map_err(fault)?;
+            let given = GIVEN.iter().map(|(_, value)| value(&row));
+            let measured = MEASURES.iter().map(|measure| measure.value(run, flow));
+            let provenance = PROVENANCE.iter().map(|(_, value)| value(&row));
+            table.push(given.chain(measured).chain(provenance)).map_err(fault)?;
         }
     }
     Ok(table)
@@ -123,13 +129,13 @@ fn given(text: &str) -> Option<&str> {
 
 type Get = for<'a> fn(&'a Row<'_>) -> Value<'a>;
 
-/// Declares the columns: role, type, name, unit, meaning, value; `or_null` after the type where the
+/// Declares columns: role, type, name, unit, meaning, value; `or_null` after the type where the
 /// value can be missing.
 macro_rules! columns {
-    ($row:ident: $($role:ident $kind:ident $($null:ident)? $name:literal [$unit:literal]
-        $meaning:literal = $value:expr;)+) => {
-        const COLUMNS: &[(Column, Get)] = &[$((
-            Column::new($role, $kind, $name, $unit, $meaning)$(.$null())?,
+    ($name:ident, $row:ident: $($role:ident $kind:ident $($null:ident)? $column:literal
+        [$unit:literal] $meaning:literal = $value:expr;)+) => {
+        const $name: &[(Column, Get)] = &[$((
+            Column::new($role, $kind, $column, $unit, $meaning)$(.$null())?,
             |$row| {
                 // What comes from the program has no use for the row.
                 let _ = $row;
@@ -139,7 +145,7 @@ macro_rules! columns {
     };
 }
 
-columns! { row:
+columns! { GIVEN, row:
     Key Text "point" [""]
         "Hash of the resolved scenario without name, controls and seed: one path and its flows"
         = row.point;
@@ -212,108 +218,9 @@ columns! { row:
     Factor Number "start_s" ["s"]
         "When the flow started, seconds of the run"
         = row.flow.start_s;
-    Measure Number "throughput_bps" ["bit/s"]
-        "Payload newly delivered in order, from the flow's start until it stops or the run ends"
-        = row.flow.throughput_bps;
-    Measure Number "utilization" ["share"]
-        "`throughput_bps` over `rate_bps`"
-        = row.flow.utilization;
-    Measure Number or_null "completion_time_s" ["s"]
-        "From the flow's start to the delivery of its last byte; null if that did not come"
-        = row.flow.completion_time_s;
-    Measure Count "delivered_bytes" ["bytes"]
-        "Payload delivered in order"
-        = row.flow.delivered_bytes;
-    Measure Count "delivered_packets" ["packets"]
-        "Packets delivered in order"
-        = row.flow.delivered_packets;
-    Measure Count "sent_packets" ["packets"]
-        "Data packets sent, retransmissions included"
-        = row.flow.sent_packets;
-    Measure Count "retransmitted_packets" ["packets"]
-        "Data packets sent again"
-        = row.flow.retransmitted_packets;
-    Measure Count "fast_retransmits" [""]
-        "Entries into recovery"
-        = row.flow.fast_retransmits;
-    Measure Count "timeouts" [""]
-        "Retransmission timeouts"
-        = row.flow.timeouts;
-    Measure Count "peak_cwnd_packets" ["packets"]
-        "The largest cwnd"
-        = row.flow.peak_cwnd_packets;
-    Measure Count "final_cwnd_packets" ["packets"]
-        "cwnd at the end"
-        = row.flow.final_cwnd_packets;
-    Measure Number or_null "exit_time_s" ["s"]
-        "When start-up was left for the first time, after the flow's start"
-        = row.flow.startup.exit_time_s;
-    Measure Text or_null "exit_reason" [""]
-        "Why: `loss`, `timeout`, `ssthresh`, `heuristic`, `ecn`"
-        = row.flow.startup.exit_reason.as_deref();
-    Measure Count or_null "exit_cwnd_packets" ["packets"]
-        "cwnd at the exit, before any cut"
-        = row.flow.startup.exit_cwnd_packets;
-    Measure Number or_null "exit_window_over_bdp" [""]
-        "cwnd at the exit over the BDP"
-        = row.flow.startup.exit_window_over_bdp;
-    Measure Number or_null "inflight_over_window_at_exit" [""]
-        "Packets in flight at the exit over cwnd"
-        = row.flow.startup.inflight_over_window_at_exit;
-    Measure Count or_null "drops_in_exit_round" ["packets"]
-        "Packets dropped in the round of the exit"
-        = row.flow.startup.drops_in_exit_round;
-    Measure Count or_null "reductions_next_10_rtt" [""]
-        "Window reductions in the ten RTTs after the exit"
-        = row.flow.startup.reductions_next_10_rtt;
-    Measure Number or_null "time_to_60_percent_bdp_s" ["s"]
-        "When what was in flight first reached 60 % of the BDP, after the flow's start"
-        = row.flow.startup.time_to_bdp_s.at_60;
-    Measure Number or_null "time_to_80_percent_bdp_s" ["s"]
-        "When what was in flight first reached 80 % of the BDP, after the flow's start"
-        = row.flow.startup.time_to_bdp_s.at_80;
-    Measure Number or_null "time_to_90_percent_bdp_s" ["s"]
-        "When what was in flight first reached 90 % of the BDP, after the flow's start"
-        = row.flow.startup.time_to_bdp_s.at_90;
-    Measure Count "reprobes" [""]
-        "How often start-up began again because the avoidance asked for it"
-        = row.flow.startup.reprobes;
-    Measure Count or_null "files" [""]
-        "Files sent by a source of files"
-        = row.flow.files.map(|files| files.count);
-    Measure Number or_null "files_mean_throughput_bps" ["bit/s"]
-        "Mean over the files of their payload over their time"
-        = row.flow.files.map(|files| files.mean_throughput_bps);
-    Measure Number or_null "files_mean_time_s" ["s"]
-        "Mean time of a file, from opening its connection to its last byte"
-        = row.flow.files.map(|files| files.mean_time_s);
-    Measure Count "bottleneck_drops" ["packets"]
-        "Of the run: packets that did not leave the slowest link"
-        = row.run.bottleneck.drops;
-    Measure Count "bottleneck_random_losses" ["packets"]
-        "Of the run: those of them that were lost at random or by number"
-        = row.run.bottleneck.random_losses;
-    Measure Number "bottleneck_utilization" ["share"]
-        "Of the run: the time the slowest link was sending"
-        = row.run.bottleneck.utilization;
-    Measure Count "peak_queue_packets" ["packets"]
-        "Of the run: the most packets waiting there"
-        = row.run.bottleneck.peak_queue_packets;
-    Measure Number "mean_queue_packets" ["packets"]
-        "Of the run: time average of packets waiting there"
-        = row.run.bottleneck.mean_queue_packets;
-    Measure Number "total_throughput_bps" ["bit/s"]
-        "Of the run: payload of all flows over `duration_s`"
-        = row.run.total_throughput_bps;
-    Measure Number "jain_index" [""]
-        "Of the run: Jain's fairness index of the flows' throughputs"
-        = row.run.jain_index;
-    Measure Text or_null "note" [""]
-        "Of the run: what the reader must know"
-        = row.run.note.as_deref();
-    Measure Text or_null "lab_timing" [""]
-        "On real Linux: was the link in time: `valid`, `degraded`, `invalid`, `unknown`"
-        = row.run.lab.as_ref().map(|lab| &*lab.timing);
+}
+
+columns! { PROVENANCE, row:
     Provenance Text "version" [""]
         "Version of the program that measured"
         = env!("CARGO_PKG_VERSION");

@@ -1,6 +1,7 @@
 //! Results as tidy tables: one row per flow of a run, one column per variable, units in the names.
 //!
-//! Every column is declared once, in [`flows`] or [`series`], with its type, unit and meaning. From
+//! Every column is declared once, with its type, unit and meaning: what is measured in
+//! `firstflight_scenario::measures`, all else in [`flows`] or [`series`]. From
 //! there come the CSV files, the JSON form and its JSON Schema, the page `docs/results.md`, and,
 //! with the feature `arrow`, record batches. What was not measured is null: an empty cell in CSV.
 //!
@@ -18,7 +19,6 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
-mod column;
 pub mod flows;
 mod page;
 mod point;
@@ -27,7 +27,7 @@ mod schema;
 pub mod series;
 mod table;
 
-pub use column::{Column, Kind, Role, Value};
+pub use firstflight_scenario::column::{Column, Kind, Role, Value};
 pub use page::page;
 pub use point::point;
 pub use read::CsvRows;

@@ -1,9 +1,9 @@
 //! The table of series: one row per flow or link, time and variable.
 
+use firstflight_scenario::column::Role::{Key, Measure, Provenance};
+use firstflight_scenario::column::{Column, Kind::*, Value};
 use firstflight_scenario::{Resolved, RunResult, Series};
 
-use crate::column::Role::{Key, Measure, Provenance};
-use crate::column::{Column, Kind::*, Value};
 use crate::{SCHEMA, Table, TableError, point};
 
 /// The columns, in order.

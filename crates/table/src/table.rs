@@ -2,9 +2,8 @@
 
 use std::io;
 
+use firstflight_scenario::column::{Column, Kind, Value};
 use serde_json::{Map, Value as Json};
-
-use crate::column::{Column, Kind, Value};
 
 /// Rows of one of the tables, stored column by column.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use firstflight_control::Control;
 use firstflight_core::hint::PathHint;
-use firstflight_scenario::{Cost, FlowResult, Results, RunResult, Startup};
+use firstflight_scenario::{Flown, Left, Results, RunResult};
 use serde_json::{Value, json};
 
 use crate::Progress;
 use crate::receive::Received;
-use crate::record::Record;
 use crate::send::Sent;
 
 impl Sent {
@@ -23,24 +22,8 @@ impl Sent {
         let hint = self.told.map(PathHint::Own);
         let factory = firstflight_quic::control(control).map(|factory| factory.hinted(hint));
         let missing = factory.map(|factory| factory.missing());
-        let path = self.stats.path;
         let mtu = self.record.mtu.max(1);
-        let delivered = self.bytes - self.resumed;
-        let lost = path.lost_packets;
-        let flow = FlowResult {
-            control: full.clone(),
-            throughput_bps: rate(delivered, self.took),
-            delivered_bytes: delivered,
-            delivered_packets: path.sent_packets.saturating_sub(lost),
-            sent_packets: path.sent_packets,
-            retransmitted_packets: lost,
-            fast_retransmits: path.congestion_events,
-            completion_time_s: Some(self.took.as_secs_f64()),
-            peak_cwnd_packets: self.record.peak_window / mtu,
-            final_cwnd_packets: self.record.window / mtu,
-            startup: startup(&self.record, mtu),
-            ..FlowResult::default()
-        };
+        let flown = Flown { control: full.clone(), ..self.flown() };
         let mut note = UNKNOWN.to_owned();
         if let Some(missing) = missing.ok().filter(|missing| !missing.is_empty()) {
             note.push_str(&format!("; this control runs over QUIC without {missing}"));
@@ -50,9 +33,33 @@ impl Sent {
             alias: control.to_owned(),
             preset: named.map_or(String::new(), |named| named.preset),
             note: Some(note),
-            ..run(flow, self.took)
+            ..run(flown, self.took)
         };
         Results::new(version, self.scenario(mtu), vec![run])
+    }
+
+    /// What is known of the flow without its path; times count from the first packet.
+    pub fn flown(&self) -> Flown {
+        let (record, path) = (&self.record, self.stats.path);
+        let exit = record.exit.as_ref().map(|exit| Left {
+            at_ns: ns(exit.after),
+            why: exit.reason,
+            cwnd: exit.window,
+            in_flight: exit.in_flight,
+            ..Left::default()
+        });
+        Flown {
+            packet_bytes: record.mtu,
+            delivered_packets: path.sent_packets.saturating_sub(path.lost_packets),
+            sent_packets: path.sent_packets,
+            retransmitted_packets: path.lost_packets,
+            fast_retransmits: path.congestion_events,
+            peak_cwnd: record.peak_window,
+            final_cwnd: record.window,
+            exit,
+            reprobes: record.reprobes,
+            ..done(self.bytes - self.resumed, self.took)
+        }
     }
 
     fn scenario(&self, mtu: u64) -> Value {
@@ -98,18 +105,14 @@ impl Broken<'_> {
         let named = control_of(self.control);
         let control = named.as_ref().map_or(self.control, |named| &named.full).to_owned();
         let delivered = self.progress.bytes - self.progress.resumed;
-        let flow = FlowResult {
-            control: control.clone(),
-            throughput_bps: rate(delivered, self.took),
-            delivered_bytes: delivered,
-            ..FlowResult::default()
-        };
+        let done = done(delivered, self.took);
+        let flown = Flown { control: control.clone(), finished_ns: None, ..done };
         let run = RunResult {
             control,
             alias: self.control.to_owned(),
             preset: named.map_or(String::new(), |named| named.preset),
             note: Some(format!("failed: {}", self.why)),
-            ..run(flow, self.took)
+            ..run(flown, self.took)
         };
         let scenario = json!({
             "transfer": self.transfer,
@@ -123,15 +126,9 @@ impl Broken<'_> {
 impl Received {
     /// The document of `recv --json`. The congestion control is the sender's, and so not known.
     pub fn results(&self, version: &str) -> Results {
-        let delivered = self.bytes - self.resumed;
-        let flow = FlowResult {
-            throughput_bps: rate(delivered, self.took),
-            delivered_bytes: delivered,
-            completion_time_s: Some(self.took.as_secs_f64()),
-            ..FlowResult::default()
-        };
+        let flown = done(self.bytes - self.resumed, self.took);
         let note = format!("{UNKNOWN}; the sender knows its control and its losses");
-        let run = RunResult { note: Some(note), ..run(flow, self.took) };
+        let run = RunResult { note: Some(note), ..run(flown, self.took) };
         let scenario = json!({
             "transfer": "recv",
             "from": self.from.to_string(),
@@ -152,41 +149,22 @@ fn control_of(name: &str) -> Option<Control> {
     Some(control)
 }
 
-fn run(flow: FlowResult, took: Duration) -> RunResult {
-    let packets = flow.delivered_packets as f64;
-    let seconds = took.as_secs_f64();
+/// A flow that delivered so many bytes in that time.
+fn done(delivered_bytes: u64, took: Duration) -> Flown {
+    let took = ns(took);
+    Flown { delivered_bytes, period_ns: took, finished_ns: Some(took), ..Flown::default() }
+}
+
+fn run(flown: Flown, took: Duration) -> RunResult {
     RunResult {
         transport: "quic".to_owned(),
         profile: PROFILE.to_owned(),
-        duration_s: seconds,
-        total_throughput_bps: flow.throughput_bps,
-        jain_index: 1.0,
-        cost: Cost {
-            wall_s: seconds,
-            delivered_packets_per_s: packets / seconds.max(f64::MIN_POSITIVE),
-            ..Cost::default()
-        },
-        flows: vec![flow],
-        ..RunResult::default()
+        ..RunResult::of_flows(vec![flown.into()], ns(took), (took, 0))
     }
 }
 
-fn startup(record: &Record, mtu: u64) -> Startup {
-    let Some(exit) = &record.exit else {
-        return Startup { reprobes: record.reprobes, ..Startup::default() };
-    };
-    Startup {
-        exit_time_s: Some(exit.after.as_secs_f64()),
-        exit_reason: Some(exit.reason.to_owned()),
-        exit_cwnd_packets: Some(exit.window / mtu),
-        inflight_over_window_at_exit: Some(exit.in_flight as f64 / exit.window.max(1) as f64),
-        reprobes: record.reprobes,
-        ..Startup::default()
-    }
-}
-
-fn rate(bytes: u64, took: Duration) -> f64 {
-    bytes as f64 * 8.0 / took.as_secs_f64().max(f64::MIN_POSITIVE)
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The endpoints' constants are quinn's.

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use firstflight_lab::link::LinkReport;
 use firstflight_lab::{LinkKind, lab_figures};
-use firstflight_scenario::measure::{jain_index, throughput_bps};
 use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
-use firstflight_scenario::{FlowResult, Resolved, RunResult, Series, Startup, TimeToBdp};
-use firstflight_transfer::{Record, Sample};
+use firstflight_scenario::{FlowResult, Flown, Left, Resolved, RunResult, Series};
+use firstflight_transfer::Sample;
 
 use super::transfer::{Flow, Moved};
 
@@ -23,22 +22,23 @@ pub(super) struct Measured<'a> {
 impl Measured<'_> {
     /// The result, without the names of the run.
     pub(super) fn result(&self) -> RunResult {
-        let firsts = self.flows.iter().zip(self.moved).map(|(flow, moved)| {
-            let results = moved.sent.results(flow.control, env!("CARGO_PKG_VERSION"));
-            results.runs.into_iter().next().unwrap_or_default()
+        let first = self.flows.iter().zip(self.moved).next();
+        let sent = first.and_then(|(flow, moved)| {
+            moved.sent.results(flow.control, env!("CARGO_PKG_VERSION")).runs.pop()
         });
-        let mut firsts: Vec<RunResult> = firsts.collect();
-        let flows = self.moved.iter().zip(&mut firsts).enumerate();
-        let flows: Vec<FlowResult> = flows
-            .filter_map(|(id, (moved, run))| Some(self.flow(id, moved, run.flows.pop()?)))
-            .collect();
-        let mut result = firsts.into_iter().next().unwrap_or_default();
-        let delivered = flows.iter().map(|flow| flow.delivered_bytes).sum();
-        let rates: Vec<f64> = flows.iter().map(|flow| flow.throughput_bps).collect();
-        result.duration_s = Duration::from_nanos(self.resolved.duration_ns).as_secs_f64();
-        result.total_throughput_bps = throughput_bps(delivered, self.resolved.duration_ns);
-        result.jain_index = jain_index(&rates);
-        result.flows = flows;
+        let sent = sent.unwrap_or_default();
+        let flown = |(id, moved): (usize, &Moved)| {
+            FlowResult::from(Flown { control: sent.control.clone(), ..self.flown(id, moved) })
+        };
+        let flows = self.moved.iter().enumerate().map(flown).collect();
+        let wall = self.moved.iter().map(|moved| moved.sent.took).max().unwrap_or_default();
+        let mut result = RunResult {
+            control: sent.control.clone(),
+            preset: sent.preset.clone(),
+            transport: sent.transport.clone(),
+            profile: sent.profile.clone(),
+            ..RunResult::of_flows(flows, self.resolved.duration_ns, (wall, 0))
+        };
         let way = &self.link.forward;
         result.bottleneck.drops = way.dropped_packets + way.lost_packets;
         result.bottleneck.random_losses = way.lost_packets;
@@ -51,36 +51,27 @@ impl Measured<'_> {
         result
     }
 
-    fn flow(&self, id: usize, moved: &Moved, sent: FlowResult) -> FlowResult {
-        let link = &self.resolved.links[0];
-        FlowResult {
-            id: id as u64,
-            start_s: moved.start.as_secs_f64(),
-            utilization: sent.throughput_bps / link.rate_bps as f64,
-            // Without a size nothing is complete.
-            completion_time_s: sent
-                .completion_time_s
-                .filter(|_| self.resolved.flows[0].size_bytes.is_some()),
-            startup: self.startup(&moved.sent.record, sent.startup.clone()),
-            ..sent
-        }
-    }
-
-    /// With what only who knows the path can say.
-    fn startup(&self, record: &Record, startup: Startup) -> Startup {
-        let link = &self.resolved.links[0];
+    /// What was sent, with what only who knows the path can say.
+    fn flown(&self, id: usize, moved: &Moved) -> Flown {
+        let (link, sent) = (&self.resolved.links[0], moved.sent.flown());
         let rtt = link.delay_ns + link.return_delay_ns;
         let bdp = self.resolved.bdp_packets(link.rate_bps, rtt) * self.resolved.packet_bytes;
+        let (start_ns, size) = (ns(moved.start), self.resolved.flows[0].size_bytes);
         let reached = |share: f64| {
             let enough = |sample: &&Sample| sample.in_flight as f64 >= share * bdp as f64;
-            Some(record.samples.iter().find(enough)?.after.as_secs_f64())
+            let first = moved.sent.record.samples.iter().find(enough)?;
+            Some(start_ns + ns(first.after))
         };
-        let [at_60, at_80, at_90] = [0.6, 0.8, 0.9].map(reached);
-        let window = record.exit.as_ref().map(|exit| exit.window as f64);
-        Startup {
-            exit_window_over_bdp: window.filter(|_| bdp > 0).map(|window| window / bdp as f64),
-            time_to_bdp_s: TimeToBdp { at_60, at_80, at_90 },
-            ..startup
+        Flown {
+            id,
+            start_ns,
+            // Without a size nothing is complete.
+            finished_ns: size.and(sent.finished_ns).map(|at| start_ns + at),
+            rate_bps: Some(link.rate_bps),
+            bdp_bytes: Some(bdp).filter(|bdp| *bdp > 0),
+            exit: sent.exit.map(|left| Left { at_ns: start_ns + left.at_ns, ..left }),
+            reached_ns: [0.6, 0.8, 0.9].map(reached),
+            ..sent
         }
     }
 
@@ -114,4 +105,8 @@ impl Measured<'_> {
         }
         series
     }
+}
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -35,12 +35,6 @@ impl<'a> Flows<'a> {
         self.results().map(part)
     }
 
-    /// The mean over the flows; `None` if it did not happen to one of them.
-    pub(super) fn mean(self, part: impl Fn(&FlowResult) -> Option<f64>) -> Option<f64> {
-        let values: Option<Vec<f64>> = self.results().map(part).collect();
-        mean(&values?)
-    }
-
     /// The rate of all chosen flows together over the run or the period, in Mbit/s.
     pub(super) fn throughput(self, packet_bytes: u64, query: &Query<'_>) -> Option<f64> {
         if query.from.is_none() && query.until.is_none() {

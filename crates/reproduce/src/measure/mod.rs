@@ -1,7 +1,8 @@
 //! The vocabulary of measures: what a check or a plot can ask of a run.
 //!
-//! Every measure is one number per run, or `None` where what it measures did not happen. Its unit
-//! is fixed: Mbit/s, percent, packets or seconds, as the claims have it.
+//! Every measure is one number per run, or `None` where what it measures did not happen. Any column
+//! of the table of flows is one, by its name and in its unit. The others are made of samples over
+//! time, of a period or of a part of the flows; their unit is fixed, as the claims have it.
 
 mod flows;
 mod link;
@@ -9,8 +10,10 @@ mod scripted;
 
 use firstflight_runner::Run;
 use firstflight_scenario::FlowResult;
+use firstflight_scenario::column::Kind::{Count, Number};
 use firstflight_scenario::measure::ratio;
-use serde::Deserialize;
+use firstflight_scenario::measures::{self, Measure as Column};
+use serde::de::{Deserialize, Deserializer, IntoDeserializer as _};
 
 use flows::Flows;
 pub(crate) use link::carried_by;
@@ -20,45 +23,19 @@ use scripted::scripted;
 use crate::load_gauge::{self, Rates};
 
 /// What is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case", remote = "Self")]
 pub(crate) enum Measure {
     /// Mbit/s delivered in order, summed over the flows and divided by the length of the run; with
     /// `from` or `until`, acknowledged within that period.
     #[default]
     Throughput,
     /// `throughput` in percent of the bottleneck's rate.
-    Utilization,
+    UtilizationPercent,
     /// Mbit/s of the flow that got least, over its own life.
     SmallestFlow,
     /// Mbit/s of the flow that got most, over its own life.
     LargestFlow,
-    /// Jain's index of the flows' throughputs.
-    Jain,
-    /// Packets dropped at the bottleneck.
-    Drops,
-    /// Retransmission timeouts of the flows.
-    Timeouts,
-    /// Entries into fast recovery of the flows.
-    FastRetransmits,
-    /// Packets the flows sent again; unlike `drops` it leaves UDP's losses out.
-    Retransmitted,
-    /// Packets lost in the round in which start-up ended, mean over the flows.
-    DropsInExitRound,
-    /// cwnd when start-up ended for the first time, packets, mean over the flows.
-    ExitCwnd,
-    /// cwnd when start-up ended for the first time, divided by the path's BDP, mean over the flows.
-    ExitWindowOverBdp,
-    /// When start-up ended for the first time, seconds after the flow's start.
-    ExitTime,
-    /// Largest cwnd of any of the flows, packets.
-    PeakCwnd,
-    /// cwnd at the end, packets, mean over the flows.
-    FinalCwnd,
-    /// When what was in flight first reached 60 % of the BDP, seconds, mean over the flows.
-    TimeTo60,
-    /// When what was in flight first reached 90 % of the BDP, seconds, mean over the flows.
-    TimeTo90,
     /// Mean over the period and the flows of cwnd, packets; at one moment if both ends are equal.
     MeanCwnd,
     /// Mean over the period and the flows of ssthresh, packets; at one moment if both ends are
@@ -83,8 +60,6 @@ pub(crate) enum Measure {
     ScriptedTime,
     /// On a scripted path: the place of an ACK, or of the last of a round, in its round, from 0.
     ScriptedPlace,
-    /// Seconds from the start of a flow of a size until all of it is delivered, mean over flows.
-    Completion,
     /// Mbit/s while a file was sent, mean over the files that were done.
     FileThroughput,
     /// Seconds a file takes, mean over the files that were done.
@@ -100,8 +75,6 @@ pub(crate) enum Measure {
     MaxCwnd,
     /// Smallest sample of ssthresh within the period, packets, of any of the flows.
     MinSsthresh,
-    /// How often start-up began again because the avoidance asked for it, over all flows.
-    Reprobes,
     /// When Load Gauge restarted first within the period, seconds.
     RestartTime,
     /// Load Gauge's achieved rate RE, mean over the period, Mbit/s.
@@ -114,6 +87,9 @@ pub(crate) enum Measure {
     Bdp,
     /// The value of `formula`; no run is asked.
     Formula,
+    /// A column of the table of flows, by its name; of several flows, as the column says.
+    #[serde(skip)]
+    Column(&'static str),
 }
 
 /// What selects a measure's number, beside the run.
@@ -146,6 +122,19 @@ pub(crate) struct Measured<'a> {
     pub packet_bytes: u64,
 }
 
+impl<'de> Deserialize<'de> for Measure {
+    /// Reads the name of a column of numbers, or one of the measures above.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        match measures::named(&name) {
+            Some(Column { column, .. }) if [Count, Number].contains(&column.kind) => {
+                Ok(Self::Column(column.name))
+            }
+            _ => Self::deserialize(name.as_str().into_deserializer()),
+        }
+    }
+}
+
 impl Measure {
     /// Whether the run must keep samples over time.
     pub(crate) fn needs_samples(self, query: &Query<'_>) -> bool {
@@ -154,7 +143,9 @@ impl Measure {
             Self::MeanSsthresh | Self::MaxSsthresh => true,
             Self::MaxCwnd | Self::AchievedRate | Self::RateGap | Self::RateSlope => true,
             Self::MinSsthresh | Self::LinkRate => true,
-            Self::Throughput | Self::Utilization => query.from.is_some() || query.until.is_some(),
+            Self::Throughput | Self::UtilizationPercent => {
+                query.from.is_some() || query.until.is_some()
+            }
             _ => false,
         }
     }
@@ -176,17 +167,9 @@ impl Measure {
     pub(crate) fn axis(self) -> (&'static str, &'static str) {
         match self {
             Self::Throughput | Self::SmallestFlow | Self::LargestFlow => ("throughput", "Mbit/s"),
-            Self::Utilization => ("utilisation", "%"),
-            Self::Jain => ("Jain's index", ""),
-            Self::Drops | Self::DropsInExitRound => ("drops", "packets"),
-            Self::Timeouts => ("timeouts", ""),
-            Self::FastRetransmits => ("fast retransmits", ""),
-            Self::Retransmitted => ("packets sent again", "packets"),
-            Self::ExitCwnd => ("cwnd at the end of start-up", "packets"),
-            Self::ExitWindowOverBdp => ("cwnd at the end of start-up over BDP", ""),
-            Self::ExitTime => ("end of start-up", "s"),
-            Self::PeakCwnd | Self::FinalCwnd | Self::MeanCwnd => ("cwnd", "packets"),
-            Self::TimeTo60 | Self::TimeTo90 | Self::SlowUntil => ("time", "s"),
+            Self::UtilizationPercent => ("utilisation", "%"),
+            Self::MeanCwnd => ("cwnd", "packets"),
+            Self::SlowUntil => ("time", "s"),
             Self::MeanSsthresh | Self::MaxSsthresh => ("ssthresh", "packets"),
             Self::FastPhases => ("exponential phases", ""),
             Self::ScriptedCwnd => ("cwnd", "packets"),
@@ -194,19 +177,18 @@ impl Measure {
             Self::ScriptedQueue => ("queue", "packets"),
             Self::ScriptedQueueKbit => ("queue", "kbit"),
             Self::ScriptedAck | Self::ScriptedPlace => ("ACKs", ""),
-            Self::Completion => ("completion time", "s"),
             Self::FileThroughput => ("throughput of a transfer", "Mbit/s"),
             Self::FileTime | Self::LastFileTime => ("time of a transfer", "s"),
             Self::UniqueOverSent => ("unique packets over packets sent", ""),
             Self::LinkRate => ("carried by the first link", "kbit/s"),
             Self::MaxCwnd => ("cwnd", "packets"),
             Self::MinSsthresh => ("ssthresh", "packets"),
-            Self::Reprobes => ("restarts", ""),
             Self::RestartTime => ("time", "s"),
             Self::AchievedRate | Self::RateGap => ("rate", "Mbit/s"),
             Self::RateSlope => ("growth", "Mbit/s per s"),
             Self::Bdp => ("BDP", "packets"),
             Self::Formula => ("value", ""),
+            Self::Column(name) => (name, measures::named(name).map_or("", |it| it.column.unit)),
         }
     }
 
@@ -216,25 +198,12 @@ impl Measure {
         let flows = Flows { run, chosen: query.flows };
         match self {
             Self::Throughput => flows.throughput(measured.packet_bytes, query),
-            Self::Utilization => {
+            Self::UtilizationPercent => {
                 let mbps = flows.throughput(measured.packet_bytes, query)?;
                 Some(100.0 * ratio(mbps * 1e6, measured.rate_bps as f64))
             }
             Self::SmallestFlow => flows.each(mbps).reduce(f64::min),
             Self::LargestFlow => flows.each(mbps).reduce(f64::max),
-            Self::Jain => Some(run.result.jain_index),
-            Self::Drops => Some(run.result.bottleneck.drops as f64),
-            Self::Timeouts => Some(flows.each(|flow| flow.timeouts as f64).sum()),
-            Self::FastRetransmits => Some(flows.each(|flow| flow.fast_retransmits as f64).sum()),
-            Self::Retransmitted => Some(flows.each(|flow| flow.retransmitted_packets as f64).sum()),
-            Self::DropsInExitRound => flows.mean(|flow| whole(flow.startup.drops_in_exit_round)),
-            Self::ExitCwnd => flows.mean(|flow| whole(flow.startup.exit_cwnd_packets)),
-            Self::ExitWindowOverBdp => flows.mean(|flow| flow.startup.exit_window_over_bdp),
-            Self::ExitTime => flows.mean(|flow| flow.startup.exit_time_s),
-            Self::PeakCwnd => flows.each(|flow| flow.peak_cwnd_packets as f64).reduce(f64::max),
-            Self::FinalCwnd => flows.mean(|flow| Some(flow.final_cwnd_packets as f64)),
-            Self::TimeTo60 => flows.mean(|flow| flow.startup.time_to_bdp_s.at_60),
-            Self::TimeTo90 => flows.mean(|flow| flow.startup.time_to_bdp_s.at_90),
             Self::MeanCwnd => flows.mean_of("cwnd_packets", query),
             Self::MeanSsthresh => flows.mean_of("ssthresh_packets", query),
             Self::MaxSsthresh => flows.samples("ssthresh_packets", query).reduce(f64::max),
@@ -246,7 +215,6 @@ impl Measure {
             | Self::ScriptedAck
             | Self::ScriptedTime
             | Self::ScriptedPlace => scripted(self, measured, query),
-            Self::Completion => flows.mean(|flow| flow.completion_time_s),
             Self::FileThroughput => flows.file_throughput(),
             Self::FileTime => flows.file_time(),
             Self::LastFileTime => flows.last_file_time(),
@@ -254,7 +222,6 @@ impl Measure {
             Self::LinkRate => rate_kbps(measured, query),
             Self::MaxCwnd => flows.samples("cwnd_packets", query).reduce(f64::max),
             Self::MinSsthresh => flows.samples("ssthresh_packets", query).reduce(f64::min),
-            Self::Reprobes => Some(flows.each(|flow| flow.startup.reprobes as f64).sum()),
             Self::RestartTime => {
                 load_gauge::restart(flows.traces().next()?, |time| query.holds(time))
             }
@@ -269,6 +236,7 @@ impl Measure {
             }
             Self::Bdp => Some(measured.bdp_packets as f64),
             Self::Formula => None,
+            Self::Column(name) => measures::named(name)?.over(&run.result, flows.results()),
         }
     }
 }
@@ -290,10 +258,6 @@ fn mean_of(rates: &[Rates], part: impl Fn(&Rates) -> f64) -> Option<f64> {
 
 fn mbps(flow: &FlowResult) -> f64 {
     flow.throughput_bps / 1e6
-}
-
-fn whole(value: Option<u64>) -> Option<f64> {
-    value.map(|value| value as f64)
 }
 
 #[cfg(test)]
@@ -335,14 +299,14 @@ mod tests {
     #[test]
     fn throughput_counts_all_flows_and_the_whole_run_unless_told_otherwise() {
         assert_eq!(measure(Measure::Throughput, &Query::default()), Some(10.0));
-        assert_eq!(measure(Measure::Utilization, &Query::default()), Some(50.0));
+        assert_eq!(measure(Measure::UtilizationPercent, &Query::default()), Some(50.0));
         let one = Query { flows: Some(&[1]), ..Query::default() };
         assert_eq!(measure(Measure::Throughput, &one), Some(2.0));
         let period = Query { from: Some(2.0), until: Some(4.0), ..one };
         assert_eq!(measure(Measure::Throughput, &period), Some(1.0));
         assert_eq!(measure(Measure::LargestFlow, &Query::default()), Some(8.0));
         assert_eq!(measure(Measure::SmallestFlow, &Query::default()), Some(2.0));
-        assert_eq!(measure(Measure::Timeouts, &Query::default()), Some(2.0));
+        assert_eq!(measure(Measure::Column("timeouts"), &Query::default()), Some(2.0));
     }
 
     #[test]
@@ -437,6 +401,6 @@ mod tests {
 
     #[test]
     fn what_did_not_happen_has_no_value() {
-        assert_eq!(measure(Measure::ExitCwnd, &Query::default()), None);
+        assert_eq!(measure(Measure::Column("exit_cwnd_packets"), &Query::default()), None);
     }
 }

@@ -29,6 +29,8 @@ mod told;
 mod usage;
 mod wire;
 
+use std::ops::Add;
+
 use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
 
@@ -57,6 +59,20 @@ pub struct Counts {
     pub timeouts: u64,
     /// Times the window was cut.
     pub cuts: u64,
+}
+
+impl Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            sent: self.sent + other.sent,
+            retransmitted: self.retransmitted + other.retransmitted,
+            fast_retransmits: self.fast_retransmits + other.fast_retransmits,
+            timeouts: self.timeouts + other.timeouts,
+            cuts: self.cuts + other.cuts,
+        }
+    }
 }
 
 /// One flow's sender.

@@ -1,4 +1,4 @@
-//! What a column is: a name, a type, a unit, a meaning.
+//! What a column of a table of results is: a name, a type, a unit, a meaning.
 
 /// A column of one of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
