@@ -33,6 +33,7 @@ mod points;
 mod range;
 mod run;
 mod sample;
+mod shelf;
 mod store;
 mod summary;
 mod transport;
@@ -43,8 +44,10 @@ pub use error::SweepError;
 pub use estimate::Estimate;
 pub use format::{Format, Parquet, ParquetRows, set_parquet};
 pub use grid::Sweep;
+pub use hash::name as content_name;
 pub use merge::Merged;
 pub use run::{Done, Shard, run};
+pub use shelf::Shelf;
 pub use store::Store;
 pub use summary::{ControlSummary, Interval, Summary};
 

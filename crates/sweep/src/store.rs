@@ -7,12 +7,13 @@ use firstflight_table::Table;
 use serde::{Deserialize, Serialize};
 
 use crate::run::Shard;
-use crate::{Format, Sweep, SweepError, VERSION};
+use crate::{Format, Shelf, Sweep, SweepError, VERSION};
 
 /// A folder with the finished chunks of one sweep. It is locked as long as this lives.
 #[derive(Debug)]
 pub struct Store {
     dir: PathBuf,
+    chunks: Shelf,
     format: Format,
     _lock: File,
 }
@@ -72,7 +73,12 @@ impl Store {
         let path = dir.join(format!(".lock-{}-of-{}", shard.number, shard.of));
         let lock = File::create(&path).map_err(SweepError::write(&path))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { dir: dir.to_owned(), format, _lock: lock }),
+            Ok(()) => Ok(Self {
+                dir: dir.to_owned(),
+                chunks: Shelf::new(dir.join(CHUNKS), format.name()),
+                format,
+                _lock: lock,
+            }),
             Err(TryLockError::WouldBlock) => Err(SweepError::Folder {
                 path: dir.to_owned(),
                 problem: "another program runs this sweep here now; accepted: another folder, or \
@@ -112,15 +118,13 @@ impl Store {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        // A folder for each two digits: no file system likes a million files in one.
-        let two = name.get(..2).unwrap_or("00");
-        self.dir.join(CHUNKS).join(two).join(format!("{name}.{}", self.format.name()))
+        self.chunks.path(name)
     }
 
     /// Removes what killed programs have left unfinished; only when nothing is left to do.
     pub(crate) fn tidy(&self) {
         let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
-        for folder in entries(&self.dir.join(CHUNKS)) {
+        for folder in entries(self.chunks.dir()) {
             for file in entries(&folder.path()) {
                 if file.path().extension().is_some_and(|end| end == "part") {
                     // It does no harm where it is.

@@ -1,37 +1,27 @@
 //! Tasks of the repository that are not part of the product: `cargo xtask TASK`.
 //!
 //! `test` is what CI runs. `tidy` holds the sources to the style rules that rustfmt and clippy do
-//! not know. `oracle` and `bench` print ns-2 and ns-3 beside firstflight: what they measure, and
-//! how fast.
+//! not know. What measures and writes a page (`oracle`, `startups`, `lab`) is a study of
+//! `crates/studies`, which this starts.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use firstflight_guest::GuestError;
+use xtask::{Stop, no_arguments, root, step};
 
-mod bench;
 mod check;
-mod choice;
 mod deb;
 mod example;
 mod fuzz;
-mod lab;
 mod mutants;
 mod notes;
-mod oracle;
 mod package;
 mod papers;
 mod peers;
 mod pictures;
 mod python;
 mod qemu;
-mod quic;
 mod soak;
-mod stacks;
-mod startups;
-mod step;
 mod steps;
-mod tables;
 mod test;
 mod tidy;
 
@@ -43,17 +33,14 @@ fn main() -> ExitCode {
     let outcome = match if help { "help" } else { task.as_str() } {
         "check" => check::check(&root(), &rest),
         "test" => test::test(&root(), &rest),
-        "bench" => bench::run(&root(), &rest),
         "fuzz" => fuzz::fuzz(&root(), &rest),
         "mutants" => mutants::mutants(&root(), &rest),
+        "bench" | "choice" | "lab" | "oracle" | "quic" | "stacks" | "startups" => {
+            study(&task, &rest)
+        }
         "tidy" => tidy::run(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
         "pictures" => pictures::run(&root(), &rest),
-        "quic" => quic::run(&root(), &rest),
-        "startups" => startups::run(&root(), &rest),
-        "stacks" => stacks::run(&root(), &rest),
-        "choice" => choice::run(&root(), &rest),
-        "lab" => lab::run(&root(), &rest),
         "python" => test::python(&root(), &rest),
         "site" => python::site(&root(), &rest),
         "qemu" => qemu::run(&root(), &rest),
@@ -61,7 +48,6 @@ fn main() -> ExitCode {
         "package" => package::package(&root(), &rest),
         "deb" => deb::run(&root(), &rest),
         "notes" => notes::notes(&root(), &rest),
-        "oracle" => oracle::run(&root(), &rest),
         "peers" => peers::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
@@ -69,63 +55,19 @@ fn main() -> ExitCode {
         }
         _ => Err(Stop::usage(&format!("unknown task `{task}`\n{USAGE}"))),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(stop) => {
-            if !stop.message.is_empty() {
-                eprintln!("{}", stop.message);
-            }
-            ExitCode::from(stop.code)
-        }
-    }
+    xtask::ended(outcome)
 }
 
-/// Why a task ended early: what to tell the user, and the exit code of the product's contract.
-#[derive(Debug)]
-struct Stop {
-    message: String,
-    code: u8,
-}
-
-impl From<GuestError> for Stop {
-    fn from(error: GuestError) -> Self {
-        match error {
-            GuestError::Lacks(message) => Self::lacks(&message),
-            GuestError::Input(message) => Self::usage(&message),
-            other => Self::failed(&other.to_string()),
-        }
+/// Runs a study of `crates/studies`, which measures and writes a page.
+fn study(task: &str, args: &[String]) -> Result<(), Stop> {
+    let words = ["run", "--quiet", "--package", "firstflight-studies", "--", task];
+    let status = step::cargo(&root(), &words).args(args).status();
+    match status.map_err(|error| step::unable(task, &error))?.code() {
+        Some(0) => Ok(()),
+        // It has said why.
+        Some(code) => Err(Stop { message: String::new(), code: u8::try_from(code).unwrap_or(1) }),
+        None => Err(Stop::failed(&format!("{task}: interrupted"))),
     }
-}
-
-impl Stop {
-    /// A check failed.
-    fn failed(message: &str) -> Self {
-        Self { message: message.to_owned(), code: 1 }
-    }
-
-    /// Wrong usage or wrong input.
-    fn usage(message: &str) -> Self {
-        Self { message: message.to_owned(), code: 2 }
-    }
-
-    /// The machine lacks something.
-    fn lacks(message: &str) -> Self {
-        Self { message: message.to_owned(), code: 3 }
-    }
-}
-
-/// Refuses arguments of a task that takes none.
-fn no_arguments(task: &str, args: &[String]) -> Result<(), Stop> {
-    match args.first() {
-        None => Ok(()),
-        Some(first) => Err(Stop::usage(&format!("{task} takes no arguments, found `{first}`"))),
-    }
-}
-
-/// The workspace's directory: two above this crate's.
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
 const USAGE: &str = "\

@@ -9,12 +9,12 @@ use serde::de::DeserializeOwned;
 use crate::Stop;
 
 /// Says what runs next.
-pub(crate) fn announce(name: &str) {
+pub fn announce(name: &str) {
     println!("==> {name}");
 }
 
 /// A command of the cargo that runs this task, in the workspace.
-pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
+pub fn cargo(root: &Path, args: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(args).current_dir(root);
@@ -30,7 +30,7 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
 
 /// A program that is interrupted when this task ends, however that ends, where `setpriv` of
 /// util-linux is there to ask the kernel for it.
-pub(crate) fn bound(program: &Path) -> Command {
+pub fn bound(program: &Path) -> Command {
     let Some(setpriv) = which("setpriv") else { return Command::new(program) };
     let mut command = Command::new(setpriv);
     command.args(["--pdeathsig", "INT"]).arg(program);
@@ -38,14 +38,14 @@ pub(crate) fn bound(program: &Path) -> Command {
 }
 
 /// Where cargo puts what it builds.
-pub(crate) fn target(root: &Path) -> PathBuf {
+pub fn target(root: &Path) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR");
     target.map_or_else(|| root.join("target"), PathBuf::from)
 }
 
 /// What a build for controls in the kernel takes, as arguments of cargo; nothing where this machine
 /// cannot make one.
-pub(crate) fn kernel_features() -> Result<&'static [&'static str], Stop> {
+pub fn kernel_features() -> Result<&'static [&'static str], Stop> {
     let works = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);
         let quiet = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
@@ -61,20 +61,20 @@ pub(crate) fn kernel_features() -> Result<&'static [&'static str], Stop> {
 }
 
 /// What to say where `what` takes a build for controls in the kernel.
-pub(crate) fn no_kernel(what: &str) -> String {
+pub fn no_kernel(what: &str) -> String {
     format!("{what}: to build it takes clang libelf-dev zlib1g-dev pkg-config (Debian's names)")
 }
 
 /// The program that cargo builds of `words` (`--bin X`, `--example X`, `--test X`), with controls
 /// in the kernel. Of the whole workspace, so that what the tests have built serves again.
-pub(crate) fn built(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
+pub fn built(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
     announce(&format!("build {}", words.last().copied().unwrap_or_default()));
     let all = ["--workspace", "--features", "firstflight-cli/kernel,firstflight-kernel/bpf"];
     executable(root, &[&words[..1], &all, &words[1..]].concat())
 }
 
 /// The program that a command of cargo builds; its last word is the program's name.
-pub(crate) fn executable(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
+pub fn executable(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
     let name = words.last().copied().unwrap_or_default();
     let command = [&words[..1], &["--quiet", "--message-format=json"], &words[1..]].concat();
     let output = cargo(root, &command)
@@ -93,7 +93,7 @@ pub(crate) fn executable(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
 
 /// The release build of the command, with `features`. It announces nothing, as what follows may
 /// print a document.
-pub(crate) fn release(root: &Path, features: &[&str]) -> Result<PathBuf, Stop> {
+pub fn release(root: &Path, features: &[&str]) -> Result<PathBuf, Stop> {
     let words = ["build", "--release", "--quiet", "--package", "firstflight-cli"];
     succeed("build", cargo(root, &words).args(features))?;
     let program = format!("release/firstflight{}", std::env::consts::EXE_SUFFIX);
@@ -101,7 +101,7 @@ pub(crate) fn release(root: &Path, features: &[&str]) -> Result<PathBuf, Stop> {
 }
 
 /// What a command prints, if it succeeds.
-pub(crate) fn output(task: &str, command: &mut Command) -> Result<String, Stop> {
+pub fn output(task: &str, command: &mut Command) -> Result<String, Stop> {
     let name = format!("{command:?}");
     let done = command.output().map_err(|error| unable(&name, &error))?;
     if done.status.success() {
@@ -114,13 +114,13 @@ pub(crate) fn output(task: &str, command: &mut Command) -> Result<String, Stop> 
 }
 
 /// Where a program is on the PATH.
-pub(crate) fn which(program: &str) -> Option<PathBuf> {
+pub fn which(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|place| place.exists())
 }
 
 /// Refuses where one of these programs is missing; `packages` are Debian's that have them.
-pub(crate) fn has_tools(task: &str, tools: &[&str], packages: &str) -> Result<(), Stop> {
+pub fn has_tools(task: &str, tools: &[&str], packages: &str) -> Result<(), Stop> {
     let missing: Vec<&str> = tools.iter().copied().filter(|tool| which(tool).is_none()).collect();
     if missing.is_empty() {
         return Ok(());
@@ -130,26 +130,26 @@ pub(crate) fn has_tools(task: &str, tools: &[&str], packages: &str) -> Result<()
 }
 
 /// Reads a file of this repository's tasks.
-pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Stop> {
+pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Stop> {
     let wrong = |problem: String| Stop::usage(&format!("{}: {problem}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     toml::from_str(&text).map_err(|error| wrong(error.to_string()))
 }
 
 /// Announces and runs one step to its end.
-pub(crate) fn run(name: &str, command: &mut Command) -> Result<(), Stop> {
+pub fn run(name: &str, command: &mut Command) -> Result<(), Stop> {
     announce(name);
     succeed(name, command)
 }
 
 /// Runs a step that has been announced to its end.
-pub(crate) fn succeed(name: &str, command: &mut Command) -> Result<(), Stop> {
+pub fn succeed(name: &str, command: &mut Command) -> Result<(), Stop> {
     let status = command.status().map_err(|error| unable(name, &error))?;
     if status.success() { Ok(()) } else { Err(Stop::failed(&format!("{name}: failed, {status}"))) }
 }
 
 /// The program of a step could not be started.
-pub(crate) fn unable(name: &str, error: &std::io::Error) -> Stop {
+pub fn unable(name: &str, error: &std::io::Error) -> Stop {
     let message = format!("{name}: {error}");
     match error.kind() {
         ErrorKind::NotFound => Stop::lacks(&message),

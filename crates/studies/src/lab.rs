@@ -1,0 +1,235 @@
+//! `docs/lab.md`: the running kernel beside the simulator and the papers, and the emulated link
+//! beside its bars, as measured on this machine.
+//!
+//! It takes long, so what was measured is kept by kernel, and the same command goes on. The kernel
+//! is one in virtual time, or with `--real-time` the running one. There a run that other work
+//! disturbed says so; it is repeated, and never kept.
+
+mod last;
+mod link;
+mod page;
+mod points;
+mod random;
+mod rows;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use firstflight_guest::{Cache, DEFAULT_KERNEL, Kernel};
+use serde_json::Value;
+
+use crate::Stop;
+use crate::kept::Kept;
+use crate::step::{self, announce, kernel_features, unable};
+
+/// `oracles/lab.toml`.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// In the simulator and on the kernel.
+    pair: Vec<Pair>,
+    path: Vec<Route>,
+    /// What `reproduce` is asked for, a few minutes each.
+    rows: Vec<String>,
+}
+
+/// Controls that are held to each other.
+#[derive(Clone, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pair {
+    sim: String,
+    linux: String,
+}
+
+#[derive(Clone, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Route {
+    rate: String,
+    rtt: String,
+    buffer: String,
+    duration: String,
+    /// Why a difference above [`points::ACCEPTED`] stands, by the control in the simulator.
+    #[serde(default)]
+    explained: std::collections::BTreeMap<String, String>,
+}
+
+/// What was asked for.
+struct Options {
+    /// Runs of one point until one is not disturbed.
+    tries: u32,
+    /// Begin nothing new after so many minutes.
+    minutes: Option<u64>,
+    /// Forget what is kept.
+    again: bool,
+    /// On the running kernel instead of one in virtual time, with the link's own benchmark.
+    real_time: bool,
+}
+
+/// What every part needs.
+struct Lab<'a> {
+    root: &'a Path,
+    program: PathBuf,
+    /// The running one's release, or what is booted.
+    kernel: String,
+    real_time: bool,
+    tries: u32,
+    /// Begin nothing new after this.
+    until: Option<Instant>,
+}
+
+impl Lab<'_> {
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+/// Measures what is not kept yet, and writes the page with all that is.
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    if args.iter().any(|arg| arg == "--random") {
+        return random::run(root, args);
+    }
+    let options = options(args)?;
+    // Asked for now, not after half an hour.
+    if options.real_time {
+        step::has_tools("lab", &["ip", "iperf3", "ping"], "iproute2 iperf3 iputils-ping")?;
+    } else {
+        firstflight_guest::qemu_version()?;
+    }
+    let file: File = step::read_toml(&root.join("oracles/lab.toml"))?;
+    announce("build");
+    let features = kernel_features()?;
+    if features.is_empty() {
+        println!("skipped: {}", step::no_kernel("controls of ours in this kernel"));
+    }
+    let program = match options.real_time {
+        // The emulated link must keep up with the clock.
+        true => step::release(root, features)?,
+        false => of_guests(root)?,
+    };
+    let until = options.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
+    let kernel = kernel(options.real_time)?;
+    let (tries, real_time) = (options.tries, options.real_time);
+    let lab = Lab { root, program, kernel, real_time, tries, until };
+    let kept = Kept::new(&root.join(KEPT));
+    if options.again {
+        kept.clear();
+    }
+
+    let mut tables = Vec::new();
+    for pair in &file.pair {
+        announce(&format!("{} in the simulator, {} in the kernel", pair.sim, pair.linux));
+        tables.push(points::measure(&lab, &file, pair, &kept)?);
+    }
+    let page = |link: Option<&[String]>, rows: Option<&[Value]>| {
+        page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)
+    };
+    // What follows takes longer.
+    page(None, None)?;
+    let mut rows = Some(Vec::new());
+    for name in &file.rows {
+        announce(&format!("reproduce {name}"));
+        let found = rows::measure(&lab, name)?;
+        rows = rows.zip(found).map(|(rows, found)| [rows, found].concat());
+    }
+    let mut link = None;
+    if lab.real_time {
+        announce("the emulated link");
+        link = link::measure(&lab, &kept)?;
+    }
+    page(link.as_deref(), rows.as_deref())?;
+    println!("lab: {DOCUMENT} is written");
+    let Some(rows) = &rows else { return goes_on() };
+    last::write(&root.join(VALUES), &lab.kernel, rows)?;
+    println!("lab: {VALUES} is written");
+    if tables.iter().any(|table| table.points.len() < file.path.len()) {
+        return goes_on();
+    }
+    match tables.iter().flat_map(|table| &table.points).filter(|it| it.is_unexplained()).count() {
+        0 => Ok(()),
+        count => Err(Stop::failed(&format!(
+            "{count} points differ by more than {} % and are not explained",
+            points::ACCEPTED
+        ))),
+    }
+}
+
+/// The release of what is measured, and in which time.
+fn kernel(real_time: bool) -> Result<String, Stop> {
+    if real_time {
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease");
+        let release = release.map_err(|error| unable("lab", &error))?;
+        return Ok(format!("{}, in real time", release.trim()));
+    }
+    let kernel = Kernel::find(DEFAULT_KERNEL, &Cache::of_user())?;
+    Ok(format!("{}, in virtual time", kernel.release()?))
+}
+
+/// The program that runs in guests, whose speed is no part of time: as it is built for tests. A
+/// copy, so that what is built while it measures changes nothing.
+fn of_guests(root: &Path) -> Result<PathBuf, Stop> {
+    let words = ["build", "--package", "firstflight-cli", "--features", "kernel", "--bin"];
+    let built = step::executable(root, &[&words[..], &["firstflight"]].concat())?;
+    let copy = root.join(PROGRAM);
+    let fresh = copy.with_extension("fresh");
+    let copied = fs::create_dir_all(copy.parent().unwrap_or(root))
+        .and_then(|()| fs::copy(&built, &fresh))
+        .and_then(|_| fs::rename(&fresh, &copy));
+    copied.map(|()| copy).map_err(|error| unable(PROGRAM, &error))
+}
+
+fn goes_on() -> Result<(), Stop> {
+    println!("lab: something is missing; the same command goes on from here");
+    Ok(())
+}
+
+fn options(args: &[String]) -> Result<Options, Stop> {
+    let mut options = Options { tries: 3, minutes: None, again: false, real_time: false };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut number = || {
+            let value = args.next().ok_or(Stop::usage(&format!("{arg} needs a value")))?;
+            let number = value.parse().ok().filter(|number: &u32| (1..=100).contains(number));
+            let problem = format!("{arg}: found `{value}`, accepted: 1 to 100");
+            number.ok_or(Stop::usage(&problem))
+        };
+        match arg.as_str() {
+            "--again" => options.again = true,
+            "--real-time" => options.real_time = true,
+            "--minutes" => options.minutes = Some(number()?.into()),
+            "--tries" => options.tries = number()?,
+            _ => {
+                let accepted = "--tries, --minutes, --again, --real-time, --random";
+                let problem = format!("unknown argument `{arg}`; accepted: {accepted}");
+                return Err(Stop::usage(&problem));
+            }
+        }
+    }
+    Ok(options)
+}
+
+const DOCUMENT: &str = "docs/lab.md";
+const VALUES: &str = "papers/lab.toml";
+const KEPT: &str = "firstflight-out/lab/kept";
+const PROGRAM: &str = "firstflight-out/lab/firstflight";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_slips_are_refused() {
+        let read =
+            |args: &[&str]| options(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>());
+        let some = read(&["--minutes", "4", "--again"]).ok().unwrap();
+        assert_eq!((some.minutes, some.tries, some.again), (Some(4), 3, true));
+        assert!(read(&["--tries", "0"]).is_err() && read(&["--tris", "1"]).is_err());
+        assert!(read(&["--minutes"]).is_err());
+    }
+
+    #[test]
+    fn the_file_of_paths_is_read() {
+        let file: File = toml::from_str(include_str!("../../../oracles/lab.toml")).unwrap();
+        assert_eq!((file.path.len(), file.pair.len()), (12, 3));
+    }
+}

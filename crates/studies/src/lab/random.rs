@@ -1,0 +1,231 @@
+//! `lab --random`: a kernel in virtual time as an oracle for the simulator's profile `linux`, on
+//! points drawn at random.
+//!
+//! What the kernel did is kept by what decides it: the kernel, the point, and the sources of what
+//! runs in the guest. So the simulator may change, and the same command only simulates again.
+
+mod draw;
+mod measured;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use firstflight_guest::DEFAULT_KERNEL;
+use rayon::prelude::*;
+
+use crate::Stop;
+use crate::kept::{Kept, content_name};
+use crate::step::{self, announce, kernel_features, unable};
+
+use draw::Point;
+use measured::Measured;
+use table::Row;
+
+/// What was asked for.
+#[derive(Debug, PartialEq)]
+struct Options {
+    count: u64,
+    seed: u64,
+    /// Points by their number.
+    only: Vec<u64>,
+    kernel: String,
+    /// Controls of today.
+    today: bool,
+    /// Write the page.
+    page: bool,
+}
+
+/// Draws the points, measures what is not kept, and prints both side by side.
+pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    let options = options(args)?;
+    if kernel_features()?.is_empty() {
+        return Err(Stop::lacks(&step::no_kernel("lab --random")));
+    }
+    announce("build");
+    let program = super::of_guests(root)?;
+    let lab = Lab { root, program, kernel: &options.kernel, guests: sources(root)? };
+    let numbers = 0..options.count;
+    let wanted: Vec<u64> =
+        numbers.filter(|n| options.only.is_empty() || options.only.contains(n)).collect();
+    announce(&format!("{} points", wanted.len()));
+    println!("{}", table::HEAD);
+    let stop: Mutex<Option<Stop>> = Mutex::new(None);
+    let rows: Vec<Option<Row>> = wanted
+        .par_iter()
+        .with_max_len(1)
+        .map(|number| {
+            if stop.lock().is_ok_and(|stop| stop.is_some()) {
+                return None;
+            }
+            let row = lab.row(Point::draw(options.seed, *number, options.today));
+            row.inspect(|row| println!("{}", row.line()))
+                .map_err(|problem| stop.lock().map(|mut stop| *stop = Some(problem)))
+                .ok()
+        })
+        .collect();
+    if let Some(stop) = stop.into_inner().unwrap_or_default() {
+        return Err(stop);
+    }
+    let rows: Vec<Row> = rows.into_iter().flatten().collect();
+    let differ = rows.iter().filter(|row| row.differs() && !row.is_own_range()).count();
+    println!("{}", table::summary(&rows));
+    if options.page {
+        let text = table::page(&rows, options.seed);
+        fs::write(root.join(PAGE), text).map_err(|error| unable(PAGE, &error))?;
+        println!("lab: {PAGE} is written");
+    }
+    match differ {
+        0 => Ok(()),
+        _ => Err(Stop::failed(&format!(
+            "{differ} of {} points differ by more than the simulator itself",
+            rows.len()
+        ))),
+    }
+}
+
+/// What every point needs.
+struct Lab<'a> {
+    root: &'a Path,
+    program: PathBuf,
+    kernel: &'a str,
+    /// Hash of what runs in a guest.
+    guests: String,
+}
+
+impl Lab<'_> {
+    fn row(&self, point: Point) -> Result<Row, Stop> {
+        let sim = self.measure(&point.words(point.pair.0, &["--profile", "linux"]))?;
+        let kernel = self.on_linux(&point)?;
+        let mut row = Row { point, sim, kernel, beside: Vec::new() };
+        if row.differs() {
+            for point in row.point.beside() {
+                let words = point.words(point.pair.0, &["--profile", "linux"]);
+                row.beside.push(self.measure(&words)?);
+            }
+        }
+        Ok(row)
+    }
+
+    fn on_linux(&self, point: &Point) -> Result<Measured, Stop> {
+        let linux = ["--on", "linux", "--virtual-time", "--link", "tun", "--kernel", self.kernel];
+        let words = point.words(point.pair.1, &linux);
+        let key = format!("{} {}", self.guests, words.join(" "));
+        let store = Kept::new(&self.root.join(KEPT));
+        if let Some(kept) = store.get(&key) {
+            return Ok(kept);
+        }
+        let measured = self.measure(&words)?;
+        store.put(&key, &measured)?;
+        Ok(measured)
+    }
+
+    fn measure(&self, words: &[String]) -> Result<Measured, Stop> {
+        let output = step::bound(&self.program)
+            .args(words)
+            .output()
+            .map_err(|error| unable("firstflight", &error))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let stop = if output.status.code() == Some(3) { Stop::lacks } else { Stop::failed };
+            return Err(stop(&format!("firstflight {}: {}", words.join(" "), said.trim())));
+        }
+        Measured::read(&output.stdout).ok_or_else(|| {
+            Stop::failed(&format!("firstflight {}: no results in its document", words.join(" ")))
+        })
+    }
+}
+
+/// A hash of the sources that decide what happens in a guest.
+fn sources(root: &Path) -> Result<String, Stop> {
+    let mut files = Vec::new();
+    for folder in GUESTS {
+        collect(&root.join(folder), &mut files).map_err(|error| unable(folder, &error))?;
+    }
+    files.sort();
+    let mut all = String::new();
+    for file in files {
+        let bytes = fs::read(&file).map_err(|error| unable(&file.display().to_string(), &error))?;
+        all += &content_name(&bytes);
+    }
+    let qemu = Command::new("qemu-system-x86_64").arg("--version").output();
+    let qemu = qemu.map(|said| said.stdout).unwrap_or_default();
+    Ok(content_name(&[all.as_bytes(), &qemu].concat()))
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        match entry?.path() {
+            path if path.is_dir() => collect(&path, files)?,
+            path => files.push(path),
+        }
+    }
+    Ok(())
+}
+
+fn options(args: &[String]) -> Result<Options, Stop> {
+    let kernel = DEFAULT_KERNEL.to_owned();
+    let only = Vec::new();
+    let mut options = Options { count: 0, seed: 1, only, kernel, today: false, page: false };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let switch = match arg.as_str() {
+            "--page" => Some(&mut options.page),
+            "--today" => Some(&mut options.today),
+            _ => None,
+        };
+        if let Some(switch) = switch {
+            *switch = true;
+            continue;
+        }
+        let accepted = ["--random", "--seed", "--only", "--kernel", "--today", "--page"];
+        if !accepted.contains(&arg.as_str()) {
+            let accepted = accepted.join(", ");
+            let problem = format!("unknown argument `{arg}`; accepted with --random: {accepted}");
+            return Err(Stop::usage(&problem));
+        }
+        let value = args.next().ok_or(Stop::usage(&format!("{arg} needs a value")))?;
+        let number = |least: u64, most: u64| {
+            let number = value.parse().ok().filter(|number| (least..=most).contains(number));
+            let accepted = format!("accepted: a number from {least} to {most}");
+            number.ok_or(Stop::usage(&format!("{arg}: found `{value}`, {accepted}")))
+        };
+        match arg.as_str() {
+            "--random" => options.count = number(1, 9_999)?,
+            "--seed" => options.seed = number(0, u64::MAX)?,
+            "--only" => options.only.push(number(0, 9_998)?),
+            _ => options.kernel.clone_from(value),
+        }
+    }
+    if options.today && options.page {
+        return Err(Stop::usage("--page is of the points without --today"));
+    }
+    Ok(options)
+}
+
+const PAGE: &str = "docs/lab-random.md";
+const KEPT: &str = "firstflight-out/lab/random";
+/// The simulator is not among them.
+const GUESTS: [&str; 4] =
+    ["crates/core/src", "crates/kernel/src", "crates/kernel/c", "crates/lab/src"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_slips_are_refused() {
+        let read =
+            |line: &str| options(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let some = read("--random 60 --seed 7 --only 3 --only 5 --page --kernel x.deb").unwrap();
+        assert_eq!((some.count, some.seed, some.only, some.page), (60, 7, vec![3, 5], true));
+        assert_eq!((some.kernel.as_str(), some.today), ("x.deb", false));
+        assert!(read("--random 3 --today").unwrap().today);
+        let more = ["--random 3 --only x", "--random 3 --today --page"];
+        for wrong in ["--random 0", "--random", "--random 3 --sed 1"].iter().chain(&more) {
+            assert_eq!(read(wrong).unwrap_err().code, 2, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The studies of this repository: each measures a set of cases, keeps what takes long, and writes
+//! a page or a table of `docs/`. `cargo xtask NAME` starts them.
+
+use std::process::ExitCode;
+
+use xtask::{Stop, no_arguments, root, step};
+
+mod bench;
+mod choice;
+mod kept;
+mod lab;
+mod oracle;
+mod quic;
+mod stacks;
+mod startups;
+mod tables;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let study = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    let found = STUDIES.iter().find(|(name, _)| *name == study);
+    xtask::ended(match found {
+        Some((_, run)) => run(&root(), &rest),
+        None => {
+            let names = STUDIES.map(|(name, _)| name).join(", ");
+            Err(Stop::usage(&format!("unknown study `{study}`; accepted: {names}")))
+        }
+    })
+}
+
+type Study = fn(&std::path::Path, &[String]) -> Result<(), Stop>;
+
+const STUDIES: [(&str, Study); 7] = [
+    ("bench", bench::run),
+    ("choice", choice::run),
+    ("lab", lab::run),
+    ("oracle", oracle::run),
+    ("quic", quic::run),
+    ("stacks", stacks::run),
+    ("startups", startups::run),
+];

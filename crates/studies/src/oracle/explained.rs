@@ -1,0 +1,73 @@
+//! The reasons for differences that stand: `oracles/explained.toml`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::study::read;
+use crate::Stop;
+
+/// What is known about differences.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Explained {
+    /// Differences from ns-2: a sentence for each point.
+    pub(crate) points: BTreeMap<String, String>,
+    /// Differences from ns-3: causes by name, each with its points.
+    pub(crate) ns3: BTreeMap<String, Cause>,
+    /// Differences from ns-3 need a cause; those of random points have none.
+    #[serde(skip)]
+    pub(crate) ns3_counts: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cause {
+    /// The explanation, for the reader of the file.
+    #[serde(rename = "why")]
+    _why: String,
+    points: Vec<String>,
+}
+
+impl Explained {
+    /// Reads the file.
+    pub(crate) fn read(path: &Path, ns3_counts: bool) -> Result<Self, Stop> {
+        let (text, wrong) = read(path)?;
+        let explained: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { ns3_counts, ..explained })
+    }
+
+    /// The name of the cause of a point's difference from ns-3.
+    pub(crate) fn ns3_cause(&self, id: &str) -> Option<&str> {
+        let named = |(_, cause): &(&String, &Cause)| cause.points.iter().any(|point| point == id);
+        self.ns3.iter().find(named).map(|(name, _)| name.as_str())
+    }
+
+    /// One point, for tests.
+    #[cfg(test)]
+    pub(crate) fn example(id: &str, cause: Option<&str>, ns3_counts: bool) -> Self {
+        let points = vec![id.to_owned()];
+        let ns3 = cause.map(|name| (name.to_owned(), Cause { _why: String::new(), points }));
+        Self { points: BTreeMap::new(), ns3: ns3.into_iter().collect(), ns3_counts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repositorys_file_is_understood_and_names_no_point_twice() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let explained = Explained::read(&root.join("oracles/explained.toml"), true).unwrap();
+        let mut named: Vec<&String> =
+            explained.ns3.values().flat_map(|cause| &cause.points).collect();
+        named.sort();
+        assert!(named.windows(2).all(|pair| pair[0] != pair[1]), "{named:?}");
+        let points = std::fs::read_to_string(root.join("oracles/points.toml")).unwrap();
+        for id in named.into_iter().chain(explained.points.keys()) {
+            assert!(points.contains(&format!("\n{id} = ")), "{id} is no point");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Points drawn at random from the whole space in which firstflight claims to be ns-2.
+//!
+//! A point depends on the seed and its number alone, so that one of many can be run again by
+//! itself, and kept as a line of `oracles/points.toml`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{RngCore, SeedableRng};
+
+/// `count` points by their ids, each as `oracles/points.toml` says it; all of one `agent`, or each
+/// of one of [`AGENTS`].
+pub(crate) fn points(seed: u64, count: u64, agent: Option<&str>) -> BTreeMap<String, String> {
+    let point = |number| Draw::new(seed, number).point(agent);
+    (0..count).map(|number| (format!("random-{seed}-{number:04}"), point(number))).collect()
+}
+
+struct Draw(Pcg64Mcg);
+
+impl Draw {
+    fn new(seed: u64, number: u64) -> Self {
+        let base = Pcg64Mcg::seed_from_u64(seed).next_u64();
+        Self(Pcg64Mcg::seed_from_u64(base ^ number))
+    }
+
+    fn point(&mut self, agent: Option<&str>) -> String {
+        let drawn = self.one_of(&AGENTS[..6]);
+        let alg = agent.unwrap_or(drawn);
+        let (rate, rtt) = (self.spread(0.5, 200.0), self.spread(5.0, 600.0));
+        let pkt = self.one_of(&[500.0, 512.0, 576.0, 1000.0, 1200.0, 1460.0, 1500.0]);
+        let bdp = rate * 1e3 * rtt / (8.0 * pkt);
+        let buf = self.spread(3.0, (2.0 * bdp).max(4.0)).floor();
+        let seconds = PACKETS * 8e-6 * pkt / rate;
+        let dur = seconds.clamp(5.0, 60.0).ceil();
+        let mut said = format!("{alg} rate={rate} rtt={rtt} buf={buf} pkt={pkt} dur={dur}");
+        let near_bdp = (bdp * self.within(0.25, 1.5)).max(2.0);
+        let thresholds = [0.0, self.within(2.0, 32.0), near_bdp, 4.0 * bdp + buf];
+        let ssthresh = self.one_of(&thresholds).ceil();
+        let (iw, ack) = (self.one_of(&[1, 2, 4, 10]), self.one_of(&[1, 2]));
+        // Writing to a string cannot fail.
+        let _ = write!(said, " ssthresh={ssthresh} iw={iw} ack={ack}");
+        if self.one_in(4) {
+            said.push_str(" lt=0");
+        }
+        self.network(&mut said, rate, rtt, dur);
+        said
+    }
+
+    /// How many flows, when they start, and what lies between them and the bottleneck.
+    fn network(&mut self, said: &mut String, rate: f64, rtt: f64, dur: f64) {
+        let flows = if self.one_in(2) { 1 } else { self.one_of(&[2, 3, 4, 5, 6, 7, 8]) };
+        let access = self.one_of(&["10x", "2x", "50x", "1000"]);
+        let _ = write!(said, " flows={flows} access={access}");
+        if self.one_in(3) {
+            let _ = write!(said, " adelay={}", rounded(self.within(0.0, rtt / 8.0), 3));
+        }
+        if flows > 1 {
+            if !self.one_in(3) {
+                self.list(said, "starts", flows, |draw| draw.within(0.0, dur / 4.0));
+            }
+            if self.one_in(2) {
+                self.list(said, "adelays", flows, |draw| draw.within(0.0, rtt / 4.0));
+            }
+            if self.one_in(3) {
+                self.list(said, "accesses", flows, |draw| rate * draw.spread(0.7, 50.0));
+            }
+        }
+    }
+
+    fn list(
+        &mut self,
+        said: &mut String,
+        key: &str,
+        flows: usize,
+        value: impl Fn(&mut Self) -> f64,
+    ) {
+        let values: Vec<String> = (0..flows).map(|_| rounded(value(self), 3).to_string()).collect();
+        let _ = write!(said, " {key}={}", values.join(","));
+    }
+
+    /// Uniform from 0 to 1, 1 excluded.
+    fn share(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn within(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * self.share()
+    }
+
+    /// A number drawn evenly on a logarithmic scale, to three digits.
+    fn spread(&mut self, from: f64, to: f64) -> f64 {
+        let value = from * (to / from).powf(self.share());
+        rounded(value, 2 - value.log10().floor() as i32)
+    }
+
+    fn one_in(&mut self, many: usize) -> bool {
+        (self.share() * many as f64) < 1.0
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[(self.share() * choices.len() as f64) as usize]
+    }
+}
+
+/// To so many digits behind the point.
+fn rounded(value: f64, digits: i32) -> f64 {
+    let digits = usize::try_from(digits).unwrap_or(0);
+    format!("{value:.digits$}").parse().unwrap_or(value)
+}
+
+/// The agents of points. The last, TCP/Linux, is not drawn but asked for, so that seeds keep their
+/// points.
+pub(crate) const AGENTS: [&str; 7] = ["newreno", "reno", "sack", "vegas", "hoe", "tahoe", "linux"];
+
+/// About how many packets a run carries; it lasts at least 5 s and at most 60 s.
+const PACKETS: f64 = 40_000.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_depends_on_seed_and_number_alone() {
+        let (few, many) = (points(7, 3, None), points(7, 200, None));
+        assert!(few.iter().all(|(id, said)| many[id] == *said));
+        assert_ne!(points(8, 1, None)["random-8-0000"], few["random-7-0000"]);
+        let (one, drawn) = (&points(7, 1, Some("linux"))["random-7-0000"], &few["random-7-0000"]);
+        let path = |said: &str| said.split_once(' ').map(|(_, path)| path.to_owned());
+        assert!(one.starts_with("linux ") && path(one) == path(drawn));
+        let different: std::collections::BTreeSet<&String> = many.values().collect();
+        assert_eq!(different.len(), 200);
+    }
+
+    #[test]
+    fn the_whole_space_is_drawn_from() {
+        let said: Vec<String> = points(1, 500, None).into_values().collect();
+        for word in [
+            "newreno",
+            "vegas",
+            "ack=2",
+            "iw=10",
+            "flows=8",
+            "adelays=",
+            "accesses=",
+            "ssthresh=0 ",
+        ] {
+            assert!(said.iter().any(|point| point.contains(word)), "{word}");
+        }
+        let rates: Vec<f64> = said
+            .iter()
+            .map(|point| {
+                point.split_once("rate=").unwrap().1.split_once(' ').unwrap().0.parse().unwrap()
+            })
+            .collect();
+        assert!(rates.iter().all(|rate| (0.5..=200.0).contains(rate)));
+        assert!(rates.iter().any(|rate| *rate < 1.0) && rates.iter().any(|rate| *rate > 100.0));
+    }
+}

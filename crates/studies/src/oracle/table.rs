@@ -1,0 +1,267 @@
+//! Rows, verdicts and the printed table.
+
+use serde::Serialize;
+
+use super::explained::Explained;
+use super::measured::Measured;
+use super::point::Point;
+use super::range::Range;
+
+/// One point, as the simulators see it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) id: String,
+    scenario: String,
+    ns2: Measured,
+    ns3: Option<Measured>,
+    firstflight: Measured,
+    /// firstflight less ns-2, percentage points of utilisation.
+    difference_points: f64,
+    /// Losses in one of ns-2 and firstflight and not in the other.
+    losses_differ: bool,
+    /// Why, from `oracles/explained.toml`.
+    explained: Option<String>,
+    /// Name of the cause of a difference from ns-3, from `oracles/explained.toml`.
+    ns3_cause: Option<String>,
+    /// A difference from ns-3 needs a cause.
+    #[serde(skip)]
+    ns3_counts: bool,
+    /// The values that ns-2 gives for slightly later starts, where a difference needs a reason.
+    ns2_range: Option<Range>,
+}
+
+impl Row {
+    pub(crate) fn new(
+        point: &Point,
+        ns2: Measured,
+        ns3: Option<Measured>,
+        firstflight: Measured,
+        explained: &Explained,
+    ) -> Self {
+        Self {
+            id: point.id.clone(),
+            scenario: point.said.clone(),
+            ns2,
+            ns3,
+            firstflight,
+            difference_points: firstflight.utilization_percent - ns2.utilization_percent,
+            losses_differ: (ns2.drops == 0) != (firstflight.drops == 0),
+            explained: explained.points.get(&point.id).cloned(),
+            ns3_cause: explained.ns3_cause(&point.id).map(str::to_owned),
+            ns3_counts: explained.ns3_counts,
+            ns2_range: None,
+        }
+    }
+
+    /// Whether the difference is too large to stand without an explanation.
+    pub(crate) fn must_be_explained(&self) -> bool {
+        self.difference_points.abs() > FAILS || self.losses_differ
+    }
+
+    /// This row with the range of values that ns-2 itself gives.
+    pub(crate) fn with_range(self, range: Range) -> Self {
+        Self { ns2_range: Some(range), ..self }
+    }
+
+    /// Whether ns-2 differs as much from itself.
+    fn within_range(&self) -> bool {
+        self.ns2_range.is_some_and(|range| range.holds(&self.firstflight, FAILS))
+    }
+
+    /// Whether ns-3 is so far off that a cause must be known.
+    pub(crate) fn differs_from_ns3(&self) -> bool {
+        let ours = self.firstflight.utilization_percent;
+        self.ns3.is_some_and(|ns3| (ours - ns3.utilization_percent).abs() > NOTED)
+    }
+
+    /// Whether the file explains a difference that is within the bounds.
+    fn is_needlessly_explained(&self) -> bool {
+        let of_ns2 = self.explained.is_some() && !self.must_be_explained();
+        let of_ns3 = self.ns3.is_some() && self.ns3_cause.is_some() && !self.differs_from_ns3();
+        of_ns2 || of_ns3
+    }
+
+    /// Whether there is no cause, although there must be one.
+    fn fails_ns3(&self) -> bool {
+        self.ns3_counts && self.differs_from_ns3() && self.ns3_cause.is_none()
+    }
+
+    /// Whether the row breaks the comparison.
+    pub(crate) fn fails(&self) -> bool {
+        let unexplained = self.explained.is_none() && !self.within_range();
+        self.must_be_explained() && unexplained || self.fails_ns3()
+    }
+
+    fn mark(&self) -> String {
+        let size = match self.difference_points.abs() {
+            far if far > FAILS => "> 2",
+            far if far > NOTED => "> 1",
+            _ => "",
+        };
+        let losses = if self.losses_differ { "losses differ" } else { "" };
+        let explained = if self.explained.is_some() { "explained" } else { "" };
+        let range = self.ns2_range.map_or(String::new(), |range| range.text());
+        let ns3 = match &self.ns3_cause {
+            Some(cause) if self.differs_from_ns3() => format!("ns-3: {cause}"),
+            _ if self.fails_ns3() => "ns-3 NOT EXPLAINED".to_owned(),
+            _ => String::new(),
+        };
+        let words = [size, losses, explained, &range, &ns3];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What all three measured at every point.
+#[derive(Debug, Serialize)]
+pub(crate) struct Comparison {
+    pub(crate) rows: Vec<Row>,
+}
+
+impl Comparison {
+    /// The document of `--json`.
+    ///
+    /// # Errors
+    /// A number that JSON does not have.
+    pub(crate) fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
+    }
+
+    /// A table, with a last line that sums up.
+    pub(crate) fn text(&self) -> String {
+        text(&self.rows)
+    }
+
+    /// The points that differ and are not explained.
+    pub(crate) fn failed(&self) -> usize {
+        self.rows.iter().filter(|row| row.fails()).count()
+    }
+
+    /// These points as lines of `oracles/points.toml`.
+    pub(crate) fn failed_lines(&self) -> String {
+        let failing = self.rows.iter().filter(|row| row.fails());
+        failing.map(|row| format!("{} = \"{}\"\n", row.id, row.scenario)).collect()
+    }
+
+    /// The points with a reason in `oracles/explained.toml` that need none.
+    pub(crate) fn needlessly_explained(&self) -> impl Iterator<Item = &str> {
+        let needless = self.rows.iter().filter(|row| row.is_needlessly_explained());
+        needless.map(|row| row.id.as_str())
+    }
+}
+
+fn text(rows: &[Row]) -> String {
+    let width = rows.iter().map(|row| row.id.len()).max().unwrap_or(0).max(5);
+    let mut lines = vec![
+        format!("{:width$}  utilisation, %                drops / retransmitted / timeouts", ""),
+        format!(
+            "{:width$}  {:>6} {:>6} {:>6} {:>6}   {:<16} {:<16} {}",
+            "point", "ns-2", "ns-3", "ours", "diff", "ns-2", "ours", "mark"
+        ),
+    ];
+    for row in rows {
+        let ns3 = row.ns3.map_or("-".to_owned(), |ns3| format!("{:.2}", ns3.utilization_percent));
+        let line = format!(
+            "{:width$}  {:>6.2} {ns3:>6} {:>6.2} {:>+6.2}   {:<16} {:<16} {}",
+            row.id,
+            row.ns2.utilization_percent,
+            row.firstflight.utilization_percent,
+            row.difference_points,
+            losses(&row.ns2),
+            losses(&row.firstflight),
+            row.mark()
+        );
+        lines.push(line.trim_end().to_owned());
+    }
+    let count = |wanted: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| wanted(row)).count();
+    lines.push(format!(
+        "{} points: {} within 1 point of ns-2, {} more within 2, {} with losses in one only, \
+         {} within ns-2's own range, {} unexplained",
+        rows.len(),
+        count(&|row| row.difference_points.abs() <= NOTED),
+        count(&|row| (NOTED..=FAILS).contains(&row.difference_points.abs())),
+        count(&|row| row.losses_differ),
+        count(&|row| row.must_be_explained() && row.within_range()),
+        count(&Row::fails),
+    ));
+    let compared = count(&|row| row.ns3.is_some());
+    if compared > 0 {
+        lines.push(format!(
+            "ns-3 at {compared}: {} within 1 point, {} more with a known cause, {} unexplained",
+            compared - count(&Row::differs_from_ns3),
+            count(&|row| row.differs_from_ns3() && row.ns3_cause.is_some()),
+            count(&Row::fails_ns3),
+        ));
+    }
+    lines.join("\n")
+}
+
+fn losses(measured: &Measured) -> String {
+    format!("{}/{}/{}", measured.drops, measured.retransmitted, measured.timeouts)
+}
+
+/// Percentage points from which a difference is marked, and from which it must be explained.
+const NOTED: f64 = 1.0;
+const FAILS: f64 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use super::super::point;
+    use super::*;
+
+    fn row(ours: f64, drops: u64, reason: Option<&str>) -> Row {
+        let measured = |utilization_percent, drops| Measured {
+            utilization_percent,
+            drops,
+            retransmitted: 0,
+            timeouts: 0,
+            jain: 1.0,
+        };
+        let point = point::example("a");
+        let points = reason.map(|reason| ("a".to_owned(), reason.to_owned())).into_iter().collect();
+        let explained = Explained { points, ..Explained::default() };
+        Row::new(&point, measured(90.0, 3), None, measured(ours, drops), &explained)
+    }
+
+    #[test]
+    fn ns3_may_be_off_by_a_point_without_a_cause() {
+        let at = |ns3: f64, ns3_counts, cause: Option<&str>| {
+            let explained = Explained::example("a", cause, ns3_counts);
+            let measured = |utilization_percent| Measured {
+                utilization_percent,
+                drops: 0,
+                retransmitted: 0,
+                timeouts: 0,
+                jain: 1.0,
+            };
+            let point = point::example("a");
+            Row::new(&point, measured(90.0), Some(measured(ns3)), measured(90.0), &explained)
+        };
+        assert!(!at(89.1, true, None).fails());
+        assert!(at(88.9, true, None).fails());
+        assert!(!at(88.9, true, Some("growth")).fails());
+        assert!(!at(88.9, false, None).fails(), "random points have no causes");
+        let text = text(&[at(89.1, true, None), at(88.9, true, None), at(50.0, true, Some("why"))]);
+        assert!(text.contains("ns-3 NOT EXPLAINED") && text.contains("ns-3: why"));
+        assert!(text.ends_with(
+            "ns-3 at 3: 1 within 1 point, 1 more with a known cause, \
+            1 unexplained"
+        ));
+    }
+
+    #[test]
+    fn only_a_large_difference_without_a_reason_fails() {
+        assert!(!row(91.9, 3, None).fails());
+        assert!(row(92.1, 3, None).fails());
+        assert!(row(87.9, 3, None).fails());
+        assert!(!row(92.1, 3, Some("ties")).fails());
+        assert!(row(90.0, 0, None).fails(), "losses in one only");
+    }
+
+    #[test]
+    fn the_table_marks_and_counts() {
+        let text = text(&[row(90.5, 3, None), row(91.5, 3, None), row(95.0, 0, Some("why"))]);
+        assert!(text.contains("> 2, losses differ, explained"));
+        let last = text.lines().last().unwrap();
+        assert!(last.starts_with("3 points: 1 within 1 point of ns-2, 1 more within 2, 1 with"));
+    }
+}

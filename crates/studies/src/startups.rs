@@ -1,0 +1,51 @@
+//! `docs/startups.md`: every start-up explained, drawn, and measured over a grid of paths, and all
+//! numbers as CSV; and `docs/scout.md`. The start-ups, and what is said of them, are those of the
+//! cards.
+
+mod grid;
+mod page;
+mod picture;
+mod scout;
+mod summary;
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use firstflight_report::write_file;
+
+use crate::step;
+use crate::{Stop, no_arguments};
+
+/// Writes the page, its pictures and its numbers. The simulator is optimised in every profile, so
+/// that what the tests have built serves.
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    no_arguments("startups", args)?;
+    let pictures = root.join(PICTURES);
+    if pictures.is_dir() {
+        // Nothing is to stay of a start-up that was renamed.
+        fs::remove_dir_all(&pictures).map_err(|error| step::unable(PICTURES, &error))?;
+    }
+    fs::create_dir_all(&pictures).map_err(|error| step::unable(PICTURES, &error))?;
+    survey(&root.join("docs")).map_err(|problem| Stop::failed(&format!("startups: {problem}")))?;
+    println!(
+        "startups: docs/startups.md, docs/startups.csv, docs/scout.md and {PICTURES} are written"
+    );
+    Ok(())
+}
+
+fn survey(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let runs = grid::measure()?;
+    write_file(&folder.join("startups.csv"), grid::csv(&runs))?;
+    let summaries = summary::of(&runs);
+    for (name, svg) in picture::maps(&summaries).into_iter().chain(picture::windows()?) {
+        write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
+    }
+    write_file(&folder.join("startups.md"), page::markdown(&summaries))?;
+    let (name, svg) = scout::queue()?;
+    write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
+    write_file(&folder.join("scout.md"), scout::markdown()?)?;
+    Ok(())
+}
+
+const PICTURES: &str = "docs/img/startups";

@@ -1,0 +1,375 @@
+//! The grid of paths, and what every start-up does on each of them.
+
+use std::error::Error;
+use std::fmt::Write as _;
+
+use firstflight_control::Control;
+use firstflight_control::policy::{partners, startups};
+use firstflight_core::card::Card;
+use firstflight_runner::{Options, Run, run};
+use firstflight_scenario::Scenario;
+use firstflight_scenario::measure::{first_at_rate, sent_by_link};
+use rayon::prelude::*;
+
+/// A path and a transfer over it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Case {
+    pub(super) rate_mbps: u64,
+    pub(super) rtt_ms: u64,
+    /// In BDP.
+    pub(super) buffer: f64,
+    pub(super) transfer: Transfer,
+    pub(super) ends: Ends,
+}
+
+/// What the endpoints do beside what the profile has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// Nothing.
+    Usual,
+    /// They pace where the start-up does not.
+    Paced,
+    /// The receiver sends one ACK for so many packets, from the first on.
+    Thinned(u64),
+    /// They have ECN, and the queue marks from this step on.
+    Marked(Step),
+}
+
+/// What must wait at the bottleneck until packets are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// What it sends in a millisecond.
+    Millisecond,
+    /// A quarter of the BDP.
+    QuarterBdp,
+}
+
+/// How much is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transfer {
+    FourBdp,
+    OneMegabyte,
+}
+
+/// What a start-up did in a case.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    pub(super) startup: &'static str,
+    /// Its avoidance.
+    pub(super) avoidance: &'static str,
+    pub(super) case: Case,
+    /// `None` if it was not done within [`Case::limit_s`].
+    pub(super) completion_s: Option<f64>,
+    /// Payload that the bottleneck dropped.
+    pub(super) lost_bytes: u64,
+    pub(super) peak_queue_bytes: u64,
+    /// When the bottleneck had sent at 90 % of its rate over one RTT; `None` if it never had.
+    pub(super) at_90_s: Option<f64>,
+    /// How start-up ended, in the word of the results, and its window then in BDP.
+    pub(super) exit: Option<(String, f64)>,
+}
+
+pub(super) const RATES_MBPS: [u64; 3] = [10, 50, 200];
+pub(super) const RTTS_MS: [u64; 4] = [20, 100, 300, 600];
+pub(super) const BUFFERS: [f64; 4] = [0.1, 0.5, 1.0, 4.0];
+pub(super) const TRANSFERS: [Transfer; 2] = [Transfer::FourBdp, Transfer::OneMegabyte];
+/// For how many packets a receiver that thins ACKs sends one.
+pub(super) const THINNED: [u64; 3] = [2, 4, 10];
+/// The part of the grid over which it does: transfers of 4 BDP.
+pub(super) const THINNED_RATES_MBPS: [u64; 2] = [10, 50];
+pub(super) const THINNED_RTTS_MS: [u64; 3] = [20, 100, 300];
+pub(super) const THINNED_BUFFERS: [f64; 2] = [0.5, 4.0];
+/// Where queues mark.
+pub(super) const STEPS: [Step; 2] = [Step::Millisecond, Step::QuarterBdp];
+/// The part of the grid over which they do, beside the rates and RTTs of thinned ACKs.
+pub(super) const MARKED_BUFFERS: [f64; 1] = [1.0];
+/// Bytes of a packet: an Ethernet frame's, less the headers of TCP with time stamps.
+pub(super) const PACKET: u64 = 1_448;
+
+impl Case {
+    /// Bytes.
+    pub(super) fn bdp(&self) -> u64 {
+        self.rate_mbps * self.rtt_ms * 125
+    }
+
+    /// Bytes.
+    pub(super) fn size(&self) -> u64 {
+        match self.transfer {
+            Transfer::FourBdp => 4 * self.bdp(),
+            Transfer::OneMegabyte => 1_000_000,
+        }
+    }
+
+    /// How long is waited: a hundred round trips, and eight times what the bytes take.
+    pub(super) fn limit_s(&self) -> f64 {
+        self.rtt_ms as f64 / 10.0 + self.size() as f64 / self.rate_mbps as f64 / 15_625.0
+    }
+
+    /// The case as a scenario file for these controls.
+    fn scenario(&self, controls: &[String]) -> String {
+        let Self { rate_mbps, rtt_ms, buffer, .. } = self;
+        format!(
+            "controls = {controls:?}\nduration = \"{}ms\"\npacket = \"{PACKET}B\"\n{}\
+             [path]\nrate = \"{rate_mbps}Mbps\"\nrtt = \"{rtt_ms}ms\"\n\
+             buffer = \"{buffer}bdp\"\n{}[[flow]]\nsize = \"{}B\"\n",
+            (self.limit_s() * 1e3).ceil(),
+            self.ends.keys(),
+            self.ends.keys_of_path(),
+            self.size(),
+        )
+    }
+}
+
+impl Ends {
+    /// As keys of a scenario file.
+    fn keys(self) -> String {
+        match self {
+            Self::Usual => "delayed_ack = 2\n".to_owned(),
+            Self::Paced => "delayed_ack = 2\npacing = true\n".to_owned(),
+            Self::Thinned(packets) => format!("delayed_ack = {packets}\nquick_acks = false\n"),
+            Self::Marked(_) => {
+                "delayed_ack = 2\necn = true\necn_feedback = \"accecn\"\n".to_owned()
+            }
+        }
+    }
+
+    fn keys_of_path(self) -> String {
+        match self {
+            Self::Marked(step) => format!("ecn_threshold = \"{}\"\n", step.threshold()),
+            Self::Usual | Self::Paced | Self::Thinned(_) => String::new(),
+        }
+    }
+}
+
+impl Step {
+    /// As the key of a scenario file has it.
+    pub(super) fn threshold(self) -> &'static str {
+        match self {
+            Self::Millisecond => "1ms",
+            Self::QuarterBdp => "0.25bdp",
+        }
+    }
+}
+
+/// Every case: the whole grid as it is and paced, and a part of it with thinned ACKs and with
+/// marks, so that these take little of the time.
+pub(super) fn cases() -> Vec<Case> {
+    let whole = [Ends::Usual, Ends::Paced].into_iter().flat_map(|ends| {
+        let of = move |transfer| grid((&RATES_MBPS, &RTTS_MS, &BUFFERS), transfer, ends);
+        TRANSFERS.into_iter().flat_map(of)
+    });
+    let part = (&THINNED_RATES_MBPS[..], &THINNED_RTTS_MS[..], &THINNED_BUFFERS[..]);
+    let thinned = THINNED.map(Ends::Thinned).into_iter();
+    let thinned = thinned.flat_map(move |ends| grid(part, Transfer::FourBdp, ends));
+    let part = (&THINNED_RATES_MBPS[..], &THINNED_RTTS_MS[..], &MARKED_BUFFERS[..]);
+    let marked = STEPS.map(Ends::Marked).into_iter();
+    let marked = marked.flat_map(move |ends| grid(part, Transfer::FourBdp, ends));
+    whole.chain(thinned).chain(marked).collect()
+}
+
+/// Every combination of these.
+fn grid(
+    (rates_mbps, rtts_ms, buffers): (&[u64], &[u64], &[f64]),
+    transfer: Transfer,
+    ends: Ends,
+) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for rate_mbps in rates_mbps.iter().copied() {
+        for rtt_ms in rtts_ms.iter().copied() {
+            let case = |buffer: &f64| Case { rate_mbps, rtt_ms, buffer: *buffer, transfer, ends };
+            cases.extend(buffers.iter().map(case));
+        }
+    }
+    cases
+}
+
+/// The start-ups that the simulator carries.
+pub(super) fn carried() -> Vec<&'static Card> {
+    startups().into_iter().filter(|card| refusal(card).is_none()).collect()
+}
+
+/// Why the simulator does not carry a start-up, if it does not.
+pub(super) fn refusal(card: &Card) -> Option<String> {
+    let control = Control::named(&control(card));
+    let control = control.and_then(|control| control.on("sim", firstflight_sim::PROVIDES));
+    control.err().map(|problem| problem.to_string())
+}
+
+/// A start-up as a control, with its usual avoidance.
+pub(super) fn control(card: &Card) -> String {
+    format!("{}+{}", card.name, partner(card))
+}
+
+/// Its usual avoidance.
+pub(super) fn partner(card: &Card) -> &'static str {
+    card.partner.unwrap_or(USUAL)
+}
+
+/// Every start-up, and slow start with every avoidance that one of them has, as `compare --all`.
+fn pairs() -> Vec<(&'static str, &'static str)> {
+    let mut pairs: Vec<_> = carried().iter().map(|card| (card.name, partner(card))).collect();
+    let slow = partners().into_iter().map(|avoidance| (REFERENCE, avoidance));
+    pairs.extend(slow.filter(|pair| *pair != (REFERENCE, USUAL)));
+    pairs
+}
+
+/// Every start-up in every case, case by case.
+pub(super) fn measure() -> Result<Vec<Measured>, Box<dyn Error>> {
+    let pairs = pairs();
+    let run_case = |case: Case| -> Result<Vec<Measured>, String> {
+        let control = |(startup, partner): &(&str, &str)| format!("{startup}+{partner}");
+        let controls: Vec<String> = pairs.iter().map(control).collect();
+        let scenario = Scenario::parse(&case.scenario(&controls), "grid.toml");
+        let scenario = scenario.map_err(|problem| problem.to_string())?;
+        let samples = (case.limit_s() * 1e3 / case.rtt_ms as f64 * SAMPLES_PER_RTT).ceil();
+        let options = Options { samples: Some(samples as u32), ..Options::default() };
+        let report = run(&scenario, &options).map_err(|problem| problem.to_string())?;
+        let runs = pairs.iter().zip(&report.runs);
+        Ok(runs.map(|(pair, run)| Measured::of(*pair, case, run)).collect())
+    };
+    let runs: Result<Vec<Vec<Measured>>, String> = cases().into_par_iter().map(run_case).collect();
+    Ok(runs?.concat())
+}
+
+impl Measured {
+    fn of((startup, avoidance): (&'static str, &'static str), case: Case, run: &Run) -> Self {
+        let flow = &run.result.flows[0];
+        let bottleneck = &run.result.bottleneck;
+        Self {
+            startup,
+            avoidance,
+            case,
+            completion_s: flow.completion_time_s,
+            lost_bytes: bottleneck.drops * PACKET,
+            peak_queue_bytes: bottleneck.peak_queue_packets * PACKET,
+            at_90_s: at_90(case, run),
+            exit: flow.startup.exit_reason.clone().zip(flow.startup.exit_window_over_bdp),
+        }
+    }
+
+    /// What the transfer took; what was not done counts as done at the end of the run.
+    pub(super) fn time(&self) -> f64 {
+        self.completion_s.unwrap_or(self.case.limit_s())
+    }
+
+    /// It came out as the other did.
+    pub(super) fn does_as(&self, other: &Self) -> bool {
+        let of = |run: &Self| (run.completion_s, run.lost_bytes, run.peak_queue_bytes);
+        of(self) == of(other)
+    }
+}
+
+/// When the bottleneck first sent at 90 % of its rate over one RTT.
+fn at_90(case: Case, run: &Run) -> Option<f64> {
+    let link = run.queues.first()?;
+    let (time, carried) = (link.column("time_s")?, link.column("carried_packets")?);
+    let taken_in: Vec<(f64, f64)> = time
+        .zip(carried)
+        .map(|(time, count)| (time.unwrap_or(0.0), count.unwrap_or(0.0)))
+        .collect();
+    let packets_per_s = case.rate_mbps as f64 * 125_000.0 / PACKET as f64;
+    let sent = sent_by_link(&taken_in, packets_per_s);
+    first_at_rate(&sent, case.rtt_ms as f64 / 1e3, 0.9 * packets_per_s)
+}
+
+/// All of it, a line per run. A time that was not reached is empty, and so is for how many packets
+/// an ACK comes where ACKs are not thinned, and what is marked where nothing is.
+pub(super) fn csv(runs: &[Measured]) -> String {
+    let mut text = String::from(
+        "startup,avoidance,rate_mbps,rtt_ms,buffer_bdp,size_bytes,paced,completion_s,lost_bytes,\
+         peak_queue_bytes,at_90_percent_s,thinned_acks,marked_from,exit_reason,exit_window_bdp\n",
+    );
+    let time = |at: Option<f64>| at.map_or(String::new(), |at| format!("{at:.4}"));
+    for run in runs {
+        let Case { rate_mbps, rtt_ms, buffer, ends, .. } = run.case;
+        let (thinned, marked) = match ends {
+            Ends::Usual | Ends::Paced => (String::new(), ""),
+            Ends::Thinned(packets) => (packets.to_string(), ""),
+            Ends::Marked(step) => (String::new(), step.threshold()),
+        };
+        let exit = run.exit.as_ref().map(|(reason, window)| format!("{reason},{window:.3}"));
+        let _ = writeln!(
+            text,
+            "{},{},{rate_mbps},{rtt_ms},{buffer},{},{},{},{},{},{},{thinned},{marked},{}",
+            run.startup,
+            run.avoidance,
+            run.case.size(),
+            u8::from(ends == Ends::Paced),
+            time(run.completion_s),
+            run.lost_bytes,
+            run.peak_queue_bytes,
+            time(run.at_90_s),
+            exit.as_deref().unwrap_or(","),
+        );
+    }
+    text
+}
+
+/// With what all others are compared.
+pub(super) const REFERENCE: &str = "slow-start";
+/// Its avoidance.
+pub(super) const USUAL: &str = "newreno";
+/// Fine enough to tell when the rate was reached to a tenth of a round trip.
+const SAMPLES_PER_RTT: f64 = 20.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grid_is_that_of_the_page() {
+        let cases = cases();
+        assert_eq!(cases.len(), 3 * 4 * 4 * 2 * 2 + 3 * 2 * 3 * 2 + 2 * 2 * 3);
+        let usual = |case: &Case| Case { ends: Ends::Usual, ..*case };
+        assert!(cases.iter().all(|case| cases.contains(&usual(case))), "each has its like");
+        let first = cases[0];
+        assert_eq!((first.bdp(), first.size()), (25_000, 100_000), "10 Mbit/s, 20 ms");
+        // 100 RTTs of 20 ms, and eight times 80 ms.
+        assert!((first.limit_s() - 2.64).abs() < 1e-9, "{}", first.limit_s());
+    }
+
+    #[test]
+    fn a_case_is_measured_as_its_path_tells() {
+        let case = Case {
+            rate_mbps: 10,
+            rtt_ms: 100,
+            buffer: 1.0,
+            transfer: Transfer::FourBdp,
+            ends: Ends::Usual,
+        };
+        let scenario = case.scenario(&["slow-start+newreno".to_owned()]);
+        let scenario = Scenario::parse(&scenario, "case.toml").unwrap();
+        let options = Options { samples: Some(3_000), ..Options::default() };
+        let report = run(&scenario, &options).unwrap();
+        let measured = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
+        // 500 kB take 0.4 s at the rate; the window passes the BDP of 86 packets in the fourth
+        // round, and the link is full before the fifth is over.
+        let completion = measured.completion_s.unwrap();
+        assert!((0.6..1.0).contains(&completion), "{completion}");
+        let at_90 = measured.at_90_s.unwrap();
+        assert!((0.3..0.7).contains(&at_90), "{at_90}");
+        assert!(measured.peak_queue_bytes <= case.bdp(), "the buffer holds one BDP");
+        let thin = Case { ends: Ends::Thinned(4), ..case };
+        let thin = Scenario::parse(&thin.scenario(&["slow-start+newreno".to_owned()]), "case.toml");
+        let report = run(&thin.unwrap(), &options).unwrap();
+        let thin = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
+        // Slow start grows by a packet per ACK: a quarter of the ACKs costs round trips of 100 ms.
+        let later = thin.completion_s.unwrap() - completion;
+        assert!(later > 0.2, "{later} s");
+        let (reason, window) = measured.exit.clone().unwrap();
+        assert!(reason == "loss" && window > 1.0, "{reason} {window}");
+        // A quarter of a BDP is 22 packets, at which start-up is left before the buffer is full.
+        let marked = Case { ends: Ends::Marked(Step::QuarterBdp), ..case };
+        let marked =
+            Scenario::parse(&marked.scenario(&["slow-start+newreno".to_owned()]), "case.toml");
+        let report = run(&marked.unwrap(), &options).unwrap();
+        let marked = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
+        let (reason, earlier) = marked.exit.clone().unwrap();
+        assert!(reason == "ecn" && earlier < window, "{reason} {earlier}");
+        let line = csv(&[measured]);
+        assert!(
+            line.ends_with('\n') && line.contains("slow-start,newreno,10,100,1,500000,0,"),
+            "{line}"
+        );
+    }
+}
