@@ -36,6 +36,8 @@ class Path(TypedDict, total=False):
     access_rate: _Quantity
     loss: _Quantity
     ecn_threshold: _Quantity
+    jitter: _Quantity
+    wifi: _Quantity
     duration: _Quantity
     flows: int | str
     size: _Quantity

@@ -3,10 +3,16 @@
 use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::units::{Instant, Span};
-use firstflight_scenario::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp};
+use firstflight_scenario::resolved::{
+    ResolvedElements, ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp,
+};
 use firstflight_scenario::{Bursts, Loss, Profile, Resolved, ResolvedBuffer};
+use firstflight_sim::element::jitter::Jitter;
+use firstflight_sim::element::policer::Policer;
+use firstflight_sim::element::rate_schedule::RateSchedule;
+use firstflight_sim::element::wifi::Wifi;
 use firstflight_sim::{
-    Buffer, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, UdpSpec, Uniform, stream,
+    Buffer, Element, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, UdpSpec, Uniform, stream,
 };
 use rand_pcg::rand_core::RngCore;
 
@@ -46,12 +52,32 @@ fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
             ResolvedBuffer::Packets(packets) => Buffer::Packets(packets),
             ResolvedBuffer::Bytes(bytes) => Buffer::Bytes(bytes),
         },
-        elements: Vec::new(),
+        elements: elements(&link.elements),
         mark_from: link.ecn_threshold_packets,
         in_service_counts: resolved.endpoint.switches.buffer_counts_in_service,
         loss: losses(link.loss),
         drop_nth: link.drop.clone(),
     }
+}
+
+/// What else a link does to packets; the scenario has checked that rates make a schedule.
+fn elements(elements: &ResolvedElements) -> Vec<Box<dyn Element>> {
+    let ResolvedElements { jitter_ns, wifi_ns, policer, rates, rates_period_ns, .. } = elements;
+    let mut all: Vec<Box<dyn Element>> = Vec::new();
+    if let Some(policer) = policer {
+        all.push(Box::new(Policer::new(policer.rate_bps, policer.bucket_bytes)));
+    }
+    let steps = rates.iter().map(|step| (Instant(step.at_ns), step.rate_bps)).collect();
+    if let Ok(schedule) = RateSchedule::new(steps, rates_period_ns.map(Span)) {
+        all.push(Box::new(schedule));
+    }
+    if let Some(mean) = wifi_ns {
+        all.push(Box::new(Wifi::with_mean(Span(*mean))));
+    }
+    if let Some(most) = jitter_ns {
+        all.push(Box::new(Jitter { most: Span(*most) }));
+    }
+    all
 }
 
 /// How a link loses packets at random: the simulator's, and any other that asks the same chain.

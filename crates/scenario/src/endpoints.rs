@@ -66,6 +66,9 @@ impl Resolved {
             say(!link.drop.is_empty(), format!("{} chosen drops{place}", link.drop.len()));
             let marks = link.ecn_threshold_packets.unwrap_or_default();
             say(marks > 0, format!("marks from {marks} packets on{place}"));
+            for words in link.elements.words() {
+                say(true, format!("{words}{place}"));
+            }
         }
         let usual_packet =
             if self.endpoint.profile == Profile::Quic { QUIC_PACKET } else { PACKET };

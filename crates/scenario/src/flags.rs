@@ -107,6 +107,10 @@ path_flags! {
         "Random loss of data packets: 0.1%, or in bursts ge:0.5%,20% (good to bad, bad to good)";
     "--ecn-threshold" "path.ecn_threshold" Kind::Quantity, "none"
         "What must wait until packets with ECN are marked: 20pkt, 0.25bdp or 1ms";
+    "--jitter" "path.jitter" Kind::Quantity, "none"
+        "Each packet is late by up to this much, at random and in order";
+    "--wifi" "path.wifi" Kind::Quantity, "none"
+        "Each packet is late as in a busy WiFi cell with this mean delay, in order";
     "--duration" "duration" Kind::Quantity, "20s" "Time measured";
     "--flows" "flow[0].count" Kind::Count, "1" "Number of flows";
     "--size" "flow[0].size" Kind::Quantity, "unlimited" "Bytes each flow sends, such as 5MB";

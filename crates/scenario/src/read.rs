@@ -150,6 +150,7 @@ read_as_text!(
     crate::Carrier,
     crate::scenario::Between<crate::Size>,
     crate::scenario::Between<crate::Time>,
+    crate::scenario::RateOrNone,
     crate::scenario::Starts,
     crate::Buffer,
     crate::MarkFrom,

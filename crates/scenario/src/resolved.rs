@@ -1,7 +1,7 @@
 //! A scenario with every default filled in, in base units: what runs, and what results carry.
 
 use firstflight_control::ControlSpec;
-use firstflight_control::quantity::{Bursts, Loss};
+use firstflight_control::quantity::{Bursts, Loss, Rate, Size, Time};
 use serde::{Serialize, Serializer};
 
 use crate::keys::Switches;
@@ -114,6 +114,77 @@ pub struct ResolvedLink {
     pub loss: Loss,
     /// Data packets lost by their number of arrival, from 1, rising.
     pub drop: Vec<u64>,
+    /// What else happens to packets on it; nothing of it is left out of results.
+    #[serde(flatten)]
+    pub elements: ResolvedElements,
+}
+
+/// What happens to packets on a link beside its rate, its delay, its buffer and its loss.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ResolvedElements {
+    /// The most that each packet is late by, at random and in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter_ns: Option<u64>,
+    /// The mean delay of a busy WiFi cell, in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wifi_ns: Option<u64>,
+    /// What drops packets above a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policer: Option<ResolvedPolicer>,
+    /// Rates and from when on they hold, rising from 0; without any the link's own rate holds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<ResolvedRate>,
+    /// When the rates begin again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates_period_ns: Option<u64>,
+}
+
+impl ResolvedElements {
+    /// Each one in a few words, for headers.
+    pub fn words(&self) -> impl Iterator<Item = String> + '_ {
+        let ns = |ns: u64| Time::from_ns(ns);
+        let jitter = self.jitter_ns.map(|most| format!("jitter up to {}", ns(most)));
+        let wifi = self.wifi_ns.map(|mean| format!("WiFi of {}", ns(mean)));
+        let policer = self.policer.map(|policer| {
+            let (rate, bucket) =
+                (Rate::from_bps(policer.rate_bps), Size::from_bytes(policer.bucket_bytes));
+            format!("policer of {rate} and {bucket}")
+        });
+        let rates = (!self.rates.is_empty()).then(|| format!("{} rates in turn", self.rates.len()));
+        [jitter, wifi, policer, rates].into_iter().flatten()
+    }
+
+    /// The first key that is written, if any is.
+    pub fn key(&self) -> Option<&'static str> {
+        let written = [
+            (self.jitter_ns.is_some(), "jitter"),
+            (self.wifi_ns.is_some(), "wifi"),
+            (self.policer.is_some(), "policer"),
+            (!self.rates.is_empty(), "rates"),
+        ];
+        written.iter().find(|(is, _)| *is).map(|(_, key)| *key)
+    }
+}
+
+/// A token bucket, full at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ResolvedPolicer {
+    /// The rate at which the bucket fills, in bits per second.
+    pub rate_bps: u64,
+    /// What it holds, in bytes on the link.
+    pub bucket_bytes: u64,
+}
+
+/// A rate from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ResolvedRate {
+    /// From when on it holds.
+    pub at_ns: u64,
+    /// Bits per second; 0 sends nothing.
+    pub rate_bps: u64,
 }
 
 /// Room for waiting packets; at least one packet.

@@ -1,5 +1,6 @@
 //! Fills in the defaults, and refuses values that contradict each other, naming the place.
 
+mod elements;
 mod flow;
 mod limits;
 
@@ -160,6 +161,7 @@ impl<'a> Resolver<'a> {
             ecn_threshold_packets: None,
             loss: path.loss.unwrap_or_default(),
             drop: rising(&path.drop),
+            elements: self.elements("path", &path.elements)?,
         })
     }
 
@@ -181,6 +183,7 @@ impl<'a> Resolver<'a> {
             ecn_threshold_packets: None,
             loss: link.loss.unwrap_or_default(),
             drop: rising(&link.drop),
+            elements: self.elements(&format!("link[{index}]"), &link.elements)?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Which keys each table of a scenario has, and what they read as.
 
-use super::{Dumbbell, Endpoint, Flow, Link, MOST_FLOWS, Origin, Scenario, Udp};
+use super::{Dumbbell, Elements, Endpoint, Flow, Link, MOST_FLOWS, Origin, Scenario, Udp};
 use crate::document::Node;
 use crate::error::ScenarioError;
 use crate::expect::Expect;
@@ -59,6 +59,7 @@ impl Read for Dumbbell {
             access_times: fields.count("access_times", 1..=1_000)?,
             loss: fields.read("loss")?,
             drop: fields.list::<Nth>("drop")?.into_iter().map(|Nth(n)| n).collect(),
+            elements: Elements::read(&mut fields)?,
         };
         fields.finish()?;
         Ok(path)
@@ -74,12 +75,13 @@ impl Read for Link {
         let ecn_threshold = fields.read("ecn_threshold")?;
         let loss = fields.read("loss")?;
         let drop = fields.list::<Nth>("drop")?.into_iter().map(|Nth(n)| n).collect();
+        let elements = Elements::read(&mut fields)?;
         let name = name.ok_or_else(|| fields.missing("name", "name = \"satellite\""));
         let rate = rate.ok_or_else(|| fields.missing("rate", "rate = \"40Mbps\""));
         let delay = delay.ok_or_else(|| fields.missing("delay", "delay = \"50ms\", one way"));
         fields.finish()?;
         let (name, rate, delay) = (name?, rate?, delay?);
-        Ok(Self { name, rate, delay, buffer, ecn_threshold, loss, drop })
+        Ok(Self { name, rate, delay, buffer, ecn_threshold, loss, drop, elements })
     }
 }
 

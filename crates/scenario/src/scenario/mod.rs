@@ -1,5 +1,6 @@
 //! A scenario as the user means it: what was written, typed, and nothing filled in.
 
+mod elements;
 mod fields;
 mod files;
 mod starts;
@@ -20,6 +21,7 @@ use crate::keys::{FlowKeys, SwitchKeys};
 use crate::profile::{Carrier, Ns2Release, Profile};
 use crate::read::Read;
 
+pub use elements::{Elements, Policer, RateOrNone, RateStep};
 pub use files::{Between, Files};
 pub use starts::Starts;
 
@@ -115,6 +117,9 @@ pub struct Dumbbell {
     /// Data packets lost by their number of arrival, from 1.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub drop: Vec<u64>,
+    /// What else happens to packets on it.
+    #[serde(flatten)]
+    pub elements: Elements,
 }
 
 /// One link of a general network: `[[link]]`.
@@ -136,6 +141,9 @@ pub struct Link {
     /// Data packets lost by their number of arrival, from 1.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub drop: Vec<u64>,
+    /// What else happens to packets on it.
+    #[serde(flatten)]
+    pub elements: Elements,
 }
 
 /// A group of equal flows: `[[flow]]`.

@@ -1,0 +1,73 @@
+//! What a link does beside sending packets: how it is read, resolved and said, and every refusal.
+
+use firstflight_scenario::Scenario;
+
+#[test]
+fn what_else_a_link_does_is_read_resolved_and_said() {
+    let text = "[path]\njitter = '2ms'\nwifi = '7ms'\n\
+        policer = { rate = '10Mbps', bucket = '64kB' }\n\
+        rates = [{ rate = '8Mbps' }, { at = '2s', rate = 'none' }]\nrates_period = '3s'";
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    let again = Scenario::parse(&scenario.to_toml(), "x.toml").unwrap();
+    let resolved = scenario.resolve().unwrap();
+    assert_eq!(resolved, again.resolve().unwrap());
+    let elements = serde_json::to_string(&resolved.links[0].elements).unwrap();
+    assert_eq!(
+        elements,
+        "{\"jitter_ns\":2000000,\"wifi_ns\":7000000,\
+         \"policer\":{\"rate_bps\":10000000,\"bucket_bytes\":64000},\
+         \"rates\":[{\"at_ns\":0,\"rate_bps\":8000000},{\"at_ns\":2000000000,\"rate_bps\":0}],\
+         \"rates_period_ns\":3000000000}"
+    );
+    let said: Vec<String> = resolved.links[0].elements.words().collect();
+    let policer = "policer of 10Mbps and 64KB";
+    let expected = ["jitter up to 2ms", "WiFi of 7ms", policer, "2 rates in turn"];
+    assert_eq!(said, expected);
+    assert!(resolved.path().contains("WiFi of 7ms"), "{}", resolved.path());
+}
+
+#[test]
+fn what_cannot_be_is_refused_at_its_place() {
+    for (text, expected) in REFUSED {
+        let read = Scenario::parse(text, "x.toml").and_then(|scenario| scenario.resolve());
+        assert_eq!(read.unwrap_err().to_string(), *expected, "for {text:?}");
+    }
+}
+
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "[path]\npolicer = { rate = '1Mbps' }",
+        "x.toml:2: path.policer: `bucket` is missing; accepted: bucket = \"64kB\"",
+    ),
+    (
+        "[path]\nrates = [{ at = '1s' }]",
+        "x.toml:2: path.rates[0]: `rate` is missing; accepted: rate = \"10Mbps\", or \"none\"",
+    ),
+    (
+        "[path]\njitter = '0ms'",
+        "x.toml:2: path.jitter = \"0ms\": out of range; accepted: more than 0s, at most 1h",
+    ),
+    (
+        "[path]\npolicer = { rate = '1Mbps', bucket = '999B' }",
+        "x.toml:2: path.policer.bucket = \"999B\": it holds no packet of 1000 bytes, so that none \
+         would pass; accepted: one packet or more",
+    ),
+    (
+        "[path]\nrates = [{ at = '1s', rate = '1Mbps' }]",
+        "x.toml:2: path.rates = [a table]: times do not rise from 0s; accepted: `at` later than \
+         the one before",
+    ),
+    (
+        "[path]\nrates = [{ rate = 'none' }]",
+        "x.toml:2: path.rates = [a table]: nothing would ever be sent; accepted: a rate above none",
+    ),
+    (
+        "[path]\nrates = [{ rate = '1Mbps' }, { at = '2s', rate = 'none' }]\nrates_period = '2s'",
+        "x.toml:3: path.rates_period = \"2s\": a step is not before its end; accepted: a longer \
+         period",
+    ),
+    (
+        "[path]\nrates_period = '2s'",
+        "x.toml:2: path.rates_period = \"2s\": no rates repeat; accepted: `rates` beside it",
+    ),
+];
