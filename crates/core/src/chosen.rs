@@ -1,16 +1,13 @@
 //! Policies chosen while the program runs, some pairs of them known to the compiler.
 
 use crate::avoidance::{NewReno, Westwood};
-use crate::event::{Ack, Loss, Sent};
-use crate::feedback::Feedback;
-use crate::hint::PathHint;
+use crate::event::{Ack, Sent};
 use crate::mechanism::Mechanism;
-use crate::needs::Needs;
 use crate::pair::{Pair, Policies};
+use crate::policy::{Avoidance, Both, Startup};
 use crate::registry::{AnyAvoidance, AnyStartup};
 use crate::startup::{Astart, SlowStart};
-use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::Window;
+use crate::units::{Bytes, Instant, Span};
 
 /// The policies of a connection. The pairs with which speed is measured are known to the compiler,
 /// so that what a sender does with an ACK is compiled as one; each costs its code once more. All
@@ -45,17 +42,23 @@ impl<P> Chosen<P> {
     }
 }
 
+/// [`Both`] of what holds policies.
+macro_rules! pass_on_both {
+    ($to:ident!) => {
+        crate::pass_on! { self, $to! {};
+            fn startup(&self) -> &dyn Startup;
+            fn avoidance(&self) -> &dyn Avoidance;
+            fn both(&mut self) -> (&mut dyn Startup, &mut dyn Avoidance);
+            fn keep(&mut self);
+            fn restore(&mut self);
+        }
+    };
+}
+
 /// [`Policies`] of what holds policies.
 macro_rules! pass_on_policies {
     ($to:ident!) => {
         crate::pass_on! { self, $to! {};
-            fn needs(&self) -> Needs;
-            fn open(&self, default: Window, mss: Bytes) -> Window;
-            fn connect(&mut self, mechanism: &mut Mechanism);
-            fn asks(&self) -> Option<Rate>;
-            fn on_handshake(&mut self, mechanism: &mut Mechanism);
-            fn on_hint(&mut self, mechanism: &mut Mechanism, hint: &PathHint);
-            fn begin(&mut self, mechanism: &mut Mechanism);
             fn on_sent(&mut self, mechanism: &Mechanism, sent: &Sent);
             #[inline(always)]
             fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack);
@@ -77,18 +80,6 @@ macro_rules! pass_on_policies {
                 rtt: Option<Span>,
                 in_flight: Bytes
             );
-            fn on_feedback(&mut self, mechanism: &mut Mechanism, feedback: &Feedback);
-            fn on_loss(&mut self, mechanism: &mut Mechanism, loss: &Loss) -> bool;
-            fn cut_at(&self) -> Option<Instant>;
-            fn reduced_at(&self) -> Option<Instant>;
-            fn on_rest(&mut self, mechanism: &mut Mechanism, idle: Span, window: Option<Window>);
-            fn on_restart(&mut self, mechanism: &mut Mechanism);
-            fn on_recovered(&mut self, mechanism: &mut Mechanism);
-            fn on_spurious_loss(&mut self, mechanism: &mut Mechanism);
-            fn on_wake(&mut self, mechanism: &mut Mechanism);
-            fn repeats(&self, mechanism: &Mechanism) -> bool;
-            fn refutes_hint(&self) -> bool;
-            fn gauges(&self, report: &mut dyn FnMut(&'static str, u64));
         }
     };
 }
@@ -103,6 +94,10 @@ macro_rules! chosen {
     };
 }
 
+impl<P: Policies> Both for Chosen<P> {
+    pass_on_both!(chosen!);
+}
+
 impl<P: Policies> Policies for Chosen<P> {
     pass_on_policies!(chosen!);
 }
@@ -115,6 +110,11 @@ macro_rules! boxed {
 }
 
 /// A boxed pair of policies is a pair of policies.
+#[cfg(feature = "alloc")]
+impl<P: Policies + ?Sized> Both for alloc::boxed::Box<P> {
+    pass_on_both!(boxed!);
+}
+
 #[cfg(feature = "alloc")]
 impl<P: Policies + ?Sized> Policies for alloc::boxed::Box<P> {
     pass_on_policies!(boxed!);

@@ -46,6 +46,7 @@ mod pass_on;
 pub mod avoidance;
 pub mod card;
 pub mod chosen;
+pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod curve;
@@ -57,7 +58,6 @@ pub mod hint;
 pub mod knob;
 mod landing;
 pub mod linear;
-mod loss;
 pub mod mechanism;
 pub mod needs;
 mod opening;

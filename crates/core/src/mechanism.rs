@@ -1,15 +1,19 @@
 //! The rules of every ACK, written once: what it counts for, floor and cap of the window, growth
 //! only as far as the flight justifies, the phases, and who decides when.
 
+mod loss;
+mod recovery;
 mod timing;
 
+use crate::config::{Config, StartupExit};
 use crate::event::{Ack, Sent};
 use crate::hint::Learned;
 use crate::pacing::Pacing;
 use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
-use crate::sender::{Config, StartupExit};
 use crate::units::{Bytes, Instant, Span};
 use crate::view::{Paced, Phase, Rtt, View, Window};
+use loss::Losses;
+use recovery::InCharge;
 
 /// A sender without its policies. Every call passes both policies in.
 ///
@@ -19,6 +23,7 @@ use crate::view::{Paced, Phase, Rtt, View, Window};
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Mechanism {
+    losses: Losses,
     pub(crate) first_exit: Option<StartupExit>,
     pub(crate) reprobes: u64,
     /// What had been delivered when this round began, and what was in each of the two before it.
@@ -27,7 +32,7 @@ pub struct Mechanism {
     /// The pacing that a policy set; with `None` the default holds.
     pub(crate) pace: Option<Pacing>,
     pub(crate) wake: Option<Instant>,
-    pub(crate) repair: Repair,
+    in_charge: InCharge,
     pub(crate) config: Config,
     /// Whether packets are paced at the default rate where no policy sets a pacing.
     paces: bool,
@@ -44,19 +49,6 @@ pub struct Mechanism {
     /// The largest flight since the last cut.
     pub(crate) max_flight: Bytes,
     pub(crate) view: View,
-}
-
-/// Who decides while lost data is repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repair {
-    /// The transport; the window has been cut.
-    Transport,
-    /// Start-up, until the recovery ends or everything below this is acknowledged
-    /// ([`crate::policy::Answer::Land`]).
-    Landing(Bytes),
-    /// The policy in charge, which goes on afterwards ([`crate::policy::Answer::Ignore`],
-    /// [`crate::policy::Avoidance::goes_on`]).
-    Ignored,
 }
 
 impl Mechanism {
@@ -94,7 +86,8 @@ impl Mechanism {
             round_began_with: Bytes(0),
             last_rounds: [Bytes(0); 2],
             max_flight: window.cwnd,
-            repair: Repair::Transport,
+            losses: Losses::NONE,
+            in_charge: InCharge::Transport,
             wake: None,
             first_exit: None,
             reprobes: 0,
@@ -205,7 +198,7 @@ impl Mechanism {
         avoidance: &mut impl Avoidance,
     ) {
         if self.view.recovering {
-            if self.repair != Repair::Transport {
+            if self.policy_is_in_charge() {
                 self.decide_in_recovery(ack, startup, avoidance);
             }
             return;
@@ -236,52 +229,8 @@ impl Mechanism {
     }
 
     #[inline(never)]
-    fn justified_after_startup(&self, avoidance: &impl Avoidance) -> Bytes {
+    fn justified_after_startup(&self, avoidance: &(impl Avoidance + ?Sized)) -> Bytes {
         self.max_flight * avoidance.growth() + self.view.mss
-    }
-
-    /// During a recovery only a policy that stayed in charge decides. The flight does not limit a
-    /// landing: it answers a loss.
-    #[inline(never)]
-    fn decide_in_recovery(
-        &mut self,
-        ack: &Ack,
-        startup: &mut impl Startup,
-        avoidance: &mut impl Avoidance,
-    ) {
-        if self.view.phase == Phase::Avoidance {
-            let step = avoidance.recovering(ack, &self.view);
-            return self.apply(step, ack, self.justified_after_startup(avoidance));
-        }
-        let before = self.view.window.cwnd;
-        let step = startup.recovering(ack, &self.view);
-        if self.repair == Repair::Ignored {
-            self.apply(step, ack, self.max_flight * startup.growth());
-        } else {
-            self.apply(step, &Ack { app_limited: false, ..*ack }, Bytes::MAX);
-        }
-        if let Some(why) = step.exit {
-            self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
-        } else if matches!(self.repair, Repair::Landing(end) if self.view.acked >= end) {
-            self.end_recovery(startup, avoidance);
-        }
-    }
-
-    /// The repair is over: a start-up that was landing ends, with ssthresh where it landed.
-    pub(crate) fn end_recovery(
-        &mut self,
-        startup: &mut impl Startup,
-        avoidance: &mut impl Avoidance,
-    ) {
-        self.view.recovering = false;
-        if matches!(self.repair, Repair::Landing(_)) {
-            let landed = startup.landed(&self.view);
-            self.set_cwnd(landed);
-            let cwnd = self.view.window.cwnd;
-            self.view.window.ssthresh = cwnd.max(self.view.mss * MIN_SSTHRESH_SEGMENTS);
-            self.leave_startup(Exit::Loss, cwnd, startup, avoidance);
-        }
-        self.repair = Repair::Transport;
     }
 
     /// Does what a policy has decided on an ACK. The window grows as far as `justified` by the
@@ -318,16 +267,25 @@ impl Mechanism {
         }
     }
 
-    /// Does what start-up has decided when it was woken: as on an ACK, but pacing stays if it says
-    /// nothing of it, and the window does not grow while the transport repairs what was lost.
-    pub(crate) fn apply_woken(&mut self, step: Step, growth: u64) {
-        let app_limited = self.view.recovering && self.repair == Repair::Transport;
-        let justified = match self.repair {
-            Repair::Landing(_) => Bytes::MAX,
+    /// Wakes start-up and does what it decides: as on an ACK, but pacing stays if it says nothing of
+    /// it, and the window does not grow while the transport repairs what was lost.
+    pub(crate) fn wake_startup(
+        &mut self,
+        startup: &mut dyn Startup,
+        avoidance: &mut dyn Avoidance,
+    ) {
+        let before = self.view.window.cwnd;
+        let step = startup.on_wake(&self.view);
+        let app_limited = self.view.recovering && self.in_charge == InCharge::Transport;
+        let justified = match self.in_charge {
+            InCharge::Landing(_) => Bytes::MAX,
             _ if app_limited => Bytes(0),
-            _ => self.max_flight * growth,
+            _ => self.max_flight * startup.growth(),
         };
         self.apply(step.keep_pace(), &Ack { app_limited, ..Ack::default() }, justified);
+        if let Some(why) = step.exit {
+            self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
+        }
     }
 
     /// Does what start-up has decided before the first data.
@@ -340,6 +298,18 @@ impl Mechanism {
         if step.wake.is_some() {
             self.set_wake(step.wake);
         }
+        self.max_flight = self.view.window.cwnd;
+    }
+
+    /// The transport takes back what an idle source has left unused of the window (RFC 5681 section
+    /// 4.1, RFC 7661 section 4.4). Below ssthresh the window grows by slow start again.
+    pub(crate) fn take_back(&mut self, window: Window, startup: &mut dyn Startup) {
+        self.set_cwnd(window.cwnd);
+        self.view.window.ssthresh = window.ssthresh;
+        let below = self.view.window.cwnd < window.ssthresh;
+        if below && self.view.phase == Phase::Avoidance && !self.view.recovering {
+            self.enter_startup(Entry::Rest, startup);
+        }
     }
 
     pub(crate) fn set_cwnd(&mut self, cwnd: Bytes) {
@@ -347,31 +317,23 @@ impl Mechanism {
     }
 
     #[cold]
-    pub(crate) fn enter_startup(&mut self, why: Entry, startup: &mut impl Startup) {
+    pub(crate) fn enter_startup(&mut self, why: Entry, startup: &mut dyn Startup) {
         self.view.phase = Phase::Startup;
         self.set_wake(None);
         startup.enter(why, &self.view);
     }
 
-    /// A connection that start-up paced to its end stays paced. A recovery that start-up ignored is
-    /// ignored by an avoidance that ignores all. Where start-up was landing for a mark, nothing is
-    /// repaired, so that nothing but its end ends the recovery.
+    /// Avoidance takes over. A connection that start-up paced to its end stays paced.
     #[cold]
     pub(crate) fn leave_startup(
         &mut self,
         why: Exit,
         cwnd: Bytes,
-        startup: &impl Startup,
-        avoidance: &mut impl Avoidance,
+        startup: &dyn Startup,
+        avoidance: &mut dyn Avoidance,
     ) {
         self.note_exit(why, cwnd);
-        let repair = core::mem::replace(&mut self.repair, Repair::Transport);
-        if repair == Repair::Ignored && avoidance.goes_on() {
-            self.repair = repair;
-        }
-        if matches!(repair, Repair::Landing(end) if end != Bytes::MAX) {
-            self.view.recovering = false;
-        }
+        self.hand_recovery_on(avoidance.goes_on());
         self.view.phase = Phase::Avoidance;
         self.paces |= self.pace.is_some();
         self.note_paced();
@@ -387,4 +349,4 @@ impl Mechanism {
 }
 
 /// No loss leaves an ssthresh below two segments (RFC 5681 section 3.1, equation 4).
-pub(crate) const MIN_SSTHRESH_SEGMENTS: u64 = 2;
+const MIN_SSTHRESH_SEGMENTS: u64 = 2;

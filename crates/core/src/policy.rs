@@ -3,6 +3,35 @@
 //! A policy owns the estimators it uses. Both policies of a sender see every event in every phase,
 //! so an estimator is warm when its policy takes over. Both traits are object-safe, and know
 //! neither the sender nor any policy by name.
+//!
+//! The calls in the order of a connection's life. Both policies hear of every event
+//! ([`Observer`]); the last column says who is asked what to do.
+//!
+//! ```text
+//! when                               both hear         who decides
+//! the connection begins                                Startup::open, then enter
+//! the SYN may ask the routers                          Startup::asks
+//! the handshake ended                on_handshake
+//! something is known of the path                       Startup::inform
+//! the first data is about to leave   on_begin          Startup::begin
+//! data left                          on_sent
+//! routers told something             on_feedback
+//! an ACK, in start-up                on_ack            Startup::step, then repeats
+//! start-up's wake-up                                   Startup::on_wake
+//! start-up ended                                       Startup::found, told to Avoidance::enter
+//! an ACK, after start-up             on_ack            Avoidance::step, then wants_reprobe
+//! a loss, a mark or a timeout        on_loss           Startup::answer; Avoidance::cut if it leaves
+//! more of that loss                  on_further_loss   Startup::losing, if it lands
+//! an ACK, in the recovery            on_ack            recovering, of a policy still in charge
+//! the recovery is over                                 Startup::landed, if it lands
+//! a timeout, after the cut                             Startup::restart_window, then enter
+//! the loss was none                                    both are what they were (Both::restore)
+//! data leaves after a rest           on_rest           Startup::enter, if below ssthresh
+//! ```
+//!
+//! At any time both are asked for [`Observer::needs`], [`Observer::eligible`], `growth` and
+//! [`Observer::gauges`], the start-up for [`Startup::refutes_hint`], the avoidance for
+//! [`Avoidance::beta`] and [`Avoidance::goes_on`].
 
 use crate::event::{Ack, Loss, Sent};
 use crate::feedback::Feedback;
@@ -295,6 +324,30 @@ pub trait Avoidance: Observer {
     /// after the next [`Avoidance::enter`].
     fn wants_reprobe(&self) -> bool {
         false
+    }
+}
+
+/// Both policies of a connection, for every call that is not made on each ACK, and a copy of them.
+/// Object-safe.
+pub trait Both {
+    /// The start-up.
+    fn startup(&self) -> &dyn Startup;
+
+    /// The avoidance.
+    fn avoidance(&self) -> &dyn Avoidance;
+
+    /// The start-up and the avoidance.
+    fn both(&mut self) -> (&mut dyn Startup, &mut dyn Avoidance);
+
+    /// Keeps a copy of both as they are, in the place of the last one.
+    fn keep(&mut self);
+
+    /// Both are again what [`Both::keep`] kept last, if they have not been made so yet.
+    fn restore(&mut self);
+
+    /// What the two together need of the transport.
+    fn needs(&self) -> Needs {
+        self.startup().needs() | self.avoidance().needs()
     }
 }
 

@@ -1,49 +1,19 @@
-//! The sender: a pair of policies, and the mechanism that applies what they decide. Its rules are
-//! in [`crate::mechanism`], for ACKs, and in `loss.rs`.
+//! The sender: a pair of policies, and the mechanism that applies what they decide. What a
+//! transport reports comes in here, and goes to both policies or to a rule of
+//! [`crate::mechanism`].
+
+pub use crate::config::{Config, StartupExit};
 
 use crate::event::{Ack, Loss, Sent};
 use crate::feedback::Feedback;
 use crate::hint::{Learned, PathHint};
-use crate::mechanism::{Mechanism, Repair};
+use crate::mechanism::Mechanism;
 use crate::needs::{Facilities, Needs};
 use crate::pacing::Pacing;
 use crate::pair::{Pair, Policies};
-use crate::policy::{Avoidance, Exit, Startup};
+use crate::policy::{Avoidance, Entry, Observer, Startup};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Phase, View, Window};
-
-/// What an endpoint fixes for its sender.
-#[derive(Clone, Copy, Debug)]
-pub struct Config {
-    /// Largest payload of one segment; at least one byte.
-    pub mss: Bytes,
-    /// First window where the start-up policy has none of its own.
-    pub initial_window: Bytes,
-    /// First ssthresh where the start-up policy has none of its own.
-    pub initial_ssthresh: Bytes,
-    /// Largest window, for example what the receiver can ever advertise.
-    pub max_cwnd: Bytes,
-    /// Limit growth to what the policy would reach from the largest flight since the last cut:
-    /// [`Startup::growth`] times it in start-up, one segment more than it in avoidance
-    /// (draft-ietf-ccwg-ratelimited-increase). Off, only an ACK marked application-limited stops
-    /// growth, as in ns-2. Off for a control that listens to routers.
-    pub limit_growth_to_flight: bool,
-    /// Packets are paced by default ([`Mechanism::pacing`]).
-    pub paces: bool,
-}
-
-/// How the first start-up of a connection ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StartupExit {
-    /// When it ended.
-    pub at: Instant,
-    /// Why it ended.
-    pub why: Exit,
-    /// The window just before, in bytes.
-    pub cwnd: Bytes,
-    /// Payload in flight then.
-    pub in_flight: Bytes,
-}
 
 /// A congestion controller: a start-up policy, an avoidance policy, and the rules both obey.
 #[derive(Clone, Debug)]
@@ -71,10 +41,20 @@ impl<P: Policies> Sender<P> {
         let routers = Facilities::ROUTER_CHANGES | Facilities::ROUTER_SHARES;
         config.limit_growth_to_flight &= needs.common(routers).is_empty();
         let default = Window { cwnd: config.initial_window, ssthresh: config.initial_ssthresh };
-        let first = policies.open(default, config.mss);
-        let mut mechanism = Mechanism::new(first, config);
-        policies.connect(&mut mechanism);
+        let (startup, avoidance) = policies.both();
+        let mut mechanism = Mechanism::new(startup.open(default, config.mss), config);
+        mechanism.view.eligible = startup.eligible();
+        mechanism.view.beta = avoidance.beta();
+        mechanism.enter_startup(Entry::Connect, startup);
         Self { mechanism, watches_sends: needs.has(Facilities::SENDS), policies }
+    }
+
+    /// Both policies hear of an event that decides nothing.
+    fn tell(&mut self, now: Instant, event: impl Fn(&mut dyn Observer, &View)) {
+        self.mechanism.view.now = now;
+        let (startup, avoidance) = self.policies.both();
+        event(startup, &self.mechanism.view);
+        event(avoidance, &self.mechanism.view);
     }
 
     /// The policies.
@@ -89,14 +69,13 @@ impl<P: Policies> Sender<P> {
 
     /// The rate the start-up wants of the path's routers, if it asks for one.
     pub fn asks(&self) -> Option<Rate> {
-        self.policies.asks()
+        self.policies.startup().asks()
     }
 
     /// The ACK to be reported next brings back what the routers told.
     #[cold]
     pub fn on_feedback(&mut self, now: Instant, feedback: &Feedback) {
-        self.mechanism.view.now = now;
-        self.policies.on_feedback(&mut self.mechanism, feedback);
+        self.tell(now, |policy, view| policy.on_feedback(feedback, view));
     }
 
     /// Something is known of the path. Before the first data only, later it has no effect; after
@@ -104,15 +83,17 @@ impl<P: Policies> Sender<P> {
     pub fn on_hint(&mut self, now: Instant, hint: &PathHint) {
         self.mechanism.view.now = now;
         if self.mechanism.view.sent == Bytes(0) {
-            self.policies.on_hint(&mut self.mechanism, hint);
+            let (startup, _) = self.policies.both();
+            let step = startup.inform(hint, &self.mechanism.view);
+            self.mechanism.set_pace(None);
+            self.mechanism.apply_unprompted(step);
         }
     }
 
     /// The handshake finished: an RTT sample before any data.
     pub fn on_handshake(&mut self, now: Instant, rtt: Span) {
-        self.mechanism.view.now = now;
         self.mechanism.view.rtt.observe(rtt);
-        self.policies.on_handshake(&mut self.mechanism);
+        self.tell(now, |policy, view| policy.on_handshake(view));
     }
 
     /// The first data is about to leave; all that can be known before has been told. Later it has
@@ -120,7 +101,10 @@ impl<P: Policies> Sender<P> {
     pub fn begin(&mut self, now: Instant) {
         self.mechanism.view.now = now;
         if self.mechanism.view.sent == Bytes(0) {
-            self.policies.begin(&mut self.mechanism);
+            self.tell(now, |policy, view| policy.on_begin(view));
+            let (startup, _) = self.policies.both();
+            let step = startup.begin(&self.mechanism.view);
+            self.mechanism.apply_unprompted(step);
         }
     }
 
@@ -170,18 +154,18 @@ impl<P: Policies> Sender<P> {
     /// but for every timeout.
     #[cold]
     pub fn on_loss(&mut self, loss: &Loss) -> bool {
-        self.policies.on_loss(&mut self.mechanism, loss)
+        self.mechanism.on_loss(loss, &mut self.policies)
     }
 
     /// When the last loss or mark was answered that began a recovery period of its own (RFC 9002
     /// section 7.3.2).
     pub fn recovery_began(&self) -> Option<Instant> {
-        self.policies.cut_at()
+        self.mechanism.cut_at()
     }
 
     /// [`Sender::recovery_began`], if the window was reduced then.
     pub fn reduced_at(&self) -> Option<Instant> {
-        self.policies.reduced_at()
+        self.mechanism.reduced_at()
     }
 
     /// Data leaves again after the source had none for `idle` and all was acknowledged, or has not
@@ -191,37 +175,53 @@ impl<P: Policies> Sender<P> {
     #[cold]
     pub fn on_rest(&mut self, now: Instant, idle: Span, window: Option<Window>) {
         self.mechanism.view.now = now;
-        self.policies.on_rest(&mut self.mechanism, idle, window);
+        if idle > Span(0) {
+            self.tell(now, |policy, view| policy.on_rest(idle, view));
+        }
+        let (startup, avoidance) = self.policies.both();
+        if let Some(window) = window.filter(|_| !avoidance.goes_on()) {
+            self.mechanism.take_back(window, startup);
+        }
     }
 
     /// No recovery follows the loss just reported: everything unacknowledged is sent again in slow
     /// start, from one segment, as Tahoe does (Jacobson 1988) and every TCP after a timeout.
     #[cold]
     pub fn on_restart(&mut self) {
-        self.policies.on_restart(&mut self.mechanism);
+        let (startup, _) = self.policies.both();
+        self.mechanism.restart(startup);
     }
 
     /// Recovery is over. `cwnd` is the window it leaves, where the recovery algorithm has a say in
-    /// it (RFC 6582 section 3.2, full and partial acknowledgements) and start-up has not.
+    /// it (RFC 6582 section 3.2, full and partial acknowledgements) and no policy has.
     pub fn on_recovered(&mut self, cwnd: Option<Bytes>) {
-        let cwnd = cwnd.filter(|_| !self.window_is_startups());
-        self.policies.on_recovered(&mut self.mechanism);
+        let cwnd = cwnd.filter(|_| !self.policy_sets_recovery_window());
+        let (startup, avoidance) = self.policies.both();
+        self.mechanism.end_recovery(startup, avoidance);
         if let Some(cwnd) = cwnd {
             self.mechanism.set_cwnd(cwnd);
         }
     }
 
+    /// The transport sets the window by a rule of its own that is no answer to an ACK or a loss and
+    /// ends no recovery. A policy that sets the window of this recovery keeps it.
+    pub fn set_window(&mut self, cwnd: Bytes) {
+        if !self.policy_sets_recovery_window() {
+            self.mechanism.set_cwnd(cwnd);
+        }
+    }
+
     /// A policy sets the window during this recovery ([`crate::policy::Answer::Land`],
-    /// [`crate::policy::Answer::Ignore`], [`crate::policy::Avoidance::goes_on`]): the recovery
-    /// repairs within it and does not reduce what is sent any further.
-    pub fn window_is_startups(&self) -> bool {
-        self.mechanism.repair != Repair::Transport
+    /// [`crate::policy::Answer::Ignore`], [`Avoidance::goes_on`]): the recovery repairs within it
+    /// and does not reduce what is sent any further.
+    pub fn policy_sets_recovery_window(&self) -> bool {
+        self.mechanism.policy_is_in_charge()
     }
 
     /// The loss of the last cut was spurious: the window and both policies return to their state
     /// before the cut. Of timeouts in a row, all are undone.
     pub fn on_spurious_loss(&mut self) {
-        self.policies.on_spurious_loss(&mut self.mechanism);
+        self.mechanism.undo(&mut self.policies);
     }
 
     /// When start-up wants to be woken, if it does.
@@ -235,14 +235,15 @@ impl<P: Policies> Sender<P> {
         self.mechanism.set_wake(None);
         self.mechanism.view.now = now;
         if self.mechanism.view.phase == Phase::Startup {
-            self.policies.on_wake(&mut self.mechanism);
+            let (startup, avoidance) = self.policies.both();
+            self.mechanism.wake_startup(startup, avoidance);
         }
     }
 
     /// Whether the ACK just told repeats a packet ([`Startup::repeats`]), on a transport that
     /// provides [`Facilities::REPEATS`].
     pub fn repeats(&self) -> bool {
-        self.view().phase == Phase::Startup && self.policies.repeats(&self.mechanism)
+        self.view().phase == Phase::Startup && self.policies.startup().repeats(self.view())
     }
 
     /// What this connection has learned of its path so far, to be handed to the next one by
@@ -254,7 +255,7 @@ impl<P: Policies> Sender<P> {
 
     /// Whether a hint that the connection was given proved wrong.
     pub fn refutes_hint(&self) -> bool {
-        self.policies.refutes_hint()
+        self.policies.startup().refutes_hint()
     }
 
     /// The largest segment payload changed.
@@ -354,6 +355,7 @@ impl<P: Policies> Sender<P> {
 
     /// Reports the internal quantities of both policies.
     pub fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        self.policies.gauges(report);
+        self.policies.startup().gauges(report);
+        self.policies.avoidance().gauges(report);
     }
 }

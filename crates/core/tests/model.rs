@@ -188,7 +188,7 @@ impl Model {
 
     fn apply(&mut self, event: Event) {
         let mss = self.config.mss.0;
-        let (before, startups) = (self.sender.cwnd(), self.sender.window_is_startups());
+        let (before, startups) = (self.sender.cwnd(), self.sender.policy_sets_recovery_window());
         match event {
             Event::Handshake { rtt } => self.sender.on_handshake(Instant(self.now), Span(rtt)),
             Event::Send { segments } => (0..segments).for_each(|_| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use firstflight_core::chosen::Chosen;
 use firstflight_core::needs::{Facilities, Needs};
 use firstflight_core::pair::{Pair, Policies};
-use firstflight_core::policy::{Avoidance, Startup};
+use firstflight_core::policy::{Avoidance, Both as _, Startup};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::Sender;
 
@@ -111,7 +111,7 @@ pub(crate) struct Wants {
 impl Wants {
     pub(crate) fn of(control: &Control) -> Self {
         let policies = control.policies();
-        Self { needs: policies.needs(), asks: policies.asks().is_some() }
+        Self { needs: policies.needs(), asks: policies.startup().asks().is_some() }
     }
 
     /// The needs of a flow that asks for nothing but needs this.

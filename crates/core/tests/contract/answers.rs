@@ -23,7 +23,7 @@ fn leave_ends_start_up_with_the_avoidances_cut() {
     assert_eq!(line.exit(), Some((Exit::Loss, 20)));
     line.ack(1).duplicate();
     assert_eq!(line.heard(Heard::Recovering), 0, "the transport repairs by itself");
-    assert!(!line.sender.window_is_startups());
+    assert!(!line.sender.policy_sets_recovery_window());
     line.sender.on_recovered(Some(MSS * 12));
     assert_eq!((line.cwnd(), line.recovering()), (12, false));
 }
@@ -34,7 +34,7 @@ fn retreat_takes_the_window_back_and_begins_again() {
     let mut line = twenty(Start::answering(Answer::Retreat(back)));
     assert!(line.lose(LossKind::Recovery));
     assert_eq!((line.cwnd(), line.ssthresh(), line.phase()), (4, 9, Phase::Startup));
-    assert!(!line.recovering() && !line.sender.window_is_startups());
+    assert!(!line.recovering() && !line.sender.policy_sets_recovery_window());
     assert_eq!(line.heard(Heard::Enter(Entry::Retreat)), 1);
     assert_eq!(line.exit(), Some((Exit::Loss, 20)));
     assert!(!line.lose(LossKind::Recovery), "it was sent before");
@@ -57,7 +57,7 @@ fn land_lets_start_up_set_the_window_on_every_ack_of_the_recovery() {
     assert!(line.lose(LossKind::Recovery));
     assert_eq!((line.cwnd(), line.phase(), line.recovering()), (16, Phase::Startup, true));
     assert_eq!(line.exit(), Some((Exit::Loss, 20)), "recorded at the loss, with the window then");
-    assert!(line.sender.window_is_startups());
+    assert!(line.sender.policy_sets_recovery_window());
     assert_eq!(line.ssthresh(), 30);
     assert_eq!(line.ack(2).cwnd(), 9, "18 segments in flight");
     assert_eq!(line.ack(4).cwnd(), 7);
@@ -75,7 +75,7 @@ fn a_landing_ends_with_the_recovery_and_leaves_ssthresh_where_it_landed() {
     // What the recovery says of the window does not count.
     line.sender.on_recovered(Some(MSS * 3));
     assert_eq!((line.cwnd(), line.ssthresh(), line.phase()), (7, 7, Phase::Avoidance));
-    assert!(!line.recovering() && !line.sender.window_is_startups());
+    assert!(!line.recovering() && !line.sender.policy_sets_recovery_window());
     assert_eq!(line.exit(), Some((Exit::Loss, 20)));
     assert_eq!(line.later.borrow().len(), 2, "the avoidance began, and took over");
     assert_eq!(line.ack(1).cwnd(), 8);
@@ -123,7 +123,7 @@ fn a_landing_ends_early_when_start_up_says_so() {
     line.ack(1);
     assert_eq!((line.phase(), line.ssthresh()), (Phase::Avoidance, 5));
     assert!(line.recovering(), "the transport still repairs");
-    assert!(!line.sender.window_is_startups());
+    assert!(!line.sender.policy_sets_recovery_window());
     assert_eq!(line.ack(1).heard(Heard::Recovering), 1);
     line.sender.on_recovered(Some(MSS * 5));
     assert_eq!((line.cwnd(), line.ssthresh()), (5, 5));
@@ -170,7 +170,7 @@ fn ignore_lets_start_up_go_on() {
     let mut line = twenty(Start::answering(Answer::Ignore));
     assert!(!line.lose(LossKind::Recovery), "nothing was cut");
     assert_eq!((line.cwnd(), line.phase(), line.exit()), (20, Phase::Startup, None));
-    assert!(line.recovering() && line.sender.window_is_startups());
+    assert!(line.recovering() && line.sender.policy_sets_recovery_window());
     line.ack(1).duplicate();
     assert_eq!((line.cwnd(), line.heard(Heard::Recovering)), (20, 2), "it holds unless it decides");
     line.sender.on_recovered(Some(MSS * 3));
@@ -193,7 +193,7 @@ fn a_start_up_that_ignores_a_loss_can_grow_and_end_during_the_recovery() {
     assert_eq!((line.ack(2).cwnd(), line.exit()), (22, None));
     line.ack(3);
     assert_eq!((line.exit(), line.phase()), (Some((Exit::Heuristic, 25)), Phase::Avoidance));
-    assert!(line.recovering() && !line.sender.window_is_startups());
+    assert!(line.recovering() && !line.sender.policy_sets_recovery_window());
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_timeout_or_a_restart_ends_a_landing() {
     let mut line = twenty(landing());
     line.lose(LossKind::Recovery);
     line.lose(LossKind::Timeout);
-    assert!(!line.recovering() && !line.sender.window_is_startups());
+    assert!(!line.recovering() && !line.sender.policy_sets_recovery_window());
     assert_eq!(line.exit(), Some((Exit::Loss, 20)));
     assert_eq!(line.ack(1).cwnd(), 2, "slow start");
 

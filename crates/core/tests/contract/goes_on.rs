@@ -24,12 +24,12 @@ fn it_is_not_cut_and_decides_on_every_ack_of_the_recovery() {
     for answer in [Answer::Leave, Answer::Ignore] {
         let mut line = after_startup(answer, config());
         assert!(!line.lose(LossKind::Recovery));
-        assert!(line.recovering() && line.sender.window_is_startups());
+        assert!(line.recovering() && line.sender.policy_sets_recovery_window());
         assert_eq!(line.duplicate().ack(1).cwnd(), 17, "three segments each");
         assert!(!line.lose(LossKind::Recovery));
         assert_eq!(line.later().recovers, 2);
         line.sender.on_recovered(Some(MSS * 4));
-        assert!(!line.recovering() && !line.sender.window_is_startups());
+        assert!(!line.recovering() && !line.sender.policy_sets_recovery_window());
         assert_eq!(line.ack(1).cwnd(), 18, "the window is its own");
     }
 }
@@ -49,7 +49,7 @@ fn a_timeout_cuts_it_and_ends_its_recovery() {
     line.lose(LossKind::Recovery);
     assert!(line.lose(LossKind::Timeout));
     assert_eq!((line.cwnd(), line.phase()), (1, Phase::Startup));
-    assert!(!line.recovering() && !line.sender.window_is_startups());
+    assert!(!line.recovering() && !line.sender.policy_sets_recovery_window());
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_recovery_that_start_up_ignored_is_its_own_when_start_up_leaves_in_it() {
         line.duplicate().duplicate();
         assert_eq!((line.phase(), line.recovering()), (Phase::Avoidance, true));
         assert_eq!(line.later().recovers, u64::from(goes_on));
-        assert_eq!(line.sender.window_is_startups(), goes_on);
+        assert_eq!(line.sender.policy_sets_recovery_window(), goes_on);
     }
 }
 
@@ -75,7 +75,7 @@ fn a_loss_that_ends_start_up_cuts_and_the_transport_repairs() {
     line.sender.begin(line.at());
     line.fill();
     assert!(line.lose(LossKind::Recovery));
-    assert_eq!((line.cwnd(), line.sender.window_is_startups()), (7, false));
+    assert_eq!((line.cwnd(), line.sender.policy_sets_recovery_window()), (7, false));
     assert_eq!(line.heard(Heard::Recovering), 0);
 }
 

@@ -132,7 +132,7 @@ fn undo_restores_the_window_and_both_policies_as_they_were_before_the_loss() {
         line.ack(1).sender.on_spurious_loss();
         assert_eq!((line.phase(), line.exit()), (Phase::Startup, None));
         assert_eq!(line.start().steps, 1, "{answer:?}");
-        assert!(!line.recovering() && !line.sender.window_is_startups());
+        assert!(!line.recovering() && !line.sender.policy_sets_recovery_window());
         assert_eq!(line.sender.ssthresh(), Bytes::MAX);
         assert!(line.cwnd() >= 12);
         assert_eq!(line.sender.pacing(), Some(Pacing::at(Rate(7_000))));
@@ -209,5 +209,5 @@ fn by_time_a_late_loss_of_an_ignored_recovery_is_ignored_too() {
     line.fill().lose(LossKind::Recovery);
     line.sender.on_recovered(None);
     line.ack(1).sender.on_loss(&late);
-    assert!(!line.recovering() && !line.sender.window_is_startups());
+    assert!(!line.recovering() && !line.sender.policy_sets_recovery_window());
 }

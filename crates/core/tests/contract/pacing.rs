@@ -389,5 +389,5 @@ fn a_landing_that_a_wake_up_ends_is_over() {
     assert_eq!(line.phase(), Phase::Avoidance);
     line.duplicate();
     assert_eq!(line.heard(Heard::Recovering), 0);
-    assert!(!line.sender.window_is_startups());
+    assert!(!line.sender.policy_sets_recovery_window());
 }

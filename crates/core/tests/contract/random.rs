@@ -176,10 +176,10 @@ fn apply(sender: &mut AnySender, event: Event, now: Instant) {
             assert!(cut || !by_order || sender.view().recovering);
         }
         Event::Recovered(cwnd) => {
-            let (startups, before) = (sender.window_is_startups(), sender.cwnd());
+            let (startups, before) = (sender.policy_sets_recovery_window(), sender.cwnd());
             sender.on_recovered(cwnd.map(Bytes));
             assert!(!startups || sender.cwnd() == before, "the window was start-up's");
-            assert!(!sender.view().recovering && !sender.window_is_startups());
+            assert!(!sender.view().recovering && !sender.policy_sets_recovery_window());
         }
         Event::Restart => sender.on_restart(),
         Event::Spurious => {
@@ -217,7 +217,7 @@ proptest! {
             prop_assert!((mss..=max_cwnd).contains(&cwnd), "{cwnd:?} after {event:?}");
             prop_assert!(view.sent >= sent, "a counter fell");
             sent = view.sent;
-            if sender.window_is_startups() {
+            if sender.policy_sets_recovery_window() {
                 prop_assert!(view.recovering);
             }
             if view.phase == Phase::Avoidance {

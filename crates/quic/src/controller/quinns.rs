@@ -67,7 +67,7 @@ where
         let loss = Loss::of(at, kind, Bytes(lost_bytes), Bytes(self.cwnd()));
         let loss = Loss { sent_at: Some(self.time(sent)), ..loss };
         let cut = self.sender.on_loss(&loss);
-        self.note_recovery(cut && !self.sender.window_is_startups());
+        self.note_recovery(cut && !self.sender.policy_sets_recovery_window());
         self.update_window();
     }
 

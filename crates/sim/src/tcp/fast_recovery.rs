@@ -175,7 +175,7 @@ impl Repair for FastRecovery {
         if !self.active {
             return cwnd;
         }
-        let base = if tcb.core.window_is_startups() { cwnd } else { self.cwnd };
+        let base = if tcb.core.policy_sets_recovery_window() { cwnd } else { self.cwnd };
         base + u64::from(self.inflation) * tcb.mss
     }
 }

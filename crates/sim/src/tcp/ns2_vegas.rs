@@ -64,22 +64,19 @@ impl Ns2Vegas {
     fn on_new_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         let DataAck { now, next, early, .. } = ack;
         if tcb.endpoint.rules.late_initial_window && tcb.una == tcb.first_data {
-            tcb.core.on_recovered(Some(tcb.endpoint.initial_window));
+            tcb.core.set_window(tcb.endpoint.initial_window);
         }
         let dupacks = tcb.dupacks;
         let sample = tcb.rtt_sample(now, next);
         if let Some(inflated) = self.inflated.take() {
             let deflate = dupacks > DUP_THRESHOLD && inflated > self.after_cut;
-            let cwnd = if deflate { self.after_cut } else { inflated };
-            if deflate && !self.cut {
-                // The ssthresh that was kept goes with a later deflation.
-                let (kind, lost) = (LossKind::Recovery, Bytes(tcb.mss));
-                let flight = Bytes(cwnd);
-                tcb.core.on_loss(&Loss::of(now, kind, lost, flight));
-            } else if !deflate && self.cut {
-                tcb.core.on_spurious_loss();
+            match (deflate, self.cut) {
+                (true, false) => self.cut_after_all(tcb, now),
+                (false, true) => take_cut_back(tcb),
+                _ => {}
             }
             self.cut = false;
+            let cwnd = if deflate { self.after_cut } else { inflated };
             tcb.core.on_recovered(Some(Bytes(cwnd)));
         }
         if let Some(sample) = sample {
@@ -140,6 +137,13 @@ impl Ns2Vegas {
         self.inflated = Some(self.after_cut + u64::from(tcb.dupacks) * tcb.mss);
     }
 
+    /// The window falls to what the last cut left, although that cut has been taken back: ssthresh
+    /// goes down with it.
+    fn cut_after_all(&self, tcb: &mut Tcb, now: Instant) {
+        let (kind, lost, flight) = (LossKind::Recovery, Bytes(tcb.mss), Bytes(self.after_cut));
+        tcb.core.on_loss(&Loss::of(now, kind, lost, flight));
+    }
+
     /// Whether the next packet's own timeout has passed. To that agent a packet never sent left a
     /// second before the connection was opened, so it is overdue, leaves, and counts as outside
     /// the window: the window then sends it again.
@@ -196,6 +200,12 @@ impl Repair for Ns2Vegas {
     fn packets_after_syn_timeout(&self) -> u32 {
         2
     }
+}
+
+/// The window keeps its inflation, and ssthresh what it was before the cut, as after a loss that was
+/// none.
+fn take_cut_back(tcb: &mut Tcb) {
+    tcb.core.on_spurious_loss();
 }
 
 /// ACKs after a fast retransmit on which the agent looks for another overdue packet.

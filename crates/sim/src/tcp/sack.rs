@@ -268,7 +268,9 @@ impl Repair for Sack {
     #[inline]
     fn has_room(&self, tcb: &Tcb) -> bool {
         let window = match &self.prr {
-            Some(prr) if self.active && !tcb.core.window_is_startups() => prr.allowance > 0,
+            Some(prr) if self.active && !tcb.core.policy_sets_recovery_window() => {
+                prr.allowance > 0
+            }
             _ => (u64::from(self.pipe(tcb)) + 1) * tcb.mss <= tcb.core.cwnd().0,
         };
         window && (self.lost > 0 || tcb.has_fresh())

@@ -136,7 +136,7 @@ impl Tcp {
             tcb.declare_loss(now, LossKind::Timeout, answered, found);
         }
         if let Some(window) = repair.window_after_timeout(tcb).filter(|_| !handshake) {
-            tcb.core.on_recovered(Some(window));
+            tcb.core.set_window(window);
         }
         tcb.rto.back_off(&tcb.core.view().rtt);
         tcb.rto.restart(now);
@@ -146,7 +146,7 @@ impl Tcp {
         }
         if handshake {
             let packets = repair.packets_after_syn_timeout();
-            tcb.core.on_recovered(Some(tcb.bytes(packets)));
+            tcb.core.set_window(tcb.bytes(packets));
             for _ in 0..packets {
                 tcb.transmit_next(repair, now, wire);
             }

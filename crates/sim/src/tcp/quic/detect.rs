@@ -87,7 +87,7 @@ impl Quic {
         tcb.counts.cuts += u64::from(cut);
         tcb.counts.timeouts += u64::from(found.persistent);
         tcb.counts.fast_retransmits += u64::from(cut && !found.persistent);
-        self.note_recovery(tcb, cut && !tcb.core.window_is_startups());
+        self.note_recovery(tcb, cut && !tcb.core.policy_sets_recovery_window());
     }
 
     /// What left before the last period began does not open the window, if that cut it.

@@ -172,7 +172,7 @@ impl Repair for Quic {
         if tcb.first_data > 0 {
             if tcb.log.has(0, Mark::RESENT) {
                 // That its first packets were lost leaves the window as it is.
-                tcb.core.on_recovered(Some(tcb.endpoint.initial_window));
+                tcb.core.set_window(tcb.endpoint.initial_window);
             }
             Self::tell_handshake(tcb, now);
         }

@@ -45,7 +45,7 @@ impl Rack {
 
     fn window_in_packets(&self, tcb: &Tcb) -> u32 {
         match self.state {
-            State::Recovery | State::Cwr if !tcb.core.window_is_startups() => self.cwnd,
+            State::Recovery | State::Cwr if !tcb.core.policy_sets_recovery_window() => self.cwnd,
             _ => u32::try_from(tcb.core.cwnd().0 / tcb.mss).unwrap_or(u32::MAX),
         }
     }

@@ -17,10 +17,10 @@ impl Rack {
     /// the window comes down the core, which knows of no recovery, keeps its own where that ends.
     pub(super) fn answer_mark(&mut self, tcb: &mut Tcb, before: Bytes) {
         if self.state == State::Cwr {
-            return tcb.core.on_recovered(Some(tcb.bytes(self.target)));
+            return tcb.core.set_window(tcb.bytes(self.target));
         }
         let reduced = tcb.ecn.is_some_and(|ecn| ecn.reduced);
-        if !reduced || self.state != State::Open || tcb.core.window_is_startups() {
+        if !reduced || self.state != State::Open || tcb.core.policy_sets_recovery_window() {
             return;
         }
         let packets = |bytes: Bytes| u32::try_from(bytes.0 / tcb.mss).unwrap_or(u32::MAX);
@@ -36,14 +36,14 @@ impl Rack {
     pub(super) fn leave_cwr(&mut self, tcb: &mut Tcb) {
         self.state = State::Open;
         tcb.ecn.iter_mut().for_each(|ecn| ecn.reducing = false);
-        tcb.core.on_recovered(Some(tcb.bytes(self.target)));
+        tcb.core.set_window(tcb.bytes(self.target));
     }
 
     /// A loss is found while the window is being reduced: it is repaired, and the reduction goes on
     /// to where it was going (`tcp_enter_recovery`).
     pub(super) fn enter_from_cwr(&mut self, tcb: &mut Tcb, now: Instant) {
         tcb.ecn.iter_mut().for_each(|ecn| ecn.reducing = false);
-        tcb.core.on_recovered(Some(tcb.bytes(self.target)));
+        tcb.core.set_window(tcb.bytes(self.target));
         tcb.counts.fast_retransmits += 1;
         let found = self.untold.take();
         tcb.declare_further_loss(now, found, false);

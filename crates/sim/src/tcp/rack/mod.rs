@@ -156,7 +156,9 @@ impl Rack {
     fn window_has_room(&self, tcb: &Tcb) -> bool {
         let pipe = self.pipe(tcb);
         match self.state {
-            State::Recovery | State::Cwr if !tcb.core.window_is_startups() => pipe < self.cwnd,
+            State::Recovery | State::Cwr if !tcb.core.policy_sets_recovery_window() => {
+                pipe < self.cwnd
+            }
             _ => (u64::from(pipe) + 1) * tcb.mss <= tcb.core.cwnd().0,
         }
     }

@@ -1,0 +1,37 @@
+//! What an endpoint fixes for its sender, and what a sender tells of its first start-up.
+
+use crate::policy::Exit;
+use crate::units::{Bytes, Instant};
+
+/// What an endpoint fixes for its sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Largest payload of one segment; at least one byte.
+    pub mss: Bytes,
+    /// First window where the start-up policy has none of its own.
+    pub initial_window: Bytes,
+    /// First ssthresh where the start-up policy has none of its own.
+    pub initial_ssthresh: Bytes,
+    /// Largest window, for example what the receiver can ever advertise.
+    pub max_cwnd: Bytes,
+    /// Limit growth to what the policy would reach from the largest flight since the last cut:
+    /// [`crate::policy::Startup::growth`] times it in start-up, one segment more than it in avoidance
+    /// (draft-ietf-ccwg-ratelimited-increase). Off, only an ACK marked application-limited stops
+    /// growth, as in ns-2. Off for a control that listens to routers.
+    pub limit_growth_to_flight: bool,
+    /// Packets are paced by default ([`crate::sender::Sender::pacing`]).
+    pub paces: bool,
+}
+
+/// How the first start-up of a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartupExit {
+    /// When it ended.
+    pub at: Instant,
+    /// Why it ended.
+    pub why: Exit,
+    /// The window just before, in bytes.
+    pub cwnd: Bytes,
+    /// Payload in flight then.
+    pub in_flight: Bytes,
+}
