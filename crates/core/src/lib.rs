@@ -54,6 +54,7 @@ mod double;
 pub mod estimate;
 pub mod event;
 pub mod feedback;
+pub mod frame;
 pub mod hint;
 pub mod knob;
 mod landing;

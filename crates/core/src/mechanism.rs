@@ -317,7 +317,7 @@ impl Mechanism {
     }
 
     #[cold]
-    pub(crate) fn enter_startup(&mut self, why: Entry, startup: &mut dyn Startup) {
+    pub(crate) fn enter_startup(&mut self, why: Entry, startup: &mut (impl Startup + ?Sized)) {
         self.view.phase = Phase::Startup;
         self.set_wake(None);
         startup.enter(why, &self.view);
@@ -329,8 +329,8 @@ impl Mechanism {
         &mut self,
         why: Exit,
         cwnd: Bytes,
-        startup: &dyn Startup,
-        avoidance: &mut dyn Avoidance,
+        startup: &(impl Startup + ?Sized),
+        avoidance: &mut (impl Avoidance + ?Sized),
     ) {
         self.note_exit(why, cwnd);
         self.hand_recovery_on(avoidance.goes_on());

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant as Clock};
 
 use firstflight_control::Named;
 use firstflight_core::event::Sent;
+use firstflight_core::frame::{Frame, Period};
 use firstflight_core::hint::Learned;
 use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Policies;
@@ -16,7 +17,6 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::Phase;
 
 use crate::departures::Departures;
-use frame::Batch;
 use pace::Pace;
 
 /// What quinn 0.11 lets the adapter provide to every control. What earlier connections learned
@@ -85,12 +85,8 @@ pub struct Controller<P = Named> {
     tells_each: bool,
     /// The policies read times, in both phases.
     reads_times: bool,
-    /// Acknowledged bytes that recovery withholds.
-    withheld: u64,
-    /// Start of the last recovery period.
-    recovery: Option<Clock>,
-    /// What was sent before that start does not open the window.
-    withholds: bool,
+    /// The last recovery period.
+    period: Period<Clock>,
     /// When the newest packet acknowledged was sent; the beginning before the first ACK.
     newest: Clock,
     /// An ACK has come.
@@ -98,7 +94,10 @@ pub struct Controller<P = Named> {
     /// A frame for one packet that left after the last recovery period began is nothing but that:
     /// another ACK has come before, nothing is recovered from or withheld, no state is kept.
     calm: bool,
-    batch: Batch,
+    /// What the ACK frame of which quinn is telling acknowledges so far.
+    frame: Frame,
+    /// The newest packet of all acknowledged so far is among them.
+    frame_has_newest: bool,
     /// Kept where the control needs rate samples or the state in which packets left.
     departures: Option<Departures>,
     pace: Pace,
@@ -121,13 +120,12 @@ impl<P: Policies> Controller<P> {
             begun: false,
             tells_each: !needs.common(Facilities::SENDS | Facilities::SENT).is_empty(),
             reads_times: !needs.is_empty(),
-            withheld: 0,
-            recovery: None,
-            withholds: false,
+            period: Period::NONE,
             newest: now,
             heard: false,
             calm: false,
-            batch: Batch::default(),
+            frame: Frame::default(),
+            frame_has_newest: false,
             departures: samples.then(Departures::default),
             pace: Pace::of(needs.has(Facilities::PACING)),
         };
@@ -166,25 +164,18 @@ impl<P: Policies> Controller<P> {
     #[inline]
     pub fn acknowledged(&mut self, sent: Clock, bytes: u64) {
         if sent >= self.newest {
-            (self.newest, self.batch.newest) = (sent, true);
+            (self.newest, self.frame_has_newest) = (sent, true);
         }
-        if self.left_before_recovery(sent) {
+        if self.period.is_after(sent) {
             return self.acknowledged_in_recovery(bytes);
         }
-        self.batch.after.packets += 1;
-        self.batch.after.bytes = self.batch.after.bytes.saturating_add(bytes);
+        self.frame.after.add(bytes);
     }
 
     #[cold]
     fn acknowledged_in_recovery(&mut self, bytes: u64) {
         self.calm = false;
-        let Batch { landing, withheld, .. } = &mut self.batch;
-        if self.withholds {
-            *withheld = withheld.saturating_add(bytes);
-        } else {
-            landing.packets += 1;
-            landing.bytes = landing.bytes.saturating_add(bytes);
-        }
+        self.frame.before.add(bytes);
     }
 
     /// Takes over the window that the core has set. quinn asks for it several times per packet.
@@ -224,21 +215,12 @@ impl<P: Policies> Controller<P> {
         Instant(elapsed(self.epoch, at).0)
     }
 
-    /// What was sent then was sent before the last recovery period began.
-    #[inline]
-    fn left_before_recovery(&self, sent: Clock) -> bool {
-        self.recovery.is_some_and(|start| sent <= start)
-    }
-
     /// Takes over when the last recovery period began. `cut` if the window has just been cut, and
     /// not by a start-up that stays in charge: what left before does not open it again.
     fn note_recovery(&mut self, cut: bool) {
         let began = self.sender.recovery_began();
         let start = began.and_then(|at| self.epoch.checked_add(Duration::from_nanos(at.0)));
-        if cut || start != self.recovery {
-            self.withholds = cut;
-        }
-        self.recovery = start;
+        self.period.note(start, cut);
     }
 
     /// A packet leaves that is the first, or that the control wants to know of.

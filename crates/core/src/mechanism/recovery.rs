@@ -31,8 +31,8 @@ impl Mechanism {
     pub(super) fn decide_in_recovery(
         &mut self,
         ack: &Ack,
-        startup: &mut dyn Startup,
-        avoidance: &mut dyn Avoidance,
+        startup: &mut (impl Startup + ?Sized),
+        avoidance: &mut (impl Avoidance + ?Sized),
     ) {
         if self.view.phase == Phase::Avoidance {
             let step = avoidance.recovering(ack, &self.view);
@@ -55,8 +55,8 @@ impl Mechanism {
     /// The repair is over: a start-up that was landing ends, with ssthresh where it landed.
     pub(crate) fn end_recovery(
         &mut self,
-        startup: &mut dyn Startup,
-        avoidance: &mut dyn Avoidance,
+        startup: &mut (impl Startup + ?Sized),
+        avoidance: &mut (impl Avoidance + ?Sized),
     ) {
         self.view.recovering = false;
         if matches!(self.in_charge, InCharge::Landing(_)) {

@@ -3,29 +3,11 @@
 use std::time::Instant as Clock;
 
 use firstflight_core::event::Ack;
+use firstflight_core::frame::{Count, Parts};
 use firstflight_core::pair::Policies;
 use firstflight_core::units::{Bytes, Instant};
 
 use super::{Controller, elapsed};
-
-/// What one ACK frame acknowledges.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Batch {
-    /// Packets sent after the last recovery period began.
-    pub(super) after: Count,
-    /// Packets sent before, where start-up sets the window during the period.
-    pub(super) landing: Count,
-    /// Bytes sent before, where recovery withholds them.
-    pub(super) withheld: u64,
-    /// The newest packet of all acknowledged so far is among them.
-    pub(super) newest: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Count {
-    pub(super) packets: u64,
-    pub(super) bytes: u64,
-}
 
 impl<P: Policies> Controller<P> {
     /// An ACK frame has been read. Where every packet is acknowledged alone, nearly all frames take
@@ -33,9 +15,9 @@ impl<P: Policies> Controller<P> {
     /// nothing for such a frame.
     #[inline]
     pub(super) fn end_frame(&mut self, now: Clock, in_flight: u64, app_limited: bool) {
-        let Batch { after, newest, .. } = self.batch;
+        let (after, newest) = (self.frame.after, self.frame_has_newest);
         if self.calm && after.packets == 1 && after.bytes > 0 && !app_limited {
-            (self.batch.after, self.batch.newest) = (Count::default(), false);
+            (self.frame.after, self.frame_has_newest) = (Count::default(), false);
             return self.end_calm_frame(now, after.bytes, newest, in_flight);
         }
         self.end_any_frame(now, in_flight, app_limited);
@@ -56,9 +38,9 @@ impl<P: Policies> Controller<P> {
 
     #[inline(never)]
     fn end_any_frame(&mut self, now: Clock, in_flight: u64, app_limited: bool) {
-        let batch = std::mem::take(&mut self.batch);
-        let Batch { after, landing, withheld, newest } = batch;
-        let total = after.bytes.saturating_add(landing.bytes).saturating_add(withheld);
+        let frame = std::mem::take(&mut self.frame);
+        let newest = std::mem::take(&mut self.frame_has_newest);
+        let total = frame.after.bytes.saturating_add(frame.before.bytes);
         if total == 0 {
             self.in_flight = in_flight.saturating_sub(self.untold);
             return;
@@ -80,9 +62,12 @@ impl<P: Policies> Controller<P> {
         if self.departures.is_some() {
             self.sample(&mut ack, newest);
         }
-        self.pass_on(ack, batch);
+        let mut parts = Parts::new(ack, &frame, &self.period);
+        while let Some(ack) = parts.next(&mut self.sender, &mut self.period) {
+            self.sender.on_ack(ack);
+        }
         self.update_window();
-        let repairs = self.withheld > 0 || self.sender.view().recovering;
+        let repairs = self.period.has_withheld() || self.sender.view().recovering;
         self.calm = self.heard && !repairs && self.departures.is_none();
     }
 
@@ -118,43 +103,5 @@ impl<P: Policies> Controller<P> {
         if let Some(departures) = &mut self.departures {
             departures.on_delivered(ack, newest);
         }
-    }
-
-    /// The core's ACKs for a frame: for what left before the recovery period, where start-up
-    /// decides in it, and for what left after, which ends it.
-    #[inline]
-    fn pass_on(&mut self, mut ack: Ack, batch: Batch) {
-        self.withheld = self.withheld.saturating_add(batch.withheld);
-        if batch.landing.packets > 0 {
-            self.acknowledge(&mut ack, batch.landing);
-        }
-        if batch.after.packets > 0 {
-            if self.sender.view().recovering {
-                self.sender.on_recovered(None);
-            }
-            self.acknowledge(&mut ack, batch.after);
-        }
-        if !ack.continues {
-            self.tell_ack(&ack);
-        }
-    }
-
-    /// An ACK for each packet. The frame counts as delivered, and is a sample, with the first.
-    #[inline]
-    fn acknowledge(&mut self, ack: &mut Ack, count: Count) {
-        let mut rest = count.bytes;
-        for left in (1..=count.packets).rev() {
-            let share = if left == 1 { rest } else { rest / left };
-            rest -= share;
-            ack.acked = Bytes(share.saturating_add(std::mem::take(&mut self.withheld)));
-            self.tell_ack(ack);
-            (ack.credited, ack.rtt, ack.sample, ack.packet) = (Bytes(0), None, None, None);
-            ack.continues = true;
-        }
-    }
-
-    #[inline(never)]
-    fn tell_ack(&mut self, ack: &Ack) {
-        self.sender.on_ack(ack);
     }
 }

@@ -1,20 +1,12 @@
 //! ACK frames: which packets they tell of, and what the core hears of them.
 
 use firstflight_core::event::{Ack, Sent};
+use firstflight_core::frame::{Frame, Parts};
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::super::log::Mark;
 use super::super::tcb::Tcb;
 use super::Quic;
-
-/// The packets of data that a frame is the first to acknowledge.
-#[derive(Clone, Copy, Debug, Default)]
-struct Frame {
-    /// Packets sent after the last recovery period began.
-    after: u32,
-    /// Packets sent before.
-    before: u32,
-}
 
 impl Quic {
     /// An ACK frame: all numbers below `next` of which nothing was known, and number `cause`, have
@@ -41,14 +33,15 @@ impl Quic {
         self.advance(tcb);
         let newest = self.heard > before;
         let rtt = newest.then(|| now.since(tcb.log.sent_at(self.heard - 1)));
-        if frame.after + frame.before > 0 {
-            self.tell(tcb, now, frame, rtt);
+        let tells = frame != Frame::default();
+        if tells {
+            self.tell(tcb, now, &frame, rtt);
         }
         if let Some(rtt) = rtt {
             self.rtt.observe(rtt, delay);
             self.measured_from.get_or_insert(tcb.nxt);
         }
-        newest || frame.after + frame.before > 0 || self.empty.len() < empty
+        newest || tells || self.empty.len() < empty
     }
 
     /// The first packet of the handshake has left and has been acknowledged.
@@ -69,9 +62,9 @@ impl Quic {
             return;
         }
         self.in_flight -= 1;
-        match self.left_before_recovery(tcb.log.sent_at(seq)) {
-            false => frame.after += 1,
-            true => frame.before += 1,
+        match self.period.is_after(tcb.log.sent_at(seq)) {
+            false => frame.after.add(tcb.mss),
+            true => frame.before.add(tcb.mss),
         }
     }
 
@@ -88,12 +81,10 @@ impl Quic {
         }
     }
 
-    /// The window grows by what was acknowledged, however many packets a frame covers (RFC 9002
-    /// section 7.3.1): the core hears of every packet. What left before the recovery period counts
-    /// with the packet that ends it (section 7.3.2), unless start-up sets the window meanwhile.
-    /// Marks are told with the first packet, before any opens the window (appendix A.7).
-    fn tell(&mut self, tcb: &mut Tcb, now: Instant, frame: Frame, rtt: Option<Span>) {
-        let total = tcb.bytes(frame.after + frame.before);
+    /// What a frame tells beside the packets. Marks are told with the first packet, before any opens
+    /// the window (RFC 9002 appendix A.7).
+    fn tell(&mut self, tcb: &mut Tcb, now: Instant, frame: &Frame, rtt: Option<Span>) {
+        let total = Bytes(frame.after.bytes + frame.before.bytes);
         let in_flight = tcb.bytes(self.in_flight);
         let mut ack = Ack {
             now,
@@ -109,20 +100,9 @@ impl Quic {
             samples.complete(&mut ack, una);
         }
         ack.app_limited |= self.app_limited;
-        let period = self.recovery;
-        if self.withholds {
-            self.withheld += tcb.bytes(frame.before);
-        } else {
-            self.tell_packets(tcb, &mut ack, frame.before, period);
-        }
-        if frame.after > 0 {
-            if tcb.core.view().recovering {
-                tcb.core.on_recovered(None);
-            }
-            self.tell_packets(tcb, &mut ack, frame.after, period);
-        }
-        if !ack.continues {
-            self.hand_on(tcb, &ack);
+        let mut parts = Parts::new(ack, frame, &self.period);
+        while let Some(ack) = parts.next(&mut tcb.core, &mut self.period) {
+            self.hand_on(tcb, ack);
         }
     }
 
@@ -136,28 +116,7 @@ impl Quic {
         tcb.tell_marked(*ack);
         if tcb.core.recovery_began() != before {
             let reduced = tcb.ecn.is_some_and(|ecn| ecn.reduced);
-            self.note_recovery(tcb, reduced && !tcb.core.window_is_startups());
-        }
-    }
-
-    /// The frame counts as delivered, and is a sample, with the first packet. Where its marks begin
-    /// another recovery period than the frame found, all that it tells of left before that.
-    fn tell_packets(
-        &mut self,
-        tcb: &mut Tcb,
-        ack: &mut Ack,
-        packets: u32,
-        period: Option<Instant>,
-    ) {
-        for told in 0..packets {
-            if self.withholds && self.recovery != period {
-                self.withheld += tcb.bytes(packets - told);
-                return;
-            }
-            ack.acked = Bytes(tcb.mss) + std::mem::take(&mut self.withheld);
-            self.hand_on(tcb, ack);
-            (ack.credited, ack.rtt, ack.sample, ack.packet) = (Bytes(0), None, None, None);
-            ack.continues = true;
+            self.note_recovery(tcb, reduced);
         }
     }
 }

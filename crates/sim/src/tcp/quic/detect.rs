@@ -87,19 +87,13 @@ impl Quic {
         tcb.counts.cuts += u64::from(cut);
         tcb.counts.timeouts += u64::from(found.persistent);
         tcb.counts.fast_retransmits += u64::from(cut && !found.persistent);
-        self.note_recovery(tcb, cut && !tcb.core.policy_sets_recovery_window());
+        self.note_recovery(tcb, cut);
     }
 
-    /// What left before the last period began does not open the window, if that cut it.
+    /// What left before the last period began does not open the window, if that cut it and no policy
+    /// sets the window of the period.
     pub(super) fn note_recovery(&mut self, tcb: &Tcb, cut: bool) {
-        let start = tcb.core.recovery_began();
-        if cut || start != self.recovery {
-            self.withholds = cut;
-        }
-        self.recovery = start;
-    }
-
-    pub(super) fn left_before_recovery(&self, sent: Instant) -> bool {
-        self.recovery.is_some_and(|start| sent <= start)
+        let cut = cut && !tcb.core.policy_sets_recovery_window();
+        self.period.note(tcb.core.recovery_began(), cut);
     }
 }

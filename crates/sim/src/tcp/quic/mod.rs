@@ -12,6 +12,7 @@ mod pacer;
 mod rtt;
 
 use firstflight_core::event::Sent;
+use firstflight_core::frame::Period;
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::log::Mark;
@@ -49,11 +50,8 @@ pub(super) struct Quic {
     paced_until: Option<Instant>,
     /// There was nothing more to send when the window had room last.
     app_limited: bool,
-    /// When the last recovery period began, and whether what left before it opens the window again.
-    recovery: Option<Instant>,
-    withholds: bool,
-    /// Acknowledged, and not told to the core before the period ends.
-    withheld: Bytes,
+    /// The last recovery period.
+    period: Period<Instant>,
     max_ack_delay: Span,
     packet_threshold: u32,
 }
@@ -74,9 +72,7 @@ impl Quic {
             measured_from: None,
             paced_until: None,
             app_limited: false,
-            recovery: None,
-            withholds: false,
-            withheld: Bytes(0),
+            period: Period::NONE,
             max_ack_delay: endpoint.delayed_ack_timeout,
             packet_threshold: endpoint.rules.duplicate_acks.max(1),
         }
