@@ -142,6 +142,7 @@ impl Mechanism {
         if view.acked > self.round_end {
             self.begin_round(ack.acked);
         }
+        // FlightSize (RFC 5681 section 2) as it was before the ACK.
         let flight = ack.in_flight + ack.credited.max(ack.acked);
         if flight > self.max_flight {
             self.max_flight = flight;
@@ -197,12 +198,14 @@ impl Mechanism {
         startup: &mut impl Startup,
         avoidance: &mut impl Avoidance,
     ) {
+        // RFC 5681 section 3.2: the recovery sets what is sent, not the rules of growth.
         if self.view.recovering {
             if self.policy_is_in_charge() {
                 self.decide_in_recovery(ack, startup, avoidance);
             }
             return;
         }
+        // RFC 5681 section 3.1: only an ACK for new data opens the window.
         if ack.acked == Bytes(0) {
             return;
         }
@@ -217,6 +220,7 @@ impl Mechanism {
             }
         }
         let step = avoidance.step(ack, &self.view);
+        // draft-ietf-ccwg-ratelimited-increase-10: in avoidance a segment more than the flight.
         let mut justified = self.max_flight + self.view.mss;
         if step.window.cwnd > justified {
             justified = self.justified_after_startup(avoidance);
@@ -242,6 +246,8 @@ impl Mechanism {
         let old = self.view.window.cwnd;
         let Window { cwnd, ssthresh } = step.window;
         if cwnd > old {
+            // draft-ietf-ccwg-ratelimited-increase-10; or RFC 9002 section 7.8: no growth while the
+            // source leaves the window unused.
             let limit = match (self.config.limit_growth_to_flight, ack.app_limited) {
                 (true, _) => justified,
                 (false, true) => Bytes(0),
@@ -249,6 +255,7 @@ impl Mechanism {
             };
             self.view.window.cwnd = cwnd.min(limit).min(self.config.max_cwnd).max(old);
         } else if cwnd < old {
+            // RFC 5681 section 3.1: no window is below the loss window, one segment.
             self.view.window.cwnd = cwnd.max(self.config.mss);
         }
         self.view.window.ssthresh = ssthresh;
@@ -267,8 +274,8 @@ impl Mechanism {
         }
     }
 
-    /// Wakes start-up and does what it decides: as on an ACK, but pacing stays if it says nothing of
-    /// it, and the window does not grow while the transport repairs what was lost.
+    /// Wakes start-up and does what it decides: as on an ACK, but pacing stays if it says nothing
+    /// of it, and the window does not grow while the transport repairs what was lost.
     pub(crate) fn wake_startup(
         &mut self,
         startup: &mut dyn Startup,
@@ -312,6 +319,7 @@ impl Mechanism {
         }
     }
 
+    /// One segment at least, and no more than the receiver can take (RFC 5681 section 3.1).
     pub(crate) fn set_cwnd(&mut self, cwnd: Bytes) {
         self.view.window.cwnd = cwnd.clamp(self.config.mss, self.config.max_cwnd);
     }

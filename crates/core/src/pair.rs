@@ -5,8 +5,8 @@ use crate::mechanism::Mechanism;
 use crate::policy::{Avoidance, Both, Startup};
 use crate::units::{Bytes, Instant, Span};
 
-/// What a [`crate::sender::Sender`] calls: both policies ([`Both`]) for all that is rare, and a call
-/// of its own for each of the events that are not, so that both policies and the rules of
+/// What a [`crate::sender::Sender`] calls: both policies ([`Both`]) for all that is rare, and a
+/// call of its own for each of the events that are not, so that both policies and the rules of
 /// [`Mechanism`] are compiled as one there. Object-safe, so that a simulator can hold pairs of any
 /// types.
 pub trait Policies: Both {

@@ -20,7 +20,7 @@
 //! start-up's wake-up                                   Startup::on_wake
 //! start-up ended                                       Startup::found, told to Avoidance::enter
 //! an ACK, after start-up             on_ack            Avoidance::step, then wants_reprobe
-//! a loss, a mark or a timeout        on_loss           Startup::answer; Avoidance::cut if it leaves
+//! a loss, a mark or a timeout        on_loss           Startup::answer, or Avoidance::cut
 //! more of that loss                  on_further_loss   Startup::losing, if it lands
 //! an ACK, in the recovery            on_ack            recovering, of a policy still in charge
 //! the recovery is over                                 Startup::landed, if it lands

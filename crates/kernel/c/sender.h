@@ -2,7 +2,7 @@
  *
  * The mechanism that all policies share: phases, floor and cap of the window, one cut per
  * recovery, undo, and when start-up or the avoidance decides. It is crates/core/src/mechanism.rs
- * and loss.rs in C, for the policies FF_STARTUP and FF_AVOIDANCE. Left out are
+ * and mechanism/ in C, for the policies FF_STARTUP and FF_AVOIDANCE. Left out are
  *
  * - what the kernel does: it answers marks by a recovery, paces at its own rate where no policy
  *   sets one, and limits growth, of which app_limited tells;

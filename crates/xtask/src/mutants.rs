@@ -239,7 +239,15 @@ impl fmt::Display for Mutant {
 const CORE: &str = "firstflight-core";
 const SOURCES: &str = "crates/core/src";
 const LIST: &str = "crates/core/mutants.toml";
-const RULES: [&str; 5] = ["sender.rs", "mechanism.rs", "mechanism/timing.rs", "loss.rs", "pair.rs"];
+const RULES: [&str; 7] = [
+    "sender.rs",
+    "mechanism.rs",
+    "mechanism/timing.rs",
+    "mechanism/loss.rs",
+    "mechanism/recovery.rs",
+    "pair.rs",
+    "frame.rs",
+];
 
 #[cfg(test)]
 mod tests {
@@ -252,8 +260,8 @@ mod tests {
     #[test]
     fn what_is_asked_is_read_and_anything_else_refused() {
         let root = crate::root();
-        let one = Asked::read(&root, &words("--only loss.rs --shard 1/3"));
-        let expected = Asked { only: words("loss.rs"), shard: Some("1/3".to_owned()) };
+        let one = Asked::read(&root, &words("--only frame.rs --shard 1/3"));
+        let expected = Asked { only: words("frame.rs"), shard: Some("1/3".to_owned()) };
         assert_eq!(one.ok(), Some(expected));
         let all = Asked::read(&root, &[]).map(|asked| asked.only).unwrap_or_default();
         for file in ["pair.rs", "startup/hystart.rs", "avoidance/bbr/cycle.rs", "estimate/ere.rs"] {
@@ -278,8 +286,10 @@ mod tests {
             why: why.to_owned(),
         };
         let refused = |mutant| List { equivalent: vec![mutant] }.check(&root).is_err();
-        assert!(!refused(of("pub trait Policies {", "reason")));
-        assert!(refused(of("no such line", "reason")) && refused(of("pub trait Policies {", "")));
+        assert!(!refused(of("pub trait Policies: Both {", "reason")));
+        assert!(
+            refused(of("no such line", "reason")) && refused(of("pub trait Policies: Both {", ""))
+        );
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Mechanism {
 
     /// Data was found lost, or a mark came. Returns whether the window was cut.
     #[inline(never)]
-    pub(crate) fn on_loss(&mut self, loss: &Loss, policies: &mut dyn Both) -> bool {
+    pub(crate) fn on_loss(&mut self, loss: &Loss, policies: &mut impl Both) -> bool {
         let timeout = loss.kind == LossKind::Timeout;
         if !timeout && self.is_answered(loss) {
             self.note_answered(loss, policies);
@@ -85,6 +85,7 @@ impl Mechanism {
         self.view.beta = avoidance.beta();
         startup.on_loss(loss, &self.view);
         avoidance.on_loss(loss, &self.view);
+        // RFC 6582 section 3.2 step 2: `recover`; RFC 9002 section 7.3.2: the period begins now.
         self.losses.cut_covers_up_to = Some(self.view.snd_nxt);
         self.losses.cut_at = Some(loss.now);
         self.losses.ignored = None;
@@ -100,9 +101,9 @@ impl Mechanism {
         true
     }
 
-    /// A loss that an earlier answer covers is repaired, and the policies hear of it. A start-up that
-    /// is landing says what it leaves of the window.
-    fn note_answered(&mut self, loss: &Loss, policies: &mut dyn Both) {
+    /// A loss that an earlier answer covers is repaired, and the policies hear of it. A start-up
+    /// that is landing says what it leaves of the window.
+    fn note_answered(&mut self, loss: &Loss, policies: &mut impl Both) {
         // By its time a loss can be answered long after the recovery that answered it.
         if loss.sent_at.is_none() && !loss.after_timeout {
             self.join_recovery(loss.kind);
@@ -241,7 +242,7 @@ impl Mechanism {
         match loss.kind {
             // RFC 3168 section 6.1.2: once per window of data.
             LossKind::Mark => view.recovering || view.acked <= *covered,
-            // RFC 6582 section 3.2, step 1: not before everything up to `recover` is acknowledged.
+            // RFC 6582 section 3.2 step 2: not before everything up to `recover` is acknowledged.
             _ => view.recovering || *growth_allowed_after_cut && view.acked < *covered,
         }
     }

@@ -63,6 +63,7 @@ impl Mechanism {
             let landed = startup.landed(&self.view);
             self.set_cwnd(landed);
             let cwnd = self.view.window.cwnd;
+            // RFC 5681 section 3.1, equation 4: at least two segments.
             self.view.window.ssthresh = cwnd.max(self.view.mss * MIN_SSTHRESH_SEGMENTS);
             self.leave_startup(Exit::Loss, cwnd, startup, avoidance);
         }

@@ -63,15 +63,18 @@ impl FastRecovery {
         tcb.dupacks += 1;
         let rules = tcb.endpoint.rules;
         if tcb.dupacks == rules.duplicate_acks {
+            // RFC 6582 section 3.2 step 2: once for all that was sent before the last recovery.
             if !rules.one_per_window || tcb.recover == 0 || tcb.una > tcb.recover {
                 self.enter(tcb, now, wire);
             }
         } else if tcb.dupacks > rules.duplicate_acks && self.active {
+            // RFC 5681 section 3.2 step 4: a packet has left the network.
             self.inflation += 1;
             if rules.flywheel && tcb.dupacks % 2 == 1 && tcb.nxt < tcb.limit {
                 tcb.transmit_next(self, now, wire);
             }
         } else if tcb.dupacks < rules.duplicate_acks && rules.limited_transmit {
+            // RFC 5681 section 3.2 step 1.
             tcb.limited_transmit(self, now, wire);
         }
     }
@@ -80,16 +83,19 @@ impl FastRecovery {
     fn enter(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
         tcb.recover = tcb.max;
         tcb.counts.fast_retransmits += 1;
+        // RFC 5681 section 3.2 step 2: ssthresh, once per recovery.
         tcb.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
         tcb.rto.restart(now);
         tcb.rto.forget_timed();
         if self.answer == Answer::SlowStart {
+            // Jacobson 1988: the window is one packet, and everything is sent again.
             tcb.core.on_restart();
             tcb.nxt = tcb.una;
             return tcb.send_window(self, now, 0, wire);
         }
         self.active = true;
         self.first_partial_seen = false;
+        // RFC 5681 section 3.2 step 3: ssthresh and three packets; the lost one leaves.
         self.cwnd = tcb.core.cwnd().0;
         self.inflation = tcb.endpoint.rules.duplicate_acks;
         tcb.transmit(self, tcb.una, now, wire);
@@ -99,6 +105,8 @@ impl FastRecovery {
     fn on_partial_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         let DataAck { now, next, early, .. } = ack;
         let newly = next - tcb.una;
+        // RFC 6582 section 3.2 step 3: the timer starts again for the first partial ACK only (RFC
+        // 3782 section 4: impatient), or for each (slow but steady).
         let restart = !tcb.endpoint.rules.impatient || !self.first_partial_seen;
         self.first_partial_seen = true;
         if tcb.endpoint.rules.partial_deflation {
@@ -123,6 +131,7 @@ impl FastRecovery {
         let outstanding = tcb.bytes(tcb.max - next);
         self.active = false;
         let (mss, ssthresh) = (Bytes(tcb.mss), tcb.core.ssthresh());
+        // RFC 5681 section 3.2 step 6, or RFC 6582 section 3.2 step 3, option 1.
         let cwnd = match tcb.endpoint.rules.full_ack {
             FullAck::Keep => Bytes(self.cwnd),
             FullAck::Flight => ssthresh.min(outstanding.max(mss) + mss),
@@ -140,6 +149,7 @@ impl Repair for FastRecovery {
             if self.active && partial_acks && next < tcb.recover {
                 self.on_partial_ack(tcb, ack, wire);
             } else {
+                // Reno: any ACK of new data; NewReno: a full one.
                 if self.active {
                     self.leave(tcb, next);
                 }
@@ -158,6 +168,7 @@ impl Repair for FastRecovery {
     }
 
     fn on_timeout(&mut self, tcb: &mut Tcb, _now: Instant, _handshake: bool) -> Gaps {
+        // RFC 6582 section 3.2 step 4.
         if self.active {
             self.active = false;
             tcb.core.on_recovered(Some(Bytes(self.cwnd)));

@@ -30,6 +30,7 @@ impl Ns2Linux {
     fn leave_loss(&mut self, tcb: &mut Tcb) {
         self.loss = false;
         let window = tcb.core.view().window;
+        // `tcp_moderate_cwnd`: not beyond what is in flight and `tcp_max_burst`.
         if window.cwnd < window.ssthresh {
             let moderate = tcb.bytes((tcb.nxt - tcb.una).saturating_add(MAX_BURST));
             tcb.core.on_recovered(Some(window.ssthresh.min(moderate)));

@@ -85,6 +85,7 @@ impl Ns2Sack {
     fn enter(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
         let outstanding = i64::from(tcb.max - tcb.una);
         self.active = true;
+        // `Sack1TcpAgent::dupack_action` (`tcp-sack1.cc`): what is out, less the three duplicates.
         self.pipe = outstanding - i64::from(DUP_THRESHOLD);
         self.repaired = tcb.una + 1;
         tcb.recover = tcb.max;
@@ -97,6 +98,7 @@ impl Ns2Sack {
 
     fn on_recovery_ack(&mut self, tcb: &mut Tcb, ack: DataAck, arrived: bool) {
         let DataAck { now, next, early, .. } = ack;
+        // `Sack1TcpAgent::recv`: every ACK says that a packet has left the network.
         self.pipe -= 1;
         if next >= tcb.recover {
             self.active = false;
@@ -109,6 +111,7 @@ impl Ns2Sack {
         }
         self.note(tcb.una, tcb.max, &mut tcb.log);
         if next > tcb.una {
+            // A partial ACK: the lost packet has left it too.
             self.pipe -= 1;
             let newly = next - tcb.una;
             tcb.una = next;

@@ -69,6 +69,8 @@ impl Ns2Vegas {
         let dupacks = tcb.dupacks;
         let sample = tcb.rtt_sample(now, next);
         if let Some(inflated) = self.inflated.take() {
+            // `VegasTcpAgent::recv` (`tcp-vegas.cc`): back to the window of the cut, but not where
+            // fewer than four duplicates came.
             let deflate = dupacks > DUP_THRESHOLD && inflated > self.after_cut;
             match (deflate, self.cut) {
                 (true, false) => self.cut_after_all(tcb, now),
@@ -110,6 +112,7 @@ impl Ns2Vegas {
         self.worried = (tcb.nxt - tcb.una + 1).min(WORRIED_ACKS);
         let resent = tcb.log.has(tcb.una, Mark::RESENT);
         self.timeout = if resent { self.timeout * 2 } else { self.timeout + self.timeout / 8 };
+        // Only what was sent after the last cut cuts again (Brakmo and others, 1994, section 3.1).
         let fresh = self.cut_at < tcb.log.sent_at(tcb.una);
         tcb.recover = tcb.max;
         if fresh {
@@ -202,8 +205,8 @@ impl Repair for Ns2Vegas {
     }
 }
 
-/// The window keeps its inflation, and ssthresh what it was before the cut, as after a loss that was
-/// none.
+/// The window keeps its inflation, and ssthresh what it was before the cut, as after a loss that
+/// was none.
 fn take_cut_back(tcb: &mut Tcb) {
     tcb.core.on_spurious_loss();
 }

@@ -26,10 +26,12 @@ impl Prr {
     pub(super) fn on_ack(&mut self, newly: u32, pipe: u32, target: u32, safe: bool) {
         self.delivered += newly;
         let count = if pipe > target {
+            // Proportional: CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out.
             let share = u64::from(self.delivered) * u64::from(target);
             let share = share.div_ceil(u64::from(self.flight.max(1)));
             u32::try_from(share).unwrap_or(u32::MAX).saturating_sub(self.out)
         } else {
+            // No more than was delivered (CRB), and a packet more for a safe ACK (SSRB).
             let owed = self.delivered.saturating_sub(self.out).max(newly);
             (owed + u32::from(safe)).min(target - pipe)
         };

@@ -64,8 +64,8 @@ impl Sack {
         }
     }
 
-    /// Packets below the third highest selectively acknowledged one are lost. What was found so
-    /// since the core was told last is kept until [`Sack::tell_lost`].
+    /// Packets below the third highest selectively acknowledged one are lost (RFC 6675 section 4,
+    /// IsLost). What was found so since the core was told last is kept until [`Sack::tell_lost`].
     fn judge(&mut self, una: u32, log: &mut SendLog) {
         let edge = self.highest[2].saturating_sub(1);
         for seq in self.judged.max(una)..edge {
@@ -112,6 +112,7 @@ impl Sack {
     fn on_advance(&mut self, tcb: &mut Tcb, now: Instant, next: u32, delivered: u32) {
         let newly = next - tcb.una;
         let sample = tcb.rtt_sample(now, next);
+        // RFC 6675 section 5, A: everything up to RecoveryPoint is acknowledged.
         let done = self.active && next >= tcb.recover;
         if done {
             self.active = false;
@@ -134,6 +135,7 @@ impl Sack {
         if self.active || self.sacked == 0 || tcb.una < tcb.recover {
             return false;
         }
+        // RFC 6675 section 5 steps 2 and 3: three duplicates, or the scoreboard says so.
         let lost = tcb.log.has(tcb.una, Mark::LOST);
         if !lost && tcb.dupacks < DUP_THRESHOLD {
             return false;
@@ -146,6 +148,7 @@ impl Sack {
         let found = std::mem::take(&mut self.untold);
         self.active = true;
         self.repaired = tcb.una;
+        // Steps 4.1 and 4.2: RecoveryPoint, and the cut.
         tcb.recover = tcb.max;
         tcb.counts.fast_retransmits += 1;
         tcb.declare_loss(now, LossKind::Recovery, false, found);

@@ -81,8 +81,8 @@ impl Quic {
         }
     }
 
-    /// What a frame tells beside the packets. Marks are told with the first packet, before any opens
-    /// the window (RFC 9002 appendix A.7).
+    /// What a frame tells beside the packets. Marks are told with the first packet, before any
+    /// opens the window (RFC 9002 appendix A.7).
     fn tell(&mut self, tcb: &mut Tcb, now: Instant, frame: &Frame, rtt: Option<Span>) {
         let total = Bytes(frame.after.bytes + frame.before.bytes);
         let in_flight = tcb.bytes(self.in_flight);

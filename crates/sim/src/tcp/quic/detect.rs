@@ -90,8 +90,8 @@ impl Quic {
         self.note_recovery(tcb, cut);
     }
 
-    /// What left before the last period began does not open the window, if that cut it and no policy
-    /// sets the window of the period.
+    /// What left before the last period began does not open the window, if that cut it and no
+    /// policy sets the window of the period.
     pub(super) fn note_recovery(&mut self, tcb: &Tcb, cut: bool) {
         let cut = cut && !tcb.core.policy_sets_recovery_window();
         self.period.note(tcb.core.recovery_began(), cut);
