@@ -106,12 +106,19 @@ impl Quic {
         }
     }
 
-    /// Tells the core. If it reduces the window because of marks, a recovery period begins (RFC
-    /// 9002 appendix B.7).
+    /// Tells the core.
+    #[inline]
     fn hand_on(&mut self, tcb: &mut Tcb, ack: &Ack) {
-        if tcb.ecn.is_none() {
-            return tcb.core.on_ack(ack);
+        match tcb.ecn.is_some() {
+            true => self.hand_on_marks(tcb, ack),
+            false => tcb.core.on_ack(ack),
         }
+    }
+
+    /// Tells the core of an ACK that may tell of marks. If it reduces the window for them, a
+    /// recovery period begins (RFC 9002 appendix B.7).
+    #[cold]
+    fn hand_on_marks(&mut self, tcb: &mut Tcb, ack: &Ack) {
         let before = tcb.core.recovery_began();
         tcb.tell_marked(*ack);
         if tcb.core.recovery_began() != before {
