@@ -50,12 +50,12 @@ pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod curve;
-mod double;
 pub mod estimate;
 pub mod event;
 pub mod feedback;
 pub mod frame;
 pub mod hint;
+mod ieee_double;
 pub mod knob;
 mod landing;
 pub mod linear;

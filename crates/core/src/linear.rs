@@ -1,7 +1,10 @@
-//! Linear growth: one segment per window of ACKs (RFC 5681 section 3.1, equation 3).
+//! Linear growth, one segment per window of ACKs (RFC 5681 section 3.1, equation 3), and the cut to
+//! half (equation 4): what Reno and all that differ from it in a part share.
 
+use crate::event::{Ack, Loss, LossKind};
+use crate::policy::Step;
 use crate::units::{Bytes, mul_div};
-use crate::view::View;
+use crate::view::{View, Window};
 
 /// Hands out `mss * mss / cwnd` bytes per ACK and carries the remainder of the division, so that
 /// growth does not stop at windows where the quotient rounds to zero.
@@ -51,4 +54,23 @@ impl LinearGrowth {
         self.remainder = all.0 % cwnd;
         Bytes(all.0 / cwnd)
     }
+}
+
+/// One segment per RTT; below ssthresh, where a recovery may leave cwnd, one per ACK (RFC 5681
+/// section 3.1: slow start is for cwnd below ssthresh).
+#[inline(always)]
+pub(crate) fn additive_increase(linear: &mut LinearGrowth, ack: &Ack, view: &View) -> Step {
+    let window = view.window;
+    if window.cwnd < window.ssthresh {
+        return window.grow(ack.acked.min(view.mss));
+    }
+    window.grow(linear.per_ack(view))
+}
+
+/// Half the flight stays (RFC 5681 section 3.1, equation 4).
+pub(crate) fn halve(loss: &Loss, view: &View) -> Window {
+    let answered = loss.answered && loss.kind == LossKind::Timeout;
+    // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
+    let half = if answered { view.window.ssthresh } else { loss.flight / 2 };
+    Window { cwnd: half, ssthresh: half }
 }

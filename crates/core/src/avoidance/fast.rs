@@ -17,10 +17,10 @@
 //! A loss costs half, as for Reno. Left out: the ns-2 module's slow start while the queueing delay
 //! is under a threshold, because start-up is another policy's.
 
-use crate::avoidance::new_reno::halve;
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
+use crate::linear::halve;
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};

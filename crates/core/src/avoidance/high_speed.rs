@@ -20,11 +20,10 @@
 //! segments; a timeout leaves half, as the RFC changes nothing there. Slow start above 100
 //! segments, which it wants limited, is another policy's ([`crate::startup::Limited`]).
 
-use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
-use crate::linear::LinearGrowth;
+use crate::linear::{LinearGrowth, additive_increase, halve};
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::units::mul_div;

@@ -9,12 +9,11 @@
 //!
 //! Departure: Linux cuts rho at 16 in slow start only; `rho_max` cuts it here too.
 
-use crate::avoidance::new_reno::halve;
 use crate::card::{Card, Listed};
 use crate::estimate::rho::Rho;
 use crate::event::{Ack, Loss};
 use crate::knob::{KnobOf, Knobs};
-use crate::linear::LinearGrowth;
+use crate::linear::{LinearGrowth, halve};
 use crate::policy::{Avoidance, Observer, Step};
 use crate::view::{View, Window};
 

@@ -11,10 +11,10 @@
 //! is counted with the next one.
 
 use crate::card::{Card, Listed};
-use crate::double::DoubleWindow;
 use crate::event::{Ack, Loss, LossKind};
+use crate::ieee_double::DoubleWindow;
 use crate::knob::{EXACT_OR_DOUBLE, Knob, KnobOf, Knobs, SUMS, Words, words};
-use crate::linear::LinearGrowth;
+use crate::linear::{LinearGrowth, additive_increase, halve};
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::units::Bytes;
@@ -100,25 +100,6 @@ impl Knobs for NewReno {
             )
             .word(words!(|p| p.counts_bytes, ["acks" = false, "bytes" = true])),
     ];
-}
-
-/// One segment per RTT; below ssthresh, where a recovery may leave cwnd, one per ACK (RFC 5681
-/// section 3.1: slow start is for cwnd below ssthresh).
-#[inline(always)]
-pub(crate) fn additive_increase(linear: &mut LinearGrowth, ack: &Ack, view: &View) -> Step {
-    let window = view.window;
-    if window.cwnd < window.ssthresh {
-        return window.grow(ack.acked.min(view.mss));
-    }
-    window.grow(linear.per_ack(view))
-}
-
-/// Half the flight stays (RFC 5681 section 3.1, equation 4).
-pub(crate) fn halve(loss: &Loss, view: &View) -> Window {
-    let answered = loss.answered && loss.kind == LossKind::Timeout;
-    // A segment that times out twice is not a second sign of congestion (RFC 5681 section 3.1).
-    let half = if answered { view.window.ssthresh } else { loss.flight / 2 };
-    Window { cwnd: half, ssthresh: half }
 }
 
 #[cfg(test)]

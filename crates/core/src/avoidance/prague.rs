@@ -27,12 +27,11 @@
 //! Not here: the draft's reduced dependence on the RTT (section 2.4.4), which scales growth below
 //! 25 ms, and fractional windows, which are future work there (section 3).
 
-use crate::avoidance::new_reno::halve;
 use crate::card::{Card, Listed};
 use crate::estimate::mark_share::MarkShare;
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobOf, Knobs, words};
-use crate::linear::LinearGrowth;
+use crate::linear::{LinearGrowth, halve};
 use crate::needs::{Facilities, Needs};
 use crate::policy::{Avoidance, Observer, Step};
 use crate::units::{Bytes, mul_div};

@@ -11,11 +11,10 @@
 //! grows as Reno up to 100 segments, where both are equal. Inferred: a timeout leaves half, as the
 //! author changes congestion avoidance only.
 
-use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
-use crate::linear::LinearGrowth;
+use crate::linear::{LinearGrowth, additive_increase, halve};
 use crate::needs::Needs;
 use crate::policy::{Avoidance, Observer, Step};
 use crate::units::Bytes;

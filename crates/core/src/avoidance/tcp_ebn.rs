@@ -12,13 +12,12 @@
 //! need not mean a full path. What the routers tell is in the simulator (`router/ebn.rs`), and only
 //! there.
 
-use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::card::{Card, Listed};
 use crate::estimate::told_share::ToldShare;
 use crate::event::{Ack, Loss};
 use crate::feedback::Feedback;
 use crate::knob::Knobs;
-use crate::linear::LinearGrowth;
+use crate::linear::{LinearGrowth, additive_increase, halve};
 use crate::needs::{Facilities, Needs};
 use crate::policy::{Avoidance, Observer, Step};
 use crate::view::{View, Window};

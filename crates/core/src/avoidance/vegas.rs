@@ -15,9 +15,9 @@
 //! (`double.rs`): a round of growth from nine segments then ends just below ten.
 
 use crate::card::{Card, Listed};
-use crate::double::{Double, DoubleWindow};
 use crate::estimate::vegas_diff::VegasDiff;
 use crate::event::{Ack, Loss, LossKind};
+use crate::ieee_double::{Double, DoubleWindow};
 use crate::knob::{EXACT_OR_DOUBLE, Knob, KnobOf, Knobs, SUMS, Words};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Found, Observer, Step};

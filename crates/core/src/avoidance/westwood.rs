@@ -20,14 +20,13 @@
 //! Departures: the ns-2 module's extra divisor after a timeout is left out, as both papers do not
 //! have it. Without a single RTT sample there is nothing to go by, and half the flight stays.
 
-use crate::avoidance::new_reno::additive_increase;
 use crate::card::{Card, Listed};
 use crate::estimate::ere::PRESETS;
 use crate::estimate::ere::{Ere, EreKnobs};
 use crate::estimate::load_gauge::{LoadGauge, LoadGaugeKnobs};
 use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobOf, KnobValue, Knobs, Words};
-use crate::linear::LinearGrowth;
+use crate::linear::{LinearGrowth, additive_increase};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::units::{Bytes, Span};
 use crate::view::{View, Window};

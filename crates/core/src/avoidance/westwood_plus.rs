@@ -17,12 +17,11 @@
 //! Departures: the end of recovery is the first ACK after it, and the growth limits of the sender
 //! hold there. Linux takes `w` as of the end of recovery, and so does this.
 
-use crate::avoidance::new_reno::{additive_increase, halve};
 use crate::card::{Card, Listed};
 use crate::estimate::rate_per_rtt::RatePerRtt;
 use crate::event::{Ack, Loss, LossKind};
 use crate::knob::Knobs;
-use crate::linear::LinearGrowth;
+use crate::linear::{LinearGrowth, additive_increase, halve};
 use crate::policy::{Avoidance, Observer, Step};
 use crate::units::Bytes;
 use crate::view::{View, Window};

@@ -10,12 +10,12 @@
 //! Published: the window, and that a loss is answered as TCP answers it (section 3.2): half of the
 //! flight stays. Inferred: while a loss is repaired what comes back is not used.
 
-use crate::avoidance::new_reno::halve;
 use crate::card::{Card, Listed};
 use crate::estimate::granted_change::GrantedChange;
 use crate::event::{Ack, Loss};
 use crate::feedback::Feedback;
 use crate::knob::Knobs;
+use crate::linear::halve;
 use crate::needs::{Facilities, Needs};
 use crate::policy::{Avoidance, Found, Observer, Step};
 use crate::view::{Phase, View, Window};
