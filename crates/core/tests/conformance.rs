@@ -7,9 +7,10 @@ use firstflight_core::event::{Ack, Loss, LossKind, Sent};
 use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Pair;
-use firstflight_core::policy::Answer;
+use firstflight_core::policy::{Answer, Observer, Startup, Step};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::View;
 
 const MS: u64 = 1_000_000;
 const MSS: Bytes = Bytes(1_000);
@@ -150,6 +151,37 @@ fn every_fault_is_found_and_named() {
         let found = run(fault).err().unwrap_or_else(|| panic!("{fault:?} was not found"));
         assert!(found.contains(words), "{fault:?}:\n{found}");
     }
+}
+
+/// A start-up that counts the rests that it hears of.
+#[derive(Clone, Debug, Default)]
+struct Rests(usize);
+
+impl Observer for Rests {
+    fn on_rest(&mut self, _idle: Span, _view: &View) {
+        self.0 += 1;
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("rests", self.0 as u64);
+    }
+}
+
+impl Startup for Rests {
+    fn step(&mut self, _ack: &Ack, view: &View) -> Step {
+        view.window.hold()
+    }
+}
+
+#[test]
+fn the_start_up_inside_hears_of_a_rest() {
+    let recorder = Recorder::around(Rests::default(), Facilities::NONE);
+    let mut sender = Sender::new(recorder, NewReno::default(), config());
+    sender.begin(Instant(0));
+    sender.on_rest(Instant(MS), Span(MS), None);
+    let mut rests = None;
+    sender.policies().startup().gauges(&mut |_, value| rests = Some(value));
+    assert_eq!(rests, Some(1));
 }
 
 #[test]

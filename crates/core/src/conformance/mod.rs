@@ -137,6 +137,10 @@ impl<S: Startup> Observer for Recorder<S> {
         self.inner.on_further_loss(loss, view);
     }
 
+    fn on_rest(&mut self, idle: Span, view: &View) {
+        self.inner.on_rest(idle, view);
+    }
+
     fn on_feedback(&mut self, feedback: &Feedback, view: &View) {
         self.book().on_feedback(feedback);
         self.inner.on_feedback(feedback, view);
