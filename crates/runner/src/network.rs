@@ -6,7 +6,7 @@ use firstflight_core::units::{Instant, Span};
 use firstflight_scenario::resolved::{
     ResolvedElements, ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp,
 };
-use firstflight_scenario::{Bursts, Loss, Profile, Resolved, ResolvedBuffer};
+use firstflight_scenario::{Bursts, Loss, Profile, Recovery, Resolved, ResolvedBuffer};
 use firstflight_sim::element::jitter::Jitter;
 use firstflight_sim::element::policer::Policer;
 use firstflight_sim::element::rate_schedule::RateSchedule;
@@ -16,7 +16,7 @@ use firstflight_sim::{
 };
 use rand_pcg::rand_core::RngCore;
 
-use crate::endpoint::{endpoint, syn_bytes};
+use crate::endpoint::{endpoint, own_recovery, syn_bytes};
 use crate::{ns2, ns2_clocks};
 
 /// The network of one run: one control per group of flows.
@@ -109,11 +109,14 @@ fn clock_phases(resolved: &Resolved, controls: &[Control]) -> Vec<Span> {
         return Vec::new();
     }
     let groups = resolved.flows.iter().zip(controls);
-    let vegas = groups.flat_map(|(group, control)| {
-        (0..group.count).map(move |_| control.startup_name == "vegas")
+    let own = Span(resolved.endpoint.switches.rto_granularity.ns());
+    let agents = groups.flat_map(|(group, control)| {
+        let recovery = group.recovery.or_own(own_recovery(Profile::Ns2, control));
+        let tick = if recovery == Recovery::Ns2Linux { ns2_clocks::LINUX_AT_START } else { own };
+        let agent = ns2_clocks::Agent { vegas: control.startup_name == "vegas", tick };
+        (0..group.count).map(move |_| agent)
     });
-    let tick = Span(resolved.endpoint.switches.rto_granularity.ns());
-    ns2_clocks::phases(&vegas.collect::<Vec<bool>>(), tick)
+    ns2_clocks::phases(&agents.collect::<Vec<_>>())
 }
 
 fn flow(

@@ -5,14 +5,28 @@
 
 use firstflight_core::units::Span;
 
-/// The phases of flows, each of which is a Vegas flow or not, in a clock of this tick. An agent
-/// draws when it is made, a Vegas agent twice, and every agent once more when the run starts.
-pub(crate) fn phases(vegas: &[bool], tick: Span) -> Vec<Span> {
-    let made: usize = vegas.iter().map(|vegas| 1 + usize::from(*vegas)).sum();
-    let mut phases = vec![Span(0); vegas.len()];
+/// What of an agent decides its draws.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agent {
+    /// A Vegas agent, which draws twice when it is made.
+    pub(crate) vegas: bool,
+    /// Its clock when the run starts: the range of its draw.
+    pub(crate) tick: Span,
+}
+
+/// `tcpTick_` of an agent of TCP/Linux when the run starts. Only the choice of a control, right
+/// after that, gives it ticks of a millisecond (`LinuxTcpAgent::install_congestion_control`), and
+/// the phase stays that of the longer ticks.
+pub(crate) const LINUX_AT_START: Span = Span::from_millis(10);
+
+/// The phases of flows with such agents. An agent draws when it is made, a Vegas agent twice, and
+/// every agent once more when the run starts.
+pub(crate) fn phases(agents: &[Agent]) -> Vec<Span> {
+    let made: usize = agents.iter().map(|agent| 1 + usize::from(agent.vegas)).sum();
+    let mut phases = vec![Span(0); agents.len()];
     let draws = Draws::default().skip(made);
-    for (flow, draw) in reset_order(vegas.len()).into_iter().zip(draws) {
-        phases[flow] = Span((draw * tick.0 as f64).round() as u64);
+    for (flow, draw) in reset_order(agents.len()).into_iter().zip(draws) {
+        phases[flow] = Span((draw * agents[flow].tick.0 as f64).round() as u64);
     }
     phases
 }
@@ -101,8 +115,9 @@ mod tests {
             assert!((drawn - read).abs() < 1e-15, "{drawn} {read}");
         }
         // Agents made, then reset: what ns-2.35's agents of two flows have.
-        assert_eq!(phases(&[false, false], TICK), [Span(881_227), Span(142_047)]);
-        assert_eq!(phases(&[true], TICK), [Span(142_047)]);
+        let agent = |vegas| Agent { vegas, tick: TICK };
+        assert_eq!(phases(&[agent(false); 2]), [Span(881_227), Span(142_047)]);
+        assert_eq!(phases(&[agent(true)]), [Span(142_047)]);
     }
 
     #[test]
