@@ -70,7 +70,7 @@ fn bounded(control: &str, attack: Attack, outcome: &Outcome) {
 fn earned(control: &str, acked: u64, mtu: u64) -> Option<u64> {
     match control {
         // A rate times a delay, at once.
-        "packet-pair" | "quinn-bbr" | "c4" => None,
+        "packet-pair" | "quinn-bbr" | "c4" | "scout" => None,
         // Twice the window in a round trip, in one step.
         "copa" => None,
         // Two bytes per byte while no queue shows.

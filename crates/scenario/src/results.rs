@@ -88,7 +88,7 @@ pub struct RunResult {
     /// Sum over the flows, bit/s.
     #[serde(serialize_with = "finite")]
     pub total_throughput_bps: f64,
-    /// [`jain_index`](crate::measure::jain_index) of the flows' throughputs.
+    /// [`jain_index`] of the flows' throughputs.
     #[serde(serialize_with = "finite")]
     pub jain_index: f64,
     /// What the run cost the machine; left out where it is not told.

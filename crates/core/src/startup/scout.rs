@@ -72,6 +72,8 @@ pub struct Scout {
     share: u64,
     /// It is the first slow start of the connection.
     first: bool,
+    /// The first window has been opened again, after an ACK that came before its first packet's.
+    reopened: bool,
     /// W, in bytes.
     window: Bytes,
     /// The train of this round.
@@ -182,6 +184,24 @@ impl Full {
 }
 
 impl Scout {
+    /// Where the handshake has told the RTT, the first window leaves as a train, and what is more
+    /// than an ordinary window of it is spread over the RTT as Rapid Start spreads its own
+    /// (draft-kazuho-ccwg-rapid-start section 3.1).
+    fn open_first(&mut self, iw: Bytes, view: &View) -> Step {
+        self.window = iw;
+        let rtt = view.rtt.smoothed;
+        if rtt == Span(0) {
+            return view.window.hold();
+        }
+        self.window = iw.scaled(self.first_window, RATIO_ONE);
+        if self.window > iw {
+            self.train.end = view.snd_nxt + iw;
+        }
+        let rate = self.window.per(rtt).max(Rate(1));
+        let pacing = Pacing::at(rate).beginning(iw, rate.scaled(self.look, RATIO_ONE));
+        Window { cwnd: self.window, ..view.window }.hold().pacing(pacing)
+    }
+
     /// A round with window W begins, with a train.
     fn round(&mut self, window: Bytes, view: &View) -> Step {
         // Ours: a train of W/8 at four times the round's rate; the rest over the RTT (INFOCOM
@@ -332,29 +352,15 @@ impl Startup for Scout {
         self.opening.window(default, mss)
     }
 
-    /// Where the handshake has told the RTT, the first window leaves as a train, and what is more
-    /// than an ordinary window of it is spread over the RTT as Rapid Start spreads its own
-    /// (draft-kazuho-ccwg-rapid-start section 3.1).
     fn begin(&mut self, view: &View) -> Step {
-        let (iw, rtt) = (view.window.cwnd, view.rtt.smoothed);
-        self.window = iw;
-        if rtt == Span(0) {
-            return view.window.hold();
-        }
-        self.window = iw.scaled(self.first_window, RATIO_ONE);
-        if self.window > iw {
-            self.train.end = iw;
-        }
-        let rate = self.window.per(rtt).max(Rate(1));
-        let pacing = Pacing::at(rate).beginning(iw, rate.scaled(self.look, RATIO_ONE));
-        Window { cwnd: self.window, ..view.window }.hold().pacing(pacing)
+        self.open_first(view.window.cwnd, view)
     }
 
     fn enter(&mut self, why: Entry, view: &View) {
         self.first = why == Entry::Connect;
         self.window = view.window.cwnd;
         (self.train, self.between, self.full) = (Train::FIRST, Between::NEVER, None);
-        (self.repeats, self.landing, self.pipe) = (0, None, None);
+        (self.repeats, self.landing, self.pipe, self.reopened) = (0, None, None, false);
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
@@ -365,8 +371,9 @@ impl Startup for Scout {
         }
         if self.train.end == Bytes::MAX {
             // QUIC acknowledges the end of its handshake before the first window has left.
-            if view.snd_nxt - view.acked < view.mss * 3 {
-                return self.round(self.window, view);
+            let is_handshakes = view.snd_nxt - view.acked < view.mss * 3;
+            if is_handshakes && !core::mem::replace(&mut self.reopened, true) {
+                return self.open_first(self.window, view);
             }
             self.train.end = view.snd_nxt;
             self.between = Between::new(view);
@@ -423,6 +430,7 @@ impl Default for Scout {
             first_window: RATIO_ONE,
             share: 8,
             first: true,
+            reopened: false,
             window: Bytes(0),
             train: Train::FIRST,
             between: Between::NEVER,

@@ -239,8 +239,10 @@ fn a_handshake_s_last_ack_is_no_train() {
     // QUIC: a packet of the handshake is acknowledged, and two others are outstanding.
     drive.view.snd_nxt = MSS * 2;
     let step = drive.acks(1, Span::from_millis(1), RTT, Span(0));
-    assert_eq!(drive.scout.window, MSS * 10);
-    assert_eq!(step.window.cwnd, MSS * (10 + 8 + 2));
+    // The first window is no larger for it, and leaves as a train.
+    assert_eq!(step.window.cwnd, MSS * 10);
+    let expected = Pacing::at(Rate(100_000)).beginning(MSS * 10, Rate(400_000));
+    assert_eq!(step.pace, Some(expected));
 }
 
 #[test]
