@@ -371,7 +371,8 @@ impl Startup for Scout {
         }
         if self.train.end == Bytes::MAX {
             // QUIC acknowledges the end of its handshake before the first window has left.
-            let is_handshakes = view.snd_nxt - view.acked < view.mss * 3;
+            let few = view.mss * 3;
+            let is_handshakes = view.acked < few && view.snd_nxt - view.acked < few;
             if is_handshakes && !core::mem::replace(&mut self.reopened, true) {
                 return self.open_first(self.window, view);
             }
