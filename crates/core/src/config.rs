@@ -14,9 +14,10 @@ pub struct Config {
     pub initial_ssthresh: Bytes,
     /// Largest window, for example what the receiver can ever advertise.
     pub max_cwnd: Bytes,
-    /// Limit growth to what the policy would reach from the largest flight since the last cut:
-    /// [`crate::policy::Startup::growth`] times it in start-up, one segment more than it in
-    /// avoidance (draft-ietf-ccwg-ratelimited-increase). Off, only an ACK marked
+    /// Limit growth to what the policy would reach from the largest flight since the last cut: in
+    /// start-up [`crate::policy::Startup::growth`] times that flight, in avoidance
+    /// [`crate::policy::Avoidance::growth`] times it and one segment
+    /// (draft-ietf-ccwg-ratelimited-increase). Off, only an ACK marked
     /// application-limited stops growth, as in ns-2. Off for a control that listens to routers.
     pub limit_growth_to_flight: bool,
     /// Packets are paced by default ([`crate::sender::Sender::pacing`]).

@@ -155,8 +155,9 @@ impl Link {
         self.extras.as_ref().is_some_and(|extras| extras.elements.is_some())
     }
 
-    /// A packet arrives at a link that may have elements: when it reaches the far end, unless it is
-    /// lost, and whether an element marked it. `bare` is the third packet of a handshake.
+    /// Takes in a packet at a link that may have elements. Returns when it reaches the far end, or
+    /// `None` if it is lost, and whether an element marked it. `bare` is the third packet of a
+    /// handshake.
     pub(crate) fn cross(
         &mut self,
         mut packet: Crossing,

@@ -1,9 +1,9 @@
 //! Results as tidy tables: one row per flow of a run, one column per variable, units in the names.
 //!
 //! Every column is declared once, with its type, unit and meaning: what is measured in
-//! `firstflight_scenario::measures`, all else in [`flows`] or [`series`]. From
-//! there come the CSV files, the JSON form and its JSON Schema, the page `docs/results.md`, and,
-//! with the feature `arrow`, record batches. What was not measured is null: an empty cell in CSV.
+//! `firstflight_scenario::measures`, all else in [`flows`] or [`series`]. The CSV files, the JSON
+//! form and its JSON Schema, the page `docs/results.md` and, with the feature `arrow`, record
+//! batches are made from these declarations. What was not measured is null: an empty cell in CSV.
 //!
 //! ```
 //! use firstflight_scenario::{FlowResult, RunResult, Scenario};

@@ -104,8 +104,8 @@ impl C4 {
 
     fn decide(&mut self, view: &View) -> Step {
         if let Some(why) = self.leaves {
-            // The specification leaves `nominal_rate * max_rtt`; with its `max_rtt` of
-            // `initial_cwnd / 2 rate` that is half of `initial_cwnd`.
+            // The specification sets the window to `nominal_rate * max_rtt`. It gives `max_rtt` as
+            // `initial_cwnd / (2 * nominal_rate)`, so that the product is half of `initial_cwnd`.
             self.over = true;
             let half = (self.initial_cwnd / 2).max(view.mss * 2);
             let cwnd = half.min(view.window.cwnd);

@@ -41,7 +41,8 @@ impl Observer for LargeInitialWindow {
 
 impl Startup for LargeInitialWindow {
     fn open(&self, _default: Window, mss: Bytes) -> Window {
-        // Astart paper, section V.D: ssthresh is there too, so that slow start is skipped.
+        // Astart paper, section V.D: ssthresh equals the initial window, so that there is no slow
+        // start.
         let iw = self.iw.bytes(mss);
         Window { cwnd: iw, ssthresh: iw }
     }

@@ -72,7 +72,8 @@ pub struct Scout {
     share: u64,
     /// It is the first slow start of the connection.
     first: bool,
-    /// The first window has been opened again, after an ACK that came before its first packet's.
+    /// The first window was opened a second time, because the ACK of a handshake's packet came
+    /// before it had left.
     reopened: bool,
     /// W, in bytes.
     window: Bytes,
@@ -464,10 +465,10 @@ impl Knobs for Scout {
 const ROOM: u64 = 1_100_000;
 /// The least of a train: a delayed ACK for every second segment gives the least number of ACKs.
 const TRAIN_SEGMENTS: u64 = 8;
-/// ACKs that a train should have where they are thinned: half as many more than the least.
+/// ACKs that a train should have where receivers thin them: half as many again as the least.
 const TRAIN_ACKS: u64 = 6;
-/// How far to look behind a full train, in trains: at four times the rate, a train and the pause
-/// that it leaves take as long as four of its lengths at the round's rate.
+/// How many lengths of a full train to look at behind it. The prototype's value: no other has been
+/// tried here.
 const BEHIND_TRAINS: u64 = 4;
 /// How often W may stay because nothing could be seen behind a train.
 const MOST_REPEATS: u64 = 2;

@@ -1,9 +1,9 @@
 //! Elements of the network: what happens to packets on a link beside its rate, its delay and its
 //! drop-tail buffer. One file each; `CONTRIBUTING.md` tells how to add one.
 //!
-//! An element is written for the general path alone. A flow that crosses one takes no fast path
-//! ([`FastPaths`](crate::FastPaths)): each of its packets has an event wherever it arrives, in
-//! order of time, so that an element sees packets one after the other.
+//! An element sees packets one after the other, in order of time. For that, a flow that crosses a
+//! link with elements takes no fast path ([`FastPaths`](crate::FastPaths)): each of its packets has
+//! an event wherever it arrives.
 
 pub mod jitter;
 pub mod overtaking;

@@ -79,6 +79,6 @@ impl Train {
 
 /// A train passes if its ACKs came at 7/8 of its rate or more: `rise <= time/8`.
 const PASS_PART: u64 = 8;
-/// Fewer ACKs of a train say nothing, nor do fewer RTTs between trains: two may be delayed ACKs'
-/// timers.
+/// The fewest ACKs of a train that are judged, and the fewest RTTs between trains: the timer of a
+/// delayed ACK may have held two of them back.
 pub(super) const LEAST_ACKS: u64 = 4;
